@@ -1,0 +1,82 @@
+"""Checks at the door of public functions: what comes in is turned into what kernels expect, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from spatialops.errors import ArgumentError
+
+Array: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+ArrayLike: TypeAlias = npt.ArrayLike
+Vec3: TypeAlias = tuple[float, float, float]
+Mat3: TypeAlias = tuple[Vec3, Vec3, Vec3]
+Sym3: TypeAlias = tuple[float, float, float, float, float, float]
+
+_FLOAT = np.dtype(np.float64)
+
+
+def vector(values: Any, size: int, name: str) -> Array:
+    """`values` as a C-contiguous writeable float64 vector of `size`; copied only if it must be."""
+    if type(values) is np.ndarray and values.dtype is _FLOAT and values.shape == (size,) and values.flags.carray:
+        return values
+    return array(values, (size,), name)
+
+
+def array(values: Any, shape: tuple[int | None, ...], name: str, *, finite: bool = False) -> Array:
+    """`values` as a fresh or already fitting float64 array of `shape` (None: any length)."""
+    try:
+        result = np.array(values, dtype=np.float64, order="C", copy=None)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{name}: expected numbers of shape {_text(shape)}, got {type(values).__name__}") from error
+    fits = result.ndim == len(shape) and all(want is None or want == have for want, have in zip(shape, result.shape))
+    if not fits:
+        raise ArgumentError(f"{name}: expected shape {_text(shape)}, got {_text(result.shape)}")
+    if finite and not np.isfinite(result).all():
+        raise ArgumentError(f"{name}: holds NaN or infinity at index {_first_bad(result)}")
+    return result if result.flags.carray else result.copy()
+
+
+def output(out: Array | None, shape: tuple[int, ...], name: str = "out") -> Array:
+    """`out` if it fits, a new array if it is None."""
+    if out is None:
+        return np.empty(shape)
+    if type(out) is not np.ndarray or out.dtype != _FLOAT or out.shape != shape or not out.flags.carray:
+        raise ArgumentError(f"{name}: expected a writeable C-contiguous float64 array of shape {_text(shape)}")
+    return out
+
+
+def scalar(value: Any, name: str, *, low: float = -np.inf, high: float = np.inf, strict: bool = False) -> float:
+    """`value` as a finite float within [low, high] (or above `low` strictly)."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{name}: expected a number, got {value!r}") from error
+    inside = low < number if strict else low <= number
+    if not (inside and number <= high):
+        bounds = f"{'>' if strict else '>='} {low:g}" + ("" if high == np.inf else f" and <= {high:g}")
+        raise ArgumentError(f"{name}: expected a number {bounds}, got {number:g}")
+    if not np.isfinite(number):
+        raise ArgumentError(f"{name}: expected a finite number, got {number:g}")
+    return number
+
+
+def not_finite(**arguments: Array | None) -> ArgumentError:
+    """The error that names the first argument holding NaN or infinity."""
+    for name, values in arguments.items():
+        if values is not None and not np.isfinite(values).all():
+            return ArgumentError(f"{name}: holds NaN or infinity at index {_first_bad(values)}")
+    return ArgumentError("the result is not finite: the inputs are too large to represent it")
+
+
+def _first_bad(values: Array) -> str:
+    index = np.argwhere(~np.isfinite(values))[0]
+    return str(int(index[0])) if index.size == 1 else str(tuple(int(i) for i in index))
+
+
+def _text(shape: Sequence[int | None]) -> str:
+    return "(" + ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"

@@ -1,0 +1,59 @@
+"""Names for the columns of the tables that kernels work on.
+
+Inside the kernels every link has exactly one degree of freedom, so link k moves velocity k. A joint of several degrees
+of freedom is a chain of links without mass of their own: exact, because all that dynamics needs of a joint is the space
+that its axes span at the present configuration. Links are numbered so that a parent comes before its children.
+"""
+
+from __future__ import annotations
+
+# Integer table of the tree, one row per link.
+PARENT = 0  # link it hangs on, -1 for the world
+MOTION = 1  # ROTARY, LINEAR or HELICAL
+FRAME = 2  # how the link's pose follows from q: TURN, SLIDE, SCREW, ATTITUDE, POSE or SAME
+AXIS = 3  # which column of the link's rotation is the axis of motion
+FIRST_Q = 4  # first coordinate in q
+GROUP = 5  # number of links of the joint, on its first link; 0 on the others
+BODY = 6  # index of the body that the link is, -1 for a link that only carries an axis
+TREE_COLUMNS = 7
+
+ROTARY, LINEAR, HELICAL = 0, 1, 2
+TURN, SLIDE, SCREW, ATTITUDE, POSE, SAME = 0, 1, 2, 3, 4, 5
+
+# Float table of the links, one row per link: constants, in the link's own axes about its own origin.
+PLACE_R = 0  # 9: rotation of the joint in the parent's frame
+PLACE_P = 9  # 3: position of the joint in the parent's frame
+MASS = 12
+COM = 13  # 3
+INERTIA = 16  # 6: xx xy xz yy yz zz about the link's origin
+PITCH = 22  # metres per radian of a screw
+ARMATURE = 23
+DAMPING = 24
+GRAVITY = 25  # 3: the model's gravity, on every row (one array less to hand over: 0.05 us a call)
+LINK_COLUMNS = 28
+
+# Float workspace, one row per link, in world axes about the link's origin.
+ROTATION = 0  # 9
+ORIGIN = 9  # 3: position in the world
+LEVER = 12  # 3: from the parent's origin to this one
+OMEGA = 15  # 3: angular velocity
+VELOCITY = 18  # 3: velocity of the origin
+ALPHA = 21  # 3: angular acceleration, first its velocity-dependent part
+ACCEL = 24  # 3: acceleration of the origin, likewise
+ART_J = 27  # 6: articulated (or composite) inertia [[J, B], [B^T, C]]
+ART_B = 33  # 9
+ART_C = 42  # 6
+MOMENT = 48  # 3: bias moment
+FORCE = 51  # 3: bias force
+GAIN_M = 54  # 3: U = P H*, its moment part
+GAIN_F = 57  # 3: its force part
+D_INVERSE = 60
+RESIDUAL = 61  # u = tau - H z: what the joint has left to accelerate with
+WORK_COLUMNS = 64
+
+# Upsilon, 21 numbers a row: [[E, F], [F^T, G]].
+UPS_E, UPS_F, UPS_G = 0, 6, 15
+UPSILON_COLUMNS = 21
+
+# Status of a kernel.
+OK, NOT_FINITE, SINGULAR = 0, 1, 2

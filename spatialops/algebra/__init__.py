@@ -1,0 +1,1 @@
+"""Vectors, rotations, spatial vectors and inertias: the algebra that everything above is written in."""

@@ -1,0 +1,202 @@
+"""Rigid-body inertia: ten parameters, from shapes, shifted, turned, summed and checked."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.errors import ModelError
+
+
+@dataclass(frozen=True, eq=False)
+class Inertia:
+    """Mass, centre of mass and inertia about it, in the axes of a body.
+
+    Parameters
+    ----------
+    mass : float
+        kg, positive.
+    center : (3,) array_like
+        Centre of mass in the body's frame, m.
+    tensor : (3, 3) array_like
+        Inertia about the centre of mass along the body's axes, kg m^2.
+
+    Raises
+    ------
+    ModelError
+        For NaN, a mass that is not positive, a tensor that is not symmetric and positive, or principal moments that no
+        distribution of mass has (triangle inequality a + b >= c).
+
+    Examples
+    --------
+    >>> from spatialops import Inertia
+    >>> float(Inertia.sphere(radius=0.5, mass=2.0).tensor[0, 0])
+    0.2
+    """
+
+    mass: float
+    center: Any = (0.0, 0.0, 0.0)
+    tensor: Any = ((0.0, 0.0, 0.0),) * 3
+
+    def __post_init__(self) -> None:
+        try:
+            mass, center = float(self.mass), np.array(self.center, dtype=np.float64)
+            tensor = np.array(self.tensor, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ModelError(f"inertia: expected numbers: {error}") from None
+        if center.shape != (3,) or tensor.shape != (3, 3):
+            raise ModelError(f"inertia: center must be (3,), tensor (3, 3); got {center.shape} and {tensor.shape}")
+        if not (np.isfinite(mass) and np.isfinite(center).all() and np.isfinite(tensor).all()):
+            raise ModelError("inertia: mass, center and tensor must be finite, got NaN or infinity")
+        if mass <= 0.0:
+            raise ModelError(f"inertia: mass must be positive, got {mass:g} kg")
+        tensor = _checked_tensor(tensor)
+        center.flags.writeable = tensor.flags.writeable = False
+        for name, value in (("mass", mass), ("center", center), ("tensor", tensor)):
+            object.__setattr__(self, name, value)
+
+    @classmethod
+    def sphere(cls, radius: float, *, mass: float | None = None, density: float | None = None) -> Inertia:
+        """Solid sphere about its centre; give `mass` (kg) or `density` (kg/m^3)."""
+        (r,) = _lengths(radius=radius)
+        m = _mass(mass, density, 4.0 / 3.0 * math.pi * r**3)
+        return cls(m, tensor=np.eye(3) * (0.4 * m * r * r))
+
+    @classmethod
+    def box(cls, size: Any, *, mass: float | None = None, density: float | None = None) -> Inertia:
+        """Solid box with full edge lengths `size` (m) about its centre."""
+        x, y, z = _lengths(**dict(zip(("size x", "size y", "size z"), _three(size), strict=True)))
+        m = _mass(mass, density, x * y * z)
+        return cls(m, tensor=np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * (m / 12.0))
+
+    @classmethod
+    def ellipsoid(cls, semi_axes: Any, *, mass: float | None = None, density: float | None = None) -> Inertia:
+        """Solid ellipsoid with `semi_axes` (m) about its centre."""
+        x, y, z = _lengths(**dict(zip(("semi_axes x", "semi_axes y", "semi_axes z"), _three(semi_axes), strict=True)))
+        m = _mass(mass, density, 4.0 / 3.0 * math.pi * x * y * z)
+        return cls(m, tensor=np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * (m / 5.0))
+
+    @classmethod
+    def cylinder(
+        cls, radius: float, length: float, *, mass: float | None = None, density: float | None = None
+    ) -> Inertia:
+        """Solid cylinder along z about its centre."""
+        r, h = _lengths(radius=radius, length=length)
+        m = _mass(mass, density, math.pi * r * r * h)
+        side = m * (3.0 * r * r + h * h) / 12.0
+        return cls(m, tensor=np.diag([side, side, 0.5 * m * r * r]))
+
+    @classmethod
+    def capsule(
+        cls, radius: float, length: float, *, mass: float | None = None, density: float | None = None
+    ) -> Inertia:
+        """Solid capsule along z about its centre; `length` is that of the cylindrical part."""
+        r, h = _lengths(radius=radius, length=length)
+        tube, ball = math.pi * r * r * h, 4.0 / 3.0 * math.pi * r**3
+        m = _mass(mass, density, tube + ball)
+        a, b = m * tube / (tube + ball), m * ball / (tube + ball)
+        # A half ball's centre lies 3 r / 8 from its face; Steiner from there to the capsule's centre.
+        side = a * (3.0 * r * r + h * h) / 12.0 + b * (0.4 * r * r + 0.25 * h * h + 0.375 * h * r)
+        return cls(m, tensor=np.diag([side, side, 0.5 * a * r * r + 0.4 * b * r * r]))
+
+    @classmethod
+    def cone(cls, radius: float, height: float, *, mass: float | None = None, density: float | None = None) -> Inertia:
+        """Solid cone along z, its base at z = -height / 2: the centre of mass lies at z = -height / 4."""
+        r, h = _lengths(radius=radius, height=height)
+        m = _mass(mass, density, math.pi * r * r * h / 3.0)
+        side = m * (0.15 * r * r + 0.0375 * h * h)
+        return cls(m, (0.0, 0.0, -0.25 * h), np.diag([side, side, 0.3 * m * r * r]))
+
+    def shifted(self, offset: Any) -> Inertia:
+        """The same mass moved by `offset` (3,), m."""
+        return Inertia(self.mass, self.center + np.asarray(offset, dtype=np.float64), self.tensor)
+
+    def rotated(self, rotation: Any) -> Inertia:
+        """The same mass turned about the frame's origin by `rotation` (3, 3)."""
+        turn = np.asarray(rotation, dtype=np.float64)
+        return Inertia(self.mass, turn @ self.center, turn @ self.tensor @ turn.T)
+
+    def scaled(self, factor: float) -> Inertia:
+        """Mass and moments times a positive factor."""
+        return Inertia(self.mass * factor, self.center, self.tensor * factor)
+
+    def __add__(self, other: Inertia) -> Inertia:
+        mass = self.mass + other.mass
+        center = (self.mass * self.center + other.mass * other.center) / mass
+        return Inertia(mass, center, self.about(center) + other.about(center))
+
+    def about(self, point: Any) -> Array:
+        """Inertia tensor (3, 3) about `point` of the body's frame (Steiner)."""
+        d = self.center - np.asarray(point, dtype=np.float64)
+        result: Array = self.tensor + self.mass * (d @ d * np.eye(3) - np.outer(d, d))
+        return result
+
+    @property
+    def parameters(self) -> Array:
+        """(10,): mass, mass * center (3), inertia about the origin xx xy xz yy yz zz (linear in the dynamics)."""
+        about = self.about(np.zeros(3))
+        return np.concatenate([[self.mass], self.mass * self.center, about[np.triu_indices(3)]])
+
+    @classmethod
+    def from_parameters(cls, parameters: Any) -> Inertia:
+        """Inverse of `parameters`."""
+        p = np.asarray(parameters, dtype=np.float64)
+        if p.shape != (10,):
+            raise ModelError(f"inertia: expected 10 parameters, got shape {p.shape}")
+        if not p[0] > 0.0:
+            raise ModelError(f"inertia: mass must be positive, got {p[0]:g} kg")
+        center = p[1:4] / p[0]
+        about = np.empty((3, 3))
+        about[np.triu_indices(3)] = p[4:]
+        about.T[np.triu_indices(3)] = p[4:]
+        return cls(p[0], center, about - p[0] * (center @ center * np.eye(3) - np.outer(center, center)))
+
+    @property
+    def spatial(self) -> Array:
+        """(6, 6) spatial inertia [angular; linear] about the frame's origin."""
+        m = self.mass
+        x, y, z = m * self.center
+        skew = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+        return np.block([[self.about(np.zeros(3)), skew], [skew.T, m * np.eye(3)]])
+
+
+def _checked_tensor(tensor: Array) -> Array:
+    scale = float(np.abs(tensor).max())
+    if np.abs(tensor - tensor.T).max() > 1e-9 * scale:
+        raise ModelError("inertia: tensor must be symmetric")
+    tensor = 0.5 * (tensor + tensor.T)
+    a, b, c = np.linalg.eigvalsh(tensor)
+    slack = 1e-6 * scale  # files round their numbers
+    if a < -slack:
+        raise ModelError(f"inertia: principal moments must not be negative, got {a:g}, {b:g}, {c:g} kg m^2")
+    if a + b < c - slack:
+        raise ModelError(
+            f"inertia: principal moments {a:g}, {b:g}, {c:g} kg m^2 break the triangle inequality (the two smaller "
+            "must reach the largest): no distribution of mass has them"
+        )
+    return tensor
+
+
+def _three(values: Any) -> tuple[float, float, float]:
+    try:
+        x, y, z = values
+    except (TypeError, ValueError):
+        raise ModelError(f"inertia: expected 3 lengths, got {values!r}") from None
+    return x, y, z
+
+
+def _lengths(**lengths: float) -> tuple[float, ...]:
+    for name, value in lengths.items():
+        if not (np.isfinite(value) and value > 0.0):
+            raise ModelError(f"inertia: {name} must be positive, got {value!r} m")
+    return tuple(float(value) for value in lengths.values())
+
+
+def _mass(mass: float | None, density: float | None, volume: float) -> float:
+    if (mass is None) == (density is None):
+        raise ModelError("inertia: give either mass (kg) or density (kg/m^3)")
+    return float(mass) if mass is not None else float(density or 0.0) * volume

@@ -1,0 +1,63 @@
+"""Rotations for people: quaternions (x, y, z, w) and matrices, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.errors import ModelError
+
+
+def rotation_matrix(rotation: Any, name: str = "rotation") -> Array:
+    """A (3, 3) rotation from a matrix, a quaternion (x, y, z, w) of any length, or None for the identity.
+
+    Raises
+    ------
+    ModelError
+        If it is neither, not finite, or a matrix that is not a rotation to 1e-6.
+    """
+    if rotation is None:
+        return np.eye(3)
+    try:
+        value = np.array(rotation, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{name}: expected (3, 3) numbers or a quaternion, got {rotation!r}") from None
+    if not np.isfinite(value).all():
+        raise ModelError(f"{name}: must be finite, got {rotation!r}")
+    if value.shape == (4,):
+        length = float(np.linalg.norm(value))
+        if length < 1e-9:
+            raise ModelError(f"{name}: a quaternion must not be zero")
+        return from_quaternion(value)
+    if value.shape != (3, 3):
+        raise ModelError(f"{name}: expected shape (3, 3) or (4,), got {value.shape}")
+    if np.abs(value @ value.T - np.eye(3)).max() > 1e-6 or np.linalg.det(value) < 0.0:
+        raise ModelError(f"{name}: is not a rotation (columns must be orthonormal, determinant +1)")
+    u, _, vt = np.linalg.svd(value)  # files round their numbers: take the nearest rotation
+    result: Array = u @ vt
+    return result
+
+
+def from_quaternion(quaternion: Any) -> Array:
+    """(..., 3, 3) rotations of quaternions (..., 4) in the order (x, y, z, w), of any length but zero."""
+    q = np.asarray(quaternion, dtype=np.float64)
+    q = q / np.linalg.norm(q, axis=-1, keepdims=True)
+    x, y, z, w = np.moveaxis(q, -1, 0)
+    rows = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
+
+
+def to_quaternion(rotation: Any) -> Array:
+    """(..., 4) unit quaternions (x, y, z, w) with w >= 0 of rotations (..., 3, 3)."""
+    from scipy.spatial.transform import Rotation
+
+    matrices = np.asarray(rotation, dtype=np.float64)
+    flat = Rotation.from_matrix(matrices.reshape(-1, 3, 3)).as_quat(canonical=True)
+    result: Array = flat.reshape(*matrices.shape[:-2], 4)
+    return result

@@ -1,0 +1,324 @@
+"""Articulated-body forward dynamics, O(N), and the factors D, G, K, psi that Lambda and impulses are made of.
+
+Per link, tips to base ([J] appendix; the innovations form of M^-1 = (I - H psi K)* D^-1 (I - H psi K)):
+
+    U = P H*,  D = H U (+ armature),  u = tau - H z,  P+ = P - U D^-1 U*,  z+ = z + P+ c + U D^-1 u,
+    P(parent) += phi P+ phi*,  z(parent) += phi z+
+
+and base to tips a' = phi* a(parent) + c,  dv = (u - U* a') / D,  a = a' + H* dv.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray, Mat3, Sym3, Vec3, array, not_finite, output, vector
+from spatialops._jit import inlined, kernel
+from spatialops._layout import (
+    ACCEL,
+    ALPHA,
+    ARMATURE,
+    ART_B,
+    ART_C,
+    ART_J,
+    COM,
+    D_INVERSE,
+    FORCE,
+    FRAME,
+    GAIN_F,
+    GAIN_M,
+    INERTIA,
+    LEVER,
+    LINEAR,
+    MASS,
+    MOMENT,
+    MOTION,
+    NOT_FINITE,
+    OK,
+    PARENT,
+    PITCH,
+    RESIDUAL,
+    ROTARY,
+    ROTATION,
+    SAME,
+    SINGULAR,
+    WORK_COLUMNS,
+)
+from spatialops.algebra.vectors import (
+    ZERO3,
+    add3,
+    cross,
+    dot,
+    mat3,
+    mat_minus_outer,
+    plus,
+    plus_scaled,
+    put3,
+    put_mat3,
+    put_sym3,
+    rotate,
+    rotate_back,
+    scaled,
+    sym3,
+    sym_minus_outer,
+    sym_rotated,
+    sym_times,
+    vec3,
+)
+from spatialops.dynamics.kinematics import axis_of, poses_kernel, velocities_kernel
+from spatialops.dynamics.newton_euler import NO_EXTERNAL, lifted, put_inertial_force, subtract_external
+from spatialops.errors import ModelError
+from spatialops.tree.model import Model
+
+
+@inlined
+def put_rigid_inertia(links: Array, work: Array, k: int) -> None:
+    """Link k's own inertia [[I, m c~], [., m 1]] in world axes about its origin, as start of the articulated one."""
+    mass = links[k, MASS]
+    if mass == 0.0:
+        for column in range(ART_J, ART_C + 6):
+            work[k, column] = 0.0
+        return
+    rotation = mat3(work, k, ROTATION)
+    x, y, z = scaled(mass, rotate(rotation, vec3(links, k, COM)))
+    put_sym3(work, k, ART_J, sym_rotated(rotation, sym3(links, k, INERTIA)))
+    put_mat3(work, k, ART_B, ((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
+    put_sym3(work, k, ART_C, (mass, 0.0, 0.0, mass, 0.0, mass))
+
+
+@inlined
+def shifted_inertia(J: Sym3, B: Mat3, C: Sym3, r: Vec3) -> tuple[Sym3, Mat3]:
+    """phi P phi*: with X = r~, B' = B + X C and J' = J + (X B^T)^T + X B'^T (C stays)."""
+    x, y, z = r
+    c0, c1, c2 = (C[0], C[1], C[2]), (C[1], C[3], C[4]), (C[2], C[4], C[5])
+    b0 = (B[0][0] + y * c2[0] - z * c1[0], B[0][1] + y * c2[1] - z * c1[1], B[0][2] + y * c2[2] - z * c1[2])
+    b1 = (B[1][0] + z * c0[0] - x * c2[0], B[1][1] + z * c0[1] - x * c2[1], B[1][2] + z * c0[2] - x * c2[2])
+    b2 = (B[2][0] + x * c1[0] - y * c0[0], B[2][1] + x * c1[1] - y * c0[1], B[2][2] + x * c1[2] - y * c0[2])
+    # (X B^T)_ij = (r x B_j)_i and (X B'^T)_ij = (r x B'_j)_i with B_j row j.
+    o0, o1, o2 = cross(r, B[0]), cross(r, B[1]), cross(r, B[2])
+    n0, n1, n2 = cross(r, b0), cross(r, b1), cross(r, b2)
+    j = (
+        J[0] + o0[0] + n0[0],
+        J[1] + o0[1] + n1[0],
+        J[2] + o0[2] + n2[0],
+        J[3] + o1[1] + n1[1],
+        J[4] + o1[2] + n2[1],
+        J[5] + o2[2] + n2[2],
+    )
+    return j, (b0, b1, b2)
+
+
+@inlined
+def add_inertia(work: Array, k: int, J: Sym3, B: Mat3, C: Sym3) -> None:
+    for i in range(6):
+        work[k, ART_J + i] += J[i]
+        work[k, ART_C + i] += C[i]
+    add3(work, k, ART_B, B[0])
+    add3(work, k, ART_B + 3, B[1])
+    add3(work, k, ART_B + 6, B[2])
+
+
+@inlined
+def eliminate_joint(tree: IntArray, links: Array, work: Array, k: int, J: Sym3, B: Mat3, C: Sym3) -> float:
+    """U and 1 / D of link k from its articulated inertia; returns D."""
+    axis, motion = axis_of(tree, work, k), tree[k, MOTION]
+    if motion == ROTARY:
+        gain_m, gain_f = sym_times(J, axis), rotate_back(B, axis)
+        d = dot(axis, gain_m) + links[k, ARMATURE]
+    elif motion == LINEAR:
+        gain_m, gain_f = rotate(B, axis), sym_times(C, axis)
+        d = dot(axis, gain_f) + links[k, ARMATURE]
+    else:
+        slide = scaled(links[k, PITCH], axis)
+        gain_m = plus(sym_times(J, axis), rotate(B, slide))
+        gain_f = plus(rotate_back(B, axis), sym_times(C, slide))
+        d = dot(axis, gain_m) + dot(slide, gain_f) + links[k, ARMATURE]
+    put3(work, k, GAIN_M, gain_m)
+    put3(work, k, GAIN_F, gain_f)
+    work[k, D_INVERSE] = 1.0 / d
+    return d
+
+
+@kernel
+def factor_kernel(tree: IntArray, links: Array, work: Array) -> int:
+    """Articulated inertias, U and D of all links; poses must be in `work`."""
+    n = tree.shape[0]
+    for k in range(n):
+        put_rigid_inertia(links, work, k)
+    status = OK
+    for k in range(n - 1, -1, -1):
+        J, B, C = sym3(work, k, ART_J), mat3(work, k, ART_B), sym3(work, k, ART_C)
+        d = eliminate_joint(tree, links, work, k, J, B, C)
+        if not d > 0.0:
+            status = SINGULAR
+        parent = tree[k, PARENT]
+        if parent >= 0:
+            gain_m, gain_f, f = vec3(work, k, GAIN_M), vec3(work, k, GAIN_F), work[k, D_INVERSE]
+            J, C = sym_minus_outer(J, f, gain_m), sym_minus_outer(C, f, gain_f)
+            B = mat_minus_outer(B, f, gain_m, gain_f)
+            if tree[k, FRAME] != SAME:
+                J, B = shifted_inertia(J, B, C, vec3(work, k, LEVER))
+            add_inertia(work, parent, J, B, C)
+    return status
+
+
+@inlined
+def joint_force(tree: IntArray, links: Array, work: Array, k: int, moment: Vec3, force: Vec3) -> float:
+    """H (moment, force): what a wrench at link k's origin does along its axis."""
+    axis, motion = axis_of(tree, work, k), tree[k, MOTION]
+    if motion == ROTARY:
+        return dot(axis, moment)
+    if motion == LINEAR:
+        return dot(axis, force)
+    return dot(axis, moment) + links[k, PITCH] * dot(axis, force)
+
+
+@kernel
+def residual_kernel(tree: IntArray, links: Array, tau: Array, work: Array) -> None:
+    """Backward sweep of forces: u = tau - H z and the bias z+ handed to the parent; z of each link is in `work`."""
+    for k in range(tree.shape[0] - 1, -1, -1):
+        moment, force = vec3(work, k, MOMENT), vec3(work, k, FORCE)
+        u = tau[k] - joint_force(tree, links, work, k, moment, force)
+        work[k, RESIDUAL] = u
+        parent = tree[k, PARENT]
+        if parent < 0:
+            continue
+        gain_m, gain_f, d_inverse = vec3(work, k, GAIN_M), vec3(work, k, GAIN_F), work[k, D_INVERSE]
+        alpha, accel = vec3(work, k, ALPHA), vec3(work, k, ACCEL)
+        J, B, C = sym3(work, k, ART_J), mat3(work, k, ART_B), sym3(work, k, ART_C)
+        # P+ c + U u / D = P c + U (u - U* c) / D: P+ need not be stored.
+        rest = (u - dot(gain_m, alpha) - dot(gain_f, accel)) * d_inverse
+        moment = plus(plus_scaled(moment, rest, gain_m), plus(sym_times(J, alpha), rotate(B, accel)))
+        force = plus(plus_scaled(force, rest, gain_f), plus(rotate_back(B, alpha), sym_times(C, accel)))
+        add3(work, parent, MOMENT, plus(moment, cross(vec3(work, k, LEVER), force)))
+        add3(work, parent, FORCE, force)
+
+
+@kernel
+def acceleration_kernel(tree: IntArray, links: Array, base: Vec3, work: Array, a: Array) -> None:
+    """Forward sweep: joint accelerations from u, and link accelerations in place of their velocity parts."""
+    for k in range(tree.shape[0]):
+        parent, motion, axis = tree[k, PARENT], tree[k, MOTION], axis_of(tree, work, k)
+        alpha, accel = vec3(work, k, ALPHA), vec3(work, k, ACCEL)
+        if parent >= 0:
+            above = vec3(work, parent, ALPHA)
+            alpha = plus(alpha, above)
+            accel = plus(plus(accel, vec3(work, parent, ACCEL)), cross(above, vec3(work, k, LEVER)))
+        else:
+            accel = plus(accel, base)
+        pull = dot(vec3(work, k, GAIN_M), alpha) + dot(vec3(work, k, GAIN_F), accel)
+        a[k] = (work[k, RESIDUAL] - pull) * work[k, D_INVERSE]
+        if motion != LINEAR:
+            alpha = plus_scaled(alpha, a[k], axis)
+        if motion != ROTARY:
+            accel = plus_scaled(accel, a[k] if motion == LINEAR else links[k, PITCH] * a[k], axis)
+        put3(work, k, ALPHA, alpha)
+        put3(work, k, ACCEL, accel)
+
+
+@kernel
+def forward_sweeps(
+    tree: IntArray, links: Array, tau: Array, external: Array, work: Array, a: Array
+) -> None:
+    """Accelerations `a` under `tau`; poses, velocities and factors must be in `work`."""
+    n = tree.shape[0]
+    for k in range(n):
+        put_inertial_force(links, work, k, ZERO3, ZERO3)
+    subtract_external(tree, external, work)
+    residual_kernel(tree, links, tau, work)
+    acceleration_kernel(tree, links, lifted(links), work, a)
+
+
+@kernel
+def articulated_body_kernel(
+    tree: IntArray,
+    links: Array,
+    q: Array,
+    v: Array,
+    tau: Array,
+    external: Array,
+    work: Array,
+    a: Array,
+) -> int:
+    """Forward dynamics from scratch."""
+    poses_kernel(tree, links, q, work)
+    velocities_kernel(tree, links, v, work)
+    status = factor_kernel(tree, links, work)
+    forward_sweeps(tree, links, tau, external, work, a)
+    if status != OK:
+        return status
+    total = 0.0
+    for k in range(a.size):
+        total += a[k] - a[k]
+    return OK if total == 0.0 else NOT_FINITE
+
+
+def forward_dynamics(
+    model: Model,
+    q: Array,
+    v: Array,
+    tau: Array,
+    external: Array | None = None,
+    *,
+    out: Array | None = None,
+    workspace: Array | None = None,
+) -> Array:
+    """Accelerations under given forces, a = M(q)^-1 (tau - bias(q, v)), by the articulated-body algorithm in O(N).
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+        Coordinates.
+    v : (nv,) array
+        Velocities.
+    tau : (nv,) array
+        Generalised forces, N or N m.
+    external : (n_bodies, 6) array, optional
+        Wrench [moment (N m); force (N)] on each body at its origin, in world axes.
+    out : (nv,) array, optional
+        Where to write the result.
+    workspace : (nv, 64) array, optional
+        Memory to work in, for loops that call this often.
+
+    Returns
+    -------
+    (nv,) array
+        Time derivatives of `v`.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong shape, NaN or infinity.
+    ModelError
+        If a joint has nothing to move (a singular mass matrix).
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> model = so.models.pendulum(1).model
+    >>> bool(np.isclose(so.forward_dynamics(model, np.array([0.5]), np.zeros(1), np.zeros(1))[0], -0.5593, atol=1e-4))
+    True
+    """
+    nv = model.nv
+    q, v, tau = vector(q, model.nq, "q"), vector(v, nv, "v"), vector(tau, nv, "tau")
+    wrench = NO_EXTERNAL if external is None else array(external, (model.n_bodies, 6), "external")
+    a = np.empty(nv) if out is None else output(out, (nv,))
+    work = np.empty((nv, WORK_COLUMNS)) if workspace is None else output(workspace, (nv, WORK_COLUMNS), "workspace")
+    status = articulated_body_kernel(
+        model.tree, model.links, q, v, tau, wrench, work, a
+    )
+    if status == SINGULAR and np.isfinite(q).all():
+        raise singular_joint(model, work)
+    if status != OK:
+        raise not_finite(q=q, v=v, tau=tau, external=external)
+    return a
+
+
+def singular_joint(model: Model, work: Array) -> ModelError:
+    """The error that names the first joint whose D is not positive."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        d = 1.0 / work[:, D_INVERSE]
+    bad = np.flatnonzero(~((d > 0.0) & np.isfinite(d)))
+    k = int(bad[-1]) if bad.size else 0
+    return ModelError(f"joint {model.joint_of_link(k)!r}: nothing to move along its axis (singular mass matrix)")

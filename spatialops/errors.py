@@ -1,0 +1,50 @@
+"""One tree of errors: catch `SpatialOpsError` to catch everything that this package raises on purpose."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class SpatialOpsError(Exception):
+    """Base of every error of this package."""
+
+
+class ModelError(SpatialOpsError, ValueError):
+    """A mechanism that cannot be: wrong topology, impossible inertia, bad joint."""
+
+
+class ArgumentError(SpatialOpsError, ValueError):
+    """An argument of a public function has the wrong shape, type or value."""
+
+
+class ShapeError(SpatialOpsError, ValueError):
+    """A collision shape that cannot be, or that the requested operation does not support."""
+
+
+class AssetError(SpatialOpsError, ValueError):
+    """A file that cannot be read as what it claims to be."""
+
+
+class ContactError(SpatialOpsError):
+    """A contact problem that is ill-posed, or a certificate that does not hold."""
+
+
+class RecordError(SpatialOpsError, ValueError):
+    """A record that cannot be written, read or understood."""
+
+
+class SolverFailed(ContactError):
+    """No solver of the chosen ladder reached the required residual.
+
+    Attributes
+    ----------
+    problem : MixedLCP or ContactProblem
+        What was to be solved; save it with ``problem.save(path)`` and replay it in any solver.
+    solution : LCPSolution or None
+        The best point found, with its residual.
+    """
+
+    def __init__(self, message: str, problem: Any = None, solution: Any = None) -> None:
+        super().__init__(message)
+        self.problem = problem
+        self.solution = solution

@@ -1,0 +1,277 @@
+"""Building a mechanism by hand: bodies are named and hung on one another in any order, then checked as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops._layout import (
+    ARMATURE,
+    AXIS,
+    BODY,
+    COM,
+    DAMPING,
+    FIRST_Q,
+    FRAME,
+    GRAVITY,
+    GROUP,
+    INERTIA,
+    LINK_COLUMNS,
+    MASS,
+    MOTION,
+    PARENT,
+    PITCH,
+    PLACE_P,
+    PLACE_R,
+    TREE_COLUMNS,
+)
+from spatialops.algebra.inertia import Inertia
+from spatialops.algebra.rotation import rotation_matrix
+from spatialops.errors import ModelError
+from spatialops.tree.joint import LINKS, Joint
+from spatialops.tree.model import Frame, Model
+
+WORLD = "world"
+
+
+@dataclass(eq=False)
+class _Body:
+    name: str
+    parent: str
+    joint: Joint
+    inertia: Inertia | None
+    position: Array
+    rotation: Array
+
+
+class TreeBuilder:
+    """Collects bodies and joints, and builds a frozen `Model` of them.
+
+    Parameters
+    ----------
+    gravity : (3,) array_like
+        m/s^2, world axes.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> builder = so.TreeBuilder()
+    >>> _ = builder.add_body("arm", joint=so.Joint("revolute", axis="y"), inertia=so.Inertia.sphere(0.1, mass=1.0))
+    >>> builder.build().nv
+    1
+    """
+
+    def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+        self._gravity = _three("gravity", gravity, "")
+        self._bodies: dict[str, _Body] = {}
+
+    def add_body(
+        self,
+        name: str,
+        *,
+        parent: str = WORLD,
+        joint: Joint | str = "fixed",
+        inertia: Inertia | None = None,
+        position: Any = (0.0, 0.0, 0.0),
+        rotation: Any = None,
+    ) -> TreeBuilder:
+        """Add one body with the joint that carries it.
+
+        Parameters
+        ----------
+        name : str
+            Unique, not "world".
+        parent : str
+            Name of the body that it hangs on, added before or after; "world" for a root.
+        joint : Joint or str
+            The joint, or its kind. A fixed body is merged into its parent; its name stays usable in `Node`.
+        inertia : Inertia, optional
+            In the body's frame. Only a body with others below it may go without.
+        position, rotation
+            Pose of the joint's frame in the parent's frame: (3,) m, and (3, 3) matrix or (4,) quaternion (x, y, z, w).
+            The body's frame is the joint's frame after the joint's motion.
+
+        Returns
+        -------
+        TreeBuilder
+            Itself, so that calls can be chained.
+
+        Raises
+        ------
+        ModelError
+            For a duplicate name, or values that are not finite or of the wrong shape.
+        """
+        if not isinstance(name, str) or not name or name == WORLD:
+            raise ModelError(f"body {name!r}: name: expected a non-empty string other than 'world'")
+        if name in self._bodies:
+            raise ModelError(f"body {name!r}: name: is already taken")
+        if not isinstance(parent, str):
+            raise ModelError(f"body {name!r}: parent: expected a body's name, got {parent!r}")
+        if isinstance(joint, str):
+            joint = Joint(joint, name=name)
+        if not isinstance(joint, Joint):
+            raise ModelError(f"body {name!r}: joint: expected a Joint or the name of a kind, got {joint!r}")
+        if inertia is not None and not isinstance(inertia, Inertia):
+            raise ModelError(f"body {name!r}: inertia: expected an Inertia, got {type(inertia).__name__}")
+        turn = rotation_matrix(rotation, f"body {name!r}: rotation")
+        self._bodies[name] = _Body(name, parent, joint, inertia, _three("position", position, name), turn)
+        return self
+
+    def build(self) -> Model:
+        """Check the whole and freeze it.
+
+        Raises
+        ------
+        ModelError
+            For an unknown parent, a cycle, a free joint that does not hang on the world, a duplicate joint name, a body
+            without inertia at the end of a branch, or no moving body at all.
+        """
+        order = self._topological_order()
+        self._check(order)
+        return _Assembly(self._gravity, [self._bodies[name] for name in order]).model()
+
+    def _topological_order(self) -> list[str]:
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(self._bodies)
+        for body in self._bodies.values():
+            if body.parent == WORLD:
+                continue
+            if body.parent not in self._bodies:
+                raise ModelError(f"body {body.name!r}: parent: there is no body {body.parent!r}")
+            graph.add_edge(body.parent, body.name)
+        place = {name: i for i, name in enumerate(self._bodies)}
+        try:
+            return list(nx.lexicographical_topological_sort(graph, key=place.__getitem__))
+        except nx.NetworkXUnfeasible:
+            cycle = " -> ".join(edge[0] for edge in nx.find_cycle(graph))
+            raise ModelError(f"bodies hang on one another in a cycle: {cycle}; cut it and close it as a loop") from None
+
+    def _check(self, order: list[str]) -> None:
+        moving = [self._bodies[name] for name in order if self._bodies[name].joint.kind != "fixed"]
+        if not moving:
+            raise ModelError("the mechanism has no moving body: give at least one body a joint other than 'fixed'")
+        joints: dict[str, str] = {}
+        for body in moving:
+            name = body.joint.name or body.name
+            if name in joints:
+                raise ModelError(f"body {body.name!r}: joint: name {name!r} is already taken by {joints[name]!r}")
+            joints[name] = body.name
+            if body.joint.kind == "free" and body.parent != WORLD:
+                raise ModelError(f"body {body.name!r}: joint: a free joint must hang on 'world', not {body.parent!r}")
+        heavy: set[str] = set()
+        for name in reversed(order):
+            body = self._bodies[name]
+            if body.inertia is not None:
+                heavy.add(name)
+            if name in heavy and body.joint.kind != "free":
+                heavy.add(body.parent)
+            if name not in heavy and body.joint.kind != "fixed" and not body.joint.values("armature").all():
+                raise ModelError(f"body {name!r}: inertia: missing, and nothing heavy hangs on it")
+
+
+class _Assembly:
+    """Turns bodies in topological order into the tables of a model."""
+
+    def __init__(self, gravity: Array, bodies: list[_Body]) -> None:
+        self.gravity = gravity
+        self.bodies = bodies
+        self.tree: list[Array] = []
+        self.links: list[Array] = []
+        self.turns: list[Array] = []
+        self.frames: dict[str, Frame] = {WORLD: Frame(-1, np.zeros(3), np.eye(3))}
+        self.moving: list[_Body] = []
+        self.body_links: list[int] = []
+        self.parents: list[int] = []
+        self.n_q = 0
+
+    def model(self) -> Model:
+        inertias: dict[int, Inertia] = {}
+        for body in self.bodies:
+            if body.joint.kind == "fixed":
+                frame = self._merge(body)
+            else:
+                frame = self._add_links(body)
+            self.frames[body.name] = frame
+            if body.inertia is not None and frame.body >= 0:
+                own = body.inertia.rotated(frame.rotation).shifted(frame.position)
+                inertias[frame.body] = inertias[frame.body] + own if frame.body in inertias else own
+        for index, inertia in inertias.items():
+            self._put_inertia(self.body_links[index], inertia)
+        return self._freeze()
+
+    def _merge(self, body: _Body) -> Frame:
+        above = self.frames[body.parent]
+        position = above.position + above.rotation @ body.position
+        return Frame(above.body, position, above.rotation @ body.rotation)
+
+    def _add_links(self, body: _Body) -> Frame:
+        """The links of one joint, the last of which is the body."""
+        pose, joint = self._merge(body), body.joint
+        parent = -1 if pose.body < 0 else self.body_links[pose.body]
+        above = np.eye(3) if parent < 0 else self.turns[parent]
+        turns, kinds, n_links = joint.rotations(), LINKS[joint.kind], len(self.tree)
+        first_q = self.n_q
+        for i, (frame, motion, axis) in enumerate(kinds):
+            row, link = np.zeros(TREE_COLUMNS, dtype=np.int64), np.zeros(LINK_COLUMNS)
+            grouped = joint.kind in ("ball", "free")
+            row[[PARENT, MOTION, FRAME, AXIS]] = parent if i == 0 else n_links + i - 1, motion, frame, axis
+            row[FIRST_Q] = first_q if grouped else first_q + i
+            row[GROUP] = 0 if grouped and i > 0 else len(kinds) if grouped else 1
+            row[BODY] = len(self.moving) if i == len(kinds) - 1 else -1
+            rotation = above.T @ pose.rotation @ turns[0] if i == 0 else turns[i - 1].T @ turns[i]
+            link[PLACE_R : PLACE_R + 9] = rotation.ravel()
+            link[PLACE_P : PLACE_P + 3] = above.T @ pose.position if i == 0 else 0.0
+            link[GRAVITY : GRAVITY + 3] = self.gravity
+            link[[PITCH, ARMATURE, DAMPING]] = joint.pitch, joint.values("armature")[i], joint.values("damping")[i]
+            self.tree.append(row)
+            self.links.append(link)
+            self.turns.append(turns[i])
+        self.n_q += joint.nq
+        self.moving.append(body)
+        self.parents.append(pose.body)
+        self.body_links.append(len(self.tree) - 1)
+        return Frame(len(self.moving) - 1, np.zeros(3), np.eye(3))
+
+    def _put_inertia(self, k: int, inertia: Inertia) -> None:
+        own = inertia.rotated(self.turns[k].T)
+        self.links[k][MASS] = own.mass
+        self.links[k][COM : COM + 3] = own.center
+        self.links[k][INERTIA : INERTIA + 6] = own.about(np.zeros(3))[np.triu_indices(3)]
+
+    def _freeze(self) -> Model:
+        joints = [body.joint for body in self.moving]
+
+        def per_velocity(name: str) -> Array:
+            return np.concatenate([joint.values(name) for joint in joints])
+
+        return Model(
+            body_names=tuple(body.name for body in self.moving),
+            joint_names=tuple(body.joint.name or body.name for body in self.moving),
+            joint_kinds=tuple(joint.kind for joint in joints),
+            body_parents=np.array(self.parents, dtype=np.int64),
+            body_links=np.array(self.body_links, dtype=np.int64),
+            frames=self.frames,
+            tree=np.array(self.tree, dtype=np.int64),
+            links=np.array(self.links),
+            turns=np.array(self.turns),
+            lower=per_velocity("lower"),
+            upper=per_velocity("upper"),
+            velocity_limit=per_velocity("velocity_limit"),
+            effort_limit=per_velocity("effort_limit"),
+            dry_friction=per_velocity("dry_friction"),
+        )
+
+
+def _three(field: str, values: Any, name: str) -> Array:
+    where = f"body {name!r}: {field}" if name else field
+    try:
+        vector = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ModelError(f"{where}: expected 3 numbers, got {values!r}") from None
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise ModelError(f"{where}: expected 3 finite numbers, got {values!r}")
+    return vector

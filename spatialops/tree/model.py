@@ -1,0 +1,229 @@
+"""The frozen mechanism: tables for the kernels, names for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops._layout import ATTITUDE, DAMPING, FIRST_Q, FRAME, GRAVITY, MASS, POSE
+from spatialops.errors import ArgumentError, ModelError
+from spatialops.tree.joint import KINDS
+
+
+_TABLES = ("tree", "links")
+
+
+class Frame(NamedTuple):
+    """A named frame: index of the moving body it sits on (-1: the world) and its pose in that body."""
+
+    body: int
+    position: Array
+    rotation: Array
+
+
+class Node(NamedTuple):
+    """A point of a body: its name (also of a merged body, or "world") or index, and the position in its frame, m."""
+
+    body: str | int
+    position: Any = (0.0, 0.0, 0.0)
+
+
+class Nodes(NamedTuple):
+    """Nodes made ready for kernels: links (m,), -1 for the world, and offsets (m, 3) in link axes, m."""
+
+    links: IntArray
+    offsets: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A tree of bodies, made by `TreeBuilder.build`; never modified.
+
+    The first fields are for people, in the order of the bodies; `tree`, `links` and `turns` are the kernels' tables
+    (columns in `_layout`), one row per degree of freedom. Limits and dry friction have one entry per velocity.
+    """
+
+    body_names: tuple[str, ...]
+    joint_names: tuple[str, ...]
+    joint_kinds: tuple[str, ...]
+    body_parents: IntArray
+    body_links: IntArray
+    frames: Any
+    tree: IntArray
+    links: Array
+    turns: Array
+    lower: Array
+    upper: Array
+    velocity_limit: Array
+    effort_limit: Array
+    dry_friction: Array
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, np.ndarray):
+                value = np.array(value, order="C")
+                # Numba takes 0.3 us longer for every read-only argument: the kernels' tables stay writeable.
+                value.flags.writeable = item.name in _TABLES
+                object.__setattr__(self, item.name, value)
+        object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
+        object.__setattr__(self, "nv", self.tree.shape[0])
+        object.__setattr__(self, "nq", sum(KINDS[kind][0] for kind in self.joint_kinds))
+        object.__setattr__(self, "n_bodies", len(self.body_names))
+
+    nq = 0
+    """Number of coordinates."""
+    nv = 0
+    """Number of velocities (degrees of freedom)."""
+    n_bodies = 0
+    """Number of moving bodies."""
+
+    def __repr__(self) -> str:
+        return f"Model({self.n_bodies} bodies, nq={self.nq}, nv={self.nv}, mass={self.mass:.6g} kg)"
+
+    @property
+    def mass(self) -> float:
+        """Total mass of the moving bodies, kg."""
+        return float(self.links[:, MASS].sum())
+
+    @property
+    def gravity(self) -> Array:
+        """Acceleration of gravity, (3,), m/s^2."""
+        return self.links[0, GRAVITY : GRAVITY + 3].copy()
+
+    @property
+    def damping(self) -> Array:
+        """Viscous damping per velocity, (nv,), N m s or N s/m."""
+        return self.links[:, DAMPING].copy()
+
+    @cached_property
+    def _slices(self) -> dict[str, tuple[slice, slice]]:
+        result, i, j = {}, 0, 0
+        for name, kind in zip(self.joint_names, self.joint_kinds, strict=True):
+            nq, nv = KINDS[kind]
+            result[name] = slice(i, i + nq), slice(j, j + nv)
+            i, j = i + nq, j + nv
+        return result
+
+    def q_slice(self, joint: str) -> slice:
+        """Where the coordinates of `joint` lie in q."""
+        return self._joint(joint)[0]
+
+    def v_slice(self, joint: str) -> slice:
+        """Where the velocities of `joint` lie in v."""
+        return self._joint(joint)[1]
+
+    def _joint(self, joint: str) -> tuple[slice, slice]:
+        try:
+            return self._slices[joint]
+        except (KeyError, TypeError):
+            raise ArgumentError(f"joint: there is no joint {joint!r}; there are {_some(self.joint_names)}") from None
+
+    def joint_of_link(self, link: int) -> str:
+        """Name of the joint that velocity index `link` belongs to."""
+        return next(name for name, (_, v) in self._slices.items() if v.start <= link < v.stop)
+
+    def body_index(self, body: str | int) -> int:
+        """Index of a moving body by name or index."""
+        if isinstance(body, str):
+            frame = self.frame(body)
+            if body not in self.body_names:
+                raise ArgumentError(f"body: {body!r} does not move on its own (it is part of body {frame.body})")
+            return frame.body
+        if not 0 <= int(body) < self.n_bodies:
+            raise ArgumentError(f"body: index {body} is out of range; there are {self.n_bodies} bodies")
+        return int(body)
+
+    def frame(self, name: str) -> Frame:
+        """The named frame of a body, of a merged body or of the world."""
+        try:
+            frame: Frame = self.frames[name]
+        except (KeyError, TypeError):
+            raise ArgumentError(f"body: there is no body {name!r}; there are {_some(tuple(self.frames))}") from None
+        return frame
+
+    def resolve(self, nodes: Sequence[Any]) -> Nodes:
+        """Look up the bodies of nodes, each a `Node` or (body, position)."""
+        if isinstance(nodes, (str, Node)):
+            raise ArgumentError("nodes: expected a sequence of nodes, got a single one; put it in a list")
+        links, offsets = np.empty(len(nodes), dtype=np.int64), np.empty((len(nodes), 3))
+        for i, node in enumerate(nodes):
+            try:
+                body, position = node if not isinstance(node, (str, int)) else Node(node)
+                point = np.array(position, dtype=np.float64)
+            except (TypeError, ValueError):
+                raise ArgumentError(f"nodes[{i}]: expected Node(body, position), got {node!r}") from None
+            if point.shape != (3,) or not np.isfinite(point).all():
+                raise ArgumentError(f"nodes[{i}]: position: expected 3 finite numbers, got {position!r}")
+            index = self.frame(body) if isinstance(body, str) else Frame(self.body_index(body), np.zeros(3), np.eye(3))
+            point = index.position + index.rotation @ point
+            links[i] = -1 if index.body < 0 else self.body_links[index.body]
+            offsets[i] = point if index.body < 0 else self.turns[links[i]].T @ point
+        return Nodes(links, offsets)
+
+    def neutral(self) -> Array:
+        """Coordinates with all joints at zero, (nq,): unit quaternions (0, 0, 0, 1) where there are any."""
+        q = np.zeros(self.nq)
+        for frame, i in self.tree[:, [FRAME, FIRST_Q]]:
+            if frame == ATTITUDE:
+                q[i + 3] = 1.0
+            elif frame == POSE:
+                q[i + 6] = 1.0
+        return q
+
+    def random(self, rng: np.random.Generator) -> Array:
+        """Random coordinates, (nq,): within limits where finite, else angles and metres in [-pi, pi] and [-1, 1]."""
+        q = self.neutral()
+        for name, kind in zip(self.joint_names, self.joint_kinds, strict=True):
+            at, at_v = self._slices[name]
+            if kind in ("ball", "free"):
+                if kind == "free":
+                    q[at][:3] = rng.uniform(-1.0, 1.0, 3)
+                quaternion = rng.normal(size=4)
+                q[at][-4:] = quaternion / np.linalg.norm(quaternion)
+                continue
+            # Where one limit is missing or far away, a range of at most 2 pi next to the other one.
+            lower = np.clip(self.lower[at_v], np.minimum(-np.pi, self.upper[at_v] - np.pi), np.inf)
+            upper = np.clip(self.upper[at_v], -np.inf, np.maximum(np.pi, self.lower[at_v] + np.pi))
+            q[at] = rng.uniform(lower, upper)
+        return q
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Everything that `from_arrays` needs to make the same model: arrays and lists of strings."""
+        names = sorted(self.frames)
+        data: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "frames"}
+        data["frame_names"] = names
+        data["frame_bodies"] = np.array([self.frames[name].body for name in names])
+        data["frame_positions"] = np.array([self.frames[name].position for name in names])
+        data["frame_rotations"] = np.array([self.frames[name].rotation for name in names])
+        return data
+
+    @classmethod
+    def from_arrays(cls, data: dict[str, Any]) -> Model:
+        """Inverse of `to_arrays`.
+
+        Raises
+        ------
+        ModelError
+            If something is missing.
+        """
+        try:
+            values = {item.name: data[item.name] for item in fields(cls) if item.name != "frames"}
+            for name in ("body_names", "joint_names", "joint_kinds"):
+                values[name] = tuple(str(entry) for entry in values[name])
+            parts = (data[f"frame_{name}"] for name in ("names", "bodies", "positions", "rotations"))
+            frames = {str(n): Frame(int(b), p, r) for n, b, p, r in zip(*parts, strict=True)}
+        except KeyError as error:
+            raise ModelError(f"stored model: field {error} is missing") from None
+        return cls(frames=frames, **values)
+
+
+def _some(names: tuple[str, ...]) -> str:
+    shown = ", ".join(repr(name) for name in names[:8])
+    return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")

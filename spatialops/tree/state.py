@@ -1,0 +1,138 @@
+"""The state of a mechanism: coordinates, velocities, time; and moving about on their manifold."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray, Vec3, output, vector
+from spatialops._jit import kernel
+from spatialops._layout import ATTITUDE, FIRST_Q, FRAME, POSE, SAME
+from spatialops.algebra.vectors import minus, rotate, rotate_back, rotation_from_quaternion
+from spatialops.errors import ArgumentError
+from spatialops.tree.model import Model
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Coordinates q (nq,), velocities v (nv,) and time in seconds."""
+
+    q: Array
+    v: Array
+    time: float = 0.0
+
+    def checked(self, model: Model) -> State:
+        """The same with shapes checked, values copied, and quaternions of unit length.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong shape, NaN, infinity or a zero quaternion.
+        """
+        q, v = vector(self.q, model.nq, "state.q").copy(), vector(self.v, model.nv, "state.v").copy()
+        if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(self.time)):
+            raise ArgumentError("state: q, v and time must be finite")
+        for frame, i in model.tree[:, [FRAME, FIRST_Q]]:
+            if frame in (ATTITUDE, POSE):
+                start = i if frame == ATTITUDE else i + 3
+                length = float(np.linalg.norm(q[start : start + 4]))
+                if length < 1e-9:
+                    raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
+                q[start : start + 4] /= length
+        return State(q, v, float(self.time))
+
+
+@kernel
+def turn_quaternion(q: Array, i: int, x: float, y: float, z: float) -> None:
+    """Quaternion at q[i:i+4] turned by the rotation vector (x, y, z) in its own axes, and brought to unit length."""
+    square = x * x + y * y + z * z
+    half = 0.5 * math.sqrt(square)
+    # sin(a) / (2 a): its series near zero, where the quotient loses digits.
+    s = 0.5 - square / 48.0 if square < 1e-8 else math.sin(half) / (2.0 * half)
+    c = math.cos(half)
+    x, y, z = s * x, s * y, s * z
+    a, b, d, w = q[i], q[i + 1], q[i + 2], q[i + 3]
+    nx = w * x + a * c + b * z - d * y
+    ny = w * y + b * c + d * x - a * z
+    nz = w * z + d * c + a * y - b * x
+    nw = w * c - a * x - b * y - d * z
+    length = 1.0 / math.sqrt(nx * nx + ny * ny + nz * nz + nw * nw)
+    q[i], q[i + 1], q[i + 2], q[i + 3] = nx * length, ny * length, nz * length, nw * length
+
+
+@kernel
+def integrate_kernel(tree: IntArray, q: Array, v: Array, step: float, out: Array) -> None:
+    """out = q moved by step * v; a free body goes straight along its velocity while it turns about its axis."""
+    for i in range(q.size):
+        out[i] = q[i]
+    for k in range(tree.shape[0]):
+        frame, i = tree[k, FRAME], tree[k, FIRST_Q]
+        if frame == ATTITUDE:
+            turn_quaternion(out, i, step * v[k], step * v[k + 1], step * v[k + 2])
+        elif frame == POSE:
+            rotation = rotation_from_quaternion(q[i + 3], q[i + 4], q[i + 5], q[i + 6])
+            x, y, z = rotate(rotation, (v[k + 3], v[k + 4], v[k + 5]))
+            out[i], out[i + 1], out[i + 2] = q[i] + step * x, q[i + 1] + step * y, q[i + 2] + step * z
+            turn_quaternion(out, i + 3, step * v[k], step * v[k + 1], step * v[k + 2])
+        elif frame != SAME:
+            out[i] = q[i] + step * v[k]
+
+
+@kernel
+def quaternion_difference(a: Array, b: Array, i: int) -> Vec3:
+    """Rotation vector, in the axes of a, that turns quaternion a[i:i+4] into b[i:i+4] by the shorter way."""
+    x = a[i + 3] * b[i] - a[i] * b[i + 3] - a[i + 1] * b[i + 2] + a[i + 2] * b[i + 1]
+    y = a[i + 3] * b[i + 1] - a[i + 1] * b[i + 3] - a[i + 2] * b[i] + a[i] * b[i + 2]
+    z = a[i + 3] * b[i + 2] - a[i + 2] * b[i + 3] - a[i] * b[i + 1] + a[i + 1] * b[i]
+    w = a[i] * b[i] + a[i + 1] * b[i + 1] + a[i + 2] * b[i + 2] + a[i + 3] * b[i + 3]
+    if w < 0.0:
+        x, y, z, w = -x, -y, -z, -w
+    s = math.sqrt(x * x + y * y + z * z)
+    f = 2.0 / w if s < 1e-9 * w else 2.0 * math.atan2(s, w) / s
+    return f * x, f * y, f * z
+
+
+@kernel
+def difference_kernel(tree: IntArray, q0: Array, q1: Array, out: Array) -> None:
+    """The v for which integrate(q0, v) is q1."""
+    for k in range(tree.shape[0]):
+        frame, i = tree[k, FRAME], tree[k, FIRST_Q]
+        if frame == ATTITUDE:
+            out[k], out[k + 1], out[k + 2] = quaternion_difference(q0, q1, i)
+        elif frame == POSE:
+            rotation = rotation_from_quaternion(q0[i + 3], q0[i + 4], q0[i + 5], q0[i + 6])
+            move = minus((q1[i], q1[i + 1], q1[i + 2]), (q0[i], q0[i + 1], q0[i + 2]))
+            out[k], out[k + 1], out[k + 2] = quaternion_difference(q0, q1, i + 3)
+            out[k + 3], out[k + 4], out[k + 5] = rotate_back(rotation, move)
+        elif frame != SAME:
+            out[k] = q1[i] - q0[i]
+
+
+def integrate(model: Model, q: Any, dv: Any, *, out: Array | None = None) -> Array:
+    """Coordinates after the motion `dv` (velocity times time) from `q`, on the manifold.
+
+    Parameters
+    ----------
+    model : Model
+    q : (nq,) array
+    dv : (nv,) array
+        rad and m, in the axes that velocities have. A free body's position moves by R(q) dv_linear.
+
+    Returns
+    -------
+    (nq,) array
+        With unit quaternions.
+    """
+    result = output(out, (model.nq,))
+    integrate_kernel(model.tree, vector(q, model.nq, "q"), vector(dv, model.nv, "dv"), 1.0, result)
+    return result
+
+
+def difference(model: Model, q0: Any, q1: Any, *, out: Array | None = None) -> Array:
+    """The motion `dv` (nv,) that `integrate` takes from `q0` to `q1`, by the shorter way round where it turns."""
+    result = output(out, (model.nv,))
+    difference_kernel(model.tree, vector(q0, model.nq, "q0"), vector(q1, model.nq, "q1"), result)
+    return result
