@@ -1,0 +1,122 @@
+# `make` lists the targets. Needs Python 3.11 or newer; uses uv where it is found, plain venv and pip where not.
+VENV    ?= .venv
+PINS    ?= constraints.txt
+OUT     ?= out
+WORKERS ?= 2
+# Lowest line and branch coverage of the pure-Python run, in per cent.
+COVERAGE ?= 85
+
+BIN     := $(VENV)/bin
+PYTEST  := $(BIN)/python -m pytest
+UV      := $(shell command -v uv 2>/dev/null)
+# Compiled with bounds checks; Numba's cache does not tell such code from the other kind, so it has a folder of its own.
+BOUNDS_CACHE := $(CURDIR)/build/kernels-boundscheck
+BOUNDS_TESTS := $(or $(wildcard $(addprefix tests/,algebra tree dynamics contact collision simulation)),tests)
+
+ifeq ($(UV),)
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(PINS)
+else
+INSTALL = $(UV) pip install --quiet --python $(BIN)/python -c $(PINS)
+endif
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test test-all test-extra test-slow test-bounds test-python test-lowest ci doctest lint format bench \
+        install install-dev robots clean distclean
+
+help:  ## This list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed  ## Simulate the 12-link pendulum; plots and a 3-D replay in out/pendulum
+	@$(BIN)/spatialops pendulum --links 12 --duration 3 --out $(OUT)/pendulum
+	@echo; echo "Pictures and the 3-D replay (open the .html file in a browser):"
+	@find $(OUT)/pendulum -type f \( -name '*.png' -o -name '*.svg' -o -name '*.html' \) | sort | sed 's/^/  /'
+
+test: lint doctest  ## Lint, types, floors, doctests and all quick tests
+	$(PYTEST) -n $(WORKERS) -m "not slow"
+
+test-all: test test-extra  ## Everything: also slow tests, bounds checks, pure Python with coverage
+
+ci: test-all  ## The same
+
+test-extra: test-slow test-bounds test-python  ## What test-all has beyond test
+
+test-slow: $(VENV)/.installed-dev robots  ## Slow tests only
+	@$(PYTEST) -n $(WORKERS) -m slow || test $$? -eq 5
+
+test-bounds: $(VENV)/.installed-dev  ## Quick tests of the kernels, compiled with bounds checks
+	NUMBA_BOUNDSCHECK=1 SPATIALOPS_CACHE_DIR=$(BOUNDS_CACHE) \
+	    $(PYTEST) -n $(WORKERS) -m "not slow" $(BOUNDS_TESTS)
+
+test-python: $(VENV)/.installed-dev  ## Quick tests with nothing compiled, measuring coverage
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) -m "not slow and not compiled" \
+	    --cov --cov-report=term-missing --cov-fail-under=$(COVERAGE)
+
+test-lowest: build/lowest.txt  ## Quick tests with the oldest dependencies that pyproject.toml admits
+	$(MAKE) VENV=build/lowest PINS=build/lowest.txt build/lowest/.installed-test
+	build/lowest/bin/python -m pytest -n $(WORKERS) -m "not slow"
+
+build/lowest.txt: pyproject.toml
+	@mkdir -p build
+	@sed -n '/^dependencies/,/^\]/s/^ *"\(.*\)>=\(.*\)",$$/\1==\2/p' pyproject.toml > $@
+
+doctest: $(VENV)/.installed-dev  ## The examples in the docstrings
+	@$(PYTEST) -q --doctest-modules spatialops || test $$? -eq 5
+
+lint: $(VENV)/.installed-dev  ## ruff, mypy, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy -p spatialops -p tests -p examples
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-dev  ## Rewrite the sources as ruff likes them
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-bench  ## Speed, side by side with Pinocchio and MuJoCo
+	$(BIN)/spatialops bench
+
+install: $(VENV)/.installed  ## The package, editable, with what it needs to run
+
+install-dev: $(VENV)/.installed-dev  ## The same with all that tests and linters need
+
+robots: $(VENV)/.installed-robots  ## More robot files for the tests (600 MB): those of dm_control and robosuite
+
+clean:  ## Remove what was built or written
+	rm -rf $(OUT) build dist *.egg-info .coverage .coverage.* htmlcov .hypothesis
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+	find . -path ./$(VENV) -prune -o -path ./.git -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
+
+distclean: clean  ## The same and the environment
+	rm -rf $(VENV)
+
+$(VENV)/.created:
+	@mkdir -p $(dir $(VENV))
+	@if $(BIN)/python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then exit 0; fi; \
+	if [ -n "$(UV)" ]; then $(UV) venv --quiet --allow-existing --python '>=3.11' $(VENV) && exit 0 || exit 1; fi; \
+	for python in $(PYTHON) python3 python3.14 python3.13 python3.12 python3.11; do \
+	    $$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+	    if ! $$python -c 'import ensurepip, venv' 2>/dev/null; then \
+	        echo "$$python cannot make an environment. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; fi; \
+	    echo "Creating $(VENV) with $$($$python --version)"; \
+	    $$python -m venv $(VENV); exit $$?; \
+	done; \
+	echo "No Python 3.11 or newer was found. On Debian 12 or newer: apt install python3 python3-venv" >&2; exit 1
+	@touch $@
+
+$(VENV)/.installed: pyproject.toml $(PINS) | $(VENV)/.created
+	@echo "Installing spatialops into $(VENV) (a minute or so) ..."
+	@$(INSTALL) -e .
+	@touch $@
+
+# One rule for every extra of pyproject.toml.
+$(VENV)/.installed-%: pyproject.toml $(PINS) | $(VENV)/.created
+	@echo "Installing spatialops[$*] into $(VENV) (a minute or two) ..."
+	@$(INSTALL) -e '.[$*]'
+	@touch $@
+
+# Only their files are wanted: what they depend on is large, and needs a compiler or a screen.
+$(VENV)/.installed-robots: $(PINS) | $(VENV)/.created
+	@echo "Installing more robot files into $(VENV) ..."
+	@$(INSTALL) --no-deps dm_control robosuite
+	@touch $@

@@ -1,0 +1,88 @@
+"""Solving a guessed basis: the complementary point of an active set, refined and checked in the original data."""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array, IntArray
+from spatialops._jit import kernel
+from spatialops.contact.lcp.problem import residual_kernel
+
+
+@kernel
+def factor_lu(M: Array, n: int, rows: IntArray) -> bool:
+    """LU with partial pivoting of M[:n, :n] in place, row order in `rows`; False if it is singular to rounding."""
+    scale = 0.0
+    for i in range(n):
+        rows[i] = i
+        for j in range(n):
+            scale = max(scale, abs(M[i, j]))
+    for c in range(n):
+        best, pivot = c, abs(M[c, c])
+        for i in range(c + 1, n):
+            if abs(M[i, c]) > pivot:
+                best, pivot = i, abs(M[i, c])
+        if not pivot > 1e-13 * scale:
+            return False
+        if best != c:
+            for j in range(n):
+                M[c, j], M[best, j] = M[best, j], M[c, j]
+            rows[c], rows[best] = rows[best], rows[c]
+        inverse = 1.0 / M[c, c]
+        for i in range(c + 1, n):
+            f = M[i, c] * inverse
+            if f != 0.0:
+                M[i, c] = f
+                for j in range(c + 1, n):
+                    M[i, j] -= f * M[c, j]
+            else:
+                M[i, c] = 0.0
+    return True
+
+
+@kernel
+def substitute_lu(M: Array, n: int, rows: IntArray, right: Array, out: Array) -> None:
+    """Solve with the factors of `factor_lu`: out = M^-1 right."""
+    for i in range(n):
+        total = right[rows[i]]
+        for j in range(i):
+            total -= M[i, j] * out[j]
+        out[i] = total
+    for i in range(n - 1, -1, -1):
+        total = out[i]
+        for j in range(i + 1, n):
+            total -= M[i, j] * out[j]
+        out[i] = total / M[i, i]
+
+
+@kernel
+def solve_basis(
+    A: Array, b: Array, n_free: int, active: IntArray, z: Array, w: Array, M: Array, ints: IntArray, vectors: Array
+) -> float:
+    """z with w = 0 on the active rows and z = 0 elsewhere; returns the residual (infinity where the basis is singular).
+
+    Two steps of iterative refinement, then negative z are clipped: what counts is the residual of what is returned.
+    """
+    n, m = b.size, 0
+    chosen, rows = ints[0], ints[1]
+    for i in range(n):
+        z[i] = 0.0
+        if i < n_free or active[i] != 0:
+            chosen[m] = i
+            m += 1
+    for i in range(m):
+        for j in range(m):
+            M[i, j] = A[chosen[i], chosen[j]]
+    if not factor_lu(M, m, rows):
+        return 1e300
+    right, step = vectors[0], vectors[1]
+    for _ in range(3):
+        for i in range(m):
+            total = b[chosen[i]]
+            for j in range(m):
+                total += A[chosen[i], chosen[j]] * z[chosen[j]]
+            right[i] = -total
+        substitute_lu(M, m, rows, right, step)
+        for i in range(m):
+            z[chosen[i]] += step[i]
+    for i in range(n_free, n):
+        z[i] = max(z[i], 0.0)
+    return residual_kernel(A, b, n_free, z, w)

@@ -1,0 +1,77 @@
+"""The door for complementarity problems: `solve(problem, solver)`."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from spatialops._arrays import array
+from spatialops.contact.lcp.lemke import Lemke
+from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
+from spatialops.contact.lcp.scaling import equilibrated, scaled_back
+from spatialops.contact.lcp.status import Status
+from spatialops.errors import ArgumentError
+
+
+class Solver(Protocol):
+    """What a solver is: options as fields, and one method."""
+
+    def solve(self, problem: MixedLCP, warm_start: Any = None) -> LCPSolution:
+        """Solve `problem`, starting from `warm_start` (n,) if that helps."""
+
+
+def solve(problem: MixedLCP, solver: str | Solver = "auto", warm_start: Any = None) -> LCPSolution:
+    """Solve a complementarity problem.
+
+    Parameters
+    ----------
+    problem : MixedLCP
+    solver : {"auto", "lemke"} or Solver
+        "auto" tries Lemke as given, then on the equilibrated problem; the residual is that of the original data.
+    warm_start : (n,) array_like, optional
+        An earlier solution.
+
+    Returns
+    -------
+    LCPSolution
+        `status` is SOLVED only if the residual holds.
+
+    Raises
+    ------
+    ArgumentError
+        For something that is not a problem, or an unknown solver.
+    """
+    if not isinstance(problem, MixedLCP):
+        raise ArgumentError(f"problem: expected a MixedLCP, got {type(problem).__name__}")
+    if warm_start is not None:
+        warm_start = array(warm_start, (problem.size,), "warm_start", finite=True)
+    if solver == "lemke":
+        solver = Lemke()
+    if isinstance(solver, str):
+        if solver != "auto":
+            raise ArgumentError(f"solver: expected 'auto', 'lemke' or a solver object, got {solver!r}")
+        return _auto(problem, warm_start)
+    if not hasattr(solver, "solve"):
+        raise ArgumentError(f"solver: expected 'auto', 'lemke' or a solver object, got {solver!r}")
+    return _checked(problem, solver.solve(problem, warm_start))
+
+
+def _auto(problem: MixedLCP, warm_start: Any) -> LCPSolution:
+    first = _checked(problem, Lemke().solve(problem, warm_start))
+    if first.solved:
+        return first
+    easier, scales = equilibrated(problem)
+    second = _checked(problem, scaled_back(Lemke(tolerance=1e-12).solve(easier), scales))
+    return min(first, second, key=lambda solution: solution.residual)
+
+
+def _checked(problem: MixedLCP, solution: LCPSolution, tolerance: float = 1e-9) -> LCPSolution:
+    """The same solution with w, residual and status recomputed from the original data."""
+    residual, w = problem.residual(solution.z), problem.A @ solution.z + problem.b
+    status = solution.status
+    if residual <= tolerance:
+        status = Status.SOLVED
+    elif status == Status.SOLVED:
+        status = Status.INACCURATE
+    return LCPSolution(np.asarray(solution.z), w, status, solution.iterations, residual, solution.solver)

@@ -1,0 +1,162 @@
+// The scene: what the motion looks like at one moment. SI units, world z up.
+
+const BACKGROUND = "#edf1f6", REST = new THREE.Color("#00795a"), IMPACT = new THREE.Color("#d01c6b");
+const Z = new THREE.Vector3(0, 0, 1);
+
+function unpack(text, Type) {
+  const binary = atob(text), bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return new Type(bytes.buffer);
+}
+
+function readMotion(data) {
+  const times = unpack(data.times, Float32Array), counts = unpack(data.counts, Uint32Array);
+  const contacts = unpack(data.contacts, Float32Array), offsets = new Uint32Array(counts.length + 1);
+  counts.forEach((count, i) => { offsets[i + 1] = offsets[i] + count; });
+  const impacts = [];
+  for (let i = 0; i < counts.length; i++) {
+    for (let k = offsets[i]; k < offsets[i + 1]; k++) {
+      if (contacts[7 * k + 6] > 0) { impacts.push(i); break; }
+    }
+  }
+  const [low, high] = data.bounds.map((corner) => new THREE.Vector3(...corner));
+  return {
+    times, contacts, offsets, impacts, low, high, shapes: data.shapes, fixtures: data.fixtures,
+    positions: unpack(data.positions, Float32Array), quaternions: unpack(data.quaternions, Float32Array),
+    frames: times.length, bodies: data.shapes.length, span: high.distanceTo(low),
+    center: low.clone().add(high).multiplyScalar(0.5),
+  };
+}
+
+// Alternating sectors of two tones make a rolling body's rotation visible.
+function paintSectors(indexed, octants) {
+  const geometry = indexed.index ? indexed.toNonIndexed() : indexed;
+  const at = geometry.attributes.position, colors = new Float32Array(3 * at.count);
+  for (let i = 0; i < at.count; i += 3) {
+    const sum = (get) => get.call(at, i) + get.call(at, i + 1) + get.call(at, i + 2);
+    const sign = sum(at.getX) * sum(at.getY) * (octants ? sum(at.getZ) : 1);
+    colors.fill(sign > 0 ? 1 : 0.74, 3 * i, 3 * i + 9);
+  }
+  geometry.setAttribute("color", new THREE.BufferAttribute(colors, 3));
+  return geometry;
+}
+
+function shapeGeometry(shape, detail) {
+  if (shape.kind === "sphere") return paintSectors(new THREE.SphereGeometry(shape.radius, detail, detail / 2), true);
+  if (shape.kind === "box") return new THREE.BoxGeometry(...shape.size);
+  const upright = shape.kind === "capsule"
+    ? new THREE.CapsuleGeometry(shape.radius, shape.length, detail / 4, detail)
+    : new THREE.CylinderGeometry(shape.radius, shape.radius, shape.length, detail);
+  return paintSectors(upright.rotateX(Math.PI / 2), false);
+}
+
+function edges(geometry, opacity) {
+  const material = new THREE.LineBasicMaterial({ color: "#17212e", transparent: true, opacity });
+  return new THREE.LineSegments(new THREE.EdgesGeometry(geometry, 35), material);
+}
+
+function shapeMesh(shape, detail) {
+  const geometry = shapeGeometry(shape, detail);
+  const mesh = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({
+    color: shape.color, roughness: 0.5, metalness: 0.05, vertexColors: "color" in geometry.attributes,
+  }));
+  mesh.castShadow = mesh.receiveShadow = true;
+  if (shape.kind === "box" || shape.kind === "cylinder") mesh.add(edges(geometry, 0.45));
+  return mesh;
+}
+
+function gridStep(span) {
+  const rough = span / 14, power = 10 ** Math.floor(Math.log10(rough));
+  return power * [1, 2, 5, 10].find((factor) => factor * power >= rough * 0.999);
+}
+
+function gridTexture(solid) {
+  const canvas = document.createElement("canvas"), side = 640, pen = canvas.getContext("2d");
+  canvas.width = canvas.height = side;
+  if (solid) { pen.fillStyle = "#dde4ec"; pen.fillRect(0, 0, side, side); }
+  const line = (x, width, style) => {
+    pen.fillStyle = style;
+    for (const at of [x - width / 2, x - width / 2 + (x === 0 ? side : 0)]) {
+      pen.fillRect(at, 0, width, side);
+      pen.fillRect(0, at, side, width);
+    }
+  };
+  for (let i = 1; i < 5; i++) line((i * side) / 5, 2, "#c3ced9");
+  line(0, 5, "#97a6b6");
+  const texture = new THREE.CanvasTexture(canvas);
+  texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
+  texture.colorSpace = THREE.SRGBColorSpace;
+  texture.anisotropy = 16;
+  return texture;
+}
+
+// A wide floor with a grid whose heavy lines go through the world's origin; the fog hides where it ends.
+function ground(motion, point, normal, solid) {
+  const step = gridStep(motion.span), tile = 5 * step, tiles = 2 * Math.ceil((8 * motion.span) / tile);
+  const texture = gridTexture(solid);
+  texture.repeat.set(tiles, tiles);
+  const mesh = new THREE.Mesh(
+    new THREE.PlaneGeometry(tiles * tile, tiles * tile),
+    solid ? new THREE.MeshStandardMaterial({ map: texture, roughness: 1, side: THREE.DoubleSide })
+      : new THREE.MeshBasicMaterial({ map: texture, transparent: true, depthWrite: false, side: THREE.DoubleSide }),
+  );
+  const snap = (x) => Math.round(x / tile) * tile, center = motion.center;
+  const at = new THREE.Vector3(snap(center.x), snap(center.y), 0);
+  at.z = point.z - ((at.x - point.x) * normal.x + (at.y - point.y) * normal.y) / normal.z;
+  mesh.position.copy(at);
+  mesh.quaternion.setFromUnitVectors(Z, normal);
+  mesh.receiveShadow = true;
+  return mesh;
+}
+
+// A wall is drawn as a glass slab behind its surface, no larger than the motion needs.
+function wall(motion, fixture, point, normal, floor) {
+  const across = Math.abs(normal.z) > 0.9 ? new THREE.Vector3(1, 0, 0) : Z.clone().cross(normal).normalize();
+  const up = normal.clone().cross(across).normalize(), pad = 0.08 * motion.span, thickness = 0.015 * motion.span;
+  const origin = motion.center.clone().addScaledVector(normal, normal.dot(point) - normal.dot(motion.center));
+  const { low, high } = motion, half = high.clone().sub(low).multiplyScalar(0.5);
+  const extent = (axis) => Math.abs(axis.x) * half.x + Math.abs(axis.y) * half.y + Math.abs(axis.z) * half.z;
+  const width = Math.max(extent(across) + pad, 0.22 * motion.span), height = extent(up) + pad;
+  const bottom = floor && up.z > 0.7 ? Math.max(-height, (floor.z - origin.z) / up.z + 0.003 * motion.span) : -height;
+  const geometry = new THREE.BoxGeometry(2 * width, Math.max(height - bottom, pad), thickness);
+  const slab = new THREE.Mesh(geometry, new THREE.MeshStandardMaterial({
+    color: fixture.color, transparent: true, opacity: 0.38, roughness: 0.8, depthWrite: false,
+  }));
+  slab.add(edges(geometry, 0.6));
+  slab.setRotationFromMatrix(new THREE.Matrix4().makeBasis(across, up, normal));
+  slab.position.copy(origin).addScaledVector(up, (height + bottom) / 2).addScaledVector(normal, -thickness / 2);
+  return slab;
+}
+
+function addScenery(scene, motion, detail) {
+  const planes = motion.fixtures.filter((fixture) => fixture.kind === "half_space").map((fixture) => ({
+    fixture, point: new THREE.Vector3(...fixture.point), normal: new THREE.Vector3(...fixture.normal),
+  }));
+  const isFloor = (plane) => plane.normal.z > 0.7, floor = planes.find(isFloor);
+  for (const plane of planes) {
+    scene.add(isFloor(plane) ? ground(motion, plane.point, plane.normal, true)
+      : wall(motion, plane.fixture, plane.point, plane.normal, floor && floor.point));
+  }
+  if (!floor) scene.add(ground(motion, motion.low, Z, false));
+  for (const fixture of motion.fixtures.filter((each) => each.kind !== "half_space")) {
+    const mesh = shapeMesh(fixture, detail);
+    mesh.position.set(...fixture.position);
+    mesh.quaternion.set(...fixture.quaternion);
+    scene.add(mesh);
+  }
+}
+
+function addLights(scene, motion) {
+  const sun = new THREE.DirectionalLight("#fff6ea", 2.3), reach = 0.75 * motion.span;
+  sun.position.copy(motion.center).add(new THREE.Vector3(-0.45, -0.8, 1.2).multiplyScalar(1.5 * motion.span));
+  sun.target.position.copy(motion.center);
+  sun.castShadow = true;
+  sun.shadow.mapSize.set(2048, 2048);
+  sun.shadow.normalBias = 0.004 * motion.span;
+  Object.assign(sun.shadow.camera, {
+    left: -reach, right: reach, top: reach, bottom: -reach, near: 0.5 * motion.span, far: 5 * motion.span,
+  });
+  const sky = new THREE.HemisphereLight("#ffffff", "#aab4c2", 1.75);
+  sky.position.set(0, 0, 1);
+  scene.add(sun, sun.target, sky);
+}

@@ -1,0 +1,271 @@
+"""Overview figures of a motion, drawn without a display; matplotlib is loaded only when a figure is."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spatialops.errors import RecordError
+from spatialops.view.replay import finite_array, half_space, write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, told apart by all common kinds of colour vision; line styles repeat the distinction.
+_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+_STYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+_Planes = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
+_FORMATS = (".png", ".svg", ".pdf")
+_SOFT, _SURFACE, _BODY = "#5b6b7d", "#e3e8ee", "#56b4e9"
+
+
+def height_and_velocity(
+    path: str | os.PathLike[str],
+    *,
+    times: ArrayLike,
+    curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
+    impacts: ArrayLike = (),
+) -> Path:
+    """Draw height and vertical velocity of the last link over time, one pair of curves per label.
+
+    Parameters
+    ----------
+    path : path-like
+        The figure, png, svg or pdf by its suffix.
+    times : (F,) array
+        Times [s].
+    curves : mapping
+        Label to the heights (F,) [m] and velocities (F,) [m/s].
+    impacts : (K,) array
+        Times of impacts [s], marked by light ticks.
+    """
+    clock = _clock(times)
+    marks = finite_array(impacts, (None,), "impacts")
+    if not curves:
+        raise RecordError("curves must hold at least one labelled pair")
+    figure, (upper, lower) = _axes(2)
+    for i, (label, (heights, velocities)) in enumerate(curves.items()):
+        look: dict[str, Any] = {"color": _COLORS[i % len(_COLORS)], "linestyle": _STYLES[i % len(_STYLES)]}
+        upper.plot(clock, finite_array(heights, clock.shape, f"heights of {label!r}"), label=label, **look)
+        lower.plot(clock, finite_array(velocities, clock.shape, f"velocities of {label!r}"), **look)
+    for axes in (upper, lower):
+        _mark(axes, marks)
+    lower.axhline(0.0, color=_SOFT, linewidth=0.7, zorder=1)
+    upper.set_ylabel("height of last link [m]")
+    lower.set_ylabel("vertical velocity [m/s]")
+    _legend(upper)
+    return _save(figure, path)
+
+
+def frames(
+    path: str | os.PathLike[str],
+    *,
+    times: ArrayLike,
+    positions: ArrayLike,
+    radii: ArrayLike,
+    fixtures: Sequence[Mapping[str, Any]] = (),
+    columns: int = 4,
+    count: int = 12,
+) -> Path:
+    """Draw a series of side views, x to the right and z up, of a chain of spheres.
+
+    Parameters
+    ----------
+    path : path-like
+        The figure, png, svg or pdf by its suffix.
+    times : (F,) array
+        Times [s].
+    positions : (F, G, 3) array
+        Centres of the spheres in the world [m].
+    radii : float or (G,) array
+        Their radii [m].
+    fixtures : sequence of mappings
+        Half-spaces (``kind``, ``point`` [m], ``normal``) to draw as surfaces; other kinds are left out.
+    columns, count : int
+        Panels per row, and in all at most; evenly spaced in time.
+    """
+    clock = _clock(times)
+    centres = finite_array(positions, (clock.size, None, 3), "positions")
+    bodies = centres.shape[1]
+    sizes = finite_array(np.broadcast_to(radii, bodies) if np.ndim(radii) == 0 else radii, (bodies,), "radii")
+    if bodies == 0 or columns < 1 or count < 1:
+        raise RecordError("frames needs at least one body, one column and one panel")
+    planes = [half_space(f, f"fixtures[{i}]") for i, f in enumerate(fixtures) if f.get("kind") == "half_space"]
+    wanted = np.linspace(clock[0], clock[-1], min(count, clock.size))
+    chosen = np.unique(np.abs(clock[:, None] - wanted[None, :]).argmin(axis=0))
+    low, high = _window(centres[:, :, [0, 2]], sizes, planes)
+    figure, grid = _panels(len(chosen), min(columns, len(chosen)), high - low)
+    for axes, frame in zip(grid, chosen, strict=True):
+        _draw_planes(axes, planes, low, high)
+        _draw_chain(axes, centres[frame][:, [0, 2]], sizes)
+        axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+        axes.set_title(f"t = {clock[frame]:.3f} s", fontsize=9)
+    return _save(figure, path)
+
+
+def energies(path: str | os.PathLike[str], *, times: ArrayLike, kinetic: ArrayLike, potential: ArrayLike) -> Path:
+    """Draw kinetic, potential and total energy (F,) [J] over the times (F,) [s]."""
+    clock = _clock(times)
+    moving = finite_array(kinetic, clock.shape, "kinetic")
+    resting = finite_array(potential, clock.shape, "potential")
+    figure, (axes,) = _axes(1)
+    curves = {"kinetic": (moving, "--"), "potential": (resting, "-."), "total": (moving + resting, "-")}
+    for color, (label, (values, style)) in zip(_COLORS[1:3] + _COLORS[:1], curves.items(), strict=True):
+        axes.plot(clock, values, color=color, linestyle=style, label=label)
+    axes.set_ylabel("energy [J]")
+    _legend(axes)
+    return _save(figure, path)
+
+
+def contacts(
+    path: str | os.PathLike[str], *, times: ArrayLike, count: ArrayLike, penetration: ArrayLike, residual: ArrayLike
+) -> Path:
+    """Draw how many contacts there are, how deep they go and how well they are solved.
+
+    Parameters
+    ----------
+    path : path-like
+        The figure, png, svg or pdf by its suffix.
+    times : (F,) array
+        Times [s].
+    count : (F,) array
+        Numbers of contacts.
+    penetration : (F,) array
+        Largest penetrations [m].
+    residual : (F,) array
+        Largest residuals of the contact problem.
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    clock = _clock(times)
+    figure, (upper, middle, lower) = _axes(3)
+    upper.step(clock, finite_array(count, clock.shape, "count"), where="post", color=_COLORS[0])
+    upper.set_ylim(bottom=0)
+    upper.yaxis.set_major_locator(MaxNLocator(integer=True))
+    upper.set_ylabel("contacts")
+    _plot_log(middle, clock, finite_array(penetration, clock.shape, "penetration"), _COLORS[1])
+    middle.set_ylabel("penetration [m]")
+    _plot_log(lower, clock, finite_array(residual, clock.shape, "residual"), _COLORS[2])
+    lower.set_ylabel("residual [\N{EN DASH}]")
+    return _save(figure, path)
+
+
+def _clock(times: ArrayLike) -> NDArray[np.float64]:
+    clock = finite_array(times, (None,), "times")
+    if clock.size == 0:
+        raise RecordError("a figure needs at least one time")
+    return clock
+
+
+def _axes(rows: int) -> tuple[Figure, list[Axes]]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7.2, 1.4 + 1.9 * rows), layout="constrained")
+    grid = list(figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0])
+    for axes in grid:
+        axes.grid(color="#dfe5ec", linewidth=0.7)
+        axes.set_axisbelow(True)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.margins(x=0.01)
+    grid[-1].set_xlabel("time [s]")
+    figure.align_ylabels(grid)
+    return figure, grid
+
+
+def _panels(count: int, columns: int, extent: NDArray[np.float64]) -> tuple[Figure, list[Axes]]:
+    from matplotlib.figure import Figure
+
+    rows = -(-count // columns)
+    # A panel is as tall as its window asks for, within reason, so that no row wastes space.
+    width, ratio = 8.4 / columns, float(np.clip(extent[1] / extent[0], 0.3, 2.5))
+    figure = Figure(figsize=(9.0, rows * (width * ratio + 0.3) + 0.6), layout="constrained")
+    grid = list(figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flat)
+    for axes in grid[count:]:
+        axes.remove()
+    for i, axes in enumerate(grid[:count]):
+        axes.tick_params(labelsize=8, color=_SOFT, labelbottom=i + columns >= count)
+        for spine in axes.spines.values():
+            spine.set_color("#b4c0cd")
+    figure.supxlabel("x [m]", fontsize=9)
+    figure.supylabel("z [m]", fontsize=9)
+    return figure, grid[:count]
+
+
+def _window(
+    centres: NDArray[np.float64], radii: NDArray[np.float64], planes: _Planes
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Corners (x, z) [m] of the view: the whole motion, and the surfaces it comes near."""
+    low = (centres - radii[:, None]).min(axis=(0, 1))
+    high = (centres + radii[:, None]).max(axis=(0, 1))
+    reach = 0.3 * (high - low).max()
+    for point, normal in planes:
+        for side, axis in ((0, 0), (1, 2)):
+            if abs(normal[axis]) > 0.999 and low[side] - reach < point[axis] < high[side] + reach:
+                low[side], high[side] = min(low[side], point[axis]), max(high[side], point[axis])
+    pad = 0.04 * (high - low).max()
+    return low - pad, high + pad
+
+
+def _draw_planes(axes: Axes, planes: _Planes, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
+    from matplotlib.patches import Polygon
+
+    size = 2 * float(np.linalg.norm(high - low))
+    middle = (low + high) / 2
+    for point, normal in planes:
+        flat = normal[[0, 2]]
+        steep = float(np.linalg.norm(flat))
+        if steep < 1e-9:  # a surface parallel to the paper has no line in it
+            continue
+        # The surface cuts the plane of the motion, y = 0, where normal . (x - point) = 0.
+        flat, offset = flat / steep, float(normal @ point) / steep
+        foot = middle + (offset - float(flat @ middle)) * flat
+        along = np.array([-flat[1], flat[0]]) * size
+        corners = [foot - along, foot + along, foot + along - size * flat, foot - along - size * flat]
+        axes.add_patch(Polygon(corners, facecolor=_SURFACE, edgecolor="none", zorder=1))
+        axes.plot(*zip(foot - along, foot + along, strict=True), color=_SOFT, linewidth=1.2, zorder=2)
+
+
+def _draw_chain(axes: Axes, centres: NDArray[np.float64], radii: NDArray[np.float64]) -> None:
+    from matplotlib.patches import Circle
+
+    axes.plot(centres[:, 0], centres[:, 1], color=_SOFT, linewidth=0.8, zorder=3)
+    for i, (centre, radius) in enumerate(zip(centres, radii, strict=True)):
+        face = "#e69f00" if i == len(radii) - 1 else _BODY
+        axes.add_patch(Circle(tuple(centre), radius, facecolor=face, edgecolor="#17212e", linewidth=0.6, zorder=4))
+
+
+def _plot_log(axes: Axes, clock: NDArray[np.float64], values: NDArray[np.float64], color: str) -> None:
+    """Plot sizes on a logarithmic scale; zeros have no place there and leave gaps."""
+    sizes = np.abs(values)
+    if not sizes.any():
+        axes.plot(clock, sizes, color=color)
+        axes.text(0.5, 0.6, "zero throughout", transform=axes.transAxes, ha="center", color=_SOFT)
+        return
+    axes.semilogy(clock, np.where(sizes > 0, sizes, np.nan), color=color, marker=".", markersize=3, linewidth=1.0)
+
+
+def _mark(axes: Axes, times: NDArray[np.float64]) -> None:
+    for i, time in enumerate(times):
+        axes.axvline(time, color="#cc79a7", alpha=0.6, linewidth=0.8, zorder=0, label="impact" if i == 0 else None)
+
+
+def _legend(axes: Axes) -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    if len(handles) > 1:
+        axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False, borderaxespad=0.2)
+
+
+def _save(figure: Figure, path: str | os.PathLike[str]) -> Path:
+    suffix = Path(path).suffix.lower()
+    if suffix not in _FORMATS:
+        raise RecordError(f"a figure ends in {', '.join(_FORMATS)}, not {suffix!r}")
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format=suffix[1:], dpi=160)
+    return write_atomically(path, buffer.getvalue())
