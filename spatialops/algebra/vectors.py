@@ -154,3 +154,10 @@ def rotation_from_quaternion(x: float, y: float, z: float, w: float) -> Mat3:
         (s * (x * y + z * w), 1.0 - s * (x * x + z * z), s * (y * z - x * w)),
         (s * (x * z - y * w), s * (y * z + x * w), 1.0 - s * (x * x + y * y)),
     )
+
+
+@inlined
+def copy_into(target: Array, source: Array) -> None:
+    """target[:source.size] = source, without the temporary that slices would take."""
+    for i in range(source.size):
+        target[i] = source[i]

@@ -1,0 +1,1 @@
+"""Formulations of the contact problem: `assemble(problem) -> MixedLCP`, `recover(problem, solution) -> impulses`."""

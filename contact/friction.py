@@ -1,0 +1,59 @@
+"""Friction polyhedra: tangent frames aligned with the slip, and the directions d_j of [J] 6."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops._jit import kernel
+from spatialops.algebra.vectors import cross, dot, plus_scaled, put3, scaled, vec3
+from spatialops.collision._layout import APPROACH, CONTACT_A, CONTACT_B, NORMAL, POINT, SECOND, TANGENT
+from spatialops.collision.detector import relative_velocity
+from spatialops.errors import ArgumentError
+
+_SLIP = 1e-9  # m/s below which there is no direction of slip
+
+
+@cache
+def directions(n_f: int) -> Array:
+    """(n_f, 2) unit directions in the tangent plane, the first along the first tangent, opposite ones both present."""
+    if isinstance(n_f, bool) or int(n_f) != n_f or n_f < 2 or n_f % 2:
+        raise ArgumentError(f"n_f: expected an even number of friction directions, at least 2, got {n_f!r}")
+    angles = 2.0 * np.pi * np.arange(n_f) / n_f
+    table = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    table[np.abs(table) < 1e-15] = 0.0
+    half = n_f // 2
+    table[half:] = -table[:half]
+    return table
+
+
+@kernel
+def put_frames(ints: IntArray, floats: Array, count: int, work: Array) -> None:
+    """Tangents of all contacts, the first along the slip where there is any, and the velocities along the frames.
+
+    Sliding friction opposes the slip; with a direction of the polyhedron along it, its magnitude is mu F_n exactly.
+    """
+    for i in range(count):
+        normal, point = vec3(floats, i, NORMAL), vec3(floats, i, POINT)
+        velocity = relative_velocity(work, ints[i, CONTACT_A], ints[i, CONTACT_B], point)
+        speed = dot(normal, velocity)
+        slip = plus_scaled(velocity, -speed, normal)
+        length = math.sqrt(dot(slip, slip))
+        if length > _SLIP:
+            first = scaled(1.0 / length, slip)
+        elif abs(normal[2]) < 0.7:  # across the world's z, so that an upright wall's first tangent lies level
+            first = cross((0.0, 0.0, 1.0), normal)
+            first = scaled(1.0 / math.sqrt(dot(first, first)), first)
+        else:
+            first = cross(normal, (0.0, 1.0, 0.0))
+            first = scaled(-1.0 / math.sqrt(dot(first, first)), first)
+        # Once more perpendicular: a slip much smaller than the normal speed loses digits.
+        first = plus_scaled(first, -dot(first, normal), normal)
+        first = scaled(1.0 / math.sqrt(dot(first, first)), first)
+        second = cross(normal, first)
+        put3(floats, i, TANGENT, first)
+        put3(floats, i, SECOND, second)
+        put3(floats, i, APPROACH, (speed, dot(first, velocity), dot(second, velocity)))

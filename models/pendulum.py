@@ -1,0 +1,92 @@
+"""The multi-link pendulum of [J] section 8: spheres on pins, a floor below and a wall beside it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from spatialops._arrays import scalar
+from spatialops.algebra.inertia import Inertia
+from spatialops.collision.shapes import Geom, HalfSpace, Sphere
+from spatialops.errors import ArgumentError
+from spatialops.simulation.scene import Scene
+from spatialops.tree.builder import TreeBuilder
+from spatialops.tree.joint import Joint
+from spatialops.tree.model import Model
+from spatialops.tree.state import State
+
+LENGTH, BASE_HEIGHT, WALL_DISTANCE, GRAVITY = 12.0, 10.0, 4.0, 9.8  # m, m, m, m/s^2
+
+
+@dataclass(frozen=True, eq=False)
+class Pendulum:
+    """A pendulum of n spheres.
+
+    Attributes
+    ----------
+    model : Model
+        Bodies "link1" .. "linkN", joints about the world's -y axis, zero hanging straight down.
+    radius : float
+        Of each sphere, m.
+    state : State
+        pi/4 to the left of the vertical, swinging to the right at 1 rad/s, links in line.
+    """
+
+    model: Model
+    radius: float
+    state: State
+
+    def scene(self, *, friction: float = 0.5, restitution: float = 0.7) -> Scene:
+        """The pendulum above the floor z = 0 and left of the wall x = 4 m; pairs have the given coefficients."""
+        pair = {"friction": friction, "restitution": restitution}
+        geoms = [
+            Geom(name, name, Sphere(self.radius), position=(0.0, 0.0, -self.radius), **pair)
+            for name in self.model.body_names
+        ]
+        geoms.append(Geom("floor", "world", HalfSpace((0.0, 0.0, 1.0)), **pair))
+        geoms.append(Geom("wall", "world", HalfSpace((-1.0, 0.0, 0.0)), position=(WALL_DISTANCE, 0.0, 0.0), **pair))
+        return Scene(self.model, geoms, state=self.state)
+
+
+def pendulum(n_links: int = 12, *, mass: float = 1.0, angle: float = -math.pi / 4, rate: float = 1.0) -> Pendulum:
+    """A pendulum of `n_links` identical spheres, 12 m long whatever their number, its base 10 m up.
+
+    Parameters
+    ----------
+    n_links : int
+        At least 1.
+    mass : float
+        Of each sphere, kg.
+    angle, rate : float
+        Initial angle from the vertical (positive to the right, rad) and its rate (rad/s), links in line.
+
+    Raises
+    ------
+    ArgumentError
+        For a number of links below 1.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> so.models.pendulum(3).radius
+    2.0
+    """
+    if isinstance(n_links, bool) or int(n_links) != n_links or n_links < 1:
+        raise ArgumentError(f"n_links: expected a whole number >= 1, got {n_links!r}")
+    n, radius = int(n_links), 0.5 * LENGTH / n_links
+    builder = TreeBuilder(gravity=(0.0, 0.0, -GRAVITY))
+    inertia = Inertia.sphere(radius, mass=mass).shifted((0.0, 0.0, -radius))
+    for i in range(n):
+        place = (0.0, 0.0, BASE_HEIGHT) if i == 0 else (0.0, 0.0, -2.0 * radius)
+        builder.add_body(
+            f"link{i + 1}",
+            parent="world" if i == 0 else f"link{i}",
+            joint=Joint("revolute", axis=(0.0, -1.0, 0.0), name=f"pin{i + 1}"),
+            inertia=inertia,
+            position=place,
+        )
+    q, v = np.zeros(n), np.zeros(n)
+    q[0], v[0] = scalar(angle, "angle"), scalar(rate, "rate")
+    return Pendulum(builder.build(), radius, State(q, v))

@@ -1,0 +1,174 @@
+"""The smooth part of a step: from (q, v) over a time s, and to any fraction x of it.
+
+Semi-implicit Euler: dv at q, then q moves with the new velocity (order 1, symplectic, impulses count in full).
+Moreau's midpoint rule: q goes half a step with the old velocity, dv there, half a step with the new one: one evaluation
+too, exact for constant acceleration, so that a bouncing ball keeps its height at any dt.
+RK4: the classical rule on (q, v); impulses enter with half a step as in Moreau's.
+
+A free body's linear velocity has components along its turning axes. It is kept fixed in the world while the body turns
+(`transport`), and its acceleration is taken without the -w x v that those axes add: spinning bodies fly straight.
+"""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array, IntArray
+from spatialops._jit import kernel
+from spatialops._layout import DAMPING, FIRST_Q, FRAME, OK, POSE
+from spatialops.algebra.vectors import copy_into, cross, rotate, rotate_back, rotation_from_quaternion
+from spatialops.dynamics.articulated_body import factor_kernel, forward_sweeps
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.simulation._layout import (
+    ACC,
+    DV,
+    DVC,
+    K_Q,
+    K_V,
+    MOREAU,
+    PIECE,
+    Q_E,
+    Q_X,
+    RK4,
+    S_Q,
+    S_V,
+    SCHEME,
+    TAU,
+    V_E,
+    V_X,
+)
+from spatialops.simulation.tables import Tables
+from spatialops.tree.state import integrate_kernel
+
+
+@kernel
+def transport(tree: IntArray, q_from: Array, q_to: Array, v: Array) -> None:
+    """Turn the linear velocities of free bodies from the axes they have at `q_from` to those at `q_to`, in place."""
+    for k in range(tree.shape[0]):
+        if tree[k, FRAME] != POSE:
+            continue
+        i = tree[k, FIRST_Q] + 3
+        old = rotation_from_quaternion(q_from[i], q_from[i + 1], q_from[i + 2], q_from[i + 3])
+        new = rotation_from_quaternion(q_to[i], q_to[i + 1], q_to[i + 2], q_to[i + 3])
+        v[k + 3], v[k + 4], v[k + 5] = rotate_back(new, rotate(old, (v[k + 3], v[k + 4], v[k + 5])))
+
+
+@kernel
+def add_convection(tree: IntArray, v: Array, a: Array, sign: float) -> None:
+    """Add sign * (w x v) to the linear accelerations of free bodies."""
+    for k in range(tree.shape[0]):
+        if tree[k, FRAME] == POSE:
+            x, y, z = cross((v[k], v[k + 1], v[k + 2]), (v[k + 3], v[k + 4], v[k + 5]))
+            a[k + 3] += sign * x
+            a[k + 4] += sign * y
+            a[k + 5] += sign * z
+
+
+@kernel
+def accelerations(
+    tree: IntArray, links: Array, q: Array, v: Array, tau: Array, external: Array, work: Array, forces: Array, a: Array
+) -> int:
+    """Accelerations under `tau` and the joints' damping; leaves poses, velocities and factors in `work`."""
+    poses_kernel(tree, links, q, work)
+    velocities_kernel(tree, links, v, work)
+    status = factor_kernel(tree, links, work)
+    for k in range(tau.size):
+        forces[k] = tau[k] - links[k, DAMPING] * v[k]
+    forward_sweeps(tree, links, forces, external, work, a)
+    return status
+
+
+@kernel
+def rates(tree: IntArray, q: Array, v: Array, out: Array) -> None:
+    """Time derivative of q as plain numbers, quaternions included."""
+    for k in range(tree.shape[0]):
+        frame, i = tree[k, FRAME], tree[k, FIRST_Q]
+        if frame < 3:  # TURN, SLIDE, SCREW
+            out[i] = v[k]
+        elif frame < 5:  # ATTITUDE, POSE
+            if frame == POSE:
+                rotation = rotation_from_quaternion(q[i + 3], q[i + 4], q[i + 5], q[i + 6])
+                out[i], out[i + 1], out[i + 2] = rotate(rotation, (v[k + 3], v[k + 4], v[k + 5]))
+                i += 3
+            x, y, z = 0.5 * v[k], 0.5 * v[k + 1], 0.5 * v[k + 2]
+            a, b, c, w = q[i], q[i + 1], q[i + 2], q[i + 3]
+            out[i], out[i + 1], out[i + 2] = w * x + b * z - c * y, w * y + c * x - a * z, w * z + a * y - b * x
+            out[i + 3] = -a * x - b * y - c * z
+
+
+@kernel
+def runge_kutta(t: Tables, s: float, q_end: Array, v_end: Array) -> None:
+    """Classical fourth-order step from the present state, without contacts."""
+    nq, nv = t.q.size, t.v.size
+    k_q, k_v = t.vectors[K_Q, :nq], t.vectors[K_V, :nv]
+    s_q, s_v = t.vectors[S_Q, :nq], t.vectors[S_V, :nv]
+    copy_into(q_end, t.q)
+    copy_into(v_end, t.v)
+    copy_into(s_q, t.q)
+    copy_into(s_v, t.v)
+    for stage in range(4):
+        accelerations(t.tree, t.links, s_q, s_v, t.tau, t.external, t.spare, t.vectors[TAU, :nv], k_v)
+        rates(t.tree, s_q, s_v, k_q)
+        weight = s / 6.0 if stage == 0 or stage == 3 else s / 3.0
+        ahead = s if stage == 2 else 0.5 * s
+        for i in range(nq):
+            q_end[i] += weight * k_q[i]
+            s_q[i] = t.q[i] + ahead * k_q[i]
+        for i in range(nv):
+            v_end[i] += weight * k_v[i]
+            s_v[i] = t.v[i] + ahead * k_v[i]
+    for i in range(nv):
+        s_v[i] = 0.0
+    integrate_kernel(t.tree, q_end, s_v, 0.0, s_q)  # brings quaternions to unit length
+    copy_into(q_end, s_q)
+
+
+@kernel
+def smooth_step(t: Tables) -> int:
+    """Evaluate the smooth dynamics of a piece: evaluation state Q_E, V_E and velocity change DV without contacts.
+
+    Poses, velocities and factors at Q_E, V_E are left in `work`.
+    """
+    nq, nv, s = t.q.size, t.v.size, t.monitor[PIECE]
+    q_e, v_e, dv = t.vectors[Q_E, :nq], t.vectors[V_E, :nv], t.vectors[DV, :nv]
+    integrate_kernel(t.tree, t.q, t.v, 0.5 * s if t.control[SCHEME] == MOREAU else 0.0, q_e)
+    copy_into(v_e, t.v)
+    t.vectors[DVC, :nv] = 0.0
+    if t.control[SCHEME] == MOREAU:
+        transport(t.tree, t.q, q_e, v_e)
+    status = accelerations(t.tree, t.links, q_e, v_e, t.tau, t.external, t.work, t.vectors[TAU, :nv], dv)
+    if t.control[SCHEME] == RK4:
+        q_x, v_x = t.vectors[Q_X, :nq], t.vectors[V_X, :nv]
+        runge_kutta(t, s, q_x, v_x)
+        transport(t.tree, q_x, t.q, v_x)
+        for k in range(nv):
+            dv[k] = v_x[k] - v_e[k]
+    else:
+        add_convection(t.tree, v_e, dv, 1.0)
+        for k in range(nv):
+            dv[k] *= s
+    return status if status != OK else OK
+
+
+@kernel
+def flow_to(t: Tables, x: float) -> None:
+    """State Q_X, V_X at the fraction x of the piece, impulses of contacts (DVC) spread evenly over it."""
+    nq, nv, s = t.q.size, t.v.size, t.monitor[PIECE]
+    q_e, v_e, q_x, v_x = t.vectors[Q_E, :nq], t.vectors[V_E, :nv], t.vectors[Q_X, :nq], t.vectors[V_X, :nv]
+    dv, dvc, move = t.vectors[DV, :nv], t.vectors[DVC, :nv], t.vectors[ACC, :nv]
+    if t.control[SCHEME] == RK4:
+        s_q = t.vectors[K_Q, :nq]
+        runge_kutta(t, x * s, q_x, v_x)
+        transport(t.tree, q_x, t.q, v_x)
+        copy_into(s_q, q_x)
+        for k in range(nv):
+            v_x[k] += x * dvc[k]
+            move[k] = 0.5 * x * x * s * dvc[k]
+        integrate_kernel(t.tree, s_q, move, 1.0, q_x)
+        transport(t.tree, t.q, q_x, v_x)
+        return
+    gamma = 0.5 if t.control[SCHEME] == MOREAU else 0.0
+    for k in range(nv):
+        total = dv[k] + dvc[k]
+        move[k] = s * ((x - gamma) * v_e[k] + (1.0 - gamma) * x * x * total)
+        v_x[k] = v_e[k] + x * total
+    integrate_kernel(t.tree, q_e, move, 1.0, q_x)
+    transport(t.tree, q_e, q_x, v_x)

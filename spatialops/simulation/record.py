@@ -1,0 +1,241 @@
+"""The record of a run: saved to one file, loaded again, plotted and replayed."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import zipfile
+from dataclasses import dataclass, fields
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.dynamics.jacobian import body_poses
+from spatialops.errors import RecordError, SpatialOpsError
+from spatialops.simulation import _layout as at
+from spatialops.simulation.scene import Scene
+from spatialops.simulation.tables import Tables
+from spatialops.tree.model import Model
+from spatialops.tree.state import State
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """What a run left behind.
+
+    Attributes
+    ----------
+    scene : Scene
+    times : (T,) array
+        s.
+    q, v : (T, nq), (T, nv) arrays
+    kinetic, potential : (T,) arrays
+        J.
+    contact_counts, impact_counts, pivots : (T,) arrays
+        Contacts of the recorded step's last problem; impacts and pivots since the row before.
+    residuals, penetrations : (T,) arrays
+        Certificate: worst natural residual, and largest penetration (m), since the row before.
+    hits : (K, 13) array
+        Contacts that acted: time, pair, kind (0 contact, 1 impact), gap, position (3), normal (3), impulse on A (3) in
+        world axes, N s.
+    events : (E, 6) array
+        Impacts: time, contacts, approach speed, kinetic energy before and after, share of the restitution given back.
+    metadata : dict
+        Options, versions, counts.
+    """
+
+    scene: Scene
+    times: Array
+    q: Array
+    v: Array
+    kinetic: Array
+    potential: Array
+    contact_counts: Array
+    impact_counts: Array
+    residuals: Array
+    penetrations: Array
+    pivots: Array
+    hits: Array
+    events: Array
+    metadata: dict[str, Any]
+
+    @property
+    def energy(self) -> Array:
+        """Total energy, (T,), J."""
+        return self.kinetic + self.potential
+
+    @property
+    def final(self) -> State:
+        """The last state."""
+        return State(self.q[-1].copy(), self.v[-1].copy(), float(self.times[-1]))
+
+    def summary(self) -> dict[str, Any]:
+        """Figures of the run in plain numbers, for people and for JSON."""
+        gains = (self.events[:, at.EVENT_AFTER] - self.events[:, at.EVENT_BEFORE]) if len(self.events) else np.zeros(1)
+        return {
+            "duration": float(self.times[-1] - self.times[0]),
+            "steps": int(self.metadata["steps"]),
+            "collisions": len(self.events),
+            "contact_problems": int(self.metadata["contact_problems"]),
+            "warm_started": int(self.metadata["warm_started"]),
+            "solver_fallbacks": int(self.metadata["solver_fallbacks"]),
+            "position_projections": int(self.metadata["position_projections"]),
+            "contacts_max": int(self.contact_counts.max(initial=0)),
+            "penetration_max": float(self.penetrations.max(initial=0.0)),
+            "residual_max": float(self.residuals.max(initial=0.0)),
+            "energy_start": float(self.energy[0]),
+            "energy_end": float(self.energy[-1]),
+            "collision_energy_gain_max": float(max(gains.max(), 0.0)),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write everything to one .npz file, whole or not at all.
+
+        Raises
+        ------
+        RecordError
+            If the file cannot be written.
+        """
+        target = Path(path)
+        part = target.with_name(f".{target.name}.part")
+        arrays = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _APART}
+        model = self.scene.model.to_arrays()
+        header = {
+            "format": FORMAT,
+            "metadata": self.metadata,
+            "scene": self.scene.to_data(),
+            "names": {key: list(value) for key, value in model.items() if not isinstance(value, np.ndarray)},
+        }
+        arrays |= {f"model.{key}": value for key, value in model.items() if isinstance(value, np.ndarray)}
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with part.open("wb") as file:
+                np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
+            part.replace(target)
+        except OSError as error:
+            raise RecordError(f"{target}: cannot be written: {error}") from error
+        finally:
+            part.unlink(missing_ok=True)
+        return target
+
+    def plot(self, path: str | os.PathLike[str], kind: str = "motion") -> Path:
+        """Draw the run: kind "motion" (height and normal velocity of the last body), "frames", "energy" or "contacts"."""
+        from spatialops.view.record import plot_record
+
+        return plot_record(self, path, kind)
+
+    def replay(self, path: str | os.PathLike[str], *, rate: float = 60.0) -> Path:
+        """Write a self-contained HTML page that replays the motion in 3-D at `rate` frames a second."""
+        from spatialops.view.record import replay_record
+
+        return replay_record(self, path, rate=rate)
+
+    def geom_positions(self, rows: Any) -> tuple[Array, Array]:
+        """World positions (F, G, 3) and rotations (F, G, 3, 3) of the scene's geoms at recorded rows."""
+        model, positions, rotations = self.scene.model, [], []
+        frames = [model.frame(geom.body) for geom in self.scene.geoms]
+        for row in rows:
+            poses = body_poses(model, self.q[row])
+            origins = np.concatenate([poses.positions, np.zeros((1, 3))])  # the world's frame is number -1
+            turns = np.concatenate([poses.rotations, np.eye(3)[None]])
+            local = [f.position + f.rotation @ np.asarray(g.position) for f, g in zip(frames, self.scene.geoms, strict=True)]
+            positions.append([origins[f.body] + turns[f.body] @ p for f, p in zip(frames, local, strict=True)])
+            rotations.append([turns[f.body] @ f.rotation for f in frames])
+        shape = (len(positions), len(frames))
+        return np.reshape(positions, (*shape, 3)), np.reshape(rotations, (*shape, 3, 3))
+
+
+_APART = ("scene", "metadata")
+
+
+def load_record(path: str | os.PathLike[str]) -> Record:
+    """Read a record that `Record.save` wrote.
+
+    Raises
+    ------
+    RecordError
+        If the file is missing, damaged or of another format.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            header = json.loads(str(data["header"]))
+            if header["format"] != FORMAT:
+                raise RecordError(f"{path}: format {header['format']} is not {FORMAT}; use the version that wrote it")
+            arrays = {key: data[key] for key in data.files if key != "header"}
+        stored = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
+        model = Model.from_arrays(stored | header["names"])
+        values = {item.name: arrays[item.name] for item in fields(Record) if item.name not in _APART}
+        state = State(values["q"][0], values["v"][0], float(values["times"][0]))
+        scene = Scene.from_data(model, header["scene"], state)
+    except RecordError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, EOFError, IndexError, zipfile.BadZipFile, SpatialOpsError) as error:
+        raise RecordError(f"{path}: not a readable record: {error}") from error
+    return Record(scene=scene, metadata=header["metadata"], **values)
+
+
+class RecordBuilder:
+    """Collects what the loop writes, chunk by chunk."""
+
+    def __init__(self, scene: Scene, options: dict[str, Any]) -> None:
+        self.scene = scene
+        self.options = options
+        self.rows: list[Array] = []
+        self.states: list[Array] = []
+        self.hits: list[Array] = []
+        self.events: list[Array] = []
+
+    def take(self, t: Tables) -> None:
+        """Move the loop's rows here."""
+        counts = t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]]
+        self.rows.append(t.rows[: counts[0]].copy())
+        self.states.append(t.row_states[: counts[0]].copy())
+        self.hits.append(t.hits[: counts[1]].copy())
+        self.events.append(t.events[: counts[2]].copy())
+        t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]] = 0
+
+    def record(self, t: Tables, *, fallbacks: int) -> Record:
+        """The whole, with metadata."""
+        rows, states = np.concatenate(self.rows), np.concatenate(self.states)
+        nq = self.scene.model.nq
+        metadata = {
+            **self.options,
+            "steps": int(t.control[at.STEP]),
+            "contact_problems": int(t.control[at.SOLVES]),
+            "warm_started": int(t.control[at.WARM]),
+            "position_projections": int(t.control[at.PROJECTIONS]),
+            "solver_fallbacks": fallbacks,
+            "versions": _versions(),
+        }
+        return Record(
+            scene=self.scene,
+            times=rows[:, at.ROW_TIME],
+            q=states[:, :nq],
+            v=states[:, nq:],
+            kinetic=rows[:, at.ROW_KINETIC],
+            potential=rows[:, at.ROW_POTENTIAL],
+            contact_counts=rows[:, at.ROW_CONTACTS],
+            impact_counts=rows[:, at.ROW_IMPACTS],
+            residuals=rows[:, at.ROW_RESIDUAL],
+            penetrations=-rows[:, at.ROW_GAP],
+            pivots=rows[:, at.ROW_PIVOTS],
+            hits=np.concatenate(self.hits),
+            events=np.concatenate(self.events),
+            metadata=metadata,
+        )
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in ("spatialops", "numpy", "numba", "scipy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found

@@ -1,0 +1,385 @@
+"""The simulator: options, single steps, and runs that are recorded."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from spatialops._arrays import Array, scalar, vector
+from spatialops.collision.contact_set import ContactSet
+from spatialops.contact.formulations.operational_space import OperationalSpace
+from spatialops.contact.friction import directions
+from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
+from spatialops.contact.lcp.solve import Solver, solve
+from spatialops.contact.problem import ContactProblem
+from spatialops.errors import ArgumentError, ContactError, SolverFailed, SpatialOpsError
+from spatialops.simulation import _layout as at
+from spatialops.simulation.record import Record, RecordBuilder
+from spatialops.simulation.scene import Scene
+from spatialops.simulation.step import advance, start
+from spatialops.simulation.tables import Tables, allocate
+from spatialops.tree.state import State
+
+INTEGRATORS = {"semi-implicit": at.SEMI_IMPLICIT, "moreau": at.MOREAU, "rk4": at.RK4}
+CERTIFY = ("raise", "warn", "off")
+_CHUNK = 2000  # steps a call of the compiled loop: short enough for a progress bar and Ctrl-C
+
+Controller = Callable[[float, State, ContactSet], Any]
+
+
+class Formulation(Protocol):
+    """What a formulation is: options as fields, and two methods."""
+
+    def assemble(self, problem: ContactProblem) -> MixedLCP:
+        """The complementarity problem of a contact problem."""
+
+    def recover(self, problem: ContactProblem, solution: LCPSolution) -> Array:
+        """Impulses (m, 3) along the contact frames."""
+
+
+@dataclass(frozen=True, eq=False)
+class StepInfo:
+    """What happened in one step.
+
+    Attributes
+    ----------
+    contacts : ContactSet
+        Contacts of the step's last contact problem, with their impulses.
+    events : (k, 6) array
+        Impacts: time (s), contacts, approach speed (m/s), kinetic energy before and after (J), share of the restitution
+        that could be given back without a gain of energy.
+    residual : float
+        Worst natural residual of the step's problems.
+    penetration : float
+        Largest penetration, m.
+    pivots : int
+        Pivots of the solver; 0 where the active set of the step before still held.
+    """
+
+    contacts: ContactSet
+    events: Array
+    residual: float
+    penetration: float
+    pivots: int
+
+
+class Simulator:
+    """Steps a scene through time.
+
+    Parameters
+    ----------
+    scene : Scene
+    formulation : Formulation
+        Default `OperationalSpace(n_f=4)`, which the compiled loop runs; others are called from it.
+    solver : {"auto", "lemke"} or Solver
+        "auto" solves in the compiled loop: last step's active set, then Lemke, then the ladder of `contact.solve`.
+    dt : float
+        Step, s.
+    integrator : {"moreau", "semi-implicit", "rk4"}
+        See `simulation.flow`.
+    impact_threshold : float
+        Approach speed (m/s) above which a contact is an impact with restitution; slower ones are taken by the step's
+        contact problem without. This, and that a step is cut by at most 60 impacts (the later 30 without restitution),
+        ends sequences of impacts that would accumulate.
+    margin : float
+        Gap (m) below which a contact takes part in the step's problem; it acts only where the gap would close.
+    certify : {"raise", "warn", "off"}
+        What to do when a step's certificate fails: residual above 1e-9, a gain of kinetic energy in an impact above 1e-9
+        relative, penetration above `depth_limit`.
+    depth_limit : float
+        m.
+
+    Raises
+    ------
+    ArgumentError
+        For an option out of its range.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        formulation: Formulation | None = None,
+        solver: str | Solver = "auto",
+        dt: float = 1e-3,
+        integrator: str = "moreau",
+        impact_threshold: float = 0.01,
+        margin: float = 1e-4,
+        certify: str = "raise",
+        depth_limit: float = 1e-3,
+    ) -> None:
+        if not isinstance(scene, Scene):
+            raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
+        if integrator not in INTEGRATORS:
+            raise ArgumentError(f"integrator: expected one of {', '.join(INTEGRATORS)}, got {integrator!r}")
+        if certify not in CERTIFY:
+            raise ArgumentError(f"certify: expected one of {', '.join(CERTIFY)}, got {certify!r}")
+        self.scene = scene
+        self.formulation: Formulation = OperationalSpace() if formulation is None else formulation
+        self.solver = solver
+        self.dt = scalar(dt, "dt", low=0.0, strict=True)
+        self.integrator = integrator
+        self.certify = certify
+        self.depth_limit = scalar(depth_limit, "depth_limit", low=0.0)
+        self.fallbacks = 0
+        self._settings = np.zeros(at.SETTINGS)
+        self._settings[at.DT] = self.dt
+        self._settings[at.THRESHOLD] = scalar(impact_threshold, "impact_threshold", low=0.0)
+        self._settings[at.MARGIN] = scalar(margin, "margin", low=0.0)
+        self._settings[[at.TOUCH, at.TOLERANCE, at.DEPTH]] = 1e-6, 1e-9, 1e-5
+        self._settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * margin
+        self._external = not (isinstance(self.formulation, OperationalSpace) and solver == "auto")
+        self._n_f = self.formulation.n_f if isinstance(self.formulation, OperationalSpace) else 4
+        directions(self._n_f)
+        self._single = self._tables(_capacity(scene), 1)
+
+    def step(self, state: State, tau: Any = None) -> tuple[State, StepInfo]:
+        """One step of `dt` from `state` under joint forces `tau` (nv,), default zero.
+
+        Returns
+        -------
+        (State, StepInfo)
+
+        Raises
+        ------
+        ArgumentError
+            For wrong shapes, NaN or infinity.
+        SolverFailed, ContactError
+            If a contact problem could not be solved or the certificate fails.
+        """
+        checked = state.checked(self.scene.model)
+        t = self._single
+        _load(t, checked, self._forces(tau), 1)
+        t.control[at.LOOKED] = 0
+        t = self._single = self._advance(t)
+        info = StepInfo(
+            contacts=_acting(t),
+            events=t.events[: t.control[at.EVENT_ROWS]].copy(),
+            residual=float(t.rows[0, at.ROW_RESIDUAL]),
+            penetration=max(0.0, -float(t.rows[0, at.ROW_GAP])),
+            pivots=int(t.rows[0, at.ROW_PIVOTS]),
+        )
+        self._certify(t)
+        return State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME])), info
+
+    def run(
+        self,
+        state: State | None = None,
+        duration: float = 1.0,
+        *,
+        controller: Controller | None = None,
+        record_every: int = 1,
+        progress: bool = False,
+    ) -> Record:
+        """Simulate `duration` seconds and record it.
+
+        Parameters
+        ----------
+        state : State, optional
+            Default: the scene's.
+        duration : float
+            s; rounded to whole steps.
+        controller : callable, optional
+            controller(time, state, contacts) -> tau (nv,), called before every step.
+        record_every : int
+            Record every so many steps; impacts are always recorded.
+        progress : bool
+            Show a progress bar on standard error.
+
+        Returns
+        -------
+        Record
+        """
+        n_steps = round(scalar(duration, "duration", low=0.0) / self.dt)
+        if isinstance(record_every, bool) or int(record_every) != record_every or record_every < 1:
+            raise ArgumentError(f"record_every: expected a whole number >= 1, got {record_every!r}")
+        begin = (state or self.scene.state).checked(self.scene.model)
+        chunk = 1 if controller else min(_CHUNK, max(n_steps, 1))
+        t = self._tables(_capacity(self.scene), chunk // int(record_every) + 2)
+        builder = RecordBuilder(self.scene, self._options())
+        _load(t, begin, np.zeros(self.scene.model.nv), 0)
+        t.control[at.EVERY] = int(record_every)
+        start(t)
+        builder.take(t)
+        with _progress(n_steps, progress) as bar:
+            done = 0
+            while done < n_steps:
+                count = min(chunk, n_steps - done)
+                if controller:
+                    now = State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME]))
+                    t.tau[:] = self._forces(controller(now.time, now, _acting(t)))
+                t.control[at.STEPS_LEFT] = count
+                t = self._advance(t, builder)
+                self._certify(t)
+                builder.take(t)
+                done += count
+                bar.update(count)
+        return builder.record(t, fallbacks=self.fallbacks)
+
+    def _options(self) -> dict[str, Any]:
+        return {
+            "dt": self.dt,
+            "integrator": self.integrator,
+            "formulation": repr(self.formulation),
+            "solver": self.solver if isinstance(self.solver, str) else repr(self.solver),
+            "impact_threshold": float(self._settings[at.THRESHOLD]),
+            "margin": float(self._settings[at.MARGIN]),
+        }
+
+    def _forces(self, tau: Any) -> Array:
+        nv = self.scene.model.nv
+        if tau is None:
+            return np.zeros(nv)
+        forces = vector(tau, nv, "tau")
+        if not np.isfinite(forces).all():
+            raise ArgumentError("tau: must be finite, got NaN or infinity")
+        return forces
+
+    def _tables(self, capacity: int, n_rows: int) -> Tables:
+        t = allocate(self.scene, self._settings, self._n_f, capacity, n_rows)
+        t.control[at.EXTERNAL] = self._external
+        t.control[at.SCHEME] = INTEGRATORS[self.integrator]
+        t.control[at.EVERY] = 1
+        return t
+
+    def _advance(self, t: Tables, builder: RecordBuilder | None = None) -> Tables:
+        """Run the compiled loop until its steps are done, lending a hand where it asks for one."""
+        while True:
+            code = advance(t)
+            if code == at.DONE:
+                return t
+            if code in (at.SOLVE, at.UNSOLVED):
+                self._solve(t, code == at.UNSOLVED)
+            elif code == at.CONTACTS_FULL:
+                t = self._grow(t)
+            elif code == at.RECORD_FULL and builder is not None:
+                self._certify(t)
+                builder.take(t)
+            else:
+                raise ContactError(
+                    f"the state is no longer finite at t = {t.monitor[at.TIME]:.6g} s: the step is too long for the "
+                    "forces and speeds of this scene, or a joint has a singular inertia"
+                )
+
+    def _solve(self, t: Tables, fallback: bool) -> None:
+        """Solve the prepared contact problem in Python."""
+        problem = contact_problem(t)
+        formulation = OperationalSpace(self._n_f) if fallback else self.formulation
+        lcp = formulation.assemble(problem)
+        solution = solve(lcp, "auto" if fallback else self.solver)
+        self.fallbacks += fallback
+        if not solution.solved:
+            raise SolverFailed(
+                f"contact problem of {len(problem.friction)} contacts ({problem.phase}) at t = "
+                f"{t.monitor[at.TIME]:.6g} s: residual {solution.residual:.2e}; {solution.status.message}. Save it "
+                "with error.problem.save(path) and try other solvers on it",
+                problem,
+                solution,
+            )
+        impulses = formulation.recover(problem, solution)
+        t.impulses[: impulses.size] = impulses.ravel()
+        t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], solution.residual)
+        t.control[at.PIVOTS] += solution.iterations
+
+    def _grow(self, t: Tables) -> Tables:
+        """Tables for twice the contacts, in the same state; the stage that ran out of room is run again."""
+        bigger = self._tables(2 * len(t.ints), len(t.rows))
+        for name, old in t._asdict().items():
+            new = getattr(bigger, name)
+            if new is old or name in ("W", "A", "D", "covers", "lcp_ints", "lcp_vectors"):
+                continue
+            if new.ndim == 1:
+                new[: old.size] = old
+            else:
+                new[: len(old)] = old
+        bigger.near[-1] = -1
+        bigger.control[at.LOOKED] = 0
+        return bigger
+
+    def _certify(self, t: Tables) -> None:
+        """Check what the monitors saw since the last row; `rows` still hold the earlier ones."""
+        if self.certify == "off":
+            return
+        rows = t.rows[: t.control[at.ROWS]]
+        worst = max(float(rows[:, at.ROW_RESIDUAL].max(initial=0.0)), float(t.monitor[at.RESIDUAL]))
+        depth = -min(float(rows[:, at.ROW_GAP].min(initial=0.0)), float(t.monitor[at.LOWEST_GAP]))
+        gain = float(t.monitor[at.GAIN])
+        faults = []
+        if not worst <= 1e-9:
+            faults.append(f"complementarity residual {worst:.2e} (limit 1e-9 of the problem's scale)")
+        if not gain <= 1e-9:
+            faults.append(f"an impact raised the kinetic energy by {gain:.2e} of it (limit 1e-9)")
+        if not depth <= self.depth_limit:
+            faults.append(f"penetration {depth:.2e} m (limit {self.depth_limit:g} m)")
+        if faults:
+            text = f"certificate failed by t = {t.monitor[at.TIME]:.6g} s: " + "; ".join(faults)
+            if self.certify == "raise":
+                raise ContactError(text)
+            warnings.warn(text, stacklevel=3)
+
+
+def contact_problem(t: Tables) -> ContactProblem:
+    """The contact problem that the loop has prepared."""
+    m = int(t.control[at.ACTING])
+    phase = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}.get(int(t.control[at.STAGE]), "contact")
+    from spatialops.collision._layout import MU
+
+    return ContactProblem(
+        compliance=t.W[: 9 * m * m].reshape(3 * m, 3 * m).copy(),
+        velocities=t.u[: 3 * m].reshape(m, 3).copy(),
+        friction=t.floats[:m, MU].copy(),
+        offset=t.offset[:m].copy(),
+        phase=phase,
+    )
+
+
+def _load(t: Tables, state: State, tau: Array, steps: int) -> None:
+    t.q[:], t.v[:], t.tau[:] = state.q, state.v, tau
+    t.monitor[:] = 0.0
+    t.monitor[at.TIME] = state.time
+    t.control[[at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.IMPACTS, at.PIVOTS]] = 0
+    t.control[at.STEPS_LEFT] = steps
+
+
+def _acting(t: Tables) -> ContactSet:
+    m = int(t.control[at.ACTING])
+    return ContactSet.from_tables(t.ints[:m], t.floats[:m])
+
+
+def _capacity(scene: Scene) -> int:
+    return max(1, min(len(scene.pairs), 8 + math.isqrt(len(scene.pairs))))
+
+
+class _Bar:
+    """A progress bar, or nothing that behaves like one."""
+
+    def __init__(self, bar: Any) -> None:
+        self.bar = bar
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    def update(self, count: int) -> None:
+        """Tell of `count` more steps."""
+        if self.bar is not None:
+            self.bar.update(count)
+
+
+def _progress(total: int, show: bool) -> _Bar:
+    if not show:
+        return _Bar(None)
+    from tqdm import tqdm
+
+    return _Bar(tqdm(total=total, unit="step", unit_scale=True, desc="simulating", leave=False))
+
+
+__all__ = ["CERTIFY", "INTEGRATORS", "Simulator", "SpatialOpsError", "StepInfo", "contact_problem"]

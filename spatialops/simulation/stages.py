@@ -1,0 +1,409 @@
+"""The stages of a step: each leaves behind what the next one needs, so that a solver can take over in between."""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array
+from spatialops._jit import kernel
+from spatialops._layout import OK
+from spatialops.algebra.vectors import copy_into
+from spatialops.collision._layout import (
+    APPROACH,
+    CONTACT_PAIR,
+    GAP,
+    IMPULSE,
+    MU,
+    RESTITUTION,
+)
+from spatialops.collision.detector import find_contacts, pair_gap, place_geoms, renew_near_pairs
+from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
+from spatialops.contact.friction import put_frames
+from spatialops.contact.lcp.basis import solve_basis
+from spatialops.contact.lcp.lemke import lemke_kernel
+from spatialops.contact.response import contact_rows, multiply_rows, velocity_change
+from spatialops.dynamics.articulated_body import factor_kernel
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.simulation._layout import (
+    ACTING,
+    CODE,
+    DEPTH,
+    DV,
+    DVC,
+    FRACTION,
+    LOOKED,
+    LOWEST_GAP,
+    MARGIN,
+    MOREAU,
+    PIECE,
+    PIECES,
+    PIVOTS,
+    PROJECTIONS,
+    Q_X,
+    RK4,
+    SCALE,
+    SCHEME,
+    SEEN,
+    SKIN,
+    SOLVES,
+    THRESHOLD,
+    TOLERANCE,
+    TOUCH,
+    V_E,
+    V_X,
+    WARM,
+)
+from spatialops.simulation._layout import RESIDUAL as WORST
+from spatialops.simulation.flow import flow_to, smooth_step
+from spatialops.simulation.tables import Tables
+from spatialops.tree.state import integrate_kernel
+
+MAX_PIECES = 60  # impacts cut a step into at most so many pieces; the later half of them is taken without restitution
+
+
+@kernel
+def look(t: Tables, q: Array, v: Array, horizon: float) -> int:
+    """Poses, velocities and contacts at a state; returns how many contacts (FULL if too many)."""
+    poses_kernel(t.tree, t.links, q, t.work)
+    velocities_kernel(t.tree, t.links, v, t.work)
+    place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
+    renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.centers, t.kept, t.settings[SKIN], t.near)
+    return find_contacts(
+        t.geom_ints, t.geoms, t.pairs, t.centers, t.near, t.work, t.settings[MARGIN], horizon, t.seen_ints, t.seen
+    )
+
+
+@kernel
+def look_here(t: Tables) -> None:
+    """Contacts at the present state."""
+    t.control[SEEN] = look(t, t.q, t.v, 0.0)
+    t.control[LOOKED] = 1
+
+
+@kernel
+def impact_waits(t: Tables) -> bool:
+    """Whether a touching contact approaches fast enough to be an impact."""
+    for i in range(t.control[SEEN]):
+        if t.seen[i, GAP] <= t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
+            return True
+    return False
+
+
+@kernel
+def take_contacts(t: Tables, touching_only: bool) -> None:
+    """Copy seen contacts to those that the next problem is made of.
+
+    For an impact all that touch. For a step all but those that approach too fast: they are met by an impact of their
+    own when they arrive (unless the step has been cut too often already).
+    """
+    count = 0
+    for i in range(t.control[SEEN]):
+        fast = t.seen[i, APPROACH] < -t.settings[THRESHOLD] and t.control[PIECES] < MAX_PIECES
+        if (touching_only and t.seen[i, GAP] > t.settings[TOUCH]) or (fast and not touching_only):
+            continue
+        copy_into(t.ints[count], t.seen_ints[i])
+        copy_into(t.floats[count], t.seen[i])
+        count += 1
+    t.control[ACTING] = count
+
+
+@kernel
+def put_compliance(t: Tables) -> None:
+    """Frames, rows of L and W of the acting contacts; factors and velocities must be in `work`."""
+    m = t.control[ACTING]
+    put_frames(t.ints, t.floats, m, t.work)
+    contact_rows(t.tree, t.links, t.work, t.ints, t.floats, m, t.L)
+    multiply_rows(t.L, 3 * m, t.W[: 9 * m * m].reshape(3 * m, 3 * m))
+    for i in range(m):
+        t.offset[i] = 0.0
+        for j in range(3):
+            t.u[3 * i + j] = t.floats[i, APPROACH + j]
+
+
+@kernel
+def put_lcp(t: Tables) -> None:
+    """The OS problem of W, u and offset."""
+    m = t.control[ACTING]
+    n = m * (t.facets.shape[0] + 2)
+    friction = t.lcp_vectors[:m]
+    for i in range(m):
+        friction[i] = t.floats[i, MU]
+    W, A = t.W[: 9 * m * m].reshape(3 * m, 3 * m), t.A[: n * n].reshape(n, n)
+    u = t.u[: 3 * m].reshape(m, 3)
+    t.monitor[SCALE] = assemble_kernel(W, u, friction, t.offset[:m], t.facets, A, t.b[:n])
+
+
+@kernel
+def recall(t: Tables, store: bool) -> None:
+    """Copy active sets between the LCP and the memory of the contacts' pairs."""
+    m, width = t.control[ACTING], t.facets.shape[0] + 1
+    for i in range(m):
+        p = t.ints[i, CONTACT_PAIR]
+        for a in range(width + 1):
+            row = width * i + a if a < width else width * m + i
+            if store:
+                t.memory[p, a] = t.active[row]
+            else:
+                t.active[row] = t.memory[p, a]
+
+
+@kernel
+def solve_here(t: Tables, warm: bool) -> None:
+    """Assemble and solve the OS problem: the basis of the step before where it still fits, else Lemke."""
+    m = t.control[ACTING]
+    n = m * (t.facets.shape[0] + 2)
+    put_lcp(t)
+    A, b, z, w, active = t.A[: n * n].reshape(n, n), t.b[:n], t.z[:n], t.w[:n], t.active[:n]
+    D, ints = t.D[: n * (n + 2)], t.lcp_ints[: 6 * (n + 1)].reshape(6, n + 1)
+    vectors, tolerance = t.lcp_vectors[: 3 * n].reshape(3, n), t.settings[TOLERANCE]
+    residual, code, pivots = 1e300, 0, 0
+    if warm:
+        recall(t, False)
+        residual = solve_basis(A, b, 0, active, z, w, D[: n * n].reshape(n, n), ints[4:6], vectors)
+        t.control[WARM] += 1 if residual <= tolerance else 0
+    if residual > tolerance:
+        code, pivots, residual = lemke_kernel(
+            A, b, 0, t.covers, 10 * n + 100, tolerance, D.reshape(n, n + 2), ints, vectors, active, z, w
+        )
+    if warm:
+        recall(t, True)
+    t.control[CODE] = code
+    t.control[PIVOTS] += pivots
+    t.monitor[WORST] = max(t.monitor[WORST], residual)
+    recover_kernel(z, t.facets, t.monitor[SCALE], t.impulses[: 3 * m])
+
+
+@kernel
+def response(W: Array, impulses: Array, row: int) -> float:
+    """Entry `row` of W p."""
+    total = 0.0
+    for j in range(impulses.size):
+        total += W[row, j] * impulses[j]
+    return total
+
+
+@kernel
+def prepare_compression(t: Tables) -> None:
+    """Problem of compression, [J] 54: all that touches, at the velocities it meets with."""
+    take_contacts(t, True)
+    factor_kernel(t.tree, t.links, t.work)
+    put_compliance(t)
+    t.monitor[FRACTION] = 1.0 if t.control[PIECES] < MAX_PIECES // 2 else 0.0
+
+
+@kernel
+def store_compression(t: Tables) -> None:
+    """Keep the impulses p_c of compression."""
+    for i in range(3 * t.control[ACTING]):
+        t.stored[i] = t.impulses[i]
+        t.impulses[i] = 0.0
+
+
+@kernel
+def prepare_decompression(t: Tables) -> bool:
+    """Problem of decompression, [J] 56-57, after giving back theta = e p_c along the normals; False if there is none."""
+    m = t.control[ACTING]
+    W, bounces = t.W[: 9 * m * m].reshape(3 * m, 3 * m), False
+    for i in range(m):
+        t.offset[i] = t.monitor[FRACTION] * t.floats[i, RESTITUTION] * t.stored[3 * i]
+        bounces = bounces or t.offset[i] > 0.0
+    if not bounces:
+        return False
+    for i in range(3 * m):
+        total = t.floats[i // 3, APPROACH + i % 3]
+        for j in range(3 * m):
+            total += W[i, j] * (t.stored[j] + (t.offset[j // 3] if j % 3 == 0 else 0.0))
+        t.u[i] = total
+    return True
+
+
+@kernel
+def finish_impulses(t: Tables) -> float:
+    """Sum the impulses of both phases; returns the kinetic energy that they add, from contact quantities alone.
+
+    Delta T = p . u + p . W p / 2 with u the velocities before.
+    """
+    m = t.control[ACTING]
+    W, gain = t.W[: 9 * m * m].reshape(3 * m, 3 * m), 0.0
+    for i in range(3 * m):
+        t.impulses[i] += t.stored[i] + (t.offset[i // 3] if i % 3 == 0 else 0.0)
+    for i in range(3 * m):
+        before = t.floats[i // 3, APPROACH + i % 3]
+        gain += t.impulses[i] * (before + 0.5 * response(W, t.impulses[: 3 * m], i))
+    return gain
+
+
+@kernel
+def prepare_contact(t: Tables) -> int:
+    """Problem of a step, [J] 53: contacts at the evaluation state, velocities that they would have without impulses."""
+    status = smooth_step(t)
+    if status != OK:
+        return -1
+    nv, s = t.v.size, t.monitor[PIECE]
+    v_e, dv, v_free = t.vectors[V_E, :nv], t.vectors[DV, :nv], t.vectors[V_X, :nv]
+    rest = s if t.control[SCHEME] != MOREAU and t.control[SCHEME] != RK4 else 0.5 * s
+    place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
+    renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.centers, t.kept, t.settings[SKIN], t.near)
+    seen = find_contacts(
+        t.geom_ints, t.geoms, t.pairs, t.centers, t.near, t.work, t.settings[MARGIN], rest, t.seen_ints, t.seen
+    )
+    t.control[SEEN] = seen
+    take_contacts(t, False)
+    m = t.control[ACTING]
+    if m == 0:
+        return seen
+    for k in range(nv):
+        v_free[k] = v_e[k] + dv[k]
+    velocities_kernel(t.tree, t.links, v_free, t.work)
+    put_compliance(t)
+    for i in range(m):
+        t.u[3 * i] += max(t.floats[i, GAP], 0.0) / rest
+    return seen
+
+
+@kernel
+def apply_impulses(t: Tables, dv: Array) -> None:
+    """dv = M^-1 G^T p for the acting contacts, and their impulses into their table."""
+    m = t.control[ACTING]
+    for i in range(m):
+        for j in range(3):
+            t.floats[i, IMPULSE + j] = t.impulses[3 * i + j]
+    velocity_change(t.tree, t.links, t.work, t.L, 3 * m, t.impulses, dv)
+    t.control[SOLVES] += 1
+
+
+@kernel
+def violating_pairs(t: Tables) -> int:
+    """Gather in `lcp_ints` the pairs that came together too fast during the piece; how many."""
+    count = 0
+    for i in range(t.control[SEEN]):
+        if t.seen[i, GAP] < -t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
+            if count < t.lcp_ints.size:
+                t.lcp_ints[count] = t.seen_ints[i, CONTACT_PAIR]
+                count += 1
+    return count
+
+
+@kernel
+def lowest_gap(t: Tables, q: Array, count: int) -> float:
+    """Smallest gap of the gathered pairs at q."""
+    poses_kernel(t.tree, t.links, q, t.work)
+    place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
+    lowest = 1e300
+    for i in range(count):
+        p = t.lcp_ints[i]
+        lowest = min(lowest, pair_gap(t.geom_ints, t.geoms, t.centers, t.pairs[p, 0], t.pairs[p, 1]))
+    return lowest
+
+
+@kernel
+def time_of_impact(t: Tables, count: int) -> float:
+    """Fraction of the piece at which the first of the gathered pairs touches (Illinois); 1 where none was apart."""
+    q_x = t.vectors[Q_X, : t.q.size]
+    low, high = 0.0, 1.0
+    above, below = lowest_gap(t, t.q, count), lowest_gap(t, q_x, count)
+    if above <= 0.0:
+        return 1.0
+    side, x = 0, 1.0
+    for _ in range(60):
+        x = (low * below - high * above) / (below - above)
+        flow_to(t, x)
+        gap = lowest_gap(t, q_x, count)
+        if abs(gap) < 1e-3 * t.settings[TOUCH] or high - low < 1e-15:
+            break
+        if gap > 0.0:
+            low, above = x, gap
+            below = 0.5 * below if side == 1 else below
+            side = 1
+        else:
+            high, below = x, gap
+            above = 0.5 * above if side == -1 else above
+            side = -1
+    return x
+
+
+@kernel
+def project_positions(t: Tables) -> None:
+    """Push penetrating contacts apart with the least motion in the metric of M; velocities stay: no energy enters.
+
+    A frictionless LCP on positions, W_nn x + gap >= 0, x >= 0, whose pushes answer W and not the weight of anything.
+    """
+    nq, nv = t.q.size, t.v.size
+    move, q_x = t.vectors[DVC, :nv], t.vectors[Q_X, :nq]
+    for _ in range(3):
+        t.control[SEEN] = look(t, t.q, t.v, 0.0)
+        lowest, m = 0.0, max(t.control[SEEN], 0)
+        for i in range(m):
+            lowest = min(lowest, t.seen[i, GAP])
+        if lowest >= -0.1 * t.settings[DEPTH]:
+            break
+        t.control[PROJECTIONS] += 1
+        t.control[ACTING] = m
+        for i in range(m):
+            copy_into(t.ints[i], t.seen_ints[i])
+            copy_into(t.floats[i], t.seen[i])
+        factor_kernel(t.tree, t.links, t.work)
+        put_compliance(t)
+        solve_gaps(t, m)
+        velocity_change(t.tree, t.links, t.work, t.L, 3 * m, t.impulses, move)
+        integrate_kernel(t.tree, t.q, move, 1.0, q_x)
+        copy_into(t.q, q_x)
+
+
+@kernel
+def solve_gaps(t: Tables, m: int) -> None:
+    """Pushes along the normals that close no gap further and open those that are negative, into `impulses`."""
+    A, b, z, w, active = t.A[: m * m].reshape(m, m), t.b[:m], t.z[:m], t.w[:m], t.active[:m]
+    W, scale = t.W[: 9 * m * m].reshape(3 * m, 3 * m), 0.0
+    for i in range(m):
+        scale = max(scale, W[3 * i, 3 * i])
+    for i in range(m):
+        b[i] = t.floats[i, GAP]
+        for j in range(m):
+            A[i, j] = W[3 * i, 3 * j] / scale
+    lemke_kernel(
+        A,
+        b,
+        0,
+        t.covers,
+        10 * m + 100,
+        1e-6,
+        t.D[: m * (m + 2)].reshape(m, m + 2),
+        t.lcp_ints[: 6 * (m + 1)].reshape(6, m + 1),
+        t.lcp_vectors[: 3 * m].reshape(3, m),
+        active,
+        z,
+        w,
+    )
+    for i in range(m):
+        t.impulses[3 * i] = z[i] / scale
+        t.impulses[3 * i + 1] = t.impulses[3 * i + 2] = 0.0
+
+
+@kernel
+def watch_gaps(t: Tables) -> float:
+    """Smallest seen gap of the present state (0 where nothing is near), kept for the record."""
+    lowest = 0.0
+    for i in range(t.control[SEEN]):
+        lowest = min(lowest, t.seen[i, GAP])
+    t.monitor[LOWEST_GAP] = min(t.monitor[LOWEST_GAP], lowest)
+    return lowest
+
+
+__all__ = [
+    "DVC",
+    "MAX_PIECES",
+    "apply_impulses",
+    "finish_impulses",
+    "flow_to",
+    "impact_waits",
+    "look",
+    "look_here",
+    "prepare_compression",
+    "prepare_contact",
+    "prepare_decompression",
+    "project_positions",
+    "solve_here",
+    "store_compression",
+    "time_of_impact",
+    "violating_pairs",
+    "watch_gaps",
+]

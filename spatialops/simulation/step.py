@@ -1,0 +1,360 @@
+"""One step, as a table of contents, and the compiled loop over many.
+
+The loop is a state machine. With `EXTERNAL` set it returns SOLVE whenever a contact problem is ready (in W, u, offset of
+the tables), and is called again once `impulses` hold the answer: any formulation and solver in Python then runs through
+exactly the code that the compiled loop runs through.
+"""
+
+from __future__ import annotations
+
+from spatialops._jit import kernel
+from spatialops.algebra.vectors import copy_into
+from spatialops.collision._layout import (
+    APPROACH,
+    CONTACT_PAIR,
+    GAP,
+    IMPULSE,
+    NORMAL,
+    POINT,
+    SECOND,
+    TANGENT,
+)
+from spatialops.dynamics.energy import kinetic_kernel, potential_kernel
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.simulation._layout import (
+    ACC,
+    ACTING,
+    BEGIN,
+    BROKEN,
+    CODE,
+    COMPRESSED,
+    CONTACT,
+    CONTACT_ROWS,
+    CONTACTS_FULL,
+    DECOMPRESSED,
+    DEPTH,
+    DONE,
+    DT,
+    DVC,
+    END,
+    EVENT_AFTER,
+    EVENT_BEFORE,
+    EVENT_CONTACTS,
+    EVENT_FRACTION,
+    EVENT_ROWS,
+    EVENT_SPEED,
+    EVENT_TIME,
+    EVERY,
+    EXTERNAL,
+    FRACTION,
+    GAIN,
+    HIT_GAP,
+    HIT_IMPULSE,
+    HIT_KIND,
+    HIT_NORMAL,
+    HIT_PAIR,
+    HIT_POINT,
+    HIT_TIME,
+    IMPACT,
+    IMPACTS,
+    LOOKED,
+    LOWEST_GAP,
+    MOVE,
+    PIECE,
+    PIECES,
+    PIVOTS,
+    Q_X,
+    RECORD_FULL,
+    REMAINING,
+    RETRIES,
+    ROW_CONTACTS,
+    ROW_GAP,
+    ROW_IMPACTS,
+    ROW_KINETIC,
+    ROW_PIVOTS,
+    ROW_POTENTIAL,
+    ROW_RESIDUAL,
+    ROW_TIME,
+    ROWS,
+    SEEN,
+    SMOOTH,
+    SOLVE,
+    STAGE,
+    STEP,
+    STEPS_LEFT,
+    TIME,
+    TOLERANCE,
+    UNSOLVED,
+    V_X,
+)
+from spatialops.simulation._layout import RESIDUAL as WORST
+from spatialops.simulation.stages import (
+    MAX_PIECES,
+    apply_impulses,
+    finish_impulses,
+    flow_to,
+    impact_waits,
+    look,
+    look_here,
+    prepare_compression,
+    prepare_contact,
+    prepare_decompression,
+    project_positions,
+    solve_here,
+    store_compression,
+    time_of_impact,
+    violating_pairs,
+    watch_gaps,
+)
+from spatialops.simulation.tables import Tables
+
+
+@kernel
+def advance(t: Tables) -> int:
+    """Run until the steps are done or something is needed from outside; returns why it stopped."""
+    while True:
+        stage = t.control[STAGE]
+        if stage == BEGIN:
+            code = begin_step(t)
+        elif stage == IMPACT:
+            code = begin_impact(t)
+        elif stage == COMPRESSED:
+            code = after_compression(t)
+        elif stage == DECOMPRESSED:
+            code = after_decompression(t)
+        elif stage == SMOOTH:
+            code = begin_piece(t)
+        elif stage == CONTACT:
+            code = after_contact(t)
+        elif stage == MOVE:
+            code = move(t)
+        else:
+            code = end_step(t)
+        if code != GO_ON:
+            return code
+
+
+GO_ON = -1
+
+
+@kernel
+def ask(t: Tables, next_stage: int, warm: bool) -> int:
+    """Have the prepared problem solved, here or outside, and go on at `next_stage`."""
+    t.control[STAGE] = next_stage
+    if t.control[EXTERNAL] != 0:
+        return SOLVE
+    solve_here(t, warm)
+    return UNSOLVED if t.control[CODE] != 0 else GO_ON
+
+
+@kernel
+def begin_step(t: Tables) -> int:
+    if t.control[STEPS_LEFT] == 0:
+        return DONE
+    full = t.rows.shape[0] - t.control[ROWS] < 1 or t.events.shape[0] - t.control[EVENT_ROWS] < MAX_PIECES + 2
+    if full or t.hits.shape[0] - t.control[CONTACT_ROWS] < 4 * t.ints.shape[0]:
+        return RECORD_FULL
+    if t.control[LOOKED] == 0:
+        look_here(t)
+        watch_gaps(t)
+    if t.control[SEEN] < 0:
+        t.control[LOOKED] = 0
+        return CONTACTS_FULL
+    t.monitor[REMAINING] = t.settings[DT]
+    t.control[PIECES] = 0
+    t.control[STAGE] = IMPACT
+    return GO_ON
+
+
+@kernel
+def begin_impact(t: Tables) -> int:
+    """Compression of touching contacts that approach fast; without any, on to the smooth part."""
+    if not impact_waits(t):
+        t.control[STAGE] = SMOOTH
+        return GO_ON
+    prepare_compression(t)
+    t.control[RETRIES] = 0
+    return ask(t, COMPRESSED, False)
+
+
+@kernel
+def after_compression(t: Tables) -> int:
+    store_compression(t)
+    if not prepare_decompression(t):
+        t.control[STAGE] = DECOMPRESSED
+        return GO_ON
+    return ask(t, DECOMPRESSED, False)
+
+
+@kernel
+def after_decompression(t: Tables) -> int:
+    """Apply both phases; where they would add kinetic energy, decompress again with less restitution."""
+    nv = t.v.size
+    gain = finish_impulses(t)
+    kinetic = kinetic_kernel(t.links, t.v, t.work)
+    if gain > 1e-12 * kinetic and t.monitor[FRACTION] > 0.0:
+        t.control[RETRIES] += 1
+        t.monitor[FRACTION] = 0.5 * t.monitor[FRACTION] if t.control[RETRIES] < 8 else 0.0
+        t.impulses[:] = 0.0
+        if prepare_decompression(t):
+            return ask(t, DECOMPRESSED, False)
+        gain = finish_impulses(t)
+    dv = t.vectors[DVC, :nv]
+    apply_impulses(t, dv)
+    for k in range(nv):
+        t.v[k] += dv[k]
+    look_here(t)
+    after = kinetic_kernel(t.links, t.v, t.work)
+    t.monitor[GAIN] = max(t.monitor[GAIN], (after - kinetic) / kinetic if kinetic > 0.0 else 0.0)
+    write_event(t, kinetic, after)
+    write_hits(t, 1.0, 1)
+    t.control[IMPACTS] += 1
+    t.control[STAGE] = SMOOTH
+    return GO_ON
+
+
+@kernel
+def begin_piece(t: Tables) -> int:
+    """Free acceleration, then the dt problem of the contacts that touch or would within the piece."""
+    t.monitor[PIECE] = t.monitor[REMAINING]
+    found = prepare_contact(t)
+    t.control[LOOKED] = 0
+    if found < 0:
+        return CONTACTS_FULL if t.control[SEEN] < 0 else BROKEN
+    if t.control[ACTING] == 0:
+        t.control[STAGE] = MOVE
+        return GO_ON
+    return ask(t, CONTACT, True)
+
+
+@kernel
+def after_contact(t: Tables) -> int:
+    apply_impulses(t, t.vectors[DVC, : t.v.size])
+    t.control[STAGE] = MOVE
+    return GO_ON
+
+
+@kernel
+def move(t: Tables) -> int:
+    """To the end of the piece, or to the first impact within it."""
+    q_x, v_x, x = t.vectors[Q_X, : t.q.size], t.vectors[V_X, : t.v.size], 1.0
+    flow_to(t, 1.0)
+    t.control[SEEN] = look(t, q_x, v_x, 0.0)
+    if t.control[SEEN] < 0:
+        return CONTACTS_FULL
+    if t.control[PIECES] < MAX_PIECES:
+        count = violating_pairs(t)
+        if count > 0:
+            x = time_of_impact(t, count)
+            flow_to(t, x)
+            t.control[SEEN] = look(t, q_x, v_x, 0.0)
+            t.control[PIECES] += 1
+            if t.control[SEEN] < 0:
+                return CONTACTS_FULL
+    if t.control[ACTING] > 0:
+        write_hits(t, x, 0)
+    copy_into(t.q, q_x)
+    copy_into(t.v, v_x)
+    t.control[LOOKED] = 1
+    t.monitor[REMAINING] -= x * t.monitor[PIECE]
+    finished = x == 1.0 or t.monitor[REMAINING] <= 1e-12 * t.settings[DT]
+    t.control[STAGE] = END if finished else IMPACT
+    return GO_ON
+
+
+@kernel
+def end_step(t: Tables) -> int:
+    if watch_gaps(t) < -t.settings[DEPTH]:
+        project_positions(t)
+        look_here(t)
+    if not finite_state(t):
+        return BROKEN
+    t.control[STEP] += 1
+    t.control[STEPS_LEFT] -= 1
+    t.monitor[TIME] += t.settings[DT]
+    if t.control[STEP] % t.control[EVERY] == 0:
+        write_row(t)
+    t.control[STAGE] = BEGIN
+    return GO_ON
+
+
+@kernel
+def finite_state(t: Tables) -> bool:
+    total = 0.0
+    for k in range(t.v.size):
+        total += t.v[k] - t.v[k]
+    for i in range(t.q.size):
+        total += t.q[i] - t.q[i]
+    return total == 0.0
+
+
+@kernel
+def write_row(t: Tables) -> None:
+    """State, energies and monitors of a recorded step; the monitors start anew."""
+    row, nq = t.control[ROWS], t.q.size
+    copy_into(t.row_states[row], t.q)
+    copy_into(t.row_states[row, nq:], t.v)
+    t.rows[row, ROW_TIME] = t.monitor[TIME]
+    t.rows[row, ROW_KINETIC] = kinetic_kernel(t.links, t.v, t.work)
+    t.rows[row, ROW_POTENTIAL] = potential_kernel(t.links, t.work)
+    t.rows[row, ROW_CONTACTS] = t.control[ACTING]
+    t.rows[row, ROW_IMPACTS] = t.control[IMPACTS]
+    t.rows[row, ROW_RESIDUAL] = t.monitor[WORST]
+    t.rows[row, ROW_GAP] = t.monitor[LOWEST_GAP]
+    t.rows[row, ROW_PIVOTS] = t.control[PIVOTS]
+    t.control[ROWS] += 1
+    t.control[IMPACTS] = 0
+    t.control[PIVOTS] = 0
+    t.monitor[WORST] = 0.0
+    t.monitor[LOWEST_GAP] = 0.0
+
+
+@kernel
+def write_event(t: Tables, before: float, after: float) -> None:
+    """An impact: when, how many contacts, how fast, and the kinetic energies about it."""
+    row, speed = t.control[EVENT_ROWS], 0.0
+    for i in range(t.control[ACTING]):
+        speed = max(speed, -t.floats[i, APPROACH])
+    t.events[row, EVENT_TIME] = now(t)
+    t.events[row, EVENT_CONTACTS] = t.control[ACTING]
+    t.events[row, EVENT_SPEED] = speed
+    t.events[row, EVENT_BEFORE] = before
+    t.events[row, EVENT_AFTER] = after
+    t.events[row, EVENT_FRACTION] = t.monitor[FRACTION]
+    t.control[EVENT_ROWS] += 1
+
+
+@kernel
+def now(t: Tables) -> float:
+    """Time of the present state, also between the pieces of a step."""
+    return t.monitor[TIME] + t.settings[DT] - t.monitor[REMAINING]
+
+
+@kernel
+def write_hits(t: Tables, share: float, kind: int) -> None:
+    """The acting contacts with a share of their impulses; kind 1 is an impact. What does not fit is left out."""
+    for i in range(t.control[ACTING]):
+        row = t.control[CONTACT_ROWS]
+        if row == t.hits.shape[0]:
+            return
+        t.hits[row, HIT_TIME] = now(t)
+        t.hits[row, HIT_PAIR] = t.ints[i, CONTACT_PAIR]
+        t.hits[row, HIT_KIND] = kind
+        t.hits[row, HIT_GAP] = t.floats[i, GAP]
+        for j in range(3):
+            t.hits[row, HIT_POINT + j] = t.floats[i, POINT + j]
+            t.hits[row, HIT_NORMAL + j] = t.floats[i, NORMAL + j]
+            total = t.floats[i, IMPULSE] * t.floats[i, NORMAL + j] + t.floats[i, IMPULSE + 1] * t.floats[i, TANGENT + j]
+            t.hits[row, HIT_IMPULSE + j] = share * (total + t.floats[i, IMPULSE + 2] * t.floats[i, SECOND + j])
+        t.control[CONTACT_ROWS] += 1
+
+
+@kernel
+def start(t: Tables) -> None:
+    """Poses and velocities of the present state into `work`, and its row of the record."""
+    poses_kernel(t.tree, t.links, t.q, t.work)
+    velocities_kernel(t.tree, t.links, t.v, t.work)
+    write_row(t)
+
+
+__all__ = ["ACC", "TOLERANCE", "advance", "start"]

@@ -1,0 +1,126 @@
+"""The arrays that the compiled loop works on, in one named tuple: passed once for thousands of steps."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops._layout import WORK_COLUMNS
+from spatialops.collision._layout import CONTACT_COLUMNS, CONTACT_INTS
+from spatialops.contact.friction import directions
+from spatialops.contact.lcp.lemke import covering_vectors
+from spatialops.simulation._layout import (
+    CONTROLS,
+    EVENT_COLUMNS,
+    HIT_COLUMNS,
+    MONITORS,
+    ROW_COLUMNS,
+    VECTORS,
+)
+from spatialops.simulation.scene import Scene
+
+Flat = Array  # a buffer that kernels reshape to the size of the present problem
+
+
+class Tables(NamedTuple):
+    """Everything a step reads and writes; see `_layout` here and in collision for columns."""
+
+    tree: IntArray
+    links: Array
+    geom_ints: IntArray
+    geoms: Array
+    pairs: IntArray
+    settings: Array
+    control: IntArray
+    monitor: Array
+    q: Array
+    v: Array
+    tau: Array
+    work: Array
+    spare: Array  # a second workspace, for the stages of RK4
+    vectors: Array
+    external: Array
+    centers: Array
+    kept: Array
+    near: IntArray
+    seen_ints: IntArray  # contacts at the present state
+    seen: Array
+    ints: IntArray  # contacts of the problem being solved
+    floats: Array
+    L: Array
+    W: Flat
+    u: Flat  # contact velocities of the problem
+    offset: Array
+    impulses: Flat
+    stored: Flat  # impulses of compression
+    facets: Array
+    A: Flat
+    b: Array
+    z: Array
+    w: Array
+    D: Flat
+    lcp_ints: IntArray
+    lcp_vectors: Flat
+    active: IntArray
+    covers: Array
+    memory: IntArray  # active set of every pair's last contact
+    rows: Array
+    row_states: Array
+    hits: Array
+    events: Array
+
+
+def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, n_rows: int) -> Tables:
+    """Tables for up to `capacity` contacts at once and `n_rows` recorded steps a call."""
+    model, pairs = scene.model, scene.pairs
+    nv, width, m = model.nv, max(model.nq, model.nv), capacity
+    n, n_pairs, n_geoms = m * (n_f + 2), len(pairs), len(scene.geoms)
+    near = np.zeros(n_pairs + 1, dtype=np.int64)
+    near[-1] = -1
+    return Tables(
+        tree=model.tree,
+        links=model.links,
+        geom_ints=scene.geom_ints,
+        geoms=scene.geom_floats,
+        pairs=pairs,
+        settings=settings,
+        control=np.zeros(CONTROLS, dtype=np.int64),
+        monitor=np.zeros(MONITORS),
+        q=np.zeros(model.nq),
+        v=np.zeros(nv),
+        tau=np.zeros(nv),
+        work=np.zeros((nv, WORK_COLUMNS)),
+        spare=np.zeros((nv, WORK_COLUMNS)),
+        vectors=np.zeros((VECTORS, width)),
+        external=np.zeros((0, 6)),
+        centers=np.zeros((n_geoms, 3)),
+        kept=np.zeros((n_geoms, 3)),
+        near=near,
+        seen_ints=np.zeros((m, CONTACT_INTS), dtype=np.int64),
+        seen=np.zeros((m, CONTACT_COLUMNS)),
+        ints=np.zeros((m, CONTACT_INTS), dtype=np.int64),
+        floats=np.zeros((m, CONTACT_COLUMNS)),
+        L=np.zeros((3 * m, nv)),
+        W=np.zeros(9 * m * m),
+        u=np.zeros(3 * m),
+        offset=np.zeros(m),
+        impulses=np.zeros(3 * m),
+        stored=np.zeros(3 * m),
+        facets=directions(n_f),
+        A=np.zeros(n * n),
+        b=np.zeros(n),
+        z=np.zeros(n),
+        w=np.zeros(n),
+        D=np.zeros(n * (n + 2)),
+        lcp_ints=np.zeros(6 * (n + 1), dtype=np.int64),
+        lcp_vectors=np.zeros(3 * n),
+        active=np.zeros(n, dtype=np.int64),
+        covers=covering_vectors(n),
+        memory=np.zeros((n_pairs, n_f + 2), dtype=np.int64),
+        rows=np.zeros((n_rows, ROW_COLUMNS)),
+        row_states=np.zeros((n_rows, model.nq + nv)),
+        hits=np.zeros((2 * n_rows + 8 * m, HIT_COLUMNS)),
+        events=np.zeros((n_rows + 256, EVENT_COLUMNS)),
+    )
