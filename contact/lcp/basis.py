@@ -86,3 +86,31 @@ def solve_basis(
     for i in range(n_free, n):
         z[i] = max(z[i], 0.0)
     return residual_kernel(A, b, n_free, z, w)
+
+
+@kernel
+def correct_basis(
+    A: Array,
+    b: Array,
+    n_free: int,
+    active: IntArray,
+    limit: int,
+    tolerance: float,
+    z: Array,
+    w: Array,
+    M: Array,
+    ints: IntArray,
+    vectors: Array,
+) -> float:
+    """Solve a guessed basis, swap what violates, and again, at most `limit` times; returns the last residual.
+
+    Clipped z drop out and negative w come in, all at once (block principal pivoting); it need not converge.
+    """
+    n, residual = b.size, 1e300
+    for _ in range(limit):
+        residual = solve_basis(A, b, n_free, active, z, w, M, ints, vectors)
+        if residual <= tolerance or residual == 1e300:
+            break
+        for i in range(n_free, n):
+            active[i] = 1 if (active[i] != 0 and z[i] > 0.0) or (active[i] == 0 and w[i] < 0.0) else 0
+    return residual

@@ -16,13 +16,15 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import inlined, kernel
-from spatialops.contact.lcp.basis import solve_basis
+from spatialops.contact.lcp.basis import correct_basis, solve_basis
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, residual_kernel
 from spatialops.contact.lcp.status import Status
 
 _SOLVED, _RAY, _LIMIT, _INACCURATE = 0, 1, 2, 3
-_TIE = 1e-7  # relative width within which two ratios count as tied
-N_COVERS = 8
+# Relative widths within which two ratios count as tied, one after the other: a wide one keeps exact ties together that
+# rounding pulls apart, a narrow one keeps apart what nearly redundant contacts bring close.
+_TIES = (1e-8, 1e-10, 1e-12, 1e-9, 1e-7, 1e-11, 1e-13, 1e-8)
+N_COVERS = len(_TIES)
 
 
 @cache
@@ -79,7 +81,9 @@ def inverse_entry(D: Array, where: IntArray, row: int, j: int) -> float:
 
 
 @kernel
-def leaving_row(D: Array, column: int, n_free: int, basic: IntArray, others: IntArray, ints: IntArray) -> int:
+def leaving_row(
+    D: Array, column: int, n_free: int, tie: float, basic: IntArray, others: IntArray, ints: IntArray
+) -> int:
     """Row of the variable that blocks the entering one first, ties broken; -1 on a ray."""
     n = D.shape[0]
     largest, least = 0.0, 1e300
@@ -92,7 +96,7 @@ def leaving_row(D: Array, column: int, n_free: int, basic: IntArray, others: Int
     if least == 1e300:
         return -1
     tied, count = ints[2], 0
-    limit = least + _TIE * max(least, 1e-3)
+    limit = least + tie * max(least, 1e-3)
     for i in range(n_free, n):
         if D[i, column] < threshold and max(D[i, n + 1], 0.0) / -D[i, column] <= limit:
             if basic[i] == 2 * n:
@@ -132,19 +136,19 @@ def break_tie(D: Array, column: int, basic: IntArray, others: IntArray, ints: In
 
 @kernel
 def lemke_pivots(
-    A: Array, b: Array, n_free: int, cover: Array, limit: int, D: Array, ints: IntArray, active: IntArray
+    A: Array, b: Array, n_free: int, cover: Array, tie: float, limit: int, D: Array, ints: IntArray, active: IntArray
 ) -> tuple[int, int]:
     """Pivot to a complementary basis; marks it in `active`. Returns a code and the number of pivots.
 
     `ints` has rows of n + 1 integers: 0 names of basic variables, 1 of the others, 2 and 3 scratch; w_i is named i, z_i
     n + i, the artificial variable 2 n.
     """
-    n = b.size
+    n, unit = b.size, 1.0 / largest_of(b)
     basic, others = ints[0], ints[1]
     for i in range(n):
         for j in range(n):
             D[i, j] = A[i, j]
-        D[i, n], D[i, n + 1] = 0.0 if i < n_free else cover[i], b[i]
+        D[i, n], D[i, n + 1] = 0.0 if i < n_free else cover[i], unit * b[i]  # ties are judged against max |b| = 1
         basic[i], others[i] = i, n + i
     others[n] = 2 * n
     eliminate_free(D, n_free, basic, others)
@@ -167,7 +171,7 @@ def lemke_pivots(
         for j in range(n + 1):
             if others[j] == wanted:
                 column = j
-        row = leaving_row(D, column, n_free, basic, others, ints)
+        row = leaving_row(D, column, n_free, tie, basic, others, ints)
         if row < 0:
             code = _RAY
     for i in range(n):
@@ -178,16 +182,36 @@ def lemke_pivots(
     return code, pivots
 
 
+@inlined
+def largest_of(b: Array) -> float:
+    """max |b|, or 1 where b is zero."""
+    largest = 0.0
+    for i in range(b.size):
+        largest = max(largest, abs(b[i]))
+    return largest if largest > 0.0 else 1.0
+
+
 @kernel
-def dictionary_point(D: Array, basic: IntArray, n_free: int, z: Array) -> None:
+def dictionary_point(D: Array, b: Array, basic: IntArray, n_free: int, z: Array) -> None:
     """z as the dictionary has it."""
-    n = z.size
+    n, unit = z.size, largest_of(b)
     for i in range(n):
         z[i] = 0.0
     for i in range(n):
         if n <= basic[i] < 2 * n:
             j = basic[i] - n
-            z[j] = D[i, n + 1] if j < n_free else max(D[i, n + 1], 0.0)
+            z[j] = unit * (D[i, n + 1] if j < n_free else max(D[i, n + 1], 0.0))
+
+
+@inlined
+def guess_basis(A: Array, n_free: int, z: Array, w: Array, active: IntArray) -> None:
+    """Active where z, in the units of w, exceeds w."""
+    scale = 0.0
+    for i in range(z.size):
+        for j in range(z.size):
+            scale = max(scale, abs(A[i, j]))
+    for i in range(z.size):
+        active[i] = 1 if i < n_free or scale * z[i] > w[i] else 0
 
 
 @kernel
@@ -211,17 +235,19 @@ def lemke_kernel(
     """
     n, pivots, code, best = b.size, 0, _INACCURATE, 1e300
     for attempt in range(covers.shape[0]):
-        found, count = lemke_pivots(A, b, n_free, covers[attempt], limit, D, ints, active)
+        found, count = lemke_pivots(A, b, n_free, covers[attempt], _TIES[attempt], limit, D, ints, active)
         pivots += count
         code = found if attempt == 0 or found == _SOLVED else code
         trial = vectors[2]
-        dictionary_point(D, ints[0], n_free, trial)
+        dictionary_point(D, b, ints[0], n_free, trial)
         rough = residual_kernel(A, b, n_free, trial, w)
         if rough < best:
             best = rough
             for i in range(n):
                 z[i] = trial[i]
-        fine = solve_basis(A, b, n_free, active, trial, w, D, ints[4:6], vectors)
+        if found != _SOLVED or rough > tolerance:  # rounding led astray: take the nearest basis and correct it
+            guess_basis(A, n_free, trial, w, active)
+        fine = correct_basis(A, b, n_free, active, 6, tolerance, trial, w, D, ints[4:6], vectors)
         if fine < best:
             best = fine
             for i in range(n):

@@ -173,6 +173,9 @@ def begin_impact(t: Tables) -> int:
         t.control[STAGE] = SMOOTH
         return GO_ON
     prepare_compression(t)
+    if t.control[ACTING] == 0:
+        t.control[STAGE] = SMOOTH
+        return GO_ON
     t.control[RETRIES] = 0
     return ask(t, COMPRESSED, False)
 

@@ -1,0 +1,1 @@
+"""Side-by-side benchmarks against Pinocchio and MuJoCo; `spatialops bench` runs them."""

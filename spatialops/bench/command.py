@@ -1,0 +1,145 @@
+"""The command `spatialops bench`: run, show, save, and say which bars are met."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import platform
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spatialops.bench import dynamics, lambda_, pendulum
+from spatialops.bench.measure import QUICK, BenchError, Effort, Row, pinned
+from spatialops.bench.peers import ROBOT_DATA, require, versions
+
+GROUPS = {"dynamics": dynamics.run, "lambda": lambda_.run, "pendulum": pendulum.run}
+HEADINGS = {
+    "dynamics": "Dynamics against Pinocchio (the faster of its conventions), called from Python",
+    "lambda": "Lambda against Pinocchio's computeDelassusMatrix (CONTACT_6D at the same frames)",
+    "pendulum": "A step of the multi-link pendulum against MuJoCo, dt 0.1 ms, many steps a call",
+}
+PEERS = {"dynamics": "pinocchio", "lambda": "pinocchio", "pendulum": "mujoco"}
+
+
+def machine() -> dict[str, Any]:
+    """Processor, system and versions."""
+    processor = platform.processor() or platform.machine()
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        processor = names[0] if names else processor
+    return {"processor": processor, "system": platform.platform(), "python": platform.python_version(), **versions()}
+
+
+def run_rows(groups: Sequence[str], effort: Effort, *, quick: bool) -> Iterator[Row]:
+    """All rows of the chosen groups, as they are measured."""
+    for group in groups:
+        yield from GROUPS[group](effort, quick=quick)
+
+
+def verdict(row: Row) -> str:
+    """Whether the row's bar is met, in words."""
+    if row.bar is None:
+        return ""
+    return f"{'pass' if row.passed else 'MISS'} (<= {row.bar:.3g})"
+
+
+def line(row: Row) -> str:
+    """One row of a table, times in microseconds."""
+    spread = f"{row.ratio.median:6.3f} [{row.ratio.lower:.3f}, {row.ratio.upper:.3f}]"
+    times = f"{1e6 * row.ours.median:10.2f} {1e6 * row.peer.median:10.2f}"
+    text = f"{row.what:<17}{row.case:<37}{times}  {spread:<24}{1.0 / row.ratio.median:6.2f}x  {verdict(row):<16}"
+    return f"{text}{row.rival:<22}{row.note}".rstrip()
+
+
+def heading(group: str) -> str:
+    """Title and column names of a table."""
+    columns = f"{'':<17}{'':<37}{'ours us':>10} {'peer us':>10}  {'ours / peer':<24}{'faster':>7}  {'bar':<16}peer"
+    return f"\n{HEADINGS[group]}\n{columns}"
+
+
+def as_csv(measured: Sequence[Row]) -> str:
+    """All rows as CSV."""
+    if not measured:
+        return ""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(measured[0].to_data()), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(row.to_data() for row in measured)
+    return text.getvalue()
+
+
+def save(path: Path, text: str) -> None:
+    """Write a whole file or none of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_text(text)
+    part.replace(path)
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Fewer cases and rounds: under a minute.")
+@click.option("--only", multiple=True, type=click.Choice(list(GROUPS)), help="Only this group; may be repeated.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, and nothing else.")
+@click.option("--csv", "csv_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the rows to this file.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write bench.json and bench.csv here.")
+@click.option("--rounds", type=click.IntRange(min=3), help="Rounds of every comparison.")
+@click.option("--core", type=click.IntRange(min=0), help="Core to measure on; default: the last.")
+@click.option("--check", is_flag=True, help="Exit with status 1 where a bar is missed.")
+def bench(
+    quick: bool,
+    only: tuple[str, ...],
+    as_json: bool,
+    csv_file: Path | None,
+    out: Path | None,
+    rounds: int | None,
+    core: int | None,
+    check: bool,
+) -> None:
+    """Measure speed side by side with Pinocchio and MuJoCo, in turns on one core.
+
+    Medians over rounds in which the contestants alternate; ratios with their quartiles. Results are compared first: what
+    does not agree is not timed.
+    """
+    groups = [group for group in GROUPS if not only or group in only]
+    effort = QUICK if quick else Effort()
+    if rounds is not None:
+        effort = Effort(rounds, effort.block)
+    about = machine()
+    measured: list[Row] = []
+    try:
+        for peer in dict.fromkeys(PEERS[group] for group in groups):
+            require(peer)
+        with pinned(core) as where:
+            about["core"] = where
+            if not as_json:
+                click.echo(", ".join(f"{key} {value}" for key, value in about.items()))
+                if about[ROBOT_DATA] == "missing":
+                    click.echo(f"without {ROBOT_DATA} robots are left out: pip install {ROBOT_DATA}")
+            for row in run_rows(groups, effort, quick=quick):
+                if not as_json:
+                    if not measured or measured[-1].group != row.group:
+                        click.echo(heading(row.group))
+                    click.echo(line(row))
+                measured.append(row)
+    except BenchError as error:
+        raise click.ClickException(str(error)) from error
+    missed = [row for row in measured if not row.passed]
+    barred = sum(row.bar is not None for row in measured)
+    data = {"machine": about, "rows": [row.to_data() for row in measured], "bars": barred, "missed": len(missed)}
+    text = json.dumps(data, indent=1)
+    if csv_file is not None:
+        save(csv_file, as_csv(measured))
+    if out is not None:
+        save(out / "bench.json", text + "\n")
+        save(out / "bench.csv", as_csv(measured))
+    if as_json:
+        click.echo(text)
+    else:
+        click.echo(f"\n{barred - len(missed)} of {barred} bars met" + (f"; {len(missed)} missed" if missed else ""))
+    if check and missed:
+        raise SystemExit(1)

@@ -1,0 +1,111 @@
+"""Forward dynamics, Newton-Euler and the mass matrix against Pinocchio, and the cost per link of long chains."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops._layout import WORK_COLUMNS
+from spatialops.bench.measure import Call, Effort, Quartiles, Row, agreed, take_turns
+from spatialops.bench.peers import ROBOTS, Twin, chain, chain_model, require, robot
+from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops.dynamics.composite_body import mass_matrix
+from spatialops.dynamics.newton_euler import inverse_dynamics
+
+FORWARD_BAR = 0.45
+FLATNESS_BAR = 1.2
+CHAINS = (7, 30, 38)
+LENGTHS = (100, 1000, 10_000)
+QUICK_ROBOTS = ("xarm7", "solo12", "talos")
+
+
+def prepared(function: Callable[..., Array], nv: int, shape: tuple[int, ...], *arguments: Any) -> Call:
+    """A public function with all memory that it can be given."""
+    options: dict[str, Any] = {"out": np.empty(shape)}
+    if "workspace" in inspect.signature(function).parameters:
+        options["workspace"] = np.empty((nv, WORK_COLUMNS))
+    return partial(function, *arguments, **options)
+
+
+def contests(twin: Twin, rng: np.random.Generator) -> Iterator[tuple[str, float | None, dict[str, Call], float]]:
+    """What to compute with a mechanism: name, bar, contestants, difference of the results."""
+    pin, model, nv = require("pinocchio"), twin.model, twin.model.nv
+    q, v, third = twin.random_state(rng)
+    pin_v, pin_third = v[twin.order].copy(), third[twin.order].copy()
+    peer = (twin.pin, twin.data, q.copy())
+
+    forward = pin.aba(*peer, pin_v, pin_third)
+    contestants: dict[str, Call] = {
+        "ours": prepared(forward_dynamics, nv, (nv,), model, q, v, third),
+        "plain": partial(forward_dynamics, model, q, v, third),
+        "aba": partial(pin.aba, *peer, pin_v, pin_third),
+        "aba WORLD": partial(pin.aba, *peer, pin_v, pin_third, pin.Convention.WORLD),
+    }
+    ours = forward_dynamics(model, q, v, third)[twin.order]
+    yield "forward dynamics", FORWARD_BAR, contestants, agreed(ours, forward, f"{twin.name}: forward dynamics")
+
+    inverse = pin.rnea(*peer, pin_v, pin_third)
+    contestants = {
+        "ours": prepared(inverse_dynamics, nv, (nv,), model, q, v, third),
+        "plain": partial(inverse_dynamics, model, q, v, third),
+        "rnea": partial(pin.rnea, *peer, pin_v, pin_third),
+    }
+    ours = inverse_dynamics(model, q, v, third)[twin.order]
+    yield "Newton-Euler", None, contestants, agreed(ours, inverse, f"{twin.name}: Newton-Euler")
+
+    mass = np.triu(pin.crba(*peer))
+    mass += np.triu(mass, 1).T
+    contestants = {
+        "ours": prepared(mass_matrix, nv, (nv, nv), model, q),
+        "plain": partial(mass_matrix, model, q),
+        "crba": partial(pin.crba, *peer),
+        "crba WORLD": partial(pin.crba, *peer, pin.Convention.WORLD),
+    }
+    ours = mass_matrix(model, q)[np.ix_(twin.order, twin.order)]
+    yield "mass matrix", None, contestants, agreed(ours, mass, f"{twin.name}: mass matrix")
+
+
+def measure_twin(twin: Twin, effort: Effort, rng: np.random.Generator) -> Iterator[Row]:
+    """Rows of one mechanism: with memory given (to which the bars belong) and as plain calls."""
+    case = f"{twin.name}, {twin.model.nv} dof"
+    for what, bar, contestants, difference in contests(twin, rng):
+        timing = take_turns(contestants, effort)
+        rival = timing.fastest(*(name for name in contestants if name not in ("ours", "plain")))
+        for name, limit, note in (("ours", bar, "out=, workspace="), ("plain", None, "plain call")):
+            ratio = timing.ratio(name, rival)
+            ours, peer = timing.of(name), timing.of(rival)
+            yield Row("dynamics", what, case, ours, peer, rival, ratio, limit, difference, note)
+
+
+def measure_lengths(effort: Effort, rng: np.random.Generator, lengths: tuple[int, ...] = LENGTHS) -> Iterator[Row]:
+    """Seconds per link of chains of growing length, against the shortest."""
+    contestants: dict[int, Call] = {}
+    for n in lengths:
+        model = chain_model(n, rng)
+        q, v, tau = rng.uniform(-0.1, 0.1, n), rng.normal(size=n) / n, rng.normal(size=n) / n
+        contestants[n] = prepared(forward_dynamics, n, (n,), model, q, v, tau)
+    timing = take_turns({str(n): call for n, call in contestants.items()}, effort)
+    shortest = lengths[0]
+    base = timing.of(str(shortest)) / shortest
+    for n in lengths[1:]:
+        ratio = Quartiles(*(value * shortest / n for value in timing.ratio(str(n), str(shortest))))
+        ours = timing.of(str(n)) / n
+        case = f"chain {n}, per link"
+        yield Row("dynamics", "forward dynamics", case, ours, base, f"chain {shortest}", ratio, FLATNESS_BAR)
+
+
+def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:
+    """All rows of this group."""
+    rng = np.random.default_rng(1)
+    for name in QUICK_ROBOTS if quick else ROBOTS:
+        twin = robot(name)
+        if twin is not None:
+            yield from measure_twin(twin, effort, rng)
+    for n in CHAINS[:1] if quick else CHAINS:
+        yield from measure_twin(chain(n, rng), effort, rng)
+    yield from measure_lengths(effort, rng)

@@ -1,0 +1,237 @@
+"""The whole step of the multi-link pendulum against MuJoCo's, in free flight and in contact.
+
+Both engines get the same spheres, hinges, planes, masses, friction and time step, and run many steps per call: ours by
+the compiled loop that `Simulator.run` drives (with a row of the record every 1000 steps), MuJoCo by
+`mj_step(model, data, nstep)`. Contact models differ (exact complementarity against soft constraints), so trajectories do
+too; what is compared before timing is the smooth acceleration at the same state, and while timing the number of contacts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops._layout import DAMPING
+from spatialops.bench.measure import BenchError, Call, Effort, Row, agreed, take_turns
+from spatialops.bench.peers import require
+from spatialops.collision._layout import APPROACH
+from spatialops.collision.shapes import Geom, HalfSpace, Sphere
+from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops.models.pendulum import BASE_HEIGHT, GRAVITY, pendulum
+from spatialops.simulation import _layout as at
+from spatialops.simulation.record import Record
+from spatialops.simulation.scene import Scene
+from spatialops.simulation.simulator import Simulator, _capacity, _load
+from spatialops.simulation.step import start
+from spatialops.tree.state import State
+
+FREE_BAR, CONTACT_BAR = 1.0 / 3.0, 1.0 / 2.0
+SETTLE = 50
+LINKS = (12, 30)
+DT = 1e-4
+FRICTION, RESTITUTION = 0.5, 0.7
+STEPS = 200  # in one call of either engine, always from the same state
+INTEGRATORS = ("semi-implicit", "moreau")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where floor and wall are, m; the base is at x = 0, 10 m up."""
+
+    floor: float
+    wall: float
+
+
+FAR = Place(-20.0, 20.0)
+PAPER = Place(0.0, 4.0)
+RAISED = Place(4.0, 4.0)  # half of the pendulum lies on the floor
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What is measured: a place, the state that blocks start from, and a bar."""
+
+    name: str
+    place: Place
+    state: State
+    bar: float
+    settle: int  # steps that MuJoCo gets first, to reach the penetration that its soft contacts rest at
+
+
+def build_scene(n: int, place: Place, *, damping: float = 0.0) -> Scene:
+    """The pendulum of n links at a place; joint damping lets it come to rest."""
+    made = pendulum(n)
+    links = made.model.links.copy()
+    links[:, DAMPING] = damping
+    pair = {"friction": FRICTION, "restitution": RESTITUTION}
+    geoms = [Geom(b, b, Sphere(made.radius), position=(0.0, 0.0, -made.radius), **pair) for b in made.model.body_names]
+    geoms.append(Geom("floor", "world", HalfSpace((0.0, 0.0, 1.0)), position=(0.0, 0.0, place.floor), **pair))
+    geoms.append(Geom("wall", "world", HalfSpace((-1.0, 0.0, 0.0)), position=(place.wall, 0.0, 0.0), **pair))
+    return Scene(replace(made.model, links=links), geoms, state=made.state)
+
+
+def mjcf(n: int, place: Place, integrator: str = "Euler") -> str:
+    """The same in MuJoCo's language. Neighbours do not collide: MuJoCo leaves out parent and child by itself."""
+    radius = pendulum(n).radius
+    body = "".join(
+        f'<body pos="0 0 {BASE_HEIGHT if i == 0 else -2.0 * radius}"><joint type="hinge" axis="0 -1 0"/>'
+        f'<geom type="sphere" size="{radius}" pos="0 0 {-radius}" mass="1"/>'
+        for i in range(n)
+    )
+    return (
+        f'<mujoco><option timestep="{DT}" gravity="0 0 {-GRAVITY}" integrator="{integrator}"/>'
+        f'<default><geom friction="{FRICTION} 0 0" condim="3"/></default><worldbody>'
+        f'<geom type="plane" size="0 0 1" pos="0 0 {place.floor}"/>'
+        f'<geom type="plane" size="0 0 1" pos="{place.wall} 0 0" zaxis="-1 0 0"/>'
+        f"{body}{'</body>' * n}</worldbody></mujoco>"
+    )
+
+
+class Ours:
+    """Blocks of our compiled loop from one state, without the allocation and checks of `Simulator.run`."""
+
+    def __init__(self, scene: Scene, state: State, integrator: str) -> None:
+        self.simulator = Simulator(scene, dt=DT, integrator=integrator)
+        self.tables = self.simulator._tables(_capacity(scene), STEPS // 1000 + 2)
+        self.state, self.zero = state, np.zeros(scene.model.nv)
+
+    def __call__(self) -> None:
+        t = self.tables
+        _load(t, self.state, self.zero, STEPS)
+        t.control[at.EVERY] = 1000
+        t.control[at.LOOKED] = 0
+        start(t)
+        self.tables = self.simulator._advance(t)
+
+    def contacts(self) -> Array:
+        """Contacts acting in every step of a block, (STEPS,)."""
+        t, counts = self.tables, np.empty(STEPS)
+        _load(t, self.state, self.zero, 0)
+        t.control[[at.EVERY, at.LOOKED]] = 1000, 0
+        for i in range(STEPS):
+            t.control[at.STEPS_LEFT] = 1
+            t = self.tables = self.simulator._advance(t)
+            counts[i] = t.control[at.ACTING]
+            t.control[[at.ROWS, at.EVENT_ROWS, at.CONTACT_ROWS]] = 0
+        return counts
+
+
+class MuJoCo:
+    """Blocks of MuJoCo's native loop from one state; the solver's warm start is put back, too."""
+
+    def __init__(self, n: int, place: Place, state: State, integrator: str, settle: int = 0) -> None:
+        self.lib = require("mujoco")
+        self.model = self.lib.MjModel.from_xml_string(mjcf(n, place, integrator))
+        self.data = self.lib.MjData(self.model)
+        self.data.qpos[:], self.data.qvel[:] = state.q, state.v
+        self.lib.mj_forward(self.model, self.data)
+        if settle:
+            self.lib.mj_step(self.model, self.data, nstep=settle)
+        self.q, self.v, self.warm = (a.copy() for a in (self.data.qpos, self.data.qvel, self.data.qacc_warmstart))
+
+    def _reset(self) -> None:
+        self.data.qpos[:], self.data.qvel[:], self.data.qacc_warmstart[:] = self.q, self.v, self.warm
+
+    def __call__(self) -> None:
+        self._reset()
+        self.lib.mj_step(self.model, self.data, nstep=STEPS)
+
+    def contacts(self) -> Array:
+        """Contacts in every step of a block, (STEPS,)."""
+        counts = np.empty(STEPS)
+        self._reset()
+        for i in range(STEPS):
+            self.lib.mj_step(self.model, self.data)
+            counts[i] = self.data.ncon
+        return counts
+
+
+def slip(ours: Ours) -> float:
+    """Fastest sliding of the acting contacts in the last step, m/s."""
+    t = ours.tables
+    return float(np.abs(t.floats[: t.control[at.ACTING], APPROACH + 1 : APPROACH + 3]).max(initial=0.0))
+
+
+def fall(n: int, place: Place, duration: float) -> Record:
+    """The pendulum with damped joints, let go so that it comes to rest on the floor."""
+    q = np.zeros(n)
+    q[0] = -0.3
+    if place.floor > 0.0:
+        q[0], q[n // 2] = -0.5 * math.pi - 0.1, 0.5 * math.pi + 0.3
+    scene = build_scene(n, place, damping=3.0)
+    return Simulator(scene, dt=1e-3, certify="off").run(State(q, np.zeros(n)), duration, record_every=10)
+
+
+def resting(n: int, place: Place) -> State:
+    """The pendulum at rest, its end lying on the floor."""
+    return State(fall(n, place, 20.0).q[-1].copy(), np.zeros(n))
+
+
+def sliding(n: int, place: Place) -> State:
+    """The end of the pendulum slides over the floor, with as many contacts in either engine.
+
+    Raises
+    ------
+    BenchError
+        If there is no such moment.
+    """
+    record = fall(n, place, 4.0)
+    for k in np.flatnonzero(record.contact_counts > 0):
+        state = State(record.q[k].copy(), record.v[k].copy())
+        ours = Ours(build_scene(n, place), state, INTEGRATORS[0])
+        counts = ours.contacts()
+        if counts.min() == counts.max() > 0 and slip(ours) > 0.05:
+            theirs = MuJoCo(n, place, state, "Euler", SETTLE).contacts()
+            if abs(theirs.mean() - counts.mean()) <= 0.05:
+                return state
+    raise BenchError(f"pendulum {n}: no moment of sliding found in which both engines have the same contacts")
+
+
+def phases(n: int, *, quick: bool = False) -> Iterator[Phase]:
+    """Free flight, rest and sliding at the paper's floor and wall, and rest with half of the links on the floor."""
+    q = np.zeros(n)
+    q[0] = 0.4
+    yield Phase("free", FAR, State(q, np.zeros(n)), FREE_BAR, 0)
+    yield Phase("resting", PAPER, resting(n, PAPER), CONTACT_BAR, SETTLE)
+    if not quick:
+        yield Phase("sliding", PAPER, sliding(n, PAPER), CONTACT_BAR, SETTLE)
+        yield Phase("half on floor", RAISED, resting(n, RAISED), CONTACT_BAR, SETTLE)
+
+
+def smooth_agreement(n: int, theirs: MuJoCo) -> float:
+    """Difference of our acceleration without contacts and MuJoCo's at one moving state."""
+    model, rng = build_scene(n, FAR).model, np.random.default_rng(n)
+    q, v = rng.uniform(-0.5, 0.5, n), rng.normal(size=n)
+    theirs.data.qpos[:], theirs.data.qvel[:] = q, v
+    theirs.lib.mj_forward(theirs.model, theirs.data)
+    ours = forward_dynamics(model, q, v, np.zeros(n))
+    return agreed(ours, theirs.data.qacc_smooth, f"pendulum {n}: smooth acceleration")
+
+
+def measure_phase(n: int, phase: Phase, effort: Effort) -> Iterator[Row]:
+    """Rows of one phase: both of our one-evaluation integrators against MuJoCo's Euler, and its implicitfast noted."""
+    scene = build_scene(n, phase.place)
+    ours = {name: Ours(scene, phase.state, name) for name in INTEGRATORS}
+    theirs = {name: MuJoCo(n, phase.place, phase.state, name, phase.settle) for name in ("Euler", "implicitfast")}
+    difference = smooth_agreement(n, theirs["Euler"])
+    counts = {name: engine.contacts().mean() for name, engine in {**ours, **theirs}.items()}
+    contestants: dict[str, Call] = {**ours, **theirs}
+    timing = take_turns(contestants, effort)
+    fast = timing.of("implicitfast").median / STEPS * 1e6
+    for name in INTEGRATORS:
+        note = f"contacts {counts[name]:.3g} and {counts['Euler']:.3g}; implicitfast {fast:.2f} us"
+        times = timing.of(name) / STEPS, timing.of("Euler") / STEPS
+        case = f"{n} links, {phase.name}, {name}"
+        yield Row("pendulum", "step", case, *times, "mj_step Euler", timing.ratio(name, "Euler"), phase.bar, difference, note)
+
+
+def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:
+    """All rows of this group."""
+    require("mujoco")
+    for n in LINKS[:1] if quick else LINKS:
+        for phase in phases(n, quick=quick):
+            yield from measure_phase(n, phase, effort)

@@ -1,0 +1,427 @@
+"""The spatial operators of a tree, as the equations of Jain's appendix have them: to be read, typed in and checked.
+
+Every operator applies itself in O(N), by a sweep over the links. Products with `@`, sums, adjoints (`.H`) and the slow
+form `dense` make any formula of the appendix a line of code. Solvers do not go through here: the kernels of
+`spatialops.dynamics` compute the same without forming anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from spatialops._arrays import Array, IntArray, not_finite, vector
+from spatialops._jit import kernel
+from spatialops._layout import (
+    ARMATURE,
+    AXIS,
+    COM,
+    D_INVERSE,
+    GAIN_M,
+    INERTIA,
+    LEVER,
+    LINEAR,
+    MASS,
+    MOTION,
+    OK,
+    ORIGIN,
+    PARENT,
+    PITCH,
+    ROTARY,
+    ROTATION,
+    UPS_E,
+    UPS_F,
+    UPS_G,
+    UPSILON_COLUMNS,
+    WORK_COLUMNS,
+)
+from spatialops.algebra.vectors import add3, cross, dot, plus, plus_scaled, vec3
+from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
+from spatialops.dynamics.compliance import put_upsilon
+from spatialops.dynamics.jacobian import node_points
+from spatialops.dynamics.kinematics import poses_kernel
+from spatialops.errors import ArgumentError
+from spatialops.tree.model import Model
+
+_SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # where (xx, xy, xz, yy, yz, zz) stand in a matrix
+
+
+@kernel
+def gather_kernel(tree: IntArray, levers: Array, axes: Array, gains: Array, X: Array) -> None:
+    """X(parent) += phi(parent, k) (1 - G H) X(k), tips to base: psi, or phi where the gains are zero.
+
+    X holds the rows of all links for one vector after the other.
+    """
+    n = tree.shape[0]
+    for start in range(0, X.shape[0], n):
+        for k in range(n - 1, -1, -1):
+            parent = tree[k, PARENT]
+            if parent < 0:
+                continue
+            moment, force = vec3(X, start + k, 0), vec3(X, start + k, 3)
+            effort = dot(vec3(axes, k, 0), moment) + dot(vec3(axes, k, 3), force)
+            moment = plus_scaled(moment, -effort, vec3(gains, k, 0))
+            force = plus_scaled(force, -effort, vec3(gains, k, 3))
+            add3(X, start + parent, 0, plus(moment, cross(vec3(levers, k, 0), force)))
+            add3(X, start + parent, 3, force)
+
+
+@kernel
+def scatter_kernel(tree: IntArray, levers: Array, axes: Array, gains: Array, X: Array) -> None:
+    """X(k) += (1 - H* G*) phi*(parent, k) X(parent), base to tips: psi*, or phi* where the gains are zero."""
+    n = tree.shape[0]
+    for start in range(0, X.shape[0], n):
+        for k in range(n):
+            parent = tree[k, PARENT]
+            if parent < 0:
+                continue
+            angular = vec3(X, start + parent, 0)
+            linear = plus(vec3(X, start + parent, 3), cross(angular, vec3(levers, k, 0)))
+            rate = dot(vec3(gains, k, 0), angular) + dot(vec3(gains, k, 3), linear)
+            add3(X, start + k, 0, plus_scaled(angular, -rate, vec3(axes, k, 0)))
+            add3(X, start + k, 3, plus_scaled(linear, -rate, vec3(axes, k, 3)))
+
+
+@kernel
+def upsilon_kernel(tree: IntArray, links: Array, work: Array, ups: Array) -> None:
+    """Upsilon of all links, base to tips ([J] 68); factors must be in `work`."""
+    for k in range(tree.shape[0]):
+        put_upsilon(tree, links, work, ups, k)
+
+
+def _operator(
+    shape: tuple[int, int], forward: Callable[[Array], Array], backward: Callable[[Array], Array]
+) -> LinearOperator:
+    """An operator of two functions, itself and its adjoint, that take rows of vectors (c, size) to rows of vectors."""
+
+    def by_rows(apply: Callable[[Array], Array]) -> Callable[[Array], Array]:
+        def columns(X: Array) -> Array:
+            rows = np.array(np.reshape(X, (len(X), -1)).T, dtype=np.float64, order="C")
+            return apply(rows).T.reshape(-1, *X.shape[1:])
+
+        return columns
+
+    to, back = by_rows(forward), by_rows(backward)
+    return LinearOperator(shape, matvec=to, rmatvec=back, matmat=to, rmatmat=back, dtype=np.float64)
+
+
+def dense(operator: LinearOperator) -> Array:
+    """The matrix of an operator, column by column: for looking at and for checking."""
+    return np.asarray(operator @ np.eye(operator.shape[1]))
+
+
+class SpatialOperators:
+    """Jain's spatial operators of a mechanism at given coordinates.
+
+    Parameters
+    ----------
+    model : Model
+        n = model.nv links of one degree of freedom each: a joint of several is a chain of links without mass.
+    q : (nq,) array
+        Coordinates.
+
+    Attributes
+    ----------
+    phi, psi : (6 n, 6 n) LinearOperator
+        Rigid-body and articulated-body propagation of forces towards the base.
+    E_phi, E_psi : (6 n, 6 n) LinearOperator
+        Their steps from child to parent: phi = (1 - E_phi)^-1, psi = (1 - E_psi)^-1.
+    H : (n, 6 n) LinearOperator
+        Hinge axes: forces of the joints from forces at the links; its adjoint gives velocities from rates.
+    D, D_inverse : (n, n) LinearOperator
+        Diagonal: the inertia that each joint feels, armature included; kg m^2, kg.
+    K : (6 n, n) LinearOperator
+        Shifted gain, K(parent, k) = phi(parent, k) P(k) H*(k) / D(k).
+    M : (6 n, 6 n) LinearOperator
+        Block diagonal: the links' spatial inertias.
+    armature : (n, n) LinearOperator
+        Diagonal: reflected inertia of the drives.
+    mass_matrix, mass_matrix_inverse : (n, n) LinearOperator
+        H phi M phi* H* + armature, and its inverse by innovations.
+    upsilon, Omega : (6 n, 6 n) LinearOperator
+        Compliance kernel (block diagonal) and extended operational-space compliance.
+    identity : (n, n) LinearOperator
+        The identity of joint space.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong shape, NaN or infinity.
+    ModelError
+        If the mass matrix is singular.
+
+    Notes
+    -----
+    Links are numbered from the base outwards, a parent before its children; rows 6 k .. 6 k + 5 are link k, [angular;
+    linear], in world axes about the link's own origin. phi(i, j) is non-zero where j is i or a descendant of i, so phi,
+    psi and K are block UPPER triangular here; the paper numbers from the tips. Velocities go by the adjoints: V = phi*
+    H* v. With armature D = H P H* + armature, and (59) holds for H phi M phi* H* + armature.
+
+    References
+    ----------
+    [J] appendix, equations 59-69; Rodriguez, Jain and Kreutz-Delgado 1991.
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> from spatialops.operators import SpatialOperators, dense
+    >>> builder = so.TreeBuilder()
+    >>> for name, parent in (("upper", "world"), ("lower", "upper")):
+    ...     joint, rod = so.Joint("revolute", axis="y"), so.Inertia.capsule(0.1, 1.0, mass=2.0).shifted((0, 0, -0.5))
+    ...     _ = builder.add_body(name, parent=parent, joint=joint, inertia=rod, position=(0, 0, -1.0))
+    >>> model, q = builder.build(), np.array([0.3, -0.5])
+    >>> op = SpatialOperators(model, q)
+    >>> np.allclose(dense(op.H @ op.phi @ op.M @ op.phi.H @ op.H.H), so.mass_matrix(model, q))
+    True
+    >>> tip = [so.Node("lower", (0.0, 0.0, -1.0))]
+    >>> np.allclose(dense(op.compliance(tip)), so.compliance(model, q, tip))
+    True
+    """
+
+    def __init__(self, model: Model, q: Any) -> None:
+        self.model = model
+        q = vector(q, model.nq, "q")
+        self._work = np.empty((model.nv, WORK_COLUMNS))
+        if poses_kernel(model.tree, model.links, q, self._work) != OK:
+            raise not_finite(q=q)
+        if factor_kernel(model.tree, model.links, self._work) != OK:
+            raise singular_joint(model, self._work)
+        self._parents = model.tree[:, PARENT]
+        self._levers = self._work[:, LEVER : LEVER + 3].copy()
+        self._axes = _axes(model, self._work)
+        self._gains = self._work[:, GAIN_M : GAIN_M + 6] * self._work[:, D_INVERSE, None]
+        self._no_gains = np.zeros_like(self._gains)
+
+    def __repr__(self) -> str:
+        return f"SpatialOperators({self.model!r})"
+
+    @cached_property
+    def phi(self) -> LinearOperator:
+        """(6 n, 6 n) phi: forces at a link from forces at all links that it carries ([J] 59)."""
+        return self._propagation(self._no_gains)
+
+    @cached_property
+    def psi(self) -> LinearOperator:
+        """(6 n, 6 n) psi: the same with joints that give way, psi(parent, k) = phi(parent, k) (1 - G(k) H(k))."""
+        return self._propagation(self._gains)
+
+    @cached_property
+    def E_phi(self) -> LinearOperator:
+        """(6 n, 6 n) E_phi: one step of phi, from children to parents."""
+        return self._step(self._no_gains)
+
+    @cached_property
+    def E_psi(self) -> LinearOperator:
+        """(6 n, 6 n) E_psi: one step of psi, from children to parents."""
+        return self._step(self._gains)
+
+    @cached_property
+    def H(self) -> LinearOperator:
+        """(n, 6 n) H: component of each link's force along its axis."""
+        return self._hinges(self._axes).T
+
+    @cached_property
+    def D(self) -> LinearOperator:
+        """(n, n) D = H P H* + armature, diagonal."""
+        return _diagonal(1.0 / self._work[:, D_INVERSE])
+
+    @cached_property
+    def D_inverse(self) -> LinearOperator:
+        """(n, n) D^-1."""
+        return _diagonal(self._work[:, D_INVERSE])
+
+    @cached_property
+    def K(self) -> LinearOperator:
+        """(6 n, n) K = E_phi G with the Kalman gain G = P H* D^-1."""
+        return self.E_phi @ self._hinges(self._gains)
+
+    @cached_property
+    def M(self) -> LinearOperator:
+        """(6 n, 6 n) M: spatial inertias of the links about their origins, block diagonal."""
+        return _block_diagonal(_link_inertias(self.model, self._work))
+
+    @cached_property
+    def armature(self) -> LinearOperator:
+        """(n, n) diagonal of what the joints' drives add to the mass matrix, kg m^2 (kg)."""
+        return _diagonal(self.model.links[:, ARMATURE])
+
+    @cached_property
+    def identity(self) -> LinearOperator:
+        """(n, n) identity."""
+        return _diagonal(np.ones(self.model.nv))
+
+    @cached_property
+    def mass_matrix(self) -> LinearOperator:
+        """(n, n) mass matrix, H phi M phi* H* + armature ([J] 59, first line)."""
+        return self.H @ self.phi @ self.M @ self.phi.H @ self.H.H + self.armature
+
+    @cached_property
+    def mass_matrix_inverse(self) -> LinearOperator:
+        """(n, n) (1 - H psi K)* D^-1 (1 - H psi K) ([J] 59, last line)."""
+        innovation = self.identity - self.H @ self.psi @ self.K
+        return innovation.H @ self.D_inverse @ innovation
+
+    @cached_property
+    def upsilon(self) -> LinearOperator:
+        """(6 n, 6 n) Upsilon: block-diagonal part of Omega ([J] 66-68)."""
+        return _block_diagonal(self._upsilons)
+
+    @cached_property
+    def Omega(self) -> LinearOperator:
+        """(6 n, 6 n) Omega = psi* H* D^-1 H psi ([J] 64): velocities at all links from impulses at all links."""
+        return self.psi.H @ self.H.H @ self.D_inverse @ self.H @ self.psi
+
+    def omega(self, i: int, j: int) -> Array:
+        """Block (i, j) of Omega, (6, 6): velocity of link i from a unit impulse at link j, in O(depth) ([J] 69)."""
+        a, b = self._link(i, "i"), self._link(j, "j")
+        left, right = np.eye(6), np.eye(6)
+        while a != b:  # up to the nearest link that carries both: a parent has the smaller number
+            if a > b:
+                left, a = self._psi_step(a) @ left, int(self._parents[a])
+            else:
+                right, b = self._psi_step(b) @ right, int(self._parents[b])
+        return np.zeros((6, 6)) if a < 0 else left.T @ self._upsilons[a] @ right
+
+    def B(self, nodes: Sequence[Any]) -> LinearOperator:
+        """(6 n, 6 n_c) pick-off operator of nodes: its adjoint gives their velocities from the links' ([J] 61)."""
+        links, offsets = self.model.resolve(nodes)
+        points, n, m = np.empty((links.size, 3)), self.model.nv, links.size
+        node_points(links, offsets, self._work, points)
+        levers = (points - self._work[links, ORIGIN : ORIGIN + 3])[links >= 0]
+        moving = links >= 0
+
+        def forces(rows: Array) -> Array:
+            out = np.zeros((len(rows), n, 6))
+            _add_at(out, links[moving], _shifted(rows.reshape(-1, m, 6)[:, moving], levers))
+            return out.reshape(len(rows), 6 * n)
+
+        def velocities(rows: Array) -> Array:
+            out = np.zeros((len(rows), m, 6))
+            out[:, moving] = _moved(rows.reshape(-1, n, 6)[:, links[moving]], levers)
+            return out.reshape(len(rows), 6 * m)
+
+        return _operator((6 * n, 6 * m), forces, velocities)
+
+    def jacobian(self, nodes: Sequence[Any]) -> LinearOperator:
+        """(6 n_c, n) J = B* phi* H* ([J] 61)."""
+        return self.B(nodes).H @ self.phi.H @ self.H.H
+
+    def compliance(self, nodes: Sequence[Any]) -> LinearOperator:
+        """(6 n_c, 6 n_c) Lambda = B* Omega B ([J] 64)."""
+        pick = self.B(nodes)
+        return pick.H @ self.Omega @ pick
+
+    @cached_property
+    def _upsilons(self) -> Array:
+        ups = np.empty((self.model.nv, UPSILON_COLUMNS))
+        upsilon_kernel(self.model.tree, self.model.links, self._work, ups)
+        corner = ups[:, UPS_F : UPS_F + 9].reshape(-1, 3, 3)
+        return _blocks(ups[:, UPS_E + _SYMMETRIC], corner, ups[:, UPS_G + _SYMMETRIC])
+
+    def _link(self, link: Any, name: str) -> int:
+        if not isinstance(link, (int, np.integer)) or not 0 <= link < self.model.nv:
+            raise ArgumentError(f"{name}: expected the index of a link, 0 to {self.model.nv - 1}, got {link!r}")
+        return int(link)
+
+    def _psi_step(self, k: int) -> Array:
+        kept = np.eye(6) - np.outer(self._axes[k], self._gains[k])
+        return _shifted(kept, self._levers[k]).T
+
+    def _propagation(self, gains: Array) -> LinearOperator:
+        tree, levers, axes = self.model.tree, self._levers, self._axes
+
+        def gather(rows: Array) -> Array:
+            gather_kernel(tree, levers, axes, gains, rows.reshape(-1, 6))
+            return rows
+
+        def scatter(rows: Array) -> Array:
+            scatter_kernel(tree, levers, axes, gains, rows.reshape(-1, 6))
+            return rows
+
+        return _operator((6 * self.model.nv,) * 2, gather, scatter)
+
+    def _step(self, gains: Array) -> LinearOperator:
+        n, hung = self.model.nv, np.flatnonzero(self._parents >= 0)
+        parents, levers, axes, gains = self._parents[hung], self._levers[hung], self._axes[hung], gains[hung]
+
+        def up(rows: Array) -> Array:
+            X, out = rows.reshape(-1, n, 6)[:, hung], np.zeros((len(rows), n, 6))
+            X = X - (X * axes).sum(-1, keepdims=True) * gains
+            _add_at(out, parents, _shifted(X, levers))
+            return out.reshape(rows.shape)
+
+        def down(rows: Array) -> Array:
+            X, out = _moved(rows.reshape(-1, n, 6)[:, parents], levers), np.zeros((len(rows), n, 6))
+            out[:, hung] = X - (X * gains).sum(-1, keepdims=True) * axes
+            return out.reshape(rows.shape)
+
+        return _operator((6 * n, 6 * n), up, down)
+
+    def _hinges(self, columns: Array) -> LinearOperator:
+        """(6 n, n) block-diagonal operator of one spatial vector a link."""
+        n = self.model.nv
+        return _operator(
+            (6 * n, n),
+            lambda rows: (rows[:, :, None] * columns).reshape(-1, 6 * n),
+            lambda rows: (rows.reshape(-1, n, 6) * columns).sum(-1),
+        )
+
+
+def _axes(model: Model, work: Array) -> Array:
+    """H* of all links, (n, 6): their spatial velocities at unit rate."""
+    rotations = work[:, ROTATION : ROTATION + 9].reshape(-1, 3, 3)
+    axis = rotations[np.arange(model.nv), :, model.tree[:, AXIS]]
+    motion = model.tree[:, MOTION]
+    turning = np.where(motion == LINEAR, 0.0, 1.0)
+    sliding = np.where(motion == LINEAR, 1.0, np.where(motion == ROTARY, 0.0, model.links[:, PITCH]))
+    return np.concatenate([axis * turning[:, None], axis * sliding[:, None]], axis=1)
+
+
+def _link_inertias(model: Model, work: Array) -> Array:
+    """Spatial inertias (n, 6, 6) of the links, world axes, about their origins."""
+    rotations, links = work[:, ROTATION : ROTATION + 9].reshape(-1, 3, 3), model.links
+    inertia = rotations @ links[:, INERTIA + _SYMMETRIC] @ rotations.transpose(0, 2, 1)
+    x, y, z = (rotations @ (links[:, MASS, None] * links[:, COM : COM + 3])[:, :, None])[:, :, 0].T
+    o = np.zeros_like(x)
+    moment = np.stack([o, -z, y, z, o, -x, -y, x, o], axis=1).reshape(-1, 3, 3)
+    return _blocks(inertia, moment, links[:, MASS, None, None] * np.eye(3))
+
+
+def _blocks(upper: Array, corner: Array, lower: Array) -> Array:
+    """Symmetric (n, 6, 6) matrices [[upper, corner], [corner^T, lower]]."""
+    return np.block([[upper, corner], [corner.transpose(0, 2, 1), lower]])
+
+
+def _shifted(X: Array, levers: Array) -> Array:
+    """Phi: forces (..., 6) at levers (..., 3) from the point that they are taken to."""
+    out = X.copy()
+    out[..., :3] += np.cross(levers, X[..., 3:])
+    return out
+
+
+def _moved(X: Array, levers: Array) -> Array:
+    """Phi*: velocities (..., 6) of the points at levers (..., 3)."""
+    out = X.copy()
+    out[..., 3:] += np.cross(X[..., :3], levers)
+    return out
+
+
+def _add_at(out: Array, links: IntArray, X: Array) -> None:
+    """out[:, links] += X, where links may repeat."""
+    np.add.at(out.swapaxes(0, 1), links, X.swapaxes(0, 1))
+
+
+def _diagonal(values: Array) -> LinearOperator:
+    values = values.copy()
+    return _operator((values.size, values.size), lambda rows: rows * values, lambda rows: rows * values)
+
+
+def _block_diagonal(blocks: Array) -> LinearOperator:
+    def apply(rows: Array) -> Array:
+        return np.einsum("kij,ckj->cki", blocks, rows.reshape(-1, len(blocks), 6)).reshape(rows.shape)
+
+    return _operator((6 * len(blocks),) * 2, apply, apply)
