@@ -11,8 +11,8 @@ import math
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._jit import inlined, kernel
 from spatialops._layout import (
-    ALPHA,
     ACCEL,
+    ALPHA,
     D_INVERSE,
     GAIN_F,
     GAIN_M,

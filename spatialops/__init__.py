@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
 
+from spatialops import collision, contact, models
 from spatialops.algebra.inertia import Inertia
+from spatialops.collision import Geom, HalfSpace, Sphere
 from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.dynamics.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
@@ -19,24 +23,47 @@ from spatialops.dynamics.jacobian import (
     node_velocities,
 )
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
+from spatialops.simulation import Record, Scene, Simulator, load_record
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State, difference, integrate
 
+if TYPE_CHECKING:
+    from spatialops.operators import SpatialOperators
+
+
+def __getattr__(name: str) -> Any:
+    """Import lazily what few programs need: scipy.sparse.linalg takes a quarter of a second."""
+    if name == "SpatialOperators":
+        from spatialops.operators import SpatialOperators
+
+        return SpatialOperators
+    raise AttributeError(f"module 'spatialops' has no attribute {name!r}")
+
+
 __all__ = [
     "Energy",
+    "Geom",
+    "HalfSpace",
     "Inertia",
     "Joint",
     "Model",
     "Node",
     "Poses",
+    "Record",
+    "Scene",
+    "Simulator",
+    "SpatialOperators",
+    "Sphere",
     "State",
     "TreeBuilder",
     "bias",
     "body_poses",
     "center_of_mass",
+    "collision",
     "compliance",
+    "contact",
     "difference",
     "energy",
     "forward_dynamics",
@@ -44,7 +71,9 @@ __all__ = [
     "inverse_dynamics",
     "jacobian",
     "jacobian_drift",
+    "load_record",
     "mass_matrix",
+    "models",
     "momentum",
     "node_accelerations",
     "node_positions",

@@ -15,7 +15,8 @@ AXIS = 3  # which column of the link's rotation is the axis of motion
 FIRST_Q = 4  # first coordinate in q
 GROUP = 5  # number of links of the joint, on its first link; 0 on the others
 BODY = 6  # index of the body that the link is, -1 for a link that only carries an axis
-TREE_COLUMNS = 7
+SIZE_Q = 7  # number of coordinates of the model, on every row
+TREE_COLUMNS = 8
 
 ROTARY, LINEAR, HELICAL = 0, 1, 2
 TURN, SLIDE, SCREW, ATTITUDE, POSE, SAME = 0, 1, 2, 3, 4, 5
@@ -56,4 +57,4 @@ UPS_E, UPS_F, UPS_G = 0, 6, 15
 UPSILON_COLUMNS = 21
 
 # Status of a kernel.
-OK, NOT_FINITE, SINGULAR = 0, 1, 2
+OK, NOT_FINITE, SINGULAR, MISFIT = 0, 1, 2, 3

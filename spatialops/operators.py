@@ -100,8 +100,9 @@ def _operator(
 
     def by_rows(apply: Callable[[Array], Array]) -> Callable[[Array], Array]:
         def columns(X: Array) -> Array:
-            rows = np.array(np.reshape(X, (len(X), -1)).T, dtype=np.float64, order="C")
-            return apply(rows).T.reshape(-1, *X.shape[1:])
+            rows = np.array(X if X.ndim == 2 else X[:, None], dtype=np.float64).T.copy()
+            result = apply(rows).T
+            return result if X.ndim == 2 else result[:, 0]
 
         return columns
 
@@ -296,12 +297,12 @@ class SpatialOperators:
 
         def forces(rows: Array) -> Array:
             out = np.zeros((len(rows), n, 6))
-            _add_at(out, links[moving], _shifted(rows.reshape(-1, m, 6)[:, moving], levers))
+            _add_at(out, links[moving], _shifted(rows.reshape(len(rows), m, 6)[:, moving], levers))
             return out.reshape(len(rows), 6 * n)
 
         def velocities(rows: Array) -> Array:
             out = np.zeros((len(rows), m, 6))
-            out[:, moving] = _moved(rows.reshape(-1, n, 6)[:, links[moving]], levers)
+            out[:, moving] = _moved(rows.reshape(len(rows), n, 6)[:, links[moving]], levers)
             return out.reshape(len(rows), 6 * m)
 
         return _operator((6 * n, 6 * m), forces, velocities)
@@ -349,13 +350,13 @@ class SpatialOperators:
         parents, levers, axes, gains = self._parents[hung], self._levers[hung], self._axes[hung], gains[hung]
 
         def up(rows: Array) -> Array:
-            X, out = rows.reshape(-1, n, 6)[:, hung], np.zeros((len(rows), n, 6))
+            X, out = rows.reshape(len(rows), n, 6)[:, hung], np.zeros((len(rows), n, 6))
             X = X - (X * axes).sum(-1, keepdims=True) * gains
             _add_at(out, parents, _shifted(X, levers))
             return out.reshape(rows.shape)
 
         def down(rows: Array) -> Array:
-            X, out = _moved(rows.reshape(-1, n, 6)[:, parents], levers), np.zeros((len(rows), n, 6))
+            X, out = _moved(rows.reshape(len(rows), n, 6)[:, parents], levers), np.zeros((len(rows), n, 6))
             out[:, hung] = X - (X * gains).sum(-1, keepdims=True) * axes
             return out.reshape(rows.shape)
 
@@ -367,7 +368,7 @@ class SpatialOperators:
         return _operator(
             (6 * n, n),
             lambda rows: (rows[:, :, None] * columns).reshape(-1, 6 * n),
-            lambda rows: (rows.reshape(-1, n, 6) * columns).sum(-1),
+            lambda rows: (rows.reshape(len(rows), n, 6) * columns).sum(-1),
         )
 
 
@@ -422,6 +423,6 @@ def _diagonal(values: Array) -> LinearOperator:
 
 def _block_diagonal(blocks: Array) -> LinearOperator:
     def apply(rows: Array) -> Array:
-        return np.einsum("kij,ckj->cki", blocks, rows.reshape(-1, len(blocks), 6)).reshape(rows.shape)
+        return np.einsum("kij,ckj->cki", blocks, rows.reshape(len(rows), len(blocks), 6)).reshape(rows.shape)
 
     return _operator((6 * len(blocks),) * 2, apply, apply)

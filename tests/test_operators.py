@@ -241,7 +241,9 @@ def test_long_chain(rng):
     q, x = rng.uniform(-0.5, 0.5, 300), rng.normal(size=300)
     op = SpatialOperators(model, q)
     assert relative_error(op.mass_matrix @ x, so.mass_matrix(model, q) @ x) < 1e-10
-    assert relative_error(op.mass_matrix_inverse @ (op.mass_matrix @ x), x) < 1e-7
+    rest = np.zeros(300)  # the inverse is too badly conditioned to be compared with a dense one
+    response = so.forward_dynamics(model, q, rest, x) - so.forward_dynamics(model, q, rest, rest)
+    assert relative_error(op.mass_matrix_inverse @ x, response) < 1e-9
     nodes = [so.Node("b299", (0.0, 0.0, -0.2)), so.Node("b150")]
     assert close(op.compliance(nodes), so.compliance(model, q, nodes))
 

@@ -54,7 +54,7 @@ class Inertia:
             raise ModelError("inertia: mass, center and tensor must be finite, got NaN or infinity")
         if mass <= 0.0:
             raise ModelError(f"inertia: mass must be positive, got {mass:g} kg")
-        tensor = _checked_tensor(tensor)
+        tensor = _checked_tensor(tensor, mass)
         center.flags.writeable = tensor.flags.writeable = False
         for name, value in (("mass", mass), ("center", center), ("tensor", tensor)):
             object.__setattr__(self, name, value)
@@ -164,13 +164,14 @@ class Inertia:
         return np.block([[self.about(np.zeros(3)), skew], [skew.T, m * np.eye(3)]])
 
 
-def _checked_tensor(tensor: Array) -> Array:
+def _checked_tensor(tensor: Array, mass: float) -> Array:
     scale = float(np.abs(tensor).max())
-    if np.abs(tensor - tensor.T).max() > 1e-9 * scale:
+    noise = 1e-14 * mass  # what sums of point masses leave behind, kg m^2
+    if np.abs(tensor - tensor.T).max() > 1e-9 * scale + noise:
         raise ModelError("inertia: tensor must be symmetric")
     tensor = 0.5 * (tensor + tensor.T)
     a, b, c = np.linalg.eigvalsh(tensor)
-    slack = 1e-6 * scale  # files round their numbers
+    slack = 1e-6 * scale + noise  # files round their numbers
     if a < -slack:
         raise ModelError(f"inertia: principal moments must not be negative, got {a:g}, {b:g}, {c:g} kg m^2")
     if a + b < c - slack:

@@ -30,7 +30,7 @@ def machine() -> dict[str, Any]:
     processor = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        names = [s.split(":", 1)[1].strip() for s in info.read_text().splitlines() if s.startswith("model name")]
         processor = names[0] if names else processor
     return {"processor": processor, "system": platform.platform(), "python": platform.python_version(), **versions()}
 
@@ -102,8 +102,8 @@ def bench(
 ) -> None:
     """Measure speed side by side with Pinocchio and MuJoCo, in turns on one core.
 
-    Medians over rounds in which the contestants alternate; ratios with their quartiles. Results are compared first: what
-    does not agree is not timed.
+    Medians over rounds in which the contestants alternate; ratios with their quartiles. Results are compared first:
+    what does not agree is not timed.
     """
     groups = [group for group in GROUPS if not only or group in only]
     effort = QUICK if quick else Effort()

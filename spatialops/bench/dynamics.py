@@ -82,7 +82,7 @@ def measure_twin(twin: Twin, effort: Effort, rng: np.random.Generator) -> Iterat
             yield Row("dynamics", what, case, ours, peer, rival, ratio, limit, difference, note)
 
 
-def measure_lengths(effort: Effort, rng: np.random.Generator, lengths: tuple[int, ...] = LENGTHS) -> Iterator[Row]:
+def measure_lengths(effort: Effort, lengths: tuple[int, ...], rng: np.random.Generator) -> Iterator[Row]:
     """Seconds per link of chains of growing length, against the shortest."""
     contestants: dict[int, Call] = {}
     for n in lengths:
@@ -108,4 +108,4 @@ def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:
             yield from measure_twin(twin, effort, rng)
     for n in CHAINS[:1] if quick else CHAINS:
         yield from measure_twin(chain(n, rng), effort, rng)
-    yield from measure_lengths(effort, rng)
+    yield from measure_lengths(effort, LENGTHS, rng)

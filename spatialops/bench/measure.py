@@ -1,7 +1,8 @@
 """Fair timing of contestants that take turns on one core.
 
 Other work on the machine slows everything for a while. Contestants therefore alternate in short blocks, and what counts
-is the ratio within a round, where both met the same conditions: medians and quartiles over the rounds.
+is the ratio within a round, where both met the same conditions: medians and quartiles over the rounds. Time is that of
+the thread (all contestants are single-threaded), which stands still while another process has the core.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
-from time import perf_counter
+from time import thread_time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -83,8 +84,8 @@ class Effort:
         Aim for the length of a block, s.
     """
 
-    rounds: int = 25
-    block: float = 4e-3
+    rounds: int = 31
+    block: float = 3e-3
 
 
 QUICK = Effort(rounds=7, block=1e-3)
@@ -92,10 +93,10 @@ QUICK = Effort(rounds=7, block=1e-3)
 
 def time_block(call: Call, calls: int) -> float:
     """Seconds per call of `calls` calls in a row."""
-    begin = perf_counter()
+    begin = thread_time()
     for _ in repeat(None, calls):
         call()
-    return (perf_counter() - begin) / calls
+    return (thread_time() - begin) / calls
 
 
 def calls_per_block(call: Call, block: float) -> int:
@@ -212,7 +213,7 @@ def relative_difference(a: Any, b: Any) -> float:
     """Largest difference of two arrays relative to the largest entry."""
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     scale = max(float(np.abs(first).max(initial=0.0)), float(np.abs(second).max(initial=0.0)))
-    return float(np.abs(first - second).max(initial=0.0)) / scale if scale > 0.0 else 0.0
+    return 0.0 if scale == 0.0 else float(np.abs(first - second).max(initial=0.0)) / scale
 
 
 def agreed(ours: Any, peer: Any, what: str, *, limit: float = 1e-9) -> float:

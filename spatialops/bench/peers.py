@@ -28,7 +28,7 @@ ROBOTS: dict[str, tuple[str, bool]] = {
     "hyq": ("hyq_description/robots/hyq_no_sensors.urdf", True),
     "anymal c": ("anymal_c_simple_description/urdf/anymal.urdf", True),
     "simple humanoid": ("simple_humanoid_description/urdf/simple_humanoid.urdf", False),
-    "icub": ("icub_description/robots/icub_reduced.urdf", True),
+    "g1": ("g1_description/urdf/g1_29dof_rev_1_0.urdf", True),
     "talos": ("talos_data/robots/talos_reduced.urdf", True),
 }
 
@@ -205,9 +205,8 @@ def delassus_twin(twin: Twin, count: int, rng: np.random.Generator) -> DelassusT
         position = rng.uniform(-0.2, 0.2, 3)
         nodes.append(Node(int(body), position))
         place = pin.SE3(np.eye(3), position)
-        models.append(
-            pin.RigidConstraintModel(pin.ContactType.CONTACT_6D, twin.pin, int(body) + 1, place, pin.ReferenceFrame.LOCAL)
-        )
+        kind, axes = pin.ContactType.CONTACT_6D, pin.ReferenceFrame.LOCAL
+        models.append(pin.RigidConstraintModel(kind, twin.pin, int(body) + 1, place, axes))
         datas.append(models[len(models) - 1].createData())
     pin.initConstraintDynamics(twin.pin, twin.data, models, datas)
     return DelassusTwin(nodes, models, datas)

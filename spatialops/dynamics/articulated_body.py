@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, Mat3, Sym3, Vec3, array, not_finite, output, vector
-from spatialops._jit import inlined, kernel
+from spatialops._jit import Door, inlined, kernel
 from spatialops._layout import (
     ACCEL,
     ALPHA,
@@ -31,9 +31,9 @@ from spatialops._layout import (
     LEVER,
     LINEAR,
     MASS,
+    MISFIT,
     MOMENT,
     MOTION,
-    NOT_FINITE,
     OK,
     PARENT,
     PITCH,
@@ -65,7 +65,7 @@ from spatialops.algebra.vectors import (
     sym_times,
     vec3,
 )
-from spatialops.dynamics.kinematics import axis_of, poses_kernel, velocities_kernel
+from spatialops.dynamics.kinematics import axis_of, finite_status, fits, move_link, place_link
 from spatialops.dynamics.newton_euler import NO_EXTERNAL, lifted, put_inertial_force, subtract_external
 from spatialops.errors import ModelError
 from spatialops.tree.model import Model
@@ -174,27 +174,6 @@ def joint_force(tree: IntArray, links: Array, work: Array, k: int, moment: Vec3,
 
 
 @kernel
-def residual_kernel(tree: IntArray, links: Array, tau: Array, work: Array) -> None:
-    """Backward sweep of forces: u = tau - H z and the bias z+ handed to the parent; z of each link is in `work`."""
-    for k in range(tree.shape[0] - 1, -1, -1):
-        moment, force = vec3(work, k, MOMENT), vec3(work, k, FORCE)
-        u = tau[k] - joint_force(tree, links, work, k, moment, force)
-        work[k, RESIDUAL] = u
-        parent = tree[k, PARENT]
-        if parent < 0:
-            continue
-        gain_m, gain_f, d_inverse = vec3(work, k, GAIN_M), vec3(work, k, GAIN_F), work[k, D_INVERSE]
-        alpha, accel = vec3(work, k, ALPHA), vec3(work, k, ACCEL)
-        J, B, C = sym3(work, k, ART_J), mat3(work, k, ART_B), sym3(work, k, ART_C)
-        # P+ c + U u / D = P c + U (u - U* c) / D: P+ need not be stored.
-        rest = (u - dot(gain_m, alpha) - dot(gain_f, accel)) * d_inverse
-        moment = plus(plus_scaled(moment, rest, gain_m), plus(sym_times(J, alpha), rotate(B, accel)))
-        force = plus(plus_scaled(force, rest, gain_f), plus(rotate_back(B, alpha), sym_times(C, accel)))
-        add3(work, parent, MOMENT, plus(moment, cross(vec3(work, k, LEVER), force)))
-        add3(work, parent, FORCE, force)
-
-
-@kernel
 def acceleration_kernel(tree: IntArray, links: Array, base: Vec3, work: Array, a: Array) -> None:
     """Forward sweep: joint accelerations from u, and link accelerations in place of their velocity parts."""
     for k in range(tree.shape[0]):
@@ -217,40 +196,62 @@ def acceleration_kernel(tree: IntArray, links: Array, base: Vec3, work: Array, a
 
 
 @kernel
-def forward_sweeps(
-    tree: IntArray, links: Array, tau: Array, external: Array, work: Array, a: Array
-) -> None:
-    """Accelerations `a` under `tau`; poses, velocities and factors must be in `work`."""
-    n = tree.shape[0]
-    for k in range(n):
+def prepare_kernel(tree: IntArray, links: Array, q: Array, v: Array, work: Array) -> None:
+    """First sweep, base to tips: poses, velocities, own inertia and own bias force of every link."""
+    for k in range(tree.shape[0]):
+        place_link(tree, links, q, work, k)
+        move_link(tree, links, v, work, k)
+        put_rigid_inertia(links, work, k)
         put_inertial_force(links, work, k, ZERO3, ZERO3)
-    subtract_external(tree, external, work)
-    residual_kernel(tree, links, tau, work)
-    acceleration_kernel(tree, links, lifted(links), work, a)
+
+
+@kernel
+def backward_kernel(tree: IntArray, links: Array, tau: Array, work: Array) -> int:
+    """Second sweep, tips to base: articulated inertias with bias forces, U, D and u."""
+    status = OK
+    for k in range(tree.shape[0] - 1, -1, -1):
+        J, B, C = sym3(work, k, ART_J), mat3(work, k, ART_B), sym3(work, k, ART_C)
+        if not eliminate_joint(tree, links, work, k, J, B, C) > 0.0:
+            status = SINGULAR
+        moment, force = vec3(work, k, MOMENT), vec3(work, k, FORCE)
+        u = tau[k] - joint_force(tree, links, work, k, moment, force)
+        work[k, RESIDUAL] = u
+        parent = tree[k, PARENT]
+        if parent < 0:
+            continue
+        gain_m, gain_f, f = vec3(work, k, GAIN_M), vec3(work, k, GAIN_F), work[k, D_INVERSE]
+        J, C = sym_minus_outer(J, f, gain_m), sym_minus_outer(C, f, gain_f)
+        B = mat_minus_outer(B, f, gain_m, gain_f)
+        alpha, accel = vec3(work, k, ALPHA), vec3(work, k, ACCEL)
+        moment = plus(plus_scaled(moment, f * u, gain_m), plus(sym_times(J, alpha), rotate(B, accel)))
+        force = plus(plus_scaled(force, f * u, gain_f), plus(rotate_back(B, alpha), sym_times(C, accel)))
+        if tree[k, FRAME] != SAME:
+            lever = vec3(work, k, LEVER)
+            J, B = shifted_inertia(J, B, C, lever)
+            moment = plus(moment, cross(lever, force))
+        add_inertia(work, parent, J, B, C)
+        add3(work, parent, MOMENT, moment)
+        add3(work, parent, FORCE, force)
+    return status
 
 
 @kernel
 def articulated_body_kernel(
-    tree: IntArray,
-    links: Array,
-    q: Array,
-    v: Array,
-    tau: Array,
-    external: Array,
-    work: Array,
-    a: Array,
+    tree: IntArray, links: Array, q: Array, v: Array, tau: Array, external: Array, work: Array, a: Array
 ) -> int:
-    """Forward dynamics from scratch."""
-    poses_kernel(tree, links, q, work)
-    velocities_kernel(tree, links, v, work)
-    status = factor_kernel(tree, links, work)
-    forward_sweeps(tree, links, tau, external, work, a)
+    """Forward dynamics; leaves poses, velocities and the factors U, D in `work`."""
+    if not fits(tree, q, v) or not fits(tree, q, tau) or work.shape[0] != v.size or a.size != v.size:
+        return MISFIT
+    prepare_kernel(tree, links, q, v, work)
+    subtract_external(tree, external, work)
+    status = backward_kernel(tree, links, tau, work)
+    acceleration_kernel(tree, links, lifted(links), work, a)
     if status != OK:
         return status
-    total = 0.0
-    for k in range(a.size):
-        total += a[k] - a[k]
-    return OK if total == 0.0 else NOT_FINITE
+    return finite_status(a)
+
+
+_DOOR = Door(articulated_body_kernel)
 
 
 def forward_dynamics(
@@ -300,14 +301,19 @@ def forward_dynamics(
     >>> bool(np.isclose(so.forward_dynamics(model, np.array([0.5]), np.zeros(1), np.zeros(1))[0], -0.5593, atol=1e-4))
     True
     """
-    nv = model.nv
-    q, v, tau = vector(q, model.nq, "q"), vector(v, nv, "v"), vector(tau, nv, "tau")
-    wrench = NO_EXTERNAL if external is None else array(external, (model.n_bodies, 6), "external")
-    a = np.empty(nv) if out is None else output(out, (nv,))
-    work = np.empty((nv, WORK_COLUMNS)) if workspace is None else output(workspace, (nv, WORK_COLUMNS), "workspace")
-    status = articulated_body_kernel(
-        model.tree, model.links, q, v, tau, wrench, work, a
-    )
+    nv, wrench = model.nv, NO_EXTERNAL
+    a = np.empty(nv) if out is None else out
+    work = np.empty((nv, WORK_COLUMNS)) if workspace is None else workspace
+    if external is not None:
+        wrench = array(external, (model.n_bodies, 6), "external")
+    try:
+        status = _DOOR.call(model.tree, model.links, q, v, tau, wrench, work, a)
+    except TypeError:
+        status = MISFIT
+    if status == MISFIT:
+        q, v, tau = vector(q, model.nq, "q"), vector(v, nv, "v"), vector(tau, nv, "tau")
+        a, work = output(a, (nv,)), output(work, (nv, WORK_COLUMNS), "workspace")
+        status = _DOOR.checked_call(model.tree, model.links, q, v, tau, wrench, work, a)
     if status == SINGULAR and np.isfinite(q).all():
         raise singular_joint(model, work)
     if status != OK:

@@ -34,6 +34,7 @@ from spatialops._layout import (
     ROTATION,
     SAME,
     SCREW,
+    SIZE_Q,
     SLIDE,
     TURN,
     VELOCITY,
@@ -70,11 +71,8 @@ def turned(m: Mat3, angle: float) -> Mat3:
 def place_link(tree: IntArray, links: Array, q: Array, work: Array, k: int) -> None:
     """Rotation, origin and lever of link k from those of its parent."""
     parent, frame, i = tree[k, PARENT], tree[k, FRAME], tree[k, FIRST_Q]
-    if frame == SAME:  # a further axis of a ball or free joint, in the pose that its first link has
-        put_mat3(work, k, ROTATION, mat3(work, parent, ROTATION))
-        put3(work, k, ORIGIN, vec3(work, parent, ORIGIN))
-        put3(work, k, LEVER, ZERO3)
-        return
+    if frame == SAME:
+        return  # written by the first link of its joint
     rotation, lever = mat3(links, k, PLACE_R), vec3(links, k, PLACE_P)
     origin = lever
     if parent >= 0:
@@ -98,6 +96,10 @@ def place_link(tree: IntArray, links: Array, q: Array, work: Array, k: int) -> N
     put_mat3(work, k, ROTATION, rotation)
     put3(work, k, ORIGIN, origin)
     put3(work, k, LEVER, lever)
+    for j in range(k + 1, k + tree[k, GROUP]):  # the further axes of a ball or free joint
+        put_mat3(work, j, ROTATION, rotation)
+        put3(work, j, ORIGIN, origin)
+        put3(work, j, LEVER, ZERO3)
 
 
 @inlined
@@ -174,6 +176,12 @@ def velocities_kernel(tree: IntArray, links: Array, v: Array, work: Array) -> No
     """Velocities and velocity-dependent accelerations of all links; poses must be in `work`."""
     for k in range(tree.shape[0]):
         move_link(tree, links, v, work, k)
+
+
+@inlined
+def fits(tree: IntArray, q: Array, v: Array) -> bool:
+    """Whether coordinates and velocities have the model's sizes."""
+    return q.size == tree[0, SIZE_Q] and v.size == tree.shape[0]
 
 
 @kernel

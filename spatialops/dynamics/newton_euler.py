@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, Vec3, array, not_finite, output, vector
-from spatialops._jit import inlined, kernel
+from spatialops._jit import Door, inlined, kernel
 from spatialops._layout import (
     ACCEL,
     ALPHA,
@@ -18,6 +18,7 @@ from spatialops._layout import (
     LEVER,
     LINEAR,
     MASS,
+    MISFIT,
     MOMENT,
     MOTION,
     OK,
@@ -44,7 +45,7 @@ from spatialops.algebra.vectors import (
     sym_times,
     vec3,
 )
-from spatialops.dynamics.kinematics import axis_of, finite_status, poses_kernel, velocities_kernel
+from spatialops.dynamics.kinematics import axis_of, finite_status, fits, move_link, place_link
 from spatialops.tree.model import Model
 
 
@@ -54,24 +55,30 @@ def lifted(links: Array) -> Vec3:
     return -links[0, GRAVITY], -links[0, GRAVITY + 1], -links[0, GRAVITY + 2]
 
 
+@inlined
+def accelerate_link(tree: IntArray, links: Array, base: Vec3, a: Array, work: Array, k: int) -> None:
+    """Full acceleration of link k in place of its velocity-dependent part; `base` is that of the world."""
+    parent, motion, axis = tree[k, PARENT], tree[k, MOTION], axis_of(tree, work, k)
+    alpha, accel = vec3(work, k, ALPHA), vec3(work, k, ACCEL)
+    if parent >= 0:
+        above = vec3(work, parent, ALPHA)
+        alpha = plus(alpha, above)
+        accel = plus(plus(accel, vec3(work, parent, ACCEL)), cross(above, vec3(work, k, LEVER)))
+    else:
+        accel = plus(accel, base)
+    if motion != LINEAR:
+        alpha = plus_scaled(alpha, a[k], axis)
+    if motion != ROTARY:
+        accel = plus_scaled(accel, a[k] if motion == LINEAR else links[k, PITCH] * a[k], axis)
+    put3(work, k, ALPHA, alpha)
+    put3(work, k, ACCEL, accel)
+
+
 @kernel
 def accelerate_kernel(tree: IntArray, links: Array, base: Vec3, a: Array, work: Array) -> None:
-    """Full accelerations of all links in place of their velocity-dependent parts; `base` is that of the world."""
+    """Full accelerations of all links; velocities and their parts of the accelerations must be in `work`."""
     for k in range(tree.shape[0]):
-        parent, motion, axis = tree[k, PARENT], tree[k, MOTION], axis_of(tree, work, k)
-        alpha, accel = vec3(work, k, ALPHA), vec3(work, k, ACCEL)
-        if parent >= 0:
-            above = vec3(work, parent, ALPHA)
-            alpha = plus(alpha, above)
-            accel = plus(plus(accel, vec3(work, parent, ACCEL)), cross(above, vec3(work, k, LEVER)))
-        else:
-            accel = plus(accel, base)
-        if motion != LINEAR:
-            alpha = plus_scaled(alpha, a[k], axis)
-        if motion != ROTARY:
-            accel = plus_scaled(accel, a[k] if motion == LINEAR else links[k, PITCH] * a[k], axis)
-        put3(work, k, ALPHA, alpha)
-        put3(work, k, ACCEL, accel)
+        accelerate_link(tree, links, base, a, work, k)
 
 
 @inlined
@@ -119,11 +126,13 @@ def newton_euler_kernel(
     tau: Array,
 ) -> int:
     """Joint forces `tau` of the motion q, v, a; `external` has no rows where there is no external force."""
-    poses_kernel(tree, links, q, work)
-    velocities_kernel(tree, links, v, work)
-    accelerate_kernel(tree, links, lifted(links), a, work)
-    n = tree.shape[0]
+    if not fits(tree, q, v) or not fits(tree, q, a) or work.shape[0] != v.size or tau.size != v.size:
+        return MISFIT
+    n, base = tree.shape[0], lifted(links)
     for k in range(n):
+        place_link(tree, links, q, work, k)
+        move_link(tree, links, v, work, k)
+        accelerate_link(tree, links, base, a, work, k)
         put_inertial_force(links, work, k, vec3(work, k, ALPHA), vec3(work, k, ACCEL))
     subtract_external(tree, external, work)
     for k in range(n - 1, -1, -1):
@@ -142,6 +151,7 @@ def newton_euler_kernel(
 
 
 NO_EXTERNAL = np.zeros((0, 6))
+_DOOR = Door(newton_euler_kernel)
 
 
 def inverse_dynamics(
@@ -175,13 +185,18 @@ def inverse_dynamics(
     -----
     Joint armature is included in M. Accelerations of free and ball joints are derivatives of their body-axes components.
     """
-    q, v, a = vector(q, model.nq, "q"), vector(v, model.nv, "v"), vector(a, model.nv, "a")
-    wrench = NO_EXTERNAL if external is None else array(external, (model.n_bodies, 6), "external")
-    tau = output(out, (model.nv,))
-    work = np.empty((model.nv, WORK_COLUMNS))
-    status = newton_euler_kernel(
-        model.tree, model.links, q, v, a, wrench, work, tau
-    )
+    nv, wrench = model.nv, NO_EXTERNAL
+    tau, work = np.empty(nv) if out is None else out, np.empty((nv, WORK_COLUMNS))
+    if external is not None:
+        wrench = array(external, (model.n_bodies, 6), "external")
+    try:
+        status = _DOOR.call(model.tree, model.links, q, v, a, wrench, work, tau)
+    except TypeError:
+        status = MISFIT
+    if status == MISFIT:
+        q, v, a = vector(q, model.nq, "q"), vector(v, nv, "v"), vector(a, nv, "a")
+        tau = output(tau, (nv,))
+        status = _DOOR.checked_call(model.tree, model.links, q, v, a, wrench, work, tau)
     if status != OK:
         raise not_finite(q=q, v=v, a=a, external=external)
     return tau

@@ -12,11 +12,10 @@ A free body's linear velocity has components along its turning axes. It is kept 
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
-from spatialops._jit import kernel
-from spatialops._layout import DAMPING, FIRST_Q, FRAME, OK, POSE
+from spatialops._jit import inlined, kernel
+from spatialops._layout import DAMPING, FIRST_Q, FRAME, POSE
 from spatialops.algebra.vectors import copy_into, cross, rotate, rotate_back, rotation_from_quaternion
-from spatialops.dynamics.articulated_body import factor_kernel, forward_sweeps
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.articulated_body import articulated_body_kernel
 from spatialops.simulation._layout import (
     ACC,
     DV,
@@ -67,13 +66,9 @@ def accelerations(
     tree: IntArray, links: Array, q: Array, v: Array, tau: Array, external: Array, work: Array, forces: Array, a: Array
 ) -> int:
     """Accelerations under `tau` and the joints' damping; leaves poses, velocities and factors in `work`."""
-    poses_kernel(tree, links, q, work)
-    velocities_kernel(tree, links, v, work)
-    status = factor_kernel(tree, links, work)
     for k in range(tau.size):
         forces[k] = tau[k] - links[k, DAMPING] * v[k]
-    forward_sweeps(tree, links, forces, external, work, a)
-    return status
+    return articulated_body_kernel(tree, links, q, v, forces, external, work, a)
 
 
 @kernel
@@ -121,7 +116,7 @@ def runge_kutta(t: Tables, s: float, q_end: Array, v_end: Array) -> None:
     copy_into(q_end, s_q)
 
 
-@kernel
+@inlined
 def smooth_step(t: Tables) -> int:
     """Evaluate the smooth dynamics of a piece: evaluation state Q_E, V_E and velocity change DV without contacts.
 
@@ -145,10 +140,10 @@ def smooth_step(t: Tables) -> int:
         add_convection(t.tree, v_e, dv, 1.0)
         for k in range(nv):
             dv[k] *= s
-    return status if status != OK else OK
+    return status
 
 
-@kernel
+@inlined
 def flow_to(t: Tables, x: float) -> None:
     """State Q_X, V_X at the fraction x of the piece, impulses of contacts (DVC) spread evenly over it."""
     nq, nv, s = t.q.size, t.v.size, t.monitor[PIECE]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from spatialops._arrays import Array
-from spatialops._jit import kernel
-from spatialops._layout import OK
+from spatialops._jit import inlined, kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import (
     APPROACH,
@@ -32,16 +31,15 @@ from spatialops.simulation._layout import (
     LOOKED,
     LOWEST_GAP,
     MARGIN,
-    MOREAU,
     PIECE,
     PIECES,
     PIVOTS,
     PROJECTIONS,
     Q_X,
-    RK4,
     SCALE,
     SCHEME,
     SEEN,
+    SEMI_IMPLICIT,
     SKIN,
     SOLVES,
     THRESHOLD,
@@ -52,14 +50,14 @@ from spatialops.simulation._layout import (
     WARM,
 )
 from spatialops.simulation._layout import RESIDUAL as WORST
-from spatialops.simulation.flow import flow_to, smooth_step
+from spatialops.simulation.flow import flow_to
 from spatialops.simulation.tables import Tables
 from spatialops.tree.state import integrate_kernel
 
 MAX_PIECES = 60  # impacts cut a step into at most so many pieces; the later half of them is taken without restitution
 
 
-@kernel
+@inlined
 def look(t: Tables, q: Array, v: Array, horizon: float) -> int:
     """Poses, velocities and contacts at a state; returns how many contacts (FULL if too many)."""
     poses_kernel(t.tree, t.links, q, t.work)
@@ -78,7 +76,7 @@ def look_here(t: Tables) -> None:
     t.control[LOOKED] = 1
 
 
-@kernel
+@inlined
 def impact_waits(t: Tables) -> bool:
     """Whether a touching contact approaches fast enough to be an impact."""
     for i in range(t.control[SEEN]):
@@ -205,7 +203,7 @@ def response(W: Array, impulses: Array, row: int) -> float:
     return total
 
 
-@kernel
+@inlined
 def prepare_compression(t: Tables) -> None:
     """Problem of compression, [J] 54: all that touches, at the velocities it meets with."""
     take_contacts(t, True)
@@ -215,7 +213,7 @@ def prepare_compression(t: Tables) -> None:
     t.monitor[FRACTION] = 1.0 if t.control[PIECES] < MAX_PIECES // 2 else 0.0
 
 
-@kernel
+@inlined
 def store_compression(t: Tables) -> None:
     """Keep the impulses p_c of compression."""
     for i in range(3 * t.control[ACTING]):
@@ -223,7 +221,7 @@ def store_compression(t: Tables) -> None:
         t.impulses[i] = 0.0
 
 
-@kernel
+@inlined
 def prepare_decompression(t: Tables) -> bool:
     """Problem of decompression, [J] 56-57, after giving back theta = e p_c along the normals; False if there is none."""
     m = t.control[ACTING]
@@ -241,7 +239,7 @@ def prepare_decompression(t: Tables) -> bool:
     return True
 
 
-@kernel
+@inlined
 def finish_impulses(t: Tables) -> float:
     """Sum the impulses of both phases; returns the kinetic energy that they add, from contact quantities alone.
 
@@ -257,33 +255,39 @@ def finish_impulses(t: Tables) -> float:
     return gain
 
 
-@kernel
-def prepare_contact(t: Tables) -> int:
-    """Problem of a step, [J] 53: contacts at the evaluation state, velocities that they would have without impulses."""
-    status = smooth_step(t)
-    if status != OK:
-        return -1
-    nv, s = t.v.size, t.monitor[PIECE]
-    v_e, dv, v_free = t.vectors[V_E, :nv], t.vectors[DV, :nv], t.vectors[V_X, :nv]
-    rest = s if t.control[SCHEME] != MOREAU and t.control[SCHEME] != RK4 else 0.5 * s
+@inlined
+def rest_of(t: Tables) -> float:
+    """Time of the piece that lies after the state where its contacts are evaluated and that their impulses act in."""
+    return t.monitor[PIECE] * (1.0 if t.control[SCHEME] == SEMI_IMPLICIT else 0.5)
+
+
+@inlined
+def look_ahead(t: Tables) -> int:
+    """Contacts at the evaluation state that touch or would within the rest of the piece; FULL if too many."""
     place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
     renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.centers, t.kept, t.settings[SKIN], t.near)
-    seen = find_contacts(
-        t.geom_ints, t.geoms, t.pairs, t.centers, t.near, t.work, t.settings[MARGIN], rest, t.seen_ints, t.seen
+    margin, rest = t.settings[MARGIN], rest_of(t)
+    t.control[SEEN] = find_contacts(
+        t.geom_ints, t.geoms, t.pairs, t.centers, t.near, t.work, margin, rest, t.seen_ints, t.seen
     )
-    t.control[SEEN] = seen
+    return t.control[SEEN]
+
+
+@inlined
+def prepare_contact(t: Tables) -> None:
+    """Problem of a step, [J] 53: contacts at the evaluation state, velocities that they would have without impulses."""
     take_contacts(t, False)
-    m = t.control[ACTING]
-    if m == 0:
-        return seen
+    if t.control[ACTING] == 0:
+        return
+    nv = t.v.size
+    v_e, dv, v_free = t.vectors[V_E, :nv], t.vectors[DV, :nv], t.vectors[V_X, :nv]
     for k in range(nv):
         v_free[k] = v_e[k] + dv[k]
     velocities_kernel(t.tree, t.links, v_free, t.work)
     put_compliance(t)
     drop_locked(t)
     for i in range(t.control[ACTING]):
-        t.u[3 * i] += max(t.floats[i, GAP], 0.0) / rest
-    return seen
+        t.u[3 * i] += max(t.floats[i, GAP], 0.0) / rest_of(t)
 
 
 @kernel
@@ -297,7 +301,26 @@ def apply_impulses(t: Tables, dv: Array) -> None:
     t.control[SOLVES] += 1
 
 
+@inlined
+def arrives_fast(t: Tables) -> bool:
+    """Whether a contact came together too fast during the piece: an impact that it must be cut at."""
+    for i in range(t.control[SEEN]):
+        if t.seen[i, GAP] < -t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
+            return True
+    return False
+
+
 @kernel
+def cut_piece(t: Tables) -> float:
+    """Put the end of the piece at its first impact; returns its fraction."""
+    x = time_of_impact(t, violating_pairs(t))
+    flow_to(t, x)
+    t.control[SEEN] = look(t, t.vectors[Q_X, : t.q.size], t.vectors[V_X, : t.v.size], 0.0)
+    t.control[PIECES] += 1
+    return x
+
+
+@inlined
 def violating_pairs(t: Tables) -> int:
     """Gather in `lcp_ints` the pairs that came together too fast during the piece; how many."""
     count = 0
@@ -405,7 +428,7 @@ def solve_gaps(t: Tables, m: int) -> None:
         t.impulses[3 * i + 1] = t.impulses[3 * i + 2] = 0.0
 
 
-@kernel
+@inlined
 def watch_gaps(t: Tables) -> float:
     """Smallest seen gap of the present state (0 where nothing is near), kept for the record."""
     lowest = 0.0
@@ -414,23 +437,3 @@ def watch_gaps(t: Tables) -> float:
     t.monitor[LOWEST_GAP] = min(t.monitor[LOWEST_GAP], lowest)
     return lowest
 
-
-__all__ = [
-    "DVC",
-    "MAX_PIECES",
-    "apply_impulses",
-    "finish_impulses",
-    "flow_to",
-    "impact_waits",
-    "look",
-    "look_here",
-    "prepare_compression",
-    "prepare_contact",
-    "prepare_decompression",
-    "project_positions",
-    "solve_here",
-    "store_compression",
-    "time_of_impact",
-    "violating_pairs",
-    "watch_gaps",
-]

@@ -7,7 +7,8 @@ exactly the code that the compiled loop runs through.
 
 from __future__ import annotations
 
-from spatialops._jit import kernel
+from spatialops._jit import inlined, kernel
+from spatialops._layout import OK
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import (
     APPROACH,
@@ -88,13 +89,16 @@ from spatialops.simulation._layout import (
     V_X,
 )
 from spatialops.simulation._layout import RESIDUAL as WORST
+from spatialops.simulation.flow import flow_to, smooth_step
 from spatialops.simulation.stages import (
     MAX_PIECES,
     apply_impulses,
+    arrives_fast,
+    cut_piece,
     finish_impulses,
-    flow_to,
     impact_waits,
     look,
+    look_ahead,
     look_here,
     prepare_compression,
     prepare_contact,
@@ -102,8 +106,6 @@ from spatialops.simulation.stages import (
     project_positions,
     solve_here,
     store_compression,
-    time_of_impact,
-    violating_pairs,
     watch_gaps,
 )
 from spatialops.simulation.tables import Tables
@@ -137,7 +139,7 @@ def advance(t: Tables) -> int:
 GO_ON = -1
 
 
-@kernel
+@inlined
 def ask(t: Tables, next_stage: int, warm: bool) -> int:
     """Have the prepared problem solved, here or outside, and go on at `next_stage`."""
     t.control[STAGE] = next_stage
@@ -147,7 +149,7 @@ def ask(t: Tables, next_stage: int, warm: bool) -> int:
     return UNSOLVED if t.control[CODE] != 0 else GO_ON
 
 
-@kernel
+@inlined
 def begin_step(t: Tables) -> int:
     if t.control[STEPS_LEFT] == 0:
         return DONE
@@ -166,12 +168,17 @@ def begin_step(t: Tables) -> int:
     return GO_ON
 
 
-@kernel
+@inlined
 def begin_impact(t: Tables) -> int:
     """Compression of touching contacts that approach fast; without any, on to the smooth part."""
-    if not impact_waits(t):
-        t.control[STAGE] = SMOOTH
-        return GO_ON
+    if impact_waits(t):
+        return compress(t)
+    t.control[STAGE] = SMOOTH
+    return GO_ON
+
+
+@kernel
+def compress(t: Tables) -> int:
     prepare_compression(t)
     if t.control[ACTING] == 0:
         t.control[STAGE] = SMOOTH
@@ -216,18 +223,30 @@ def after_decompression(t: Tables) -> int:
     return GO_ON
 
 
-@kernel
+@inlined
 def begin_piece(t: Tables) -> int:
     """Free acceleration, then the dt problem of the contacts that touch or would within the piece."""
     t.monitor[PIECE] = t.monitor[REMAINING]
-    found = prepare_contact(t)
     t.control[LOOKED] = 0
+    t.control[ACTING] = 0
+    if smooth_step(t) != OK:
+        return BROKEN
+    found = look_ahead(t)
     if found < 0:
-        return CONTACTS_FULL if t.control[SEEN] < 0 else BROKEN
-    if t.control[ACTING] == 0:
-        t.control[STAGE] = MOVE
-        return GO_ON
-    return ask(t, CONTACT, True)
+        return CONTACTS_FULL
+    if found > 0:
+        return touch(t)
+    t.control[STAGE] = MOVE
+    return GO_ON
+
+
+@kernel
+def touch(t: Tables) -> int:
+    prepare_contact(t)
+    if t.control[ACTING] > 0:
+        return ask(t, CONTACT, True)
+    t.control[STAGE] = MOVE
+    return GO_ON
 
 
 @kernel
@@ -237,23 +256,16 @@ def after_contact(t: Tables) -> int:
     return GO_ON
 
 
-@kernel
+@inlined
 def move(t: Tables) -> int:
     """To the end of the piece, or to the first impact within it."""
     q_x, v_x, x = t.vectors[Q_X, : t.q.size], t.vectors[V_X, : t.v.size], 1.0
     flow_to(t, 1.0)
     t.control[SEEN] = look(t, q_x, v_x, 0.0)
+    if arrives_fast(t) and t.control[PIECES] < MAX_PIECES:
+        x = cut_piece(t)
     if t.control[SEEN] < 0:
         return CONTACTS_FULL
-    if t.control[PIECES] < MAX_PIECES:
-        count = violating_pairs(t)
-        if count > 0:
-            x = time_of_impact(t, count)
-            flow_to(t, x)
-            t.control[SEEN] = look(t, q_x, v_x, 0.0)
-            t.control[PIECES] += 1
-            if t.control[SEEN] < 0:
-                return CONTACTS_FULL
     if t.control[ACTING] > 0:
         write_hits(t, x, 0)
     copy_into(t.q, q_x)
@@ -265,7 +277,7 @@ def move(t: Tables) -> int:
     return GO_ON
 
 
-@kernel
+@inlined
 def end_step(t: Tables) -> int:
     if watch_gaps(t) < -t.settings[DEPTH]:
         project_positions(t)
@@ -281,7 +293,7 @@ def end_step(t: Tables) -> int:
     return GO_ON
 
 
-@kernel
+@inlined
 def finite_state(t: Tables) -> bool:
     total = 0.0
     for k in range(t.v.size):
@@ -327,7 +339,7 @@ def write_event(t: Tables, before: float, after: float) -> None:
     t.control[EVENT_ROWS] += 1
 
 
-@kernel
+@inlined
 def now(t: Tables) -> float:
     """Time of the present state, also between the pieces of a step."""
     return t.monitor[TIME] + t.settings[DT] - t.monitor[REMAINING]

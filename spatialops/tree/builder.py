@@ -27,6 +27,7 @@ from spatialops._layout import (
     PITCH,
     PLACE_P,
     PLACE_R,
+    SIZE_Q,
     TREE_COLUMNS,
 )
 from spatialops.algebra.inertia import Inertia
@@ -243,7 +244,8 @@ class _Assembly:
         self.links[k][INERTIA : INERTIA + 6] = own.about(np.zeros(3))[np.triu_indices(3)]
 
     def _freeze(self) -> Model:
-        joints = [body.joint for body in self.moving]
+        joints, tree = [body.joint for body in self.moving], np.array(self.tree, dtype=np.int64)
+        tree[:, SIZE_Q] = self.n_q
 
         def per_velocity(name: str) -> Array:
             return np.concatenate([joint.values(name) for joint in joints])
@@ -255,7 +257,7 @@ class _Assembly:
             body_parents=np.array(self.parents, dtype=np.int64),
             body_links=np.array(self.body_links, dtype=np.int64),
             frames=self.frames,
-            tree=np.array(self.tree, dtype=np.int64),
+            tree=tree,
             links=np.array(self.links),
             turns=np.array(self.turns),
             lower=per_velocity("lower"),

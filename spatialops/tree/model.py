@@ -15,7 +15,6 @@ from spatialops._layout import ATTITUDE, DAMPING, FIRST_Q, FRAME, GRAVITY, MASS,
 from spatialops.errors import ArgumentError, ModelError
 from spatialops.tree.joint import KINDS
 
-
 _TABLES = ("tree", "links")
 
 

@@ -1,0 +1,162 @@
+"""Compile every kernel ahead of its first use, with a progress bar, and remember that it was done."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import platform
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numba
+import numpy as np
+
+from spatialops import _jit
+from spatialops.contact.formulations.operational_space import OperationalSpace
+from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.lcp.solve import solve
+from spatialops.contact.problem import ContactProblem
+from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops.dynamics.compliance import compliance
+from spatialops.dynamics.composite_body import mass_matrix
+from spatialops.dynamics.energy import center_of_mass, energy, momentum
+from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift, node_positions
+from spatialops.dynamics.newton_euler import bias, inverse_dynamics
+from spatialops.models.pendulum import pendulum
+from spatialops.simulation import flow, stages, step
+from spatialops.simulation.simulator import Simulator
+from spatialops.tree.model import Node
+from spatialops.tree.state import difference, integrate
+
+Task = tuple[str, Callable[[], object]]
+
+
+def precompile(*, progress: bool = True, force: bool = False) -> int:
+    """Compile all kernels into the cache on disk.
+
+    Parameters
+    ----------
+    progress : bool
+        Show a progress bar on standard error while there is something to compile.
+    force : bool
+        Go through all kernels even if an earlier call has left its mark.
+
+    Returns
+    -------
+    int
+        Number of tasks done; 0 where the cache is warm or nothing is compiled (``NUMBA_DISABLE_JIT``).
+    """
+    if numba.config.DISABLE_JIT or (_mark().exists() and not force):
+        return 0
+    todo = tasks()
+    for _, run in _with_bar(todo) if progress else todo:
+        run()
+    _write(_mark())
+    return len(todo)
+
+
+def is_warm() -> bool:
+    """Whether `precompile` has nothing to do."""
+    return bool(numba.config.DISABLE_JIT) or _mark().exists()
+
+
+def tasks() -> list[Task]:
+    """What is compiled, as (label, call) in the order in which one builds on the other."""
+    return [*_dynamics_tasks(), *_contact_tasks(), *_loop_tasks()]
+
+
+def _dynamics_tasks() -> list[Task]:
+    example = pendulum(3)
+    model, q, v = example.model, example.state.q, example.state.v
+    a, nodes = np.zeros(model.nv), [Node("link1"), Node("link3")]
+    return [
+        ("poses", lambda: (body_poses(model, q), node_positions(model, q, nodes))),
+        ("Newton-Euler", lambda: (inverse_dynamics(model, q, v, a), bias(model, q, v))),
+        ("Jacobians", lambda: (jacobian(model, q, nodes), jacobian_drift(model, q, v, nodes))),
+        ("composite body", lambda: mass_matrix(model, q)),
+        ("energy", lambda: (energy(model, q, v), momentum(model, q, v), center_of_mass(model, q))),
+        ("manifold", lambda: (integrate(model, q, v), difference(model, q, q))),
+        ("articulated body", lambda: forward_dynamics(model, q, v, a)),
+        ("compliance, recursion", lambda: compliance(model, q, nodes, method="recursion")),
+        ("compliance, propagation", lambda: compliance(model, q, nodes, method="propagation")),
+    ]
+
+
+def _contact_tasks() -> list[Task]:
+    problem = ContactProblem(np.eye(3), -np.ones((1, 3)), np.full(1, 0.5), np.zeros(1))
+    lcp = MixedLCP(np.eye(2), [-1.0, 1.0])
+    return [
+        ("Lemke's method", lambda: solve(lcp)),
+        ("operational-space problem", lambda: _solve_by_hand(OperationalSpace(), problem)),
+    ]
+
+
+def _solve_by_hand(formulation: OperationalSpace, problem: ContactProblem) -> None:
+    formulation.recover(problem, solve(formulation.assemble(problem)))
+
+
+def _loop_tasks() -> list[Task]:
+    """The stages of a step one by one, so that the bar moves; then the loop that is made of them."""
+    simulator = Simulator(pendulum(3).scene(), dt=1e-4)
+    kind = numba.typeof(simulator._single)
+    found = [item for module in (flow, stages, step) for item in _stages(module)]
+    found.sort(key=lambda item: item[0] == "advance")  # made of all the others
+    compiled: list[Task] = [(name.replace("_", " "), _compiler(kernel, kind)) for name, kernel in found]
+    return [*compiled, ("stepping loop", lambda: simulator.run(duration=1e-3))]
+
+
+def _stages(module: ModuleType) -> Iterator[tuple[str, object]]:
+    """Cached kernels of a module that take the tables and nothing else."""
+    for name, item in vars(module).items():
+        function = getattr(item, "py_func", None)
+        if function is None or function.__module__ != module.__name__ or item.stats.cache_path is None:
+            continue
+        if list(inspect.signature(function).parameters) == ["t"]:
+            yield name, item
+
+
+def _compiler(kernel: object, kind: object) -> Callable[[], object]:
+    return lambda: kernel.compile((kind,))  # type: ignore[attr-defined]
+
+
+def _with_bar(todo: list[Task]) -> Iterator[Task]:
+    from tqdm import tqdm
+
+    pause = 0.1 if sys.stderr.isatty() else 10.0  # s; a log need not hold every move of the bar
+    with tqdm(todo, unit="part", desc="compiling kernels", mininterval=pause, leave=False) as bar:
+        for label, run in bar:
+            bar.set_postfix_str(label, refresh=pause < 1.0)
+            yield label, run
+
+
+def _mark() -> Path:
+    """File that says that all kernels of these sources are compiled for this interpreter and processor."""
+    digest = hashlib.sha256(f"{platform.python_version()} {numba.__version__} {_processor()}".encode())
+    package = Path(_jit.__file__).parent
+    for root, folders, files in os.walk(package, followlinks=True):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(".py"):
+                seen = Path(root, name).stat()  # Numba compiles again what is newer than its cache
+                digest.update(f"{root}/{name} {seen.st_mtime_ns} {seen.st_size}".encode())
+    return _jit.cache_directory() / f"complete-{digest.hexdigest()[:16]}"
+
+
+def _processor() -> str:
+    from llvmlite import binding
+
+    return f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()}"
+
+
+def _write(mark: Path) -> None:
+    """Put the mark in place in one step; a place that cannot be written only costs time later."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=mark.parent, delete=False) as file:
+            file.write(b"all kernels compiled\n")
+        os.replace(file.name, mark)
+    except OSError:
+        return

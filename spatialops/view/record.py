@@ -1,0 +1,249 @@
+"""Pictures of a recorded run: what `Record.plot` and `Record.replay` draw."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from spatialops._arrays import Array, IntArray, scalar
+from spatialops.collision.shapes import HalfSpace, Sphere
+from spatialops.dynamics.jacobian import body_poses, node_positions, node_velocities
+from spatialops.errors import RecordError
+from spatialops.simulation import _layout as at
+from spatialops.simulation.record import Record
+from spatialops.simulation.scene import Scene
+from spatialops.tree.model import Frame, Node
+from spatialops.view import plots
+from spatialops.view.replay import write_replay
+
+_ROWS = 4000  # points of a curve: more than a figure has pixels
+
+
+def plot_record(record: Record, path: str | os.PathLike[str], kind: str = "motion") -> Path:
+    """Draw a run.
+
+    Parameters
+    ----------
+    record : Record
+    path : path-like
+        The figure, png, svg or pdf by its suffix.
+    kind : {"motion", "frames", "energy", "contacts"}
+        Height and normal velocity of the last body ([J] figure 6), a series of side views ([J] figure 5), energies, or
+        contacts with their penetration and residual.
+
+    Raises
+    ------
+    RecordError
+        For an unknown kind, or if the figure cannot be written.
+    """
+    if kind not in KINDS:
+        raise RecordError(f"kind: expected one of {', '.join(KINDS)}, got {kind!r}")
+    return KINDS[kind](record, path)
+
+
+def replay_record(record: Record, path: str | os.PathLike[str], *, rate: float = 60.0, title: str = "") -> Path:
+    """Write a self-contained HTML page that replays a run in 3-D.
+
+    Parameters
+    ----------
+    record : Record
+    path : path-like
+    rate : float
+        Frames a second of simulated time; no more than were recorded.
+    title : str
+        Title of the page.
+
+    Raises
+    ------
+    ArgumentError
+        If `rate` is not positive.
+    RecordError
+        If the page cannot be written.
+    """
+    rows = frame_rows(record.times, scalar(rate, "rate", low=0.0, strict=True))
+    shapes, centres, turns = moving_shapes(record, rows)
+    return write_replay(
+        path,
+        times=record.times[rows],
+        shapes=shapes,
+        positions=centres,
+        quaternions=Rotation.from_matrix(turns.reshape(-1, 3, 3)).as_quat().reshape(*turns.shape[:2], 4),
+        contacts=frame_forces(record, record.times[rows]),
+        fixtures=fixtures(record.scene),
+        title=title or f"{record.scene.model.n_bodies} bodies, {record.times[-1] - record.times[0]:.4g} s",
+        summary=summary_rows(record),
+    )
+
+
+def summary_rows(record: Record) -> dict[str, str]:
+    """Figures of a run as text with units, for people."""
+    data, dt = record.summary(), float(record.metadata["dt"])
+    return {
+        "steps": f"{data['steps']:,} of {1e3 * dt:.4g} ms, {record.metadata['integrator']}",
+        "collisions": f"{data['collisions']:,}",
+        "contacts": f"at most {most_contacts(record)} at once, {data['contact_problems']:,} contact problems",
+        "largest penetration": f"{1e3 * data['penetration_max']:z.3g} mm",
+        "energy": f"{data['energy_start']:z.2f} J at the start, {data['energy_end']:z.2f} J at the end",
+        "worst residual": f"{data['residual_max']:z.1e} relative",
+        "warm starts": f"{data['warm_started']:,}",
+        "solver fallbacks": f"{data['solver_fallbacks']:,}",
+    }
+
+
+def most_contacts(record: Record) -> int:
+    """Largest number of contacts that pushed at one instant, impacts included."""
+    return int(_acting_together(record)[1].max(initial=0))
+
+
+def frame_rows(times: Array, rate: float) -> IntArray:
+    """Recorded rows nearest to `rate` frames a second, the first and the last included."""
+    if len(times) == 1:
+        return np.zeros(1, dtype=np.int64)
+    wanted = np.append(np.arange(times[0], times[-1], 1.0 / rate), times[-1])
+    after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
+    return np.unique(np.where(wanted - times[after - 1] <= times[after] - wanted, after - 1, after))
+
+
+def frame_forces(record: Record, times: Array) -> list[Array]:
+    """Per frame its contacts (k, 7): position (m), mean force during the frame (N), 1 for an impact.
+
+    A frame lasts from half-way after the one before to half-way to the next. Contacts of a pair within a frame are one
+    arrow: the sum of their impulses over the frame's length, at the mean of their positions weighted by impulse. Where
+    both bodies move, each gets its arrow.
+    """
+    edges = np.concatenate([times[:1], 0.5 * (times[1:] + times[:-1]), times[-1:]])
+    hits = record.hits[np.any(record.hits[:, at.HIT_IMPULSE :] != 0.0, axis=1)]
+    if len(times) < 2 or not len(hits):
+        return [np.zeros((0, 7)) for _ in times]
+    frame = np.clip(np.searchsorted(edges, hits[:, at.HIT_TIME], side="right") - 1, 0, len(times) - 1)
+    pair, kind = hits[:, at.HIT_PAIR].astype(np.int64), hits[:, at.HIT_KIND].astype(np.int64)
+    keys, group = np.unique((frame * len(record.scene.pairs) + pair) * 2 + kind, return_inverse=True)
+    weight = np.linalg.norm(hits[:, at.HIT_IMPULSE :], axis=1)[:, None]
+    columns = np.hstack([weight * hits[:, at.HIT_POINT : at.HIT_POINT + 3], hits[:, at.HIT_IMPULSE :], weight])
+    sums = np.zeros((len(keys), 7))
+    np.add.at(sums, group.reshape(-1), columns)
+    frame, pair, kind = keys // 2 // len(record.scene.pairs), keys // 2 % len(record.scene.pairs), keys % 2
+    forces = sums[:, 3:6] / np.diff(edges)[frame][:, None]
+    rows = np.column_stack([sums[:, :3] / sums[:, 6:], forces, kind])
+    both = _moving_sides(record.scene)[record.scene.pairs[pair, 1]]
+    rows = np.vstack([rows, rows[both] * [1, 1, 1, -1, -1, -1, 1]])
+    frame = np.concatenate([frame, frame[both]])
+    order = np.argsort(frame, kind="stable")
+    return np.split(rows[order], np.searchsorted(frame[order], np.arange(1, len(times))))
+
+
+def moving_shapes(record: Record, rows: IntArray) -> tuple[list[dict[str, Any]], Array, Array]:
+    """Spheres on bodies, their centres (F, G, 3) and rotations (F, G, 3, 3); bodies' origins where there are none."""
+    scene = record.scene
+    frames, local, shapes = [], [], []
+    for geom in scene.geoms:
+        frame = scene.model.frame(geom.body)
+        if frame.body >= 0 and isinstance(geom.shape, Sphere):
+            frames.append(frame)
+            local.append(frame.position + frame.rotation @ np.asarray(geom.position))
+            shapes.append({"kind": "sphere", "radius": float(geom.shape.radius), "name": geom.name})
+    poses = [body_poses(scene.model, record.q[row]) for row in rows]
+    origins, turns = np.stack([p.positions for p in poses]), np.stack([p.rotations for p in poses])
+    if not shapes:
+        radius = max(0.02 * float(np.ptp(origins, axis=(0, 1)).max(initial=0.0)), 0.01)
+        return [{"kind": "sphere", "radius": radius, "name": name} for name in scene.model.body_names], origins, turns
+    bodies = [frame.body for frame in frames]
+    centres = origins[:, bodies] + np.einsum("fgij,gj->fgi", turns[:, bodies], np.array(local))
+    return shapes, centres, turns[:, bodies] @ np.array([frame.rotation for frame in frames])
+
+
+def fixtures(scene: Scene) -> list[dict[str, Any]]:
+    """What does not move: half-spaces, and spheres on the world."""
+    found: list[dict[str, Any]] = []
+    for geom in scene.geoms:
+        frame: Frame = scene.model.frame(geom.body)
+        place = frame.position + frame.rotation @ np.asarray(geom.position)
+        if isinstance(geom.shape, HalfSpace):
+            found.append({"kind": "half_space", "point": place, "normal": geom.shape.normal, "name": geom.name})
+        elif frame.body < 0:
+            found.append({"kind": "sphere", "radius": geom.shape.radius, "position": place, "name": geom.name})
+    return found
+
+
+def _draw_motion(record: Record, path: str | os.PathLike[str]) -> Path:
+    rows, model, (name, node) = _thinned(record), record.scene.model, _last(record.scene)
+    heights = np.array([node_positions(model, record.q[row], [node])[0, 2] for row in rows])
+    speeds = np.array([node_velocities(model, record.q[row], record.v[row], [node])[0, 5] for row in rows])
+    # Impacts closer than a thousandth of the run would be drawn on top of each other.
+    grain = max(float(record.times[-1] - record.times[0]) / 1000.0, 1e-12)
+    impacts = record.events[:, at.EVENT_TIME]
+    impacts = impacts[np.unique((impacts / grain).round(), return_index=True)[1]]
+    curves = {name: (heights, speeds)}
+    return plots.height_and_velocity(path, times=record.times[rows], curves=curves, impacts=impacts)
+
+
+def _draw_frames(record: Record, path: str | os.PathLike[str]) -> Path:
+    rows = np.unique(np.linspace(0, len(record.times) - 1, min(len(record.times), 240)).round().astype(np.int64))
+    shapes, centres, _ = moving_shapes(record, rows)
+    radii, scenery = [shape["radius"] for shape in shapes], fixtures(record.scene)
+    return plots.frames(path, times=record.times[rows], positions=centres, radii=radii, fixtures=scenery)
+
+
+def _draw_energy(record: Record, path: str | os.PathLike[str]) -> Path:
+    rows = _thinned(record)
+    kinetic, potential = record.kinetic[rows], record.potential[rows]
+    return plots.energies(path, times=record.times[rows], kinetic=kinetic, potential=potential)
+
+
+def _draw_contacts(record: Record, path: str | os.PathLike[str]) -> Path:
+    """Of all that happened between two points of the curves, the worst is drawn."""
+    rows = _thinned(record)
+    starts = np.concatenate([[0], rows[:-1] + 1])
+    moments, sizes = _acting_together(record)
+    count = np.zeros(len(rows))
+    slots = np.searchsorted(record.times[rows], moments, side="right")
+    np.maximum.at(count, np.minimum(slots, len(rows) - 1), sizes)
+    return plots.contacts(
+        path,
+        times=record.times[rows],
+        count=count,
+        penetration=np.maximum.reduceat(np.maximum(record.penetrations, 0.0), starts),
+        residual=np.maximum.reduceat(record.residuals, starts),
+    )
+
+
+KINDS: dict[str, Callable[[Record, str | os.PathLike[str]], Path]] = {
+    "motion": _draw_motion,
+    "frames": _draw_frames,
+    "energy": _draw_energy,
+    "contacts": _draw_contacts,
+}
+
+
+def _thinned(record: Record) -> IntArray:
+    size = len(record.times)
+    return np.unique(np.linspace(0, size - 1, min(size, _ROWS)).round().astype(np.int64))
+
+
+def _last(scene: Scene) -> tuple[str, Node]:
+    """Name and centre of the last sphere on a body, or the last body's origin."""
+    for geom in reversed(scene.geoms):
+        if isinstance(geom.shape, Sphere) and scene.model.frame(geom.body).body >= 0:
+            return geom.name, Node(geom.body, geom.position)
+    name = scene.model.body_names[-1]
+    return name, Node(name)
+
+
+def _moving_sides(scene: Scene) -> Any:
+    """For every geom whether it sits on a body."""
+    return np.array([scene.model.frame(geom.body).body >= 0 for geom in scene.geoms], dtype=bool)
+
+
+def _acting_together(record: Record) -> tuple[Array, IntArray]:
+    """Instants at which contacts pushed, and how many at each."""
+    hits = record.hits[np.any(record.hits[:, at.HIT_IMPULSE :] != 0.0, axis=1)]
+    if not len(hits):
+        return np.zeros(0), np.zeros(0, dtype=np.int64)
+    changed = np.any(np.diff(hits[:, [at.HIT_TIME, at.HIT_KIND]], axis=0) != 0.0, axis=1)
+    starts = np.concatenate([[0], np.flatnonzero(changed) + 1])
+    return hits[starts, at.HIT_TIME], np.diff(np.append(starts, len(hits)))

@@ -1,0 +1,228 @@
+"""The command line: what it prints, what it writes, and how it fails."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from spatialops import cli, precompile
+from spatialops.errors import ContactError
+from spatialops.simulation.record import Record, load_record
+from spatialops.simulation.simulator import INTEGRATORS, Simulator
+from spatialops.view.record import KINDS
+
+SHORT = ["pendulum", "--links", "3", "--duration", "0.4", "--dt", "5e-4", "--no-progress"]
+FILES = {"record.npz", "motion.png", "frames.png", "energy.png", "contacts.png", "replay.html"}
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Run a command in this process, with the kernels compiled as they are needed."""
+    monkeypatch.setattr(precompile, "is_warm", lambda: True)
+
+    def invoke(*arguments: str) -> Result:
+        return CliRunner().invoke(cli.main, list(arguments))
+
+    return invoke
+
+
+def test_help_names_every_command(run: Run) -> None:
+    result = run("--help")
+    assert result.exit_code == 0
+    for name in ("pendulum", "precompile", "replay", "plot", "bench"):
+        assert f"\n  {name} " in result.output
+        assert "..." not in result.output.split(f"\n  {name} ")[1].splitlines()[0]
+    assert max(map(len, result.output.splitlines())) <= 80
+
+
+def test_version(run: Run) -> None:
+    assert run("--version").output.startswith("spatialops, version 0.")
+
+
+def test_help_loads_neither_plots_nor_benchmarks() -> None:
+    code = (
+        "import sys; from spatialops.cli import main; main(['--help'], standalone_mode=False); print(list(sys.modules))"
+    )
+    text = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    assert "Commands:" in text
+    for module in ("matplotlib", "spatialops.view", "spatialops.bench.command", "spatialops.precompile", "tqdm"):
+        assert f"'{module}'" not in text
+
+
+def test_choices_are_those_of_the_library() -> None:
+    assert set(cli._INTEGRATORS) == set(INTEGRATORS)
+    assert cli._KINDS == tuple(KINDS)
+
+
+@pytest.mark.compiled
+def test_pendulum_writes_everything_and_says_so(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "out"
+    result = run(*SHORT, "--out", str(out))
+    assert result.exit_code == 0, result.output
+    assert {path.name for path in out.iterdir()} == FILES
+    for word in ("steps per second", "collisions", "contacts", "penetration", " mm", " J ", "residual", *FILES):
+        assert word in result.output
+    assert "-0" not in result.output.replace(str(out), "").replace("e-0", "")
+    assert "Pendulum of 3 links" in (out / "replay.html").read_text()
+    assert load_record(out / "record.npz").summary()["steps"] == 800
+
+
+@pytest.mark.compiled
+def test_pendulum_json_is_all_there_is_on_standard_output(run: Run, tmp_path: Path) -> None:
+    result = run(*SHORT, "--json", "--out", str(tmp_path), "--integrator", "rk4", "--directions", "6")
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert data["steps"] == 800
+    assert data["links"] == 3
+    assert (data["integrator"], data["n_f"]) == ("rk4", 6)
+    assert data["steps_per_second"] > 0
+    assert data["residual_max"] <= 1e-9
+    assert data["energy_end"] <= data["energy_start"]
+    assert set(data["files"]) == FILES
+    assert "-0.0," not in result.stdout
+
+
+@pytest.mark.compiled
+def test_pendulum_without_out_writes_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*SHORT)
+    assert result.exit_code == 0
+    assert "--out DIR" in result.output
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.compiled
+def test_plot_and_replay_from_a_saved_record(run: Run, tmp_path: Path) -> None:
+    assert run(*SHORT, "--out", str(tmp_path)).exit_code == 0
+    saved = str(tmp_path / "record.npz")
+    for kind in KINDS:
+        target = tmp_path / "again" / f"{kind}.svg"
+        assert run("plot", saved, "--kind", kind, "--out", str(target)).exit_code == 0
+        assert target.stat().st_size > 1000
+    page = tmp_path / "again" / "a.html"
+    result = run("replay", saved, "--rate", "10", "--out", str(page), "--json")
+    assert json.loads(result.stdout) == {"file": str(page), "bytes": page.stat().st_size}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--links", "0"], "0 is not in the range x>=1"),
+        (["--links", "many"], "'many' is not a valid integer"),
+        (["--duration", "-1"], "-1.0 is not in the range x>=0"),
+        (["--duration", "nan"], "duration: expected a number >= 0, got nan"),
+        (["--dt", "0"], "0.0 is not in the range x>0"),
+        (["--dt", "nan"], "dt: expected a number > 0, got nan"),
+        (["--integrator", "euler"], "'euler' is not one of"),
+        (["--n-f", "3"], "n_f: expected an even number of friction directions"),
+        (["--record-every", "0"], "0 is not in the range x>=1"),
+        (["--speed", "3"], "No such option: --speed"),
+    ],
+)
+def test_wrong_options_are_named(run: Run, tmp_path: Path, arguments: list[str], message: str) -> None:
+    result = run("pendulum", "--no-progress", *arguments, "--out", str(tmp_path / "out"))
+    assert result.exit_code in (1, 2)
+    assert message in result.stderr
+    assert "Traceback" not in result.output
+    assert result.stdout == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_out_that_is_a_file_is_refused(run: Run, tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("mine")
+    result = run(*SHORT, "--out", str(taken))
+    assert result.exit_code == 2
+    assert "is a file" in result.stderr
+    assert run(*SHORT, "--out", str(taken / "below")).exit_code == 1
+    assert taken.read_text() == "mine"
+
+
+@pytest.mark.parametrize("content", [None, b"", b"not a record", b"PK\x03\x04 broken"])
+@pytest.mark.parametrize("command", ["plot", "replay"])
+def test_unreadable_records_are_one_line(run: Run, tmp_path: Path, command: str, content: bytes | None) -> None:
+    path, target = tmp_path / "record.npz", tmp_path / "out.html"
+    if content is not None:
+        path.write_bytes(content)
+    result = run(command, str(path), "--out", str(target))
+    assert result.exit_code in (1, 2)
+    assert str(path) in result.stderr
+    assert "Traceback" not in result.stderr
+    assert not target.exists()
+
+
+def test_failures_are_one_line_and_leave_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise ContactError("certificate failed\nby t = 1 s")
+
+    monkeypatch.setattr(Simulator, "run", fail)
+    result = run(*SHORT, "--out", str(tmp_path / "out"))
+    assert (result.exit_code, result.stderr) == (1, "Error: certificate failed by t = 1 s\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.compiled
+def test_interruption_leaves_the_old_files(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "record.npz").write_text("old")
+
+    def interrupt(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Record, "plot", interrupt)
+    result = run(*SHORT, "--out", str(tmp_path))
+    assert result.exit_code == 130
+    assert "Interrupted" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["record.npz"]
+    assert (tmp_path / "record.npz").read_text() == "old"
+
+
+def test_precompile_reports(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[bool] = []
+    monkeypatch.setattr(precompile, "precompile", lambda **options: done.append(options["force"]) or 7)
+    assert json.loads(run("precompile", "--json", "--force").stdout)["compiled"] == 7
+    assert "7 parts compiled" in run("precompile").output
+    assert done == [True, False]
+
+
+def test_cold_kernels_are_announced(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precompile, "is_warm", lambda: False)
+    monkeypatch.setattr(precompile, "precompile", lambda **_: 3)
+
+    def stop(*_: Any, **__: Any) -> None:
+        raise ContactError("far enough")
+
+    monkeypatch.setattr(Simulator, "run", stop)
+    assert "Compiling the kernels" in run(*SHORT).stderr
+
+
+def test_bench_has_its_own_help(run: Run) -> None:
+    pytest.importorskip("spatialops.bench.command")
+    result = run("bench", "--help")
+    assert result.exit_code == 0
+    assert "--quick" in result.output
+
+
+@pytest.mark.compiled
+def test_real_process(tmp_path: Path) -> None:
+    # Only what this run needs is compiled, and only where it is not yet.
+    code = "import spatialops.precompile as p; p.is_warm = lambda: True; "
+    code += "from spatialops.cli import main; main(prog_name='spatialops')"
+    command = [sys.executable, "-c", code, *SHORT, "--json", "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["steps"] == 800
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+    command = [sys.executable, "-m", "spatialops.cli", "plot", "nowhere.npz", "--out", "a.png"]
+    bad = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert bad.returncode == 2
+    assert "nowhere.npz" in bad.stderr
+    assert "Traceback" not in bad.stderr

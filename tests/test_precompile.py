@@ -1,0 +1,70 @@
+"""Compiling ahead: everything once, then nothing until a source changes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from spatialops import _jit, precompile
+
+
+@pytest.fixture
+def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names of the tasks that ran, in place of the real ones."""
+    done: list[str] = []
+    jobs: list[Any] = [(name, lambda name=name: done.append(name)) for name in ("first", "second")]
+    monkeypatch.setattr(_jit, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(precompile, "tasks", lambda: jobs)
+    monkeypatch.setattr(precompile.numba.config, "DISABLE_JIT", 0)
+    return done
+
+
+def test_done_once_and_remembered(calls: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert not precompile.is_warm()
+    assert precompile.precompile() == 2
+    assert "compiling kernels" in capsys.readouterr().err
+    assert precompile.is_warm()
+    assert precompile.precompile() == 0
+    assert precompile.precompile(force=True, progress=False) == 2
+    assert calls == ["first", "second"] * 2
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_another_processor_compiles_again(calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    precompile.precompile(progress=False)
+    monkeypatch.setattr(precompile, "_processor", lambda: "another one")
+    assert not precompile.is_warm()
+
+
+def test_a_failure_leaves_no_mark(calls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise RuntimeError("no compiler")
+
+    monkeypatch.setattr(precompile, "tasks", lambda: [("bad", fail)])
+    with pytest.raises(RuntimeError):
+        precompile.precompile(progress=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_cache_that_cannot_be_marked_is_no_error(calls: list[str], tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    assert precompile.precompile(progress=False) == 2
+
+
+@pytest.mark.skipif(bool(precompile.numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_the_stages_of_the_loop_are_found() -> None:
+    labels = [label for label, _ in precompile.tasks()]
+    assert labels[-1] == "stepping loop"
+    assert labels[-2] == "advance"
+    assert {"Newton-Euler", "articulated body", "compliance, recursion", "project positions"} <= set(labels)
+
+
+def test_nothing_to_do_without_compilation(calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precompile.numba.config, "DISABLE_JIT", 1)
+    assert precompile.is_warm()
+    assert precompile.precompile(force=True) == 0
+    assert calls == []
