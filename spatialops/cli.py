@@ -44,12 +44,14 @@ class _Commands(click.Group):
             raise click.exceptions.Exit(_INTERRUPTED) from None
         except SpatialOpsError as error:
             raise click.ClickException(_one_line(error)) from error
+        except BrokenPipeError:
+            raise  # the reader went away: click ends silently
         except OSError as error:
             where = f"{error.filename}: " if error.filename else ""
             raise click.ClickException(f"{where}{error.strerror or _one_line(error)}") from error
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group("spatialops", cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="spatialops")
 def main() -> None:
     """Rigid-body dynamics with contact, friction and impact in minimal coordinates.

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,12 @@ Run = Callable[..., Result]
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command in this process, with the kernels compiled as they are needed."""
     monkeypatch.setattr(precompile, "is_warm", lambda: True)
+    # click before 8.2 mixes the two streams unless told otherwise.
+    options: dict[str, Any] = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
+    runner = CliRunner(**options)
 
     def invoke(*arguments: str) -> Result:
-        return CliRunner().invoke(cli.main, list(arguments))
+        return runner.invoke(cli.main, list(arguments))
 
     return invoke
 
@@ -125,7 +129,7 @@ def test_plot_and_replay_from_a_saved_record(run: Run, tmp_path: Path) -> None:
         (["--integrator", "euler"], "'euler' is not one of"),
         (["--n-f", "3"], "n_f: expected an even number of friction directions"),
         (["--record-every", "0"], "0 is not in the range x>=1"),
-        (["--speed", "3"], "No such option: --speed"),
+        (["--speed", "3"], "--speed"),
     ],
 )
 def test_wrong_options_are_named(run: Run, tmp_path: Path, arguments: list[str], message: str) -> None:
@@ -187,7 +191,12 @@ def test_interruption_leaves_the_old_files(run: Run, tmp_path: Path, monkeypatch
 
 def test_precompile_reports(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[bool] = []
-    monkeypatch.setattr(precompile, "precompile", lambda **options: done.append(options["force"]) or 7)
+
+    def compile_all(*, progress: bool, force: bool) -> int:
+        done.append(force)
+        return 7
+
+    monkeypatch.setattr(precompile, "precompile", compile_all)
     assert json.loads(run("precompile", "--json", "--force").stdout)["compiled"] == 7
     assert "7 parts compiled" in run("precompile").output
     assert done == [True, False]

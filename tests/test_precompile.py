@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numba
 import pytest
 
 from spatialops import _jit, precompile
@@ -18,7 +19,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     jobs: list[Any] = [(name, lambda name=name: done.append(name)) for name in ("first", "second")]
     monkeypatch.setattr(_jit, "cache_directory", lambda: tmp_path)
     monkeypatch.setattr(precompile, "tasks", lambda: jobs)
-    monkeypatch.setattr(precompile.numba.config, "DISABLE_JIT", 0)
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
     return done
 
 
@@ -55,7 +56,7 @@ def test_a_cache_that_cannot_be_marked_is_no_error(calls: list[str], tmp_path: P
     assert precompile.precompile(progress=False) == 2
 
 
-@pytest.mark.skipif(bool(precompile.numba.config.DISABLE_JIT), reason="nothing is compiled")
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 def test_the_stages_of_the_loop_are_found() -> None:
     labels = [label for label, _ in precompile.tasks()]
     assert labels[-1] == "stepping loop"
@@ -64,7 +65,7 @@ def test_the_stages_of_the_loop_are_found() -> None:
 
 
 def test_nothing_to_do_without_compilation(calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precompile.numba.config, "DISABLE_JIT", 1)
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
     assert precompile.is_warm()
     assert precompile.precompile(force=True) == 0
     assert calls == []

@@ -101,7 +101,7 @@ class Ours:
     def __init__(self, scene: Scene, state: State, integrator: str) -> None:
         self.simulator = Simulator(scene, dt=DT, integrator=integrator)
         # So many rows that the contacts of a block fit: `run` empties the tables between its chunks.
-        self.tables = self.simulator._tables(_capacity(scene), 10 * STEPS)
+        self.tables = self.simulator._tables(_capacity(scene), (10 * STEPS, 10 * STEPS))
         self.state, self.zero = state, np.zeros(scene.model.nv)
 
     def __call__(self) -> None:

@@ -196,11 +196,9 @@ def acceleration_kernel(tree: IntArray, links: Array, base: Vec3, work: Array, a
 
 
 @kernel
-def prepare_kernel(tree: IntArray, links: Array, q: Array, v: Array, work: Array) -> None:
-    """First sweep, base to tips: poses, velocities, own inertia and own bias force of every link."""
-    for k in range(tree.shape[0]):
-        place_link(tree, links, q, work, k)
-        move_link(tree, links, v, work, k)
+def weigh_kernel(links: Array, work: Array) -> None:
+    """Own inertia and own bias force of every link; poses and velocities must be in `work`."""
+    for k in range(links.shape[0]):
         put_rigid_inertia(links, work, k)
         put_inertial_force(links, work, k, ZERO3, ZERO3)
 
@@ -236,19 +234,26 @@ def backward_kernel(tree: IntArray, links: Array, tau: Array, work: Array) -> in
 
 
 @kernel
+def sweep_kernel(tree: IntArray, links: Array, tau: Array, external: Array, work: Array, a: Array) -> int:
+    """Second and third sweep; own inertias and bias forces must be in `work`."""
+    subtract_external(tree, external, work)
+    status = backward_kernel(tree, links, tau, work)
+    acceleration_kernel(tree, links, lifted(links), work, a)
+    return finite_status(a) if status == OK else status
+
+
+@kernel
 def articulated_body_kernel(
     tree: IntArray, links: Array, q: Array, v: Array, tau: Array, external: Array, work: Array, a: Array
 ) -> int:
     """Forward dynamics; leaves poses, velocities and the factors U, D in `work`."""
     if not fits(tree, q, v) or not fits(tree, q, tau) or work.shape[0] != v.size or a.size != v.size:
         return MISFIT
-    prepare_kernel(tree, links, q, v, work)
-    subtract_external(tree, external, work)
-    status = backward_kernel(tree, links, tau, work)
-    acceleration_kernel(tree, links, lifted(links), work, a)
-    if status != OK:
-        return status
-    return finite_status(a)
+    for k in range(tree.shape[0]):
+        place_link(tree, links, q, work, k)
+        move_link(tree, links, v, work, k)
+    weigh_kernel(links, work)
+    return sweep_kernel(tree, links, tau, external, work, a)
 
 
 _DOOR = Door(articulated_body_kernel)

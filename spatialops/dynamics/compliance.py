@@ -18,19 +18,23 @@ from typing import Any
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, Sym3, Vec3, not_finite, output, vector
-from spatialops._jit import inlined, kernel
+from spatialops._jit import Door, inlined, kernel
 from spatialops._layout import (
     D_INVERSE,
     GAIN_F,
     GAIN_M,
     LEVER,
     LINEAR,
+    MISFIT,
     MOTION,
+    NOT_FINITE,
     OK,
     ORIGIN,
     PARENT,
     PITCH,
     ROTARY,
+    SINGULAR,
+    SIZE_Q,
     UPS_E,
     UPS_F,
     UPS_G,
@@ -258,7 +262,7 @@ def recursion_kernel(
     ups: Array,
     plan: IntArray,
     vertices: IntArray,
-    omega: Array,
+    buffer: Array,
     X: Array,
     out: Array,
 ) -> None:
@@ -267,39 +271,52 @@ def recursion_kernel(
         if plan[k, _BELOW] > 0:
             put_upsilon(tree, links, work, ups, k)
     count = number_vertices(tree, node_links, plan, vertices)
+    omega = buffer[: 36 * count * count].reshape(6 * count, 6 * count)
     for j in range(count):
         put_diagonal(work, ups, vertices, points, j, omega)
         above = vertices[j, _ABOVE]
         if above < 0:
             for row in range(6 * j, 6 * j + 6):
                 for c in range(6 * j):
-                    omega[row, c] = omega[c, row] = 0.0
+                    omega[row, c] = 0.0
+                    omega[c, row] = 0.0
             continue
         edge_kernel(tree, links, work, vertices, points, j, X)
         sweep_row(omega, X, 6 * above, 6 * j)
-    out[:] = 0.0
+    clear_world(node_links, out)
     for a in range(count):
         i = vertices[a, _NODE]
-        for b in range(count):
-            j = vertices[b, _NODE]
-            if i >= 0 and j >= 0:
-                for row in range(6):
+        if i < 0:
+            continue
+        for row in range(6):
+            for b in range(count):
+                j = vertices[b, _NODE]
+                if j >= 0:
                     for c in range(6):
                         out[6 * i + row, 6 * j + c] = omega[6 * a + row, 6 * b + c]
+
+
+@inlined
+def clear_world(node_links: IntArray, out: Array) -> None:
+    """Zero rows and columns of the world's nodes, which no vertex stands for."""
+    for i in range(node_links.size):
+        if node_links[i] < 0:
+            for row in range(6 * i, 6 * i + 6):
+                for c in range(out.shape[1]):
+                    out[row, c] = 0.0
+                    out[c, row] = 0.0
 
 
 @inlined
 def sweep_row(omega: Array, X: Array, above: int, j: int) -> None:
     """Omega(j, x) = psi^T(above, j) Omega(above, x) for all earlier vertices x ([J] 69)."""
     for row in range(6):
+        x0, x1, x2, x3, x4, x5 = X[0, row], X[1, row], X[2, row], X[3, row], X[4, row], X[5, row]
         for c in range(j):
-            omega[j + row, c] = X[0, row] * omega[above, c]
-        for i in range(1, 6):
-            f = X[i, row]
-            for c in range(j):
-                omega[j + row, c] += f * omega[above + i, c]
-    for row in range(6):
-        for c in range(j):
+            half = x0 * omega[above, c] + x1 * omega[above + 1, c] + x2 * omega[above + 2, c]
+            omega[j + row, c] = half + x3 * omega[above + 3, c] + x4 * omega[above + 4, c] + x5 * omega[above + 5, c]
+    for c in range(j):
+        for row in range(6):
             omega[c, j + row] = omega[j + row, c]
 
 
@@ -366,39 +383,58 @@ def multiply_common(tree: IntArray, node_links: IntArray, left: Array, i: int, j
             out[6 * j + c, 6 * i + row] = out[6 * i + row, 6 * j + c]
 
 
-@kernel
+@inlined
 def recursion_is_cheaper(plan: IntArray, n_nodes: int) -> bool:
-    """Compare the counts of multiplications, weighted by what they were measured to cost."""
-    recursion, propagation = 216.0 * n_nodes * n_nodes, 0.0
+    """Compare what both routes cost in nanoseconds, fitted on chains and bushy trees with 1 to 64 nodes."""
+    recursion, propagation = 16.0 * n_nodes * (n_nodes + 1), 0.0
     for k in range(plan.shape[0]):
         m = plan[k, _BELOW]
         if m > 0:
-            recursion += 350.0
-            propagation += 18.0 * m * (m + 1) + 150.0 * m
+            recursion += 45.0
+            propagation += 5.5 * m * (m + 1) + 35.0 * m
     return recursion < propagation
 
 
 @kernel
-def prepare_kernel(
+def compliance_kernel(
     tree: IntArray,
     links: Array,
     q: Array,
     node_links: IntArray,
     offsets: Array,
-    work: Array,
-    points: Array,
+    method: int,
+    scratch: Array,
     plan: IntArray,
+    out: Array,
 ) -> int:
-    """Everything that both routes start from; returns a status, -OK - 1 where the recursion is the cheaper route."""
-    status = poses_kernel(tree, links, q, work)
-    if status != OK:
-        return status
-    status = factor_kernel(tree, links, work)
-    if status != OK:
-        return status
+    """Everything; `scratch` starts with the workspace. One call and two buffers: each array costs 0.05-0.1 us."""
+    n, m = tree.shape[0], node_links.size
+    if q.size != tree[0, SIZE_Q] or out.shape[0] != 6 * m or out.shape[1] != 6 * m:
+        return MISFIT
+    a = WORK_COLUMNS * n
+    b = a + 3 * m
+    c = b + 36
+    d = c + UPSILON_COLUMNS * n
+    work, points, X = scratch[:a].reshape(n, WORK_COLUMNS), scratch[a:b].reshape(m, 3), scratch[b:c].reshape(6, 6)
+    if poses_kernel(tree, links, q, work) != OK:
+        return NOT_FINITE
+    if factor_kernel(tree, links, work) != OK:
+        return SINGULAR
     node_points(node_links, offsets, work, points)
-    mark_links(tree, node_links, plan)
-    return -1 if recursion_is_cheaper(plan, node_links.size) else OK
+    counts, vertices = plan[: 4 * n].reshape(n, 4), plan[4 * n : 4 * n + 6 * m].reshape(2 * m, 3)
+    mark_links(tree, node_links, counts)
+    if method == _RECURSION or (method == _AUTO and recursion_is_cheaper(counts, m)):
+        ups = scratch[c:d].reshape(n, UPSILON_COLUMNS)
+        recursion_kernel(tree, links, node_links, points, work, ups, counts, vertices, scratch[d:], X, out)
+    else:
+        left = scratch[c : c + 6 * m * n].reshape(n, 6 * m)
+        propagation_kernel(tree, links, node_links, points, work, left, X, out)
+    return OK
+
+
+_AUTO, _RECURSION, _PROPAGATION = 0, 1, 2
+_METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION}
+_DOOR = Door(compliance_kernel)
 
 
 def compliance(
@@ -432,22 +468,23 @@ def compliance(
     ----------
     [J] equations 62-69; Kreutz-Delgado, Jain and Rodriguez 1992.
     """
-    if method not in ("auto", "recursion", "propagation"):
+    if method not in _METHODS:
         raise ArgumentError(f"method: expected 'auto', 'recursion' or 'propagation', got {method!r}")
-    q = vector(q, model.nq, "q")
-    node_links, offsets = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
+    node_links, offsets = nodes if type(nodes) is Nodes else model.resolve(nodes)
     n, m = model.nv, node_links.size
-    result = output(out, (6 * m, 6 * m))
-    work, points, plan = np.empty((n, WORK_COLUMNS)), np.empty((m, 3)), np.empty((n, 4), dtype=np.int64)
-    status = prepare_kernel(model.tree, model.links, q, node_links, offsets, work, points, plan)
-    if status > OK:
-        raise singular_joint(model, work) if np.isfinite(q).all() else not_finite(q=q)
-    X = np.empty((6, 6))
-    if method == "recursion" or (method == "auto" and status < 0):
-        ups, vertices = np.empty((n, UPSILON_COLUMNS)), np.empty((2 * m, 3), dtype=np.int64)
-        omega = np.empty((12 * m, 12 * m))
-        recursion_kernel(model.tree, model.links, node_links, points, work, ups, plan, vertices, omega, X, result)
-    else:
-        left = np.empty((n, 6 * m))
-        propagation_kernel(model.tree, model.links, node_links, points, work, left, X, result)
+    result = np.empty((6 * m, 6 * m)) if out is None else out
+    scratch = np.empty(WORK_COLUMNS * n + 39 * (m + 1) + max((UPSILON_COLUMNS * n + 144 * m * m), 6 * m * n))
+    plan = np.empty(4 * n + 6 * m, dtype=np.int64)
+    arguments = node_links, offsets, _METHODS[method], scratch, plan
+    try:
+        status = _DOOR.call(model.tree, model.links, q, *arguments, result)
+    except TypeError:
+        status = MISFIT
+    if status == MISFIT:
+        q, result = vector(q, model.nq, "q"), output(result, (6 * m, 6 * m))
+        status = _DOOR.checked_call(model.tree, model.links, q, *arguments, result)
+    if status == NOT_FINITE:
+        raise not_finite(q=q)
+    if status == SINGULAR:
+        raise singular_joint(model, scratch[: WORK_COLUMNS * n].reshape(n, WORK_COLUMNS))
     return result

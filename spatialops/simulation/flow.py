@@ -15,7 +15,8 @@ from spatialops._arrays import Array, IntArray
 from spatialops._jit import inlined, kernel
 from spatialops._layout import DAMPING, FIRST_Q, FRAME, POSE
 from spatialops.algebra.vectors import copy_into, cross, rotate, rotate_back, rotation_from_quaternion
-from spatialops.dynamics.articulated_body import articulated_body_kernel
+from spatialops.dynamics.articulated_body import sweep_kernel, weigh_kernel
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation._layout import (
     ACC,
     DV,
@@ -66,9 +67,20 @@ def accelerations(
     tree: IntArray, links: Array, q: Array, v: Array, tau: Array, external: Array, work: Array, forces: Array, a: Array
 ) -> int:
     """Accelerations under `tau` and the joints' damping; leaves poses, velocities and factors in `work`."""
+    poses_kernel(tree, links, q, work)
+    velocities_kernel(tree, links, v, work)
+    return placed_accelerations(tree, links, v, tau, external, work, forces, a)
+
+
+@kernel
+def placed_accelerations(
+    tree: IntArray, links: Array, v: Array, tau: Array, external: Array, work: Array, forces: Array, a: Array
+) -> int:
+    """The same where poses and velocities are in `work`."""
     for k in range(tau.size):
         forces[k] = tau[k] - links[k, DAMPING] * v[k]
-    return articulated_body_kernel(tree, links, q, v, forces, external, work, a)
+    weigh_kernel(links, work)
+    return sweep_kernel(tree, links, forces, external, work, a)
 
 
 @kernel
@@ -120,7 +132,7 @@ def runge_kutta(t: Tables, s: float, q_end: Array, v_end: Array) -> None:
 def smooth_step(t: Tables) -> int:
     """Evaluate the smooth dynamics of a piece: evaluation state Q_E, V_E and velocity change DV without contacts.
 
-    Poses, velocities and factors at Q_E, V_E are left in `work`.
+    Poses and velocities of the present state must be in `work`; those at Q_E, V_E are left there, with factors.
     """
     nq, nv, s = t.q.size, t.v.size, t.monitor[PIECE]
     q_e, v_e, dv = t.vectors[Q_E, :nq], t.vectors[V_E, :nv], t.vectors[DV, :nv]
@@ -129,7 +141,10 @@ def smooth_step(t: Tables) -> int:
     t.vectors[DVC, :nv] = 0.0
     if t.control[SCHEME] == MOREAU:
         transport(t.tree, t.q, q_e, v_e)
-    status = accelerations(t.tree, t.links, q_e, v_e, t.tau, t.external, t.work, t.vectors[TAU, :nv], dv)
+    if t.control[SCHEME] == MOREAU:
+        poses_kernel(t.tree, t.links, q_e, t.work)
+        velocities_kernel(t.tree, t.links, v_e, t.work)
+    status = placed_accelerations(t.tree, t.links, v_e, t.tau, t.external, t.work, t.vectors[TAU, :nv], dv)
     if t.control[SCHEME] == RK4:
         q_x, v_x = t.vectors[Q_X, :nq], t.vectors[V_X, :nv]
         runge_kutta(t, s, q_x, v_x)

@@ -136,7 +136,7 @@ class Simulator:
         self._external = not (isinstance(self.formulation, OperationalSpace) and solver == "auto")
         self._n_f = self.formulation.n_f if isinstance(self.formulation, OperationalSpace) else 4
         directions(self._n_f)
-        self._single = self._tables(_capacity(scene), 1)
+        self._single = self._tables(_capacity(scene), (1, 1))
 
     def step(self, state: State, tau: Any = None) -> tuple[State, StepInfo]:
         """One step of `dt` from `state` under joint forces `tau` (nv,), default zero.
@@ -200,7 +200,7 @@ class Simulator:
             raise ArgumentError(f"record_every: expected a whole number >= 1, got {record_every!r}")
         begin = (state or self.scene.state).checked(self.scene.model)
         chunk = 1 if controller else min(_CHUNK, max(n_steps, 1))
-        t = self._tables(_capacity(self.scene), chunk // int(record_every) + 2)
+        t = self._tables(_capacity(self.scene), (chunk, chunk // int(record_every) + 2))
         builder = RecordBuilder(self.scene, self._options())
         _load(t, begin, np.zeros(self.scene.model.nv), 0)
         t.control[at.EVERY] = int(record_every)
@@ -240,8 +240,8 @@ class Simulator:
             raise ArgumentError("tau: must be finite, got NaN or infinity")
         return forces
 
-    def _tables(self, capacity: int, n_rows: int) -> Tables:
-        t = allocate(self.scene, self._settings, self._n_f, capacity, n_rows)
+    def _tables(self, capacity: int, steps: tuple[int, int]) -> Tables:
+        t = allocate(self.scene, self._settings, self._n_f, capacity, steps)
         t.control[at.EXTERNAL] = self._external
         t.control[at.SCHEME] = INTEGRATORS[self.integrator]
         t.control[at.EVERY] = 1
@@ -288,7 +288,7 @@ class Simulator:
 
     def _grow(self, t: Tables) -> Tables:
         """Tables for twice the contacts, in the same state; the stage that ran out of room is run again."""
-        bigger = self._tables(2 * len(t.ints), len(t.rows))
+        bigger = self._tables(2 * len(t.ints), (len(t.hits), len(t.rows)))
         for name, old in t._asdict().items():
             new = getattr(bigger, name)
             if new is old or name in ("W", "A", "D", "covers", "lcp_ints", "lcp_vectors"):

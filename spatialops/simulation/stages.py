@@ -181,7 +181,7 @@ def solve_here(t: Tables, warm: bool) -> None:
         recall(t, False)
         residual = solve_basis(A, b, 0, active, z, w, D[: n * n].reshape(n, n), ints[4:6], vectors)
         t.control[WARM] += 1 if residual <= tolerance else 0
-    if residual > tolerance:
+    if not residual <= tolerance:  # also where it is NaN
         code, pivots, residual = lemke_kernel(
             A, b, 0, t.covers, 10 * n + 100, tolerance, D.reshape(n, n + 2), ints, vectors, active, z, w
         )

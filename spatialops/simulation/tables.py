@@ -72,8 +72,8 @@ class Tables(NamedTuple):
     events: Array
 
 
-def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, n_rows: int) -> Tables:
-    """Tables for up to `capacity` contacts at once and `n_rows` recorded steps a call."""
+def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tuple[int, int]) -> Tables:
+    """Tables for up to `capacity` contacts at once; `steps` a call, and how many of them are recorded."""
     model, pairs = scene.model, scene.pairs
     nv, width, m = model.nv, max(model.nq, model.nv), capacity
     n, n_pairs, n_geoms = m * (n_f + 2), len(pairs), len(scene.geoms)
@@ -119,8 +119,8 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, n_rows: int
         active=np.zeros(n, dtype=np.int64),
         covers=covering_vectors(n),
         memory=np.zeros((n_pairs, n_f + 2), dtype=np.int64),
-        rows=np.zeros((n_rows, ROW_COLUMNS)),
-        row_states=np.zeros((n_rows, model.nq + nv)),
-        hits=np.zeros((2 * n_rows + 8 * m, HIT_COLUMNS)),
-        events=np.zeros((n_rows + 256, EVENT_COLUMNS)),
+        rows=np.zeros((steps[1], ROW_COLUMNS)),
+        row_states=np.zeros((steps[1], model.nq + nv)),
+        hits=np.zeros((2 * steps[0] + 8 * m, HIT_COLUMNS)),
+        events=np.zeros((steps[0] // 8 + 256, EVENT_COLUMNS)),
     )

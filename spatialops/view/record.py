@@ -41,7 +41,7 @@ def plot_record(record: Record, path: str | os.PathLike[str], kind: str = "motio
     RecordError
         For an unknown kind, or if the figure cannot be written.
     """
-    if kind not in KINDS:
+    if kind not in tuple(KINDS):
         raise RecordError(f"kind: expected one of {', '.join(KINDS)}, got {kind!r}")
     return KINDS[kind](record, path)
 

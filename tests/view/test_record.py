@@ -199,10 +199,9 @@ def test_forces_add_up_to_all_impulses() -> None:
     record = made_up(scene, hits)
     times = record.times[pictures.frame_rows(record.times, 30.0)]
     edges = np.concatenate([times[:1], 0.5 * (times[1:] + times[:-1]), times[-1:]])
-    given = sum(
-        rows[:, 3:6].sum(axis=0) * step
-        for rows, step in zip(pictures.frame_forces(record, times), np.diff(edges), strict=True)
-    )
+    given = np.zeros(3)
+    for rows, step in zip(pictures.frame_forces(record, times), np.diff(edges), strict=True):
+        given += step * rows[:, 3:6].sum(axis=0)
     np.testing.assert_allclose(given, record.hits[:, at.HIT_IMPULSE :].sum(axis=0))
 
 

@@ -44,23 +44,23 @@ TEXTBOOK = {
         [3, 5, -9, -5],
         [2, 1, 3, 1],
     ),
-    # Murty, chapter 2: a triangular P-matrix.
+    # Murty: a triangular P-matrix.
     "murty_triangular": ([[1, 0, 0], [2, 1, 0], [2, 2, 1]], [-8, -12, -14], [8, 0, 0]),
-    # Murty, section 2.11: not a P-matrix, M and q such that the solution is far from the covering ray.
-    "murty_2_11": ([[-1.5, 2], [-4, 4]], [-5, 17], None),
-    # Murty, chapter 4, and CPS, chapter 4: a P-matrix on which principal pivoting cycles; all rows are alike.
+    # Murty, example 2.11 (as QuantEcon.py's tests number it): not a P-matrix, one solution.
+    "murty_2_11": ([[-1.5, 2], [-4, 4]], [-5, 17], [27, 22.75]),
+    # Murty, and CPS: a P-matrix on which simple principal pivoting cycles.
     "murty_cycle": ([[1, 2, 0], [0, 1, 2], [2, 0, 1]], [-1, -1, -1], [1 / 3, 1 / 3, 1 / 3]),
     # CPS: semidefinite of rank one, a segment of solutions z1 + z2 = 1.
     "cps_segment": ([[1, 1], [1, 1]], [-1, -1], None),
     # CPS: semidefinite, an unbounded ray of solutions z2 = 1 + z1.
     "cps_ray": ([[1, -1], [-1, 1]], [1, -1], None),
-    # CPS, chapter 1: the equilibrium of a bimatrix game.
+    # CPS: the equilibrium of a bimatrix game.
     "cps_game": (
         [[0, 0, 10, 30], [0, 0, 20, 15], [10, 30, 0, 0], [20, 15, 0, 0]],
         [-1, -1, -1, -1],
         None,
     ),
-    # CPS, chapter 1: the optimality conditions of a convex quadratic program.
+    # CPS: the optimality conditions of a convex quadratic program.
     "cps_program": (
         [[11, 0, 10, -1], [0, 11, 10, -1], [10, 10, 21, -1], [1, 1, 1, 0]],
         [50, 50, 10, -6],

@@ -1,0 +1,221 @@
+"""Records: there and back with equal arrays, refused when damaged or foreign, never written half."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+import spatialops as so
+from spatialops.collision import HalfSpace, Sphere
+from spatialops.errors import RecordError
+
+ARRAYS = (
+    "times",
+    "q",
+    "v",
+    "kinetic",
+    "potential",
+    "contact_counts",
+    "impact_counts",
+    "residuals",
+    "penetrations",
+    "pivots",
+    "hits",
+    "events",
+)
+
+
+@pytest.fixture(scope="module")
+def record():
+    """A ball that bounces once on a floor, and a pendulum of one link beside it."""
+    builder = so.TreeBuilder()
+    inertia = so.Inertia.sphere(0.1, mass=1.0)
+    builder.add_body("ball", joint=so.Joint("free"), inertia=inertia)
+    builder.add_body("bob", joint=so.Joint("revolute", axis="y"), inertia=inertia.shifted((0, 0, -1)), position=(3, 0, 3))
+    model = builder.build()
+    geoms = [
+        so.Geom("ball", "ball", Sphere(0.1), restitution=0.5, friction=0.2),
+        so.Geom("bob", "bob", Sphere(0.1), position=(0.0, 0.0, -1.0)),
+        so.Geom("floor", "world", HalfSpace(), restitution=0.5),
+    ]
+    q, v = model.neutral(), np.zeros(7)
+    q[2], v[3] = 0.11, 1.0
+    scene = so.Scene(model, geoms, state=so.State(q, v, 5.0), ignore=[("bob", "floor")])
+    return so.Simulator(scene, dt=4e-3).run(duration=0.1)
+
+
+def test_what_is_in_it(record):
+    n = len(record.times)
+    assert n == 26
+    assert record.times[[0, -1]] == pytest.approx([5.0, 5.1])
+    assert (record.q.shape, record.v.shape) == ((n, 8), (n, 7))
+    assert len(record.events) >= 1
+    assert set(record.hits[:, 2]) <= {0.0, 1.0}
+    assert record.impact_counts.sum() == len(record.events)
+    assert np.array_equal(record.energy, record.kinetic + record.potential)
+    for row in (0, n // 2, n - 1):
+        expected = so.energy(record.scene.model, record.q[row], record.v[row])
+        assert record.kinetic[row] == pytest.approx(expected.kinetic, rel=1e-12)
+        assert record.potential[row] == pytest.approx(expected.potential, rel=1e-12)
+    assert np.array_equal(record.final.q, record.q[-1])
+    assert record.final.time == record.times[-1]
+
+
+def test_impulses_explain_the_momentum(record):
+    # The ball's vertical momentum: what gravity takes over the run, what the floor gives.
+    names = [record.scene.pair_names(int(pair)) for pair in record.hits[:, 1]]
+    assert set(names) == {("ball", "floor")}
+    rotate = [so.node_velocities(record.scene.model, q, v, [so.Node("ball")])[0, 3:] for q, v in zip(record.q, record.v)]
+    change = rotate[-1] - rotate[0]
+    given = record.hits[:, 10:13].sum(axis=0) + np.array([0.0, 0.0, -9.81 * 0.1])
+    assert np.allclose(change, given, rtol=0.0, atol=1e-9)
+
+
+def test_metadata_and_summary(record):
+    data = json.loads(json.dumps(record.metadata))
+    assert data["steps"] == 25
+    assert data["dt"] == 4e-3
+    assert data["integrator"] == "moreau"
+    assert "OperationalSpace" in data["formulation"]
+    assert data["solver"] == "auto"
+    assert set(data["versions"]) >= {"python", "spatialops", "numpy", "numba", "scipy"}
+    assert data["contact_problems"] > 0
+    summary = json.loads(json.dumps(record.summary()))
+    assert summary["steps"] == 25
+    assert summary["collisions"] == len(record.events)
+    assert summary["penetration_max"] == record.penetrations.max()
+    assert summary["energy_end"] == record.energy[-1]
+    assert summary["collision_energy_gain_max"] == 0.0
+
+
+def test_fallbacks_are_those_of_the_run_itself(record):
+    sim = so.Simulator(record.scene, dt=4e-3)
+    sim.fallbacks = 3  # of an earlier run
+    assert sim.run(duration=4e-3).metadata["solver_fallbacks"] == 0
+
+
+def test_there_and_back(record, tmp_path):
+    path = record.save(tmp_path / "deep" / "run.npz")
+    assert [item.name for item in path.parent.iterdir()] == ["run.npz"]
+    again = so.load_record(path)
+    for name in ARRAYS:
+        one, other = getattr(record, name), getattr(again, name)
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other), name
+    assert again.metadata == record.metadata
+    assert again.summary() == record.summary()
+    scene, model = again.scene, again.scene.model
+    assert scene.to_data() == record.scene.to_data()
+    assert np.array_equal(scene.pairs, record.scene.pairs)
+    assert model.body_names == record.scene.model.body_names
+    assert model.joint_names == record.scene.model.joint_names
+    assert np.array_equal(scene.state.q, record.q[0])
+    assert scene.state.time == record.times[0]
+    # The stored mechanism moves as the one that was recorded.
+    rerun = so.Simulator(scene, dt=4e-3).run(duration=0.1)
+    assert np.array_equal(rerun.q, record.q)
+
+
+def test_every_field_is_compared():
+    assert {item.name for item in dataclasses.fields(so.Record)} == {*ARRAYS, "scene", "metadata"}
+
+
+def test_saving_again_replaces_the_file(record, tmp_path):
+    path = tmp_path / "run.npz"
+    path.write_bytes(b"something older")
+    record.save(str(path))
+    assert np.array_equal(so.load_record(str(path)).q, record.q)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError("disk full"), MemoryError])
+def test_killed_while_saving(record, tmp_path, monkeypatch, error):
+    path = record.save(tmp_path / "run.npz")
+    before = path.read_bytes()
+
+    def dies(file, **arrays):
+        file.write(b"half a record")
+        raise error
+
+    monkeypatch.setattr(np, "savez_compressed", dies)
+    with pytest.raises(RecordError if isinstance(error, OSError) else error):
+        record.save(path)
+    assert [item.name for item in tmp_path.iterdir()] == ["run.npz"]
+    assert path.read_bytes() == before
+
+
+def test_a_path_that_cannot_be_written(record, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(RecordError, match="cannot be written"):
+        record.save(tmp_path)
+    with pytest.raises(RecordError, match="cannot be written"):
+        record.save(tmp_path / "file" / "run.npz")
+
+
+def test_missing_and_foreign_files(tmp_path):
+    (tmp_path / "text.npz").write_text("not a record")
+    (tmp_path / "empty.npz").write_bytes(b"")
+    np.save(tmp_path / "array.npy", np.eye(3))
+    np.savez(tmp_path / "foreign.npz", other=np.eye(3))
+    for header in ("[]", "{}", '{"format": 1}', "not json", '{"format": 1, "scene": {}, "names": {}, "metadata": {}}'):
+        np.savez(tmp_path / f"header{len(header)}.npz", header=np.array(header))
+    for path in [tmp_path / "missing.npz", tmp_path, *tmp_path.iterdir()]:
+        with pytest.raises(RecordError):
+            so.load_record(path)
+
+
+def _rewrite(source, target, change):
+    with np.load(source) as data:
+        arrays = {name: data[name] for name in data.files}
+    header = json.loads(str(arrays["header"]))
+    change(header, arrays)
+    np.savez(target, **{**arrays, "header": np.array(json.dumps(header))})
+    return target
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header, arrays: header.update(format=99),
+        lambda header, arrays: header.pop("metadata"),
+        lambda header, arrays: header.pop("scene"),
+        lambda header, arrays: header["scene"]["geoms"][0].update(body="nobody"),
+        lambda header, arrays: header["scene"]["geoms"][0]["shape"].update(kind="torus"),
+        lambda header, arrays: arrays.pop("q"),
+        lambda header, arrays: arrays.pop("model.links"),
+        lambda header, arrays: arrays.update(q=arrays["q"][:, :-1]),
+    ],
+)
+def test_records_with_something_amiss(record, tmp_path, change):
+    path = _rewrite(record.save(tmp_path / "run.npz"), tmp_path / "odd.npz", change)
+    with pytest.raises(RecordError):
+        so.load_record(path)
+
+
+def test_damaged_files_are_refused_or_whole(record, tmp_path, rng):
+    raw, refused = record.save(tmp_path / "run.npz").read_bytes(), 0
+    for i in range(400):
+        data = bytearray(raw)
+        if i % 5 == 0:
+            data = data[: rng.integers(len(data))]
+        else:
+            data[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
+        (tmp_path / "bad.npz").write_bytes(data)
+        try:
+            again = so.load_record(tmp_path / "bad.npz")
+        except RecordError:
+            refused += 1
+            continue
+        assert all(np.array_equal(getattr(again, name), getattr(record, name)) for name in ARRAYS)
+    assert refused > 100
+
+
+@pytest.mark.compiled
+def test_geom_positions_follow_the_poses(record):
+    rows = [0, 10, 25]
+    positions, rotations = record.geom_positions(rows)
+    assert positions.shape == (3, 3, 3)
+    for f, row in enumerate(rows):
+        nodes = [so.Node("ball"), so.Node("bob", (0.0, 0.0, -1.0))]
+        assert np.allclose(positions[f, :2], so.node_positions(record.scene.model, record.q[row], nodes), atol=1e-14)
+        assert np.allclose(rotations[f] @ rotations[f].transpose(0, 2, 1), np.eye(3), atol=1e-13)
