@@ -68,7 +68,9 @@ def contact_row(
 
 
 @kernel
-def contact_rows(tree: IntArray, links: Array, work: Array, ints: IntArray, floats: Array, count: int, L: Array) -> None:
+def contact_rows(
+    tree: IntArray, links: Array, work: Array, ints: IntArray, floats: Array, count: int, L: Array
+) -> None:
     """Rows of L of all contacts along normal and tangents; factors must be in `work`."""
     for i in range(count):
         point = vec3(floats, i, POINT)
@@ -91,9 +93,7 @@ def multiply_rows(L: Array, size: int, W: Array) -> None:
 
 
 @kernel
-def velocity_change(
-    tree: IntArray, links: Array, work: Array, L: Array, size: int, impulses: Array, dv: Array
-) -> None:
+def velocity_change(tree: IntArray, links: Array, work: Array, L: Array, size: int, impulses: Array, dv: Array) -> None:
     """dv = M^-1 G^T p: u = L^T p, then one sweep base to tips; uses the acceleration columns of `work`."""
     for k in range(tree.shape[0]):
         dv[k] = 0.0

@@ -227,7 +227,7 @@ def _finished_files(out: Path | None) -> Iterator[Path | None]:
     if out is None:
         yield None
         return
-    fresh = not out.exists()
+    made = [folder for folder in (out, *out.parents) if not folder.exists()]
     out.mkdir(parents=True, exist_ok=True)
     try:
         with tempfile.TemporaryDirectory(prefix=".writing-", dir=out) as name:
@@ -235,9 +235,9 @@ def _finished_files(out: Path | None) -> Iterator[Path | None]:
             for file in sorted(Path(name).iterdir()):
                 os.replace(file, out / file.name)
     except BaseException:
-        if fresh:
-            with suppress(OSError):
-                out.rmdir()
+        with suppress(OSError):
+            for folder in made:
+                folder.rmdir()
         raise
 
 

@@ -169,7 +169,7 @@ def test_failures_are_one_line_and_leave_nothing(run: Run, tmp_path: Path, monke
         raise ContactError("certificate failed\nby t = 1 s")
 
     monkeypatch.setattr(Simulator, "run", fail)
-    result = run(*SHORT, "--out", str(tmp_path / "out"))
+    result = run(*SHORT, "--out", str(tmp_path / "deep" / "out"))
     assert (result.exit_code, result.stderr) == (1, "Error: certificate failed by t = 1 s\n")
     assert list(tmp_path.iterdir()) == []
 

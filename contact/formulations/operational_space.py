@@ -3,8 +3,8 @@
     w = [D* W D, E; [mu, -E*], 0] z + [D* v; mu theta],   z = [beta; sigma]
 
 with W = Q Lambda Q* the compliance of the contacts along their frames, D = [n, d_1 .. d_nf], and v the velocities that
-the contacts would have without their impulses. Impulses are measured by the velocity that they cause: beta in the LCP is
-impulse times s, s = max diag W, so that all unknowns are speeds and one residual speaks for all rows.
+the contacts would have without their impulses. Impulses are measured by the velocity that they cause: beta in the LCP
+is impulse times s, s = max diag W, so that all unknowns are speeds and one residual speaks for all rows.
 """
 
 from __future__ import annotations

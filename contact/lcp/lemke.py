@@ -1,9 +1,9 @@
 """Lemke's method on a condensed dictionary, with a lexicographic rule against cycling.
 
-The dictionary expresses the basic variables by the others: x_i = D[i, n+1] + sum_j D[i, j] x_j, where column n started as
-the artificial variable's. Free rows are pivoted out first and never come back. Symmetric contacts make many exact ties,
-which rounding breaks at random; a covering vector of random entries keeps them apart (measured: 0 failures against 35-60
-of 432 for a vector of ones), and what ties remain are broken lexicographically, which cannot cycle.
+The dictionary expresses the basic variables by the others: x_i = D[i, n+1] + sum_j D[i, j] x_j, where column n started
+as the artificial variable's. Free rows are pivoted out first and never come back. Symmetric contacts make many exact
+ties, which rounding breaks at random; a covering vector of random entries keeps them apart (measured: 0 failures against
+35-60 of 432 for a vector of ones), and what ties remain are broken lexicographically, which cannot cycle.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def swap_names(basic: IntArray, others: IntArray, row: int, column: int) -> None
 
 @kernel
 def eliminate_free(D: Array, n_free: int, basic: IntArray, others: IntArray) -> int:
-    """Pivot the free z into the basis by full pivoting; returns how many could be (the rest is redundant or singular)."""
+    """Pivot the free z into the basis by full pivoting; returns how many could be (the rest is singular)."""
     for done in range(n_free):
         row, column, best = -1, -1, 0.0
         for i in range(n_free):
@@ -73,7 +73,7 @@ def eliminate_free(D: Array, n_free: int, basic: IntArray, others: IntArray) -> 
 
 @inlined
 def inverse_entry(D: Array, where: IntArray, row: int, j: int) -> float:
-    """Entry (row, j) of the inverse basis: minus the dictionary's column of w_j, or a unit column where w_j is basic."""
+    """Entry (row, j) of the inverse basis: minus the dictionary's column of w_j, or of a unit matrix."""
     place = where[j]
     if place < 0:
         return 1.0 if row == -place - 1 else 0.0
@@ -184,7 +184,7 @@ def lemke_pivots(
 
 @inlined
 def largest_of(b: Array) -> float:
-    """max |b|, or 1 where b is zero."""
+    """Largest |b|, or 1 where b is zero."""
     largest = 0.0
     for i in range(b.size):
         largest = max(largest, abs(b[i]))
@@ -293,6 +293,17 @@ class Lemke:
                 return LCPSolution(z, w, Status.SOLVED, 0, residual, "lemke (warm)")
         limit = 10 * n + 100 if self.max_pivots is None else int(self.max_pivots)
         code, pivots, residual = lemke_kernel(
-            problem.A, problem.b, problem.n_free, covering_vectors(n), limit, self.tolerance, D, ints, vectors, active, z, w
+            problem.A,
+            problem.b,
+            problem.n_free,
+            covering_vectors(n),
+            limit,
+            self.tolerance,
+            D,
+            ints,
+            vectors,
+            active,
+            z,
+            w,
         )
         return LCPSolution(z, w, Status(code), pivots, residual, "lemke")

@@ -27,4 +27,6 @@ def scaled_back(solution: LCPSolution, scales: Array) -> LCPSolution:
     """A solution of the equilibrated problem in the original one's units."""
     scale, factor = scales[:-1], scales[-1]
     z, w = solution.z * scale / factor, solution.w / scale / factor
-    return LCPSolution(z, w, solution.status, solution.iterations, solution.residual, solution.solver + ", equilibrated")
+    return LCPSolution(
+        z, w, solution.status, solution.iterations, solution.residual, solution.solver + ", equilibrated"
+    )

@@ -22,10 +22,10 @@ class Status(IntEnum):
 
 _MESSAGES = {
     Status.SOLVED: "solved to the required residual",
-    Status.RAY: "ended on a ray: the problem may have no solution, or its matrix is of a class that Lemke's method does "
-    "not process; try solver='auto' or check the signs of A and b",
+    Status.RAY: "ended on a ray: the problem may have no solution, or its matrix is of a class that Lemke's method "
+    "does not process; try solver='auto' or check the signs of A and b",
     Status.PIVOT_LIMIT: "the limit of pivots was reached; raise max_pivots or try solver='auto'",
-    Status.INACCURATE: "a basis was found but its residual is too large: the problem is badly scaled or nearly singular; "
-    "rescale it, or raise the tolerance if the residual is good enough",
+    Status.INACCURATE: "a basis was found but its residual is too large: the problem is badly scaled or nearly "
+    "singular; rescale it, or raise the tolerance if the residual is good enough",
     Status.INVALID: "the problem holds NaN or infinity; look at what assembled it",
 }

@@ -88,7 +88,7 @@ def put_rigid_inertia(links: Array, work: Array, k: int) -> None:
 
 @inlined
 def shifted_inertia(J: Sym3, B: Mat3, C: Sym3, r: Vec3) -> tuple[Sym3, Mat3]:
-    """phi P phi*: with X = r~, B' = B + X C and J' = J + (X B^T)^T + X B'^T (C stays)."""
+    """Shift phi P phi*: with X = r~, B' = B + X C and J' = J + (X B^T)^T + X B'^T (C stays)."""
     x, y, z = r
     c0, c1, c2 = (C[0], C[1], C[2]), (C[1], C[3], C[4]), (C[2], C[4], C[5])
     b0 = (B[0][0] + y * c2[0] - z * c1[0], B[0][1] + y * c2[1] - z * c1[1], B[0][2] + y * c2[2] - z * c1[2])

@@ -82,7 +82,7 @@ def motion_axis(tree: IntArray, links: Array, work: Array, k: int) -> tuple[Vec3
 
 @inlined
 def shifted_compliance(ups: Array, k: int, r: Vec3) -> tuple[Sym3, tuple[Vec3, Vec3, Vec3], Sym3]:
-    """phi* Upsilon phi for a lever r: F' = F + E r~, G' = G + F^T r~ - r~ F' (E stays)."""
+    """Shift phi* Upsilon phi for a lever r: F' = F + E r~, G' = G + F^T r~ - r~ F' (E stays)."""
     E, F, G = sym3(ups, k, UPS_E), mat3(ups, k, UPS_F), sym3(ups, k, UPS_G)
     # Row i of E r~ is E_i x r, because (r~)^T = -r~ and a^T r~ = (a x r)^T.
     f0 = plus(F[0], cross((E[0], E[1], E[2]), r))
@@ -209,9 +209,7 @@ def reference_lever(vertices: IntArray, points: Array, work: Array, j: int) -> V
 
 
 @kernel
-def edge_kernel(
-    tree: IntArray, links: Array, work: Array, vertices: IntArray, points: Array, j: int, X: Array
-) -> None:
+def edge_kernel(tree: IntArray, links: Array, work: Array, vertices: IntArray, points: Array, j: int, X: Array) -> None:
     """X (6, 6) = psi from vertex j's reference point to that of its virtual parent: force columns carried up."""
     for row in range(6):
         for c in range(6):
@@ -228,7 +226,7 @@ def edge_kernel(
 
 @inlined
 def shift_columns(X: Array, r: Vec3) -> None:
-    """phi: moments n + r x f of all columns."""
+    """Shift by phi: moments n + r x f of all columns."""
     for c in range(X.shape[1]):
         fx, fy, fz = X[3, c], X[4, c], X[5, c]
         X[0, c] += r[1] * fz - r[2] * fy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, Vec3, not_finite, output, vector
-from spatialops._jit import inlined, kernel
+from spatialops._jit import Door, inlined, kernel
 from spatialops._layout import (
     ARMATURE,
     ART_B,
@@ -13,11 +13,13 @@ from spatialops._layout import (
     ART_J,
     LEVER,
     LINEAR,
+    MISFIT,
     MOTION,
     OK,
     PARENT,
     PITCH,
     ROTARY,
+    SIZE_Q,
     WORK_COLUMNS,
 )
 from spatialops.algebra.vectors import cross, mat3, plus, rotate, rotate_back, scaled, sym3, sym_times, vec3
@@ -43,8 +45,10 @@ def unit_force(tree: IntArray, links: Array, work: Array, k: int) -> tuple[Vec3,
 @kernel
 def composite_body_kernel(tree: IntArray, links: Array, q: Array, work: Array, mass: Array) -> int:
     """The full symmetric mass matrix; composite inertias take the columns of articulated ones."""
-    status = poses_kernel(tree, links, q, work)
     n = tree.shape[0]
+    if q.size != tree[0, SIZE_Q] or mass.shape[0] != n or mass.shape[1] != n:
+        return MISFIT
+    status = poses_kernel(tree, links, q, work)
     for k in range(n):
         put_rigid_inertia(links, work, k)
     for k in range(n - 1, -1, -1):
@@ -67,6 +71,9 @@ def composite_body_kernel(tree: IntArray, links: Array, q: Array, work: Array, m
         for j in range(k):
             mass[j, k] = mass[k, j]
     return status
+
+
+_DOOR = Door(composite_body_kernel)
 
 
 def mass_matrix(model: Model, q: Array, *, out: Array | None = None) -> Array:
@@ -93,9 +100,15 @@ def mass_matrix(model: Model, q: Array, *, out: Array | None = None) -> Array:
     ----------
     Walker and Orin 1982; [J] equation 59, first line.
     """
-    q = vector(q, model.nq, "q")
-    mass = output(out, (model.nv, model.nv))
-    work = np.empty((model.nv, WORK_COLUMNS))
-    if composite_body_kernel(model.tree, model.links, q, work, mass) != OK:
+    nv = model.nv
+    mass, work = np.empty((nv, nv)) if out is None else out, np.empty((nv, WORK_COLUMNS))
+    try:
+        status = _DOOR.call(model.tree, model.links, q, work, mass)
+    except TypeError:
+        status = MISFIT
+    if status == MISFIT:
+        q, mass = vector(q, model.nq, "q"), output(mass, (nv, nv))
+        status = _DOOR.checked_call(model.tree, model.links, q, work, mass)
+    if status != OK:
         raise not_finite(q=q)
     return mass

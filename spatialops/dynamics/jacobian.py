@@ -75,7 +75,11 @@ def node_motion_kernel(node_links: IntArray, points: Array, work: Array, velocit
             for j in range(6):
                 velocity[i, j] = drift[i, j] = 0.0
             continue
-        lever, omega, alpha = minus(vec3(points, i, 0), vec3(work, k, ORIGIN)), vec3(work, k, OMEGA), vec3(work, k, ALPHA)
+        lever, omega, alpha = (
+            minus(vec3(points, i, 0), vec3(work, k, ORIGIN)),
+            vec3(work, k, OMEGA),
+            vec3(work, k, ALPHA),
+        )
         put3(velocity, i, 0, omega)
         put3(velocity, i, 3, shift_velocity(work, k, lever))
         put3(drift, i, 0, alpha)

@@ -1,7 +1,7 @@
 """Poses, velocities and velocity-dependent accelerations of all links, base to tips.
 
 Everything is in world axes about each link's own origin, so that the rigid-body operator phi(parent, k) is the shift by
-the lever r = p_k - p_parent and nothing refers to the world's origin. Accelerations are conventional ones of the origin.
+the lever r = p_k - p_parent and nothing refers to the world's origin. Accelerations are conventional, of the origin.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def place_link(tree: IntArray, links: Array, q: Array, work: Array, k: int) -> N
         origin = plus(vec3(work, parent, ORIGIN), lever)
     if frame == TURN:
         rotation = turned(rotation, q[i])
-    elif frame == SLIDE or frame == SCREW:
+    elif frame in (SLIDE, SCREW):
         slide = q[i] if frame == SLIDE else links[k, PITCH] * q[i]
         shift = scaled(slide, (rotation[0][2], rotation[1][2], rotation[2][2]))
         lever, origin = plus(lever, shift), plus(origin, shift)
@@ -139,8 +139,8 @@ def move_link(tree: IntArray, links: Array, v: Array, work: Array, k: int) -> No
 def move_group(tree: IntArray, v: Array, work: Array, k: int, omega: Vec3, velocity: Vec3, accel: Vec3) -> None:
     """The same for a ball or free joint, whose velocities are components along the axes of the moving body.
 
-    With spin s = R v: alpha = alpha_parent + w_parent x s + R dv, because s x s = 0. A free joint hangs on the world, so
-    that the acceleration of its origin is R (dv + w x v). Links before the last carry no mass and no acceleration.
+    With spin s = R v: alpha = alpha_parent + w_parent x s + R dv, because s x s = 0. A free joint hangs on the world,
+    so that the acceleration of its origin is R (dv + w x v). Links before the last carry no mass and no acceleration.
     """
     spin, slide, last = ZERO3, ZERO3, k + tree[k, GROUP] - 1
     for j in range(k, last + 1):

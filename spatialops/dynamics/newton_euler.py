@@ -183,7 +183,7 @@ def inverse_dynamics(
 
     Notes
     -----
-    Joint armature is included in M. Accelerations of free and ball joints are derivatives of their body-axes components.
+    Joint armature is included in M. Accelerations of free and ball joints are those of their body-axes components.
     """
     nv, wrench = model.nv, NO_EXTERNAL
     tau, work = np.empty(nv) if out is None else out, np.empty((nv, WORK_COLUMNS))

@@ -125,7 +125,7 @@ class Record:
         return target
 
     def plot(self, path: str | os.PathLike[str], kind: str = "motion") -> Path:
-        """Draw the run: kind "motion" (height and normal velocity of the last body), "frames", "energy" or "contacts"."""
+        """Draw the run: "motion" (height and normal velocity of the last body), "frames", "energy" or "contacts"."""
         from spatialops.view.record import plot_record
 
         return plot_record(self, path, kind)
@@ -144,7 +144,9 @@ class Record:
             poses = body_poses(model, self.q[row])
             origins = np.concatenate([poses.positions, np.zeros((1, 3))])  # the world's frame is number -1
             turns = np.concatenate([poses.rotations, np.eye(3)[None]])
-            local = [f.position + f.rotation @ np.asarray(g.position) for f, g in zip(frames, self.scene.geoms, strict=True)]
+            local = [
+                f.position + f.rotation @ np.asarray(g.position) for f, g in zip(frames, self.scene.geoms, strict=True)
+            ]
             positions.append([origins[f.body] + turns[f.body] @ p for f, p in zip(frames, local, strict=True)])
             rotations.append([turns[f.body] @ f.rotation for f in frames])
         shape = (len(positions), len(frames))
@@ -175,7 +177,16 @@ def load_record(path: str | os.PathLike[str]) -> Record:
         scene = Scene.from_data(model, header["scene"], state)
     except RecordError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, EOFError, IndexError, zipfile.BadZipFile, SpatialOpsError) as error:
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        EOFError,
+        IndexError,
+        zipfile.BadZipFile,
+        SpatialOpsError,
+    ) as error:
         raise RecordError(f"{path}: not a readable record: {error}") from error
     return Record(scene=scene, metadata=header["metadata"], **values)
 

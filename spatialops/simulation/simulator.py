@@ -89,8 +89,8 @@ class Simulator:
     margin : float
         Gap (m) below which a contact takes part in the step's problem; it acts only where the gap would close.
     certify : {"raise", "warn", "off"}
-        What to do when a step's certificate fails: residual above 1e-9, a gain of kinetic energy in an impact above 1e-9
-        relative, penetration above `depth_limit`.
+        What to do when a step's certificate fails: residual above 1e-9, a gain of kinetic energy in an impact above
+        1e-9 relative, penetration above `depth_limit`.
     depth_limit : float
         m.
 

@@ -223,7 +223,7 @@ def store_compression(t: Tables) -> None:
 
 @inlined
 def prepare_decompression(t: Tables) -> bool:
-    """Problem of decompression, [J] 56-57, after giving back theta = e p_c along the normals; False if there is none."""
+    """Problem of decompression, [J] 56-57, after giving back theta = e p_c along normals; False if there is none."""
     m = t.control[ACTING]
     W, bounces = t.W[: 9 * m * m].reshape(3 * m, 3 * m), False
     for i in range(m):
@@ -325,10 +325,10 @@ def violating_pairs(t: Tables) -> int:
     """Gather in `lcp_ints` the pairs that came together too fast during the piece; how many."""
     count = 0
     for i in range(t.control[SEEN]):
-        if t.seen[i, GAP] < -t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
-            if count < t.lcp_ints.size:
-                t.lcp_ints[count] = t.seen_ints[i, CONTACT_PAIR]
-                count += 1
+        fast = t.seen[i, GAP] < -t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]
+        if fast and count < t.lcp_ints.size:
+            t.lcp_ints[count] = t.seen_ints[i, CONTACT_PAIR]
+            count += 1
     return count
 
 
@@ -436,4 +436,3 @@ def watch_gaps(t: Tables) -> float:
         lowest = min(lowest, t.seen[i, GAP])
     t.monitor[LOWEST_GAP] = min(t.monitor[LOWEST_GAP], lowest)
     return lowest
-

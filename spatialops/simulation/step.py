@@ -1,8 +1,8 @@
 """One step, as a table of contents, and the compiled loop over many.
 
-The loop is a state machine. With `EXTERNAL` set it returns SOLVE whenever a contact problem is ready (in W, u, offset of
-the tables), and is called again once `impulses` hold the answer: any formulation and solver in Python then runs through
-exactly the code that the compiled loop runs through.
+The loop is a state machine. With `EXTERNAL` set it returns SOLVE whenever a contact problem is ready (in W, u, offset
+of the tables), and is called again once `impulses` hold the answer: any formulation and solver in Python then runs
+through exactly the code that the compiled loop runs through.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops._layout import (
     ARMATURE,
     AXIS,
@@ -106,7 +106,7 @@ class TreeBuilder:
         ModelError
             For a duplicate name, or values that are not finite or of the wrong shape.
         """
-        if not isinstance(name, str) or not name or name == WORLD:
+        if name in ("", WORLD) or not isinstance(name, str):
             raise ModelError(f"body {name!r}: name: expected a non-empty string other than 'world'")
         if name in self._bodies:
             raise ModelError(f"body {name!r}: name: is already taken")
@@ -180,7 +180,7 @@ class _Assembly:
     def __init__(self, gravity: Array, bodies: list[_Body]) -> None:
         self.gravity = gravity
         self.bodies = bodies
-        self.tree: list[Array] = []
+        self.tree: list[IntArray] = []
         self.links: list[Array] = []
         self.turns: list[Array] = []
         self.frames: dict[str, Frame] = {WORLD: Frame(-1, np.zeros(3), np.eye(3))}

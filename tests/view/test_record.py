@@ -210,7 +210,7 @@ def test_free_bodies_and_fixed_spheres(tmp_path: Path, drawn: dict[str, Any]) ->
     record.replay("a.html", rate=5.0)
     shown = drawn["replay"]
     assert [shape["name"] for shape in shown["shapes"]] == ["a", "b"]
-    np.testing.assert_allclose(shown["positions"][0], [[0, 0, 2], [3, 0, 2.1]])
+    np.testing.assert_allclose(shown["positions"][0], [[0.0, 0.0, 2.0], [3.0, 0.0, 2.1]])
     assert [fixture["kind"] for fixture in shown["fixtures"]] == ["half_space", "sphere"]
     np.testing.assert_allclose(np.abs(shown["quaternions"][..., 3]), 1.0)
 
