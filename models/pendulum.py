@@ -39,7 +39,15 @@ class Pendulum:
     state: State
 
     def scene(self, *, friction: float = 0.5, restitution: float = 0.7) -> Scene:
-        """The pendulum above the floor z = 0 and left of the wall x = 4 m; pairs have the given coefficients."""
+        """The pendulum above the floor z = 0 and left of the wall x = 4 m; pairs have the given coefficients.
+
+        Raises
+        ------
+        ArgumentError
+            For a single link: a sphere 12 m across does not fit above the floor.
+        """
+        if self.model.n_bodies < 2:
+            raise ArgumentError("n_links: a single sphere 12 m across does not fit above the floor; take at least 2")
         pair = {"friction": friction, "restitution": restitution}
         geoms = [
             Geom(name, name, Sphere(self.radius), position=(0.0, 0.0, -self.radius), **pair)

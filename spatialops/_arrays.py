@@ -30,6 +30,8 @@ def vector(values: Any, size: int, name: str) -> Array:
 def array(values: Any, shape: tuple[int | None, ...], name: str, *, finite: bool = False) -> Array:
     """`values` as a fresh or already fitting float64 array of `shape` (None: any length)."""
     try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers")
         result = np.array(values, dtype=np.float64, order="C", copy=None)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name}: expected numbers of shape {_text(shape)}, got {type(values).__name__}") from error

@@ -88,6 +88,18 @@ def inlined(function: Function) -> Function:
     return compiled
 
 
+def merged(function: Function) -> Function:
+    """Copy a function's source into the kernels that call it, before they are compiled.
+
+    For functions of the stepping loop's big tuple of arrays: compiled on their own, each takes 2-5 s for handing over
+    that tuple alone.
+    """
+    if _CACHE is None:
+        return function
+    compiled: Function = numba.njit(inline="always", **_OPTIONS)(function)
+    return compiled
+
+
 class Door:
     """Lets a public function hand what it was given straight to a kernel, and check only what the kernel turns away.
 

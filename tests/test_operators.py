@@ -222,7 +222,7 @@ def test_omega_refuses_wrong_links(op, bad):
 
 def test_bad_coordinates_are_refused(model):
     for bad in (None, "q", np.zeros(model.nq + 1), np.full(model.nq, np.nan)):
-        with pytest.raises(so.errors.ArgumentError, match="^q"):
+        with pytest.raises(so.errors.ArgumentError, match=r"^q"):
             SpatialOperators(model, bad)
 
 

@@ -2,8 +2,8 @@
 
 The dictionary expresses the basic variables by the others: x_i = D[i, n+1] + sum_j D[i, j] x_j, where column n started
 as the artificial variable's. Free rows are pivoted out first and never come back. Symmetric contacts make many exact
-ties, which rounding breaks at random; a covering vector of random entries keeps them apart (measured: 0 failures against
-35-60 of 432 for a vector of ones), and what ties remain are broken lexicographically, which cannot cycle.
+ties, which rounding breaks at random; a covering vector of random entries keeps them apart (measured: 0 failures
+against 35-60 of 432 for a vector of ones), and what ties remain are broken lexicographically, which cannot cycle.
 """
 
 from __future__ import annotations

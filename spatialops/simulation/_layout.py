@@ -65,3 +65,5 @@ HIT_TIME, HIT_PAIR, HIT_KIND, HIT_GAP, HIT_POINT, HIT_NORMAL, HIT_IMPULSE = 0, 1
 HIT_COLUMNS = 13
 EVENT_TIME, EVENT_CONTACTS, EVENT_SPEED, EVENT_BEFORE, EVENT_AFTER, EVENT_FRACTION = range(6)
 EVENT_COLUMNS = 6
+
+MAX_PIECES = 60  # impacts cut a step into at most so many pieces; the later half of them is taken without restitution

@@ -12,7 +12,7 @@ A free body's linear velocity has components along its turning axes. It is kept 
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
-from spatialops._jit import inlined, kernel
+from spatialops._jit import kernel, merged
 from spatialops._layout import DAMPING, FIRST_Q, FRAME, POSE
 from spatialops.algebra.vectors import copy_into, cross, rotate, rotate_back, rotation_from_quaternion
 from spatialops.dynamics.articulated_body import sweep_kernel, weigh_kernel
@@ -128,7 +128,7 @@ def runge_kutta(t: Tables, s: float, q_end: Array, v_end: Array) -> None:
     copy_into(q_end, s_q)
 
 
-@inlined
+@merged
 def smooth_step(t: Tables) -> int:
     """Evaluate the smooth dynamics of a piece: evaluation state Q_E, V_E and velocity change DV without contacts.
 
@@ -158,7 +158,7 @@ def smooth_step(t: Tables) -> int:
     return status
 
 
-@inlined
+@merged
 def flow_to(t: Tables, x: float) -> None:
     """State Q_X, V_X at the fraction x of the piece, impulses of contacts (DVC) spread evenly over it."""
     nq, nv, s = t.q.size, t.v.size, t.monitor[PIECE]

@@ -234,7 +234,7 @@ class RecordBuilder:
             contact_counts=rows[:, at.ROW_CONTACTS],
             impact_counts=rows[:, at.ROW_IMPACTS],
             residuals=rows[:, at.ROW_RESIDUAL],
-            penetrations=-rows[:, at.ROW_GAP],
+            penetrations=0.0 - rows[:, at.ROW_GAP],  # never -0.0
             pivots=rows[:, at.ROW_PIVOTS],
             hits=np.concatenate(self.hits),
             events=np.concatenate(self.events),

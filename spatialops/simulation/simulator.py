@@ -198,6 +198,7 @@ class Simulator:
         n_steps = round(scalar(duration, "duration", low=0.0) / self.dt)
         if isinstance(record_every, bool) or int(record_every) != record_every or record_every < 1:
             raise ArgumentError(f"record_every: expected a whole number >= 1, got {record_every!r}")
+        self.fallbacks = 0
         begin = (state or self.scene.state).checked(self.scene.model)
         chunk = 1 if controller else min(_CHUNK, max(n_steps, 1))
         t = self._tables(_capacity(self.scene), (chunk, chunk // int(record_every) + 2))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spatialops._arrays import Array
-from spatialops._jit import inlined, kernel
+from spatialops._arrays import Array, IntArray
+from spatialops._jit import kernel, merged
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import (
     APPROACH,
@@ -31,6 +31,7 @@ from spatialops.simulation._layout import (
     LOOKED,
     LOWEST_GAP,
     MARGIN,
+    MAX_PIECES,
     PIECE,
     PIECES,
     PIVOTS,
@@ -54,10 +55,8 @@ from spatialops.simulation.flow import flow_to
 from spatialops.simulation.tables import Tables
 from spatialops.tree.state import integrate_kernel
 
-MAX_PIECES = 60  # impacts cut a step into at most so many pieces; the later half of them is taken without restitution
 
-
-@inlined
+@merged
 def look(t: Tables, q: Array, v: Array, horizon: float) -> int:
     """Poses, velocities and contacts at a state; returns how many contacts (FULL if too many)."""
     poses_kernel(t.tree, t.links, q, t.work)
@@ -76,7 +75,7 @@ def look_here(t: Tables) -> None:
     t.control[LOOKED] = 1
 
 
-@inlined
+@merged
 def impact_waits(t: Tables) -> bool:
     """Whether a touching contact approaches fast enough to be an impact."""
     for i in range(t.control[SEEN]):
@@ -104,19 +103,18 @@ def take_contacts(t: Tables, touching_only: bool) -> None:
 
 
 @kernel
-def put_compliance(t: Tables) -> None:
-    """Frames, rows of L and W of the acting contacts; factors and velocities must be in `work`."""
-    m = t.control[ACTING]
-    put_frames(t.ints, t.floats, m, t.work)
-    contact_rows(t.tree, t.links, t.work, t.ints, t.floats, m, t.L)
+def put_compliance(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
+    """Frames, rows of L and W of m contacts; factors and velocities must be in `work`."""
+    put_frames(ints, floats, m, t.work)
+    contact_rows(t.tree, t.links, t.work, ints, floats, m, t.L)
     multiply_rows(t.L, 3 * m, t.W[: 9 * m * m].reshape(3 * m, 3 * m))
     for i in range(m):
         t.offset[i] = 0.0
         for j in range(3):
-            t.u[3 * i + j] = t.floats[i, APPROACH + j]
+            t.u[3 * i + j] = floats[i, APPROACH + j]
 
 
-@kernel
+@merged
 def drop_locked(t: Tables) -> None:
     """Leave out contacts at a dead centre: W_nn below 1e-6 of the tangential compliance of the same contact.
 
@@ -137,10 +135,10 @@ def drop_locked(t: Tables) -> None:
             kept += 1
     if kept < m:
         t.control[ACTING] = kept
-        put_compliance(t)
+        put_compliance(t, t.ints, t.floats, t.control[ACTING])
 
 
-@kernel
+@merged
 def put_lcp(t: Tables) -> None:
     """The OS problem of W, u and offset."""
     m = t.control[ACTING]
@@ -153,7 +151,7 @@ def put_lcp(t: Tables) -> None:
     t.monitor[SCALE] = assemble_kernel(W, u, friction, t.offset[:m], t.facets, A, t.b[:n])
 
 
-@kernel
+@merged
 def recall(t: Tables, store: bool) -> None:
     """Copy active sets between the LCP and the memory of the contacts' pairs."""
     m, width = t.control[ACTING], t.facets.shape[0] + 1
@@ -203,17 +201,17 @@ def response(W: Array, impulses: Array, row: int) -> float:
     return total
 
 
-@inlined
+@merged
 def prepare_compression(t: Tables) -> None:
     """Problem of compression, [J] 54: all that touches, at the velocities it meets with."""
     take_contacts(t, True)
     factor_kernel(t.tree, t.links, t.work)
-    put_compliance(t)
+    put_compliance(t, t.ints, t.floats, t.control[ACTING])
     drop_locked(t)
     t.monitor[FRACTION] = 1.0 if t.control[PIECES] < MAX_PIECES // 2 else 0.0
 
 
-@inlined
+@merged
 def store_compression(t: Tables) -> None:
     """Keep the impulses p_c of compression."""
     for i in range(3 * t.control[ACTING]):
@@ -221,7 +219,7 @@ def store_compression(t: Tables) -> None:
         t.impulses[i] = 0.0
 
 
-@inlined
+@merged
 def prepare_decompression(t: Tables) -> bool:
     """Problem of decompression, [J] 56-57, after giving back theta = e p_c along normals; False if there is none."""
     m = t.control[ACTING]
@@ -239,7 +237,7 @@ def prepare_decompression(t: Tables) -> bool:
     return True
 
 
-@inlined
+@merged
 def finish_impulses(t: Tables) -> float:
     """Sum the impulses of both phases; returns the kinetic energy that they add, from contact quantities alone.
 
@@ -255,13 +253,13 @@ def finish_impulses(t: Tables) -> float:
     return gain
 
 
-@inlined
+@merged
 def rest_of(t: Tables) -> float:
     """Time of the piece that lies after the state where its contacts are evaluated and that their impulses act in."""
     return t.monitor[PIECE] * (1.0 if t.control[SCHEME] == SEMI_IMPLICIT else 0.5)
 
 
-@inlined
+@merged
 def look_ahead(t: Tables) -> int:
     """Contacts at the evaluation state that touch or would within the rest of the piece; FULL if too many."""
     place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
@@ -273,7 +271,7 @@ def look_ahead(t: Tables) -> int:
     return t.control[SEEN]
 
 
-@inlined
+@merged
 def prepare_contact(t: Tables) -> None:
     """Problem of a step, [J] 53: contacts at the evaluation state, velocities that they would have without impulses."""
     take_contacts(t, False)
@@ -284,15 +282,15 @@ def prepare_contact(t: Tables) -> None:
     for k in range(nv):
         v_free[k] = v_e[k] + dv[k]
     velocities_kernel(t.tree, t.links, v_free, t.work)
-    put_compliance(t)
+    put_compliance(t, t.ints, t.floats, t.control[ACTING])
     drop_locked(t)
     for i in range(t.control[ACTING]):
         t.u[3 * i] += max(t.floats[i, GAP], 0.0) / rest_of(t)
 
 
-@kernel
+@merged
 def apply_impulses(t: Tables, dv: Array) -> None:
-    """dv = M^-1 G^T p for the acting contacts, and their impulses into their table."""
+    """Joint velocities dv = M^-1 G^T p for the acting contacts, and their impulses into their table."""
     m = t.control[ACTING]
     for i in range(m):
         for j in range(3):
@@ -301,7 +299,7 @@ def apply_impulses(t: Tables, dv: Array) -> None:
     t.control[SOLVES] += 1
 
 
-@inlined
+@merged
 def arrives_fast(t: Tables) -> bool:
     """Whether a contact came together too fast during the piece: an impact that it must be cut at."""
     for i in range(t.control[SEEN]):
@@ -320,7 +318,7 @@ def cut_piece(t: Tables) -> float:
     return x
 
 
-@inlined
+@merged
 def violating_pairs(t: Tables) -> int:
     """Gather in `lcp_ints` the pairs that came together too fast during the piece; how many."""
     count = 0
@@ -344,7 +342,7 @@ def lowest_gap(t: Tables, q: Array, count: int) -> float:
     return lowest
 
 
-@kernel
+@merged
 def time_of_impact(t: Tables, count: int) -> float:
     """Fraction of the piece at which the first of the gathered pairs touches (Illinois); 1 where none was apart."""
     q_x = t.vectors[Q_X, : t.q.size]
@@ -386,19 +384,15 @@ def project_positions(t: Tables) -> None:
         if lowest >= -0.1 * t.settings[DEPTH]:
             break
         t.control[PROJECTIONS] += 1
-        t.control[ACTING] = m
-        for i in range(m):
-            copy_into(t.ints[i], t.seen_ints[i])
-            copy_into(t.floats[i], t.seen[i])
         factor_kernel(t.tree, t.links, t.work)
-        put_compliance(t)
+        put_compliance(t, t.seen_ints, t.seen, m)
         solve_gaps(t, m)
         velocity_change(t.tree, t.links, t.work, t.L, 3 * m, t.impulses, move)
         integrate_kernel(t.tree, t.q, move, 1.0, q_x)
         copy_into(t.q, q_x)
 
 
-@kernel
+@merged
 def solve_gaps(t: Tables, m: int) -> None:
     """Pushes along the normals that close no gap further and open those that are negative, into `impulses`."""
     A, b, z, w, active = t.A[: m * m].reshape(m, m), t.b[:m], t.z[:m], t.w[:m], t.active[:m]
@@ -406,7 +400,7 @@ def solve_gaps(t: Tables, m: int) -> None:
     for i in range(m):
         scale = max(scale, W[3 * i, 3 * i])
     for i in range(m):
-        b[i] = t.floats[i, GAP]
+        b[i] = t.seen[i, GAP]
         for j in range(m):
             A[i, j] = W[3 * i, 3 * j] / scale
     lemke_kernel(
@@ -428,7 +422,7 @@ def solve_gaps(t: Tables, m: int) -> None:
         t.impulses[3 * i + 1] = t.impulses[3 * i + 2] = 0.0
 
 
-@inlined
+@merged
 def watch_gaps(t: Tables) -> float:
     """Smallest seen gap of the present state (0 where nothing is near), kept for the record."""
     lowest = 0.0

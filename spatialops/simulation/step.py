@@ -7,7 +7,7 @@ through exactly the code that the compiled loop runs through.
 
 from __future__ import annotations
 
-from spatialops._jit import inlined, kernel
+from spatialops._jit import kernel, merged
 from spatialops._layout import OK
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import (
@@ -60,6 +60,7 @@ from spatialops.simulation._layout import (
     IMPACTS,
     LOOKED,
     LOWEST_GAP,
+    MAX_PIECES,
     MOVE,
     PIECE,
     PIECES,
@@ -91,7 +92,6 @@ from spatialops.simulation._layout import (
 from spatialops.simulation._layout import RESIDUAL as WORST
 from spatialops.simulation.flow import flow_to, smooth_step
 from spatialops.simulation.stages import (
-    MAX_PIECES,
     apply_impulses,
     arrives_fast,
     cut_piece,
@@ -139,7 +139,7 @@ def advance(t: Tables) -> int:
 GO_ON = -1
 
 
-@inlined
+@merged
 def ask(t: Tables, next_stage: int, warm: bool) -> int:
     """Have the prepared problem solved, here or outside, and go on at `next_stage`."""
     t.control[STAGE] = next_stage
@@ -149,12 +149,12 @@ def ask(t: Tables, next_stage: int, warm: bool) -> int:
     return UNSOLVED if t.control[CODE] != 0 else GO_ON
 
 
-@inlined
+@merged
 def begin_step(t: Tables) -> int:
     if t.control[STEPS_LEFT] == 0:
         return DONE
     full = t.rows.shape[0] - t.control[ROWS] < 1 or t.events.shape[0] - t.control[EVENT_ROWS] < MAX_PIECES + 2
-    if full or t.hits.shape[0] - t.control[CONTACT_ROWS] < 4 * t.ints.shape[0]:
+    if full or t.hits.shape[0] - t.control[CONTACT_ROWS] < 2 * (MAX_PIECES + 1) * t.ints.shape[0]:
         return RECORD_FULL
     if t.control[LOOKED] == 0:
         look_here(t)
@@ -168,7 +168,7 @@ def begin_step(t: Tables) -> int:
     return GO_ON
 
 
-@inlined
+@merged
 def begin_impact(t: Tables) -> int:
     """Compression of touching contacts that approach fast; without any, on to the smooth part."""
     if impact_waits(t):
@@ -223,7 +223,7 @@ def after_decompression(t: Tables) -> int:
     return GO_ON
 
 
-@inlined
+@merged
 def begin_piece(t: Tables) -> int:
     """Free acceleration, then the dt problem of the contacts that touch or would within the piece."""
     t.monitor[PIECE] = t.monitor[REMAINING]
@@ -249,14 +249,14 @@ def touch(t: Tables) -> int:
     return GO_ON
 
 
-@kernel
+@merged
 def after_contact(t: Tables) -> int:
     apply_impulses(t, t.vectors[DVC, : t.v.size])
     t.control[STAGE] = MOVE
     return GO_ON
 
 
-@inlined
+@merged
 def move(t: Tables) -> int:
     """To the end of the piece, or to the first impact within it."""
     q_x, v_x, x = t.vectors[Q_X, : t.q.size], t.vectors[V_X, : t.v.size], 1.0
@@ -277,7 +277,7 @@ def move(t: Tables) -> int:
     return GO_ON
 
 
-@inlined
+@merged
 def end_step(t: Tables) -> int:
     if watch_gaps(t) < -t.settings[DEPTH]:
         project_positions(t)
@@ -293,7 +293,7 @@ def end_step(t: Tables) -> int:
     return GO_ON
 
 
-@inlined
+@merged
 def finite_state(t: Tables) -> bool:
     total = 0.0
     for k in range(t.v.size):
@@ -324,7 +324,7 @@ def write_row(t: Tables) -> None:
     t.monitor[LOWEST_GAP] = 0.0
 
 
-@kernel
+@merged
 def write_event(t: Tables, before: float, after: float) -> None:
     """An impact: when, how many contacts, how fast, and the kinetic energies about it."""
     row, speed = t.control[EVENT_ROWS], 0.0
@@ -339,7 +339,7 @@ def write_event(t: Tables, before: float, after: float) -> None:
     t.control[EVENT_ROWS] += 1
 
 
-@inlined
+@merged
 def now(t: Tables) -> float:
     """Time of the present state, also between the pieces of a step."""
     return t.monitor[TIME] + t.settings[DT] - t.monitor[REMAINING]
@@ -347,11 +347,9 @@ def now(t: Tables) -> float:
 
 @kernel
 def write_hits(t: Tables, share: float, kind: int) -> None:
-    """The acting contacts with a share of their impulses; kind 1 is an impact. What does not fit is left out."""
+    """The acting contacts with a share of their impulses; kind 1 is an impact (`begin_step` saw to the room)."""
     for i in range(t.control[ACTING]):
         row = t.control[CONTACT_ROWS]
-        if row == t.hits.shape[0]:
-            return
         t.hits[row, HIT_TIME] = now(t)
         t.hits[row, HIT_PAIR] = t.ints[i, CONTACT_PAIR]
         t.hits[row, HIT_KIND] = kind

@@ -15,6 +15,7 @@ from spatialops.simulation._layout import (
     CONTROLS,
     EVENT_COLUMNS,
     HIT_COLUMNS,
+    MAX_PIECES,
     MONITORS,
     ROW_COLUMNS,
     VECTORS,
@@ -121,6 +122,6 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tupl
         memory=np.zeros((n_pairs, n_f + 2), dtype=np.int64),
         rows=np.zeros((steps[1], ROW_COLUMNS)),
         row_states=np.zeros((steps[1], model.nq + nv)),
-        hits=np.zeros((2 * steps[0] + 8 * m, HIT_COLUMNS)),
+        hits=np.zeros((2 * steps[0] + 2 * (MAX_PIECES + 1) * m, HIT_COLUMNS)),
         events=np.zeros((steps[0] // 8 + 256, EVENT_COLUMNS)),
     )

@@ -83,11 +83,11 @@ class Joint:
     velocity in body axes; free: (x, y, z, qx, qy, qz, qw), velocity [angular; linear] in body axes.
     """
 
-    kind: str
+    kind: Any
     axis: Any = "z"
     second_axis: Any = None
     name: str | None = None
-    pitch: float = 0.0
+    pitch: Any = 0.0
     damping: Any = 0.0
     armature: Any = 0.0
     dry_friction: Any = 0.0
@@ -98,7 +98,7 @@ class Joint:
     _data: dict[str, Array] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise ModelError(f"joint {self.name!r}: kind {self.kind!r} is unknown; choose one of {', '.join(KINDS)}")
         for name in ("damping", "armature", "dry_friction"):
             self._data[name] = self._per_velocity(name, minimum=0.0)
@@ -110,8 +110,8 @@ class Joint:
         if (lower > upper).any():
             raise self._error("lower", f"{lower} is above upper {upper}")
         self._data["lower"], self._data["upper"] = lower, upper
-        if not np.isfinite(self.pitch):
-            raise self._error("pitch", f"expected a finite number, got {self.pitch}")
+        if not (isinstance(self.pitch, (int, float, np.number)) and np.isfinite(self.pitch)):
+            raise self._error("pitch", f"expected a finite number, got {self.pitch!r}")
         self._data["axes"] = self._axes()
 
     @property

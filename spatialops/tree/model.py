@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -135,9 +136,13 @@ class Model:
             if body not in self.body_names:
                 raise ArgumentError(f"body: {body!r} does not move on its own (it is part of body {frame.body})")
             return frame.body
-        if not 0 <= int(body) < self.n_bodies:
+        try:
+            index = operator.index(body)
+        except TypeError:
+            raise ArgumentError(f"body: expected a name or an index, got {body!r}") from None
+        if not 0 <= index < self.n_bodies:
             raise ArgumentError(f"body: index {body} is out of range; there are {self.n_bodies} bodies")
-        return int(body)
+        return index
 
     def frame(self, name: str) -> Frame:
         """The named frame of a body, of a merged body or of the world."""
@@ -151,6 +156,10 @@ class Model:
         """Look up the bodies of nodes, each a `Node` or (body, position)."""
         if isinstance(nodes, (str, Node)):
             raise ArgumentError("nodes: expected a sequence of nodes, got a single one; put it in a list")
+        try:
+            nodes = list(nodes)
+        except TypeError:
+            raise ArgumentError(f"nodes: expected a sequence of nodes, got {nodes!r}") from None
         links, offsets = np.empty(len(nodes), dtype=np.int64), np.empty((len(nodes), 3))
         for i, node in enumerate(nodes):
             try:

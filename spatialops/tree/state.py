@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, Vec3, output, vector
+from spatialops._arrays import Array, IntArray, Vec3, not_finite, output, scalar, vector
 from spatialops._jit import kernel
 from spatialops._layout import ATTITUDE, FIRST_Q, FRAME, POSE, SAME
 from spatialops.algebra.vectors import minus, rotate, rotate_back, rotation_from_quaternion
@@ -33,8 +33,9 @@ class State:
             For a wrong shape, NaN, infinity or a zero quaternion.
         """
         q, v = vector(self.q, model.nq, "state.q").copy(), vector(self.v, model.nv, "state.v").copy()
-        if not (np.isfinite(q).all() and np.isfinite(v).all() and np.isfinite(self.time)):
-            raise ArgumentError("state: q, v and time must be finite")
+        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+            raise ArgumentError("state: q and v must be finite")
+        time = scalar(self.time, "state.time")
         for frame, i in model.tree[:, [FRAME, FIRST_Q]]:
             if frame in (ATTITUDE, POSE):
                 start = i if frame == ATTITUDE else i + 3
@@ -42,7 +43,7 @@ class State:
                 if length < 1e-9:
                     raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
                 q[start : start + 4] /= length
-        return State(q, v, float(self.time))
+        return State(q, v, time)
 
 
 @kernel
@@ -125,14 +126,23 @@ def integrate(model: Model, q: Any, dv: Any, *, out: Array | None = None) -> Arr
     -------
     (nq,) array
         With unit quaternions.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong shape, NaN or infinity.
     """
-    result = output(out, (model.nq,))
-    integrate_kernel(model.tree, vector(q, model.nq, "q"), vector(dv, model.nv, "dv"), 1.0, result)
+    q, dv, result = vector(q, model.nq, "q"), vector(dv, model.nv, "dv"), output(out, (model.nq,))
+    if not (np.isfinite(q).all() and np.isfinite(dv).all()):
+        raise not_finite(q=q, dv=dv)
+    integrate_kernel(model.tree, q, dv, 1.0, result)
     return result
 
 
 def difference(model: Model, q0: Any, q1: Any, *, out: Array | None = None) -> Array:
     """The motion `dv` (nv,) that `integrate` takes from `q0` to `q1`, by the shorter way round where it turns."""
-    result = output(out, (model.nv,))
-    difference_kernel(model.tree, vector(q0, model.nq, "q0"), vector(q1, model.nq, "q1"), result)
+    q0, q1, result = vector(q0, model.nq, "q0"), vector(q1, model.nq, "q1"), output(out, (model.nv,))
+    if not (np.isfinite(q0).all() and np.isfinite(q1).all()):
+        raise not_finite(q0=q0, q1=q1)
+    difference_kernel(model.tree, q0, q1, result)
     return result

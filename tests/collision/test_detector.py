@@ -235,7 +235,14 @@ def test_which_pairs_are_looked_at():
     world = {frozenset(pair) for pair in (("post", "trunk"), ("post", "arm"), ("post", "hand"), ("post", "palm"))}
     world |= {frozenset(pair) for pair in (("post", "thumb"), ("post", "leg"))}
     world |= {frozenset(("floor", name)) for name in ("arm", "hand", "palm", "thumb", "leg")}
-    inner = {("trunk", "hand"), ("trunk", "palm"), ("trunk", "thumb"), ("arm", "leg"), ("palm", "leg"), ("thumb", "leg")}
+    inner = {
+        ("trunk", "hand"),
+        ("trunk", "palm"),
+        ("trunk", "thumb"),
+        ("arm", "leg"),
+        ("palm", "leg"),
+        ("thumb", "leg"),
+    }
     assert found == world | {frozenset(pair) for pair in inner}
     assert len(found) == len(scene.pairs)
     for a, b in scene.pairs:  # a half-space is always side B

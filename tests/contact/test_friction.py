@@ -59,7 +59,9 @@ def test_first_tangent_lies_along_the_slip(rng):
         assert np.allclose(speeds, [velocity @ normal, np.linalg.norm(slip), 0.0], rtol=0.0, atol=1e-14)
 
 
-@pytest.mark.parametrize("normal", [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0, 1, 0), (0, -1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1)])
+@pytest.mark.parametrize(
+    "normal", [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0, 1, 0), (0, -1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1)]
+)
 @pytest.mark.parametrize("speed", [0.0, -3.0])
 def test_frames_without_slip(normal, speed):
     normal = unit(normal)

@@ -13,7 +13,9 @@ def small():
 
 
 def contact():
-    return ContactProblem(np.diag([2.0, 3.0, 4.0]), np.array([[-1.0, 0.5, 0.0]]), np.array([0.5]), np.zeros(1), "compression")
+    return ContactProblem(
+        np.diag([2.0, 3.0, 4.0]), np.array([[-1.0, 0.5, 0.0]]), np.array([0.5]), np.zeros(1), "compression"
+    )
 
 
 @pytest.mark.parametrize(
@@ -184,7 +186,9 @@ def test_the_door_believes_no_solver():
         assert not solve(MixedLCP(np.eye(2), [-1.0, -1.0]), Says(z)).solved
 
 
-@pytest.mark.parametrize(("problem", "solver"), [(small(), "lemky"), (small(), 3), (small(), None), (np.eye(2), "auto")])
+@pytest.mark.parametrize(
+    ("problem", "solver"), [(small(), "lemky"), (small(), 3), (small(), None), (np.eye(2), "auto")]
+)
 def test_the_door_refuses_what_is_no_problem_or_solver(problem, solver):
     with pytest.raises(ArgumentError):
         solve(problem, solver)

@@ -173,7 +173,8 @@ class MujocoRobot:
 
 def compare(robot, rng):
     """Worst error of each quantity over a few random states, in the other library's arrays."""
-    twin, model, worst = robot.twin, robot.twin.model, {}
+    twin, model = robot.twin, robot.twin.model
+    worst: dict[str, float] = {}
 
     def note(name, result, expected, blur=1.0):
         worst[name] = max(worst.get(name, 0.0), relative_error(result, expected) / blur)
@@ -211,7 +212,9 @@ def test_pinocchio(name, free, rng):
     compare(PinocchioRobot(urdf_path(name), free), rng)
 
 
-@pytest.mark.parametrize(("package", "name"), MJCFS, ids=[f"{p}-{Path(n).parent.name}-{Path(n).stem}" for p, n in MJCFS])
+@pytest.mark.parametrize(
+    ("package", "name"), MJCFS, ids=[f"{p}-{Path(n).parent.name}-{Path(n).stem}" for p, n in MJCFS]
+)
 def test_mujoco(package, name, rng):
     pytest.importorskip("mujoco")
     compare(MujocoRobot(mjcf_path(package, name)), rng)

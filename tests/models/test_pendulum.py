@@ -85,7 +85,7 @@ def test_a_few_steps():
     assert record.energy == pytest.approx(record.energy[0], rel=1e-9)
 
 
-def check_run(n, duration, *, collide=True):
+def check_run(n, duration):
     """Two runs at 0.1 ms: certificates that hold, no gain of energy in any collision, the same bits."""
     scene = so.models.pendulum(n).scene()
     records = [so.Simulator(scene, dt=1e-4).run(duration=duration, record_every=5) for _ in range(2)]
@@ -94,27 +94,12 @@ def check_run(n, duration, *, collide=True):
     assert record.residuals.max() <= 1e-9
     assert record.penetrations.max() <= 1e-3
     assert np.all(record.events[:, 4] <= record.events[:, 3] * (1.0 + 1e-9))
-    if collide:
-        assert len(record.events) > 0
+    assert len(record.events) >= 3
     for name in ("q", "v", "kinetic", "potential", "residuals", "penetrations", "pivots", "hits", "events"):
         assert np.array_equal(getattr(records[0], name), getattr(records[1], name)), name
-    return record
 
 
 @pytest.mark.compiled
-def test_twelve_links_for_three_seconds():
-    record = check_run(12, 3.0)
-    assert record.contact_counts.max() >= 2
-
-
-@pytest.mark.compiled
-@pytest.mark.parametrize("n", [n for n in LINKS if n != 12])
+@pytest.mark.parametrize("n", [*LINKS, pytest.param(100, marks=pytest.mark.slow)])
 def test_runs(n):
-    check_run(n, 1.0)
-
-
-@pytest.mark.slow
-@pytest.mark.compiled
-@pytest.mark.parametrize("n", [n for n in (*LINKS, 100) if n != 12])
-def test_long_runs(n):
     check_run(n, 3.0)

@@ -1,5 +1,7 @@
 """Physics with a closed form: bounces, friction, rolling, free flight, energy."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -36,7 +38,7 @@ def apexes(record):
     """Heights above rest of the flights between impacts, from the parabola through the three highest samples."""
     edges, heights = np.concatenate([[0.0], record.events[:, 0]]), []
     z = record.q[:, 2] - RADIUS
-    for begin, end in zip(edges[:-1], edges[1:]):
+    for begin, end in pairwise(edges):
         inside = np.flatnonzero((record.times > begin) & (record.times < end))
         if begin == 0.0:
             heights.append(z[0])  # dropped from rest
@@ -88,7 +90,7 @@ def test_restitution_does_not_depend_on_the_integrator(integrator):
 def test_tangential_change_of_a_sliding_ball_that_bounces(e):
     # It slides throughout: the tangential impulse is mu times the normal one, and it spins the ball.
     mu, fall = 0.2, 2.0
-    scene = balls([(0.0, 0.0, RADIUS + 1e-7)], [(3.0, 4.0, -fall)], gravity=0.0, friction=mu, restitution=e)
+    scene = balls([(0.0, 0.0, RADIUS)], [(3.0, 4.0, -fall)], gravity=0.0, friction=mu, restitution=e)
     state, info = so.Simulator(scene, dt=1e-4).step(scene.state)
     change = mu * (1.0 + e) * fall
     along = np.array([0.6, 0.8])
@@ -231,14 +233,15 @@ def angular_momenta(model, record):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("integrator", INTEGRATORS)
-def test_a_spinning_body_flies_a_parabola(integrator):
-    model, record = spinning_box(2e-3, integrator)
+@pytest.mark.parametrize(("integrator", "tolerance"), [("moreau", 1e-11), ("semi-implicit", 1e-11), ("rk4", 1e-8)])
+def test_a_spinning_body_flies_a_parabola(integrator, tolerance):
+    # To rounding, but for RK4, which turns the axes of the velocity to fourth order.
+    _, record = spinning_box(2e-3, integrator)
     t = record.times[:, None]
     path = t * [1.0, 2.0, 3.0] + 0.5 * t * t * [0.0, 0.0, -GRAVITY]
     if integrator == "semi-implicit":  # its parabola is that of first order: g dt t / 2 lower
         path[:, 2] -= 0.5 * GRAVITY * 2e-3 * record.times
-    assert np.allclose(record.q[:, :3], path, rtol=0.0, atol=1e-11)
+    assert np.allclose(record.q[:, :3], path, rtol=0.0, atol=tolerance)
     assert np.allclose(np.linalg.norm(record.q[:, 3:], axis=1), 1.0, rtol=0.0, atol=1e-14)
 
 
@@ -271,7 +274,7 @@ def test_energy_error_falls_with_the_order(integrator, order):
         assert slopes.max() < order + 0.3
 
 
-def check_impact(scene, restless=True):
+def check_impact(scene):
     """One step from a state of touching contacts: kinetic energy does not grow, nothing approaches afterwards."""
     sim = so.Simulator(scene, dt=1e-9, certify="off")
     _, info = sim.step(scene.state)

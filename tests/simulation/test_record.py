@@ -32,7 +32,8 @@ def record():
     builder = so.TreeBuilder()
     inertia = so.Inertia.sphere(0.1, mass=1.0)
     builder.add_body("ball", joint=so.Joint("free"), inertia=inertia)
-    builder.add_body("bob", joint=so.Joint("revolute", axis="y"), inertia=inertia.shifted((0, 0, -1)), position=(3, 0, 3))
+    bob = inertia.shifted((0.0, 0.0, -1.0))
+    builder.add_body("bob", joint=so.Joint("revolute", axis="y"), inertia=bob, position=(3.0, 0.0, 3.0))
     model = builder.build()
     geoms = [
         so.Geom("ball", "ball", Sphere(0.1), restitution=0.5, friction=0.2),
@@ -66,8 +67,9 @@ def test_impulses_explain_the_momentum(record):
     # The ball's vertical momentum: what gravity takes over the run, what the floor gives.
     names = [record.scene.pair_names(int(pair)) for pair in record.hits[:, 1]]
     assert set(names) == {("ball", "floor")}
-    rotate = [so.node_velocities(record.scene.model, q, v, [so.Node("ball")])[0, 3:] for q, v in zip(record.q, record.v)]
-    change = rotate[-1] - rotate[0]
+    model, ball = record.scene.model, [so.Node("ball")]
+    first, last = (so.node_velocities(model, record.q[i], record.v[i], ball)[0, 3:] for i in (0, -1))
+    change = last - first
     given = record.hits[:, 10:13].sum(axis=0) + np.array([0.0, 0.0, -9.81 * 0.1])
     assert np.allclose(change, given, rtol=0.0, atol=1e-9)
 

@@ -1,7 +1,7 @@
 """Mechanisms of Pinocchio and MuJoCo handed over to `TreeBuilder`, with the maps between both conventions.
 
-A `Twin` is our model of one of theirs. Coordinates go over by `coordinates(q)`; velocities by `v = rates(q) @ theirs`, so
-that forces go back by the transpose, and accelerations by `a = rates(q) @ theirs + drift(q, theirs)`.
+A `Twin` is our model of one of theirs. Coordinates go over by `coordinates(q)`; velocities by `v = rates(q) @ theirs`,
+so that forces go back by the transpose, and accelerations by `a = rates(q) @ theirs + drift(q, theirs)`.
 """
 
 from __future__ import annotations
@@ -86,14 +86,13 @@ def _pinocchio_joint(joint, name, armature):
     kind, own = joint.shortname().removeprefix("JointModel"), joint.extract()
     axis = kind[-1].lower() if kind[-1] in "XYZ" else getattr(own, "axis", "z")
     if kind == "FreeFlyer":
-        maps = {"rates": lambda q: _SWAP}
-        return so.Joint("free", name=name, armature=armature[[3, 4, 5, 0, 1, 2]]), maps
+        return so.Joint("free", name=name, armature=armature[[3, 4, 5, 0, 1, 2]]), {"rates": lambda q: _SWAP}
     if kind == "Spherical":
         return so.Joint("ball", name=name, armature=armature), {}
     if kind == "Planar":
         if armature.any():
             raise Unsupported("a planar joint with armature along moving axes")
-        maps = {
+        maps: dict[str, Any] = {
             "coordinates": lambda q: np.array([q[0], q[1], np.arctan2(q[3], q[2])]),
             "rates": _planar_rates,
             "drift": _planar_drift,
@@ -180,7 +179,7 @@ def mujoco_body(i):
 def from_mujoco(m):
     """Twin of a `mujoco.MjModel`.
 
-    Each joint carries a body of its own, without mass, at the joint's anchor; MuJoCo's body is fixed to the last of them.
+    Each joint carries a body of its own, without mass, at the joint's anchor; MuJoCo's body is fixed to the last.
     """
     import mujoco
 

@@ -30,7 +30,9 @@ def test_bodies_keep_their_order_where_it_is_free():
 
 
 def test_joint_names_default_to_bodies():
-    model = builder(("a", "world")).add_body("b", parent="a", joint=so.Joint("prismatic", name="j"), inertia=BALL).build()
+    model = (
+        builder(("a", "world")).add_body("b", parent="a", joint=so.Joint("prismatic", name="j"), inertia=BALL).build()
+    )
     assert model.joint_names == ("a", "j")
     assert model.q_slice("j") == slice(1, 2)
     assert model.v_slice("a") == slice(0, 1)
@@ -38,10 +40,9 @@ def test_joint_names_default_to_bodies():
 
 def test_fixed_bodies_are_merged(rng):
     a, b, place, turn = random_inertia(rng), random_inertia(rng), rng.normal(size=3), random_rotation(rng)
-    two = so.TreeBuilder().add_body("a", joint="revolute", inertia=a)
-    two.add_body("b", parent="a", inertia=b, position=place, rotation=turn)
+    both = so.TreeBuilder().add_body("a", joint="revolute", inertia=a)
+    two = both.add_body("b", parent="a", inertia=b, position=place, rotation=turn).build()
     one = so.TreeBuilder().add_body("a", joint="revolute", inertia=a + b.rotated(turn).shifted(place)).build()
-    two = two.build()
     q = np.array([0.4])
     assert two.n_bodies == 1
     assert relative_error(so.mass_matrix(two, q), so.mass_matrix(one, q)) < 1e-12

@@ -67,7 +67,7 @@ def test_nodes_by_name_and_by_index(model, state, rng):
     assert np.array_equal(so.node_positions(model, state[0], name), expected)
     assert np.array_equal(so.node_positions(model, state[0], pairs), expected)
     poses = so.body_poses(model, state[0])
-    for (b, point), where in zip(index, expected):
+    for b, (point, where) in enumerate(zip([node.position for node in index], expected)):
         assert relative_error(poses.positions[b] + poses.rotations[b] @ point, where) < 1e-13
 
 

@@ -1,5 +1,7 @@
 """Moving on the manifold of coordinates."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -87,7 +89,8 @@ def test_output_may_be_given(model, state):
 
 def test_states_are_checked(model, state):
     q, v, _ = state
-    checked = so.State(q.tolist(), v.tolist(), 1).checked(model)
+    make: Any = so.State
+    checked = make(q.tolist(), v.tolist(), 1).checked(model)
     assert np.allclose(checked.q, q)
     assert checked.time == 1.0
     checked.q[:] = 0.0
@@ -97,10 +100,10 @@ def test_states_are_checked(model, state):
         so.State(q, np.append(v, 0.0)),
         so.State(np.full(model.nq, np.nan), v),
         so.State(q, v, np.inf),
-        so.State(q, v, None),
-        so.State(q, v, "now"),
-        so.State(None, v),
-        so.State("q", v),
+        make(q, v, None),
+        make(q, v, "now"),
+        make(None, v),
+        make("q", v),
     ):
         with pytest.raises(so.errors.ArgumentError):
             bad.checked(model)
@@ -108,7 +111,7 @@ def test_states_are_checked(model, state):
 
 def test_states_get_unit_quaternions():
     model = free_body()
-    state = so.State([0, 0, 0, 0, 0, 0, 5.0], np.zeros(6)).checked(model)
+    state = so.State(np.array([0, 0, 0, 0, 0, 0, 5.0]), np.zeros(6)).checked(model)
     assert np.array_equal(state.q, [0, 0, 0, 0, 0, 0, 1.0])
     with pytest.raises(so.errors.ArgumentError, match="quaternion at index 3 is zero"):
         so.State(np.zeros(7), np.zeros(6)).checked(model)
