@@ -3,6 +3,7 @@
 import inspect
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -39,6 +40,8 @@ FUNCTIONS: dict[Any, str] = {
     so.integrate: "q dv",
     so.difference: "q0 q1",
 }
+# Not compiled, math.cos raises an error of its own for infinity.
+NOT_FINITE = (np.nan,) if numba.config.DISABLE_JIT else (np.nan, np.inf, -np.inf)
 FORWARD: Any = so.forward_dynamics
 CASES = [(function, name) for function, names in FUNCTIONS.items() for name in names.split()]
 
@@ -58,7 +61,7 @@ def wrong(name):
         ]
     good = GOOD[name]
     last = np.arange(good.size).reshape(good.shape) == good.size - 1
-    poisoned = [np.where(last, bad, good) for bad in (np.nan, np.inf, -np.inf)]
+    poisoned = [np.where(last, bad, good) for bad in NOT_FINITE]
     shapes = [good[:-1], np.append(good, 0.0), good[None], np.zeros(0), 1.0]
     nothing = [] if name == "external" else [None]  # no external wrench is a valid choice
     return [*poisoned, *shapes, *nothing, "text", ["a"] * len(good), {}, good + 1j]

@@ -168,7 +168,7 @@ def test_a_slow_landing_ends_on_the_floor(integrator):
     assert state.q[2] == pytest.approx(0.1, abs=1e-12)
     for _ in range(3):
         state, _ = sim.step(state)
-    # What speed was left may carry it down for the half step before the midpoint, at less than the threshold of impacts.
+    # The speed that was left may carry it on for half a step, slower than the threshold of impacts.
     assert -0.5 * 1e-3 * 0.01 <= state.q[2] - 0.1 <= 1e-12
     assert np.abs(state.v).max() < 1e-12
 
