@@ -18,8 +18,8 @@ class Sphere:
     radius: float
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.radius) and self.radius > 0.0):
-            raise ShapeError(f"sphere: radius must be positive, got {self.radius!r} m")
+        if not _is_number(self.radius) or not 0.0 < self.radius < np.inf:
+            raise ShapeError(f"sphere: radius must be a positive number, got {self.radius!r} m")
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +69,14 @@ class Geom:
             raise ShapeError(f"geom {self.name!r}: shape: expected a Sphere or HalfSpace, got {self.shape!r}")
         position = _three(f"geom {self.name!r}: position", self.position)
         object.__setattr__(self, "position", tuple(float(x) for x in position))
-        if not 0.0 <= self.friction < np.inf:
+        if not _is_number(self.friction) or not 0.0 <= self.friction < np.inf:
             raise ShapeError(f"geom {self.name!r}: friction must be >= 0 and finite, got {self.friction!r}")
-        if not 0.0 <= self.restitution <= 1.0:
+        if not _is_number(self.restitution) or not 0.0 <= self.restitution <= 1.0:
             raise ShapeError(f"geom {self.name!r}: restitution must lie in [0, 1], got {self.restitution!r}")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
 def _three(name: str, values: Any) -> Array:

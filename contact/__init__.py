@@ -1,8 +1,10 @@
 """Contact problems: complementarity problems, formulations and solvers."""
 
+from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.lcp.lemke import Lemke
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.lcp.solve import Solver, solve
 from spatialops.contact.lcp.status import Status
+from spatialops.contact.problem import ContactProblem
 
-__all__ = ["LCPSolution", "Lemke", "MixedLCP", "Solver", "Status", "solve"]
+__all__ = ["ContactProblem", "LCPSolution", "Lemke", "MixedLCP", "OperationalSpace", "Solver", "Status", "solve"]

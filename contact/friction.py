@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, IntArray, whole
 from spatialops._jit import kernel
 from spatialops.algebra.vectors import cross, dot, plus_scaled, put3, scaled, vec3
 from spatialops.collision._layout import APPROACH, CONTACT_A, CONTACT_B, NORMAL, POINT, SECOND, TANGENT
@@ -17,11 +17,22 @@ from spatialops.errors import ArgumentError
 _SLIP = 1e-9  # m/s below which there is no direction of slip
 
 
-@cache
 def directions(n_f: int) -> Array:
-    """(n_f, 2) unit directions in the tangent plane, the first along the first tangent, opposite ones both present."""
-    if isinstance(n_f, bool) or int(n_f) != n_f or n_f < 2 or n_f % 2:
-        raise ArgumentError(f"n_f: expected an even number of friction directions, at least 2, got {n_f!r}")
+    """(n_f, 2) unit directions in the tangent plane, the first along the first tangent, opposite ones both present.
+
+    Raises
+    ------
+    ArgumentError
+        If `n_f` is not an even whole number >= 2.
+    """
+    count = whole(n_f, "n_f", low=2)
+    if count % 2:
+        raise ArgumentError(f"n_f: expected an even number of friction directions, got {n_f!r}")
+    return _directions(count).copy()
+
+
+@cache
+def _directions(n_f: int) -> Array:
     angles = 2.0 * np.pi * np.arange(n_f) / n_f
     table = np.stack([np.cos(angles), np.sin(angles)], axis=1)
     table[np.abs(table) < 1e-15] = 0.0

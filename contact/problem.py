@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.errors import AssetError
+from spatialops._files import load_arrays, save_arrays
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +40,8 @@ class ContactProblem:
     phase: str = "contact"
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the problem to one .npz file, whole or not at all."""
-        target = Path(path)
-        part = target.with_name(f".{target.name}.part")
-        try:
-            with part.open("wb") as file:
-                np.savez_compressed(file, **{item.name: getattr(self, item.name) for item in fields(self)})
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
-        return target
+        """Write the problem to one .npz file, whole or not at all; AssetError if it cannot be written."""
+        return save_arrays(path, {item.name: np.asarray(getattr(self, item.name)) for item in fields(self)})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ContactProblem:
@@ -61,9 +52,5 @@ class ContactProblem:
         AssetError
             If the file is missing or not such a problem.
         """
-        try:
-            with np.load(path, allow_pickle=False) as data:
-                arrays = {item.name: data[item.name] for item in fields(cls)}
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise AssetError(f"{path}: not a stored contact problem: {error}") from error
-        return cls(**{**arrays, "phase": str(arrays["phase"])})
+        arrays = load_arrays(path, tuple(item.name for item in fields(cls)))
+        return cls(**{**arrays, "phase": str(arrays["phase"])})  # type: ignore[arg-type]

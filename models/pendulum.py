@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import scalar
+from spatialops._arrays import scalar, whole
 from spatialops.algebra.inertia import Inertia
 from spatialops.collision.shapes import Geom, HalfSpace, Sphere
 from spatialops.errors import ArgumentError
@@ -81,9 +81,8 @@ def pendulum(n_links: int = 12, *, mass: float = 1.0, angle: float = -math.pi / 
     >>> so.models.pendulum(3).radius
     2.0
     """
-    if isinstance(n_links, bool) or int(n_links) != n_links or n_links < 1:
-        raise ArgumentError(f"n_links: expected a whole number >= 1, got {n_links!r}")
-    n, radius = int(n_links), 0.5 * LENGTH / n_links
+    n = whole(n_links, "n_links", low=1)
+    radius = 0.5 * LENGTH / n
     builder = TreeBuilder(gravity=(0.0, 0.0, -GRAVITY))
     inertia = Inertia.sphere(radius, mass=mass).shifted((0.0, 0.0, -radius))
     for i in range(n):

@@ -67,6 +67,19 @@ def scalar(value: Any, name: str, *, low: float = -np.inf, high: float = np.inf,
     return number
 
 
+def whole(value: Any, name: str, *, low: int, high: int | None = None) -> int:
+    """`value` as an int within [low, high]; booleans and fractions are refused."""
+    try:
+        number = int(value)
+        exact = not isinstance(value, (bool, str, bytes)) and number == value
+    except (TypeError, ValueError, OverflowError):
+        number, exact = low, False
+    if not exact or number < low or (high is not None and number > high):
+        bounds = f">= {low}" if high is None else f"from {low} to {high}"
+        raise ArgumentError(f"{name}: expected a whole number {bounds}, got {value!r}")
+    return number
+
+
 def not_finite(**arguments: Array | None) -> ArgumentError:
     """The error that names the first argument holding NaN or infinity."""
     for name, values in arguments.items():

@@ -76,7 +76,6 @@ def test_bad_arguments(function, name):
         assert str(caught.value).startswith((name, "body" if name == "nodes" else name)), repr(bad)
 
 
-@pytest.mark.xfail(reason="where a free root is does not enter the dynamics, and its coordinates are not looked at")
 @pytest.mark.parametrize("function", [so.inverse_dynamics, so.forward_dynamics, so.bias])
 def test_nan_in_the_position_of_a_free_root(function):
     arguments = {key: GOOD[key].copy() for key in FUNCTIONS[function].split()}

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, array
+from spatialops._arrays import Array, array, whole
+from spatialops._files import load_arrays, save_arrays
 from spatialops._jit import kernel
 from spatialops.contact.lcp.status import Status
-from spatialops.errors import ArgumentError, AssetError
+from spatialops.errors import AssetError
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +47,10 @@ class MixedLCP:
     def __post_init__(self) -> None:
         b = array(self.b, (None,), "b", finite=True)
         A = array(self.A, (b.size, b.size), "A", finite=True)
-        if isinstance(self.n_free, bool) or int(self.n_free) != self.n_free or not 0 <= self.n_free <= b.size:
-            raise ArgumentError(f"n_free: expected a whole number from 0 to {b.size}, got {self.n_free!r}")
+        n_free = whole(self.n_free, "n_free", low=0, high=b.size)
         object.__setattr__(self, "A", A)
         object.__setattr__(self, "b", b)
-        object.__setattr__(self, "n_free", int(self.n_free))
+        object.__setattr__(self, "n_free", n_free)
 
     @property
     def size(self) -> int:
@@ -63,16 +63,8 @@ class MixedLCP:
         return float(residual_kernel(self.A, self.b, self.n_free, z, np.empty(self.size)))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the problem to one .npz file, whole or not at all."""
-        target = Path(path)
-        part = target.with_name(f".{target.name}.part")
-        try:
-            with part.open("wb") as file:
-                np.savez_compressed(file, A=self.A, b=self.b, n_free=self.n_free)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
-        return target
+        """Write the problem to one .npz file, whole or not at all; AssetError if it cannot be written."""
+        return save_arrays(path, {"A": self.A, "b": self.b, "n_free": np.array(self.n_free)})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MixedLCP:
@@ -84,9 +76,9 @@ class MixedLCP:
             If the file is missing or not such a problem.
         """
         try:
-            with np.load(path, allow_pickle=False) as data:
-                return cls(data["A"], data["b"], int(data["n_free"]))
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            data = load_arrays(path, ("A", "b", "n_free"))
+            return cls(data["A"], data["b"], data["n_free"].item())
+        except ValueError as error:
             raise AssetError(f"{path}: not a stored MixedLCP: {error}") from error
 
 
@@ -140,7 +132,7 @@ def residual_kernel(A: Array, b: Array, n_free: int, z: Array, w: Array) -> floa
         scale = a * largest
     worst = 0.0
     for i in range(n):
-        gap = w[i] if i < n_free else min(a * z[i], w[i])
-        if not abs(gap) <= worst:  # NaN counts as worst
-            worst = abs(gap)
+        if z[i] != z[i] or w[i] != w[i]:
+            return math.nan
+        worst = max(worst, abs(w[i] if i < n_free else min(a * z[i], w[i])))
     return worst / scale if scale > 0.0 else worst

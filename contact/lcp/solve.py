@@ -46,15 +46,27 @@ def solve(problem: MixedLCP, solver: str | Solver = "auto", warm_start: Any = No
         raise ArgumentError(f"problem: expected a MixedLCP, got {type(problem).__name__}")
     if warm_start is not None:
         warm_start = array(warm_start, (problem.size,), "warm_start", finite=True)
-    if solver == "lemke":
-        solver = Lemke()
-    if isinstance(solver, str):
-        if solver != "auto":
-            raise ArgumentError(f"solver: expected 'auto', 'lemke' or a solver object, got {solver!r}")
+    chosen = check_solver(solver)
+    if isinstance(chosen, str):
         return _auto(problem, warm_start)
-    if not hasattr(solver, "solve"):
-        raise ArgumentError(f"solver: expected 'auto', 'lemke' or a solver object, got {solver!r}")
-    return _checked(problem, solver.solve(problem, warm_start))
+    return _checked(problem, chosen.solve(problem, warm_start))
+
+
+def check_solver(solver: Any) -> Any:
+    """The solver object that a name stands for, the object itself, or "auto".
+
+    Raises
+    ------
+    ArgumentError
+        For anything else, a solver's class included.
+    """
+    if isinstance(solver, str) and solver == "auto":
+        return solver
+    if isinstance(solver, str) and solver == "lemke":
+        return Lemke()
+    if isinstance(solver, (str, type)) or not hasattr(solver, "solve"):
+        raise ArgumentError(f"solver: expected 'auto', 'lemke' or a solver object such as Lemke(), got {solver!r}")
+    return solver
 
 
 def _auto(problem: MixedLCP, warm_start: Any) -> LCPSolution:

@@ -34,6 +34,7 @@ from spatialops._layout import (
     MISFIT,
     MOMENT,
     MOTION,
+    NOT_FINITE,
     OK,
     PARENT,
     PITCH,
@@ -249,6 +250,8 @@ def articulated_body_kernel(
     """Forward dynamics; leaves poses, velocities and the factors U, D in `work`."""
     if not fits(tree, q, v) or not fits(tree, q, tau) or work.shape[0] != v.size or a.size != v.size:
         return MISFIT
+    if finite_status(q) != OK:  # the position of a free root enters no result
+        return NOT_FINITE
     for k in range(tree.shape[0]):
         place_link(tree, links, q, work, k)
         move_link(tree, links, v, work, k)

@@ -21,6 +21,7 @@ from spatialops._layout import (
     MISFIT,
     MOMENT,
     MOTION,
+    NOT_FINITE,
     OK,
     OMEGA,
     PARENT,
@@ -128,6 +129,8 @@ def newton_euler_kernel(
     """Joint forces `tau` of the motion q, v, a; `external` has no rows where there is no external force."""
     if not fits(tree, q, v) or not fits(tree, q, a) or work.shape[0] != v.size or tau.size != v.size:
         return MISFIT
+    if finite_status(q) != OK:  # the position of a free root enters no result
+        return NOT_FINITE
     n, base = tree.shape[0], lifted(links)
     for k in range(n):
         place_link(tree, links, q, work, k)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import zipfile
 from dataclasses import dataclass, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops._files import load_arrays, save_arrays
 from spatialops.dynamics.jacobian import body_poses
-from spatialops.errors import RecordError, SpatialOpsError
+from spatialops.errors import AssetError, RecordError, SpatialOpsError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.tables import Tables
@@ -102,8 +102,6 @@ class Record:
         RecordError
             If the file cannot be written.
         """
-        target = Path(path)
-        part = target.with_name(f".{target.name}.part")
         arrays = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _APART}
         model = self.scene.model.to_arrays()
         header = {
@@ -114,15 +112,9 @@ class Record:
         }
         arrays |= {f"model.{key}": value for key, value in model.items() if isinstance(value, np.ndarray)}
         try:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with part.open("wb") as file:
-                np.savez_compressed(file, header=np.array(json.dumps(header)), **arrays)
-            part.replace(target)
-        except OSError as error:
-            raise RecordError(f"{target}: cannot be written: {error}") from error
-        finally:
-            part.unlink(missing_ok=True)
-        return target
+            return save_arrays(path, {"header": np.array(json.dumps(header)), **arrays})
+        except AssetError as error:
+            raise RecordError(str(error)) from error
 
     def plot(self, path: str | os.PathLike[str], kind: str = "motion") -> Path:
         """Draw the run: "motion" (height and normal velocity of the last body), "frames", "energy" or "contacts"."""
@@ -165,30 +157,20 @@ def load_record(path: str | os.PathLike[str]) -> Record:
         If the file is missing, damaged or of another format.
     """
     try:
-        with np.load(path, allow_pickle=False) as data:
-            header = json.loads(str(data["header"]))
-            if header["format"] != FORMAT:
-                raise RecordError(f"{path}: format {header['format']} is not {FORMAT}; use the version that wrote it")
-            arrays = {key: data[key] for key in data.files if key != "header"}
+        arrays: dict[str, Any] = load_arrays(path)
+        header = json.loads(str(arrays.pop("header")))
+        if header["format"] != FORMAT:
+            raise RecordError(f"{path}: format {header['format']} is not {FORMAT}; use the version that wrote it")
         stored = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
         model = Model.from_arrays(stored | header["names"])
         values = {item.name: arrays[item.name] for item in fields(Record) if item.name not in _APART}
         state = State(values["q"][0], values["v"][0], float(values["times"][0]))
         scene = Scene.from_data(model, header["scene"], state)
+        return Record(scene=scene, metadata=dict(header["metadata"]), **values)
     except RecordError:
         raise
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        TypeError,
-        EOFError,
-        IndexError,
-        zipfile.BadZipFile,
-        SpatialOpsError,
-    ) as error:
-        raise RecordError(f"{path}: not a readable record: {error}") from error
-    return Record(scene=scene, metadata=header["metadata"], **values)
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, SpatialOpsError) as error:
+        raise RecordError(f"{path}: not a readable record: {type(error).__name__}: {error}") from error
 
 
 class RecordBuilder:

@@ -22,9 +22,9 @@ from spatialops.collision._layout import (
     SPHERE,
 )
 from spatialops.collision.shapes import Geom, HalfSpace, Sphere
-from spatialops.errors import ShapeError
+from spatialops.errors import ArgumentError, ShapeError
 from spatialops.tree.model import Model, Node
-from spatialops.tree.state import State
+from spatialops.tree.state import State, checked_state
 
 
 class Scene:
@@ -54,10 +54,12 @@ class Scene:
         state: State | None = None,
         ignore: Iterable[tuple[str, str]] = (),
     ) -> None:
+        if not isinstance(model, Model):
+            raise ArgumentError(f"model: expected a Model, got {type(model).__name__}")
         self.model = model
-        self.geoms = tuple(geoms)
-        self.state = (state or State(model.neutral(), np.zeros(model.nv))).checked(model)
-        self.ignore = tuple((str(a), str(b)) for a, b in ignore)
+        self.geoms = _geoms(geoms)
+        self.state = checked_state(State(model.neutral(), np.zeros(model.nv)) if state is None else state, model)
+        self.ignore = _name_pairs(ignore)
         self._bodies = self._check()
         self.geom_ints, self.geom_floats = self._tables()
         self.pairs = self._pairs()
@@ -138,3 +140,24 @@ class Scene:
             kind = {"sphere": Sphere, "half_space": HalfSpace}[shape.pop("kind")]
             geoms.append(Geom(**{**entry, "shape": kind(**shape)}))
         return cls(model, geoms, state=state, ignore=[(a, b) for a, b in data["ignore"]])
+
+
+def _geoms(geoms: Any) -> tuple[Geom, ...]:
+    if isinstance(geoms, (str, Geom)) or not isinstance(geoms, Iterable):
+        raise ShapeError(f"geoms: expected a sequence of Geom, got {type(geoms).__name__}")
+    checked = tuple(geoms)
+    for i, geom in enumerate(checked):
+        if not isinstance(geom, Geom):
+            raise ShapeError(f"geoms[{i}]: expected a Geom, got {geom!r}")
+    return checked
+
+
+def _name_pairs(ignore: Any) -> tuple[tuple[str, str], ...]:
+    if isinstance(ignore, str) or not isinstance(ignore, Iterable):
+        raise ShapeError(f"ignore: expected pairs of geom names, got {ignore!r}")
+    pairs = []
+    for pair in ignore:
+        if isinstance(pair, str) or not isinstance(pair, Iterable) or len(names := tuple(pair)) != 2:
+            raise ShapeError(f"ignore: expected a pair of geom names, got {pair!r}")
+        pairs.append((str(names[0]), str(names[1])))
+    return tuple(pairs)

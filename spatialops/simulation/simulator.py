@@ -10,20 +10,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar, vector
+from spatialops._arrays import Array, scalar, vector, whole
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
-from spatialops.contact.lcp.solve import Solver, solve
+from spatialops.contact.lcp.solve import Solver, check_solver, solve
 from spatialops.contact.problem import ContactProblem
-from spatialops.errors import ArgumentError, ContactError, SolverFailed, SpatialOpsError
+from spatialops.errors import ArgumentError, ContactError, SolverFailed
 from spatialops.simulation import _layout as at
 from spatialops.simulation.record import Record, RecordBuilder
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.step import advance, start
 from spatialops.simulation.tables import Tables, allocate
-from spatialops.tree.state import State
+from spatialops.tree.state import State, checked_state
 
 INTEGRATORS = {"semi-implicit": at.SEMI_IMPLICIT, "moreau": at.MOREAU, "rk4": at.RK4}
 CERTIFY = ("raise", "warn", "off")
@@ -115,13 +115,15 @@ class Simulator:
     ) -> None:
         if not isinstance(scene, Scene):
             raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
-        if integrator not in INTEGRATORS:
+        if integrator not in tuple(INTEGRATORS):  # a tuple takes things that cannot be hashed
             raise ArgumentError(f"integrator: expected one of {', '.join(INTEGRATORS)}, got {integrator!r}")
         if certify not in CERTIFY:
             raise ArgumentError(f"certify: expected one of {', '.join(CERTIFY)}, got {certify!r}")
         self.scene = scene
         self.formulation: Formulation = OperationalSpace() if formulation is None else formulation
-        self.solver = solver
+        if isinstance(self.formulation, type) or not hasattr(self.formulation, "assemble"):
+            raise ArgumentError(f"formulation: expected a formulation such as OperationalSpace(), got {formulation!r}")
+        self.solver = check_solver(solver)
         self.dt = scalar(dt, "dt", low=0.0, strict=True)
         self.integrator = integrator
         self.certify = certify
@@ -131,8 +133,8 @@ class Simulator:
         self._settings[at.DT] = self.dt
         self._settings[at.THRESHOLD] = scalar(impact_threshold, "impact_threshold", low=0.0)
         self._settings[at.MARGIN] = scalar(margin, "margin", low=0.0)
-        self._settings[[at.TOUCH, at.TOLERANCE, at.DEPTH]] = 1e-6, 1e-9, 1e-5
-        self._settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * margin
+        self._settings[[at.TOUCH, at.TOLERANCE, at.DEPTH]] = 1e-8, 1e-9, 1e-5
+        self._settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * self._settings[at.MARGIN]
         self._external = not (isinstance(self.formulation, OperationalSpace) and solver == "auto")
         self._n_f = self.formulation.n_f if isinstance(self.formulation, OperationalSpace) else 4
         directions(self._n_f)
@@ -152,7 +154,7 @@ class Simulator:
         SolverFailed, ContactError
             If a contact problem could not be solved or the certificate fails.
         """
-        checked = state.checked(self.scene.model)
+        checked = checked_state(state, self.scene.model)
         t = self._single
         _load(t, checked, self._forces(tau), 1)
         t.control[at.LOOKED] = 0
@@ -196,15 +198,16 @@ class Simulator:
         Record
         """
         n_steps = round(scalar(duration, "duration", low=0.0) / self.dt)
-        if isinstance(record_every, bool) or int(record_every) != record_every or record_every < 1:
-            raise ArgumentError(f"record_every: expected a whole number >= 1, got {record_every!r}")
+        record_every = whole(record_every, "record_every", low=1)
+        if controller is not None and not callable(controller):
+            raise ArgumentError(f"controller: expected a function (time, state, contacts) -> tau, got {controller!r}")
         self.fallbacks = 0
-        begin = (state or self.scene.state).checked(self.scene.model)
+        begin = checked_state(self.scene.state if state is None else state, self.scene.model)
         chunk = 1 if controller else min(_CHUNK, max(n_steps, 1))
-        t = self._tables(_capacity(self.scene), (chunk, chunk // int(record_every) + 2))
+        t = self._tables(_capacity(self.scene), (chunk, chunk // record_every + 2))
         builder = RecordBuilder(self.scene, self._options())
         _load(t, begin, np.zeros(self.scene.model.nv), 0)
-        t.control[at.EVERY] = int(record_every)
+        t.control[at.EVERY] = record_every
         start(t)
         builder.take(t)
         with _progress(n_steps, progress) as bar:
@@ -309,7 +312,7 @@ class Simulator:
         rows = t.rows[: t.control[at.ROWS]]
         worst = max(float(rows[:, at.ROW_RESIDUAL].max(initial=0.0)), float(t.monitor[at.RESIDUAL]))
         depth = -min(float(rows[:, at.ROW_GAP].min(initial=0.0)), float(t.monitor[at.LOWEST_GAP]))
-        gain = float(t.monitor[at.GAIN])
+        gain, t.monitor[at.GAIN] = float(t.monitor[at.GAIN]), 0.0
         faults = []
         if not worst <= 1e-9:
             faults.append(f"complementarity residual {worst:.2e} (limit 1e-9 of the problem's scale)")
@@ -383,4 +386,4 @@ def _progress(total: int, show: bool) -> _Bar:
     return _Bar(tqdm(total=total, unit="step", unit_scale=True, desc="simulating", leave=False))
 
 
-__all__ = ["CERTIFY", "INTEGRATORS", "Simulator", "SpatialOpsError", "StepInfo", "contact_problem"]
+__all__ = ["CERTIFY", "INTEGRATORS", "Simulator", "StepInfo", "contact_problem"]

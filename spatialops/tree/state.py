@@ -42,8 +42,16 @@ class State:
                 length = float(np.linalg.norm(q[start : start + 4]))
                 if length < 1e-9:
                     raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
-                q[start : start + 4] /= length
+                if abs(length - 1.0) > 1e-12:  # leave the bits of a unit quaternion alone
+                    q[start : start + 4] /= length
         return State(q, v, time)
+
+
+def checked_state(state: Any, model: Model, name: str = "state") -> State:
+    """`state.checked(model)`, or the error that says that it is not a State."""
+    if not isinstance(state, State):
+        raise ArgumentError(f"{name}: expected a State(q, v, time), got {type(state).__name__}")
+    return state.checked(model)
 
 
 @kernel

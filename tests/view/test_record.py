@@ -215,7 +215,7 @@ def test_free_bodies_and_fixed_spheres(tmp_path: Path, drawn: dict[str, Any]) ->
     np.testing.assert_allclose(np.abs(shown["quaternions"][..., 3]), 1.0)
 
 
-@pytest.mark.parametrize("scene", [free_spheres(), Scene(pendulum(2).model), pendulum(1).scene()])
+@pytest.mark.parametrize("scene", [free_spheres(), Scene(pendulum(2).model), pendulum(2).scene()])
 @pytest.mark.parametrize("size", [1, 2, 40])
 def test_all_pictures_of_any_scene(tmp_path: Path, scene: Scene, size: int) -> None:
     record = made_up(scene, size=size)
