@@ -52,5 +52,5 @@ class ContactProblem:
         AssetError
             If the file is missing or not such a problem.
         """
-        arrays = load_arrays(path, tuple(item.name for item in fields(cls)))
+        arrays = load_arrays(path, "contact problem", tuple(item.name for item in fields(cls)))
         return cls(**{**arrays, "phase": str(arrays["phase"])})  # type: ignore[arg-type]

@@ -56,8 +56,10 @@ def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, npt.NDArray[n
     return target
 
 
-def load_arrays(path: str | os.PathLike[str], names: Iterable[str] | None = None) -> dict[str, npt.NDArray[np.generic]]:
-    """Read the named arrays (default: all) of an .npz file.
+def load_arrays(
+    path: str | os.PathLike[str], kind: str, names: Iterable[str] | None = None
+) -> dict[str, npt.NDArray[np.generic]]:
+    """Read the named arrays (default: all) of an .npz file that holds a `kind` of thing, as errors call it.
 
     Raises
     ------
@@ -69,4 +71,4 @@ def load_arrays(path: str | os.PathLike[str], names: Iterable[str] | None = None
             return {name: data[name] for name in (data.files if names is None else names)}
     except _DAMAGE as error:
         text = f"{type(error).__name__}: {error}"
-        raise AssetError(f"{path}: not a readable file of arrays of this kind: {text}") from error
+        raise AssetError(f"{path}: not a stored {kind}: {text}") from error

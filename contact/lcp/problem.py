@@ -76,7 +76,7 @@ class MixedLCP:
             If the file is missing or not such a problem.
         """
         try:
-            data = load_arrays(path, ("A", "b", "n_free"))
+            data = load_arrays(path, "MixedLCP", ("A", "b", "n_free"))
             return cls(data["A"], data["b"], data["n_free"].item())
         except ValueError as error:
             raise AssetError(f"{path}: not a stored MixedLCP: {error}") from error

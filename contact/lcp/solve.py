@@ -80,10 +80,12 @@ def _auto(problem: MixedLCP, warm_start: Any) -> LCPSolution:
 
 def _checked(problem: MixedLCP, solution: LCPSolution, tolerance: float = 1e-9) -> LCPSolution:
     """The same solution with w, residual and status recomputed from the original data."""
-    residual, w = problem.residual(solution.z), problem.A @ solution.z + problem.b
+    z, residual = np.asarray(solution.z, dtype=np.float64), problem.residual(solution.z)
+    with np.errstate(invalid="ignore"):  # a solver may return NaN: the residual says so
+        w = problem.A @ z + problem.b
     status = solution.status
     if residual <= tolerance:
         status = Status.SOLVED
     elif status == Status.SOLVED:
         status = Status.INACCURATE
-    return LCPSolution(np.asarray(solution.z), w, status, solution.iterations, residual, solution.solver)
+    return LCPSolution(z, w, status, solution.iterations, residual, solution.solver)

@@ -157,7 +157,7 @@ def load_record(path: str | os.PathLike[str]) -> Record:
         If the file is missing, damaged or of another format.
     """
     try:
-        arrays: dict[str, Any] = load_arrays(path)
+        arrays: dict[str, Any] = load_arrays(path, "record")
         header = json.loads(str(arrays.pop("header")))
         if header["format"] != FORMAT:
             raise RecordError(f"{path}: format {header['format']} is not {FORMAT}; use the version that wrote it")

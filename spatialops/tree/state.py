@@ -34,7 +34,7 @@ class State:
         """
         q, v = vector(self.q, model.nq, "state.q").copy(), vector(self.v, model.nv, "state.v").copy()
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
-            raise ArgumentError("state: q and v must be finite")
+            raise ArgumentError("state: q, v and time must be finite")
         time = scalar(self.time, "state.time")
         for frame, i in model.tree[:, [FRAME, FIRST_Q]]:
             if frame in (ATTITUDE, POSE):
