@@ -59,7 +59,7 @@ def solve_basis(
 ) -> float:
     """z with w = 0 on the active rows and z = 0 elsewhere; returns the residual (infinity where the basis is singular).
 
-    Two steps of iterative refinement, then negative z are clipped: what counts is the residual of what is returned.
+    Up to two steps of iterative refinement; then negative z are clipped, and the residual is that of what is returned.
     """
     n, m = b.size, 0
     chosen, rows = ints[0], ints[1]
@@ -81,8 +81,12 @@ def solve_basis(
                 total += A[chosen[i], chosen[j]] * z[chosen[j]]
             right[i] = -total
         substitute_lu(M, m, rows, right, step)
+        largest, change = 0.0, 0.0
         for i in range(m):
             z[chosen[i]] += step[i]
+            largest, change = max(largest, abs(z[chosen[i]])), max(change, abs(step[i]))
+        if change <= 1e-13 * largest:
+            break
     for i in range(n_free, n):
         z[i] = max(z[i], 0.0)
     return residual_kernel(A, b, n_free, z, w)

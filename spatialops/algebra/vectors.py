@@ -122,6 +122,11 @@ def sym_times(s: Sym3, a: Vec3) -> Vec3:
 
 
 @inlined
+def sym_plus(a: Sym3, b: Sym3) -> Sym3:
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5]
+
+
+@inlined
 def sym_minus_outer(s: Sym3, f: float, a: Vec3) -> Sym3:
     """S - f a a^T."""
     x, y, z = f * a[0], f * a[1], f * a[2]

@@ -32,6 +32,7 @@ from spatialops.simulation._layout import (
     LOWEST_GAP,
     MARGIN,
     MAX_PIECES,
+    MOREAU,
     PIECE,
     PIECES,
     PIVOTS,
@@ -262,8 +263,9 @@ def rest_of(t: Tables) -> float:
 @merged
 def look_ahead(t: Tables) -> int:
     """Contacts at the evaluation state that touch or would within the rest of the piece; FULL if too many."""
-    place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
-    renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.centers, t.kept, t.settings[SKIN], t.near)
+    if t.control[SCHEME] == MOREAU:  # else it is the present state, where geoms have been placed
+        place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
+        renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.centers, t.kept, t.settings[SKIN], t.near)
     margin, rest = t.settings[MARGIN], rest_of(t)
     t.control[SEEN] = find_contacts(
         t.geom_ints, t.geoms, t.pairs, t.centers, t.near, t.work, margin, rest, t.seen_ints, t.seen

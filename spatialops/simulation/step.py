@@ -282,12 +282,12 @@ def end_step(t: Tables) -> int:
     if watch_gaps(t) < -t.settings[DEPTH]:
         project_positions(t)
         look_here(t)
-    if not finite_state(t):
-        return BROKEN
     t.control[STEP] += 1
     t.control[STEPS_LEFT] -= 1
     t.monitor[TIME] += t.settings[DT]
     if t.control[STEP] % t.control[EVERY] == 0:
+        if not finite_state(t):  # NaN spreads and stays: what is recorded is finite
+            return BROKEN
         write_row(t)
     t.control[STAGE] = BEGIN
     return GO_ON
