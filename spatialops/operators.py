@@ -41,9 +41,9 @@ from spatialops._layout import (
 )
 from spatialops.algebra.vectors import add3, cross, dot, plus, plus_scaled, vec3
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
-from spatialops.dynamics.compliance import put_upsilon
 from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.kinematics import poses_kernel
+from spatialops.dynamics.upsilon import put_upsilon
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 

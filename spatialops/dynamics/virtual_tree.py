@@ -1,0 +1,183 @@
+"""Lambda by the virtual tree: rows of Omega from Upsilon ([J] 69), in O(N) + O(n_c^2).
+
+Links that carry no node and where no branches meet are only passed through: the psi of a run of links is multiplied
+once, for the *virtual* edge between two vertices. psi is singular, so that products from the root could not be divided.
+"""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array, IntArray, Vec3
+from spatialops._jit import inlined, kernel
+from spatialops._layout import (
+    LEVER,
+    ORIGIN,
+    PARENT,
+)
+from spatialops.algebra.vectors import (
+    ZERO3,
+    minus,
+    scaled,
+    vec3,
+)
+from spatialops.dynamics.upsilon import pass_joint, put_upsilon, shift_columns, shifted_compliance
+
+# Integer plan: per link, then per vertex.
+BELOW, _CHILDREN, _VERTEX, _OWN = 0, 1, 2, 3
+_LINK, _ABOVE, _NODE = 0, 1, 2
+
+
+@kernel
+def mark_links(tree: IntArray, node_links: IntArray, plan: IntArray) -> None:
+    """For every link how many nodes lie on it, how many on or below it, and how many of its children have any."""
+    plan[:] = 0
+    for i in range(node_links.size):
+        if node_links[i] >= 0:
+            plan[node_links[i], BELOW] += 1
+            plan[node_links[i], _OWN] += 1
+    for k in range(tree.shape[0] - 1, -1, -1):
+        parent = tree[k, PARENT]
+        if parent >= 0 and plan[k, BELOW] > 0:
+            plan[parent, BELOW] += plan[k, BELOW]
+            plan[parent, _CHILDREN] += 1
+
+
+@kernel
+def number_vertices(tree: IntArray, node_links: IntArray, plan: IntArray, vertices: IntArray) -> int:
+    """The virtual tree, parents first: the links where active branches meet and all nodes; returns how many.
+
+    A link's first node stands for the link itself; further nodes of a link hang on the first by a pure shift. In
+    `plan`, _VERTEX is the vertex of a link (or of the nearest above it), plus one.
+    """
+    count = 0
+    for k in range(tree.shape[0]):
+        parent = tree[k, PARENT]
+        above = 0 if parent < 0 else plan[parent, _VERTEX]
+        plan[k, _VERTEX] = above
+        if plan[k, BELOW] == 0:
+            continue
+        if plan[k, _CHILDREN] < 2 and plan[k, _OWN] == 0:
+            continue
+        first = True
+        for i in range(node_links.size):
+            if node_links[i] == k:
+                count = add_vertex(vertices, count, k, above if first else plan[k, _VERTEX], i)
+                if first:
+                    plan[k, _VERTEX] = count
+                first = False
+        if first:
+            count = add_vertex(vertices, count, k, above, -1)
+            plan[k, _VERTEX] = count
+    return count
+
+
+@inlined
+def add_vertex(vertices: IntArray, count: int, link: int, above: int, node: int) -> int:
+    vertices[count, _LINK], vertices[count, _ABOVE], vertices[count, _NODE] = link, above - 1, node
+    return count + 1
+
+
+@inlined
+def reference_lever(vertices: IntArray, points: Array, work: Array, j: int) -> Vec3:
+    """From the origin of vertex j's link to its reference point."""
+    if vertices[j, _NODE] < 0:
+        return ZERO3
+    return minus(vec3(points, vertices[j, _NODE], 0), vec3(work, vertices[j, _LINK], ORIGIN))
+
+
+@kernel
+def edge_kernel(tree: IntArray, links: Array, work: Array, vertices: IntArray, points: Array, j: int, X: Array) -> None:
+    """X (6, 6) = psi from vertex j's reference point to that of its virtual parent: force columns carried up."""
+    for row in range(6):
+        for c in range(6):
+            X[row, c] = 1.0 if row == c else 0.0
+    above = vertices[j, _ABOVE]
+    shift_columns(X, reference_lever(vertices, points, work, j))
+    k = vertices[j, _LINK]
+    while k != vertices[above, _LINK]:
+        pass_joint(tree, links, work, k, X)
+        shift_columns(X, vec3(work, k, LEVER))
+        k = tree[k, PARENT]
+    shift_columns(X, scaled(-1.0, reference_lever(vertices, points, work, above)))
+
+
+@kernel
+def recursion_kernel(
+    tree: IntArray,
+    links: Array,
+    node_links: IntArray,
+    points: Array,
+    work: Array,
+    ups: Array,
+    plan: IntArray,
+    vertices: IntArray,
+    buffer: Array,
+    X: Array,
+    out: Array,
+) -> None:
+    """Lambda by Upsilon and rows of Omega; factors must be in `work`, counts in `plan`."""
+    for k in range(tree.shape[0]):
+        if plan[k, BELOW] > 0:
+            put_upsilon(tree, links, work, ups, k)
+    count = number_vertices(tree, node_links, plan, vertices)
+    omega = buffer[: 36 * count * count].reshape(6 * count, 6 * count)
+    for j in range(count):
+        put_diagonal(work, ups, vertices, points, j, omega)
+        above = vertices[j, _ABOVE]
+        if above < 0:
+            for row in range(6 * j, 6 * j + 6):
+                for c in range(6 * j):
+                    omega[row, c] = 0.0
+                    omega[c, row] = 0.0
+            continue
+        edge_kernel(tree, links, work, vertices, points, j, X)
+        sweep_row(omega, X, 6 * above, 6 * j)
+    clear_world(node_links, out)
+    for a in range(count):
+        i = vertices[a, _NODE]
+        if i < 0:
+            continue
+        for row in range(6):
+            for b in range(count):
+                j = vertices[b, _NODE]
+                if j >= 0:
+                    for c in range(6):
+                        out[6 * i + row, 6 * j + c] = omega[6 * a + row, 6 * b + c]
+
+
+@inlined
+def clear_world(node_links: IntArray, out: Array) -> None:
+    """Zero rows and columns of the world's nodes, which no vertex stands for."""
+    for i in range(node_links.size):
+        if node_links[i] < 0:
+            for row in range(6 * i, 6 * i + 6):
+                for c in range(out.shape[1]):
+                    out[row, c] = 0.0
+                    out[c, row] = 0.0
+
+
+@inlined
+def sweep_row(omega: Array, X: Array, above: int, j: int) -> None:
+    """Omega(j, x) = psi^T(above, j) Omega(above, x) for all earlier vertices x ([J] 69)."""
+    for row in range(6):
+        x0, x1, x2, x3, x4, x5 = X[0, row], X[1, row], X[2, row], X[3, row], X[4, row], X[5, row]
+        for c in range(j):
+            half = x0 * omega[above, c] + x1 * omega[above + 1, c] + x2 * omega[above + 2, c]
+            omega[j + row, c] = half + x3 * omega[above + 3, c] + x4 * omega[above + 4, c] + x5 * omega[above + 5, c]
+    for c in range(j):
+        for row in range(6):
+            omega[c, j + row] = omega[j + row, c]
+
+
+@inlined
+def put_diagonal(work: Array, ups: Array, vertices: IntArray, points: Array, j: int, omega: Array) -> None:
+    """Omega(j, j) = Upsilon of the link, shifted to the vertex's reference point."""
+    E, F, G = shifted_compliance(ups, vertices[j, _LINK], reference_lever(vertices, points, work, j))
+    e = ((E[0], E[1], E[2]), (E[1], E[3], E[4]), (E[2], E[4], E[5]))
+    g = ((G[0], G[1], G[2]), (G[1], G[3], G[4]), (G[2], G[4], G[5]))
+    i = 6 * j
+    for row in range(3):
+        for c in range(3):
+            omega[i + row, i + c] = e[row][c]
+            omega[i + row, i + 3 + c] = F[row][c]
+            omega[i + 3 + row, i + c] = F[c][row]
+            omega[i + 3 + row, i + 3 + c] = g[row][c]
