@@ -27,7 +27,7 @@ from spatialops.dynamics.energy import center_of_mass, energy, momentum
 from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift, node_positions
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
 from spatialops.models.pendulum import pendulum
-from spatialops.simulation import flow, stages, step
+from spatialops.simulation import arrival, flow, impact, projection, stages, step
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.model import Node
 from spatialops.tree.state import difference, integrate
@@ -103,7 +103,7 @@ def _loop_tasks() -> list[Task]:
     """The stages of a step one by one, so that the bar moves; then the loop that is made of them."""
     simulator = Simulator(pendulum(3).scene(), dt=1e-4)
     kind = numba.typeof(simulator._single)
-    found = [item for module in (flow, stages, step) for item in _stages(module)]
+    found = [item for module in (flow, stages, impact, arrival, projection, step) for item in _stages(module)]
     found.sort(key=lambda item: item[0] == "advance")  # made of all the others
     compiled: list[Task] = [(name.replace("_", " "), _compiler(kernel, kind)) for name, kernel in found]
     return [*compiled, ("stepping loop", lambda: simulator.run(duration=1e-3))]

@@ -1,4 +1,4 @@
-"""The stages of a step: each leaves behind what the next one needs, so that a solver can take over in between."""
+"""Seeing contacts, and the contact problem of a step: each stage leaves behind what the next one needs."""
 
 from __future__ import annotations
 
@@ -11,23 +11,18 @@ from spatialops.collision._layout import (
     GAP,
     IMPULSE,
     MU,
-    RESTITUTION,
 )
-from spatialops.collision.detector import find_contacts, pair_gap, place_geoms, renew_near_pairs
+from spatialops.collision.detector import find_contacts, place_geoms, renew_near_pairs
 from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
 from spatialops.contact.friction import put_frames
 from spatialops.contact.lcp.basis import solve_basis
 from spatialops.contact.lcp.lemke import lemke_kernel
 from spatialops.contact.response import contact_rows, multiply_rows, velocity_change
-from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation._layout import (
     ACTING,
     CODE,
-    DEPTH,
     DV,
-    DVC,
-    FRACTION,
     LOOKED,
     LOWEST_GAP,
     MARGIN,
@@ -36,8 +31,6 @@ from spatialops.simulation._layout import (
     PIECE,
     PIECES,
     PIVOTS,
-    PROJECTIONS,
-    Q_X,
     SCALE,
     SCHEME,
     SEEN,
@@ -52,9 +45,7 @@ from spatialops.simulation._layout import (
     WARM,
 )
 from spatialops.simulation._layout import RESIDUAL as WORST
-from spatialops.simulation.flow import flow_to
 from spatialops.simulation.tables import Tables
-from spatialops.tree.state import integrate_kernel
 
 
 @merged
@@ -74,15 +65,6 @@ def look_here(t: Tables) -> None:
     """Contacts at the present state."""
     t.control[SEEN] = look(t, t.q, t.v, 0.0)
     t.control[LOOKED] = 1
-
-
-@merged
-def impact_waits(t: Tables) -> bool:
-    """Whether a touching contact approaches fast enough to be an impact."""
-    for i in range(t.control[SEEN]):
-        if t.seen[i, GAP] <= t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
-            return True
-    return False
 
 
 @kernel
@@ -193,67 +175,6 @@ def solve_here(t: Tables, warm: bool) -> None:
     recover_kernel(z, t.facets, t.monitor[SCALE], t.impulses[: 3 * m])
 
 
-@kernel
-def response(W: Array, impulses: Array, row: int) -> float:
-    """Entry `row` of W p."""
-    total = 0.0
-    for j in range(impulses.size):
-        total += W[row, j] * impulses[j]
-    return total
-
-
-@merged
-def prepare_compression(t: Tables) -> None:
-    """Problem of compression, [J] 54: all that touches, at the velocities it meets with."""
-    take_contacts(t, True)
-    factor_kernel(t.tree, t.links, t.work)
-    put_compliance(t, t.ints, t.floats, t.control[ACTING])
-    drop_locked(t)
-    t.monitor[FRACTION] = 1.0 if t.control[PIECES] < MAX_PIECES // 2 else 0.0
-
-
-@merged
-def store_compression(t: Tables) -> None:
-    """Keep the impulses p_c of compression."""
-    for i in range(3 * t.control[ACTING]):
-        t.stored[i] = t.impulses[i]
-        t.impulses[i] = 0.0
-
-
-@merged
-def prepare_decompression(t: Tables) -> bool:
-    """Problem of decompression, [J] 56-57, after giving back theta = e p_c along normals; False if there is none."""
-    m = t.control[ACTING]
-    W, bounces = t.W[: 9 * m * m].reshape(3 * m, 3 * m), False
-    for i in range(m):
-        t.offset[i] = t.monitor[FRACTION] * t.floats[i, RESTITUTION] * t.stored[3 * i]
-        bounces = bounces or t.offset[i] > 0.0
-    if not bounces:
-        return False
-    for i in range(3 * m):
-        total = t.floats[i // 3, APPROACH + i % 3]
-        for j in range(3 * m):
-            total += W[i, j] * (t.stored[j] + (t.offset[j // 3] if j % 3 == 0 else 0.0))
-        t.u[i] = total
-    return True
-
-
-@merged
-def finish_impulses(t: Tables) -> float:
-    """Sum the impulses of both phases; returns the kinetic energy that they add, from contact quantities alone.
-
-    Delta T = p . u + p . W p / 2 with u the velocities before.
-    """
-    m = t.control[ACTING]
-    W, gain = t.W[: 9 * m * m].reshape(3 * m, 3 * m), 0.0
-    for i in range(3 * m):
-        t.impulses[i] += t.stored[i] + (t.offset[i // 3] if i % 3 == 0 else 0.0)
-    for i in range(3 * m):
-        before = t.floats[i // 3, APPROACH + i % 3]
-        gain += t.impulses[i] * (before + 0.5 * response(W, t.impulses[: 3 * m], i))
-    return gain
-
-
 @merged
 def rest_of(t: Tables) -> float:
     """Time of the piece that lies after the state where its contacts are evaluated and that their impulses act in."""
@@ -299,129 +220,6 @@ def apply_impulses(t: Tables, dv: Array) -> None:
             t.floats[i, IMPULSE + j] = t.impulses[3 * i + j]
     velocity_change(t.tree, t.links, t.work, t.L, 3 * m, t.impulses, dv)
     t.control[SOLVES] += 1
-
-
-@merged
-def arrives_fast(t: Tables) -> bool:
-    """Whether a contact came together too fast during the piece: an impact that it must be cut at."""
-    for i in range(t.control[SEEN]):
-        if t.seen[i, GAP] < -t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
-            return True
-    return False
-
-
-@kernel
-def cut_piece(t: Tables) -> float:
-    """Put the end of the piece at its first impact; returns its fraction."""
-    x = time_of_impact(t, violating_pairs(t))
-    flow_to(t, x)
-    t.control[SEEN] = look(t, t.vectors[Q_X, : t.q.size], t.vectors[V_X, : t.v.size], 0.0)
-    t.control[PIECES] += 1
-    return x
-
-
-@merged
-def violating_pairs(t: Tables) -> int:
-    """Gather in `lcp_ints` the pairs that came together too fast during the piece; how many."""
-    count = 0
-    for i in range(t.control[SEEN]):
-        fast = t.seen[i, GAP] < -t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]
-        if fast and count < t.lcp_ints.size:
-            t.lcp_ints[count] = t.seen_ints[i, CONTACT_PAIR]
-            count += 1
-    return count
-
-
-@kernel
-def lowest_gap(t: Tables, q: Array, count: int) -> float:
-    """Smallest gap of the gathered pairs at q."""
-    poses_kernel(t.tree, t.links, q, t.work)
-    place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
-    lowest = 1e300
-    for i in range(count):
-        p = t.lcp_ints[i]
-        lowest = min(lowest, pair_gap(t.geom_ints, t.geoms, t.centers, t.pairs[p, 0], t.pairs[p, 1]))
-    return lowest
-
-
-@merged
-def time_of_impact(t: Tables, count: int) -> float:
-    """Fraction of the piece at which the first of the gathered pairs touches (Illinois); 1 where none was apart."""
-    q_x = t.vectors[Q_X, : t.q.size]
-    low, high = 0.0, 1.0
-    above, below = lowest_gap(t, t.q, count), lowest_gap(t, q_x, count)
-    if above <= 0.0:
-        return 1.0
-    side, x = 0, 1.0
-    for _ in range(60):
-        x = (low * below - high * above) / (below - above)
-        flow_to(t, x)
-        gap = lowest_gap(t, q_x, count)
-        if abs(gap) < 1e-3 * t.settings[TOUCH] or high - low < 1e-15:
-            break
-        if gap > 0.0:
-            low, above = x, gap
-            below = 0.5 * below if side == 1 else below
-            side = 1
-        else:
-            high, below = x, gap
-            above = 0.5 * above if side == -1 else above
-            side = -1
-    return x
-
-
-@kernel
-def project_positions(t: Tables) -> None:
-    """Push penetrating contacts apart with the least motion in the metric of M; velocities stay: no energy enters.
-
-    A frictionless LCP on positions, W_nn x + gap >= 0, x >= 0, whose pushes answer W and not the weight of anything.
-    """
-    nq, nv = t.q.size, t.v.size
-    move, q_x = t.vectors[DVC, :nv], t.vectors[Q_X, :nq]
-    for _ in range(3):
-        t.control[SEEN] = look(t, t.q, t.v, 0.0)
-        lowest, m = 0.0, max(t.control[SEEN], 0)
-        for i in range(m):
-            lowest = min(lowest, t.seen[i, GAP])
-        if lowest >= -0.1 * t.settings[DEPTH]:
-            break
-        t.control[PROJECTIONS] += 1
-        factor_kernel(t.tree, t.links, t.work)
-        put_compliance(t, t.seen_ints, t.seen, m)
-        solve_gaps(t, m)
-        velocity_change(t.tree, t.links, t.work, t.L, 3 * m, t.impulses, move)
-        integrate_kernel(t.tree, t.q, move, 1.0, q_x)
-        copy_into(t.q, q_x)
-
-
-@merged
-def solve_gaps(t: Tables, m: int) -> None:
-    """Pushes along the normals that close no gap further and open those that are negative, into `impulses`."""
-    A, b, z, w, active = t.A[: m * m].reshape(m, m), t.b[:m], t.z[:m], t.w[:m], t.active[:m]
-    W, scale = t.W[: 9 * m * m].reshape(3 * m, 3 * m), 0.0
-    for i in range(m):
-        scale = max(scale, W[3 * i, 3 * i])
-    for i in range(m):
-        b[i] = t.seen[i, GAP]
-        for j in range(m):
-            A[i, j] = W[3 * i, 3 * j] / scale
-    lemke_kernel(
-        A,
-        b,
-        0,
-        t.covers,
-        10 * m + 100,
-        1e-6,
-        t.D[: m * (m + 2)].reshape(m, m + 2),
-        t.lcp_ints[: 6 * (m + 1)].reshape(6, m + 1),
-        t.lcp_vectors[: 3 * m].reshape(3, m),
-        active,
-        z,
-        w,
-    )
-    for i in range(m):
-        t.impulses[3 * i] = z[i] / scale
-        t.impulses[3 * i + 1] = t.impulses[3 * i + 2] = 0.0
 
 
 @merged

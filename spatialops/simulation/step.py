@@ -90,22 +90,23 @@ from spatialops.simulation._layout import (
     V_X,
 )
 from spatialops.simulation._layout import RESIDUAL as WORST
+from spatialops.simulation.arrival import arrives_fast, cut_piece
 from spatialops.simulation.flow import flow_to, smooth_step
-from spatialops.simulation.stages import (
-    apply_impulses,
-    arrives_fast,
-    cut_piece,
+from spatialops.simulation.impact import (
     finish_impulses,
     impact_waits,
+    prepare_compression,
+    prepare_decompression,
+    store_compression,
+)
+from spatialops.simulation.projection import project_positions
+from spatialops.simulation.stages import (
+    apply_impulses,
     look,
     look_ahead,
     look_here,
-    prepare_compression,
     prepare_contact,
-    prepare_decompression,
-    project_positions,
     solve_here,
-    store_compression,
     watch_gaps,
 )
 from spatialops.simulation.tables import Tables

@@ -1,0 +1,93 @@
+"""The time of impact within a piece of a step."""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array
+from spatialops._jit import kernel, merged
+from spatialops.collision._layout import (
+    APPROACH,
+    CONTACT_PAIR,
+    GAP,
+)
+from spatialops.collision.detector import pair_gap, place_geoms
+from spatialops.dynamics.kinematics import poses_kernel
+from spatialops.simulation._layout import (
+    PIECES,
+    Q_X,
+    SEEN,
+    THRESHOLD,
+    TOUCH,
+    V_X,
+)
+from spatialops.simulation.flow import flow_to
+from spatialops.simulation.stages import look
+from spatialops.simulation.tables import Tables
+
+
+@merged
+def arrives_fast(t: Tables) -> bool:
+    """Whether a contact came together too fast during the piece: an impact that it must be cut at."""
+    for i in range(t.control[SEEN]):
+        if t.seen[i, GAP] < -t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
+            return True
+    return False
+
+
+@kernel
+def cut_piece(t: Tables) -> float:
+    """Put the end of the piece at its first impact; returns its fraction."""
+    x = time_of_impact(t, violating_pairs(t))
+    flow_to(t, x)
+    t.control[SEEN] = look(t, t.vectors[Q_X, : t.q.size], t.vectors[V_X, : t.v.size], 0.0)
+    t.control[PIECES] += 1
+    return x
+
+
+@merged
+def violating_pairs(t: Tables) -> int:
+    """Gather in `lcp_ints` the pairs that came together too fast during the piece; how many."""
+    count = 0
+    for i in range(t.control[SEEN]):
+        fast = t.seen[i, GAP] < -t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]
+        if fast and count < t.lcp_ints.size:
+            t.lcp_ints[count] = t.seen_ints[i, CONTACT_PAIR]
+            count += 1
+    return count
+
+
+@kernel
+def lowest_gap(t: Tables, q: Array, count: int) -> float:
+    """Smallest gap of the gathered pairs at q."""
+    poses_kernel(t.tree, t.links, q, t.work)
+    place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
+    lowest = 1e300
+    for i in range(count):
+        p = t.lcp_ints[i]
+        lowest = min(lowest, pair_gap(t.geom_ints, t.geoms, t.centers, t.pairs[p, 0], t.pairs[p, 1]))
+    return lowest
+
+
+@merged
+def time_of_impact(t: Tables, count: int) -> float:
+    """Fraction of the piece at which the first of the gathered pairs touches (Illinois); 1 where none was apart."""
+    q_x = t.vectors[Q_X, : t.q.size]
+    low, high = 0.0, 1.0
+    above, below = lowest_gap(t, t.q, count), lowest_gap(t, q_x, count)
+    if above <= 0.0:
+        return 1.0
+    side, x = 0, 1.0
+    for _ in range(60):
+        x = (low * below - high * above) / (below - above)
+        flow_to(t, x)
+        gap = lowest_gap(t, q_x, count)
+        if abs(gap) < 1e-3 * t.settings[TOUCH] or high - low < 1e-15:
+            break
+        if gap > 0.0:
+            low, above = x, gap
+            below = 0.5 * below if side == 1 else below
+            side = 1
+        else:
+            high, below = x, gap
+            above = 0.5 * above if side == -1 else above
+            side = -1
+    return x
