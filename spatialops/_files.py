@@ -67,6 +67,8 @@ def load_arrays(
         If the file is missing, damaged, of another kind, or lacks a name.
     """
     try:
+        if Path(path).is_file() and not zipfile.is_zipfile(path):
+            raise zipfile.BadZipFile("not an .npz file, or a damaged one")
         with np.load(path, allow_pickle=False) as data:
             return {name: data[name] for name in (data.files if names is None else names)}
     except _DAMAGE as error:

@@ -169,6 +169,8 @@ def load_record(path: str | os.PathLike[str]) -> Record:
         return Record(scene=scene, metadata=dict(header["metadata"]), **values)
     except RecordError:
         raise
+    except AssetError as error:
+        raise RecordError(str(error)) from error
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, SpatialOpsError) as error:
         raise RecordError(f"{path}: not a readable record: {type(error).__name__}: {error}") from error
 
