@@ -17,17 +17,13 @@ from spatialops._layout import (
     GAIN_F,
     GAIN_M,
     LEVER,
-    LINEAR,
-    MOTION,
     ORIGIN,
     PARENT,
-    PITCH,
-    ROTARY,
 )
-from spatialops.algebra.vectors import ZERO3, cross, dot, minus, plus, plus_scaled, put3, scaled, vec3
+from spatialops.algebra.vectors import ZERO3, cross, dot, minus, plus, plus_scaled, scaled, vec3
 from spatialops.collision._layout import CONTACT_A, CONTACT_B, NORMAL, POINT
 from spatialops.dynamics.articulated_body import joint_force
-from spatialops.dynamics.kinematics import axis_of
+from spatialops.dynamics.newton_euler import put_acceleration
 
 
 @inlined
@@ -103,17 +99,11 @@ def velocity_change(tree: IntArray, links: Array, work: Array, L: Array, size: i
             for k in range(tree.shape[0]):
                 dv[k] += L[i, k] * p
     for k in range(tree.shape[0]):
-        parent, motion, axis = tree[k, PARENT], tree[k, MOTION], axis_of(tree, work, k)
-        angular, linear = ZERO3, ZERO3
+        parent, angular, linear = tree[k, PARENT], ZERO3, ZERO3
         if parent >= 0:
             angular = vec3(work, parent, ALPHA)
             linear = plus(vec3(work, parent, ACCEL), cross(angular, vec3(work, k, LEVER)))
         pull = dot(vec3(work, k, GAIN_M), angular) + dot(vec3(work, k, GAIN_F), linear)
         d_inverse = work[k, D_INVERSE]
         dv[k] = dv[k] * math.sqrt(d_inverse) - pull * d_inverse
-        if motion != LINEAR:
-            angular = plus_scaled(angular, dv[k], axis)
-        if motion != ROTARY:
-            linear = plus_scaled(linear, dv[k] if motion == LINEAR else links[k, PITCH] * dv[k], axis)
-        put3(work, k, ALPHA, angular)
-        put3(work, k, ACCEL, linear)
+        put_acceleration(tree, links, work, k, angular, linear, dv[k])

@@ -9,7 +9,6 @@ from spatialops._arrays import Array, Mat3, Sym3, Vec3
 from spatialops._jit import inlined
 
 ZERO3: Vec3 = (0.0, 0.0, 0.0)
-IDENTITY3: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @inlined

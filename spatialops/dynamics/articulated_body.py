@@ -68,7 +68,14 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.dynamics.kinematics import axis_of, finite_status, fits, move_link, place_link
-from spatialops.dynamics.newton_euler import NO_EXTERNAL, lifted, put_inertial_force, subtract_external
+from spatialops.dynamics.newton_euler import (
+    NO_EXTERNAL,
+    carried_acceleration,
+    lifted,
+    put_acceleration,
+    put_inertial_force,
+    subtract_external,
+)
 from spatialops.errors import ModelError
 from spatialops.tree.model import Model
 
@@ -179,22 +186,10 @@ def joint_force(tree: IntArray, links: Array, work: Array, k: int, moment: Vec3,
 def acceleration_kernel(tree: IntArray, links: Array, base: Vec3, work: Array, a: Array) -> None:
     """Forward sweep: joint accelerations from u, and link accelerations in place of their velocity parts."""
     for k in range(tree.shape[0]):
-        parent, motion, axis = tree[k, PARENT], tree[k, MOTION], axis_of(tree, work, k)
-        alpha, accel = vec3(work, k, ALPHA), vec3(work, k, ACCEL)
-        if parent >= 0:
-            above = vec3(work, parent, ALPHA)
-            alpha = plus(alpha, above)
-            accel = plus(plus(accel, vec3(work, parent, ACCEL)), cross(above, vec3(work, k, LEVER)))
-        else:
-            accel = plus(accel, base)
+        alpha, accel = carried_acceleration(tree, base, work, k)
         pull = dot(vec3(work, k, GAIN_M), alpha) + dot(vec3(work, k, GAIN_F), accel)
         a[k] = (work[k, RESIDUAL] - pull) * work[k, D_INVERSE]
-        if motion != LINEAR:
-            alpha = plus_scaled(alpha, a[k], axis)
-        if motion != ROTARY:
-            accel = plus_scaled(accel, a[k] if motion == LINEAR else links[k, PITCH] * a[k], axis)
-        put3(work, k, ALPHA, alpha)
-        put3(work, k, ACCEL, accel)
+        put_acceleration(tree, links, work, k, alpha, accel, a[k])
 
 
 @kernel

@@ -57,22 +57,33 @@ def lifted(links: Array) -> Vec3:
 
 
 @inlined
-def accelerate_link(tree: IntArray, links: Array, base: Vec3, a: Array, work: Array, k: int) -> None:
-    """Full acceleration of link k in place of its velocity-dependent part; `base` is that of the world."""
-    parent, motion, axis = tree[k, PARENT], tree[k, MOTION], axis_of(tree, work, k)
-    alpha, accel = vec3(work, k, ALPHA), vec3(work, k, ACCEL)
-    if parent >= 0:
-        above = vec3(work, parent, ALPHA)
-        alpha = plus(alpha, above)
-        accel = plus(plus(accel, vec3(work, parent, ACCEL)), cross(above, vec3(work, k, LEVER)))
-    else:
-        accel = plus(accel, base)
+def carried_acceleration(tree: IntArray, base: Vec3, work: Array, k: int) -> tuple[Vec3, Vec3]:
+    """Acceleration of link k but for its own joint's: its velocity-dependent part and the parent's (or `base`)."""
+    parent, alpha, accel = tree[k, PARENT], vec3(work, k, ALPHA), vec3(work, k, ACCEL)
+    if parent < 0:
+        return alpha, plus(accel, base)
+    above = vec3(work, parent, ALPHA)
+    accel = plus(plus(accel, vec3(work, parent, ACCEL)), cross(above, vec3(work, k, LEVER)))
+    return plus(alpha, above), accel
+
+
+@inlined
+def put_acceleration(tree: IntArray, links: Array, work: Array, k: int, alpha: Vec3, accel: Vec3, rate: float) -> None:
+    """Write link k's acceleration: what it is carried with, and `rate` along its axis (a' + H* rate)."""
+    motion, axis = tree[k, MOTION], axis_of(tree, work, k)
     if motion != LINEAR:
-        alpha = plus_scaled(alpha, a[k], axis)
+        alpha = plus_scaled(alpha, rate, axis)
     if motion != ROTARY:
-        accel = plus_scaled(accel, a[k] if motion == LINEAR else links[k, PITCH] * a[k], axis)
+        accel = plus_scaled(accel, rate if motion == LINEAR else links[k, PITCH] * rate, axis)
     put3(work, k, ALPHA, alpha)
     put3(work, k, ACCEL, accel)
+
+
+@inlined
+def accelerate_link(tree: IntArray, links: Array, base: Vec3, a: Array, work: Array, k: int) -> None:
+    """Full acceleration of link k in place of its velocity-dependent part; `base` is that of the world."""
+    alpha, accel = carried_acceleration(tree, base, work, k)
+    put_acceleration(tree, links, work, k, alpha, accel, a[k])
 
 
 @kernel

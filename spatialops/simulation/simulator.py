@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from spatialops._arrays import Array, scalar, vector, whole
+from spatialops.collision._layout import MU
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
@@ -331,8 +332,6 @@ def contact_problem(t: Tables) -> ContactProblem:
     """The contact problem that the loop has prepared."""
     m = int(t.control[at.ACTING])
     phase = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}.get(int(t.control[at.STAGE]), "contact")
-    from spatialops.collision._layout import MU
-
     return ContactProblem(
         compliance=t.W[: 9 * m * m].reshape(3 * m, 3 * m).copy(),
         velocities=t.u[: 3 * m].reshape(m, 3).copy(),
@@ -384,6 +383,3 @@ def _progress(total: int, show: bool) -> _Bar:
     from tqdm import tqdm
 
     return _Bar(tqdm(total=total, unit="step", unit_scale=True, desc="simulating", leave=False))
-
-
-__all__ = ["CERTIFY", "INTEGRATORS", "Simulator", "StepInfo", "contact_problem"]

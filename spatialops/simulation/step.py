@@ -21,9 +21,8 @@ from spatialops.collision._layout import (
     TANGENT,
 )
 from spatialops.dynamics.energy import kinetic_kernel, potential_kernel
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.kinematics import finite_status, poses_kernel, velocities_kernel
 from spatialops.simulation._layout import (
-    ACC,
     ACTING,
     BEGIN,
     BROKEN,
@@ -85,7 +84,6 @@ from spatialops.simulation._layout import (
     STEP,
     STEPS_LEFT,
     TIME,
-    TOLERANCE,
     UNSOLVED,
     V_X,
 )
@@ -152,6 +150,7 @@ def ask(t: Tables, next_stage: int, warm: bool) -> int:
 
 @merged
 def begin_step(t: Tables) -> int:
+    """See to room in the record and to contacts at the present state; done where no steps are left."""
     if t.control[STEPS_LEFT] == 0:
         return DONE
     full = t.rows.shape[0] - t.control[ROWS] < 1 or t.events.shape[0] - t.control[EVENT_ROWS] < MAX_PIECES + 2
@@ -252,6 +251,7 @@ def touch(t: Tables) -> int:
 
 @merged
 def after_contact(t: Tables) -> int:
+    """Take up the impulses of the step's contact problem."""
     apply_impulses(t, t.vectors[DVC, : t.v.size])
     t.control[STAGE] = MOVE
     return GO_ON
@@ -280,6 +280,7 @@ def move(t: Tables) -> int:
 
 @merged
 def end_step(t: Tables) -> int:
+    """Project positions where they penetrate, count the step, and record it."""
     if watch_gaps(t) < -t.settings[DEPTH]:
         project_positions(t)
         look_here(t)
@@ -287,21 +288,11 @@ def end_step(t: Tables) -> int:
     t.control[STEPS_LEFT] -= 1
     t.monitor[TIME] += t.settings[DT]
     if t.control[STEP] % t.control[EVERY] == 0:
-        if not finite_state(t):  # NaN spreads and stays: what is recorded is finite
+        if finite_status(t.q) != OK or finite_status(t.v) != OK:  # NaN spreads and stays: what is recorded is finite
             return BROKEN
         write_row(t)
     t.control[STAGE] = BEGIN
     return GO_ON
-
-
-@merged
-def finite_state(t: Tables) -> bool:
-    total = 0.0
-    for k in range(t.v.size):
-        total += t.v[k] - t.v[k]
-    for i in range(t.q.size):
-        total += t.q[i] - t.q[i]
-    return total == 0.0
 
 
 @kernel
@@ -369,6 +360,3 @@ def start(t: Tables) -> None:
     poses_kernel(t.tree, t.links, t.q, t.work)
     velocities_kernel(t.tree, t.links, t.v, t.work)
     write_row(t)
-
-
-__all__ = ["ACC", "TOLERANCE", "advance", "start"]
