@@ -3,45 +3,199 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray, array
 from spatialops._files import load_arrays, save_arrays
+from spatialops._layout import OK, TERM_A, TERM_COLUMNS, TERM_INTS, TERM_ROW
+from spatialops.contact.lcp.problem import LCPSolution
+from spatialops.contact.maximal import MaximalProblem, maximal_problem
+from spatialops.contact.response import velocity_change
+from spatialops.contact.rows import contact_terms, jacobian_rows, response_rows
+from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
+from spatialops.dynamics.maximal import placed
+from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
+from spatialops.tree.model import Model
+
+PHASES = ("contact", "compression", "decompression")
+
+
+class Response(NamedTuple):
+    """How rows answer impulses: the workspace with articulated factors, and L (rows, nv) with G M^-1 G^T = L L^T."""
+
+    work: Array
+    L: Array
 
 
 @dataclass(frozen=True, eq=False)
 class ContactProblem:
-    """Contacts of one instant or one step, reduced to what they see of the mechanism.
+    """Contacts and loop closures of one instant or one step.
 
-    Find impulses p in their friction cones so that u = W p + v satisfies unilateral contact and friction.
+    Find impulses p, those of contacts in their friction cones, so that the velocity v+ = v + M^-1 G^T p satisfies
+    unilateral contact and friction, and G_b v+ = targets for the closures. Rows stand in the order closures, then
+    normal, tangent, tangent of each contact.
 
-    Attributes
+    Parameters
     ----------
-    compliance : (3 m, 3 m) array
-        W = G M^-1 G^T along the frames (normal, tangent, tangent), 1/kg.
-    velocities : (m, 3) array
-        v: velocities of A against B along the frames without the contacts' impulses (a positive gap divided by the step
-        added to the normal ones), m/s.
+    model : Model
+    q : (nq,) array
+        Configuration at which everything is evaluated.
+    velocity : (nv,) array
+        v: joint velocities without the impulses that are sought (for a step: the free ones at its end).
+    links : (m, 2) int array
+        Kernel links A and B of the contacts (`model.body_links[body]`), -1 for the world; the normal points to A.
+    points : (m, 3) array
+        World positions, m.
+    frames : (m, 3, 3) array
+        Rows normal, tangent, tangent in world axes, orthonormal.
     friction : (m,) array
         Coefficients mu.
-    offset : (m,) array
+    closing : (m,) array, optional
+        Added to the normal velocities, m/s: a positive gap divided by the step.
+    offset : (m,) array, optional
         Normal impulse that already presses (decompression), N s.
-    phase : str
-        "contact", "compression" or "decompression".
+    phase : {"contact", "compression", "decompression"}
+    loop_ints, loop_terms : (t, 3) int array, (t, 9) array, optional
+        Terms of the closures' rows: see TERM_* in `_layout`.
+    loop_targets : (n_b,) array, optional
+        Velocities of the closures' rows, m/s or rad/s.
+
+    Raises
+    ------
+    ArgumentError
+        For wrong shapes, NaN, frames that are not orthonormal, negative friction or links that do not exist.
     """
 
-    compliance: Array
-    velocities: Array
-    friction: Array
-    offset: Array
+    model: Model
+    q: Any
+    velocity: Any
+    links: Any
+    points: Any
+    frames: Any
+    friction: Any
+    closing: Any = None
+    offset: Any = None
     phase: str = "contact"
+    loop_ints: Any = field(default=None, repr=False)
+    loop_terms: Any = field(default=None, repr=False)
+    loop_targets: Any = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.model, Model):
+            raise ArgumentError(f"model: expected a Model, got {type(self.model).__name__}")
+        if self.phase not in PHASES:
+            raise ArgumentError(f"phase: expected one of {', '.join(PHASES)}, got {self.phase!r}")
+        friction = array(self.friction, (None,), "friction", finite=True)
+        m = friction.size
+        targets = array([] if self.loop_targets is None else self.loop_targets, (None,), "loop_targets", finite=True)
+        values = {
+            "q": array(self.q, (self.model.nq,), "q", finite=True),
+            "velocity": array(self.velocity, (self.model.nv,), "velocity", finite=True),
+            "links": _links(self.links, m, self.model, "links"),
+            "points": array(self.points, (m, 3), "points", finite=True),
+            "frames": array(self.frames, (m, 3, 3), "frames", finite=True),
+            "friction": friction,
+            "closing": array(np.zeros(m) if self.closing is None else self.closing, (m,), "closing", finite=True),
+            "offset": array(np.zeros(m) if self.offset is None else self.offset, (m,), "offset", finite=True),
+            "loop_targets": targets,
+            "loop_ints": _terms(self.loop_ints, targets.size, self.model),
+        }
+        count = len(values["loop_ints"])
+        terms = np.zeros((0, TERM_COLUMNS)) if self.loop_terms is None else self.loop_terms
+        values["loop_terms"] = array(terms, (count, TERM_COLUMNS), "loop_terms", finite=True)
+        if friction.min(initial=0.0) < 0.0:
+            raise ArgumentError(f"friction: must not be negative, got {friction.min():g}")
+        frames = values["frames"]
+        if np.abs(frames @ frames.transpose(0, 2, 1) - np.eye(3)).max(initial=0.0) > 1e-6:
+            raise ArgumentError("frames: rows must be orthonormal: normal, tangent, tangent")
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def n_contacts(self) -> int:
+        """Number of contacts m."""
+        return len(self.friction)
+
+    @property
+    def n_loop_rows(self) -> int:
+        """Number of closure rows n_b."""
+        return len(self.loop_targets)
+
+    @cached_property
+    def terms(self) -> tuple[IntArray, Array]:
+        """Terms of all rows, those of the closures first."""
+        ints, terms = contact_terms(self.links, self.points, self.frames, self.n_loop_rows)
+        if not self.n_loop_rows:
+            return ints, terms
+        return np.concatenate([self.loop_ints, ints]), np.concatenate([self.loop_terms, terms])
+
+    @cached_property
+    def jacobian(self) -> Array:
+        """G (n_b + 3 m, nv)."""
+        G = np.empty((self.n_loop_rows + 3 * self.n_contacts, self.model.nv))
+        jacobian_rows(self.model.tree, self.model.links, placed(self.model, self.q), *self.terms, G)
+        return G
+
+    @cached_property
+    def response(self) -> Response:
+        """The rows' response to impulses in O(N) a row, from the articulated-body factors.
+
+        Raises
+        ------
+        ModelError
+            If the mass matrix is singular here.
+        """
+        model, work = self.model, placed(self.model, self.q)
+        if factor_kernel(model.tree, model.links, work) != OK:
+            raise singular_joint(model, work)
+        L = np.empty((self.n_loop_rows + 3 * self.n_contacts, model.nv))
+        response_rows(model.tree, model.links, work, *self.terms, L)
+        return Response(work, L)
+
+    @cached_property
+    def compliance(self) -> Array:
+        """G M^-1 G^T (n_b + 3 m square), 1/kg and the like."""
+        L = self.response.L
+        return L @ L.T
+
+    @cached_property
+    def velocities(self) -> Array:
+        """Velocities (n_b + 3 m,) of all rows without impulses: closures less targets, contacts with `closing`."""
+        u: Array = self.jacobian @ self.velocity
+        n_b = self.n_loop_rows
+        u[:n_b] -= self.loop_targets
+        u[n_b::3] += self.closing
+        return u
+
+    @cached_property
+    def maximal(self) -> MaximalProblem:
+        """The same problem in maximal coordinates."""
+        rows = self.n_loop_rows + 3 * self.n_contacts
+        return maximal_problem(self.model, self.q, self.velocity, self.terms, rows)
+
+    def after(self, impulses: Array) -> Array:
+        """Joint velocities (nv,) after impulses (n_b + 3 m,) on all rows, by one sweep from the base to the tips."""
+        model, (work, L) = self.model, self.response
+        dv = np.empty(model.nv)
+        velocity_change(model.tree, model.links, work, L, len(L), np.ascontiguousarray(impulses), dv)
+        result: Array = self.velocity + dv
+        return result
+
+    def slip(self, velocity: Array) -> Array:
+        """Sliding speeds (m,) of the contacts at joint velocities `velocity`, m/s."""
+        u = (self.jacobian[self.n_loop_rows :] @ velocity).reshape(-1, 3)
+        result: Array = np.hypot(u[:, 1], u[:, 2])
+        return result
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the problem to one .npz file, whole or not at all; AssetError if it cannot be written."""
-        return save_arrays(path, {item.name: np.asarray(getattr(self, item.name)) for item in fields(self)})
+        own = {item.name: np.asarray(getattr(self, item.name)) for item in fields(self) if item.name != "model"}
+        return save_arrays(path, own | {f"model.{key}": np.asarray(v) for key, v in self.model.to_arrays().items()})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ContactProblem:
@@ -52,5 +206,102 @@ class ContactProblem:
         AssetError
             If the file is missing or not such a problem.
         """
-        arrays = load_arrays(path, "contact problem", tuple(item.name for item in fields(cls)))
-        return cls(**{**arrays, "phase": str(arrays["phase"])})  # type: ignore[arg-type]
+        data = load_arrays(path, "contact problem")
+        try:
+            model = Model.from_arrays({key[6:]: value for key, value in data.items() if key.startswith("model.")})
+            own: dict[str, Any] = {item.name: data[item.name] for item in fields(cls) if item.name != "model"}
+            return cls(model, **{**own, "phase": str(own["phase"])})
+        except (SpatialOpsError, ValueError, TypeError, LookupError) as error:
+            raise AssetError(f"{path}: not a stored contact problem: {error}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class ContactSolution:
+    """What a formulation makes of a solution.
+
+    Attributes
+    ----------
+    velocity : (nv,) array
+        Joint velocities after the impulses.
+    impulses : (m, 3) array
+        On A along the contacts' frames, N s (without `offset`).
+    loop_impulses : (n_b,) array
+        Of the closures' rows, N s or N m s.
+    slip : (m,) array
+        Sliding speeds, m/s.
+    """
+
+    velocity: Array
+    impulses: Array
+    loop_impulses: Array
+    slip: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Indeterminacy:
+    """What the rows leave undetermined: impulses that change no velocity.
+
+    Attributes
+    ----------
+    rank : int
+        Of the compliance of all rows: closures and contacts.
+    loop_rank : int
+        Of the closures alone.
+    null_space : (n_b + 3 m, k) array
+        Orthonormal combinations of impulses that move nothing, k = n_b + 3 m - rank.
+    """
+
+    rank: int
+    loop_rank: int
+    null_space: Array
+
+    @property
+    def unique(self) -> bool:
+        """Whether impulses follow from velocities."""
+        return self.null_space.shape[1] == 0
+
+    def __str__(self) -> str:
+        rows = len(self.null_space)
+        if self.unique:
+            return f"impulses are determined: {rows} rows of full rank"
+        return f"impulses are indeterminate: {rows} rows of rank {self.rank}, {rows - self.rank} combinations are free"
+
+
+def indeterminacy(problem: ContactProblem, tolerance: float = 1e-9) -> Indeterminacy:
+    """Rank and null space of the compliance of a problem's rows, by singular values of L relative to the largest."""
+    L, n_b = problem.response.L, problem.n_loop_rows
+    if not len(L):
+        return Indeterminacy(0, 0, np.zeros((0, 0)))
+    left, values, _ = np.linalg.svd(L)
+    rank = int((values > tolerance * values[0]).sum())
+    loops = np.linalg.svd(L[:n_b], compute_uv=False) if n_b else np.zeros(0)
+    loop_rank = int((loops > tolerance * values[0]).sum())
+    return Indeterminacy(rank, loop_rank, left[:, rank:])
+
+
+def polyhedral_impulses(solution: LCPSolution, start: int, m: int, facets: Array, scale: float) -> Array:
+    """Impulses (m, 3) along the frames from the rows F_n, beta_1 .. beta_nf of each contact, from row `start` on."""
+    width = len(facets) + 1
+    rows = solution.z[start : start + m * width].reshape(m, width) * scale
+    return np.column_stack([rows[:, 0], rows[:, 1:] @ facets])
+
+
+def _links(values: Any, m: int, model: Model, name: str) -> IntArray:
+    links = np.array(values)
+    if links.size == 0:
+        links = np.zeros((0, 2), dtype=np.int64)
+    if links.shape != (m, 2) or links.dtype.kind not in "iu":
+        raise ArgumentError(f"{name}: expected whole numbers of shape ({m}, 2), got {links.dtype} {links.shape}")
+    if links.size and not (-1 <= links.min() and links.max() < model.nv):
+        raise ArgumentError(f"{name}: expected links from -1 to {model.nv - 1}, got {links.min()} to {links.max()}")
+    return np.ascontiguousarray(links, dtype=np.int64)
+
+
+def _terms(values: Any, rows: int, model: Model) -> IntArray:
+    terms = np.zeros((0, TERM_INTS), dtype=np.int64) if values is None else np.array(values)
+    if terms.ndim != 2 or terms.shape[1] != TERM_INTS or terms.dtype.kind not in "iu":
+        raise ArgumentError(f"loop_ints: expected whole numbers of shape (any, 3), got {terms.dtype} {terms.shape}")
+    _links(terms[:, TERM_A:], len(terms), model, "loop_ints")
+    if sorted(set(terms[:, TERM_ROW].tolist())) != list(range(rows)):
+        raise ArgumentError(f"loop_ints: every one of the {rows} rows of loop_targets needs a term, and no other row")
+    return np.ascontiguousarray(terms, dtype=np.int64)

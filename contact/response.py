@@ -38,18 +38,24 @@ def carry(tree: IntArray, links: Array, work: Array, k: int, m: Vec3, f: Vec3, r
 
 
 @kernel
-def contact_row(
-    tree: IntArray, links: Array, work: Array, link_a: int, link_b: int, point: Vec3, direction: Vec3, row: Array
+def row_response(
+    tree: IntArray,
+    links: Array,
+    work: Array,
+    link_a: int,
+    link_b: int,
+    point: Vec3,
+    angular: Vec3,
+    linear: Vec3,
+    row: Array,
 ) -> None:
-    """Row of L for a unit force along `direction` on link a and its opposite on link b; they merge where paths meet."""
-    for k in range(row.size):
-        row[k] = 0.0
-    a, b, force_a, force_b = link_a, link_b, direction, scaled(-1.0, direction)
-    moment_a, moment_b = ZERO3, ZERO3
+    """Add to a row of L a wrench at `point` on link a and its opposite on link b; they merge where paths meet."""
+    a, b, force_a, force_b = link_a, link_b, linear, scaled(-1.0, linear)
+    moment_a, moment_b = angular, scaled(-1.0, angular)
     if a >= 0:
-        moment_a = cross(minus(point, vec3(work, a, ORIGIN)), force_a)
+        moment_a = plus(moment_a, cross(minus(point, vec3(work, a, ORIGIN)), force_a))
     if b >= 0:
-        moment_b = cross(minus(point, vec3(work, b, ORIGIN)), force_b)
+        moment_b = plus(moment_b, cross(minus(point, vec3(work, b, ORIGIN)), force_b))
     while a != b:
         if a > b:
             moment_a, force_a = carry(tree, links, work, a, moment_a, force_a, row)
@@ -71,8 +77,10 @@ def contact_rows(
     for i in range(count):
         point = vec3(floats, i, POINT)
         for j in range(3):
-            direction = vec3(floats, i, NORMAL + 3 * j)
-            contact_row(tree, links, work, ints[i, CONTACT_A], ints[i, CONTACT_B], point, direction, L[3 * i + j])
+            direction, row = vec3(floats, i, NORMAL + 3 * j), L[3 * i + j]
+            for k in range(row.size):
+                row[k] = 0.0
+            row_response(tree, links, work, ints[i, CONTACT_A], ints[i, CONTACT_B], point, ZERO3, direction, row)
 
 
 @kernel

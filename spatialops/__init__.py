@@ -22,6 +22,7 @@ from spatialops.dynamics.jacobian import (
     node_positions,
     node_velocities,
 )
+from spatialops.dynamics.maximal import MaximalState, from_maximal, to_maximal
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
 from spatialops.simulation import Record, Scene, Simulator, load_record
 from spatialops.tree.builder import TreeBuilder
@@ -48,6 +49,7 @@ __all__ = [
     "HalfSpace",
     "Inertia",
     "Joint",
+    "MaximalState",
     "Model",
     "Node",
     "Poses",
@@ -67,6 +69,7 @@ __all__ = [
     "difference",
     "energy",
     "forward_dynamics",
+    "from_maximal",
     "integrate",
     "inverse_dynamics",
     "jacobian",
@@ -78,4 +81,5 @@ __all__ = [
     "node_accelerations",
     "node_positions",
     "node_velocities",
+    "to_maximal",
 ]

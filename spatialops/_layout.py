@@ -58,3 +58,14 @@ UPSILON_COLUMNS = 21
 
 # Status of a kernel.
 OK, NOT_FINITE, SINGULAR, MISFIT = 0, 1, 2, 3
+
+# Constraint rows are sums of terms: unit wrench pairs on two links at one world point. The row's velocity is the sum of
+# angular . (omega_a - omega_b) + linear . (v_a - v_b) over its terms. Integer table, then float table.
+TERM_ROW = 0
+TERM_A = 1  # link that the wrench acts on, -1 for the world
+TERM_B = 2  # link that its opposite acts on
+TERM_INTS = 3
+TERM_POINT = 0  # 3
+TERM_ANGULAR = 3  # 3
+TERM_LINEAR = 6  # 3
+TERM_COLUMNS = 9

@@ -16,7 +16,7 @@ import numba
 import numpy as np
 
 from spatialops import _jit
-from spatialops.contact.formulations.operational_space import OperationalSpace
+from spatialops.contact.formulations import FORMULATIONS, check_formulation
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.lcp.solve import solve
 from spatialops.contact.problem import ContactProblem
@@ -87,16 +87,19 @@ def _dynamics_tasks() -> list[Task]:
 
 
 def _contact_tasks() -> list[Task]:
-    problem = ContactProblem(np.eye(3), -np.ones((1, 3)), np.full(1, 0.5), np.zeros(1))
+    model, q = pendulum(3).model, np.zeros(3)
+    problem = ContactProblem(model, q, np.ones(3), [(2, -1)], np.ones((1, 3)), [np.eye(3)], np.full(1, 0.5))
     lcp = MixedLCP(np.eye(2), [-1.0, 1.0])
     return [
         ("Lemke's method", lambda: solve(lcp)),
-        ("operational-space problem", lambda: _solve_by_hand(OperationalSpace(), problem)),
+        ("formulations", lambda: _solve_by_hand(problem)),
     ]
 
 
-def _solve_by_hand(formulation: OperationalSpace, problem: ContactProblem) -> None:
-    formulation.recover(problem, solve(formulation.assemble(problem)))
+def _solve_by_hand(problem: ContactProblem) -> None:
+    for name in FORMULATIONS:
+        formulation = check_formulation(name)
+        formulation.recover(problem, solve(formulation.assemble(problem)))
 
 
 def _loop_tasks() -> list[Task]:

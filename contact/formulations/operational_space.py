@@ -1,16 +1,18 @@
-"""The operational-space (OS) formulation, [J] 53: unknowns are contact impulses and slip speeds only.
+"""The operational-space (OS) formulation, [J] 53: unknowns are impulses and slip speeds only.
 
-    w = [D* W D, E; [mu, -E*], 0] z + [D* v; mu theta],   z = [beta; sigma]
+    w = [Q_b; D* Q_u] Lambda [Q_b*, Q_u* D]  |  E   z + [closures' velocities - targets; D* v; mu theta]
+        ---------------- 0, [mu, -E*] ------ | 0
+    z = [p_b; beta; sigma], the first n_b rows equalities
 
-with W = Q Lambda Q* the compliance of the contacts along their frames, D = [n, d_1 .. d_nf], and v the velocities that
-the contacts would have without their impulses. Impulses are measured by the velocity that they cause: beta in the LCP
-is impulse times s, s = max diag W, so that all unknowns are speeds and one residual speaks for all rows.
+Q Lambda Q* is the compliance W of closures and contacts along their rows, D = [n, d_1 .. d_nf], and v the velocities
+that the contacts would have without impulses. Impulses are measured by the velocity that they cause: those in the LCP
+are impulses times s, s = max diag of W over the contacts, so that all unknowns are speeds and one residual speaks for
+all rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,74 +20,94 @@ from spatialops._arrays import Array
 from spatialops._jit import kernel
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
-
-if TYPE_CHECKING:
-    from spatialops.contact.problem import ContactProblem
+from spatialops.contact.problem import ContactProblem, ContactSolution
 
 
 @kernel
-def compliance_scale(W: Array, size: int) -> float:
-    """Largest diagonal entry of W, or 1 where nothing moves."""
+def compliance_scale(W: Array, n_b: int) -> float:
+    """Largest diagonal entry of W over the contacts' rows, from n_b on; 1 where nothing moves."""
     scale = 0.0
-    for i in range(size):
+    for i in range(n_b, W.shape[0]):
         scale = max(scale, W[i, i])
     return scale if scale > 0.0 else 1.0
 
 
 @kernel
-def assemble_kernel(
-    W: Array, velocities: Array, friction: Array, offset: Array, facets: Array, A: Array, b: Array
-) -> float:
-    """A and b of m contacts: velocities (m, 3), friction and offset (m,), facets (n_f, 2); returns the scale s.
+def assemble_kernel(W: Array, u: Array, friction: Array, offset: Array, facets: Array, A: Array, b: Array) -> float:
+    """A and b from W and velocities u of n_b closures' rows and m contacts, facets (n_f, 2); returns the scale s.
 
-    Order of z: for each contact F_n, beta_1 .. beta_nf; then all sigma. `offset` is an impulse mu theta that already
+    Order of z: p_b; for each contact F_n, beta_1 .. beta_nf; then all sigma. `offset` is an impulse theta that already
     presses ([J] leaves it out of 57; without it friction would not answer the impulse of decompression).
     """
     m, nf = friction.size, facets.shape[0]
-    width, sigma = nf + 1, m * (nf + 1)
-    s = compliance_scale(W, 3 * m)
+    n_b, width = u.size - 3 * m, nf + 1
+    sigma, s = n_b + m * width, compliance_scale(W, n_b)
     inverse = 1.0 / s
+    for i in range(n_b):
+        b[i] = u[i]
+        put_row(W, i, 1.0, 0.0, 0.0, n_b, inverse, facets, A[i])
     for i in range(m):
+        r = n_b + 3 * i
         for a in range(width):
             n_a, x_a, y_a = (1.0, 0.0, 0.0) if a == 0 else (0.0, facets[a - 1, 0], facets[a - 1, 1])
-            row = width * i + a
-            b[row] = n_a * velocities[i, 0] + x_a * velocities[i, 1] + y_a * velocities[i, 2]
-            for j in range(m):
-                r, c = 3 * i, 3 * j
-                w_n = inverse * (n_a * W[r, c] + x_a * W[r + 1, c] + y_a * W[r + 2, c])
-                w_x = inverse * (n_a * W[r, c + 1] + x_a * W[r + 1, c + 1] + y_a * W[r + 2, c + 1])
-                w_y = inverse * (n_a * W[r, c + 2] + x_a * W[r + 1, c + 2] + y_a * W[r + 2, c + 2])
-                A[row, width * j] = w_n
-                for e in range(nf):
-                    A[row, width * j + 1 + e] = facets[e, 0] * w_x + facets[e, 1] * w_y
-            for j in range(m):
-                A[row, sigma + j] = 1.0 if (j == i and a > 0) else 0.0
+            row = n_b + width * i + a
+            b[row] = n_a * u[r] + x_a * u[r + 1] + y_a * u[r + 2]
+            put_row(W, r, n_a, x_a, y_a, n_b, inverse, facets, A[row])
+            A[row, sigma + i] = 1.0 if a > 0 else 0.0
         row = sigma + i
         for j in range(sigma + m):
             A[row, j] = 0.0
-        A[row, width * i] = friction[i]
+        A[row, n_b + width * i] = friction[i]
         for a in range(1, width):
-            A[row, width * i + a] = -1.0
+            A[row, n_b + width * i + a] = -1.0
         b[row] = s * friction[i] * offset[i]
     return s
 
 
 @kernel
-def recover_kernel(z: Array, facets: Array, scale: float, impulses: Array) -> None:
-    """Impulses (3 m,) along the frames from z."""
+def put_row(
+    W: Array, r: int, n_a: float, x_a: float, y_a: float, n_b: int, inverse: float, facets: Array, out: Array
+) -> None:
+    """One row of A but for E: rows r to r + 2 of W combined, times the columns of D."""
+    nf = facets.shape[0]
+    m, sideways = (W.shape[0] - n_b) // 3, x_a != 0.0 or y_a != 0.0
+    n_a, x_a, y_a = inverse * n_a, inverse * x_a, inverse * y_a
+    for j in range(n_b):
+        out[j] = n_a * W[r, j]
+        if sideways:
+            out[j] += x_a * W[r + 1, j] + y_a * W[r + 2, j]
+    for j in range(m):
+        c, start = n_b + 3 * j, n_b + (nf + 1) * j
+        w_n, w_x, w_y = n_a * W[r, c], n_a * W[r, c + 1], n_a * W[r, c + 2]
+        if sideways:
+            w_n += x_a * W[r + 1, c] + y_a * W[r + 2, c]
+            w_x += x_a * W[r + 1, c + 1] + y_a * W[r + 2, c + 1]
+            w_y += x_a * W[r + 1, c + 2] + y_a * W[r + 2, c + 2]
+        out[start] = w_n
+        for e in range(nf):
+            out[start + 1 + e] = facets[e, 0] * w_x + facets[e, 1] * w_y
+    for j in range(n_b + m * (nf + 1), out.size):
+        out[j] = 0.0
+
+
+@kernel
+def recover_kernel(z: Array, n_b: int, facets: Array, scale: float, impulses: Array) -> None:
+    """Impulses (n_b + 3 m,) of closures, and of contacts along their frames, from z."""
     nf = facets.shape[0]
     inverse = 1.0 / scale
-    for i in range(impulses.size // 3):
-        x, y, start = 0.0, 0.0, (nf + 1) * i
+    for i in range(n_b):
+        impulses[i] = inverse * z[i]
+    for i in range((impulses.size - n_b) // 3):
+        x, y, start, r = 0.0, 0.0, n_b + (nf + 1) * i, n_b + 3 * i
         for e in range(nf):
             x += facets[e, 0] * z[start + 1 + e]
             y += facets[e, 1] * z[start + 1 + e]
-        impulses[3 * i], impulses[3 * i + 1], impulses[3 * i + 2] = inverse * z[start], inverse * x, inverse * y
+        impulses[r], impulses[r + 1], impulses[r + 2] = inverse * z[start], inverse * x, inverse * y
 
 
 @dataclass(frozen=True)
 class OperationalSpace:
-    """OS formulation with `n_f` friction directions a contact; the LCP has m (n_f + 2) rows."""
+    """OS formulation with `n_f` friction directions a contact; n_b + m (n_f + 2) rows, the first n_b free."""
 
     n_f: int = 4
 
@@ -93,18 +115,20 @@ class OperationalSpace:
         directions(self.n_f)
 
     def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The LCP of [J] 53 for one contact problem."""
-        m = len(problem.friction)
-        n = m * (self.n_f + 2)
+        """The mixed LCP of [J] 53, in O(N) + O((n_b + m)^2)."""
+        n_b = problem.n_loop_rows
+        n = n_b + problem.n_contacts * (self.n_f + 2)
         A, b = np.empty((n, n)), np.empty(n)
-        assemble_kernel(
-            problem.compliance, problem.velocities, problem.friction, problem.offset, directions(self.n_f), A, b
-        )
-        return MixedLCP(A, b)
+        facets = directions(self.n_f)
+        assemble_kernel(problem.compliance, problem.velocities, problem.friction, problem.offset, facets, A, b)
+        return MixedLCP(A, b, n_b)
 
-    def recover(self, problem: ContactProblem, solution: LCPSolution) -> Array:
-        """Impulses (m, 3) along the contact frames, N s."""
-        impulses = np.empty(3 * len(problem.friction))
-        scale = compliance_scale(problem.compliance, impulses.size)
-        recover_kernel(solution.z, directions(self.n_f), scale, impulses)
-        return impulses.reshape(-1, 3)
+    def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
+        """Impulses by [J] 35, and the new velocities by one O(N) sweep."""
+        n_b = problem.n_loop_rows
+        impulses = np.empty(n_b + 3 * problem.n_contacts)
+        scale = compliance_scale(problem.compliance, n_b)
+        recover_kernel(solution.z, n_b, directions(self.n_f), scale, impulses)
+        velocity = problem.after(impulses)
+        slip = problem.slip(velocity)
+        return ContactSolution(velocity, impulses[n_b:].reshape(-1, 3), impulses[:n_b], slip)

@@ -46,7 +46,7 @@ class MixedLCP:
 
     def __post_init__(self) -> None:
         b = array(self.b, (None,), "b", finite=True)
-        A = array(self.A, (b.size, b.size), "A", finite=True)
+        A = array(self.A.toarray() if hasattr(self.A, "toarray") else self.A, (b.size, b.size), "A", finite=True)
         n_free = whole(self.n_free, "n_free", low=0, high=b.size)
         object.__setattr__(self, "A", A)
         object.__setattr__(self, "b", b)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from spatialops._arrays import Array, scalar, vector, whole
-from spatialops.collision._layout import MU
 from spatialops.collision.contact_set import ContactSet
+from spatialops.contact.formulations import Formulation, check_formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
-from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.lcp.solve import Solver, check_solver, solve
 from spatialops.contact.problem import ContactProblem
 from spatialops.errors import ArgumentError, ContactError, SolverFailed
@@ -31,16 +30,6 @@ CERTIFY = ("raise", "warn", "off")
 _CHUNK = 2000  # steps a call of the compiled loop: short enough for a progress bar and Ctrl-C
 
 Controller = Callable[[float, State, ContactSet], Any]
-
-
-class Formulation(Protocol):
-    """What a formulation is: options as fields, and two methods."""
-
-    def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The complementarity problem of a contact problem."""
-
-    def recover(self, problem: ContactProblem, solution: LCPSolution) -> Array:
-        """Impulses (m, 3) along the contact frames."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +64,9 @@ class Simulator:
     Parameters
     ----------
     scene : Scene
-    formulation : Formulation
-        Default `OperationalSpace(n_f=4)`, which the compiled loop runs; others are called from it.
+    formulation : str or Formulation
+        "os" (`OperationalSpace(n_f=4)`), which the compiled loop runs; "nmc", "mc", "rmc", "nmc/os", "trinkle" or an
+        object with other options, which are called from it.
     solver : {"auto", "lemke"} or Solver
         "auto" solves in the compiled loop: last step's active set, then Lemke, then the ladder of `contact.solve`.
     dt : float
@@ -105,7 +95,7 @@ class Simulator:
         self,
         scene: Scene,
         *,
-        formulation: Formulation | None = None,
+        formulation: str | Formulation = "os",
         solver: str | Solver = "auto",
         dt: float = 1e-3,
         integrator: str = "moreau",
@@ -121,9 +111,7 @@ class Simulator:
         if certify not in CERTIFY:
             raise ArgumentError(f"certify: expected one of {', '.join(CERTIFY)}, got {certify!r}")
         self.scene = scene
-        self.formulation: Formulation = OperationalSpace() if formulation is None else formulation
-        if isinstance(self.formulation, type) or not hasattr(self.formulation, "assemble"):
-            raise ArgumentError(f"formulation: expected a formulation such as OperationalSpace(), got {formulation!r}")
+        self.formulation = check_formulation(formulation)
         self.solver = check_solver(solver)
         self.dt = scalar(dt, "dt", low=0.0, strict=True)
         self.integrator = integrator
@@ -137,7 +125,7 @@ class Simulator:
         self._settings[[at.TOUCH, at.TOLERANCE, at.DEPTH]] = 1e-8, 1e-9, 1e-5
         self._settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * self._settings[at.MARGIN]
         self._external = not (isinstance(self.formulation, OperationalSpace) and solver == "auto")
-        self._n_f = self.formulation.n_f if isinstance(self.formulation, OperationalSpace) else 4
+        self._n_f = getattr(self.formulation, "n_f", 4)
         directions(self._n_f)
         self._single = self._tables(_capacity(scene), (1, 1))
 
@@ -169,6 +157,20 @@ class Simulator:
         )
         self._certify(t)
         return State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME])), info
+
+    def problem(self, state: State, tau: Any = None) -> ContactProblem | None:
+        """The first contact problem that a step from `state` would solve; None where it meets no contact.
+
+        Any formulation and solver can take it up, now or from a file (`ContactProblem.save`).
+        """
+        checked = checked_state(state, self.scene.model)
+        t = self._tables(_capacity(self.scene), (1, 1))
+        t.control[at.EXTERNAL] = 1
+        _load(t, checked, self._forces(tau), 1)
+        while (code := advance(t)) == at.CONTACTS_FULL:
+            t = self._grow(t)
+            t.control[at.EXTERNAL] = 1
+        return contact_problem(self.scene, t) if code == at.SOLVE else None
 
     def run(
         self,
@@ -273,8 +275,8 @@ class Simulator:
 
     def _solve(self, t: Tables, fallback: bool) -> None:
         """Solve the prepared contact problem in Python."""
-        problem = contact_problem(t)
-        formulation = OperationalSpace(self._n_f) if fallback else self.formulation
+        problem = contact_problem(self.scene, t)
+        formulation: Formulation = OperationalSpace(self._n_f) if fallback else self.formulation
         lcp = formulation.assemble(problem)
         solution = solve(lcp, "auto" if fallback else self.solver)
         self.fallbacks += fallback
@@ -286,7 +288,7 @@ class Simulator:
                 problem,
                 solution,
             )
-        impulses = formulation.recover(problem, solution)
+        impulses = formulation.recover(problem, solution).impulses
         t.impulses[: impulses.size] = impulses.ravel()
         t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], solution.residual)
         t.control[at.PIVOTS] += solution.iterations
@@ -328,17 +330,34 @@ class Simulator:
             warnings.warn(text, stacklevel=3)
 
 
-def contact_problem(t: Tables) -> ContactProblem:
-    """The contact problem that the loop has prepared."""
-    m = int(t.control[at.ACTING])
+def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
+    """The contact problem that the loop has prepared, as every formulation and solver can take it up."""
+    m, nv = int(t.control[at.ACTING]), scene.model.nv
+    contacts = _acting(t)
     phase = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}.get(int(t.control[at.STAGE]), "contact")
-    return ContactProblem(
-        compliance=t.W[: 9 * m * m].reshape(3 * m, 3 * m).copy(),
-        velocities=t.u[: 3 * m].reshape(m, 3).copy(),
-        friction=t.floats[:m, MU].copy(),
+    if phase == "contact":
+        q, velocity = t.vectors[at.Q_E, : scene.model.nq], t.vectors[at.V_X, :nv]
+        share = 1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5  # as `stages.rest_of`
+        closing = np.maximum(contacts.gaps, 0.0) / (share * float(t.monitor[at.PIECE]))
+    else:
+        q, velocity, closing = t.q, t.v, np.zeros(m)
+    problem = ContactProblem(
+        scene.model,
+        q.copy(),
+        velocity.copy(),
+        contacts.links,
+        contacts.positions,
+        contacts.frames,
+        contacts.frictions,
+        closing=closing,
         offset=t.offset[:m].copy(),
         phase=phase,
     )
+    if phase != "decompression":
+        return problem
+    given = t.stored[: 3 * m].copy()
+    given[::3] += t.offset[:m]
+    return replace(problem, velocity=problem.after(given))
 
 
 def _load(t: Tables, state: State, tau: Array, steps: int) -> None:

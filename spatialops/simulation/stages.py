@@ -130,8 +130,7 @@ def put_lcp(t: Tables) -> None:
     for i in range(m):
         friction[i] = t.floats[i, MU]
     W, A = t.W[: 9 * m * m].reshape(3 * m, 3 * m), t.A[: n * n].reshape(n, n)
-    u = t.u[: 3 * m].reshape(m, 3)
-    t.monitor[SCALE] = assemble_kernel(W, u, friction, t.offset[:m], t.facets, A, t.b[:n])
+    t.monitor[SCALE] = assemble_kernel(W, t.u[: 3 * m], friction, t.offset[:m], t.facets, A, t.b[:n])
 
 
 @merged
@@ -172,7 +171,7 @@ def solve_here(t: Tables, warm: bool) -> None:
     t.control[PIVOTS] += pivots
     if code == 0:  # else Python's ladder goes on, and its residual counts
         t.monitor[WORST] = max(t.monitor[WORST], residual)
-    recover_kernel(z, t.facets, t.monitor[SCALE], t.impulses[: 3 * m])
+    recover_kernel(z, 0, t.facets, t.monitor[SCALE], t.impulses[: 3 * m])
 
 
 @merged

@@ -1,11 +1,14 @@
 """Problems: checked at the door, stored whole or not at all, judged by one residual."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 from spatialops.contact import LCPSolution, MixedLCP, Status, solve
 from spatialops.contact.problem import ContactProblem
 from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
+from tests.support.contacts import random_problem
 
 
 def small():
@@ -13,9 +16,7 @@ def small():
 
 
 def contact():
-    return ContactProblem(
-        np.diag([2.0, 3.0, 4.0]), np.array([[-1.0, 0.5, 0.0]]), np.array([0.5]), np.zeros(1), "compression"
-    )
+    return random_problem(np.random.default_rng(5), 2, loops=2, offset=True)
 
 
 @pytest.mark.parametrize(
@@ -89,9 +90,39 @@ def test_mixed_lcp_round_trip(tmp_path, rng):
 def test_contact_problem_round_trip(tmp_path):
     problem = contact()
     loaded = ContactProblem.load(problem.save(tmp_path / "contact.npz"))
-    for name in ("compliance", "velocities", "friction", "offset"):
+    for name in ("compliance", "velocities", "friction", "offset", "loop_terms", "closing"):
         assert np.array_equal(getattr(loaded, name), getattr(problem, name))
-    assert loaded.phase == "compression"
+    phase = dataclasses.replace(problem, phase="compression").save(tmp_path / "phase.npz")
+    assert ContactProblem.load(phase).phase == "compression"
+    empty = ContactProblem(problem.model, problem.q, problem.velocity, [], np.zeros((0, 3)), np.zeros((0, 3, 3)), [])
+    assert ContactProblem.load(empty.save(tmp_path / "empty.npz")).n_contacts == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "named"),
+    [
+        ("model", None, "model: expected a Model"),
+        ("q", np.zeros(3), "q: expected shape"),
+        ("velocity", [np.nan], "velocity: "),
+        ("links", np.zeros((2, 2)), "links: expected whole numbers"),
+        ("links", [[0, 1000], [0, -1]], "links: expected links from"),
+        ("links", [[0, -1]], "links: expected whole numbers of shape"),
+        ("points", np.zeros((2, 2)), "points: expected shape"),
+        ("frames", np.zeros((2, 3, 3)), "frames: rows must be orthonormal"),
+        ("friction", [0.1, -0.5], "friction: must not be negative"),
+        ("friction", [0.1, np.inf], "friction: holds NaN"),
+        ("closing", [0.1], "closing: expected shape"),
+        ("offset", "none", "offset: expected numbers"),
+        ("phase", "bounce", "phase: expected one of"),
+        ("loop_targets", [0.0], "loop_ints: every one"),
+        ("loop_ints", [[0, 0, -1], [3, 0, -1]], "loop_ints: every one"),
+        ("loop_ints", [[0, 0, -1], [1, 0, 99]], "loop_ints: expected links"),
+        ("loop_terms", np.zeros((1, 9)), "loop_terms: expected shape"),
+    ],
+)
+def test_contact_problems_are_checked(field, value, named):
+    with pytest.raises(ArgumentError, match=named):
+        dataclasses.replace(contact(), **{field: value})
 
 
 def _damaged(raw, rng, count):
@@ -117,8 +148,9 @@ def test_damaged_files_are_refused_or_whole(problem, tmp_path, rng):
         except AssetError:
             refused += 1
             continue
-        for name, value in vars(problem).items():
-            assert np.array_equal(getattr(loaded, name), value)
+        for item in dataclasses.fields(problem):
+            if item.name != "model":
+                assert np.array_equal(getattr(loaded, item.name), getattr(problem, item.name))
     assert refused > 100
 
 

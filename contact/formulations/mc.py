@@ -1,0 +1,58 @@
+"""The minimal-coordinates (MC) formulation, [J] 36: unknowns are the new joint velocities and all impulses.
+
+    [ M    -G_b*  -G_u* D   0 ]      [ v+    ]   [ -M v          ]
+    [ G_b    0       0      0 ]  z = [ p_b   ]   [ -targets      ]
+    [ D* G_u 0       0      E ]      [ beta  ]   [ D* closing    ]
+    [ 0      0   [mu, -E*]  0 ]      [ sigma ]   [ mu offset     ]
+
+v are the velocities without impulses, so that M v = M v- + (T - C) dt as in [J] 36. Impulses are divided by the mass of
+the mechanism, to be velocities too; so are the rows of M.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spatialops.contact.formulations.polyhedron import put_cones, spread
+from spatialops.contact.friction import directions
+from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
+from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
+from spatialops.dynamics.composite_body import mass_matrix
+
+
+@dataclass(frozen=True)
+class MinimalCoordinates:
+    """MC formulation with `n_f` friction directions a contact; N + n_b + m (n_f + 2) rows, the first N + n_b free."""
+
+    n_f: int = 4
+
+    def __post_init__(self) -> None:
+        directions(self.n_f)
+
+    def assemble(self, problem: ContactProblem) -> MixedLCP:
+        """The mixed LCP of [J] 36."""
+        N, n_b, m, n_f = problem.model.nv, problem.n_loop_rows, problem.n_contacts, self.n_f
+        M = mass_matrix(problem.model, problem.q) / problem.model.mass
+        rows = problem.jacobian
+        rows = np.concatenate([rows[:n_b], spread(rows[n_b:], n_f)])
+        free, last = N + n_b, N + len(rows)
+        A, b = np.zeros((last + m, last + m)), np.zeros(last + m)
+        A[:N, :N] = M
+        A[:N, N:last] = -rows.T
+        A[N:last, :N] = rows
+        put_cones(A, problem.friction, n_f, free)
+        b[:N] = -M @ problem.velocity
+        b[N:free] = -problem.loop_targets
+        b[free : last : n_f + 1] = problem.closing
+        b[last:] = problem.friction * problem.offset / problem.model.mass
+        return MixedLCP(A, b, free)
+
+    def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
+        """Velocities are part of the solution; nothing is left to be computed."""
+        N, n_b, mass = problem.model.nv, problem.n_loop_rows, problem.model.mass
+        velocity, m = solution.z[:N], problem.n_contacts
+        impulses = polyhedral_impulses(solution, N + n_b, m, directions(self.n_f), mass)
+        loops = solution.z[N : N + n_b] * mass
+        return ContactSolution(velocity.copy(), impulses, loops, problem.slip(velocity))

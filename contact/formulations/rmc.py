@@ -1,0 +1,91 @@
+"""The reduced minimal-coordinates (RMC) formulation, [J] 41: loop closures and velocities are eliminated with M^-1.
+
+    Y = M^-1 - M^-1 G_b* (G_b M^-1 G_b*)^+ G_b M^-1,   X = v - M^-1 G_b* (G_b M^-1 G_b*)^+ (G_b v - targets)
+    w = [D* G_u Y G_u* D, E; [mu, -E*], 0] z + [D* (G_u X + closing); mu offset],   z = [beta; sigma]
+
+and v+ = X + Y G_u* D beta ([J] 38-40), in O(N^3). Impulses are scaled by s = max diag G_u Y G_u*, as in OS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.contact.formulations.polyhedron import put_cones, spread
+from spatialops.contact.friction import directions
+from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
+from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
+from spatialops.dynamics.composite_body import mass_matrix
+
+_RANK = 1e-12  # relative size of an eigenvalue of G_b M^-1 G_b* below which its direction is redundant
+
+
+class _Reduced(NamedTuple):
+    """Y G_u* (N, 3 m) and X (N,); M^-1 G_b* and (G_b M^-1 G_b*)^+ for the closures' impulses."""
+
+    YG: Array
+    X: Array
+    MG_b: Array
+    inverse: Array
+
+
+@dataclass(frozen=True)
+class ReducedMinimalCoordinates:
+    """RMC formulation with `n_f` friction directions a contact; the LCP has m (n_f + 2) rows, none of them free."""
+
+    n_f: int = 4
+
+    def __post_init__(self) -> None:
+        directions(self.n_f)
+
+    def assemble(self, problem: ContactProblem) -> MixedLCP:
+        """The LCP of [J] 41."""
+        m, n_f, n_b = problem.n_contacts, self.n_f, problem.n_loop_rows
+        G_u, reduced = problem.jacobian[n_b:], _reduce(problem)
+        s, rows = _scale(G_u, reduced), m * (n_f + 1)
+        A, b = np.zeros((rows + m, rows + m)), np.empty(rows + m)
+        A[:rows, :rows] = spread(spread(G_u @ reduced.YG, n_f).T, n_f).T / s
+        put_cones(A, problem.friction, n_f, 0)
+        b[:rows] = spread(G_u @ reduced.X, n_f)
+        b[: rows : n_f + 1] += problem.closing
+        b[rows:] = s * problem.friction * problem.offset
+        return MixedLCP(A, b)
+
+    def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
+        """New velocities by [J] 38, impulses of the closures by [J] 37b."""
+        n_b, reduced = problem.n_loop_rows, _reduce(problem)
+        s = _scale(problem.jacobian[n_b:], reduced)
+        impulses = polyhedral_impulses(solution, 0, problem.n_contacts, directions(self.n_f), 1.0 / s)
+        velocity = reduced.X + reduced.YG @ impulses.ravel()
+        pushed = problem.jacobian[:n_b] @ problem.velocity - problem.loop_targets
+        pushed += reduced.MG_b.T @ problem.jacobian[n_b:].T @ impulses.ravel()
+        return ContactSolution(velocity, impulses, -reduced.inverse @ pushed, problem.slip(velocity))
+
+
+def pseudo_inverse(W: Array) -> Array:
+    """Moore-Penrose inverse of a symmetric positive semidefinite matrix, which may be empty."""
+    if not W.size:
+        return W.copy()
+    return np.asarray(np.linalg.pinv(W, rcond=_RANK, hermitian=True), dtype=np.float64)
+
+
+def _reduce(problem: ContactProblem) -> _Reduced:
+    """[J] 39, with a pseudo-inverse where closures are redundant."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    n_b, G = problem.n_loop_rows, problem.jacobian
+    MG = cho_solve(cho_factor(mass_matrix(problem.model, problem.q)), G.T)
+    MG_b, MG_u = MG[:, :n_b], MG[:, n_b:]
+    inverse = pseudo_inverse(G[:n_b] @ MG_b)
+    gains = MG_b @ inverse
+    X = problem.velocity - gains @ (G[:n_b] @ problem.velocity - problem.loop_targets)
+    return _Reduced(MG_u - gains @ (G[:n_b] @ MG_u), X, MG_b, inverse)
+
+
+def _scale(G_u: Array, reduced: _Reduced) -> float:
+    """Largest diagonal entry of G_u Y G_u*, or 1 where nothing moves."""
+    largest = float(np.einsum("ij,ji->i", G_u, reduced.YG).max(initial=0.0))
+    return largest if largest > 0.0 else 1.0

@@ -1,0 +1,86 @@
+"""Trinkle's hybrid of NMC and RMC (end of [J] section 5): hinges as pairs of complementarity conditions.
+
+Velocities are eliminated as in RMC, and so are the impulses of loop closures; each hinge row c = 0 becomes the pair
+c >= 0 and -c >= 0 with impulses of either sign:
+
+    w = [ S W S*, E; [mu, -E*], 0 ] z + [ S u; mu offset ],   S = [C; -C; D* G_u],   W = S Y S*
+
+with Y the inverse mass matrix of free bodies on the motions that the closures admit, and C the hinges' rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.contact.formulations.nmc_os import bodies_response
+from spatialops.contact.formulations.polyhedron import put_cones, spread
+from spatialops.contact.formulations.rmc import pseudo_inverse
+from spatialops.contact.friction import directions
+from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
+from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
+
+
+class _Reduced(NamedTuple):
+    """Compliance and velocities of hinges and contacts with the closures' impulses eliminated, and how to get those."""
+
+    W: Array
+    u: Array
+    to_loops: Array
+    loops: Array
+
+
+@dataclass(frozen=True)
+class Trinkle:
+    """Trinkle's hybrid with `n_f` friction directions a contact; 2 n_h + m (n_f + 2) rows, n_h those of the hinges."""
+
+    n_f: int = 4
+
+    def __post_init__(self) -> None:
+        directions(self.n_f)
+
+    def assemble(self, problem: ContactProblem) -> MixedLCP:
+        """The LCP, dense."""
+        m, n_f, h = problem.n_contacts, self.n_f, problem.maximal.n_hinges
+        _, _, _, s = bodies_response(problem)
+        reduced, _ = _reduce(problem)
+        signs = np.concatenate([np.eye(h), -np.eye(h)])
+        rows = np.zeros((2 * h + m * (n_f + 1), h + 3 * m))
+        rows[: 2 * h, :h] = signs
+        rows[2 * h :, h:] = spread(np.eye(3 * m), n_f)
+        last = len(rows)
+        A, b = np.zeros((last + m, last + m)), np.empty(last + m)
+        A[:last, :last] = rows @ reduced.W @ rows.T / s
+        put_cones(A, problem.friction, n_f, 2 * h)
+        b[:last] = rows @ reduced.u
+        b[last:] = s * problem.friction * problem.offset
+        return MixedLCP(A, b)
+
+    def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
+        """Velocities of the bodies by M^-1 and all impulses, those of the joints from them."""
+        system, m = problem.maximal, problem.n_contacts
+        gains, _, _, s = bodies_response(problem)
+        reduced, _ = _reduce(problem)
+        h = system.n_hinges
+        hinges = (solution.z[:h] - solution.z[h : 2 * h]) / s
+        impulses = polyhedral_impulses(solution, 2 * h, m, directions(self.n_f), 1.0 / s)
+        kept = np.concatenate([hinges, impulses.ravel()])
+        loops = reduced.loops + reduced.to_loops @ kept
+        velocity = system.velocity + gains @ np.concatenate([hinges, loops, impulses.ravel()])
+        v = system.tree_velocity(velocity)
+        return ContactSolution(v, impulses, loops, problem.slip(v))
+
+
+def _reduce(problem: ContactProblem) -> tuple[_Reduced, float]:
+    """Eliminate the closures' impulses by a pseudo-inverse, since closures may be redundant."""
+    _, sparse_W, u, s = bodies_response(problem)
+    W, h, n_b = sparse_W.toarray(), problem.maximal.n_hinges, problem.n_loop_rows
+    keep, loop = np.delete(np.arange(len(u)), np.s_[h : h + n_b]), np.arange(h, h + n_b)
+    inverse = pseudo_inverse(W[np.ix_(loop, loop)])
+    to_loops = -inverse @ W[np.ix_(loop, keep)]
+    loops = -inverse @ u[loop]
+    reduced = W[np.ix_(keep, keep)] + W[np.ix_(keep, loop)] @ to_loops
+    return _Reduced(reduced, u[keep] + W[np.ix_(keep, loop)] @ loops, to_loops, loops), s
