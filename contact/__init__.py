@@ -1,10 +1,37 @@
 """Contact problems: complementarity problems, formulations and solvers."""
 
 from spatialops.contact.formulations.operational_space import OperationalSpace
+from spatialops.contact.lcp.bounds import Recovery
+from spatialops.contact.lcp.convex_qp import ConvexQP
+from spatialops.contact.lcp.enumeration import Enumeration
+from spatialops.contact.lcp.handles import Handles, Solver
+from spatialops.contact.lcp.interior_point import InteriorPoint
+from spatialops.contact.lcp.ladder import Auto
 from spatialops.contact.lcp.lemke import Lemke
+from spatialops.contact.lcp.newton import Newton
+from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
-from spatialops.contact.lcp.solve import Solver, solve
+from spatialops.contact.lcp.projected_gauss_seidel import ProjectedGaussSeidel
 from spatialops.contact.lcp.status import Status
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.solve import solve
 
-__all__ = ["ContactProblem", "LCPSolution", "Lemke", "MixedLCP", "OperationalSpace", "Solver", "Status", "solve"]
+__all__ = [
+    "ContactProblem",
+    "MixedLCP",
+    "Recovery",
+    "LCPSolution",
+    "Status",
+    "OperationalSpace",
+    "Auto",
+    "ConvexQP",
+    "Enumeration",
+    "InteriorPoint",
+    "Lemke",
+    "Newton",
+    "PrincipalPivoting",
+    "ProjectedGaussSeidel",
+    "Handles",
+    "Solver",
+    "solve",
+]
