@@ -105,11 +105,11 @@ class Newton:
         if self.function == "min":
             yield _newton_step(*minimum_map(A, b, n_free, y))
         yield _newton_step(J, phi)
-        merit = phi @ phi
+        least = max(float(phi @ phi), 1e-6)
         normal = J.T @ J
         for damping in (1e-8, 1e-4, 1e-1):
             try:
-                factor = linalg.cho_factor(normal + damping * max(merit, 1e-6) * np.eye(y.size))
+                factor = linalg.cho_factor(normal + damping * least * np.eye(y.size))
             except linalg.LinAlgError:
                 continue
             yield -linalg.cho_solve(factor, gradient)
