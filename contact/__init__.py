@@ -7,11 +7,20 @@ from spatialops.contact.formulations.nmc_os import NonMinimalOperationalSpace
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.formulations.rmc import ReducedMinimalCoordinates
 from spatialops.contact.formulations.trinkle import Trinkle
+from spatialops.contact.lcp.bounds import Recovery
+from spatialops.contact.lcp.convex_qp import ConvexQP
+from spatialops.contact.lcp.enumeration import Enumeration
+from spatialops.contact.lcp.handles import Handles, Solver
+from spatialops.contact.lcp.interior_point import InteriorPoint
+from spatialops.contact.lcp.ladder import Auto
 from spatialops.contact.lcp.lemke import Lemke
+from spatialops.contact.lcp.newton import Newton
+from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
-from spatialops.contact.lcp.solve import Solver, solve
+from spatialops.contact.lcp.projected_gauss_seidel import ProjectedGaussSeidel
 from spatialops.contact.lcp.status import Status
 from spatialops.contact.problem import ContactProblem, ContactSolution, Indeterminacy, indeterminacy
+from spatialops.contact.solve import solve
 
 __all__ = [
     "ContactProblem",
@@ -19,11 +28,9 @@ __all__ = [
     "Indeterminacy",
     "indeterminacy",
     "MixedLCP",
+    "Recovery",
     "LCPSolution",
     "Status",
-    "solve",
-    "Solver",
-    "Lemke",
     "FORMULATIONS",
     "Formulation",
     "check_formulation",
@@ -33,4 +40,15 @@ __all__ = [
     "ReducedMinimalCoordinates",
     "NonMinimalOperationalSpace",
     "Trinkle",
+    "Auto",
+    "ConvexQP",
+    "Enumeration",
+    "InteriorPoint",
+    "Lemke",
+    "Newton",
+    "PrincipalPivoting",
+    "ProjectedGaussSeidel",
+    "Handles",
+    "Solver",
+    "solve",
 ]

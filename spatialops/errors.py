@@ -48,3 +48,7 @@ class SolverFailed(ContactError):
         super().__init__(message)
         self.problem = problem
         self.solution = solution
+
+
+class MissingLibraryError(SpatialOpsError, ImportError):
+    """An optional library is not installed; the message names the extra that brings it."""

@@ -18,8 +18,8 @@ import numpy as np
 from spatialops import _jit
 from spatialops.contact.formulations import FORMULATIONS, check_formulation
 from spatialops.contact.lcp.problem import MixedLCP
-from spatialops.contact.lcp.solve import solve
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.solve import solve
 from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.dynamics.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
-from spatialops.contact.lcp.problem import residual_kernel
+from spatialops.contact.lcp.problem import MixedLCP, residual_kernel
 
 
 @kernel
@@ -118,3 +123,60 @@ def correct_basis(
         for i in range(n_free, n):
             active[i] = 1 if (active[i] != 0 and z[i] > 0.0) or (active[i] == 0 and w[i] < 0.0) else 0
     return residual
+
+
+def corrected(problem: MixedLCP, active: Any, tolerance: float, limit: int = 6) -> tuple[Array, float]:
+    """The z and residual that `correct_basis` comes to from the basis `active` (n,) of a dense problem."""
+    n = problem.size
+    z, w, chosen = np.zeros(n), np.empty(n), np.asarray(active).astype(np.int64)
+    M, ints, vectors = np.empty((n, n)), np.empty((2, n), dtype=np.int64), np.empty((2, n))
+    A, b, n_free = problem.A, problem.b, problem.n_free
+    return z, float(correct_basis(A, b, n_free, chosen, limit, tolerance, z, w, M, ints, vectors))
+
+
+def polish(problem: MixedLCP, z: Array, tolerance: float, limit: int = 6) -> tuple[Array, float]:
+    """A point near `z` made exact: the basis where z, in the units of w, exceeds w; returns z and its residual.
+
+    Where that basis is singular (redundant contacts) z moves by the shortest step that makes w vanish on it. The
+    better of old and new counts.
+    """
+    w, residual = problem.evaluate(z)
+    if not np.isfinite(residual):
+        return z, np.inf
+    unit = np.abs(problem.A).max(initial=0.0)
+    active = unit * z > w
+    active[: problem.n_free] = True
+    best, smallest = z, residual
+    candidate, found = corrected(problem, active, tolerance, limit)
+    if found < smallest:
+        best, smallest = candidate, found
+    if not smallest <= tolerance:
+        candidate, found = _shortest_step(problem, z, active)
+        if found < smallest:
+            best, smallest = candidate, found
+    return best, smallest
+
+
+def _shortest_step(problem: MixedLCP, z: Array, active: Any) -> tuple[Array, float]:
+    """Least-squares steps onto w = 0 over the active set; what would become negative leaves it."""
+    n_free, active = problem.n_free, active.copy()
+    best, smallest = z, np.inf
+    for _ in range(4):
+        z = np.where(active, z, 0.0)
+        block = problem.A[np.ix_(active, active)]
+        for _ in range(2):
+            w = problem.A @ z + problem.b
+            try:
+                z[active] -= linalg.lstsq(block, w[active], lapack_driver="gelsy", cond=1e-12)[0]
+            except (linalg.LinAlgError, ValueError):
+                return best, smallest
+        low = (z < 0.0) & active
+        low[:n_free] = False
+        z[low] = 0.0
+        residual = problem.evaluate(z)[1]
+        if residual < smallest:
+            best, smallest = z.copy(), residual
+        if not low.any():
+            break
+        active &= ~low
+    return best, smallest

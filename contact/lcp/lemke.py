@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import inlined, kernel
-from spatialops.contact.lcp.basis import correct_basis, solve_basis
+from spatialops.contact.lcp.basis import correct_basis
+from spatialops.contact.lcp.handles import Handles
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, residual_kernel
 from spatialops.contact.lcp.status import Status
 
@@ -56,19 +57,72 @@ def swap_names(basic: IntArray, others: IntArray, row: int, column: int) -> None
 
 
 @kernel
+def column_of(others: IntArray, name: int) -> int:
+    """Column of a non-basic variable."""
+    for j in range(others.size):
+        if others[j] == name:
+            return j
+    return -1
+
+
+@kernel
+def complement_of(name: int, n: int) -> int:
+    return name - n if name >= n else name + n
+
+
+@kernel
 def eliminate_free(D: Array, n_free: int, basic: IntArray, others: IntArray) -> int:
-    """Pivot the free z into the basis by full pivoting; returns how many could be (the rest is singular)."""
-    for done in range(n_free):
-        row, column, best = -1, -1, 0.0
+    """Pivot the free z into the basis by full pivoting; returns how many equalities are left over.
+
+    Where the rest of the block is singular, an equality and a free variable that are left go together through a
+    complementary index. An equality still left depends on the others, or contradicts them: the residual will tell.
+    """
+    n, largest, left = D.shape[0], 0.0, n_free
+    for i in range(n_free):
+        for j in range(n):
+            largest = max(largest, abs(D[i, j]))
+    while left > 0:
+        row, column, best = -1, -1, 1e-11 * largest
         for i in range(n_free):
-            for j in range(n_free):
-                if basic[i] < n_free and others[j] >= D.shape[0] and abs(D[i, j]) > best:
+            for j in range(n):
+                if basic[i] < n_free and n <= others[j] < n + n_free and abs(D[i, j]) > best:
                     row, column, best = i, j, abs(D[i, j])
-        if best < 1e-11:
-            return done
-        exchange(D, row, column)
-        swap_names(basic, others, row, column)
-    return n_free
+        if row >= 0:
+            exchange(D, row, column)
+            swap_names(basic, others, row, column)
+        elif not eliminate_through_complement(D, n_free, 1e-11 * largest, basic, others):
+            return left
+        left -= 1
+    return left
+
+
+@kernel
+def eliminate_through_complement(D: Array, n_free: int, least: float, basic: IntArray, others: IntArray) -> bool:
+    """Pivot an equality i and a free variable j through the pair k of largest |D_ik D_kj|; False if there is none.
+
+    The 2 x 2 block [[0, D_ik], [D_kj, D_kk]] is exchanged, a principal transformation of pair k: its two variables
+    have changed roles afterwards. Rows are swapped so that the free variable stands among the first ones.
+    """
+    n, equality, pair, free, best = D.shape[0], -1, -1, -1, 0.0
+    for k in range(n_free, n):
+        column = column_of(others, complement_of(basic[k], n))
+        for i in range(n_free):
+            if basic[i] >= n_free or abs(D[i, column]) <= least:
+                continue
+            for j in range(n):
+                if n <= others[j] < n + n_free and abs(D[k, j]) > least and abs(D[i, column] * D[k, j]) > best:
+                    equality, pair, free, best = i, k, j, abs(D[i, column] * D[k, j])
+    if equality < 0:
+        return False
+    column = column_of(others, complement_of(basic[pair], n))
+    exchange(D, equality, column)
+    swap_names(basic, others, equality, column)
+    exchange(D, pair, free)
+    swap_names(basic, others, pair, free)
+    for j in range(D.shape[1]):
+        D[equality, j], D[pair, j] = D[pair, j], D[equality, j]
+    basic[equality], basic[pair] = basic[pair], basic[equality]
+    return True
 
 
 @inlined
@@ -148,10 +202,13 @@ def lemke_pivots(
     for i in range(n):
         for j in range(n):
             D[i, j] = A[i, j]
-        D[i, n], D[i, n + 1] = 0.0 if i < n_free else cover[i], unit * b[i]  # ties are judged against max |b| = 1
+        D[i, n], D[i, n + 1] = 0.0, unit * b[i]  # ties are judged against max |b| = 1
         basic[i], others[i] = i, n + i
     others[n] = 2 * n
-    eliminate_free(D, n_free, basic, others)
+    if n_free > 0:
+        eliminate_free(D, n_free, basic, others)
+    for i in range(n_free, n):
+        D[i, n] = cover[i]
     worst, row = 0.0, -1
     for i in range(n_free, n):
         if D[i, n + 1] / cover[i] < worst:
@@ -167,10 +224,7 @@ def lemke_pivots(
         if pivots > limit:
             code = _LIMIT
             break
-        wanted = left - n if left >= n else left + n
-        for j in range(n + 1):
-            if others[j] == wanted:
-                column = j
+        column = column_of(others, complement_of(left, n))
         row = leaving_row(D, column, n_free, tie, basic, others, ints)
         if row < 0:
             code = _RAY
@@ -279,8 +333,11 @@ class Lemke:
     tolerance: float = 1e-9
     max_pivots: int | None = None
 
+    handles: ClassVar[Handles] = Handles(proved=("P", "positive semidefinite", "copositive-plus"))
+
     def solve(self, problem: MixedLCP, warm_start: Any = None) -> LCPSolution:
-        """Solve; `warm_start` (n,) is an earlier z (or a guess) whose active set is tried first."""
+        """Solve; `warm_start` (n,) is an earlier z (or a guess) whose active set is tried and corrected first."""
+        problem = problem.dense()
         n = problem.size
         z, w, active = np.zeros(n), np.zeros(n), np.zeros(n, dtype=np.int64)
         D, ints, vectors = np.empty((n, n + 2)), np.zeros((6, n + 1), dtype=np.int64), np.empty((3, n))
@@ -288,7 +345,8 @@ class Lemke:
             return LCPSolution(z, w, Status.SOLVED, 0, 0.0, "lemke")
         if warm_start is not None:
             active[:] = np.asarray(warm_start, dtype=np.float64) > 0.0
-            residual = solve_basis(problem.A, problem.b, problem.n_free, active, z, w, D, ints[4:6], vectors)
+            A, b, f = problem.A, problem.b, problem.n_free
+            residual = correct_basis(A, b, f, active, 6, self.tolerance, z, w, D, ints[4:6], vectors)
             if residual <= self.tolerance:
                 return LCPSolution(z, w, Status.SOLVED, 0, residual, "lemke (warm)")
         limit = 10 * n + 100 if self.max_pivots is None else int(self.max_pivots)

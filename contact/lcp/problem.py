@@ -6,15 +6,19 @@ import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from spatialops._arrays import Array, array, whole
 from spatialops._files import load_arrays, save_arrays
 from spatialops._jit import kernel
 from spatialops.contact.lcp.status import Status
-from spatialops.errors import AssetError
+from spatialops.errors import ArgumentError, AssetError
+
+if TYPE_CHECKING:
+    from spatialops.contact.lcp.bounds import Recovery
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +27,8 @@ class MixedLCP:
 
     Parameters
     ----------
-    A : (n, n) array_like
+    A : (n, n) array_like or SciPy sparse matrix
+        A sparse one of any format is kept, as a `csc_array`.
     b : (n,) array_like
     n_free : int
         Number of leading equality rows.
@@ -46,7 +51,8 @@ class MixedLCP:
 
     def __post_init__(self) -> None:
         b = array(self.b, (None,), "b", finite=True)
-        A = array(self.A.toarray() if hasattr(self.A, "toarray") else self.A, (b.size, b.size), "A", finite=True)
+        A: Any = self.A
+        A = sparse_array(A, b.size, "A") if sparse.issparse(A) else array(A, (b.size, b.size), "A", finite=True)
         n_free = whole(self.n_free, "n_free", low=0, high=b.size)
         object.__setattr__(self, "A", A)
         object.__setattr__(self, "b", b)
@@ -57,14 +63,34 @@ class MixedLCP:
         """Number of rows."""
         return int(self.b.size)
 
+    @property
+    def is_sparse(self) -> bool:
+        """Whether A is a `csc_array`."""
+        return not isinstance(self.A, np.ndarray)
+
+    def dense(self) -> MixedLCP:
+        """The same problem with A as an array; itself if it is one."""
+        return MixedLCP(np.ascontiguousarray(self.A.toarray()), self.b, self.n_free) if self.is_sparse else self
+
     def residual(self, z: Any) -> float:
         """Natural residual of `z` relative to the problem's scale: see `residual_kernel`."""
-        z = array(z, (self.size,), "z")
-        return float(residual_kernel(self.A, self.b, self.n_free, z, np.empty(self.size)))
+        return self.evaluate(array(z, (self.size,), "z"))[1]
+
+    def evaluate(self, z: Array) -> tuple[Array, float]:
+        """W = A z + b (n,) and the natural residual of `z`."""
+        w = np.empty(self.size)
+        if not self.is_sparse:
+            return w, float(residual_kernel(self.A, self.b, self.n_free, z, w))
+        with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinity are no solution: the residual says so
+            w[:] = self.A @ z + self.b
+        largest = float(np.abs(self.A.data).max(initial=0.0))
+        return w, float(natural_map(largest, self.b, self.n_free, z, w))
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the problem to one .npz file, whole or not at all; AssetError if it cannot be written."""
-        return save_arrays(path, {"A": self.A, "b": self.b, "n_free": np.array(self.n_free)})
+        A = self.A
+        matrix = {"A_data": A.data, "A_indices": A.indices, "A_indptr": A.indptr} if self.is_sparse else {"A": A}
+        return save_arrays(path, {**matrix, "b": self.b, "n_free": np.array(self.n_free)})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MixedLCP:
@@ -75,11 +101,67 @@ class MixedLCP:
         AssetError
             If the file is missing or not such a problem.
         """
+        data: dict[str, Any] = dict(load_arrays(path, "MixedLCP"))
         try:
-            data = load_arrays(path, "MixedLCP", ("A", "b", "n_free"))
-            return cls(data["A"], data["b"], data["n_free"].item())
-        except ValueError as error:
-            raise AssetError(f"{path}: not a stored MixedLCP: {error}") from error
+            A = data["A"] if "A" in data else _stored_matrix(data)
+            return cls(A, data["b"], data["n_free"].item())
+        except (KeyError, ValueError, TypeError, IndexError, OverflowError) as error:
+            raise AssetError(f"{path}: not a stored MixedLCP: {type(error).__name__}: {error}") from error
+
+    @classmethod
+    def from_bounds(cls, M: Any, q: Any, lower: Any, upper: Any) -> tuple[MixedLCP, Recovery]:
+        """Mixed complementarity with bounds, F = M z + q: z = lower -> F >= 0, z = upper -> F <= 0, between -> F = 0.
+
+        Parameters
+        ----------
+        M : (n, n) array_like or SciPy sparse matrix
+        q : (n,) array_like
+        lower, upper : (n,) array_like
+            -inf and inf leave a side open; both open is a free row, both equal a fixed z (F is then anything).
+
+        Returns
+        -------
+        problem : MixedLCP
+        recover : Recovery
+            ``recover(solution)`` is z (n,) of the problem with bounds.
+
+        Raises
+        ------
+        ArgumentError
+            For wrong shapes, NaN, or lower > upper.
+
+        Examples
+        --------
+        >>> from spatialops.contact import MixedLCP, solve
+        >>> problem, recover = MixedLCP.from_bounds([[2.0]], [-8.0], [0.0], [3.0])
+        >>> recover(solve(problem)).tolist()
+        [3.0]
+        """
+        from spatialops.contact.lcp.bounds import from_bounds
+
+        return from_bounds(M, q, lower, upper)
+
+
+def sparse_array(values: Any, size: int, name: str) -> sparse.csc_array:
+    """`values` as a canonical float64 `csc_array` of shape (size, size); ArgumentError if it is not one."""
+    if values.shape != (size, size):
+        raise ArgumentError(f"{name}: expected shape ({size}, {size}), got {values.shape}")
+    if np.iscomplexobj(values):
+        raise ArgumentError(f"{name}: expected real numbers, got complex ones")
+    result = sparse.csc_array(values, dtype=np.float64)
+    if not result.has_canonical_format:
+        result = result.copy()
+        result.sum_duplicates()
+    if not np.isfinite(result.data).all():
+        raise ArgumentError(f"{name}: holds NaN or infinity")
+    return result
+
+
+def _stored_matrix(data: dict[str, Any]) -> sparse.csc_array:
+    size = data["b"].size
+    A = sparse.csc_array((data["A_data"], data["A_indices"], data["A_indptr"]), shape=(size, size))
+    A.check_format(full_check=True)
+    return A
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +178,8 @@ class LCPSolution:
         `MixedLCP.residual` of z, computed by the door and not by the solver's own account.
     solver : str
         Who found it.
+    detail : str
+        Why it ended so, where there is more to say than the status does.
     """
 
     z: Array
@@ -104,11 +188,46 @@ class LCPSolution:
     iterations: int
     residual: float
     solver: str = ""
+    detail: str = ""
 
     @property
     def solved(self) -> bool:
         """Whether the residual is within the tolerance."""
         return self.status == Status.SOLVED
+
+    @property
+    def message(self) -> str:
+        """The status in words, with the detail."""
+        return f"{self.status.message} ({self.detail})" if self.detail else self.status.message
+
+
+def point(
+    problem: MixedLCP, z: Array, status: Status, iterations: int, solver: str, tolerance: float, detail: str = ""
+) -> LCPSolution:
+    """A solution whose w, residual and success are computed here: `status` counts only if the residual is too large."""
+    _, residual = problem.evaluate(z)
+    with np.errstate(invalid="ignore", over="ignore"):  # z may be NaN: the residual says so
+        w = problem.A @ z + problem.b
+    if residual <= tolerance:
+        status, detail = Status.SOLVED, ""
+    elif status == Status.SOLVED:
+        status = Status.INACCURATE
+    return LCPSolution(z, w, status, iterations, residual, solver, detail)
+
+
+@kernel
+def natural_map(largest: float, b: Array, n_free: int, z: Array, w: Array) -> float:
+    """max |min(s z, w)| / scale (|w| on free rows) for `largest` = max |A|: see `residual_kernel`."""
+    worst, scale, most = 0.0, 0.0, 0.0
+    a = largest if largest > 0.0 else 1.0
+    for i in range(b.size):
+        if z[i] != z[i] or w[i] != w[i]:
+            return math.nan
+        scale, most = max(scale, abs(b[i])), max(most, abs(z[i]))
+        worst = max(worst, abs(w[i] if i < n_free else min(a * z[i], w[i])))
+    if scale == 0.0:
+        scale = a * most
+    return worst / scale if scale > 0.0 else worst
 
 
 @kernel
@@ -118,21 +237,11 @@ def residual_kernel(A: Array, b: Array, n_free: int, z: Array, w: Array) -> floa
     s = max |A| turns z into the units of w, so that the figure does not depend on the unit of z; the scale is max |b|.
     Where b is zero, z = 0 solves, and the scale is max(s |z|).
     """
-    n, a, scale, largest = b.size, 0.0, 0.0, 0.0
+    n, a = b.size, 0.0
     for i in range(n):
-        scale, largest = max(scale, abs(b[i])), max(largest, abs(z[i]))
         total = b[i]
         for j in range(n):
             a = max(a, abs(A[i, j]))
             total += A[i, j] * z[j]
         w[i] = total
-    if a == 0.0:
-        a = 1.0
-    if scale == 0.0:
-        scale = a * largest
-    worst = 0.0
-    for i in range(n):
-        if z[i] != z[i] or w[i] != w[i]:
-            return math.nan
-        worst = max(worst, abs(w[i] if i < n_free else min(a * z[i], w[i])))
-    return worst / scale if scale > 0.0 else worst
+    return natural_map(a, b, n_free, z, w)

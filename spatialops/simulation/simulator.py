@@ -15,8 +15,9 @@ from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.formulations import Formulation, check_formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
-from spatialops.contact.lcp.solve import Solver, check_solver, solve
+from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.solve import check_solver, solve
 from spatialops.errors import ArgumentError, ContactError, SolverFailed
 from spatialops.simulation import _layout as at
 from spatialops.simulation.record import Record, RecordBuilder

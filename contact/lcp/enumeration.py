@@ -1,0 +1,171 @@
+"""All complementary bases of a small problem, one by one: finds every basic solution, or proves that there is none.
+
+A solution with support S solves A_SS z_S = -b_S with z_S >= 0 and w >= 0. Where A_SS is regular that is one point.
+Where it is singular but consistent, a linear program looks for a point among all of them, so that nothing is missed.
+(Murty, Linear Complementarity, Linear and Nonlinear Programming, 1988, section 2.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import optimize
+
+from spatialops._arrays import Array
+from spatialops.contact.lcp.basis import corrected, polish
+from spatialops.contact.lcp.handles import Handles, not_applicable
+from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
+from spatialops.contact.lcp.scaling import equilibrated, unscaled
+from spatialops.contact.lcp.status import Status
+from spatialops.errors import ArgumentError
+
+_CHUNK = 2**16  # entries of all matrices that are factored together
+_SINGULAR = 1e-11  # singular values below this part of the largest count as zero
+_DOUBT = 1e-6  # a basis that violates by less than this may be a solution spoilt by rounding: nothing is proved then
+
+
+@dataclass(frozen=True)
+class Enumeration:
+    """Enumeration of all 2^m complementary bases, m = n - n_free.
+
+    Proved for every matrix: SOLVED or NO_SOLUTION, but where rounding leaves a doubt (INACCURATE).
+
+    Parameters
+    ----------
+    tolerance : float
+        Largest accepted residual, relative to the problem's scale.
+    max_pairs : int
+        Largest m; at 13 it takes some 0.3 s, twice as long for every pair more.
+    """
+
+    tolerance: float = 1e-9
+    max_pairs: int = 16
+
+    handles: ClassVar[Handles] = Handles(proved=("all",), warm_start=True, shows_no_solution=True)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.max_pairs <= 24:
+            raise ArgumentError(f"max_pairs: expected a number from 0 to 24, got {self.max_pairs!r}")
+
+    def solve(self, problem: MixedLCP, warm_start: Any = None) -> LCPSolution:
+        """The first solution in the order of the bases; that of the active set of `warm_start` (n,) if it solves."""
+        problem = problem.dense()
+        if reason := self._too_large(problem):
+            return not_applicable(problem, "enumeration", reason)
+        if warm_start is not None:
+            z, residual = corrected(problem, np.asarray(warm_start, dtype=np.float64) > 0.0, self.tolerance, 1)
+            if residual <= self.tolerance:
+                return point(problem, z, Status.SOLVED, 0, "enumeration (warm)", self.tolerance)
+        best, smallest, count, nearest = np.zeros(problem.size), np.inf, 0, np.inf
+        for z, violation in self._candidates(problem):
+            count += 1
+            nearest = min(nearest, violation)
+            if violation > _DOUBT:
+                continue
+            z, residual = polish(problem, z, self.tolerance, 1)
+            if residual < smallest:
+                best, smallest = z, residual
+            if smallest <= self.tolerance:
+                break
+        status = Status.NO_SOLUTION if nearest > _DOUBT else Status.INACCURATE
+        return point(problem, best, status, count, "enumeration", self.tolerance)
+
+    def all_solutions(self, problem: MixedLCP) -> list[Array]:
+        """Every basic solution z (n,), each once; an empty list proves that there is none.
+
+        Where solutions with a singular basis form an edge or a face, one of its points is listed besides the basic ones
+        if no basic one lies on it.
+
+        Raises
+        ------
+        ArgumentError
+            If the problem has more than `max_pairs` pairs, or rounding leaves a doubt whether it has a solution.
+
+        Examples
+        --------
+        >>> from spatialops.contact import Enumeration, MixedLCP
+        >>> [z.tolist() for z in Enumeration().all_solutions(MixedLCP([[-1.0]], [1.0]))]
+        [[0.0], [1.0]]
+        """
+        problem = problem.dense()
+        if reason := self._too_large(problem):
+            raise ArgumentError(f"problem: {reason}")
+        found: list[Array] = []
+        doubtful = False
+        for z, violation in self._candidates(problem):
+            if violation > _DOUBT:
+                continue
+            z, residual = polish(problem, z, self.tolerance, 1)
+            doubtful |= residual > self.tolerance
+            reach = 1e-9 * max(1.0, np.abs(z).max(initial=0.0))
+            known = any(np.abs(z - other).max(initial=0.0) <= reach for other in found)
+            if residual <= self.tolerance and not known:
+                found.append(z)
+        if doubtful and not found:
+            raise ArgumentError("problem: rounding leaves a doubt whether it has a solution; rescale it")
+        return found
+
+    def _too_large(self, problem: MixedLCP) -> str:
+        pairs = problem.size - problem.n_free
+        return f"{pairs} pairs are more than max_pairs = {self.max_pairs}" if pairs > self.max_pairs else ""
+
+    def _candidates(self, problem: MixedLCP) -> Iterator[tuple[Array, float]]:
+        """A z (n,) for each complementary basis that has one, and by how much it violates, scaled."""
+        easier, scales = equilibrated(problem)
+        n, n_free = easier.size, easier.n_free
+        if n == 0:
+            yield np.zeros(0), 0.0
+            return
+        pairs = n - n_free
+        chunk = max(1, _CHUNK // (n * n))
+        for start in range(0, 2**pairs, chunk):
+            numbers = np.arange(start, min(start + chunk, 2**pairs))
+            active = np.ones((numbers.size, n), dtype=bool)
+            active[:, n_free:] = (numbers[:, None] >> np.arange(pairs)) & 1
+            for z, violation in _solve_bases(easier, active):
+                yield unscaled(z, scales), violation
+
+
+def _solve_bases(problem: MixedLCP, active: Any) -> Iterator[tuple[Array, float]]:
+    """The point of each complementary basis of `active` (k, n): C x = b with columns -A_j (active) or e_j."""
+    A, b, n_free = problem.A, problem.b, problem.n_free
+    C = np.where(active[:, None, :], -A, np.eye(b.size))
+    U, s, Vh = np.linalg.svd(C)
+    small: Any = s <= _SINGULAR * s[:, :1]
+    y = np.einsum("kji,j->ki", U, b)
+    lost = np.where(small, np.abs(y), 0.0).max(axis=1)
+    x = np.einsum("kji,kj->ki", Vh, np.where(small, 0.0, y / np.where(small, 1.0, s)))
+    low = np.maximum(-x[:, n_free:], 0.0).max(axis=1, initial=0.0)
+    size = np.maximum(1.0, np.abs(x).max(axis=1))
+    singular = small.any(axis=1)
+    for i in range(len(active)):
+        if singular[i] and lost[i] > _DOUBT:
+            continue  # A_SS z_S = -b_S has no solution
+        violation = max(float(low[i] / size[i]), float(lost[i]))
+        if singular[i] and violation > 1e-12 and lost[i] <= 1e-9:
+            yield from _point_of_face(problem, active[i])
+        else:
+            yield np.where(active[i], x[i], 0.0), violation
+
+
+def _point_of_face(problem: MixedLCP, active: Any) -> Iterator[tuple[Array, float]]:
+    """The z with w = 0 on the active set and z = 0 off it that violates z >= -t and w >= -t least."""
+    n, n_free = problem.size, problem.n_free
+    S, N = np.flatnonzero(active), np.flatnonzero(~active)
+    signs = -np.eye(S.size)[n_free:]
+    rows = np.vstack([-problem.A[np.ix_(N, S)], signs])
+    rows = np.column_stack([rows, -np.ones(len(rows))])
+    right = np.append(problem.b[N], np.zeros(len(signs)))
+    equal = np.column_stack([problem.A[np.ix_(S, S)], np.zeros(S.size)])
+    cost = np.append(np.zeros(S.size), 1.0)
+    bounds = [(None, None)] * S.size + [(0.0, None)]
+    answer = optimize.linprog(cost, rows, right, equal, -problem.b[S], bounds)
+    z = np.zeros(n)
+    if answer.x is None:  # cannot be, but for rounding: leave a doubt
+        yield z, _DOUBT
+        return
+    z[S] = answer.x[:-1]
+    yield z, float(answer.x[-1])

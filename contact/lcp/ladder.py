@@ -1,0 +1,234 @@
+"""`solver="auto"`: a ladder of methods, each tried where the one before did not reach the residual.
+
+Free rows are eliminated, islands are solved apart, then: Lemke's method as given, on the equilibrated problem, a
+certificate that there is no solution, an interior point, Newton's method, Lemke from advanced starts, enumeration. Most
+problems end on the first rung. A rung counts only by the residual in the original data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.contact.lcp.basis import corrected, polish
+from spatialops.contact.lcp.certificate import infeasible
+from spatialops.contact.lcp.elimination import eliminate
+from spatialops.contact.lcp.enumeration import Enumeration
+from spatialops.contact.lcp.handles import Handles
+from spatialops.contact.lcp.interior_point import InteriorPoint
+from spatialops.contact.lcp.islands import SMALLEST, islands_of, solve_islands
+from spatialops.contact.lcp.lemke import Lemke
+from spatialops.contact.lcp.newton import Newton
+from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
+from spatialops.contact.lcp.scaling import balanced_residual, equilibrated, row_scales, unscaled
+from spatialops.contact.lcp.status import Status
+
+_FREE_ROWS = 16  # from here on free rows are eliminated at once instead of one by one
+_BALANCED = 1e-6  # residual that the scaled problem must show too, or the next rung is tried
+_MAX_DENSE = 4000  # rows beyond which a sparse problem is not made dense
+_PAIRS = 13  # 2^13 bases: a third of a second
+
+Rung = Callable[["Auto", MixedLCP], LCPSolution]
+
+
+@dataclass(frozen=True)
+class Auto:
+    """The ladder of fallbacks.
+
+    Proved for what its rungs are: Lemke's classes and positive semidefinite problems of any size, every problem of up
+    to 13 pairs. All budgets are iterations, so that the answer is the same on every machine.
+
+    Parameters
+    ----------
+    tolerance : float
+        Largest accepted residual, relative to the problem's scale.
+    """
+
+    tolerance: float = 1e-9
+
+    handles: ClassVar[Handles] = Handles(
+        proved=("P", "positive semidefinite", "copositive-plus", "all of up to 13 pairs"), shows_no_solution=True
+    )
+
+    def solve(self, problem: MixedLCP, warm_start: Any = None) -> LCPSolution:
+        """Solve, from the active set of `warm_start` (n,) if it still holds, or holds after a few corrections."""
+        if problem.is_sparse or problem.n_free >= _FREE_ROWS:
+            solution = self._without_free_rows(problem, warm_start)
+            if solution is not None:
+                return solution
+        problem = problem.dense()
+        first = self._first(problem, warm_start)
+        if first.solved and self._is_balanced(problem, first):
+            return first
+        return self._climb(problem, first)
+
+    def _without_free_rows(self, problem: MixedLCP, warm_start: Any) -> LCPSolution | None:
+        """Solve in the constrained rows alone; None where the free block is singular or the way back is inaccurate."""
+        elimination = eliminate(problem)
+        if elimination is None:
+            return None
+        guess = None if warm_start is None else np.asarray(warm_start)[problem.n_free :]
+        inner = self.solve(elimination.reduced, guess)
+        z, residual = elimination.back(inner.z)
+        if residual > self.tolerance and inner.status != Status.NO_SOLUTION and problem.size <= _MAX_DENSE:
+            return None
+        label = f"{inner.solver}, free rows eliminated"
+        return point(problem, z, inner.status, inner.iterations, label, self.tolerance, inner.detail)
+
+    def _first(self, problem: MixedLCP, warm_start: Any) -> LCPSolution:
+        """Lemke's method, island by island; an island that it fails on climbs the ladder by itself."""
+        if problem.size >= SMALLEST:
+            labels, count = islands_of(problem)
+            if count > 1:
+                return self._by_islands(problem, labels, count, warm_start)
+        return Lemke(self.tolerance).solve(problem, warm_start)
+
+    def _by_islands(self, problem: MixedLCP, labels: Any, count: int, warm_start: Any) -> LCPSolution:
+        z, pivots, codes = solve_islands(problem, labels, count, self.tolerance, warm_start)
+        name = "lemke, islands" if pivots or warm_start is None else "lemke (warm), islands"
+        worst = Status.SOLVED
+        if codes.any() and problem.residual(z) > self.tolerance:
+            for island in np.flatnonzero(codes):
+                rows = np.flatnonzero(labels == island)
+                part = MixedLCP(problem.A[np.ix_(rows, rows)], problem.b[rows], int((rows < problem.n_free).sum()))
+                found = self._climb(part, point(part, z[rows], Status(codes[island]), 0, name, self.tolerance))
+                z[rows], name = found.z, found.solver + ", islands"
+                worst = found.status if worst != Status.NO_SOLUTION and not found.solved else worst
+        return point(problem, z, worst, pivots, name, self.tolerance)
+
+    def _is_balanced(self, problem: MixedLCP, solution: LCPSolution) -> bool:
+        return _balance(problem, solution) <= _BALANCED
+
+    def _climb(self, problem: MixedLCP, first: LCPSolution) -> LCPSolution:
+        """The other rungs, until one holds in the original data and in scaled ones, or proves that there is none."""
+        best, figure, total = first, self._figure(problem, first), first.iterations
+        if first.status == Status.NO_SOLUTION:
+            return first
+        for rung in _RUNGS:
+            if figure <= 1.0:
+                break
+            found = rung(self, problem)
+            total += found.iterations
+            if found.status == Status.NO_SOLUTION:
+                best = found
+                break
+            if (value := self._figure(problem, found)) < figure:
+                best, figure = found, value
+        status = first.status if best.status not in (Status.SOLVED, Status.NO_SOLUTION) else best.status
+        return replace(best, status=status, iterations=total)
+
+    def _figure(self, problem: MixedLCP, solution: LCPSolution) -> float:
+        """At most 1 where both residuals hold."""
+        figure = max(solution.residual / self.tolerance, _balance(problem, solution) / _BALANCED)
+        return figure if np.isfinite(figure) else np.inf
+
+    def _back(self, problem: MixedLCP, z: Array, like: LCPSolution, name: str) -> LCPSolution:
+        """A solution of the scaled problem, polished in the original one."""
+        better, residual = polish(problem, z, 1e-2 * self.tolerance)
+        z = better if residual <= self.tolerance else z
+        return point(problem, z, like.status, like.iterations, name, self.tolerance, like.detail)
+
+    def _equilibrated(self, problem: MixedLCP) -> LCPSolution:
+        easier, scales = equilibrated(problem)
+        found = Lemke(1e-3 * self.tolerance).solve(easier)
+        return self._back(problem, unscaled(found.z, scales), found, "lemke, equilibrated")
+
+    def _certificate(self, problem: MixedLCP) -> LCPSolution:
+        z = np.zeros(problem.size)
+        if infeasible(problem) is None:
+            return point(problem, z, Status.INACCURATE, 0, "certificate", self.tolerance)
+        w, residual = problem.evaluate(z)
+        detail = "no z makes all w >= 0, by Farkas' multipliers"
+        return LCPSolution(z, w, Status.NO_SOLUTION, 0, residual, "certificate", detail)
+
+    def _interior_point(self, problem: MixedLCP) -> LCPSolution:
+        return InteriorPoint(self.tolerance).solve(problem)
+
+    def _newton(self, problem: MixedLCP) -> LCPSolution:
+        easier, scales = equilibrated(problem)
+        best = None
+        for start in _starts(easier):
+            found = Newton(1e-2 * self.tolerance).solve(easier, start)
+            answer = self._back(problem, unscaled(found.z, scales), found, "newton, equilibrated")
+            best = answer if best is None or answer.residual < best.residual else best
+            if best.solved:
+                break
+        assert best is not None
+        return best
+
+    def _advanced_starts(self, problem: MixedLCP) -> LCPSolution:
+        """Lemke after a random principal block has been exchanged: other paths, and other rays."""
+        easier, scales = equilibrated(problem)
+        elimination = eliminate(easier) if easier.n_free else None
+        core = easier if elimination is None else elimination.reduced
+        total, best = 0, np.zeros(problem.size)
+        smallest = problem.residual(best)
+        draw = np.random.default_rng(20130214)
+        for _ in range(0 if core.n_free else max(3, min(40, 4000 // max(core.size, 1)))):
+            block = draw.random(core.size) < draw.uniform(0.1, 0.9)
+            other = _exchanged(core, block)
+            if other is None:
+                continue
+            found = Lemke(self.tolerance).solve(other)
+            total += found.iterations
+            active = np.append(np.ones(easier.n_free, dtype=bool), np.where(block, found.z <= 0.0, found.z > 0.0))
+            start = unscaled(corrected(easier, active, 1e-12)[0], scales)
+            z, residual = polish(problem, start, self.tolerance)
+            if residual < smallest:
+                best, smallest = z, residual
+            if smallest <= self.tolerance:
+                break
+        return point(problem, best, Status.RAY, total, "lemke, advanced start", self.tolerance)
+
+    def _enumeration(self, problem: MixedLCP) -> LCPSolution:
+        if problem.size > 64:
+            return point(problem, np.zeros(problem.size), Status.NOT_APPLICABLE, 0, "enumeration", self.tolerance)
+        return Enumeration(self.tolerance, max_pairs=_PAIRS).solve(problem)
+
+
+_RUNGS: tuple[Rung, ...] = (
+    Auto._equilibrated,
+    Auto._certificate,
+    Auto._interior_point,
+    Auto._newton,
+    Auto._advanced_starts,
+    Auto._enumeration,
+)
+
+
+def _balance(problem: MixedLCP, solution: LCPSolution) -> float:
+    scale = np.empty(problem.size)
+    row_scales(problem.A, scale)
+    return float(balanced_residual(problem.b, problem.n_free, solution.z, solution.w, scale))
+
+
+def _starts(problem: MixedLCP) -> Iterator[Array]:
+    """Starting points of Newton's method: zero, ones, and a few random ones."""
+    draw = np.random.default_rng(20130215)
+    yield np.zeros(problem.size)
+    yield np.ones(problem.size)
+    for _ in range(3 if problem.size <= 100 else 0):
+        yield 10.0 ** draw.uniform(-2.0, 1.0, problem.size)
+
+
+def _exchanged(problem: MixedLCP, block: Any) -> MixedLCP | None:
+    """The problem after a principal transformation: z and w of `block` have changed places; None if it is singular."""
+    S, N = np.flatnonzero(block), np.flatnonzero(~block)
+    A, b = problem.A, problem.b
+    try:
+        solved = np.linalg.solve(A[np.ix_(S, S)], np.column_stack([np.eye(S.size), A[np.ix_(S, N)], b[S]]))
+    except np.linalg.LinAlgError:
+        return None
+    if not np.isfinite(solved).all() or np.abs(solved).max(initial=0.0) > 1e10:
+        return None
+    inverse, across, right = solved[:, : S.size], solved[:, S.size : -1], solved[:, -1]
+    new, q = np.empty_like(A), np.empty_like(b)
+    new[np.ix_(S, S)], new[np.ix_(S, N)] = inverse, -across
+    new[np.ix_(N, S)] = A[np.ix_(N, S)] @ inverse
+    new[np.ix_(N, N)] = A[np.ix_(N, N)] - A[np.ix_(N, S)] @ across
+    q[S], q[N] = -right, b[N] - A[np.ix_(N, S)] @ right
+    return MixedLCP(new, q)
