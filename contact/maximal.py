@@ -123,9 +123,10 @@ class MaximalProblem:
         if self.armature is None:
             inverse: Array = np.asarray(np.linalg.inv(self.blocks), dtype=np.float64)
             return _block_diagonal(inverse) @ rows.T
-        from scipy.sparse.linalg import spsolve
+        from scipy import sparse
+        from scipy.sparse.linalg import splu
 
-        return spsolve(self.mass.tocsc(), rows.T.tocsc()).tocsr()
+        return sparse.csr_array(splu(self.mass.tocsc()).solve(rows.T.toarray()))
 
     def tree_velocity(self, velocity: Array) -> Array:
         """Joint velocities (nv,) of bodies' velocities (6 n,)."""

@@ -179,6 +179,40 @@ def bench(context: click.Context, arguments: tuple[str, ...]) -> None:
         command.invoke(inner)
 
 
+@main.command(context_settings={"ignore_unknown_options": True, "help_option_names": []}, add_help_option=False)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def compare(context: click.Context, arguments: tuple[str, ...]) -> None:
+    """Compare all formulations of a contact problem: sizes, agreement, timings."""
+    from spatialops.compare.command import command
+
+    with command.make_context("compare", list(arguments), parent=context.parent) as inner:
+        command.invoke(inner)
+
+
+@main.command(short_help="Solve a stored contact or complementarity problem.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--formulation", default="os", show_default=True, help="nmc, mc, rmc, os, nmc/os or trinkle.")
+@click.option("--solver", default="auto", show_default=True, help="auto, lemke, principal-pivoting, newton, ...")
+@click.option("--directions", "--n-f", "n_f", type=int, default=4, show_default=True, help="Friction directions.")
+@_json
+def solve(file: Path, formulation: str, solver: str, n_f: int, as_json: bool) -> None:
+    """Solve a problem that was saved (ContactProblem.save, MixedLCP.save), with any formulation and solver.
+
+    Exits with status 1 where it is not solved.
+    """
+    from spatialops.compare.stored import solve_file
+
+    summary = solve_file(file, formulation, solver, n_f)
+    if as_json:
+        _print_json(summary)
+    else:
+        for key, value in summary.items():
+            click.echo(f"  {key:<21}{value}")
+    if not summary["solved"]:
+        raise click.exceptions.Exit(1)
+
+
 def _warm_up(progress: bool) -> None:
     """Have all kernels compiled and say so where it takes a while."""
     from spatialops.precompile import is_warm

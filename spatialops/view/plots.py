@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, told apart by all common kinds of colour vision; line styles repeat the distinction.
-_COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 _STYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
 _Planes = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
 _FORMATS = (".png", ".svg", ".pdf")
@@ -52,7 +52,7 @@ def height_and_velocity(
         raise RecordError("curves must hold at least one labelled pair")
     figure, (upper, lower) = _axes(2)
     for i, (label, (heights, velocities)) in enumerate(curves.items()):
-        look: dict[str, Any] = {"color": _COLORS[i % len(_COLORS)], "linestyle": _STYLES[i % len(_STYLES)]}
+        look: dict[str, Any] = {"color": COLORS[i % len(COLORS)], "linestyle": _STYLES[i % len(_STYLES)]}
         upper.plot(clock, finite_array(heights, clock.shape, f"heights of {label!r}"), label=label, **look)
         lower.plot(clock, finite_array(velocities, clock.shape, f"velocities of {label!r}"), **look)
     for axes in (upper, lower):
@@ -61,7 +61,7 @@ def height_and_velocity(
     upper.set_ylabel("height of last link [m]")
     lower.set_ylabel("vertical velocity [m/s]")
     _legend(upper)
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def frames(
@@ -107,7 +107,7 @@ def frames(
         _draw_chain(axes, centres[frame][:, [0, 2]], sizes)
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
         axes.set_title(f"t = {clock[frame]:.3f} s", fontsize=9)
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def energies(path: str | os.PathLike[str], *, times: ArrayLike, kinetic: ArrayLike, potential: ArrayLike) -> Path:
@@ -117,11 +117,11 @@ def energies(path: str | os.PathLike[str], *, times: ArrayLike, kinetic: ArrayLi
     resting = finite_array(potential, clock.shape, "potential")
     figure, (axes,) = _axes(1)
     curves = {"kinetic": (moving, "--"), "potential": (resting, "-."), "total": (moving + resting, "-")}
-    for color, (label, (values, style)) in zip(_COLORS[1:3] + _COLORS[:1], curves.items(), strict=True):
+    for color, (label, (values, style)) in zip(COLORS[1:3] + COLORS[:1], curves.items(), strict=True):
         axes.plot(clock, values, color=color, linestyle=style, label=label)
     axes.set_ylabel("energy [J]")
     _legend(axes)
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def contacts(
@@ -146,15 +146,15 @@ def contacts(
 
     clock = _clock(times)
     figure, (upper, middle, lower) = _axes(3)
-    upper.step(clock, finite_array(count, clock.shape, "count"), where="post", color=_COLORS[0])
+    upper.step(clock, finite_array(count, clock.shape, "count"), where="post", color=COLORS[0])
     upper.set_ylim(bottom=0)
     upper.yaxis.set_major_locator(MaxNLocator(integer=True))
     upper.set_ylabel("contacts")
-    _plot_log(middle, clock, finite_array(penetration, clock.shape, "penetration"), _COLORS[1])
+    _plot_log(middle, clock, finite_array(penetration, clock.shape, "penetration"), COLORS[1])
     middle.set_ylabel("penetration [m]")
-    _plot_log(lower, clock, finite_array(residual, clock.shape, "residual"), _COLORS[2])
+    _plot_log(lower, clock, finite_array(residual, clock.shape, "residual"), COLORS[2])
     lower.set_ylabel("residual [\N{EN DASH}]")
-    return _save(figure, path)
+    return save_figure(figure, path)
 
 
 def _clock(times: ArrayLike) -> NDArray[np.float64]:
@@ -262,7 +262,8 @@ def _legend(axes: Axes) -> None:
         axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False, borderaxespad=0.2)
 
 
-def _save(figure: Figure, path: str | os.PathLike[str]) -> Path:
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
+    """Write a whole figure, or none of it; png, svg or pdf by its suffix."""
     suffix = Path(path).suffix.lower()
     if suffix not in _FORMATS:
         raise RecordError(f"a figure ends in {', '.join(_FORMATS)}, not {suffix!r}")

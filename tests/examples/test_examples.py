@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples import pendulum_collisions
+from examples import compare_formulations, pendulum_collisions
 from spatialops.simulation import load_record
 
 
@@ -30,3 +30,16 @@ def test_pendulum_collisions(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     printed = capsys.readouterr().out
     assert f"{facts['collisions']} collisions" in printed
     assert "impact at" in printed
+
+
+def test_compare_formulations(capsys: pytest.CaptureFixture[str]) -> None:
+    velocities = compare_formulations.main()
+    assert set(velocities) == {"nmc", "mc", "rmc", "os", "nmc/os", "trinkle"}
+    for velocity in velocities.values():
+        np.testing.assert_allclose(velocity, velocities["os"], rtol=0.0, atol=1e-9)
+    # The free fall of a step, g dt, is stopped; friction mu g dt is lost from the sliding speed.
+    assert abs(velocities["os"][5]) < 1e-9
+    assert 0.0 < 1.0 - velocities["os"][3] <= 1.01 * 0.5 * 9.81e-3
+    printed = capsys.readouterr().out
+    assert "6 combinations are free" in printed
+    assert "nmc/os" in printed

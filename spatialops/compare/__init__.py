@@ -1,0 +1,1 @@
+"""Formulations of the same contact problem side by side: sizes, agreement and timings."""

@@ -1,0 +1,91 @@
+"""Contact problems to compare on: the paper's pendulums and dual-arm robot, or a stored one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import whole
+from spatialops.contact.problem import ContactProblem
+from spatialops.dynamics.jacobian import node_positions
+from spatialops.errors import ArgumentError
+from spatialops.models.dual_arm import TIP_RADIUS, dual_arm
+from spatialops.models.pendulum import pendulum
+from spatialops.tree.model import Model, Node
+
+CONTACTS = 4  # of the paper's tables
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A problem with a name, and the number of links that it is drawn over (0: none)."""
+
+    name: str
+    problem: ContactProblem
+    links: int = 0
+
+
+def touching(
+    model: Model, q: Any, v: Any, nodes: Sequence[Any], normals: Any, *, radius: float, mu: float = 0.5
+) -> ContactProblem:
+    """Spheres of `radius` about nodes, each touched by the world from the side that its normal points away from."""
+    normals = np.asarray(normals, dtype=np.float64)
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    upright = np.abs(normals[:, 2:]) < 0.9
+    first = np.cross(np.where(upright, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), normals)
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    frames = np.stack([normals, first, np.cross(normals, first)], axis=1)
+    links = [(link, -1) for link in model.resolve(nodes).links]
+    points = node_positions(model, q, nodes) - radius * normals
+    return ContactProblem(model, q, v, links, points, frames, np.full(len(links), mu))
+
+
+def pendulum_case(n_links: int, contacts: int = CONTACTS) -> Case:
+    """A pendulum swinging into floor and wall with its last links: two contacts each, from below and from the right.
+
+    Raises
+    ------
+    ArgumentError
+        If the contacts take more links than there are.
+    """
+    n = whole(n_links, "links", low=(contacts + 1) // 2)
+    made = pendulum(n)
+    nodes = [Node(n - 1 - i // 2, (0.0, 0.0, -made.radius)) for i in range(contacts)]
+    normals = [((0.0, 0.0, 1.0), (-1.0, 0.0, 0.0))[i % 2] for i in range(contacts)]
+    v = np.linspace(1.0, 2.0, n) * np.where(np.arange(n) % 3 == 2, -1.0, 1.0)
+    problem = touching(made.model, made.state.q, v, nodes, normals, radius=made.radius)
+    return Case(f"pendulum of {n} links, {contacts} contacts", problem, n)
+
+
+def dual_arm_case() -> Case:
+    """The dual-arm robot with three fingertips of the left hand and one of the right on something solid."""
+    robot = dual_arm()
+    rng = np.random.default_rng(26)
+    nodes = [Node(tip) for tip in robot.tips[:CONTACTS]]
+    normals = [(-1.0, 0.0, 0.3), (-1.0, 0.2, 0.0), (0.0, 0.0, 1.0), (-1.0, 0.0, 0.0)]
+    v = 0.3 * rng.normal(size=robot.model.nv)
+    problem = touching(robot.model, robot.state.q, v, nodes, normals, radius=TIP_RADIUS, mu=0.8)
+    return Case(f"dual-arm robot, {CONTACTS} contacts", problem, robot.model.n_bodies)
+
+
+def named_case(name: str) -> Case:
+    """The case that a word of the command line stands for.
+
+    Raises
+    ------
+    ArgumentError, AssetError
+        For an unknown name, or a file that holds no contact problem.
+    """
+    kind, _, count = name.partition(":")
+    if kind == "pendulum" and (count or "12").isdigit():
+        return pendulum_case(whole(int(count or "12"), "scene pendulum:N", low=2))
+    if name == "dual-arm":
+        return dual_arm_case()
+    if Path(name).suffix == ".npz":
+        problem = ContactProblem.load(name)
+        return Case(Path(name).stem, problem, problem.model.n_bodies)
+    raise ArgumentError(f"scene: expected pendulum:N, dual-arm or a file of a contact problem (.npz), got {name!r}")

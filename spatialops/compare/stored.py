@@ -1,0 +1,65 @@
+"""Stored problems of any kind, solved by any formulation and solver."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from spatialops._files import load_arrays
+from spatialops.contact.formulations import check_formulation
+from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.problem import ContactProblem, indeterminacy
+from spatialops.contact.solve import solve
+
+
+def solve_file(path: str | os.PathLike[str], formulation: str, solver: str, n_f: int) -> dict[str, Any]:
+    """Solve what `ContactProblem.save` or `MixedLCP.save` wrote; returns a summary in plain numbers.
+
+    Raises
+    ------
+    AssetError
+        If the file holds neither.
+    ArgumentError
+        For an unknown formulation or solver.
+    """
+    if "A" in load_arrays(path, "problem"):
+        lcp = MixedLCP.load(path)
+        return {"kind": "complementarity problem", "formulation": None} | _summary(lcp, solver)[0]
+    problem = ContactProblem.load(path)
+    chosen = check_formulation(formulation, n_f)
+    summary, solution = _summary(chosen.assemble(problem), solver)
+    about = {
+        "kind": f"contact problem ({problem.phase})",
+        "bodies": problem.model.n_bodies,
+        "contacts": problem.n_contacts,
+        "closure_rows": problem.n_loop_rows,
+        "formulation": formulation,
+        "determined": str(indeterminacy(problem)),
+    }
+    if not solution.solved:
+        return about | summary
+    answer = chosen.recover(problem, solution)
+    return (
+        about
+        | summary
+        | {
+            "normal_impulses": [float(p) for p in answer.impulses[:, 0]],
+            "friction_impulses": [float(p) for p in np.hypot(answer.impulses[:, 1], answer.impulses[:, 2])],
+            "slip": [float(s) for s in answer.slip],
+        }
+    )
+
+
+def _summary(lcp: MixedLCP, solver: str) -> tuple[dict[str, Any], Any]:
+    solution = solve(lcp, solver)
+    return {
+        "rows": lcp.size,
+        "free_rows": lcp.n_free,
+        "solver": solution.solver,
+        "solved": solution.solved,
+        "status": solution.status.message,
+        "residual": solution.residual,
+        "iterations": solution.iterations,
+    }, solution

@@ -1,0 +1,131 @@
+"""The comparison in words: tables like 1 and 2 of [J], the fits, CSV and plain data."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, fields
+from typing import Any
+
+from spatialops.compare.measure import ALL_DENSE, GENERAL, Fit, Row
+
+# [J] table 2: "paper's speed-up of OS over NMC/OS", and table 1: sizes of the dual-arm problem.
+PAPER_SPEEDUP = {3: 3.6, 6: 6.5, 12: 16.1, 15: 25.6, 24: 49.7, 30: 55.6}
+PAPER_DUAL_ARM = {"nmc": 310, "mc": 50, "rmc": 24, "os": 24}
+_HEAD = (
+    f"{'formulation':<12}{'solver':<8}{'rows':>6}{'free':>6}{'assemble':>10}{'solve':>11}{'recover':>9}{'total us':>11}"
+    f"{'pivots':>8}{'residual':>10}{'|dv|':>9}"
+)
+
+
+def case_table(title: str, rows: Sequence[Row]) -> str:
+    """All formulations of one problem."""
+    lines = [title, _HEAD]
+    for row in rows:
+        if not row.solved:
+            lines.append(f"{row.formulation:<12}{row.solver:<8}{row.size or '':>6}  {row.message}")
+            continue
+        lines.append(
+            f"{row.formulation:<12}{row.solver:<8}{row.size:>6}{row.n_free:>6}{row.assemble:>10.0f}{row.solve:>11.0f}"
+            f"{row.recover:>9.0f}{row.total:>11.0f}{row.pivots:>8}{row.residual:>10.0e}{row.difference:>9.0e}"
+        )
+    return "\n".join(lines)
+
+
+def size_table(rows: Iterable[Row], formulations: Sequence[str]) -> str:
+    """Rows of the LCP for each number of links: the upper half of table 2."""
+    sizes = {(row.formulation, row.links): row.size for row in rows if row.size}
+    links = sorted({n for _, n in sizes})
+    lines = ["LCP rows", _links_head(links)]
+    for name in formulations:
+        lines.append(f"{name:<34}" + "".join(f"{sizes.get((name, n), '-'):>9}" for n in links))
+    return "\n".join(lines)
+
+
+def speedup_table(rows: Sequence[Row], other: str = "nmc/os", base: str = "os") -> str:
+    """How many times faster one formulation is than another, beside the paper's figures."""
+    links = sorted({row.links for row in rows})
+    general = {n: _ratio(rows, n, other, base, GENERAL) for n in links}
+    best = {n: _ratio(rows, n, other, base, None) for n in links}
+    first = next((n for n in links if math.isfinite(best[n])), None)
+    growth = {n: best[n] / best[first] if first else math.nan for n in links}
+    growth_general = {n: general[n] / general[first] if first else math.nan for n in links}
+    slopes = {name: _slope(rows, links, name) for name in (other, base)}
+    lines = [
+        f"How many times faster {base} is than {other} (assemble + solve + recover)",
+        _links_head(links),
+        _line("paper", {n: PAPER_SPEEDUP.get(n, math.nan) for n in links}),
+        _line(f"1. both with dense {GENERAL}", general),
+        _line("2. each with its best solver", best),
+        _line("3. growth with n: of 1.", growth_general),
+        _line("                  of 2.", growth),
+        f"   best solvers, per further link {slopes[other]:.1f} us and {slopes[base]:.2f} us: "
+        f"{slopes[other] / slopes[base]:.0f} times",
+        f"(a dense solver is not tried above {ALL_DENSE} rows)",
+    ]
+    return "\n".join(lines)
+
+
+def fit_lines(links: Fit, contacts: Fit) -> str:
+    """The cost of assembling OS, as fitted."""
+    a, b = links.coefficients
+    c, d, e = contacts.coefficients
+    return (
+        f"OS assembly over links n:    {a:.1f} + {b:.3f} n us{_quality(links)}\n"
+        f"OS assembly over contacts m: {c:.1f} + {d:.2f} m + {e:.3f} m^2 us{_quality(contacts)}"
+    )
+
+
+def _quality(fit: Fit) -> str:
+    return f"  (rms error of the fit {100.0 * fit.unexplained:.1f} %)"
+
+
+def as_csv(rows: Sequence[Row]) -> str:
+    """All rows as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=[*(item.name for item in fields(Row)), "total"], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(row) | {"total": row.total} for row in rows)
+    return text.getvalue()
+
+
+def as_data(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """All rows as plain data; what was not measured is None."""
+    return [
+        {
+            key: None if isinstance(value, float) and not math.isfinite(value) else value
+            for key, value in (asdict(row) | {"total": row.total}).items()
+        }
+        for row in rows
+    ]
+
+
+def best_total(rows: Iterable[Row], links: int, formulation: str, solver: str | None) -> float:
+    """Total time (us) with one solver, or with the fastest; NaN where none solved."""
+    totals = [
+        row.total
+        for row in rows
+        if row.links == links and row.formulation == formulation and row.solved and solver in (None, row.solver)
+    ]
+    return min(totals, default=math.nan)
+
+
+def _ratio(rows: Sequence[Row], links: int, other: str, base: str, solver: str | None) -> float:
+    return best_total(rows, links, other, solver) / best_total(rows, links, base, solver)
+
+
+def _slope(rows: Sequence[Row], links: Sequence[int], formulation: str) -> float:
+    """Least-squares growth of the best total, us a link."""
+    totals = {n: best_total(rows, n, formulation, None) for n in links}
+    known = [n for n in links if math.isfinite(totals[n])]
+    return Fit.of(known, [totals[n] for n in known], 1).coefficients[1] if len(known) > 1 else math.nan
+
+
+def _links_head(links: Sequence[int]) -> str:
+    return f"{'links':<34}" + "".join(f"{n:>9}" for n in links)
+
+
+def _line(label: str, values: dict[int, float]) -> str:
+    return f"{label:<34}" + "".join(f"{v:>9.1f}" if math.isfinite(v) else f"{'-':>9}" for v in values.values())
