@@ -41,6 +41,11 @@ class Record:
         Contacts of the recorded step's last problem; impacts and pivots since the row before.
     residuals, penetrations : (T,) arrays
         Certificate: worst natural residual, and largest penetration (m), since the row before.
+    closure_errors : (T,) array
+        Likewise: largest error of a closure, m or rad.
+    loop_forces : (T, n_rows) array
+        Forces of the closures along their rows (N, N m; they push A along the row and B against it) where the recorded
+        step's dynamics were evaluated, with what they answer to its contacts but not to impacts; zero in the first row.
     hits : (K, 13) array
         Contacts that acted: time, pair, kind (0 contact, 1 impact), gap, position (3), normal (3), impulse on A (3) in
         world axes, N s.
@@ -60,6 +65,8 @@ class Record:
     impact_counts: Array
     residuals: Array
     penetrations: Array
+    closure_errors: Array
+    loop_forces: Array
     pivots: Array
     hits: Array
     events: Array
@@ -88,6 +95,7 @@ class Record:
             "position_projections": int(self.metadata["position_projections"]),
             "contacts_max": int(self.contact_counts.max(initial=0)),
             "penetration_max": float(self.penetrations.max(initial=0.0)),
+            "closure_error_max": float(self.closure_errors.max(initial=0.0)),
             "residual_max": float(self.residuals.max(initial=0.0)),
             "energy_start": float(self.energy[0]),
             "energy_end": float(self.energy[-1]),
@@ -163,6 +171,8 @@ def load_record(path: str | os.PathLike[str]) -> Record:
             raise RecordError(f"{path}: format {header['format']} is not {FORMAT}; use the version that wrote it")
         stored = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
         model = Model.from_arrays(stored | header["names"])
+        rows = len(arrays["times"])  # records older than closures have none
+        arrays = {"closure_errors": np.zeros(rows), "loop_forces": np.zeros((rows, 0))} | arrays
         values = {item.name: arrays[item.name] for item in fields(Record) if item.name not in _APART}
         state = State(values["q"][0], values["v"][0], float(values["times"][0]))
         scene = Scene.from_data(model, header["scene"], state)
@@ -183,6 +193,7 @@ class RecordBuilder:
         self.options = options
         self.rows: list[Array] = []
         self.states: list[Array] = []
+        self.forces: list[Array] = []
         self.hits: list[Array] = []
         self.events: list[Array] = []
 
@@ -191,6 +202,7 @@ class RecordBuilder:
         counts = t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]]
         self.rows.append(t.rows[: counts[0]].copy())
         self.states.append(t.row_states[: counts[0]].copy())
+        self.forces.append(t.row_forces[: counts[0]].copy())
         self.hits.append(t.hits[: counts[1]].copy())
         self.events.append(t.events[: counts[2]].copy())
         t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]] = 0
@@ -219,6 +231,8 @@ class RecordBuilder:
             impact_counts=rows[:, at.ROW_IMPACTS],
             residuals=rows[:, at.ROW_RESIDUAL],
             penetrations=0.0 - rows[:, at.ROW_GAP],  # never -0.0
+            closure_errors=rows[:, at.ROW_OPENING],
+            loop_forces=np.concatenate(self.forces),
             pivots=rows[:, at.ROW_PIVOTS],
             hits=np.concatenate(self.hits),
             events=np.concatenate(self.events),
