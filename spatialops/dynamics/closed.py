@@ -70,7 +70,7 @@ class Span:
         self.work, self.terms = np.zeros((model.nv, WORK_COLUMNS)), loops.empty_terms()
         self.L, self.Q, self.Z, self.R = (np.zeros(shape) for shape in ((n, model.nv), (n, model.nv), (n, n), (n, n)))
         self.order: IntArray = np.zeros(n, dtype=np.int64)
-        self.lengths, self.part, self.rank = np.zeros(n), np.zeros(n), 0
+        self.rooms, self.part, self.rank = np.zeros((2, n)), np.zeros(n), 0
 
     def place(self, q: Array) -> None:
         """Poses and terms at q."""
@@ -93,7 +93,7 @@ class Span:
         """Factors of the rows; those of the articulated-body pass must be in `work`."""
         closure_rows(self.model.tree, self.model.links, self.work, self.loops.term_ints, self.terms, self.L)
         n = self.loops.n_rows
-        self.rank = factor_rows(self.L, n, tolerance, self.Q, self.Z, self.R, self.order, self.lengths)
+        self.rank = factor_rows(self.L, n, tolerance, self.Q, self.Z, self.R, self.order, *self.rooms)
 
     def answer(self, u: Array) -> tuple[Array, Array]:
         """The least motion with G dv = u, (nv,), and its multipliers (n_rows,); uses acceleration columns of `work`."""
@@ -118,7 +118,9 @@ def _checked(model: Model, loops: Any) -> Loops:
     return checked
 
 
-def loop_at(model: Model, q: Any, kind: str, a: Any, b: Any = "world", *, point: Any, axis: Any = "z", **options: Any) -> Loop:
+def loop_at(
+    model: Model, q: Any, kind: str, a: Any, b: Any = "world", *, point: Any, axis: Any = "z", **options: Any
+) -> Loop:
     """The closure that is closed at q and has its frames at a world point, its axis along a world direction.
 
     Parameters
@@ -260,7 +262,14 @@ def loop_forces(model: Model, loops: Any, q: Any, multipliers: Any) -> Array:
 
 
 def close_loops(
-    model: Model, loops: Any, q: Any, v: Any = None, *, hold: Sequence[str] = (), t: float = 0.0, tolerance: float = 1e-12
+    model: Model,
+    loops: Any,
+    q: Any,
+    v: Any = None,
+    *,
+    hold: Sequence[str] = (),
+    t: float = 0.0,
+    tolerance: float = 1e-12,
 ) -> Any:
     """Coordinates near q that close the loops, and velocities near v that keep them closed.
 

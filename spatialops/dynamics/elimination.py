@@ -1,16 +1,17 @@
 """Elimination of closures in the coordinates y = S^-1 v, where kinetic energy is y.y / 2.
 
-The closures' rows are factored as L = Z R Q: Q an orthonormal basis of the motions that they forbid, Z orthonormal columns,
-R upper triangular, all of the rank r. What would take several matrices of G M^-1 G* ([J] 37-39, which supposes full rank)
-is then a projection, and redundant rows need no care of their own:
+The closures' rows are factored as L = Z R Q: Q an orthonormal basis of the motions that they forbid, Z orthonormal
+columns, R upper triangular, all of the rank r. What would take several matrices of G M^-1 G* ([J] 37-39, which supposes
+full rank) is then a projection, and redundant rows need no care of their own:
 
     least motion with G v = u           y = Q* R^-1 Z* u
     multipliers of that motion          lambda = Z R^-* (R^-1 Z* u), the smallest where rows are redundant
-    compliance of other rows with the   L_c' = L_c - (L_c Q*) Q, so that W' = L_c' L_c'* = G_c Y G_c* with the Y of [J] 39
-    closures answering
+    compliance of other rows with the   L_c' = L_c - (L_c Q*) Q, so that W' = L_c' L_c'* = G_c Y G_c*
+    closures answering                  with the Y of [J] 39
 
-Rank is decided by pivoting: of the rows of which most is left, relative to their own length, when those taken before have
-been projected out (a measure that no choice of units changes), the earliest is taken, until no more than TOLERANCE is left.
+Rank is decided by pivoting: of the rows of which most is left, relative to their own length, when those taken before
+have been projected out (a measure that no choice of units changes), the earliest is taken, until no more than TOLERANCE
+is left.
 """
 
 from __future__ import annotations
@@ -36,12 +37,6 @@ def product(a: Array, i: int, b: Array, j: int) -> float:
 
 
 @inlined
-def share_left(Q: Array, i: int, whole: float, longest: float) -> float:
-    """What is left of row i, relative to its whole length; nothing of a row that moves nothing."""
-    return math.sqrt(product(Q, i, Q, i)) / whole if whole > _NOTHING * longest else 0.0
-
-
-@inlined
 def subtract(a: Array, i: int, factor: float, b: Array, j: int) -> None:
     """Row i of a minus a multiple of row j of b."""
     for k in range(a.shape[1]):
@@ -57,42 +52,53 @@ def swap(a: Array, i: int, j: int) -> None:
 
 
 @kernel
-def factor_rows(L: Array, limit: int, tolerance: float, Q: Array, Z: Array, R: Array, order: IntArray, length: Array) -> int:
+def factor_rows(
+    L: Array, limit: int, tolerance: float, Q: Array, Z: Array, R: Array, order: IntArray, length: Array, left: Array
+) -> int:
     """Factor L (n, m) into Z R Q, rows of Z in the order of L; returns the rank, at most `limit`.
 
     Modified Gram-Schmidt with pivoting, every pivot row orthogonalised a second time. `order` gets the rows taken, then
-    the redundant ones. Only the first `rank` rows of Q, columns of Z, and rows and columns of R hold something.
+    the redundant ones; `length` and `left` are room for n numbers each. Only the first `rank` rows of Q, columns of Z,
+    and rows and columns of R hold something.
     """
-    n, longest, rank = L.shape[0], 0.0, 0
-    for i in range(n):
-        order[i] = i
-        for k in range(L.shape[1]):
-            Q[i, k] = L[i, k]
-        for k in range(n):
-            Z[i, k] = 0.0
-        length[i] = math.sqrt(product(L, i, L, i))
-        longest = max(longest, length[i])
+    n, rank = L.shape[0], 0
+    measure_rows(L, Q, Z, order, length, left)
     while rank < min(limit, n, L.shape[1]):
-        largest = 0.0
+        largest, best = 0.0, -1
         for i in range(rank, n):
-            largest = max(largest, share_left(Q, i, length[order[i]], longest))
+            largest = max(largest, left[i])
         if not largest > tolerance:
             break
-        best = -1
         for i in range(rank, n):  # the earliest of the good ones: what is found redundant comes late
-            good = share_left(Q, i, length[order[i]], longest) >= _GOOD * largest
-            if good and (best < 0 or order[i] < order[best]):
+            if left[i] >= _GOOD * largest and (best < 0 or order[i] < order[best]):
                 best = i
         swap(Q, best, rank)
         order[best], order[rank] = order[rank], order[best]
-        take_row(Q, Z, order, rank)
+        left[best] = left[rank]
+        take_row(Q, Z, order, rank, length, left)
         rank += 1
     factor_columns(Z, R, rank)
     return rank
 
 
 @inlined
-def take_row(Q: Array, Z: Array, order: IntArray, r: int) -> None:
+def measure_rows(L: Array, Q: Array, Z: Array, order: IntArray, length: Array, left: Array) -> None:
+    """Start of the factorisation: all of every row is left, but nothing of one that moves nothing."""
+    longest = 0.0
+    for i in range(L.shape[0]):
+        order[i] = i
+        for k in range(L.shape[1]):
+            Q[i, k] = L[i, k]
+        for k in range(L.shape[0]):
+            Z[i, k] = 0.0
+        length[i] = math.sqrt(product(L, i, L, i))
+        longest = max(longest, length[i])
+    for i in range(L.shape[0]):
+        left[i] = 1.0 if length[i] > _NOTHING * longest else 0.0
+
+
+@inlined
+def take_row(Q: Array, Z: Array, order: IntArray, r: int, length: Array, left: Array) -> None:
     """Make row r of Q the next of the basis, and project it out of the rows after it; parts go into Z."""
     pivot = order[r]
     for j in range(r):
@@ -104,9 +110,11 @@ def take_row(Q: Array, Z: Array, order: IntArray, r: int) -> None:
     for k in range(Q.shape[1]):
         Q[r, k] /= norm
     for i in range(r + 1, Q.shape[0]):
-        part = product(Q, i, Q, r)
-        Z[order[i], r] = part
-        subtract(Q, i, part, Q, r)
+        if left[i] > 0.0:
+            part = product(Q, i, Q, r)
+            Z[order[i], r] = part
+            subtract(Q, i, part, Q, r)
+            left[i] = math.sqrt(product(Q, i, Q, i)) / length[order[i]]
 
 
 @inlined

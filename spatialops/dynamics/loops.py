@@ -271,7 +271,12 @@ def closure_accelerations(
 def add_curvature(loop_ints: IntArray, loops: Array, terms: Array, work: Array, i: int, rates: Array) -> None:
     """A distance turns with its ends: + |v_across|^2 / length."""
     n = loop_ints[i, LOOP_TERM]
-    a, b, point, line = loop_ints[i, LOOP_A], loop_ints[i, LOOP_B], vec3(terms, n, TERM_POINT), vec3(terms, n, TERM_LINEAR)
+    a, b, point, line = (
+        loop_ints[i, LOOP_A],
+        loop_ints[i, LOOP_B],
+        vec3(terms, n, TERM_POINT),
+        vec3(terms, n, TERM_LINEAR),
+    )
     velocity = minus(motion_at(work, a, point)[1], motion_at(work, b, point)[1])
     across = plus_scaled(velocity, -dot(line, velocity), line)
     other = world_point(work, b, vec3(loops, i, LOOP_POINT_B))
@@ -282,7 +287,7 @@ def add_curvature(loop_ints: IntArray, loops: Array, terms: Array, work: Array, 
 
 @inlined
 def add_frame_turning(loop_ints: IntArray, loops: Array, terms: Array, work: Array, i: int, rates: Array) -> None:
-    """Rows of a frame that is driven to turn against B with the angular velocity s: - d.(s x v_rel), - d.(s x w_rel)."""
+    """Rows of a frame driven to turn against B with the angular velocity s: - d.(s x v_rel), - d.(s x w_rel)."""
     b, first = loop_ints[i, LOOP_B], loop_ints[i, LOOP_TERM]
     spin = rotate(world_axes(work, b, mat3(loops, i, LOOP_AXES_B)), vec3(loops, i, LOOP_SPIN))
     for j in range(loop_ints[i, LOOP_TERMS]):

@@ -62,12 +62,15 @@ Q_E, V_E, DV, DVC, Q_X, V_X, ACC, TAU, K_Q, K_V, S_Q, S_V, CLOSE_Q, CLOSE_DV = r
 VECTORS = 14
 
 # Rows of the table of vectors over the closures' rows: errors, rates and parts along the basis of the present
-# elimination; forces of the step and of anything else; lengths of the rows of L; prescribed rates at the step's ends.
-ERRORS, RATES, PARTS, FORCES, OTHER_FORCES, LENGTHS, RATE_START, RATE_END = range(8)
-CLOSURE_VECTORS = 8
+# elimination; forces of the step and of anything else; lengths of the rows of L and what is left of them while they are
+# factored; prescribed rates at the step's ends.
+ERRORS, RATES, PARTS, FORCES, OTHER_FORCES, LENGTHS, LEFT, RATE_START, RATE_END = range(9)
+CLOSURE_VECTORS = 9
 
 # Columns of the record's tables (after these, the row of a contact holds position, normal, impulse).
-ROW_TIME, ROW_KINETIC, ROW_POTENTIAL, ROW_CONTACTS, ROW_IMPACTS, ROW_RESIDUAL, ROW_GAP, ROW_PIVOTS, ROW_OPENING = range(9)
+ROW_TIME, ROW_KINETIC, ROW_POTENTIAL, ROW_CONTACTS, ROW_IMPACTS, ROW_RESIDUAL, ROW_GAP, ROW_PIVOTS, ROW_OPENING = range(
+    9
+)
 ROW_COLUMNS = 9
 HIT_TIME, HIT_PAIR, HIT_KIND, HIT_GAP, HIT_POINT, HIT_NORMAL, HIT_IMPULSE = 0, 1, 2, 3, 4, 7, 10
 HIT_COLUMNS = 13

@@ -1,4 +1,4 @@
-"""Where a simulation of a closed mechanism begins: the state must be closed, and driven frames start where they stand."""
+"""Where a simulation of a closed mechanism begins: the state is closed, and driven frames start where they stand."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Closures within a step: their reaction in the accelerations, and the end of a piece brought back onto them.
 
 Accelerations are corrected where the smooth dynamics are evaluated, so that G a + Gdot v = dU/dt ([J] 31). What the
-integrator leaves open at the end of a piece is projected out in the metric of M: positions until the errors are rounding,
-then velocities onto G v = U. Contacts see the closures answer through their rows of L: the free rows of [J] 53 are
-eliminated ([J] 37-41) before the complementarity problem is made.
+integrator leaves open at the end of a piece is projected out in the metric of M: positions until the errors are
+rounding, then velocities onto G v = U. Contacts see the closures answer through their rows of L: the free rows of [J]
+53 are eliminated ([J] 37-41) before the complementarity problem is made.
 
 Redundant rows are told from others at closed configurations only. Between (at a midpoint, say) they look independent by
 as much as the loops are open there, and would lock the mechanism; so no more rows are taken there than were independent
@@ -69,6 +69,7 @@ from spatialops.simulation._layout import (
     ERRORS,
     FORCES,
     INDEPENDENT,
+    LEFT,
     LENGTHS,
     OPENING,
     OTHER_FORCES,
@@ -126,7 +127,7 @@ def drive(t: Tables, s: float) -> None:
         if t.loop_ints[i, LOOP_DRIVEN] == 0:
             continue
         kind, row, rows = t.loop_ints[i, LOOP_KIND], t.loop_ints[i, LOOP_ROW], t.loop_ints[i, LOOP_TERMS]
-        if kind == CLOSE_COUPLER or kind == CLOSE_DISTANCE:
+        if kind in (CLOSE_COUPLER, CLOSE_DISTANCE):
             mean = start[row] + 0.5 * share * (change[row] - start[row])
             t.loops[i, LOOP_TARGET] = t.loops_start[i, LOOP_TARGET] + s * mean
             continue
@@ -159,9 +160,8 @@ def factor_loops(t: Tables, work: Array, limit: int, tolerance: float) -> None:
     """Terms, rows and factors of all closures; poses and the factors of the articulated-body pass must be in `work`."""
     put_terms(t.tree, t.loop_ints, t.loops, t.ratios, t.term_ints, work, t.terms)
     closure_rows(t.tree, t.links, work, t.term_ints, t.terms, t.closure_rows)
-    t.control[RANK] = factor_rows(
-        t.closure_rows, limit, tolerance, t.basis, t.left, t.right, t.order, t.closure_vectors[LENGTHS]
-    )
+    length, left = t.closure_vectors[LENGTHS], t.closure_vectors[LEFT]
+    t.control[RANK] = factor_rows(t.closure_rows, limit, tolerance, t.basis, t.left, t.right, t.order, length, left)
 
 
 @kernel
@@ -245,7 +245,7 @@ def project_contacts(t: Tables, m: int) -> None:
 
 @kernel
 def add_reactions(t: Tables, m: int) -> None:
-    """Add to the closures' forces of the step what they answer to the impulses of m contacts, as means over the piece."""
+    """Add to the closures' forces of the step their answer to the impulses of m contacts, as means over the piece."""
     parts, forces = t.closure_vectors[PARTS], t.closure_vectors[OTHER_FORCES]
     for j in range(t.control[RANK]):
         parts[j] = 0.0

@@ -29,8 +29,8 @@ from spatialops.tree.state import integrate_kernel
 def project_positions(t: Tables) -> None:
     """Push penetrating contacts apart with the least motion in the metric of M; velocities stay: no energy enters.
 
-    A frictionless LCP on positions, W_nn x + gap >= 0, x >= 0, whose pushes answer W and not the weight of anything. Loops
-    answer in W and are closed after every push; velocities are then put back onto them, which takes energy only.
+    A frictionless LCP on positions, W_nn x + gap >= 0, x >= 0, whose pushes answer W and not the weight of anything.
+    Loops answer in W and are closed after every push; velocities are then put back onto them, which takes energy only.
     """
     nq, nv = t.q.size, t.v.size
     move, q_x, v_x = t.vectors[DVC, :nv], t.vectors[Q_X, :nq], t.vectors[V_X, :nv]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -41,11 +41,6 @@ class Record:
         Contacts of the recorded step's last problem; impacts and pivots since the row before.
     residuals, penetrations : (T,) arrays
         Certificate: worst natural residual, and largest penetration (m), since the row before.
-    closure_errors : (T,) array
-        Likewise: largest error of a closure, m or rad.
-    loop_forces : (T, n_rows) array
-        Forces of the closures along their rows (N, N m; they push A along the row and B against it) where the recorded
-        step's dynamics were evaluated, with what they answer to its contacts but not to impacts; zero in the first row.
     hits : (K, 13) array
         Contacts that acted: time, pair, kind (0 contact, 1 impact), gap, position (3), normal (3), impulse on A (3) in
         world axes, N s.
@@ -53,6 +48,11 @@ class Record:
         Impacts: time, contacts, approach speed, kinetic energy before and after, share of the restitution given back.
     metadata : dict
         Options, versions, counts.
+    closure_errors : (T,) array
+        Certificate: largest error of a closure (m or rad) since the row before.
+    loop_forces : (T, n_rows) array
+        Forces of the closures along their rows (N, N m; they push A along the row and B against it) where the recorded
+        step's dynamics were evaluated, with what they answer to its contacts but not to impacts; zero in the first row.
     """
 
     scene: Scene
@@ -65,12 +65,17 @@ class Record:
     impact_counts: Array
     residuals: Array
     penetrations: Array
-    closure_errors: Array
-    loop_forces: Array
     pivots: Array
     hits: Array
     events: Array
     metadata: dict[str, Any]
+    closure_errors: Array = field(default_factory=lambda: np.zeros(0))
+    loop_forces: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        if len(self.closure_errors) != len(self.times):  # of a mechanism without loops, or an older record
+            object.__setattr__(self, "closure_errors", np.zeros(len(self.times)))
+            object.__setattr__(self, "loop_forces", np.zeros((len(self.times), self.scene.loops.n_rows)))
 
     @property
     def energy(self) -> Array:
@@ -154,6 +159,7 @@ class Record:
 
 
 _APART = ("scene", "metadata")
+_LATER = ("closure_errors", "loop_forces")  # not in the first records of this format
 
 
 def load_record(path: str | os.PathLike[str]) -> Record:
@@ -171,9 +177,8 @@ def load_record(path: str | os.PathLike[str]) -> Record:
             raise RecordError(f"{path}: format {header['format']} is not {FORMAT}; use the version that wrote it")
         stored = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
         model = Model.from_arrays(stored | header["names"])
-        rows = len(arrays["times"])  # records older than closures have none
-        arrays = {"closure_errors": np.zeros(rows), "loop_forces": np.zeros((rows, 0))} | arrays
-        values = {item.name: arrays[item.name] for item in fields(Record) if item.name not in _APART}
+        expected = [item.name for item in fields(Record) if item.name not in _APART]
+        values = {name: arrays[name] for name in expected if name in arrays or name not in _LATER}
         state = State(values["q"][0], values["v"][0], float(values["times"][0]))
         scene = Scene.from_data(model, header["scene"], state)
         return Record(scene=scene, metadata=dict(header["metadata"]), **values)

@@ -42,8 +42,8 @@ class Scene:
     state : State, optional
         Where it starts; default: all joints at zero, at rest.
     ignore : iterable of (str, str)
-        Pairs of geoms that never touch, beside those on one body, on a body and its parent, on two bodies that a closure
-        joins, and on the world.
+        Pairs of geoms that never touch, beside those on one body, on a body and its parent, on two bodies that a
+        closure joins, and on the world.
 
     Raises
     ------

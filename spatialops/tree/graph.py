@@ -1,8 +1,8 @@
 """Mechanisms with loops, given as a graph: a spanning tree becomes the model, joints that it cuts become closures.
 
-Which joints are cut is a choice ([J] section 4 leaves it open). Here: never one that a closure cannot stand for; then those
-that leave the fewest closure rows, so that the tree is as small as it can be; then those furthest from the world, so that
-the tree is shallow. `SpanningTree` says what was chosen, and `cut` overrides it.
+Which joints are cut is a choice ([J] section 4 leaves it open). Here: never one that a closure cannot stand for; then
+those that leave the fewest closure rows, so that the tree is as small as it can be; then those furthest from the world,
+so that the tree is shallow. `SpanningTree` says what was chosen, and `cut` overrides it.
 """
 
 from __future__ import annotations
@@ -94,8 +94,10 @@ def spanning_tree(
     chosen = {key for _, _, key in tree.edges(keys=True)}
     for joint, a, b, rows in edges:
         if joint not in chosen and rows is None:
-            raise ModelError(f"joint {joint!r} between {a!r} and {b!r}: closes a loop, and no joint of that loop is a ball, "
-                             "revolute, prismatic or fixed one, which a closure could stand for")  # fmt: skip
+            raise ModelError(
+                f"joint {joint!r} between {a!r} and {b!r}: closes a loop, and no joint of that loop is a ball, revolute, "
+                "prismatic or fixed one without damping, limits or armature, which a closure could stand for"
+            )
     starts = [WORLD, *floating]
     if nx.number_connected_components(tree) > len(starts):
         raise ModelError(f"cut: {', '.join(map(repr, cut))} would take the mechanism apart")
@@ -114,7 +116,9 @@ def _check_overrides(graph: Any, edges: list[Any], root: str | None, cut: Sequen
         if joint not in names:
             raise ModelError(f"cut: there is no joint {joint!r}")
         if names[joint] is None:
-            raise ModelError(f"cut: no closure can stand for joint {joint!r}; choose a ball, revolute, prismatic or fixed one")
+            raise ModelError(
+                f"cut: no closure can stand for joint {joint!r}; choose a ball, revolute, prismatic or fixed one"
+            )
     if root is not None and root not in graph:
         raise ModelError(f"root: there is no body {root!r}")
     if root not in (None, WORLD) and nx.has_path(graph, WORLD, root):
@@ -125,7 +129,7 @@ def _floating(graph: Any, root: str | None) -> list[str]:
     """One body of every part of the mechanism that is not joined to the world: `root` or the first named."""
     order = {name: i for i, name in enumerate(graph)}
     parts = [part for part in nx.connected_components(graph) if WORLD not in part]
-    return [root if root in part else min(part, key=order.__getitem__) for part in parts]
+    return [root if root is not None and root in part else min(part, key=order.__getitem__) for part in parts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +177,7 @@ class GraphBuilder:
         self._edges: dict[str, _Edge] = {}
         self._tree: SpanningTree | None = None
 
-    def add_body(self, name: str, inertia: Inertia | None = None) -> GraphBuilder:
+    def add_body(self, name: Any, inertia: Inertia | None = None) -> GraphBuilder:
         """Add a body with its inertia in its own frame.
 
         Raises
@@ -181,7 +185,7 @@ class GraphBuilder:
         ModelError
             For a name that is taken, or an inertia that is none.
         """
-        if name in ("", WORLD) or not isinstance(name, str) or name in self._bodies:
+        if not isinstance(name, str) or name in ("", WORLD, *self._bodies):
             raise ModelError(f"body {name!r}: name: expected a new non-empty string other than 'world'")
         if inertia is not None and not isinstance(inertia, Inertia):
             raise ModelError(f"body {name!r}: inertia: expected an Inertia, got {type(inertia).__name__}")
@@ -190,7 +194,7 @@ class GraphBuilder:
 
     def add_joint(
         self,
-        name: str,
+        name: Any,
         a: str,
         b: str,
         joint: Joint | str,
@@ -207,8 +211,9 @@ class GraphBuilder:
         name : str
             Unique.
         a, b : str
-            Names of bodies, added before or after. Coordinates are those of b against a; where the tree goes from b to a,
-            axes are turned round so that those of a revolute, prismatic, screw or cylindrical joint keep their sense.
+            Names of bodies, added before or after. Coordinates are those of b against a; where the tree goes from b to
+            a, axes are turned round so that those of a revolute, prismatic, screw or cylindrical joint keep their
+            sense.
         joint : Joint or str
             The joint, or its kind.
         position_a, position_b, rotation_a, rotation_b
@@ -219,7 +224,7 @@ class GraphBuilder:
         ModelError
             For a name that is taken, equal bodies, or wrong values.
         """
-        if not isinstance(name, str) or not name or name in self._edges:
+        if not isinstance(name, str) or name in ("", *self._edges):
             raise ModelError(f"joint {name!r}: name: expected a new non-empty string")
         if a == b:
             raise ModelError(f"joint {name!r}: joins {a!r} to itself")

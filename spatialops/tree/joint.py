@@ -142,14 +142,14 @@ class Joint:
     def reversed(self) -> Joint:
         """The joint seen from the other side: what body and parent are, exchanged.
 
-        Coordinates of revolute, prismatic, screw and cylindrical joints keep their meaning (all axes point the other way);
-        those of a universal joint also change places; a ball's attitude is the inverse, and a planar joint's travel is
-        along the axes of the other body.
+        Coordinates of revolute, prismatic, screw and cylindrical joints keep their meaning (all axes point the other
+        way); those of a universal joint also change places; a ball's attitude is the inverse, and a planar joint's
+        travel is along the axes of the other body.
         """
         axis, frames = tuple(-self._unit("axis", self.axis)), self._data["axes"]
         if self.kind == "universal":
             first, second = frames[0][:, 2], frames[1][:, 2]
-            swapped = {name: self._data[name][::-1] for name in self._data if name != "axes"}
+            swapped: Any = {name: self._data[name][::-1] for name in self._data if name != "axes"}
             return replace(self, axis=tuple(-second), second_axis=tuple(-first), **swapped)
         return replace(self, axis=axis)
 

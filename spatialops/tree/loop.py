@@ -87,13 +87,14 @@ class Loop:
     distance : float
         Of the two origins, m; positive. Distance closures only.
     joints : mapping of str to float
-        Coupler only: factors by names of joints of one degree of freedom; the sum of factor times coordinate is `offset`.
+        Coupler only: factors by names of joints of one degree of freedom; the sum of factor times coordinate is
+        `offset`.
     offset : float
         Coupler only.
     rate : float, (rows,) array_like or callable, optional
-        Prescribed velocity U(t) of the rows ([J] 29), m/s and rad/s; a callable takes the time in seconds. The frame on B
-        (the distance, the offset) moves at this rate, from where the closure stands when a simulation begins.
-        A prismatic closure's angular rates must be zero.
+        Prescribed velocity U(t) of the rows ([J] 29), m/s and rad/s; a callable takes the time in seconds. The frame on
+        B (the distance, the offset) moves at this rate, from where the closure stands when a simulation begins. A
+        prismatic closure's angular rates must be zero.
     name : str
         Default: made from its kind and bodies.
 
@@ -244,7 +245,9 @@ class _LostRate:
         self.name = name
 
     def __call__(self, time: float) -> Any:
-        raise ModelError(f"loop {self.name!r}: rate: functions are not stored in files; make the loop anew with its rate")
+        raise ModelError(
+            f"loop {self.name!r}: rate: functions are not stored in files; make the loop anew with its rate"
+        )
 
 
 class Loops:
