@@ -16,8 +16,9 @@ from spatialops._layout import OK, TERM_A, TERM_COLUMNS, TERM_INTS, TERM_ROW
 from spatialops.contact.lcp.problem import LCPSolution
 from spatialops.contact.maximal import MaximalProblem, maximal_problem
 from spatialops.contact.response import velocity_change
-from spatialops.contact.rows import contact_terms, jacobian_rows, response_rows
+from spatialops.contact.rows import contact_terms
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
+from spatialops.dynamics.loops import closure_jacobian, closure_rows
 from spatialops.dynamics.maximal import placed
 from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
 from spatialops.tree.model import Model
@@ -138,7 +139,7 @@ class ContactProblem:
     def jacobian(self) -> Array:
         """G (n_b + 3 m, nv)."""
         G = np.empty((self.n_loop_rows + 3 * self.n_contacts, self.model.nv))
-        jacobian_rows(self.model.tree, self.model.links, placed(self.model, self.q), *self.terms, G)
+        closure_jacobian(self.model.tree, self.model.links, placed(self.model, self.q), *self.terms, G)
         return G
 
     @cached_property
@@ -154,7 +155,7 @@ class ContactProblem:
         if factor_kernel(model.tree, model.links, work) != OK:
             raise singular_joint(model, work)
         L = np.empty((self.n_loop_rows + 3 * self.n_contacts, model.nv))
-        response_rows(model.tree, model.links, work, *self.terms, L)
+        closure_rows(model.tree, model.links, work, *self.terms, L)
         return Response(work, L)
 
     @cached_property

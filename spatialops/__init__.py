@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -27,28 +28,61 @@ from spatialops.dynamics.newton_euler import bias, inverse_dynamics
 from spatialops.simulation import Record, Scene, Simulator, load_record
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
+from spatialops.tree.loop import Loop, Loops
 from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State, difference, integrate
 
 if TYPE_CHECKING:
+    from spatialops.dynamics.closed import (
+        ConstrainedMotion,
+        close_loops,
+        constrained_dynamics,
+        loop_at,
+        loop_errors,
+        loop_forces,
+        loop_jacobian,
+        loop_velocities,
+    )
     from spatialops.operators import SpatialOperators
+    from spatialops.tree.graph import GraphBuilder, SpanningTree, spanning_tree
+
+
+# Imported when they are first asked for: few programs need them.
+_LAZY = {
+    "SpatialOperators": "spatialops.operators",
+    **dict.fromkeys(("GraphBuilder", "SpanningTree", "spanning_tree"), "spatialops.tree.graph"),
+    **dict.fromkeys(
+        (
+            "ConstrainedMotion",
+            "close_loops",
+            "constrained_dynamics",
+            "loop_at",
+            "loop_errors",
+            "loop_forces",
+            "loop_jacobian",
+            "loop_velocities",
+        ),
+        "spatialops.dynamics.closed",
+    ),
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import lazily what few programs need: scipy.sparse.linalg takes a quarter of a second."""
-    if name == "SpatialOperators":
-        from spatialops.operators import SpatialOperators
-
-        return SpatialOperators
+    if name in _LAZY:
+        return getattr(import_module(_LAZY[name]), name)
     raise AttributeError(f"module 'spatialops' has no attribute {name!r}")
 
 
 __all__ = [
     "Energy",
+    "ConstrainedMotion",
     "Geom",
+    "GraphBuilder",
     "HalfSpace",
     "Inertia",
     "Joint",
+    "Loop",
+    "Loops",
     "MaximalState",
     "Model",
     "Node",
@@ -57,14 +91,17 @@ __all__ = [
     "Scene",
     "Simulator",
     "SpatialOperators",
+    "SpanningTree",
     "Sphere",
     "State",
     "TreeBuilder",
     "bias",
     "body_poses",
     "center_of_mass",
+    "close_loops",
     "collision",
     "compliance",
+    "constrained_dynamics",
     "contact",
     "difference",
     "energy",
@@ -75,11 +112,17 @@ __all__ = [
     "jacobian",
     "jacobian_drift",
     "load_record",
+    "loop_at",
+    "loop_errors",
+    "loop_forces",
+    "loop_jacobian",
+    "loop_velocities",
     "mass_matrix",
     "models",
     "momentum",
     "node_accelerations",
     "node_positions",
     "node_velocities",
+    "spanning_tree",
     "to_maximal",
 ]

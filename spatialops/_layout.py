@@ -59,13 +59,33 @@ UPSILON_COLUMNS = 21
 # Status of a kernel.
 OK, NOT_FINITE, SINGULAR, MISFIT = 0, 1, 2, 3
 
-# Constraint rows are sums of terms: unit wrench pairs on two links at one world point. The row's velocity is the sum of
-# angular . (omega_a - omega_b) + linear . (v_a - v_b) over its terms. Integer table, then float table.
-TERM_ROW = 0
-TERM_A = 1  # link that the wrench acts on, -1 for the world
-TERM_B = 2  # link that its opposite acts on
+# Closures: what cuts of a mechanism's loops leave behind; see tree/loop.py. Kinds:
+CLOSE_BALL, CLOSE_WELD, CLOSE_REVOLUTE, CLOSE_PRISMATIC, CLOSE_DISTANCE, CLOSE_COUPLER = 0, 1, 2, 3, 4, 5
+
+# Integer table of closures.
+LOOP_KIND = 0
+LOOP_A = 1  # link of side A, -1 for the world
+LOOP_B = 2  # link of side B
+LOOP_ROW = 3  # its first row
+LOOP_TERM = 4  # its first term
+LOOP_TERMS = 5  # number of its terms
+LOOP_DRIVEN = 6  # 1: its frame on B moves at a prescribed rate
+LOOP_INTS = 7
+
+# Float table of closures, in link axes.
+LOOP_POINT_A = 0  # 3: origin of its frame on A
+LOOP_AXES_A = 3  # 9: rotation of its frame on A
+LOOP_POINT_B = 12  # 3
+LOOP_AXES_B = 15  # 9
+LOOP_TARGET = 24  # length of a distance, value of a coupler's sum
+LOOP_SPIN = 25  # 3: angular velocity of a driven frame against B, in its own axes
+LOOP_FLOATS = 28
+
+# Terms: a row of a closure is a sum of them. The row's velocity is the sum of
+# angular.(omega_a - omega_b) + linear.(v_a(P) - v_b(P)).
+TERM_ROW, TERM_A, TERM_B = 0, 1, 2
 TERM_INTS = 3
-TERM_POINT = 0  # 3
-TERM_ANGULAR = 3  # 3
+TERM_POINT = 0  # 3: world point P
+TERM_ANGULAR = 3  # 3: direction in world axes
 TERM_LINEAR = 6  # 3
 TERM_COLUMNS = 9

@@ -29,7 +29,9 @@ IMPACTS = 16  # impacts resolved in this step
 LOOKED = 17  # 1: contacts at the present state are known
 PROJECTIONS = 18
 CODE = 19  # status of the last solve
-CONTROLS = 20
+RANK = 20  # of the closures' rows as factored last
+INDEPENDENT = 21  # the same at the last closed configuration: more rows than these only look independent
+CONTROLS = 22
 
 SEMI_IMPLICIT, MOREAU, RK4 = 0, 1, 2
 
@@ -52,15 +54,24 @@ FRACTION = 4  # of the restitution that is given back
 RESIDUAL = 5  # worst since the last recorded row
 LOWEST_GAP = 6  # likewise
 GAIN = 7  # largest gain of kinetic energy in an impact since the last row, relative
-MONITORS = 8
+OPENING = 8  # largest error of a closure since the last row, m or rad
+MONITORS = 9
 
 # Rows of the table of vectors.
-Q_E, V_E, DV, DVC, Q_X, V_X, ACC, TAU, K_Q, K_V, S_Q, S_V = range(12)
-VECTORS = 12
+Q_E, V_E, DV, DVC, Q_X, V_X, ACC, TAU, K_Q, K_V, S_Q, S_V, CLOSE_Q, CLOSE_DV = range(14)
+VECTORS = 14
+
+# Rows of the table of vectors over the closures' rows: errors, rates and parts along the basis of the present
+# elimination; forces of the step and of anything else; lengths of the rows of L and what is left of them while they are
+# factored; prescribed rates at the step's ends.
+ERRORS, RATES, PARTS, FORCES, OTHER_FORCES, LENGTHS, LEFT, RATE_START, RATE_END = range(9)
+CLOSURE_VECTORS = 9
 
 # Columns of the record's tables (after these, the row of a contact holds position, normal, impulse).
-ROW_TIME, ROW_KINETIC, ROW_POTENTIAL, ROW_CONTACTS, ROW_IMPACTS, ROW_RESIDUAL, ROW_GAP, ROW_PIVOTS = range(8)
-ROW_COLUMNS = 8
+ROW_TIME, ROW_KINETIC, ROW_POTENTIAL, ROW_CONTACTS, ROW_IMPACTS, ROW_RESIDUAL, ROW_GAP, ROW_PIVOTS, ROW_OPENING = range(
+    9
+)
+ROW_COLUMNS = 9
 HIT_TIME, HIT_PAIR, HIT_KIND, HIT_GAP, HIT_POINT, HIT_NORMAL, HIT_IMPULSE = 0, 1, 2, 3, 4, 7, 10
 HIT_COLUMNS = 13
 EVENT_TIME, EVENT_CONTACTS, EVENT_SPEED, EVENT_BEFORE, EVENT_AFTER, EVENT_FRACTION = range(6)

@@ -14,16 +14,18 @@ from __future__ import annotations
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel, merged
 from spatialops._layout import DAMPING, FIRST_Q, FRAME, POSE
-from spatialops.algebra.vectors import copy_into, cross, rotate, rotate_back, rotation_from_quaternion
+from spatialops.algebra.vectors import copy_into, cross, rotate, rotation_from_quaternion
 from spatialops.dynamics.articulated_body import sweep_kernel, weigh_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation._layout import (
     ACC,
     DV,
     DVC,
+    FORCES,
     K_Q,
     K_V,
     MOREAU,
+    OTHER_FORCES,
     PIECE,
     Q_E,
     Q_X,
@@ -35,20 +37,9 @@ from spatialops.simulation._layout import (
     V_E,
     V_X,
 )
+from spatialops.simulation.closure import close_end, constrain, has_loops, since_start
 from spatialops.simulation.tables import Tables
-from spatialops.tree.state import integrate_kernel
-
-
-@kernel
-def transport(tree: IntArray, q_from: Array, q_to: Array, v: Array) -> None:
-    """Turn the linear velocities of free bodies from the axes they have at `q_from` to those at `q_to`, in place."""
-    for k in range(tree.shape[0]):
-        if tree[k, FRAME] != POSE:
-            continue
-        i = tree[k, FIRST_Q] + 3
-        old = rotation_from_quaternion(q_from[i], q_from[i + 1], q_from[i + 2], q_from[i + 3])
-        new = rotation_from_quaternion(q_to[i], q_to[i + 1], q_to[i + 2], q_to[i + 3])
-        v[k + 3], v[k + 4], v[k + 5] = rotate_back(new, rotate(old, (v[k + 3], v[k + 4], v[k + 5])))
+from spatialops.tree.state import integrate_kernel, transport
 
 
 @kernel
@@ -113,6 +104,9 @@ def runge_kutta(t: Tables, s: float, q_end: Array, v_end: Array) -> None:
     copy_into(s_v, t.v)
     for stage in range(4):
         accelerations(t.tree, t.links, s_q, s_v, t.tau, t.external, t.spare, t.vectors[TAU, :nv], k_v)
+        if has_loops(t):
+            passed = since_start(t, 0.0 if stage == 0 else s if stage == 3 else 0.5 * s)
+            constrain(t, t.spare, passed, k_v, t.closure_vectors[OTHER_FORCES])
         rates(t.tree, s_q, s_v, k_q)
         weight = s / 6.0 if stage == 0 or stage == 3 else s / 3.0
         ahead = s if stage == 2 else 0.5 * s
@@ -136,6 +130,7 @@ def smooth_step(t: Tables) -> int:
     """
     nq, nv, s = t.q.size, t.v.size, t.monitor[PIECE]
     q_e, v_e, dv = t.vectors[Q_E, :nq], t.vectors[V_E, :nv], t.vectors[DV, :nv]
+    q_x, v_x = t.vectors[Q_X, :nq], t.vectors[V_X, :nv]
     integrate_kernel(t.tree, t.q, t.v, 0.5 * s if t.control[SCHEME] == MOREAU else 0.0, q_e)
     copy_into(v_e, t.v)
     t.vectors[DVC, :nv] = 0.0
@@ -146,9 +141,12 @@ def smooth_step(t: Tables) -> int:
         velocities_kernel(t.tree, t.links, v_e, t.work)
     status = placed_accelerations(t.tree, t.links, v_e, t.tau, t.external, t.work, t.vectors[TAU, :nv], dv)
     if t.control[SCHEME] == RK4:
-        q_x, v_x = t.vectors[Q_X, :nq], t.vectors[V_X, :nv]
         runge_kutta(t, s, q_x, v_x)
         transport(t.tree, q_x, t.q, v_x)
+    if has_loops(t):  # after the stages of RK4, whose contacts act at the present state
+        ahead = 0.5 * s if t.control[SCHEME] == MOREAU else 0.0
+        constrain(t, t.work, since_start(t, ahead), dv, t.closure_vectors[FORCES])
+    if t.control[SCHEME] == RK4:
         for k in range(nv):
             dv[k] = v_x[k] - v_e[k]
     else:
@@ -160,7 +158,15 @@ def smooth_step(t: Tables) -> int:
 
 @merged
 def flow_to(t: Tables, x: float) -> None:
-    """State Q_X, V_X at the fraction x of the piece, impulses of contacts (DVC) spread evenly over it."""
+    """State Q_X, V_X at the fraction x of the piece, loops closed; clobbers `work` where there are any."""
+    drift_to(t, x)
+    if has_loops(t):
+        close_end(t, since_start(t, x * t.monitor[PIECE]))
+
+
+@merged
+def drift_to(t: Tables, x: float) -> None:
+    """The same as the integrator leaves it, impulses of contacts (DVC) spread evenly over the piece."""
     nq, nv, s = t.q.size, t.v.size, t.monitor[PIECE]
     q_e, v_e, q_x, v_x = t.vectors[Q_E, :nq], t.vectors[V_E, :nv], t.vectors[Q_X, :nq], t.vectors[V_X, :nv]
     dv, dvc, move = t.vectors[DV, :nv], t.vectors[DVC, :nv], t.vectors[ACC, :nv]

@@ -12,11 +12,14 @@ from spatialops.contact.response import velocity_change
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.simulation._layout import (
     DEPTH,
+    DT,
     DVC,
     PROJECTIONS,
     Q_X,
     SEEN,
+    V_X,
 )
+from spatialops.simulation.closure import close_end, has_loops
 from spatialops.simulation.stages import look, put_compliance
 from spatialops.simulation.tables import Tables
 from spatialops.tree.state import integrate_kernel
@@ -27,9 +30,10 @@ def project_positions(t: Tables) -> None:
     """Push penetrating contacts apart with the least motion in the metric of M; velocities stay: no energy enters.
 
     A frictionless LCP on positions, W_nn x + gap >= 0, x >= 0, whose pushes answer W and not the weight of anything.
+    Loops answer in W and are closed after every push; velocities are then put back onto them, which takes energy only.
     """
     nq, nv = t.q.size, t.v.size
-    move, q_x = t.vectors[DVC, :nv], t.vectors[Q_X, :nq]
+    move, q_x, v_x = t.vectors[DVC, :nv], t.vectors[Q_X, :nq], t.vectors[V_X, :nv]
     for _ in range(3):
         t.control[SEEN] = look(t, t.q, t.v, 0.0)
         lowest, m = 0.0, max(t.control[SEEN], 0)
@@ -43,6 +47,10 @@ def project_positions(t: Tables) -> None:
         solve_gaps(t, m)
         velocity_change(t.tree, t.links, t.work, t.L, 3 * m, t.impulses, move)
         integrate_kernel(t.tree, t.q, move, 1.0, q_x)
+        if has_loops(t):
+            copy_into(v_x, t.v)
+            close_end(t, t.settings[DT])
+            copy_into(t.v, v_x)
         copy_into(t.q, q_x)
 
 

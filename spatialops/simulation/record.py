@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,11 @@ class Record:
         Impacts: time, contacts, approach speed, kinetic energy before and after, share of the restitution given back.
     metadata : dict
         Options, versions, counts.
+    closure_errors : (T,) array
+        Certificate: largest error of a closure (m or rad) since the row before.
+    loop_forces : (T, n_rows) array
+        Forces of the closures along their rows (N, N m; they push A along the row and B against it) where the recorded
+        step's dynamics were evaluated, with what they answer to its contacts but not to impacts; zero in the first row.
     """
 
     scene: Scene
@@ -64,6 +69,13 @@ class Record:
     hits: Array
     events: Array
     metadata: dict[str, Any]
+    closure_errors: Array = field(default_factory=lambda: np.zeros(0))
+    loop_forces: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        if len(self.closure_errors) != len(self.times):  # of a mechanism without loops, or an older record
+            object.__setattr__(self, "closure_errors", np.zeros(len(self.times)))
+            object.__setattr__(self, "loop_forces", np.zeros((len(self.times), self.scene.loops.n_rows)))
 
     @property
     def energy(self) -> Array:
@@ -88,6 +100,7 @@ class Record:
             "position_projections": int(self.metadata["position_projections"]),
             "contacts_max": int(self.contact_counts.max(initial=0)),
             "penetration_max": float(self.penetrations.max(initial=0.0)),
+            "closure_error_max": float(self.closure_errors.max(initial=0.0)),
             "residual_max": float(self.residuals.max(initial=0.0)),
             "energy_start": float(self.energy[0]),
             "energy_end": float(self.energy[-1]),
@@ -146,6 +159,7 @@ class Record:
 
 
 _APART = ("scene", "metadata")
+_LATER = ("closure_errors", "loop_forces")  # not in the first records of this format
 
 
 def load_record(path: str | os.PathLike[str]) -> Record:
@@ -163,7 +177,8 @@ def load_record(path: str | os.PathLike[str]) -> Record:
             raise RecordError(f"{path}: format {header['format']} is not {FORMAT}; use the version that wrote it")
         stored = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
         model = Model.from_arrays(stored | header["names"])
-        values = {item.name: arrays[item.name] for item in fields(Record) if item.name not in _APART}
+        expected = [item.name for item in fields(Record) if item.name not in _APART]
+        values = {name: arrays[name] for name in expected if name in arrays or name not in _LATER}
         state = State(values["q"][0], values["v"][0], float(values["times"][0]))
         scene = Scene.from_data(model, header["scene"], state)
         return Record(scene=scene, metadata=dict(header["metadata"]), **values)
@@ -183,6 +198,7 @@ class RecordBuilder:
         self.options = options
         self.rows: list[Array] = []
         self.states: list[Array] = []
+        self.forces: list[Array] = []
         self.hits: list[Array] = []
         self.events: list[Array] = []
 
@@ -191,6 +207,7 @@ class RecordBuilder:
         counts = t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]]
         self.rows.append(t.rows[: counts[0]].copy())
         self.states.append(t.row_states[: counts[0]].copy())
+        self.forces.append(t.row_forces[: counts[0]].copy())
         self.hits.append(t.hits[: counts[1]].copy())
         self.events.append(t.events[: counts[2]].copy())
         t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]] = 0
@@ -219,6 +236,8 @@ class RecordBuilder:
             impact_counts=rows[:, at.ROW_IMPACTS],
             residuals=rows[:, at.ROW_RESIDUAL],
             penetrations=0.0 - rows[:, at.ROW_GAP],  # never -0.0
+            closure_errors=rows[:, at.ROW_OPENING],
+            loop_forces=np.concatenate(self.forces),
             pivots=rows[:, at.ROW_PIVOTS],
             hits=np.concatenate(self.hits),
             events=np.concatenate(self.events),

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops._layout import CLOSE_COUPLER, CLOSE_DISTANCE, LOOP_A, LOOP_B, LOOP_KIND
 from spatialops.collision._layout import (
     GEOM_COLUMNS,
     GEOM_FRICTION,
@@ -23,6 +24,7 @@ from spatialops.collision._layout import (
 )
 from spatialops.collision.shapes import Geom, HalfSpace, Sphere
 from spatialops.errors import ArgumentError, ShapeError
+from spatialops.tree.loop import Loop, Loops
 from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State, checked_state
 
@@ -35,15 +37,20 @@ class Scene:
     model : Model
     geoms : sequence of Geom
         Shapes on bodies and on the world.
+    loops : Loops or sequence of Loop
+        Closures.
     state : State, optional
         Where it starts; default: all joints at zero, at rest.
     ignore : iterable of (str, str)
-        Pairs of geoms that never touch, beside those on one body, on a body and its parent, and on the world.
+        Pairs of geoms that never touch, beside those on one body, on a body and its parent, on two bodies that a
+        closure joins, and on the world.
 
     Raises
     ------
     ShapeError
         For a duplicate geom name, an unknown body or pair, or a half-space that is not on the world.
+    ModelError
+        For a closure that does not fit the model.
     """
 
     def __init__(
@@ -51,6 +58,7 @@ class Scene:
         model: Model,
         geoms: Sequence[Geom] = (),
         *,
+        loops: Loops | Sequence[Loop] = (),
         state: State | None = None,
         ignore: Iterable[tuple[str, str]] = (),
     ) -> None:
@@ -58,11 +66,29 @@ class Scene:
             raise ArgumentError(f"model: expected a Model, got {type(model).__name__}")
         self.model = model
         self.geoms = _geoms(geoms)
+        self.loops = Loops(model, loops.items if isinstance(loops, Loops) else loops)
         self.state = checked_state(State(model.neutral(), np.zeros(model.nv)) if state is None else state, model)
         self.ignore = _name_pairs(ignore)
         self._bodies = self._check()
         self.geom_ints, self.geom_floats = self._tables()
         self.pairs = self._pairs()
+
+    def add_loop(self, loop: Loop | str, **options: Any) -> Loop:
+        """Add a closure: a `Loop`, or its kind and options. Simulators made before do not see it.
+
+        Returns
+        -------
+        Loop
+
+        Raises
+        ------
+        ModelError
+            As `Loop` and `Loops`.
+        """
+        made = Loop(kind=loop, **options) if isinstance(loop, str) else loop
+        self.loops = Loops(self.model, [*self.loops.items, made])
+        self.pairs = self._pairs()
+        return made
 
     def _check(self) -> list[int]:
         """Index of every geom's moving body, -1 for the world."""
@@ -100,17 +126,24 @@ class Scene:
     def _pairs(self) -> IntArray:
         """Rows (a, b): a is a sphere; where one side is a half-space it is b."""
         never = {frozenset(pair) for pair in self.ignore}
-        parents, pairs = self.model.body_parents, []
+        parents, pairs, tied = self.model.body_parents, [], self._tied_bodies()
         for a, first in enumerate(self.geoms):
             for b in range(a + 1, len(self.geoms)):
                 one, other = self._bodies[a], self._bodies[b]
                 if one == other or frozenset((first.name, self.geoms[b].name)) in never:
                     continue
                 neighbours = (one >= 0 and parents[one] == other) or (other >= 0 and parents[other] == one)
+                neighbours = neighbours or frozenset((one, other)) in tied
                 if neighbours and one >= 0 and other >= 0:
                     continue
                 pairs.append((b, a) if isinstance(first.shape, HalfSpace) else (a, b))
         return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+    def _tied_bodies(self) -> set[frozenset[int]]:
+        """Pairs of bodies that a closure joins like a joint."""
+        bodies = {int(link): i for i, link in enumerate(self.model.body_links)} | {-1: -1}
+        jointed = [row for row in self.loops.ints if row[LOOP_KIND] not in (CLOSE_DISTANCE, CLOSE_COUPLER)]
+        return {frozenset((bodies[int(row[LOOP_A])], bodies[int(row[LOOP_B])])) for row in jointed}
 
     def pair_names(self, pair: int) -> tuple[str, str]:
         """Names of the geoms A and B of a row of `pairs`."""
@@ -124,12 +157,13 @@ class Scene:
         return min(radii, default=1.0)
 
     def to_data(self) -> dict[str, Any]:
-        """The geoms and ignored pairs as plain data (the model is stored apart)."""
+        """The geoms, closures and ignored pairs as plain data (the model is stored apart)."""
         geoms = []
         for geom in self.geoms:
             kind = "sphere" if isinstance(geom.shape, Sphere) else "half_space"
             geoms.append({**asdict(geom), "shape": {"kind": kind, **asdict(geom.shape)}})
-        return {"geoms": geoms, "ignore": [list(pair) for pair in self.ignore]}
+        loops = [loop.to_data() for loop in self.loops.items]
+        return {"geoms": geoms, "loops": loops, "ignore": [list(pair) for pair in self.ignore]}
 
     @classmethod
     def from_data(cls, model: Model, data: dict[str, Any], state: State) -> Scene:
@@ -139,7 +173,8 @@ class Scene:
             shape = dict(entry["shape"])
             kind = {"sphere": Sphere, "half_space": HalfSpace}[shape.pop("kind")]
             geoms.append(Geom(**{**entry, "shape": kind(**shape)}))
-        return cls(model, geoms, state=state, ignore=[(a, b) for a, b in data["ignore"]])
+        loops = [Loop.from_data(entry) for entry in data.get("loops", ())]
+        return cls(model, geoms, loops=loops, state=state, ignore=[(a, b) for a, b in data["ignore"]])
 
 
 def _geoms(geoms: Any) -> tuple[Geom, ...]:

@@ -10,16 +10,19 @@ from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar, vector, whole
+from spatialops._arrays import Array, IntArray, scalar, vector, whole
+from spatialops._layout import TERM_ROW
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.formulations import Formulation, check_formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.response import velocity_change
 from spatialops.contact.solve import check_solver, solve
 from spatialops.errors import ArgumentError, ContactError, SolverFailed
 from spatialops.simulation import _layout as at
+from spatialops.simulation.begin import FramesLeft, begin_loops
 from spatialops.simulation.record import Record, RecordBuilder
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.step import advance, start
@@ -50,6 +53,10 @@ class StepInfo:
         Largest penetration, m.
     pivots : int
         Pivots of the solver; 0 where the active set of the step before still held.
+    loop_forces : (n_rows,) array
+        Forces of the closures along their rows, N or N m, as in `Record`; `loop_forces` turns them into wrenches.
+    closure_error : float
+        Largest error of a closure, m or rad.
     """
 
     contacts: ContactSet
@@ -57,6 +64,8 @@ class StepInfo:
     residual: float
     penetration: float
     pivots: int
+    loop_forces: Array
+    closure_error: float
 
 
 class Simulator:
@@ -82,9 +91,16 @@ class Simulator:
         Gap (m) below which a contact takes part in the step's problem; it acts only where the gap would close.
     certify : {"raise", "warn", "off"}
         What to do when a step's certificate fails: residual above 1e-9, a gain of kinetic energy in an impact above
-        1e-9 relative, penetration above `depth_limit`.
+        1e-9 relative, penetration above `depth_limit`, loops open by more than `loop_limit`.
     depth_limit : float
         m.
+    loop_limit : float
+        Error of a closure, m or rad, above which the certificate fails.
+
+    Attributes
+    ----------
+    redundant_rows : tuple of str
+        Rows of closures that others implied at the last state that was begun from.
 
     Raises
     ------
@@ -104,6 +120,7 @@ class Simulator:
         margin: float = 1e-4,
         certify: str = "raise",
         depth_limit: float = 1e-3,
+        loop_limit: float = 1e-8,
     ) -> None:
         if not isinstance(scene, Scene):
             raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
@@ -118,6 +135,10 @@ class Simulator:
         self.integrator = integrator
         self.certify = certify
         self.depth_limit = scalar(depth_limit, "depth_limit", low=0.0)
+        self.loop_limit = scalar(loop_limit, "loop_limit", low=0.0)
+        self.redundant_rows: tuple[str, ...] = ()
+        self._left: FramesLeft | None = None
+        self._moved = any(callable(loop.rate) for loop in scene.loops.items)
         self.fallbacks = 0
         self._settings = np.zeros(at.SETTINGS)
         self._settings[at.DT] = self.dt
@@ -147,6 +168,7 @@ class Simulator:
         checked = checked_state(state, self.scene.model)
         t = self._single
         _load(t, checked, self._forces(tau), 1)
+        self._begin_loops(t)
         t.control[at.LOOKED] = 0
         t = self._single = self._advance(t)
         info = StepInfo(
@@ -155,8 +177,12 @@ class Simulator:
             residual=float(t.rows[0, at.ROW_RESIDUAL]),
             penetration=max(0.0, -float(t.rows[0, at.ROW_GAP])),
             pivots=int(t.rows[0, at.ROW_PIVOTS]),
+            loop_forces=t.row_forces[0].copy(),
+            closure_error=float(t.rows[0, at.ROW_OPENING]),
         )
         self._certify(t)
+        if len(self.scene.loops):
+            self._left = FramesLeft(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME]), t.loops.copy())
         return State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME])), info
 
     def problem(self, state: State, tau: Any = None) -> ContactProblem | None:
@@ -168,6 +194,7 @@ class Simulator:
         t = self._tables(_capacity(self.scene), (1, 1))
         t.control[at.EXTERNAL] = 1
         _load(t, checked, self._forces(tau), 1)
+        self._begin_loops(t)
         while (code := advance(t)) == at.CONTACTS_FULL:
             t = self._grow(t)
             t.control[at.EXTERNAL] = 1
@@ -207,10 +234,11 @@ class Simulator:
             raise ArgumentError(f"controller: expected a function (time, state, contacts) -> tau, got {controller!r}")
         self.fallbacks = 0
         begin = checked_state(self.scene.state if state is None else state, self.scene.model)
-        chunk = 1 if controller else min(_CHUNK, max(n_steps, 1))
+        chunk = 1 if controller or self._moved else min(_CHUNK, max(n_steps, 1))
         t = self._tables(_capacity(self.scene), (chunk, chunk // record_every + 2))
-        builder = RecordBuilder(self.scene, self._options())
         _load(t, begin, np.zeros(self.scene.model.nv), 0)
+        self._begin_loops(t)
+        builder = RecordBuilder(self.scene, self._options())
         t.control[at.EVERY] = record_every
         start(t)
         builder.take(t)
@@ -221,6 +249,7 @@ class Simulator:
                 if controller:
                     now = State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME]))
                     t.tau[:] = self._forces(controller(now.time, now, _acting(t)))
+                self._put_rates(t)
                 t.control[at.STEPS_LEFT] = count
                 t = self._advance(t, builder)
                 self._certify(t)
@@ -237,6 +266,7 @@ class Simulator:
             "solver": self.solver if isinstance(self.solver, str) else repr(self.solver),
             "impact_threshold": float(self._settings[at.THRESHOLD]),
             "margin": float(self._settings[at.MARGIN]),
+            "redundant_rows": list(self.redundant_rows),
         }
 
     def _forces(self, tau: Any) -> Array:
@@ -273,6 +303,26 @@ class Simulator:
                     f"the state is no longer finite at t = {t.monitor[at.TIME]:.6g} s: the step is too long for the "
                     "forces and speeds of this scene, or a joint has a singular inertia"
                 )
+
+    def _begin_loops(self, t: Tables) -> None:
+        """Check that the loaded state is closed, count independent rows, and put driven frames where they stand."""
+        loops, time = self.scene.loops, float(t.monitor[at.TIME])
+        if not len(loops):
+            return
+        begun = self._left.frames if self._left is not None and self._left.is_at(t.q, t.v, time) else None
+        start = begin_loops(loops, t.q, t.v, time, begun)
+        t.q[:], t.v[:], self.redundant_rows = start.q, start.v, start.redundant
+        t.loops[:] = t.loops_start[:] = start.frames
+        t.control[[at.RANK, at.INDEPENDENT]] = start.rank
+        t.closure_vectors[at.FORCES] = 0.0
+        self._put_rates(t)
+
+    def _put_rates(self, t: Tables) -> None:
+        """Prescribed rates at both ends of the coming step (of all coming ones, where they are constant)."""
+        if self.scene.loops.n_rows:
+            time = float(t.monitor[at.TIME])
+            t.closure_vectors[at.RATE_START] = self.scene.loops.rates(time)
+            t.closure_vectors[at.RATE_END] = self.scene.loops.rates(time + self.dt)
 
     def _solve(self, t: Tables, fallback: bool) -> None:
         """Solve the prepared contact problem in Python."""
@@ -316,6 +366,7 @@ class Simulator:
         rows = t.rows[: t.control[at.ROWS]]
         worst = max(float(rows[:, at.ROW_RESIDUAL].max(initial=0.0)), float(t.monitor[at.RESIDUAL]))
         depth = -min(float(rows[:, at.ROW_GAP].min(initial=0.0)), float(t.monitor[at.LOWEST_GAP]))
+        opening = max(float(rows[:, at.ROW_OPENING].max(initial=0.0)), float(t.monitor[at.OPENING]))
         gain, t.monitor[at.GAIN] = float(t.monitor[at.GAIN]), 0.0
         faults = []
         if not worst <= 1e-9:
@@ -324,6 +375,8 @@ class Simulator:
             faults.append(f"an impact raised the kinetic energy by {gain:.2e} of it (limit 1e-9)")
         if not depth <= self.depth_limit:
             faults.append(f"penetration {depth:.2e} m (limit {self.depth_limit:g} m)")
+        if not opening <= self.loop_limit:
+            faults.append(f"a loop opened by {opening:.2e} m or rad (limit {self.loop_limit:g})")
         if faults:
             text = f"certificate failed by t = {t.monitor[at.TIME]:.6g} s: " + "; ".join(faults)
             if self.certify == "raise":
@@ -342,6 +395,7 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
         closing = np.maximum(contacts.gaps, 0.0) / (share * float(t.monitor[at.PIECE]))
     else:
         q, velocity, closing = t.q, t.v, np.zeros(m)
+    loop_ints, loop_terms = _independent_terms(t)
     problem = ContactProblem(
         scene.model,
         q.copy(),
@@ -353,12 +407,29 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
         closing=closing,
         offset=t.offset[:m].copy(),
         phase=phase,
+        loop_ints=loop_ints,
+        loop_terms=loop_terms,
+        loop_targets=np.zeros(int(t.control[at.RANK])),
     )
+    # Closures hold what they do without the contacts: their reaction to everything else is in the velocities already.
+    problem = replace(problem, loop_targets=problem.jacobian[: problem.n_loop_rows] @ problem.velocity)
     if phase != "decompression":
         return problem
-    given = t.stored[: 3 * m].copy()
+    given, dv = t.stored[: 3 * m].copy(), np.empty(nv)
     given[::3] += t.offset[:m]
-    return replace(problem, velocity=problem.after(given))
+    velocity_change(t.tree, t.links, t.work, t.L, 3 * m, given, dv)  # the rows of L have the closures' answer in them
+    return replace(problem, velocity=t.v + dv)
+
+
+def _independent_terms(t: Tables) -> tuple[IntArray, Array]:
+    """Terms of the closures' rows that the loop took for independent where it stands, numbered anew."""
+    kept = t.order[: int(t.control[at.RANK])]
+    number = np.full(len(t.order), -1, dtype=np.int64)
+    number[kept] = np.arange(len(kept))
+    ints = t.term_ints.copy()
+    ints[:, TERM_ROW] = number[ints[:, TERM_ROW]]
+    chosen = ints[:, TERM_ROW] >= 0
+    return ints[chosen], t.terms[chosen]
 
 
 def _load(t: Tables, state: State, tau: Array, steps: int) -> None:

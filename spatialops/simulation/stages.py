@@ -45,6 +45,7 @@ from spatialops.simulation._layout import (
     WARM,
 )
 from spatialops.simulation._layout import RESIDUAL as WORST
+from spatialops.simulation.closure import has_loops, project_contacts
 from spatialops.simulation.tables import Tables
 
 
@@ -90,6 +91,8 @@ def put_compliance(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
     """Frames, rows of L and W of m contacts; factors and velocities must be in `work`."""
     put_frames(ints, floats, m, t.work)
     contact_rows(t.tree, t.links, t.work, ints, floats, m, t.L)
+    if has_loops(t):
+        project_contacts(t, m)
     multiply_rows(t.L, 3 * m, t.W[: 9 * m * m].reshape(3 * m, 3 * m))
     for i in range(m):
         t.offset[i] = 0.0

@@ -46,6 +46,7 @@ from spatialops.simulation._layout import (
     EVENT_TIME,
     EVERY,
     EXTERNAL,
+    FORCES,
     FRACTION,
     GAIN,
     HIT_GAP,
@@ -61,6 +62,7 @@ from spatialops.simulation._layout import (
     LOWEST_GAP,
     MAX_PIECES,
     MOVE,
+    OPENING,
     PIECE,
     PIECES,
     PIVOTS,
@@ -72,6 +74,7 @@ from spatialops.simulation._layout import (
     ROW_GAP,
     ROW_IMPACTS,
     ROW_KINETIC,
+    ROW_OPENING,
     ROW_PIVOTS,
     ROW_POTENTIAL,
     ROW_RESIDUAL,
@@ -89,6 +92,7 @@ from spatialops.simulation._layout import (
 )
 from spatialops.simulation._layout import RESIDUAL as WORST
 from spatialops.simulation.arrival import arrives_fast, cut_piece
+from spatialops.simulation.closure import add_reactions, has_loops, is_driven, keep_frames
 from spatialops.simulation.flow import flow_to, smooth_step
 from spatialops.simulation.impact import (
     finish_impulses,
@@ -215,7 +219,8 @@ def after_decompression(t: Tables) -> int:
         t.v[k] += dv[k]
     look_here(t)
     after = kinetic_kernel(t.links, t.v, t.work)
-    t.monitor[GAIN] = max(t.monitor[GAIN], (after - kinetic) / kinetic if kinetic > 0.0 else 0.0)
+    gain = gain if is_driven(t) else after - kinetic
+    t.monitor[GAIN] = max(t.monitor[GAIN], gain / kinetic if kinetic > 0.0 else 0.0)
     write_event(t, kinetic, after)
     write_hits(t, 1.0, 1)
     t.control[IMPACTS] += 1
@@ -253,6 +258,8 @@ def touch(t: Tables) -> int:
 def after_contact(t: Tables) -> int:
     """Take up the impulses of the step's contact problem."""
     apply_impulses(t, t.vectors[DVC, : t.v.size])
+    if has_loops(t):
+        add_reactions(t, t.control[ACTING])
     t.control[STAGE] = MOVE
     return GO_ON
 
@@ -284,6 +291,8 @@ def end_step(t: Tables) -> int:
     if watch_gaps(t) < -t.settings[DEPTH]:
         project_positions(t)
         look_here(t)
+    if has_loops(t):
+        keep_frames(t)
     t.control[STEP] += 1
     t.control[STEPS_LEFT] -= 1
     t.monitor[TIME] += t.settings[DT]
@@ -309,11 +318,14 @@ def write_row(t: Tables) -> None:
     t.rows[row, ROW_RESIDUAL] = t.monitor[WORST]
     t.rows[row, ROW_GAP] = t.monitor[LOWEST_GAP]
     t.rows[row, ROW_PIVOTS] = t.control[PIVOTS]
+    t.rows[row, ROW_OPENING] = t.monitor[OPENING]
+    copy_into(t.row_forces[row], t.closure_vectors[FORCES])
     t.control[ROWS] += 1
     t.control[IMPACTS] = 0
     t.control[PIVOTS] = 0
     t.monitor[WORST] = 0.0
     t.monitor[LOWEST_GAP] = 0.0
+    t.monitor[OPENING] = 0.0
 
 
 @merged

@@ -12,6 +12,7 @@ from spatialops.collision._layout import CONTACT_COLUMNS, CONTACT_INTS
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.lemke import covering_vectors
 from spatialops.simulation._layout import (
+    CLOSURE_VECTORS,
     CONTROLS,
     EVENT_COLUMNS,
     HIT_COLUMNS,
@@ -67,7 +68,21 @@ class Tables(NamedTuple):
     active: IntArray
     covers: Array
     memory: IntArray  # active set of every pair's last contact
+    loop_ints: IntArray
+    loops: Array  # frames of closures at the present time
+    loops_start: Array  # and at the start of the step
+    ratios: Array
+    term_ints: IntArray
+    terms: Array
+    closure_rows: Array  # rows of L of the closures, factored into left right basis
+    basis: Array
+    left: Array
+    right: Array
+    order: IntArray
+    closure_vectors: Array
+    contact_parts: Array  # rows of contacts along the basis
     rows: Array
+    row_forces: Array
     row_states: Array
     hits: Array
     events: Array
@@ -78,6 +93,8 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tupl
     model, pairs = scene.model, scene.pairs
     nv, width, m = model.nv, max(model.nq, model.nv), capacity
     n, n_pairs, n_geoms = m * (n_f + 2), len(pairs), len(scene.geoms)
+    loops = scene.loops
+    n_b = loops.n_rows
     near = np.zeros(n_pairs + 1, dtype=np.int64)
     near[-1] = -1
     return Tables(
@@ -120,7 +137,21 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tupl
         active=np.zeros(n, dtype=np.int64),
         covers=covering_vectors(n),
         memory=np.zeros((n_pairs, n_f + 2), dtype=np.int64),
+        loop_ints=loops.ints,
+        loops=loops.floats.copy(),
+        loops_start=loops.floats.copy(),
+        ratios=loops.ratios,
+        term_ints=loops.term_ints,
+        terms=loops.empty_terms(),
+        closure_rows=np.zeros((n_b, nv)),
+        basis=np.zeros((n_b, nv)),
+        left=np.zeros((n_b, n_b)),
+        right=np.zeros((n_b, n_b)),
+        order=np.zeros(n_b, dtype=np.int64),
+        closure_vectors=np.zeros((CLOSURE_VECTORS, n_b)),
+        contact_parts=np.zeros((3 * m, n_b)),
         rows=np.zeros((steps[1], ROW_COLUMNS)),
+        row_forces=np.zeros((steps[1], n_b)),
         row_states=np.zeros((steps[1], model.nq + nv)),
         hits=np.zeros((2 * steps[0] + 2 * (MAX_PIECES + 1) * m, HIT_COLUMNS)),
         events=np.zeros((steps[0] // 8 + 256, EVENT_COLUMNS)),

@@ -67,7 +67,7 @@ class TreeBuilder:
     """
 
     def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
-        self._gravity = _three("gravity", gravity, "")
+        self._gravity = three("gravity", gravity, "")
         self._bodies: dict[str, _Body] = {}
 
     def add_body(
@@ -119,7 +119,7 @@ class TreeBuilder:
         if inertia is not None and not isinstance(inertia, Inertia):
             raise ModelError(f"body {name!r}: inertia: expected an Inertia, got {type(inertia).__name__}")
         turn = rotation_matrix(rotation, f"body {name!r}: rotation")
-        self._bodies[name] = _Body(name, parent, joint, inertia, _three("position", position, name), turn)
+        self._bodies[name] = _Body(name, parent, joint, inertia, three("position", position, name), turn)
         return self
 
     def build(self) -> Model:
@@ -268,7 +268,8 @@ class _Assembly:
         )
 
 
-def _three(field: str, values: Any, name: str) -> Array:
+def three(field: str, values: Any, name: str) -> Array:
+    """Three finite numbers, or the error that names the body and field."""
     where = f"body {name!r}: {field}" if name else field
     try:
         vector = np.array(values, dtype=np.float64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ LINKS: dict[str, tuple[tuple[int, int, int], ...]] = {
     ),
 }
 
-_NAMED_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+NAMED_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +135,24 @@ class Joint:
         """
         return self._data["axes"]
 
+    def renamed(self, name: str) -> Joint:
+        """The same joint with another name."""
+        return replace(self, name=name)
+
+    def reversed(self) -> Joint:
+        """The joint seen from the other side: what body and parent are, exchanged.
+
+        Coordinates of revolute, prismatic, screw and cylindrical joints keep their meaning (all axes point the other
+        way); those of a universal joint also change places; a ball's attitude is the inverse, and a planar joint's
+        travel is along the axes of the other body.
+        """
+        axis, frames = tuple(-self._unit("axis", self.axis)), self._data["axes"]
+        if self.kind == "universal":
+            first, second = frames[0][:, 2], frames[1][:, 2]
+            swapped: Any = {name: self._data[name][::-1] for name in self._data if name != "axes"}
+            return replace(self, axis=tuple(-second), second_axis=tuple(-first), **swapped)
+        return replace(self, axis=axis)
+
     def _axes(self) -> Array:
         axis = self._unit("axis", self.axis)
         if self.kind in ("ball", "free", "fixed"):
@@ -157,7 +175,7 @@ class Joint:
 
     def _unit(self, name: str, value: Any) -> Array:
         try:
-            vector = np.array(_NAMED_AXES[value] if isinstance(value, str) else value, dtype=np.float64)
+            vector = np.array(NAMED_AXES[value] if isinstance(value, str) else value, dtype=np.float64)
         except (KeyError, TypeError, ValueError):
             raise self._error(name, f"expected 3 numbers or 'x', 'y', 'z', got {value!r}") from None
         length = float(np.linalg.norm(vector))

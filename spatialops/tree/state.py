@@ -91,6 +91,18 @@ def integrate_kernel(tree: IntArray, q: Array, v: Array, step: float, out: Array
 
 
 @kernel
+def transport(tree: IntArray, q_from: Array, q_to: Array, v: Array) -> None:
+    """Turn the linear velocities of free bodies from the axes they have at `q_from` to those at `q_to`, in place."""
+    for k in range(tree.shape[0]):
+        if tree[k, FRAME] != POSE:
+            continue
+        i = tree[k, FIRST_Q] + 3
+        old = rotation_from_quaternion(q_from[i], q_from[i + 1], q_from[i + 2], q_from[i + 3])
+        new = rotation_from_quaternion(q_to[i], q_to[i + 1], q_to[i + 2], q_to[i + 3])
+        v[k + 3], v[k + 4], v[k + 5] = rotate_back(new, rotate(old, (v[k + 3], v[k + 4], v[k + 5])))
+
+
+@kernel
 def quaternion_difference(a: Array, b: Array, i: int) -> Vec3:
     """Rotation vector, in the axes of a, that turns quaternion a[i:i+4] into b[i:i+4] by the shorter way."""
     x = a[i + 3] * b[i] - a[i] * b[i + 3] - a[i + 1] * b[i + 2] + a[i + 2] * b[i + 1]

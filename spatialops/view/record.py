@@ -83,6 +83,7 @@ def replay_record(record: Record, path: str | os.PathLike[str], *, rate: float =
 def summary_rows(record: Record) -> dict[str, str]:
     """Figures of a run as text with units, for people."""
     data, dt = record.summary(), float(record.metadata["dt"])
+    loops = {"loops": f"open by at most {data['closure_error_max']:z.1e} m or rad"} if len(record.scene.loops) else {}
     return {
         "steps": f"{data['steps']:,} of {1e3 * dt:.4g} ms, {record.metadata['integrator']}",
         "collisions": f"{data['collisions']:,}",
@@ -92,6 +93,7 @@ def summary_rows(record: Record) -> dict[str, str]:
         "worst residual": f"{data['residual_max']:z.1e} relative",
         "warm starts": f"{data['warm_started']:,}",
         "solver fallbacks": f"{data['solver_fallbacks']:,}",
+        **loops,
     }
 
 

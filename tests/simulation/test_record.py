@@ -23,6 +23,8 @@ ARRAYS = (
     "pivots",
     "hits",
     "events",
+    "closure_errors",
+    "loop_forces",
 )
 
 

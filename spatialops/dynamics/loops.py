@@ -1,0 +1,339 @@
+"""Rows of closures as sums of terms: unit wrench pairs between two links at a world point ([J] 29).
+
+Everything that needs a closure, its Jacobian row, its row of L, its velocity and acceleration, follows from the terms;
+kinds are told apart only where terms are written (`put_terms`), in errors of position, and in the two parts of the
+acceleration that a term does not hold (the curvature of a distance, the turning of a driven frame).
+
+A linear row d is fixed to the frame on B and taken at P, the origin of the frame on A. With velocities relative to B at
+P its value d.(p_a - p_b) has the rates, exact also where the closure is open,
+
+    d.v_rel     and     d.(a_a - a_b(P) - 2 w_b x v_rel),
+
+and an angular one d.w_rel and d.(alpha_a - alpha_b - w_b x w_rel).
+"""
+
+from __future__ import annotations
+
+import math
+
+from spatialops._arrays import Array, IntArray, Mat3, Vec3
+from spatialops._jit import inlined, kernel
+from spatialops._layout import (
+    ACCEL,
+    ALPHA,
+    CLOSE_COUPLER,
+    CLOSE_DISTANCE,
+    CLOSE_REVOLUTE,
+    FIRST_Q,
+    LINEAR,
+    LOOP_A,
+    LOOP_AXES_A,
+    LOOP_AXES_B,
+    LOOP_B,
+    LOOP_DRIVEN,
+    LOOP_KIND,
+    LOOP_POINT_A,
+    LOOP_POINT_B,
+    LOOP_ROW,
+    LOOP_SPIN,
+    LOOP_TARGET,
+    LOOP_TERM,
+    LOOP_TERMS,
+    MOTION,
+    OMEGA,
+    ORIGIN,
+    PARENT,
+    PITCH,
+    ROTARY,
+    ROTATION,
+    TERM_A,
+    TERM_ANGULAR,
+    TERM_B,
+    TERM_LINEAR,
+    TERM_POINT,
+    TERM_ROW,
+    VELOCITY,
+)
+from spatialops.algebra.vectors import (
+    ZERO3,
+    cross,
+    dot,
+    mat3,
+    minus,
+    plus,
+    plus_scaled,
+    put3,
+    rotate,
+    rotate_back,
+    scaled,
+    times,
+    vec3,
+)
+from spatialops.dynamics.kinematics import axis_of
+from spatialops.dynamics.response import add_wrench_row
+
+_LINEAR_ROWS = (3, 3, 3, 2)  # of ball, weld, revolute, prismatic
+_ANGULAR_ROWS = (0, 3, 2, 3)
+
+
+@inlined
+def world_point(work: Array, k: int, offset: Vec3) -> Vec3:
+    """World position of a point of link k (-1: the world)."""
+    if k < 0:
+        return offset
+    return plus(vec3(work, k, ORIGIN), rotate(mat3(work, k, ROTATION), offset))
+
+
+@inlined
+def world_axes(work: Array, k: int, axes: Mat3) -> Mat3:
+    """World rotation of a frame of link k (-1: the world)."""
+    return axes if k < 0 else times(mat3(work, k, ROTATION), axes)
+
+
+@inlined
+def column(m: Mat3, j: int) -> Vec3:
+    return m[0][j], m[1][j], m[2][j]
+
+
+@inlined
+def unit_line(line: Vec3) -> Vec3:
+    """Direction of a distance; z where the points coincide."""
+    length = math.sqrt(dot(line, line))
+    return (0.0, 0.0, 1.0) if length < 1e-12 else scaled(1.0 / length, line)
+
+
+@inlined
+def put_term(terms: Array, n: int, point: Vec3, angular: Vec3, linear: Vec3) -> None:
+    put3(terms, n, TERM_POINT, point)
+    put3(terms, n, TERM_ANGULAR, angular)
+    put3(terms, n, TERM_LINEAR, linear)
+
+
+@kernel
+def put_terms(
+    tree: IntArray, loop_ints: IntArray, loops: Array, ratios: Array, term_ints: IntArray, work: Array, terms: Array
+) -> None:
+    """Terms of all closures at the poses in `work`."""
+    for i in range(loop_ints.shape[0]):
+        kind, n = loop_ints[i, LOOP_KIND], loop_ints[i, LOOP_TERM]
+        if kind == CLOSE_COUPLER:
+            for j in range(n, n + loop_ints[i, LOOP_TERMS]):
+                k = term_ints[j, TERM_A]
+                axis, none = scaled(ratios[j], axis_of(tree, work, k)), ZERO3
+                linear = tree[k, MOTION] == LINEAR
+                put_term(terms, j, vec3(work, k, ORIGIN), none if linear else axis, axis if linear else none)
+            continue
+        a, b = loop_ints[i, LOOP_A], loop_ints[i, LOOP_B]
+        point = world_point(work, a, vec3(loops, i, LOOP_POINT_A))
+        if kind == CLOSE_DISTANCE:
+            other = world_point(work, b, vec3(loops, i, LOOP_POINT_B))
+            put_term(terms, n, point, ZERO3, unit_line(minus(point, other)))
+            continue
+        axes = world_axes(work, b, mat3(loops, i, LOOP_AXES_B))
+        for j in range(_LINEAR_ROWS[kind]):
+            put_term(terms, n, point, ZERO3, column(axes, j))
+            n += 1
+        for j in range(_ANGULAR_ROWS[kind]):
+            put_term(terms, n, point, column(axes, j), ZERO3)
+            n += 1
+
+
+@inlined
+def turn_between(m: Mat3) -> Vec3:
+    """Rotation vector of a rotation, of length up to pi."""
+    s = 0.5 * (m[2][1] - m[1][2]), 0.5 * (m[0][2] - m[2][0]), 0.5 * (m[1][0] - m[0][1])
+    sine, cosine = math.sqrt(dot(s, s)), 0.5 * (m[0][0] + m[1][1] + m[2][2] - 1.0)
+    if sine > 1e-6:
+        return scaled(math.atan2(sine, cosine) / sine, s)
+    if cosine > 0.0:
+        return s
+    # Half a turn: the axis from the symmetric part, (1 + m_jj) / 2 = n_j^2.
+    return (
+        math.pi * math.sqrt(max(0.5 * (1.0 + m[0][0]), 0.0)),
+        math.copysign(math.pi * math.sqrt(max(0.5 * (1.0 + m[1][1]), 0.0)), m[0][1]),
+        math.copysign(math.pi * math.sqrt(max(0.5 * (1.0 + m[2][2]), 0.0)), m[0][2]),
+    )
+
+
+@inlined
+def tilt_between(z: Vec3) -> Vec3:
+    """Rotation vector that takes the third axis to the unit vector `z`, of length up to pi; its z is 0."""
+    sine = math.sqrt(z[0] * z[0] + z[1] * z[1])
+    if sine < 1e-12:
+        return (-z[1], z[0], 0.0) if z[2] > 0.0 else (math.pi, 0.0, 0.0)
+    factor = math.atan2(sine, z[2]) / sine
+    return -factor * z[1], factor * z[0], 0.0
+
+
+@kernel
+def closure_errors(
+    tree: IntArray,
+    loop_ints: IntArray,
+    loops: Array,
+    ratios: Array,
+    term_ints: IntArray,
+    q: Array,
+    work: Array,
+    errors: Array,
+) -> None:
+    """How far every row is open, m and rad; at closure its rate is the row's velocity. Poses must be in `work`."""
+    for i in range(loop_ints.shape[0]):
+        kind, row = loop_ints[i, LOOP_KIND], loop_ints[i, LOOP_ROW]
+        if kind == CLOSE_COUPLER:
+            total, n = -loops[i, LOOP_TARGET], loop_ints[i, LOOP_TERM]
+            for j in range(n, n + loop_ints[i, LOOP_TERMS]):
+                total += ratios[j] * q[tree[term_ints[j, TERM_A], FIRST_Q]]
+            errors[row] = total
+            continue
+        a, b = loop_ints[i, LOOP_A], loop_ints[i, LOOP_B]
+        point_a = world_point(work, a, vec3(loops, i, LOOP_POINT_A))
+        point_b = world_point(work, b, vec3(loops, i, LOOP_POINT_B))
+        line = minus(point_a, point_b)
+        if kind == CLOSE_DISTANCE:
+            errors[row] = math.sqrt(dot(line, line)) - loops[i, LOOP_TARGET]
+            continue
+        axes_a = world_axes(work, a, mat3(loops, i, LOOP_AXES_A))
+        axes_b = world_axes(work, b, mat3(loops, i, LOOP_AXES_B))
+        local = rotate_back(axes_b, line)
+        for j in range(_LINEAR_ROWS[kind]):
+            errors[row + j] = local[j]
+        row += _LINEAR_ROWS[kind]
+        if kind == CLOSE_REVOLUTE:
+            turn = tilt_between(rotate_back(axes_b, column(axes_a, 2)))
+        else:
+            turn = turn_between(times((column(axes_b, 0), column(axes_b, 1), column(axes_b, 2)), axes_a))
+        for j in range(_ANGULAR_ROWS[kind]):
+            errors[row + j] = turn[j]
+
+
+@inlined
+def motion_at(work: Array, k: int, point: Vec3) -> tuple[Vec3, Vec3]:
+    """Angular velocity, and velocity of the point of link k that is at `point`."""
+    if k < 0:
+        return ZERO3, ZERO3
+    omega = vec3(work, k, OMEGA)
+    return omega, plus(vec3(work, k, VELOCITY), cross(omega, minus(point, vec3(work, k, ORIGIN))))
+
+
+@inlined
+def acceleration_at(work: Array, base: Vec3, k: int, point: Vec3) -> tuple[Vec3, Vec3]:
+    """Angular acceleration, and acceleration of the point of link k that is at `point`; `base` is that of the world."""
+    if k < 0:
+        return ZERO3, base
+    omega, alpha, lever = vec3(work, k, OMEGA), vec3(work, k, ALPHA), minus(point, vec3(work, k, ORIGIN))
+    swing = plus(cross(alpha, lever), cross(omega, cross(omega, lever)))
+    return alpha, plus(vec3(work, k, ACCEL), swing)
+
+
+@kernel
+def closure_velocities(term_ints: IntArray, terms: Array, work: Array, rates: Array) -> None:
+    """G v of all rows; terms, and the links' velocities in `work`, must be there."""
+    for i in range(rates.size):
+        rates[i] = 0.0
+    for n in range(term_ints.shape[0]):
+        point = vec3(terms, n, TERM_POINT)
+        omega_a, velocity_a = motion_at(work, term_ints[n, TERM_A], point)
+        omega_b, velocity_b = motion_at(work, term_ints[n, TERM_B], point)
+        turn = dot(vec3(terms, n, TERM_ANGULAR), minus(omega_a, omega_b))
+        rates[term_ints[n, TERM_ROW]] += turn + dot(vec3(terms, n, TERM_LINEAR), minus(velocity_a, velocity_b))
+
+
+@kernel
+def closure_accelerations(
+    loop_ints: IntArray, loops: Array, term_ints: IntArray, terms: Array, base: Vec3, work: Array, rates: Array
+) -> None:
+    """G a + Gdot v of all rows, from the links' velocities and accelerations in `work`.
+
+    With accelerations of zero joint accelerations it is the bias Gdot v. `base` is the acceleration of the world that
+    they were made with: it cancels between two bodies.
+    """
+    for i in range(rates.size):
+        rates[i] = 0.0
+    for n in range(term_ints.shape[0]):
+        a, b, point = term_ints[n, TERM_A], term_ints[n, TERM_B], vec3(terms, n, TERM_POINT)
+        omega_a, velocity_a = motion_at(work, a, point)
+        omega_b, velocity_b = motion_at(work, b, point)
+        alpha_a, accel_a = acceleration_at(work, base, a, point)
+        alpha_b, accel_b = acceleration_at(work, base, b, point)
+        turn = minus(minus(alpha_a, alpha_b), cross(omega_b, minus(omega_a, omega_b)))
+        coriolis = scaled(2.0, cross(omega_b, minus(velocity_a, velocity_b)))
+        slide = minus(minus(accel_a, accel_b), coriolis)
+        angular, linear = vec3(terms, n, TERM_ANGULAR), vec3(terms, n, TERM_LINEAR)
+        rates[term_ints[n, TERM_ROW]] += dot(angular, turn) + dot(linear, slide)
+    for i in range(loop_ints.shape[0]):
+        if loop_ints[i, LOOP_KIND] == CLOSE_DISTANCE:
+            add_curvature(loop_ints, loops, terms, work, i, rates)
+        elif loop_ints[i, LOOP_DRIVEN] != 0 and loop_ints[i, LOOP_KIND] != CLOSE_COUPLER:
+            add_frame_turning(loop_ints, loops, terms, work, i, rates)
+
+
+@inlined
+def add_curvature(loop_ints: IntArray, loops: Array, terms: Array, work: Array, i: int, rates: Array) -> None:
+    """A distance turns with its ends: + |v_across|^2 / length."""
+    n = loop_ints[i, LOOP_TERM]
+    a, b, point, line = (
+        loop_ints[i, LOOP_A],
+        loop_ints[i, LOOP_B],
+        vec3(terms, n, TERM_POINT),
+        vec3(terms, n, TERM_LINEAR),
+    )
+    velocity = minus(motion_at(work, a, point)[1], motion_at(work, b, point)[1])
+    across = plus_scaled(velocity, -dot(line, velocity), line)
+    other = world_point(work, b, vec3(loops, i, LOOP_POINT_B))
+    length = dot(line, minus(point, other))
+    if length > 1e-12:
+        rates[loop_ints[i, LOOP_ROW]] += dot(across, across) / length
+
+
+@inlined
+def add_frame_turning(loop_ints: IntArray, loops: Array, terms: Array, work: Array, i: int, rates: Array) -> None:
+    """Rows of a frame driven to turn against B with the angular velocity s: - d.(s x v_rel), - d.(s x w_rel)."""
+    b, first = loop_ints[i, LOOP_B], loop_ints[i, LOOP_TERM]
+    spin = rotate(world_axes(work, b, mat3(loops, i, LOOP_AXES_B)), vec3(loops, i, LOOP_SPIN))
+    for j in range(loop_ints[i, LOOP_TERMS]):
+        n = first + j
+        point = vec3(terms, n, TERM_POINT)
+        omega_a, velocity_a = motion_at(work, loop_ints[i, LOOP_A], point)
+        omega_b, velocity_b = motion_at(work, b, point)
+        turn = dot(vec3(terms, n, TERM_ANGULAR), cross(spin, minus(omega_a, omega_b)))
+        slide = dot(vec3(terms, n, TERM_LINEAR), cross(spin, minus(velocity_a, velocity_b)))
+        rates[loop_ints[i, LOOP_ROW] + j] -= turn + slide
+
+
+@kernel
+def closure_rows(tree: IntArray, links: Array, work: Array, term_ints: IntArray, terms: Array, L: Array) -> None:
+    """Rows of L = G S of all closures; terms, and factors in `work`, must be there."""
+    for i in range(L.shape[0]):
+        for k in range(L.shape[1]):
+            L[i, k] = 0.0
+    for n in range(term_ints.shape[0]):
+        point, moment, force = vec3(terms, n, TERM_POINT), vec3(terms, n, TERM_ANGULAR), vec3(terms, n, TERM_LINEAR)
+        row = L[term_ints[n, TERM_ROW]]
+        add_wrench_row(tree, links, work, term_ints[n, TERM_A], term_ints[n, TERM_B], point, moment, force, row)
+
+
+@inlined
+def add_jacobian(
+    tree: IntArray, links: Array, work: Array, k: int, point: Vec3, angular: Vec3, linear: Vec3, row: Array
+) -> None:
+    """Add the row of a wrench at `point` on link k: what every joint from there to the base does along it."""
+    while k >= 0:
+        axis, motion = axis_of(tree, work, k), tree[k, MOTION]
+        if motion != LINEAR:
+            row[k] += dot(axis, angular) + dot(linear, cross(axis, minus(point, vec3(work, k, ORIGIN))))
+        if motion != ROTARY:
+            row[k] += (1.0 if motion == LINEAR else links[k, PITCH]) * dot(axis, linear)
+        k = tree[k, PARENT]
+
+
+@kernel
+def closure_jacobian(tree: IntArray, links: Array, work: Array, term_ints: IntArray, terms: Array, G: Array) -> None:
+    """Rows of G of all closures; terms, and poses in `work`, must be there."""
+    for i in range(G.shape[0]):
+        for k in range(G.shape[1]):
+            G[i, k] = 0.0
+    for n in range(term_ints.shape[0]):
+        point, angular, linear = vec3(terms, n, TERM_POINT), vec3(terms, n, TERM_ANGULAR), vec3(terms, n, TERM_LINEAR)
+        row = G[term_ints[n, TERM_ROW]]
+        add_jacobian(tree, links, work, term_ints[n, TERM_A], point, angular, linear, row)
+        add_jacobian(tree, links, work, term_ints[n, TERM_B], point, scaled(-1.0, angular), scaled(-1.0, linear), row)

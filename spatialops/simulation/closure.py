@@ -1,0 +1,256 @@
+"""Closures within a step: their reaction in the accelerations, and the end of a piece brought back onto them.
+
+Accelerations are corrected where the smooth dynamics are evaluated, so that G a + Gdot v = dU/dt ([J] 31). What the
+integrator leaves open at the end of a piece is projected out in the metric of M: positions until the errors are
+rounding, then velocities onto G v = U. Contacts see the closures answer through their rows of L: the free rows of [J]
+53 are eliminated ([J] 37-41) before the complementarity problem is made.
+
+Redundant rows are told from others at closed configurations only. Between (at a midpoint, say) they look independent by
+as much as the loops are open there, and would lock the mechanism; so no more rows are taken there than were independent
+where it was closed last.
+"""
+
+from __future__ import annotations
+
+import math
+
+from spatialops._arrays import Array, Mat3, Vec3
+from spatialops._jit import inlined, kernel, merged
+from spatialops._layout import (
+    CLOSE_COUPLER,
+    CLOSE_DISTANCE,
+    CLOSE_PRISMATIC,
+    LOOP_AXES_B,
+    LOOP_DRIVEN,
+    LOOP_KIND,
+    LOOP_POINT_B,
+    LOOP_ROW,
+    LOOP_SPIN,
+    LOOP_TARGET,
+    LOOP_TERMS,
+)
+from spatialops.algebra.vectors import (
+    copy_into,
+    dot,
+    mat3,
+    plus,
+    plus_scaled,
+    put3,
+    put_mat3,
+    rotate,
+    rotation_from_quaternion,
+    scaled,
+    times,
+    vec3,
+)
+from spatialops.dynamics.articulated_body import factor_kernel
+from spatialops.dynamics.elimination import (
+    TOLERANCE,
+    combine_rows,
+    coordinates_of,
+    factor_rows,
+    multipliers_of,
+    project_rows,
+)
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.loops import (
+    closure_accelerations,
+    closure_errors,
+    closure_rows,
+    closure_velocities,
+    put_terms,
+)
+from spatialops.dynamics.newton_euler import lifted
+from spatialops.dynamics.response import velocities_from
+from spatialops.simulation._layout import (
+    CLOSE_DV,
+    CLOSE_Q,
+    DT,
+    ERRORS,
+    FORCES,
+    INDEPENDENT,
+    LEFT,
+    LENGTHS,
+    OPENING,
+    OTHER_FORCES,
+    PARTS,
+    PIECE,
+    Q_X,
+    RANK,
+    RATE_END,
+    RATE_START,
+    RATES,
+    REMAINING,
+    V_X,
+)
+from spatialops.simulation.tables import Tables
+from spatialops.tree.state import integrate_kernel, transport
+
+_CLOSED = 1e-13  # m or rad: errors of rounding
+
+
+@merged
+def has_loops(t: Tables) -> bool:
+    """Whether there are closures at all."""
+    return t.loop_ints.shape[0] > 0
+
+
+@merged
+def is_driven(t: Tables) -> bool:
+    """Whether a closure has a prescribed rate: its forces do work, also in impacts."""
+    driven = False
+    for i in range(t.loop_ints.shape[0]):
+        driven = driven or t.loop_ints[i, LOOP_DRIVEN] != 0
+    return driven
+
+
+@merged
+def since_start(t: Tables, ahead: float) -> float:
+    """Time since the start of the step of what is `ahead` of the start of the piece."""
+    return t.settings[DT] - t.monitor[REMAINING] + ahead
+
+
+@inlined
+def turn_by(rotation: Vec3) -> Mat3:
+    """Rotation matrix of a rotation vector."""
+    angle = math.sqrt(dot(rotation, rotation))
+    s = math.sin(0.5 * angle) / angle if angle > 1e-8 else 0.5
+    return rotation_from_quaternion(s * rotation[0], s * rotation[1], s * rotation[2], math.cos(0.5 * angle))
+
+
+@kernel
+def drive(t: Tables, s: float) -> None:
+    """Frames of driven closures `s` after the start of the step; U goes linearly from one end of it to the other."""
+    start, change = t.closure_vectors[RATE_START], t.closure_vectors[RATE_END]
+    share = s / t.settings[DT]
+    for i in range(t.loop_ints.shape[0]):
+        if t.loop_ints[i, LOOP_DRIVEN] == 0:
+            continue
+        kind, row, rows = t.loop_ints[i, LOOP_KIND], t.loop_ints[i, LOOP_ROW], t.loop_ints[i, LOOP_TERMS]
+        if kind in (CLOSE_COUPLER, CLOSE_DISTANCE):
+            mean = start[row] + 0.5 * share * (change[row] - start[row])
+            t.loops[i, LOOP_TARGET] = t.loops_start[i, LOOP_TARGET] + s * mean
+            continue
+        slides = 2 if kind == CLOSE_PRISMATIC else 3
+        slide, turn, spin = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        for j in range(rows):
+            step = change[row + j] - start[row + j]
+            mean, now = s * (start[row + j] + 0.5 * share * step), start[row + j] + share * step
+            k = j if j < slides else j - slides
+            unit = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+            if j < slides:
+                slide = plus_scaled(slide, mean, unit)
+            else:
+                turn, spin = plus_scaled(turn, mean, unit), plus_scaled(spin, now, unit)
+        axes, point = mat3(t.loops_start, i, LOOP_AXES_B), vec3(t.loops_start, i, LOOP_POINT_B)
+        put3(t.loops, i, LOOP_POINT_B, plus(point, rotate(times(axes, turn_by(scaled(0.5, turn))), slide)))
+        put_mat3(t.loops, i, LOOP_AXES_B, times(axes, turn_by(turn)))
+        put3(t.loops, i, LOOP_SPIN, spin)
+
+
+@merged
+def keep_frames(t: Tables) -> None:
+    """The end of a step is the start of the next."""
+    for i in range(t.loops.shape[0]):
+        copy_into(t.loops_start[i], t.loops[i])
+
+
+@kernel
+def factor_loops(t: Tables, work: Array, limit: int, tolerance: float) -> None:
+    """Terms, rows and factors of all closures; poses and the factors of the articulated-body pass must be in `work`."""
+    put_terms(t.tree, t.loop_ints, t.loops, t.ratios, t.term_ints, work, t.terms)
+    closure_rows(t.tree, t.links, work, t.term_ints, t.terms, t.closure_rows)
+    length, left = t.closure_vectors[LENGTHS], t.closure_vectors[LEFT]
+    t.control[RANK] = factor_rows(t.closure_rows, limit, tolerance, t.basis, t.left, t.right, t.order, length, left)
+
+
+@kernel
+def answer(t: Tables, work: Array, u: Array, dv: Array, forces: Array) -> None:
+    """The least motion dv with G dv = u, and its multipliers; uses the acceleration columns of `work`."""
+    parts, rank = t.closure_vectors[PARTS], t.control[RANK]
+    coordinates_of(t.left, t.right, rank, u, parts)
+    combine_rows(t.basis, rank, parts, dv)
+    multipliers_of(t.left, t.right, rank, parts, forces)
+    velocities_from(t.tree, t.links, work, dv)
+
+
+@kernel
+def constrain(t: Tables, work: Array, s: float, a: Array, forces: Array) -> None:
+    """Add the closures' reaction to the accelerations `a` of the tree, just evaluated in `work` at the time `s`."""
+    drive(t, s)
+    factor_loops(t, work, t.control[INDEPENDENT], TOLERANCE)
+    u, dv = t.closure_vectors[RATES], t.vectors[CLOSE_DV, : a.size]
+    closure_accelerations(t.loop_ints, t.loops, t.term_ints, t.terms, lifted(t.links), work, u)
+    for i in range(u.size):
+        u[i] = (t.closure_vectors[RATE_END, i] - t.closure_vectors[RATE_START, i]) / t.settings[DT] - u[i]
+    answer(t, work, u, dv, forces)
+    for k in range(a.size):
+        a[k] += dv[k]
+
+
+@kernel
+def close_end(t: Tables, s: float) -> None:
+    """Bring the state Q_X, V_X, `s` after the start of the step, back onto the closures: positions, then velocities."""
+    nq, nv, rates = t.q.size, t.v.size, t.closure_vectors[RATES]
+    q_x, v_x, dv = t.vectors[Q_X, :nq], t.vectors[V_X, :nv], t.vectors[CLOSE_DV, :nv]
+    drive(t, s)
+    worst = close_positions(t, q_x, v_x)
+    factor_kernel(t.tree, t.links, t.work)
+    factor_loops(t, t.work, t.closure_rows.shape[0], TOLERANCE)
+    t.control[INDEPENDENT] = t.control[RANK]
+    velocities_kernel(t.tree, t.links, v_x, t.work)
+    closure_velocities(t.term_ints, t.terms, t.work, rates)
+    share = s / t.settings[DT]
+    for i in range(rates.size):
+        start, end = t.closure_vectors[RATE_START, i], t.closure_vectors[RATE_END, i]
+        rates[i] = start + share * (end - start) - rates[i]
+    answer(t, t.work, rates, dv, t.closure_vectors[OTHER_FORCES])
+    for k in range(nv):
+        v_x[k] += dv[k]
+    t.monitor[OPENING] = max(t.monitor[OPENING], worst)
+
+
+@kernel
+def close_positions(t: Tables, q: Array, v: Array) -> float:
+    """Newton's method on the errors, each step the least motion in the metric of M; returns the largest error left.
+
+    It ends where errors are rounding, or no longer halve. The poses of `q` are left in `work`.
+    """
+    dv, ahead = t.vectors[CLOSE_DV, : v.size], t.vectors[CLOSE_Q, : q.size]
+    errors, before = t.closure_vectors[ERRORS], 1e300
+    while True:
+        poses_kernel(t.tree, t.links, q, t.work)
+        closure_errors(t.tree, t.loop_ints, t.loops, t.ratios, t.term_ints, q, t.work, errors)
+        worst = 0.0
+        for i in range(errors.size):
+            worst = max(worst, abs(errors[i]))
+            errors[i] = -errors[i]
+        if worst <= _CLOSED or not worst < 0.5 * before:
+            return worst
+        before = worst
+        factor_kernel(t.tree, t.links, t.work)
+        factor_loops(t, t.work, errors.size, max(TOLERANCE, 10.0 * worst))
+        answer(t, t.work, errors, dv, t.closure_vectors[OTHER_FORCES])
+        integrate_kernel(t.tree, q, dv, 1.0, ahead)
+        transport(t.tree, q, ahead, v)
+        copy_into(q, ahead)
+
+
+@kernel
+def project_contacts(t: Tables, m: int) -> None:
+    """Rows of L of m contacts as they are with the closures answering; the factors of the tree must be in `work`."""
+    factor_loops(t, t.work, t.control[INDEPENDENT], TOLERANCE)
+    project_rows(t.basis, t.control[RANK], t.L, 3 * m, t.contact_parts)
+
+
+@kernel
+def add_reactions(t: Tables, m: int) -> None:
+    """Add to the closures' forces of the step their answer to the impulses of m contacts, as means over the piece."""
+    parts, forces = t.closure_vectors[PARTS], t.closure_vectors[OTHER_FORCES]
+    for j in range(t.control[RANK]):
+        parts[j] = 0.0
+        for i in range(3 * m):
+            parts[j] -= t.contact_parts[i, j] * t.impulses[i]
+    multipliers_of(t.left, t.right, t.control[RANK], parts, forces)
+    for i in range(forces.size):
+        t.closure_vectors[FORCES, i] += forces[i] / t.monitor[PIECE]

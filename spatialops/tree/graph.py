@@ -1,0 +1,322 @@
+"""Mechanisms with loops, given as a graph: a spanning tree becomes the model, joints that it cuts become closures.
+
+Which joints are cut is a choice ([J] section 4 leaves it open). Here: never one that a closure cannot stand for; then
+those that leave the fewest closure rows, so that the tree is as small as it can be; then those furthest from the world,
+so that the tree is shallow. `SpanningTree` says what was chosen, and `cut` overrides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.algebra.inertia import Inertia
+from spatialops.algebra.rotation import rotation_matrix
+from spatialops.errors import ModelError
+from spatialops.tree.builder import WORLD, TreeBuilder, three
+from spatialops.tree.joint import Joint
+from spatialops.tree.loop import Loop, Loops
+from spatialops.tree.model import Model
+
+# Kinds of joints that a closure can stand for: kind of the closure, and its number of rows.
+CUTTABLE = {"ball": ("ball", 3), "revolute": ("revolute", 5), "prismatic": ("prismatic", 5), "fixed": ("weld", 6)}
+
+
+@dataclass(frozen=True)
+class SpanningTree:
+    """What `spanning_tree` chose.
+
+    Attributes
+    ----------
+    steps : tuple of (joint, from body, to body)
+        Joints of the tree in the order in which they reach bodies from the world.
+    cut_joints : tuple of str
+        Joints left to be closures.
+    floating : tuple of str
+        Bodies that get a free joint, since nothing else leads to them from the world.
+    """
+
+    steps: tuple[tuple[str, str, str], ...]
+    cut_joints: tuple[str, ...]
+    floating: tuple[str, ...]
+
+    @property
+    def tree_joints(self) -> tuple[str, ...]:
+        """Names of the joints of the tree."""
+        return tuple(step[0] for step in self.steps)
+
+
+def spanning_tree(
+    edges: Iterable[tuple[str, str, str, int | None]], *, root: str | None = None, cut: Sequence[str] = ()
+) -> SpanningTree:
+    """Choose the joints of a tree among those of a mechanism.
+
+    Parameters
+    ----------
+    edges : iterable of (joint, body, body, rows)
+        Joints by name; `rows` that a closure in its place would have, None where there is no such closure.
+    root : str, optional
+        Body that gets a free joint where a part of the mechanism has no joint to the world (default: the first named).
+    cut : sequence of str
+        Joints that must be cut.
+
+    Returns
+    -------
+    SpanningTree
+
+    Raises
+    ------
+    ModelError
+        For an unknown name, or a loop all of whose joints are such that no closure can stand for them.
+    """
+    edges, graph = list(edges), nx.MultiGraph()
+    graph.add_node(WORLD)
+    for joint, a, b, rows in edges:
+        graph.add_edge(a, b, key=joint, rows=rows)
+    _check_overrides(graph, edges, root, cut)
+    floating = _floating(graph, root)
+    depth = nx.multi_source_dijkstra_path_length(graph, {WORLD, *floating}, weight=None)
+    last = 1.0 + max(depth.values())
+    kept = nx.MultiGraph()
+    kept.add_nodes_from(graph)
+    for joint, a, b, rows in edges:
+        if joint not in cut:  # rows decide, then depth: the sum of two depths is below 2 last
+            weight = (100.0 if rows is None else float(rows)) * 4.0 * last - depth[a] - depth[b]
+            kept.add_edge(a, b, key=joint, weight=weight)
+    tree = nx.MultiGraph()
+    tree.add_nodes_from(kept)
+    tree.add_edges_from((a, b, key) for a, b, key in nx.maximum_spanning_edges(kept, keys=True, data=False))
+    chosen = {key for _, _, key in tree.edges(keys=True)}
+    for joint, a, b, rows in edges:
+        if joint not in chosen and rows is None:
+            raise ModelError(
+                f"joint {joint!r} between {a!r} and {b!r}: closes a loop, and no joint of it is a ball, revolute, "
+                "prismatic or fixed one without damping, limits or armature, which a closure could stand for"
+            )
+    starts = [WORLD, *floating]
+    if nx.number_connected_components(tree) > len(starts):
+        raise ModelError(f"cut: {', '.join(map(repr, cut))} would take the mechanism apart")
+    steps = []
+    for start in starts:
+        for a, b in nx.bfs_edges(tree, start):
+            steps.append((next(iter(tree[a][b])), a, b))
+    return SpanningTree(tuple(steps), tuple(joint for joint, *_ in edges if joint not in chosen), tuple(floating))
+
+
+def _check_overrides(graph: Any, edges: list[Any], root: str | None, cut: Sequence[str]) -> None:
+    names = {joint: rows for joint, _, _, rows in edges}
+    if isinstance(cut, str):
+        raise ModelError(f"cut: expected a sequence of names of joints, got the single name {cut!r}")
+    for joint in cut:
+        if joint not in names:
+            raise ModelError(f"cut: there is no joint {joint!r}")
+        if names[joint] is None:
+            raise ModelError(
+                f"cut: no closure can stand for joint {joint!r}; choose a ball, revolute, prismatic or fixed one"
+            )
+    if root is not None and root not in graph:
+        raise ModelError(f"root: there is no body {root!r}")
+    if root not in (None, WORLD) and nx.has_path(graph, WORLD, root):
+        raise ModelError(f"root: {root!r} is joined to the world, which is the root there")
+
+
+def _floating(graph: Any, root: str | None) -> list[str]:
+    """One body of every part of the mechanism that is not joined to the world: `root` or the first named."""
+    order = {name: i for i, name in enumerate(graph)}
+    parts = [part for part in nx.connected_components(graph) if WORLD not in part]
+    return [root if root is not None and root in part else min(part, key=order.__getitem__) for part in parts]
+
+
+@dataclass(frozen=True, eq=False)
+class _Edge:
+    joint: Joint
+    bodies: tuple[str, str]
+    positions: tuple[Array, Array]
+    rotations: tuple[Array, Array]
+
+    @property
+    def rows(self) -> int | None:
+        """Rows of the closure that could stand for it; none where it has data that a closure has no place for."""
+        plain = not any(self.joint.values(name).any() for name in ("damping", "armature", "dry_friction"))
+        bounded = np.isfinite(self.joint.values("lower")).any() or np.isfinite(self.joint.values("upper")).any()
+        return CUTTABLE[self.joint.kind][1] if self.joint.kind in CUTTABLE and plain and not bounded else None
+
+
+class GraphBuilder:
+    """Collects bodies and the joints between them, loops allowed, and builds a tree with closures.
+
+    Parameters
+    ----------
+    gravity : (3,) array_like
+        m/s^2, world axes.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> graph = so.GraphBuilder()
+    >>> for name in ("crank", "coupler", "rocker"):
+    ...     _ = graph.add_body(name, so.Inertia.box((1.0, 0.1, 0.1), mass=1.0).shifted((0.5, 0.0, 0.0)))
+    >>> _ = graph.add_joint("A", "world", "crank", so.Joint("revolute", axis="y"))
+    >>> _ = graph.add_joint("B", "crank", "coupler", so.Joint("revolute", axis="y"), position_a=(1.0, 0.0, 0.0))
+    >>> _ = graph.add_joint("C", "coupler", "rocker", so.Joint("revolute", axis="y"), position_a=(1.0, 0.0, 0.0))
+    >>> _ = graph.add_joint("D", "rocker", "world", so.Joint("revolute", axis="y"), position_a=(1.0, 0.0, 0.0),
+    ...                     position_b=(1.0, 0.0, 0.0))
+    >>> model, loops = graph.build()
+    >>> graph.tree_joints, graph.cut_joints
+    (('A', 'D', 'B'), ('C',))
+    """
+
+    def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+        self._gravity = gravity
+        self._bodies: dict[str, Inertia | None] = {}
+        self._edges: dict[str, _Edge] = {}
+        self._tree: SpanningTree | None = None
+
+    def add_body(self, name: Any, inertia: Inertia | None = None) -> GraphBuilder:
+        """Add a body with its inertia in its own frame.
+
+        Raises
+        ------
+        ModelError
+            For a name that is taken, or an inertia that is none.
+        """
+        if not isinstance(name, str) or name in ("", WORLD, *self._bodies):
+            raise ModelError(f"body {name!r}: name: expected a new non-empty string other than 'world'")
+        if inertia is not None and not isinstance(inertia, Inertia):
+            raise ModelError(f"body {name!r}: inertia: expected an Inertia, got {type(inertia).__name__}")
+        self._bodies[name] = inertia
+        return self
+
+    def add_joint(
+        self,
+        name: Any,
+        a: str,
+        b: str,
+        joint: Joint | str,
+        *,
+        position_a: Any = (0.0, 0.0, 0.0),
+        position_b: Any = (0.0, 0.0, 0.0),
+        rotation_a: Any = None,
+        rotation_b: Any = None,
+    ) -> GraphBuilder:
+        """Join two bodies (or a body and "world") by a joint with a frame on either.
+
+        Parameters
+        ----------
+        name : str
+            Unique.
+        a, b : str
+            Names of bodies, added before or after. Coordinates are those of b against a; where the tree goes from b to
+            a, axes are turned round so that those of a revolute, prismatic, screw or cylindrical joint keep their
+            sense.
+        joint : Joint or str
+            The joint, or its kind.
+        position_a, position_b, rotation_a, rotation_b
+            Pose of the joint's frame in the frames of a and b; the two frames coincide where its coordinates are zero.
+
+        Raises
+        ------
+        ModelError
+            For a name that is taken, equal bodies, or wrong values.
+        """
+        if not isinstance(name, str) or name in ("", *self._edges):
+            raise ModelError(f"joint {name!r}: name: expected a new non-empty string")
+        if a == b:
+            raise ModelError(f"joint {name!r}: joins {a!r} to itself")
+        joint = Joint(joint, name=name) if isinstance(joint, str) else joint
+        if not isinstance(joint, Joint):
+            raise ModelError(f"joint {name!r}: expected a Joint or the name of a kind, got {joint!r}")
+        self._edges[name] = _Edge(
+            joint,
+            (a, b),
+            (three("position_a", position_a, name), three("position_b", position_b, name)),
+            (rotation_matrix(rotation_a, f"joint {name!r}"), rotation_matrix(rotation_b, f"joint {name!r}")),
+        )
+        return self
+
+    @property
+    def tree_joints(self) -> tuple[str, ...]:
+        """Joints of the tree that was built last (of the one that would be, before)."""
+        return (self._tree or self.spanning_tree()).tree_joints
+
+    @property
+    def cut_joints(self) -> tuple[str, ...]:
+        """Joints that became closures, likewise."""
+        return (self._tree or self.spanning_tree()).cut_joints
+
+    def spanning_tree(self, *, root: str | None = None, cut: Sequence[str] = ()) -> SpanningTree:
+        """The choice that `build` makes with these options."""
+        for name, edge in self._edges.items():
+            for body in edge.bodies:
+                if body != WORLD and body not in self._bodies:
+                    raise ModelError(f"joint {name!r}: there is no body {body!r}")
+        joined = {body for edge in self._edges.values() for body in edge.bodies}
+        loose = [body for body in self._bodies if body not in joined]
+        edges = [(name, *edge.bodies, edge.rows) for name, edge in self._edges.items()]
+        chosen = spanning_tree(edges, root=None if root in loose else root, cut=cut)
+        return SpanningTree(chosen.steps, chosen.cut_joints, (*chosen.floating, *loose))
+
+    def build(self, *, root: str | None = None, cut: Sequence[str] = ()) -> tuple[Model, Loops]:
+        """The tree, and the closures of the joints that it cuts.
+
+        Parameters
+        ----------
+        root : str, optional
+            Body that gets a free joint where no joint leads to the world.
+        cut : sequence of str
+            Joints that must be cut.
+
+        Returns
+        -------
+        (Model, Loops)
+            Joints keep their names. A body keeps its name and frame; where its joint's frame is another one, the moving
+            body of the model is named "body@joint" and the body is fixed to it. `tree_joints` and `cut_joints` of this
+            builder say what was chosen.
+
+        Raises
+        ------
+        ModelError
+            As `spanning_tree` and `TreeBuilder.build`.
+        """
+        tree = self._tree = self.spanning_tree(root=root, cut=cut)
+        builder = TreeBuilder(self._gravity)
+        for body in tree.floating:
+            builder.add_body(body, joint="free", inertia=self._bodies[body])
+        for name, parent, child in tree.steps:
+            self._hang(builder, name, parent, child)
+        model = builder.build()
+        return model, Loops(model, [self._closure(name) for name in tree.cut_joints])
+
+    def _hang(self, builder: TreeBuilder, name: str, parent: str, child: str) -> None:
+        edge = self._edges[name]
+        forward = edge.bodies == (parent, child)
+        near, far = (0, 1) if forward else (1, 0)
+        joint = edge.joint.renamed(name) if forward else edge.joint.reversed().renamed(name)
+        place: dict[str, Any] = {"position": edge.positions[near], "rotation": edge.rotations[near]}
+        turn, shift = edge.rotations[far].T, -edge.rotations[far].T @ edge.positions[far]
+        if not shift.any() and np.array_equal(turn, np.eye(3)):
+            builder.add_body(child, parent=parent, joint=joint, inertia=self._bodies[child], **place)
+            return
+        carrier = f"{child}@{name}"
+        builder.add_body(carrier, parent=parent, joint=joint, **place)
+        builder.add_body(child, parent=carrier, inertia=self._bodies[child], position=shift, rotation=turn)
+
+    def _closure(self, name: str) -> Loop:
+        edge, kind = self._edges[name], CUTTABLE[self._edges[name].joint.kind][0]
+        (a, b), (position_a, position_b), (rotation_a, rotation_b) = edge.bodies, edge.positions, edge.rotations
+        return Loop(
+            kind=kind,
+            name=name,
+            a=b,
+            b=a,
+            position_a=position_b,
+            position_b=position_a,
+            rotation_a=rotation_b,
+            rotation_b=rotation_a,
+            axis=edge.joint.axis if kind in ("revolute", "prismatic") else "z",
+        )
