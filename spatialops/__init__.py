@@ -44,12 +44,14 @@ if TYPE_CHECKING:
         loop_velocities,
     )
     from spatialops.operators import SpatialOperators
+    from spatialops.simulation.maximal import maximal_scene, maximal_state, tree_state
     from spatialops.tree.graph import GraphBuilder, SpanningTree, spanning_tree
 
 
 # Imported when they are first asked for: few programs need them.
 _LAZY = {
     "SpatialOperators": "spatialops.operators",
+    **dict.fromkeys(("maximal_scene", "maximal_state", "tree_state"), "spatialops.simulation.maximal"),
     **dict.fromkeys(("GraphBuilder", "SpanningTree", "spanning_tree"), "spatialops.tree.graph"),
     **dict.fromkeys(
         (
@@ -118,6 +120,8 @@ __all__ = [
     "loop_jacobian",
     "loop_velocities",
     "mass_matrix",
+    "maximal_scene",
+    "maximal_state",
     "models",
     "momentum",
     "node_accelerations",
@@ -125,4 +129,5 @@ __all__ = [
     "node_velocities",
     "spanning_tree",
     "to_maximal",
+    "tree_state",
 ]

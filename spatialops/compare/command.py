@@ -137,7 +137,26 @@ def _paper(say: _printer, options: dict[str, Any], quick: bool) -> tuple[list[Ro
         "links": {"counts": over_links, "us": times, "fit": fits[0].coefficients, "rms": fits[0].unexplained},
         "contacts": {"counts": over_contacts, "us": more, "fit": fits[1].coefficients, "rms": fits[1].unexplained},
     }
-    return first + second, {"os_assembly": costs}
+    return first + second, {"os_assembly": costs, "trajectories": _trajectories(say, quick)}
+
+
+def _trajectories(say: _printer, quick: bool) -> list[dict[str, float]]:
+    """How the motions of OS and NMC/OS draw together as the step shrinks."""
+    from spatialops.compare.trajectories import largest_difference, pendulum_motions
+
+    links, until = (4, 0.5) if quick else (12, 0.9)
+    say(f"\nPendulum of {links} links, tree coordinates (os) and free bodies with closures (nmc/os), until {until} s:")
+    lines = []
+    for dt in (4e-3, 2e-3, 1e-3):
+        motions = pendulum_motions(links, dt=dt, duration=until)
+        apart = largest_difference(motions, until)
+        cost = {name: 1e6 * motion.seconds for name, motion in motions.items()}
+        lines.append({"dt": dt, "difference": apart, "os_us": cost["os"], "nmc_os_us": cost["nmc/os"]})
+        say(
+            f"  dt {1e3 * dt:.0f} ms: angles differ by at most {apart:.1e} rad; a step takes {cost['os']:.1f} us and "
+            f"{cost['nmc/os']:.0f} us"
+        )
+    return lines
 
 
 def _write(out: Path, rows: list[Row], text: str, data: dict[str, Any]) -> None:
@@ -154,3 +173,14 @@ def _write(out: Path, rows: list[Row], text: str, data: dict[str, Any]) -> None:
             counts.append(row.links)
             times.append(row.total)
         times_over_links(out / "compare.png", curves)
+        _draw_motions(out / "motion.png")
+
+
+def _draw_motions(path: Path) -> None:
+    """[J] figure 6: height and vertical velocity of the last link by OS and NMC/OS."""
+    from spatialops.compare.trajectories import pendulum_motions
+    from spatialops.view.plots import height_and_velocity
+
+    motions = pendulum_motions(12, dt=5e-4)
+    curves = {name: (motion.heights, motion.velocities) for name, motion in motions.items()}
+    height_and_velocity(path, times=motions["os"].times, curves=curves, impacts=motions["os"].impacts)

@@ -1,0 +1,62 @@
+"""The same motion in minimal and in maximal coordinates: [J] figure 6, and how the difference shrinks with the step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.dynamics.jacobian import node_positions, node_velocities
+from spatialops.models.pendulum import pendulum
+from spatialops.simulation.maximal import maximal_scene, tree_state
+from spatialops.simulation.record import Record
+from spatialops.simulation.simulator import Simulator
+from spatialops.tree.model import Model, Node
+from spatialops.tree.state import State
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Height (m) and vertical velocity (m/s) of the last link over time, impacts, and seconds a step took."""
+
+    times: Array
+    heights: Array
+    velocities: Array
+    impacts: Array
+    q: Array
+    seconds: float
+
+
+def pendulum_motions(links: int = 12, *, dt: float = 1e-3, duration: float = 3.0) -> dict[str, Motion]:
+    """The paper's pendulum by OS in tree coordinates and by OS on free bodies (NMC/OS)."""
+    scene = pendulum(links).scene()
+    steps = round(duration / dt)
+    motions = {}
+    for name, chosen in (("os", scene), ("nmc/os", maximal_scene(scene))):
+        simulator = Simulator(chosen, dt=dt)
+        simulator.run(duration=dt)  # loads the kernels
+        begin = perf_counter()
+        record = simulator.run(duration=duration, record_every=max(1, steps // 600))
+        motions[name] = _motion(scene.model, record, (perf_counter() - begin) / max(steps, 1))
+    return motions
+
+
+def _motion(model: Model, record: Record, seconds: float) -> Motion:
+    states = [State(q, v) for q, v in zip(record.q, record.v, strict=True)]
+    if record.q.shape[1] != model.nq:
+        states = [tree_state(model, state) for state in states]
+    last = [Node(model.n_bodies - 1)]
+    heights = np.array([node_positions(model, state.q, last)[0, 2] for state in states])
+    velocities = np.array([node_velocities(model, state.q, state.v, last)[0, 5] for state in states])
+    q = np.array([state.q for state in states])
+    return Motion(record.times, heights, velocities, record.events[:, 0].copy(), q, seconds)
+
+
+def largest_difference(motions: dict[str, Motion], until: float) -> float:
+    """Largest difference (rad) of any joint's angle up to the time `until`."""
+    one, other = motions.values()
+    early = one.times <= until
+    turn = one.q[early] - other.q[early]
+    return float(np.abs((turn + np.pi) % (2.0 * np.pi) - np.pi).max())
