@@ -364,4 +364,4 @@ class Lemke:
             z,
             w,
         )
-        return LCPSolution(z, w, Status(code), pivots, residual, "lemke")
+        return LCPSolution(z, problem.A @ z + problem.b, Status(code), pivots, residual, "lemke")
