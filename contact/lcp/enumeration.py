@@ -98,7 +98,9 @@ class Enumeration:
         for z, violation in self._candidates(problem):
             if violation > _DOUBT:
                 continue
-            z, residual = polish(problem, z, self.tolerance, 1)
+            residual = problem.residual(z)
+            if residual > 1e-3 * self.tolerance:
+                z, residual = polish(problem, z, 1e-3 * self.tolerance, 1)
             doubtful |= residual > self.tolerance
             reach = 1e-9 * max(1.0, np.abs(z).max(initial=0.0))
             known = any(np.abs(z - other).max(initial=0.0) <= reach for other in found)

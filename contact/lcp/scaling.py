@@ -59,9 +59,14 @@ def row_scales(A: Array, out: Array) -> None:
     for i in range(n):
         out[i] = 0.0
     for i in range(n):
+        largest = 0.0
         for j in range(n):
             a = abs(A[i, j])
-            out[i], out[j] = max(out[i], a), max(out[j], a)
+            if a > largest:
+                largest = a
+            if a > out[j]:
+                out[j] = a
+        out[i] = max(out[i], largest)
     for i in range(n):
         out[i] = 1.0 / math.sqrt(out[i]) if out[i] > 0.0 else 1.0
 
