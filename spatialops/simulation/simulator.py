@@ -78,8 +78,9 @@ class Simulator:
     scene : Scene
     formulation : Formulation
         Default `OperationalSpace(n_f=4)`, which the compiled loop runs; others are called from it.
-    solver : {"auto", "lemke"} or Solver
-        "auto" solves in the compiled loop: last step's active set, then Lemke, then the ladder of `contact.solve`.
+    solver : str or Solver
+        "auto" solves in the compiled loop: last step's active set, then Lemke, then the ladder of `contact.solve`;
+        others, by the names that `contact.solve` takes or as objects, are called from it.
     dt : float
         Step, s.
     integrator : {"moreau", "semi-implicit", "rk4"}
