@@ -10,6 +10,7 @@ from spatialops.contact.formulations.trinkle import Trinkle
 from spatialops.contact.lcp.bounds import Recovery
 from spatialops.contact.lcp.convex_qp import ConvexQP
 from spatialops.contact.lcp.enumeration import Enumeration
+from spatialops.contact.lcp.exact import ExactLemke
 from spatialops.contact.lcp.handles import Handles, Solver
 from spatialops.contact.lcp.interior_point import InteriorPoint
 from spatialops.contact.lcp.ladder import Auto
@@ -43,6 +44,7 @@ __all__ = [
     "Auto",
     "ConvexQP",
     "Enumeration",
+    "ExactLemke",
     "InteriorPoint",
     "Lemke",
     "Newton",

@@ -9,6 +9,7 @@ import numpy as np
 from spatialops._arrays import array
 from spatialops.contact.lcp.convex_qp import ConvexQP
 from spatialops.contact.lcp.enumeration import Enumeration
+from spatialops.contact.lcp.exact import ExactLemke
 from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.lcp.interior_point import InteriorPoint
 from spatialops.contact.lcp.ladder import Auto
@@ -27,6 +28,7 @@ SOLVERS: dict[str, type[Solver]] = {
     "newton": Newton,
     "interior-point": InteriorPoint,
     "enumeration": Enumeration,
+    "exact": ExactLemke,
     "qp": ConvexQP,
 }
 _TOLERANCE = 1e-9
@@ -39,8 +41,8 @@ def solve(problem: MixedLCP, solver: str | Solver = "auto", warm_start: Any = No
     ----------
     problem : MixedLCP
     solver : str or Solver
-        "auto" (a ladder of all that follow), "lemke", "principal-pivoting", "gauss-seidel", "newton",
-        "interior-point", "enumeration", "qp", or a solver object with its options, such as ``Lemke(max_pivots=50)``.
+        "auto" (a ladder of most that follow), "lemke", "principal-pivoting", "gauss-seidel", "newton",
+        "interior-point", "enumeration", "exact", "qp", or a solver object with its options: ``Lemke(max_pivots=50)``.
         docs/solvers.md says which to choose.
     warm_start : (n,) array_like, optional
         An earlier solution.

@@ -13,88 +13,142 @@ from spatialops.contact.lcp.problem import MixedLCP, residual_kernel
 
 
 @kernel
-def factor_lu(M: Array, n: int, rows: IntArray) -> bool:
-    """LU with partial pivoting of M[:n, :n] in place, row order in `rows`; False if it is singular to rounding."""
-    scale = 0.0
+def factor_lu(M: Array, n: int, rows: IntArray, columns: IntArray) -> int:
+    """Row echelon form P M = L U of M[:n, :n] in place, row order in `rows`; returns the rank.
+
+    Where a column depends on those before it, to rounding, it is dropped: its entry of `columns` i becomes -1 - i.
+    """
+    scale, rank = 0.0, 0
     for i in range(n):
         rows[i] = i
         for j in range(n):
             scale = max(scale, abs(M[i, j]))
     for c in range(n):
-        best, pivot = c, abs(M[c, c])
-        for i in range(c + 1, n):
+        best, pivot = rank, 0.0
+        for i in range(rank, n):
             if abs(M[i, c]) > pivot:
                 best, pivot = i, abs(M[i, c])
         if not pivot > 1e-13 * scale:
-            return False
-        if best != c:
+            columns[c] = -1 - columns[c]
+            continue
+        if best != rank:
             for j in range(n):
-                M[c, j], M[best, j] = M[best, j], M[c, j]
-            rows[c], rows[best] = rows[best], rows[c]
-        inverse = 1.0 / M[c, c]
-        for i in range(c + 1, n):
+                M[rank, j], M[best, j] = M[best, j], M[rank, j]
+            rows[rank], rows[best] = rows[best], rows[rank]
+        inverse = 1.0 / M[rank, c]
+        for i in range(rank + 1, n):
             f = M[i, c] * inverse
             if f != 0.0:
                 M[i, c] = f
                 for j in range(c + 1, n):
-                    M[i, j] -= f * M[c, j]
+                    M[i, j] -= f * M[rank, j]
             else:
                 M[i, c] = 0.0
-    return True
+        rank += 1
+    return rank
 
 
 @kernel
-def substitute_lu(M: Array, n: int, rows: IntArray, right: Array, out: Array) -> None:
-    """Solve with the factors of `factor_lu`: out = M^-1 right."""
+def substitute_lu(M: Array, n: int, rank: int, rows: IntArray, columns: IntArray, right: Array, out: Array) -> None:
+    """Solve with the factors of `factor_lu`, zero where a column was dropped; `right` is overwritten."""
     for i in range(n):
-        total = right[rows[i]]
-        for j in range(i):
-            total -= M[i, j] * out[j]
-        out[i] = total
-    for i in range(n - 1, -1, -1):
-        total = out[i]
-        for j in range(i + 1, n):
-            total -= M[i, j] * out[j]
-        out[i] = total / M[i, i]
+        out[i] = right[rows[i]]
+    row = 0
+    for c in range(n):
+        right[c] = 0.0
+        if columns[c] >= 0:
+            for i in range(row + 1, n):
+                out[i] -= M[i, c] * out[row]
+            row += 1
+    row = rank
+    for c in range(n - 1, -1, -1):
+        if columns[c] < 0:
+            continue
+        row -= 1
+        total = out[row]
+        for j in range(c + 1, n):
+            total -= M[row, j] * right[j]
+        right[c] = total / M[row, c]
+    for i in range(n):
+        out[i] = right[i]
+
+
+@kernel
+def nudge_basis(
+    A: Array, b: Array, n_free: int, active: IntArray, z: Array, w: Array, M: Array, ints: IntArray, vectors: Array
+) -> float:
+    """Move z to where w = 0 on the active rows, and z = 0 elsewhere; returns the residual.
+
+    Up to three steps (iterative refinement); then negative z are clipped, and the residual is that of what is returned.
+    Where the active block is singular, as with redundant contacts, what depends on others stays where it is.
+    """
+    n, m = b.size, 0
+    chosen, rows = ints[0], ints[1]
+    for i in range(n):
+        if i < n_free or active[i] != 0:
+            chosen[m] = i
+            m += 1
+        else:
+            z[i] = 0.0
+    for i in range(m):
+        for j in range(m):
+            M[i, j] = A[chosen[i], chosen[j]]
+    rank = factor_lu(M, m, rows, chosen)
+    right, step = vectors[0], vectors[1]
+    for _ in range(3):
+        for i in range(m):
+            p = chosen[i] if chosen[i] >= 0 else -1 - chosen[i]
+            total = b[p]
+            for j in range(m):
+                q = chosen[j] if chosen[j] >= 0 else -1 - chosen[j]
+                total += A[p, q] * z[q]
+            right[i] = -total
+        substitute_lu(M, m, rank, rows, chosen, right, step)
+        largest, change = 0.0, 0.0
+        for i in range(m):
+            if chosen[i] >= 0:
+                z[chosen[i]] += step[i]
+                largest, change = max(largest, abs(z[chosen[i]])), max(change, abs(step[i]))
+        if change <= 1e-13 * largest:
+            break
+    for i in range(n_free, n):
+        z[i] = max(z[i], 0.0)
+    return residual_kernel(A, b, n_free, z, w)
 
 
 @kernel
 def solve_basis(
     A: Array, b: Array, n_free: int, active: IntArray, z: Array, w: Array, M: Array, ints: IntArray, vectors: Array
 ) -> float:
-    """z with w = 0 on the active rows and z = 0 elsewhere; returns the residual (infinity where the basis is singular).
-
-    Up to two steps of iterative refinement; then negative z are clipped, and the residual is that of what is returned.
-    """
-    n, m = b.size, 0
-    chosen, rows = ints[0], ints[1]
-    for i in range(n):
+    """`nudge_basis` from z = 0: the complementary point of a basis."""
+    for i in range(b.size):
         z[i] = 0.0
-        if i < n_free or active[i] != 0:
-            chosen[m] = i
-            m += 1
-    for i in range(m):
-        for j in range(m):
-            M[i, j] = A[chosen[i], chosen[j]]
-    if not factor_lu(M, m, rows):
-        return 1e300
-    right, step = vectors[0], vectors[1]
-    for _ in range(3):
-        for i in range(m):
-            total = b[chosen[i]]
-            for j in range(m):
-                total += A[chosen[i], chosen[j]] * z[chosen[j]]
-            right[i] = -total
-        substitute_lu(M, m, rows, right, step)
-        largest, change = 0.0, 0.0
-        for i in range(m):
-            z[chosen[i]] += step[i]
-            largest, change = max(largest, abs(z[chosen[i]])), max(change, abs(step[i]))
-        if change <= 1e-13 * largest:
-            break
-    for i in range(n_free, n):
-        z[i] = max(z[i], 0.0)
-    return residual_kernel(A, b, n_free, z, w)
+    return nudge_basis(A, b, n_free, active, z, w, M, ints, vectors)
+
+
+@kernel
+def warm_basis(
+    A: Array,
+    b: Array,
+    n_free: int,
+    active: IntArray,
+    tolerance: float,
+    z: Array,
+    w: Array,
+    M: Array,
+    ints: IntArray,
+    vectors: Array,
+) -> float:
+    """Start from an earlier z: nudge it on its active set, or else correct that set. Returns the residual."""
+    for i in range(b.size):
+        active[i] = 1 if z[i] > 0.0 else 0
+        z[i] = z[i] if i < n_free else max(z[i], 0.0)
+    residual = nudge_basis(A, b, n_free, active, z, w, M, ints, vectors)
+    if not residual <= tolerance:
+        for i in range(n_free, b.size):
+            active[i] = 1 if (active[i] != 0 and z[i] > 0.0) or (active[i] == 0 and w[i] < 0.0) else 0
+        residual = correct_basis(A, b, n_free, active, 6, tolerance, z, w, M, ints, vectors)
+    return residual
 
 
 @kernel
@@ -118,7 +172,7 @@ def correct_basis(
     n, residual = b.size, 1e300
     for _ in range(limit):
         residual = solve_basis(A, b, n_free, active, z, w, M, ints, vectors)
-        if residual <= tolerance or residual == 1e300:
+        if residual <= tolerance:
             break
         for i in range(n_free, n):
             active[i] = 1 if (active[i] != 0 and z[i] > 0.0) or (active[i] == 0 and w[i] < 0.0) else 0
@@ -144,7 +198,7 @@ def polish(problem: MixedLCP, z: Array, tolerance: float, limit: int = 6) -> tup
     if not np.isfinite(residual):
         return z, np.inf
     unit = np.abs(problem.A).max(initial=0.0)
-    active = unit * z > w
+    active = (unit * z > w) & (z > 0.0)
     active[: problem.n_free] = True
     best, smallest = z, residual
     candidate, found = corrected(problem, active, tolerance, limit)

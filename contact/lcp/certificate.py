@@ -10,7 +10,7 @@ from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.lcp.scaling import equilibrated
 
 _MARGIN = 1e-7  # |b| is 1: a contradiction smaller than this may be rounding
-_REACH = 1e8  # a solution further away than this (of unit |A| and |b|) would be lost in rounding
+_REACH = 1e10  # a solution further away than this (of unit |A| and |b|) would be lost in rounding
 
 
 def infeasible(problem: MixedLCP) -> Array | None:
@@ -23,7 +23,7 @@ def infeasible(problem: MixedLCP) -> Array | None:
     """
     if problem.size == 0:
         return None
-    easier, scales = equilibrated(problem.dense())
+    easier, scales = equilibrated(problem.dense(), two_sided=True)
     n, f = easier.size, easier.n_free
     A, b = easier.A, easier.b
     bounds = [(-1.0, 1.0)] * f + [(0.0, 1.0)] * (n - f)
@@ -44,4 +44,4 @@ def infeasible(problem: MixedLCP) -> Array | None:
     slip = max(np.abs(columns[:f]).max(initial=0.0), columns[f:].max(initial=0.0))
     if gain < _MARGIN or slip * _REACH > gain:
         return None
-    return np.asarray(y * scales[:-1])
+    return np.asarray(y * scales.rows)

@@ -18,7 +18,7 @@ from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.certificate import infeasible
 from spatialops.contact.lcp.handles import Handles, not_applicable
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
-from spatialops.contact.lcp.scaling import equilibrated, unscaled
+from spatialops.contact.lcp.scaling import equilibrated
 from spatialops.contact.lcp.status import Status
 from spatialops.errors import ArgumentError, MissingLibraryError
 
@@ -68,7 +68,7 @@ class ConvexQP:
             reason = f"the symmetric part of A has the eigenvalue {lowest / 2.0:.2e} (scaled): it is not semidefinite"
             return not_applicable(problem, name, reason)
         y, iterations = run(*_program(easier))
-        z = np.zeros(problem.size) if y is None else unscaled(y, scales)
+        z = np.zeros(problem.size) if y is None else scales.back(y)
         z[problem.n_free :] = np.maximum(z[problem.n_free :], 0.0)
         z, residual = polish(problem, z, self.tolerance)
         status = Status.INACCURATE

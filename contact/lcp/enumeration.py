@@ -18,12 +18,12 @@ from spatialops._arrays import Array
 from spatialops.contact.lcp.basis import corrected, polish
 from spatialops.contact.lcp.handles import Handles, not_applicable
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
-from spatialops.contact.lcp.scaling import equilibrated, unscaled
+from spatialops.contact.lcp.scaling import equilibrated
 from spatialops.contact.lcp.status import Status
 from spatialops.errors import ArgumentError
 
 _CHUNK = 2**16  # entries of all matrices that are factored together
-_SINGULAR = 1e-11  # singular values below this part of the largest count as zero
+_SINGULAR = 1e-14  # singular values below this part of the largest count as zero
 _DOUBT = 1e-6  # a basis that violates by less than this may be a solution spoilt by rounding: nothing is proved then
 
 
@@ -98,7 +98,9 @@ class Enumeration:
         for z, violation in self._candidates(problem):
             if violation > _DOUBT:
                 continue
-            z, residual = polish(problem, z, self.tolerance, 1)
+            residual = problem.residual(z)
+            if residual > 1e-3 * self.tolerance:
+                z, residual = polish(problem, z, 1e-3 * self.tolerance, 1)
             doubtful |= residual > self.tolerance
             reach = 1e-9 * max(1.0, np.abs(z).max(initial=0.0))
             known = any(np.abs(z - other).max(initial=0.0) <= reach for other in found)
@@ -114,7 +116,7 @@ class Enumeration:
 
     def _candidates(self, problem: MixedLCP) -> Iterator[tuple[Array, float]]:
         """A z (n,) for each complementary basis that has one, and by how much it violates, scaled."""
-        easier, scales = equilibrated(problem)
+        easier, scales = equilibrated(problem, two_sided=True)
         n, n_free = easier.size, easier.n_free
         if n == 0:
             yield np.zeros(0), 0.0
@@ -126,7 +128,7 @@ class Enumeration:
             active = np.ones((numbers.size, n), dtype=bool)
             active[:, n_free:] = (numbers[:, None] >> np.arange(pairs)) & 1
             for z, violation in _solve_bases(easier, active):
-                yield unscaled(z, scales), violation
+                yield scales.back(z), violation
 
 
 def _solve_bases(problem: MixedLCP, active: Any) -> Iterator[tuple[Array, float]]:
@@ -135,6 +137,7 @@ def _solve_bases(problem: MixedLCP, active: Any) -> Iterator[tuple[Array, float]
     C = np.where(active[:, None, :], -A, np.eye(b.size))
     U, s, Vh = np.linalg.svd(C)
     small: Any = s <= _SINGULAR * s[:, :1]
+    trust = 1e-14 * s[:, 0] / np.where(small, np.inf, s).min(axis=1)  # relative error of x
     y = np.einsum("kji,j->ki", U, b)
     lost = np.where(small, np.abs(y), 0.0).max(axis=1)
     x = np.einsum("kji,kj->ki", Vh, np.where(small, 0.0, y / np.where(small, 1.0, s)))
@@ -145,6 +148,8 @@ def _solve_bases(problem: MixedLCP, active: Any) -> Iterator[tuple[Array, float]
         if singular[i] and lost[i] > _DOUBT:
             continue  # A_SS z_S = -b_S has no solution
         violation = max(float(low[i] / size[i]), float(lost[i]))
+        if trust[i] > 0.1 * _DOUBT and violation <= 10.0 * trust[i]:
+            violation = min(violation, _DOUBT)  # rounding may have made it
         if singular[i] and violation > 1e-12 and lost[i] <= 1e-9:
             yield from _point_of_face(problem, active[i])
         else:

@@ -13,7 +13,7 @@ from spatialops._arrays import Array
 from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.handles import Handles
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
-from spatialops.contact.lcp.scaling import equilibrated, unscaled
+from spatialops.contact.lcp.scaling import equilibrated
 from spatialops.contact.lcp.status import Status
 
 
@@ -54,7 +54,7 @@ class InteriorPoint:
                 break
             z, w, length = moved
             if k % 3 == 0 or length < 1e-8:
-                candidate, found = polish(problem, unscaled(z, scales), self.tolerance, 3)
+                candidate, found = polish(problem, scales.back(z), self.tolerance, 3)
                 if found < smallest:
                     best, smallest = candidate, found
             if smallest <= self.tolerance:

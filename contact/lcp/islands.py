@@ -8,7 +8,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
-from spatialops.contact.lcp.basis import correct_basis
+from spatialops.contact.lcp.basis import warm_basis
 from spatialops.contact.lcp.lemke import N_COVERS, covering_vectors, lemke_kernel
 from spatialops.contact.lcp.problem import MixedLCP
 
@@ -60,11 +60,10 @@ def solve_islands_kernel(
     tables: Array,
     ints: IntArray,
     vectors: Array,
-    active: IntArray,
     z: Array,
     codes: IntArray,
 ) -> int:
-    """Solve each island from `active` (if `warm`), else by Lemke; `codes` says how each ended. Returns all pivots.
+    """Solve each island from z (if `warm`), else by Lemke; `codes` says how each ended. Returns all pivots.
 
     Flat scratch: `tables` 2 n (n + 2), `ints` 8 (n + 1), `vectors` (6 + covers) n.
     """
@@ -84,14 +83,14 @@ def solve_islands_kernel(
         right, x, y = vectors[3 * n : 3 * n + m], vectors[4 * n : 4 * n + m], vectors[5 * n : 5 * n + m]
         directions = vectors[6 * n : 6 * n + covers.shape[0] * m].reshape(covers.shape[0], m)
         for i in range(m):
-            right[i], set_[i] = b[rows[i]], active[rows[i]]
+            right[i], x[i] = b[rows[i]], z[rows[i]]
             for j in range(m):
                 sub[i, j] = A[rows[i], rows[j]]
             for k in range(covers.shape[0]):
                 directions[k, i] = covers[k, i]
         residual, code = 1e300, 0
         if warm:
-            residual = correct_basis(sub, right, f, set_, 6, tolerance, x, y, M, names[4:6], scratch)
+            residual = warm_basis(sub, right, f, set_, tolerance, x, y, M, names[4:6], scratch)
         if not residual <= tolerance:
             code, some, residual = lemke_kernel(
                 sub, right, f, directions, 10 * m + 100, tolerance, D, names, scratch, set_, x, y
@@ -99,7 +98,7 @@ def solve_islands_kernel(
             pivots += some
         codes[island] = code
         for i in range(m):
-            z[rows[i]], active[rows[i]] = x[i], set_[i]
+            z[rows[i]] = x[i]
     return pivots
 
 
@@ -114,9 +113,9 @@ def solve_islands(
 ) -> tuple[Array, int, IntArray]:
     """z, pivots and a code for each island."""
     n = problem.size
-    z, codes, active = np.zeros(n), np.zeros(count, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    z, codes = np.zeros(n), np.zeros(count, dtype=np.int64)
     if warm_start is not None:
-        active[:] = np.asarray(warm_start) > 0.0
+        z[:] = warm_start
     tables, vectors = np.empty(2 * n * (n + 2)), np.empty((6 + N_COVERS) * n)
     ints = np.empty(2 * n + 6 * (n + 1), dtype=np.int64)
     pivots = solve_islands_kernel(
@@ -131,7 +130,6 @@ def solve_islands(
         tables,
         ints,
         vectors,
-        active,
         z,
         codes,
     )

@@ -1,8 +1,9 @@
 """`solver="auto"`: a ladder of methods, each tried where the one before did not reach the residual.
 
 Free rows are eliminated, islands are solved apart, then: Lemke's method as given, on the equilibrated problem, a
-certificate that there is no solution, an interior point, Newton's method, Lemke from advanced starts, enumeration. Most
-problems end on the first rung. A rung counts only by the residual in the original data.
+certificate that there is no solution, an interior point, Newton's method, Lemke in exact arithmetic, Lemke from
+advanced starts, enumeration. Most problems end on the first rung. A rung counts only by the residual in the original
+data.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from spatialops.contact.lcp.basis import corrected, polish
 from spatialops.contact.lcp.certificate import infeasible
 from spatialops.contact.lcp.elimination import eliminate
 from spatialops.contact.lcp.enumeration import Enumeration
+from spatialops.contact.lcp.exact import ExactLemke
 from spatialops.contact.lcp.handles import Handles
 from spatialops.contact.lcp.interior_point import InteriorPoint
 from spatialops.contact.lcp.islands import SMALLEST, islands_of, solve_islands
 from spatialops.contact.lcp.lemke import Lemke
 from spatialops.contact.lcp.newton import Newton
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
-from spatialops.contact.lcp.scaling import balanced_residual, equilibrated, row_scales, unscaled
+from spatialops.contact.lcp.scaling import balanced_residual, equilibrated, row_scales
 from spatialops.contact.lcp.status import Status
 
 _FREE_ROWS = 16  # from here on free rows are eliminated at once instead of one by one
@@ -109,7 +111,7 @@ class Auto:
         if first.status == Status.NO_SOLUTION:
             return first
         for rung in _RUNGS:
-            if figure <= 1.0:
+            if figure <= 1.0 or self._rounding(problem, best, 0.01):
                 break
             found = rung(self, problem)
             total += found.iterations
@@ -118,8 +120,22 @@ class Auto:
                 break
             if (value := self._figure(problem, found)) < figure:
                 best, figure = found, value
-        status = first.status if best.status not in (Status.SOLVED, Status.NO_SOLUTION) else best.status
-        return replace(best, status=status, iterations=total)
+        if best.status not in (Status.SOLVED, Status.NO_SOLUTION):
+            detail = self._rounding(problem, best, 1.0)
+            best = replace(best, status=Status.INACCURATE if detail else first.status, detail=detail)
+        return replace(best, iterations=total)
+
+    def _rounding(self, problem: MixedLCP, solution: LCPSolution, luck: float) -> str:
+        """What to say where the residual is as small as rounding of A z lets it be, though above the tolerance.
+
+        Errors may cancel by luck, down to this part of their bound: below it going on is vain.
+        """
+        unit = np.abs(problem.b).max(initial=0.0)
+        if solution.residual <= self.tolerance or unit == 0.0 or _balance(problem, solution) > _BALANCED:
+            return ""
+        floor = np.finfo(np.float64).eps * float((np.abs(problem.A) @ np.abs(solution.z)).max()) / unit
+        vain = solution.residual <= floor and luck * floor > self.tolerance
+        return f"rounding of A z alone is {floor:.1e} of max |b|" if vain else ""
 
     def _figure(self, problem: MixedLCP, solution: LCPSolution) -> float:
         """At most 1 where both residuals hold."""
@@ -133,9 +149,16 @@ class Auto:
         return point(problem, z, like.status, like.iterations, name, self.tolerance, like.detail)
 
     def _equilibrated(self, problem: MixedLCP) -> LCPSolution:
-        easier, scales = equilibrated(problem)
-        found = Lemke(1e-3 * self.tolerance).solve(easier)
-        return self._back(problem, unscaled(found.z, scales), found, "lemke, equilibrated")
+        best = None
+        for two_sided in (False, True):
+            easier, scales = equilibrated(problem, two_sided=two_sided)
+            found = Lemke(1e-3 * self.tolerance).solve(easier)
+            answer = self._back(problem, scales.back(found.z), found, "lemke, equilibrated")
+            best = answer if best is None or self._figure(problem, answer) < self._figure(problem, best) else best
+            if self._figure(problem, best) <= 1.0 or (scales.rows == scales.columns).all():
+                break
+        assert best is not None
+        return best
 
     def _certificate(self, problem: MixedLCP) -> LCPSolution:
         z = np.zeros(problem.size)
@@ -149,20 +172,28 @@ class Auto:
         return InteriorPoint(self.tolerance).solve(problem)
 
     def _newton(self, problem: MixedLCP) -> LCPSolution:
-        easier, scales = equilibrated(problem)
+        easier, scales = equilibrated(problem, two_sided=True)
         best = None
         for start in _starts(easier):
             found = Newton(1e-2 * self.tolerance).solve(easier, start)
-            answer = self._back(problem, unscaled(found.z, scales), found, "newton, equilibrated")
+            answer = self._back(problem, scales.back(found.z), found, "newton, equilibrated")
             best = answer if best is None or answer.residual < best.residual else best
             if best.solved:
                 break
         assert best is not None
         return best
 
+    def _exact(self, problem: MixedLCP) -> LCPSolution:
+        elimination = eliminate(problem) if problem.n_free else None
+        if elimination is None:
+            return ExactLemke(self.tolerance).solve(problem)
+        inner = ExactLemke(self.tolerance).solve(elimination.reduced)
+        z, _ = elimination.back(inner.z)
+        return point(problem, z, inner.status, inner.iterations, "exact, free rows eliminated", self.tolerance)
+
     def _advanced_starts(self, problem: MixedLCP) -> LCPSolution:
         """Lemke after a random principal block has been exchanged: other paths, and other rays."""
-        easier, scales = equilibrated(problem)
+        easier, scales = equilibrated(problem, two_sided=True)
         elimination = eliminate(easier) if easier.n_free else None
         core = easier if elimination is None else elimination.reduced
         total, best = 0, np.zeros(problem.size)
@@ -176,7 +207,7 @@ class Auto:
             found = Lemke(self.tolerance).solve(other)
             total += found.iterations
             active = np.append(np.ones(easier.n_free, dtype=bool), np.where(block, found.z <= 0.0, found.z > 0.0))
-            start = unscaled(corrected(easier, active, 1e-12)[0], scales)
+            start = scales.back(corrected(easier, active, 1e-12)[0])
             z, residual = polish(problem, start, self.tolerance)
             if residual < smallest:
                 best, smallest = z, residual
@@ -195,6 +226,7 @@ _RUNGS: tuple[Rung, ...] = (
     Auto._certificate,
     Auto._interior_point,
     Auto._newton,
+    Auto._exact,
     Auto._advanced_starts,
     Auto._enumeration,
 )

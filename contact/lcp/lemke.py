@@ -16,7 +16,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import inlined, kernel
-from spatialops.contact.lcp.basis import correct_basis
+from spatialops.contact.lcp.basis import correct_basis, warm_basis
 from spatialops.contact.lcp.handles import Handles
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, residual_kernel
 from spatialops.contact.lcp.status import Status
@@ -344,9 +344,9 @@ class Lemke:
         if n == 0:
             return LCPSolution(z, w, Status.SOLVED, 0, 0.0, "lemke")
         if warm_start is not None:
-            active[:] = np.asarray(warm_start, dtype=np.float64) > 0.0
+            z[:] = warm_start
             A, b, f = problem.A, problem.b, problem.n_free
-            residual = correct_basis(A, b, f, active, 6, self.tolerance, z, w, D, ints[4:6], vectors)
+            residual = warm_basis(A, b, f, active, self.tolerance, z, w, D, ints[4:6], vectors)
             if residual <= self.tolerance:
                 return LCPSolution(z, w, Status.SOLVED, 0, residual, "lemke (warm)")
         limit = 10 * n + 100 if self.max_pivots is None else int(self.max_pivots)
@@ -364,4 +364,4 @@ class Lemke:
             z,
             w,
         )
-        return LCPSolution(z, w, Status(code), pivots, residual, "lemke")
+        return LCPSolution(z, problem.A @ z + problem.b, Status(code), pivots, residual, "lemke")

@@ -15,12 +15,13 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
-from spatialops.contact.lcp.basis import corrected
+from spatialops.contact.lcp.basis import corrected, polish
 from spatialops.contact.lcp.handles import Handles
 from spatialops.contact.lcp.lemke import (
     column_of,
     complement_of,
     covering_vectors,
+    dictionary_point,
     eliminate_free,
     exchange,
     largest_of,
@@ -157,6 +158,10 @@ class PrincipalPivoting:
             total += pivots
             status = Status(code)
             z, residual = corrected(problem, active, self.tolerance, 2)
+            if not residual <= self.tolerance:  # a singular free block: as the dictionary has it
+                z = np.zeros(n)
+                dictionary_point(D, problem.b, ints[0], problem.n_free, z)
+                z, residual = polish(problem, z, self.tolerance, 2)
             best = (z, residual) if residual < best[1] else best
         detail = ""
         if status == Status.NOT_APPLICABLE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,27 +12,44 @@ from spatialops._jit import kernel
 from spatialops.contact.lcp.problem import MixedLCP
 
 
-def equilibrated(problem: MixedLCP, passes: int = 10) -> tuple[MixedLCP, Array]:
-    """The problem with A -> S A S and b -> S b / max|S b|, S diagonal and positive (Ruiz 2001), and S with that factor.
+class Scales(NamedTuple):
+    """Of an equilibrated problem: A -> R A C, b -> factor R b, so that z = C z' / factor and w = w' / (factor R)."""
 
-    One S on both sides keeps complementarity, symmetry and definiteness; powers of two keep every digit.
+    rows: Array
+    columns: Array
+    factor: float
+
+    def back(self, z: Array) -> Array:
+        """Z of the equilibrated problem in the original one's units."""
+        return z * self.columns / self.factor
+
+
+def equilibrated(problem: MixedLCP, *, two_sided: bool = False, passes: int = 10) -> tuple[MixedLCP, Scales]:
+    """The problem with A -> R A C and b -> R b / max|R b|, R and C diagonal and positive (Ruiz 2001), and these scales.
+
+    Complementarity does not mind. R = C keeps symmetry and definiteness too; with `two_sided` they may differ where A
+    is scaled differently in rows and columns. Powers of two keep every digit.
     """
-    A, scale = np.array(problem.A), np.ones(problem.size)
+    A, rows, columns = np.array(problem.A), np.ones(problem.size), np.ones(problem.size)
     for _ in range(passes if problem.size else 0):
-        largest = np.sqrt(np.maximum(np.abs(A).max(axis=0), np.abs(A).max(axis=1)))
-        step = np.exp2(-np.round(np.log2(np.where(largest > 0.0, largest, 1.0))))
-        if (step == 1.0).all():
+        right, left = np.abs(A).max(axis=1), np.abs(A).max(axis=0)
+        if not two_sided:
+            right = left = np.maximum(right, left)
+        r, c = _power_of_two(1.0 / np.sqrt(_or_one(right))), _power_of_two(1.0 / np.sqrt(_or_one(left)))
+        if (r == 1.0).all() and (c == 1.0).all():
             break
-        A, scale = A * step[:, None] * step, scale * step
-    b = scale * problem.b
-    largest = np.abs(b).max(initial=0.0)
-    factor = np.exp2(-np.round(np.log2(largest))) if largest > 0.0 else 1.0
-    return MixedLCP(A, b * factor, problem.n_free), np.append(scale, factor)
+        A, rows, columns = A * r[:, None] * c, rows * r, columns * c
+    b = rows * problem.b
+    factor = float(_power_of_two(1.0 / _or_one(np.abs(b).max(initial=0.0))))
+    return MixedLCP(A, b * factor, problem.n_free), Scales(rows, columns, factor)
 
 
-def unscaled(z: Array, scales: Array) -> Array:
-    """Z of the equilibrated problem in the original one's units."""
-    return z * scales[:-1] / scales[-1]
+def _or_one(values: Any) -> Any:
+    return np.where(values > 0.0, values, 1.0)
+
+
+def _power_of_two(values: Any) -> Any:
+    return np.exp2(np.round(np.log2(values)))
 
 
 @kernel
@@ -41,9 +59,14 @@ def row_scales(A: Array, out: Array) -> None:
     for i in range(n):
         out[i] = 0.0
     for i in range(n):
+        largest = 0.0
         for j in range(n):
             a = abs(A[i, j])
-            out[i], out[j] = max(out[i], a), max(out[j], a)
+            if a > largest:
+                largest = a
+            if a > out[j]:
+                out[j] = a
+        out[i] = max(out[i], largest)
     for i in range(n):
         out[i] = 1.0 / math.sqrt(out[i]) if out[i] > 0.0 else 1.0
 

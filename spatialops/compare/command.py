@@ -93,6 +93,8 @@ def command(
         save(csv_file, tables.as_csv(rows))
     if out is not None:
         _write(out, rows, say.text, data)
+        if not scene:
+            _draw_motions(out / "motion.png")
     if as_json:
         click.echo(json.dumps(data, indent=1))
 
@@ -173,7 +175,6 @@ def _write(out: Path, rows: list[Row], text: str, data: dict[str, Any]) -> None:
             counts.append(row.links)
             times.append(row.total)
         times_over_links(out / "compare.png", curves)
-        _draw_motions(out / "motion.png")
 
 
 def _draw_motions(path: Path) -> None:

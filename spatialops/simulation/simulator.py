@@ -77,8 +77,9 @@ class Simulator:
     formulation : str or Formulation
         "os" (`OperationalSpace(n_f=4)`), which the compiled loop runs; "nmc", "mc", "rmc", "nmc/os", "trinkle" or an
         object with other options, which are called from it.
-    solver : {"auto", "lemke"} or Solver
-        "auto" solves in the compiled loop: last step's active set, then Lemke, then the ladder of `contact.solve`.
+    solver : str or Solver
+        "auto" solves in the compiled loop: last step's active set, then Lemke, then the ladder of `contact.solve`;
+        others, by the names that `contact.solve` takes or as objects, are called from it.
     dt : float
         Step, s.
     integrator : {"moreau", "semi-implicit", "rk4"}

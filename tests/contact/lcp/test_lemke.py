@@ -3,9 +3,6 @@
 Solutions need not be unique: what is judged is the residual, written here once more with numpy.
 """
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -15,7 +12,6 @@ from spatialops.errors import ArgumentError
 from tests.support.contacts import check_laws, feet_problem
 
 TOLERANCE = 1e-9
-FOLDER = Path(__file__).parents[4] / "shared" / "problems"
 
 
 def natural_residual(problem, z):
@@ -323,23 +319,3 @@ def test_problems_are_not_changed_and_answers_are_the_same_twice(rng):
     assert np.array_equal(problem.b, kept[0] @ kept[1])
     assert np.array_equal(first.z, second.z)
     assert first.iterations == second.iterations
-
-
-# --------------------------------------------------------------------------------------------- problems of others
-
-
-@pytest.mark.compiled
-@pytest.mark.skipif(not (FOLDER / "lcp").is_dir(), reason="the folder of other projects' problems is not here")
-def test_problems_of_other_projects():
-    entries = json.loads((FOLDER / "manifest.json").read_text())["lcp"]
-    wrong, solved = [], 0
-    for entry in entries:
-        with np.load(FOLDER / "lcp" / f"{entry['name']}.npz") as data:
-            problem = MixedLCP(data["M"], data["q"])
-        solution = solve(problem)
-        solved += solution.solved
-        if solution.solved and (entry["status"] == "no_solution" or natural_residual(problem, solution.z) > TOLERANCE):
-            wrong.append((entry["name"], entry["status"], solution.residual))
-    assert wrong == []
-    solvable = sum(entry["status"] != "no_solution" for entry in entries)
-    assert solved >= 0.9 * solvable
