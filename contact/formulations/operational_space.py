@@ -43,17 +43,26 @@ def assemble_kernel(W: Array, u: Array, friction: Array, offset: Array, facets: 
     n_b, width = u.size - 3 * m, nf + 1
     sigma, s = n_b + m * width, compliance_scale(W, n_b)
     inverse = 1.0 / s
-    for i in range(n_b):
-        b[i] = u[i]
-        put_row(W, i, 1.0, 0.0, 0.0, n_b, inverse, facets, A[i])
+    if n_b > 0:
+        assemble_closures(W, u, facets, inverse, m, A, b)
     for i in range(m):
         r = n_b + 3 * i
         for a in range(width):
             n_a, x_a, y_a = (1.0, 0.0, 0.0) if a == 0 else (0.0, facets[a - 1, 0], facets[a - 1, 1])
             row = n_b + width * i + a
             b[row] = n_a * u[r] + x_a * u[r + 1] + y_a * u[r + 2]
-            put_row(W, r, n_a, x_a, y_a, n_b, inverse, facets, A[row])
-            A[row, sigma + i] = 1.0 if a > 0 else 0.0
+            for j in range(n_b):
+                A[row, j] = inverse * (n_a * W[r, j] + x_a * W[r + 1, j] + y_a * W[r + 2, j])
+            for j in range(m):
+                c, start = n_b + 3 * j, n_b + width * j
+                w_n = inverse * (n_a * W[r, c] + x_a * W[r + 1, c] + y_a * W[r + 2, c])
+                w_x = inverse * (n_a * W[r, c + 1] + x_a * W[r + 1, c + 1] + y_a * W[r + 2, c + 1])
+                w_y = inverse * (n_a * W[r, c + 2] + x_a * W[r + 1, c + 2] + y_a * W[r + 2, c + 2])
+                A[row, start] = w_n
+                for e in range(nf):
+                    A[row, start + 1 + e] = facets[e, 0] * w_x + facets[e, 1] * w_y
+            for j in range(m):
+                A[row, sigma + j] = 1.0 if (j == i and a > 0) else 0.0
         row = sigma + i
         for j in range(sigma + m):
             A[row, j] = 0.0
@@ -65,29 +74,20 @@ def assemble_kernel(W: Array, u: Array, friction: Array, offset: Array, facets: 
 
 
 @kernel
-def put_row(
-    W: Array, r: int, n_a: float, x_a: float, y_a: float, n_b: int, inverse: float, facets: Array, out: Array
-) -> None:
-    """One row of A but for E: rows r to r + 2 of W combined, times the columns of D."""
-    nf = facets.shape[0]
-    m, sideways = (W.shape[0] - n_b) // 3, x_a != 0.0 or y_a != 0.0
-    n_a, x_a, y_a = inverse * n_a, inverse * x_a, inverse * y_a
-    for j in range(n_b):
-        out[j] = n_a * W[r, j]
-        if sideways:
-            out[j] += x_a * W[r + 1, j] + y_a * W[r + 2, j]
-    for j in range(m):
-        c, start = n_b + 3 * j, n_b + (nf + 1) * j
-        w_n, w_x, w_y = n_a * W[r, c], n_a * W[r, c + 1], n_a * W[r, c + 2]
-        if sideways:
-            w_n += x_a * W[r + 1, c] + y_a * W[r + 2, c]
-            w_x += x_a * W[r + 1, c + 1] + y_a * W[r + 2, c + 1]
-            w_y += x_a * W[r + 1, c + 2] + y_a * W[r + 2, c + 2]
-        out[start] = w_n
-        for e in range(nf):
-            out[start + 1 + e] = facets[e, 0] * w_x + facets[e, 1] * w_y
-    for j in range(n_b + m * (nf + 1), out.size):
-        out[j] = 0.0
+def assemble_closures(W: Array, u: Array, facets: Array, inverse: float, m: int, A: Array, b: Array) -> None:
+    """The closures' rows: W as it is for closures, times D for contacts."""
+    nf, n_b = facets.shape[0], u.size - 3 * m
+    for i in range(n_b):
+        b[i] = u[i]
+        for j in range(n_b):
+            A[i, j] = inverse * W[i, j]
+        for j in range(m):
+            c, start = n_b + 3 * j, n_b + (nf + 1) * j
+            A[i, start] = inverse * W[i, c]
+            for e in range(nf):
+                A[i, start + 1 + e] = inverse * (facets[e, 0] * W[i, c + 1] + facets[e, 1] * W[i, c + 2])
+        for j in range(n_b + m * (nf + 1), A.shape[1]):
+            A[i, j] = 0.0
 
 
 @kernel
