@@ -1,4 +1,4 @@
-"""Andrews' squeezing mechanism: seven planar bodies, three loops, a motor and a spring; a standard test of closed loops.
+"""Andrews' squeezing mechanism: seven planar bodies in three loops, a motor and a spring; a standard test.
 
 References
 ----------

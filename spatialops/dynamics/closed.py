@@ -98,9 +98,9 @@ class Span:
     def answer(self, u: Array) -> tuple[Array, Array]:
         """The least motion with G dv = u, (nv,), and its multipliers (n_rows,); uses acceleration columns of `work`."""
         dv, forces = np.empty(self.model.nv), np.empty(self.loops.n_rows)
-        coordinates_of(self.Z, self.R, self.rank, u, self.part)
+        coordinates_of(self.Z, self.R, self.order, self.rank, u, self.part)
         combine_rows(self.Q, self.rank, self.part, dv)
-        multipliers_of(self.Z, self.R, self.rank, self.part, forces)
+        multipliers_of(self.Z, self.R, self.order, self.rank, self.part, forces)
         velocities_from(self.model.tree, self.model.links, self.work, dv)
         return dv, forces
 

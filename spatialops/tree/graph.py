@@ -95,7 +95,7 @@ def spanning_tree(
     for joint, a, b, rows in edges:
         if joint not in chosen and rows is None:
             raise ModelError(
-                f"joint {joint!r} between {a!r} and {b!r}: closes a loop, and no joint of that loop is a ball, revolute, "
+                f"joint {joint!r} between {a!r} and {b!r}: closes a loop of which no joint is a ball, revolute, "
                 "prismatic or fixed one without damping, limits or armature, which a closure could stand for"
             )
     starts = [WORLD, *floating]
