@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
@@ -11,6 +10,16 @@ from spatialops import collision, contact, models
 from spatialops.algebra.inertia import Inertia
 from spatialops.collision import Geom, HalfSpace, Sphere
 from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops.dynamics.closed import (
+    ConstrainedMotion,
+    close_loops,
+    constrained_dynamics,
+    loop_at,
+    loop_errors,
+    loop_forces,
+    loop_jacobian,
+    loop_velocities,
+)
 from spatialops.dynamics.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.energy import Energy, center_of_mass, energy, momentum
@@ -26,49 +35,22 @@ from spatialops.dynamics.jacobian import (
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
 from spatialops.simulation import Record, Scene, Simulator, load_record
 from spatialops.tree.builder import TreeBuilder
+from spatialops.tree.graph import GraphBuilder, SpanningTree, spanning_tree
 from spatialops.tree.joint import Joint
 from spatialops.tree.loop import Loop, Loops
 from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State, difference, integrate
 
 if TYPE_CHECKING:
-    from spatialops.dynamics.closed import (
-        ConstrainedMotion,
-        close_loops,
-        constrained_dynamics,
-        loop_at,
-        loop_errors,
-        loop_forces,
-        loop_jacobian,
-        loop_velocities,
-    )
     from spatialops.operators import SpatialOperators
-    from spatialops.tree.graph import GraphBuilder, SpanningTree, spanning_tree
-
-
-# Imported when they are first asked for: few programs need them.
-_LAZY = {
-    "SpatialOperators": "spatialops.operators",
-    **dict.fromkeys(("GraphBuilder", "SpanningTree", "spanning_tree"), "spatialops.tree.graph"),
-    **dict.fromkeys(
-        (
-            "ConstrainedMotion",
-            "close_loops",
-            "constrained_dynamics",
-            "loop_at",
-            "loop_errors",
-            "loop_forces",
-            "loop_jacobian",
-            "loop_velocities",
-        ),
-        "spatialops.dynamics.closed",
-    ),
-}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
+    """Import lazily what few programs need: scipy.sparse.linalg takes a quarter of a second."""
+    if name == "SpatialOperators":
+        from spatialops.operators import SpatialOperators
+
+        return SpatialOperators
     raise AttributeError(f"module 'spatialops' has no attribute {name!r}")
 
 

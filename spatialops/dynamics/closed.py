@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -10,7 +11,12 @@ import numpy as np
 from spatialops._arrays import Array, IntArray, array, not_finite, scalar, vector
 from spatialops._layout import (
     CLOSE_COUPLER,
+    CLOSE_DISTANCE,
+    LOOP_AXES_B,
     LOOP_KIND,
+    LOOP_POINT_B,
+    LOOP_SPIN,
+    LOOP_TARGET,
     LOOP_TERM,
     LOOP_TERMS,
     OK,
@@ -20,6 +26,7 @@ from spatialops._layout import (
     TERM_ROW,
     WORK_COLUMNS,
 )
+from spatialops.algebra.rotation import from_rotation_vector
 from spatialops.dynamics.articulated_body import articulated_body_kernel, factor_kernel, singular_joint
 from spatialops.dynamics.elimination import TOLERANCE, combine_rows, coordinates_of, factor_rows, multipliers_of
 from spatialops.dynamics.jacobian import body_poses
@@ -107,6 +114,42 @@ class Span:
     def redundant(self) -> tuple[str, ...]:
         """Names of the rows that others imply, in the order of the closures."""
         return tuple(self.loops.row_names[i] for i in sorted(self.order[self.rank :]))
+
+
+def put_driven(loops: Loops, errors: Array, time: float) -> None:
+    """Put the frames on B of driven closures where those on A are, and give them their spin at a time.
+
+    Only in the directions, linear or angular, in which there is a rate: the others are to be closed like any closure.
+    """
+    for loop, ints, floats in zip(loops.items, loops.ints, loops.floats, strict=True):
+        if loop.rate is None:
+            continue
+        own, rates = errors[loops.rows(loop.name)], loop.rates(time)
+        if ints[LOOP_KIND] in (CLOSE_DISTANCE, CLOSE_COUPLER):
+            floats[LOOP_TARGET] += own[0] if callable(loop.rate) or rates[0] else 0.0
+            continue
+        slides = loop.n_slides
+        axes, moves = floats[LOOP_AXES_B : LOOP_AXES_B + 9].reshape(3, 3), np.zeros((3, 3))  # slide, turn, spin
+        if callable(loop.rate) or rates[:slides].any():
+            moves[0, :slides] = own[:slides]
+        if callable(loop.rate) or rates[slides:].any():
+            moves[1, : own.size - slides] = own[slides:]
+        moves[2, : own.size - slides] = rates[slides:]
+        floats[LOOP_POINT_B : LOOP_POINT_B + 3] += axes @ moves[0]
+        floats[LOOP_AXES_B : LOOP_AXES_B + 9] = (axes @ from_rotation_vector(moves[1])).ravel()
+        floats[LOOP_SPIN : LOOP_SPIN + 3] = moves[2]
+
+
+def _present(loops: Loops, q: Array, time: float) -> Loops:
+    """The closures with driven frames where they stand at q."""
+    if all(loop.rate is None for loop in loops.items):
+        return loops
+    placed = copy.copy(loops)
+    placed.floats = loops.floats.copy()
+    span = Span(loops.model, placed)
+    span.place(q)
+    put_driven(placed, span.errors(q), time)
+    return placed
 
 
 def _checked(model: Model, loops: Any) -> Loops:
@@ -211,7 +254,7 @@ def constrained_dynamics(
     external : (n_bodies, 6) array, optional
         Wrench [moment (N m); force (N)] on each body at its origin, in world axes.
     t : float
-        Time for prescribed rates, s; dU/dt by a central difference over 2e-5 s.
+        Time for prescribed rates, s; dU/dt by a central difference over 2e-5 s. Driven closures stand where they are.
 
     Returns
     -------
@@ -226,8 +269,9 @@ def constrained_dynamics(
     ----------
     [J] 30-37, by an orthogonal factorisation of G M^-1/2 instead of (G M^-1 G*)^-1.
     """
-    span, t = Span(model, _checked(model, loops)), scalar(t, "t")
     q, v, tau = vector(q, model.nq, "q"), vector(v, model.nv, "v"), vector(tau, model.nv, "tau")
+    t = scalar(t, "t")
+    span = Span(model, _present(_checked(model, loops), q, t))
     wrench = NO_EXTERNAL if external is None else array(external, (model.n_bodies, 6), "external")
     a, rates, at = np.empty(model.nv), np.empty(span.loops.n_rows), span.loops
     status = articulated_body_kernel(model.tree, model.links, q, v, tau, wrench, span.work, a)
@@ -273,7 +317,8 @@ def close_loops(
 ) -> Any:
     """Coordinates near q that close the loops, and velocities near v that keep them closed.
 
-    Newton steps, each the least motion in the metric of M, halved while they do not help.
+    Newton steps, each the least motion in the metric of M, halved while they do not help. A driven closure stands where it
+    is in the directions (linear, angular) in which it has a rate: only velocities are to fit it there.
 
     Parameters
     ----------
@@ -310,7 +355,7 @@ def close_loops(
     """
     given, q = _checked(model, loops), vector(q, model.nq, "q").copy()
     kept = [Loop(kind="coupler", joints={j: 1.0}, offset=q[model.q_slice(j)][0], name=f"hold {j}") for j in hold]
-    span = Span(model, Loops(model, [*given.items, *kept]))
+    span = Span(model, _present(Loops(model, [*given.items, *kept]), q, t))
     q = newton(span, q, scalar(tolerance, "tolerance", low=0.0, strict=True))
     if v is None:
         return q

@@ -93,8 +93,9 @@ class Loop:
         Coupler only.
     rate : float, (rows,) array_like or callable, optional
         Prescribed velocity U(t) of the rows ([J] 29), m/s and rad/s; a callable takes the time in seconds. The frame on
-        B (the distance, the offset) moves at this rate, from where the closure stands when a simulation begins. A
-        prismatic closure's angular rates must be zero.
+        B (the distance, the offset) moves at this rate, along its own axes, from where it stands when a simulation
+        begins; where all linear, or all angular, rates are constant zeros, those directions are closed as without.
+        A prismatic closure's angular rates must be zero.
     name : str
         Default: made from its kind and bodies.
 
@@ -168,6 +169,11 @@ class Loop:
     def n_rows(self) -> int:
         """Number of rows: of velocities that it takes away, unless some are redundant."""
         return len(CLOSURES[self.kind][1])
+
+    @property
+    def n_slides(self) -> int:
+        """Number of its linear rows, the first ones; a coupler's one row counts as such."""
+        return sum(not row.startswith("turn") for row in CLOSURES[self.kind][1])
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -304,6 +310,11 @@ class Loops:
     def names(self) -> tuple[str, ...]:
         """Names of the closures."""
         return tuple(loop.name for loop in self.items)
+
+    @property
+    def n_slides(self) -> int:
+        """Number of its linear rows, the first ones; a coupler's one row counts as such."""
+        return sum(not row.startswith("turn") for row in CLOSURES[self.kind][1])
 
     @property
     def row_names(self) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ def test_fewest_rows_are_left():
 
 def test_what_no_closure_stands_for_is_kept():
     assert so.spanning_tree(ring(4, kinds=[None, None, None, 6])).cut_joints == ("j4",)
-    with pytest.raises(ModelError, match="no joint is a ball|of which no joint"):
+    with pytest.raises(ModelError, match="of which no joint is a ball"):
         so.spanning_tree(ring(3, kinds=[None] * 3))
 
 
