@@ -12,14 +12,13 @@ from spatialops.collision import Geom, HalfSpace, Sphere
 from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.dynamics.closed import (
     ConstrainedMotion,
-    close_loops,
     constrained_dynamics,
-    loop_at,
     loop_errors,
     loop_forces,
     loop_jacobian,
     loop_velocities,
 )
+from spatialops.dynamics.closing import close_loops, loop_at
 from spatialops.dynamics.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.energy import Energy, center_of_mass, energy, momentum
@@ -37,7 +36,8 @@ from spatialops.simulation import Record, Scene, Simulator, load_record
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.graph import GraphBuilder, SpanningTree, spanning_tree
 from spatialops.tree.joint import Joint
-from spatialops.tree.loop import Loop, Loops
+from spatialops.tree.loop import Loop
+from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State, difference, integrate
 

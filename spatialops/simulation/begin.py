@@ -9,11 +9,12 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.dynamics.articulated_body import factor_kernel
-from spatialops.dynamics.closed import Span, newton, put_driven
+from spatialops.dynamics.closing import newton
 from spatialops.dynamics.kinematics import velocities_kernel
-from spatialops.dynamics.loops import closure_velocities
+from spatialops.dynamics.loop_rows import closure_velocities
+from spatialops.dynamics.span import Span, put_driven
 from spatialops.errors import ArgumentError
-from spatialops.tree.loop import Loops
+from spatialops.tree.loops import Loops
 
 _OPEN = 1e-8  # m or rad: a start that is open by more is refused, by less it is closed
 _RAW = 1e-6  # m/s or rad/s, likewise of velocities, beside the largest velocity

@@ -53,13 +53,8 @@ from spatialops.dynamics.elimination import (
     project_rows,
 )
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
-from spatialops.dynamics.loops import (
-    closure_accelerations,
-    closure_errors,
-    closure_rows,
-    closure_velocities,
-    put_terms,
-)
+from spatialops.dynamics.loop_rows import closure_accelerations, closure_rows, closure_velocities
+from spatialops.dynamics.loops import closure_errors, put_terms
 from spatialops.dynamics.newton_euler import lifted
 from spatialops.dynamics.response import velocities_from
 from spatialops.simulation._layout import (

@@ -20,7 +20,8 @@ from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
 from spatialops.tree.builder import WORLD, TreeBuilder, three
 from spatialops.tree.joint import Joint
-from spatialops.tree.loop import Loop, Loops
+from spatialops.tree.loop import Loop
+from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 
 # Kinds of joints that a closure can stand for: kind of the closure, and its number of rows.

@@ -180,6 +180,21 @@ def test_held_joints_stay():
     assert np.abs(so.loop_errors(model, four_bar.loops, q)).max() <= 1e-12
 
 
+def test_a_long_light_chain_is_closed():
+    """Its tip, a few grams, would move first: the change is shared out among sixty joints."""
+    builder, n = so.TreeBuilder(), 60
+    link = so.Inertia.capsule(0.01, 0.08, mass=0.1).shifted((0.0, 0.0, -0.05))
+    for i in range(n):
+        place = (0.0, 0.0, -0.1 if i else 0.0)
+        builder.add_body(f"b{i}", parent=f"b{i - 1}" if i else "world", joint="ball", inertia=link, position=place)
+    model = builder.build()
+    q = np.tile([0.0, -np.sin(0.015), 0.0, np.cos(0.015)], n)
+    end = so.Loop(kind="ball", a=f"b{n - 1}", position_a=(0.0, 0.0, -0.1), position_b=(3.0, 0.0, 0.0))
+    assert np.abs(so.loop_errors(model, end, q)).max() > 1.0
+    q = so.close_loops(model, end, q)
+    assert np.abs(so.loop_errors(model, end, q)).max() <= 1e-12
+
+
 def test_what_cannot_be_closed_is_said():
     four_bar = so.models.four_bar()
     loop = four_bar.loops.items[0]

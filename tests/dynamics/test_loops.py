@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 import spatialops as so
 from spatialops._layout import TERM_LINEAR, TERM_ROW
 from spatialops.dynamics.articulated_body import factor_kernel
-from spatialops.dynamics.closed import Span
-from spatialops.dynamics.loops import closure_rows
+from spatialops.dynamics.loop_rows import closure_rows
+from spatialops.dynamics.span import Span
 from tests.support.loops import KINDS, onto, random_loop, random_loops
 from tests.support.trees import central_difference, random_rotation, random_tree, relative_error
 

@@ -24,10 +24,8 @@ def random_loop(rng, model, q, kind, name):
     """A closure of a kind between two random bodies (or one and the world), closed at q."""
     if kind == "coupler":
         return random_coupler(rng, model, q, name)
-    a = int(rng.integers(model.n_bodies))
-    others = [b for b in range(-1, model.n_bodies) if b != a]
-    b = others[rng.integers(len(others))]
-    b = "world" if b < 0 else b
+    chosen = rng.choice(model.n_bodies + 1, size=2, replace=False) - 1
+    a, b = ("world" if body < 0 else int(body) for body in chosen)
     if kind == "distance":
         position_a, position_b = rng.uniform(-0.4, 0.4, 3), rng.uniform(-0.4, 0.4, 3)
         ends = so.node_positions(model, q, [so.Node(a, position_a), so.Node(b, position_b)])
