@@ -12,15 +12,15 @@ import numpy as np
 from spatialops._arrays import Array, scalar
 from spatialops.algebra.inertia import Inertia
 from spatialops.collision.shapes import Geom
-from spatialops.dynamics.closed import close_loops, loop_at
-from spatialops.dynamics.jacobian import node_positions
+from spatialops.dynamics.closing import close_loops, loop_at
 from spatialops.errors import ArgumentError
 from spatialops.simulation.scene import Scene
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.graph import GraphBuilder
 from spatialops.tree.joint import Joint
-from spatialops.tree.loop import Loop, Loops
-from spatialops.tree.model import Model, Node
+from spatialops.tree.loop import Loop
+from spatialops.tree.loops import Loops
+from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
 
@@ -181,8 +181,3 @@ def _four(lengths: Any) -> tuple[Any, Any, Any, Any]:
     except (TypeError, ValueError):
         raise ArgumentError(f"lengths: expected 4 numbers, got {lengths!r}") from None
     return ground, crank, coupler, rocker
-
-
-def tip(linkage: Linkage, body: str, position: Any) -> Array:
-    """World position (3,), m, of a point of a body at the linkage's state."""
-    return node_positions(linkage.model, linkage.state.q, [Node(body, position)])[0]

@@ -1,4 +1,4 @@
-"""Andrews' squeezing mechanism: seven planar bodies, three loops, a motor and a spring; a standard test.
+"""Andrews' squeezing mechanism: seven planar bodies in three loops, a motor and a spring; a standard test.
 
 References
 ----------
@@ -17,7 +17,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.algebra.inertia import Inertia
-from spatialops.dynamics.closed import close_loops
+from spatialops.dynamics.closing import close_loops
 from spatialops.dynamics.jacobian import jacobian, node_positions
 from spatialops.models.linkages import Linkage
 from spatialops.tree.graph import GraphBuilder

@@ -7,7 +7,7 @@ import numpy as np
 from spatialops._arrays import Array, scalar
 from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import to_quaternion
-from spatialops.dynamics.closed import close_loops
+from spatialops.dynamics.closing import close_loops
 from spatialops.errors import ArgumentError
 from spatialops.models.linkages import Linkage
 from spatialops.tree.graph import GraphBuilder

@@ -11,6 +11,15 @@ from spatialops import collision, contact, models
 from spatialops.algebra.inertia import Inertia
 from spatialops.collision import Geom, HalfSpace, Sphere
 from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops.dynamics.closed import (
+    ConstrainedMotion,
+    constrained_dynamics,
+    loop_errors,
+    loop_forces,
+    loop_jacobian,
+    loop_velocities,
+)
+from spatialops.dynamics.closing import close_loops, loop_at
 from spatialops.dynamics.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.energy import Energy, center_of_mass, energy, momentum
@@ -27,45 +36,22 @@ from spatialops.dynamics.maximal import MaximalState, from_maximal, to_maximal
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
 from spatialops.simulation import Record, Scene, Simulator, load_record
 from spatialops.tree.builder import TreeBuilder
+from spatialops.tree.graph import GraphBuilder, SpanningTree, spanning_tree
 from spatialops.tree.joint import Joint
-from spatialops.tree.loop import Loop, Loops
+from spatialops.tree.loop import Loop
+from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State, difference, integrate
 
 if TYPE_CHECKING:
-    from spatialops.dynamics.closed import (
-        ConstrainedMotion,
-        close_loops,
-        constrained_dynamics,
-        loop_at,
-        loop_errors,
-        loop_forces,
-        loop_jacobian,
-        loop_velocities,
-    )
     from spatialops.operators import SpatialOperators
     from spatialops.simulation.maximal import maximal_scene, maximal_state, tree_state
-    from spatialops.tree.graph import GraphBuilder, SpanningTree, spanning_tree
 
 
-# Imported when they are first asked for: few programs need them.
+# Imported when they are first asked for: few programs need them, and they load more of SciPy.
 _LAZY = {
     "SpatialOperators": "spatialops.operators",
     **dict.fromkeys(("maximal_scene", "maximal_state", "tree_state"), "spatialops.simulation.maximal"),
-    **dict.fromkeys(("GraphBuilder", "SpanningTree", "spanning_tree"), "spatialops.tree.graph"),
-    **dict.fromkeys(
-        (
-            "ConstrainedMotion",
-            "close_loops",
-            "constrained_dynamics",
-            "loop_at",
-            "loop_errors",
-            "loop_forces",
-            "loop_jacobian",
-            "loop_velocities",
-        ),
-        "spatialops.dynamics.closed",
-    ),
 }
 
 

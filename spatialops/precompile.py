@@ -21,11 +21,14 @@ from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
 from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops.dynamics.closed import constrained_dynamics, loop_jacobian
+from spatialops.dynamics.closing import close_loops
 from spatialops.dynamics.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.energy import center_of_mass, energy, momentum
 from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift, node_positions
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
+from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum
 from spatialops.simulation import arrival, flow, impact, projection, stages, step
 from spatialops.simulation.simulator import Simulator
@@ -83,7 +86,15 @@ def _dynamics_tasks() -> list[Task]:
         ("articulated body", lambda: forward_dynamics(model, q, v, a)),
         ("compliance, recursion", lambda: compliance(model, q, nodes, method="recursion")),
         ("compliance, propagation", lambda: compliance(model, q, nodes, method="propagation")),
+        ("closures", _closures),
     ]
+
+
+def _closures() -> None:
+    closed = four_bar()
+    loop_jacobian(closed.model, closed.loops, closed.state.q)
+    constrained_dynamics(closed.model, closed.loops, closed.state.q, closed.state.v, closed.state.v)
+    close_loops(closed.model, closed.loops, closed.state.q, closed.state.v)
 
 
 def _contact_tasks() -> list[Task]:

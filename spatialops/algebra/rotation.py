@@ -53,6 +53,14 @@ def from_quaternion(quaternion: Any) -> Array:
     return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
 
+def from_rotation_vector(rotation: Any) -> Array:
+    """(3, 3) rotation by |rotation| radians about the vector `rotation` (3,)."""
+    vector = np.asarray(rotation, dtype=np.float64)
+    half = 0.5 * float(np.linalg.norm(vector))
+    scale = np.sin(half) / (2.0 * half) if half > 1e-9 else 0.5
+    return from_quaternion([*(scale * vector), np.cos(half)])
+
+
 def to_quaternion(rotation: Any) -> Array:
     """(..., 4) unit quaternions (x, y, z, w) with w >= 0 of rotations (..., 3, 3)."""
     from scipy.spatial.transform import Rotation

@@ -19,8 +19,6 @@ import math
 from spatialops._arrays import Array, IntArray, Mat3, Vec3
 from spatialops._jit import inlined, kernel
 from spatialops._layout import (
-    ACCEL,
-    ALPHA,
     CLOSE_COUPLER,
     CLOSE_DISTANCE,
     CLOSE_REVOLUTE,
@@ -30,38 +28,27 @@ from spatialops._layout import (
     LOOP_AXES_A,
     LOOP_AXES_B,
     LOOP_B,
-    LOOP_DRIVEN,
     LOOP_KIND,
     LOOP_POINT_A,
     LOOP_POINT_B,
     LOOP_ROW,
-    LOOP_SPIN,
     LOOP_TARGET,
     LOOP_TERM,
     LOOP_TERMS,
     MOTION,
-    OMEGA,
     ORIGIN,
-    PARENT,
-    PITCH,
-    ROTARY,
     ROTATION,
     TERM_A,
     TERM_ANGULAR,
-    TERM_B,
     TERM_LINEAR,
     TERM_POINT,
-    TERM_ROW,
-    VELOCITY,
 )
 from spatialops.algebra.vectors import (
     ZERO3,
-    cross,
     dot,
     mat3,
     minus,
     plus,
-    plus_scaled,
     put3,
     rotate,
     rotate_back,
@@ -70,7 +57,6 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.dynamics.kinematics import axis_of
-from spatialops.dynamics.response import add_wrench_row
 
 _LINEAR_ROWS = (3, 3, 3, 2)  # of ball, weld, revolute, prismatic
 _ANGULAR_ROWS = (0, 3, 2, 3)
@@ -204,136 +190,3 @@ def closure_errors(
             turn = turn_between(times((column(axes_b, 0), column(axes_b, 1), column(axes_b, 2)), axes_a))
         for j in range(_ANGULAR_ROWS[kind]):
             errors[row + j] = turn[j]
-
-
-@inlined
-def motion_at(work: Array, k: int, point: Vec3) -> tuple[Vec3, Vec3]:
-    """Angular velocity, and velocity of the point of link k that is at `point`."""
-    if k < 0:
-        return ZERO3, ZERO3
-    omega = vec3(work, k, OMEGA)
-    return omega, plus(vec3(work, k, VELOCITY), cross(omega, minus(point, vec3(work, k, ORIGIN))))
-
-
-@inlined
-def acceleration_at(work: Array, base: Vec3, k: int, point: Vec3) -> tuple[Vec3, Vec3]:
-    """Angular acceleration, and acceleration of the point of link k that is at `point`; `base` is that of the world."""
-    if k < 0:
-        return ZERO3, base
-    omega, alpha, lever = vec3(work, k, OMEGA), vec3(work, k, ALPHA), minus(point, vec3(work, k, ORIGIN))
-    swing = plus(cross(alpha, lever), cross(omega, cross(omega, lever)))
-    return alpha, plus(vec3(work, k, ACCEL), swing)
-
-
-@kernel
-def closure_velocities(term_ints: IntArray, terms: Array, work: Array, rates: Array) -> None:
-    """G v of all rows; terms, and the links' velocities in `work`, must be there."""
-    for i in range(rates.size):
-        rates[i] = 0.0
-    for n in range(term_ints.shape[0]):
-        point = vec3(terms, n, TERM_POINT)
-        omega_a, velocity_a = motion_at(work, term_ints[n, TERM_A], point)
-        omega_b, velocity_b = motion_at(work, term_ints[n, TERM_B], point)
-        turn = dot(vec3(terms, n, TERM_ANGULAR), minus(omega_a, omega_b))
-        rates[term_ints[n, TERM_ROW]] += turn + dot(vec3(terms, n, TERM_LINEAR), minus(velocity_a, velocity_b))
-
-
-@kernel
-def closure_accelerations(
-    loop_ints: IntArray, loops: Array, term_ints: IntArray, terms: Array, base: Vec3, work: Array, rates: Array
-) -> None:
-    """G a + Gdot v of all rows, from the links' velocities and accelerations in `work`.
-
-    With accelerations of zero joint accelerations it is the bias Gdot v. `base` is the acceleration of the world that
-    they were made with: it cancels between two bodies.
-    """
-    for i in range(rates.size):
-        rates[i] = 0.0
-    for n in range(term_ints.shape[0]):
-        a, b, point = term_ints[n, TERM_A], term_ints[n, TERM_B], vec3(terms, n, TERM_POINT)
-        omega_a, velocity_a = motion_at(work, a, point)
-        omega_b, velocity_b = motion_at(work, b, point)
-        alpha_a, accel_a = acceleration_at(work, base, a, point)
-        alpha_b, accel_b = acceleration_at(work, base, b, point)
-        turn = minus(minus(alpha_a, alpha_b), cross(omega_b, minus(omega_a, omega_b)))
-        coriolis = scaled(2.0, cross(omega_b, minus(velocity_a, velocity_b)))
-        slide = minus(minus(accel_a, accel_b), coriolis)
-        angular, linear = vec3(terms, n, TERM_ANGULAR), vec3(terms, n, TERM_LINEAR)
-        rates[term_ints[n, TERM_ROW]] += dot(angular, turn) + dot(linear, slide)
-    for i in range(loop_ints.shape[0]):
-        if loop_ints[i, LOOP_KIND] == CLOSE_DISTANCE:
-            add_curvature(loop_ints, loops, terms, work, i, rates)
-        elif loop_ints[i, LOOP_DRIVEN] != 0 and loop_ints[i, LOOP_KIND] != CLOSE_COUPLER:
-            add_frame_turning(loop_ints, loops, terms, work, i, rates)
-
-
-@inlined
-def add_curvature(loop_ints: IntArray, loops: Array, terms: Array, work: Array, i: int, rates: Array) -> None:
-    """A distance turns with its ends: + |v_across|^2 / length."""
-    n = loop_ints[i, LOOP_TERM]
-    a, b, point, line = (
-        loop_ints[i, LOOP_A],
-        loop_ints[i, LOOP_B],
-        vec3(terms, n, TERM_POINT),
-        vec3(terms, n, TERM_LINEAR),
-    )
-    velocity = minus(motion_at(work, a, point)[1], motion_at(work, b, point)[1])
-    across = plus_scaled(velocity, -dot(line, velocity), line)
-    other = world_point(work, b, vec3(loops, i, LOOP_POINT_B))
-    length = dot(line, minus(point, other))
-    if length > 1e-12:
-        rates[loop_ints[i, LOOP_ROW]] += dot(across, across) / length
-
-
-@inlined
-def add_frame_turning(loop_ints: IntArray, loops: Array, terms: Array, work: Array, i: int, rates: Array) -> None:
-    """Rows of a frame driven to turn against B with the angular velocity s: - d.(s x v_rel), - d.(s x w_rel)."""
-    b, first = loop_ints[i, LOOP_B], loop_ints[i, LOOP_TERM]
-    spin = rotate(world_axes(work, b, mat3(loops, i, LOOP_AXES_B)), vec3(loops, i, LOOP_SPIN))
-    for j in range(loop_ints[i, LOOP_TERMS]):
-        n = first + j
-        point = vec3(terms, n, TERM_POINT)
-        omega_a, velocity_a = motion_at(work, loop_ints[i, LOOP_A], point)
-        omega_b, velocity_b = motion_at(work, b, point)
-        turn = dot(vec3(terms, n, TERM_ANGULAR), cross(spin, minus(omega_a, omega_b)))
-        slide = dot(vec3(terms, n, TERM_LINEAR), cross(spin, minus(velocity_a, velocity_b)))
-        rates[loop_ints[i, LOOP_ROW] + j] -= turn + slide
-
-
-@kernel
-def closure_rows(tree: IntArray, links: Array, work: Array, term_ints: IntArray, terms: Array, L: Array) -> None:
-    """Rows of L = G S of all closures; terms, and factors in `work`, must be there."""
-    for i in range(L.shape[0]):
-        for k in range(L.shape[1]):
-            L[i, k] = 0.0
-    for n in range(term_ints.shape[0]):
-        point, moment, force = vec3(terms, n, TERM_POINT), vec3(terms, n, TERM_ANGULAR), vec3(terms, n, TERM_LINEAR)
-        row = L[term_ints[n, TERM_ROW]]
-        add_wrench_row(tree, links, work, term_ints[n, TERM_A], term_ints[n, TERM_B], point, moment, force, row)
-
-
-@inlined
-def add_jacobian(
-    tree: IntArray, links: Array, work: Array, k: int, point: Vec3, angular: Vec3, linear: Vec3, row: Array
-) -> None:
-    """Add the row of a wrench at `point` on link k: what every joint from there to the base does along it."""
-    while k >= 0:
-        axis, motion = axis_of(tree, work, k), tree[k, MOTION]
-        if motion != LINEAR:
-            row[k] += dot(axis, angular) + dot(linear, cross(axis, minus(point, vec3(work, k, ORIGIN))))
-        if motion != ROTARY:
-            row[k] += (1.0 if motion == LINEAR else links[k, PITCH]) * dot(axis, linear)
-        k = tree[k, PARENT]
-
-
-@kernel
-def closure_jacobian(tree: IntArray, links: Array, work: Array, term_ints: IntArray, terms: Array, G: Array) -> None:
-    """Rows of G of all closures; terms, and poses in `work`, must be there."""
-    for i in range(G.shape[0]):
-        for k in range(G.shape[1]):
-            G[i, k] = 0.0
-    for n in range(term_ints.shape[0]):
-        point, angular, linear = vec3(terms, n, TERM_POINT), vec3(terms, n, TERM_ANGULAR), vec3(terms, n, TERM_LINEAR)
-        row = G[term_ints[n, TERM_ROW]]
-        add_jacobian(tree, links, work, term_ints[n, TERM_A], point, angular, linear, row)
-        add_jacobian(tree, links, work, term_ints[n, TERM_B], point, scaled(-1.0, angular), scaled(-1.0, linear), row)

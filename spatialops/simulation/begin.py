@@ -6,16 +6,15 @@ import copy
 from typing import NamedTuple
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from spatialops._arrays import Array
-from spatialops._layout import CLOSE_COUPLER, CLOSE_DISTANCE, LOOP_AXES_B, LOOP_KIND, LOOP_POINT_B, LOOP_TARGET
 from spatialops.dynamics.articulated_body import factor_kernel
-from spatialops.dynamics.closed import Span, newton
+from spatialops.dynamics.closing import newton
 from spatialops.dynamics.kinematics import velocities_kernel
-from spatialops.dynamics.loops import closure_velocities
+from spatialops.dynamics.loop_rows import closure_velocities
+from spatialops.dynamics.span import Span, put_driven
 from spatialops.errors import ArgumentError
-from spatialops.tree.loop import Loops
+from spatialops.tree.loops import Loops
 
 _OPEN = 1e-8  # m or rad: a start that is open by more is refused, by less it is closed
 _RAW = 1e-6  # m/s or rad/s, likewise of velocities, beside the largest velocity
@@ -58,7 +57,7 @@ def begin_loops(loops: Loops, q: Array, v: Array, time: float, frames: Array | N
     span = Span(loops.model, placed)
     span.place(q)
     if frames is None:
-        _absorb(placed, span.errors(q))
+        put_driven(placed, span.errors(q), time)
     errors = span.errors(q)
     worst = float(np.abs(errors).max())
     if not worst <= _OPEN:
@@ -76,22 +75,6 @@ def begin_loops(loops: Loops, q: Array, v: Array, time: float, frames: Array | N
             "close_loops(model, loops, q, v, t=time) finds velocities that fit"
         )
     return Start(q, v, placed.floats, span.rank, span.redundant())
-
-
-def _absorb(loops: Loops, errors: Array) -> None:
-    """Put the frames on B of driven closures where those on A are, along their rows."""
-    for loop, ints, floats in zip(loops.items, loops.ints, loops.floats, strict=True):
-        if loop.rate is None:
-            continue
-        own = errors[loops.rows(loop.name)]
-        if ints[LOOP_KIND] in (CLOSE_DISTANCE, CLOSE_COUPLER):
-            floats[LOOP_TARGET] += own[0]
-            continue
-        axes, slide, turn = floats[LOOP_AXES_B : LOOP_AXES_B + 9].reshape(3, 3), np.zeros(3), np.zeros(3)
-        slides = sum("turn" not in name for name in loop.row_names)
-        slide[:slides], turn[: own.size - slides] = own[:slides], own[slides:]
-        floats[LOOP_POINT_B : LOOP_POINT_B + 3] += axes @ slide
-        floats[LOOP_AXES_B : LOOP_AXES_B + 9] = (axes @ Rotation.from_rotvec(turn).as_matrix()).ravel()
 
 
 def _fitting(span: Span, q: Array, v: Array, wanted: Array) -> tuple[Array, Array]:

@@ -53,13 +53,8 @@ from spatialops.dynamics.elimination import (
     project_rows,
 )
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
-from spatialops.dynamics.loops import (
-    closure_accelerations,
-    closure_errors,
-    closure_rows,
-    closure_velocities,
-    put_terms,
-)
+from spatialops.dynamics.loop_rows import closure_accelerations, closure_rows, closure_velocities
+from spatialops.dynamics.loops import closure_errors, put_terms
 from spatialops.dynamics.newton_euler import lifted
 from spatialops.dynamics.response import velocities_from
 from spatialops.simulation._layout import (
@@ -168,9 +163,9 @@ def factor_loops(t: Tables, work: Array, limit: int, tolerance: float) -> None:
 def answer(t: Tables, work: Array, u: Array, dv: Array, forces: Array) -> None:
     """The least motion dv with G dv = u, and its multipliers; uses the acceleration columns of `work`."""
     parts, rank = t.closure_vectors[PARTS], t.control[RANK]
-    coordinates_of(t.left, t.right, rank, u, parts)
+    coordinates_of(t.left, t.right, t.order, rank, u, parts)
     combine_rows(t.basis, rank, parts, dv)
-    multipliers_of(t.left, t.right, rank, parts, forces)
+    multipliers_of(t.left, t.right, t.order, rank, parts, forces)
     velocities_from(t.tree, t.links, work, dv)
 
 
@@ -251,6 +246,6 @@ def add_reactions(t: Tables, m: int) -> None:
         parts[j] = 0.0
         for i in range(3 * m):
             parts[j] -= t.contact_parts[i, j] * t.impulses[i]
-    multipliers_of(t.left, t.right, t.control[RANK], parts, forces)
+    multipliers_of(t.left, t.right, t.order, t.control[RANK], parts, forces)
     for i in range(forces.size):
         t.closure_vectors[FORCES, i] += forces[i] / t.monitor[PIECE]

@@ -24,7 +24,8 @@ from spatialops.collision._layout import (
 )
 from spatialops.collision.shapes import Geom, HalfSpace, Sphere
 from spatialops.errors import ArgumentError, ShapeError
-from spatialops.tree.loop import Loop, Loops
+from spatialops.tree.loop import Loop
+from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State, checked_state
 

@@ -20,7 +20,8 @@ from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
 from spatialops.tree.builder import WORLD, TreeBuilder, three
 from spatialops.tree.joint import Joint
-from spatialops.tree.loop import Loop, Loops
+from spatialops.tree.loop import Loop
+from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 
 # Kinds of joints that a closure can stand for: kind of the closure, and its number of rows.
@@ -95,7 +96,7 @@ def spanning_tree(
     for joint, a, b, rows in edges:
         if joint not in chosen and rows is None:
             raise ModelError(
-                f"joint {joint!r} between {a!r} and {b!r}: closes a loop, and no joint of it is a ball, revolute, "
+                f"joint {joint!r} between {a!r} and {b!r}: closes a loop of which no joint is a ball, revolute, "
                 "prismatic or fixed one without damping, limits or armature, which a closure could stand for"
             )
     starts = [WORLD, *floating]

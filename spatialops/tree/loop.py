@@ -15,13 +15,13 @@ Rows are taken along the axes of the frame on B, and linear ones at the origin o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array
 from spatialops._layout import (
     CLOSE_BALL,
     CLOSE_COUPLER,
@@ -29,31 +29,10 @@ from spatialops._layout import (
     CLOSE_PRISMATIC,
     CLOSE_REVOLUTE,
     CLOSE_WELD,
-    LOOP_A,
-    LOOP_AXES_A,
-    LOOP_AXES_B,
-    LOOP_B,
-    LOOP_DRIVEN,
-    LOOP_FLOATS,
-    LOOP_INTS,
-    LOOP_KIND,
-    LOOP_POINT_A,
-    LOOP_POINT_B,
-    LOOP_ROW,
-    LOOP_TARGET,
-    LOOP_TERM,
-    LOOP_TERMS,
-    PARENT,
-    TERM_A,
-    TERM_B,
-    TERM_COLUMNS,
-    TERM_INTS,
-    TERM_ROW,
 )
 from spatialops.algebra.rotation import rotation_matrix
-from spatialops.errors import ArgumentError, ModelError
+from spatialops.errors import ModelError
 from spatialops.tree.joint import NAMED_AXES, z_to
-from spatialops.tree.model import Model, Node
 
 # kind: number in the kernels' table, names of its rows
 CLOSURES: dict[str, tuple[int, tuple[str, ...]]] = {
@@ -93,8 +72,9 @@ class Loop:
         Coupler only.
     rate : float, (rows,) array_like or callable, optional
         Prescribed velocity U(t) of the rows ([J] 29), m/s and rad/s; a callable takes the time in seconds. The frame on
-        B (the distance, the offset) moves at this rate, from where the closure stands when a simulation begins. A
-        prismatic closure's angular rates must be zero.
+        B (the distance, the offset) moves at this rate, along its own axes, from where it stands when a simulation
+        begins; where all linear, or all angular, rates are constant zeros, those directions are closed as without.
+        A prismatic closure's angular rates must be zero.
     name : str
         Default: made from its kind and bodies.
 
@@ -168,6 +148,11 @@ class Loop:
     def n_rows(self) -> int:
         """Number of rows: of velocities that it takes away, unless some are redundant."""
         return len(CLOSURES[self.kind][1])
+
+    @property
+    def n_slides(self) -> int:
+        """Number of its linear rows, the first ones; a coupler's one row counts as such."""
+        return sum(not row.startswith("turn") for row in CLOSURES[self.kind][1])
 
     @property
     def row_names(self) -> tuple[str, ...]:
@@ -248,126 +233,3 @@ class _LostRate:
         raise ModelError(
             f"loop {self.name!r}: rate: functions are not stored in files; make the loop anew with its rate"
         )
-
-
-class Loops:
-    """Closures of a model made ready for kernels.
-
-    Attributes
-    ----------
-    model : Model
-    items : tuple of Loop
-    n_rows : int
-        Rows of all closures together, in the order given.
-    ints, floats, ratios, term_ints : arrays
-        The kernels' tables; columns in `_layout`.
-
-    Raises
-    ------
-    ModelError
-        For a duplicate name, an unknown body or joint, or a coupler of a joint that has not one degree of freedom.
-    """
-
-    def __init__(self, model: Model, loops: Sequence[Loop] = ()) -> None:
-        self.model = model
-        self.items = _checked(loops)
-        self.n_rows = sum(loop.n_rows for loop in self.items)
-        self.ints: IntArray = np.zeros((len(self.items), LOOP_INTS), dtype=np.int64)
-        self.floats: Array = np.zeros((len(self.items), LOOP_FLOATS))
-        terms: list[tuple[int, int, int]] = []
-        ratios: list[float] = []
-        row = 0
-        for ints, floats, loop in zip(self.ints, self.floats, self.items, strict=True):
-            ints[[LOOP_KIND, LOOP_ROW, LOOP_TERM]] = CLOSURES[loop.kind][0], row, len(terms)
-            ints[LOOP_DRIVEN] = loop.rate is not None
-            if loop.kind == "coupler":
-                terms += self._put_coupler(row, loop, ints, floats)
-                ratios += loop.joints.values()
-            else:
-                self._put_frames(loop, ints, floats)
-                terms += [(row + i, int(ints[LOOP_A]), int(ints[LOOP_B])) for i in range(loop.n_rows)]
-                ratios += [1.0] * loop.n_rows
-            ints[LOOP_TERMS] = len(terms) - ints[LOOP_TERM]
-            row += loop.n_rows
-        self.term_ints: IntArray = np.zeros((len(terms), TERM_INTS), dtype=np.int64)
-        if terms:
-            self.term_ints[:, [TERM_ROW, TERM_A, TERM_B]] = terms
-        self.ratios: Array = np.array(ratios, dtype=np.float64)
-
-    def __repr__(self) -> str:
-        return f"Loops({len(self.items)} closures, {self.n_rows} rows)"
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the closures."""
-        return tuple(loop.name for loop in self.items)
-
-    @property
-    def row_names(self) -> tuple[str, ...]:
-        """What each row holds."""
-        return tuple(name for loop in self.items for name in loop.row_names)
-
-    def rates(self, time: float) -> Array:
-        """Prescribed velocities U(t) of all rows, (n_rows,)."""
-        return np.concatenate([np.zeros(0), *(loop.rates(time) for loop in self.items)])
-
-    def rows(self, name: str) -> slice:
-        """Where the rows of a closure lie."""
-        if name not in self.names:
-            raise ArgumentError(f"loop: there is no loop {name!r}; there are {', '.join(map(repr, self.names))}")
-        i = self.names.index(name)
-        return slice(int(self.ints[i, LOOP_ROW]), int(self.ints[i, LOOP_ROW]) + self.items[i].n_rows)
-
-    def empty_terms(self) -> Array:
-        """Room for the terms, (n_terms, 9)."""
-        return np.zeros((len(self.term_ints), TERM_COLUMNS))
-
-    def _put_frames(self, loop: Loop, ints: IntArray, floats: Array) -> None:
-        columns = ((LOOP_A, LOOP_POINT_A, LOOP_AXES_A), (LOOP_B, LOOP_POINT_B, LOOP_AXES_B))
-        bodies = []
-        for side, (body, (link, point, axes)) in enumerate(zip((loop.a, loop.b), columns, strict=True)):
-            position, rotation = loop.node_frame(side)
-            try:
-                node = self.model.resolve([Node(body, position)])
-                frame = self.model.frame(body).rotation if isinstance(body, str) else np.eye(3)
-            except ArgumentError as error:
-                raise ModelError(f"loop {loop.name!r}: {'ab'[side]}: {error}") from None
-            ints[link], floats[point : point + 3] = node.links[0], node.offsets[0]
-            turn = np.eye(3) if ints[link] < 0 else self.model.turns[ints[link]].T
-            floats[axes : axes + 9] = (turn @ frame @ rotation).ravel()
-            bodies.append(int(ints[link]))
-        if bodies[0] == bodies[1]:
-            raise ModelError(f"loop {loop.name!r}: a and b are one body, {loop.a!r} and {loop.b!r}: nothing to close")
-        floats[LOOP_TARGET] = 0.0 if loop.distance is None else loop.distance
-
-    def _put_coupler(self, row: int, loop: Loop, ints: IntArray, floats: Array) -> list[tuple[int, int, int]]:
-        links = []
-        for joint in loop.joints:
-            try:
-                at = self.model.v_slice(joint)
-            except ArgumentError as error:
-                raise ModelError(f"loop {loop.name!r}: joints: {error}") from None
-            if at.stop - at.start != 1:
-                raise ModelError(f"loop {loop.name!r}: joints: {joint!r} has {at.stop - at.start} velocities, not one")
-            links.append(at.start)
-        ints[[LOOP_A, LOOP_B]] = links[0], self.model.tree[links[0], PARENT]
-        floats[[LOOP_AXES_A, LOOP_AXES_A + 4, LOOP_AXES_A + 8]] = 1.0
-        floats[[LOOP_AXES_B, LOOP_AXES_B + 4, LOOP_AXES_B + 8]] = 1.0
-        floats[LOOP_TARGET] = loop.offset
-        return [(row, link, int(self.model.tree[link, PARENT])) for link in links]
-
-
-def _checked(loops: Any) -> tuple[Loop, ...]:
-    if isinstance(loops, (str, Loop)) or not isinstance(loops, Sequence):
-        raise ArgumentError(f"loops: expected a sequence of Loop, got {type(loops).__name__}")
-    names: set[str] = set()
-    for i, loop in enumerate(loops):
-        if not isinstance(loop, Loop):
-            raise ArgumentError(f"loops[{i}]: expected a Loop, got {loop!r}")
-        if loop.name in names:
-            raise ModelError(f"loop {loop.name!r}: the name is already taken")
-        names.add(loop.name)
-    return tuple(loops)

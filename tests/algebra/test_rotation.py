@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from spatialops.algebra.rotation import from_quaternion, rotation_matrix, to_quaternion
+from spatialops.algebra.rotation import from_quaternion, from_rotation_vector, rotation_matrix, to_quaternion
 from spatialops.errors import ModelError
 from tests.support.trees import random_rotation
 
@@ -50,3 +50,11 @@ def test_none_is_the_identity():
 def test_refused(value, message):
     with pytest.raises(ModelError, match=f"tilt: .*{message}"):
         rotation_matrix(value, "tilt")
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-4, 1.0, np.pi, 5.0])
+def test_from_rotation_vector(angle, rng):
+    axis = rng.normal(size=3)
+    vector = angle * axis / np.linalg.norm(axis)
+    expected = Rotation.from_rotvec(vector).as_matrix()
+    assert np.allclose(from_rotation_vector(vector), expected, atol=1e-15)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples import compare_formulations, pendulum_collisions
+from examples import compare_formulations, four_bar, pendulum_collisions
 from spatialops.simulation import load_record
 
 
@@ -43,3 +43,21 @@ def test_compare_formulations(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "6 combinations are free" in printed
     assert "nmc/os" in printed
+
+
+@pytest.mark.compiled
+def test_four_bar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = four_bar.main(duration=2.0, out=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"swing.npz", "drive.npz", "fall.npz"}
+    for record in records.values():
+        assert record.closure_errors.max() <= 1e-12
+    swing, drive, fall = records["swing"], records["drive"], records["fall"]
+    assert np.abs(swing.energy - swing.energy[0]).max() < 1e-6 * np.ptp(swing.kinetic)
+    crank = drive.scene.model.q_slice("crank")
+    turned = drive.q[-1, crank] - drive.q[0, crank]
+    np.testing.assert_allclose(turned, 3.0 * 2.0, atol=1e-10)
+    assert fall.summary()["collisions"] >= 1
+    assert np.diff(fall.energy).max() < 1e-4 * fall.energy[0]
+    printed = capsys.readouterr().out
+    assert "closed at knee: 5 rows" in printed or "closed at elbow: 5 rows" in printed
+    assert "1 degree of freedom" in printed
