@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, Mat3, Sym3, Vec3, array, not_finite, output, vector
-from spatialops._jit import Door, inlined, kernel
+from spatialops._door import Door, enter
+from spatialops._jit import entrance, inlined, kernel
 from spatialops._layout import (
     ACCEL,
     ALPHA,
@@ -265,7 +266,14 @@ def articulated_body_kernel(
     return sweep_kernel(tree, links, tau, external, work, a)
 
 
-_DOOR = Door(articulated_body_kernel)
+@entrance
+def _entrance(
+    tree: IntArray, links: Array, q: Array, v: Array, tau: Array, external: Array, work: Array, a: Array
+) -> int:
+    return enter(articulated_body_kernel, tree, links, q, v, tau, external, work, a)  # type: ignore[no-any-return]
+
+
+_DOOR = Door(articulated_body_kernel, _entrance)
 
 
 def forward_dynamics(

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, not_finite, output, vector
-from spatialops._jit import Door, inlined, kernel
+from spatialops._door import Door, enter
+from spatialops._jit import entrance, inlined, kernel
 from spatialops._layout import (
     MISFIT,
     NOT_FINITE,
@@ -85,9 +86,24 @@ def compliance_kernel(
     return OK
 
 
+@entrance
+def _entrance(
+    tree: IntArray,
+    links: Array,
+    q: Array,
+    node_links: IntArray,
+    offsets: Array,
+    method: int,
+    scratch: Array,
+    plan: IntArray,
+    out: Array,
+) -> int:
+    return enter(compliance_kernel, tree, links, q, node_links, offsets, method, scratch, plan, out)  # type: ignore[no-any-return]
+
+
 _AUTO, _RECURSION, _PROPAGATION = 0, 1, 2
 _METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION}
-_DOOR = Door(compliance_kernel)
+_DOOR = Door(compliance_kernel, _entrance)
 
 
 def compliance(

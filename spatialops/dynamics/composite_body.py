@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, Vec3, not_finite, output, vector
-from spatialops._jit import Door, inlined, kernel
+from spatialops._door import Door, enter
+from spatialops._jit import entrance, inlined, kernel
 from spatialops._layout import (
     ARMATURE,
     ART_B,
@@ -73,7 +74,12 @@ def composite_body_kernel(tree: IntArray, links: Array, q: Array, work: Array, m
     return status
 
 
-_DOOR = Door(composite_body_kernel)
+@entrance
+def _entrance(tree: IntArray, links: Array, q: Array, work: Array, mass: Array) -> int:
+    return enter(composite_body_kernel, tree, links, q, work, mass)  # type: ignore[no-any-return]
+
+
+_DOOR = Door(composite_body_kernel, _entrance)
 
 
 def mass_matrix(model: Model, q: Array, *, out: Array | None = None) -> Array:

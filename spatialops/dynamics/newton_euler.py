@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, Vec3, array, not_finite, output, vector
-from spatialops._jit import Door, inlined, kernel
+from spatialops._door import Door, enter
+from spatialops._jit import entrance, inlined, kernel
 from spatialops._layout import (
     ACCEL,
     ALPHA,
@@ -164,8 +165,15 @@ def newton_euler_kernel(
     return finite_status(tau)
 
 
+@entrance
+def _entrance(
+    tree: IntArray, links: Array, q: Array, v: Array, a: Array, external: Array, work: Array, tau: Array
+) -> int:
+    return enter(newton_euler_kernel, tree, links, q, v, a, external, work, tau)  # type: ignore[no-any-return]
+
+
 NO_EXTERNAL = np.zeros((0, 6))
-_DOOR = Door(newton_euler_kernel)
+_DOOR = Door(newton_euler_kernel, _entrance)
 
 
 def inverse_dynamics(
