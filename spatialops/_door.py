@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import binding, ir
 from numba.core import cgutils, types
@@ -30,13 +29,13 @@ _CARRAY = 0x1 | 0x100 | 0x400  # C-contiguous, aligned, writeable: `flags.carray
 
 # Code on disk must not hold addresses of this process: the linker fills them in by name.
 _NDARRAY = "spatialops_ndarray"
-_DTYPES = {types.float64: "spatialops_float64", types.int64: "spatialops_int64"}
+_DTYPES: dict[Any, str] = {types.float64: "spatialops_float64", types.int64: "spatialops_int64"}
 binding.add_symbol(_NDARRAY, id(np.ndarray))
 for _type, _symbol in _DTYPES.items():
     binding.add_symbol(_symbol, id(np.dtype(str(_type))))
 
 
-class Exact(types.Array):  # type: ignore[misc]
+class Exact(types.Array):
     """A writeable, aligned, C-contiguous array of exactly one dtype, number of dimensions and class."""
 
     def __init__(self, dtype: Any, ndim: int) -> None:
@@ -93,7 +92,7 @@ def _plain(kind: Any) -> Any:
 @intrinsic  # type: ignore[untyped-decorator]
 def _plain_arrays(context: Any, arguments: Any) -> Any:
     """The same arguments with arrays as kernels know them: nothing but another name for their type."""
-    plain = types.Tuple(tuple(_plain(kind) for kind in arguments))
+    plain = types.Tuple(tuple(_plain(kind) for kind in arguments))  # type: ignore[attr-defined]
 
     def generate(context: Any, build: Any, signature: Any, values: Any) -> Any:
         return context.make_tuple(build, plain, cgutils.unpack_tuple(build, values[0]))

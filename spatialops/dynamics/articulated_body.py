@@ -37,6 +37,7 @@ from spatialops._layout import (
     MOTION,
     NOT_FINITE,
     OK,
+    OMEGA,
     PARENT,
     PITCH,
     RESIDUAL,
@@ -74,7 +75,6 @@ from spatialops.dynamics.newton_euler import (
     carried_acceleration,
     lifted,
     put_acceleration,
-    put_inertial_force,
     subtract_external,
 )
 from spatialops.errors import ModelError
@@ -183,7 +183,7 @@ def joint_force(tree: IntArray, links: Array, work: Array, k: int, moment: Vec3,
     return dot(axis, moment) + links[k, PITCH] * dot(axis, force)
 
 
-@kernel
+@inlined
 def acceleration_kernel(tree: IntArray, links: Array, base: Vec3, work: Array, a: Array) -> None:
     """Forward sweep: joint accelerations from u, and link accelerations in place of their velocity parts."""
     for k in range(tree.shape[0]):
@@ -193,15 +193,24 @@ def acceleration_kernel(tree: IntArray, links: Array, base: Vec3, work: Array, a
         put_acceleration(tree, links, work, k, alpha, accel, a[k])
 
 
-@kernel
+@inlined
+def weigh_link(links: Array, work: Array, k: int) -> None:
+    """Own inertia and own bias force of link k, n = w x I w and f = w x (w x m c), in world axes about its origin."""
+    put_rigid_inertia(links, work, k)
+    omega, B = vec3(work, k, OMEGA), mat3(work, k, ART_B)
+    spin = cross(omega, sym_times(sym3(work, k, ART_J), omega))
+    put3(work, k, MOMENT, spin)
+    put3(work, k, FORCE, cross(omega, cross(omega, (B[2][1], B[0][2], B[1][0]))))
+
+
+@inlined
 def weigh_kernel(links: Array, work: Array) -> None:
     """Own inertia and own bias force of every link; poses and velocities must be in `work`."""
     for k in range(links.shape[0]):
-        put_rigid_inertia(links, work, k)
-        put_inertial_force(links, work, k, ZERO3, ZERO3)
+        weigh_link(links, work, k)
 
 
-@kernel
+@inlined
 def backward_kernel(tree: IntArray, links: Array, tau: Array, work: Array) -> int:
     """Second sweep, tips to base: articulated inertias with bias forces, U, D and u.
 
@@ -241,7 +250,7 @@ def backward_kernel(tree: IntArray, links: Array, tau: Array, work: Array) -> in
     return status
 
 
-@kernel
+@inlined
 def sweep_kernel(tree: IntArray, links: Array, tau: Array, external: Array, work: Array, a: Array) -> int:
     """Second and third sweep; own inertias and bias forces must be in `work`."""
     subtract_external(tree, external, work)
@@ -270,7 +279,7 @@ def articulated_body_kernel(
 def _entrance(
     tree: IntArray, links: Array, q: Array, v: Array, tau: Array, external: Array, work: Array, a: Array
 ) -> int:
-    return enter(articulated_body_kernel, tree, links, q, v, tau, external, work, a)  # type: ignore[no-any-return]
+    return enter(articulated_body_kernel, tree, links, q, v, tau, external, work, a)
 
 
 _DOOR = Door(articulated_body_kernel, _entrance)
@@ -325,7 +334,7 @@ def forward_dynamics(
     """
     nv, wrench = model.nv, NO_EXTERNAL
     a = np.empty(nv) if out is None else out
-    work = np.empty((nv, WORK_COLUMNS)) if workspace is None else workspace
+    work = model.workspace() if workspace is None else workspace
     if external is not None:
         wrench = array(external, (model.n_bodies, 6), "external")
     try:
@@ -340,6 +349,8 @@ def forward_dynamics(
         raise singular_joint(model, work)
     if status != OK:
         raise not_finite(q=q, v=v, tau=tau, external=external)
+    if workspace is None:
+        model.spare.append(work)
     return a
 
 

@@ -98,7 +98,7 @@ def _entrance(
     plan: IntArray,
     out: Array,
 ) -> int:
-    return enter(compliance_kernel, tree, links, q, node_links, offsets, method, scratch, plan, out)  # type: ignore[no-any-return]
+    return enter(compliance_kernel, tree, links, q, node_links, offsets, method, scratch, plan, out)
 
 
 _AUTO, _RECURSION, _PROPAGATION = 0, 1, 2

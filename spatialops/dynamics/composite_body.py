@@ -21,7 +21,6 @@ from spatialops._layout import (
     PITCH,
     ROTARY,
     SIZE_Q,
-    WORK_COLUMNS,
 )
 from spatialops.algebra.vectors import cross, mat3, plus, rotate, rotate_back, scaled, sym3, sym_times, vec3
 from spatialops.dynamics.articulated_body import add_inertia, joint_force, put_rigid_inertia, shifted_inertia
@@ -76,7 +75,7 @@ def composite_body_kernel(tree: IntArray, links: Array, q: Array, work: Array, m
 
 @entrance
 def _entrance(tree: IntArray, links: Array, q: Array, work: Array, mass: Array) -> int:
-    return enter(composite_body_kernel, tree, links, q, work, mass)  # type: ignore[no-any-return]
+    return enter(composite_body_kernel, tree, links, q, work, mass)
 
 
 _DOOR = Door(composite_body_kernel, _entrance)
@@ -107,7 +106,7 @@ def mass_matrix(model: Model, q: Array, *, out: Array | None = None) -> Array:
     Walker and Orin 1982; [J] equation 59, first line.
     """
     nv = model.nv
-    mass, work = np.empty((nv, nv)) if out is None else out, np.empty((nv, WORK_COLUMNS))
+    mass, work = np.empty((nv, nv)) if out is None else out, model.workspace()
     try:
         status = _DOOR.call(model.tree, model.links, q, work, mass)
     except TypeError:
@@ -117,4 +116,5 @@ def mass_matrix(model: Model, q: Array, *, out: Array | None = None) -> Array:
         status = _DOOR.checked_call(model.tree, model.links, q, work, mass)
     if status != OK:
         raise not_finite(q=q)
+    model.spare.append(work)
     return mass

@@ -6,8 +6,6 @@ the lever r = p_k - p_parent and nothing refers to the world's origin. Accelerat
 
 from __future__ import annotations
 
-import math
-
 from spatialops._arrays import Array, IntArray, Mat3, Vec3
 from spatialops._jit import inlined, kernel
 from spatialops._layout import (
@@ -39,6 +37,7 @@ from spatialops._layout import (
     TURN,
     VELOCITY,
 )
+from spatialops.algebra.trigonometry import sine_and_cosine
 from spatialops.algebra.vectors import (
     ZERO3,
     column_of,
@@ -59,7 +58,7 @@ from spatialops.algebra.vectors import (
 @inlined
 def turned(m: Mat3, angle: float) -> Mat3:
     """M Rz(angle): the columns x and y turn in their plane."""
-    c, s = math.cos(angle), math.sin(angle)
+    s, c = sine_and_cosine(angle)
     return (
         (c * m[0][0] + s * m[0][1], c * m[0][1] - s * m[0][0], m[0][2]),
         (c * m[1][0] + s * m[1][1], c * m[1][1] - s * m[1][0], m[1][2]),
@@ -184,7 +183,7 @@ def fits(tree: IntArray, q: Array, v: Array) -> bool:
     return q.size == tree[0, SIZE_Q] and v.size == tree.shape[0]
 
 
-@kernel
+@inlined
 def finite_status(values: Array) -> int:
     """NOT_FINITE if any value is NaN or infinite: x - x is 0 for finite x only."""
     total = 0.0
