@@ -28,9 +28,9 @@ from spatialops._layout import (
     UPSILON_COLUMNS,
     WORK_COLUMNS,
 )
-from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
+from spatialops.dynamics.articulated_body import factor, singular_joint
 from spatialops.dynamics.jacobian import node_points
-from spatialops.dynamics.kinematics import poses_kernel
+from spatialops.dynamics.kinematics import place_links
 from spatialops.dynamics.propagation import propagation_kernel
 from spatialops.dynamics.virtual_tree import BELOW, mark_links, recursion_kernel
 from spatialops.errors import ArgumentError
@@ -70,9 +70,9 @@ def compliance_kernel(
     c = b + 36
     d = c + UPSILON_COLUMNS * n
     work, points, X = scratch[:a].reshape(n, WORK_COLUMNS), scratch[a:b].reshape(m, 3), scratch[b:c].reshape(6, 6)
-    if poses_kernel(tree, links, q, work) != OK:
+    if place_links(tree, links, q, work) != OK:
         return NOT_FINITE
-    if factor_kernel(tree, links, work) != OK:
+    if factor(tree, links, work) != OK:
         return SINGULAR
     node_points(node_links, offsets, work, points)
     counts, vertices = plan[: 4 * n].reshape(n, 4), plan[4 * n : 4 * n + 6 * m].reshape(2 * m, 3)

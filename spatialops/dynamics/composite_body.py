@@ -24,7 +24,7 @@ from spatialops._layout import (
 )
 from spatialops.algebra.vectors import cross, mat3, plus, rotate, rotate_back, scaled, sym3, sym_times, vec3
 from spatialops.dynamics.articulated_body import add_inertia, joint_force, put_rigid_inertia, shifted_inertia
-from spatialops.dynamics.kinematics import axis_of, poses_kernel
+from spatialops.dynamics.kinematics import axis_of, place_links
 from spatialops.tree.model import Model
 
 
@@ -48,7 +48,7 @@ def composite_body_kernel(tree: IntArray, links: Array, q: Array, work: Array, m
     n = tree.shape[0]
     if q.size != tree[0, SIZE_Q] or mass.shape[0] != n or mass.shape[1] != n:
         return MISFIT
-    status = poses_kernel(tree, links, q, work)
+    status = place_links(tree, links, q, work)
     for k in range(n):
         put_rigid_inertia(links, work, k)
     for k in range(n - 1, -1, -1):

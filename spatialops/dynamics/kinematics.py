@@ -73,25 +73,24 @@ def place_link(tree: IntArray, links: Array, q: Array, work: Array, k: int) -> N
     if frame == SAME:
         return  # written by the first link of its joint
     rotation, lever = mat3(links, k, PLACE_R), vec3(links, k, PLACE_P)
-    origin = lever
-    if parent >= 0:
-        above = mat3(work, parent, ROTATION)
-        rotation, lever = times(above, rotation), rotate(above, lever)
-        origin = plus(vec3(work, parent, ORIGIN), lever)
+    # First everything in the parent's frame: the processor need not wait for the parent.
     if frame == TURN:
         rotation = turned(rotation, q[i])
     elif frame in (SLIDE, SCREW):
         slide = q[i] if frame == SLIDE else links[k, PITCH] * q[i]
-        shift = scaled(slide, (rotation[0][2], rotation[1][2], rotation[2][2]))
-        lever, origin = plus(lever, shift), plus(origin, shift)
+        lever = plus_scaled(lever, slide, (rotation[0][2], rotation[1][2], rotation[2][2]))
         if frame == SCREW:
             rotation = turned(rotation, q[i])
     elif frame == ATTITUDE:
         rotation = times(rotation, rotation_from_quaternion(q[i], q[i + 1], q[i + 2], q[i + 3]))
     elif frame == POSE:
-        shift = rotate(rotation, (q[i], q[i + 1], q[i + 2]))
-        lever, origin = plus(lever, shift), plus(origin, shift)
+        lever = plus(lever, rotate(rotation, (q[i], q[i + 1], q[i + 2])))
         rotation = times(rotation, rotation_from_quaternion(q[i + 3], q[i + 4], q[i + 5], q[i + 6]))
+    origin = lever
+    if parent >= 0:
+        above = mat3(work, parent, ROTATION)
+        rotation, lever = times(above, rotation), rotate(above, lever)
+        origin = plus(vec3(work, parent, ORIGIN), lever)
     put_mat3(work, k, ROTATION, rotation)
     put3(work, k, ORIGIN, origin)
     put3(work, k, LEVER, lever)
@@ -162,12 +161,18 @@ def put_motion(work: Array, k: int, omega: Vec3, velocity: Vec3, alpha: Vec3, ac
     put3(work, k, ACCEL, accel)
 
 
-@kernel
-def poses_kernel(tree: IntArray, links: Array, q: Array, work: Array) -> int:
+@inlined
+def place_links(tree: IntArray, links: Array, q: Array, work: Array) -> int:
     """Poses of all links into `work`."""
     for k in range(tree.shape[0]):
         place_link(tree, links, q, work, k)
     return finite_status(q)
+
+
+@kernel
+def poses_kernel(tree: IntArray, links: Array, q: Array, work: Array) -> int:
+    """`place_links`, called by its own."""
+    return place_links(tree, links, q, work)
 
 
 @kernel

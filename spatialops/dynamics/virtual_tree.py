@@ -7,7 +7,7 @@ once, for the *virtual* edge between two vertices. psi is singular, so that prod
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray, Vec3
-from spatialops._jit import inlined, kernel
+from spatialops._jit import inlined
 from spatialops._layout import (
     LEVER,
     ORIGIN,
@@ -26,7 +26,7 @@ BELOW, _CHILDREN, _VERTEX, _OWN = 0, 1, 2, 3
 _LINK, _ABOVE, _NODE = 0, 1, 2
 
 
-@kernel
+@inlined
 def mark_links(tree: IntArray, node_links: IntArray, plan: IntArray) -> None:
     """For every link how many nodes lie on it, how many on or below it, and how many of its children have any."""
     plan[:] = 0
@@ -41,7 +41,7 @@ def mark_links(tree: IntArray, node_links: IntArray, plan: IntArray) -> None:
             plan[parent, _CHILDREN] += 1
 
 
-@kernel
+@inlined
 def number_vertices(tree: IntArray, node_links: IntArray, plan: IntArray, vertices: IntArray) -> int:
     """The virtual tree, parents first: the links where active branches meet and all nodes; returns how many.
 
@@ -84,7 +84,7 @@ def reference_lever(vertices: IntArray, points: Array, work: Array, j: int) -> V
     return minus(vec3(points, vertices[j, _NODE], 0), vec3(work, vertices[j, _LINK], ORIGIN))
 
 
-@kernel
+@inlined
 def edge_kernel(tree: IntArray, links: Array, work: Array, vertices: IntArray, points: Array, j: int, X: Array) -> None:
     """X (6, 6) = psi from vertex j's reference point to that of its virtual parent: force columns carried up."""
     for row in range(6):
@@ -100,7 +100,7 @@ def edge_kernel(tree: IntArray, links: Array, work: Array, vertices: IntArray, p
     shift_columns(X, scaled(-1.0, reference_lever(vertices, points, work, above)))
 
 
-@kernel
+@inlined
 def recursion_kernel(
     tree: IntArray,
     links: Array,
