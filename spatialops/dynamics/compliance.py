@@ -49,6 +49,12 @@ def recursion_is_cheaper(plan: IntArray, n_nodes: int) -> bool:
     return recursion < propagation
 
 
+@inlined
+def scratch_size(n: int, m: int) -> int:
+    """How many numbers the kernel needs for n links and m nodes."""
+    return (WORK_COLUMNS + 4) * n + 11 * m + 36 + max(UPSILON_COLUMNS * n + 144 * m * m, 6 * m * n)
+
+
 @kernel
 def compliance_kernel(
     tree: IntArray,
@@ -58,31 +64,31 @@ def compliance_kernel(
     offsets: Array,
     method: int,
     scratch: Array,
-    plan: IntArray,
     out: Array,
 ) -> int:
-    """Everything; `scratch` starts with the workspace. One call and two buffers: each array costs 0.05-0.1 us."""
+    """Everything; `scratch` starts with the workspace and is large enough for whatever follows."""
     n, m = tree.shape[0], node_links.size
-    if q.size != tree[0, SIZE_Q] or out.shape[0] != 6 * m or out.shape[1] != 6 * m:
+    if q.size != tree[0, SIZE_Q] or out.shape[0] != 6 * m or out.shape[1] != 6 * m or scratch.size < scratch_size(n, m):
         return MISFIT
     a = WORK_COLUMNS * n
     b = a + 3 * m
     c = b + 36
-    d = c + UPSILON_COLUMNS * n
+    d = c + 4 * n
+    e = d + 8 * m
     work, points, X = scratch[:a].reshape(n, WORK_COLUMNS), scratch[a:b].reshape(m, 3), scratch[b:c].reshape(6, 6)
+    counts, vertices = scratch[c:d].view(np.int64).reshape(n, 4), scratch[d:e].view(np.int64).reshape(2 * m, 4)
+    rest = scratch[e:]
     if place_links(tree, links, q, work) != OK:
         return NOT_FINITE
     if factor(tree, links, work) != OK:
         return SINGULAR
     node_points(node_links, offsets, work, points)
-    counts, vertices = plan[: 4 * n].reshape(n, 4), plan[4 * n : 4 * n + 6 * m].reshape(2 * m, 3)
     mark_links(tree, node_links, counts)
     if method == _RECURSION or (method == _AUTO and recursion_is_cheaper(counts, m)):
-        ups = scratch[c:d].reshape(n, UPSILON_COLUMNS)
-        recursion_kernel(tree, links, node_links, points, work, ups, counts, vertices, scratch[d:], X, out)
+        ups, buffer = rest[: UPSILON_COLUMNS * n].reshape(n, UPSILON_COLUMNS), rest[UPSILON_COLUMNS * n :]
+        recursion_kernel(tree, links, node_links, points, work, ups, counts, vertices, buffer, X, out)
     else:
-        left = scratch[c : c + 6 * m * n].reshape(n, 6 * m)
-        propagation_kernel(tree, links, node_links, points, work, left, X, out)
+        propagation_kernel(tree, links, node_links, points, work, rest[: 6 * m * n].reshape(n, 6 * m), X, out)
     return OK
 
 
@@ -95,15 +101,20 @@ def _entrance(
     offsets: Array,
     method: int,
     scratch: Array,
-    plan: IntArray,
     out: Array,
 ) -> int:
-    return enter(compliance_kernel, tree, links, q, node_links, offsets, method, scratch, plan, out)
+    return enter(compliance_kernel, tree, links, q, node_links, offsets, method, scratch, out)
 
 
 _AUTO, _RECURSION, _PROPAGATION = 0, 1, 2
 _METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION}
 _DOOR = Door(compliance_kernel, _entrance)
+
+
+def _number_of(method: Any) -> int:
+    if not isinstance(method, str) or method not in _METHODS:
+        raise ArgumentError(f"method: expected 'auto', 'recursion' or 'propagation', got {method!r}")
+    return _METHODS[method]
 
 
 def compliance(
@@ -137,23 +148,22 @@ def compliance(
     ----------
     [J] equations 62-69; Kreutz-Delgado, Jain and Rodriguez 1992.
     """
-    if method not in _METHODS:
-        raise ArgumentError(f"method: expected 'auto', 'recursion' or 'propagation', got {method!r}")
     node_links, offsets = nodes if type(nodes) is Nodes else model.resolve(nodes)
-    n, m = model.nv, node_links.size
-    result = np.empty((6 * m, 6 * m)) if out is None else out
-    scratch = np.empty(WORK_COLUMNS * n + 39 * (m + 1) + max((UPSILON_COLUMNS * n + 144 * m * m), 6 * m * n))
-    plan = np.empty(4 * n + 6 * m, dtype=np.int64)
-    arguments = node_links, offsets, _METHODS[method], scratch, plan
+    result = np.empty((6 * len(node_links), 6 * len(node_links))) if out is None else out
     try:
-        status = _DOOR.call(model.tree, model.links, q, *arguments, result)
-    except TypeError:
+        scratch = model.scraps.pop()
+        status = _DOOR.call(model.tree, model.links, q, node_links, offsets, _METHODS[method], scratch, result)
+    except (IndexError, KeyError, TypeError):
         status = MISFIT
     if status == MISFIT:
+        n, m = model.nv, len(node_links)
         q, result = vector(q, model.nq, "q"), output(result, (6 * m, 6 * m))
-        status = _DOOR.checked_call(model.tree, model.links, q, *arguments, result)
+        scratch = np.empty(scratch_size(n, m))
+        arguments = q, node_links, offsets, _number_of(method), scratch, result
+        status = _DOOR.checked_call(model.tree, model.links, *arguments)
     if status == NOT_FINITE:
         raise not_finite(q=q)
     if status == SINGULAR:
-        raise singular_joint(model, scratch[: WORK_COLUMNS * n].reshape(n, WORK_COLUMNS))
+        raise singular_joint(model, scratch[: WORK_COLUMNS * model.nv].reshape(-1, WORK_COLUMNS))
+    model.scraps.append(scratch)
     return result

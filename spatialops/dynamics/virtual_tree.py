@@ -23,7 +23,7 @@ from spatialops.dynamics.upsilon import pass_joint, put_upsilon, shift_columns, 
 
 # Integer plan: per link, then per vertex.
 BELOW, _CHILDREN, _VERTEX, _OWN = 0, 1, 2, 3
-_LINK, _ABOVE, _NODE = 0, 1, 2
+_LINK, _ABOVE, _NODE, _SLOT = 0, 1, 2, 3
 
 
 @inlined
@@ -119,29 +119,47 @@ def recursion_kernel(
         if plan[k, BELOW] > 0:
             put_upsilon(tree, links, work, ups, k)
     count = number_vertices(tree, node_links, plan, vertices)
-    omega = buffer[: 36 * count * count].reshape(6 * count, 6 * count)
+    width = 6 * assign_slots(vertices, count, node_links.size)
+    omega = out
+    if width > out.shape[0]:
+        omega = buffer[: width * width].reshape(width, width)
     for j in range(count):
-        put_diagonal(work, ups, vertices, points, j, omega)
-        above = vertices[j, _ABOVE]
+        above, row = vertices[j, _ABOVE], 6 * vertices[j, _SLOT]
         if above < 0:
-            for row in range(6 * j, 6 * j + 6):
-                for c in range(6 * j):
-                    omega[row, c] = 0.0
-                    omega[c, row] = 0.0
-            continue
-        edge_kernel(tree, links, work, vertices, points, j, X)
-        sweep_row(omega, X, 6 * above, 6 * j)
+            omega[row : row + 6] = 0.0
+        else:
+            edge_kernel(tree, links, work, vertices, points, j, X)
+            sweep_row(omega, X, 6 * vertices[above, _SLOT], row)
+        put_diagonal(work, ups, vertices, points, j, omega)
+        mirror_row(vertices, j, omega)
+    if width > out.shape[0]:
+        for row in range(out.shape[0]):
+            for c in range(out.shape[0]):
+                out[row, c] = omega[row, c]
     clear_world(node_links, out)
-    for a in range(count):
-        i = vertices[a, _NODE]
-        if i < 0:
-            continue
-        for row in range(6):
-            for b in range(count):
-                j = vertices[b, _NODE]
-                if j >= 0:
-                    for c in range(6):
-                        out[6 * i + row, 6 * j + c] = omega[6 * a + row, 6 * b + c]
+
+
+@inlined
+def assign_slots(vertices: IntArray, count: int, n_nodes: int) -> int:
+    """Rows of Omega: a node's are those of the result, so that it is made in place; branch points come after them."""
+    slots = n_nodes
+    for j in range(count):
+        vertices[j, _SLOT] = vertices[j, _NODE]
+        if vertices[j, _NODE] < 0:
+            vertices[j, _SLOT] = slots
+            slots += 1
+    return slots
+
+
+@inlined
+def mirror_row(vertices: IntArray, j: int, omega: Array) -> None:
+    """Omega(x, j) = Omega(j, x)^T for all earlier vertices x."""
+    row = 6 * vertices[j, _SLOT]
+    for x in range(j):
+        column = 6 * vertices[x, _SLOT]
+        for c in range(6):
+            for i in range(6):
+                omega[column + c, row + i] = omega[row + i, column + c]
 
 
 @inlined
@@ -157,15 +175,15 @@ def clear_world(node_links: IntArray, out: Array) -> None:
 
 @inlined
 def sweep_row(omega: Array, X: Array, above: int, j: int) -> None:
-    """Omega(j, x) = psi^T(above, j) Omega(above, x) for all earlier vertices x ([J] 69)."""
+    """Omega(j, x) = psi^T(above, j) Omega(above, x) for all vertices x ([J] 69).
+
+    Those of later ones are overwritten when their turn comes: leaving them out would cost more than computing them.
+    """
     for row in range(6):
         x0, x1, x2, x3, x4, x5 = X[0, row], X[1, row], X[2, row], X[3, row], X[4, row], X[5, row]
-        for c in range(j):
+        for c in range(omega.shape[1]):
             half = x0 * omega[above, c] + x1 * omega[above + 1, c] + x2 * omega[above + 2, c]
             omega[j + row, c] = half + x3 * omega[above + 3, c] + x4 * omega[above + 4, c] + x5 * omega[above + 5, c]
-    for c in range(j):
-        for row in range(6):
-            omega[c, j + row] = omega[j + row, c]
 
 
 @inlined
@@ -174,7 +192,7 @@ def put_diagonal(work: Array, ups: Array, vertices: IntArray, points: Array, j: 
     E, F, G = shifted_compliance(ups, vertices[j, _LINK], reference_lever(vertices, points, work, j))
     e = ((E[0], E[1], E[2]), (E[1], E[3], E[4]), (E[2], E[4], E[5]))
     g = ((G[0], G[1], G[2]), (G[1], G[3], G[4]), (G[2], G[4], G[5]))
-    i = 6 * j
+    i = 6 * vertices[j, _SLOT]
     for row in range(3):
         for c in range(3):
             omega[i + row, i + c] = e[row][c]

@@ -70,6 +70,8 @@ class Model:
     """Number of moving bodies."""
     spare: list[Array] = field(init=False, repr=False, default_factory=list)
     """Workspaces (nv, 64) that no call uses just now; see `workspace`."""
+    scraps: list[Array] = field(init=False, repr=False, default_factory=list)
+    """Vectors of any length that no call uses just now, for kernels whose needs depend on more than the model."""
     _slices: dict[str, tuple[slice, slice]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
