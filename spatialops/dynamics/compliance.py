@@ -32,27 +32,29 @@ from spatialops.dynamics.articulated_body import factor, singular_joint
 from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.kinematics import place_links
 from spatialops.dynamics.propagation import propagation_kernel
-from spatialops.dynamics.virtual_tree import BELOW, mark_links, recursion_kernel
+from spatialops.dynamics.virtual_tree import BELOW, CHILDREN, OWN, mark_links, recursion_kernel
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model, Nodes
 
 
 @inlined
-def recursion_is_cheaper(plan: IntArray, n_nodes: int) -> bool:
-    """Compare what both routes cost in nanoseconds, fitted on chains and bushy trees with 1 to 64 nodes."""
-    recursion, propagation = 16.0 * n_nodes * (n_nodes + 1), 0.0
-    for k in range(plan.shape[0]):
-        m = plan[k, BELOW]
+def recursion_is_cheaper(counts: IntArray, n_nodes: int) -> bool:
+    """Compare what both routes cost in nanoseconds, fitted on robots and chains with 1 to 32 nodes."""
+    vertices, recursion, propagation = n_nodes, 0.0, 0.0
+    for k in range(counts.shape[0]):
+        m = counts[k, BELOW]
         if m > 0:
-            recursion += 45.0
-            propagation += 5.5 * m * (m + 1) + 35.0 * m
-    return recursion < propagation
+            recursion += 40.0
+            propagation += 30.0 * m + 7.7 * m * (m + 1)
+            if counts[k, CHILDREN] > 1 and counts[k, OWN] == 0:
+                vertices += 1
+    return recursion + 55.0 * (vertices - 1) + 14.0 * vertices * vertices < propagation
 
 
 @inlined
 def scratch_size(n: int, m: int) -> int:
     """How many numbers the kernel needs for n links and m nodes."""
-    return (WORK_COLUMNS + 4) * n + 11 * m + 36 + max(UPSILON_COLUMNS * n + 144 * m * m, 6 * m * n)
+    return (WORK_COLUMNS + 4) * n + 11 * m + 36 + max(UPSILON_COLUMNS * n + (12 * m + 8) ** 2, 6 * m * n)
 
 
 @kernel

