@@ -28,7 +28,8 @@ _FAR = 1e5  # rad; beyond it the library does the reduction
 def sine_and_cosine(x: float) -> tuple[float, float]:
     """sin(x), cos(x): x = r + j pi / 2 with |r| <= pi / 4, two polynomials, and j quarter turns back."""
     if not abs(x) < _FAR:
-        return math.sin(x), math.cos(x)
+        bad = x - x  # NaN for infinity, where Python's own functions raise
+        return (math.sin(x), math.cos(x)) if bad == 0.0 else (bad, bad)
     j = (x * (1.0 / _HALF_PI) + _ROUND) - _ROUND
     r = ((x - j * _HIGH) - j * _MIDDLE) - j * _LOW
     z = r * r

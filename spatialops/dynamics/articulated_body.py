@@ -296,7 +296,9 @@ def articulated_body_kernel(
     tree: IntArray, links: Array, q: Array, v: Array, tau: Array, external: Array, work: Array, a: Array
 ) -> int:
     """Forward dynamics; leaves poses, velocities and the factors U, D in `work`."""
-    if not fits(tree, q, v) or not fits(tree, q, tau) or work.shape[0] != v.size or a.size != v.size:
+    if not fits(tree, q, v) or not fits(tree, q, tau) or a.size != v.size:
+        return MISFIT
+    if work.shape[0] != v.size or work.shape[1] != WORK_COLUMNS:
         return MISFIT
     if finite_status(q) != OK:  # the position of a free root enters no result
         return NOT_FINITE
