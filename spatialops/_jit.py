@@ -55,7 +55,8 @@ def cache_directory() -> Path:
     return folder
 
 
-_CACHE = None if numba.config.DISABLE_JIT else str(cache_directory())
+COMPILED = not numba.config.DISABLE_JIT
+_CACHE = str(cache_directory()) if COMPILED else None
 
 
 # NaN stays NaN. Without the run-time that counts references a kernel cannot allocate, by construction, and saves up to
@@ -65,12 +66,21 @@ _OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "fastmath": {
 
 def kernel(function: Function) -> Function:
     """Compile a kernel: lazily, cached on disk, GIL released; only fused multiply-add may reorder its arithmetic."""
+    return _cached(function, **_OPTIONS)
+
+
+def entrance(function: Function) -> Function:
+    """Compile the way into a kernel from Python: see `_door`. It gives up the GIL itself, where that is worth it."""
+    return _cached(function, **{**_OPTIONS, "nogil": False})
+
+
+def _cached(function: Function, **options: Any) -> Function:
     if _CACHE is None:
         return function
     before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = _CACHE  # read by Numba while it decorates; the user's own setting is put back
     try:
-        compiled: Function = numba.njit(cache=True, **_OPTIONS)(function)
+        compiled: Function = numba.njit(cache=True, **options)(function)
         return compiled
     finally:
         numba.config.CACHE_DIR = before
@@ -98,28 +108,3 @@ def merged(function: Function) -> Function:
         return function
     compiled: Function = numba.njit(inline="always", **_OPTIONS)(function)
     return compiled
-
-
-class Door:
-    """Lets a public function hand what it was given straight to a kernel, and check only what the kernel turns away.
-
-    After the first call the kernel takes no other types than those it was compiled for, so that its own look at them
-    (done in C anyway) is the check, and a list or an array of integers ends in TypeError. Measured on a 7-dof arm: 0.6
-    us less than checking three vectors in Python, of 2.0 us.
-    """
-
-    def __init__(self, compiled: Callable[..., Any]) -> None:
-        self._kernel = compiled
-        self.call: Callable[..., Any] = self._closed
-
-    @staticmethod
-    def _closed(*arguments: Any) -> Any:
-        raise TypeError("not compiled yet, or not compiled at all: arguments must be checked first")
-
-    def checked_call(self, *arguments: Any) -> Any:
-        """Call with arguments known to fit; from then on `call` is open."""
-        result = self._kernel(*arguments)
-        if _CACHE is not None:
-            self._kernel.disable_compile()  # type: ignore[attr-defined]
-            self.call = self._kernel
-        return result

@@ -46,10 +46,11 @@ ART_B = 33  # 9
 ART_C = 42  # 6
 MOMENT = 48  # 3: bias moment
 FORCE = 51  # 3: bias force
+PULL_M, PULL_F = MOMENT, FORCE  # 6: D^-1 phi U, once the bias force has been handed on
 GAIN_M = 54  # 3: U = P H*, its moment part
 GAIN_F = 57  # 3: its force part
 D_INVERSE = 60
-RESIDUAL = 61  # u = tau - H z: what the joint has left to accelerate with
+RESIDUAL = 61  # D^-1 (tau - H z - U* c): acceleration of the joint if its parent had none
 WORK_COLUMNS = 64
 
 # Upsilon, 21 numbers a row: [[E, F], [F^T, G]].

@@ -6,6 +6,11 @@ Per link, tips to base ([J] appendix; the innovations form of M^-1 = (I - H psi 
     P(parent) += phi P+ phi*,  z(parent) += phi z+
 
 and base to tips a' = phi* a(parent) + c,  dv = (u - U* a') / D,  a = a' + H* dv.
+
+The kernels wait for one another's results more than they compute, link after link. Everything that needs neither the
+division nor the parent's acceleration is therefore taken out of these chains, with U' = phi U and u' = u - U* c:
+
+    phi P+ phi* = phi P phi* - U' D^-1 U'*,  phi z+ = phi (z + P c) + U' D^-1 u',  dv = D^-1 u' - D^-1 U'* a(parent)
 """
 
 from __future__ import annotations
@@ -13,7 +18,8 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, Mat3, Sym3, Vec3, array, not_finite, output, vector
-from spatialops._jit import Door, inlined, kernel
+from spatialops._door import Door, enter
+from spatialops._jit import entrance, inlined, kernel
 from spatialops._layout import (
     ACCEL,
     ALPHA,
@@ -36,8 +42,11 @@ from spatialops._layout import (
     MOTION,
     NOT_FINITE,
     OK,
+    OMEGA,
     PARENT,
     PITCH,
+    PULL_F,
+    PULL_M,
     RESIDUAL,
     ROTARY,
     ROTATION,
@@ -70,10 +79,8 @@ from spatialops.algebra.vectors import (
 from spatialops.dynamics.kinematics import axis_of, finite_status, fits, move_link, place_link
 from spatialops.dynamics.newton_euler import (
     NO_EXTERNAL,
-    carried_acceleration,
     lifted,
     put_acceleration,
-    put_inertial_force,
     subtract_external,
 )
 from spatialops.errors import ModelError
@@ -128,8 +135,10 @@ def add_inertia(work: Array, k: int, J: Sym3, B: Mat3, C: Sym3) -> None:
 
 
 @inlined
-def eliminate_joint(tree: IntArray, links: Array, work: Array, k: int, J: Sym3, B: Mat3, C: Sym3) -> float:
-    """U and 1 / D of link k from its articulated inertia; returns D."""
+def eliminate_joint(
+    tree: IntArray, links: Array, work: Array, k: int, J: Sym3, B: Mat3, C: Sym3
+) -> tuple[Vec3, Vec3, float]:
+    """U = (moment, force) and D of link k from its articulated inertia; U and 1 / D into `work`."""
     axis, motion = axis_of(tree, work, k), tree[k, MOTION]
     if motion == ROTARY:
         gain_m, gain_f = sym_times(J, axis), rotate_back(B, axis)
@@ -145,11 +154,29 @@ def eliminate_joint(tree: IntArray, links: Array, work: Array, k: int, J: Sym3, 
     put3(work, k, GAIN_M, gain_m)
     put3(work, k, GAIN_F, gain_f)
     work[k, D_INVERSE] = 1.0 / d
-    return d
+    return gain_m, gain_f, d
 
 
-@kernel
-def factor_kernel(tree: IntArray, links: Array, work: Array) -> int:
+@inlined
+def about_parent(
+    tree: IntArray, work: Array, k: int, J: Sym3, B: Mat3, C: Sym3, gain_m: Vec3, gain_f: Vec3
+) -> tuple[Sym3, Mat3, Vec3]:
+    """Inertia and U of link k about its parent's origin."""
+    if tree[k, FRAME] == SAME:
+        return J, B, gain_m
+    lever = vec3(work, k, LEVER)
+    J, B = shifted_inertia(J, B, C, lever)
+    return J, B, plus(gain_m, cross(lever, gain_f))
+
+
+@inlined
+def minus_gain(J: Sym3, B: Mat3, C: Sym3, f: float, gain_m: Vec3, gain_f: Vec3) -> tuple[Sym3, Mat3, Sym3]:
+    """P - U f U*."""
+    return sym_minus_outer(J, f, gain_m), mat_minus_outer(B, f, gain_m, gain_f), sym_minus_outer(C, f, gain_f)
+
+
+@inlined
+def factor(tree: IntArray, links: Array, work: Array) -> int:
     """Articulated inertias, U and D of all links; poses must be in `work`."""
     n = tree.shape[0]
     for k in range(n):
@@ -157,18 +184,21 @@ def factor_kernel(tree: IntArray, links: Array, work: Array) -> int:
     status = OK
     for k in range(n - 1, -1, -1):
         J, B, C = sym3(work, k, ART_J), mat3(work, k, ART_B), sym3(work, k, ART_C)
-        d = eliminate_joint(tree, links, work, k, J, B, C)
+        gain_m, gain_f, d = eliminate_joint(tree, links, work, k, J, B, C)
         if not d > 0.0:
             status = SINGULAR
         parent = tree[k, PARENT]
         if parent >= 0:
-            gain_m, gain_f, f = vec3(work, k, GAIN_M), vec3(work, k, GAIN_F), work[k, D_INVERSE]
-            J, C = sym_minus_outer(J, f, gain_m), sym_minus_outer(C, f, gain_f)
-            B = mat_minus_outer(B, f, gain_m, gain_f)
-            if tree[k, FRAME] != SAME:
-                J, B = shifted_inertia(J, B, C, vec3(work, k, LEVER))
+            J, B, gain_m = about_parent(tree, work, k, J, B, C, gain_m, gain_f)
+            J, B, C = minus_gain(J, B, C, 1.0 / d, gain_m, gain_f)
             add_inertia(work, parent, J, B, C)
     return status
+
+
+@kernel
+def factor_kernel(tree: IntArray, links: Array, work: Array) -> int:
+    """`factor`, called by its own."""
+    return factor(tree, links, work)
 
 
 @inlined
@@ -182,30 +212,41 @@ def joint_force(tree: IntArray, links: Array, work: Array, k: int, moment: Vec3,
     return dot(axis, moment) + links[k, PITCH] * dot(axis, force)
 
 
-@kernel
+@inlined
 def acceleration_kernel(tree: IntArray, links: Array, base: Vec3, work: Array, a: Array) -> None:
-    """Forward sweep: joint accelerations from u, and link accelerations in place of their velocity parts."""
+    """Third sweep, base to tips: joint accelerations, and those of links in place of their velocity parts."""
     for k in range(tree.shape[0]):
-        alpha, accel = carried_acceleration(tree, base, work, k)
-        pull = dot(vec3(work, k, GAIN_M), alpha) + dot(vec3(work, k, GAIN_F), accel)
-        a[k] = (work[k, RESIDUAL] - pull) * work[k, D_INVERSE]
-        put_acceleration(tree, links, work, k, alpha, accel, a[k])
+        parent, alpha, accel = tree[k, PARENT], ZERO3, base
+        if parent >= 0:
+            alpha, accel = vec3(work, parent, ALPHA), vec3(work, parent, ACCEL)
+        a[k] = work[k, RESIDUAL] - (dot(vec3(work, k, PULL_M), alpha) + dot(vec3(work, k, PULL_F), accel))
+        accel = plus(plus(vec3(work, k, ACCEL), accel), cross(alpha, vec3(work, k, LEVER)))
+        put_acceleration(tree, links, work, k, plus(vec3(work, k, ALPHA), alpha), accel, a[k])
 
 
-@kernel
+@inlined
+def weigh_link(links: Array, work: Array, k: int) -> None:
+    """Own inertia and own bias force of link k, n = w x I w and f = w x (w x m c), in world axes about its origin."""
+    put_rigid_inertia(links, work, k)
+    omega, B = vec3(work, k, OMEGA), mat3(work, k, ART_B)
+    spin = cross(omega, sym_times(sym3(work, k, ART_J), omega))
+    put3(work, k, MOMENT, spin)
+    put3(work, k, FORCE, cross(omega, cross(omega, (B[2][1], B[0][2], B[1][0]))))
+
+
+@inlined
 def weigh_kernel(links: Array, work: Array) -> None:
     """Own inertia and own bias force of every link; poses and velocities must be in `work`."""
     for k in range(links.shape[0]):
-        put_rigid_inertia(links, work, k)
-        put_inertial_force(links, work, k, ZERO3, ZERO3)
+        weigh_link(links, work, k)
 
 
-@kernel
+@inlined
 def backward_kernel(tree: IntArray, links: Array, tau: Array, work: Array) -> int:
-    """Second sweep, tips to base: articulated inertias with bias forces, U, D and u.
+    """Second sweep, tips to base: articulated inertias with bias forces, U, D, D^-1 u' and D^-1 U'.
 
-    What a link hands to its parent stays in registers where the parent comes next (4 % of the whole on chains), else it
-    is added to the parent's columns.
+    What a link hands to its parent stays in registers where the parent comes next (7 % of the whole), else it is added
+    to the parent's columns.
     """
     status = OK
     none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -214,22 +255,23 @@ def backward_kernel(tree: IntArray, links: Array, tau: Array, work: Array) -> in
         J, C = sym_plus(sym3(work, k, ART_J), J_up), sym_plus(sym3(work, k, ART_C), C_up)
         B = mat3(work, k, ART_B)
         B = plus(B[0], B_up[0]), plus(B[1], B_up[1]), plus(B[2], B_up[2])
-        if not eliminate_joint(tree, links, work, k, J, B, C) > 0.0:
+        gain_m, gain_f, d = eliminate_joint(tree, links, work, k, J, B, C)
+        if not d > 0.0:
             status = SINGULAR
         moment, force = plus(vec3(work, k, MOMENT), moment_up), plus(vec3(work, k, FORCE), force_up)
-        u = tau[k] - joint_force(tree, links, work, k, moment, force)
-        work[k, RESIDUAL] = u
-        parent = tree[k, PARENT]
-        gain_m, gain_f, f = vec3(work, k, GAIN_M), vec3(work, k, GAIN_F), work[k, D_INVERSE]
-        J_up, C_up = sym_minus_outer(J, f, gain_m), sym_minus_outer(C, f, gain_f)
-        B_up = mat_minus_outer(B, f, gain_m, gain_f)
         alpha, accel = vec3(work, k, ALPHA), vec3(work, k, ACCEL)
-        moment_up = plus(plus_scaled(moment, f * u, gain_m), plus(sym_times(J_up, alpha), rotate(B_up, accel)))
-        force_up = plus(plus_scaled(force, f * u, gain_f), plus(rotate_back(B_up, alpha), sym_times(C_up, accel)))
-        if tree[k, FRAME] != SAME:
-            lever = vec3(work, k, LEVER)
-            J_up, B_up = shifted_inertia(J_up, B_up, C_up, lever)
-            moment_up = plus(moment_up, cross(lever, force_up))
+        f, parent = 1.0 / d, tree[k, PARENT]
+        u = f * (tau[k] - joint_force(tree, links, work, k, moment, force) - (dot(gain_m, alpha) + dot(gain_f, accel)))
+        work[k, RESIDUAL] = u
+        moment = plus(moment, plus(sym_times(J, alpha), rotate(B, accel)))
+        force = plus(force, plus(rotate_back(B, alpha), sym_times(C, accel)))
+        lever = vec3(work, k, LEVER)
+        J, B, gain_m = about_parent(tree, work, k, J, B, C, gain_m, gain_f)
+        J_up, B_up, C_up = minus_gain(J, B, C, f, gain_m, gain_f)
+        put3(work, k, PULL_M, scaled(f, gain_m))
+        put3(work, k, PULL_F, scaled(f, gain_f))
+        moment_up = plus_scaled(plus(moment, cross(lever, force)), u, gain_m)
+        force_up = plus_scaled(force, u, gain_f)
         if parent == k - 1:
             continue
         if parent >= 0:
@@ -240,7 +282,7 @@ def backward_kernel(tree: IntArray, links: Array, tau: Array, work: Array) -> in
     return status
 
 
-@kernel
+@inlined
 def sweep_kernel(tree: IntArray, links: Array, tau: Array, external: Array, work: Array, a: Array) -> int:
     """Second and third sweep; own inertias and bias forces must be in `work`."""
     subtract_external(tree, external, work)
@@ -254,7 +296,9 @@ def articulated_body_kernel(
     tree: IntArray, links: Array, q: Array, v: Array, tau: Array, external: Array, work: Array, a: Array
 ) -> int:
     """Forward dynamics; leaves poses, velocities and the factors U, D in `work`."""
-    if not fits(tree, q, v) or not fits(tree, q, tau) or work.shape[0] != v.size or a.size != v.size:
+    if not fits(tree, q, v) or not fits(tree, q, tau) or a.size != v.size:
+        return MISFIT
+    if work.shape[0] != v.size or work.shape[1] != WORK_COLUMNS:
         return MISFIT
     if finite_status(q) != OK:  # the position of a free root enters no result
         return NOT_FINITE
@@ -265,7 +309,14 @@ def articulated_body_kernel(
     return sweep_kernel(tree, links, tau, external, work, a)
 
 
-_DOOR = Door(articulated_body_kernel)
+@entrance
+def _entrance(
+    tree: IntArray, links: Array, q: Array, v: Array, tau: Array, external: Array, work: Array, a: Array
+) -> int:
+    return enter(articulated_body_kernel, tree, links, q, v, tau, external, work, a)
+
+
+_DOOR = Door(articulated_body_kernel, _entrance)
 
 
 def forward_dynamics(
@@ -317,7 +368,7 @@ def forward_dynamics(
     """
     nv, wrench = model.nv, NO_EXTERNAL
     a = np.empty(nv) if out is None else out
-    work = np.empty((nv, WORK_COLUMNS)) if workspace is None else workspace
+    work = model.workspace() if workspace is None else workspace
     if external is not None:
         wrench = array(external, (model.n_bodies, 6), "external")
     try:
@@ -332,6 +383,8 @@ def forward_dynamics(
         raise singular_joint(model, work)
     if status != OK:
         raise not_finite(q=q, v=v, tau=tau, external=external)
+    if workspace is None:
+        model.spare.append(work)
     return a
 
 

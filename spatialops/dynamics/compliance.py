@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, not_finite, output, vector
-from spatialops._jit import Door, inlined, kernel
+from spatialops._door import Door, enter
+from spatialops._jit import entrance, inlined, kernel
 from spatialops._layout import (
     MISFIT,
     NOT_FINITE,
@@ -27,25 +28,33 @@ from spatialops._layout import (
     UPSILON_COLUMNS,
     WORK_COLUMNS,
 )
-from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
+from spatialops.dynamics.articulated_body import factor, singular_joint
 from spatialops.dynamics.jacobian import node_points
-from spatialops.dynamics.kinematics import poses_kernel
+from spatialops.dynamics.kinematics import place_links
 from spatialops.dynamics.propagation import propagation_kernel
-from spatialops.dynamics.virtual_tree import BELOW, mark_links, recursion_kernel
+from spatialops.dynamics.virtual_tree import BELOW, CHILDREN, OWN, mark_links, recursion_kernel
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model, Nodes
 
 
 @inlined
-def recursion_is_cheaper(plan: IntArray, n_nodes: int) -> bool:
-    """Compare what both routes cost in nanoseconds, fitted on chains and bushy trees with 1 to 64 nodes."""
-    recursion, propagation = 16.0 * n_nodes * (n_nodes + 1), 0.0
-    for k in range(plan.shape[0]):
-        m = plan[k, BELOW]
+def recursion_is_cheaper(counts: IntArray, n_nodes: int) -> bool:
+    """Compare what both routes cost in nanoseconds, fitted on robots and chains with 1 to 32 nodes."""
+    vertices, recursion, propagation = n_nodes, 0.0, 0.0
+    for k in range(counts.shape[0]):
+        m = counts[k, BELOW]
         if m > 0:
-            recursion += 45.0
-            propagation += 5.5 * m * (m + 1) + 35.0 * m
-    return recursion < propagation
+            recursion += 40.0
+            propagation += 30.0 * m + 7.7 * m * (m + 1)
+            if counts[k, CHILDREN] > 1 and counts[k, OWN] == 0:
+                vertices += 1
+    return recursion + 55.0 * (vertices - 1) + 14.0 * vertices * vertices < propagation
+
+
+@inlined
+def scratch_size(n: int, m: int) -> int:
+    """How many numbers the kernel needs for n links and m nodes."""
+    return (WORK_COLUMNS + 4) * n + 11 * m + 36 + max(UPSILON_COLUMNS * n + (12 * m + 8) ** 2, 6 * m * n)
 
 
 @kernel
@@ -57,37 +66,57 @@ def compliance_kernel(
     offsets: Array,
     method: int,
     scratch: Array,
-    plan: IntArray,
     out: Array,
 ) -> int:
-    """Everything; `scratch` starts with the workspace. One call and two buffers: each array costs 0.05-0.1 us."""
+    """Everything; `scratch` starts with the workspace and is large enough for whatever follows."""
     n, m = tree.shape[0], node_links.size
-    if q.size != tree[0, SIZE_Q] or out.shape[0] != 6 * m or out.shape[1] != 6 * m:
+    if q.size != tree[0, SIZE_Q] or out.shape[0] != 6 * m or out.shape[1] != 6 * m or scratch.size < scratch_size(n, m):
         return MISFIT
     a = WORK_COLUMNS * n
     b = a + 3 * m
     c = b + 36
-    d = c + UPSILON_COLUMNS * n
+    d = c + 4 * n
+    e = d + 8 * m
     work, points, X = scratch[:a].reshape(n, WORK_COLUMNS), scratch[a:b].reshape(m, 3), scratch[b:c].reshape(6, 6)
-    if poses_kernel(tree, links, q, work) != OK:
+    counts, vertices = scratch[c:d].view(np.int64).reshape(n, 4), scratch[d:e].view(np.int64).reshape(2 * m, 4)
+    rest = scratch[e:]
+    if place_links(tree, links, q, work) != OK:
         return NOT_FINITE
-    if factor_kernel(tree, links, work) != OK:
+    if factor(tree, links, work) != OK:
         return SINGULAR
     node_points(node_links, offsets, work, points)
-    counts, vertices = plan[: 4 * n].reshape(n, 4), plan[4 * n : 4 * n + 6 * m].reshape(2 * m, 3)
     mark_links(tree, node_links, counts)
     if method == _RECURSION or (method == _AUTO and recursion_is_cheaper(counts, m)):
-        ups = scratch[c:d].reshape(n, UPSILON_COLUMNS)
-        recursion_kernel(tree, links, node_links, points, work, ups, counts, vertices, scratch[d:], X, out)
+        ups, buffer = rest[: UPSILON_COLUMNS * n].reshape(n, UPSILON_COLUMNS), rest[UPSILON_COLUMNS * n :]
+        recursion_kernel(tree, links, node_links, points, work, ups, counts, vertices, buffer, X, out)
     else:
-        left = scratch[c : c + 6 * m * n].reshape(n, 6 * m)
-        propagation_kernel(tree, links, node_links, points, work, left, X, out)
+        propagation_kernel(tree, links, node_links, points, work, rest[: 6 * m * n].reshape(n, 6 * m), X, out)
     return OK
+
+
+@entrance
+def _entrance(
+    tree: IntArray,
+    links: Array,
+    q: Array,
+    node_links: IntArray,
+    offsets: Array,
+    method: int,
+    scratch: Array,
+    out: Array,
+) -> int:
+    return enter(compliance_kernel, tree, links, q, node_links, offsets, method, scratch, out)
 
 
 _AUTO, _RECURSION, _PROPAGATION = 0, 1, 2
 _METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION}
-_DOOR = Door(compliance_kernel)
+_DOOR = Door(compliance_kernel, _entrance)
+
+
+def _number_of(method: Any) -> int:
+    if not isinstance(method, str) or method not in _METHODS:
+        raise ArgumentError(f"method: expected 'auto', 'recursion' or 'propagation', got {method!r}")
+    return _METHODS[method]
 
 
 def compliance(
@@ -121,23 +150,22 @@ def compliance(
     ----------
     [J] equations 62-69; Kreutz-Delgado, Jain and Rodriguez 1992.
     """
-    if method not in _METHODS:
-        raise ArgumentError(f"method: expected 'auto', 'recursion' or 'propagation', got {method!r}")
     node_links, offsets = nodes if type(nodes) is Nodes else model.resolve(nodes)
-    n, m = model.nv, node_links.size
-    result = np.empty((6 * m, 6 * m)) if out is None else out
-    scratch = np.empty(WORK_COLUMNS * n + 39 * (m + 1) + max((UPSILON_COLUMNS * n + 144 * m * m), 6 * m * n))
-    plan = np.empty(4 * n + 6 * m, dtype=np.int64)
-    arguments = node_links, offsets, _METHODS[method], scratch, plan
+    result = np.empty((6 * len(node_links), 6 * len(node_links))) if out is None else out
     try:
-        status = _DOOR.call(model.tree, model.links, q, *arguments, result)
-    except TypeError:
+        scratch = model.scraps.pop()
+        status = _DOOR.call(model.tree, model.links, q, node_links, offsets, _METHODS[method], scratch, result)
+    except (IndexError, KeyError, TypeError):
         status = MISFIT
     if status == MISFIT:
+        n, m = model.nv, len(node_links)
         q, result = vector(q, model.nq, "q"), output(result, (6 * m, 6 * m))
-        status = _DOOR.checked_call(model.tree, model.links, q, *arguments, result)
+        scratch = np.empty(scratch_size(n, m))
+        arguments = q, node_links, offsets, _number_of(method), scratch, result
+        status = _DOOR.checked_call(model.tree, model.links, *arguments)
     if status == NOT_FINITE:
         raise not_finite(q=q)
     if status == SINGULAR:
-        raise singular_joint(model, scratch[: WORK_COLUMNS * n].reshape(n, WORK_COLUMNS))
+        raise singular_joint(model, scratch[: WORK_COLUMNS * model.nv].reshape(-1, WORK_COLUMNS))
+    model.scraps.append(scratch)
     return result

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, Vec3, not_finite, output, vector
-from spatialops._jit import Door, inlined, kernel
+from spatialops._door import Door, enter
+from spatialops._jit import entrance, inlined, kernel
 from spatialops._layout import (
     ARMATURE,
     ART_B,
@@ -20,11 +21,10 @@ from spatialops._layout import (
     PITCH,
     ROTARY,
     SIZE_Q,
-    WORK_COLUMNS,
 )
 from spatialops.algebra.vectors import cross, mat3, plus, rotate, rotate_back, scaled, sym3, sym_times, vec3
 from spatialops.dynamics.articulated_body import add_inertia, joint_force, put_rigid_inertia, shifted_inertia
-from spatialops.dynamics.kinematics import axis_of, poses_kernel
+from spatialops.dynamics.kinematics import axis_of, place_links
 from spatialops.tree.model import Model
 
 
@@ -48,7 +48,7 @@ def composite_body_kernel(tree: IntArray, links: Array, q: Array, work: Array, m
     n = tree.shape[0]
     if q.size != tree[0, SIZE_Q] or mass.shape[0] != n or mass.shape[1] != n:
         return MISFIT
-    status = poses_kernel(tree, links, q, work)
+    status = place_links(tree, links, q, work)
     for k in range(n):
         put_rigid_inertia(links, work, k)
     for k in range(n - 1, -1, -1):
@@ -73,7 +73,12 @@ def composite_body_kernel(tree: IntArray, links: Array, q: Array, work: Array, m
     return status
 
 
-_DOOR = Door(composite_body_kernel)
+@entrance
+def _entrance(tree: IntArray, links: Array, q: Array, work: Array, mass: Array) -> int:
+    return enter(composite_body_kernel, tree, links, q, work, mass)
+
+
+_DOOR = Door(composite_body_kernel, _entrance)
 
 
 def mass_matrix(model: Model, q: Array, *, out: Array | None = None) -> Array:
@@ -101,7 +106,7 @@ def mass_matrix(model: Model, q: Array, *, out: Array | None = None) -> Array:
     Walker and Orin 1982; [J] equation 59, first line.
     """
     nv = model.nv
-    mass, work = np.empty((nv, nv)) if out is None else out, np.empty((nv, WORK_COLUMNS))
+    mass, work = np.empty((nv, nv)) if out is None else out, model.workspace()
     try:
         status = _DOOR.call(model.tree, model.links, q, work, mass)
     except TypeError:
@@ -111,4 +116,5 @@ def mass_matrix(model: Model, q: Array, *, out: Array | None = None) -> Array:
         status = _DOOR.checked_call(model.tree, model.links, q, work, mass)
     if status != OK:
         raise not_finite(q=q)
+    model.spare.append(work)
     return mass

@@ -6,8 +6,6 @@ the lever r = p_k - p_parent and nothing refers to the world's origin. Accelerat
 
 from __future__ import annotations
 
-import math
-
 from spatialops._arrays import Array, IntArray, Mat3, Vec3
 from spatialops._jit import inlined, kernel
 from spatialops._layout import (
@@ -39,6 +37,7 @@ from spatialops._layout import (
     TURN,
     VELOCITY,
 )
+from spatialops.algebra.trigonometry import sine_and_cosine
 from spatialops.algebra.vectors import (
     ZERO3,
     column_of,
@@ -59,7 +58,7 @@ from spatialops.algebra.vectors import (
 @inlined
 def turned(m: Mat3, angle: float) -> Mat3:
     """M Rz(angle): the columns x and y turn in their plane."""
-    c, s = math.cos(angle), math.sin(angle)
+    s, c = sine_and_cosine(angle)
     return (
         (c * m[0][0] + s * m[0][1], c * m[0][1] - s * m[0][0], m[0][2]),
         (c * m[1][0] + s * m[1][1], c * m[1][1] - s * m[1][0], m[1][2]),
@@ -74,25 +73,24 @@ def place_link(tree: IntArray, links: Array, q: Array, work: Array, k: int) -> N
     if frame == SAME:
         return  # written by the first link of its joint
     rotation, lever = mat3(links, k, PLACE_R), vec3(links, k, PLACE_P)
-    origin = lever
-    if parent >= 0:
-        above = mat3(work, parent, ROTATION)
-        rotation, lever = times(above, rotation), rotate(above, lever)
-        origin = plus(vec3(work, parent, ORIGIN), lever)
+    # First everything in the parent's frame: the processor need not wait for the parent.
     if frame == TURN:
         rotation = turned(rotation, q[i])
     elif frame in (SLIDE, SCREW):
         slide = q[i] if frame == SLIDE else links[k, PITCH] * q[i]
-        shift = scaled(slide, (rotation[0][2], rotation[1][2], rotation[2][2]))
-        lever, origin = plus(lever, shift), plus(origin, shift)
+        lever = plus_scaled(lever, slide, (rotation[0][2], rotation[1][2], rotation[2][2]))
         if frame == SCREW:
             rotation = turned(rotation, q[i])
     elif frame == ATTITUDE:
         rotation = times(rotation, rotation_from_quaternion(q[i], q[i + 1], q[i + 2], q[i + 3]))
     elif frame == POSE:
-        shift = rotate(rotation, (q[i], q[i + 1], q[i + 2]))
-        lever, origin = plus(lever, shift), plus(origin, shift)
+        lever = plus(lever, rotate(rotation, (q[i], q[i + 1], q[i + 2])))
         rotation = times(rotation, rotation_from_quaternion(q[i + 3], q[i + 4], q[i + 5], q[i + 6]))
+    origin = lever
+    if parent >= 0:
+        above = mat3(work, parent, ROTATION)
+        rotation, lever = times(above, rotation), rotate(above, lever)
+        origin = plus(vec3(work, parent, ORIGIN), lever)
     put_mat3(work, k, ROTATION, rotation)
     put3(work, k, ORIGIN, origin)
     put3(work, k, LEVER, lever)
@@ -163,12 +161,18 @@ def put_motion(work: Array, k: int, omega: Vec3, velocity: Vec3, alpha: Vec3, ac
     put3(work, k, ACCEL, accel)
 
 
-@kernel
-def poses_kernel(tree: IntArray, links: Array, q: Array, work: Array) -> int:
+@inlined
+def place_links(tree: IntArray, links: Array, q: Array, work: Array) -> int:
     """Poses of all links into `work`."""
     for k in range(tree.shape[0]):
         place_link(tree, links, q, work, k)
     return finite_status(q)
+
+
+@kernel
+def poses_kernel(tree: IntArray, links: Array, q: Array, work: Array) -> int:
+    """`place_links`, called by its own."""
+    return place_links(tree, links, q, work)
 
 
 @kernel
@@ -184,7 +188,7 @@ def fits(tree: IntArray, q: Array, v: Array) -> bool:
     return q.size == tree[0, SIZE_Q] and v.size == tree.shape[0]
 
 
-@kernel
+@inlined
 def finite_status(values: Array) -> int:
     """NOT_FINITE if any value is NaN or infinite: x - x is 0 for finite x only."""
     total = 0.0

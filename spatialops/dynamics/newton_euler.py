@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, Vec3, array, not_finite, output, vector
-from spatialops._jit import Door, inlined, kernel
+from spatialops._door import Door, enter
+from spatialops._jit import entrance, inlined, kernel
 from spatialops._layout import (
     ACCEL,
     ALPHA,
@@ -28,7 +29,6 @@ from spatialops._layout import (
     PITCH,
     ROTARY,
     ROTATION,
-    WORK_COLUMNS,
 )
 from spatialops.algebra.vectors import (
     add3,
@@ -113,7 +113,7 @@ def put_inertial_force(links: Array, work: Array, k: int, alpha: Vec3, accel: Ve
     put3(work, k, FORCE, force)
 
 
-@kernel
+@inlined
 def subtract_external(tree: IntArray, external: Array, work: Array) -> None:
     """External wrenches [moment; force] at the bodies' origins are force that the joints need not give."""
     if external.shape[0] == 0:
@@ -164,8 +164,15 @@ def newton_euler_kernel(
     return finite_status(tau)
 
 
+@entrance
+def _entrance(
+    tree: IntArray, links: Array, q: Array, v: Array, a: Array, external: Array, work: Array, tau: Array
+) -> int:
+    return enter(newton_euler_kernel, tree, links, q, v, a, external, work, tau)
+
+
 NO_EXTERNAL = np.zeros((0, 6))
-_DOOR = Door(newton_euler_kernel)
+_DOOR = Door(newton_euler_kernel, _entrance)
 
 
 def inverse_dynamics(
@@ -200,7 +207,7 @@ def inverse_dynamics(
     Joint armature is included in M. Accelerations of free and ball joints are those of their body-axes components.
     """
     nv, wrench = model.nv, NO_EXTERNAL
-    tau, work = np.empty(nv) if out is None else out, np.empty((nv, WORK_COLUMNS))
+    tau, work = np.empty(nv) if out is None else out, model.workspace()
     if external is not None:
         wrench = array(external, (model.n_bodies, 6), "external")
     try:
@@ -213,6 +220,7 @@ def inverse_dynamics(
         status = _DOOR.checked_call(model.tree, model.links, q, v, a, wrench, work, tau)
     if status != OK:
         raise not_finite(q=q, v=v, a=a, external=external)
+    model.spare.append(work)
     return tau
 
 

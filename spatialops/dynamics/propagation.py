@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from spatialops._arrays import Array, IntArray
-from spatialops._jit import inlined, kernel
+from spatialops._jit import inlined
 from spatialops._layout import (
     D_INVERSE,
     LEVER,
@@ -19,7 +19,7 @@ from spatialops.algebra.vectors import (
 from spatialops.dynamics.upsilon import motion_axis, pass_joint, shift_columns
 
 
-@kernel
+@inlined
 def propagation_kernel(
     tree: IntArray, links: Array, node_links: IntArray, points: Array, work: Array, left: Array, X: Array, out: Array
 ) -> None:

@@ -99,18 +99,22 @@ def mat_minus_mixed(M: tuple[Vec3, Vec3, Vec3], a: Vec3, b: Vec3, c: Vec3, d: Ve
 def put_upsilon(tree: IntArray, links: Array, work: Array, ups: Array, k: int) -> None:
     """Upsilon(k) = psi* Upsilon(parent) psi + H* D^-1 H ([J] 67).
 
-    With Y the parent's Upsilon shifted to link k, h = Y U / D and s = H*: Y - s h^T - h s^T + s s^T (h.U + 1) / D.
+    With Y = phi* Upsilon(parent) phi, h = Y U / D and s = H*: Y - s h^T - h s^T + s s^T (h.U + 1) / D. Y U is taken as
+    phi* (Upsilon(parent) phi U), so that it need not wait for Y.
     """
     parent, d_inverse = tree[k, PARENT], work[k, D_INVERSE]
     s_w, s_v = motion_axis(tree, links, work, k)
     E: Sym3 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     F, G, h_w, h_v, f = (ZERO3, ZERO3, ZERO3), E, ZERO3, ZERO3, d_inverse
     if parent >= 0:
-        E, F, G = shifted_compliance(ups, parent, vec3(work, k, LEVER))
-        gain_m, gain_f = vec3(work, k, GAIN_M), vec3(work, k, GAIN_F)
-        h_w = scaled(d_inverse, plus(sym_times(E, gain_m), rotate(F, gain_f)))
-        h_v = scaled(d_inverse, plus(rotate_back(F, gain_m), sym_times(G, gain_f)))
-        f = d_inverse * (dot(h_w, gain_m) + dot(h_v, gain_f) + 1.0)
+        lever, gain_f = vec3(work, k, LEVER), vec3(work, k, GAIN_F)
+        gain_m = plus(vec3(work, k, GAIN_M), cross(lever, gain_f))
+        E, F, G = sym3(ups, parent, UPS_E), mat3(ups, parent, UPS_F), sym3(ups, parent, UPS_G)
+        h_w = plus(sym_times(E, gain_m), rotate(F, gain_f))
+        h_v = plus(rotate_back(F, gain_m), sym_times(G, gain_f))
+        f = d_inverse + d_inverse * d_inverse * (dot(h_w, gain_m) + dot(h_v, gain_f))
+        h_w, h_v = scaled(d_inverse, h_w), scaled(d_inverse, plus(h_v, cross(h_w, lever)))
+        E, F, G = shifted_compliance(ups, parent, lever)
     # - s h^T - h s^T + f s s^T = - s g^T - g s^T with g = h - (f / 2) s.
     g_w, g_v = plus_scaled(h_w, -0.5 * f, s_w), plus_scaled(h_v, -0.5 * f, s_v)
     put_sym3(ups, k, UPS_E, sym_minus_mixed(E, s_w, g_w))
@@ -121,7 +125,7 @@ def put_upsilon(tree: IntArray, links: Array, work: Array, ups: Array, k: int) -
 @inlined
 def shift_columns(X: Array, r: Vec3) -> None:
     """Shift by phi: moments n + r x f of all columns."""
-    for c in range(X.shape[1]):
+    for c in range(6):
         fx, fy, fz = X[3, c], X[4, c], X[5, c]
         X[0, c] += r[1] * fz - r[2] * fy
         X[1, c] += r[2] * fx - r[0] * fz
@@ -133,7 +137,7 @@ def pass_joint(tree: IntArray, links: Array, work: Array, k: int, X: Array) -> N
     """(1 - U D^-1 H) X: what of the force columns the joint of link k transmits."""
     s_w, s_v = motion_axis(tree, links, work, k)
     m, f = scaled(work[k, D_INVERSE], vec3(work, k, GAIN_M)), scaled(work[k, D_INVERSE], vec3(work, k, GAIN_F))
-    for c in range(X.shape[1]):
+    for c in range(6):
         e = s_w[0] * X[0, c] + s_w[1] * X[1, c] + s_w[2] * X[2, c]
         e += s_v[0] * X[3, c] + s_v[1] * X[4, c] + s_v[2] * X[5, c]
         X[0, c] -= m[0] * e

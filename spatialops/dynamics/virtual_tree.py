@@ -7,7 +7,7 @@ once, for the *virtual* edge between two vertices. psi is singular, so that prod
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray, Vec3
-from spatialops._jit import inlined, kernel
+from spatialops._jit import inlined
 from spatialops._layout import (
     LEVER,
     ORIGIN,
@@ -22,26 +22,26 @@ from spatialops.algebra.vectors import (
 from spatialops.dynamics.upsilon import pass_joint, put_upsilon, shift_columns, shifted_compliance
 
 # Integer plan: per link, then per vertex.
-BELOW, _CHILDREN, _VERTEX, _OWN = 0, 1, 2, 3
-_LINK, _ABOVE, _NODE = 0, 1, 2
+BELOW, CHILDREN, _VERTEX, OWN = 0, 1, 2, 3
+_LINK, _ABOVE, _NODE, _SLOT = 0, 1, 2, 3
 
 
-@kernel
+@inlined
 def mark_links(tree: IntArray, node_links: IntArray, plan: IntArray) -> None:
     """For every link how many nodes lie on it, how many on or below it, and how many of its children have any."""
     plan[:] = 0
     for i in range(node_links.size):
         if node_links[i] >= 0:
             plan[node_links[i], BELOW] += 1
-            plan[node_links[i], _OWN] += 1
+            plan[node_links[i], OWN] += 1
     for k in range(tree.shape[0] - 1, -1, -1):
         parent = tree[k, PARENT]
         if parent >= 0 and plan[k, BELOW] > 0:
             plan[parent, BELOW] += plan[k, BELOW]
-            plan[parent, _CHILDREN] += 1
+            plan[parent, CHILDREN] += 1
 
 
-@kernel
+@inlined
 def number_vertices(tree: IntArray, node_links: IntArray, plan: IntArray, vertices: IntArray) -> int:
     """The virtual tree, parents first: the links where active branches meet and all nodes; returns how many.
 
@@ -55,7 +55,7 @@ def number_vertices(tree: IntArray, node_links: IntArray, plan: IntArray, vertic
         plan[k, _VERTEX] = above
         if plan[k, BELOW] == 0:
             continue
-        if plan[k, _CHILDREN] < 2 and plan[k, _OWN] == 0:
+        if plan[k, CHILDREN] < 2 and plan[k, OWN] == 0:
             continue
         first = True
         for i in range(node_links.size):
@@ -84,7 +84,7 @@ def reference_lever(vertices: IntArray, points: Array, work: Array, j: int) -> V
     return minus(vec3(points, vertices[j, _NODE], 0), vec3(work, vertices[j, _LINK], ORIGIN))
 
 
-@kernel
+@inlined
 def edge_kernel(tree: IntArray, links: Array, work: Array, vertices: IntArray, points: Array, j: int, X: Array) -> None:
     """X (6, 6) = psi from vertex j's reference point to that of its virtual parent: force columns carried up."""
     for row in range(6):
@@ -100,7 +100,7 @@ def edge_kernel(tree: IntArray, links: Array, work: Array, vertices: IntArray, p
     shift_columns(X, scaled(-1.0, reference_lever(vertices, points, work, above)))
 
 
-@kernel
+@inlined
 def recursion_kernel(
     tree: IntArray,
     links: Array,
@@ -119,29 +119,48 @@ def recursion_kernel(
         if plan[k, BELOW] > 0:
             put_upsilon(tree, links, work, ups, k)
     count = number_vertices(tree, node_links, plan, vertices)
-    omega = buffer[: 36 * count * count].reshape(6 * count, 6 * count)
+    size, width = 6 * node_links.size, 6 * assign_slots(vertices, count, node_links.size)
+    omega, in_place = out, width == size
+    if not in_place:
+        width = (width + 7) // 8 * 8  # rows of whole registers are swept 1.3 times faster
+        omega = buffer[: width * width].reshape(width, width)
     for j in range(count):
-        put_diagonal(work, ups, vertices, points, j, omega)
-        above = vertices[j, _ABOVE]
+        above, row = vertices[j, _ABOVE], 6 * vertices[j, _SLOT]
         if above < 0:
-            for row in range(6 * j, 6 * j + 6):
-                for c in range(6 * j):
-                    omega[row, c] = 0.0
-                    omega[c, row] = 0.0
-            continue
-        edge_kernel(tree, links, work, vertices, points, j, X)
-        sweep_row(omega, X, 6 * above, 6 * j)
+            omega[row : row + 6] = 0.0
+        else:
+            edge_kernel(tree, links, work, vertices, points, j, X)
+            sweep_row(omega, X, 6 * vertices[above, _SLOT], row)
+        put_diagonal(work, ups, vertices, points, j, omega)
+        mirror_row(vertices, j, omega)
+    if not in_place:
+        for row in range(size):
+            for c in range(size):
+                out[row, c] = omega[row, c]
     clear_world(node_links, out)
-    for a in range(count):
-        i = vertices[a, _NODE]
-        if i < 0:
-            continue
-        for row in range(6):
-            for b in range(count):
-                j = vertices[b, _NODE]
-                if j >= 0:
-                    for c in range(6):
-                        out[6 * i + row, 6 * j + c] = omega[6 * a + row, 6 * b + c]
+
+
+@inlined
+def assign_slots(vertices: IntArray, count: int, n_nodes: int) -> int:
+    """Rows of Omega: a node's are those of the result, so that it is made in place; branch points come after them."""
+    slots = n_nodes
+    for j in range(count):
+        vertices[j, _SLOT] = vertices[j, _NODE]
+        if vertices[j, _NODE] < 0:
+            vertices[j, _SLOT] = slots
+            slots += 1
+    return slots
+
+
+@inlined
+def mirror_row(vertices: IntArray, j: int, omega: Array) -> None:
+    """Omega(x, j) = Omega(j, x)^T for all earlier vertices x."""
+    row = 6 * vertices[j, _SLOT]
+    for x in range(j):
+        column = 6 * vertices[x, _SLOT]
+        for c in range(6):
+            for i in range(6):
+                omega[column + c, row + i] = omega[row + i, column + c]
 
 
 @inlined
@@ -157,15 +176,15 @@ def clear_world(node_links: IntArray, out: Array) -> None:
 
 @inlined
 def sweep_row(omega: Array, X: Array, above: int, j: int) -> None:
-    """Omega(j, x) = psi^T(above, j) Omega(above, x) for all earlier vertices x ([J] 69)."""
+    """Omega(j, x) = psi^T(above, j) Omega(above, x) for all vertices x ([J] 69).
+
+    Those of later ones are overwritten when their turn comes: leaving them out would cost more than computing them.
+    """
     for row in range(6):
         x0, x1, x2, x3, x4, x5 = X[0, row], X[1, row], X[2, row], X[3, row], X[4, row], X[5, row]
-        for c in range(j):
+        for c in range(omega.shape[1]):
             half = x0 * omega[above, c] + x1 * omega[above + 1, c] + x2 * omega[above + 2, c]
             omega[j + row, c] = half + x3 * omega[above + 3, c] + x4 * omega[above + 4, c] + x5 * omega[above + 5, c]
-    for c in range(j):
-        for row in range(6):
-            omega[c, j + row] = omega[j + row, c]
 
 
 @inlined
@@ -174,7 +193,7 @@ def put_diagonal(work: Array, ups: Array, vertices: IntArray, points: Array, j: 
     E, F, G = shifted_compliance(ups, vertices[j, _LINK], reference_lever(vertices, points, work, j))
     e = ((E[0], E[1], E[2]), (E[1], E[3], E[4]), (E[2], E[4], E[5]))
     g = ((G[0], G[1], G[2]), (G[1], G[3], G[4]), (G[2], G[4], G[5]))
-    i = 6 * j
+    i = 6 * vertices[j, _SLOT]
     for row in range(3):
         for c in range(3):
             omega[i + row, i + c] = e[row][c]
