@@ -18,7 +18,7 @@ from spatialops.contact.maximal import MaximalProblem, maximal_problem
 from spatialops.contact.response import velocity_change
 from spatialops.contact.rows import contact_terms
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
-from spatialops.dynamics.loops import closure_jacobian, closure_rows
+from spatialops.dynamics.loop_rows import closure_jacobian, closure_rows
 from spatialops.dynamics.maximal import placed
 from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
 from spatialops.tree.model import Model
