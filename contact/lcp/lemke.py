@@ -189,6 +189,59 @@ def break_tie(D: Array, column: int, basic: IntArray, others: IntArray, ints: In
 
 
 @kernel
+def begin(A: Array, b: Array, n_free: int, cover: Array, D: Array, basic: IntArray, others: IntArray) -> None:
+    """The first dictionary: w by z, free z pivoted in, the artificial variable in column n, b in units of max |b|."""
+    n, unit = b.size, 1.0 / largest_of(b)  # ties are judged against max |b| = 1
+    for i in range(n):
+        for j in range(n):
+            D[i, j] = A[i, j]
+        D[i, n], D[i, n + 1] = 0.0, unit * b[i]
+        basic[i], others[i] = i, n + i
+    others[n] = 2 * n
+    if n_free > 0:
+        eliminate_free(D, n_free, basic, others)
+    for i in range(n_free, n):
+        D[i, n] = cover[i]
+
+
+@kernel
+def begin_again(A: Array, b: Array, n_free: int, cover: Array, D: Array, ints: IntArray) -> bool:
+    """The dictionary of the present basis anew, free of what rounding has gathered; False if the basis is singular.
+
+    What is to be basic is exchanged for what is not, the largest pivot first.
+    """
+    n = b.size
+    basic, others, wanted = ints[0], ints[1], ints[3]
+    for i in range(n):
+        wanted[i] = basic[i]
+    begin(A, b, n_free, cover, D, basic, others)
+    while True:
+        row, column, best = -1, -1, 1e-11
+        for i in range(n_free, n):
+            if has(wanted, n, basic[i]):
+                continue
+            for j in range(n + 1):
+                if abs(D[i, j]) > best and has(wanted, n, others[j]):
+                    row, column, best = i, j, abs(D[i, j])
+        if row < 0:
+            break
+        exchange(D, row, column)
+        swap_names(basic, others, row, column)
+    missing = 0
+    for i in range(n):
+        missing += 0 if has(wanted, n, basic[i]) else 1
+    return missing == 0
+
+
+@kernel
+def has(names: IntArray, count: int, name: int) -> bool:
+    for k in range(count):  # noqa: SIM110 (a generator does not compile without allocation)
+        if names[k] == name:
+            return True
+    return False
+
+
+@kernel
 def lemke_pivots(
     A: Array, b: Array, n_free: int, cover: Array, tie: float, limit: int, D: Array, ints: IntArray, active: IntArray
 ) -> tuple[int, int]:
@@ -197,18 +250,9 @@ def lemke_pivots(
     `ints` has rows of n + 1 integers: 0 names of basic variables, 1 of the others, 2 and 3 scratch; w_i is named i, z_i
     n + i, the artificial variable 2 n.
     """
-    n, unit = b.size, 1.0 / largest_of(b)
+    n, fresh = b.size, 0
     basic, others = ints[0], ints[1]
-    for i in range(n):
-        for j in range(n):
-            D[i, j] = A[i, j]
-        D[i, n], D[i, n + 1] = 0.0, unit * b[i]  # ties are judged against max |b| = 1
-        basic[i], others[i] = i, n + i
-    others[n] = 2 * n
-    if n_free > 0:
-        eliminate_free(D, n_free, basic, others)
-    for i in range(n_free, n):
-        D[i, n] = cover[i]
+    begin(A, b, n_free, cover, D, basic, others)
     worst, row = 0.0, -1
     for i in range(n_free, n):
         if D[i, n + 1] / cover[i] < worst:
@@ -224,10 +268,15 @@ def lemke_pivots(
         if pivots > limit:
             code = _LIMIT
             break
-        column = column_of(others, complement_of(left, n))
-        row = leaving_row(D, column, n_free, tie, basic, others, ints)
-        if row < 0:
-            code = _RAY
+        wanted = complement_of(left, n)
+        row = leaving_row(D, column_of(others, wanted), n_free, tie, basic, others, ints)
+        if (row < 0 and pivots > fresh) or pivots - fresh > 5 * n + 50:  # rounding gathers; a ray may be its work
+            fresh = pivots
+            if begin_again(A, b, n_free, cover, D, ints):
+                row = leaving_row(D, column_of(others, wanted), n_free, tie, basic, others, ints)
+            if row < 0:
+                code = _RAY
+        column = column_of(others, wanted)
     for i in range(n):
         active[i] = 0
     for i in range(n):
@@ -311,6 +360,8 @@ def lemke_kernel(
             break
         if code == _SOLVED:
             code = _INACCURATE
+        if pivots > 2 * limit:
+            break
     residual_kernel(A, b, n_free, z, w)
     return code, pivots, best
 
