@@ -207,7 +207,7 @@ class Auto:
         total, best = 0, np.zeros(problem.size)
         smallest = problem.residual(best)
         draw = np.random.default_rng(20130214)
-        for attempt in range(0 if core.n_free else max(3, min(40, 4000 // max(core.size, 1)))):
+        for attempt in range(0 if core.n_free else max(3, min(40, 2000 // max(core.size, 1)))):
             block = _random_pair(core.A, draw) if attempt % 2 else draw.random(core.size) < draw.uniform(0.1, 0.9)
             other = _exchanged(core, block)
             if other is None:

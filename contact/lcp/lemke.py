@@ -19,6 +19,7 @@ from spatialops._jit import inlined, kernel
 from spatialops.contact.lcp.basis import correct_basis, warm_basis
 from spatialops.contact.lcp.handles import Handles
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, residual_kernel
+from spatialops.contact.lcp.revised import SMALLEST, lemke_by_active_block
 from spatialops.contact.lcp.status import Status
 
 _SOLVED, _RAY, _LIMIT, _INACCURATE = 0, 1, 2, 3
@@ -401,6 +402,11 @@ class Lemke:
             if residual <= self.tolerance:
                 return LCPSolution(z, w, Status.SOLVED, 0, residual, "lemke (warm)")
         limit = 10 * n + 100 if self.max_pivots is None else int(self.max_pivots)
+        if n >= SMALLEST and problem.n_free == 0:
+            found = lemke_by_active_block(problem, covering_vectors(n)[0], min(limit, 2 * n), self.tolerance)
+            if found is not None:
+                z, residual, pivots = found
+                return LCPSolution(z, problem.A @ z + problem.b, Status.SOLVED, pivots, residual, "lemke")
         code, pivots, residual = lemke_kernel(
             problem.A,
             problem.b,
