@@ -17,6 +17,7 @@ import numpy as np
 
 from spatialops import _jit
 from spatialops.contact.formulations.operational_space import OperationalSpace
+from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
@@ -89,8 +90,14 @@ def _dynamics_tasks() -> list[Task]:
 def _contact_tasks() -> list[Task]:
     problem = ContactProblem(np.eye(3), -np.ones((1, 3)), np.full(1, 0.5), np.zeros(1))
     lcp = MixedLCP(np.eye(2), [-1.0, 1.0])
+    islands, coupled = MixedLCP(np.eye(12), -np.ones(12)), MixedLCP(np.ones((70, 70)), -np.ones(70))
     return [
         ("Lemke's method", lambda: solve(lcp)),
+        ("warm start", lambda: solve(lcp, warm_start=np.ones(2))),
+        ("islands", lambda: solve(islands)),
+        ("active block", lambda: solve(coupled)),
+        ("principal pivoting", lambda: solve(lcp, PrincipalPivoting(blocks=0))),
+        ("Gauss-Seidel", lambda: solve(lcp, "gauss-seidel")),
         ("operational-space problem", lambda: _solve_by_hand(OperationalSpace(), problem)),
     ]
 
