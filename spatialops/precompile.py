@@ -17,6 +17,7 @@ import numpy as np
 
 from spatialops import _jit
 from spatialops.contact.formulations import FORMULATIONS, check_formulation
+from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
@@ -101,8 +102,14 @@ def _contact_tasks() -> list[Task]:
     model, q = pendulum(3).model, np.zeros(3)
     problem = ContactProblem(model, q, np.ones(3), [(2, -1)], np.ones((1, 3)), [np.eye(3)], np.full(1, 0.5))
     lcp = MixedLCP(np.eye(2), [-1.0, 1.0])
+    islands, coupled = MixedLCP(np.eye(12), -np.ones(12)), MixedLCP(np.ones((70, 70)), -np.ones(70))
     return [
         ("Lemke's method", lambda: solve(lcp)),
+        ("warm start", lambda: solve(lcp, warm_start=np.ones(2))),
+        ("islands", lambda: solve(islands)),
+        ("active block", lambda: solve(coupled)),
+        ("principal pivoting", lambda: solve(lcp, PrincipalPivoting(blocks=0))),
+        ("Gauss-Seidel", lambda: solve(lcp, "gauss-seidel")),
         ("formulations", lambda: _solve_by_hand(problem)),
     ]
 

@@ -1,8 +1,8 @@
 """`solver="auto"`: a ladder of methods, each tried where the one before did not reach the residual.
 
 Free rows are eliminated, islands are solved apart, then: Lemke's method as given, on the equilibrated problem, a
-certificate that there is no solution, an interior point, Newton's method, Lemke in exact arithmetic, Lemke from
-advanced starts, enumeration. Most problems end on the first rung. A rung counts only by the residual in the original
+certificate that there is no solution, an interior point, Lemke from advanced starts, Newton's method, Lemke in
+exact arithmetic, enumeration. Most problems end on the first rung. A rung counts only by the residual in the original
 data.
 """
 
@@ -32,6 +32,7 @@ from spatialops.contact.lcp.status import Status
 _FREE_ROWS = 16  # from here on free rows are eliminated at once instead of one by one
 _BALANCED = 1e-6  # residual that the scaled problem must show too, or the next rung is tried
 _MAX_DENSE = 4000  # rows beyond which a sparse problem is not made dense
+_SMALL_AGAIN = 100  # rows up to which a problem whose free rows were eliminated in vain is tried with them
 _PAIRS = 13  # 2^13 bases: a third of a second
 
 Rung = Callable[["Auto", MixedLCP], LCPSolution]
@@ -76,8 +77,12 @@ class Auto:
         guess = None if warm_start is None else np.asarray(warm_start)[problem.n_free :]
         inner = self.solve(elimination.reduced, guess)
         z, residual = elimination.back(inner.z)
-        if residual > self.tolerance and inner.status != Status.NO_SOLUTION and problem.size <= _MAX_DENSE:
-            return None
+        if residual > self.tolerance and inner.status != Status.NO_SOLUTION:
+            again = (
+                inner.solved or problem.size <= _SMALL_AGAIN
+            )  # lost on the way back, or cheap enough to try as it was
+            if again and problem.size <= _MAX_DENSE:
+                return None
         label = f"{inner.solver}, free rows eliminated"
         return point(problem, z, inner.status, inner.iterations, label, self.tolerance, inner.detail)
 
@@ -175,7 +180,7 @@ class Auto:
         easier, scales = equilibrated(problem, two_sided=True)
         best = None
         for start in _starts(easier):
-            found = Newton(1e-2 * self.tolerance).solve(easier, start)
+            found = Newton(1e-2 * self.tolerance, max_iterations=100 if easier.size <= 100 else 30).solve(easier, start)
             answer = self._back(problem, scales.back(found.z), found, "newton, equilibrated")
             best = answer if best is None or answer.residual < best.residual else best
             if best.solved:
@@ -192,19 +197,22 @@ class Auto:
         return point(problem, z, inner.status, inner.iterations, "exact, free rows eliminated", self.tolerance)
 
     def _advanced_starts(self, problem: MixedLCP) -> LCPSolution:
-        """Lemke after a random principal block has been exchanged: other paths, and other rays."""
+        """Lemke after a principal block has been exchanged: other paths, and other rays.
+
+        The blocks are random ones, and pairs of rows: Lemke and Howson's way into games, whose diagonal is zero.
+        """
         easier, scales = equilibrated(problem, two_sided=True)
         elimination = eliminate(easier) if easier.n_free else None
         core = easier if elimination is None else elimination.reduced
         total, best = 0, np.zeros(problem.size)
         smallest = problem.residual(best)
         draw = np.random.default_rng(20130214)
-        for _ in range(0 if core.n_free else max(3, min(40, 4000 // max(core.size, 1)))):
-            block = draw.random(core.size) < draw.uniform(0.1, 0.9)
+        for attempt in range(0 if core.n_free else max(3, min(40, 2000 // max(core.size, 1)))):
+            block = _random_pair(core.A, draw) if attempt % 2 else draw.random(core.size) < draw.uniform(0.1, 0.9)
             other = _exchanged(core, block)
             if other is None:
                 continue
-            found = Lemke(self.tolerance).solve(other)
+            found = Lemke(self.tolerance, max_pivots=5 * core.size + 50).solve(other)
             total += found.iterations
             active = np.append(np.ones(easier.n_free, dtype=bool), np.where(block, found.z <= 0.0, found.z > 0.0))
             start = scales.back(corrected(easier, active, 1e-12)[0])
@@ -225,9 +233,9 @@ _RUNGS: tuple[Rung, ...] = (
     Auto._equilibrated,
     Auto._certificate,
     Auto._interior_point,
+    Auto._advanced_starts,
     Auto._newton,
     Auto._exact,
-    Auto._advanced_starts,
     Auto._enumeration,
 )
 
@@ -245,6 +253,14 @@ def _starts(problem: MixedLCP) -> Iterator[Array]:
     yield np.ones(problem.size)
     for _ in range(3 if problem.size <= 100 else 0):
         yield 10.0 ** draw.uniform(-2.0, 1.0, problem.size)
+
+
+def _random_pair(A: Array, draw: np.random.Generator) -> Any:
+    """A random row and the one that makes the largest 2 x 2 block with it."""
+    i = int(draw.integers(len(A)))
+    block = np.zeros(len(A), dtype=bool)
+    block[[i, int(np.argmax(np.abs(A[i] * A[:, i])))]] = True
+    return block
 
 
 def _exchanged(problem: MixedLCP, block: Any) -> MixedLCP | None:

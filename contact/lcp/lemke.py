@@ -17,8 +17,18 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import inlined, kernel
 from spatialops.contact.lcp.basis import correct_basis, warm_basis
+from spatialops.contact.lcp.dictionary import (
+    column_of,
+    complement_of,
+    dictionary_point,
+    eliminate_free,
+    exchange,
+    largest_of,
+    swap_names,
+)
 from spatialops.contact.lcp.handles import Handles
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, residual_kernel
+from spatialops.contact.lcp.revised import SMALLEST, lemke_by_active_block
 from spatialops.contact.lcp.status import Status
 
 _SOLVED, _RAY, _LIMIT, _INACCURATE = 0, 1, 2, 3
@@ -32,97 +42,6 @@ N_COVERS = len(_TIES)
 def covering_vectors(n: int) -> Array:
     """(N_COVERS, n) entries uniform in (0.5, 1.5), the same in every run."""
     return np.random.default_rng(20130213).uniform(0.5, 1.5, (N_COVERS, max(n, 1)))
-
-
-@kernel
-def exchange(D: Array, row: int, column: int) -> None:
-    """Swap the basic variable of `row` with the non-basic one of `column`."""
-    n, width = D.shape
-    inverse = 1.0 / D[row, column]
-    for j in range(width):
-        D[row, j] *= -inverse
-    D[row, column] = inverse
-    for i in range(n):
-        f = D[i, column]
-        if i == row or f == 0.0:
-            continue
-        D[i, column] = 0.0
-        for j in range(width):
-            D[i, j] += f * D[row, j]
-
-
-@kernel
-def swap_names(basic: IntArray, others: IntArray, row: int, column: int) -> None:
-    basic[row], others[column] = others[column], basic[row]
-
-
-@kernel
-def column_of(others: IntArray, name: int) -> int:
-    """Column of a non-basic variable."""
-    for j in range(others.size):
-        if others[j] == name:
-            return j
-    return -1
-
-
-@kernel
-def complement_of(name: int, n: int) -> int:
-    return name - n if name >= n else name + n
-
-
-@kernel
-def eliminate_free(D: Array, n_free: int, basic: IntArray, others: IntArray) -> int:
-    """Pivot the free z into the basis by full pivoting; returns how many equalities are left over.
-
-    Where the rest of the block is singular, an equality and a free variable that are left go together through a
-    complementary index. An equality still left depends on the others, or contradicts them: the residual will tell.
-    """
-    n, largest, left = D.shape[0], 0.0, n_free
-    for i in range(n_free):
-        for j in range(n):
-            largest = max(largest, abs(D[i, j]))
-    while left > 0:
-        row, column, best = -1, -1, 1e-11 * largest
-        for i in range(n_free):
-            for j in range(n):
-                if basic[i] < n_free and n <= others[j] < n + n_free and abs(D[i, j]) > best:
-                    row, column, best = i, j, abs(D[i, j])
-        if row >= 0:
-            exchange(D, row, column)
-            swap_names(basic, others, row, column)
-        elif not eliminate_through_complement(D, n_free, 1e-11 * largest, basic, others):
-            return left
-        left -= 1
-    return left
-
-
-@kernel
-def eliminate_through_complement(D: Array, n_free: int, least: float, basic: IntArray, others: IntArray) -> bool:
-    """Pivot an equality i and a free variable j through the pair k of largest |D_ik D_kj|; False if there is none.
-
-    The 2 x 2 block [[0, D_ik], [D_kj, D_kk]] is exchanged, a principal transformation of pair k: its two variables
-    have changed roles afterwards. Rows are swapped so that the free variable stands among the first ones.
-    """
-    n, equality, pair, free, best = D.shape[0], -1, -1, -1, 0.0
-    for k in range(n_free, n):
-        column = column_of(others, complement_of(basic[k], n))
-        for i in range(n_free):
-            if basic[i] >= n_free or abs(D[i, column]) <= least:
-                continue
-            for j in range(n):
-                if n <= others[j] < n + n_free and abs(D[k, j]) > least and abs(D[i, column] * D[k, j]) > best:
-                    equality, pair, free, best = i, k, j, abs(D[i, column] * D[k, j])
-    if equality < 0:
-        return False
-    column = column_of(others, complement_of(basic[pair], n))
-    exchange(D, equality, column)
-    swap_names(basic, others, equality, column)
-    exchange(D, pair, free)
-    swap_names(basic, others, pair, free)
-    for j in range(D.shape[1]):
-        D[equality, j], D[pair, j] = D[pair, j], D[equality, j]
-    basic[equality], basic[pair] = basic[pair], basic[equality]
-    return True
 
 
 @inlined
@@ -189,6 +108,59 @@ def break_tie(D: Array, column: int, basic: IntArray, others: IntArray, ints: In
 
 
 @kernel
+def begin(A: Array, b: Array, n_free: int, cover: Array, D: Array, basic: IntArray, others: IntArray) -> None:
+    """The first dictionary: w by z, free z pivoted in, the artificial variable in column n, b in units of max |b|."""
+    n, unit = b.size, 1.0 / largest_of(b)  # ties are judged against max |b| = 1
+    for i in range(n):
+        for j in range(n):
+            D[i, j] = A[i, j]
+        D[i, n], D[i, n + 1] = 0.0, unit * b[i]
+        basic[i], others[i] = i, n + i
+    others[n] = 2 * n
+    if n_free > 0:
+        eliminate_free(D, n_free, basic, others)
+    for i in range(n_free, n):
+        D[i, n] = cover[i]
+
+
+@kernel
+def begin_again(A: Array, b: Array, n_free: int, cover: Array, D: Array, ints: IntArray) -> bool:
+    """The dictionary of the present basis anew, free of what rounding has gathered; False if the basis is singular.
+
+    What is to be basic is exchanged for what is not, the largest pivot first.
+    """
+    n = b.size
+    basic, others, wanted = ints[0], ints[1], ints[3]
+    for i in range(n):
+        wanted[i] = basic[i]
+    begin(A, b, n_free, cover, D, basic, others)
+    while True:
+        row, column, best = -1, -1, 1e-11
+        for i in range(n_free, n):
+            if has(wanted, n, basic[i]):
+                continue
+            for j in range(n + 1):
+                if abs(D[i, j]) > best and has(wanted, n, others[j]):
+                    row, column, best = i, j, abs(D[i, j])
+        if row < 0:
+            break
+        exchange(D, row, column)
+        swap_names(basic, others, row, column)
+    missing = 0
+    for i in range(n):
+        missing += 0 if has(wanted, n, basic[i]) else 1
+    return missing == 0
+
+
+@kernel
+def has(names: IntArray, count: int, name: int) -> bool:
+    for k in range(count):  # noqa: SIM110 (a generator does not compile without allocation)
+        if names[k] == name:
+            return True
+    return False
+
+
+@kernel
 def lemke_pivots(
     A: Array, b: Array, n_free: int, cover: Array, tie: float, limit: int, D: Array, ints: IntArray, active: IntArray
 ) -> tuple[int, int]:
@@ -197,18 +169,9 @@ def lemke_pivots(
     `ints` has rows of n + 1 integers: 0 names of basic variables, 1 of the others, 2 and 3 scratch; w_i is named i, z_i
     n + i, the artificial variable 2 n.
     """
-    n, unit = b.size, 1.0 / largest_of(b)
+    n, fresh = b.size, 0
     basic, others = ints[0], ints[1]
-    for i in range(n):
-        for j in range(n):
-            D[i, j] = A[i, j]
-        D[i, n], D[i, n + 1] = 0.0, unit * b[i]  # ties are judged against max |b| = 1
-        basic[i], others[i] = i, n + i
-    others[n] = 2 * n
-    if n_free > 0:
-        eliminate_free(D, n_free, basic, others)
-    for i in range(n_free, n):
-        D[i, n] = cover[i]
+    begin(A, b, n_free, cover, D, basic, others)
     worst, row = 0.0, -1
     for i in range(n_free, n):
         if D[i, n + 1] / cover[i] < worst:
@@ -224,37 +187,21 @@ def lemke_pivots(
         if pivots > limit:
             code = _LIMIT
             break
-        column = column_of(others, complement_of(left, n))
-        row = leaving_row(D, column, n_free, tie, basic, others, ints)
-        if row < 0:
-            code = _RAY
+        wanted = complement_of(left, n)
+        row = leaving_row(D, column_of(others, wanted), n_free, tie, basic, others, ints)
+        if (row < 0 and pivots > fresh) or pivots - fresh > 5 * n + 50:  # rounding gathers; a ray may be its work
+            fresh = pivots
+            if begin_again(A, b, n_free, cover, D, ints):
+                row = leaving_row(D, column_of(others, wanted), n_free, tie, basic, others, ints)
+            if row < 0:
+                code = _RAY
+        column = column_of(others, wanted)
     for i in range(n):
         active[i] = 0
     for i in range(n):
         if n <= basic[i] < 2 * n:
             active[basic[i] - n] = 1
     return code, pivots
-
-
-@inlined
-def largest_of(b: Array) -> float:
-    """Largest |b|, or 1 where b is zero."""
-    largest = 0.0
-    for i in range(b.size):
-        largest = max(largest, abs(b[i]))
-    return largest if largest > 0.0 else 1.0
-
-
-@kernel
-def dictionary_point(D: Array, b: Array, basic: IntArray, n_free: int, z: Array) -> None:
-    """z as the dictionary has it."""
-    n, unit = z.size, largest_of(b)
-    for i in range(n):
-        z[i] = 0.0
-    for i in range(n):
-        if n <= basic[i] < 2 * n:
-            j = basic[i] - n
-            z[j] = unit * (D[i, n + 1] if j < n_free else max(D[i, n + 1], 0.0))
 
 
 @inlined
@@ -311,6 +258,8 @@ def lemke_kernel(
             break
         if code == _SOLVED:
             code = _INACCURATE
+        if pivots > 2 * limit:
+            break
     residual_kernel(A, b, n_free, z, w)
     return code, pivots, best
 
@@ -350,6 +299,11 @@ class Lemke:
             if residual <= self.tolerance:
                 return LCPSolution(z, w, Status.SOLVED, 0, residual, "lemke (warm)")
         limit = 10 * n + 100 if self.max_pivots is None else int(self.max_pivots)
+        if n >= SMALLEST and problem.n_free == 0:
+            found = lemke_by_active_block(problem, covering_vectors(n)[0], min(limit, 2 * n), self.tolerance)
+            if found is not None:
+                z, residual, pivots = found
+                return LCPSolution(z, problem.A @ z + problem.b, Status.SOLVED, pivots, residual, "lemke")
         code, pivots, residual = lemke_kernel(
             problem.A,
             problem.b,

@@ -16,17 +16,17 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
 from spatialops.contact.lcp.basis import corrected, polish
-from spatialops.contact.lcp.handles import Handles
-from spatialops.contact.lcp.lemke import (
+from spatialops.contact.lcp.dictionary import (
     column_of,
     complement_of,
-    covering_vectors,
     dictionary_point,
     eliminate_free,
     exchange,
     largest_of,
     swap_names,
 )
+from spatialops.contact.lcp.handles import Handles
+from spatialops.contact.lcp.lemke import covering_vectors
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.status import Status
 

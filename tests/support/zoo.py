@@ -87,7 +87,7 @@ def harker_pang(n):
 
 
 def game(n, m, seed=0):
-    """CPS, section 1.4: an equilibrium of a bimatrix game with costs A, B > 0; copositive-plus."""
+    """CPS, section 1.4: an equilibrium of a bimatrix game with costs A, B > 0. Lemke's method as given meets a ray."""
     rng = np.random.default_rng(seed)
     A, B = rng.integers(1, 10, (n, m)), rng.integers(1, 10, (n, m))
     matrix = np.block([[np.zeros((n, n)), A], [B.T, np.zeros((m, m))]])

@@ -1,0 +1,226 @@
+"""Lemke's path by the inverse of the active block alone: for large problems of which few rows are active.
+
+Redundant contacts leave most rows inactive: of 288 rows of 48 contacts under one body some 55. With S the basic z (the
+artificial one among them) and R the non-basic w, equally many, K = [A d]_RS is the active block, X its inverse, and
+
+    z_S = -X b_R,   w = b + [A d]_S z_S.
+
+A pivot borders, cuts or exchanges a row or column of K: O(k^2), and the entering column costs O(n k), where the
+dictionary of `lemke` costs n^2. Ties are broken by the largest pivot; `lemke` is there for what fails.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops._jit import kernel
+from spatialops.contact.lcp.basis import corrected
+from spatialops.contact.lcp.problem import MixedLCP
+
+SMALLEST = 32  # rows below which the dictionary is as quick
+_TIE = 1e-8
+
+
+@kernel
+def direction(
+    columns: Array, X: Array, k: int, R: IntArray, S: IntArray, name: int, place: int, dz: Array, dw: Array
+) -> None:
+    """Rates of z_S and w as the variable `name` grows: w_i is named i (at `place` of R), z_i n + i."""
+    n = dw.size
+    for c in range(k):
+        if name < n:
+            dz[c] = X[c, place]
+        else:
+            total = 0.0
+            for r in range(k):
+                total -= X[c, r] * columns[name - n, R[r]]
+            dz[c] = total
+    for i in range(n):
+        dw[i] = columns[name - n, i] if name >= n else 0.0
+    for c in range(k):
+        f, column = dz[c], columns[S[c]]
+        for i in range(n):
+            dw[i] += f * column[i]
+
+
+@kernel
+def blocking(
+    k: int, S: IntArray, basic: IntArray, z: Array, w: Array, dz: Array, dw: Array, tie: float
+) -> tuple[int, float]:
+    """Which basic variable reaches zero first: c for z_S[c], k + i for w_i, and after how long; -1 on a ray."""
+    n, largest, least = w.size, 1.0, 1e300
+    for c in range(k):
+        largest = max(largest, abs(dz[c]))
+    for i in range(n):
+        largest = max(largest, abs(dw[i]))
+    threshold = -1e-11 * largest
+    for c in range(k):
+        if dz[c] < threshold:
+            least = min(least, max(z[c], 0.0) / -dz[c])
+    for i in range(n):
+        if basic[i] != 0 and dw[i] < threshold:
+            least = min(least, max(w[i], 0.0) / -dw[i])
+    if least == 1e300:
+        return -1, 0.0
+    limit, found, pivot = least + tie * max(least, 1e-3), -1, 0.0
+    for c in range(k):
+        if dz[c] < threshold and max(z[c], 0.0) / -dz[c] <= limit:
+            if S[c] == n:
+                return c, max(z[c], 0.0) / -dz[c]  # the artificial variable leaves whenever it may
+            if -dz[c] > pivot:
+                found, pivot = c, -dz[c]
+    for i in range(n):
+        if basic[i] != 0 and dw[i] < threshold and max(w[i], 0.0) / -dw[i] <= limit and -dw[i] > pivot:
+            found, pivot = k + i, -dw[i]
+    return found, least
+
+
+@kernel
+def row_times_inverse(columns: Array, X: Array, k: int, S: IntArray, i: int, v: Array) -> None:
+    """v = [A d]_iS X."""
+    for r in range(k):
+        v[r] = 0.0
+    for c in range(k):
+        f = columns[S[c], i]
+        if f != 0.0:
+            for r in range(k):
+                v[r] += f * X[c, r]
+
+
+@kernel
+def border(X: Array, k: int, dz: Array, v: Array, s: float) -> None:
+    """K gains a last row and column: s is Schur's complement, u = -dz and v its neighbours times X."""
+    inverse = 1.0 / s
+    for c in range(k):
+        f = -dz[c] * inverse
+        for r in range(k):
+            X[c, r] += f * v[r]
+        X[c, k] = -f
+    for r in range(k):
+        X[k, r] = -v[r] * inverse
+    X[k, k] = inverse
+
+
+@kernel
+def cut(X: Array, k: int, c: int, r: int) -> None:
+    """K loses row r and column c, where its last ones move."""
+    last, inverse = k - 1, 1.0 / X[c, r]
+    for a in range(k):
+        f = X[a, r] * inverse
+        if a != c and f != 0.0:
+            for b in range(k):
+                if b != r:
+                    X[a, b] -= f * X[c, b]
+    for b in range(k):
+        X[c, b] = X[last, b]
+    for a in range(k):
+        X[a, r] = X[a, last]
+
+
+@kernel
+def replace_column(X: Array, k: int, c: int, dz: Array) -> None:
+    """Column c of K becomes another one, g; dz = -X g."""
+    inverse = -1.0 / dz[c]
+    for b in range(k):
+        X[c, b] *= inverse
+    for a in range(k):
+        if a != c and dz[a] != 0.0:
+            for b in range(k):
+                X[a, b] += dz[a] * X[c, b]
+
+
+@kernel
+def replace_row(X: Array, k: int, r: int, v: Array) -> None:
+    """Row r of K becomes another one, h; v = h X."""
+    inverse = 1.0 / v[r]
+    for a in range(k):
+        f = X[a, r] * inverse
+        for b in range(k):
+            if b != r:
+                X[a, b] -= f * v[b]
+        X[a, r] = f
+
+
+@kernel
+def revised_pivots(
+    columns: Array, b: Array, limit: int, tie: float, X: Array, ints: IntArray, vectors: Array, active: IntArray
+) -> tuple[bool, int]:
+    """Pivot until the artificial variable has left; marks the basic z in `active`. Returns whether it did, and pivots.
+
+    `columns` is (n + 1, n), the columns of A and the covering vector; X (n + 1, n + 1), `ints` (3, n + 1), `vectors`
+    (5, n + 1).
+    """
+    n = b.size
+    R, S, basic = ints[0], ints[1], ints[2, :n]
+    z, w, dz, dw, v = vectors[0], vectors[1, :n], vectors[2], vectors[3, :n], vectors[4]
+    row, worst = -1, 0.0
+    for i in range(n):
+        active[i], basic[i] = 0, 1
+        if b[i] / columns[n, i] < worst:
+            row, worst = i, b[i] / columns[n, i]
+    if row < 0:
+        return True, 0
+    for i in range(n):
+        w[i] = b[i] - worst * columns[n, i]
+    X[0, 0], R[0], S[0], z[0], basic[row], w[row] = 1.0 / columns[n, row], row, n, -worst, 0, 0.0
+    k, entering = 1, n + row
+    for pivots in range(1, limit):
+        place = -1
+        for r in range(k):
+            if R[r] == entering:
+                place = r
+        direction(columns, X, k, R, S, entering, place, dz, dw)
+        left, t = blocking(k, S, basic, z, w, dz, dw, tie)
+        if left < 0 or 2 * k > n:  # a ray, or so many active rows that the dictionary is quicker
+            return False, pivots
+        for c in range(k):
+            z[c] += t * dz[c]
+        for i in range(n):
+            w[i] += t * dw[i]
+        if left >= k:
+            i = left - k
+            row_times_inverse(columns, X, k, S, i, v)
+            w[i], basic[i] = 0.0, 0
+            if entering >= n:
+                border(X, k, dz, v, dw[i])
+                R[k], S[k], z[k] = i, entering - n, t
+                k += 1
+            else:
+                replace_row(X, k, place, v)
+                R[place], basic[entering], w[entering] = i, 1, t
+            entering = n + i
+        else:
+            gone = S[left]
+            if entering >= n:
+                replace_column(X, k, left, dz)
+                S[left], z[left] = entering - n, t
+            else:
+                cut(X, k, left, place)
+                basic[entering], w[entering] = 1, t
+                k -= 1
+                R[place], S[left], z[left] = R[k], S[k], z[k]
+            if gone == n:
+                for c in range(k):
+                    active[S[c]] = 1
+                return True, pivots
+            entering = gone
+    return False, limit
+
+
+def lemke_by_active_block(
+    problem: MixedLCP, cover: Array, limit: int, tolerance: float
+) -> tuple[Array, float, int] | None:
+    """z, its residual and the pivots of a large dense problem without free rows; None where that does not succeed."""
+    n, unit = problem.size, float(np.abs(problem.b).max())
+    if unit == 0.0:
+        return None
+    columns = np.empty((n + 1, n))
+    columns[:n], columns[n] = problem.A.T, cover
+    X, ints, vectors = np.empty((n + 1, n + 1)), np.empty((3, n + 1), dtype=np.int64), np.empty((5, n + 1))
+    active = np.empty(n, dtype=np.int64)
+    ended, pivots = revised_pivots(columns, problem.b / unit, limit, _TIE, X, ints, vectors, active)
+    if not ended:
+        return None
+    z, residual = corrected(problem, active, tolerance, 3)
+    return (z, residual, int(pivots)) if residual <= tolerance else None
