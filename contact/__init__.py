@@ -1,5 +1,6 @@
-"""Contact problems: complementarity problems, formulations and solvers."""
+"""Contact problems: complementarity problems, cone problems, formulations and solvers."""
 
+from spatialops.contact.cone.problem import ConeProblem, ConeSolution
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.lcp.lemke import Lemke
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
@@ -7,4 +8,15 @@ from spatialops.contact.lcp.solve import Solver, solve
 from spatialops.contact.lcp.status import Status
 from spatialops.contact.problem import ContactProblem
 
-__all__ = ["ContactProblem", "LCPSolution", "Lemke", "MixedLCP", "OperationalSpace", "Solver", "Status", "solve"]
+__all__ = [
+    "ConeProblem",
+    "ConeSolution",
+    "ContactProblem",
+    "LCPSolution",
+    "Lemke",
+    "MixedLCP",
+    "OperationalSpace",
+    "Solver",
+    "Status",
+    "solve",
+]

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from spatialops._arrays import array
+from spatialops.contact.cone.ladder import solve_cone
+from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.lcp.lemke import Lemke
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.lcp.scaling import equilibrated, scaled_back
@@ -42,6 +44,8 @@ def solve(problem: MixedLCP, solver: str | Solver = "auto", warm_start: Any = No
     ArgumentError
         For something that is not a problem, or an unknown solver.
     """
+    if isinstance(problem, ConeProblem):
+        return solve_cone(problem, solver, warm_start)
     if not isinstance(problem, MixedLCP):
         raise ArgumentError(f"problem: expected a MixedLCP, got {type(problem).__name__}")
     if warm_start is not None:
