@@ -9,6 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array, array
 from spatialops.contact.cone.problem import ConeProblem, ConeSolution
+from spatialops.contact.cone.quick import quick
 from spatialops.contact.cone.residual import Residuals
 from spatialops.contact.cone.rungs import climb
 from spatialops.contact.cone.system import System
@@ -41,8 +42,14 @@ class ConeLadder:
 
     def solve(self, problem: ConeProblem, warm_start: Any = None) -> ConeSolution:
         """Solve; `warm_start` (n,) is an earlier r, or a guess."""
-        system, total, patience = System.of(problem), 0, _PATIENCE
-        best = judged(problem, np.zeros(problem.size), 0, "")
+        first = quick(problem, warm_start)
+        if first is not None:
+            best = judgement(problem, *first, "warm start" if warm_start is not None and first[2] <= 8 else "quick")
+            if best.residual <= self.goal and best.scale_free <= self.goal:
+                return best
+        else:
+            best = judged(problem, np.zeros(problem.size), 0, "")
+        system, total, patience = System.of(problem), best.iterations, _PATIENCE
         with np.errstate(all="ignore"):  # what diverges is judged by its residual
             for name, r, steps in climb(system, None if warm_start is None else system.inward(warm_start)):
                 total += steps
@@ -88,6 +95,8 @@ def solve_cone(problem: ConeProblem, solver: str | ConeSolver = "auto", warm_sta
     if problem.size == 0 or problem.b[:: problem.dim].min() >= 0.0:  # nothing approaches: no impulse is a solution
         return judged(problem, np.zeros(problem.size), 0, "no impulse")
     found = chosen.solve(problem, warm_start)
+    if type(chosen) is ConeLadder:  # judged already
+        return found
     return judged(problem, np.asarray(found.z, dtype=np.float64), found.iterations, found.solver)
 
 
@@ -117,8 +126,14 @@ def judged(problem: ConeProblem, r: Array, iterations: int, name: str) -> ConeSo
     """
     with np.errstate(all="ignore"):
         u = np.asarray(problem.W @ r + problem.b)
-        found: Residuals = problem.residuals(r)
-        holds = found.scale_free <= ACCEPTED and found.relative <= max(ACCEPTED, min(rounding(problem, r), 1e-5))
+        return judgement(problem, r, u, iterations, problem.residuals(r), name)
+
+
+def judgement(problem: ConeProblem, r: Array, u: Array, iterations: int, found: Residuals, name: str) -> ConeSolution:
+    """The solution that residuals make of impulses and velocities."""
+    holds = found.scale_free <= ACCEPTED
+    if holds and found.relative > ACCEPTED:
+        holds = found.relative <= min(rounding(problem, r), 1e-5)
     status = Status.SOLVED if holds else Status.STALLED
     return ConeSolution(r, u, status, iterations, found.relative, name, found.scale_free)
 

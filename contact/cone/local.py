@@ -7,7 +7,7 @@ import math
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import inlined, kernel
 
-_BISECTIONS = 200
+_BISECTIONS, _ENOUGH = 200, 1e-10  # Newton does the last digits
 
 
 @kernel
@@ -91,7 +91,7 @@ def solve_disc(S: Array, g: Array, slope: Array, limit: float, d: int, x: Array,
             if not low < middle < high:
                 middle = 0.5 * (low + high)
         f = excess(S, g, slope, limit, d, middle, x, work)
-        if abs(f) <= 1e-15 * limit or high - low <= 1e-16 * high or middle == low or middle == high:
+        if abs(f) <= _ENOUGH * limit or middle in (low, high):
             break
         if f > 0.0:
             low, f_low = middle, f

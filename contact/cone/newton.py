@@ -14,6 +14,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
+from spatialops.contact.cone.factors import factored_step
 from spatialops.contact.cone.projection import contact_map, map_slopes
 from spatialops.contact.cone.sparse_newton import newton_large
 from spatialops.contact.lcp.basis import factor_lu, substitute_lu
@@ -23,18 +24,35 @@ if TYPE_CHECKING:
 
 NATURAL, DISCS = 0, 1  # the two maps
 _HALVINGS = 12
+_SHIFT, _SHIFT_FACTORED = 1e-12, 1e-9  # least shift; Woodbury's formula loses the digits that it gains
 _COMPILED_ROWS = 240
+
+
+@kernel
+def multiply(W: Array, x: Array, out: Array) -> None:
+    """out = W x, four rows at a time: one sum alone would wait for each of its additions."""
+    n, last = x.size, 4 * (x.size // 4)
+    for i in range(0, last, 4):
+        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        for j in range(n):
+            s0 += W[i, j] * x[j]
+            s1 += W[i + 1, j] * x[j]
+            s2 += W[i + 2, j] * x[j]
+            s3 += W[i + 3, j] * x[j]
+        out[i], out[i + 1], out[i + 2], out[i + 3] = s0, s1, s2, s3
+    for i in range(last, n):
+        s0 = 0.0
+        for j in range(n):
+            s0 += W[i, j] * x[j]
+        out[i] = s0
 
 
 @kernel
 def velocities(W: Array, b: Array, eps: float, center: Array, r: Array, u: Array) -> None:
     """u = (W + eps 1) r + b - eps center."""
-    n = b.size
-    for i in range(n):
-        total = 0.0
-        for j in range(n):
-            total += W[i, j] * r[j]
-        u[i] = total + b[i] + eps * (r[i] - center[i])
+    multiply(W, r, u)
+    for i in range(b.size):
+        u[i] += b[i] + eps * (r[i] - center[i])
 
 
 @kernel
@@ -84,12 +102,14 @@ def newton_step(
 
 @kernel
 def newton_kernel(
-    which: int, W: Array, b: Array, mu: Array, starts: IntArray, eps: float, center: Array, limit: int, target: float,
-    r: Array, J: Array, P: Array, Q: Array, ints: IntArray, vectors: Array,
+    which: int, W: Array, rank: int, L: Array, R: Array, b: Array, mu: Array, starts: IntArray, eps: float,
+    center: Array, limit: int, target: float, r: Array, J: Array, Y: Array, P: Array, Q: Array, ints: IntArray,
+    vectors: Array, work: Array,
 ) -> tuple[int, float]:  # fmt: skip
     """Newton from r, which is replaced by the best point found; returns the steps and |F| there.
 
-    `vectors` is (9, n), `ints` (2, n). Ends at |F| <= target, after `limit` steps, or where no step helps.
+    With rank >= 0 steps use W = L R^T. J and Y are (n, n), P and Q (m, dim, dim), `vectors` is (9, n), `ints` (2, n),
+    `work` (16, 6). Ends at |F| <= target, after `limit` steps, or where no step helps.
     """
     n = b.size
     u, x, F, step, du, right = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5]
@@ -102,21 +122,22 @@ def newton_kernel(
         best_r[i] = r[i]
     while taken < limit and best > target * target:
         map_slopes(which, r, u, mu, starts, x, F, P, Q)
-        shift = min(max(0.01 * math.sqrt(merit), 1e-12), 0.1)
+        shift = min(max(0.01 * math.sqrt(merit), _SHIFT if rank < 0 else _SHIFT_FACTORED), 0.1)
         done = False
         for _ in range(8):
-            done = newton_step(W, eps + shift, starts, F, P, Q, J, ints, right, step)
+            if rank < 0:
+                done = newton_step(W, eps + shift, starts, F, P, Q, J, ints, right, step)
+            else:
+                done = factored_step(rank, L, R, eps + shift, starts, F, P, Q, Y, J, ints[1], right, du, step, work)
             if done:
                 break
             shift *= 100.0
         if not done:
             break
         taken += 1
+        multiply(W, step, du)
         for i in range(n):
-            total = 0.0
-            for j in range(n):
-                total += W[i, j] * step[j]
-            du[i] = total + eps * step[i]
+            du[i] += eps * step[i]
         bound, alpha, new, better = max(max(merit, w0), max(w1, w2)), 1.0, merit, False
         for _ in range(_HALVINGS):
             for i in range(n):
@@ -166,6 +187,9 @@ def newton_dense(
     return newton_kernel(
         which,
         system.W,
+        -1,
+        system.W,
+        system.W,
         system.b,
         system.mu,
         system.starts,
@@ -175,8 +199,10 @@ def newton_dense(
         target,
         r,
         np.empty((n, n)),
+        system.W,
         slopes[0],
         slopes[1],
         np.empty((2, n), dtype=np.int64),
         np.empty((9, n)),
+        np.empty((16, 6)),
     )
