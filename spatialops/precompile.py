@@ -16,6 +16,9 @@ import numba
 import numpy as np
 
 from spatialops import _jit
+from spatialops.contact.cone.problem import ConeProblem
+from spatialops.contact.cone.rungs import climb
+from spatialops.contact.cone.system import System
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.lcp.solve import solve
@@ -89,8 +92,11 @@ def _dynamics_tasks() -> list[Task]:
 def _contact_tasks() -> list[Task]:
     problem = ContactProblem(np.eye(3), -np.ones((1, 3)), np.full(1, 0.5), np.zeros(1))
     lcp = MixedLCP(np.eye(2), [-1.0, 1.0])
+    cone = ConeProblem(np.eye(3), [-1.0, 0.1, 0.0], 0.5)
     return [
         ("Lemke's method", lambda: solve(lcp)),
+        ("cone problem", lambda: solve(cone)),
+        ("ladder of cone problems", lambda: list(climb(System.of(cone), None))),
         ("operational-space problem", lambda: _solve_by_hand(OperationalSpace(), problem)),
     ]
 

@@ -1,7 +1,7 @@
 """W = L R^T of small rank: contacts of one body see each other through its few freedoms.
 
-With k columns a Newton step costs n k^2 (Woodbury) instead of n^3, and a sweep n k instead of n^2. The factors only guide:
-residuals come from W itself.
+With k columns a Newton step costs n k^2 (Woodbury) instead of n^3, and a sweep n k instead of n^2. The factors only
+guide: residuals come from W itself.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import math
 
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
+from spatialops.contact.cone.linear import factor, substitute
 from spatialops.contact.cone.local import solve_contact
-from spatialops.contact.lcp.basis import factor_lu, substitute_lu
 
 _DROPPED = 1e-13
 
@@ -51,7 +51,7 @@ def sweep_factored(
     W: Array, rank: int, L: Array, R: Array, b: Array, mu: Array, starts: IntArray, limit: int, enough: float, r: Array,
     g: Array, block: Array, work: Array,
 ) -> int:  # fmt: skip
-    """Gauss-Seidel sweeps, forwards and backwards in turns, until r changes by less than `enough`; returns their number.
+    """Gauss-Seidel sweeps, forwards and backwards in turns, until r changes by less than `enough` of it; their number.
 
     g = R^T r is carried along; `block` is (dim, dim), `work` (16, 6).
     """
@@ -162,9 +162,9 @@ def factored_step(
             right[t] += f * step[i]
             for s in range(rank):
                 S[t, s] += f * Y[i, s]
-    if not factor_lu(S, rank, order):
+    if not factor(S, rank, order):
         return False
-    substitute_lu(S, rank, order, right, z)
+    substitute(S, rank, order, right, z)
     for i in range(n):
         for t in range(rank):
             step[i] -= Y[i, t] * z[t]

@@ -1,6 +1,6 @@
-"""Semismooth Newton with a nonmonotone line search on either map, compiled for dense W of moderate size.
+"""Semismooth Newton with a nonmonotone line search on any of the maps, compiled for dense W of moderate size.
 
-The problem may carry a proximal term: u = (W + eps 1) r + b - eps center. The Jacobian (1 - P) + Q (W + (eps + shift) 1)
+The problem may carry a proximal term: u = (W + eps 1) r + b - eps center. The Jacobian 1 - P + Q (W + (eps + shift) 1)
 has a shift of its own that follows the residual: W may be singular, and a shifted Newton step then moves along its null
 directions as a proximal step does. Rows of open contacts are unit rows and are eliminated.
 """
@@ -15,16 +15,15 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
 from spatialops.contact.cone.factors import factored_step
+from spatialops.contact.cone.linear import factor, substitute
 from spatialops.contact.cone.projection import contact_map, map_slopes
 from spatialops.contact.cone.sparse_newton import newton_large
-from spatialops.contact.lcp.basis import factor_lu, substitute_lu
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.system import System
 
-NATURAL, DISCS = 0, 1  # the two maps
 _HALVINGS = 12
-_SHIFT, _SHIFT_FACTORED = 1e-12, 1e-9  # least shift; Woodbury's formula loses the digits that it gains
+_SHIFT, _SHIFT_FACTORED = 1e-15, 1e-9  # least shift; Woodbury's formula loses the digits that it gains
 _COMPILED_ROWS = 240
 
 
@@ -88,9 +87,9 @@ def newton_step(
                 k = chosen[j] % dim
                 J[a, j] += (1.0 if k == row else 0.0) - P[c, row, k] + shift * Q[c, row, k]
         right[a] = total
-    if not factor_lu(J, size, order):
+    if not factor(J, size, order):
         return False
-    substitute_lu(J, size, order, right, step[:size])
+    substitute(J, size, order, right, step[:size])
     for a in range(size - 1, -1, -1):  # spread over all rows, from the last on: chosen[a] >= a
         right[a] = step[a]
     for i in range(n):

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from spatialops._arrays import Array, IntArray, array
 from spatialops._files import load_arrays, save_arrays
 from spatialops.contact.cone.residual import Residuals, residuals
+from spatialops.contact.cone.sparse import is_sparse
 from spatialops.contact.lcp.status import Status
 from spatialops.errors import ArgumentError, AssetError
 
@@ -21,11 +22,12 @@ from spatialops.errors import ArgumentError, AssetError
 class ConeProblem:
     """Find impulses r in their Coulomb cones with u = W r + b: no approach, and the largest dissipation.
 
-    Each contact has `dim` rows: its normal, then its directions of friction. With K = {|r_t| <= mu r_n} and its dual K*,
+    Each contact has `dim` rows: its normal, then its directions of friction. With K = {|r_t| <= mu r_n}, K* its dual,
 
-        K  ∋  r  ⟂  u + mu |u_t| n  ∈  K*
+        r in K,   u + mu |u_t| n in K*,   r . (u + mu |u_t| n) = 0
 
-    (De Saxce): 0 <= r_n ⟂ u_n >= 0; |r_t| <= mu r_n, opposite to the slip and at its limit where u_t is not zero.
+    (De Saxce): r_n and u_n are >= 0 and one of them zero; |r_t| <= mu r_n, at its limit and against the slip where
+    there is any.
 
     Parameters
     ----------
@@ -39,8 +41,8 @@ class ConeProblem:
         Rows of a contact: (normal, tangent), (normal, tangent, tangent), and after those one row of torsion, two of
         rolling, or both in this order. Default: 3 and what the next two arguments add.
     torsion, rolling : float or (m,) array_like, optional
-        Coefficients of torsional (row: spin about the normal) and rolling friction (rows: the spins about the tangents),
-        m: moments are at most these times r_n.
+        Coefficients of torsional friction (row: spin about the normal) and of rolling friction (rows: spins about the
+        tangents), m: moments are at most these times r_n.
     elliptic : bool
         False: sliding, torsion and rolling have a limit each, |r_t| <= mu r_n and |r_r| <= rolling r_n. True: one
         limit for all, |(r_t / mu, r_s / torsion, r_r / rolling)| <= r_n; coefficients must be positive then.
@@ -119,11 +121,11 @@ class ConeProblem:
         """Velocities u = W r + b after impulses r (n,), both along the frames."""
         return np.asarray(self.W @ array(r, (self.size,), "r") + self.b)
 
-    def residuals(self, r: Any) -> Residuals:
-        """Both residuals of impulses r (n,): relative to |b|, and free of units and scales."""
+    def residuals(self, r: Any, *, exact: bool = True) -> Residuals:
+        """Residuals of r (n,) relative to |b|, and free of units; those of the convex relaxation if not `exact`."""
         r = array(r, (self.size,), "r")
         with np.errstate(all="ignore"):  # impulses that are no numbers have no residual: it says so
-            return residuals(self, r, np.asarray(self.W @ r + self.b))
+            return residuals(self, r, np.asarray(self.W @ r + self.b), exact=exact)
 
     def residual(self, r: Any) -> float:
         """Natural residual of r (n,) relative to max |b|: see `residuals`."""
@@ -132,7 +134,7 @@ class ConeProblem:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the problem to one .npz file, whole or not at all; AssetError if it cannot be written."""
         W = sp.csr_array(self.W)
-        data = {"W_data": W.data, "W_indices": W.indices, "W_indptr": W.indptr, "sparse": np.array(sp.issparse(self.W))}
+        data = {"W_data": W.data, "W_indices": W.indices, "W_indptr": W.indptr, "sparse": np.array(is_sparse(self.W))}
         for name in ("b", "mu", "dim", "torsion", "rolling", "elliptic"):
             value = getattr(self, name)
             data[name] = np.asarray(np.empty(0) if value is None else value)
@@ -156,7 +158,7 @@ class ConeProblem:
             more = {name: data[name] if data[name].size else None for name in ("torsion", "rolling")}
             if n == 0:  # no contact, so no coefficient tells which rows it would have
                 return cls(W, data["b"], data["mu"])
-            elliptic = bool(data["elliptic"].item())
+            elliptic = data["elliptic"].item()
             return cls(
                 W if data["sparse"].item() else W.toarray(), data["b"], data["mu"], data["dim"].item(), **more,
                 elliptic=elliptic,
@@ -215,7 +217,7 @@ def _rows(dim: Any, torsion: Any, rolling: Any) -> int:
     if dim is None:
         return 3 + extra
     allowed = {3 + extra} if extra else {2, 3}
-    if isinstance(dim, (bool, np.bool_)) or not np.isscalar(dim) or dim not in allowed:
+    if type(dim) in (bool, np.bool_) or np.ndim(dim) != 0 or dim not in allowed:
         raise ArgumentError(
             f"dim: expected {' or '.join(map(str, sorted(allowed)))} rows a contact, got {dim!r}; torsion adds one row "
             "to the three of a contact in space, rolling two"
@@ -235,7 +237,7 @@ def _right_side(values: Any, dim: int) -> Array:
 
 
 def _matrix(values: Any, n: int) -> Any:
-    if not sp.issparse(values):
+    if not is_sparse(values):
         return array(values, (n, n), "W", finite=True)
     if values.shape != (n, n) or np.iscomplexobj(values):
         raise ArgumentError(f"W: expected real numbers of shape ({n}, {n}), got shape {values.shape}")

@@ -1,4 +1,4 @@
-"""The cone of one contact and the two maps whose zeros are solutions, with their derivatives.
+"""The cone of one contact and the maps whose zeros are solutions, with their derivatives.
 
 A contact has rows (normal, friction of the first kind, of the second, ...), kind k at rows starts[k] .. starts[k+1].
 K = {|r_k| <= mu_k r_n for every k}; with one kind it is Coulomb's cone. All kernels take contact c of flat vectors.
@@ -10,6 +10,8 @@ import math
 
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import inlined, kernel
+
+NATURAL, DISCS, CONVEX = 0, 1, 2  # maps whose zeros are solutions
 
 
 @inlined
@@ -66,15 +68,18 @@ def project_discs(x: Array, mu: Array, c: int, starts: IntArray, out: Array) -> 
 
 
 @kernel
-def natural_map(r: Array, u: Array, mu: Array, starts: IntArray, x: Array, F: Array) -> float:
-    """F = r - P_K(r - u - sum_k mu_k |u_k| n): zero at solutions; returns |F|^2. `x` gets the projected points."""
+def natural_map(lift: float, r: Array, u: Array, mu: Array, starts: IntArray, x: Array, F: Array) -> float:
+    """F = r - P_K(r - u - lift sum_k mu_k |u_k| n); returns |F|^2, and the projected points in `x`.
+
+    Zero at solutions: of the exact problem for lift = 1 (De Saxce), of its convex relaxation for lift = 0.
+    """
     dim, total = starts[starts.size - 1], 0.0
     for c in range(mu.shape[0]):
         at = c * dim
         for i in range(at, at + dim):
             x[i] = r[i] - u[i]
         for k in range(starts.size - 1):
-            x[at] -= mu[c, k] * length(u, at + starts[k], at + starts[k + 1])
+            x[at] -= lift * mu[c, k] * length(u, at + starts[k], at + starts[k + 1])
         project_cone(x, mu, c, starts, F)
         for i in range(at, at + dim):
             F[i] = r[i] - F[i]
@@ -99,10 +104,10 @@ def disc_map(r: Array, u: Array, mu: Array, starts: IntArray, x: Array, F: Array
 
 @kernel
 def contact_map(which: int, r: Array, u: Array, mu: Array, starts: IntArray, x: Array, F: Array) -> float:
-    """`natural_map` (0) or `disc_map` (1)."""
-    if which == 0:
-        return natural_map(r, u, mu, starts, x, F)
-    return disc_map(r, u, mu, starts, x, F)
+    """The map called `NATURAL`, `DISCS` or `CONVEX`."""
+    if which == DISCS:
+        return disc_map(r, u, mu, starts, x, F)
+    return natural_map(1.0 if which == NATURAL else 0.0, r, u, mu, starts, x, F)
 
 
 @kernel
@@ -112,7 +117,7 @@ def map_slopes(
     """Blocks (m, dim, dim) of a generalised derivative: dF = dr - P dr + Q du, at the x and F that the map left.
 
     P is the derivative of the projection; Q = P E with E = 1 + n (sum_k mu_k u_k / |u_k|)^T for the natural map, and
-    Q = P for the other. Along a kind that slides, with e = x_k / |x_k| and t = mu_k s / |x_k|:
+    Q = P for the others. Along a kind that slides, with e = x_k / |x_k| and t = mu_k s / |x_k|:
     dr_k = mu_k e ds + t (1 - e e^T) dx_k.
     """
     kinds, dim = starts.size - 1, starts[starts.size - 1]
@@ -139,7 +144,7 @@ def map_slopes(
                 for j in range(a, e):
                     P[c, i, j] = -t * inverse * inverse * x[at + i] * x[at + j]
                 P[c, i, i] += t
-            if which == 0:
+            if which != DISCS:
                 bottom += mu[c, k] * mu[c, k]
                 for i in range(a, e):
                     P[c, 0, i] = mu[c, k] * inverse * x[at + i]
@@ -155,7 +160,7 @@ def map_slopes(
         for i in range(dim):
             for j in range(dim):
                 Q[c, i, j] = P[c, i, j]
-        if which == 0:
+        if which == NATURAL:
             for k in range(kinds):
                 a, e = starts[k], starts[k + 1]
                 slip = length(u, at + a, at + e)

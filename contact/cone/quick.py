@@ -1,4 +1,4 @@
-"""The first try on dense problems of moderate size, in one compiled call: scaling, sweeps, Newton, both residuals."""
+"""The first try on problems of moderate size, in one compiled call: scaling, sweeps, Newton, both residuals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
 from spatialops.contact.cone.factors import factor_kernel, sweep_factored
-from spatialops.contact.cone.newton import DISCS, newton_kernel, velocities
+from spatialops.contact.cone.newton import newton_kernel, velocities
+from spatialops.contact.cone.projection import DISCS
 from spatialops.contact.cone.residual import Residuals, residual_kernel
 
 if TYPE_CHECKING:
@@ -62,9 +63,10 @@ def quick_kernel(
     W: Array, b: Array, mu: Array, starts: IntArray, warm: bool, r: Array, u: Array, matrices: Array,
     slopes: Array, ints: IntArray, vectors: Array, small: Array, work: Array, report: Array,
 ) -> int:  # fmt: skip
-    """Impulses r and velocities u = W r + b of the problem as given; returns iterations, `report` gets both residuals.
+    """Impulses r and velocities u = W r + b of the problem as given; returns iterations, `report` both residuals.
 
-    `matrices` is (5, n, n), `slopes` (2, m, dim, dim), `ints` (2, n), `vectors` (14, n), `small` (5, m), `work` (16, 6).
+    Scratch: `matrices` (5, n, n), `slopes` (2, m, dim, dim), `ints` (2, n), `vectors` (14, n), `small` (5, m), `work`
+    (16, 6).
     """
     n, m, dim = b.size, mu.shape[0], starts[starts.size - 1]
     scaled, L, R, J, Y = matrices[0], matrices[1], matrices[2], matrices[3], matrices[4]
@@ -96,25 +98,32 @@ def quick_kernel(
             ints, vectors, work,
         )  # fmt: skip
         taken += steps
+    if used >= 0 and 1e-12 < reached < 1e-4:  # the last digits without Woodbury's loss
+        steps, reached = newton_kernel(
+            DISCS, scaled, -1, L, R, right, mu, starts, 0.0, right, _NEAR, _TARGET, point, J, Y, slopes[0], slopes[1],
+            ints, vectors, work,
+        )  # fmt: skip
+        taken += steps
     for i in range(n):
         r[i] = unit * factor[i] * point[i]
     velocities(W, b, 0.0, b, r, u)
     for c in range(m):
         one[c], uniform[c] = 1.0, 1.0 / widest
-    report[0] = residual_kernel(r, u, b, mu, starts, uniform, one, one, vectors[0:2])
-    report[1] = residual_kernel(r, u, b, mu, starts, rho[0], rho[1], weight[0], vectors[0:2])
+    report[0] = residual_kernel(1.0, r, u, b, mu, starts, uniform, one, one, vectors[0:2])
+    report[1] = residual_kernel(1.0, r, u, b, mu, starts, rho[0], rho[1], weight[0], vectors[0:2])
     return taken
 
 
 def quick(problem: ConeProblem, warm_start: Array | None) -> tuple[Array, Array, int, Residuals] | None:
     """Impulses, velocities, iterations and residuals; None where the problem is not of this kind."""
     n, m, dim = problem.size, problem.n_contacts, int(problem.dim)
-    if not isinstance(problem.W, np.ndarray) or n > MOST_ROWS or problem.elliptic:
+    if n > MOST_ROWS or problem.elliptic:
         return None
+    W = problem.W if isinstance(problem.W, np.ndarray) else problem.W.toarray()
     r = np.zeros(n) if warm_start is None else warm_start.copy()
     u, report = np.empty(n), np.empty(2)
     taken = quick_kernel(
-        problem.W,
+        W,
         problem.b,
         problem.coefficients,
         problem.starts,

@@ -37,7 +37,7 @@ class Residuals(NamedTuple):
         return self.relative if math.isnan(self.relative) else max(self.relative, self.scale_free)
 
 
-def residuals(problem: ConeProblem, r: Array, u: Array) -> Residuals:
+def residuals(problem: ConeProblem, r: Array, u: Array, *, exact: bool = True) -> Residuals:
     """Both residuals of impulses r with u = W r + b (elliptic cones: in the variables in which they are round)."""
     if problem.size == 0:
         return Residuals(0.0, 0.0)
@@ -46,11 +46,11 @@ def residuals(problem: ConeProblem, r: Array, u: Array) -> Residuals:
     b, r, u = stretch * problem.b, r / stretch, stretch * u
     largest = diagonal.max() if diagonal.max() > 0.0 else 1.0
     m, scratch = problem.n_contacts, np.empty((2, problem.size))
-    one = np.ones(m)
-    relative = residual_kernel(r, u, b, mu, starts, one / largest, one, one, scratch)
+    one, lift = np.ones(m), 1.0 if exact else 0.0
+    relative = residual_kernel(lift, r, u, b, mu, starts, one / largest, one, one, scratch)
     rho = 1.0 / block_scales(diagonal, int(problem.dim))
     weight = 1.0 / np.maximum(1.0, mu.max(axis=1))
-    worst = residual_kernel(r, u, b, mu, starts, rho, np.sqrt(rho), weight, scratch)
+    worst = residual_kernel(lift, r, u, b, mu, starts, rho, np.sqrt(rho), weight, scratch)
     return Residuals(float(relative), float(worst))
 
 
@@ -75,11 +75,13 @@ def block_scales(diagonal: Array, dim: int) -> Array:
 
 @kernel
 def residual_kernel(
-    r: Array, u: Array, b: Array, mu: Array, starts: IntArray, rho: Array, unit: Array, weight: Array, scratch: Array
-) -> float:
+    lift: float, r: Array, u: Array, b: Array, mu: Array, starts: IntArray, rho: Array, unit: Array, weight: Array,
+    scratch: Array,
+) -> float:  # fmt: skip
     """Largest weight_c unit_c |F_c| / rho_c over the largest unit_c |b_c|, with steps rho and F of `Residuals`.
 
-    Where b is zero, r = 0 solves, and the scale is the largest unit_c |r_c| / rho_c. NaN where r or u is no number.
+    With lift = 0 F is that of the convex relaxation. Where b is zero, r = 0 solves, and the scale is the largest
+    unit_c |r_c| / rho_c. NaN where r or u is no number.
     """
     dim, x, out = starts[starts.size - 1], scratch[0], scratch[1]
     worst, scale, size = 0.0, 0.0, 0.0
@@ -89,7 +91,7 @@ def residual_kernel(
             x[i] = r[i] - rho[c] * u[i]
             scale, size = max(scale, unit[c] * abs(b[i])), max(size, speed * abs(r[i]))
         for k in range(starts.size - 1):
-            x[at] -= rho[c] * mu[c, k] * length(u, at + starts[k], at + starts[k + 1])
+            x[at] -= lift * rho[c] * mu[c, k] * length(u, at + starts[k], at + starts[k + 1])
         project_cone(x, mu, c, starts, out)
         for i in range(at, at + dim):
             error = weight[c] * speed * abs(r[i] - out[i])

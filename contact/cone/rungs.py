@@ -15,13 +15,15 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.contact.cone.gauss_seidel import sweep
 from spatialops.contact.cone.interior import interior
-from spatialops.contact.cone.newton import DISCS, NATURAL, newton
+from spatialops.contact.cone.newton import newton
+from spatialops.contact.cone.projection import DISCS, NATURAL
 from spatialops.contact.cone.proximal import Proximal
 from spatialops.contact.cone.system import System
 
 Rung = tuple[str, Array, int]  # method, impulses of the system, iterations
 
 _TARGET = 1e-14
+_FEW = 600  # rows up to which a least-squares solution is cheap
 
 
 def climb(system: System, start: Array | None) -> Iterator[Rung]:
@@ -44,11 +46,14 @@ def climb(system: System, start: Array | None) -> Iterator[Rung]:
         convex, _ = interior(system, exact=False)
         yield _newton(system, "convex, newton", convex, NATURAL, 40)
         yield _proximal(system, "convex, proximal", convex, Proximal(NATURAL, 1e-6))
+        for rho in (1e2, 1e4, 1e6):
+            yield _other_newton(system, "convex", convex, rho)
     for rho in (1e2, 1e4, 1e6, 1e-2):
         yield _other_step(system, swept, rho)
-    if system.dense:
+    if system.dense and system.b.size <= _FEW:
         stick = -np.linalg.lstsq(system.W, system.b, rcond=1e-15)[0]
-        yield _newton(system, "sticking, newton", stick, DISCS, 40)
+        for rho in (1.0, 1e2, 1e4, 1e6):
+            yield _other_newton(system, "sticking", stick, rho)
         for rho in (1e2, 1e4):
             yield _other_step(system, stick, rho)
     yield _less_friction(system)
@@ -65,6 +70,18 @@ def _newton(system: System, name: str, start: Array, which: int, limit: int) -> 
 def _proximal(system: System, name: str, start: Array, method: Proximal) -> Rung:
     r = start.copy()
     return name, r, method.improve(system, r)
+
+
+def _other_newton(system: System, name: str, start: Array, rho: float) -> Rung:
+    """Newton on both maps with projections of r - rho u: for impulses far from size one."""
+    other, best, least, taken = replace(system, W=system.W * rho), start, np.inf, 0
+    for which in (NATURAL, DISCS):
+        r = start / rho
+        steps, reached = newton(other, r, which, 100, _TARGET)
+        taken += steps
+        if reached < least:
+            best, least = rho * r, reached
+    return f"{name}, step {rho:g}", best, taken
 
 
 def _other_step(system: System, start: Array, rho: float, which: int = DISCS) -> Rung:

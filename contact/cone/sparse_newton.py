@@ -4,27 +4,20 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 import scipy.sparse.linalg
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.cone.projection import contact_map, map_slopes
+from spatialops.contact.cone.sparse import block_diagonal, columns_of, is_sparse
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.system import System
 
 _WINDOW, _HALVINGS = 4, 12
-
-
-def block_diagonal(blocks: Array) -> Any:
-    """Sparse matrix with these blocks (m, dim, dim) on its diagonal."""
-    m, dim, _ = blocks.shape
-    bsr = sp.bsr_array((blocks, np.arange(m), np.arange(m + 1)), shape=(m * dim, m * dim))
-    return sp.csr_array(bsr)
 
 
 def newton_direction(system: System, shift: float, F: Array, P: Array, Q: Array) -> Array | None:
@@ -42,8 +35,8 @@ def newton_direction(system: System, shift: float, F: Array, P: Array, Q: Array)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # singular and ill-conditioned matrices are met by a larger shift
         try:
-            if sp.issparse(J):
-                solution = scipy.sparse.linalg.splu(sp.csc_array(J)).solve(right)
+            if is_sparse(J):
+                solution = scipy.sparse.linalg.splu(columns_of(J)).solve(right)
             else:
                 solution = scipy.linalg.solve(J, right, check_finite=False)
         except (RuntimeError, np.linalg.LinAlgError):
@@ -67,7 +60,7 @@ def newton_large(
     best, taken, recent = merit, 0, [merit]
     while taken < limit and best > target * target:
         map_slopes(which, point, u, mu, starts, x, F, P, Q)
-        shift = min(max(0.01 * math.sqrt(merit), 1e-12), 0.1)
+        shift = min(max(0.01 * math.sqrt(merit), 1e-15), 0.1)
         step = None
         for _ in range(6):
             step = newton_direction(system, eps + shift, F, P, Q)

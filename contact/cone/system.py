@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.cone.residual import block_scales, round_cone
+from spatialops.contact.cone.sparse import block_diagonal, is_sparse
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.problem import ConeProblem
@@ -48,21 +49,22 @@ class System:
         factor = stretch / np.sqrt(block_scales(diagonal, int(problem.dim))).repeat(int(problem.dim))
         b = factor * problem.b
         unit = float(np.abs(b).max())
-        if sp.issparse(problem.W):
-            W: Any = sp.csr_array(sp.diags_array(factor) @ problem.W @ sp.diags_array(factor))
+        if is_sparse(problem.W):
+            S = block_diagonal(factor[:, None, None])
+            W: Any = sp.csr_array(S @ problem.W @ S)
         else:
             W = np.ascontiguousarray(factor[:, None] * problem.W * factor)
-        filled = (W.nnz if sp.issparse(W) else np.count_nonzero(W)) > 0.25 * b.size**2
-        if sp.issparse(W) and (filled or b.size <= _DENSE_ROWS):
+        filled = (W.nnz if is_sparse(W) else np.count_nonzero(W)) > 0.25 * b.size**2
+        if is_sparse(W) and (filled or b.size <= _DENSE_ROWS):
             W = W.toarray()
-        elif not sp.issparse(W) and not filled and b.size > _DENSE_ROWS:
+        elif not is_sparse(W) and not filled and b.size > _DENSE_ROWS:
             W = sp.csr_array(W)
         return cls(W, b / unit, mu, starts, factor, unit)
 
     @property
     def dense(self) -> bool:
         """Whether W is an array."""
-        return not sp.issparse(self.W)
+        return not is_sparse(self.W)
 
     @property
     def dim(self) -> int:
@@ -76,17 +78,17 @@ class System:
         if self.dense:
             blocks = self.W.reshape(m, dim, m, dim).transpose(0, 2, 1, 3).reshape(m * m, dim, dim)
             return np.arange(m + 1) * m, np.tile(np.arange(m), m), np.ascontiguousarray(blocks)
-        pattern = sp.csr_array(sp.bsr_array(self.W + sp.csr_array(sp.eye_array(self.b.size)), blocksize=(dim, dim)))
-        pattern.data[:] = 1.0
-        pattern = sp.bsr_array(pattern, blocksize=(dim, dim))
         entries = sp.bsr_array(self.W, blocksize=(dim, dim))
-        entries.sort_indices(), pattern.sort_indices()
-        blocks = np.zeros(pattern.data.shape)
-        for c in range(m):  # the pattern has every block of W, and all of the diagonal
-            row = slice(pattern.indptr[c], pattern.indptr[c + 1])
-            mine = slice(entries.indptr[c], entries.indptr[c + 1])
-            blocks[row][np.searchsorted(pattern.indices[row], entries.indices[mine])] = entries.data[mine]
-        return pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64), blocks
+        entries.sort_indices()
+        places = sp.csr_array((np.ones(entries.indices.size), entries.indices, entries.indptr), shape=(m, m))
+        pattern = sp.csr_array(places + sp.eye_array(m))  # of blocks: all of W, and the whole diagonal
+        pattern.sort_indices()
+        rows, columns = pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64)
+        blocks = np.zeros((columns.size, dim, dim))
+        for c in range(m):
+            row, mine = slice(rows[c], rows[c + 1]), slice(entries.indptr[c], entries.indptr[c + 1])
+            blocks[row][np.searchsorted(columns[row], entries.indices[mine])] = entries.data[mine]
+        return rows, columns, blocks
 
     def inward(self, r: Array) -> Array:
         """Impulses of the problem in the variables of this system."""

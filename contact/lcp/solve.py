@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, overload
 
 import numpy as np
 
 from spatialops._arrays import array
-from spatialops.contact.cone.ladder import solve_cone
-from spatialops.contact.cone.problem import ConeProblem
+from spatialops.contact.cone.ladder import ConeSolver, solve_cone
+from spatialops.contact.cone.problem import ConeProblem, ConeSolution
 from spatialops.contact.lcp.lemke import Lemke
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.lcp.scaling import equilibrated, scaled_back
@@ -23,12 +23,20 @@ class Solver(Protocol):
         """Solve `problem`, starting from `warm_start` (n,) if that helps."""
 
 
-def solve(problem: MixedLCP, solver: str | Solver = "auto", warm_start: Any = None) -> LCPSolution:
-    """Solve a complementarity problem.
+@overload
+def solve(problem: MixedLCP, solver: str | Solver = "auto", warm_start: Any = None) -> LCPSolution: ...
+
+
+@overload
+def solve(problem: ConeProblem, solver: str | ConeSolver = "auto", warm_start: Any = None) -> ConeSolution: ...
+
+
+def solve(problem: Any, solver: Any = "auto", warm_start: Any = None) -> LCPSolution | ConeSolution:
+    """Solve a complementarity problem, or a cone problem: see `spatialops.contact.cone.ladder.solve_cone`.
 
     Parameters
     ----------
-    problem : MixedLCP
+    problem : MixedLCP or ConeProblem
     solver : {"auto", "lemke"} or Solver
         "auto" tries Lemke as given, then on the equilibrated problem; the residual is that of the original data.
     warm_start : (n,) array_like, optional
@@ -47,7 +55,7 @@ def solve(problem: MixedLCP, solver: str | Solver = "auto", warm_start: Any = No
     if isinstance(problem, ConeProblem):
         return solve_cone(problem, solver, warm_start)
     if not isinstance(problem, MixedLCP):
-        raise ArgumentError(f"problem: expected a MixedLCP, got {type(problem).__name__}")
+        raise ArgumentError(f"problem: expected a MixedLCP or ConeProblem, got {type(problem).__name__}")
     if warm_start is not None:
         warm_start = array(warm_start, (problem.size,), "warm_start", finite=True)
     chosen = check_solver(solver)

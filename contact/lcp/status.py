@@ -28,7 +28,7 @@ _MESSAGES = {
     Status.PIVOT_LIMIT: "the limit of pivots was reached; raise max_pivots or try solver='auto'",
     Status.INACCURATE: "a basis was found but its residual is too large: the problem is badly scaled or nearly "
     "singular; rescale it, or raise the tolerance if the residual is good enough",
-    Status.STALLED: "no method reached the required residual: the problem may have no solution (contacts that cannot all "
-    "stop approaching), or be too badly conditioned; look at the residual, and at what the contacts ask for",
+    Status.STALLED: "no method reached the required residual: the problem may have no solution (contacts that cannot "
+    "all stop approaching) or be too badly conditioned; look at the residual, and at what the contacts ask for",
     Status.INVALID: "the problem holds NaN or infinity; look at what assembled it",
 }

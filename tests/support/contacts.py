@@ -81,7 +81,7 @@ def brick_wall(width, height, *, mu=0.5, speed=0.0):
         for place in range(width):
             names[row, place] = len(centers)
             centers.append([2.0 * place + (row % 2), 0.0, row + 0.5])
-    for (row, place), brick in names.items():
+    for (row, _), brick in names.items():
         left = centers[brick][0]
         for start in (left - 1.0, left):
             below = GROUND
@@ -153,3 +153,27 @@ def rescaled(problem, scales):
     S = sp.diags_array(np.repeat(scales, problem.dim))
     W = sp.csr_array(S @ sp.csr_array(problem.W) @ S)
     return changed(problem, W=W if sp.issparse(problem.W) else W.toarray(), b=S @ problem.b)
+
+
+def natural_residual(problem, r):
+    """max |r - P_K(r - rho (u + mu |u_t| n))| / (rho max |b|) of Coulomb's cone, rho = 1 / max diag W, in numpy."""
+    u = problem.W @ r + problem.b
+    rho, dim = 1.0 / np.abs(problem.W.diagonal()).max(), problem.dim
+    r, u = r.reshape(-1, dim), u.reshape(-1, dim)
+    x = r - rho * u
+    x[:, 0] -= rho * problem.mu * np.linalg.norm(u[:, 1:], axis=1)
+    size = np.linalg.norm(x[:, 1:], axis=1)
+    inside, polar = size <= problem.mu * x[:, 0], problem.mu * size <= -x[:, 0]
+    normal = (x[:, 0] + problem.mu * size) / (1.0 + problem.mu**2)
+    side = (problem.mu * normal / np.where(size > 0.0, size, 1.0))[:, None] * x[:, 1:]
+    edge = np.hstack([normal[:, None], side])
+    projected = np.where(inside[:, None], x, np.where(polar[:, None], 0.0, edge))
+    return float(np.abs(r - projected).max() / rho / np.abs(problem.b).max())
+
+
+def check_solved(problem, solution, tolerance=1e-9):
+    """Solved, and so by a residual of our own; for one kind of friction."""
+    assert solution.solved, (solution.status, solution.residual, solution.scale_free, solution.solver)
+    assert natural_residual(problem, solution.r) <= tolerance
+    assert solution.residual <= tolerance
+    assert np.allclose(solution.u, problem.W @ solution.r + problem.b, rtol=0.0, atol=1e-12 * np.abs(problem.b).max())
