@@ -54,17 +54,73 @@ def project_cone(x: Array, mu: Array, c: int, starts: IntArray, out: Array) -> f
 
 
 @kernel
-def project_discs(x: Array, mu: Array, c: int, starts: IntArray, out: Array) -> float:
-    """Normal part max(x_n, 0), and each kind of friction on its disc of radius mu_k max(x_n, 0)."""
-    at = c * starts[starts.size - 1]
-    s = max(x[at], 0.0)
-    out[at] = s
-    for k in range(starts.size - 1):
-        size, limit = length(x, at + starts[k], at + starts[k + 1]), mu[c, k] * s
-        factor = limit / size if size > limit else 1.0
-        for i in range(at + starts[k], at + starts[k + 1]):
-            out[i] = factor * x[i]
-    return s
+def project_all(r: Array, mu: Array, starts: IntArray, spare: Array) -> None:
+    """Every contact's r into its cone, in place: what a Newton method leaves outside by rounding."""
+    for c in range(mu.shape[0]):
+        project_cone(r, mu, c, starts, spare)
+    for i in range(r.size):
+        r[i] = spare[i]
+
+
+@inlined
+def put_left(
+    r: Array, r_n: float, lower: int, upper: int, rho: float, u: Array, mu: float, normal: float, x: Array, F: Array
+) -> None:
+    """Rows lower:upper of r - P(r - rho u) for a kind cut back to mu s, its normal row given: r_n - s = `normal`.
+
+    With a = |r_k - d_k|, the factor 1 - mu s / a is ((a - |r_k|) - (mu r_n - |r_k|) + mu (r_n - s)) / a: written so, it
+    keeps its digits where r is much larger than d = rho u.
+    """
+    size, a = length(r, lower, upper), length(x, lower, upper)
+    cut = (longer(r, lower, upper, rho, u, size, a) - (mu * r_n - size) + mu * normal) / a
+    for i in range(lower, upper):
+        F[i] = cut * r[i] + (1.0 - cut) * rho * u[i]
+
+
+@inlined
+def longer(r: Array, lower: int, upper: int, rho: float, u: Array, size: float, a: float) -> float:
+    """|r_k - d_k| - |r_k| without the difference, d = rho u; `a` and `size` are the two lengths."""
+    total = 0.0
+    for i in range(lower, upper):
+        total += rho * u[i] * (rho * u[i] - 2.0 * r[i])
+    return total / (a + size) if a + size > 0.0 else 0.0
+
+
+@kernel
+def natural_contact(
+    lift: float, rho: float, r: Array, u: Array, mu: Array, c: int, starts: IntArray, x: Array, F: Array
+) -> None:
+    """F = r - P_K(r - rho (u + lift sum_k mu_k |u_k| n)) of contact c, and the projected point in `x`.
+
+    Never by subtraction: a large r would swallow u, and no impulse however large may pass for a solution.
+    """
+    kinds, at = starts.size - 1, c * starts[starts.size - 1]
+    d = rho * u[at]
+    for k in range(kinds):
+        d += rho * lift * mu[c, k] * length(u, at + starts[k], at + starts[k + 1])
+    x[at] = r[at] - d
+    for i in range(at + 1, at + starts[kinds]):
+        x[i] = r[i] - rho * u[i]
+    s = project_cone(x, mu, c, starts, F)
+    if not s > 0.0:
+        for i in range(at, at + starts[kinds]):
+            F[i] = r[i]
+        return
+    top, bottom = d, 1.0
+    for k in range(kinds):
+        lower, upper = at + starts[k], at + starts[k + 1]
+        size, a = length(r, lower, upper), length(x, lower, upper)
+        if a > mu[c, k] * s:
+            top += mu[c, k] * (mu[c, k] * r[at] - size - longer(r, lower, upper, rho, u, size, a))
+            bottom += mu[c, k] * mu[c, k]
+    F[at] = top / bottom
+    for k in range(kinds):
+        lower, upper = at + starts[k], at + starts[k + 1]
+        if length(x, lower, upper) > mu[c, k] * s:
+            put_left(r, r[at], lower, upper, rho, u, mu[c, k], F[at], x, F)
+        else:
+            for i in range(lower, upper):
+                F[i] = rho * u[i]
 
 
 @kernel
@@ -73,32 +129,39 @@ def natural_map(lift: float, r: Array, u: Array, mu: Array, starts: IntArray, x:
 
     Zero at solutions: of the exact problem for lift = 1 (De Saxce), of its convex relaxation for lift = 0.
     """
-    dim, total = starts[starts.size - 1], 0.0
+    total = 0.0
     for c in range(mu.shape[0]):
-        at = c * dim
-        for i in range(at, at + dim):
-            x[i] = r[i] - u[i]
-        for k in range(starts.size - 1):
-            x[at] -= lift * mu[c, k] * length(u, at + starts[k], at + starts[k + 1])
-        project_cone(x, mu, c, starts, F)
-        for i in range(at, at + dim):
-            F[i] = r[i] - F[i]
-            total += F[i] * F[i]
+        natural_contact(lift, 1.0, r, u, mu, c, starts, x, F)
+    for i in range(r.size):
+        total += F[i] * F[i]
     return total
 
 
 @kernel
 def disc_map(r: Array, u: Array, mu: Array, starts: IntArray, x: Array, F: Array) -> float:
-    """F = r - P(r - u) with P on half-line and discs (Alart and Curnier 1991): zero at solutions; returns |F|^2."""
+    """F = r - P(r - u) with P on half-line and discs (Alart and Curnier 1991): zero at solutions; returns |F|^2.
+
+    P takes the normal part to s = max(r_n - u_n, 0), and each kind of friction to its disc of radius mu_k s.
+    """
     dim, total = starts[starts.size - 1], 0.0
     for c in range(mu.shape[0]):
         at = c * dim
         for i in range(at, at + dim):
             x[i] = r[i] - u[i]
-        project_discs(x, mu, c, starts, F)
-        for i in range(at, at + dim):
-            F[i] = r[i] - F[i]
-            total += F[i] * F[i]
+            F[i] = r[i]
+        s = x[at]
+        if not s > 0.0:
+            continue
+        F[at] = u[at]
+        for k in range(starts.size - 1):
+            lower, upper = at + starts[k], at + starts[k + 1]
+            if length(x, lower, upper) > mu[c, k] * s:
+                put_left(r, r[at], lower, upper, 1.0, u, mu[c, k], u[at], x, F)
+            else:
+                for i in range(lower, upper):
+                    F[i] = u[i]
+    for i in range(r.size):
+        total += F[i] * F[i]
     return total
 
 

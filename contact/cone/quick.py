@@ -11,7 +11,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
 from spatialops.contact.cone.factors import factor_kernel, sweep_factored
 from spatialops.contact.cone.newton import newton_kernel, velocities
-from spatialops.contact.cone.projection import DISCS
+from spatialops.contact.cone.projection import DISCS, project_all
 from spatialops.contact.cone.residual import Residuals, residual_kernel
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def quick_kernel(
             ints, vectors, work,
         )  # fmt: skip
         taken += steps
+    project_all(point, mu, starts, vectors[0])
     for i in range(n):
         r[i] = unit * factor[i] * point[i]
     velocities(W, b, 0.0, b, r, u)

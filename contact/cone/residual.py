@@ -9,7 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
-from spatialops.contact.cone.projection import length, project_cone
+from spatialops.contact.cone.projection import natural_contact
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.problem import ConeProblem
@@ -83,19 +83,15 @@ def residual_kernel(
     With lift = 0 F is that of the convex relaxation. Where b is zero, r = 0 solves, and the scale is the largest
     unit_c |r_c| / rho_c. NaN where r or u is no number.
     """
-    dim, x, out = starts[starts.size - 1], scratch[0], scratch[1]
+    dim, x, F = starts[starts.size - 1], scratch[0], scratch[1]
     worst, scale, size = 0.0, 0.0, 0.0
     for c in range(rho.size):
         at, speed = c * dim, unit[c] / rho[c]
+        natural_contact(lift, rho[c], r, u, mu, c, starts, x, F)
         for i in range(at, at + dim):
-            x[i] = r[i] - rho[c] * u[i]
             scale, size = max(scale, unit[c] * abs(b[i])), max(size, speed * abs(r[i]))
-        for k in range(starts.size - 1):
-            x[at] -= lift * rho[c] * mu[c, k] * length(u, at + starts[k], at + starts[k + 1])
-        project_cone(x, mu, c, starts, out)
-        for i in range(at, at + dim):
-            error = weight[c] * speed * abs(r[i] - out[i])
-            if not error < math.inf:
+            error = weight[c] * speed * abs(F[i])
+            if not error < math.inf or not abs(r[i]) < math.inf:
                 return math.nan
             worst = max(worst, error)
     if scale == 0.0:

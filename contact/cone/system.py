@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from spatialops._arrays import Array, IntArray
+from spatialops.contact.cone.projection import project_all
 from spatialops.contact.cone.residual import block_scales, round_cone
 from spatialops.contact.cone.sparse import block_diagonal, is_sparse
 
@@ -95,5 +96,7 @@ class System:
         return np.ascontiguousarray(r / (self.factor * self.unit))
 
     def outward(self, r: Array) -> Array:
-        """Impulses of this system in those of the problem."""
-        return np.asarray(self.factor * self.unit * r)
+        """Impulses of this system in those of the problem, each within its cone."""
+        within = np.array(r)
+        project_all(within, self.mu, self.starts, np.empty(r.size))
+        return np.asarray(self.factor * self.unit * within)
