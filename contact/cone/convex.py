@@ -62,16 +62,15 @@ class ConvexCone:
         if problem.size == 0 or not problem.b.any():
             return _judged(problem, np.zeros(problem.size), 0)
         system = System.of(problem)
-        best, taken = None, 0
+        best, taken = _judged(problem, np.zeros(problem.size), 0), 0
         with np.errstate(all="ignore"):  # what diverges is judged by its residual
             for r, steps in self._tries(system, warm_start):
                 taken += steps
                 found = _judged(problem, system.outward(r), taken)
-                if best is None or not found.residual >= best.residual:
+                if found.residual + found.scale_free < best.residual + best.scale_free:
                     best = found
                 if best.residual <= 1e-10 and best.scale_free <= 1e-10:
                     break
-        assert best is not None
         return best
 
     def _tries(self, system: System, warm_start: Any) -> Any:

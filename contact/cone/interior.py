@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse.linalg
 
 from spatialops._arrays import Array
-from spatialops.contact.cone.sparse import block_diagonal, columns_of, is_sparse
+from spatialops.contact.cone.sparse import block_diagonal, is_sparse, sparse_factor
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.system import System
@@ -180,7 +179,7 @@ def _factor(A: Any, E: Array, blocks: Array) -> Solve | None:
         warnings.simplefilter("ignore")
         try:
             if is_sparse(M):
-                return scipy.sparse.linalg.splu(columns_of(M)).solve
+                return sparse_factor(M).solve
             lu = scipy.linalg.lu_factor(M, check_finite=False)
         except (RuntimeError, ValueError, np.linalg.LinAlgError):
             return None

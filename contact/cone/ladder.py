@@ -18,6 +18,7 @@ from spatialops.contact.cone.system import System
 from spatialops.errors import ArgumentError
 
 GOAL = 1e-10  # of both, for not trying another method
+_BUDGET, _BUDGET_LARGE, _LARGE = 30_000, 4_000, 600  # iterations altogether; for more rows than the last
 _PATIENCE = 2  # methods tried for the goal when a result is good enough already
 
 
@@ -54,15 +55,20 @@ class ConeLadder:
             for name, r, steps in climb(system, None if warm_start is None else system.inward(warm_start)):
                 total += steps
                 found = judged(problem, system.outward(r), total, name)
-                if not found.scale_free + found.residual >= best.scale_free + best.residual:
-                    best = found
+                best = min(best, found, key=_residual)
                 floor = rounding(problem, best.z)
                 if best.scale_free <= max(self.goal, min(floor, ACCEPTED)) and best.residual <= max(self.goal, floor):
                     break
                 patience -= best.solved
-                if patience < 0:
+                if patience < 0 or total > (_BUDGET if problem.size <= _LARGE else _BUDGET_LARGE):
                     break
         return ConeSolution(best.z, best.w, best.status, total, best.residual, best.solver, best.scale_free)
+
+
+def _residual(solution: ConeSolution) -> float:
+    """The two residuals together; infinite where they are no numbers."""
+    total = solution.residual + solution.scale_free
+    return total if total == total else float("inf")
 
 
 _BY_NAME: dict[str, ConeSolver] = {

@@ -51,6 +51,7 @@ def scale_kernel(
             factor[i] = rho[1, c]
             right[i] = factor[i] * b[i]
             unit = max(unit, abs(right[i]))
+    unit = unit if unit > 0.0 else 1.0
     for i in range(n):
         right[i] /= unit
         for j in range(n):
@@ -118,10 +119,10 @@ def quick_kernel(
 def quick(problem: ConeProblem, warm_start: Array | None) -> tuple[Array, Array, int, Residuals] | None:
     """Impulses, velocities, iterations and residuals; None where the problem is not of this kind."""
     n, m, dim = problem.size, problem.n_contacts, int(problem.dim)
-    if n > MOST_ROWS or problem.elliptic:
+    if n == 0 or n > MOST_ROWS or problem.elliptic:
         return None
     W = problem.W if isinstance(problem.W, np.ndarray) else problem.W.toarray()
-    r = np.zeros(n) if warm_start is None else warm_start.copy()
+    r = np.zeros(n) if warm_start is None else np.array(warm_start, dtype=np.float64).ravel()
     u, report = np.empty(n), np.empty(2)
     taken = quick_kernel(
         W,

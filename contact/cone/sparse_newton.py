@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse.linalg
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.cone.projection import contact_map, map_slopes
-from spatialops.contact.cone.sparse import block_diagonal, columns_of, is_sparse
+from spatialops.contact.cone.sparse import block_diagonal, is_sparse, sparse_factor
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.system import System
@@ -36,7 +35,7 @@ def newton_direction(system: System, shift: float, F: Array, P: Array, Q: Array)
         warnings.simplefilter("ignore")  # singular and ill-conditioned matrices are met by a larger shift
         try:
             if is_sparse(J):
-                solution = scipy.sparse.linalg.splu(columns_of(J)).solve(right)
+                solution = sparse_factor(J).solve(right)
             else:
                 solution = scipy.linalg.solve(J, right, check_finite=False)
         except (RuntimeError, np.linalg.LinAlgError):

@@ -44,12 +44,12 @@ class System:
 
     @classmethod
     def of(cls, problem: ConeProblem) -> System:
-        """Scale a problem whose b is not zero."""
+        """Scale a problem."""
         stretch, mu, starts = round_cone(problem)
         diagonal = np.abs(problem.W.diagonal()) * stretch * stretch
         factor = stretch / np.sqrt(block_scales(diagonal, int(problem.dim))).repeat(int(problem.dim))
         b = factor * problem.b
-        unit = float(np.abs(b).max())
+        unit = float(np.abs(b).max(initial=0.0)) or 1.0
         if is_sparse(problem.W):
             S = block_diagonal(factor[:, None, None])
             W: Any = sp.csr_array(S @ problem.W @ S)
@@ -93,7 +93,7 @@ class System:
 
     def inward(self, r: Array) -> Array:
         """Impulses of the problem in the variables of this system."""
-        return np.ascontiguousarray(r / (self.factor * self.unit))
+        return np.ascontiguousarray(np.ravel(r) / (self.factor * self.unit))
 
     def outward(self, r: Array) -> Array:
         """Impulses of this system in those of the problem, each within its cone."""

@@ -266,3 +266,13 @@ def test_options_are_checked():
         ConeGaussSeidel(sweeps=3)
     with pytest.raises(ArgumentError, match="one kind of friction"):
         solve(ConeProblem(np.eye(4), -np.ones(4), 0.5, torsion=0.1), "interior_point")
+
+
+@pytest.mark.parametrize("solver", [ConeLadder(), ConeGaussSeidel(), ConeNewton(), ConeInteriorPoint()])
+def test_methods_called_without_the_door(solver):
+    for b in (np.zeros(3), np.array([1.0, 2.0, 0.0])):  # nothing approaches
+        solution = solver.solve(ConeProblem(np.eye(3), b, 0.5))
+        assert solution.solved
+        assert np.abs(solution.r).max() <= 1e-7
+    problem = box_on_plane(3)
+    assert solver.solve(problem, warm_start=solver.solve(problem).r.reshape(-1, 3)).solved
