@@ -18,7 +18,7 @@ from spatialops.contact.cone.system import System
 from spatialops.errors import ArgumentError
 
 GOAL = 1e-10  # of both, for not trying another method
-_BUDGET, _BUDGET_LARGE, _LARGE = 30_000, 4_000, 600  # iterations altogether; for more rows than the last
+_BUDGET, _BUDGET_LARGE, _LARGE = 30_000, 6_000, 1500  # iterations altogether; for more rows than the last
 _PATIENCE = 2  # methods tried for the goal when a result is good enough already
 
 

@@ -11,7 +11,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
 from spatialops.contact.cone.factors import factor_kernel, sweep_factored
 from spatialops.contact.cone.newton import newton_kernel, velocities
-from spatialops.contact.cone.projection import DISCS, project_all
+from spatialops.contact.cone.projection import DISCS, NATURAL, project_all
 from spatialops.contact.cone.residual import Residuals, residual_kernel
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def quick_kernel(
         for i in range(n):
             point[i] = swept[i]
         steps, reached = newton_kernel(
-            DISCS, scaled, used, L, R, right, mu, starts, 0.0, right, _FAR, _TARGET, point, J, Y, slopes[0], slopes[1],
+            DISCS if attempt == 0 else NATURAL, scaled, used, L, R, right, mu, starts, 0.0, right, _FAR, _TARGET, point, J, Y, slopes[0], slopes[1],
             ints, vectors, work,
         )  # fmt: skip
         taken += steps
