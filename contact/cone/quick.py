@@ -90,12 +90,12 @@ def quick_kernel(
     for attempt in range(2):
         if reached <= 1e-10:
             break
-        limit = _SWEEPS if attempt == 0 else _MORE_SWEEPS
+        limit, which = (_SWEEPS, DISCS) if attempt == 0 else (_MORE_SWEEPS, NATURAL)
         taken += sweep_factored(scaled, rank, L, R, right, mu, starts, limit, 0.03, swept, vectors[12], block, work)
         for i in range(n):
             point[i] = swept[i]
         steps, reached = newton_kernel(
-            DISCS if attempt == 0 else NATURAL, scaled, used, L, R, right, mu, starts, 0.0, right, _FAR, _TARGET, point, J, Y, slopes[0], slopes[1],
+            which, scaled, used, L, R, right, mu, starts, 0.0, right, _FAR, _TARGET, point, J, Y, slopes[0], slopes[1],
             ints, vectors, work,
         )  # fmt: skip
         taken += steps
