@@ -38,6 +38,7 @@ def test_boxes(count, motion, mu):
     check_solved(problem, solve(problem))
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("ratio", [1.0, 0.2, 5.0])
 @pytest.mark.parametrize("speed", [0.0, 0.3])
 def test_stacks_of_unequal_boxes(ratio, speed):
@@ -216,6 +217,7 @@ UNSOLVABLE = {
 }
 
 
+@pytest.mark.compiled  # the whole ladder
 @pytest.mark.parametrize("solver", ["auto", "gauss_seidel", "newton", "convex"])
 @pytest.mark.parametrize("name", UNSOLVABLE)
 def test_no_success_where_there_is_no_solution(name, solver):
@@ -225,6 +227,7 @@ def test_no_success_where_there_is_no_solution(name, solver):
     assert "no solution" in solution.status.message
 
 
+@pytest.mark.compiled  # the whole ladder
 def test_no_success_on_random_problems_without_solution(rng):
     for m in (1, 3, 6):
         for _ in range(4):
@@ -236,6 +239,7 @@ def test_no_success_on_random_problems_without_solution(rng):
             assert not solve(changed(problem, W=W, b=b)).solved
 
 
+@pytest.mark.compiled  # the whole ladder
 def test_warm_start_of_a_problem_without_solution():
     for guess in (np.zeros(3), np.array([1.0, 0.0, 0.0]), np.full(3, 1e12)):
         assert not solve(UNSOLVABLE["immovable"], warm_start=guess).solved
