@@ -1,5 +1,10 @@
-"""Contact problems: complementarity problems, formulations and solvers."""
+"""Contact problems: complementarity problems, cone problems, formulations and solvers."""
 
+from spatialops.contact.cone.convex import ConvexCone, ConvexSolution
+from spatialops.contact.cone.ladder import ConeLadder, ConeSolver
+from spatialops.contact.cone.problem import ConeProblem, ConeSolution
+from spatialops.contact.cone.residual import Residuals
+from spatialops.contact.cone.solvers import ConeGaussSeidel, ConeInteriorPoint, ConeNewton
 from spatialops.contact.formulations import FORMULATIONS, Formulation, check_formulation
 from spatialops.contact.formulations.mc import MinimalCoordinates
 from spatialops.contact.formulations.nmc import NonMinimalCoordinates
@@ -52,5 +57,15 @@ __all__ = [
     "ProjectedGaussSeidel",
     "Handles",
     "Solver",
+    "ConeGaussSeidel",
+    "ConeInteriorPoint",
+    "ConeLadder",
+    "ConeNewton",
+    "ConeProblem",
+    "ConeSolution",
+    "ConeSolver",
+    "ConvexCone",
+    "ConvexSolution",
+    "Residuals",
     "solve",
 ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from spatialops._arrays import array
+from spatialops.contact.cone.ladder import ConeSolver, solve_cone
+from spatialops.contact.cone.problem import ConeProblem, ConeSolution
 from spatialops.contact.lcp.convex_qp import ConvexQP
 from spatialops.contact.lcp.enumeration import Enumeration
 from spatialops.contact.lcp.exact import ExactLemke
@@ -34,12 +36,20 @@ SOLVERS: dict[str, type[Solver]] = {
 _TOLERANCE = 1e-9
 
 
-def solve(problem: MixedLCP, solver: str | Solver = "auto", warm_start: Any = None) -> LCPSolution:
-    """Solve a complementarity problem.
+@overload
+def solve(problem: MixedLCP, solver: str | Solver = "auto", warm_start: Any = None) -> LCPSolution: ...
+
+
+@overload
+def solve(problem: ConeProblem, solver: str | ConeSolver = "auto", warm_start: Any = None) -> ConeSolution: ...
+
+
+def solve(problem: Any, solver: Any = "auto", warm_start: Any = None) -> LCPSolution | ConeSolution:
+    """Solve a complementarity problem, or a cone problem: see `spatialops.contact.cone.ladder.solve_cone`.
 
     Parameters
     ----------
-    problem : MixedLCP
+    problem : MixedLCP or ConeProblem
     solver : str or Solver
         "auto" (a ladder of most that follow), "lemke", "principal-pivoting", "gauss-seidel", "newton",
         "interior-point", "enumeration", "exact", "qp", or a solver object with its options: ``Lemke(max_pivots=50)``.
@@ -59,9 +69,11 @@ def solve(problem: MixedLCP, solver: str | Solver = "auto", warm_start: Any = No
     MissingLibraryError
         By "qp", where the extra ``spatialops[qp]`` is not installed.
     """
+    if isinstance(problem, ConeProblem):
+        return solve_cone(problem, solver, warm_start)
     if isinstance(problem, MixedLCP):
         return _solve_lcp(problem, check_solver(solver), warm_start)
-    raise ArgumentError(f"problem: expected a MixedLCP, got {type(problem).__name__}")
+    raise ArgumentError(f"problem: expected a MixedLCP or ConeProblem, got {type(problem).__name__}")
 
 
 def _solve_lcp(problem: MixedLCP, solver: str | Solver, warm_start: Any) -> LCPSolution:

@@ -16,6 +16,9 @@ import numba
 import numpy as np
 
 from spatialops import _jit
+from spatialops.contact.cone.problem import ConeProblem
+from spatialops.contact.cone.rungs import climb
+from spatialops.contact.cone.system import System
 from spatialops.contact.formulations import FORMULATIONS, check_formulation
 from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import MixedLCP
@@ -103,6 +106,7 @@ def _contact_tasks() -> list[Task]:
     problem = ContactProblem(model, q, np.ones(3), [(2, -1)], np.ones((1, 3)), [np.eye(3)], np.full(1, 0.5))
     lcp = MixedLCP(np.eye(2), [-1.0, 1.0])
     islands, coupled = MixedLCP(np.eye(12), -np.ones(12)), MixedLCP(np.ones((70, 70)), -np.ones(70))
+    cone = ConeProblem(np.eye(3), [-1.0, 0.1, 0.0], 0.5)
     return [
         ("Lemke's method", lambda: solve(lcp)),
         ("warm start", lambda: solve(lcp, warm_start=np.ones(2))),
@@ -111,6 +115,8 @@ def _contact_tasks() -> list[Task]:
         ("principal pivoting", lambda: solve(lcp, PrincipalPivoting(blocks=0))),
         ("Gauss-Seidel", lambda: solve(lcp, "gauss-seidel")),
         ("formulations", lambda: _solve_by_hand(problem)),
+        ("cone problem", lambda: solve(cone)),
+        ("ladder of cone problems", lambda: list(climb(System.of(cone), None))),
     ]
 
 

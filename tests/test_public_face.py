@@ -45,9 +45,18 @@ def test_unknown_names_are_attribute_errors():
 
 
 CONTACT_NAMES = ("ContactProblem", "MixedLCP", "LCPSolution", "Status", "solve", "OperationalSpace", "Lemke")
+CONE_NAMES = (
+    "ConeProblem",
+    "ConeSolution",
+    "ConeLadder",
+    "ConeGaussSeidel",
+    "ConeNewton",
+    "ConeInteriorPoint",
+    "ConvexCone",
+)
 
 
-@pytest.mark.parametrize("name", CONTACT_NAMES)
+@pytest.mark.parametrize("name", CONTACT_NAMES + CONE_NAMES)
 def test_contact_names(name):
     assert name in so.contact.__all__
     assert hasattr(so.contact, name)

@@ -37,6 +37,7 @@ _MESSAGES = {
     Status.NOT_APPLICABLE: "the problem is not of a class that this solver handles; try solver='auto' or 'lemke'",
     Status.ITERATION_LIMIT: "the limit of iterations was reached before the residual was small enough; raise it, start "
     "nearer to the solution, or try solver='auto'",
-    Status.STALLED: "no step improves the point any more and it is no solution: a local minimum of the merit "
-    "function; start elsewhere or try solver='auto'",
+    Status.STALLED: "no step of any method improves the point any more and it is no solution: there may be none "
+    "(contacts that cannot all stop approaching), or the problem is too badly conditioned; look at the residual and at "
+    "what the contacts ask for, start elsewhere, or try solver='auto'",
 }

@@ -1,0 +1,133 @@
+"""The door for cone problems: climb the ladder until a method's impulses hold in the original data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from spatialops._arrays import array
+from spatialops.contact.cone.convex import ConvexCone
+from spatialops.contact.cone.judge import ACCEPTED, judged, judgement, rounding
+from spatialops.contact.cone.problem import ConeProblem, ConeSolution
+from spatialops.contact.cone.quick import quick
+from spatialops.contact.cone.rungs import climb
+from spatialops.contact.cone.solvers import ConeGaussSeidel, ConeInteriorPoint, ConeNewton
+from spatialops.contact.cone.system import System
+from spatialops.errors import ArgumentError
+
+GOAL = 1e-10  # of both, for not trying another method
+_BUDGET, _BUDGET_LARGE, _LARGE = 30_000, 6_000, 1500  # iterations altogether; for more rows than the last
+_PATIENCE = 2  # methods tried for the goal when a result is good enough already
+
+
+class ConeSolver(Protocol):
+    """What a solver of cone problems is: options as fields, and one method."""
+
+    def solve(self, problem: ConeProblem, warm_start: Any = None) -> ConeSolution:
+        """Solve `problem`, starting from `warm_start` (n,) if that helps."""
+
+
+@dataclass(frozen=True)
+class ConeLadder:
+    """Every method in turn, cheap ones first, until both residuals are below `goal`.
+
+    Parameters
+    ----------
+    goal : float
+        Residual below which no other method is tried.
+    """
+
+    goal: float = GOAL
+
+    def solve(self, problem: ConeProblem, warm_start: Any = None) -> ConeSolution:
+        """Solve; `warm_start` (n,) is an earlier r, or a guess."""
+        first = quick(problem, warm_start)
+        if first is not None:
+            best = judgement(problem, *first, "warm start" if warm_start is not None and first[2] <= 8 else "quick")
+            if best.residual <= self.goal and best.scale_free <= self.goal:
+                return best
+        else:
+            best = judged(problem, np.zeros(problem.size), 0, "")
+        system, total, patience = System.of(problem), best.iterations, _PATIENCE
+        with np.errstate(all="ignore"):  # what diverges is judged by its residual
+            for name, r, steps in climb(system, None if warm_start is None else system.inward(warm_start)):
+                total += steps
+                found = judged(problem, system.outward(r), total, name)
+                best = min(best, found, key=_residual)
+                floor = rounding(problem, best.z)
+                if best.scale_free <= max(self.goal, min(floor, ACCEPTED)) and best.residual <= max(self.goal, floor):
+                    break
+                patience -= best.solved
+                if patience < 0 or total > (_BUDGET if problem.size <= _LARGE else _BUDGET_LARGE):
+                    break
+        return ConeSolution(best.z, best.w, best.status, total, best.residual, best.solver, best.scale_free)
+
+
+def _residual(solution: ConeSolution) -> float:
+    """The two residuals together; infinite where they are no numbers."""
+    total = solution.residual + solution.scale_free
+    return total if total == total else float("inf")
+
+
+_BY_NAME: dict[str, ConeSolver] = {
+    "auto": ConeLadder(),
+    "gauss_seidel": ConeGaussSeidel(),
+    "newton": ConeNewton(),
+    "interior_point": ConeInteriorPoint(),
+    "convex": ConvexCone(),
+}
+
+
+def solve_cone(problem: ConeProblem, solver: str | ConeSolver = "auto", warm_start: Any = None) -> ConeSolution:
+    """Solve a cone problem; `spatialops.contact.solve` comes here with one.
+
+    Parameters
+    ----------
+    problem : ConeProblem
+    solver : {"auto", "gauss_seidel", "newton", "interior_point", "convex"} or ConeSolver
+        "auto" is `ConeLadder()`. "convex" solves the relaxed law and is judged by that: see `ConvexCone`.
+    warm_start : (n,) or (m, dim) array_like, optional
+        An earlier solution r, or a guess.
+
+    Returns
+    -------
+    ConeSolution
+        `status` is SOLVED only if the residuals hold: see `judged`.
+
+    Raises
+    ------
+    ArgumentError
+        For something that is not a cone problem, an unknown solver, or a warm start that does not fit.
+    """
+    if not isinstance(problem, ConeProblem):
+        raise ArgumentError(f"problem: expected a ConeProblem, got {type(problem).__name__}")
+    if warm_start is not None:
+        shape = (problem.n_contacts, problem.dim) if np.ndim(warm_start) == 2 else (problem.size,)
+        warm_start = array(warm_start, shape, "warm_start", finite=True).ravel()
+    chosen = check_cone_solver(solver)
+    if isinstance(chosen, ConvexCone):
+        return chosen.solve(problem, warm_start)  # judged by a law of its own
+    if problem.size == 0 or problem.b[:: problem.dim].min() >= 0.0:  # nothing approaches: no impulse is a solution
+        return judged(problem, np.zeros(problem.size), 0, "no impulse")
+    found = chosen.solve(problem, warm_start)
+    if isinstance(chosen, ConeLadder):  # judged already
+        return found
+    return judged(problem, np.asarray(found.z, dtype=np.float64), found.iterations, found.solver)
+
+
+def check_cone_solver(solver: Any) -> Any:
+    """The solver object that a name stands for, or the object itself.
+
+    Raises
+    ------
+    ArgumentError
+        For anything else, a solver's class included.
+    """
+    if isinstance(solver, str) and solver in _BY_NAME:
+        return _BY_NAME[solver]
+    if isinstance(solver, (str, type)) or not hasattr(solver, "solve"):
+        names = ", ".join(repr(name) for name in _BY_NAME)
+        raise ArgumentError(f"solver: expected {names} or a solver such as ConeLadder(), got {solver!r}")
+    return solver
