@@ -13,7 +13,7 @@ from spatialops.contact.cone.newton import newton_dense, newton_step
 from spatialops.contact.cone.projection import CONVEX, DISCS, NATURAL, contact_map, map_slopes, project_cone
 from spatialops.contact.cone.sparse_newton import newton_direction, newton_large
 from spatialops.contact.cone.system import System
-from spatialops.contact.lcp.solve import solve
+from spatialops.contact.solve import solve
 from tests.support.heaps import box_on_plane, box_stack, pile, random_cone_problem
 
 LAYOUTS = {"plane": [1, 2], "space": [1, 3], "torsion": [1, 3, 4], "rolling": [1, 3, 5], "all": [1, 3, 4, 6]}
