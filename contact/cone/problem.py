@@ -64,7 +64,7 @@ class ConeProblem:
     >>> import numpy as np
     >>> from spatialops.contact import ConeProblem, solve
     >>> solution = solve(ConeProblem(np.eye(3) / 2.0, [-1.0, 3.0, 0.0], 0.5))
-    >>> solution.r.round(9).tolist(), solution.u.round(9).tolist()
+    >>> (solution.r.round(9) + 0.0).tolist(), (solution.u.round(9) + 0.0).tolist()
     ([2.0, -1.0, 0.0], [0.0, 2.5, 0.0])
     """
 
