@@ -362,14 +362,15 @@ def test_impact_with_a_loop_is_that_of_the_mechanism():
     assert impulse == pytest.approx(2.0 * 3.0, rel=1e-12)
 
 
-def test_a_contact_that_the_loops_hold_is_left_alone():
-    """A body held by a weld above the floor, and pushed into it by nothing: no impulse, no failure."""
+@pytest.mark.parametrize("depth", [0.0, 5e-4])
+def test_a_contact_that_the_loops_hold_is_left_alone(depth):
+    """A body held by a weld on the floor, or in it: no impulse, no push, no failure."""
     builder = so.TreeBuilder()
     builder.add_body("box", joint="free", inertia=BOX)
     geoms = [so.Geom("ball", "box", so.Sphere(0.1)), so.Geom("floor", "world", so.HalfSpace((0, 0, 1.0)))]
     model = builder.build()
-    weld = so.Loop(kind="weld", a="box", position_b=(0.0, 0.0, 0.1))
-    q = np.array([0, 0, 0.1, 0, 0, 0, 1.0])
+    weld = so.Loop(kind="weld", a="box", position_b=(0.0, 0.0, 0.1 - depth))
+    q = np.array([0, 0, 0.1 - depth, 0, 0, 0, 1.0])
     record = run(so.Scene(model, geoms, loops=[weld]), 0.02, state=so.State(q, np.zeros(6)))
     assert np.allclose(record.q, q, atol=1e-14)
     assert record.loop_forces[-1, 2] == pytest.approx(1.5 * 9.81, rel=1e-12)
