@@ -442,6 +442,19 @@ def test_scene_and_record_keep_loops(four_bar, tmp_path):
     assert np.array_equal(rerun.q, record.q)
 
 
+def test_a_loop_added_later_is_simulated(four_bar):
+    """A simulator made before the closure steps and runs as one made after it."""
+    scene = so.Scene(four_bar.model, state=four_bar.state)
+    early = so.Simulator(scene, dt=1e-3)
+    early.step(scene.state)
+    scene.add_loop(four_bar.loops.items[0])
+    stepped, _ = early.step(scene.state)
+    expected, info = so.Simulator(four_bar.scene(), dt=1e-3).step(scene.state)
+    assert np.array_equal(stepped.q, expected.q)
+    assert info.loop_forces.shape == (5,)
+    assert np.array_equal(early.run(duration=1e-3).q[-1], expected.q)
+
+
 def test_bodies_that_a_closure_joins_do_not_touch(four_bar):
     geoms = [so.Geom(name, name, so.Sphere(0.1)) for name in ("crank", "coupler", "rocker")]
     names = {frozenset(four_bar.scene(geoms=geoms).pair_names(i)) for i in range(1)}
