@@ -6,6 +6,9 @@ import pytest
 import spatialops as so
 
 NAMES = (
+    "GraphBuilder",
+    "Loop",
+    "Loops",
     "TreeBuilder",
     "Node",
     "Scene",
@@ -13,7 +16,9 @@ NAMES = (
     "SpatialOperators",
     "bias",
     "body_poses",
+    "close_loops",
     "compliance",
+    "constrained_dynamics",
     "contact",
     "difference",
     "energy",
@@ -22,8 +27,12 @@ NAMES = (
     "inverse_dynamics",
     "jacobian",
     "load_record",
+    "loop_errors",
+    "loop_forces",
+    "loop_jacobian",
     "mass_matrix",
     "models",
+    "spanning_tree",
 )
 
 

@@ -56,13 +56,18 @@ def project_positions(t: Tables) -> None:
 
 @merged
 def solve_gaps(t: Tables, m: int) -> None:
-    """Pushes along the normals that close no gap further and open those that are negative, into `impulses`."""
+    """Pushes along the normals that close no gap further and open those that are negative, into `impulses`.
+
+    Gaps that nothing can change, because the loops hold both sides, are left as they are.
+    """
     A, b, z, w, active = t.A[: m * m].reshape(m, m), t.b[:m], t.z[:m], t.w[:m], t.active[:m]
     W, scale = t.W[: 9 * m * m].reshape(3 * m, 3 * m), 0.0
     for i in range(m):
         scale = max(scale, W[3 * i, 3 * i])
+    if scale == 0.0:
+        scale = 1.0
     for i in range(m):
-        b[i] = t.seen[i, GAP]
+        b[i] = t.seen[i, GAP] if W[3 * i, 3 * i] > 1e-14 * scale else 0.0
         for j in range(m):
             A[i, j] = W[3 * i, 3 * j] / scale
     lemke_kernel(

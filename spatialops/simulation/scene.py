@@ -75,7 +75,7 @@ class Scene:
         self.pairs = self._pairs()
 
     def add_loop(self, loop: Loop | str, **options: Any) -> Loop:
-        """Add a closure: a `Loop`, or its kind and options. Simulators made before do not see it.
+        """Add a closure: a `Loop`, or its kind and options.
 
         Returns
         -------

@@ -139,7 +139,7 @@ class Simulator:
         self.loop_limit = scalar(loop_limit, "loop_limit", low=0.0)
         self.redundant_rows: tuple[str, ...] = ()
         self._left: FramesLeft | None = None
-        self._moved = any(callable(loop.rate) for loop in scene.loops.items)
+        self._loops = scene.loops
         self.fallbacks = 0
         self._settings = np.zeros(at.SETTINGS)
         self._settings[at.DT] = self.dt
@@ -167,6 +167,7 @@ class Simulator:
             If a contact problem could not be solved or the certificate fails.
         """
         checked = checked_state(state, self.scene.model)
+        self._look_for_loops()
         t = self._single
         _load(t, checked, self._forces(tau), 1)
         self._begin_loops(t)
@@ -235,7 +236,9 @@ class Simulator:
             raise ArgumentError(f"controller: expected a function (time, state, contacts) -> tau, got {controller!r}")
         self.fallbacks = 0
         begin = checked_state(self.scene.state if state is None else state, self.scene.model)
-        chunk = 1 if controller or self._moved else min(_CHUNK, max(n_steps, 1))
+        self._look_for_loops()
+        varying = any(callable(loop.rate) for loop in self._loops.items)
+        chunk = 1 if controller or varying else min(_CHUNK, max(n_steps, 1))
         t = self._tables(_capacity(self.scene), (chunk, chunk // record_every + 2))
         _load(t, begin, np.zeros(self.scene.model.nv), 0)
         self._begin_loops(t)
@@ -304,6 +307,12 @@ class Simulator:
                     f"the state is no longer finite at t = {t.monitor[at.TIME]:.6g} s: the step is too long for the "
                     "forces and speeds of this scene, or a joint has a singular inertia"
                 )
+
+    def _look_for_loops(self) -> None:
+        """Make room for closures that were added to the scene since."""
+        if self._loops is not self.scene.loops:
+            self._loops, self._left = self.scene.loops, None
+            self._single = self._tables(_capacity(self.scene), (1, 1))
 
     def _begin_loops(self, t: Tables) -> None:
         """Check that the loaded state is closed, count independent rows, and put driven frames where they stand."""

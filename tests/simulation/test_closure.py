@@ -362,14 +362,15 @@ def test_impact_with_a_loop_is_that_of_the_mechanism():
     assert impulse == pytest.approx(2.0 * 3.0, rel=1e-12)
 
 
-def test_a_contact_that_the_loops_hold_is_left_alone():
-    """A body held by a weld above the floor, and pushed into it by nothing: no impulse, no failure."""
+@pytest.mark.parametrize("depth", [0.0, 5e-4])
+def test_a_contact_that_the_loops_hold_is_left_alone(depth):
+    """A body held by a weld on the floor, or in it: no impulse, no push, no failure."""
     builder = so.TreeBuilder()
     builder.add_body("box", joint="free", inertia=BOX)
     geoms = [so.Geom("ball", "box", so.Sphere(0.1)), so.Geom("floor", "world", so.HalfSpace((0, 0, 1.0)))]
     model = builder.build()
-    weld = so.Loop(kind="weld", a="box", position_b=(0.0, 0.0, 0.1))
-    q = np.array([0, 0, 0.1, 0, 0, 0, 1.0])
+    weld = so.Loop(kind="weld", a="box", position_b=(0.0, 0.0, 0.1 - depth))
+    q = np.array([0, 0, 0.1 - depth, 0, 0, 0, 1.0])
     record = run(so.Scene(model, geoms, loops=[weld]), 0.02, state=so.State(q, np.zeros(6)))
     assert np.allclose(record.q, q, atol=1e-14)
     assert record.loop_forces[-1, 2] == pytest.approx(1.5 * 9.81, rel=1e-12)
@@ -439,6 +440,19 @@ def test_scene_and_record_keep_loops(four_bar, tmp_path):
     assert np.array_equal(again.closure_errors, record.closure_errors)
     rerun = so.Simulator(again.scene, dt=1e-3).run(duration=0.02)
     assert np.array_equal(rerun.q, record.q)
+
+
+def test_a_loop_added_later_is_simulated(four_bar):
+    """A simulator made before the closure steps and runs as one made after it."""
+    scene = so.Scene(four_bar.model, state=four_bar.state)
+    early = so.Simulator(scene, dt=1e-3)
+    early.step(scene.state)
+    scene.add_loop(four_bar.loops.items[0])
+    stepped, _ = early.step(scene.state)
+    expected, info = so.Simulator(four_bar.scene(), dt=1e-3).step(scene.state)
+    assert np.array_equal(stepped.q, expected.q)
+    assert info.loop_forces.shape == (5,)
+    assert np.array_equal(early.run(duration=1e-3).q[-1], expected.q)
 
 
 def test_bodies_that_a_closure_joins_do_not_touch(four_bar):
