@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from spatialops._arrays import Array
 from spatialops.contact.cone.sparse import block_diagonal, is_sparse, sparse_factor

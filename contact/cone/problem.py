@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from spatialops._arrays import Array, IntArray, array
 from spatialops._files import load_arrays, save_arrays
@@ -133,7 +133,7 @@ class ConeProblem:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the problem to one .npz file, whole or not at all; AssetError if it cannot be written."""
-        W = sp.csr_array(self.W)
+        W = scipy.sparse.csr_array(self.W)
         data = {"W_data": W.data, "W_indices": W.indices, "W_indptr": W.indptr, "sparse": np.array(is_sparse(self.W))}
         for name in ("b", "mu", "dim", "torsion", "rolling", "elliptic"):
             value = getattr(self, name)
@@ -153,7 +153,7 @@ class ConeProblem:
         try:
             data: dict[str, Any] = load_arrays(path, "ConeProblem", names)
             n = data["b"].size
-            W: Any = sp.csr_array((data["W_data"], data["W_indices"], data["W_indptr"]), shape=(n, n))
+            W: Any = scipy.sparse.csr_array((data["W_data"], data["W_indices"], data["W_indptr"]), shape=(n, n))
             W.check_format(full_check=True)
             more = {name: data[name] if data[name].size else None for name in ("torsion", "rolling")}
             if n == 0:  # no contact, so no coefficient tells which rows it would have
@@ -241,7 +241,7 @@ def _matrix(values: Any, n: int) -> Any:
         return array(values, (n, n), "W", finite=True)
     if values.shape != (n, n) or np.iscomplexobj(values):
         raise ArgumentError(f"W: expected real numbers of shape ({n}, {n}), got shape {values.shape}")
-    W = sp.csr_array(values, dtype=np.float64, copy=True)
+    W = scipy.sparse.csr_array(values, dtype=np.float64, copy=True)
     W.sum_duplicates()
     if not np.isfinite(W.data).all():
         raise ArgumentError("W: holds NaN or infinity")

@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-import scipy.sparse.linalg
+import scipy
 
 from spatialops._arrays import Array
 
 
 def is_sparse(W: Any) -> bool:
     """Whether W is one of SciPy's sparse arrays or matrices."""
-    return bool(sp.issparse(W))
+    return bool(scipy.sparse.issparse(W))
 
 
 def block_diagonal(blocks: Array) -> Any:
     """Sparse (m dim, m dim) array with these blocks (m, dim, dim) on its diagonal."""
     m, dim, _ = blocks.shape
     size = (m * dim, m * dim)
-    return sp.csr_array(sp.bsr_array((np.ascontiguousarray(blocks), np.arange(m), np.arange(m + 1)), shape=size))
+    return scipy.sparse.csr_array(
+        scipy.sparse.bsr_array((np.ascontiguousarray(blocks), np.arange(m), np.arange(m + 1)), shape=size)
+    )
 
 
 def sparse_factor(M: Any) -> Any:
@@ -29,4 +30,4 @@ def sparse_factor(M: Any) -> Any:
     Minimum degree on the pattern of M + M^T, and pivots kept on the diagonal where they are not ten times smaller: up
     to twice as fast as SciPy's default on piles and walls.
     """
-    return scipy.sparse.linalg.splu(sp.csc_array(M), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1)
+    return scipy.sparse.linalg.splu(scipy.sparse.csc_array(M), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1)

@@ -7,7 +7,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
-import scipy.linalg
+import scipy
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.cone.projection import contact_map, map_slopes

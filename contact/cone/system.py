@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.cone.projection import project_all
@@ -52,14 +52,14 @@ class System:
         unit = float(np.abs(b).max(initial=0.0)) or 1.0
         if is_sparse(problem.W):
             S = block_diagonal(factor[:, None, None])
-            W: Any = sp.csr_array(S @ problem.W @ S)
+            W: Any = scipy.sparse.csr_array(S @ problem.W @ S)
         else:
             W = np.ascontiguousarray(factor[:, None] * problem.W * factor)
         filled = (W.nnz if is_sparse(W) else np.count_nonzero(W)) > 0.25 * b.size**2
         if is_sparse(W) and (filled or b.size <= _DENSE_ROWS):
             W = W.toarray()
         elif not is_sparse(W) and not filled and b.size > _DENSE_ROWS:
-            W = sp.csr_array(W)
+            W = scipy.sparse.csr_array(W)
         return cls(W, b / unit, mu, starts, factor, unit)
 
     @property
@@ -79,10 +79,12 @@ class System:
         if self.dense:
             blocks = self.W.reshape(m, dim, m, dim).transpose(0, 2, 1, 3).reshape(m * m, dim, dim)
             return np.arange(m + 1) * m, np.tile(np.arange(m), m), np.ascontiguousarray(blocks)
-        entries = sp.bsr_array(self.W, blocksize=(dim, dim))
+        entries = scipy.sparse.bsr_array(self.W, blocksize=(dim, dim))
         entries.sort_indices()
-        places = sp.csr_array((np.ones(entries.indices.size), entries.indices, entries.indptr), shape=(m, m))
-        pattern = sp.csr_array(places + sp.eye_array(m))  # of blocks: all of W, and the whole diagonal
+        places = scipy.sparse.csr_array((np.ones(entries.indices.size), entries.indices, entries.indptr), shape=(m, m))
+        pattern = scipy.sparse.csr_array(
+            places + scipy.sparse.eye_array(m)
+        )  # of blocks: all of W, and the whole diagonal
         pattern.sort_indices()
         rows, columns = pattern.indptr.astype(np.int64), pattern.indices.astype(np.int64)
         blocks = np.zeros((columns.size, dim, dim))

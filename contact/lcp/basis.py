@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
@@ -221,8 +221,8 @@ def _shortest_step(problem: MixedLCP, z: Array, active: Any) -> tuple[Array, flo
         for _ in range(2):
             w = problem.A @ z + problem.b
             try:
-                z[active] -= linalg.lstsq(block, w[active], lapack_driver="gelsy", cond=1e-12)[0]
-            except (linalg.LinAlgError, ValueError):
+                z[active] -= scipy.linalg.lstsq(block, w[active], lapack_driver="gelsy", cond=1e-12)[0]
+            except (scipy.linalg.LinAlgError, ValueError):
                 return best, smallest
         low = (z < 0.0) & active
         low[:n_free] = False

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from spatialops._arrays import Array, IntArray, array
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, sparse_array
@@ -67,7 +67,7 @@ def from_bounds(M: Any, q: Any, lower: Any, upper: Any) -> tuple[MixedLCP, Recov
     """
     q = array(q, (None,), "q", finite=True)
     lower, upper = (_bound(values, q.size, name) for values, name in ((lower, "lower"), (upper, "upper")))
-    M = sparse_array(M, q.size, "M") if sparse.issparse(M) else array(M, (q.size, q.size), "M", finite=True)
+    M = sparse_array(M, q.size, "M") if scipy.sparse.issparse(M) else array(M, (q.size, q.size), "M", finite=True)
     wrong = np.flatnonzero(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf))
     if wrong.size:
         i = wrong[0]
@@ -95,7 +95,7 @@ def _signed(M: Any, sign: Array, order: IntArray) -> Any:
     chosen = sign[order]
     if isinstance(M, np.ndarray):
         return M[np.ix_(order, order)] * chosen[:, None] * chosen
-    D = sparse.diags_array(chosen)
+    D = scipy.sparse.diags_array(chosen)
     return D @ M[:, order][order, :] @ D
 
 
@@ -106,10 +106,10 @@ def _with_upper_bounds(A: Any, b: Array, widths: Array, rows: IntArray) -> tuple
         return A, b
     unit = float(np.abs(A).max())
     unit = unit if unit > 0.0 else 1.0
-    E = sparse.csc_array((np.full(m, unit), (rows, np.arange(m))), shape=(k, m))
+    E = scipy.sparse.csc_array((np.full(m, unit), (rows, np.arange(m))), shape=(k, m))
     bordered: Any
     if not isinstance(A, np.ndarray):
-        bordered = sparse.block_array([[A, E], [-E.T, sparse.csc_array((m, m))]], format="csc")
+        bordered = scipy.sparse.block_array([[A, E], [-E.T, scipy.sparse.csc_array((m, m))]], format="csc")
     else:
         bordered = np.block([[A, E.toarray()], [-E.T.toarray(), np.zeros((m, m))]])
     return bordered, np.concatenate([b, unit * widths])

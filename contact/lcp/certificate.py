@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from spatialops._arrays import Array
 from spatialops.contact.lcp.problem import MixedLCP
@@ -27,7 +27,7 @@ def infeasible(problem: MixedLCP) -> Array | None:
     n, f = easier.size, easier.n_free
     A, b = easier.A, easier.b
     bounds = [(-1.0, 1.0)] * f + [(0.0, 1.0)] * (n - f)
-    answer = optimize.linprog(
+    answer = scipy.optimize.linprog(
         b,
         A[:, f:].T if f < n else None,
         np.zeros(n - f) if f < n else None,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg, sparse
+import scipy
 
 from spatialops._arrays import Array
 from spatialops.contact.lcp.basis import polish
@@ -63,7 +63,7 @@ class ConvexQP:
         if problem.size == 0:
             return point(problem, np.zeros(0), Status.SOLVED, 0, name, self.tolerance)
         easier, scales = equilibrated(problem)
-        lowest = float(linalg.eigvalsh(easier.A + easier.A.T)[0])
+        lowest = float(scipy.linalg.eigvalsh(easier.A + easier.A.T)[0])
         if lowest < -1e-10 * max(1.0, np.abs(easier.A).max()):
             reason = f"the symmetric part of A has the eigenvalue {lowest / 2.0:.2e} (scaled): it is not semidefinite"
             return not_applicable(problem, name, reason)
@@ -135,10 +135,10 @@ def _clarabel(H: Array, c: Array, G: Array, lower: Array, upper: Array, b: Array
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-11
     settings.tol_infeas_abs = settings.tol_infeas_rel = 1e-11
     cones = [clarabel.ZeroConeT(int(equal.sum())), clarabel.NonnegativeConeT(int(below.sum()))]
-    matrix = sparse.csc_matrix(np.vstack([rows[equal], -rows[below]]))
+    matrix = scipy.sparse.csc_matrix(np.vstack([rows[equal], -rows[below]]))
     right = np.concatenate([lower[equal], -lower[below]])
     answer = clarabel.DefaultSolver(
-        sparse.csc_matrix(np.triu(H)), c, matrix, right, [cone for cone in cones if cone.dim > 0], settings
+        scipy.sparse.csc_matrix(np.triu(H)), c, matrix, right, [cone for cone in cones if cone.dim > 0], settings
     ).solve()
     z = np.asarray(answer.x)
     return (z if np.isfinite(z).all() else None), int(answer.iterations)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
-from scipy.sparse.linalg import splu
+import scipy
 
 from spatialops._arrays import Array
 from spatialops.contact.lcp.problem import MixedLCP
@@ -60,7 +59,7 @@ class Elimination:
             if active.size:
                 right = (w[f:] - self.lower @ shift)[active]
                 block = self.reduced.A[np.ix_(active, active)]
-                change[active] = linalg.lstsq(block, right, lapack_driver="gelsy", cond=1e-12)[0]
+                change[active] = scipy.linalg.lstsq(block, right, lapack_driver="gelsy", cond=1e-12)[0]
             trial = z.copy()
             trial[:f] -= shift - self.influence @ change
             trial[f:] = np.maximum(trial[f:] - change, 0.0)
@@ -101,8 +100,8 @@ def _sparse_blocks(problem: MixedLCP) -> tuple[Any, Array, Any, Array]:
     top = rows < f
     starts = np.concatenate([[0], np.cumsum(top)])[A.indptr[: f + 1]].astype(np.int32)
     below = A.indptr[: f + 1] - starts
-    F = sparse.csc_matrix((data[top], rows[top], starts), shape=(f, f))
-    C = sparse.csc_matrix((data[~top], rows[~top] - f, below), shape=(n - f, f))
+    F = scipy.sparse.csc_matrix((data[top], rows[top], starts), shape=(f, f))
+    C = scipy.sparse.csc_matrix((data[~top], rows[~top] - f, below), shape=(n - f, f))
     right = np.zeros((n, n - f))
     columns = np.repeat(np.arange(n - f), np.diff(A.indptr[f:]))
     right[A.indices[cut:], columns] = A.data[cut:]
@@ -112,16 +111,16 @@ def _sparse_blocks(problem: MixedLCP) -> tuple[Any, Array, Any, Array]:
 def _sparse_lu(F: Any) -> Callable[[Array], Array] | None:
     """Columns are ordered for a symmetric pattern, which dynamics with constraints has."""
     try:
-        return splu(F, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1).solve
+        return scipy.sparse.linalg.splu(F, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1).solve
     except RuntimeError:  # exactly singular
         return None
 
 
 def _dense_lu(F: Array) -> Callable[[Array], Array] | None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", linalg.LinAlgWarning)
-        factors = linalg.lu_factor(F, check_finite=False)
+        warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
+        factors = scipy.linalg.lu_factor(F, check_finite=False)
     pivots = np.abs(np.diag(factors[0]))
     if not pivots.min(initial=np.inf) > _REGULAR * pivots.max(initial=0.0):
         return None
-    return lambda right: linalg.lu_solve(factors, right, check_finite=False)
+    return lambda right: scipy.linalg.lu_solve(factors, right, check_finite=False)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import optimize
+import scipy
 
 from spatialops._arrays import Array
 from spatialops.contact.lcp.basis import corrected, polish
@@ -167,7 +167,7 @@ def _point_of_face(problem: MixedLCP, active: Any) -> Iterator[tuple[Array, floa
     equal = np.column_stack([problem.A[np.ix_(S, S)], np.zeros(S.size)])
     cost = np.append(np.zeros(S.size), 1.0)
     bounds = [(None, None)] * S.size + [(0.0, None)]
-    answer = optimize.linprog(cost, rows, right, equal, -problem.b[S], bounds)
+    answer = scipy.optimize.linprog(cost, rows, right, equal, -problem.b[S], bounds)
     z = np.zeros(n)
     if answer.x is None:  # cannot be, but for rounding: leave a doubt
         yield z, _DOUBT

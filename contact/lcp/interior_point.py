@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from spatialops._arrays import Array
 from spatialops.contact.lcp.basis import polish
@@ -74,14 +74,14 @@ def _iterate(problem: MixedLCP, z: Array, w: Array) -> tuple[Array, Array, float
     K = A.copy()
     K[np.diag_indices(z.size)] += np.concatenate([np.full(f, 1e-13), w[f:] / z[f:]])
     with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", linalg.LinAlgWarning)
-        factors = linalg.lu_factor(K, check_finite=False)
+        warnings.simplefilter("ignore", scipy.linalg.LinAlgWarning)
+        factors = scipy.linalg.lu_factor(K, check_finite=False)
 
         def direction(target: Array) -> tuple[Array, Array]:
             """Newton's step to r = 0 and z w = z w + target."""
             right = -r
             right[f:] += target / z[f:]
-            dz = linalg.lu_solve(factors, right, check_finite=False)
+            dz = scipy.linalg.lu_solve(factors, right, check_finite=False)
             dw = np.zeros_like(dz)
             dw[f:] = (target - w[f:] * dz[f:]) / z[f:]
             return dz, dw

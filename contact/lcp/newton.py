@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from spatialops._arrays import Array
 from spatialops.contact.lcp.basis import polish
@@ -109,10 +109,10 @@ class Newton:
         normal = J.T @ J
         for damping in (1e-8, 1e-4, 1e-1):
             try:
-                factor = linalg.cho_factor(normal + damping * least * np.eye(y.size))
-            except linalg.LinAlgError:
+                factor = scipy.linalg.cho_factor(normal + damping * least * np.eye(y.size))
+            except scipy.linalg.LinAlgError:
                 continue
-            yield -linalg.cho_solve(factor, gradient)
+            yield -scipy.linalg.cho_solve(factor, gradient)
         yield -gradient
 
 

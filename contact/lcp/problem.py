@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from spatialops._arrays import Array, array, whole
 from spatialops._files import load_arrays, save_arrays
@@ -54,7 +54,7 @@ class MixedLCP:
     def __post_init__(self) -> None:
         b = array(self.b, (None,), "b", finite=True)
         A: Any = self.A
-        A = sparse_array(A, b.size, "A") if sparse.issparse(A) else array(A, (b.size, b.size), "A", finite=True)
+        A = sparse_array(A, b.size, "A") if scipy.sparse.issparse(A) else array(A, (b.size, b.size), "A", finite=True)
         n_free = whole(self.n_free, "n_free", low=0, high=b.size)
         object.__setattr__(self, "A", A)
         object.__setattr__(self, "b", b)
@@ -145,13 +145,13 @@ class MixedLCP:
         return from_bounds(M, q, lower, upper)
 
 
-def sparse_array(values: Any, size: int, name: str) -> sparse.csc_array:
+def sparse_array(values: Any, size: int, name: str) -> scipy.sparse.csc_array:
     """`values` as a canonical float64 `csc_array` of shape (size, size); ArgumentError if it is not one."""
     if values.shape != (size, size):
         raise ArgumentError(f"{name}: expected shape ({size}, {size}), got {values.shape}")
     if np.iscomplexobj(values):
         raise ArgumentError(f"{name}: expected real numbers, got complex ones")
-    result = sparse.csc_array(values, dtype=np.float64)
+    result = scipy.sparse.csc_array(values, dtype=np.float64)
     if not result.has_canonical_format:
         result = result.copy()
         result.sum_duplicates()
@@ -160,9 +160,9 @@ def sparse_array(values: Any, size: int, name: str) -> sparse.csc_array:
     return result
 
 
-def _stored_matrix(data: dict[str, Any]) -> sparse.csc_array:
+def _stored_matrix(data: dict[str, Any]) -> scipy.sparse.csc_array:
     size = data["b"].size
-    A = sparse.csc_array((data["A_data"], data["A_indices"], data["A_indptr"]), shape=(size, size))
+    A = scipy.sparse.csc_array((data["A_data"], data["A_indices"], data["A_indptr"]), shape=(size, size))
     A.check_format(full_check=True)
     return A
 
