@@ -1,5 +1,8 @@
 """The names that users may rely on, and that the face says what it exports."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -87,3 +90,9 @@ def test_a_problem_goes_through_one_door():
     solution = so.contact.solve(so.contact.MixedLCP([[2.0]], [-4.0], n_free=0), solver="auto", warm_start=None)
     assert solution.status == so.contact.Status.SOLVED
     assert solution.z.tolist() == [2.0]
+
+
+def test_importing_loads_no_heavy_parts_of_scipy():
+    code = "import sys, spatialops; print([m for m in ('scipy.sparse', 'scipy.optimize', 'scipy.linalg', 'trimesh') if m in sys.modules])"  # noqa: E501
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
