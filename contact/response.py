@@ -9,8 +9,8 @@ from __future__ import annotations
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
 from spatialops.algebra.vectors import ZERO3, vec3
-from spatialops.collision._layout import CONTACT_A, CONTACT_B, NORMAL, POINT
-from spatialops.dynamics.response import add_wrench_row, velocities_from
+from spatialops.collision._layout import CONTACT_A, CONTACT_B, NORMAL, POINT, SECOND, TANGENT
+from spatialops.dynamics.response import add_three_rows, add_wrench_row, velocities_from
 
 
 @kernel
@@ -18,13 +18,19 @@ def contact_rows(
     tree: IntArray, links: Array, work: Array, ints: IntArray, floats: Array, count: int, L: Array
 ) -> None:
     """Rows of L of all contacts along normal and tangents; factors must be in `work`."""
+    for i in range(3 * count):
+        for k in range(L.shape[1]):
+            L[i, k] = 0.0
     for i in range(count):
-        point = vec3(floats, i, POINT)
+        point, normal = vec3(floats, i, POINT), vec3(floats, i, NORMAL)
+        first, second = vec3(floats, i, TANGENT), vec3(floats, i, SECOND)
+        a, b = ints[i, CONTACT_A], ints[i, CONTACT_B]
+        if b < 0:
+            add_three_rows(tree, links, work, a, point, normal, first, second, L, 3 * i)
+            continue
         for j in range(3):
-            direction, row = vec3(floats, i, NORMAL + 3 * j), L[3 * i + j]
-            for k in range(row.size):
-                row[k] = 0.0
-            add_wrench_row(tree, links, work, ints[i, CONTACT_A], ints[i, CONTACT_B], point, ZERO3, direction, row)
+            direction = vec3(floats, i, NORMAL + 3 * j)
+            add_wrench_row(tree, links, work, a, b, point, ZERO3, direction, L[3 * i + j])
 
 
 @kernel

@@ -58,6 +58,44 @@ def add_wrench_row(
 
 
 @kernel
+def add_three_rows(
+    tree: IntArray,
+    links: Array,
+    work: Array,
+    k: int,
+    point: Vec3,
+    force_0: Vec3,
+    force_1: Vec3,
+    force_2: Vec3,
+    L: Array,
+    row: int,
+) -> None:
+    """The rows of three forces at one point of link k, carried to the base side by side.
+
+    The same as three calls of `add_wrench_row` against the world: what a link needs is read once, and the three chains
+    of arithmetic do not wait for one another (measured: half the time).
+    """
+    if k < 0:
+        return
+    arm = minus(point, vec3(work, k, ORIGIN))
+    moment_0, moment_1, moment_2 = cross(arm, force_0), cross(arm, force_1), cross(arm, force_2)
+    while k >= 0:
+        d_inverse, gain_m, gain_f = work[k, D_INVERSE], vec3(work, k, GAIN_M), vec3(work, k, GAIN_F)
+        lever, root = vec3(work, k, LEVER), math.sqrt(d_inverse)
+        e_0 = joint_force(tree, links, work, k, moment_0, force_0)
+        e_1 = joint_force(tree, links, work, k, moment_1, force_1)
+        e_2 = joint_force(tree, links, work, k, moment_2, force_2)
+        L[row, k], L[row + 1, k], L[row + 2, k] = e_0 * root, e_1 * root, e_2 * root
+        e_0, e_1, e_2 = -e_0 * d_inverse, -e_1 * d_inverse, -e_2 * d_inverse
+        force_0, force_1 = plus_scaled(force_0, e_0, gain_f), plus_scaled(force_1, e_1, gain_f)
+        force_2 = plus_scaled(force_2, e_2, gain_f)
+        moment_0 = plus(plus_scaled(moment_0, e_0, gain_m), cross(lever, force_0))
+        moment_1 = plus(plus_scaled(moment_1, e_1, gain_m), cross(lever, force_1))
+        moment_2 = plus(plus_scaled(moment_2, e_2, gain_m), cross(lever, force_2))
+        k = tree[k, PARENT]
+
+
+@kernel
 def velocities_from(tree: IntArray, links: Array, work: Array, dv: Array) -> None:
     """dv = S y in place of y, by one sweep base to tips; uses the acceleration columns of `work`."""
     for k in range(tree.shape[0]):

@@ -68,25 +68,33 @@ def look_here(t: Tables) -> None:
     t.control[LOOKED] = 1
 
 
-@kernel
+@merged
 def take_contacts(t: Tables, touching_only: bool) -> None:
     """Copy seen contacts to those that the next problem is made of.
 
     For an impact all that touch. For a step all but those that approach too fast: they are met by an impact of their
     own when they arrive (unless the step has been cut too often already).
     """
-    count = 0
-    for i in range(t.control[SEEN]):
-        fast = t.seen[i, APPROACH] < -t.settings[THRESHOLD] and t.control[PIECES] < MAX_PIECES
-        if (touching_only and t.seen[i, GAP] > t.settings[TOUCH]) or (fast and not touching_only):
-            continue
-        copy_into(t.ints[count], t.seen_ints[i])
-        copy_into(t.floats[count], t.seen[i])
-        count += 1
-    t.control[ACTING] = count
+    farthest = t.settings[TOUCH] if touching_only else 1e300
+    fastest = t.settings[THRESHOLD] if not touching_only and t.control[PIECES] < MAX_PIECES else 1e300
+    t.control[ACTING] = copy_contacts(t.seen_ints, t.seen, t.control[SEEN], farthest, fastest, t.ints, t.floats)
 
 
 @kernel
+def copy_contacts(
+    seen_ints: IntArray, seen: Array, count: int, farthest: float, fastest: float, ints: IntArray, floats: Array
+) -> int:
+    """Copy contacts whose gap is at most `farthest` and that approach at most as fast as `fastest`; how many."""
+    kept = 0
+    for i in range(count):
+        if seen[i, GAP] <= farthest and seen[i, APPROACH] >= -fastest:
+            copy_into(ints[kept], seen_ints[i])
+            copy_into(floats[kept], seen[i])
+            kept += 1
+    return kept
+
+
+@merged
 def put_compliance(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
     """Frames, rows of L and W of m contacts; factors and velocities must be in `work`."""
     put_frames(ints, floats, m, t.work)

@@ -7,6 +7,7 @@ through exactly the code that the compiled loop runs through.
 
 from __future__ import annotations
 
+from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel, merged
 from spatialops._layout import OK
 from spatialops.algebra.vectors import copy_into
@@ -349,21 +350,26 @@ def now(t: Tables) -> float:
     return t.monitor[TIME] + t.settings[DT] - t.monitor[REMAINING]
 
 
-@kernel
+@merged
 def write_hits(t: Tables, share: float, kind: int) -> None:
     """The acting contacts with a share of their impulses; kind 1 is an impact (`begin_step` saw to the room)."""
-    for i in range(t.control[ACTING]):
-        row = t.control[CONTACT_ROWS]
-        t.hits[row, HIT_TIME] = now(t)
-        t.hits[row, HIT_PAIR] = t.ints[i, CONTACT_PAIR]
-        t.hits[row, HIT_KIND] = kind
-        t.hits[row, HIT_GAP] = t.floats[i, GAP]
+    first = t.control[CONTACT_ROWS]
+    put_hits(t.ints, t.floats, t.control[ACTING], now(t), share, kind, t.hits[first:])
+    t.control[CONTACT_ROWS] = first + t.control[ACTING]
+
+
+@kernel
+def put_hits(ints: IntArray, floats: Array, count: int, time: float, share: float, kind: int, hits: Array) -> None:
+    for i in range(count):
+        hits[i, HIT_TIME] = time
+        hits[i, HIT_PAIR] = ints[i, CONTACT_PAIR]
+        hits[i, HIT_KIND] = kind
+        hits[i, HIT_GAP] = floats[i, GAP]
         for j in range(3):
-            t.hits[row, HIT_POINT + j] = t.floats[i, POINT + j]
-            t.hits[row, HIT_NORMAL + j] = t.floats[i, NORMAL + j]
-            total = t.floats[i, IMPULSE] * t.floats[i, NORMAL + j] + t.floats[i, IMPULSE + 1] * t.floats[i, TANGENT + j]
-            t.hits[row, HIT_IMPULSE + j] = share * (total + t.floats[i, IMPULSE + 2] * t.floats[i, SECOND + j])
-        t.control[CONTACT_ROWS] += 1
+            hits[i, HIT_POINT + j] = floats[i, POINT + j]
+            hits[i, HIT_NORMAL + j] = floats[i, NORMAL + j]
+            total = floats[i, IMPULSE] * floats[i, NORMAL + j] + floats[i, IMPULSE + 1] * floats[i, TANGENT + j]
+            hits[i, HIT_IMPULSE + j] = share * (total + floats[i, IMPULSE + 2] * floats[i, SECOND + j])
 
 
 @kernel
