@@ -158,7 +158,7 @@ def recall(t: Tables, store: bool) -> None:
                 t.active[row] = t.memory[p, a]
 
 
-@kernel
+@merged
 def solve_here(t: Tables, warm: bool) -> None:
     """Assemble and solve the OS problem: the basis of the step before where it still fits, else Lemke."""
     m = t.control[ACTING]

@@ -136,20 +136,28 @@ def advance(t: Tables) -> int:
             code = move(t)
         else:
             code = end_step(t)
+        if code == ASK:
+            code = answer(t)
         if code != GO_ON:
             return code
 
 
-GO_ON = -1
+GO_ON, ASK = -1, -2
 
 
 @merged
-def ask(t: Tables, next_stage: int, warm: bool) -> int:
+def ask(t: Tables, next_stage: int) -> int:
     """Have the prepared problem solved, here or outside, and go on at `next_stage`."""
     t.control[STAGE] = next_stage
+    return ASK
+
+
+@merged
+def answer(t: Tables) -> int:
+    """Solve the prepared problem, or return for it; a step's contacts start from those of the step before."""
     if t.control[EXTERNAL] != 0:
         return SOLVE
-    solve_here(t, warm)
+    solve_here(t, t.control[STAGE] == CONTACT)
     return UNSOLVED if t.control[CODE] != 0 else GO_ON
 
 
@@ -189,7 +197,7 @@ def compress(t: Tables) -> int:
         t.control[STAGE] = SMOOTH
         return GO_ON
     t.control[RETRIES] = 0
-    return ask(t, COMPRESSED, False)
+    return ask(t, COMPRESSED)
 
 
 @kernel
@@ -198,7 +206,7 @@ def after_compression(t: Tables) -> int:
     if not prepare_decompression(t):
         t.control[STAGE] = DECOMPRESSED
         return GO_ON
-    return ask(t, DECOMPRESSED, False)
+    return ask(t, DECOMPRESSED)
 
 
 @kernel
@@ -212,7 +220,7 @@ def after_decompression(t: Tables) -> int:
         t.monitor[FRACTION] = 0.5 * t.monitor[FRACTION] if t.control[RETRIES] < 8 else 0.0
         t.impulses[:] = 0.0
         if prepare_decompression(t):
-            return ask(t, DECOMPRESSED, False)
+            return ask(t, DECOMPRESSED)
         gain = finish_impulses(t)
     dv = t.vectors[DVC, :nv]
     apply_impulses(t, dv)
@@ -246,11 +254,12 @@ def begin_piece(t: Tables) -> int:
     return GO_ON
 
 
-@kernel
+@merged
 def touch(t: Tables) -> int:
+    """The dt problem of the contacts in sight."""
     prepare_contact(t)
     if t.control[ACTING] > 0:
-        return ask(t, CONTACT, True)
+        return ask(t, CONTACT)
     t.control[STAGE] = MOVE
     return GO_ON
 
