@@ -63,7 +63,9 @@ def lowest_gap(t: Tables, q: Array, count: int) -> float:
     lowest = 1e300
     for i in range(count):
         p = t.lcp_ints[i]
-        lowest = min(lowest, pair_gap(t.geom_ints, t.geoms, t.centers, t.pairs[p, 0], t.pairs[p, 1]))
+        a, b = t.pairs[p, 0], t.pairs[p, 1]
+        gap = pair_gap(t.geom_ints, t.geoms, t.solids, t.lists, t.centers, a, b, t.shape_rows, t.shape_ints)
+        lowest = min(lowest, gap)
     return lowest
 
 

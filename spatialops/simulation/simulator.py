@@ -446,7 +446,8 @@ def _acting(t: Tables) -> ContactSet:
 
 
 def _capacity(scene: Scene) -> int:
-    return max(1, min(len(scene.pairs), 8 + math.isqrt(len(scene.pairs))))
+    """Contacts to make room for at first; the tables grow where there are more."""
+    return max(1, min(int(scene.slots[-1]), 8 + math.isqrt(int(scene.slots[-1]))))
 
 
 class _Bar:
