@@ -14,7 +14,7 @@ GEOM_FANS = 7  # likewise V + 1 places where the faces about each vertex stand; 
 GEOM_BODY = 8  # moving body, -1: the world
 GEOM_INTS = 9
 
-SPHERE, HALF_SPACE, CAPSULE, BOX, CYLINDER, CONE, ELLIPSOID, HULL, MESH, FIELD = range(10)
+SPHERE, HALF_SPACE, CAPSULE, BOX, CYLINDER, CONE, ELLIPSOID, HULL, MESH = range(9)
 
 # Float table of geoms.
 GEOM_OFFSET = 0  # 3: position in link axes
@@ -26,7 +26,8 @@ GEOM_SIZE = 9  # 3: half edges; radius, radius, half length; semi-axes
 GEOM_BOUND = 12  # radius of a ball about its position that holds it
 GEOM_MARGIN = 13
 GEOM_TURN = 14  # 9: rotation in link axes
-GEOM_COLUMNS = 23
+GEOM_WIDTH = 23  # of the order of half its least width
+GEOM_COLUMNS = 24
 
 # Where geoms are, world axes.
 PLACE = 0  # 3

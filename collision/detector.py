@@ -1,4 +1,4 @@
-"""Contacts of all pairs of geoms that are near, with a list of near pairs that is seldom renewed."""
+"""Contacts of all pairs of geoms that are near."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ from spatialops.collision._layout import (
     SPHERE,
     TURN,
 )
-from spatialops.collision.narrow_phase import name_at, pair_points, row_at
+from spatialops.collision.broad_phase import bound_gap
+from spatialops.collision.narrow_phase import pair_points
+from spatialops.collision.scratch import FOUND, GATHERED, name_at, row_at
 from spatialops.dynamics.kinematics import shift_velocity
 
 FULL = -1
@@ -69,15 +71,6 @@ def place_geoms(geom_ints: IntArray, geoms: Array, work: Array, places: Array) -
         if geom_ints[g, GEOM_SHAPE] > HALF_SPACE:
             turn = mat3(geoms, g, GEOM_TURN)
             put_mat3(places, g, TURN, times(mat3(work, k, ROTATION), turn) if k >= 0 else turn)
-
-
-@inlined
-def bound_gap(geom_ints: IntArray, geoms: Array, places: Array, a: int, b: int) -> float:
-    """A lower bound of the distance between two geoms, from balls about them; for spheres the distance itself."""
-    line = minus(vec3(places, a, PLACE), vec3(places, b, PLACE))
-    if geom_ints[b, GEOM_SHAPE] == HALF_SPACE:
-        return dot(line, vec3(geoms, b, GEOM_NORMAL)) - geoms[a, GEOM_BOUND]
-    return math.sqrt(dot(line, line)) - geoms[a, GEOM_BOUND] - geoms[b, GEOM_BOUND]
 
 
 @inlined
@@ -104,37 +97,10 @@ def pair_gap(
         return bound
     limit = max(bound, 0.0) + geoms[a, GEOM_BOUND]
     count = pair_points(geom_ints, geoms, solids, lists, places, a, b, limit, rows, ints)
-    found, lowest = rows[row_at(rows, 3) : row_at(rows, 4)], limit
+    found, lowest = rows[row_at(rows, FOUND) : row_at(rows, GATHERED)], limit
     for i in range(count):
         lowest = min(lowest, found[i, AT_GAP])
     return lowest
-
-
-@kernel
-def renew_near_pairs(
-    geom_ints: IntArray, geoms: Array, pairs: IntArray, places: Array, kept: Array, skin: float, near: IntArray
-) -> int:
-    """Rows of `pairs` whose gap may fall below `skin` / 2 before any geom has moved by `skin` / 4; returns how many.
-
-    `near[-1]` holds the count of the last renewal (-1: never), `kept` the positions then.
-    """
-    last = near.size - 1
-    if near[last] >= 0:
-        moved = 0.0
-        for g in range(kept.shape[0]):
-            step = minus(vec3(places, g, PLACE), vec3(kept, g, 0))
-            moved = max(moved, dot(step, step))
-        if moved < 0.0625 * skin * skin:
-            return near[last]
-    count = 0
-    for p in range(pairs.shape[0]):
-        if bound_gap(geom_ints, geoms, places, pairs[p, 0], pairs[p, 1]) < skin:
-            near[count] = p
-            count += 1
-    for g in range(kept.shape[0]):
-        put3(kept, g, 0, vec3(places, g, PLACE))
-    near[last] = count
-    return count
 
 
 @kernel
@@ -187,8 +153,8 @@ def find_contacts(
             continue
         points = pair_points(geom_ints, geoms, solids, lists, places, a, b, limit, rows, row_ints)
         found, names, slot = (
-            rows[row_at(rows, 3) : row_at(rows, 4)],
-            row_ints[name_at(row_ints, 3) : name_at(row_ints, 4)],
+            rows[row_at(rows, FOUND) : row_at(rows, GATHERED)],
+            row_ints[name_at(row_ints, FOUND) : name_at(row_ints, GATHERED)],
             0,
         )
         for j in range(points):

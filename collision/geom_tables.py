@@ -11,6 +11,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as at
 from spatialops.collision.hull import Polyhedron, box_polyhedron
 from spatialops.collision.shapes import (
+    FIXED,
     Box,
     Capsule,
     Cone,
@@ -28,7 +29,7 @@ from spatialops.collision.triangles import SurfaceTables, surface_tables
 
 
 class GeomTables(NamedTuple):
-    """Rows of geoms (and one for a triangle of a mesh), rows of corners, planes and boxes, lists of corners and faces."""
+    """Rows of geoms (and one for a mesh's triangle), rows of corners, planes and boxes, lists of corners and faces."""
 
     ints: IntArray
     floats: Array
@@ -108,6 +109,7 @@ def _middle(shape: ConvexHull) -> Array:
 def _put_shape(row: IntArray, values: Array, geom: Geom, place: Placed, store: _Store) -> None:
     shape, size = geom.shape, values[at.GEOM_SIZE : at.GEOM_SIZE + 3]
     values[at.GEOM_BOUND] = bounding_radius(shape)
+    values[at.GEOM_WIDTH] = 1e300 if isinstance(shape, FIXED) else least_width(shape)
     if isinstance(shape, Sphere):
         row[at.GEOM_SHAPE], values[at.GEOM_RADIUS] = at.SPHERE, shape.radius
     elif isinstance(shape, HalfSpace):
@@ -142,6 +144,7 @@ def _put_prism(row: IntArray, values: Array, store: _Store) -> None:
     """A triangle with a copy of it behind: corners and planes are written when it is looked at."""
     row[at.GEOM_SHAPE], row[[at.GEOM_LINK, at.GEOM_BODY]] = at.HULL, -1
     values[at.GEOM_TURN : at.GEOM_TURN + 9] = np.eye(3).ravel()
+    values[at.GEOM_BOUND] = 1e30  # what it touches is the measure
     corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1], [1, 0, -1], [0, 1, -1]], dtype=np.float64)
     faces = [[0, 1, 2], [3, 5, 4], [0, 3, 4, 1], [1, 4, 5, 2], [2, 5, 3, 0]]
     store.put(row, Polyhedron(corners, tuple(np.array(f) for f in faces), np.zeros((5, 4))), np.zeros(3))

@@ -11,9 +11,10 @@ from spatialops._arrays import array as checked
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision import _layout as at
 from spatialops.collision.geom_tables import Placed, geom_tables
-from spatialops.collision.narrow_phase import name_at, pair_points, row_at, scratch_shapes
+from spatialops.collision.narrow_phase import pair_points
+from spatialops.collision.scratch import name_at, row_at, scratch_shapes
 from spatialops.collision.separation import AXIS, MIDDLE, separation
-from spatialops.collision.shapes import FIXED, Geom, Shape
+from spatialops.collision.shapes import FIXED, Box, Geom, Shape
 from spatialops.errors import ShapeError
 
 
@@ -76,8 +77,11 @@ class ShapePair:
         self._place(position, rotation, position_b, rotation_b)
         t = self._tables
         distance = separation(t.ints, t.floats, t.solids, self._places, 0, 1, 1e200, self._rows, self._ints)
-        normal, middle = self._rows[4, AXIS : AXIS + 3].copy(), self._rows[4, MIDDLE : MIDDLE + 3]
-        return Separation(float(distance), normal, middle + self._places[1, : at.TURN])
+        normal, middle = self._rows[4, AXIS : AXIS + 3].copy(), self._rows[4, MIDDLE : MIDDLE + 3].copy()
+        if distance > 0.0 or not all(isinstance(shape, Box) for shape in self.shapes):
+            return Separation(float(distance), normal, middle + self._places[1, : at.TURN])
+        points = self._points(distance + 1e-9)  # an axis is all that boxes that overlap are separated by
+        return Separation(float(distance), normal, points.positions.mean(axis=0))
 
     def contacts(
         self,
@@ -90,6 +94,9 @@ class ShapePair:
     ) -> Points:
         """Contact points with gaps up to `limit` (m)."""
         self._place(position, rotation, position_b, rotation_b)
+        return self._points(limit)
+
+    def _points(self, limit: float) -> Points:
         t = self._tables
         args = (t.ints, t.floats, t.solids, t.lists, self._places, 0, 1, float(limit), self._rows, self._ints)
         count = pair_points(*args)

@@ -19,6 +19,7 @@ from spatialops.simulation._layout import (
     TOUCH,
     V_X,
 )
+from spatialops.simulation.crossing import first_crossing
 from spatialops.simulation.flow import flow_to
 from spatialops.simulation.stages import look
 from spatialops.simulation.tables import Tables
@@ -40,6 +41,17 @@ def cut_piece(t: Tables) -> float:
     flow_to(t, x)
     t.control[SEEN] = look(t, t.vectors[Q_X, : t.q.size], t.vectors[V_X, : t.v.size], 0.0)
     t.control[PIECES] += 1
+    return x
+
+
+@kernel
+def cut_at_crossing(t: Tables) -> float:
+    """Put the end of the piece where the first fast body would begin to pass through another; returns its fraction."""
+    x = first_crossing(t)
+    if x < 1.0:
+        flow_to(t, x)
+        t.control[PIECES] += 1
+    t.control[SEEN] = look(t, t.vectors[Q_X, : t.q.size], t.vectors[V_X, : t.v.size], 0.0)
     return x
 
 

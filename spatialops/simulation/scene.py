@@ -10,6 +10,8 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._layout import CLOSE_COUPLER, CLOSE_DISTANCE, LOOP_A, LOOP_B, LOOP_KIND
+from spatialops.collision._layout import GEOM_SHAPE, GEOM_WIDTH, HALF_SPACE, SPHERE
+from spatialops.collision.broad_phase import SWEEP_FROM
 from spatialops.collision.geom_tables import GeomTables, Placed, geom_tables, least_width, pair_slots
 from spatialops.collision.shapes import FIXED, Geom, Shape, Sphere, may_collide, shape_data, shape_from_data
 from spatialops.errors import ArgumentError, ShapeError
@@ -157,6 +159,27 @@ class Scene:
     def smallest_radius(self) -> float:
         """Smallest radius of the spheres and half widths of other shapes, m; 1 where there are none."""
         return min((least_width(geom.shape) for geom in self.geoms if not isinstance(geom.shape, FIXED)), default=1.0)
+
+    @property
+    def least_width(self) -> float:
+        """Least half width of two shapes that might pass through each other, m; infinite where there are none."""
+        ints, floats = self.tables.ints, self.tables.floats
+        simple = [ints[a, GEOM_SHAPE] == SPHERE and ints[b, GEOM_SHAPE] <= HALF_SPACE for a, b in self.pairs]
+        widths = [
+            floats[pair, GEOM_WIDTH].min() for pair, spheres in zip(self.pairs, simple, strict=True) if not spheres
+        ]
+        return float(min(widths, default=1e300))
+
+    @property
+    def pair_rows(self) -> IntArray:
+        """Row of every pair of geoms (-1: none) and an order of the geoms, (n + 1, n); empty for few geoms."""
+        n = len(self.geoms)
+        if n < SWEEP_FROM:
+            return np.zeros((0, n), dtype=np.int64)
+        rows = np.full((n + 1, n), -1, dtype=np.int64)
+        rows[self.pairs[:, 0], self.pairs[:, 1]] = rows[self.pairs[:, 1], self.pairs[:, 0]] = np.arange(len(self.pairs))
+        rows[n] = np.arange(n)
+        return rows
 
     def to_data(self) -> dict[str, Any]:
         """The geoms, closures and ignored pairs as plain data (the model is stored apart)."""

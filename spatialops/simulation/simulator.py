@@ -146,6 +146,7 @@ class Simulator:
         self._settings[at.MARGIN] = scalar(margin, "margin", low=0.0)
         self._settings[[at.TOUCH, at.TOLERANCE, at.DEPTH]] = 1e-8, 1e-9, 1e-5
         self._settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * self._settings[at.MARGIN]
+        self._settings[at.WIDTH] = scene.least_width
         self._external = not (isinstance(self.formulation, OperationalSpace) and solver == "auto")
         self._n_f = getattr(self.formulation, "n_f", 4)
         directions(self._n_f)

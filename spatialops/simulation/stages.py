@@ -15,7 +15,8 @@ from spatialops.collision._layout import (
     IMPULSE,
     MU,
 )
-from spatialops.collision.detector import find_contacts, place_geoms, renew_near_pairs
+from spatialops.collision.broad_phase import renew_near_pairs
+from spatialops.collision.detector import find_contacts, place_geoms
 from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
 from spatialops.contact.friction import put_frames
 from spatialops.contact.lcp.basis import solve_basis
@@ -58,7 +59,7 @@ def look(t: Tables, q: Array, v: Array, horizon: float) -> int:
     poses_kernel(t.tree, t.links, q, t.work)
     velocities_kernel(t.tree, t.links, v, t.work)
     place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
-    renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.centers, t.kept, t.settings[SKIN], t.near)
+    renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.pair_rows, t.centers, t.kept, t.settings[SKIN], t.near)
     return see(t, horizon)
 
 
@@ -226,7 +227,7 @@ def look_ahead(t: Tables) -> int:
     """Contacts at the evaluation state that touch or would within the rest of the piece; FULL if too many."""
     if t.control[SCHEME] == MOREAU:  # else it is the present state, where geoms have been placed
         place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
-        renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.centers, t.kept, t.settings[SKIN], t.near)
+        renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.pair_rows, t.centers, t.kept, t.settings[SKIN], t.near)
     t.control[SEEN] = see(t, rest_of(t))
     return t.control[SEEN]
 

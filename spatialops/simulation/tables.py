@@ -9,7 +9,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops._layout import WORK_COLUMNS
 from spatialops.collision._layout import CONTACT_COLUMNS, CONTACT_INTS, PLACE_COLUMNS, TURN
-from spatialops.collision.narrow_phase import scratch_shapes
+from spatialops.collision.scratch import scratch_shapes
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.lemke import covering_vectors
 from spatialops.simulation._layout import (
@@ -37,6 +37,7 @@ class Tables(NamedTuple):
     solids: Array  # corners, planes and boxes of geoms
     lists: IntArray  # corners of faces, faces about corners
     pairs: IntArray
+    pair_rows: IntArray  # row of every pair of geoms, in a large scene
     slots: IntArray  # where the contacts of each pair begin in `memory`
     settings: Array
     control: IntArray
@@ -111,9 +112,10 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tupl
         links=model.links,
         geom_ints=scene.geom_ints,
         geoms=scene.geom_floats,
-        solids=scene.tables.solids,
+        solids=scene.tables.solids.copy(),  # its last rows are written to
         lists=scene.tables.lists,
         pairs=pairs,
+        pair_rows=scene.pair_rows,
         slots=scene.slots,
         settings=settings,
         control=np.zeros(CONTROLS, dtype=np.int64),

@@ -7,8 +7,9 @@ import spatialops as so
 from spatialops._layout import WORK_COLUMNS
 from spatialops.collision import ContactSet, HalfSpace, Sphere
 from spatialops.collision import _layout as at
-from spatialops.collision.detector import FULL, find_contacts, place_geoms, renew_near_pairs
-from spatialops.collision.narrow_phase import scratch_shapes
+from spatialops.collision.broad_phase import renew_near_pairs
+from spatialops.collision.detector import FULL, find_contacts, place_geoms
+from spatialops.collision.scratch import scratch_shapes
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from tests.support.trees import random_rotation
 
@@ -30,6 +31,7 @@ class Eyes:
         self.scene, self.skin = scene, skin
         self.work = np.zeros((scene.model.nv, WORK_COLUMNS))
         self.centers, self.kept = np.zeros((n_geoms + 1, at.PLACE_COLUMNS)), np.zeros((n_geoms, 3))
+        self.pair_rows = scene.pair_rows
         shape_rows, shape_ints = scratch_shapes(scene.geom_ints, scene.tables.lists)
         self.shape_rows, self.shape_ints = np.zeros(shape_rows), np.zeros(shape_ints, dtype=np.int64)
         self.near = np.zeros(n_pairs + 1, dtype=np.int64)
@@ -43,7 +45,14 @@ class Eyes:
         velocities_kernel(model.tree, model.links, v, self.work)
         place_geoms(scene.geom_ints, scene.geom_floats, self.work, self.centers)
         return renew_near_pairs(
-            scene.geom_ints, scene.geom_floats, scene.pairs, self.centers, self.kept, self.skin, self.near
+            scene.geom_ints,
+            scene.geom_floats,
+            scene.pairs,
+            self.pair_rows,
+            self.centers,
+            self.kept,
+            self.skin,
+            self.near,
         )
 
     def look(self, q, v, margin, horizon=0.0):
