@@ -1,25 +1,51 @@
-"""Names for the columns of the tables of geoms and contacts."""
+"""Names for the columns of the tables of geoms and contacts, and of what the narrow phase writes."""
 
 from __future__ import annotations
 
 # Integer table of geoms.
-GEOM_SHAPE = 0  # SPHERE or HALF_SPACE
+GEOM_SHAPE = 0
 GEOM_LINK = 1  # -1: the world
-SPHERE, HALF_SPACE = 0, 1
+GEOM_VERTICES = 2  # first of its vertices in the table of solids
+GEOM_VERTEX_COUNT = 3
+GEOM_FACES = 4  # first of its planes there
+GEOM_FACE_COUNT = 5
+GEOM_LOOPS = 6  # in the flat list: F + 1 places in that list where the vertices of each face stand
+GEOM_FANS = 7  # likewise V + 1 places where the faces about each vertex stand; a mesh's: its tree of boxes
+GEOM_BODY = 8  # moving body, -1: the world
+GEOM_INTS = 9
+
+SPHERE, HALF_SPACE, CAPSULE, BOX, CYLINDER, CONE, ELLIPSOID, HULL, MESH = range(9)
 
 # Float table of geoms.
 GEOM_OFFSET = 0  # 3: position in link axes
-GEOM_RADIUS = 3
+GEOM_RADIUS = 3  # of a sphere or capsule: what is added all about its point or segment
 GEOM_NORMAL = 4  # 3: of a half-space
 GEOM_FRICTION = 7
 GEOM_RESTITUTION = 8
-GEOM_COLUMNS = 9
+GEOM_SIZE = 9  # 3: half edges; radius, radius, half length; semi-axes
+GEOM_BOUND = 12  # radius of a ball about its position that holds it
+GEOM_MARGIN = 13
+GEOM_TURN = 14  # 9: rotation in link axes
+GEOM_WIDTH = 23  # of the order of half its least width
+GEOM_COLUMNS = 24
+
+# Where geoms are, world axes.
+PLACE = 0  # 3
+TURN = 3  # 9
+PLACE_COLUMNS = 12
+
+# Table of solids: rows of vertices, planes and boxes.
+PLANE_OFFSET = 3
+SOLID_COLUMNS = 6  # a vertex takes 3, a plane 4, a box 6: least and greatest corner
 
 # Integer table of contacts.
-CONTACT_PAIR = 0  # row of the pair table: the contact's identity from step to step
+CONTACT_PAIR = 0  # row of the pair table: with the features the contact's identity from step to step
 CONTACT_A = 1  # link of side A, which the normal points to; -1: the world
 CONTACT_B = 2
-CONTACT_INTS = 3
+CONTACT_FEATURE_A = 3  # vertex, edge or face of A that touches
+CONTACT_FEATURE_B = 4
+CONTACT_SLOT = 5  # which contact of its pair it is, in the order they were found
+CONTACT_INTS = 6
 
 # Float table of contacts.
 GAP = 0
@@ -32,3 +58,16 @@ RESTITUTION = 14
 APPROACH = 15  # relative velocity of A against B along normal and tangents: 3
 IMPULSE = 18  # 3: along normal and tangents
 CONTACT_COLUMNS = 21
+
+# What the narrow phase leaves behind: rows of points, and of ints their features.
+AT_POINT = 0  # 3: world, midway
+AT_NORMAL = 3  # 3
+AT_GAP = 6
+AT_COLUMNS = 10
+
+MAX_POINTS = 4  # of one pair of convex shapes
+MANY_POINTS = 12  # of a pair with a mesh or a height field
+
+# Features: three kinds in one number.
+VERTEX, EDGE, FACE = 0, 1, 2
+EDGE_BASE = 1 << 20

@@ -1,4 +1,4 @@
-"""Contacts between spheres and half-spaces in closed form, with a list of near pairs that is seldom renewed."""
+"""Contacts of all pairs of geoms that are near."""
 
 from __future__ import annotations
 
@@ -6,88 +6,117 @@ import math
 
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._jit import inlined, kernel
-from spatialops._layout import ORIGIN, ROTATION
-from spatialops.algebra.vectors import ZERO3, dot, mat3, minus, plus, plus_scaled, put3, rotate, scaled, vec3
+from spatialops._layout import OMEGA, ORIGIN, ROTATION
+from spatialops.algebra.vectors import (
+    ZERO3,
+    dot,
+    mat3,
+    minus,
+    plus,
+    plus_scaled,
+    put3,
+    put_mat3,
+    rotate,
+    scaled,
+    times,
+    vec3,
+)
 from spatialops.collision._layout import (
     APPROACH,
+    AT_GAP,
+    AT_NORMAL,
+    AT_POINT,
     CONTACT_A,
     CONTACT_B,
+    CONTACT_FEATURE_A,
+    CONTACT_FEATURE_B,
     CONTACT_PAIR,
+    CONTACT_SLOT,
     GAP,
+    GEOM_BOUND,
     GEOM_FRICTION,
     GEOM_LINK,
+    GEOM_MARGIN,
     GEOM_NORMAL,
     GEOM_OFFSET,
     GEOM_RADIUS,
     GEOM_RESTITUTION,
     GEOM_SHAPE,
+    GEOM_TURN,
     HALF_SPACE,
     MU,
     NORMAL,
+    PLACE,
     POINT,
     RESTITUTION,
+    SPHERE,
+    TURN,
 )
+from spatialops.collision.broad_phase import bound_gap
+from spatialops.collision.narrow_phase import pair_points
+from spatialops.collision.scratch import FOUND, GATHERED, name_at, row_at
 from spatialops.dynamics.kinematics import shift_velocity
 
 FULL = -1
 
 
 @kernel
-def place_geoms(geom_ints: IntArray, geoms: Array, work: Array, centers: Array) -> None:
-    """World positions of all geoms; poses must be in `work`."""
-    for g in range(geoms.shape[0]):
+def place_geoms(geom_ints: IntArray, geoms: Array, work: Array, places: Array) -> None:
+    """World positions of all geoms, and rotations of those that have any; poses must be in `work`."""
+    for g in range(geom_ints.shape[0] - 1):  # the last row is no geom
         k, offset = geom_ints[g, GEOM_LINK], vec3(geoms, g, GEOM_OFFSET)
         if k >= 0:
             offset = plus(vec3(work, k, ORIGIN), rotate(mat3(work, k, ROTATION), offset))
-        put3(centers, g, 0, offset)
+        put3(places, g, PLACE, offset)
+        if geom_ints[g, GEOM_SHAPE] > HALF_SPACE:
+            turn = mat3(geoms, g, GEOM_TURN)
+            put_mat3(places, g, TURN, times(mat3(work, k, ROTATION), turn) if k >= 0 else turn)
 
 
 @inlined
-def pair_gap(geom_ints: IntArray, geoms: Array, centers: Array, a: int, b: int) -> float:
-    """Distance between the surfaces of sphere a and sphere or half-space b."""
-    line = minus(vec3(centers, a, 0), vec3(centers, b, 0))
-    if geom_ints[b, GEOM_SHAPE] == HALF_SPACE:
-        return dot(line, vec3(geoms, b, GEOM_NORMAL)) - geoms[a, GEOM_RADIUS]
-    return math.sqrt(dot(line, line)) - geoms[a, GEOM_RADIUS] - geoms[b, GEOM_RADIUS]
+def is_simple(geom_ints: IntArray, a: int, b: int) -> bool:
+    """Whether the bound is all there is: two spheres, or a sphere and a half-space."""
+    return geom_ints[a, GEOM_SHAPE] == SPHERE and geom_ints[b, GEOM_SHAPE] <= HALF_SPACE
 
 
 @kernel
-def renew_near_pairs(
-    geom_ints: IntArray, geoms: Array, pairs: IntArray, centers: Array, kept: Array, skin: float, near: IntArray
-) -> int:
-    """Rows of `pairs` whose gap may fall below `skin` / 2 before any geom has moved by `skin` / 4; returns how many.
-
-    `near[-1]` holds the count of the last renewal (-1: never), `kept` the positions then.
-    """
-    last = near.size - 1
-    if near[last] >= 0:
-        moved = 0.0
-        for g in range(centers.shape[0]):
-            step = minus(vec3(centers, g, 0), vec3(kept, g, 0))
-            moved = max(moved, dot(step, step))
-        if moved < 0.0625 * skin * skin:
-            return near[last]
-    count = 0
-    for p in range(pairs.shape[0]):
-        if pair_gap(geom_ints, geoms, centers, pairs[p, 0], pairs[p, 1]) < skin:
-            near[count] = p
-            count += 1
-    for g in range(centers.shape[0]):
-        put3(kept, g, 0, vec3(centers, g, 0))
-    near[last] = count
-    return count
+def pair_gap(
+    geom_ints: IntArray,
+    geoms: Array,
+    solids: Array,
+    lists: IntArray,
+    places: Array,
+    a: int,
+    b: int,
+    rows: Array,
+    ints: IntArray,
+) -> float:
+    """Distance between the surfaces of two geoms (m; below 0: how deep); a lower bound where they are far apart."""
+    bound = bound_gap(geom_ints, geoms, places, a, b)
+    if is_simple(geom_ints, a, b):
+        return bound
+    limit = max(bound, 0.0) + geoms[a, GEOM_BOUND]
+    count = pair_points(geom_ints, geoms, solids, lists, places, a, b, limit, rows, ints)
+    found, lowest = rows[row_at(rows, FOUND) : row_at(rows, GATHERED)], limit
+    for i in range(count):
+        lowest = min(lowest, found[i, AT_GAP])
+    return lowest
 
 
 @kernel
 def find_contacts(
     geom_ints: IntArray,
     geoms: Array,
+    solids: Array,
+    lists: IntArray,
     pairs: IntArray,
-    centers: Array,
+    places: Array,
     near: IntArray,
     work: Array,
     margin: float,
     horizon: float,
+    rows: Array,
+    row_ints: IntArray,
     ints: IntArray,
     floats: Array,
 ) -> int:
@@ -99,37 +128,102 @@ def find_contacts(
     for i in range(near[near.size - 1]):
         p = near[i]
         a, b = pairs[p, 0], pairs[p, 1]
-        gap = pair_gap(geom_ints, geoms, centers, a, b)
-        if gap > geoms[a, GEOM_RADIUS] and gap > margin:
-            continue  # spheres do not move by a radius within a step
-        if count == ints.shape[0]:
-            return FULL
-        normal = pair_normal(geom_ints, geoms, centers, a, b)
-        point = plus_scaled(vec3(centers, a, 0), -geoms[a, GEOM_RADIUS] - 0.5 * gap, normal)
         link_a, link_b = geom_ints[a, GEOM_LINK], geom_ints[b, GEOM_LINK]
-        approach = dot(normal, relative_velocity(work, link_a, link_b, point))
-        if gap > margin and gap + horizon * approach > margin:
+        reach = margin + max(geoms[a, GEOM_MARGIN], geoms[b, GEOM_MARGIN])
+        gap = bound_gap(geom_ints, geoms, places, a, b)
+        if is_simple(geom_ints, a, b):
+            if gap > geoms[a, GEOM_RADIUS] and gap > reach:
+                continue  # spheres do not move by a radius within a step
+            if count == ints.shape[0]:
+                return FULL
+            normal = sphere_normal(geom_ints, geoms, places, a, b)
+            point = plus_scaled(vec3(places, a, PLACE), -geoms[a, GEOM_RADIUS] - 0.5 * gap, normal)
+            approach = dot(normal, relative_velocity(work, link_a, link_b, point))
+            if gap > reach and gap + horizon * approach > reach:
+                continue
+            put_contact(geoms, ints, floats, count, p, a, b, gap, approach, point, normal)
+            ints[count, CONTACT_A], ints[count, CONTACT_B] = link_a, link_b
+            ints[count, CONTACT_FEATURE_A] = ints[count, CONTACT_FEATURE_B] = ints[count, CONTACT_SLOT] = 0
+            count += 1
             continue
-        ints[count, CONTACT_PAIR], ints[count, CONTACT_A], ints[count, CONTACT_B] = p, link_a, link_b
-        floats[count, GAP], floats[count, APPROACH] = gap, approach
-        put3(floats, count, POINT, point)
-        put3(floats, count, NORMAL, normal)
-        floats[count, MU] = math.sqrt(geoms[a, GEOM_FRICTION] * geoms[b, GEOM_FRICTION])
-        floats[count, RESTITUTION] = math.sqrt(geoms[a, GEOM_RESTITUTION] * geoms[b, GEOM_RESTITUTION])
-        count += 1
+        limit = reach
+        if horizon > 0.0:
+            limit += horizon * closing_speed(geoms, places, work, a, b, link_a, link_b)
+        if gap > limit:
+            continue
+        points = pair_points(geom_ints, geoms, solids, lists, places, a, b, limit, rows, row_ints)
+        found, names, slot = (
+            rows[row_at(rows, FOUND) : row_at(rows, GATHERED)],
+            row_ints[name_at(row_ints, FOUND) : name_at(row_ints, GATHERED)],
+            0,
+        )
+        for j in range(points):
+            gap, point, normal = found[j, AT_GAP], vec3(found, j, AT_POINT), vec3(found, j, AT_NORMAL)
+            approach = dot(normal, relative_velocity(work, link_a, link_b, point))
+            if gap > reach and gap + horizon * approach > reach:
+                continue
+            if count == ints.shape[0]:
+                return FULL
+            put_contact(geoms, ints, floats, count, p, a, b, gap, approach, point, normal)
+            ints[count, CONTACT_A], ints[count, CONTACT_B] = link_a, link_b
+            ints[count, CONTACT_FEATURE_A], ints[count, CONTACT_FEATURE_B] = names[j, 0], names[j, 1]
+            ints[count, CONTACT_SLOT] = slot
+            slot += 1
+            count += 1
     return count
 
 
 @inlined
-def pair_normal(geom_ints: IntArray, geoms: Array, centers: Array, a: int, b: int) -> Vec3:
+def put_contact(
+    geoms: Array,
+    ints: IntArray,
+    floats: Array,
+    row: int,
+    p: int,
+    a: int,
+    b: int,
+    gap: float,
+    approach: float,
+    point: Vec3,
+    normal: Vec3,
+) -> None:
+    """Geometry of a contact and the coefficients of its pair: geometric means."""
+    ints[row, CONTACT_PAIR] = p
+    floats[row, GAP], floats[row, APPROACH] = gap, approach
+    put3(floats, row, POINT, point)
+    put3(floats, row, NORMAL, normal)
+    floats[row, MU] = math.sqrt(geoms[a, GEOM_FRICTION] * geoms[b, GEOM_FRICTION])
+    floats[row, RESTITUTION] = math.sqrt(geoms[a, GEOM_RESTITUTION] * geoms[b, GEOM_RESTITUTION])
+
+
+@inlined
+def sphere_normal(geom_ints: IntArray, geoms: Array, places: Array, a: int, b: int) -> Vec3:
     """Unit normal from b to a; up where two centres coincide."""
     if geom_ints[b, GEOM_SHAPE] == HALF_SPACE:
         return vec3(geoms, b, GEOM_NORMAL)
-    line = minus(vec3(centers, a, 0), vec3(centers, b, 0))
+    line = minus(vec3(places, a, PLACE), vec3(places, b, PLACE))
     length = math.sqrt(dot(line, line))
     if length < 1e-12:
         return 0.0, 0.0, 1.0
     return scaled(1.0 / length, line)
+
+
+@kernel
+def closing_speed(geoms: Array, places: Array, work: Array, a: int, b: int, link_a: int, link_b: int) -> float:
+    """A bound of the speed at which points of two geoms approach each other."""
+    total, turning = ZERO3, 0.0
+    if link_a >= 0:
+        total = shift_velocity(work, link_a, minus(vec3(places, a, PLACE), vec3(work, link_a, ORIGIN)))
+        turning += geoms[a, GEOM_BOUND] * length_of(vec3(work, link_a, OMEGA))
+    if link_b >= 0:
+        total = minus(total, shift_velocity(work, link_b, minus(vec3(places, b, PLACE), vec3(work, link_b, ORIGIN))))
+        turning += geoms[b, GEOM_BOUND] * length_of(vec3(work, link_b, OMEGA))
+    return length_of(total) + turning
+
+
+@inlined
+def length_of(a: Vec3) -> float:
+    return math.sqrt(dot(a, a))
 
 
 @inlined

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array
-from spatialops.errors import ShapeError
+from spatialops._arrays import Array, IntArray
+from spatialops.algebra.rotation import rotation_matrix
+from spatialops.collision.checks import freeze, is_number, positive_lengths, rows_of_three, three, three_lengths
+from spatialops.collision.hull import Polyhedron, convex_hull
+from spatialops.errors import ModelError, ShapeError
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,8 +21,7 @@ class Sphere:
     radius: float
 
     def __post_init__(self) -> None:
-        if not _is_number(self.radius) or not 0.0 < self.radius < np.inf:
-            raise ShapeError(f"sphere: radius must be a positive number, got {self.radius!r} m")
+        positive_lengths(self, "sphere", "radius")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +31,177 @@ class HalfSpace:
     normal: Any = (0.0, 0.0, 1.0)
 
     def __post_init__(self) -> None:
-        normal = _three("half-space: normal", self.normal)
+        normal = three("half-space: normal", self.normal)
         length = float(np.linalg.norm(normal))
         if not length > 1e-12:
             raise ShapeError("half-space: normal must not be zero")
         object.__setattr__(self, "normal", tuple(float(x) for x in normal / length))
 
 
-Shape: TypeAlias = Sphere | HalfSpace
+@dataclass(frozen=True, eq=False)
+class Capsule:
+    """All points within `radius` (m) of a segment of `length` (m) along local z, about its middle."""
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        positive_lengths(self, "capsule", "radius", "length")
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """A box with full edges `size` (3,), m, about its middle."""
+
+    size: Any
+
+    def __post_init__(self) -> None:
+        three_lengths(self, "box", "size")
+
+
+@dataclass(frozen=True, eq=False)
+class Cylinder:
+    """A cylinder of `radius` and `length` (m) along local z, about its middle."""
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        positive_lengths(self, "cylinder", "radius", "length")
+
+
+@dataclass(frozen=True, eq=False)
+class Cone:
+    """A cone along local z: its base of `radius` (m) at z = -length / 2, its tip at z = +length / 2 (m)."""
+
+    radius: float
+    length: float
+
+    def __post_init__(self) -> None:
+        positive_lengths(self, "cone", "radius", "length")
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid:
+    """An ellipsoid with `semi_axes` (3,), m, along the local axes."""
+
+    semi_axes: Any
+
+    def __post_init__(self) -> None:
+        three_lengths(self, "ellipsoid", "semi_axes")
+
+
+@dataclass(frozen=True, eq=False)
+class ConvexHull:
+    """The convex hull of `vertices` (n, 3), m; coplanar triangles of it are joined to faces.
+
+    Attributes
+    ----------
+    solid : Polyhedron
+        Its corners, faces and planes.
+
+    Examples
+    --------
+    >>> from spatialops.collision import ConvexHull
+    >>> tent = ConvexHull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (0.5, 0.5, 1), (0.5, 0.5, 0.5)])
+    >>> len(tent.vertices), len(tent.solid.faces)
+    (5, 5)
+    """
+
+    vertices: Any
+    solid: Polyhedron = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        solid = convex_hull(rows_of_three("convex hull: vertices", self.vertices))
+        object.__setattr__(self, "vertices", solid.vertices)
+        object.__setattr__(self, "solid", solid)
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """A surface of triangles that does not move: solid behind each, on the side that its normal points away from.
+
+    Parameters
+    ----------
+    vertices : (n, 3) array_like
+        m.
+    faces : (f, 3) array_like of int
+        Corners counter-clockwise seen from outside. Triangles without area are left out.
+    """
+
+    vertices: Any
+    faces: Any
+
+    def __post_init__(self) -> None:
+        vertices = rows_of_three("mesh: vertices", self.vertices)
+        faces = np.array(self.faces)
+        if faces.ndim != 2 or faces.shape[1:] != (3,) or not len(faces) or faces.dtype.kind not in "iu":
+            raise ShapeError(f"mesh: faces: expected whole numbers of shape (f, 3), got {faces.dtype} {faces.shape}")
+        if faces.min() < 0 or faces.max() >= len(vertices):
+            raise ShapeError(f"mesh: faces: indices must lie in 0 to {len(vertices) - 1}")
+        corners = vertices[faces]
+        normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        edges = np.max(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2), axis=1)
+        flat = np.linalg.norm(normals, axis=1) <= 1e-12 * edges**2
+        if flat.all():
+            raise ShapeError("mesh: no triangle has an area")
+        freeze(self, vertices=vertices, faces=np.ascontiguousarray(faces[~flat], dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class HeightField:
+    """Ground of given heights that does not move: solid below.
+
+    Parameters
+    ----------
+    heights : (nx, ny) array_like
+        Heights (m) over a regular grid; heights[i, j] stands at x_i, y_j. Cells are cut into two triangles along the
+        diagonal from (i, j) to (i + 1, j + 1).
+    size : (2,) array_like
+        Edges (m) along local x and y; the grid is centred about the geom's position.
+    """
+
+    heights: Any
+    size: Any
+
+    def __post_init__(self) -> None:
+        try:
+            heights, size = np.array(self.heights, dtype=np.float64), np.array(self.size, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ShapeError("height field: heights and size must be numbers") from None
+        if heights.ndim != 2 or min(heights.shape) < 2 or not np.isfinite(heights).all():
+            raise ShapeError(f"height field: heights: expected a finite table of 2 x 2 or more, got {heights.shape}")
+        if size.shape != (2,) or not np.isfinite(size).all() or not (size > 0.0).all():
+            raise ShapeError(f"height field: size: expected 2 positive numbers, got {self.size!r}")
+        heights.flags.writeable = False
+        freeze(self, heights=heights, size=tuple(float(x) for x in size))
+
+    def triangles(self) -> tuple[Array, IntArray]:
+        """Vertices (nx ny, 3) and faces (2 (nx - 1) (ny - 1), 3), normals up."""
+        nx, ny = self.heights.shape
+        x, y = (np.linspace(-0.5 * edge, 0.5 * edge, n) for edge, n in zip(self.size, (nx, ny), strict=True))
+        vertices = np.stack([np.repeat(x, ny), np.tile(y, nx), self.heights.ravel()], axis=1)
+        i = (np.arange(nx - 1)[:, None] * ny + np.arange(ny - 1)[None, :]).ravel()
+        lower, upper = np.stack([i, i + ny, i + ny + 1], axis=1), np.stack([i, i + ny + 1, i + 1], axis=1)
+        return vertices, np.stack([lower, upper], axis=1).reshape(-1, 3).astype(np.int64)
+
+
+Shape: TypeAlias = Sphere | HalfSpace | Capsule | Box | Cylinder | Cone | Ellipsoid | ConvexHull | Mesh | HeightField
+SHAPES: dict[str, Any] = {
+    "sphere": Sphere,
+    "half_space": HalfSpace,
+    "capsule": Capsule,
+    "box": Box,
+    "cylinder": Cylinder,
+    "cone": Cone,
+    "ellipsoid": Ellipsoid,
+    "convex_hull": ConvexHull,
+    "mesh": Mesh,
+    "height_field": HeightField,
+}
+FIXED = (HalfSpace, Mesh, HeightField)  # what must sit on the world
+
+_NO_TURN = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,13 +213,19 @@ class Geom:
     name : str
     body : str
         Name of the body, of a merged body, or "world".
-    shape : Sphere or HalfSpace
-        A half-space must sit on the world.
+    shape : Shape
+        A half-space, a mesh and a height field must sit on the world.
     position : (3,) array_like
         In the body's frame, m.
     friction, restitution : float
         Not negative; restitution at most 1. A pair takes the geometric mean of both sides, so that a side that has none
         leaves none.
+    rotation : (3, 3) or (4,) array_like, optional
+        Of the shape in the body's frame: a matrix, or a quaternion (x, y, z, w). Kept as a matrix.
+    group, collides_with : int
+        Bit masks. Two geoms may touch if the group of one has a bit of what the other collides with.
+    margin : float
+        m; added to the simulator's: a pair takes the larger of its two sides'.
     """
 
     name: str
@@ -63,27 +234,59 @@ class Geom:
     position: Any = (0.0, 0.0, 0.0)
     friction: float = 0.5
     restitution: float = 0.0
+    rotation: Any = _NO_TURN
+    group: Any = 1
+    collides_with: Any = 1
+    margin: float = 0.0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.shape, (Sphere, HalfSpace)):
-            raise ShapeError(f"geom {self.name!r}: shape: expected a Sphere or HalfSpace, got {self.shape!r}")
-        position = _three(f"geom {self.name!r}: position", self.position)
+        if not isinstance(self.shape, tuple(SHAPES.values())):
+            names = ", ".join(kind.__name__ for kind in SHAPES.values())
+            raise ShapeError(f"geom {self.name!r}: shape: expected one of {names}, got {self.shape!r}")
+        position = three(f"geom {self.name!r}: position", self.position)
         object.__setattr__(self, "position", tuple(float(x) for x in position))
-        if not _is_number(self.friction) or not 0.0 <= self.friction < np.inf:
+        if not is_number(self.friction) or not 0.0 <= self.friction < np.inf:
             raise ShapeError(f"geom {self.name!r}: friction must be >= 0 and finite, got {self.friction!r}")
-        if not _is_number(self.restitution) or not 0.0 <= self.restitution <= 1.0:
+        if not is_number(self.restitution) or not 0.0 <= self.restitution <= 1.0:
             raise ShapeError(f"geom {self.name!r}: restitution must lie in [0, 1], got {self.restitution!r}")
+        if not is_number(self.margin) or not 0.0 <= self.margin < np.inf:
+            raise ShapeError(f"geom {self.name!r}: margin must be >= 0 and finite, got {self.margin!r} m")
+        for name in ("group", "collides_with"):
+            mask = getattr(self, name)
+            if not isinstance(mask, (int, np.integer)) or isinstance(mask, bool) or mask < 0:
+                raise ShapeError(f"geom {self.name!r}: {name} must be a bit mask >= 0, got {mask!r}")
+        object.__setattr__(self, "rotation", _turn(self.name, self.rotation))
+
+    @property
+    def turn(self) -> Array:
+        """The rotation as an array, (3, 3)."""
+        return np.array(self.rotation)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+def may_collide(a: Geom, b: Geom) -> bool:
+    """Whether the masks of two geoms let them touch."""
+    return bool(a.group & b.collides_with or b.group & a.collides_with)
 
 
-def _three(name: str, values: Any) -> Array:
+def _turn(name: str, rotation: Any) -> tuple[tuple[float, ...], ...]:
+    if rotation is None or rotation is _NO_TURN:
+        return _NO_TURN
     try:
-        vector = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ShapeError(f"{name}: expected 3 numbers, got {values!r}") from None
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ShapeError(f"{name}: expected 3 finite numbers, got {values!r}")
-    return vector
+        matrix = rotation_matrix(rotation)
+    except ModelError as error:
+        raise ShapeError(f"geom {name!r}: rotation: {error}") from None
+    return tuple(tuple(float(x) for x in row) for row in matrix)
+
+
+def shape_data(shape: Shape) -> dict[str, Any]:
+    """A shape as plain data: its kind and its numbers."""
+    kind = next(name for name, made in SHAPES.items() if isinstance(shape, made))
+    values = {item.name: getattr(shape, item.name) for item in fields(shape) if item.init}
+    return {"kind": kind, **{k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()}}
+
+
+def shape_from_data(data: dict[str, Any]) -> Shape:
+    """Inverse of `shape_data`."""
+    values = dict(data)
+    made: Shape = SHAPES[values.pop("kind")](**values)
+    return made

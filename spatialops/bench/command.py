@@ -12,17 +12,18 @@ from typing import Any
 
 import click
 
-from spatialops.bench import dynamics, lambda_, pendulum
+from spatialops.bench import collision, dynamics, lambda_, pendulum
 from spatialops.bench.measure import QUICK, BenchError, Effort, Row, pinned
 from spatialops.bench.peers import ROBOT_DATA, require, versions
 
-GROUPS = {"dynamics": dynamics.run, "lambda": lambda_.run, "pendulum": pendulum.run}
+GROUPS = {"dynamics": dynamics.run, "lambda": lambda_.run, "pendulum": pendulum.run, "collision": collision.run}
 HEADINGS = {
     "dynamics": "Dynamics against Pinocchio (the faster of its conventions), called from Python",
     "lambda": "Lambda against Pinocchio's computeDelassusMatrix (CONTACT_6D at the same frames)",
     "pendulum": "A step of the multi-link pendulum against MuJoCo, dt 0.1 ms, many steps a call",
+    "collision": "Broad and narrow phase against FCL's manager with its Python callback",
 }
-PEERS = {"dynamics": "pinocchio", "lambda": "pinocchio", "pendulum": "mujoco"}
+PEERS = {"dynamics": "pinocchio", "lambda": "pinocchio", "pendulum": "mujoco", "collision": "fcl"}
 
 
 def machine() -> dict[str, Any]:
@@ -100,7 +101,7 @@ def bench(
     core: int | None,
     check: bool,
 ) -> None:
-    """Measure speed side by side with Pinocchio and MuJoCo, in turns on one core.
+    """Measure speed side by side with Pinocchio, MuJoCo and FCL, in turns on one core.
 
     Medians over rounds in which the contestants alternate; ratios with their quartiles. Results are compared first:
     what does not agree is not timed.

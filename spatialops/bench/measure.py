@@ -165,7 +165,7 @@ class Row:
     Attributes
     ----------
     group : str
-        "dynamics", "lambda" or "pendulum".
+        "dynamics", "lambda", "pendulum" or "collision".
     what, case : str
         What is computed, and on what.
     ours, peer : Quartiles

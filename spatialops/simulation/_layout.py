@@ -43,7 +43,8 @@ MARGIN = 3  # gap below which a contact takes part in a step's problem, m
 SKIN = 4  # margin of the list of near pairs, m
 TOLERANCE = 5  # residual that a contact problem must reach
 DEPTH = 6  # penetration above which positions are projected, m
-SETTINGS = 7
+WIDTH = 7  # least half width of shapes that could pass through others, m
+SETTINGS = 8
 
 # Float monitors.
 TIME = 0

@@ -19,6 +19,7 @@ from spatialops.simulation._layout import (
     TOUCH,
     V_X,
 )
+from spatialops.simulation.crossing import first_crossing
 from spatialops.simulation.flow import flow_to
 from spatialops.simulation.stages import look
 from spatialops.simulation.tables import Tables
@@ -43,6 +44,17 @@ def cut_piece(t: Tables) -> float:
     return x
 
 
+@kernel
+def cut_at_crossing(t: Tables) -> float:
+    """Put the end of the piece where the first fast body would begin to pass through another; returns its fraction."""
+    x = first_crossing(t)
+    if x < 1.0:
+        flow_to(t, x)
+        t.control[PIECES] += 1
+    t.control[SEEN] = look(t, t.vectors[Q_X, : t.q.size], t.vectors[V_X, : t.v.size], 0.0)
+    return x
+
+
 @merged
 def violating_pairs(t: Tables) -> int:
     """Gather in `lcp_ints` the pairs that came together too fast during the piece; how many."""
@@ -63,7 +75,9 @@ def lowest_gap(t: Tables, q: Array, count: int) -> float:
     lowest = 1e300
     for i in range(count):
         p = t.lcp_ints[i]
-        lowest = min(lowest, pair_gap(t.geom_ints, t.geoms, t.centers, t.pairs[p, 0], t.pairs[p, 1]))
+        a, b = t.pairs[p, 0], t.pairs[p, 1]
+        gap = pair_gap(t.geom_ints, t.geoms, t.solids, t.lists, t.centers, a, b, t.shape_rows, t.shape_ints)
+        lowest = min(lowest, gap)
     return lowest
 
 

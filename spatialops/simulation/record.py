@@ -153,7 +153,9 @@ class Record:
                 f.position + f.rotation @ np.asarray(g.position) for f, g in zip(frames, self.scene.geoms, strict=True)
             ]
             positions.append([origins[f.body] + turns[f.body] @ p for f, p in zip(frames, local, strict=True)])
-            rotations.append([turns[f.body] @ f.rotation for f in frames])
+            rotations.append(
+                [turns[f.body] @ f.rotation @ g.turn for f, g in zip(frames, self.scene.geoms, strict=True)]
+            )
         shape = (len(positions), len(frames))
         return np.reshape(positions, (*shape, 3)), np.reshape(rotations, (*shape, 3, 3))
 

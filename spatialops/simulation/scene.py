@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._layout import CLOSE_COUPLER, CLOSE_DISTANCE, LOOP_A, LOOP_B, LOOP_KIND
-from spatialops.collision._layout import (
-    GEOM_COLUMNS,
-    GEOM_FRICTION,
-    GEOM_LINK,
-    GEOM_NORMAL,
-    GEOM_OFFSET,
-    GEOM_RADIUS,
-    GEOM_RESTITUTION,
-    GEOM_SHAPE,
-    HALF_SPACE,
-    SPHERE,
-)
-from spatialops.collision.shapes import Geom, HalfSpace, Sphere
+from spatialops.collision._layout import GEOM_SHAPE, GEOM_WIDTH, HALF_SPACE, SPHERE
+from spatialops.collision.broad_phase import SWEEP_FROM
+from spatialops.collision.geom_tables import GeomTables, Placed, geom_tables, least_width, pair_slots
+from spatialops.collision.shapes import FIXED, Geom, Shape, Sphere, may_collide, shape_data, shape_from_data
 from spatialops.errors import ArgumentError, ShapeError
 from spatialops.tree.loop import Loop
 from spatialops.tree.loops import Loops
@@ -44,12 +35,15 @@ class Scene:
         Where it starts; default: all joints at zero, at rest.
     ignore : iterable of (str, str)
         Pairs of geoms that never touch, beside those on one body, on a body and its parent, on two bodies that a
-        closure joins, and on the world.
+        closure joins, on the world, and those that their masks keep apart.
+    include : iterable of (str, str)
+        Pairs of geoms on two bodies that are looked at in any case.
 
     Raises
     ------
     ShapeError
-        For a duplicate geom name, an unknown body or pair, or a half-space that is not on the world.
+        For a duplicate geom name, an unknown body or pair, or a half-space, mesh or height field that is not on the
+        world.
     ModelError
         For a closure that does not fit the model.
     """
@@ -62,6 +56,7 @@ class Scene:
         loops: Loops | Sequence[Loop] = (),
         state: State | None = None,
         ignore: Iterable[tuple[str, str]] = (),
+        include: Iterable[tuple[str, str]] = (),
     ) -> None:
         if not isinstance(model, Model):
             raise ArgumentError(f"model: expected a Model, got {type(model).__name__}")
@@ -69,10 +64,11 @@ class Scene:
         self.geoms = _geoms(geoms)
         self.loops = Loops(model, loops.items if isinstance(loops, Loops) else loops)
         self.state = checked_state(State(model.neutral(), np.zeros(model.nv)) if state is None else state, model)
-        self.ignore = _name_pairs(ignore)
+        self.ignore = _name_pairs(ignore, "ignore")
+        self.include = _name_pairs(include, "include")
         self._bodies = self._check()
-        self.geom_ints, self.geom_floats = self._tables()
-        self.pairs = self._pairs()
+        self.tables = self._tables()
+        self._find_pairs()
 
     def add_loop(self, loop: Loop | str, **options: Any) -> Loop:
         """Add a closure: a `Loop`, or its kind and options.
@@ -88,7 +84,7 @@ class Scene:
         """
         made = Loop(kind=loop, **options) if isinstance(loop, str) else loop
         self.loops = Loops(self.model, [*self.loops.items, made])
-        self.pairs = self._pairs()
+        self._find_pairs()
         return made
 
     def _check(self) -> list[int]:
@@ -102,43 +98,52 @@ class Scene:
             if geom.body not in self.model.frames:
                 raise ShapeError(f"geom {geom.name!r}: body: there is no body {geom.body!r}")
             body = self.model.frame(geom.body).body
-            if isinstance(geom.shape, HalfSpace) and body >= 0:
-                raise ShapeError(f"geom {geom.name!r}: a half-space must sit on the world, not on {geom.body!r}")
+            if isinstance(geom.shape, FIXED) and body >= 0:
+                kind = shape_data(geom.shape)["kind"].replace("_", "-")
+                raise ShapeError(f"geom {geom.name!r}: a {kind} must sit on the world, not on {geom.body!r}")
             bodies.append(body)
-        for pair in self.ignore:
-            for name in pair:
+        for option, pairs in (("ignore", self.ignore), ("include", self.include)):
+            for name in (name for pair in pairs for name in pair):
                 if name not in names:
-                    raise ShapeError(f"ignore: there is no geom {name!r}")
+                    raise ShapeError(f"{option}: there is no geom {name!r}")
         return bodies
 
-    def _tables(self) -> tuple[IntArray, Array]:
-        ints, floats = np.zeros((len(self.geoms), 2), dtype=np.int64), np.zeros((len(self.geoms), GEOM_COLUMNS))
-        nodes = self.model.resolve([Node(geom.body, geom.position) for geom in self.geoms])
-        for row, values, geom, link, offset in zip(ints, floats, self.geoms, nodes.links, nodes.offsets, strict=True):
-            row[GEOM_LINK] = link
-            values[GEOM_OFFSET : GEOM_OFFSET + 3] = offset
-            values[[GEOM_FRICTION, GEOM_RESTITUTION]] = geom.friction, geom.restitution
-            if isinstance(geom.shape, Sphere):
-                row[GEOM_SHAPE], values[GEOM_RADIUS] = SPHERE, geom.shape.radius
-            else:
-                row[GEOM_SHAPE], values[GEOM_NORMAL : GEOM_NORMAL + 3] = HALF_SPACE, geom.shape.normal
-        return ints, floats
+    @property
+    def geom_ints(self) -> IntArray:
+        """Integer table of the geoms, see `collision._layout`."""
+        return self.tables.ints
 
-    def _pairs(self) -> IntArray:
-        """Rows (a, b): a is a sphere; where one side is a half-space it is b."""
-        never = {frozenset(pair) for pair in self.ignore}
+    @property
+    def geom_floats(self) -> Array:
+        """Float table of the geoms."""
+        return self.tables.floats
+
+    def _tables(self) -> GeomTables:
+        nodes = self.model.resolve([Node(geom.body, geom.position) for geom in self.geoms])
+        places = []
+        for geom, body, link, offset in zip(self.geoms, self._bodies, nodes.links, nodes.offsets, strict=True):
+            turn = self.model.frame(geom.body).rotation @ geom.turn
+            places.append(Placed(body, int(link), offset, turn if body < 0 else self.model.turns[link].T @ turn))
+        return geom_tables(self.geoms, places)
+
+    def _find_pairs(self) -> None:
+        """Rows (a, b), with what does not move as b, and where the contacts of each pair begin in a list of all."""
+        never, always = ({frozenset(pair) for pair in pairs} for pairs in (self.ignore, self.include))
         parents, pairs, tied = self.model.body_parents, [], self._tied_bodies()
         for a, first in enumerate(self.geoms):
             for b in range(a + 1, len(self.geoms)):
                 one, other = self._bodies[a], self._bodies[b]
-                if one == other or frozenset((first.name, self.geoms[b].name)) in never:
+                names = frozenset((first.name, self.geoms[b].name))
+                if one == other or names in never:
                     continue
                 neighbours = (one >= 0 and parents[one] == other) or (other >= 0 and parents[other] == one)
                 neighbours = neighbours or frozenset((one, other)) in tied
-                if neighbours and one >= 0 and other >= 0:
+                apart = (neighbours and one >= 0 and other >= 0) or not may_collide(first, self.geoms[b])
+                if apart and names not in always:
                     continue
-                pairs.append((b, a) if isinstance(first.shape, HalfSpace) else (a, b))
-        return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+                pairs.append((b, a) if _goes_second(first.shape, self.geoms[b].shape) else (a, b))
+        self.pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        self.slots = np.cumsum([0] + [pair_slots(self.geoms[a].shape, self.geoms[b].shape) for a, b in pairs])
 
     def _tied_bodies(self) -> set[frozenset[int]]:
         """Pairs of bodies that a closure joins like a joint."""
@@ -153,29 +158,52 @@ class Scene:
 
     @property
     def smallest_radius(self) -> float:
-        """Smallest radius of the spheres, m; 1 where there are none."""
-        radii = [geom.shape.radius for geom in self.geoms if isinstance(geom.shape, Sphere)]
-        return min(radii, default=1.0)
+        """Smallest radius of the spheres and half widths of other shapes, m; 1 where there are none."""
+        return min((least_width(geom.shape) for geom in self.geoms if not isinstance(geom.shape, FIXED)), default=1.0)
+
+    @property
+    def least_width(self) -> float:
+        """Least half width of two shapes that might pass through each other, m; infinite where there are none."""
+        ints, floats = self.tables.ints, self.tables.floats
+        simple = [ints[a, GEOM_SHAPE] == SPHERE and ints[b, GEOM_SHAPE] <= HALF_SPACE for a, b in self.pairs]
+        widths = [
+            floats[pair, GEOM_WIDTH].min() for pair, spheres in zip(self.pairs, simple, strict=True) if not spheres
+        ]
+        return float(min(widths, default=1e300))
+
+    @property
+    def pair_rows(self) -> IntArray:
+        """Row of every pair of geoms (-1: none) and an order of the geoms, (n + 1, n); empty for few geoms."""
+        n = len(self.geoms)
+        if n < SWEEP_FROM:
+            return np.zeros((0, n), dtype=np.int64)
+        rows = np.full((n + 1, n), -1, dtype=np.int64)
+        rows[self.pairs[:, 0], self.pairs[:, 1]] = rows[self.pairs[:, 1], self.pairs[:, 0]] = np.arange(len(self.pairs))
+        rows[n] = np.arange(n)
+        return rows
 
     def to_data(self) -> dict[str, Any]:
         """The geoms, closures and ignored pairs as plain data (the model is stored apart)."""
-        geoms = []
-        for geom in self.geoms:
-            kind = "sphere" if isinstance(geom.shape, Sphere) else "half_space"
-            geoms.append({**asdict(geom), "shape": {"kind": kind, **asdict(geom.shape)}})
+        geoms = [
+            {**{key.name: getattr(geom, key.name) for key in fields(geom)}, "shape": shape_data(geom.shape)}
+            for geom in self.geoms
+        ]
         loops = [loop.to_data() for loop in self.loops.items]
-        return {"geoms": geoms, "loops": loops, "ignore": [list(pair) for pair in self.ignore]}
+        pairs = {name: [list(pair) for pair in getattr(self, name)] for name in ("ignore", "include")}
+        return {"geoms": geoms, "loops": loops, **pairs}
 
     @classmethod
     def from_data(cls, model: Model, data: dict[str, Any], state: State) -> Scene:
         """Inverse of `to_data`."""
-        geoms = []
-        for entry in data["geoms"]:
-            shape = dict(entry["shape"])
-            kind = {"sphere": Sphere, "half_space": HalfSpace}[shape.pop("kind")]
-            geoms.append(Geom(**{**entry, "shape": kind(**shape)}))
+        geoms = [Geom(**{**entry, "shape": shape_from_data(entry["shape"])}) for entry in data["geoms"]]
         loops = [Loop.from_data(entry) for entry in data.get("loops", ())]
-        return cls(model, geoms, loops=loops, state=state, ignore=[(a, b) for a, b in data["ignore"]])
+        return cls(
+            model,
+            geoms,
+            loops=loops,
+            state=state,
+            **{name: [(a, b) for a, b in data.get(name, ())] for name in ("ignore", "include")},
+        )
 
 
 def _geoms(geoms: Any) -> tuple[Geom, ...]:
@@ -188,12 +216,19 @@ def _geoms(geoms: Any) -> tuple[Geom, ...]:
     return checked
 
 
-def _name_pairs(ignore: Any) -> tuple[tuple[str, str], ...]:
-    if isinstance(ignore, str) or not isinstance(ignore, Iterable):
-        raise ShapeError(f"ignore: expected pairs of geom names, got {ignore!r}")
+def _goes_second(first: Shape, second: Shape) -> bool:
+    """Whether a pair is turned round: what does not move comes second, and a sphere comes first."""
+    if isinstance(first, FIXED):
+        return True
+    return isinstance(second, Sphere) and not isinstance(first, Sphere)
+
+
+def _name_pairs(given: Any, option: str) -> tuple[tuple[str, str], ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable):
+        raise ShapeError(f"{option}: expected pairs of geom names, got {given!r}")
     pairs = []
-    for pair in ignore:
+    for pair in given:
         if isinstance(pair, str) or not isinstance(pair, Iterable) or len(names := tuple(pair)) != 2:
-            raise ShapeError(f"ignore: expected a pair of geom names, got {pair!r}")
+            raise ShapeError(f"{option}: expected a pair of geom names, got {pair!r}")
         pairs.append((str(names[0]), str(names[1])))
     return tuple(pairs)

@@ -147,6 +147,7 @@ class Simulator:
         self._settings[at.MARGIN] = scalar(margin, "margin", low=0.0)
         self._settings[[at.TOUCH, at.TOLERANCE, at.DEPTH]] = 1e-8, 1e-9, 1e-5
         self._settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * self._settings[at.MARGIN]
+        self._settings[at.WIDTH] = scene.least_width
         self._external = not (isinstance(self.formulation, OperationalSpace) and solver == "auto")
         self._n_f = getattr(self.formulation, "n_f", 4)
         directions(self._n_f)
@@ -456,7 +457,8 @@ def _acting(t: Tables) -> ContactSet:
 
 
 def _capacity(scene: Scene) -> int:
-    return max(1, min(len(scene.pairs), 8 + math.isqrt(len(scene.pairs))))
+    """Contacts to make room for at first; the tables grow where there are more."""
+    return max(1, min(int(scene.slots[-1]), 8 + math.isqrt(int(scene.slots[-1]))))
 
 
 class _Bar:

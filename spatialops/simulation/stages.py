@@ -7,12 +7,16 @@ from spatialops._jit import kernel, merged
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import (
     APPROACH,
+    CONTACT_FEATURE_A,
+    CONTACT_FEATURE_B,
     CONTACT_PAIR,
+    CONTACT_SLOT,
     GAP,
     IMPULSE,
     MU,
 )
-from spatialops.collision.detector import find_contacts, place_geoms, renew_near_pairs
+from spatialops.collision.broad_phase import renew_near_pairs
+from spatialops.collision.detector import find_contacts, place_geoms
 from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
 from spatialops.contact.friction import put_frames
 from spatialops.contact.lcp.basis import solve_basis
@@ -55,9 +59,28 @@ def look(t: Tables, q: Array, v: Array, horizon: float) -> int:
     poses_kernel(t.tree, t.links, q, t.work)
     velocities_kernel(t.tree, t.links, v, t.work)
     place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
-    renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.centers, t.kept, t.settings[SKIN], t.near)
+    renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.pair_rows, t.centers, t.kept, t.settings[SKIN], t.near)
+    return see(t, horizon)
+
+
+@merged
+def see(t: Tables, horizon: float) -> int:
+    """Contacts where geoms stand, now or within the horizon; returns how many (FULL if too many)."""
     return find_contacts(
-        t.geom_ints, t.geoms, t.pairs, t.centers, t.near, t.work, t.settings[MARGIN], horizon, t.seen_ints, t.seen
+        t.geom_ints,
+        t.geoms,
+        t.solids,
+        t.lists,
+        t.pairs,
+        t.centers,
+        t.near,
+        t.work,
+        t.settings[MARGIN],
+        horizon,
+        t.shape_rows,
+        t.shape_ints,
+        t.seen_ints,
+        t.seen,
     )
 
 
@@ -145,17 +168,33 @@ def put_lcp(t: Tables) -> None:
 
 
 @merged
-def recall(t: Tables, store: bool) -> None:
-    """Copy active sets between the LCP and the memory of the contacts' pairs."""
+def recall(t: Tables) -> None:
+    """Active sets of the same contacts (pair and features) in the step before; none for new ones."""
     m, width = t.control[ACTING], t.facets.shape[0] + 1
     for i in range(m):
-        p = t.ints[i, CONTACT_PAIR]
+        p, row = t.ints[i, CONTACT_PAIR], -1
+        for s in range(t.slots[p], t.slots[p + 1]):
+            same_a = t.memory[s, width + 1] == t.ints[i, CONTACT_FEATURE_A]
+            if same_a and t.memory[s, width + 2] == t.ints[i, CONTACT_FEATURE_B]:
+                row = s
         for a in range(width + 1):
-            row = width * i + a if a < width else width * m + i
-            if store:
-                t.memory[p, a] = t.active[row]
-            else:
-                t.active[row] = t.memory[p, a]
+            t.active[width * i + a if a < width else width * m + i] = t.memory[row, a] if row >= 0 else 0
+
+
+@merged
+def remember(t: Tables) -> None:
+    """Keep the active sets for the next step, under the names of their contacts."""
+    m, width, last = t.control[ACTING], t.facets.shape[0] + 1, -1
+    for i in range(m):
+        p = t.ints[i, CONTACT_PAIR]
+        if p != last:
+            for s in range(t.slots[p], t.slots[p + 1]):
+                t.memory[s, width + 1] = -1
+            last = p
+        row = t.slots[p] + t.ints[i, CONTACT_SLOT]
+        t.memory[row, width + 1], t.memory[row, width + 2] = t.ints[i, CONTACT_FEATURE_A], t.ints[i, CONTACT_FEATURE_B]
+        for a in range(width + 1):
+            t.memory[row, a] = t.active[width * i + a if a < width else width * m + i]
 
 
 @merged
@@ -169,7 +208,7 @@ def solve_here(t: Tables, warm: bool) -> None:
     vectors, tolerance = t.lcp_vectors[: 3 * n].reshape(3, n), t.settings[TOLERANCE]
     residual, code, pivots = 1e300, 0, 0
     if warm:
-        recall(t, False)
+        recall(t)
         residual = solve_basis(A, b, 0, active, z, w, D[: n * n].reshape(n, n), ints[4:6], vectors)
         t.control[WARM] += 1 if residual <= tolerance else 0
     if not residual <= tolerance:  # also where it is NaN
@@ -177,7 +216,7 @@ def solve_here(t: Tables, warm: bool) -> None:
             A, b, 0, t.covers, 10 * n + 100, tolerance, D.reshape(n, n + 2), ints, vectors, active, z, w
         )
     if warm:
-        recall(t, True)
+        remember(t)
     t.control[CODE] = code
     t.control[PIVOTS] += pivots
     if code == 0:  # else Python's ladder goes on, and its residual counts
@@ -196,11 +235,8 @@ def look_ahead(t: Tables) -> int:
     """Contacts at the evaluation state that touch or would within the rest of the piece; FULL if too many."""
     if t.control[SCHEME] == MOREAU:  # else it is the present state, where geoms have been placed
         place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
-        renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.centers, t.kept, t.settings[SKIN], t.near)
-    margin, rest = t.settings[MARGIN], rest_of(t)
-    t.control[SEEN] = find_contacts(
-        t.geom_ints, t.geoms, t.pairs, t.centers, t.near, t.work, margin, rest, t.seen_ints, t.seen
-    )
+        renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.pair_rows, t.centers, t.kept, t.settings[SKIN], t.near)
+    t.control[SEEN] = see(t, rest_of(t))
     return t.control[SEEN]
 
 

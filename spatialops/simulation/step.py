@@ -92,8 +92,9 @@ from spatialops.simulation._layout import (
     V_X,
 )
 from spatialops.simulation._layout import RESIDUAL as WORST
-from spatialops.simulation.arrival import arrives_fast, cut_piece
+from spatialops.simulation.arrival import arrives_fast, cut_at_crossing, cut_piece
 from spatialops.simulation.closure import add_reactions, has_loops, is_driven, keep_frames
+from spatialops.simulation.crossing import may_cross
 from spatialops.simulation.flow import flow_to, smooth_step
 from spatialops.simulation.impact import (
     finish_impulses,
@@ -280,8 +281,11 @@ def move(t: Tables) -> int:
     q_x, v_x, x = t.vectors[Q_X, : t.q.size], t.vectors[V_X, : t.v.size], 1.0
     flow_to(t, 1.0)
     t.control[SEEN] = look(t, q_x, v_x, 0.0)
-    if arrives_fast(t) and t.control[PIECES] < MAX_PIECES:
-        x = cut_piece(t)
+    if t.control[PIECES] < MAX_PIECES:
+        if arrives_fast(t):
+            x = cut_piece(t)
+        elif may_cross(t):
+            x = cut_at_crossing(t)
     if t.control[SEEN] < 0:
         return CONTACTS_FULL
     if t.control[ACTING] > 0:

@@ -8,7 +8,8 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._layout import WORK_COLUMNS
-from spatialops.collision._layout import CONTACT_COLUMNS, CONTACT_INTS
+from spatialops.collision._layout import CONTACT_COLUMNS, CONTACT_INTS, PLACE_COLUMNS, TURN
+from spatialops.collision.scratch import scratch_shapes
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.lemke import covering_vectors
 from spatialops.simulation._layout import (
@@ -33,7 +34,11 @@ class Tables(NamedTuple):
     links: Array
     geom_ints: IntArray
     geoms: Array
+    solids: Array  # corners, planes and boxes of geoms
+    lists: IntArray  # corners of faces, faces about corners
     pairs: IntArray
+    pair_rows: IntArray  # row of every pair of geoms, in a large scene
+    slots: IntArray  # where the contacts of each pair begin in `memory`
     settings: Array
     control: IntArray
     monitor: Array
@@ -44,9 +49,11 @@ class Tables(NamedTuple):
     spare: Array  # a second workspace, for the stages of RK4
     vectors: Array
     external: Array
-    centers: Array
+    centers: Array  # where geoms are
     kept: Array
     near: IntArray
+    shape_rows: Array  # what the narrow phase works with
+    shape_ints: IntArray
     seen_ints: IntArray  # contacts at the present state
     seen: Array
     ints: IntArray  # contacts of the problem being solved
@@ -67,7 +74,7 @@ class Tables(NamedTuple):
     lcp_vectors: Flat
     active: IntArray
     covers: Array
-    memory: IntArray  # active set of every pair's last contact
+    memory: IntArray  # active set of every pair's last contacts, and their features
     loop_ints: IntArray
     loops: Array  # frames of closures at the present time
     loops_start: Array  # and at the start of the step
@@ -97,12 +104,19 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tupl
     n_b = loops.n_rows
     near = np.zeros(n_pairs + 1, dtype=np.int64)
     near[-1] = -1
+    places = np.zeros((n_geoms + 1, PLACE_COLUMNS))
+    places[-1, TURN : TURN + 9] = np.eye(3).ravel()
+    shape_rows, shape_ints = scratch_shapes(scene.geom_ints, scene.tables.lists)
     return Tables(
         tree=model.tree,
         links=model.links,
         geom_ints=scene.geom_ints,
         geoms=scene.geom_floats,
+        solids=scene.tables.solids.copy(),  # its last rows are written to
+        lists=scene.tables.lists,
         pairs=pairs,
+        pair_rows=scene.pair_rows,
+        slots=scene.slots,
         settings=settings,
         control=np.zeros(CONTROLS, dtype=np.int64),
         monitor=np.zeros(MONITORS),
@@ -113,9 +127,11 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tupl
         spare=np.zeros((nv, WORK_COLUMNS)),
         vectors=np.zeros((VECTORS, width)),
         external=np.zeros((0, 6)),
-        centers=np.zeros((n_geoms, 3)),
+        centers=places,
         kept=np.zeros((n_geoms, 3)),
         near=near,
+        shape_rows=np.zeros(shape_rows),
+        shape_ints=np.zeros(shape_ints, dtype=np.int64),
         seen_ints=np.zeros((m, CONTACT_INTS), dtype=np.int64),
         seen=np.zeros((m, CONTACT_COLUMNS)),
         ints=np.zeros((m, CONTACT_INTS), dtype=np.int64),
@@ -136,7 +152,7 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tupl
         lcp_vectors=np.zeros(3 * n),
         active=np.zeros(n, dtype=np.int64),
         covers=covering_vectors(n),
-        memory=np.zeros((n_pairs, n_f + 2), dtype=np.int64),
+        memory=np.zeros((int(scene.slots[-1]), n_f + 4), dtype=np.int64),
         loop_ints=loops.ints,
         loops=loops.floats.copy(),
         loops_start=loops.floats.copy(),

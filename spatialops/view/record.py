@@ -11,15 +11,15 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spatialops._arrays import Array, IntArray, scalar
-from spatialops.collision.shapes import HalfSpace, Sphere
 from spatialops.dynamics.jacobian import body_poses, node_positions, node_velocities
 from spatialops.errors import RecordError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.record import Record
 from spatialops.simulation.scene import Scene
-from spatialops.tree.model import Frame, Node
+from spatialops.tree.model import Node
 from spatialops.view import plots
-from spatialops.view.replay import write_replay
+from spatialops.view.replay import reach, write_replay
+from spatialops.view.shapes import drawn_fixture, drawn_shape
 
 _ROWS = 4000  # points of a curve: more than a figure has pixels
 
@@ -140,15 +140,16 @@ def frame_forces(record: Record, times: Array) -> list[Array]:
 
 
 def moving_shapes(record: Record, rows: IntArray) -> tuple[list[dict[str, Any]], Array, Array]:
-    """Spheres on bodies, their centres (F, G, 3) and rotations (F, G, 3, 3); bodies' origins where there are none."""
+    """Shapes on bodies, their centres (F, G, 3) and rotations (F, G, 3, 3); bodies' origins where there are none."""
     scene = record.scene
-    frames, local, shapes = [], [], []
+    frames, local, turned, shapes = [], [], [], []
     for geom in scene.geoms:
         frame = scene.model.frame(geom.body)
-        if frame.body >= 0 and isinstance(geom.shape, Sphere):
+        if frame.body >= 0:
             frames.append(frame)
             local.append(frame.position + frame.rotation @ np.asarray(geom.position))
-            shapes.append({"kind": "sphere", "radius": float(geom.shape.radius), "name": geom.name})
+            turned.append(frame.rotation @ geom.turn)
+            shapes.append(drawn_shape(geom))
     poses = [body_poses(scene.model, record.q[row]) for row in rows]
     origins, turns = np.stack([p.positions for p in poses]), np.stack([p.rotations for p in poses])
     if not shapes:
@@ -156,20 +157,13 @@ def moving_shapes(record: Record, rows: IntArray) -> tuple[list[dict[str, Any]],
         return [{"kind": "sphere", "radius": radius, "name": name} for name in scene.model.body_names], origins, turns
     bodies = [frame.body for frame in frames]
     centres = origins[:, bodies] + np.einsum("fgij,gj->fgi", turns[:, bodies], np.array(local))
-    return shapes, centres, turns[:, bodies] @ np.array([frame.rotation for frame in frames])
+    return shapes, centres, turns[:, bodies] @ np.array(turned)
 
 
 def fixtures(scene: Scene) -> list[dict[str, Any]]:
-    """What does not move: half-spaces, and spheres on the world."""
-    found: list[dict[str, Any]] = []
-    for geom in scene.geoms:
-        frame: Frame = scene.model.frame(geom.body)
-        place = frame.position + frame.rotation @ np.asarray(geom.position)
-        if isinstance(geom.shape, HalfSpace):
-            found.append({"kind": "half_space", "point": place, "normal": geom.shape.normal, "name": geom.name})
-        elif frame.body < 0:
-            found.append({"kind": "sphere", "radius": geom.shape.radius, "position": place, "name": geom.name})
-    return found
+    """What does not move: half-spaces, and shapes on the world."""
+    frames = [scene.model.frame(geom.body) for geom in scene.geoms]
+    return [drawn_fixture(geom, frame) for geom, frame in zip(scene.geoms, frames, strict=True) if frame.body < 0]
 
 
 def _draw_motion(record: Record, path: str | os.PathLike[str]) -> Path:
@@ -187,7 +181,7 @@ def _draw_motion(record: Record, path: str | os.PathLike[str]) -> Path:
 def _draw_frames(record: Record, path: str | os.PathLike[str]) -> Path:
     rows = np.unique(np.linspace(0, len(record.times) - 1, min(len(record.times), 240)).round().astype(np.int64))
     shapes, centres, _ = moving_shapes(record, rows)
-    radii, scenery = [shape["radius"] for shape in shapes], fixtures(record.scene)
+    radii, scenery = [reach(shape) for shape in shapes], fixtures(record.scene)
     return plots.frames(path, times=record.times[rows], positions=centres, radii=radii, fixtures=scenery)
 
 
@@ -228,9 +222,9 @@ def _thinned(record: Record) -> IntArray:
 
 
 def _last(scene: Scene) -> tuple[str, Node]:
-    """Name and centre of the last sphere on a body, or the last body's origin."""
+    """Name and centre of the last shape on a body, or the last body's origin."""
     for geom in reversed(scene.geoms):
-        if isinstance(geom.shape, Sphere) and scene.model.frame(geom.body).body >= 0:
+        if scene.model.frame(geom.body).body >= 0:
             return geom.name, Node(geom.body, geom.position)
     name = scene.model.body_names[-1]
     return name, Node(name)

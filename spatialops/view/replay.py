@@ -23,6 +23,8 @@ _DIMENSIONS: dict[str, dict[str, tuple[int, ...]]] = {
     "box": {"size": (3,)},
     "capsule": {"radius": (), "length": ()},
     "cylinder": {"radius": (), "length": ()},
+    "cone": {"radius": (), "length": ()},
+    "ellipsoid": {"semi_axes": (3,)},
 }
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 # A chain reads best as a gradient from its base; the last body, which the trail follows, gets the accent.
@@ -51,7 +53,8 @@ def write_replay(
         Times of the frames [s], never decreasing.
     shapes : sequence of G mappings
         One per body: ``kind`` and its dimensions [m], namely ``sphere`` (``radius``), ``box`` (``size`` of 3),
-        ``capsule`` or ``cylinder`` (``radius``, ``length`` along the local z axis, a capsule's without its caps);
+        ``capsule``, ``cylinder`` or ``cone`` (``radius``, ``length`` along the local z axis, a capsule's without its
+        caps), ``ellipsoid`` (``semi_axes`` of 3), or ``mesh`` (``vertices`` (n, 3), ``faces`` (f, 3));
         optionally ``name`` and ``color`` as ``"#rrggbb"``.
     positions : (F, G, 3) array
         Centres of the bodies in the world [m], z up.
@@ -168,8 +171,10 @@ def _check_contacts(contacts: Sequence[ArrayLike], frames: int) -> tuple[NDArray
 
 def _shape(shape: Mapping[str, Any], name: str) -> dict[str, Any]:
     kind = shape.get("kind")
+    if kind == "mesh":
+        return {**_mesh(shape, name), "name": str(shape.get("name", "")), "color": _color(shape, name)}
     if kind not in _DIMENSIONS:
-        raise RecordError(f"{name} has kind {kind!r}, not one of {', '.join(_DIMENSIONS)}")
+        raise RecordError(f"{name} has kind {kind!r}, not one of {', '.join([*_DIMENSIONS, 'mesh'])}")
     result: dict[str, Any] = {"kind": kind, "name": str(shape.get("name", "")), "color": _color(shape, name)}
     for key, form in _DIMENSIONS[str(kind)].items():
         if key not in shape:
@@ -179,6 +184,18 @@ def _shape(shape: Mapping[str, Any], name: str) -> dict[str, Any]:
             raise RecordError(f"{name}.{key} must be positive, not {value.tolist()}")
         result[key] = value.tolist()
     return result
+
+
+def _mesh(shape: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """A surface of triangles, packed."""
+    if "vertices" not in shape or "faces" not in shape:
+        raise RecordError(f"{name} is a mesh without vertices or faces")
+    vertices = finite_array(shape["vertices"], (None, 3), f"{name}.vertices")
+    faces = finite_array(shape["faces"], (None, 3), f"{name}.faces").astype(np.int64)
+    if not len(faces) or faces.min() < 0 or faces.max() >= len(vertices):
+        raise RecordError(f"{name}.faces must hold numbers of vertices, from 0 to {len(vertices) - 1}")
+    size = float(np.linalg.norm(vertices, axis=1).max())
+    return {"kind": "mesh", "vertices": _pack(vertices, "<f4"), "faces": _pack(faces, "<u4"), "reach": size}
 
 
 def _fixture(fixture: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -214,8 +231,12 @@ def _palette(count: int) -> list[str]:
     return [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in steps[: count - 1]] + [_ACCENT]
 
 
-def _reach(shape: Mapping[str, Any]) -> float:
+def reach(shape: Mapping[str, Any]) -> float:
     """Radius [m] of a ball about the centre that holds the shape."""
+    if shape["kind"] == "mesh":
+        return float(shape["reach"] if "reach" in shape else np.linalg.norm(shape["vertices"], axis=1).max())
+    if shape["kind"] == "ellipsoid":
+        return float(max(shape["semi_axes"]))
     if shape["kind"] == "box":
         return float(np.linalg.norm(shape["size"])) / 2
     half = shape.get("length", 0.0) / 2
@@ -224,8 +245,8 @@ def _reach(shape: Mapping[str, Any]) -> float:
 
 def _bounds(bodies: list[dict[str, Any]], centres: NDArray[np.float64]) -> list[list[float]]:
     """Corners of the box [m] that holds the whole motion: what the camera must show."""
-    reach = np.array([_reach(body) for body in bodies])[:, None]
-    return [(centres - reach).min(axis=(0, 1)).tolist(), (centres + reach).max(axis=(0, 1)).tolist()]
+    radii = np.array([reach(body) for body in bodies])[:, None]
+    return [(centres - radii).min(axis=(0, 1)).tolist(), (centres + radii).max(axis=(0, 1)).tolist()]
 
 
 def _text(value: object) -> str:

@@ -154,7 +154,7 @@ def test_command_runs_on_a_tiny_subset(monkeypatch, tmp_path):
     result = CliRunner().invoke(command.bench, ["--quick", "--json", "--csv", str(tmp_path / "rows.csv")])
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
-    assert {entry["group"] for entry in data["rows"]} == {"dynamics", "lambda", "pendulum"}
+    assert {entry["group"] for entry in data["rows"]} == {"dynamics", "lambda", "pendulum", "collision"}
     assert all(entry["difference"] < 1e-9 and entry["ours_us"] > 0.0 for entry in data["rows"])
     assert (tmp_path / "rows.csv").read_text().count("\n") == len(data["rows"]) + 1
 

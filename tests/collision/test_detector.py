@@ -7,7 +7,9 @@ import spatialops as so
 from spatialops._layout import WORK_COLUMNS
 from spatialops.collision import ContactSet, HalfSpace, Sphere
 from spatialops.collision import _layout as at
-from spatialops.collision.detector import FULL, find_contacts, place_geoms, renew_near_pairs
+from spatialops.collision.broad_phase import renew_near_pairs
+from spatialops.collision.detector import FULL, find_contacts, place_geoms
+from spatialops.collision.scratch import scratch_shapes
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from tests.support.trees import random_rotation
 
@@ -28,7 +30,10 @@ class Eyes:
         n_pairs, n_geoms = len(scene.pairs), len(scene.geoms)
         self.scene, self.skin = scene, skin
         self.work = np.zeros((scene.model.nv, WORK_COLUMNS))
-        self.centers, self.kept = np.zeros((n_geoms, 3)), np.zeros((n_geoms, 3))
+        self.centers, self.kept = np.zeros((n_geoms + 1, at.PLACE_COLUMNS)), np.zeros((n_geoms, 3))
+        self.pair_rows = scene.pair_rows
+        shape_rows, shape_ints = scratch_shapes(scene.geom_ints, scene.tables.lists)
+        self.shape_rows, self.shape_ints = np.zeros(shape_rows), np.zeros(shape_ints, dtype=np.int64)
         self.near = np.zeros(n_pairs + 1, dtype=np.int64)
         self.near[-1] = -1
         self.ints = np.zeros((capacity, at.CONTACT_INTS), dtype=np.int64)
@@ -40,7 +45,14 @@ class Eyes:
         velocities_kernel(model.tree, model.links, v, self.work)
         place_geoms(scene.geom_ints, scene.geom_floats, self.work, self.centers)
         return renew_near_pairs(
-            scene.geom_ints, scene.geom_floats, scene.pairs, self.centers, self.kept, self.skin, self.near
+            scene.geom_ints,
+            scene.geom_floats,
+            scene.pairs,
+            self.pair_rows,
+            self.centers,
+            self.kept,
+            self.skin,
+            self.near,
         )
 
     def look(self, q, v, margin, horizon=0.0):
@@ -49,12 +61,16 @@ class Eyes:
         return find_contacts(
             scene.geom_ints,
             scene.geom_floats,
+            scene.tables.solids,
+            scene.tables.lists,
             scene.pairs,
             self.centers,
             self.near,
             self.work,
             margin,
             horizon,
+            self.shape_rows,
+            self.shape_ints,
             self.ints,
             self.floats,
         )
@@ -188,9 +204,13 @@ def test_near_list_never_misses_a_pair(rng, stride):
     for _ in range(60):
         q.reshape(n, 7)[:, :3] += stride * rng.uniform(-1.0, 1.0, (n, 3)) / np.sqrt(3.0)
         count = eyes.look(q, np.zeros(model.nv), margin=0.2)
-        close = {p for p, (a, b) in enumerate(scene.pairs) if surface_distance(scene, eyes.centers, a, b) < skin / 2}
+        close = {
+            p for p, (a, b) in enumerate(scene.pairs) if surface_distance(scene, eyes.centers[:, :3], a, b) < skin / 2
+        }
         assert close <= set(eyes.near[: eyes.near[-1]])
-        expected = {p for p, (a, b) in enumerate(scene.pairs) if surface_distance(scene, eyes.centers, a, b) < 0.2}
+        expected = {
+            p for p, (a, b) in enumerate(scene.pairs) if surface_distance(scene, eyes.centers[:, :3], a, b) < 0.2
+        }
         assert set(eyes.ints[:count, at.CONTACT_PAIR]) == expected
         touching += count
         if before is not None and not np.array_equal(before, eyes.kept):

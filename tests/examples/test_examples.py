@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples import compare_formulations, four_bar, pendulum_collisions
+from examples import compare_formulations, four_bar, pendulum_collisions, shapes
 from spatialops.simulation import load_record
 
 
@@ -61,3 +61,16 @@ def test_four_bar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "closed at knee: 5 rows" in printed or "closed at elbow: 5 rows" in printed
     assert "1 degree of freedom" in printed
+
+
+@pytest.mark.compiled
+def test_shapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = shapes.main(duration=1.0, out=tmp_path)
+    facts = record.summary()
+    assert facts["collisions"] >= 7  # everything lands
+    assert facts["residual_max"] <= 1e-9
+    assert facts["penetration_max"] <= 1e-3
+    assert facts["energy_end"] < facts["energy_start"]
+    assert np.all(record.q.reshape(len(record.times), 7, 7)[:, :, 2] > 0.0)  # nothing falls through the ground
+    assert {path.name for path in tmp_path.iterdir()} == {"record.npz", "replay.html"}
+    assert "contacts at once" in capsys.readouterr().out

@@ -44,10 +44,24 @@ function paintSectors(indexed, octants) {
 function shapeGeometry(shape, detail) {
   if (shape.kind === "sphere") return paintSectors(new THREE.SphereGeometry(shape.radius, detail, detail / 2), true);
   if (shape.kind === "box") return new THREE.BoxGeometry(...shape.size);
+  if (shape.kind === "mesh") return surfaceGeometry(shape);
+  if (shape.kind === "ellipsoid") {
+    return paintSectors(new THREE.SphereGeometry(1, detail, detail / 2).scale(...shape.semi_axes), true);
+  }
   const upright = shape.kind === "capsule"
     ? new THREE.CapsuleGeometry(shape.radius, shape.length, detail / 4, detail)
-    : new THREE.CylinderGeometry(shape.radius, shape.radius, shape.length, detail);
+    : new THREE.CylinderGeometry(shape.kind === "cone" ? 0 : shape.radius, shape.radius, shape.length, detail);
   return paintSectors(upright.rotateX(Math.PI / 2), false);
+}
+
+// Triangles that share no corners: each face is lit flat.
+function surfaceGeometry(shape) {
+  const corners = unpack(shape.vertices, Float32Array), faces = unpack(shape.faces, Uint32Array);
+  const at = new Float32Array(3 * faces.length), geometry = new THREE.BufferGeometry();
+  faces.forEach((corner, i) => { for (let j = 0; j < 3; j++) at[3 * i + j] = corners[3 * corner + j]; });
+  geometry.setAttribute("position", new THREE.BufferAttribute(at, 3));
+  geometry.computeVertexNormals();
+  return geometry;
 }
 
 function edges(geometry, opacity) {
@@ -61,7 +75,7 @@ function shapeMesh(shape, detail) {
     color: shape.color, roughness: 0.5, metalness: 0.05, vertexColors: "color" in geometry.attributes,
   }));
   mesh.castShadow = mesh.receiveShadow = true;
-  if (shape.kind === "box" || shape.kind === "cylinder") mesh.add(edges(geometry, 0.45));
+  if (["box", "cylinder", "cone", "mesh"].includes(shape.kind)) mesh.add(edges(geometry, 0.45));
   return mesh;
 }
 

@@ -1,0 +1,123 @@
+"""Meshes from files, and bodies cut into convex parts, worked out once and kept by the hash of their content."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops._arrays import array as checked
+from spatialops._files import load_arrays, save_arrays
+from spatialops.collision.shapes import ConvexHull, Mesh
+from spatialops.errors import AssetError, MissingLibraryError
+
+
+def load_mesh(path: str | os.PathLike[str], scale: Any = 1.0) -> Mesh:
+    """Read a surface of triangles from a file (obj, stl, ply, glb, ... whatever trimesh reads).
+
+    Parameters
+    ----------
+    path : path-like
+    scale : float or (3,) array_like
+        Metres a unit of the file, along its axes. A mirrored mesh keeps its normals outside.
+
+    Raises
+    ------
+    AssetError
+        If the file is missing or holds no triangles.
+    """
+    factors = checked(np.broadcast_to(np.asarray(scale, dtype=np.float64), (3,)), (3,), "scale", finite=True)
+    vertices, faces = _read(str(Path(path).absolute()), _content_hash(path))
+    if np.prod(factors) < 0.0:
+        faces = faces[:, ::-1]
+    return Mesh(vertices * factors, faces)
+
+
+def load_hull(path: str | os.PathLike[str], scale: Any = 1.0) -> ConvexHull:
+    """Convex hull of the mesh in a file, as `load_mesh`."""
+    return ConvexHull(load_mesh(path, scale).vertices)
+
+
+def convex_parts(
+    mesh: Mesh, *, threshold: float = 0.05, cache_dir: str | os.PathLike[str] | None = None
+) -> list[ConvexHull]:
+    """A closed mesh as convex parts, for a body that moves: by CoACD, or V-HACD where that is not installed.
+
+    The parts are hulled again here, and kept in `cache_dir` under the hash of the mesh and the threshold: a second call
+    reads them.
+
+    Parameters
+    ----------
+    mesh : Mesh
+    threshold : float
+        CoACD's concavity, from 0.01 (many parts) to 1.
+    cache_dir : path-like, optional
+        Default: the user's cache folder.
+
+    Raises
+    ------
+    MissingLibraryError
+        If neither coacd nor vhacdx is installed.
+    """
+    tool = next((name for name in ("coacd", "vhacdx") if find_spec(name)), "none")
+    key = hashlib.sha256(mesh.vertices.tobytes() + mesh.faces.tobytes() + f"{tool} {threshold!r}".encode()).hexdigest()
+    place = Path(cache_dir) if cache_dir else _cache_folder()
+    file = place / f"parts-{key[:32]}.npz"
+    if file.exists():
+        arrays = load_arrays(file, "convex parts")
+        return [ConvexHull(arrays[f"part{i}"]) for i in range(len(arrays))]
+    if tool == "none":
+        raise MissingLibraryError("convex parts: install coacd or vhacdx, or take the hull of the whole: ConvexHull")
+    parts = [ConvexHull(points) for points in _decompose(tool, mesh, threshold)]
+    place.mkdir(parents=True, exist_ok=True)
+    save_arrays(file, {f"part{i}": part.vertices for i, part in enumerate(parts)})
+    return parts
+
+
+def _decompose(tool: str, mesh: Mesh, threshold: float) -> list[Array]:
+    module = import_module(tool)
+    if tool == "coacd":
+        module.set_log_level("error")
+        found = module.run_coacd(module.Mesh(mesh.vertices, mesh.faces), threshold=threshold, seed=0)
+        return [np.asarray(vertices, dtype=np.float64) for vertices, _ in found]
+    counted = np.column_stack([np.full(len(mesh.faces), 3), mesh.faces]).ravel()
+    return [np.asarray(vertices, dtype=np.float64) for vertices, _ in module.compute_vhacd(mesh.vertices, counted)]
+
+
+@cache
+def _read(path: str, content: str) -> tuple[Array, IntArray]:
+    """Vertices and faces of a file; `content` is its hash, so that a changed file is read again."""
+    import trimesh
+
+    try:
+        found: Any = trimesh.load(path, force="mesh", process=False)
+        vertices, faces = np.array(found.vertices, dtype=np.float64), np.array(found.faces, dtype=np.int64)
+    except Exception as error:  # trimesh raises whatever its readers do
+        raise AssetError(f"{path}: not a readable mesh: {type(error).__name__}: {error}") from error
+    if not len(faces):
+        raise AssetError(f"{path}: holds no triangles")
+    return vertices, faces
+
+
+def _content_hash(path: str | os.PathLike[str]) -> str:
+    try:
+        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    except OSError as error:
+        raise AssetError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _cache_folder() -> Path:
+    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    try:
+        base.mkdir(parents=True, exist_ok=True)
+        return base / "spatialops" / "parts" if os.access(base, os.W_OK) else Path(tempfile.gettempdir()) / "spatialops"
+    except OSError:
+        return Path(tempfile.gettempdir()) / "spatialops"

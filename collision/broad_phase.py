@@ -1,0 +1,113 @@
+"""Which pairs are near: balls about all geoms, all pairs of a small scene, sweep and prune along x in a large one."""
+
+from __future__ import annotations
+
+import math
+
+from spatialops._arrays import Array, IntArray
+from spatialops._jit import inlined, kernel
+from spatialops.algebra.vectors import dot, minus, put3, vec3
+from spatialops.collision._layout import GEOM_BOUND, GEOM_NORMAL, GEOM_SHAPE, HALF_SPACE, PLACE
+
+SWEEP_FROM = 64  # geoms; below, going through all pairs is faster than sorting
+
+
+@inlined
+def bound_gap(geom_ints: IntArray, geoms: Array, places: Array, a: int, b: int) -> float:
+    """A lower bound of the distance between two geoms, from balls about them; for spheres the distance itself."""
+    line = minus(vec3(places, a, PLACE), vec3(places, b, PLACE))
+    if geom_ints[b, GEOM_SHAPE] == HALF_SPACE:
+        return dot(line, vec3(geoms, b, GEOM_NORMAL)) - geoms[a, GEOM_BOUND]
+    return math.sqrt(dot(line, line)) - geoms[a, GEOM_BOUND] - geoms[b, GEOM_BOUND]
+
+
+@kernel
+def renew_near_pairs(
+    geom_ints: IntArray,
+    geoms: Array,
+    pairs: IntArray,
+    pair_rows: IntArray,
+    places: Array,
+    kept: Array,
+    skin: float,
+    near: IntArray,
+) -> int:
+    """Rows of `pairs` whose gap may fall below `skin` / 2 before any geom has moved by `skin` / 4; returns how many.
+
+    `near[-1]` holds the count of the last renewal (-1: never), `kept` the positions then. `pair_rows` has the row of
+    every pair of geoms (-1: none) and, after that, a row for the order along x; it is empty for a small scene.
+    """
+    last = near.size - 1
+    if near[last] >= 0:
+        moved = 0.0
+        for g in range(kept.shape[0]):
+            step = minus(vec3(places, g, PLACE), vec3(kept, g, 0))
+            moved = max(moved, dot(step, step))
+        if moved < 0.0625 * skin * skin:
+            return near[last]
+    count = 0
+    if pair_rows.shape[0] > 0:
+        count = sweep(geom_ints, geoms, pairs, pair_rows, places, skin, near)
+    else:
+        for p in range(pairs.shape[0]):
+            if bound_gap(geom_ints, geoms, places, pairs[p, 0], pairs[p, 1]) < skin:
+                near[count] = p
+                count += 1
+    for g in range(kept.shape[0]):
+        put3(kept, g, 0, vec3(places, g, PLACE))
+    near[last] = count
+    return count
+
+
+@inlined
+def low_end(geom_ints: IntArray, geoms: Array, places: Array, g: int) -> float:
+    """Where a geom begins along x."""
+    return -1e300 if geom_ints[g, GEOM_SHAPE] == HALF_SPACE else places[g, PLACE] - geoms[g, GEOM_BOUND]
+
+
+@kernel
+def sweep(
+    geom_ints: IntArray, geoms: Array, pairs: IntArray, pair_rows: IntArray, places: Array, skin: float, near: IntArray
+) -> int:
+    """Near pairs of a large scene: geoms as they begin along x, each against those that begin before it ends.
+
+    The order is kept from one renewal to the next, so that sorting by insertion has little to do. Pairs are listed in
+    the order of their rows, as without sweeping.
+    """
+    n, count = pair_rows.shape[1], 0
+    order = pair_rows[n]
+    for i in range(1, n):
+        g, j = order[i], i
+        start = low_end(geom_ints, geoms, places, g)
+        while j > 0 and low_end(geom_ints, geoms, places, order[j - 1]) > start:
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = g
+    for i in range(n):
+        g = order[i]
+        end = places[g, PLACE] + geoms[g, GEOM_BOUND] + skin
+        if geom_ints[g, GEOM_SHAPE] == HALF_SPACE:
+            end = 1e300
+        for j in range(i + 1, n):
+            if low_end(geom_ints, geoms, places, order[j]) > end:
+                break
+            p = pair_rows[g, order[j]]
+            if p >= 0 and bound_gap(geom_ints, geoms, places, pairs[p, 0], pairs[p, 1]) < skin:
+                near[count] = p
+                count += 1
+    sort(near, count)
+    return count
+
+
+@kernel
+def sort(numbers: IntArray, count: int) -> None:
+    """Put numbers in order, in place (D. L. Shell, 1959)."""
+    step = count // 2
+    while step > 0:
+        for i in range(step, count):
+            number, j = numbers[i], i
+            while j >= step and numbers[j - step] > number:
+                numbers[j] = numbers[j - step]
+                j -= step
+            numbers[j] = number
+        step = 1 if step == 2 else step * 5 // 11

@@ -1,0 +1,61 @@
+"""Checks of what shapes are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.errors import ShapeError
+
+
+def freeze(shape: Any, **values: Any) -> None:
+    """Set fields of a frozen dataclass; arrays can no longer be written to."""
+    for name, value in values.items():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        object.__setattr__(shape, name, value)
+
+
+def positive_lengths(shape: Any, kind: str, *names: str) -> None:
+    """Refuse fields that are not positive numbers."""
+    for name in names:
+        value = getattr(shape, name)
+        if not is_number(value) or not 0.0 < value < np.inf:
+            raise ShapeError(f"{kind}: {name} must be a positive number, got {value!r} m")
+
+
+def three_lengths(shape: Any, kind: str, name: str) -> None:
+    """Refuse a field that is not three positive numbers; it is kept as a tuple."""
+    values = three(f"{kind}: {name}", getattr(shape, name))
+    if not (values > 0.0).all():
+        raise ShapeError(f"{kind}: {name} must be 3 positive numbers, got {getattr(shape, name)!r} m")
+    object.__setattr__(shape, name, tuple(float(x) for x in values))
+
+
+def rows_of_three(name: str, values: Any) -> Array:
+    """A copy as finite numbers (n, 3)."""
+    try:
+        rows = np.array(values, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ShapeError(f"{name}: expected numbers of shape (n, 3)") from None
+    if rows.ndim != 2 or rows.shape[1] != 3 or not np.isfinite(rows).all():
+        raise ShapeError(f"{name}: expected finite numbers of shape (n, 3), got shape {rows.shape}")
+    return rows
+
+
+def is_number(value: Any) -> bool:
+    """Whether this is a real number, and not a truth value."""
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
+def three(name: str, values: Any) -> Array:
+    """A copy as three finite numbers."""
+    try:
+        vector = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ShapeError(f"{name}: expected 3 numbers, got {values!r}") from None
+    if vector.shape != (3,) or not np.isfinite(vector).all():
+        raise ShapeError(f"{name}: expected 3 finite numbers, got {values!r}")
+    return vector

@@ -1,0 +1,202 @@
+"""Geoms as the tables that kernels work on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops.collision import _layout as at
+from spatialops.collision.hull import Polyhedron, box_polyhedron
+from spatialops.collision.shapes import (
+    FIXED,
+    Box,
+    Capsule,
+    Cone,
+    ConvexHull,
+    Cylinder,
+    Ellipsoid,
+    Geom,
+    HalfSpace,
+    HeightField,
+    Mesh,
+    Shape,
+    Sphere,
+)
+from spatialops.collision.triangles import SurfaceTables, surface_tables
+
+
+class GeomTables(NamedTuple):
+    """Rows of geoms (and one for a mesh's triangle), rows of corners, planes and boxes, lists of corners and faces."""
+
+    ints: IntArray
+    floats: Array
+    solids: Array
+    lists: IntArray
+
+
+class Placed(NamedTuple):
+    """Where a geom is fixed: body and link (-1: the world), position and rotation in link axes."""
+
+    body: int
+    link: int
+    position: Array
+    rotation: Array
+
+
+def geom_tables(geoms: Sequence[Geom], places: Sequence[Placed]) -> GeomTables:
+    """Tables of geoms; a last row, of no geom, stands for the triangle of a mesh that is being looked at."""
+    n = len(geoms)
+    ints, floats = np.zeros((n + 1, at.GEOM_INTS), dtype=np.int64), np.zeros((n + 1, at.GEOM_COLUMNS))
+    store = _Store()
+    for row, values, geom, place in zip(ints, floats, geoms, places):
+        row[[at.GEOM_LINK, at.GEOM_BODY]] = place.link, place.body
+        values[at.GEOM_OFFSET : at.GEOM_OFFSET + 3] = place.position
+        values[[at.GEOM_FRICTION, at.GEOM_RESTITUTION, at.GEOM_MARGIN]] = geom.friction, geom.restitution, geom.margin
+        values[at.GEOM_TURN : at.GEOM_TURN + 9] = place.rotation.ravel()
+        _put_shape(row, values, geom, place, store)
+    _put_prism(ints[n], floats[n], store)
+    return GeomTables(ints, floats, store.solids(), store.lists())
+
+
+def bounding_radius(shape: Shape) -> float:
+    """Radius (m) of a ball about a shape's middle that holds it; 1 for what has no bound or does not move."""
+    if isinstance(shape, Sphere):
+        return float(shape.radius)
+    if isinstance(shape, Capsule):
+        return 0.5 * shape.length + shape.radius
+    if isinstance(shape, Box):
+        return float(0.5 * np.linalg.norm(shape.size))
+    if isinstance(shape, (Cylinder, Cone)):
+        return float(np.hypot(0.5 * shape.length, shape.radius))
+    if isinstance(shape, Ellipsoid):
+        return float(max(shape.semi_axes))
+    if isinstance(shape, ConvexHull):
+        return float(np.linalg.norm(shape.vertices - _middle(shape), axis=1).max())
+    return 1.0
+
+
+def least_width(shape: Shape) -> float:
+    """A length (m) of the order of half the shape's least width; 1 for what does not move."""
+    if isinstance(shape, (Sphere, Capsule)):
+        return float(shape.radius)
+    if isinstance(shape, Box):
+        return 0.5 * min(shape.size)
+    if isinstance(shape, (Cylinder, Cone)):
+        return min(0.5 * shape.length, float(shape.radius))
+    if isinstance(shape, Ellipsoid):
+        return float(min(shape.semi_axes))
+    if isinstance(shape, ConvexHull):
+        spans = shape.vertices @ shape.solid.planes[:, :3].T
+        return float(0.5 * np.ptp(spans, axis=0).min())
+    return 1.0
+
+
+def pair_slots(a: Shape, b: Shape) -> int:
+    """How many contacts a pair may have at once."""
+    if isinstance(b, (Mesh, HeightField)):
+        return at.MANY_POINTS
+    round_one = any(isinstance(shape, (Sphere, Ellipsoid)) for shape in (a, b))
+    return 1 if round_one else at.MAX_POINTS
+
+
+def _middle(shape: ConvexHull) -> Array:
+    return 0.5 * (shape.vertices.min(axis=0) + shape.vertices.max(axis=0))
+
+
+def _put_shape(row: IntArray, values: Array, geom: Geom, place: Placed, store: _Store) -> None:
+    shape, size = geom.shape, values[at.GEOM_SIZE : at.GEOM_SIZE + 3]
+    values[at.GEOM_BOUND] = bounding_radius(shape)
+    values[at.GEOM_WIDTH] = 1e300 if isinstance(shape, FIXED) else least_width(shape)
+    if isinstance(shape, Sphere):
+        row[at.GEOM_SHAPE], values[at.GEOM_RADIUS] = at.SPHERE, shape.radius
+    elif isinstance(shape, HalfSpace):
+        normal = np.asarray(shape.normal) if np.array_equal(geom.turn, np.eye(3)) else geom.turn @ shape.normal
+        row[at.GEOM_SHAPE], values[at.GEOM_NORMAL : at.GEOM_NORMAL + 3] = at.HALF_SPACE, normal
+    elif isinstance(shape, Capsule):
+        row[at.GEOM_SHAPE], values[at.GEOM_RADIUS], size[2] = at.CAPSULE, shape.radius, 0.5 * shape.length
+    elif isinstance(shape, Box):
+        row[at.GEOM_SHAPE], size[:] = at.BOX, 0.5 * np.asarray(shape.size)
+        store.put(row, box_polyhedron(shape.size), np.zeros(3))
+    elif isinstance(shape, (Cylinder, Cone)):
+        row[at.GEOM_SHAPE] = at.CYLINDER if isinstance(shape, Cylinder) else at.CONE
+        size[:] = shape.radius, shape.radius, 0.5 * shape.length
+    elif isinstance(shape, Ellipsoid):
+        row[at.GEOM_SHAPE], size[:] = at.ELLIPSOID, shape.semi_axes
+    elif isinstance(shape, ConvexHull):
+        middle = _middle(shape)
+        row[at.GEOM_SHAPE] = at.HULL
+        values[at.GEOM_OFFSET : at.GEOM_OFFSET + 3] += place.rotation @ middle
+        store.put(row, shape.solid, middle)
+    elif isinstance(shape, (Mesh, HeightField)):
+        vertices, faces = (shape.vertices, shape.faces) if isinstance(shape, Mesh) else shape.triangles()
+        middle = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
+        row[at.GEOM_SHAPE] = at.MESH
+        values[at.GEOM_OFFSET : at.GEOM_OFFSET + 3] += place.rotation @ middle
+        values[at.GEOM_BOUND] = np.linalg.norm(vertices - middle, axis=1).max()
+        # It does not move: its corners are kept along the world's axes.
+        store.put_surface(row, surface_tables((vertices - middle) @ place.rotation.T, faces))
+
+
+def _put_prism(row: IntArray, values: Array, store: _Store) -> None:
+    """A triangle with a copy of it behind: corners and planes are written when it is looked at."""
+    row[at.GEOM_SHAPE], row[[at.GEOM_LINK, at.GEOM_BODY]] = at.HULL, -1
+    values[at.GEOM_TURN : at.GEOM_TURN + 9] = np.eye(3).ravel()
+    values[at.GEOM_BOUND] = 1e30  # what it touches is the measure
+    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1], [1, 0, -1], [0, 1, -1]], dtype=np.float64)
+    faces = [[0, 1, 2], [3, 5, 4], [0, 3, 4, 1], [1, 4, 5, 2], [2, 5, 3, 0]]
+    store.put(row, Polyhedron(corners, tuple(np.array(f) for f in faces), np.zeros((5, 4))), np.zeros(3))
+
+
+class _Store:
+    """Rows and lists of all geoms, one after the other."""
+
+    def __init__(self) -> None:
+        self._rows: list[Array] = []
+        self._size = 0
+        self._lists: list[int] = []
+
+    def put(self, row: IntArray, solid: Polyhedron, middle: Array) -> None:
+        """A polyhedron, seen from `middle`."""
+        planes = solid.planes.copy()
+        planes[:, 3] -= planes[:, :3] @ middle
+        row[[at.GEOM_VERTICES, at.GEOM_VERTEX_COUNT]] = self._add(solid.vertices - middle), len(solid.vertices)
+        row[[at.GEOM_FACES, at.GEOM_FACE_COUNT]] = self._add(planes), len(planes)
+        row[at.GEOM_LOOPS] = self._add_lists(solid.faces)
+        row[at.GEOM_FANS] = self._add_lists(solid.fans())
+
+    def put_surface(self, row: IntArray, surface: SurfaceTables) -> None:
+        """Triangles with their neighbours, and a tree of boxes about them."""
+        row[[at.GEOM_VERTICES, at.GEOM_VERTEX_COUNT]] = self._add(surface.vertices), len(surface.vertices)
+        row[[at.GEOM_FACES, at.GEOM_FACE_COUNT]] = self._add(surface.planes), len(surface.planes)
+        row[at.GEOM_LOOPS] = len(self._lists)
+        self._lists += surface.triangles.ravel().tolist()
+        row[at.GEOM_FANS] = len(self._lists)
+        first = self._add(surface.boxes)
+        self._lists += [first, len(surface.nodes), *surface.nodes.ravel().tolist()]
+
+    def _add(self, rows: Array) -> int:
+        padded = np.zeros((len(rows), at.SOLID_COLUMNS))
+        padded[:, : rows.shape[1]] = rows
+        self._rows.append(padded)
+        self._size += len(rows)
+        return self._size - len(rows)
+
+    def _add_lists(self, lists: Sequence[Sequence[int] | IntArray]) -> int:
+        start = len(self._lists)
+        place = start + len(lists) + 1
+        for one in lists:
+            self._lists.append(place)
+            place += len(one)
+        self._lists.append(place)
+        for one in lists:
+            self._lists += [int(i) for i in one]
+        return start
+
+    def solids(self) -> Array:
+        return np.concatenate([*self._rows, np.zeros((1, at.SOLID_COLUMNS))])
+
+    def lists(self) -> IntArray:
+        return np.array([*self._lists, 0], dtype=np.int64)

@@ -1,0 +1,213 @@
+"""Manifolds: where the faces that two shapes turn towards each other overlap, as a few well-spread points.
+
+Seen along the normal, the face of one shape is clipped by the edges of the other's (I. E. Sutherland, G. W. Hodgman,
+*Reentrant polygon clipping*, 1974), always A's by B's where both are faces: names of the points (a corner of A on B's
+face, a crossing of two edges, a corner of B on A's face) then do not depend on which face is the more upright one. A
+corner is outside only by more than a small tolerance, so that faces of equal outline keep their corners.
+"""
+
+from __future__ import annotations
+
+import math
+
+from spatialops._arrays import Array, IntArray, Vec3
+from spatialops._jit import inlined, kernel
+from spatialops.algebra.vectors import cross, dot, minus, plus_scaled, put3, scaled, vec3
+from spatialops.collision._layout import AT_GAP, AT_NORMAL, AT_POINT, FACE
+
+STEEP = 0.05  # cosine: a face that stands more upright than this against the normal bears no manifold
+EVEN = 5e-5  # of the size: gaps that differ by less do not decide which points are kept
+SKEW = (0.62, 0.47, 0.63)  # an odd direction: seldom are two outer points equally far along it
+
+
+@inlined
+def face_normal(rows: Array, count: int) -> Vec3:
+    """Unit normal of a polygon (Newell)."""
+    total, first = (0.0, 0.0, 0.0), vec3(rows, 0, 0)
+    for i in range(1, count - 1):
+        total = plus_scaled(total, 1.0, cross(minus(vec3(rows, i, 0), first), minus(vec3(rows, i + 1, 0), first)))
+    return scaled(1.0 / math.sqrt(dot(total, total)), total)
+
+
+@kernel
+def clip(
+    subject: Array,
+    names: IntArray,
+    count: int,
+    other: Array,
+    other_names: IntArray,
+    sides: int,
+    n: Vec3,
+    tolerance: float,
+    spare: Array,
+    spare_names: IntArray,
+) -> int:
+    """Clip a polygon or segment (in place) by the edges of a polygon, seen along n. The count that is left.
+
+    Columns of `names`: the features of the subject and of the other at a point, and the edge that begins there, of the
+    subject (>= 0) or of the other (-1 - its place).
+    """
+    turning = dot(face_normal(other, sides), n)
+    for s in range(sides):
+        p, q = vec3(other, s, 0), vec3(other, (s + 1) % sides, 0)
+        inward = cross(n, minus(q, p))
+        length = math.sqrt(dot(inward, inward))
+        if length < 1e-12:
+            continue
+        inward = scaled(math.copysign(1.0 / length, turning), inward)
+        count = clip_by(subject, names, count, p, inward, s, other_names, sides, tolerance, spare, spare_names)
+        if count == 0:
+            return 0
+    return count
+
+
+@kernel
+def clip_by(
+    subject: Array,
+    names: IntArray,
+    count: int,
+    p: Vec3,
+    inward: Vec3,
+    side: int,
+    other_names: IntArray,
+    sides: int,
+    tolerance: float,
+    spare: Array,
+    spare_names: IntArray,
+) -> int:
+    """Clip by one edge: what lies on its inner side stays, with the points where the outline crosses it."""
+    kept, closed = 0, count > 2
+    for i in range(count):
+        after = (i + 1) % count
+        a, b = vec3(subject, i, 0), vec3(subject, after, 0)
+        da, db = dot(minus(a, p), inward) + tolerance, dot(minus(b, p), inward) + tolerance
+        if da >= 0.0:
+            put3(spare, kept, 0, a)
+            for j in range(3):
+                spare_names[kept, j] = names[i, j]
+            kept += 1
+        if (closed or after > i) and (da >= 0.0) != (db >= 0.0) and kept < spare.shape[0]:
+            put3(spare, kept, 0, plus_scaled(a, da / (da - db), minus(b, a)))
+            edge = names[i, 2]
+            if edge >= 0:  # an edge of the subject crosses one of the other
+                spare_names[kept, 0], spare_names[kept, 1] = edge, other_names[side, 1]
+            else:  # two edges of the other meet at its corner
+                corner = side if (-1 - edge + 1) % sides == side else (side + 1) % sides
+                spare_names[kept, 0], spare_names[kept, 1] = FACE, other_names[corner, 0]
+            spare_names[kept, 2] = edge if da < 0.0 else -1 - side
+            kept += 1
+        if kept == spare.shape[0]:
+            break
+    for i in range(kept):
+        put3(subject, i, 0, vec3(spare, i, 0))
+        for j in range(3):
+            names[i, j] = spare_names[i, j]
+    return kept
+
+
+@kernel
+def face_points(
+    subject: Array,
+    names: IntArray,
+    count: int,
+    other: Array,
+    sides: int,
+    n: Vec3,
+    flip: bool,
+    origin: Vec3,
+    found: Array,
+    found_names: IntArray,
+) -> int:
+    """Contacts at the points of a clipped subject over the other's plane; `flip` where the subject belongs to B."""
+    plane, room = face_normal(other, sides), found.shape[0]
+    slope, base = dot(plane, n), vec3(other, 0, 0)
+    if abs(slope) < STEEP:
+        return 0
+    for i in range(min(count, room)):
+        point = vec3(subject, i, 0)
+        height = dot(minus(point, base), plane) / slope  # above the plane, along n
+        gap = -height if flip else height
+        put3(found, i, AT_POINT, plus_scaled(plus_scaled(point, -0.5 * height, n), 1.0, origin))
+        put3(found, i, AT_NORMAL, n)
+        found[i, AT_GAP] = gap
+        found_names[i, 0], found_names[i, 1] = names[i, 0], names[i, 1]
+        if flip:
+            found_names[i, 0], found_names[i, 1] = names[i, 1], names[i, 0]
+    return min(count, room)
+
+
+@kernel
+def edge_points(
+    a: Array, names_a: IntArray, b: Array, names_b: IntArray, n: Vec3, origin: Vec3, found: Array, found_names: IntArray
+) -> int:
+    """Contacts of two segments side by side: the ends of what they share, seen along n; none where they cross."""
+    p, q = vec3(a, 0, 0), vec3(b, 0, 0)
+    u, w = minus(vec3(a, 1, 0), p), minus(vec3(b, 1, 0), q)
+    u_flat, w_flat = plus_scaled(u, -dot(u, n), n), plus_scaled(w, -dot(w, n), n)
+    length, width = math.sqrt(dot(u_flat, u_flat)), math.sqrt(dot(w_flat, w_flat))
+    turn = cross(u_flat, w_flat)
+    if length < 1e-12 or width < 1e-12 or math.sqrt(dot(turn, turn)) > 0.02 * length * width:
+        return 0
+    along = scaled(1.0 / (length * length), u_flat)
+    s, t = dot(minus(q, p), along), dot(minus(plus_scaled(q, 1.0, w), p), along)
+    low, high = max(0.0, min(s, t)), min(1.0, max(s, t))
+    if high - low < 1e-3 * min(1.0, width / length):
+        return 0
+    for i in range(2):
+        x = low if i == 0 else high
+        on_a = plus_scaled(p, x, u)
+        y = min(max((x - s) / (t - s), 0.0), 1.0)
+        on_b = plus_scaled(q, y, w)
+        gap = dot(minus(on_a, on_b), n)
+        put3(found, i, AT_POINT, plus_scaled(plus_scaled(scaled(0.5, on_a), 0.5, on_b), 1.0, origin))
+        put3(found, i, AT_NORMAL, n)
+        found[i, AT_GAP] = gap
+        mine = x == 0.0 or x == 1.0
+        found_names[i, 0] = names_a[0 if x == 0.0 else 1, 0] if mine else names_a[0, 1]
+        found_names[i, 1] = names_b[0, 1] if mine else names_b[0 if (x == s) else 1, 0]
+    return 2
+
+
+@kernel
+def spread(found: Array, names: IntArray, count: int, size: float, limit: int) -> int:
+    """Keep four of many points: the outermost of the deepest, the farthest from it, the farthest beside their line.
+
+    A point takes another's place only where it is better by a margin: rounding does not change which ones are kept.
+    """
+    if count <= limit:
+        return count
+    lowest, best, most = 1e300, 0, -1e300
+    for i in range(count):
+        lowest = min(lowest, found[i, AT_GAP])
+    for i in range(count):
+        along = dot(minus(vec3(found, i, AT_POINT), vec3(found, 0, AT_POINT)), SKEW)
+        if found[i, AT_GAP] <= lowest + EVEN * size and along > most + 1e-3 * size:
+            best, most = i, along
+    swap(found, names, 0, best)
+    first, n = vec3(found, 0, AT_POINT), vec3(found, 0, AT_NORMAL)
+    best, most = 1, -1.0
+    for i in range(1, count):
+        line = minus(vec3(found, i, AT_POINT), first)
+        if dot(line, line) > most * (1.0 + 1e-3) + 1e-9 * size * size:
+            best, most = i, dot(line, line)
+    swap(found, names, 1, best)
+    across, kept = cross(n, minus(vec3(found, 1, AT_POINT), first)), 2
+    for side in range(2):
+        best, most = -1, 1e-6 * size * math.sqrt(dot(across, across))
+        for i in range(kept, count):
+            reach = dot(minus(vec3(found, i, AT_POINT), first), across) * (1.0 if side == 0 else -1.0)
+            if reach > most * (1.0 + 1e-3):
+                best, most = i, reach
+        if best >= 0:
+            swap(found, names, kept, best)
+            kept += 1
+    return kept
+
+
+@inlined
+def swap(found: Array, names: IntArray, i: int, j: int) -> None:
+    if i != j:
+        for k in range(found.shape[1]):
+            found[i, k], found[j, k] = found[j, k], found[i, k]
+        for k in range(2):
+            names[i, k], names[j, k] = names[j, k], names[i, k]

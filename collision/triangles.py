@@ -1,0 +1,72 @@
+"""Surfaces of triangles as tables: planes, neighbours, and a tree of boxes to find triangles by."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+
+LEAF = 4  # triangles a leaf of the tree holds at most
+TRIANGLE_INTS = 6  # corners, and the neighbours across the edges that begin at them (-1: none)
+NODE_INTS = 2  # first and last of its triangles, or -1 - (left child) and the right child
+
+
+class SurfaceTables(NamedTuple):
+    """Rows: vertices (v, 3), planes (f, 4), triangles (f, 6), boxes (n, 6) and nodes (n, 2) of the tree."""
+
+    vertices: Array
+    planes: Array
+    triangles: IntArray
+    boxes: Array
+    nodes: IntArray
+
+
+def surface_tables(vertices: Array, faces: IntArray) -> SurfaceTables:
+    """Tables of a surface; its triangles are put in the order of the tree's leaves."""
+    corners = vertices[faces]
+    order, boxes, nodes = _tree(corners)
+    faces, corners = faces[order], corners[order]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    planes = np.column_stack([normals, np.einsum("fi,fi->f", normals, corners.mean(axis=1))])
+    return SurfaceTables(vertices, planes, np.hstack([faces, _neighbours(vertices, faces)]), boxes, nodes)
+
+
+def _neighbours(vertices: Array, faces: IntArray) -> IntArray:
+    """Triangle across each edge (f, 3), -1 where there is none; corners at the same place are one."""
+    _, number = np.unique(vertices, axis=0, return_inverse=True)
+    corners = number.reshape(-1)[faces]
+    found: dict[tuple[int, int], int] = {}
+    for f, (a, b, c) in enumerate(corners.tolist()):
+        for edge in ((a, b), (b, c), (c, a)):
+            found[edge] = f
+    result = np.full(faces.shape, -1, dtype=np.int64)
+    for f, (a, b, c) in enumerate(corners.tolist()):
+        for i, (u, v) in enumerate(((a, b), (b, c), (c, a))):
+            result[f, i] = found.get((v, u), -1)
+    return result
+
+
+def _tree(corners: Array) -> tuple[IntArray, Array, IntArray]:
+    """Halve the triangles along the longest side of their centres' box until few are left."""
+    low, high, centres = corners.min(axis=1), corners.max(axis=1), corners.mean(axis=1)
+    order, boxes, nodes = np.arange(len(corners)), list[Array](), list[list[int]]()
+    todo: list[tuple[int, int, int]] = [(0, len(corners), -1)]
+    while todo:
+        first, last, above = todo.pop()
+        inside, node = order[first:last], len(nodes)
+        boxes.append(np.concatenate([low[inside].min(axis=0), high[inside].max(axis=0)]))
+        nodes.append([first, last])
+        if above >= 0:
+            nodes[above][1] = node
+        if last - first <= LEAF:
+            continue
+        nodes[node][0] = -1 - (node + 1)  # the left child comes next; the right one writes itself in
+        axis = int(np.ptp(centres[inside], axis=0).argmax())
+        order[first:last] = inside[np.argsort(centres[inside, axis], kind="stable")]
+        middle = (first + last) // 2
+        todo.append((middle, last, node))
+        todo.append((first, middle, -1))
+    return order, np.array(boxes), np.array(nodes, dtype=np.int64)
