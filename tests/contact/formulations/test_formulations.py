@@ -176,3 +176,28 @@ def test_formulations_by_name():
     for wrong in ("osc", FORMULATIONS["os"], 3, None):
         with pytest.raises(ArgumentError, match="formulation"):
             check_formulation(wrong)
+
+
+@pytest.mark.slow
+def test_all_agree_on_hundreds():
+    """Every answer obeys the laws; where two differ, both do: the velocity is not unique then."""
+    unique = unsolved = 0
+    for number in range(300):
+        rng = np.random.default_rng([3, number])
+        m, loops = int(rng.integers(0, 6)), int(rng.integers(0, 4))
+        problem = random_problem(rng, m, n=int(rng.integers(2, 9)), loops=loops, armature=False)
+        answers = []
+        for name in EVERY:
+            formulation = FORMULATIONS[name](4)
+            solution = solve(formulation.assemble(problem))
+            if solution.solved:
+                answers.append(formulation.recover(problem, solution))
+                check_laws(problem, answers[-1], 4, tolerance=1e-7)
+        unsolved += len(EVERY) - len(answers)
+        scale = max(np.abs(problem.velocity).max(), 1e-12)
+        apart = [np.abs(answer.velocity - answers[0].velocity).max() / scale for answer in answers]
+        unique += max(apart, default=0.0) <= 1e-8
+        if max(apart, default=0.0) > 1e-8:  # nothing in between: another solution, not a poor one
+            assert max(apart) > 1e-5
+    assert unique >= 280
+    assert unsolved <= 18
