@@ -9,7 +9,7 @@ from spatialops.collision._layout import (
     CONTACT_PAIR,
     GAP,
 )
-from spatialops.collision.detector import pair_gap, place_geoms
+from spatialops.collision.detector import is_simple, pair_gap, place_geoms
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.simulation._layout import (
     PIECES,
@@ -61,15 +61,21 @@ def violating_pairs(t: Tables) -> int:
     count = 0
     for i in range(t.control[SEEN]):
         fast = t.seen[i, GAP] < -t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]
-        if fast and count < t.lcp_ints.size:
+        if fast and count < t.lcp_vectors.size:
             t.lcp_ints[count] = t.seen_ints[i, CONTACT_PAIR]
             count += 1
     return count
 
 
 @kernel
-def lowest_gap(t: Tables, q: Array, count: int) -> float:
-    """Smallest gap of the gathered pairs at q."""
+def lowest_gap(t: Tables, q: Array, count: int, store: int) -> float:
+    """Smallest gap of the gathered pairs at q, above what counts as touching for each.
+
+    With `store` 1 the gaps are kept, at the start of the piece; with 2 what counts is found from them, at its end. A
+    pair of shapes with faces may touch in one point already when another one arrives. Its gap is then that of the
+    resting point, and goes on falling when the other one passes it: it counts as arrived a hundredth of the way down.
+    A pair of spheres has but one point.
+    """
     poses_kernel(t.tree, t.links, q, t.work)
     place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
     lowest = 1e300
@@ -77,7 +83,13 @@ def lowest_gap(t: Tables, q: Array, count: int) -> float:
         p = t.lcp_ints[i]
         a, b = t.pairs[p, 0], t.pairs[p, 1]
         gap = pair_gap(t.geom_ints, t.geoms, t.solids, t.lists, t.centers, a, b, t.shape_rows, t.shape_ints)
-        lowest = min(lowest, gap)
+        if store == 1:
+            t.lcp_vectors[i] = gap
+        if store == 2:
+            rests = t.lcp_vectors[i] <= t.settings[TOUCH] and not is_simple(t.geom_ints, a, b)
+            start = min(t.lcp_vectors[i], 0.0)
+            t.lcp_vectors[i] = start - max(0.01 * (start - gap), 0.1 * t.settings[TOUCH]) if rests else 0.0
+        lowest = min(lowest, gap - t.lcp_vectors[i] if store != 1 else gap)
     return lowest
 
 
@@ -86,14 +98,16 @@ def time_of_impact(t: Tables, count: int) -> float:
     """Fraction of the piece at which the first of the gathered pairs touches (Illinois); 1 where none was apart."""
     q_x = t.vectors[Q_X, : t.q.size]
     low, high = 0.0, 1.0
-    above, below = lowest_gap(t, t.q, count), lowest_gap(t, q_x, count)
-    if above <= 0.0:
+    lowest_gap(t, t.q, count, 1)
+    below = lowest_gap(t, q_x, count, 2)
+    above = lowest_gap(t, t.q, count, 0)
+    if above <= 0.0 or below >= 0.0:
         return 1.0
     side, x = 0, 1.0
     for _ in range(60):
         x = (low * below - high * above) / (below - above)
         flow_to(t, x)
-        gap = lowest_gap(t, q_x, count)
+        gap = lowest_gap(t, q_x, count, 0)
         if abs(gap) < 1e-3 * t.settings[TOUCH] or high - low < 1e-15:
             break
         if gap > 0.0:

@@ -130,7 +130,7 @@ def test_all_shapes_and_default_colors(tmp_path: Path) -> None:
         ({"positions": np.full((FRAMES, BODIES, 3), np.inf)}, "positions must be finite"),
         ({"quaternions": np.zeros((FRAMES, BODIES, 4))}, "quaternions must not be zero"),
         ({"shapes": []}, "at least one frame and one body"),
-        ({"shapes": [{"kind": "cone"}] * BODIES}, r"shapes\[0\] has kind 'cone'"),
+        ({"shapes": [{"kind": "torus"}] * BODIES}, r"shapes\[0\] has kind 'torus'"),
         ({"shapes": [{"kind": "sphere"}] * BODIES}, "without radius"),
         ({"shapes": [{"kind": "sphere", "radius": -1}] * BODIES}, "must be positive"),
         ({"shapes": [{"kind": "box", "size": [1, 2]}] * BODIES}, r"size must have shape \(3\)"),
@@ -146,6 +146,21 @@ def test_wrong_input_is_named(tmp_path: Path, change: dict[str, Any], message: s
     with pytest.raises(RecordError, match=message):
         write_replay(tmp_path / "a.html", **{**pendulum(), **change})
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ({"kind": "mesh", "faces": [[0, 1, 2]]}, "without vertices or faces"),
+        ({"kind": "mesh", "vertices": np.eye(3), "faces": [[0, 1, 3]]}, "from 0 to 2"),
+        ({"kind": "cone", "radius": 1.0}, "without length"),
+        ({"kind": "ellipsoid", "semi_axes": [1.0, 0.0, 1.0]}, "must be positive"),
+    ],
+)
+def test_wrong_bodies_are_named(tmp_path: Path, shape: dict[str, Any], message: str) -> None:
+    motion = {**pendulum(), "shapes": [shape] * BODIES}
+    with pytest.raises(RecordError, match=message):
+        write_replay(tmp_path / "a.html", **motion)
 
 
 def test_unwritable_place_is_reported_and_left_clean(tmp_path: Path) -> None:
@@ -187,6 +202,47 @@ def test_page_runs_and_draws(tmp_path: Path) -> None:
     middle = (imread(shot)[100:450, 250:650, :3] * 255).astype(int)
     assert len(np.unique(middle.reshape(-1, 3), axis=0)) > 200
     assert middle.std() > 5
+
+
+def bodies_of_every_kind() -> dict[str, Any]:
+    """Three frames with one body of each kind in a row over a floor."""
+    corners = [[0, 0, 0], [0.4, 0, 0], [0, 0.4, 0], [0, 0, 0.4]]
+    shapes: list[dict[str, Any]] = [
+        {"kind": "sphere", "radius": 0.2},
+        {"kind": "box", "size": [0.4, 0.3, 0.2]},
+        {"kind": "capsule", "radius": 0.1, "length": 0.3},
+        {"kind": "cylinder", "radius": 0.2, "length": 0.4},
+        {"kind": "cone", "radius": 0.2, "length": 0.4},
+        {"kind": "ellipsoid", "semi_axes": [0.3, 0.2, 0.1]},
+        {"kind": "mesh", "vertices": corners, "faces": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]},
+    ]
+    positions = np.zeros((3, len(shapes), 3))
+    positions[..., 0], positions[..., 2] = 0.6 * np.arange(len(shapes)), 0.3
+    quaternions = np.zeros((3, len(shapes), 4))
+    quaternions[..., 3] = 1.0
+    return {"times": [0.0, 0.5, 1.0], "shapes": shapes, "positions": positions, "quaternions": quaternions}
+
+
+@needs_browser
+def test_every_kind_of_body_is_drawn(tmp_path: Path) -> None:
+    """Every body changes the picture: without it, it is another one."""
+    from matplotlib.image import imread
+
+    motion, pictures = bodies_of_every_kind(), []
+    ground = {**motion["shapes"][-1], "position": [0, 1, 0], "quaternion": [0, 0, 0, 1]}
+    for hidden in (None, 4, 5, 6):
+        moved = motion["positions"].copy()
+        if hidden is not None:
+            moved[:, hidden, 1] += 0.5
+        page = write_replay(tmp_path / f"{hidden}.html", **{**motion, "positions": moved}, fixtures=[FLOOR, ground])
+        shot = tmp_path / f"{hidden}.png"
+        dom = browse(page.as_uri(), tmp_path / "profile", "--dump-dom", f"--screenshot={shot}")
+        if not shot.exists():
+            browse(page.as_uri(), tmp_path / "profile", f"--screenshot={shot}")
+        assert 'data-ready="true"' in dom
+        assert "data-error" not in dom
+        pictures.append(imread(shot)[..., :3])
+    assert all(np.abs(other - pictures[0]).max() > 0.1 for other in pictures[1:])
 
 
 @needs_browser
