@@ -35,7 +35,9 @@ class Elimination:
             rank = int((np.abs(np.diag(R)) > _RANK).sum())
             self.chosen, self._Q, self._R = order[:rank], Q[:, :rank], R[:rank, :rank]
         self._lengths = lengths[self.chosen]
-        self._y = linalg.solve_triangular(self._R, velocities[self.chosen] / self._lengths, trans="T")
+        self._rows = rows[self.chosen] / self._lengths[:, None]
+        self._u = velocities[self.chosen] / self._lengths
+        self._y = linalg.solve_triangular(self._R, self._u, trans="T")
 
     def reduce(self, L: Array, velocities: Array) -> tuple[Array, Array]:
         """Rows L (n, nv) and their velocities (n,) as others see them while the eliminated ones are held.
@@ -54,5 +56,8 @@ class Elimination:
     def impulses(self, x: Array) -> Array:
         """Impulses (k,) on the eliminated rows when all others add up to x = L^T p (nv,); zero on dependent ones."""
         p = np.zeros(self.size)
-        p[self.chosen] = -linalg.solve_triangular(self._R, self._y + self._Q.T @ x) / self._lengths
+        first = -linalg.solve_triangular(self._R, self._y + self._Q.T @ x)
+        left = self._u + self._rows @ (self._rows.T @ first + x)  # one step of refinement, for rows nearly dependent
+        step = linalg.solve_triangular(self._R, linalg.solve_triangular(self._R, left, trans="T"))
+        p[self.chosen] = (first - step) / self._lengths
         return p

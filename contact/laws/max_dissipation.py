@@ -14,7 +14,7 @@ problem in the null space of the Hessian, solved by `pivot`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,7 +66,7 @@ class MaxDissipation:
         Directions of friction: even.
     regularization : float, optional
         One stage: added to the diagonal of the Hessian, relative to its largest entry; > 0. Default: two stages, the
-        least of the impulses that do the same.
+        least of the impulses that do the same (`detail` says where rounding hides which those are).
     solver : str or Solver
         Of the optimality conditions, as `contact.solve` takes.
     tolerance : float
@@ -102,13 +102,17 @@ class MaxDissipation:
         z = np.maximum(found.z[:k], 0.0)
         iterations = found.iterations
         residual = conditions.residual(np.concatenate([z, found.z[k:]]))
+        detail = found.status.message
         if self.regularization is None and found.solved:
+            first = z, residual
             for rank in _RANKS:
-                z, more = _shortest(program, np.maximum(found.z[:k], 0.0), rank)
+                z, more = _shortest(program, first[0], rank)
                 iterations += more
                 residual = conditions.residual(np.concatenate([z, found.z[k:]]))
                 if residual <= self.tolerance:
                     break
+            else:
+                (z, residual), detail = first, "rounding hides which impulses are the shortest: these are others"
         p = (D @ z).reshape(-1, 3) / s
         loops = held.impulses(L[n_b:].T @ p.ravel())
         scale = np.abs(problem.velocities).max(initial=0.0)
@@ -116,7 +120,8 @@ class MaxDissipation:
         def optimality(_p: Array, _u: Array) -> Array:
             return np.array([residual * scale])
 
-        return judged(problem, p, loops, optimality, iterations, tolerance=self.tolerance, detail=found.status.message)
+        answer = judged(problem, p, loops, optimality, iterations, tolerance=self.tolerance, detail=detail)
+        return replace(answer, detail=detail) if found.solved and detail != found.status.message else answer
 
 
 def _optimality(program: _Program, regularization: float | None) -> MixedLCP:

@@ -119,6 +119,8 @@ def pivot(L: Array, u: Array, active: Any = (), *, lengths: Array | None = None,
     pivots, limit = 0, 20 * (n + L.shape[1]) + 100
     while True:
         x = factor.x
+        if not np.abs(x).max(initial=0.0) < 1e100:  # rows that hardly move and must: no factor has digits for that
+            return _by_ladder(L, u, pivots)
         w = u + L @ x
         short = w + _MET * (scale + lengths * np.sqrt(x @ x))
         short[factor.rows] = 0.0
