@@ -12,6 +12,14 @@ from spatialops.contact.formulations.nmc_os import NonMinimalOperationalSpace
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.formulations.rmc import ReducedMinimalCoordinates
 from spatialops.contact.formulations.trinkle import Trinkle
+from spatialops.contact.laws import LAWS, check_law
+from spatialops.contact.laws.cone import Cone
+from spatialops.contact.laws.convex import Convex, ConvexLawSolution
+from spatialops.contact.laws.coulomb import Coulomb
+from spatialops.contact.laws.frictionless import Frictionless
+from spatialops.contact.laws.max_dissipation import MaxDissipation
+from spatialops.contact.laws.no_slip import NoSlip
+from spatialops.contact.laws.solution import Law, LawSolution
 from spatialops.contact.lcp.bounds import Recovery
 from spatialops.contact.lcp.convex_qp import ConvexQP
 from spatialops.contact.lcp.enumeration import Enumeration
@@ -67,5 +75,16 @@ __all__ = [
     "ConvexCone",
     "ConvexSolution",
     "Residuals",
+    "LAWS",
+    "check_law",
+    "Law",
+    "LawSolution",
+    "Cone",
+    "Convex",
+    "ConvexLawSolution",
+    "Coulomb",
+    "Frictionless",
+    "MaxDissipation",
+    "NoSlip",
     "solve",
 ]

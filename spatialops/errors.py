@@ -40,7 +40,7 @@ class SolverFailed(ContactError):
     ----------
     problem : MixedLCP or ContactProblem
         What was to be solved; save it with ``problem.save(path)`` and replay it in any solver.
-    solution : LCPSolution or None
+    solution : LCPSolution, LawSolution or None
         The best point found, with its residual.
     """
 

@@ -16,6 +16,8 @@ from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.formulations import Formulation, check_formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
+from spatialops.contact.laws import check_law
+from spatialops.contact.laws.solution import Law
 from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.response import velocity_change
@@ -80,6 +82,9 @@ class Simulator:
     solver : str or Solver
         "auto" solves in the compiled loop: last step's active set, then Lemke, then the ladder of `contact.solve`;
         others, by the names that `contact.solve` takes or as objects, are called from it.
+    law : str or Law
+        "coulomb" (with `formulation` and `solver`), "cone", "convex", "no-slip", "frictionless", "max-dissipation", or
+        an object with options: see docs/laws.md. All but "coulomb" are called from the loop.
     dt : float
         Step, s.
     integrator : {"moreau", "semi-implicit", "rk4"}
@@ -115,6 +120,7 @@ class Simulator:
         *,
         formulation: str | Formulation = "os",
         solver: str | Solver = "auto",
+        law: str | Law = "coulomb",
         dt: float = 1e-3,
         integrator: str = "moreau",
         impact_threshold: float = 0.01,
@@ -132,6 +138,11 @@ class Simulator:
         self.scene = scene
         self.formulation = check_formulation(formulation)
         self.solver = check_solver(solver)
+        self.law = None if isinstance(law, str) and law == "coulomb" else check_law(law)
+        if self.law is not None and not (isinstance(formulation, str) and formulation == "os" and solver == "auto"):
+            raise ArgumentError(
+                "law: `formulation` and `solver` are options of the law 'coulomb'; others have their own"
+            )
         self.dt = scalar(dt, "dt", low=0.0, strict=True)
         self.integrator = integrator
         self.certify = certify
@@ -148,7 +159,8 @@ class Simulator:
         self._settings[[at.TOUCH, at.TOLERANCE, at.DEPTH]] = 1e-8, 1e-9, 1e-5
         self._settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * self._settings[at.MARGIN]
         self._settings[at.WIDTH] = scene.least_width
-        self._external = not (isinstance(self.formulation, OperationalSpace) and solver == "auto")
+        compiled = self.law is None and isinstance(self.formulation, OperationalSpace) and solver == "auto"
+        self._external = not compiled
         self._n_f = getattr(self.formulation, "n_f", 4)
         directions(self._n_f)
         self._single = self._tables(_capacity(scene), (1, 1))
@@ -269,6 +281,7 @@ class Simulator:
             "integrator": self.integrator,
             "formulation": repr(self.formulation),
             "solver": self.solver if isinstance(self.solver, str) else repr(self.solver),
+            "law": "coulomb" if self.law is None else repr(self.law),
             "impact_threshold": float(self._settings[at.THRESHOLD]),
             "margin": float(self._settings[at.MARGIN]),
             "redundant_rows": list(self.redundant_rows),
@@ -338,6 +351,9 @@ class Simulator:
     def _solve(self, t: Tables, fallback: bool) -> None:
         """Solve the prepared contact problem in Python."""
         problem = contact_problem(self.scene, t)
+        if self.law is not None:
+            self._solve_law(self.law, problem, t)
+            return
         formulation: Formulation = OperationalSpace(self._n_f) if fallback else self.formulation
         lcp = formulation.assemble(problem)
         solution = solve(lcp, "auto" if fallback else self.solver)
@@ -352,6 +368,21 @@ class Simulator:
             )
         impulses = formulation.recover(problem, solution).impulses
         t.impulses[: impulses.size] = impulses.ravel()
+        t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], solution.residual)
+        t.control[at.PIVOTS] += solution.iterations
+
+    def _solve_law(self, law: Law, problem: ContactProblem, t: Tables) -> None:
+        """Impulses of the prepared problem by a law of its own."""
+        solution = law.solve(problem)
+        if not solution.solved:
+            raise SolverFailed(
+                f"contact problem of {problem.n_contacts} contacts ({problem.phase}) at t = {t.monitor[at.TIME]:.6g} s "
+                f"under {law!r}: residual {solution.residual:.2e}; {solution.detail}. Save it with "
+                "error.problem.save(path) and try other laws on it",
+                problem,
+                solution,
+            )
+        t.impulses[: solution.impulses.size] = solution.impulses.ravel()
         t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], solution.residual)
         t.control[at.PIVOTS] += solution.iterations
 

@@ -1,0 +1,160 @@
+"""Impulses that dissipate most, without normal complementarity ([Z] 29-33 and 69-79), as a convex quadratic program.
+
+    min |v+|_M^2 / 2   over   f_n, beta >= 0,  mu (f_n + theta) >= sum beta,  N v+ >= -closing
+
+in f = D z, z = (f_n, beta_1 .. beta_nf) of every contact; closures are held (`Elimination`). A gap that may still close
+counts as motion of the other side: velocities are measured with `closing`, so that nothing brakes before it touches.
+The optimality conditions are a monotone LCP in z and the multipliers ([Z] 6.2.1), which the solvers of `contact.solve`
+take, and whose residual certifies the answer.
+
+Where the Hessian is singular many z are as good. One stage: a multiple of the identity is added ([Z] 6.1), which moves
+the velocity a little. Two stages ([Z] 6.2.4): among the z with the best velocity the shortest one, which is a distance
+problem in the null space of the Hessian, solved by `pivot`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, scalar
+from spatialops.contact.friction import directions
+from spatialops.contact.laws.elimination import Elimination
+from spatialops.contact.laws.pivoting import pivot
+from spatialops.contact.laws.solution import TOLERANCE, LawSolution, checked_problem, judged, unit_compliance
+from spatialops.contact.lcp.handles import Solver
+from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.problem import ContactProblem
+from spatialops.contact.solve import check_solver, solve
+
+_RANKS = (1e-9, 1e-12)  # singular values, relative to the largest, below which impulses count as moving nothing
+
+
+class _Program(NamedTuple):
+    """min |F^T z|^2 / 2 + c . z over z >= 0, C z >= d: in velocities, impulses times s."""
+
+    F: Array
+    c: Array
+    C: Array
+    d: Array
+
+
+def _program(problem: ContactProblem, rows: Array, u: Array, s: float, n_f: int) -> tuple[_Program, Array]:
+    """The program, and D (3 m, (n_f + 1) m) from z to impulses."""
+    m, width, facets = problem.n_contacts, n_f + 1, directions(n_f)
+    block = np.zeros((3, width))
+    block[0, 0], block[1:, 1:] = 1.0, facets.T
+    D = np.asarray(np.kron(np.eye(m), block), dtype=np.float64)
+    F = D.T @ rows / np.sqrt(s)
+    cone = np.zeros((m, m * width))
+    for i in range(m):
+        cone[i, i * width], cone[i, i * width + 1 : (i + 1) * width] = problem.friction[i], -1.0
+    C = np.vstack([rows[::3] @ F.T / np.sqrt(s), cone])
+    d = np.concatenate([-u[::3], -s * problem.friction * problem.offset])
+    return _Program(F, D.T @ u, C, d), D
+
+
+@dataclass(frozen=True, kw_only=True)
+class MaxDissipation:
+    """The impulses, of those that friction and unilateral contact admit, that leave the least kinetic energy.
+
+    Parameters
+    ----------
+    n_f : int
+        Directions of friction: even.
+    regularization : float, optional
+        One stage: added to the diagonal of the Hessian, relative to its largest entry; > 0. Default: two stages, the
+        least of the impulses that do the same (`detail` says where rounding hides which those are).
+    solver : str or Solver
+        Of the optimality conditions, as `contact.solve` takes.
+    tolerance : float
+        Largest accepted residual, of the optimality conditions.
+
+    References
+    ----------
+    E. Drumwright, D. Shell, Modeling contact friction and joint friction using the principle of maximum dissipation
+    (2010); S. Zapolsky, E. Drumwright, Inverse dynamics with rigid contact and friction, section 6.
+    """
+
+    n_f: int = 4
+    regularization: float | None = None
+    solver: str | Solver = "auto"
+    tolerance: float = TOLERANCE
+
+    def __post_init__(self) -> None:
+        directions(self.n_f)
+        check_solver(self.solver)
+        if self.regularization is not None:
+            scalar(self.regularization, "regularization", low=0.0, strict=True)
+
+    def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
+        """Solve; `warm_start` is not used."""
+        checked_problem(problem, warm_start)
+        n_b, s = problem.n_loop_rows, unit_compliance(problem)
+        L, u = problem.response.L, problem.velocities
+        held = Elimination(L[:n_b], u[:n_b])
+        program, D = _program(problem, *held.reduce(L[n_b:], u[n_b:]), s, self.n_f)
+        conditions = _optimality(program, self.regularization)
+        found = solve(conditions, self.solver)
+        k = program.c.size
+        z = np.maximum(found.z[:k], 0.0)
+        iterations = found.iterations
+        residual = conditions.residual(np.concatenate([z, found.z[k:]]))
+        detail = found.status.message
+        if self.regularization is None and found.solved:
+            first = z, residual
+            for rank in _RANKS:
+                z, more = _shortest(program, first[0], rank)
+                iterations += more
+                residual = conditions.residual(np.concatenate([z, found.z[k:]]))
+                if residual <= self.tolerance:
+                    break
+            else:
+                (z, residual), detail = first, "rounding hides which impulses are the shortest: these are others"
+        p = (D @ z).reshape(-1, 3) / s
+        loops = held.impulses(L[n_b:].T @ p.ravel())
+        scale = np.abs(problem.velocities).max(initial=0.0)
+
+        def optimality(_p: Array, _u: Array) -> Array:
+            return np.array([residual * scale])
+
+        answer = judged(problem, p, loops, optimality, iterations, tolerance=self.tolerance, detail=detail)
+        return replace(answer, detail=detail) if found.solved and detail != found.status.message else answer
+
+
+def _optimality(program: _Program, regularization: float | None) -> MixedLCP:
+    """0 <= z _|_ H z + c - C^T y >= 0, 0 <= y _|_ C z - d >= 0."""
+    F, c, C, d = program
+    H = F @ F.T
+    if regularization is not None:
+        H = H + regularization * max(float(H.diagonal().max(initial=0.0)), 0.0) * np.eye(c.size)
+    A = np.block([[H, -C.T], [C, np.zeros((d.size, d.size))]])
+    return MixedLCP(A, np.concatenate([c, -d]))
+
+
+def _shortest(program: _Program, z: Array, rank: float) -> tuple[Array, int]:
+    """The shortest z' >= 0 with C z' >= d, F^T z' = F^T z and c . z' = c . z: as good as z, at the same velocity.
+
+    (With `closing`, c is not in the range of F; [Z] have no gaps there.) z' = z_r + N y with N their null space and
+    z_r = (I - N N^T) z: min |y|^2 / 2 over (I; C) (z_r + N y) >= (0; d), the dual of which `pivot` solves, with
+    y = ((I; C) N)^T p. Rows that z itself just fails to meet are given what it has.
+    """
+    F, c, C, d = program
+    if not len(z):
+        return z, 0
+    weight = np.sqrt(np.einsum("ij,ij->", F, F)) / max(float(np.sqrt(c @ c)), 1e-300)
+    left, values, _ = np.linalg.svd(np.column_stack([F, weight * c]))
+    null = left[:, int((values > rank * values[0]).sum()) :]
+    if not null.shape[1]:
+        return z, 0
+    fixed = z - null @ (null.T @ z)
+    rows = np.vstack([null, C @ null])
+    rest = np.concatenate([fixed, C @ fixed - d])
+    slack = np.concatenate([z, C @ z - d])
+    rest = np.where(slack < 0.0, rest - slack, rest)
+    lengths = np.concatenate([np.ones(len(z)), np.sqrt(np.einsum("ij,ij->i", C, C))])
+    scale = max(float(np.abs(z).max(initial=0.0)), float(np.abs(d).max(initial=0.0)))
+    found = pivot(rows, rest, lengths=lengths, scale=scale)
+    return np.maximum(fixed + null @ (rows.T @ found.p), 0.0), found.iterations
