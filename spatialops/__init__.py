@@ -43,7 +43,9 @@ if TYPE_CHECKING:
         loop_jacobian,
         loop_velocities,
     )
+    from spatialops.io import load_model
     from spatialops.operators import SpatialOperators
+    from spatialops.simulation.load import LoadedScene, Part, compose, load_scene
     from spatialops.simulation.maximal import maximal_scene, maximal_state, tree_state
     from spatialops.tree.graph import GraphBuilder, SpanningTree, spanning_tree
 
@@ -51,6 +53,8 @@ if TYPE_CHECKING:
 # Imported when they are first asked for: few programs need them.
 _LAZY = {
     "SpatialOperators": "spatialops.operators",
+    "load_model": "spatialops.io",
+    **dict.fromkeys(("LoadedScene", "Part", "compose", "load_scene"), "spatialops.simulation.load"),
     **dict.fromkeys(("maximal_scene", "maximal_state", "tree_state"), "spatialops.simulation.maximal"),
     **dict.fromkeys(("GraphBuilder", "SpanningTree", "spanning_tree"), "spatialops.tree.graph"),
     **dict.fromkeys(
@@ -83,11 +87,13 @@ __all__ = [
     "HalfSpace",
     "Inertia",
     "Joint",
+    "LoadedScene",
     "Loop",
     "Loops",
     "MaximalState",
     "Model",
     "Node",
+    "Part",
     "Poses",
     "Record",
     "Scene",
@@ -103,6 +109,7 @@ __all__ = [
     "close_loops",
     "collision",
     "compliance",
+    "compose",
     "constrained_dynamics",
     "contact",
     "difference",
@@ -113,7 +120,9 @@ __all__ = [
     "inverse_dynamics",
     "jacobian",
     "jacobian_drift",
+    "load_model",
     "load_record",
+    "load_scene",
     "loop_at",
     "loop_errors",
     "loop_forces",

@@ -83,6 +83,8 @@ class Model:
     """Number of velocities (degrees of freedom)."""
     n_bodies = 0
     """Number of moving bodies."""
+    warnings = ()
+    """What was repaired in the file that it was read from, or could not be taken over."""
 
     def __repr__(self) -> str:
         return f"Model({self.n_bodies} bodies, nq={self.nq}, nv={self.nv}, mass={self.mass:.6g} kg)"
