@@ -37,7 +37,8 @@ def load_model(
     ----------
     path : path-like
     floating_base : bool
-        Give the root link of a URDF a free joint to the world, named "root_joint". A MJCF file says itself what is free.
+        Give the root link of a URDF a free joint to the world, named "root_joint". A MJCF file says itself what is
+        free.
     packages : mapping of str to path, optional
         Folders of the packages that `package://` names; see docs/import.md for where else they are looked for.
 

@@ -89,7 +89,8 @@ class Resolver:
         if looked:
             raise AssetError(f"{where}: {uri!r}: there is no such file in {looked[0]}")
         raise AssetError(
-            f"{where}: {uri!r}: package {name!r} was not found; give packages={{{name!r}: FOLDER}} or set ROS_PACKAGE_PATH"
+            f"{where}: {uri!r}: package {name!r} was not found; give packages={{{name!r}: FOLDER}}, or set "
+            "ROS_PACKAGE_PATH"
         )
 
     def _trusted(self) -> tuple[Path, ...]:

@@ -8,23 +8,67 @@ import numpy as np
 
 _NUMBERS = re.compile(rb'(?<=["\s])-?\d+\.?\d*(?:e-?\d+)?(?=["\s])')
 _TAGS = re.compile(rb"<[^>]*>")
-_WORDS = (
-    b"nan", b"inf", b"-1", b"0", b"1e308", b"-1e308", b"1e-320", b"1e9", b"", b" ", b"\x00", b"\xff\xfe", b"&lt;", b"&#0;",
-    b"&x;", b"<", b">", b'"', b"]]>", b"<!DOCTYPE a [<!ENTITY x 'y'>]>", b"<?xml version='1.0' encoding='utf-16'?>",
-    b"<link name='a'/>", b"<joint/>", b"<mimic joint='a'/>", b"floating", b"planar", b"spherical", b"fixed", b"continuous",
-    b"prismatic", b"world", b"../../x", b"package://a/b", "\u0661".encode(), b"1_0", b"0x1", b"1 2 3", b"1 2 3 4",
-)  # fmt: skip
+_EMPTY = re.compile(rb"<[^<>/]*/>")
+_VALUES = (
+    *(
+        b"nan",
+        b"inf",
+        b"-inf",
+        b"-1",
+        b"0",
+        b"1",
+        b"1e308",
+        b"-1e308",
+        b"1e-320",
+        b"1e9",
+        b"",
+        b" ",
+        b"0x1",
+        b"1_0",
+        b"1,",
+    ),
+    *(b"1 2 3", b"0 0 0", b"1 2 3 4", b"1e300 1e300 1e300", "\u0661".encode(), b"floating", b"planar", b"spherical"),
+    *(
+        b"fixed",
+        b"continuous",
+        b"prismatic",
+        b"revolute",
+        b"world",
+        b"../../x",
+        b"package://a/b",
+        b"${x}",
+        b"&lt;",
+        b"a",
+    ),
+)
+_RAW = (
+    *(
+        b"\x00",
+        b"\xff\xfe",
+        b"&#0;",
+        b"&x;",
+        b"<",
+        b">",
+        b'"',
+        b"]]>",
+        b"<!DOCTYPE a [<!ENTITY x 'y'>]>",
+        b"<a",
+        b"</a>",
+    ),
+    *(b"<?xml version='1.0' encoding='utf-16'?>", b"<link name='a'/>", b"<joint/>", b"<mimic joint='a'/>", b"<limit/>"),
+)
 
 
 def mutate(text: bytes, rng: np.random.Generator, times: int) -> bytes:
-    """The text after so many random changes: numbers, tags, words, bytes, cuts and copies."""
+    """The text after so many random changes, most of which leave it well-formed."""
     for _ in range(times):
-        text = _MUTATIONS[rng.integers(len(_MUTATIONS))](text, rng)
+        kinds = _WILD if rng.random() < 0.15 else _TAME
+        text = kinds[rng.integers(len(kinds))](text, rng)
     return text
 
 
 def _word(rng: np.random.Generator) -> bytes:
-    return _WORDS[rng.integers(len(_WORDS))]
+    return _VALUES[rng.integers(len(_VALUES))]
 
 
 def _replace_match(pattern: re.Pattern[bytes]):
@@ -57,7 +101,7 @@ def _rename(text: bytes, rng: np.random.Generator) -> bytes:
 
 def _insert(text: bytes, rng: np.random.Generator) -> bytes:
     at = int(rng.integers(len(text) + 1))
-    return text[:at] + _word(rng) + text[at:]
+    return text[:at] + _RAW[rng.integers(len(_RAW))] + text[at:]
 
 
 def _cut(text: bytes, rng: np.random.Generator) -> bytes:
@@ -72,17 +116,14 @@ def _byte(text: bytes, rng: np.random.Generator) -> bytes:
     return text[:at] + bytes([rng.integers(256)]) + text[at + 1 :]
 
 
-_NUMBER = _replace_match(_NUMBERS)
-_MUTATIONS = (
-    _NUMBER,
-    _NUMBER,
-    _NUMBER,
-    _rename,
-    _rename,
-    _rename,
-    _swap_tags,
-    _replace_match(_TAGS),
-    _insert,
-    _cut,
-    _byte,
-)
+def _drop_or_double(text: bytes, rng: np.random.Generator) -> bytes:
+    """An element without content goes away, or comes a second time somewhere."""
+    found = list(_EMPTY.finditer(text))
+    if not found:
+        return text
+    a, b = (found[rng.integers(len(found))] for _ in range(2))
+    return text[: a.start()] + (b"" if rng.random() < 0.5 else a.group() + b.group()) + text[a.end() :]
+
+
+_TAME = (_replace_match(_NUMBERS), _rename, _drop_or_double)  # what comes out is XML still
+_WILD = (_swap_tags, _replace_match(_TAGS), _insert, _cut, _byte)

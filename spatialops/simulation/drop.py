@@ -1,0 +1,70 @@
+"""A robot above a floor: how far its free bodies must be raised so that nothing of them is in it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.algebra.rotation import rotation_matrix
+from spatialops.collision import Geom
+from spatialops.dynamics.jacobian import body_poses
+from spatialops.simulation.scene import Scene
+from spatialops.tree.state import State
+
+
+def raised(scene: Scene, height: float) -> State:
+    """The scene's state with every free body raised or lowered until the lowest point above it is at `height`, m.
+
+    Points are those of the geoms of the bodies that hang on it, and where there are none the origins of these bodies.
+    """
+    model, q = scene.model, scene.state.q.copy()
+    poses = body_poses(model, q)
+    roots = np.arange(model.n_bodies)
+    for k, parent in enumerate(model.body_parents):
+        if parent >= 0:
+            roots[k] = roots[parent]
+    lowest = {int(root): math.inf for root in roots}
+    for geom in scene.geoms:
+        frame = model.frame(geom.body)
+        if frame.body < 0:
+            continue
+        turn, root = poses.rotations[frame.body], int(roots[frame.body])
+        center = poses.positions[frame.body] + turn @ (frame.position + frame.rotation @ np.array(geom.position))
+        own = turn @ frame.rotation @ rotation_matrix(getattr(geom, "rotation", None))
+        lowest[root] = min(lowest[root], float(center[2]) - reach(geom, -own[2]))
+    for k, root in enumerate(roots):
+        if not math.isfinite(lowest[int(root)]):
+            touching = [float(poses.positions[i][2]) for i in np.flatnonzero(roots == root)]
+            lowest[int(root)] = min(touching)
+        if model.joint_kinds[k] == "free":
+            q[model.q_slice(model.joint_names[k]).start + 2] += height - lowest[int(root)]
+    return State(q, scene.state.v, scene.state.time)
+
+
+def reach(geom: Geom, direction: Array) -> float:
+    """Support function of a geom's shape: how far it reaches from its position along a direction of its own axes, m."""
+    shape: Any = geom.shape
+    kind, across = type(shape).__name__, math.hypot(direction[0], direction[1])
+    along = abs(float(direction[2]))
+    if kind == "Sphere":
+        return float(shape.radius)
+    if kind == "Capsule":
+        return float(shape.radius + 0.5 * shape.length * along)
+    if kind == "Cylinder":
+        return float(shape.radius * across + 0.5 * shape.length * along)
+    if kind == "Box":
+        return 0.5 * float(np.abs(direction) @ np.asarray(shape.size))
+    if kind == "Ellipsoid":
+        return float(np.linalg.norm(direction * np.asarray(shape.semi_axes)))
+    if kind == "Cone":
+        half = 0.5 * shape.length
+        return float(max(half * direction[2], shape.radius * across - half * direction[2]))
+    if hasattr(shape, "vertices"):
+        return float((np.asarray(shape.vertices) @ direction).max())
+    return 0.0
+
+
+__all__ = ["raised", "reach"]
