@@ -12,7 +12,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.dynamics.composite_body import mass_matrix
-from spatialops.errors import ArgumentError, AssetError, AssetWarning
+from spatialops.errors import ArgumentError, AssetWarning
 from spatialops.io.description import BodySpec, Description
 from spatialops.io.read import read
 from spatialops.tree.builder import WORLD, TreeBuilder
@@ -160,6 +160,3 @@ def _idle_joints(model: Model) -> list[str]:
             mass[k, k] = pivot = MASSLESS_ARMATURE
         mass[:k, :k] -= np.outer(mass[:k, k], mass[k, :k]) / pivot
     return sorted(set(idle), key=model.joint_names.index)
-
-
-__all__ = ["AssetError", "MASSLESS_ARMATURE", "build", "load_model"]

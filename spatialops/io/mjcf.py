@@ -46,6 +46,12 @@ class Compiled:
     warnings: Notes = field(default_factory=Notes)
     left_out: Notes = field(default_factory=Notes)
 
+    def name(self, kind: str, i: int) -> str:
+        """The name of a thing in the file, by kind as in mjtObj; "" where it has none."""
+        import mujoco
+
+        return mujoco.mj_id2name(self.m, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), i) or ""
+
 
 def read_mjcf(path: Path, resolver: Resolver) -> Description:
     """Read one file.
@@ -111,19 +117,15 @@ def _compiled(path: Path) -> Compiled:
 
 def named(m: Any) -> Compiled:
     """Give every body, joint and geom of a compiled model a name of its own."""
-    import mujoco
-
-    def name(kind: Any, i: int) -> str:
-        return mujoco.mj_id2name(m, kind, i) or ""
-
-    bodies = _unique([name(mujoco.mjtObj.mjOBJ_BODY, i) or f"body{i}" for i in range(m.nbody)])
+    c = Compiled(m, [], [], [])
+    bodies = _unique([c.name("BODY", i) or f"body{i}" for i in range(m.nbody)])
     joints, geoms = [], []
     for j, body in enumerate(m.jnt_bodyid):
         alone = m.body_jntnum[body] == 1
         place = j - m.body_jntadr[body]
-        joints.append(name(mujoco.mjtObj.mjOBJ_JOINT, j) or (bodies[body] if alone else f"{bodies[body]}/{place}"))
+        joints.append(c.name("JOINT", j) or (bodies[body] if alone else f"{bodies[body]}/{place}"))
     for g, body in enumerate(m.geom_bodyid):
-        geoms.append(name(mujoco.mjtObj.mjOBJ_GEOM, g) or f"{bodies[body]}/{g - m.body_geomadr[body]}")
+        geoms.append(c.name("GEOM", g) or f"{bodies[body]}/{g - m.body_geomadr[body]}")
     return Compiled(m, bodies, _unique(joints), _unique(geoms))
 
 
@@ -149,7 +151,7 @@ def _bodies(c: Compiled, i: int) -> list[BodySpec]:
     """A body and the massless ones that its joints need."""
     m, name = c.m, c.bodies[i]
     parent, position, turn = c.bodies[m.body_parentid[i]], m.body_pos[i].copy(), rotation(m.body_quat[i])
-    result = []
+    result: list[BodySpec] = []
     for j in range(m.body_jntadr[i], m.body_jntadr[i] + m.body_jntnum[i]):
         joint, anchor, place, frame = _joint(c, j)
         if joint.kind == "free":
@@ -245,11 +247,9 @@ def _velocities(c: Compiled, qpos: Array, qvel: Array) -> dict[str, Array]:
 
 
 def _keyframes(c: Compiled) -> list[Keyframe]:
-    import mujoco
-
     m, result = c.m, []
     for k in range(m.nkey):
-        name = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_KEY, k) or f"keyframe{k}"
+        name = c.name("KEY", k) or f"keyframe{k}"
         q, v = _coordinates(c, m.key_qpos[k]), _velocities(c, m.key_qpos[k], m.key_qvel[k])
         result.append(Keyframe(name=name, time=float(m.key_time[k]), q=q, v=v))
     return result

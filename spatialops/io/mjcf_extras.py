@@ -68,13 +68,11 @@ def list_features(c: Any) -> None:
 
 def actuators(c: Any) -> Iterator[ActuatorSpec]:
     """Actuators as data."""
-    import mujoco
-
     m = c.m
     for a in range(len(m.actuator_trntype)):
         kind, i = int(m.actuator_trntype[a]), int(m.actuator_trnid[a][0])
         yield ActuatorSpec(
-            name=mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_ACTUATOR, a) or f"actuator{a}",
+            name=c.name("ACTUATOR", a) or f"actuator{a}",
             kind=_TRANSMISSIONS.get(kind, f"transmission {kind}"),
             target=_target(c, kind, i),
             gear=tuple(float(x) for x in m.actuator_gear[a]),
@@ -86,14 +84,12 @@ def actuators(c: Any) -> Iterator[ActuatorSpec]:
 
 
 def _target(c: Any, kind: int, i: int) -> str:
-    import mujoco
-
     if kind in (0, 1) and 0 <= i < len(c.joints):
-        return c.joints[i]
+        return str(c.joints[i])
     if kind == 5 and 0 <= i < len(c.bodies):
-        return c.bodies[i]
-    types = {3: mujoco.mjtObj.mjOBJ_TENDON, 2: mujoco.mjtObj.mjOBJ_SITE, 4: mujoco.mjtObj.mjOBJ_SITE}
-    return (mujoco.mj_id2name(c.m, types[kind], i) or "") if kind in types else ""
+        return str(c.bodies[i])
+    named = {2: "SITE", 3: "TENDON", 4: "SITE"}
+    return str(c.name(named[kind], i)) if kind in named else ""
 
 
 def _range(values: Any, limited: Any, a: int) -> tuple[float, float] | None:

@@ -20,12 +20,10 @@ _SLIDE = 2  # mjtJoint, and hinges are above
 
 def loops(c: Any) -> Iterator[Loop]:
     """A closure for every active constraint that has one; others are listed."""
-    import mujoco
-
     m = c.m
     taken: set[str] = set()
     for e in range(m.neq):
-        name = mujoco.mj_id2name(m, mujoco.mjtObj.mjOBJ_EQUALITY, e) or f"equality{e}"
+        name = c.name("EQUALITY", e) or f"equality{e}"
         while name in taken:
             name += "_"
         taken.add(name)
@@ -106,7 +104,8 @@ def _coordinate(c: Any, j: int) -> tuple[dict[str, float], float] | None:
 
 def _tendon(c: Any, t: int) -> tuple[dict[str, float], float] | None:
     """Factors of a fixed tendon, and its length in the initial configuration; none for a spatial one."""
-    m, factors = c.m, {}
+    m = c.m
+    factors: dict[str, float] = {}
     for w in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
         if m.wrap_type[w] != _WRAP_JOINT or m.jnt_type[m.wrap_objid[w]] < _SLIDE:
             return None

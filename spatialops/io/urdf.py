@@ -173,7 +173,7 @@ def _bodies(reader: _Reader, link: str) -> Iterator[BodySpec]:
         for axis in "xyz":
             slide = Joint("prismatic", axis=axis, name=f"{joint.name}/{axis}")
             yield BodySpec(name=f"{name}/{axis}", parent=above, joint=slide, position=position, rotation=rotation)
-            above, position, rotation = f"{name}/{axis}", (0.0, 0.0, 0.0), np.eye(3)
+            above, position, rotation = f"{name}/{axis}", np.zeros(3), np.eye(3)
         joint = Joint("ball", name=joint.name)
     yield BodySpec(name=name, parent=above, joint=joint, inertia=inertia, position=position, rotation=rotation)
 

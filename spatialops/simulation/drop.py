@@ -35,12 +35,11 @@ def raised(scene: Scene, height: float) -> State:
         center = poses.positions[frame.body] + turn @ (frame.position + frame.rotation @ np.array(geom.position))
         own = turn @ frame.rotation @ rotation_matrix(getattr(geom, "rotation", None))
         lowest[root] = min(lowest[root], float(center[2]) - reach(geom, -own[2]))
-    for k, root in enumerate(roots):
-        if not math.isfinite(lowest[int(root)]):
-            touching = [float(poses.positions[i][2]) for i in np.flatnonzero(roots == root)]
-            lowest[int(root)] = min(touching)
+    for k, root in enumerate(roots.tolist()):
+        if not math.isfinite(lowest[root]):
+            lowest[root] = float(poses.positions[roots == root, 2].min())
         if model.joint_kinds[k] == "free":
-            q[model.q_slice(model.joint_names[k]).start + 2] += height - lowest[int(root)]
+            q[model.q_slice(model.joint_names[k]).start + 2] += height - lowest[root]
     return State(q, scene.state.v, scene.state.time)
 
 
@@ -65,6 +64,3 @@ def reach(geom: Geom, direction: Array) -> float:
     if hasattr(shape, "vertices"):
         return float((np.asarray(shape.vertices) @ direction).max())
     return 0.0
-
-
-__all__ = ["raised", "reach"]

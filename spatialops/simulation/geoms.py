@@ -61,7 +61,8 @@ class GeomMaker:
     def _made(self, spec: ShapeSpec) -> Geom | None:
         turned = not np.allclose(spec.rotation, np.eye(3), rtol=0.0, atol=1e-12)
         if spec.kind not in _TURNLESS and turned and "rotation" not in _FIELDS:
-            return self._unsupported(spec, "shapes that are turned are")
+            self._unsupported(spec, "shapes that are turned are")
+            return None
         frame = self.frame_of(spec.body)
         shape = self._shape(spec, frame)
         if shape is None:
@@ -86,7 +87,8 @@ class GeomMaker:
         if kind == "half_space":
             return self._new(spec, "HalfSpace", frame.rotation @ spec.rotation[:, 2])
         if kind == "mesh" and not hasattr(collision, "Mesh" if still else "ConvexHull"):
-            return self._unsupported(spec, "meshes are")
+            self._unsupported(spec, "meshes are")
+            return None
         if kind == "mesh":
             vertices, faces = self._mesh(spec.mesh)
             inline = not isinstance(spec.mesh, MeshFile)  # MuJoCo collides with the hull, of what stands still too
@@ -110,7 +112,10 @@ class GeomMaker:
 
     def _new(self, spec: ShapeSpec, name: str, *arguments: Any) -> Any:
         made = getattr(collision, name, None)
-        return self._unsupported(spec, f"{name} is") if made is None else made(*arguments)
+        if made is None:
+            self._unsupported(spec, f"{name} is")
+            return None
+        return made(*arguments)
 
     def _unsupported(self, spec: ShapeSpec, what: str) -> None:
         self.notes.add(f"shapes are left out: {what} not supported yet", spec.name)

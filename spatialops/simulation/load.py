@@ -295,7 +295,8 @@ def _scenery(description: Description, prefix: str, position: Array, rotation: A
     maker = GeomMaker(description, frames.__getitem__, strict=strict)
     moved = []
     for geom in maker.geoms():
-        frame, changes = frames[geom.body], {}
+        frame = frames[geom.body]
+        changes: dict[str, Any] = {}
         if "rotation" in Geom.__dataclass_fields__ and not isinstance(geom.shape, HalfSpace):
             changes["rotation"] = frame.rotation @ rotation_matrix(getattr(geom, "rotation", None))
         place = frame.position + frame.rotation @ np.array(geom.position)

@@ -10,6 +10,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops._layout import BODY, FIRST_Q, FRAME, GRAVITY, PARENT, PLACE_P, PLACE_R, POSE, SIZE_Q
+from spatialops.algebra.rotation import from_quaternion, rotation_matrix, to_quaternion
 from spatialops.errors import ModelError
 from spatialops.tree.builder import WORLD
 from spatialops.tree.loop import Loop
@@ -61,13 +62,13 @@ def forest(parts: Sequence[Planted]) -> Model:
         n_links, n_bodies, n_q = n_links + part.model.nv, n_bodies + part.model.n_bodies, n_q + part.model.nq
     tree = np.concatenate(trees)
     tree[:, SIZE_Q] = n_q
-    names = {kind: _names(parts, kind) for kind in ("body_names", "joint_names")}
     stacked: dict[str, Any] = {
         key: np.concatenate([getattr(m, key) for m in models])
         for key in ("turns", "lower", "upper", "velocity_limit", "effort_limit", "dry_friction")
     }
     model = Model(
-        **names,
+        body_names=_names(parts, "body_names"),
+        joint_names=_names(parts, "joint_names"),
         joint_kinds=tuple(kind for m in models for kind in m.joint_kinds),
         body_parents=_shifted([m.body_parents for m in models], [m.n_bodies for m in models]),
         body_links=_shifted([m.body_links for m in models], [m.nv for m in models]),
@@ -82,8 +83,6 @@ def forest(parts: Sequence[Planted]) -> Model:
 
 def planted_coordinates(part: Planted, q: Array) -> Array:
     """The part's coordinates with free bodies moved along with its world."""
-    from spatialops.algebra.rotation import from_quaternion, to_quaternion
-
     result = np.array(q, dtype=np.float64)
     turn = np.asarray(part.rotation, dtype=np.float64)
     for name, kind in zip(part.model.joint_names, part.model.joint_kinds, strict=True):
@@ -110,8 +109,6 @@ def planted_loop(part: Planted, loop: Loop) -> Loop:
             own = loop.node_frame("ab".index(side))[0]
             changes[f"position_{side}"] = origin + turn @ own
             given = getattr(loop, f"rotation_{side}")
-            from spatialops.algebra.rotation import rotation_matrix
-
             changes[f"rotation_{side}"] = turn @ rotation_matrix(given)
     return replace(loop, **changes)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -83,7 +83,7 @@ class Model:
     """Number of velocities (degrees of freedom)."""
     n_bodies = 0
     """Number of moving bodies."""
-    warnings = ()
+    warnings: ClassVar[tuple[str, ...]] = ()
     """What was repaired in the file that it was read from, or could not be taken over."""
 
     def __repr__(self) -> str:
