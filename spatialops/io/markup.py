@@ -23,6 +23,8 @@ from spatialops.errors import AssetError
 MAX_BYTES = 4 * 2**20
 MAX_DEPTH = 100
 MAX_ELEMENTS = 50_000
+MAX_TAG_BYTES = 2**20
+MAX_ATTRIBUTES = 1000
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
@@ -108,6 +110,8 @@ class _Target:
         self.count += 1
         if self.count > MAX_ELEMENTS:
             raise element.error(f"more than {MAX_ELEMENTS} elements")
+        if len(attributes) > MAX_ATTRIBUTES:
+            raise element.error(f"an element with more than {MAX_ATTRIBUTES} attributes")
         if len(self.stack) >= MAX_DEPTH:
             raise element.error(f"elements are nested more than {MAX_DEPTH} deep")
         if self.stack:
@@ -149,6 +153,8 @@ def parse(content: bytes, path: str | os.PathLike[str]) -> Element:
         If it is not well-formed, declares a document type or entities, or passes a bound; with the line.
     """
     name = os.fspath(path)
+    if max(map(len, content.split(b">"))) > MAX_TAG_BYTES:
+        raise AssetError(f"{name}: holds a tag or text longer than {MAX_TAG_BYTES // 2**10} kB")
     target = _Target(name)
     parser = DefusedXMLParser(target=target, forbid_dtd=True)
     target.parser = parser.parser

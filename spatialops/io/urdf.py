@@ -34,7 +34,7 @@ JOINT_KINDS = {
     "spherical": "ball",  # not of the format, but PyBullet's
 }
 _DEGREES = 4.0 * math.pi  # limits beyond two turns are more likely degrees
-_NO_MASS = 1e-15  # kg, where a file gives moments without mass: kernels divide by it
+_NO_MASS = 1e-18  # kg, where a file gives moments without mass: kernels divide by it
 _KNOWN = {"link", "joint", "material", "gazebo"}
 
 
