@@ -21,7 +21,10 @@ NAMES = (
     "integrate",
     "inverse_dynamics",
     "jacobian",
+    "compose",
+    "load_model",
     "load_record",
+    "load_scene",
     "mass_matrix",
     "models",
 )

@@ -162,12 +162,26 @@ def _start(description: Description, model: Model, loops: Loops, notes: list[str
         if kind not in ("ball", "free"):
             at, at_v = model.q_slice(joint), model.v_slice(joint)
             q[at] = np.clip(q[at], model.lower[at_v], model.upper[at_v])
+    _follow(model, loops, q)
     if len(loops) and np.abs(loop_errors(model, loops, q)).max() > _CLOSED:
         try:
             q = close_loops(model, loops, q)
         except ModelError as error:
             notes.append(f"closures stay open in the initial configuration: {error}")
     return q
+
+
+def _follow(model: Model, loops: Loops, q: Array) -> None:
+    """The first joint of every coupler follows the others, which stay: chains of mimics in as many passes as needed."""
+    couplers = [loop for loop in loops.items if loop.kind == "coupler"]
+    for _ in couplers:
+        before = q.copy()
+        for loop in couplers:
+            (first, factor), *others = loop.joints.items()
+            rest = sum(ratio * float(q[model.q_slice(joint)][0]) for joint, ratio in others)
+            q[model.q_slice(first)] = (loop.offset - rest) / factor
+        if np.array_equal(before, q):
+            return
 
 
 # ---------------------------------------------------------------------------------------------------- composition

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples import compare_formulations, pendulum_collisions
+from examples import compare_formulations, load_robot, pendulum_collisions
 from spatialops.simulation import load_record
 
 
@@ -43,3 +43,17 @@ def test_compare_formulations(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "6 combinations are free" in printed
     assert "nmc/os" in printed
+
+
+@pytest.mark.compiled
+def test_load_robot(capsys: pytest.CaptureFixture[str]) -> None:
+    record = load_robot.main(duration=0.5)
+    facts = record.summary()
+    assert facts["contact_problems"] > 0
+    assert facts["residual_max"] <= 1e-9
+    assert facts["penetration_max"] <= 1e-3
+    assert facts["closure_error_max"] <= 1e-8
+    assert facts["energy_end"] < facts["energy_start"]
+    printed = capsys.readouterr().out
+    assert "nv=9" in printed
+    assert "1 closures" in printed

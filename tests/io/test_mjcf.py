@@ -27,15 +27,16 @@ EVERY_JOINT = """<mujoco><compiler angle="degree"/><option gravity="0.5 -1 -9"/>
         <body pos="0 0 .4" quat="1 1 0 0"><geom type="sphere" size=".1"/></body></body></body></body>
   <body pos="0 0 1"><joint type="hinge" axis="0 1 0" ref="-30"/><geom type="box" size=".1 .2 .1"/></body>
 </worldbody>
-<keyframe><key name="home" qpos="1 2 3 0 1 0 0  0 0 1 0  .3 .4 .5  .6" qvel="1 2 3 4 5 6  7 8 9  10 11 12  13"/></keyframe>
+<keyframe><key name="home" qpos="1 2 3 0 1 0 0  0 0 1 0  .3 .4 .5  .6" qvel="1 2 3 4 5 6  7 8 9  10 11 12  13"/>
+</keyframe>
 </mujoco>"""
 
 CLOSED = """<mujoco><worldbody>
   <body name="a"><joint name="ja" axis="0 1 0"/><geom size=".1" pos=".5 0 0"/>
     <site name="sa" pos="1 0 0"/>
     <body name="b" pos="1 0 0"><joint name="jb" axis="0 1 0" ref="10"/><geom size=".1" pos=".5 0 0"/></body></body>
-  <body name="c" pos="2 0 0"><joint name="jc" axis="0 1 0"/><geom size=".1" pos="-.3 0 .1"/><site name="sc" pos="-1 0 0"/>
-  </body>
+  <body name="c" pos="2 0 0"><joint name="jc" axis="0 1 0"/><geom size=".1" pos="-.3 0 .1"/>
+    <site name="sc" pos="-1 0 0"/></body>
   <body name="d" pos="0 1 0" quat="1 1 0 0"><freejoint/><geom size=".1"/></body>
 </worldbody>
 <tendon><fixed name="t"><joint joint="ja" coef="2"/><joint joint="jb" coef="-1"/></fixed>
@@ -145,7 +146,9 @@ def test_shapes_masks_and_friction(write):
     assert (shapes["capsule"].sizes, shapes["tin"].sizes) == ((0.1, 0.6), (0.1, 0.4))
     assert shapes["egg"].sizes == (0.1, 0.2, 0.3)
     assert (shapes["tin"].group, shapes["tin"].collides_with) == (2, 4)
-    np.testing.assert_allclose(shapes["terrain"].mesh, np.arange(6.0).reshape(2, 3)[::-1] / 5.0 * 3.0, atol=1e-6)  # y up
+    np.testing.assert_allclose(
+        shapes["terrain"].mesh, np.arange(6.0).reshape(2, 3)[::-1] / 5.0 * 3.0, atol=1e-6
+    )  # y up
     assert description.ignore == (("a", "b"),)
     assert description.springs == {"j": (3.0, pytest.approx(np.deg2rad(0.2)))}
 

@@ -46,8 +46,7 @@ def files_of(folder: Path | None, suffix: str) -> list[tuple[str, Path]]:
     """All files below, by their path relative to the folder; one in a hundred of PyBullet's thousand random shapes."""
     if folder is None:
         return []
-    paths = [path for path in sorted(folder.rglob(f"*.{suffix}"))]
-    named_paths = [(str(path.relative_to(folder)), path) for path in paths]
+    named_paths = [(str(path.relative_to(folder)), path) for path in sorted(folder.rglob(f"*.{suffix}"))]
     return [(n, p) for n, p in named_paths if "random_urdfs" not in n or n.endswith("00.urdf")]
 
 
