@@ -266,7 +266,7 @@ def test_damaged_robots_are_one_line(run: Run, tmp_path: Path, command: str) -> 
     path.write_text(ROBOT.replace('type="revolute"', 'type="hinge"'))
     result = run(command, str(path), "--out", str(tmp_path / "out"))
     assert result.exit_code == 1
-    assert f"{path}:7: joint 'pin': type 'hinge' is unknown" in result.stderr
+    assert f"{path}:6: joint 'pin': type 'hinge' is unknown" in result.stderr
     assert not (tmp_path / "out").exists()
     assert run(command, str(path), "--package", "x").exit_code == 2
 
