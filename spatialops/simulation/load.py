@@ -126,7 +126,8 @@ def scene_of(
     """The scene of a description that has been read; options as in `load_scene`."""
     model = build(description, floating_base=floating_base)
     maker = GeomMaker(description, model.frame, strict=strict)
-    geoms, ground = maker.geoms(), _floor(floor)
+    geoms = maker.geoms()
+    ground = _floor(floor, geoms)
     notes = [*model.warnings, *maker.notes.texts()]
     ignore = _ignored(description, model, geoms, self_collision)
     loops = Loops(model, description.loops)
@@ -136,10 +137,13 @@ def scene_of(
     return scene
 
 
-def _floor(floor: bool | float) -> list[Geom]:
+def _floor(floor: bool | float, others: Iterable[Geom]) -> list[Geom]:
     if floor is False:
         return []
-    return [Geom("floor", WORLD, HalfSpace(), friction=DEFAULT_FRICTION if floor is True else floor)]
+    name, taken = "floor", {geom.name for geom in others}
+    while name in taken:
+        name += "_"
+    return [Geom(name, WORLD, HalfSpace(), friction=DEFAULT_FRICTION if floor is True else floor)]
 
 
 def _ignored(
@@ -238,7 +242,8 @@ def compose(parts: Iterable[Part], *, floor: bool | float = False, strict: bool 
     if not planted:
         raise ModelError("compose: nothing moves: at least one part must have a joint that is not fixed")
     model = forest([piece.planted for piece in planted])
-    geoms = [*_floor(floor), *(geom for piece in pieces for geom in piece.geoms())]
+    geoms = [geom for piece in pieces for geom in piece.geoms()]
+    geoms = [*_floor(floor, geoms), *geoms]
     scenes = [(piece.planted, piece.scene) for piece in planted if piece.scene is not None]
     loops = [planted_loop(own, loop) for own, scene in scenes for loop in scene.loops.items]
     ignore = [(own.prefix + a, own.prefix + b) for own, scene in scenes for a, b in scene.ignore]

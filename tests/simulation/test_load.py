@@ -44,6 +44,12 @@ def test_shapes_become_geoms(walker):
     assert scene.warnings == ()
 
 
+def test_the_floor_gives_way_to_a_geom_of_its_name(walker):
+    walker.write_text(WALKER.replace('name="a"', 'name="floor"').replace('link="a"', 'link="floor"'))
+    scene = so.load_scene(walker, floating_base=True, floor=True)
+    assert [geom.name for geom in scene.geoms][:2] == ["floor_", "floor"]
+
+
 def test_start_is_within_limits_and_closed(walker):
     scene = so.load_scene(walker)
     np.testing.assert_allclose(scene.state.q, [0.2, -0.2], atol=1e-12)
