@@ -81,7 +81,7 @@ install: $(VENV)/.installed  ## The package, editable, with what it needs to run
 
 install-dev: $(VENV)/.installed-dev  ## The same with all that tests and linters need
 
-robots: $(VENV)/.installed-robots  ## More robot files for the tests (600 MB): those of dm_control and robosuite
+robots: $(VENV)/.installed-robots  ## More robot files for the tests (900 MB): dm_control, gymnasium-robotics, pybullet, robosuite
 
 clean:  ## Remove what was built or written
 	rm -rf $(OUT) build dist *.egg-info .coverage .coverage.* htmlcov .hypothesis
@@ -119,5 +119,6 @@ $(VENV)/.installed-%: pyproject.toml $(PINS) | $(VENV)/.created
 # Only their files are wanted: what they depend on is large, and needs a compiler or a screen.
 $(VENV)/.installed-robots: $(PINS) | $(VENV)/.created
 	@echo "Installing more robot files into $(VENV) ..."
-	@$(INSTALL) --no-deps dm_control robosuite
+	@$(INSTALL) --no-deps dm_control robosuite gymnasium-robotics
+	@$(INSTALL) --no-deps pybullet || echo "pybullet has no wheel for this Python: its robots are left out"
 	@touch $@

@@ -44,13 +44,17 @@ from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State, difference, integrate
 
 if TYPE_CHECKING:
+    from spatialops.io import load_model
     from spatialops.operators import SpatialOperators
+    from spatialops.simulation.load import LoadedScene, Part, compose, load_scene
     from spatialops.simulation.maximal import maximal_scene, maximal_state, tree_state
 
 
 # Imported when they are first asked for: few programs need them, and they load more of SciPy.
 _LAZY = {
     "SpatialOperators": "spatialops.operators",
+    "load_model": "spatialops.io",
+    **dict.fromkeys(("LoadedScene", "Part", "compose", "load_scene"), "spatialops.simulation.load"),
     **dict.fromkeys(("maximal_scene", "maximal_state", "tree_state"), "spatialops.simulation.maximal"),
 }
 
@@ -69,11 +73,13 @@ __all__ = [
     "HalfSpace",
     "Inertia",
     "Joint",
+    "LoadedScene",
     "Loop",
     "Loops",
     "MaximalState",
     "Model",
     "Node",
+    "Part",
     "Poses",
     "Record",
     "Scene",
@@ -89,6 +95,7 @@ __all__ = [
     "close_loops",
     "collision",
     "compliance",
+    "compose",
     "constrained_dynamics",
     "contact",
     "difference",
@@ -99,7 +106,9 @@ __all__ = [
     "inverse_dynamics",
     "jacobian",
     "jacobian_drift",
+    "load_model",
     "load_record",
+    "load_scene",
     "loop_at",
     "loop_errors",
     "loop_forces",

@@ -213,6 +213,119 @@ def solve(file: Path, formulation: str, solver: str, n_f: int, as_json: bool) ->
         raise click.exceptions.Exit(1)
 
 
+_packages = click.option(
+    "--package",
+    "packages",
+    multiple=True,
+    metavar="NAME=DIR",
+    help="Where a package of package:// is; may be repeated.",
+)
+
+
+@main.command(short_help="Show what a robot file holds.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--floating-base", is_flag=True, help="Give the root of a URDF a free joint.")
+@_packages
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for a picture, robot.png."
+)
+@_json
+def inspect(file: Path, floating_base: bool, packages: tuple[str, ...], out: Path | None, as_json: bool) -> None:
+    """Show the tree of a URDF or MJCF FILE, its masses, limits and shapes, and what could not be taken over."""
+    from spatialops.io import build, read
+    from spatialops.view.robot import draw_robot, robot_data, robot_text
+
+    description = read(file, packages=_package_map(packages))
+    moves = bool(description.moving_joints) or floating_base
+    model = build(description, floating_base=floating_base) if moves else None
+    with _finished_files(out) as scratch:
+        if scratch and model is not None:
+            q = model.neutral()
+            for joint, values in description.start.items():
+                q[model.q_slice(joint)] = values
+            draw_robot(description, model, q, scratch / "robot.png")
+    picture = None if out is None or model is None else str(out / "robot.png")
+    if as_json:
+        _print_json(robot_data(description, model) | {"picture": picture})
+        return
+    for line in robot_text(description, model):
+        click.echo(line)
+    if picture:
+        click.echo(f"Written: {picture}")
+
+
+@main.command(short_help="Drop a robot on a floor.")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--duration", type=click.FloatRange(min=0), default=1.0, show_default=True, help="Simulated time, s.")
+@click.option(
+    "--dt", type=click.FloatRange(min=0, min_open=True), default=1e-3, show_default=True, help="Time step, s."
+)
+@click.option("--height", type=float, default=0.05, show_default=True, help="Lowest point above the floor, m.")
+@click.option("--friction", type=click.FloatRange(min=0), default=0.5, show_default=True, help="Of the floor.")
+@click.option("--fixed-base", is_flag=True, help="Fix the root of a URDF to the world.")
+@click.option("--strict", is_flag=True, help="Refuse damaged or missing shapes; otherwise they are left out.")
+@click.option("--record-every", type=click.IntRange(min=1), default=5, show_default=True, help="Steps a record.")
+@_packages
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR", help="Folder for record, figures, replay."
+)
+@_no_progress
+@_json
+def simulate(
+    file: Path,
+    duration: float,
+    dt: float,
+    height: float,
+    friction: float,
+    fixed_base: bool,
+    strict: bool,
+    record_every: int,
+    packages: tuple[str, ...],
+    out: Path | None,
+    no_progress: bool,
+    as_json: bool,
+) -> None:
+    """Drop the robot of a URDF or MJCF FILE on a floor, without torques, and simulate it.
+
+    The root of a URDF is set free; a MJCF file says itself what is. Limits of joints are not enforced.
+    """
+    from spatialops.io import read
+    from spatialops.simulation.drop import raised, steadied
+    from spatialops.simulation.load import scene_of
+    from spatialops.simulation.simulator import Simulator
+
+    description, note = steadied(read(file, packages=_package_map(packages)), dt)
+    urdf = not fixed_base and file.suffix.lower() == ".urdf"
+    grounded = any(spec.kind == "half_space" and spec.collides for spec in description.shapes)
+    floor = False if grounded else friction
+    scene = scene_of(description, floating_base=urdf, floor=floor, self_collision=not urdf, strict=strict)
+    scene.state = raised(scene, height)
+    simulator = Simulator(scene, dt=dt)
+    scene.warnings += (note,) if note else ()
+    for text in scene.warnings:
+        click.echo(f"Warning: {text}", err=True)
+    with _finished_files(out) as scratch:
+        _warm_up(not no_progress)
+        record, seconds = _timed_run(simulator, duration, record_every, not no_progress)
+        names = _write_all(record, scratch, description.name, not no_progress) if scratch else []
+    if as_json:
+        files = {name: str(out / name) for name in names} if out else {}
+        about = {"name": description.name, "dt": dt, "seconds": seconds, "geoms": len(scene.geoms), "files": files}
+        _print_json(_run_summary(record, seconds) | about | {"warnings": list(scene.warnings)})
+    else:
+        _print_summary(record, seconds, f"{description.name}, {duration:.4g} s", out, names)
+
+
+def _package_map(packages: tuple[str, ...]) -> dict[str, str]:
+    result = {}
+    for text in packages:
+        name, equals, folder = text.partition("=")
+        if not (name and equals and folder):
+            raise click.BadParameter(f"expected NAME=DIR, got {text!r}", param_hint="--package")
+        result[name] = folder
+    return result
+
+
 def _warm_up(progress: bool) -> None:
     """Have all kernels compiled and say so where it takes a while."""
     from spatialops.precompile import is_warm

@@ -25,6 +25,10 @@ class AssetError(SpatialOpsError, ValueError):
     """A file that cannot be read as what it claims to be."""
 
 
+class AssetWarning(UserWarning):
+    """Something in a file that was repaired, or that could not be taken over."""
+
+
 class ContactError(SpatialOpsError):
     """A contact problem that is ill-posed, or a certificate that does not hold."""
 

@@ -42,7 +42,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_help_names_every_command(run: Run) -> None:
     result = run("--help")
     assert result.exit_code == 0
-    for name in ("pendulum", "precompile", "replay", "plot", "bench"):
+    for name in ("pendulum", "precompile", "replay", "plot", "bench", "inspect", "simulate"):
         assert f"\n  {name} " in result.output
         assert "..." not in result.output.split(f"\n  {name} ")[1].splitlines()[0]
     assert max(map(len, result.output.splitlines())) <= 80
@@ -218,6 +218,70 @@ def test_bench_has_its_own_help(run: Run) -> None:
     result = run("bench", "--help")
     assert result.exit_code == 0
     assert "--quick" in result.output
+
+
+ROBOT = """<robot name="ball"><link name="ball"><inertial><mass value="1"/>
+<inertia ixx="0.004" ixy="0" ixz="0" iyy="0.004" iyz="0" izz="0.004"/></inertial>
+<collision><geometry><sphere radius="0.1"/></geometry></collision></link>
+<link name="rod"><inertial><origin xyz="0 0 0.2"/><mass value="0.1"/>
+<inertia ixx="0.001" ixy="0" ixz="0" iyy="0.001" iyz="0" izz="0.001"/></inertial></link>
+<joint name="pin" type="revolute"><parent link="ball"/><child link="rod"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="2" effort="3" velocity="4"/></joint><transmission/></robot>"""
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Path:
+    path = tmp_path / "robot.urdf"
+    path.write_text(ROBOT)
+    return path
+
+
+def test_inspect_shows_the_tree_and_what_is_left_out(run: Run, robot: Path, tmp_path: Path) -> None:
+    result = run("inspect", str(robot), "--out", str(tmp_path / "out"))
+    assert result.exit_code == 0, result.output
+    for words in ("1.1 kg", "rod: revolute 'pin' in [-1, 2] rad, 0.1 kg", "sphere", "<transmission> is not read"):
+        assert words in result.output
+    assert (tmp_path / "out" / "robot.png").stat().st_size > 5000
+
+
+def test_inspect_json_is_all_there_is(run: Run, robot: Path) -> None:
+    data = json.loads(run("inspect", str(robot), "--floating-base", "--json").stdout)
+    assert (data["name"], data["nv"], data["moving_bodies"]) == ("ball", 7, 2)
+    assert data["joints"][0]["upper"] == 2.0
+    assert data["shapes"] == {"sphere": 1}
+    assert data["warnings"] == []
+
+
+def test_inspect_of_a_thing_that_does_not_move(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "thing.urdf"
+    path.write_text('<robot name="t"><link name="a"/></robot>')
+    result = run("inspect", str(path))
+    assert result.exit_code == 0
+    assert "nothing moves" in result.output
+
+
+@pytest.mark.parametrize("command", ["inspect", "simulate"])
+def test_damaged_robots_are_one_line(run: Run, tmp_path: Path, command: str) -> None:
+    path = tmp_path / "robot.urdf"
+    path.write_text(ROBOT.replace('type="revolute"', 'type="hinge"'))
+    result = run(command, str(path), "--out", str(tmp_path / "out"))
+    assert result.exit_code == 1
+    assert f"{path}:6: joint 'pin': type 'hinge' is unknown" in result.stderr
+    assert not (tmp_path / "out").exists()
+    assert run(command, str(path), "--package", "x").exit_code == 2
+
+
+@pytest.mark.compiled
+def test_simulate_drops_a_robot(run: Run, robot: Path, tmp_path: Path) -> None:
+    options = ["--duration", "0.3", "--no-progress", "--json", "--out", str(tmp_path / "out")]
+    result = run("simulate", str(robot), *options)
+    assert result.exit_code == 0, result.output
+    data = json.loads(result.stdout)
+    assert data["steps"] == 300
+    assert data["contacts_max"] == 1
+    assert data["penetration_max"] <= 1e-3
+    assert data["energy_end"] < data["energy_start"]
+    assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
 
 
 @pytest.mark.compiled

@@ -24,9 +24,10 @@ _RANK = 1e-12  # relative size of an eigenvalue of G_b M^-1 G_b* below which its
 
 
 class _Reduced(NamedTuple):
-    """Y G_u* (N, 3 m) and X (N,); M^-1 G_b* and (G_b M^-1 G_b*)^+ for the closures' impulses."""
+    """Y G_u* (N, 3 m), G_u Y G_u* and X (N,); M^-1 G_b* and (G_b M^-1 G_b*)^+ for the closures' impulses."""
 
     YG: Array
+    W: Array
     X: Array
     MG_b: Array
     inverse: Array
@@ -45,9 +46,9 @@ class ReducedMinimalCoordinates:
         """The LCP of [J] 41."""
         m, n_f, n_b = problem.n_contacts, self.n_f, problem.n_loop_rows
         G_u, reduced = problem.jacobian[n_b:], _reduce(problem)
-        s, rows = _scale(G_u, reduced), m * (n_f + 1)
+        s, rows = _scale(reduced), m * (n_f + 1)
         A, b = np.zeros((rows + m, rows + m)), np.empty(rows + m)
-        A[:rows, :rows] = spread(spread(G_u @ reduced.YG, n_f).T, n_f).T / s
+        A[:rows, :rows] = spread(spread(reduced.W, n_f).T, n_f).T / s
         put_cones(A, problem.friction, n_f, 0)
         b[:rows] = spread(G_u @ reduced.X, n_f)
         b[: rows : n_f + 1] += problem.closing
@@ -57,7 +58,7 @@ class ReducedMinimalCoordinates:
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """New velocities by [J] 38, impulses of the closures by [J] 37b."""
         n_b, reduced = problem.n_loop_rows, _reduce(problem)
-        s = _scale(problem.jacobian[n_b:], reduced)
+        s = _scale(reduced)
         impulses = polyhedral_impulses(solution, 0, problem.n_contacts, directions(self.n_f), 1.0 / s)
         velocity = reduced.X + reduced.YG @ impulses.ravel()
         pushed = problem.jacobian[:n_b] @ problem.velocity - problem.loop_targets
@@ -82,10 +83,15 @@ def _reduce(problem: ContactProblem) -> _Reduced:
     inverse = pseudo_inverse(G[:n_b] @ MG_b)
     gains = MG_b @ inverse
     X = problem.velocity - gains @ (G[:n_b] @ problem.velocity - problem.loop_targets)
-    return _Reduced(MG_u - gains @ (G[:n_b] @ MG_u), X, MG_b, inverse)
+    YG = MG_u - gains @ (G[:n_b] @ MG_u)
+    W = G[n_b:] @ YG
+    # What the closures hold does not move, but for rounding: no impulse could make up for a velocity there.
+    held = W.diagonal() <= _RANK * np.einsum("ij,ji->i", G[n_b:], MG_u)
+    YG[:, held] = W[held] = W[:, held] = 0.0
+    return _Reduced(YG, W, X, MG_b, inverse)
 
 
-def _scale(G_u: Array, reduced: _Reduced) -> float:
+def _scale(reduced: _Reduced) -> float:
     """Largest diagonal entry of G_u Y G_u*, or 1 where nothing moves."""
-    largest = float(np.einsum("ij,ji->i", G_u, reduced.YG).max(initial=0.0))
+    largest = float(reduced.W.diagonal().max(initial=0.0))
     return largest if largest > 0.0 else 1.0

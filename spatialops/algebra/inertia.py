@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ class Inertia:
         Centre of mass in the body's frame, m.
     tensor : (3, 3) array_like
         Inertia about the centre of mass along the body's axes, kg m^2.
+    checked : bool
+        False takes finite numbers as they are, also those that no body can have: files of real robots hold such.
 
     Raises
     ------
@@ -41,6 +43,7 @@ class Inertia:
     mass: float
     center: Any = (0.0, 0.0, 0.0)
     tensor: Any = ((0.0, 0.0, 0.0),) * 3
+    checked: bool = True
 
     def __post_init__(self) -> None:
         try:
@@ -52,9 +55,9 @@ class Inertia:
             raise ModelError(f"inertia: center must be (3,), tensor (3, 3); got {center.shape} and {tensor.shape}")
         if not (np.isfinite(mass) and np.isfinite(center).all() and np.isfinite(tensor).all()):
             raise ModelError("inertia: mass, center and tensor must be finite, got NaN or infinity")
-        if mass <= 0.0:
+        if self.checked and mass <= 0.0:
             raise ModelError(f"inertia: mass must be positive, got {mass:g} kg")
-        tensor = _checked_tensor(tensor, mass)
+        tensor = _checked_tensor(tensor, mass) if self.checked else 0.5 * (tensor + tensor.T)
         center.flags.writeable = tensor.flags.writeable = False
         for name, value in (("mass", mass), ("center", center), ("tensor", tensor)):
             object.__setattr__(self, name, value)
@@ -113,21 +116,21 @@ class Inertia:
 
     def shifted(self, offset: Any) -> Inertia:
         """The same mass moved by `offset` (3,), m."""
-        return Inertia(self.mass, self.center + np.asarray(offset, dtype=np.float64), self.tensor)
+        return replace(self, center=self.center + np.asarray(offset, dtype=np.float64))
 
     def rotated(self, rotation: Any) -> Inertia:
         """The same mass turned about the frame's origin by `rotation` (3, 3)."""
         turn = np.asarray(rotation, dtype=np.float64)
-        return Inertia(self.mass, turn @ self.center, turn @ self.tensor @ turn.T)
+        return replace(self, center=turn @ self.center, tensor=turn @ self.tensor @ turn.T)
 
     def scaled(self, factor: float) -> Inertia:
         """Mass and moments times a positive factor."""
-        return Inertia(self.mass * factor, self.center, self.tensor * factor)
+        return replace(self, mass=self.mass * factor, tensor=self.tensor * factor)
 
     def __add__(self, other: Inertia) -> Inertia:
         mass = self.mass + other.mass
-        center = (self.mass * self.center + other.mass * other.center) / mass
-        return Inertia(mass, center, self.about(center) + other.about(center))
+        center = (self.mass * self.center + other.mass * other.center) / mass if mass > 0.0 else self.center
+        return Inertia(mass, center, self.about(center) + other.about(center), self.checked and other.checked)
 
     def about(self, point: Any) -> Array:
         """Inertia tensor (3, 3) about `point` of the body's frame (Steiner)."""

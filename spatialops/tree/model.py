@@ -68,6 +68,8 @@ class Model:
     """Number of coordinates."""
     n_bodies: int = field(init=False)
     """Number of moving bodies."""
+    warnings: tuple[str, ...] = field(init=False, repr=False, default=())
+    """What was repaired in the file that it was read from, or could not be taken over."""
     spare: list[Array] = field(init=False, repr=False, default_factory=list)
     """Workspaces (nv, 64) that no call uses just now; see `workspace`."""
     scraps: list[Array] = field(init=False, repr=False, default_factory=list)

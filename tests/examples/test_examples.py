@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples import compare_formulations, four_bar, pendulum_collisions, shapes
+from examples import compare_formulations, four_bar, load_robot, pendulum_collisions, shapes
 from spatialops.simulation import load_record
 
 
@@ -74,3 +74,17 @@ def test_shapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert np.all(record.q.reshape(len(record.times), 7, 7)[:, :, 2] > 0.0)  # nothing falls through the ground
     assert {path.name for path in tmp_path.iterdir()} == {"record.npz", "replay.html"}
     assert "contacts at once" in capsys.readouterr().out
+
+
+@pytest.mark.compiled
+def test_load_robot(capsys: pytest.CaptureFixture[str]) -> None:
+    record = load_robot.main(duration=0.5)
+    facts = record.summary()
+    assert facts["contact_problems"] > 0
+    assert facts["residual_max"] <= 1e-9
+    assert facts["penetration_max"] <= 1e-3
+    assert facts["closure_error_max"] <= 1e-8
+    assert facts["energy_end"] < facts["energy_start"]
+    printed = capsys.readouterr().out
+    assert "nv=9" in printed
+    assert "1 closures" in printed

@@ -179,12 +179,12 @@ def test_formulations_by_name():
 
 
 @pytest.mark.slow
-def test_all_agree_on_hundreds():
+def test_all_agree_on_a_hundred():
     """Every answer obeys the laws; where two differ, both do: the velocity is not unique then."""
-    unique = unsolved = 0
-    for number in range(300):
+    unique = impossible = 0
+    for number in range(100):
         rng = np.random.default_rng([3, number])
-        m, loops = int(rng.integers(0, 6)), int(rng.integers(0, 4))
+        m, loops = int(rng.integers(0, 6)), int(rng.integers(0, 3))
         problem = random_problem(rng, m, n=int(rng.integers(2, 9)), loops=loops, armature=False)
         answers = []
         for name in EVERY:
@@ -193,11 +193,10 @@ def test_all_agree_on_hundreds():
             if solution.solved:
                 answers.append(formulation.recover(problem, solution))
                 check_laws(problem, answers[-1], 4, tolerance=1e-7)
-        unsolved += len(EVERY) - len(answers)
+        assert len(answers) in (0, len(EVERY))  # what one formulation calls impossible all do
+        impossible += not answers
         scale = max(np.abs(problem.velocity).max(), 1e-12)
         apart = [np.abs(answer.velocity - answers[0].velocity).max() / scale for answer in answers]
         unique += max(apart, default=0.0) <= 1e-8
-        if max(apart, default=0.0) > 1e-8:  # nothing in between: another solution, not a poor one
-            assert max(apart) > 1e-5
-    assert unique >= 280
-    assert unsolved <= 18
+    assert impossible <= 10
+    assert unique >= 95

@@ -1,0 +1,7 @@
+"""Robot files: URDF and MJCF become one neutral `Description`, and that a `Model` with its closures."""
+
+from spatialops.io.build import build, load_model
+from spatialops.io.description import Description
+from spatialops.io.read import read
+
+__all__ = ["Description", "build", "load_model", "read"]

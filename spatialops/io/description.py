@@ -1,0 +1,195 @@
+"""What a robot file says, in one neutral form: what URDF and MJCF have in common, and a list of what was left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.algebra.inertia import Inertia
+from spatialops.errors import AssetError
+from spatialops.tree.joint import Joint
+from spatialops.tree.loop import Loop
+
+# A length or mass beyond these is one in other units, or a mistake: SI units are expected.
+MAX_LENGTH = 1e5
+MAX_MASS = 1e9
+
+# Dimensions of a shape by kind; `MeshFile` and arrays stand in `ShapeSpec.mesh`.
+SHAPE_KINDS: dict[str, int] = {
+    "sphere": 1,  # radius
+    "capsule": 2,  # radius, length of the cylinder
+    "cylinder": 2,  # radius, length
+    "box": 3,  # full edges
+    "ellipsoid": 3,  # semi-axes
+    "half_space": 0,  # outward normal: z
+    "mesh": 0,
+    "height_field": 4,  # half width x, half width y, highest z, depth of the base
+}
+
+
+def _identity() -> Array:
+    return np.eye(3)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BodySpec:
+    """A body, what it hangs on, and the joint between: what `TreeBuilder.add_body` takes."""
+
+    name: str
+    parent: str
+    joint: Joint
+    inertia: Inertia | None = None
+    position: Any = (0.0, 0.0, 0.0)
+    rotation: Array = field(default_factory=_identity)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeshFile:
+    """A mesh that is not read yet: its name in the file, the scale, and the line that names it."""
+
+    uri: str
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    line: int = 0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ShapeSpec:
+    """A shape on a body.
+
+    Attributes
+    ----------
+    name, body, kind : str
+        `SHAPE_KINDS` has the kinds.
+    sizes : tuple of float
+        m; see `SHAPE_KINDS`.
+    position, rotation
+        Pose in the body's frame.
+    mesh : MeshFile, or (vertices, faces), or heights, or None
+    friction : tuple of 3 floats, or None
+        Sliding (mu), torsional (m), rolling (m); None where the file does not say. Only the first is simulated.
+    restitution : float
+    group, collides_with : int
+        Bit masks; two shapes may touch where the group of either is among those that the other collides with.
+    collides : bool
+        False for what is only drawn.
+    """
+
+    name: str
+    body: str
+    kind: str
+    sizes: tuple[float, ...] = ()
+    position: Any = (0.0, 0.0, 0.0)
+    rotation: Array = field(default_factory=_identity)
+    mesh: Any = None
+    friction: tuple[float, float, float] | None = None
+    restitution: float = 0.0
+    group: int = 1
+    collides_with: int = 1
+    collides: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActuatorSpec:
+    """An actuator, kept as data: nothing here is simulated."""
+
+    name: str
+    kind: str
+    target: str
+    gear: tuple[float, ...] = (1.0,)
+    control_range: tuple[float, float] | None = None
+    force_range: tuple[float, float] | None = None
+    gain: tuple[float, ...] = ()
+    bias: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Keyframe:
+    """A named state of the file: coordinates and velocities of joints, in our conventions, by name of the joint."""
+
+    name: str
+    time: float
+    q: dict[str, Array]
+    v: dict[str, Array]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Description:
+    """A robot file, read.
+
+    Attributes
+    ----------
+    path : Path or None
+    name : str
+    bodies : tuple of BodySpec
+        Each after the one it hangs on.
+    shapes, loops, actuators, keyframes : tuples
+    start : dict of str to array
+        Coordinates of joints in the file's own initial configuration, where they are not zero.
+    ignore : tuple of (str, str)
+        Pairs of bodies that never touch.
+    springs : dict of str to (stiffness, reference)
+        N m/rad or N/m and the coordinate at rest, by joint. Kept as data.
+    gravity : (3,) tuple
+    warnings : tuple of str
+        What was repaired, or what changes the motion and could not be taken over.
+    left_out : tuple of str
+        What the file says beside that and nothing here is made of.
+    packages : dict of str to Path
+        Folders of packages that were given.
+    """
+
+    name: str
+    path: Path | None = None
+    bodies: tuple[BodySpec, ...] = ()
+    shapes: tuple[ShapeSpec, ...] = ()
+    loops: tuple[Loop, ...] = ()
+    actuators: tuple[ActuatorSpec, ...] = ()
+    keyframes: tuple[Keyframe, ...] = ()
+    start: dict[str, Array] = field(default_factory=dict)
+    ignore: tuple[tuple[str, str], ...] = ()
+    springs: dict[str, tuple[float, float]] = field(default_factory=dict)
+    gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    warnings: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    packages: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def moving_joints(self) -> tuple[str, ...]:
+        """Names of the joints that are not fixed."""
+        return tuple(body.joint.name or body.name for body in self.bodies if body.joint.kind != "fixed")
+
+    @property
+    def mass(self) -> float:
+        """Mass of all bodies together, of those fixed to the world too, kg."""
+        return sum(body.inertia.mass for body in self.bodies if body.inertia is not None)
+
+
+class Notes:
+    """Findings while a file is read: equal ones are counted, not repeated."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, tuple[int, str]] = {}
+
+    def add(self, text: str, where: str = "") -> None:
+        """Add a finding; of equal ones, only the first place is told."""
+        count, first = self._counts.get(text, (0, where))
+        self._counts[text] = count + 1, first
+
+    def texts(self) -> tuple[str, ...]:
+        """The findings in the order in which they were made."""
+        result = []
+        for text, (count, where) in self._counts.items():
+            more = f"{count} times, first " if count > 1 else ""
+            result.append(f"{text} ({more}{where})" if where else text + (f" ({count} times)" if count > 1 else ""))
+        return tuple(result)
+
+
+def check_length(values: Any, where: str, *, maximum: float = MAX_LENGTH) -> None:
+    """Refuse what cannot be metres."""
+    largest = float(np.max(np.abs(values), initial=0.0))
+    if not largest <= maximum:
+        raise AssetError(f"{where}: {largest:g} m is beyond {maximum:g} m; are the units wrong? Metres are expected")

@@ -1,0 +1,264 @@
+"""MJCF, by way of MuJoCo's own compiler: the compiled model is read, so that defaults, units and inertias are settled.
+
+A body with several joints becomes a chain: each joint but the last carries a body without mass, "body@joint". So does a
+joint whose anchor is not the body's origin, and the body is then fixed to it. Coordinates are MuJoCo's `qpos`, but for
+quaternions, which are (x, y, z, w) here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.algebra.inertia import Inertia
+from spatialops.algebra.rotation import from_quaternion
+from spatialops.errors import AssetError, MissingLibraryError, ModelError
+from spatialops.io.description import BodySpec, Description, Keyframe, Notes, check_length
+from spatialops.io.markup import MAX_BYTES, parse, read_bytes
+from spatialops.io.mjcf_extras import actuators, list_features
+from spatialops.io.mjcf_files import check_files
+from spatialops.io.mjcf_loops import loops
+from spatialops.io.mjcf_shapes import shapes
+from spatialops.io.packages import Resolver
+from spatialops.tree.builder import WORLD
+from spatialops.tree.joint import Joint
+
+_XYZW = [1, 2, 3, 0]
+_ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
+FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
+_NO_GRAVITY = 1 << 7  # mjtDisableBit
+_KINDS = ("free", "ball", "prismatic", "revolute")
+
+
+@dataclass
+class Compiled:
+    """A compiled model, names for all that has none, and the findings."""
+
+    m: Any
+    bodies: list[str]
+    joints: list[str]
+    geoms: list[str]
+    warnings: Notes = field(default_factory=Notes)
+    left_out: Notes = field(default_factory=Notes)
+
+    def name(self, kind: str, i: int) -> str:
+        """The name of a thing in the file, by kind as in mjtObj; "" where it has none."""
+        import mujoco
+
+        return mujoco.mj_id2name(self.m, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), i) or ""
+
+
+def read_mjcf(path: Path, resolver: Resolver) -> Description:
+    """Read one file.
+
+    Raises
+    ------
+    AssetError
+        If MuJoCo cannot compile it, or it refers to files outside of its package.
+    MissingLibraryError
+        Without the library `mujoco`.
+    """
+    root = parse(read_bytes(path, MAX_BYTES), path)
+    if root.tag != "mujoco":
+        raise root.error(f"expected <mujoco>, got <{root.tag[:60]}>")
+    check_files(root, path, resolver)
+    return describe(_compiled(path), path)
+
+
+def describe(c: Compiled, path: Path | None) -> Description:
+    """The description of a compiled model."""
+    m = c.m
+    for name in ("body_pos", "geom_pos", "geom_size"):
+        check_length(getattr(m, name), f"{path}: {name}")
+    try:
+        bodies = [spec for i in range(1, m.nbody) for spec in _bodies(c, i)]
+    except ModelError as error:
+        raise AssetError(f"{path}: {error}") from error
+    list_features(c)
+    weightless = m.opt.disableflags & _NO_GRAVITY
+    return Description(
+        name=m.names.split(b"\0")[0].decode(errors="replace"),
+        path=path,
+        bodies=tuple(bodies),
+        shapes=tuple(shapes(c)),
+        loops=tuple(loops(c)),
+        actuators=tuple(actuators(c)),
+        keyframes=tuple(_keyframes(c)),
+        start={name: q for name, q in _coordinates(c, m.qpos0).items() if q.any()},
+        ignore=tuple((c.bodies[s >> 16], c.bodies[s & 0xFFFF]) for s in m.exclude_signature),
+        springs=_springs(c),
+        gravity=(0.0, 0.0, 0.0) if weightless else tuple(m.opt.gravity.tolist()),
+        warnings=c.warnings.texts(),
+        left_out=c.left_out.texts(),
+    )
+
+
+def _compiled(path: Path) -> Compiled:
+    try:
+        import mujoco
+    except ImportError as error:
+        raise MissingLibraryError(f"{path}: MJCF files are compiled by MuJoCo: install spatialops[mjcf]") from error
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            m = mujoco.MjSpec.from_file(str(path)).compile()
+        except (ValueError, TypeError, OSError, RuntimeError, mujoco.FatalError) as error:
+            raise AssetError(f"{path}: MuJoCo cannot compile it: {' '.join(str(error).split())}") from error
+    c = named(m)
+    for warning in caught:
+        c.left_out.add(f"MuJoCo warns: {' '.join(str(warning.message).split())}")
+    return c
+
+
+def named(m: Any) -> Compiled:
+    """Give every body, joint and geom of a compiled model a name of its own."""
+    c = Compiled(m, [], [], [])
+    bodies = _unique([c.name("BODY", i) or f"body{i}" for i in range(m.nbody)])
+    joints, geoms = [], []
+    for j, body in enumerate(m.jnt_bodyid):
+        alone = m.body_jntnum[body] == 1
+        place = j - m.body_jntadr[body]
+        joints.append(c.name("JOINT", j) or (bodies[body] if alone else f"{bodies[body]}/{place}"))
+    for g, body in enumerate(m.geom_bodyid):
+        geoms.append(c.name("GEOM", g) or f"{bodies[body]}/{g - m.body_geomadr[body]}")
+    return Compiled(m, bodies, _unique(joints), _unique(geoms))
+
+
+def _unique(names: list[str]) -> list[str]:
+    """The same with "_" behind names that were there before."""
+    taken: set[str] = set()
+    result = []
+    for name in names:
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        result.append(name)
+    return result
+
+
+# --------------------------------------------------------------------------------------------------------- bodies
+def rotation(quaternion: Array) -> Array:
+    """A rotation of MuJoCo's quaternion (w, x, y, z)."""
+    return from_quaternion(np.asarray(quaternion)[_XYZW])
+
+
+def _bodies(c: Compiled, i: int) -> list[BodySpec]:
+    """A body and the massless ones that its joints need."""
+    m, name = c.m, c.bodies[i]
+    parent, position, turn = c.bodies[m.body_parentid[i]], m.body_pos[i].copy(), rotation(m.body_quat[i])
+    result: list[BodySpec] = []
+    for j in range(m.body_jntadr[i], m.body_jntadr[i] + m.body_jntnum[i]):
+        joint, anchor, place, frame = _joint(c, j)
+        if joint.kind == "free":
+            parent, position, turn = WORLD, np.zeros(3), np.eye(3)
+        last = j == m.body_jntadr[i] + m.body_jntnum[i] - 1
+        position, turn = position + turn @ place, turn @ frame
+        if last and not anchor.any():
+            spec = BodySpec(
+                name=name, parent=parent, joint=joint, inertia=_inertia(m, i), position=position, rotation=turn
+            )
+            return [*result, spec]
+        carrier = f"{name}@{joint.name}"
+        result.append(BodySpec(name=carrier, parent=parent, joint=joint, position=position, rotation=turn))
+        parent, position, turn = carrier, -anchor, np.eye(3)
+    fixed = Joint("fixed")
+    return [
+        *result,
+        BodySpec(name=name, parent=parent, joint=fixed, inertia=_inertia(m, i), position=position, rotation=turn),
+    ]
+
+
+def _inertia(m: Any, i: int) -> Inertia | None:
+    if m.body_mass[i] <= 0.0:
+        return None
+    tensor = rotation(m.body_iquat[i])
+    return Inertia(float(m.body_mass[i]), m.body_ipos[i], tensor @ np.diag(m.body_inertia[i]) @ tensor.T, checked=False)
+
+
+def _joint(c: Compiled, j: int) -> tuple[Joint, Array, Array, Array]:
+    """The joint, its anchor in the body, and where its frame stands in the body's: moved back by the reference.
+
+    A hinge whose coordinate is `ref` in the initial configuration has its frame turned back by as much, so that its
+    coordinate means the same here.
+    """
+    m, name = c.m, c.joints[j]
+    kind, dof, zero = int(m.jnt_type[j]), m.jnt_dofadr[j], m.qpos0[m.jnt_qposadr[j]]
+    width = (6, 3, 1, 1)[kind]
+    data: dict[str, Any] = {}
+    for key, values in (("damping", m.dof_damping), ("armature", m.dof_armature), ("dry_friction", m.dof_frictionloss)):
+        data[key] = np.maximum(values[dof : dof + width], 0.0)
+    if kind == FREE:
+        for key, values in data.items():
+            if np.ptp(values[:3]) > 0.0:
+                c.warnings.add(f"a free joint's {key} along the world's axes is taken along the body's", name)
+            data[key] = values[_ANGULAR_FIRST]
+    if m.jnt_limited[j]:
+        if kind in (SLIDE, HINGE):
+            data["lower"], data["upper"] = (float(x) for x in m.jnt_range[j])
+        else:
+            c.warnings.add("the limit of a ball joint is not simulated", name)
+    if m.jnt_actfrclimited[j] and kind in (SLIDE, HINGE):
+        data["effort_limit"] = float(np.abs(m.jnt_actfrcrange[j]).max())
+    anchor, place, frame = m.jnt_pos[j].copy(), np.zeros(3), np.eye(3)
+    if kind in (SLIDE, HINGE):
+        data["axis"] = tuple(m.jnt_axis[j].tolist())
+    if kind == SLIDE:  # the anchor of a slide does not matter
+        anchor, place = np.zeros(3), -zero * m.jnt_axis[j]
+    elif kind == HINGE:
+        place = anchor
+        frame = rotation(np.concatenate([[np.cos(0.5 * zero)], -np.sin(0.5 * zero) * m.jnt_axis[j]]))
+    elif kind == BALL:
+        place = anchor
+    else:
+        anchor = np.zeros(3)
+    return Joint(_KINDS[kind], name=name, **data), anchor, place, frame
+
+
+# --------------------------------------------------------------------------------------------------- configurations
+def _coordinates(c: Compiled, qpos: Array) -> dict[str, Array]:
+    """Coordinates by joint."""
+    result = {}
+    for j, name in enumerate(c.joints):
+        at, kind = c.m.jnt_qposadr[j], c.m.jnt_type[j]
+        if kind == FREE:
+            result[name] = np.concatenate([qpos[at : at + 3], qpos[at + 3 : at + 7][_XYZW]])
+        else:
+            result[name] = qpos[at : at + 4][_XYZW] if kind == BALL else qpos[at : at + 1].copy()
+    return result
+
+
+def _velocities(c: Compiled, qpos: Array, qvel: Array) -> dict[str, Array]:
+    """Velocities by joint; a free joint's linear velocity is in world axes in MuJoCo, in body axes here."""
+    result = {}
+    for j, name in enumerate(c.joints):
+        at, kind = c.m.jnt_dofadr[j], c.m.jnt_type[j]
+        if kind == FREE:
+            start = c.m.jnt_qposadr[j] + 3
+            linear = rotation(qpos[start : start + 4]).T @ qvel[at : at + 3]
+            result[name] = np.concatenate([qvel[at + 3 : at + 6], linear])
+        else:
+            result[name] = qvel[at : at + (3 if kind == BALL else 1)].copy()
+    return result
+
+
+def _keyframes(c: Compiled) -> list[Keyframe]:
+    m, result = c.m, []
+    for k in range(m.nkey):
+        name = c.name("KEY", k) or f"keyframe{k}"
+        q, v = _coordinates(c, m.key_qpos[k]), _velocities(c, m.key_qpos[k], m.key_qvel[k])
+        result.append(Keyframe(name=name, time=float(m.key_time[k]), q=q, v=v))
+    return result
+
+
+def _springs(c: Compiled) -> dict[str, tuple[float, float]]:
+    m, result = c.m, {}
+    for j in np.flatnonzero(m.jnt_stiffness):
+        result[c.joints[j]] = (float(m.jnt_stiffness[j]), float(m.qpos_spring[m.jnt_qposadr[j]]))
+    if result:
+        c.warnings.add("springs of joints are kept as data, not simulated", f"{len(result)} joints")
+    return result

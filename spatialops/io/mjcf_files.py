@@ -1,0 +1,75 @@
+"""What a MJCF file refers to, looked through before MuJoCo sees it: includes and assets stay inside the package."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from spatialops.errors import AssetError
+from spatialops.io.markup import Element, parse, read_bytes
+from spatialops.io.packages import Resolver
+
+_MAX_INCLUDES = 200
+
+
+def check_files(root: Element, path: Path, resolver: Resolver) -> None:
+    """Refuse a file that includes another one without end, with the dangers of XML, or outside of its package.
+
+    Raises
+    ------
+    AssetError
+    """
+    main = path.resolve().parent
+    pending, seen = [(root, main)], 0
+    folders = {main}
+    while pending:
+        document, folder = pending.pop()
+        seen += 1
+        if seen > _MAX_INCLUDES:
+            raise AssetError(f"{path}: includes more than {_MAX_INCLUDES} files, or itself")
+        elements = _all(document)
+        for element in elements:
+            if element.tag == "compiler":
+                for key in ("meshdir", "texturedir", "assetdir"):
+                    if element.get(key):
+                        _check_inside(element, element.get(key), {main, folder}, resolver)
+                        folders |= {base / element.get(key) for base in (main, folder)}
+        for element in elements:
+            for key, name in element.attributes.items():
+                if not key.startswith("file") or not name.strip():
+                    continue
+                _check_inside(element, name, folders | {folder}, resolver)
+                if element.tag == "include":
+                    below = next((base / name for base in (main, folder) if (base / name).is_file()), None)
+                    if below is not None:  # MuJoCo says best what is missing
+                        pending.append((parse(read_bytes(below), below), below.parent))
+
+
+def _all(root: Element) -> list[Element]:
+    found, stack = [], [root]
+    while stack:
+        element = stack.pop()
+        found.append(element)
+        stack += element.children
+    return found
+
+
+def _check_inside(element: Element, name: str, folders: set[Path], resolver: Resolver) -> None:
+    """A name that leads out of the package from where its kind may be looked up is refused unless it is not there."""
+    if "\0" in name:
+        raise element.error(f"<{element.tag}>: {name!r} is not the name of a file")
+    allowed = (resolver.package, *(folder.resolve() for folder in resolver.packages.values()))
+    for folder in folders:
+        try:
+            real = (folder / name).resolve()
+            lexical = Path(os.path.normpath(folder / name))
+            inside = any(real.is_relative_to(root) and lexical.is_relative_to(root) for root in allowed)
+            if not inside and (real.exists() or len(folders) == 1):
+                raise element.error(
+                    f"<{element.tag}>: {name!r} lies outside {resolver.package}; if that is meant, name its folder in "
+                    "packages={...}"
+                )
+        except (OSError, RuntimeError, ValueError) as error:
+            if isinstance(error, AssetError):
+                raise
+            raise element.error(f"<{element.tag}>: {name[:60]!r} cannot be looked up: {error}") from error

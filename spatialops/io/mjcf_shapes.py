@@ -1,0 +1,76 @@
+"""Geoms of a compiled MuJoCo model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.algebra.rotation import from_quaternion
+from spatialops.io.description import ShapeSpec
+
+# mjtGeom: kind, and sizes of MuJoCo's half lengths
+_PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8)
+
+
+def shapes(c: Any) -> Iterator[ShapeSpec]:
+    """All geoms; those of kinds that have no counterpart are listed."""
+    m = c.m
+    for g, name in enumerate(c.geoms):
+        made = _shape(c, g)
+        if made is None:
+            continue
+        kind, sizes, mesh = made
+        body, friction = c.bodies[m.geom_bodyid[g]], tuple(float(x) for x in np.maximum(m.geom_friction[g], 0.0))
+        if m.geom_condim[g] == 1:  # a contact of dimension one has no friction
+            friction = (0.0, 0.0, 0.0)
+        yield ShapeSpec(
+            name=name,
+            body=body,
+            kind=kind,
+            sizes=sizes,
+            mesh=mesh,
+            position=m.geom_pos[g].copy(),
+            rotation=from_quaternion(m.geom_quat[g][[1, 2, 3, 0]]),
+            friction=(friction[0], friction[1], friction[2]),
+            group=int(m.geom_contype[g]) & 0xFFFFFFFF,
+            collides_with=int(m.geom_conaffinity[g]) & 0xFFFFFFFF,
+            collides=bool(m.geom_contype[g] or m.geom_conaffinity[g]),
+        )
+
+
+def _shape(c: Any, g: int) -> tuple[str, tuple[float, ...], Any] | None:
+    m = c.m
+    kind, (x, y, z) = int(m.geom_type[g]), (float(s) for s in m.geom_size[g])
+    if kind == _SPHERE:
+        return "sphere", (x,), None
+    if kind in (_CAPSULE, _CYLINDER):
+        return ("capsule" if kind == _CAPSULE else "cylinder"), (x, 2.0 * y), None
+    if kind == _ELLIPSOID:
+        return "ellipsoid", (x, y, z), None
+    if kind == _BOX:
+        return "box", (2.0 * x, 2.0 * y, 2.0 * z), None
+    if kind == _MESH:
+        return "mesh", (), _mesh(m, int(m.geom_dataid[g]))
+    if kind == _PLANE and m.body_weldid[m.geom_bodyid[g]] == 0:
+        if x > 0.0 or y > 0.0:
+            c.left_out.add("the size of a plane: it is without end", c.geoms[g])
+        return "half_space", (), None
+    if kind == _HFIELD:
+        i = int(m.geom_dataid[g])
+        start, rows, columns = m.hfield_adr[i], m.hfield_nrow[i], m.hfield_ncol[i]
+        heights = m.hfield_data[start : start + rows * columns].reshape(rows, columns) * m.hfield_size[i][2]
+        return "height_field", tuple(float(s) for s in m.hfield_size[i]), heights.astype(np.float64)
+    c.warnings.add(
+        "a plane on a body that moves is left out" if kind == _PLANE else f"a geom of type {kind} is left out"
+    )
+    return None
+
+
+def _mesh(m: Any, i: int) -> tuple[Array, Any]:
+    """Vertices and faces in the geom's frame."""
+    vertices = m.mesh_vert[m.mesh_vertadr[i] : m.mesh_vertadr[i] + m.mesh_vertnum[i]]
+    faces = m.mesh_face[m.mesh_faceadr[i] : m.mesh_faceadr[i] + m.mesh_facenum[i]]
+    return vertices.astype(np.float64), faces.astype(np.int64)

@@ -1,0 +1,35 @@
+"""One door for all kinds of robot files, by suffix."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from spatialops.errors import AssetError
+from spatialops.io.description import Description
+from spatialops.io.packages import Resolver
+from spatialops.io.urdf import read_urdf
+
+
+def read(path: str | os.PathLike[str], *, packages: Mapping[str, str | os.PathLike[str]] | None = None) -> Description:
+    """Read a URDF or MJCF file into its neutral description; nothing is built yet, and URDF's meshes are not read.
+
+    Raises
+    ------
+    AssetError
+        For an unknown suffix, or a file that is missing, damaged, or says what cannot be.
+    MissingLibraryError
+        For a MJCF file without the library `mujoco`.
+    """
+    file = Path(path)
+    suffix = file.suffix.lower()
+    if suffix not in (".urdf", ".xml", ".mjcf"):
+        raise AssetError(f"{file}: expected a .urdf, .xml or .mjcf file, got suffix {file.suffix!r}")
+    resolver = Resolver(file, packages)
+    if suffix == ".urdf":
+        return replace(read_urdf(file), packages=resolver.packages)
+    from spatialops.io.mjcf import read_mjcf
+
+    return replace(read_mjcf(file, resolver), packages=resolver.packages)

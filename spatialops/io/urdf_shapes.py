@@ -1,0 +1,143 @@
+"""Shapes of URDF's links, and their friction where the file tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.errors import AssetError
+from spatialops.io.description import MeshFile, ShapeSpec, check_length
+from spatialops.io.markup import Element
+from spatialops.tree.joint import z_to
+
+Friction = tuple[float, float, float]
+
+# What PyBullet's <contact> says beside friction and restitution.
+_SOFT = ("stiffness", "damping", "contact_cfm", "contact_erp", "inertia_scaling", "friction_anchor")
+
+
+def surfaces(root: Element) -> dict[str, Friction]:
+    """Friction of links that <gazebo reference="link"> gives: mu1."""
+    result = {}
+    for element in root.all("gazebo"):
+        mu = element.first("mu1")
+        if mu is not None and "value" in mu.attributes:
+            result[element.get("reference")] = (max(mu.number("value"), 0.0), 0.0, 0.0)
+    return result
+
+
+def link_shapes(reader: Any, link: Element, friction: dict[str, Friction]) -> Iterator[ShapeSpec]:
+    """Collision shapes of a link, then what is drawn of it."""
+    name = link.get("name")
+    surface, restitution = _contact(reader, link)
+    surface = friction.get(name) if surface is None else surface
+    for tag in ("collision", "visual"):
+        elements = list(link.all(tag))
+        for i, element in enumerate(elements):
+            geometry = element.first("geometry")
+            if geometry is None or not geometry.children:
+                reader.warnings.add(f"a <{tag}> without geometry is left out", f"line {element.line}")
+                continue
+            label = name + ("" if tag == "collision" else "/visual") + (f"/{i}" if len(elements) > 1 else "")
+            try:
+                position, rotation = pose(element)
+                shape = _shape(geometry)
+            except AssetError as error:
+                if tag == "collision":
+                    raise
+                reader.left_out.add(f"a damaged <visual>: {error}")
+                continue
+            if shape is None:
+                reader.left_out.add(f"<{tag}> of kind <{geometry.children[0].tag[:60]}>", f"line {geometry.line}")
+                continue
+            kind, sizes, mesh, turn = shape
+            if 0.0 in sizes:
+                reader.warnings.add(f"a {kind} of size zero is left out", f"line {geometry.line}")
+                continue
+            yield ShapeSpec(
+                name=label,
+                body=reader.names[name],
+                kind=kind,
+                sizes=sizes,
+                mesh=mesh,
+                position=position,
+                rotation=rotation @ turn,
+                friction=surface,
+                restitution=restitution,
+                collides=tag == "collision",
+            )
+
+
+def pose(element: Element) -> tuple[Array, Array]:
+    """Position and rotation of an element's <origin>: rpy turns about the fixed x, then y, then z."""
+    origin = element.first("origin")
+    if origin is None:
+        return np.zeros(3), np.eye(3)
+    position = np.array(origin.numbers("xyz", 3, (0.0, 0.0, 0.0)))
+    check_length(position, f"{origin.path}:{origin.line}: <origin>")
+    (cr, cp, cy), (sr, sp, sy) = ([f(a) for a in origin.numbers("rpy", 3, (0.0, 0.0, 0.0))] for f in (np.cos, np.sin))
+    rotation = np.array(
+        [
+            [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+            [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+            [-sp, cp * sr, cp * cr],
+        ]
+    )
+    return position, rotation
+
+
+def _shape(geometry: Element) -> tuple[str, tuple[float, ...], MeshFile | None, Any] | None:
+    """Kind, sizes, mesh and a turn of the shape in its own frame; none for a kind that is not known."""
+    element, turn = geometry.children[0], np.eye(3)
+    if element.tag == "box":
+        return "box", _sizes(element, element.numbers("size", 3)), None, turn
+    if element.tag == "sphere":
+        return "sphere", _sizes(element, (element.number("radius"),)), None, turn
+    if element.tag in ("cylinder", "capsule"):
+        sizes = element.number("radius"), element.number("length")
+        return element.tag, _sizes(element, sizes), None, turn
+    if element.tag == "plane":
+        normal = np.array(element.numbers("normal", 3, (0.0, 0.0, 1.0)))
+        if not 1e-9 < np.linalg.norm(normal) < 1e9:
+            raise element.error("<plane>: the normal has no direction")
+        return "half_space", (), None, z_to(normal / np.linalg.norm(normal))
+    if element.tag == "mesh":
+        words = element.get("scale").split()
+        if len(words) == 4 and words[3] == words[0]:  # a habit from homogeneous coordinates
+            element.attributes["scale"] = " ".join(words[:3])
+        scale = element.numbers("scale", 3, (1.0, 1.0, 1.0))
+        if not all(1e-9 < abs(s) < 1e9 for s in scale):
+            raise element.error(f"<mesh>: scale {scale} is zero or beyond all measure")
+        mesh = MeshFile(uri=element.need("filename"), scale=(scale[0], scale[1], scale[2]), line=element.line)
+        return "mesh", (), mesh, turn
+    return None
+
+
+def _sizes(element: Element, sizes: tuple[float, ...]) -> tuple[float, ...]:
+    if not all(size >= 0.0 for size in sizes):
+        raise element.error(f"<{element.tag}>: sizes must not be negative, got {', '.join(f'{s:g}' for s in sizes)} m")
+    check_length(sizes, f"{element.path}:{element.line}: <{element.tag}>")
+    return sizes
+
+
+def _contact(reader: Any, link: Element) -> tuple[Friction | None, float]:
+    """Friction and restitution that PyBullet's <contact> gives."""
+    element = link.first("contact")
+    if element is None:
+        return None, 0.0
+    values = {child.tag: child.number("value") for child in element.children if "value" in child.attributes}
+    for tag in values:
+        if tag in _SOFT:
+            reader.left_out.add(f"<contact><{tag}> is not read", f"line {element.line}")
+    restitution = min(max(values.get("restitution", 0.0), 0.0), 1.0)
+    if "lateral_friction" not in values:
+        return None, restitution
+    triple = (values[key] if values.get(key, 0.0) > 0.0 else 0.0 for key in _TRIPLE)
+    mu, spin, roll = triple
+    return (mu, spin, roll), restitution
+
+
+_TRIPLE = ("lateral_friction", "spinning_friction", "rolling_friction")

@@ -1,0 +1,195 @@
+"""A robot file on paper: its tree, masses, limits and shapes as text, as plain data, and as a picture."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.dynamics.jacobian import Poses, body_poses
+from spatialops.io.description import BodySpec, Description, ShapeSpec
+from spatialops.tree.model import Model
+from spatialops.view.plots import COLORS, save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_UNITS = {"revolute": "rad", "prismatic": "m"}
+
+
+def robot_data(description: Description, model: Model | None) -> dict[str, Any]:
+    """Everything that a robot file says, counted and summed, as plain data."""
+    shapes = Counter(spec.kind for spec in description.shapes if spec.collides)
+    return {
+        "name": description.name,
+        "file": str(description.path),
+        "bodies": len(description.bodies),
+        "moving_bodies": 0 if model is None else model.n_bodies,
+        "nq": 0 if model is None else model.nq,
+        "nv": 0 if model is None else model.nv,
+        "mass": description.mass,
+        "joints": [_joint_data(body) for body in description.bodies if body.joint.kind != "fixed"],
+        "shapes": dict(shapes),
+        "loops": [f"{loop.name} ({loop.kind})" for loop in description.loops],
+        "actuators": [actuator.name for actuator in description.actuators],
+        "keyframes": [keyframe.name for keyframe in description.keyframes],
+        "warnings": list(description.warnings if model is None else model.warnings),
+        "left_out": list(description.left_out),
+    }
+
+
+def robot_text(description: Description, model: Model | None) -> list[str]:
+    """The same for people, one string a line."""
+    data = robot_data(description, model)
+    moving = (
+        f"{data['moving_bodies']} moving bodies, nq = {data['nq']}, nv = {data['nv']}" if model else "nothing moves"
+    )
+    lines = [f"{description.name or description.path}: {data['bodies']} bodies, {moving}, {data['mass']:.4g} kg"]
+    shapes: dict[str, list[str]] = {}
+    for spec in description.shapes:
+        if spec.collides:
+            shapes.setdefault(spec.body, []).append(spec.kind)
+    depth = {"world": 0}
+    for body in _depth_first(description.bodies):
+        depth[body.name] = depth[body.parent] + 1
+        lines.append("  " * depth[body.name] + _body_line(body, shapes.get(body.name, [])))
+    for key in ("loops", "actuators", "keyframes"):
+        if data[key]:
+            lines.append(f"{key}: {_some(data[key])}")
+    for key, title in (("warnings", "Warnings:"), ("left_out", "Not read:")):
+        if data[key]:
+            lines += [title, *(f"  {text}" for text in data[key])]
+    return lines
+
+
+def draw_robot(description: Description, model: Model, q: Array, path: str | os.PathLike[str]) -> Path:
+    """Draw the robot from the front and from the side: joints, centres of mass, and the outlines of its shapes.
+
+    Shapes in mesh files are not read, and not drawn.
+
+    Raises
+    ------
+    RecordError
+        If the figure cannot be written.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10.0, 5.5), layout="constrained")
+    poses = body_poses(model, q)
+    for axes, (across, name) in zip(figure.subplots(1, 2), ((0, "x"), (1, "y")), strict=True):
+        _draw(axes, description, model, poses, across)
+        axes.set_xlabel(f"{name} [m]")
+        axes.set_ylabel("z [m]")
+        axes.set_aspect("equal", adjustable="datalim")
+        axes.grid(alpha=0.3)
+    title = (
+        f"{description.name or Path(str(description.path)).stem}: {model.n_bodies} moving bodies, {model.mass:.4g} kg"
+    )
+    figure.suptitle(title)
+    return save_figure(figure, path)
+
+
+def _draw(axes: Axes, description: Description, model: Model, poses: Poses, across: int) -> None:
+    for spec in description.shapes:
+        points = _outline(spec)
+        if spec.collides and points is not None:
+            position, turn = _pose(model, poses, spec.body)
+            world = position + (np.asarray(spec.position) + points @ spec.rotation.T) @ turn.T
+            corners = _hull(world[:, [across, 2]])
+            axes.fill(corners[:, 0], corners[:, 1], facecolor="#56b4e933", edgecolor="#5b6b7d", linewidth=0.6)
+    heaviest = max((body.inertia.mass for body in description.bodies if body.inertia is not None), default=1.0) or 1.0
+    for body in description.bodies:
+        position, turn = _pose(model, poses, body.name)
+        above = _pose(model, poses, body.parent)[0]
+        if body.parent != "world":
+            axes.plot([above[across], position[across]], [above[2], position[2]], color=COLORS[0], linewidth=1.2)
+        if body.joint.kind != "fixed":
+            axes.plot(position[across], position[2], "o", color=COLORS[0], markersize=3)
+        if body.inertia is not None:
+            center, size = position + turn @ body.inertia.center, 9.0 * (body.inertia.mass / heaviest) ** (1.0 / 3.0)
+            axes.plot(center[across], center[2], "o", color=COLORS[1], markersize=max(size, 1.0), alpha=0.6)
+
+
+def _pose(model: Model, poses: Poses, name: str) -> tuple[Array, Array]:
+    frame = model.frame(name)
+    if frame.body < 0:
+        return frame.position, frame.rotation
+    turn = poses.rotations[frame.body]
+    return poses.positions[frame.body] + turn @ frame.position, turn @ frame.rotation
+
+
+def _outline(spec: ShapeSpec) -> Array | None:
+    """Points whose convex hull is the shape, nearly."""
+    angles = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+    ring = np.stack([np.cos(angles), np.sin(angles), np.zeros_like(angles)], axis=1)
+    if spec.kind == "box":
+        signs = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
+        return signs * np.array(spec.sizes)
+    if spec.kind in ("sphere", "ellipsoid", "capsule"):
+        rings = [ring * np.cos(a) + np.array([0.0, 0.0, np.sin(a)]) for a in np.linspace(-np.pi / 2, np.pi / 2, 13)]
+        ball = np.concatenate(rings) * (np.array(spec.sizes) if spec.kind == "ellipsoid" else spec.sizes[0])
+        if spec.kind != "capsule":
+            return ball
+        return ball + np.sign(ball[:, 2:]) * np.array([0.0, 0.0, 0.5 * spec.sizes[1]])
+    if spec.kind == "cylinder":
+        return np.concatenate([ring * spec.sizes[0] + np.array([0.0, 0.0, s * spec.sizes[1]]) for s in (-0.5, 0.5)])
+    if spec.kind == "mesh" and isinstance(spec.mesh, tuple):
+        return np.asarray(spec.mesh[0])
+    return None
+
+
+def _hull(points: Array) -> Array:
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        return points[ConvexHull(points).vertices]
+    except QhullError:  # a disc seen from its edge
+        return points
+
+
+def _depth_first(bodies: tuple[BodySpec, ...]) -> list[BodySpec]:
+    below: dict[str, list[BodySpec]] = {}
+    for body in bodies:
+        below.setdefault(body.parent, []).append(body)
+    order, stack = [], list(reversed(below.get("world", [])))
+    while stack:
+        body = stack.pop()
+        order.append(body)
+        stack += reversed(below.get(body.name, []))
+    return order
+
+
+def _body_line(body: BodySpec, shapes: list[str]) -> str:
+    mass = "no mass" if body.inertia is None else f"{body.inertia.mass:.4g} kg"
+    kinds = ", ".join(f"{count} x {kind}" if count > 1 else kind for kind, count in Counter(shapes).items())
+    joint = body.joint
+    text = f"{body.name}: {joint.kind}"
+    if joint.kind != "fixed":
+        text += f" {joint.name or body.name!r}"
+        lower, upper = joint.values("lower"), joint.values("upper")
+        if np.isfinite(lower).any() or np.isfinite(upper).any():
+            text += f" in [{lower[0]:.4g}, {upper[0]:.4g}] {_UNITS.get(joint.kind, '')}".rstrip()
+    return f"{text}, {mass}" + (f"; {kinds}" if kinds else "")
+
+
+def _joint_data(body: BodySpec) -> dict[str, Any]:
+    joint = body.joint
+    data: dict[str, Any] = {
+        "name": joint.name or body.name,
+        "kind": joint.kind,
+        "body": body.name,
+        "parent": body.parent,
+    }
+    for key in ("lower", "upper", "velocity_limit", "effort_limit", "damping", "dry_friction", "armature"):
+        values = [float(x) if np.isfinite(x) else None for x in joint.values(key)]
+        if any(values):
+            data[key] = values[0] if len(values) == 1 else values
+    return data
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
