@@ -14,14 +14,14 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision import Geom, HalfSpace
-from spatialops.dynamics.closed import close_loops, loop_errors
+from spatialops.dynamics.closing import close_loops, loop_errors
 from spatialops.errors import ArgumentError, AssetWarning, ModelError
 from spatialops.io import Description, build, read
 from spatialops.simulation.geoms import DEFAULT_FRICTION, GeomMaker
 from spatialops.simulation.scene import Scene
 from spatialops.tree.builder import WORLD
 from spatialops.tree.forest import Planted, forest, planted_coordinates, planted_loop
-from spatialops.tree.loop import Loops
+from spatialops.tree.loops import Loops
 from spatialops.tree.model import Frame, Model
 from spatialops.tree.state import State
 
