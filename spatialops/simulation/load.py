@@ -14,7 +14,8 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision import Geom, HalfSpace
-from spatialops.dynamics.closing import close_loops, loop_errors
+from spatialops.dynamics.closed import loop_errors
+from spatialops.dynamics.closing import close_loops
 from spatialops.errors import ArgumentError, AssetWarning, ModelError
 from spatialops.io import Description, build, read
 from spatialops.simulation.geoms import DEFAULT_FRICTION, GeomMaker
