@@ -327,15 +327,15 @@ def _package_map(packages: tuple[str, ...]) -> dict[str, str]:
 
 
 def _warm_up(progress: bool) -> None:
-    """Have all kernels compiled and say so where it takes a while."""
+    """Have the stepping loop compiled and say so where it takes a while."""
     from spatialops.precompile import is_warm
     from spatialops.precompile import precompile as compile_all
 
-    if is_warm():
+    if is_warm(loop_only=True):
         return
     click.echo("Compiling the kernels: once for this version, a minute or two.", err=True)
     begin = time.perf_counter()
-    compile_all(progress=progress)
+    compile_all(progress=progress, loop_only=True)
     click.echo(f"Compiled in {time.perf_counter() - begin:.0f} s.", err=True)
 
 

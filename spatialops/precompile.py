@@ -42,7 +42,7 @@ from spatialops.tree.state import difference, integrate
 Task = tuple[str, Callable[[], object]]
 
 
-def precompile(*, progress: bool = True, force: bool = False) -> int:
+def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = False) -> int:
     """Compile all kernels into the cache on disk.
 
     Parameters
@@ -51,24 +51,26 @@ def precompile(*, progress: bool = True, force: bool = False) -> int:
         Show a progress bar on standard error while there is something to compile.
     force : bool
         Go through all kernels even if an earlier call has left its mark.
+    loop_only : bool
+        Only the stepping loop, which a simulation runs in.
 
     Returns
     -------
     int
         Number of tasks done; 0 where the cache is warm or nothing is compiled (``NUMBA_DISABLE_JIT``).
     """
-    if numba.config.DISABLE_JIT or (_mark().exists() and not force):
+    if numba.config.DISABLE_JIT or (is_warm(loop_only=loop_only) and not force):
         return 0
-    todo = tasks()
+    todo = _loop_tasks() if loop_only else tasks()
     for _, run in _with_bar(todo) if progress else todo:
         run()
-    _write(_mark())
+    _write(_mark(loop_only))
     return len(todo)
 
 
-def is_warm() -> bool:
+def is_warm(*, loop_only: bool = False) -> bool:
     """Whether `precompile` has nothing to do."""
-    return bool(numba.config.DISABLE_JIT) or _mark().exists()
+    return bool(numba.config.DISABLE_JIT) or _mark().exists() or (loop_only and _mark(True).exists())
 
 
 def tasks() -> list[Task]:
@@ -160,8 +162,8 @@ def _with_bar(todo: list[Task]) -> Iterator[Task]:
             yield label, run
 
 
-def _mark() -> Path:
-    """File that says that all kernels of these sources are compiled for this interpreter and processor."""
+def _mark(loop_only: bool = False) -> Path:
+    """File that says that the kernels of these sources are compiled for this interpreter and processor."""
     digest = hashlib.sha256(f"{platform.python_version()} {numba.__version__} {_processor()}".encode())
     package = Path(_jit.__file__).parent
     for root, folders, files in os.walk(package, followlinks=True):
@@ -170,7 +172,7 @@ def _mark() -> Path:
             if name.endswith(".py"):
                 seen = Path(root, name).stat()  # Numba compiles again what is newer than its cache
                 digest.update(f"{root}/{name} {seen.st_mtime_ns} {seen.st_size}".encode())
-    return _jit.cache_directory() / f"complete-{digest.hexdigest()[:16]}"
+    return _jit.cache_directory() / f"{'loop' if loop_only else 'complete'}-{digest.hexdigest()[:16]}"
 
 
 def _processor() -> str:

@@ -28,7 +28,7 @@ Run = Callable[..., Result]
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command in this process, with the kernels compiled as they are needed."""
-    monkeypatch.setattr(precompile, "is_warm", lambda: True)
+    monkeypatch.setattr(precompile, "is_warm", lambda **_: True)
     # click before 8.2 mixes the two streams unless told otherwise.
     options: dict[str, Any] = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
     runner = CliRunner(**options)
@@ -203,7 +203,7 @@ def test_precompile_reports(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_cold_kernels_are_announced(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precompile, "is_warm", lambda: False)
+    monkeypatch.setattr(precompile, "is_warm", lambda **_: False)
     monkeypatch.setattr(precompile, "precompile", lambda **_: 3)
 
     def stop(*_: Any, **__: Any) -> None:

@@ -34,6 +34,18 @@ def test_done_once_and_remembered(calls: list[str], tmp_path: Path, capsys: pyte
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_the_loop_alone(calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(precompile, "_loop_tasks", lambda: [("loop", lambda: calls.append("loop"))])
+    assert not precompile.is_warm(loop_only=True)
+    assert precompile.precompile(progress=False, loop_only=True) == 1
+    assert precompile.is_warm(loop_only=True)
+    assert not precompile.is_warm()
+    assert precompile.precompile(progress=False, loop_only=True) == 0
+    assert precompile.precompile(progress=False) == 2
+    assert precompile.is_warm()
+    assert calls == ["loop", "first", "second"]
+
+
 def test_another_processor_compiles_again(calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     precompile.precompile(progress=False)
     monkeypatch.setattr(precompile, "_processor", lambda: "another one")
