@@ -28,7 +28,7 @@ def shape_inertia(shape: Shape, density: float = 1000.0) -> Inertia:
     Examples
     --------
     >>> from spatialops.collision import Box, shape_inertia
-    >>> shape_inertia(Box((0.1, 0.1, 0.1)), density=500.0).mass
+    >>> round(shape_inertia(Box((0.1, 0.1, 0.1)), density=500.0).mass, 12)
     0.5
     """
     density = scalar(density, "density", low=0.0, strict=True)

@@ -17,6 +17,7 @@ from spatialops.collision._layout import AT_GAP, AT_NORMAL, AT_POINT, FACE
 
 STEEP = 0.05  # cosine: a face that stands more upright than this against the normal bears no manifold
 EVEN = 5e-5  # of the size: gaps that differ by less do not decide which points are kept
+CLOSE = 1e-7  # the same where faces lean
 SKEW = (0.62, 0.47, 0.63)  # an odd direction: seldom are two outer points equally far along it
 
 
@@ -176,12 +177,13 @@ def spread(found: Array, names: IntArray, count: int, size: float, limit: int) -
     """
     if count <= limit:
         return count
-    lowest, best, most = 1e300, 0, -1e300
+    lowest, highest, best, most = 1e300, -1e300, 0, -1e300
     for i in range(count):
-        lowest = min(lowest, found[i, AT_GAP])
+        lowest, highest = min(lowest, found[i, AT_GAP]), max(highest, found[i, AT_GAP])
+    even = EVEN * size if highest - lowest < 4.0 * EVEN * size else CLOSE * size  # faces that lie flat, or lean
     for i in range(count):
         along = dot(minus(vec3(found, i, AT_POINT), vec3(found, 0, AT_POINT)), SKEW)
-        if found[i, AT_GAP] <= lowest + EVEN * size and along > most + 1e-3 * size:
+        if found[i, AT_GAP] <= lowest + even and along > most + 1e-3 * size:
             best, most = i, along
     swap(found, names, 0, best)
     first, n = vec3(found, 0, AT_POINT), vec3(found, 0, AT_NORMAL)

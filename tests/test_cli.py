@@ -287,7 +287,7 @@ def test_simulate_drops_a_robot(run: Run, robot: Path, tmp_path: Path) -> None:
 @pytest.mark.compiled
 def test_real_process(tmp_path: Path) -> None:
     # Only what this run needs is compiled, and only where it is not yet.
-    code = "import spatialops.precompile as p; p.is_warm = lambda: True; "
+    code = "import spatialops.precompile as p; p.is_warm = lambda **_: True; "
     code += "from spatialops.cli import main; main(prog_name='spatialops')"
     command = [sys.executable, "-c", code, *SHORT, "--json", "--out", str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)

@@ -9,7 +9,7 @@ squared and the order of the contacts does not decide which rows are called depe
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from spatialops._arrays import Array
 
@@ -31,13 +31,15 @@ class Elimination:
         lengths[lengths == 0.0] = 1.0
         self.chosen, self._Q, self._R = np.zeros(0, dtype=np.int64), np.zeros((n, 0)), np.zeros((0, 0))
         if self.size:
-            Q, R, order = linalg.qr((rows / lengths[:, None]).T, mode="economic", pivoting=True, check_finite=False)
+            Q, R, order = scipy.linalg.qr(
+                (rows / lengths[:, None]).T, mode="economic", pivoting=True, check_finite=False
+            )
             rank = int((np.abs(np.diag(R)) > _RANK).sum())
             self.chosen, self._Q, self._R = order[:rank], Q[:, :rank], R[:rank, :rank]
         self._lengths = lengths[self.chosen]
         self._rows = rows[self.chosen] / self._lengths[:, None]
         self._u = velocities[self.chosen] / self._lengths
-        self._y = linalg.solve_triangular(self._R, self._u, trans="T")
+        self._y = scipy.linalg.solve_triangular(self._R, self._u, trans="T")
 
     def reduce(self, L: Array, velocities: Array) -> tuple[Array, Array]:
         """Rows L (n, nv) and their velocities (n,) as others see them while the eliminated ones are held.
@@ -56,8 +58,8 @@ class Elimination:
     def impulses(self, x: Array) -> Array:
         """Impulses (k,) on the eliminated rows when all others add up to x = L^T p (nv,); zero on dependent ones."""
         p = np.zeros(self.size)
-        first = -linalg.solve_triangular(self._R, self._y + self._Q.T @ x)
+        first = -scipy.linalg.solve_triangular(self._R, self._y + self._Q.T @ x)
         left = self._u + self._rows @ (self._rows.T @ first + x)  # one step of refinement, for rows nearly dependent
-        step = linalg.solve_triangular(self._R, linalg.solve_triangular(self._R, left, trans="T"))
+        step = scipy.linalg.solve_triangular(self._R, scipy.linalg.solve_triangular(self._R, left, trans="T"))
         p[self.chosen] = (first - step) / self._lengths
         return p

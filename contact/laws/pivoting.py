@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy import linalg
+import scipy
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.lcp.problem import MixedLCP
@@ -52,20 +52,20 @@ class _Factor:
 
     def triangular(self, b: Array, trans: Literal[0, 1] = 0) -> Array:
         k = len(self.rows)
-        return np.asarray(linalg.solve_triangular(self.R[:k], b, trans=trans, check_finite=False))
+        return np.asarray(scipy.linalg.solve_triangular(self.R[:k], b, trans=trans, check_finite=False))
 
     def add(self, i: int, p: float) -> None:
         if self.rows:
-            Q, R = linalg.qr_insert(self.Q, self.R, self.L[i], len(self.rows), "col", check_finite=False)
+            Q, R = scipy.linalg.qr_insert(self.Q, self.R, self.L[i], len(self.rows), "col", check_finite=False)
         else:
-            Q, R = linalg.qr(self.L[i][:, None], check_finite=False)
+            Q, R = scipy.linalg.qr(self.L[i][:, None], check_finite=False)
         self.Q, self.R = np.asarray(Q, dtype=np.float64), np.asarray(R, dtype=np.float64)
         self.rows.append(i)
         self.p = np.append(self.p, p)
 
     def drop(self, k: int) -> None:
         if len(self.rows) > 1:
-            Q, R = linalg.qr_delete(self.Q, self.R, k, 1, "col", check_finite=False)
+            Q, R = scipy.linalg.qr_delete(self.Q, self.R, k, 1, "col", check_finite=False)
             self.Q, self.R = np.asarray(Q, dtype=np.float64), np.asarray(R, dtype=np.float64)
         else:
             self.clear()
