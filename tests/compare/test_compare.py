@@ -21,6 +21,7 @@ from tests.support.contacts import random_problem
 FAST = Effort(rounds=3, block=1e-5)
 
 
+@pytest.mark.compiled
 def test_every_formulation_gets_a_row_and_all_agree():
     rows = compare(dual_arm_case(), effort=FAST)
     assert [(row.formulation, row.solver) for row in rows] == [(f, s) for f in FORMULATIONS for s in ("lemke", "auto")]
