@@ -30,6 +30,7 @@ from spatialops.contact.lcp.scaling import balanced_residual, equilibrated, row_
 from spatialops.contact.lcp.status import Status
 
 _FREE_ROWS = 16  # from here on free rows are eliminated at once instead of one by one
+_LIFTS = (1e-16, 1e-15)  # of the largest entry
 _BALANCED = 1e-6  # residual that the scaled problem must show too, or the next rung is tried
 _MAX_DENSE = 4000  # rows beyond which a sparse problem is not made dense
 _SMALL_AGAIN = 100  # rows up to which a problem whose free rows were eliminated in vain is tried with them
@@ -191,10 +192,34 @@ class Auto:
     def _exact(self, problem: MixedLCP) -> LCPSolution:
         elimination = eliminate(problem) if problem.n_free else None
         if elimination is None:
-            return ExactLemke(self.tolerance).solve(problem)
-        inner = ExactLemke(self.tolerance).solve(elimination.reduced)
+            return self._exact_or_lifted(problem)
+        inner = self._exact_or_lifted(elimination.reduced)
         z, _ = elimination.back(inner.z)
         return point(problem, z, inner.status, inner.iterations, "exact, free rows eliminated", self.tolerance)
+
+    def _exact_or_lifted(self, problem: MixedLCP) -> LCPSolution:
+        """In exact arithmetic; where that meets a ray, with the diagonal lifted by the rounding of A.
+
+        A semidefinite matrix has negative eigenvalues of the size of its rounding, and taken at its word no solution.
+        The point found is then polished on the matrix as given, and counts by its residual there.
+        """
+        method = ExactLemke(self.tolerance)
+        first = method.solve(problem)
+        if first.solved or problem.size == 0:
+            return first
+        best, A = first, problem.dense().A
+        for lift in _LIFTS:
+            lifted = MixedLCP(A + lift * np.abs(A).max() * np.eye(problem.size), problem.b, problem.n_free)
+            start = method.solve(lifted)
+            if not start.solved:
+                continue
+            z, residual = polish(problem.dense(), start.z, self.tolerance)
+            found = point(problem, z, start.status, start.iterations, "exact, lifted", self.tolerance)
+            if residual < best.residual:
+                best = found
+            if best.solved:
+                break
+        return best
 
     def _advanced_starts(self, problem: MixedLCP) -> LCPSolution:
         """Lemke after a principal block has been exchanged: other paths, and other rays.
