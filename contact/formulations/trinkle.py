@@ -11,7 +11,7 @@ with Y the inverse mass matrix of free bodies on the motions that the closures a
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,14 +23,22 @@ from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
 
+if TYPE_CHECKING:
+    from scipy import sparse
+
 
 class _Reduced(NamedTuple):
-    """Compliance and velocities of hinges and contacts with the closures' impulses eliminated, and how to get those."""
+    """Compliance and velocities of hinges and contacts with the closures' impulses eliminated, and how to get those.
+
+    Also M^-1 G* of all rows, and the scale s.
+    """
 
     W: Array
     u: Array
     to_loops: Array
     loops: Array
+    gains: sparse.csr_array
+    scale: float
 
 
 @dataclass(frozen=True)
@@ -45,8 +53,8 @@ class Trinkle:
     def assemble(self, problem: ContactProblem) -> MixedLCP:
         """The LCP, dense."""
         m, n_f, h = problem.n_contacts, self.n_f, problem.maximal.n_hinges
-        _, _, _, s = bodies_response(problem)
-        reduced, _ = _reduce(problem)
+        reduced = _reduce(problem)
+        s = reduced.scale
         signs = np.concatenate([np.eye(h), -np.eye(h)])
         rows = np.zeros((2 * h + m * (n_f + 1), h + 3 * m))
         rows[: 2 * h, :h] = signs
@@ -62,25 +70,24 @@ class Trinkle:
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """Velocities of the bodies by M^-1 and all impulses, those of the joints from them."""
         system, m = problem.maximal, problem.n_contacts
-        gains, _, _, s = bodies_response(problem)
-        reduced, _ = _reduce(problem)
-        h = system.n_hinges
+        reduced, h = _reduce(problem), system.n_hinges
+        s = reduced.scale
         hinges = (solution.z[:h] - solution.z[h : 2 * h]) / s
         impulses = polyhedral_impulses(solution, 2 * h, m, directions(self.n_f), 1.0 / s)
         kept = np.concatenate([hinges, impulses.ravel()])
         loops = reduced.loops + reduced.to_loops @ kept
-        velocity = system.velocity + gains @ np.concatenate([hinges, loops, impulses.ravel()])
+        velocity = system.velocity + reduced.gains @ np.concatenate([hinges, loops, impulses.ravel()])
         v = system.tree_velocity(velocity)
         return ContactSolution(v, impulses, loops, problem.slip(v))
 
 
-def _reduce(problem: ContactProblem) -> tuple[_Reduced, float]:
+def _reduce(problem: ContactProblem) -> _Reduced:
     """Eliminate the closures' impulses by a pseudo-inverse, since closures may be redundant."""
-    _, sparse_W, u, s = bodies_response(problem)
+    gains, sparse_W, u, s = bodies_response(problem)
     W, h, n_b = sparse_W.toarray(), problem.maximal.n_hinges, problem.n_loop_rows
     keep, loop = np.delete(np.arange(len(u)), np.s_[h : h + n_b]), np.arange(h, h + n_b)
     inverse = pseudo_inverse(W[np.ix_(loop, loop)])
     to_loops = -inverse @ W[np.ix_(loop, keep)]
     loops = -inverse @ u[loop]
     reduced = W[np.ix_(keep, keep)] + W[np.ix_(keep, loop)] @ to_loops
-    return _Reduced(reduced, u[keep] + W[np.ix_(keep, loop)] @ loops, to_loops, loops), s
+    return _Reduced(reduced, u[keep] + W[np.ix_(keep, loop)] @ loops, to_loops, loops, gains, s)

@@ -120,3 +120,19 @@ def dictionary_point(D: Array, b: Array, basic: IntArray, n_free: int, z: Array)
         if n <= basic[i] < 2 * n:
             j = basic[i] - n
             z[j] = unit * (D[i, n + 1] if j < n_free else max(D[i, n + 1], 0.0))
+
+
+@kernel
+def begin(A: Array, b: Array, n_free: int, cover: Array, D: Array, basic: IntArray, others: IntArray) -> None:
+    """The first dictionary: w by z, free z pivoted in, `cover` in column n, b in units of max |b|."""
+    n, unit = b.size, 1.0 / largest_of(b)  # ties are judged against max |b| = 1
+    for i in range(n):
+        for j in range(n):
+            D[i, j] = A[i, j]
+        D[i, n], D[i, n + 1] = 0.0, unit * b[i]
+        basic[i], others[i] = i, n + i
+    others[n] = 2 * n
+    if n_free > 0:
+        eliminate_free(D, n_free, basic, others)
+    for i in range(n_free, n):
+        D[i, n] = cover[i]

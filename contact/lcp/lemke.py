@@ -18,12 +18,11 @@ from spatialops._arrays import Array, IntArray
 from spatialops._jit import inlined, kernel
 from spatialops.contact.lcp.basis import correct_basis, warm_basis
 from spatialops.contact.lcp.dictionary import (
+    begin,
     column_of,
     complement_of,
     dictionary_point,
-    eliminate_free,
     exchange,
-    largest_of,
     swap_names,
 )
 from spatialops.contact.lcp.handles import Handles
@@ -105,22 +104,6 @@ def break_tie(D: Array, column: int, basic: IntArray, others: IntArray, ints: In
         if count == 1:
             break
     return count
-
-
-@kernel
-def begin(A: Array, b: Array, n_free: int, cover: Array, D: Array, basic: IntArray, others: IntArray) -> None:
-    """The first dictionary: w by z, free z pivoted in, the artificial variable in column n, b in units of max |b|."""
-    n, unit = b.size, 1.0 / largest_of(b)  # ties are judged against max |b| = 1
-    for i in range(n):
-        for j in range(n):
-            D[i, j] = A[i, j]
-        D[i, n], D[i, n + 1] = 0.0, unit * b[i]
-        basic[i], others[i] = i, n + i
-    others[n] = 2 * n
-    if n_free > 0:
-        eliminate_free(D, n_free, basic, others)
-    for i in range(n_free, n):
-        D[i, n] = cover[i]
 
 
 @kernel

@@ -17,12 +17,11 @@ from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
 from spatialops.contact.lcp.basis import corrected, polish
 from spatialops.contact.lcp.dictionary import (
+    begin,
     column_of,
     complement_of,
     dictionary_point,
-    eliminate_free,
     exchange,
-    largest_of,
     swap_names,
 )
 from spatialops.contact.lcp.handles import Handles
@@ -31,23 +30,6 @@ from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.status import Status
 
 _SOLVED, _RAY, _LIMIT, _NOT_SUFFICIENT = 0, 1, 2, 6  # as in `Status`
-
-
-@kernel
-def begin_dictionary(A: Array, b: Array, n_free: int, cover: Array, D: Array, ints: IntArray) -> None:
-    """D (n, n + 2): w in terms of z, of the parameter (column n) and of one (column n + 1); free z are pivoted in."""
-    n, unit = b.size, 1.0 / largest_of(b)
-    basic, others = ints[0], ints[1]
-    for i in range(n):
-        for j in range(n):
-            D[i, j] = A[i, j]
-        D[i, n], D[i, n + 1] = 0.0, unit * b[i]
-        basic[i], others[i] = i, n + i
-    others[n] = 2 * n
-    if n_free > 0:
-        eliminate_free(D, n_free, basic, others)
-    for i in range(n_free, n):
-        D[i, n] = cover[i]
 
 
 @kernel
@@ -81,7 +63,7 @@ def parametric_pivots(
     """Pivot to the basis of lambda = 0; marks it in `active`. Returns a code and the number of pivots."""
     n, pivots, code, at = b.size, 0, _SOLVED, 1e300
     basic, others = ints[0], ints[1]
-    begin_dictionary(A, b, n_free, cover, D, ints)
+    begin(A, b, n_free, cover, D, ints[0], ints[1])
     while True:
         row, at = critical_row(D, n_free, at)
         if row < 0:
