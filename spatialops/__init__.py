@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-from spatialops import collision, contact, models
+from spatialops import collision, contact, control, models
 from spatialops.algebra.inertia import Inertia
 from spatialops.collision import Geom, HalfSpace, Sphere
 from spatialops.dynamics.articulated_body import forward_dynamics
@@ -98,6 +98,7 @@ __all__ = [
     "compose",
     "constrained_dynamics",
     "contact",
+    "control",
     "difference",
     "energy",
     "forward_dynamics",

@@ -1,0 +1,77 @@
+"""Which velocities of a model have a motor, and how strong it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray, vector
+from spatialops.errors import ArgumentError
+from spatialops.tree.model import Model
+
+
+class Actuation:
+    """Actuated velocities of a model, in the order of its velocities.
+
+    Parameters
+    ----------
+    model : Model
+    joints : iterable of str, optional
+        Joints with motors. Default: all but free ones, which carry floating bases and loose objects.
+
+    Attributes
+    ----------
+    joints : tuple of str
+    rows : (n,) int array
+        Indices of the actuated velocities.
+    limits : (n,) array
+        Largest force of each motor, N m or N; infinite where the model names none.
+
+    Raises
+    ------
+    ArgumentError
+        For a joint that does not exist, or something that is not a model.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> from spatialops.control import Actuation
+    >>> builder, ball = so.TreeBuilder(), so.Inertia.sphere(0.1, mass=1.0)
+    >>> _ = builder.add_body("base", joint=so.Joint("free"), inertia=ball)
+    >>> _ = builder.add_body("arm", parent="base", joint=so.Joint("revolute", effort_limit=5.0), inertia=ball)
+    >>> motors = Actuation(builder.build())
+    >>> motors.rows, motors.limits
+    (array([6]), array([5.]))
+    >>> motors.clipped([0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 7.0])
+    array([0., 0., 0., 0., 0., 0., 5.])
+    """
+
+    def __init__(self, model: Model, joints: Iterable[str] | None = None) -> None:
+        if not isinstance(model, Model):
+            raise ArgumentError(f"model: expected a Model, got {type(model).__name__}")
+        if isinstance(joints, str):
+            raise ArgumentError(f"joints: expected several names, got one: {joints!r}")
+        kinds = zip(model.joint_names, model.joint_kinds, strict=True)
+        chosen = (name for name, kind in kinds if kind != "free") if joints is None else joints
+        self.model = model
+        self.joints = tuple(chosen)
+        slices = [model.v_slice(name) for name in self.joints]
+        rows = sorted({row for at in slices for row in range(at.start, at.stop)})
+        self.rows: IntArray = np.array(rows, dtype=np.int64)
+        self.limits: Array = model.effort_limit[self.rows].copy()
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def spread(self, forces: Any) -> Array:
+        """Forces of the motors (n,) as joint forces (nv,), zero elsewhere."""
+        result = np.zeros(self.model.nv)
+        result[self.rows] = vector(forces, len(self), "forces")
+        return result
+
+    def clipped(self, tau: Any) -> Array:
+        """Joint forces (nv,) within the motors' limits, zero where there is no motor."""
+        wanted = vector(tau, self.model.nv, "tau")[self.rows]
+        return self.spread(np.clip(wanted, -self.limits, self.limits))
