@@ -103,10 +103,11 @@ class ContactProblem:
         friction = array(self.friction, (None,), "friction", finite=True)
         m = friction.size
         targets = array([] if self.loop_targets is None else self.loop_targets, (None,), "loop_targets", finite=True)
+        links = _links(self.links, m, self.model, "links")
         values = {
             "q": array(self.q, (self.model.nq,), "q", finite=True),
             "velocity": array(self.velocity, (self.model.nv,), "velocity", finite=True),
-            "links": _links(self.links, m, self.model, "links"),
+            "links": links,
             "points": array(self.points, (m, 3), "points", finite=True),
             "frames": array(self.frames, (m, 3, 3), "frames", finite=True),
             "friction": friction,
@@ -116,7 +117,7 @@ class ContactProblem:
             "loop_targets": targets,
             "loop_ints": _terms(self.loop_ints, targets.size, self.model),
         }
-        values["kinds"] = _kinds(self.kinds, values["links"], self.model)
+        values["kinds"] = _kinds(self.kinds, links, self.model)
         count = len(values["loop_ints"])
         terms = np.zeros((0, TERM_COLUMNS)) if self.loop_terms is None else self.loop_terms
         values["loop_terms"] = array(terms, (count, TERM_COLUMNS), "loop_terms", finite=True)
@@ -149,9 +150,7 @@ class ContactProblem:
     @cached_property
     def terms(self) -> tuple[IntArray, Array]:
         """Terms of all rows, those of the closures first."""
-        ints, terms = contact_terms(
-            self.links, self.points, self.frames, self.n_loop_rows, self.kinds, self.model.tree
-        )
+        ints, terms = contact_terms(self.links, self.points, self.frames, self.n_loop_rows, self.kinds, self.model.tree)
         if not self.n_loop_rows:
             return ints, terms
         return np.concatenate([self.loop_ints, ints]), np.concatenate([self.loop_terms, terms])
@@ -231,7 +230,8 @@ class ContactProblem:
         data = load_arrays(path, "contact problem")
         try:
             model = Model.from_arrays({key[6:]: value for key, value in data.items() if key.startswith("model.")})
-            own: dict[str, Any] = {item.name: data[item.name] for item in fields(cls) if item.name != "model" and (item.name in data or item.name not in _LATER)}
+            names = [item.name for item in fields(cls) if item.name != "model"]
+            own: dict[str, Any] = {name: data[name] for name in names if name in data or name not in _LATER}
             return cls(model, **{**own, "phase": str(own["phase"])})
         except (SpatialOpsError, ValueError, TypeError, LookupError) as error:
             raise AssetError(f"{path}: not a stored contact problem: {error}") from error

@@ -3,8 +3,8 @@
 u in K*, p in K, p . u = 0: sliding contacts leave each other with u_n = mu |u_t|; see `contact.cone.convex`. An impulse
 that presses already (`offset`) is part of the load: p + theta n is in the cone, so that p_n >= -theta.
 
-The dry friction of joints is not relaxed: it is a contact with the load a of `laws.cone`, for which the relaxed law gives
-stiff (a - load) = |u_t|; the load is corrected until a = dry, each time to a hundredth of what was wrong.
+The dry friction of joints is not relaxed: it is a contact with the load a of `laws.cone`, for which the relaxed law
+gives stiff (a - load) = |u_t|; the load is corrected until a = dry, each time to a hundredth of what was wrong.
 """
 
 from __future__ import annotations
@@ -87,9 +87,7 @@ class Convex:
         given = np.zeros((problem.n_contacts, 3))
         given[:, 0] = np.where(problem.kinds == CONTACT, problem.offset, 0.0)  # stops have no friction to relax
         dry = problem.kinds == DRY
-        found = _loaded(
-            problem, W, u - W @ given.ravel(), None if start is None else (start + given).ravel(), dry
-        )
+        found = _loaded(problem, W, u - W @ given.ravel(), None if start is None else (start + given).ravel(), dry)
         p = found.z.reshape(-1, 3) - given
         p[dry, 0] = 0.0
         loops = held.impulses(problem.response.L[problem.n_loop_rows :].T @ p.ravel())

@@ -15,6 +15,7 @@ from spatialops.collision.broad_phase import SWEEP_FROM
 from spatialops.collision.geom_tables import GeomTables, Placed, geom_tables, least_width, pair_slots
 from spatialops.collision.shapes import FIXED, Geom, Shape, Sphere, may_collide, shape_data, shape_from_data
 from spatialops.errors import ArgumentError, ShapeError
+from spatialops.simulation.joint_rows import within_limits
 from spatialops.tree.loop import Loop
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model, Node
@@ -32,7 +33,7 @@ class Scene:
     loops : Loops or sequence of Loop
         Closures.
     state : State, optional
-        Where it starts; default: all joints at zero, at rest.
+        Where it starts; default: all joints at zero or the limit next to it, at rest.
     ignore : iterable of (str, str)
         Pairs of geoms that never touch, beside those on one body, on a body and its parent, on two bodies that a
         closure joins, on the world, and those that their masks keep apart.
@@ -63,7 +64,9 @@ class Scene:
         self.model = model
         self.geoms = _geoms(geoms)
         self.loops = Loops(model, loops.items if isinstance(loops, Loops) else loops)
-        self.state = checked_state(State(model.neutral(), np.zeros(model.nv)) if state is None else state, model)
+        self.state = checked_state(
+            State(within_limits(model, model.neutral()), np.zeros(model.nv)) if state is None else state, model
+        )
         self.ignore = _name_pairs(ignore, "ignore")
         self.include = _name_pairs(include, "include")
         self._bodies = self._check()
