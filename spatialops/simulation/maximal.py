@@ -41,8 +41,8 @@ def maximal_scene(scene: Scene) -> Scene:
     Raises
     ------
     ModelError
-        For a joint that no closure stands for, joints with armature, damping, dry friction or limits, and bodies without
-        inertia.
+        For a joint that no closure stands for, joints with armature, damping, dry friction or limits, and bodies
+        without inertia.
     """
     model = scene.model
     builder = TreeBuilder(gravity=model.gravity)

@@ -54,8 +54,8 @@ class StepInfo:
     contacts : ContactSet
         Contacts of the step's last contact problem, with their impulses.
     events : (k, 6) array
-        Impacts: time (s), contacts and stops, approach speed (m/s), kinetic energy before and after (J), share of the restitution
-        that could be given back without a gain of energy.
+        Impacts: time (s), contacts and stops, approach speed (m/s), kinetic energy before and after (J), share of the
+        restitution that could be given back without a gain of energy.
     residual : float
         Worst natural residual of the step's problems.
     penetration : float
