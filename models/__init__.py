@@ -3,6 +3,7 @@
 from spatialops.models.dual_arm import DualArm, dual_arm
 from spatialops.models.linkages import Linkage, bricard, four_bar, slider_crank
 from spatialops.models.pendulum import Pendulum, pendulum
+from spatialops.models.quadruped import Quadruped, quadruped
 from spatialops.models.squeezer import Squeezer, squeezer
 from spatialops.models.stewart import stewart_platform
 
@@ -10,11 +11,13 @@ __all__ = [
     "DualArm",
     "Linkage",
     "Pendulum",
+    "Quadruped",
     "Squeezer",
     "bricard",
     "dual_arm",
     "four_bar",
     "pendulum",
+    "quadruped",
     "slider_crank",
     "squeezer",
     "stewart_platform",
