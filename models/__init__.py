@@ -5,12 +5,14 @@ from spatialops.models.linkages import Linkage, bricard, four_bar, slider_crank
 from spatialops.models.pendulum import Pendulum, pendulum
 from spatialops.models.squeezer import Squeezer, squeezer
 from spatialops.models.stewart import stewart_platform
+from spatialops.models.wheel_on_hub import WheelOnHub, wheel_on_hub
 
 __all__ = [
     "DualArm",
     "Linkage",
     "Pendulum",
     "Squeezer",
+    "WheelOnHub",
     "bricard",
     "dual_arm",
     "four_bar",
@@ -18,4 +20,5 @@ __all__ = [
     "slider_crank",
     "squeezer",
     "stewart_platform",
+    "wheel_on_hub",
 ]
