@@ -1,6 +1,7 @@
 """Ready-made models and scenes."""
 
 from spatialops.models.dual_arm import DualArm, dual_arm
+from spatialops.models.impact_driver import ImpactDriver, impact_driver
 from spatialops.models.linkages import Linkage, bricard, four_bar, slider_crank
 from spatialops.models.pendulum import Pendulum, pendulum
 from spatialops.models.squeezer import Squeezer, squeezer
@@ -9,6 +10,7 @@ from spatialops.models.wheel_on_hub import WheelOnHub, wheel_on_hub
 
 __all__ = [
     "DualArm",
+    "ImpactDriver",
     "Linkage",
     "Pendulum",
     "Squeezer",
@@ -16,6 +18,7 @@ __all__ = [
     "bricard",
     "dual_arm",
     "four_bar",
+    "impact_driver",
     "pendulum",
     "slider_crank",
     "squeezer",

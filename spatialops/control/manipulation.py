@@ -146,6 +146,7 @@ class Manipulator:
         senses, poses = self.senses, self.impedance.poses or self.impedance.look(q)
         senses.time, senses.hands = time, dict(zip(self.hands, poses, strict=True))
         senses.object, senses.object_velocity = object_pose(state, self._at), state.v[self._at_v]
+        senses.references = {side: motion.at(time).pose for side, motion in self._motions.items()}
         ends = [np.linalg.norm(self._motions[side].end.position - pose.position) for side, pose in senses.hands.items()]
         senses.lag = float(max(ends))
         senses.moving = any(time < motion.finish for motion in self._motions.values())
@@ -167,7 +168,7 @@ class Manipulator:
             self._wanted = np.array([loads.get(side, old) for side, old in zip(self.hands, self._wanted, strict=True)])
         targets = phase.move(self.senses) if phase.move else {}
         motions = {
-            side: PoseTrajectory(self._motions[side].at(time).pose, pose, phase.bounds, begin=time)
+            side: PoseTrajectory(self.senses.references[side], pose, phase.bounds, begin=time)
             for side, pose in targets.items()
         }
         longest = max((motion.duration for motion in motions.values()), default=0.0)

@@ -22,7 +22,8 @@ class Senses:
     ----------
     time : float
         s.
-    hands : dict of str to Pose
+    hands, references : dict of str to Pose
+        Where palms are, and where they are meant to be now.
     lag : float
         Largest distance between hands and where their motions end, m.
     moving : bool
@@ -42,6 +43,7 @@ class Senses:
 
     time: float = 0.0
     hands: dict[str, Pose] = field(default_factory=dict)
+    references: dict[str, Pose] = field(default_factory=dict)
     lag: float = 0.0
     moving: bool = False
     object: Pose = Pose(np.zeros(3), np.eye(3))
