@@ -132,9 +132,7 @@ class DualArm:
             turn = poses.rotations[place.body]
             here = poses.positions[place.body] + turn @ place.position
             R = rotation @ (turn @ place.rotation).T
-            error = (
-                np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], *(2.0 * (position - here))]) / 2.0
-            )
+            error = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], *(2.0 * (position - here))]) / 2.0
             if np.abs(error).max() < 1e-5 and np.trace(R) > 0.0:
                 return
             J = jacobian(model, q, node)[:, rows]

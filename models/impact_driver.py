@@ -42,7 +42,7 @@ class ImpactDriver:
 
     @property
     def mass(self) -> float:
-        """Kg."""
+        """kg."""
         return self.model.mass
 
     def scene(self, extra: Sequence[Geom] = (), *, friction: float = 0.7, **options: Any) -> Scene:

@@ -139,16 +139,7 @@ def reduce_rows(Q: Array, y: Array, nothing: float, rows: Array, u: Array) -> No
 
 @kernel
 def holding_impulses(
-    Q: Array,
-    Z: Array,
-    rows: Array,
-    u: Array,
-    y: Array,
-    lengths: Array,
-    x: Array,
-    chosen: IntArray,
-    room: Array,
-    p: Array,
+    Q: Array, Z: Array, rows: Array, u: Array, y: Array, lengths: Array, x: Array, chosen: IntArray, room: Array, p: Array
 ) -> None:
     """p on the chosen rows with Z Z^T p' = -(u + rows x), p' = lengths p, and one step of refinement.
 

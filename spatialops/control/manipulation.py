@@ -15,7 +15,7 @@ from spatialops.control.grasp_force import GraspForce
 from spatialops.control.impedance import Impedance
 from spatialops.control.script import Phase, Script
 from spatialops.control.senses import ContactSenses, Senses, object_pose
-from spatialops.control.trajectory import Bounds, PoseTrajectory
+from spatialops.control.trajectory import Bounds, Pose, PoseTrajectory
 from spatialops.errors import ArgumentError
 from spatialops.simulation.scene import Scene
 from spatialops.tree.model import Model

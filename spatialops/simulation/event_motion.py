@@ -177,9 +177,7 @@ class Mechanics:
             return np.zeros(0)
         self.span.put_terms()
         at, g, rates = self.scene.loops, self.scene.model.gravity, np.empty(self.n_b)
-        closure_accelerations(
-            at.ints, at.floats, at.term_ints, self.span.terms, (-g[0], -g[1], -g[2]), self.work, rates
-        )
+        closure_accelerations(at.ints, at.floats, at.term_ints, self.span.terms, (-g[0], -g[1], -g[2]), self.work, rates)
         return rates
 
     def independent(self, q: Array) -> tuple[IntArray, Array]:

@@ -174,10 +174,7 @@ class Run:
         rows, poses = self.rows(phase), self.task.object_poses(self.record)
         largest = 0.0
         for side in sides:
-            seen = [
-                palm.inverse() @ poses[row]
-                for palm, row in zip(self.task.palm_poses(self.record, side, rows), rows, strict=True)
-            ]
+            seen = [palm.inverse() @ poses[row] for palm, row in zip(self.task.palm_poses(self.record, side, rows), rows, strict=True)]
             points = np.array([pose.position for pose in seen])
             largest = max(largest, float(np.linalg.norm(points - points[0], axis=1).max()))
         return largest
@@ -231,10 +228,7 @@ def run_task(
     """
     limit = scalar(limit, "limit", low=0.0, strict=True)
     controller = task.controller(dt)
-    motors, simulator = (
-        _Motors(task, controller, dt),
-        Simulator(task.scene, formulation=formulation, solver=solver, dt=dt),
-    )
+    motors, simulator = _Motors(task, controller, dt), Simulator(task.scene, formulation=formulation, solver=solver, dt=dt)
     records: list[Record] = []
     state, error = task.scene.state, ""
     begin, cpu = clock.perf_counter(), clock.process_time()
