@@ -23,6 +23,7 @@ from spatialops.dynamics.maximal import placed
 from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
 from spatialops.tree.model import Model
 
+_LATER = ("torsion", "rolling")  # not in the first files
 PHASES = ("contact", "compression", "decompression")
 
 
@@ -55,7 +56,7 @@ class ContactProblem:
     frames : (m, 3, 3) array
         Rows normal, tangent, tangent in world axes, orthonormal.
     friction : (m,) array
-        Coefficients mu.
+        Coefficients mu. Infinite: the contact does not slip while it presses (for the laws that say so).
     closing : (m,) array, optional
         Added to the normal velocities, m/s: a positive gap divided by the step.
     offset : (m,) array, optional
@@ -65,6 +66,9 @@ class ContactProblem:
         Terms of the closures' rows: see TERM_* in `_layout`.
     loop_targets : (n_b,) array, optional
         Velocities of the closures' rows, m/s or rad/s.
+    torsion, rolling : (m,) array, optional
+        Coefficients of torsional and of rolling friction, m: moments about the normal and about the tangents are at
+        most these times the normal force.
 
     Raises
     ------
@@ -85,13 +89,15 @@ class ContactProblem:
     loop_ints: Any = field(default=None, repr=False)
     loop_terms: Any = field(default=None, repr=False)
     loop_targets: Any = None
+    torsion: Any = None
+    rolling: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
             raise ArgumentError(f"model: expected a Model, got {type(self.model).__name__}")
         if self.phase not in PHASES:
             raise ArgumentError(f"phase: expected one of {', '.join(PHASES)}, got {self.phase!r}")
-        friction = array(self.friction, (None,), "friction", finite=True)
+        friction = array(self.friction, (None,), "friction")
         m = friction.size
         targets = array([] if self.loop_targets is None else self.loop_targets, (None,), "loop_targets", finite=True)
         values = {
@@ -109,8 +115,13 @@ class ContactProblem:
         count = len(values["loop_ints"])
         terms = np.zeros((0, TERM_COLUMNS)) if self.loop_terms is None else self.loop_terms
         values["loop_terms"] = array(terms, (count, TERM_COLUMNS), "loop_terms", finite=True)
-        if friction.min(initial=0.0) < 0.0:
+        if not (friction >= 0.0).all():  # nor NaN
             raise ArgumentError(f"friction: must not be negative, got {friction.min():g}")
+        for name in ("torsion", "rolling"):
+            given = getattr(self, name)
+            values[name] = array(np.zeros(m) if given is None else given, (m,), name, finite=True)
+            if values[name].min(initial=0.0) < 0.0:
+                raise ArgumentError(f"{name}: must not be negative, got {values[name].min():g} m")
         frames = values["frames"]
         if np.abs(frames @ frames.transpose(0, 2, 1) - np.eye(3)).max(initial=0.0) > 1e-6:
             raise ArgumentError("frames: rows must be orthonormal: normal, tangent, tangent")
@@ -126,6 +137,30 @@ class ContactProblem:
     def n_loop_rows(self) -> int:
         """Number of closure rows n_b."""
         return len(self.loop_targets)
+
+    @property
+    def has_moments(self) -> bool:
+        """Whether a contact has torsional or rolling friction."""
+        return bool(self.torsion.any() or self.rolling.any())
+
+    @cached_property
+    def spin_terms(self) -> tuple[IntArray, Array]:
+        """Terms of the contacts' spins: about normal, tangent, tangent of each."""
+        return contact_terms(self.links, self.points, self.frames, 0, angular=True)
+
+    @cached_property
+    def spin_jacobian(self) -> Array:
+        """Rows (3 m, nv) of the contacts' spins: angular velocity of A against B along the frames."""
+        G = np.empty((3 * self.n_contacts, self.model.nv))
+        closure_jacobian(self.model.tree, self.model.links, placed(self.model, self.q), *self.spin_terms, G)
+        return G
+
+    @cached_property
+    def spin_response(self) -> Array:
+        """Their rows of L, as in `response`."""
+        L = np.empty((3 * self.n_contacts, self.model.nv))
+        closure_rows(self.model.tree, self.model.links, self.response.work, *self.spin_terms, L)
+        return L
 
     @cached_property
     def terms(self) -> tuple[IntArray, Array]:
@@ -179,9 +214,14 @@ class ContactProblem:
         rows = self.n_loop_rows + 3 * self.n_contacts
         return maximal_problem(self.model, self.q, self.velocity, self.terms, rows)
 
-    def after(self, impulses: Array) -> Array:
-        """Joint velocities (nv,) after impulses (n_b + 3 m,) on all rows, by one sweep from the base to the tips."""
+    def after(self, impulses: Array, moments: Array | None = None) -> Array:
+        """Joint velocities (nv,) after impulses (n_b + 3 m,) on all rows, by one sweep from the base to the tips.
+
+        `moments` (m, 3) are impulses of the contacts' moments along their frames, N m s.
+        """
         model, (work, L) = self.model, self.response
+        if moments is not None:
+            L, impulses = np.concatenate([L, self.spin_response]), np.concatenate([impulses, moments.ravel()])
         dv = np.empty(model.nv)
         velocity_change(model.tree, model.links, work, L, len(L), np.ascontiguousarray(impulses), dv)
         result: Array = self.velocity + dv
@@ -210,7 +250,9 @@ class ContactProblem:
         data = load_arrays(path, "contact problem")
         try:
             model = Model.from_arrays({key[6:]: value for key, value in data.items() if key.startswith("model.")})
-            own: dict[str, Any] = {item.name: data[item.name] for item in fields(cls) if item.name != "model"}
+            names = [item.name for item in fields(cls) if item.name != "model" and item.name not in _LATER]
+            own: dict[str, Any] = {name: data[name] for name in names}
+            own |= {name: data[name] for name in _LATER if name in data}
             return cls(model, **{**own, "phase": str(own["phase"])})
         except (SpatialOpsError, ValueError, TypeError, LookupError) as error:
             raise AssetError(f"{path}: not a stored contact problem: {error}") from error
@@ -230,12 +272,15 @@ class ContactSolution:
         Of the closures' rows, N s or N m s.
     slip : (m,) array
         Sliding speeds, m/s.
+    moments : (m, 3) array or None
+        Impulses of torsional and rolling friction on A along the frames, N m s; None where no contact has any.
     """
 
     velocity: Array
     impulses: Array
     loop_impulses: Array
     slip: Array
+    moments: Array | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True, eq=False)

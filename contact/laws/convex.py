@@ -15,7 +15,14 @@ from spatialops._arrays import Array
 from spatialops.contact.cone.convex import ConvexCone
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.laws.cone import cone_conditions, without_closures
-from spatialops.contact.laws.solution import TOLERANCE, LawSolution, checked_problem, judged
+from spatialops.contact.laws.solution import (
+    TOLERANCE,
+    LawSolution,
+    checked_problem,
+    finite_friction,
+    judged,
+    without_moments,
+)
 from spatialops.contact.problem import ContactProblem
 
 
@@ -53,7 +60,8 @@ class Convex:
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> ConvexLawSolution:
         """Solve, from impulses `warm_start` (m, 3) if that helps."""
-        start = checked_problem(problem, warm_start)
+        start = without_moments(self, checked_problem(problem, warm_start), problem)
+        finite_friction(self, problem)
         held, W, u = without_closures(problem)
         given = np.zeros((problem.n_contacts, 3))
         given[:, 0] = problem.offset

@@ -12,13 +12,14 @@ exist that counts it on one side. (Where tangents alone stop a contact its norma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.pivoting import pivot
+from spatialops.contact.laws.reduction import Held, Mask, settle
 from spatialops.contact.laws.solution import (
     TOLERANCE,
     LawSolution,
@@ -26,21 +27,12 @@ from spatialops.contact.laws.solution import (
     judged,
     normal_errors,
     unit_compliance,
+    without_moments,
 )
 from spatialops.contact.problem import ContactProblem
 from spatialops.errors import ArgumentError
 
 HOLD = ("touching", "all")
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
-
-
-class Held(NamedTuple):
-    """Impulses with some contacts' tangents held: (m, 3), those of closures, who pushes, and pivots."""
-
-    impulses: Array
-    loop_impulses: Array
-    active: IntArray
-    iterations: int
 
 
 def hold_tangents(problem: ContactProblem, held: Mask, active: Any = ()) -> Held:
@@ -59,7 +51,7 @@ def hold_tangents(problem: ContactProblem, held: Mask, active: Any = ()) -> Held
     impulses = np.zeros((m, 3))
     impulses[:, 0] = found.p
     impulses[held, 1:] = others[n_b:].reshape(-1, 2)
-    return Held(impulses, others[:n_b], found.active, found.iterations)
+    return Held(impulses, others[:n_b], found.iterations, found.active)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,13 +87,14 @@ class NoSlip:
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve; contacts that push in `warm_start` (m, 3) are tried first."""
-        start = checked_problem(problem, warm_start)
+        start = without_moments(self, checked_problem(problem, warm_start), problem)
         rough = problem.friction > 0.0
         active = () if start is None else np.flatnonzero(start[:, 0] > 0.0)
-        answer = hold_tangents(problem, rough, active)
-        total = answer.iterations
-        if self.hold == "touching":
-            answer, total = self._settle(problem, rough, answer)
+
+        def attempt(held: Mask, last: Held | None) -> Held:
+            return hold_tangents(problem, held, active if last is None else last.active)
+
+        answer = settle(problem, rough, attempt) if self.hold == "touching" else attempt(rough, None)
         s, pressed, everywhere = unit_compliance(problem), problem.offset, self.hold == "all"
 
         def conditions(p: Array, u: Array) -> Array:
@@ -114,24 +107,7 @@ class NoSlip:
             answer.impulses,
             answer.loop_impulses,
             conditions,
-            total,
+            answer.iterations,
             tolerance=self.tolerance,
             detail="closures or tangents that are held force contacts together",
         )
-
-    def _settle(self, problem: ContactProblem, rough: Mask, answer: Held) -> tuple[Held, int]:
-        """Let go of contacts that leave; hold those for good that press and slide then: at most 2 m changes."""
-        held, kept, total = rough.copy(), np.zeros_like(rough), answer.iterations
-        limit = 1e-10 * np.abs(problem.velocities).max(initial=0.0)
-        while True:
-            after = problem.after(np.concatenate([answer.loop_impulses, answer.impulses.ravel()]))
-            u = (problem.jacobian @ after)[problem.n_loop_rows :].reshape(-1, 3)
-            presses = answer.impulses[:, 0] + problem.offset > 0.0
-            back = ~held & rough & presses & (np.hypot(u[:, 1], u[:, 2]) > limit)
-            leave = held & ~kept & ~presses & (u[:, 0] + problem.closing > limit)
-            if not (back | leave).any():
-                return answer, total
-            kept |= back
-            held = (held | back) & ~leave
-            answer = hold_tangents(problem, held, answer.active)
-            total += answer.iterations + 1

@@ -84,6 +84,7 @@ from spatialops.simulation._layout import (
     SEEN,
     SMOOTH,
     SOLVE,
+    SPINS,
     STAGE,
     STEP,
     STEPS_LEFT,
@@ -156,7 +157,8 @@ def ask(t: Tables, next_stage: int) -> int:
 @merged
 def answer(t: Tables) -> int:
     """Solve the prepared problem, or return for it; a step's contacts start from those of the step before."""
-    if t.control[EXTERNAL] != 0:
+    outside = t.control[EXTERNAL]
+    if outside == 1 or (outside == 2 and t.control[STAGE] != CONTACT):
         return SOLVE
     solve_here(t, t.control[STAGE] == CONTACT)
     return UNSOLVED if t.control[CODE] != 0 else GO_ON
@@ -244,6 +246,7 @@ def begin_piece(t: Tables) -> int:
     t.monitor[PIECE] = t.monitor[REMAINING]
     t.control[LOOKED] = 0
     t.control[ACTING] = 0
+    t.control[SPINS] = 0
     if smooth_step(t) != OK:
         return BROKEN
     found = look_ahead(t)
@@ -327,7 +330,7 @@ def write_row(t: Tables) -> None:
     t.rows[row, ROW_TIME] = t.monitor[TIME]
     t.rows[row, ROW_KINETIC] = kinetic_kernel(t.links, t.v, t.work)
     t.rows[row, ROW_POTENTIAL] = potential_kernel(t.links, t.work)
-    t.rows[row, ROW_CONTACTS] = t.control[ACTING]
+    t.rows[row, ROW_CONTACTS] = t.control[ACTING] - t.control[SPINS]
     t.rows[row, ROW_IMPACTS] = t.control[IMPACTS]
     t.rows[row, ROW_RESIDUAL] = t.monitor[WORST]
     t.rows[row, ROW_GAP] = t.monitor[LOWEST_GAP]
@@ -345,11 +348,11 @@ def write_row(t: Tables) -> None:
 @merged
 def write_event(t: Tables, before: float, after: float) -> None:
     """An impact: when, how many contacts, how fast, and the kinetic energies about it."""
-    row, speed = t.control[EVENT_ROWS], 0.0
-    for i in range(t.control[ACTING]):
+    row, count, speed = t.control[EVENT_ROWS], t.control[ACTING] - t.control[SPINS], 0.0
+    for i in range(count):
         speed = max(speed, -t.floats[i, APPROACH])
     t.events[row, EVENT_TIME] = now(t)
-    t.events[row, EVENT_CONTACTS] = t.control[ACTING]
+    t.events[row, EVENT_CONTACTS] = count
     t.events[row, EVENT_SPEED] = speed
     t.events[row, EVENT_BEFORE] = before
     t.events[row, EVENT_AFTER] = after

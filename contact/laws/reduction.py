@@ -1,0 +1,103 @@
+"""Contacts as others see them while closures, and tangents that must not slip, are held: what laws of the cone work on.
+
+Each contact has D rows: normal, tangent, tangent, and with torsional or rolling friction the spins about them. Spins are
+measured by a length, so that they are velocities of the size of the others (and moments impulses).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops.contact.laws.elimination import Elimination
+from spatialops.contact.laws.solution import spin_unit, unit_compliance
+from spatialops.contact.problem import ContactProblem
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+class Held(NamedTuple):
+    """Impulses (m, 3) with some contacts' tangents held, those of closures, pivots, who pushes, and moments (m, 3)."""
+
+    impulses: Array
+    loop_impulses: Array
+    iterations: int
+    active: IntArray | tuple[()] = ()
+    moments: Array | None = None
+
+
+class Reduced:
+    """The contacts' rows of a problem while the tangents of contacts `stuck` (m,) are held.
+
+    Attributes
+    ----------
+    W, u : (m D, m D), (m D,) arrays
+        Compliance and velocities; rows that are held are zero.
+    kinds : list of (slice, (m,) array)
+        Columns of a contact and coefficients of sliding, torsion, rolling (the latter where there are any); the first
+        coefficient is zero where it is infinite.
+    """
+
+    def __init__(self, problem: ContactProblem, stuck: Mask) -> None:
+        self.problem, self.stuck = problem, stuck
+        n_b, m = problem.n_loop_rows, problem.n_contacts
+        L, u = problem.response.L, problem.velocities
+        self.rows, own = L[n_b:].reshape(m, 3, -1), u[n_b:].reshape(m, 3)
+        self.unit = spin_unit(problem)
+        self.kinds = [(slice(1, 3), np.where(np.isinf(problem.friction), 0.0, problem.friction))]
+        if problem.has_moments:
+            spins = self.unit * (problem.spin_jacobian @ problem.velocity)
+            self.rows = np.concatenate([self.rows, self.unit * problem.spin_response.reshape(m, 3, -1)], axis=1)
+            own = np.concatenate([own, spins.reshape(m, 3)], axis=1)
+            self.kinds += [(slice(3, 4), problem.torsion / self.unit), (slice(4, 6), problem.rolling / self.unit)]
+        tangents = np.flatnonzero(np.repeat(stuck, 3) & np.tile([False, True, True], m)) + n_b
+        chosen = np.concatenate([np.arange(n_b), tangents])
+        self.held = Elimination(L[chosen], u[chosen])
+        rows, u = self.held.reduce(self.rows.reshape(-1, L.shape[1]), own.ravel())
+        still = np.flatnonzero(np.repeat(stuck, self.dim) & np.tile(np.isin(np.arange(self.dim), (1, 2)), m))
+        rows[still], u[still] = 0.0, 0.0
+        self.W, self.u = rows @ rows.T, u
+
+    @property
+    def dim(self) -> int:
+        """Rows D of a contact."""
+        return int(self.rows.shape[1])
+
+    def impulses(self, r: Array, iterations: int) -> Held:
+        """All impulses that go with those of the contacts' rows, (m, D)."""
+        n_b = self.problem.n_loop_rows
+        others = self.held.impulses(self.rows.reshape(-1, self.rows.shape[2]).T @ r.ravel())
+        impulses = r[:, :3].copy()
+        impulses[self.stuck, 1:] = others[n_b:].reshape(-1, 2)
+        moments = self.unit * r[:, 3:] if self.dim > 3 else None
+        return Held(impulses, others[:n_b], iterations, moments=moments)
+
+
+def settle(problem: ContactProblem, rough: Mask, attempt: Callable[[Mask, Held | None], Held]) -> Held:
+    """`attempt` with the tangents of those contacts of `rough` held that press: at most 2 m changes.
+
+    Contacts that leave are let go. One that presses and slides when it is let go is held for good: it closes its gap
+    within the step, and no choice need exist that counts it on one side.
+    """
+    held, kept, total = rough.copy(), np.zeros_like(rough), 0
+    limit = 1e-10 * np.abs(problem.velocities).max(initial=0.0)
+    answer = None
+    while True:
+        answer = attempt(held, answer)
+        total += answer.iterations
+        if not held.any() and not rough.any():
+            break
+        after = problem.after(np.concatenate([answer.loop_impulses, answer.impulses.ravel()]), answer.moments)
+        u = (problem.jacobian @ after)[problem.n_loop_rows :].reshape(-1, 3)
+        presses = unit_compliance(problem) * (answer.impulses[:, 0] + problem.offset) > limit
+        back = ~held & rough & presses & (np.hypot(u[:, 1], u[:, 2]) > limit)
+        leave = held & ~kept & ~presses & (u[:, 0] + problem.closing > limit)
+        if not (back | leave).any():
+            break
+        kept |= back
+        held = (held | back) & ~leave
+        total += 1
+    return answer._replace(iterations=total)
