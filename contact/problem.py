@@ -115,7 +115,9 @@ class ContactProblem:
         count = len(values["loop_ints"])
         terms = np.zeros((0, TERM_COLUMNS)) if self.loop_terms is None else self.loop_terms
         values["loop_terms"] = array(terms, (count, TERM_COLUMNS), "loop_terms", finite=True)
-        if not (friction >= 0.0).all():  # nor NaN
+        if np.isnan(friction).any():
+            raise ArgumentError("friction: holds NaN")
+        if friction.min(initial=0.0) < 0.0:
             raise ArgumentError(f"friction: must not be negative, got {friction.min():g}")
         for name in ("torsion", "rolling"):
             given = getattr(self, name)

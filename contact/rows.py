@@ -11,7 +11,7 @@ from spatialops._layout import TERM_A, TERM_ANGULAR, TERM_B, TERM_COLUMNS, TERM_
 def contact_terms(
     links: IntArray, points: Array, frames: Array, first_row: int, *, angular: bool = False
 ) -> tuple[IntArray, Array]:
-    """Terms of contacts: three rows each along normal and tangents, from `first_row` on; spins about them if `angular`."""
+    """Terms of contacts: three rows each along normal and tangents, from `first_row` on; or spins about them."""
     m = len(links)
     ints, terms = np.empty((3 * m, TERM_INTS), dtype=np.int64), np.zeros((3 * m, TERM_COLUMNS))
     ints[:, TERM_ROW] = first_row + np.arange(3 * m)

@@ -59,7 +59,7 @@ def cone_conditions(problem: ContactProblem) -> Conditions:
 
 
 def _friction_errors(sp: Array, u: Array, coefficient: Array, load: Array) -> Array:
-    """|s p - P(s p - u)| (m,), P onto discs of radius coefficient times load; where that is infinite, slip under load."""
+    """|s p - P(s p - u)| (m,), P onto discs of radius coefficient * load; slip under load where it is infinite."""
     ahead, endless = sp - u, np.isinf(coefficient)
     limit, size = np.where(endless, 0.0, coefficient) * load, np.linalg.norm(ahead, axis=1)
     outside = size > limit

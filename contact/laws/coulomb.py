@@ -30,7 +30,7 @@ from spatialops.errors import ArgumentError
 
 
 class Polyhedron:
-    """The LCP of `Reduced` rows with `n_f` directions: unknowns are those of each contact, then the sigmas of each kind."""
+    """The LCP of `Reduced` rows with `n_f` directions: unknowns of each contact, then all sigmas."""
 
     def __init__(self, reduced: Reduced, offset: Array, s: float, n_f: int) -> None:
         m, dim, kinds = len(offset), reduced.dim, reduced.kinds

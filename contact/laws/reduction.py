@@ -1,7 +1,7 @@
-"""Contacts as others see them while closures, and tangents that must not slip, are held: what laws of the cone work on.
+"""Contacts while closures, and tangents that must not slip, are held: what laws of the cone work on.
 
-Each contact has D rows: normal, tangent, tangent, and with torsional or rolling friction the spins about them. Spins are
-measured by a length, so that they are velocities of the size of the others (and moments impulses).
+Each contact has D rows: normal, tangent, tangent, and with torsional or rolling friction the spins about them. Those
+are measured by a length, so that they are velocities of the size of the others (and moments impulses).
 """
 
 from __future__ import annotations
@@ -45,12 +45,14 @@ class Reduced:
         self.problem, self.stuck = problem, stuck
         n_b, m = problem.n_loop_rows, problem.n_contacts
         L, u = problem.response.L, problem.velocities
-        self.rows, own = L[n_b:].reshape(m, 3, -1), u[n_b:].reshape(m, 3)
+        self.rows, own = L[n_b:].reshape(m, 3, problem.model.nv), u[n_b:].reshape(m, 3)
         self.unit = spin_unit(problem)
         self.kinds = [(slice(1, 3), np.where(np.isinf(problem.friction), 0.0, problem.friction))]
         if problem.has_moments:
             spins = self.unit * (problem.spin_jacobian @ problem.velocity)
-            self.rows = np.concatenate([self.rows, self.unit * problem.spin_response.reshape(m, 3, -1)], axis=1)
+            self.rows = np.concatenate(
+                [self.rows, self.unit * problem.spin_response.reshape(m, 3, problem.model.nv)], axis=1
+            )
             own = np.concatenate([own, spins.reshape(m, 3)], axis=1)
             self.kinds += [(slice(3, 4), problem.torsion / self.unit), (slice(4, 6), problem.rolling / self.unit)]
         tangents = np.flatnonzero(np.repeat(stuck, 3) & np.tile([False, True, True], m)) + n_b
