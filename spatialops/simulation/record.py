@@ -48,6 +48,8 @@ class Record:
         Impacts: time, contacts, approach speed, kinetic energy before and after, share of the restitution given back.
     metadata : dict
         Options, versions, counts.
+    moments : (K', 13) array
+        Torsional and rolling friction of the contacts that have it: as `hits`, with the moment on A (N m s).
     closure_errors : (T,) array
         Certificate: largest error of a closure (m or rad) since the row before.
     loop_forces : (T, n_rows) array
@@ -71,6 +73,7 @@ class Record:
     metadata: dict[str, Any]
     closure_errors: Array = field(default_factory=lambda: np.zeros(0))
     loop_forces: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    moments: Array = field(default_factory=lambda: np.zeros((0, at.HIT_COLUMNS)))
 
     def __post_init__(self) -> None:
         if len(self.closure_errors) != len(self.times):  # of a mechanism without loops, or an older record
@@ -161,7 +164,7 @@ class Record:
 
 
 _APART = ("scene", "metadata")
-_LATER = ("closure_errors", "loop_forces")  # not in the first records of this format
+_LATER = ("closure_errors", "loop_forces", "moments")  # not in the first records of this format
 
 
 def load_record(path: str | os.PathLike[str]) -> Record:
@@ -217,7 +220,10 @@ class RecordBuilder:
     def record(self, t: Tables, *, fallbacks: int) -> Record:
         """The whole, with metadata."""
         rows, states = np.concatenate(self.rows), np.concatenate(self.states)
-        nq = self.scene.model.nq
+        nq, hits = self.scene.model.nq, np.concatenate(self.hits)
+        turning = hits[:, at.HIT_PAIR] < 0  # see `simulation.moments`
+        moments = hits[turning]
+        moments[:, at.HIT_PAIR] = -1 - moments[:, at.HIT_PAIR]
         metadata = {
             **self.options,
             "steps": int(t.control[at.STEP]),
@@ -240,8 +246,9 @@ class RecordBuilder:
             penetrations=0.0 - rows[:, at.ROW_GAP],  # never -0.0
             closure_errors=rows[:, at.ROW_OPENING],
             loop_forces=np.concatenate(self.forces),
+            moments=moments,
             pivots=rows[:, at.ROW_PIVOTS],
-            hits=np.concatenate(self.hits),
+            hits=hits[~turning],
             events=np.concatenate(self.events),
             metadata=metadata,
         )

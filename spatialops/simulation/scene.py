@@ -15,6 +15,7 @@ from spatialops.collision.broad_phase import SWEEP_FROM
 from spatialops.collision.geom_tables import GeomTables, Placed, geom_tables, least_width, pair_slots
 from spatialops.collision.shapes import FIXED, Geom, Shape, Sphere, may_collide, shape_data, shape_from_data
 from spatialops.errors import ArgumentError, ShapeError
+from spatialops.simulation.pairs import Pair, PairTable, checked_pairs, pair_table
 from spatialops.tree.loop import Loop
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model, Node
@@ -38,6 +39,8 @@ class Scene:
         closure joins, on the world, and those that their masks keep apart.
     include : iterable of (str, str)
         Pairs of geoms on two bodies that are looked at in any case.
+    pair_laws : sequence of Pair
+        What holds between two geoms in place of what the simulator and their coefficients say.
 
     Raises
     ------
@@ -57,6 +60,7 @@ class Scene:
         state: State | None = None,
         ignore: Iterable[tuple[str, str]] = (),
         include: Iterable[tuple[str, str]] = (),
+        pair_laws: Sequence[Pair] = (),
     ) -> None:
         if not isinstance(model, Model):
             raise ArgumentError(f"model: expected a Model, got {type(model).__name__}")
@@ -66,6 +70,7 @@ class Scene:
         self.state = checked_state(State(model.neutral(), np.zeros(model.nv)) if state is None else state, model)
         self.ignore = _name_pairs(ignore, "ignore")
         self.include = _name_pairs(include, "include")
+        self.pair_laws = checked_pairs(pair_laws, (geom.name for geom in self.geoms))
         self._bodies = self._check()
         self.tables = self._tables()
         self._find_pairs()
@@ -151,6 +156,11 @@ class Scene:
         jointed = [row for row in self.loops.ints if row[LOOP_KIND] not in (CLOSE_DISTANCE, CLOSE_COUPLER)]
         return {frozenset((bodies[int(row[LOOP_A])], bodies[int(row[LOOP_B])])) for row in jointed}
 
+    @property
+    def pair_table(self) -> PairTable:
+        """Laws and further coefficients of every row of `pairs`."""
+        return pair_table(self)
+
     def pair_names(self, pair: int) -> tuple[str, str]:
         """Names of the geoms A and B of a row of `pairs`."""
         a, b = self.pairs[pair]
@@ -190,7 +200,7 @@ class Scene:
         ]
         loops = [loop.to_data() for loop in self.loops.items]
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in ("ignore", "include")}
-        return {"geoms": geoms, "loops": loops, **pairs}
+        return {"geoms": geoms, "loops": loops, "pair_laws": [pair.to_data() for pair in self.pair_laws], **pairs}
 
     @classmethod
     def from_data(cls, model: Model, data: dict[str, Any], state: State) -> Scene:
@@ -202,6 +212,7 @@ class Scene:
             geoms,
             loops=loops,
             state=state,
+            pair_laws=[Pair(**entry) for entry in data.get("pair_laws", ())],
             **{name: [(a, b) for a, b in data.get(name, ())] for name in ("ignore", "include")},
         )
 

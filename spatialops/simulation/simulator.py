@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 
+import spatialops._layout as layout
 from spatialops._arrays import Array, IntArray, scalar, vector, whole
-from spatialops._layout import TERM_ROW
+from spatialops.collision import _layout as column
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.formulations import Formulation, check_formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
 from spatialops.contact.laws import check_law
+from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.solution import Law
 from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.problem import ContactProblem
@@ -25,6 +27,10 @@ from spatialops.contact.solve import check_solver, solve
 from spatialops.errors import ArgumentError, ContactError, SolverFailed
 from spatialops.simulation import _layout as at
 from spatialops.simulation.begin import FramesLeft, begin_loops
+from spatialops.simulation.colliding import PROPAGATIONS, Answer, Collider, Impact
+from spatialops.simulation.memory import Memory
+from spatialops.simulation.moments import put_moments, with_moments
+from spatialops.simulation.pairs import RESTITUTIONS
 from spatialops.simulation.record import Record, RecordBuilder
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.step import advance, start
@@ -59,6 +65,8 @@ class StepInfo:
         Forces of the closures along their rows, N or N m, as in `Record`; `loop_forces` turns them into wrenches.
     closure_error : float
         Largest error of a closure, m or rad.
+    moments : (m, 3) array
+        Torsional and rolling friction on A along the frames of `contacts`, N m s.
     """
 
     contacts: ContactSet
@@ -68,6 +76,7 @@ class StepInfo:
     pivots: int
     loop_forces: Array
     closure_error: float
+    moments: Array
 
 
 class Simulator:
@@ -89,6 +98,10 @@ class Simulator:
         Step, s.
     integrator : {"moreau", "semi-implicit", "rk4"}
         See `simulation.flow`.
+    restitution : {"poisson", "newton"}
+        What coefficients of restitution mean, where a `Pair` of the scene does not say: see `simulation.colliding`.
+    impacts : {"simultaneous", "propagated"}
+        Impacts at several contacts: all in one problem, or pair of bodies after pair of bodies, the fastest first.
     impact_threshold : float
         Approach speed (m/s) above which a contact is an impact with restitution; slower ones are taken by the step's
         contact problem without. This, and that a step is cut by at most 60 impacts (the later 30 without restitution),
@@ -121,6 +134,8 @@ class Simulator:
         formulation: str | Formulation = "os",
         solver: str | Solver = "auto",
         law: str | Law = "coulomb",
+        restitution: str = "poisson",
+        impacts: str = "simultaneous",
         dt: float = 1e-3,
         integrator: str = "moreau",
         impact_threshold: float = 0.01,
@@ -135,6 +150,10 @@ class Simulator:
             raise ArgumentError(f"integrator: expected one of {', '.join(INTEGRATORS)}, got {integrator!r}")
         if certify not in CERTIFY:
             raise ArgumentError(f"certify: expected one of {', '.join(CERTIFY)}, got {certify!r}")
+        for name, value, known in (("restitution", restitution, RESTITUTIONS), ("impacts", impacts, PROPAGATIONS)):
+            if value not in known:
+                raise ArgumentError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
+        self.restitution, self.impacts = restitution, impacts
         self.scene = scene
         self.formulation = check_formulation(formulation)
         self.solver = check_solver(solver)
@@ -160,7 +179,13 @@ class Simulator:
         self._settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * self._settings[at.MARGIN]
         self._settings[at.WIDTH] = scene.least_width
         compiled = self.law is None and isinstance(self.formulation, OperationalSpace) and solver == "auto"
-        self._external = not compiled
+        table = scene.pair_table
+        self._newton = (table.newton | (restitution == "newton")) & ~table.poisson
+        self._whole = impacts == "propagated" or bool(self._newton.any()) or table.special
+        if table.special and self.law is None:
+            self.law, compiled = Coulomb(formulation=self.formulation, solver=self.solver), False
+        self._pairs, self._memory = table, Memory()
+        self._external = 1 if not compiled else 2 if self._whole else 0
         self._n_f = getattr(self.formulation, "n_f", 4)
         directions(self._n_f)
         self._single = self._tables(_capacity(scene), (1, 1))
@@ -194,6 +219,7 @@ class Simulator:
             pivots=int(t.rows[0, at.ROW_PIVOTS]),
             loop_forces=t.row_forces[0].copy(),
             closure_error=float(t.rows[0, at.ROW_OPENING]),
+            moments=_moments(t),
         )
         self._certify(t)
         if len(self.scene.loops):
@@ -213,7 +239,7 @@ class Simulator:
         while (code := advance(t)) == at.CONTACTS_FULL:
             t = self._grow(t)
             t.control[at.EXTERNAL] = 1
-        return contact_problem(self.scene, t) if code == at.SOLVE else None
+        return self._problem(t) if code == at.SOLVE else None
 
     def run(
         self,
@@ -247,7 +273,7 @@ class Simulator:
         record_every = whole(record_every, "record_every", low=1)
         if controller is not None and not callable(controller):
             raise ArgumentError(f"controller: expected a function (time, state, contacts) -> tau, got {controller!r}")
-        self.fallbacks = 0
+        self.fallbacks, self._memory = 0, Memory()
         begin = checked_state(self.scene.state if state is None else state, self.scene.model)
         self._look_for_loops()
         varying = any(callable(loop.rate) for loop in self._loops.items)
@@ -282,6 +308,8 @@ class Simulator:
             "formulation": repr(self.formulation),
             "solver": self.solver if isinstance(self.solver, str) else repr(self.solver),
             "law": "coulomb" if self.law is None else repr(self.law),
+            "restitution": self.restitution,
+            "impacts": self.impacts,
             "impact_threshold": float(self._settings[at.THRESHOLD]),
             "margin": float(self._settings[at.MARGIN]),
             "redundant_rows": list(self.redundant_rows),
@@ -310,7 +338,7 @@ class Simulator:
             if code == at.DONE:
                 return t
             if code in (at.SOLVE, at.UNSOLVED):
-                self._solve(t, code == at.UNSOLVED)
+                t = self._solve(t, code == at.UNSOLVED)
             elif code == at.CONTACTS_FULL:
                 t = self._grow(t)
             elif code == at.RECORD_FULL and builder is not None:
@@ -348,43 +376,67 @@ class Simulator:
             t.closure_vectors[at.RATE_START] = self.scene.loops.rates(time)
             t.closure_vectors[at.RATE_END] = self.scene.loops.rates(time + self.dt)
 
-    def _solve(self, t: Tables, fallback: bool) -> None:
-        """Solve the prepared contact problem in Python."""
-        problem = contact_problem(self.scene, t)
+    def _problem(self, t: Tables) -> ContactProblem:
+        """The prepared problem, with what pairs of geoms have of their own."""
+        problem, table = contact_problem(self.scene, t), self._pairs
+        if not table.special:
+            return problem
+        pairs = t.ints[: problem.n_contacts, column.CONTACT_PAIR]
+        friction = np.where(table.no_slip[pairs], np.inf, np.where(table.frictionless[pairs], 0.0, problem.friction))
+        return replace(problem, friction=friction, torsion=table.torsion[pairs], rolling=table.rolling[pairs])
+
+    def _solve(self, t: Tables, fallback: bool) -> Tables:
+        """Solve the prepared contact problem in Python; returns the tables, larger ones where there was no room."""
+        problem = self._problem(t)
+        if problem.has_moments and problem.n_contacts + len(with_moments(problem)) > len(t.ints):
+            t.control[at.STAGE] = at.SMOOTH if problem.phase == "contact" else at.IMPACT  # once more, with room
+            return self._grow(t)
+        if self._whole and problem.phase == "compression":
+            self._collide(problem, t)
+            return t
+        warm = self._memory.recall(t) if self.law is not None and problem.phase == "contact" else None
+        answer = self._answer(problem, t, fallback, warm)
+        if self.law is not None and problem.phase == "contact":
+            self._memory.keep(t, answer.impulses, answer.moments)
+        _put(t, problem, answer)
+        return t
+
+    def _collide(self, problem: ContactProblem, t: Tables) -> None:
+        """Both phases of an impact, whose impulses the loop only has to apply."""
+        m, threshold = problem.n_contacts, float(self._settings[at.THRESHOLD])
+        collider = Collider(lambda part: self._answer(part, t), self.impacts == "propagated", threshold)
+        newton, share = self._newton[t.ints[:m, column.CONTACT_PAIR]], float(t.monitor[at.FRACTION])
+        found = collider.resolve(problem, t.floats[:m, column.RESTITUTION].copy(), newton, share)
+        t.floats[:m, column.RESTITUTION] = 0.0  # nothing is left for decompression
+        t.monitor[at.FRACTION] = found.share
+        _put(t, problem, found)
+
+    def _answer(self, problem: ContactProblem, t: Tables, fallback: bool = False, warm: Array | None = None) -> Answer:
+        """Solve by the law or the formulation; SolverFailed where they do not."""
+        time = t.monitor[at.TIME]
+        where = f"contact problem of {problem.n_contacts} contacts ({problem.phase}) at t = {time:.6g} s"
         if self.law is not None:
-            self._solve_law(self.law, problem, t)
-            return
+            answer = self.law.solve(problem, warm)
+            if not answer.solved:
+                raise SolverFailed(
+                    f"{where} under {self.law!r}: residual {answer.residual:.2e}; {answer.detail}. Save it with "
+                    "error.problem.save(path) and try other laws on it",
+                    problem,
+                    answer,
+                )
+            return Answer(answer.impulses, answer.moments, answer.velocity, answer.residual, answer.iterations)
         formulation: Formulation = OperationalSpace(self._n_f) if fallback else self.formulation
-        lcp = formulation.assemble(problem)
-        solution = solve(lcp, "auto" if fallback else self.solver)
+        solution = solve(formulation.assemble(problem), "auto" if fallback else self.solver)
         self.fallbacks += fallback
         if not solution.solved:
             raise SolverFailed(
-                f"contact problem of {len(problem.friction)} contacts ({problem.phase}) at t = "
-                f"{t.monitor[at.TIME]:.6g} s: residual {solution.residual:.2e}; {solution.status.message}. Save it "
-                "with error.problem.save(path) and try other solvers on it",
+                f"{where}: residual {solution.residual:.2e}; {solution.status.message}. Save it with "
+                "error.problem.save(path) and try other solvers on it",
                 problem,
                 solution,
             )
-        impulses = formulation.recover(problem, solution).impulses
-        t.impulses[: impulses.size] = impulses.ravel()
-        t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], solution.residual)
-        t.control[at.PIVOTS] += solution.iterations
-
-    def _solve_law(self, law: Law, problem: ContactProblem, t: Tables) -> None:
-        """Impulses of the prepared problem by a law of its own."""
-        solution = law.solve(problem)
-        if not solution.solved:
-            raise SolverFailed(
-                f"contact problem of {problem.n_contacts} contacts ({problem.phase}) at t = {t.monitor[at.TIME]:.6g} s "
-                f"under {law!r}: residual {solution.residual:.2e}; {solution.detail}. Save it with "
-                "error.problem.save(path) and try other laws on it",
-                problem,
-                solution,
-            )
-        t.impulses[: solution.impulses.size] = solution.impulses.ravel()
-        t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], solution.residual)
-        t.control[at.PIVOTS] += solution.iterations
+        recovered = formulation.recover(problem, solution)
+        return Answer(recovered.impulses, None, recovered.velocity, solution.residual, solution.iterations)
 
     def _grow(self, t: Tables) -> Tables:
         """Tables for twice the contacts, in the same state; the stage that ran out of room is run again."""
@@ -469,8 +521,8 @@ def _independent_terms(t: Tables) -> tuple[IntArray, Array]:
     number = np.full(len(t.order), -1, dtype=np.int64)
     number[kept] = np.arange(len(kept))
     ints = t.term_ints.copy()
-    ints[:, TERM_ROW] = number[ints[:, TERM_ROW]]
-    chosen = ints[:, TERM_ROW] >= 0
+    ints[:, layout.TERM_ROW] = number[ints[:, layout.TERM_ROW]]
+    chosen = ints[:, layout.TERM_ROW] >= 0
     return ints[chosen], t.terms[chosen]
 
 
@@ -483,8 +535,29 @@ def _load(t: Tables, state: State, tau: Array, steps: int) -> None:
 
 
 def _acting(t: Tables) -> ContactSet:
-    m = int(t.control[at.ACTING])
+    m = int(t.control[at.ACTING] - t.control[at.SPINS])
     return ContactSet.from_tables(t.ints[:m], t.floats[:m])
+
+
+def _put(t: Tables, problem: ContactProblem, answer: Answer | Impact) -> None:
+    """Impulses and moments of the prepared problem into the tables."""
+    t.impulses[: answer.impulses.size] = answer.impulses.ravel()
+    if answer.moments is not None:
+        put_moments(t, problem, answer.moments)
+    t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], answer.residual)
+    t.control[at.PIVOTS] += answer.iterations
+
+
+def _moments(t: Tables) -> Array:
+    """Moments (m, 3) of the acting contacts along their frames, N m s."""
+    first, count = int(t.control[at.ACTING] - t.control[at.SPINS]), int(t.control[at.ACTING])
+    moments = np.zeros((first, 3))
+    names = [column.CONTACT_PAIR, column.CONTACT_FEATURE_A, column.CONTACT_FEATURE_B]
+    rows = {(-1 - pair, a, b): i for i, (pair, a, b) in enumerate(t.ints[first:count, names].tolist(), first)}
+    for i, name in enumerate(map(tuple, t.ints[:first, names].tolist())):
+        if name in rows:
+            moments[i] = t.floats[rows[name], column.IMPULSE : column.IMPULSE + 3]
+    return moments
 
 
 def _capacity(scene: Scene) -> int:
