@@ -127,17 +127,19 @@ class Cone:
             p[:, 0] = np.maximum(p[:, 0], 0.0)
             return reduced.impulses(p, found.iterations)
 
-        answer = settle(problem, np.isinf(problem.friction), attempt)
-        return judged(
-            problem,
-            answer.impulses,
-            answer.loop_impulses,
-            cone_conditions(problem),
-            answer.iterations,
-            tolerance=self.tolerance,
-            detail=details[0],
-            moments=answer.moments,
-        )
+        def judge(answer: Held) -> LawSolution:
+            return judged(
+                problem,
+                answer.impulses,
+                answer.loop_impulses,
+                cone_conditions(problem),
+                answer.iterations,
+                tolerance=self.tolerance,
+                detail=details[0],
+                moments=answer.moments,
+            )
+
+        return settle(problem, np.isinf(problem.friction), attempt, judge)
 
 
 def _guess(problem: ContactProblem, reduced: Reduced, start: Array | None, pressed: Array) -> Array | None:

@@ -132,7 +132,6 @@ class Coulomb:
             residuals[0], details[0] = found.residual, found.status.message
             return reduced.impulses(polyhedron.impulses(found.z).reshape(-1, reduced.dim), found.iterations)
 
-        answer = settle(problem, endless, attempt)
         scale = np.abs(problem.velocities).max(initial=0.0)
 
         def conditions(p: Array, u: Array) -> Array:
@@ -140,13 +139,16 @@ class Coulomb:
             stuck = np.where(endless, np.minimum(load, np.hypot(u[:, 1], u[:, 2])), 0.0)
             return np.maximum(stuck, residuals[0] * scale)
 
-        return judged(
-            problem,
-            answer.impulses,
-            answer.loop_impulses,
-            conditions,
-            answer.iterations,
-            tolerance=self.tolerance,
-            detail=details[0],
-            moments=answer.moments,
-        )
+        def judge(answer: Held) -> LawSolution:
+            return judged(
+                problem,
+                answer.impulses,
+                answer.loop_impulses,
+                conditions,
+                answer.iterations,
+                tolerance=self.tolerance,
+                detail=details[0],
+                moments=answer.moments,
+            )
+
+        return settle(problem, endless, attempt, judge)

@@ -94,7 +94,6 @@ class NoSlip:
         def attempt(held: Mask, last: Held | None) -> Held:
             return hold_tangents(problem, held, active if last is None else last.active)
 
-        answer = settle(problem, rough, attempt) if self.hold == "touching" else attempt(rough, None)
         s, pressed, everywhere = unit_compliance(problem), problem.offset, self.hold == "all"
 
         def conditions(p: Array, u: Array) -> Array:
@@ -102,12 +101,15 @@ class NoSlip:
             stuck = np.minimum(np.maximum(s * (p[:, 0] + pressed), sideways), slip)
             return np.maximum(normal_errors(s, p, u), np.where(rough, slip if everywhere else stuck, sideways))
 
-        return judged(
-            problem,
-            answer.impulses,
-            answer.loop_impulses,
-            conditions,
-            answer.iterations,
-            tolerance=self.tolerance,
-            detail="closures or tangents that are held force contacts together",
-        )
+        def judge(answer: Held) -> LawSolution:
+            return judged(
+                problem,
+                answer.impulses,
+                answer.loop_impulses,
+                conditions,
+                answer.iterations,
+                tolerance=self.tolerance,
+                detail="closures or tangents that are held force contacts together",
+            )
+
+        return judge(attempt(rough, None)) if everywhere else settle(problem, rough, attempt, judge)

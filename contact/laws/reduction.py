@@ -13,7 +13,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.laws.elimination import Elimination
-from spatialops.contact.laws.solution import spin_unit, unit_compliance
+from spatialops.contact.laws.solution import LawSolution, spin_unit, unit_compliance
 from spatialops.contact.problem import ContactProblem
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -78,28 +78,49 @@ class Reduced:
         return Held(impulses, others[:n_b], iterations, moments=moments)
 
 
-def settle(problem: ContactProblem, rough: Mask, attempt: Callable[[Mask, Held | None], Held]) -> Held:
-    """`attempt` with the tangents of those contacts of `rough` held that press: at most 2 m changes.
+def settle(
+    problem: ContactProblem,
+    rough: Mask,
+    attempt: Callable[[Mask, Held | None], Held],
+    judge: Callable[[Held], LawSolution],
+) -> LawSolution:
+    """`attempt` with the tangents of those contacts of `rough` held that press, found from all, else from none.
 
-    Contacts that leave are let go. One that presses and slides when it is let go is held for good: it closes its gap
-    within the step, and no choice need exist that counts it on one side.
+    All: nearly dependent tangents of contacts that leave can lock a motion between them. None: what presses and slides
+    is held, then.
     """
-    held, kept, total = rough.copy(), np.zeros_like(rough), 0
-    limit = 1e-10 * np.abs(problem.velocities).max(initial=0.0)
-    answer = None
-    while True:
-        answer = attempt(held, answer)
-        total += answer.iterations
-        if not held.any() and not rough.any():
+    best = None
+    for held in (rough, np.zeros_like(rough)):
+        answer = judge(_settled(problem, rough, held, attempt))
+        if best is None or answer.residual < best.residual:
+            best = answer
+        if best.solved or not rough.any():
             break
+    assert best is not None
+    return best
+
+
+def _settled(problem: ContactProblem, rough: Mask, held: Mask, attempt: Callable[[Mask, Held | None], Held]) -> Held:
+    """Hold contacts that press and slide, let those go that leave: at most 3 m changes.
+
+    One that presses and slides after it was let go is held for good: it closes its gap within the step, and no choice
+    need exist that counts it on one side. Motion that large impulses hide by rounding counts as none.
+    """
+    released, kept, total = np.zeros_like(rough), np.zeros_like(rough), 0
+    scale, s = np.abs(problem.velocities).max(initial=0.0), unit_compliance(problem)
+    answer = attempt(held, None)
+    while rough.any():
+        total += answer.iterations + 1
         after = problem.after(np.concatenate([answer.loop_impulses, answer.impulses.ravel()]), answer.moments)
         u = (problem.jacobian @ after)[problem.n_loop_rows :].reshape(-1, 3)
-        presses = unit_compliance(problem) * (answer.impulses[:, 0] + problem.offset) > limit
+        limit = max(1e-10 * scale, 1e-15 * s * np.abs(answer.impulses).max())
+        presses = s * (answer.impulses[:, 0] + problem.offset) > limit
         back = ~held & rough & presses & (np.hypot(u[:, 1], u[:, 2]) > limit)
         leave = held & ~kept & ~presses & (u[:, 0] + problem.closing > limit)
         if not (back | leave).any():
             break
-        kept |= back
+        kept |= back & released
+        released |= leave
         held = (held | back) & ~leave
-        total += 1
-    return answer._replace(iterations=total)
+        answer = attempt(held, answer)
+    return answer._replace(iterations=total + answer.iterations)
