@@ -12,19 +12,19 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray, array
 from spatialops._files import load_arrays, save_arrays
-from spatialops._layout import OK, TERM_A, TERM_COLUMNS, TERM_INTS, TERM_ROW
+from spatialops._layout import OK, PARENT, TERM_A, TERM_COLUMNS, TERM_INTS, TERM_ROW
 from spatialops.contact.lcp.problem import LCPSolution
 from spatialops.contact.maximal import MaximalProblem, maximal_problem
 from spatialops.contact.response import velocity_change
-from spatialops.contact.rows import contact_terms
+from spatialops.contact.rows import CONTACT, DRY, STOP, contact_terms, moment_terms
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
 from spatialops.dynamics.loop_rows import closure_jacobian, closure_rows
 from spatialops.dynamics.maximal import placed
 from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
 from spatialops.tree.model import Model
 
-_LATER = ("torsion", "rolling")  # not in the first files
 PHASES = ("contact", "compression", "decompression")
+_LATER = ("kinds", "dry", "torsion", "rolling")  # not in the first stored problems
 
 
 class Response(NamedTuple):
@@ -69,6 +69,12 @@ class ContactProblem:
     torsion, rolling : (m,) array, optional
         Coefficients of torsional and of rolling friction, m: moments about the normal and about the tangents are at
         most these times the normal force.
+    kinds : (m,) int array, optional
+        What each is: 0 a contact of bodies; 1 the stop of a joint, whose normal is the axis, to the side that is free;
+        2 the dry friction of a joint, whose first tangent is the axis. Those of joints join the joint's link A to its
+        parent B, and their rows are rates of the joint (rad/s or m/s; impulses N m s or N s); other rows are zero.
+    dry : (m,) array, optional
+        Friction impulse that needs no normal one, N s or N m s: friction is at most mu (p_n + offset) + dry.
 
     Raises
     ------
@@ -89,6 +95,8 @@ class ContactProblem:
     loop_ints: Any = field(default=None, repr=False)
     loop_terms: Any = field(default=None, repr=False)
     loop_targets: Any = None
+    kinds: Any = None
+    dry: Any = None
     torsion: Any = None
     rolling: Any = None
 
@@ -109,21 +117,24 @@ class ContactProblem:
             "friction": friction,
             "closing": array(np.zeros(m) if self.closing is None else self.closing, (m,), "closing", finite=True),
             "offset": array(np.zeros(m) if self.offset is None else self.offset, (m,), "offset", finite=True),
+            "dry": array(np.zeros(m) if self.dry is None else self.dry, (m,), "dry", finite=True),
             "loop_targets": targets,
             "loop_ints": _terms(self.loop_ints, targets.size, self.model),
         }
+        values["kinds"] = _kinds(self.kinds, values["links"], self.model)
         count = len(values["loop_ints"])
         terms = np.zeros((0, TERM_COLUMNS)) if self.loop_terms is None else self.loop_terms
         values["loop_terms"] = array(terms, (count, TERM_COLUMNS), "loop_terms", finite=True)
         if np.isnan(friction).any():
             raise ArgumentError("friction: holds NaN")
-        if friction.min(initial=0.0) < 0.0:
-            raise ArgumentError(f"friction: must not be negative, got {friction.min():g}")
         for name in ("torsion", "rolling"):
             given = getattr(self, name)
             values[name] = array(np.zeros(m) if given is None else given, (m,), name, finite=True)
-            if values[name].min(initial=0.0) < 0.0:
-                raise ArgumentError(f"{name}: must not be negative, got {values[name].min():g} m")
+        for name, given in (("friction", friction), *((name, values[name]) for name in ("dry", "torsion", "rolling"))):
+            if given.min(initial=0.0) < 0.0:
+                raise ArgumentError(f"{name}: must not be negative, got {given.min():g}")
+        if friction[values["kinds"] != CONTACT].any():
+            raise ArgumentError("friction: must be zero for stops and dry friction of joints")
         frames = values["frames"]
         if np.abs(frames @ frames.transpose(0, 2, 1) - np.eye(3)).max(initial=0.0) > 1e-6:
             raise ArgumentError("frames: rows must be orthonormal: normal, tangent, tangent")
@@ -148,7 +159,7 @@ class ContactProblem:
     @cached_property
     def spin_terms(self) -> tuple[IntArray, Array]:
         """Terms of the contacts' spins: about normal, tangent, tangent of each."""
-        return contact_terms(self.links, self.points, self.frames, 0, angular=True)
+        return moment_terms(self.links, self.points, self.frames)
 
     @cached_property
     def spin_jacobian(self) -> Array:
@@ -165,9 +176,14 @@ class ContactProblem:
         return L
 
     @cached_property
+    def has_joints(self) -> bool:
+        """Whether there are stops or dry friction of joints among the contacts."""
+        return bool(self.kinds.any())
+
+    @cached_property
     def terms(self) -> tuple[IntArray, Array]:
         """Terms of all rows, those of the closures first."""
-        ints, terms = contact_terms(self.links, self.points, self.frames, self.n_loop_rows)
+        ints, terms = contact_terms(self.links, self.points, self.frames, self.n_loop_rows, self.kinds, self.model.tree)
         if not self.n_loop_rows:
             return ints, terms
         return np.concatenate([self.loop_ints, ints]), np.concatenate([self.loop_terms, terms])
@@ -343,6 +359,18 @@ def _links(values: Any, m: int, model: Model, name: str) -> IntArray:
     if links.size and not (-1 <= links.min() and links.max() < model.nv):
         raise ArgumentError(f"{name}: expected links from -1 to {model.nv - 1}, got {links.min()} to {links.max()}")
     return np.ascontiguousarray(links, dtype=np.int64)
+
+
+def _kinds(values: Any, links: IntArray, model: Model) -> IntArray:
+    kinds = np.zeros(len(links), dtype=np.int64) if values is None else np.array(values)
+    if kinds.size == 0:
+        kinds = np.zeros(0, dtype=np.int64)
+    if kinds.shape != (len(links),) or kinds.dtype.kind not in "iu" or not np.isin(kinds, (CONTACT, STOP, DRY)).all():
+        raise ArgumentError(f"kinds: expected {len(links)} numbers 0, 1 or 2, got {values!r}")
+    joined = links[kinds != CONTACT]
+    if (joined[:, 0] < 0).any() or (model.tree[joined[:, 0], PARENT] != joined[:, 1]).any():
+        raise ArgumentError("kinds: a stop or dry friction of a joint acts between a link and its parent")
+    return np.ascontiguousarray(kinds, dtype=np.int64)
 
 
 def _terms(values: Any, rows: int, model: Model) -> IntArray:

@@ -3,7 +3,8 @@
 Closures are held by `Elimination`, so that the contacts' compliance is L (I - Q Q^T) L^T and no closure row is left
 ([J] 37-41). An impulse theta that already presses (`offset`, of decompression) widens the friction limit to
 mu (p_n + theta) while p_n >= 0 stays complementary to u_n. That is no cone in p; it is one with a row more: such a
-contact gets a carrier of its friction whose "velocity" is a - p_n - theta, so that its load a = p_n + theta.
+contact gets a carrier of its friction whose "velocity" is a - p_n - theta, so that its load a = p_n + theta. The dry
+friction of a joint is its own carrier, with the "velocity" a - dry.
 
 Torsional and rolling friction have limits of their own, torsion (p_n + theta) and rolling (p_n + theta). Contacts with
 mu = inf do not slip while they press: their tangents are held like closures, see `settle`.
@@ -26,12 +27,13 @@ from spatialops.contact.laws.solution import (
     Conditions,
     LawSolution,
     checked_problem,
+    cone_errors,
     judged,
     normal_errors,
-    spin_unit,
     unit_compliance,
 )
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import DRY
 from spatialops.contact.solve import solve
 
 
@@ -43,31 +45,22 @@ def without_closures(problem: ContactProblem) -> tuple[Elimination, Array, Array
 
 def cone_conditions(problem: ContactProblem) -> Conditions:
     """Violations of the exact law: unilateral contact, and friction that is the nearest to s p_t - u_t in its disc."""
-    s, unit = unit_compliance(problem), spin_unit(problem)
-    kinds = [(slice(1, 3), problem.friction)]
-    if problem.has_moments:
-        kinds += [(slice(3, 4), problem.torsion / unit), (slice(4, 6), problem.rolling / unit)]
+    s = unit_compliance(problem)
 
     def conditions(p: Array, u: Array) -> Array:
-        load, worst = s * (np.maximum(p[:, 0], 0.0) + problem.offset), normal_errors(s, p, u)
-        for columns, coefficient in kinds:
-            error = _friction_errors(s * p[:, columns], u[:, columns], coefficient, load)
-            worst = np.maximum(worst, error)
-        return worst
+        return np.maximum(normal_errors(s, p, u), cone_errors(problem, s, p, u))
 
     return conditions
 
 
-def _friction_errors(sp: Array, u: Array, coefficient: Array, load: Array) -> Array:
-    """|s p - P(s p - u)| (m,), P onto discs of radius coefficient * load; slip under load where it is infinite."""
-    ahead, endless = sp - u, np.isinf(coefficient)
-    limit, size = np.where(endless, 0.0, coefficient) * load, np.linalg.norm(ahead, axis=1)
-    outside = size > limit
-    nearest = ahead * (limit / np.where(outside, size, 1.0))[:, None]
-    error = np.linalg.norm(np.where(outside[:, None], sp - nearest, u), axis=1)
-    pressed = np.maximum(load, np.linalg.norm(sp, axis=1))
-    result: Array = np.where(endless, np.minimum(pressed, np.linalg.norm(u, axis=1)), error)
-    return result
+def load_dry(problem: ContactProblem, W: Array, u: Array, stiff: float) -> tuple[Array, Array]:
+    """W and velocities where dry friction is a contact loaded with its limit: normal "velocity" a - dry."""
+    if not problem.has_joints:
+        return W, u
+    W, u, dry = W.copy(), u.copy(), np.flatnonzero(problem.kinds == DRY)
+    rows = len(u) // problem.n_contacts * dry
+    W[rows, rows], u[rows] = stiff, -stiff * problem.dry[dry]
+    return W, u
 
 
 def with_carriers(reduced: Reduced, offset: Array, pressed: Array, stiff: float) -> ConeProblem:
@@ -81,11 +74,12 @@ def with_carriers(reduced: Reduced, offset: Array, pressed: Array, stiff: float)
     place = np.arange(n)
     place[carrier] = normal
     A, b = np.zeros((n + k, n + k)), np.zeros(n + k)
-    A[np.ix_(place, place)], b[place] = reduced.W, reduced.u
+    A[np.ix_(place, place)], b[place] = load_dry(reduced.problem, reduced.W, reduced.u, stiff)
     A[carrier, carrier], A[carrier, normal], b[carrier] = stiff, -stiff, -stiff * offset[pressed]
     for j in range(1, dim):
         A[normal + j, normal + j] = stiff
     mu, *others = (np.concatenate([values, np.zeros(extra)]) for _, values in reduced.kinds)
+    mu[:m][reduced.problem.kinds == DRY] = 1.0
     return ConeProblem(A, b, mu, **dict(zip(("torsion", "rolling"), others)))
 
 
@@ -124,7 +118,7 @@ class Cone:
             r = found.z.reshape(-1, reduced.dim)
             p = r[: problem.n_contacts].copy()
             p[pressed, 0] = r[problem.n_contacts :, 0]
-            p[:, 0] = np.maximum(p[:, 0], 0.0)
+            p[:, 0] = np.where(problem.kinds == DRY, 0.0, np.maximum(p[:, 0], 0.0))
             return reduced.impulses(p, found.iterations)
 
         def judge(answer: Held) -> LawSolution:
@@ -152,6 +146,7 @@ def _guess(problem: ContactProblem, reduced: Reduced, start: Array | None, press
         first[:, 3:] = start[:, 3:] / reduced.unit
     first[np.ix_(reduced.stuck, [1, 2])] = 0.0
     extra[:, 0] = start[pressed, 0]
+    first[:, 0] += np.where(problem.kinds == DRY, problem.dry, 0.0)
     first[pressed, 0] += problem.offset[pressed]
     result: Array = np.concatenate([first, extra]).ravel()
     return result

@@ -32,8 +32,9 @@ from spatialops.errors import ArgumentError
 class Polyhedron:
     """The LCP of `Reduced` rows with `n_f` directions: unknowns of each contact, then all sigmas."""
 
-    def __init__(self, reduced: Reduced, offset: Array, s: float, n_f: int) -> None:
-        m, dim, kinds = len(offset), reduced.dim, reduced.kinds
+    def __init__(self, reduced: Reduced, s: float, n_f: int) -> None:
+        problem, dim, kinds = reduced.problem, reduced.dim, reduced.kinds
+        m = problem.n_contacts
         widths = [n_f, 2, n_f][: len(kinds)]
         width, u = 1 + sum(widths), reduced.u.reshape(m, dim)
         D, E = np.zeros((m, dim, width)), np.zeros((m, width, len(kinds)))
@@ -55,7 +56,8 @@ class Polyhedron:
             own, slack = slice(i * width, (i + 1) * width), slice(n + i * len(kinds), n + (i + 1) * len(kinds))
             A[own, slack], A[slack, own] = E[i], -E[i].T
             A[slack, i * width] = [values[i] for _, values in kinds]
-            b[slack] = [s * values[i] * offset[i] for _, values in kinds]
+            b[slack] = [s * values[i] * problem.offset[i] for _, values in kinds]
+            b[slack.start] += s * problem.dry[i]
         self.lcp = MixedLCP(A, b)
 
     def impulses(self, z: Array) -> Array:
@@ -127,7 +129,7 @@ class Coulomb:
 
         def attempt(held: Mask, _last: Held | None) -> Held:
             reduced = Reduced(problem, held)
-            polyhedron = Polyhedron(reduced, problem.offset, s, formulation.n_f)
+            polyhedron = Polyhedron(reduced, s, formulation.n_f)
             found = solve(polyhedron.lcp, self.solver)
             residuals[0], details[0] = found.residual, found.status.message
             return reduced.impulses(polyhedron.impulses(found.z).reshape(-1, reduced.dim), found.iterations)

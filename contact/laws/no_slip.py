@@ -18,7 +18,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.contact.laws.elimination import Elimination
-from spatialops.contact.laws.pivoting import pivot
+from spatialops.contact.laws.pivoting import Pivoted, pivot
 from spatialops.contact.laws.reduction import Held, Mask, settle
 from spatialops.contact.laws.solution import (
     TOLERANCE,
@@ -26,10 +26,14 @@ from spatialops.contact.laws.solution import (
     checked_problem,
     judged,
     normal_errors,
+    of_joints_too,
     unit_compliance,
     without_moments,
 )
+from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import DRY
+from spatialops.contact.solve import solve
 from spatialops.errors import ArgumentError
 
 HOLD = ("touching", "all")
@@ -46,12 +50,35 @@ def hold_tangents(problem: ContactProblem, held: Mask, active: Any = ()) -> Held
     N = L[normals]
     lengths = np.sqrt(np.einsum("ij,ij->i", N, N))
     scale = float(np.abs(u).max(initial=0.0))
-    found = pivot(*eliminated.reduce(N, u[normals]), active, lengths=lengths, scale=scale)
-    others = eliminated.impulses(N.T @ found.p)
     impulses = np.zeros((m, 3))
+    if (problem.kinds == DRY).any():
+        found, impulses[:, 1] = _with_dry_friction(problem, eliminated)
+        pushed = N.T @ found.p + L[normals + 1].T @ impulses[:, 1]
+    else:
+        found = pivot(*eliminated.reduce(N, u[normals]), active, lengths=lengths, scale=scale)
+        pushed = N.T @ found.p
+    others = eliminated.impulses(pushed)
     impulses[:, 0] = found.p
     impulses[held, 1:] = others[n_b:].reshape(-1, 2)
     return Held(impulses, others[:n_b], found.iterations, found.active)
+
+
+def _with_dry_friction(problem: ContactProblem, eliminated: Elimination) -> tuple[Pivoted, Array]:
+    """Normal impulses, and along the first tangent those of dry friction, within its bounds: one monotone problem."""
+    m, n_b, s = problem.n_contacts, problem.n_loop_rows, unit_compliance(problem)
+    dry = np.flatnonzero(problem.kinds == DRY)
+    normal = np.flatnonzero(problem.kinds != DRY)
+    chosen = n_b + np.concatenate([3 * normal, 3 * dry + 1])
+    rows, u = eliminated.reduce(problem.response.L[chosen], problem.velocities[chosen])
+    limits = s * problem.dry[dry]
+    lower = np.concatenate([np.zeros(len(normal)), -limits])
+    upper = np.concatenate([np.full(len(normal), np.inf), limits])
+    bounded, recover = MixedLCP.from_bounds(rows @ rows.T / s, u, lower, upper)
+    answer = solve(bounded)
+    x = recover(answer) / s
+    p, along = np.zeros(m), np.zeros(m)
+    p[normal], along[dry] = x[: len(normal)], x[len(normal) :]
+    return Pivoted(p, np.flatnonzero(p > 0.0), answer.iterations, True), along
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +126,8 @@ class NoSlip:
         def conditions(p: Array, u: Array) -> Array:
             slip, sideways = np.hypot(u[:, 1], u[:, 2]), s * np.hypot(p[:, 1], p[:, 2])
             stuck = np.minimum(np.maximum(s * (p[:, 0] + pressed), sideways), slip)
-            return np.maximum(normal_errors(s, p, u), np.where(rough, slip if everywhere else stuck, sideways))
+            errors = np.maximum(normal_errors(s, p, u), np.where(rough, slip if everywhere else stuck, sideways))
+            return of_joints_too(problem, s, p, u, errors)
 
         def judge(answer: Held) -> LawSolution:
             return judged(

@@ -15,6 +15,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.solution import LawSolution, spin_unit, unit_compliance
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import DRY, STOP
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -62,6 +63,11 @@ class Reduced:
         still = np.flatnonzero(np.repeat(stuck, self.dim) & np.tile(np.isin(np.arange(self.dim), (1, 2)), m))
         rows[still], u[still] = 0.0, 0.0
         self.W, self.u = rows @ rows.T, u
+        idle = np.zeros((m, self.dim), dtype=bool)  # rows of joints that do nothing: an entry on the diagonal is all
+        idle[:, 1:3] = (problem.kinds == STOP)[:, None]
+        idle[:, [0, 2]] |= (problem.kinds == DRY)[:, None]
+        place = np.flatnonzero(idle)
+        self.W[place, place] = unit_compliance(problem)
 
     @property
     def dim(self) -> int:

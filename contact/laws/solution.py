@@ -10,6 +10,7 @@ import numpy as np
 
 from spatialops._arrays import Array, array
 from spatialops.contact.problem import ContactProblem, ContactSolution
+from spatialops.contact.rows import DRY
 from spatialops.errors import ArgumentError
 
 TOLERANCE = 1e-9
@@ -105,6 +106,43 @@ def spin_unit(problem: ContactProblem) -> float:
 def normal_errors(s: float, p: Array, u: Array) -> Array:
     """|min(s p_n, u_n)| (m,): zero where both are >= 0 and one of them is zero."""
     return np.abs(np.minimum(s * p[:, 0], u[:, 0]))
+
+
+def cone_errors(problem: ContactProblem, s: float, p: Array, u: Array) -> Array:
+    """How far friction is from the nearest to s p_t - u_t in its disc, (m,): slip of what presses where mu is infinite.
+
+    p and u have three columns, or six with moments and spins.
+    """
+    endless = np.isinf(problem.friction)
+    load = s * (np.maximum(p[:, 0], 0.0) + problem.offset)
+    slide = slice(1, 3)
+    worst = _disc_errors(
+        s * p[:, slide], u[:, slide], np.where(endless, 0.0, problem.friction) * load + s * problem.dry
+    )
+    pressed = np.maximum(load, s * np.hypot(p[:, 1], p[:, 2]))
+    worst = np.where(endless, np.minimum(pressed, np.hypot(u[:, 1], u[:, 2])), worst)
+    if p.shape[1] == 3:
+        return worst
+    unit = spin_unit(problem)
+    for columns, limit in ((slice(3, 4), problem.torsion), (slice(4, 6), problem.rolling)):
+        worst = np.maximum(worst, _disc_errors(s * p[:, columns], u[:, columns], limit / unit * load))
+    return worst
+
+
+def _disc_errors(sp: Array, u: Array, limit: Array) -> Array:
+    """|s p - P(s p - u)| (m,), P onto discs of radius `limit`."""
+    ahead = sp - u
+    size = np.linalg.norm(ahead, axis=1)
+    outside = size > limit
+    nearest = ahead * (limit / np.where(outside, size, 1.0))[:, None]
+    return np.asarray(np.linalg.norm(np.where(outside[:, None], sp - nearest, u), axis=1))
+
+
+def of_joints_too(problem: ContactProblem, s: float, p: Array, u: Array, errors: Array) -> Array:
+    """Errors (m,) of a law of contact; those of joints' dry friction, which no such law changes, are put in."""
+    if not problem.has_joints:
+        return errors
+    return np.where(problem.kinds == DRY, cone_errors(problem, s, p, u), errors)
 
 
 def judged(

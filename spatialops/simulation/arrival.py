@@ -21,6 +21,7 @@ from spatialops.simulation._layout import (
 )
 from spatialops.simulation.crossing import first_crossing
 from spatialops.simulation.flow import flow_to
+from spatialops.simulation.joints import of_joint, stop_gap
 from spatialops.simulation.stages import look
 from spatialops.simulation.tables import Tables
 
@@ -81,6 +82,10 @@ def lowest_gap(t: Tables, q: Array, count: int, store: int) -> float:
     lowest = 1e300
     for i in range(count):
         p = t.lcp_ints[i]
+        if of_joint(t, p):
+            t.lcp_vectors[i] = 0.0 if store == 2 else t.lcp_vectors[i]
+            lowest = min(lowest, stop_gap(t, p, q))
+            continue
         a, b = t.pairs[p, 0], t.pairs[p, 1]
         gap = pair_gap(t.geom_ints, t.geoms, t.solids, t.lists, t.centers, a, b, t.shape_rows, t.shape_ints)
         if store == 1:

@@ -104,6 +104,7 @@ from spatialops.simulation.impact import (
     prepare_decompression,
     store_compression,
 )
+from spatialops.simulation.joints import has_joints, n_of_geoms, sum_joints, write_joint_sums
 from spatialops.simulation.projection import project_positions
 from spatialops.simulation.stages import (
     apply_impulses,
@@ -227,8 +228,11 @@ def after_decompression(t: Tables) -> int:
         gain = finish_impulses(t)
     dv = t.vectors[DVC, :nv]
     apply_impulses(t, dv)
+    copy_into(t.vectors[V_X, :nv], t.v)
     for k in range(nv):
         t.v[k] += dv[k]
+    if has_joints(t):
+        sum_joints(t, 1.0, t.vectors[V_X, :nv], t.v)
     look_here(t)
     after = kinetic_kernel(t.links, t.v, t.work)
     gain = gain if is_driven(t) else after - kinetic
@@ -293,6 +297,8 @@ def move(t: Tables) -> int:
         return CONTACTS_FULL
     if t.control[ACTING] > 0:
         write_hits(t, x, 0)
+        if has_joints(t):
+            sum_joints(t, x, t.v, v_x)
     copy_into(t.q, q_x)
     copy_into(t.v, v_x)
     t.control[LOOKED] = 1
@@ -330,13 +336,15 @@ def write_row(t: Tables) -> None:
     t.rows[row, ROW_TIME] = t.monitor[TIME]
     t.rows[row, ROW_KINETIC] = kinetic_kernel(t.links, t.v, t.work)
     t.rows[row, ROW_POTENTIAL] = potential_kernel(t.links, t.work)
-    t.rows[row, ROW_CONTACTS] = t.control[ACTING] - t.control[SPINS]
+    t.rows[row, ROW_CONTACTS] = n_of_geoms(t)
     t.rows[row, ROW_IMPACTS] = t.control[IMPACTS]
     t.rows[row, ROW_RESIDUAL] = t.monitor[WORST]
     t.rows[row, ROW_GAP] = t.monitor[LOWEST_GAP]
     t.rows[row, ROW_PIVOTS] = t.control[PIVOTS]
     t.rows[row, ROW_OPENING] = t.monitor[OPENING]
     copy_into(t.row_forces[row], t.closure_vectors[FORCES])
+    if has_joints(t):
+        write_joint_sums(t, row)
     t.control[ROWS] += 1
     t.control[IMPACTS] = 0
     t.control[PIVOTS] = 0
@@ -369,9 +377,12 @@ def now(t: Tables) -> float:
 @merged
 def write_hits(t: Tables, share: float, kind: int) -> None:
     """The acting contacts with a share of their impulses; kind 1 is an impact (`begin_step` saw to the room)."""
-    first = t.control[CONTACT_ROWS]
-    put_hits(t.ints, t.floats, t.control[ACTING], now(t), share, kind, t.hits[first:])
-    t.control[CONTACT_ROWS] = first + t.control[ACTING]
+    first, count, spins = t.control[CONTACT_ROWS], n_of_geoms(t), t.control[SPINS]
+    put_hits(t.ints, t.floats, count, now(t), share, kind, t.hits[first:])
+    if spins > 0:
+        last = t.control[ACTING] - spins
+        put_hits(t.ints[last:], t.floats[last:], spins, now(t), share, kind, t.hits[first + count :])
+    t.control[CONTACT_ROWS] = first + count + spins
 
 
 @kernel
