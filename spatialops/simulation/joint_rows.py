@@ -53,7 +53,9 @@ def joint_rows(model: Model, *, limits: bool, dry_friction: bool, restitution: A
     for k in np.flatnonzero(model.dry_friction > 0.0) if dry_friction else ():
         ints.append((int(k), DRY, int(model.tree[k, FIRST_Q])))
         floats.append((0.0, float(model.dry_friction[k]), 0.0))
-    return JointRows(np.array(ints, dtype=np.int64).reshape(-1, JOINT_INTS), np.array(floats).reshape(-1, JOINT_FLOATS))
+    return JointRows(
+        np.array(ints, dtype=np.int64).reshape(-1, JOINT_INTS), np.array(floats).reshape(-1, JOINT_FLOATS)
+    )
 
 
 def outside_limits(model: Model, q: Array, allowed: float) -> str:

@@ -71,3 +71,5 @@ def test_maximal_coordinates(rng):
     assert system.n_hinges == 6 * model.n_bodies - model.nv
     assert relative_error(system.rows[system.n_hinges :] @ V, problem.jacobian @ problem.velocity) < 1e-12
     assert relative_error(system.tree_velocity(V), problem.velocity) < 1e-11
+
+
