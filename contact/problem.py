@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, array
+from spatialops._arrays import Array, IntArray, array, scalar
 from spatialops._files import load_arrays, save_arrays
 from spatialops._layout import OK, PARENT, TERM_A, TERM_COLUMNS, TERM_INTS, TERM_ROW
 from spatialops.contact.lcp.problem import LCPSolution
@@ -24,7 +24,7 @@ from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
 from spatialops.tree.model import Model
 
 PHASES = ("contact", "compression", "decompression")
-_LATER = ("kinds", "dry", "torsion", "rolling")  # not in the first stored problems
+_LATER = ("kinds", "dry", "torsion", "rolling", "gaps", "duration", "rest")  # not in the first files
 
 
 class Response(NamedTuple):
@@ -75,6 +75,12 @@ class ContactProblem:
         parent B, and their rows are rates of the joint (rad/s or m/s; impulses N m s or N s); other rows are zero.
     dry : (m,) array, optional
         Friction impulse that needs no normal one, N s or N m s: friction is at most mu (p_n + offset) + dry.
+    gaps : (m,) array, optional
+        Gaps where everything is evaluated, m; `closing` has the positive ones. For laws whose forces depend on them.
+    duration : float
+        Time in which impulses act, s; 0 in impacts.
+    rest : float
+        Part of it in which gaps change yet, s.
 
     Raises
     ------
@@ -99,6 +105,9 @@ class ContactProblem:
     dry: Any = None
     torsion: Any = None
     rolling: Any = None
+    gaps: Any = None
+    duration: Any = 0.0
+    rest: Any = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
@@ -119,6 +128,9 @@ class ContactProblem:
             "offset": array(np.zeros(m) if self.offset is None else self.offset, (m,), "offset", finite=True),
             "dry": array(np.zeros(m) if self.dry is None else self.dry, (m,), "dry", finite=True),
             "loop_targets": targets,
+            "gaps": array(np.zeros(m) if self.gaps is None else self.gaps, (m,), "gaps", finite=True),
+            "duration": scalar(self.duration, "duration", low=0.0),
+            "rest": scalar(self.rest, "rest", low=0.0),
             "loop_ints": _terms(self.loop_ints, targets.size, self.model),
         }
         values["kinds"] = _kinds(self.kinds, values["links"], self.model)

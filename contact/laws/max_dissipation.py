@@ -80,6 +80,8 @@ class MaxDissipation:
     regularization : float, optional
         One stage: added to the diagonal of the Hessian, relative to its largest entry; > 0. Default: two stages, the
         least of the impulses that do the same (`detail` says where rounding hides which those are).
+    shortest : bool
+        Whether the second stage is run at all; without, impulses are those that the solver happens to meet.
     solver : str or Solver
         Of the optimality conditions, as `contact.solve` takes.
     tolerance : float
@@ -93,6 +95,7 @@ class MaxDissipation:
 
     n_f: int = 4
     regularization: float | None = None
+    shortest: bool = True
     solver: str | Solver = "auto"
     tolerance: float = TOLERANCE
 
@@ -117,7 +120,7 @@ class MaxDissipation:
         iterations = found.iterations
         residual = conditions.residual(np.concatenate([z, found.z[k:]]))
         detail = found.status.message
-        if self.regularization is None and found.solved:
+        if self.regularization is None and self.shortest and found.solved:
             first = z, residual
             for rank in _RANKS:
                 z, more = _shortest(program, first[0], rank)

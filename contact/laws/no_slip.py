@@ -33,14 +33,17 @@ from spatialops.contact.laws.solution import (
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.rows import DRY
-from spatialops.contact.solve import solve
+from spatialops.contact.solve import check_solver, solve
 from spatialops.errors import ArgumentError
 
 HOLD = ("touching", "all")
 
 
-def hold_tangents(problem: ContactProblem, held: Mask, active: Any = ()) -> Held:
-    """Normal impulses by principal pivoting while closures and the tangents of contacts `held` (m,) do not move."""
+def hold_tangents(problem: ContactProblem, held: Mask, active: Any = (), solver: Any = None) -> Held:
+    """Normal impulses while closures and the tangents of contacts `held` (m,) do not move.
+
+    By principal pivoting, or by a solver of complementarity problems on the whole N X^-1 N^T ([D] 56-57).
+    """
     n_b, m = problem.n_loop_rows, problem.n_contacts
     L, u = problem.response.L, problem.velocities
     normals = n_b + 3 * np.arange(m)
@@ -55,7 +58,12 @@ def hold_tangents(problem: ContactProblem, held: Mask, active: Any = ()) -> Held
         found, impulses[:, 1] = _with_dry_friction(problem, eliminated)
         pushed = N.T @ found.p + L[normals + 1].T @ impulses[:, 1]
     else:
-        found = pivot(*eliminated.reduce(N, u[normals]), active, lengths=lengths, scale=scale)
+        rows, speeds = eliminated.reduce(N, u[normals])
+        if solver is None:
+            found = pivot(rows, speeds, active, lengths=lengths, scale=scale)
+        else:
+            answer = solve(MixedLCP(rows @ rows.T, speeds), solver)
+            found = Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), answer.iterations, False)
         pushed = N.T @ found.p
     others = eliminated.impulses(pushed)
     impulses[:, 0] = found.p
@@ -92,13 +100,16 @@ class NoSlip:
     hold : {"touching", "all"}
         "all" is the law as printed: tangents of all contacts of the problem are held, also of those that leave.
         "touching" lets those go.
+    solver : str or Solver
+        "pivoting" (`laws.pivoting`), or what `contact.solve` takes for the complementarity problem of the m normals:
+        "qp" for a convex quadratic program by an active-set method.
     tolerance : float
         Largest accepted residual.
 
     Raises
     ------
     ArgumentError
-        For another `hold`.
+        For another `hold` or an unknown solver.
 
     References
     ----------
@@ -106,11 +117,18 @@ class NoSlip:
     """
 
     hold: str = "touching"
+    solver: Any = "pivoting"
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        if self._solver is not None:
+            check_solver(self._solver)
         if self.hold not in HOLD:
             raise ArgumentError(f"hold: expected one of {', '.join(HOLD)}, got {self.hold!r}")
+
+    @property
+    def _solver(self) -> Any:
+        return None if isinstance(self.solver, str) and self.solver == "pivoting" else self.solver
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve; contacts that push in `warm_start` (m, 3) are tried first."""
@@ -119,7 +137,7 @@ class NoSlip:
         active = () if start is None else np.flatnonzero(start[:, 0] > 0.0)
 
         def attempt(held: Mask, last: Held | None) -> Held:
-            return hold_tangents(problem, held, active if last is None else last.active)
+            return hold_tangents(problem, held, active if last is None else last.active, self._solver)
 
         s, pressed, everywhere = unit_compliance(problem), problem.offset, self.hold == "all"
 

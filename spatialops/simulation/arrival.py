@@ -12,6 +12,7 @@ from spatialops.collision._layout import (
 from spatialops.collision.detector import is_simple, pair_gap, place_geoms
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.simulation._layout import (
+    DEPTH,
     PIECES,
     Q_X,
     SEEN,
@@ -31,6 +32,15 @@ def arrives_fast(t: Tables) -> bool:
     """Whether a contact came together too fast during the piece: an impact that it must be cut at."""
     for i in range(t.control[SEEN]):
         if t.seen[i, GAP] < -t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
+            return True
+    return False
+
+
+@merged
+def sinks_fast(t: Tables) -> bool:
+    """Whether something went in deep that touched already, under another name, so that there is no time to cut at."""
+    for i in range(t.control[SEEN]):
+        if t.seen[i, GAP] < -t.settings[DEPTH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
             return True
     return False
 

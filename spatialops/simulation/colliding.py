@@ -124,7 +124,7 @@ class Collider:
 
 def _part(problem: ContactProblem, chosen: Flags) -> ContactProblem:
     """The problem of some of its contacts."""
-    names = ("links", "points", "frames", "friction", "closing", "offset", "kinds", "dry", "torsion", "rolling")
+    names = ("links", "points", "frames", "friction", "closing", "offset", "kinds", "dry", "torsion", "rolling", "gaps")
     return replace(problem, **{name: getattr(problem, name)[chosen] for name in names})
 
 

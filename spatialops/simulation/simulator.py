@@ -19,6 +19,7 @@ from spatialops.contact.formulations import Formulation, check_formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
 from spatialops.contact.laws import check_law
+from spatialops.contact.laws.compliant import Compliant
 from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.solution import Law
 from spatialops.contact.lcp.handles import Solver
@@ -29,8 +30,8 @@ from spatialops.contact.solve import check_solver, solve
 from spatialops.errors import ArgumentError, ContactError, SolverFailed
 from spatialops.simulation import _layout as at
 from spatialops.simulation.begin import FramesLeft, begin_loops
-from spatialops.simulation.joint_rows import joint_rows, outside_limits
 from spatialops.simulation.colliding import PROPAGATIONS, Answer, Collider, Impact
+from spatialops.simulation.joint_rows import joint_rows, outside_limits
 from spatialops.simulation.memory import Memory
 from spatialops.simulation.moments import put_moments, with_moments
 from spatialops.simulation.pairs import RESTITUTIONS
@@ -104,8 +105,9 @@ class Simulator:
         "auto" solves in the compiled loop: last step's active set, then Lemke, then the ladder of `contact.solve`;
         others, by the names that `contact.solve` takes or as objects, are called from it.
     law : str or Law
-        "coulomb" (with `formulation` and `solver`), "cone", "convex", "no-slip", "frictionless", "max-dissipation", or
-        an object with options: see docs/laws.md. All but "coulomb" are called from the loop.
+        "coulomb" (with `formulation` and `solver`), "cone", "convex", "no-slip", "frictionless", "max-dissipation",
+        "viscous", or an object with options, such as ground that gives way, `contact.Compliant`: see docs/laws.md. All
+        but "coulomb" are called from the loop.
     dt : float
         Step, s.
     integrator : {"moreau", "semi-implicit", "rk4"}
@@ -208,6 +210,8 @@ class Simulator:
         self._settings[[at.TOUCH, at.TOLERANCE, at.DEPTH]] = 1e-8, 1e-9, 1e-5
         self._settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * self._settings[at.MARGIN]
         self._settings[at.WIDTH] = scene.least_width
+        if isinstance(self.law, Compliant):  # nothing is rigid: no impacts, and depth is what bears a load
+            self._settings[[at.THRESHOLD, at.DEPTH]] = 1e300
         compiled = self.law is None and isinstance(self.formulation, OperationalSpace) and solver == "auto"
         table = scene.pair_table
         self._newton = (table.newton | (restitution == "newton")) & ~table.poisson
@@ -526,7 +530,7 @@ class Simulator:
             faults.append(f"complementarity residual {worst:.2e} (limit 1e-9 of the problem's scale)")
         if not gain <= 1e-9:
             faults.append(f"an impact raised the kinetic energy by {gain:.2e} of it (limit 1e-9)")
-        if not depth <= self.depth_limit:
+        if not depth <= self.depth_limit and not isinstance(self.law, Compliant):
             faults.append(f"penetration {depth:.2e} m (limit {self.depth_limit:g} m)")
         if not opening <= self.loop_limit:
             faults.append(f"a loop opened by {opening:.2e} m or rad (limit {self.loop_limit:g})")
@@ -542,10 +546,12 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
     m, nv = int(t.control[at.ACTING]), scene.model.nv
     contacts = ContactSet.from_tables(t.ints[:m], t.floats[:m])
     phase = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}.get(int(t.control[at.STAGE]), "contact")
+    duration = rest = 0.0
     if phase == "contact":
         q, velocity = t.vectors[at.Q_E, : scene.model.nq], t.vectors[at.V_X, :nv]
-        share = 1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5  # as `stages.rest_of`
-        closing = np.maximum(contacts.gaps, 0.0) / (share * float(t.monitor[at.PIECE]))
+        duration = float(t.monitor[at.PIECE])
+        rest = duration * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5)  # as `stages.rest_of`
+        closing = np.maximum(contacts.gaps, 0.0) / rest
     else:
         q, velocity, closing = t.q, t.v, np.zeros(m)
     damped = phase == "contact" and t.control[at.DAMPED]
@@ -568,6 +574,9 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
         loop_targets=np.zeros(int(t.control[at.RANK])),
         kinds=np.select([features == column.STOP, features == column.DRY], [STOP, DRY], CONTACT),
         dry=t.dry[:m].copy(),
+        gaps=contacts.gaps,
+        duration=duration,
+        rest=rest,
     )
     # Closures hold what they do without the contacts: their reaction to everything else is in the velocities already.
     problem = replace(problem, loop_targets=problem.jacobian[: problem.n_loop_rows] @ problem.velocity)

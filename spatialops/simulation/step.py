@@ -93,7 +93,7 @@ from spatialops.simulation._layout import (
     V_X,
 )
 from spatialops.simulation._layout import RESIDUAL as WORST
-from spatialops.simulation.arrival import arrives_fast, cut_at_crossing, cut_piece
+from spatialops.simulation.arrival import arrives_fast, cut_at_crossing, cut_piece, sinks_fast
 from spatialops.simulation.closure import add_reactions, has_loops, is_driven, keep_frames
 from spatialops.simulation.crossing import may_cross
 from spatialops.simulation.flow import flow_to, smooth_step
@@ -111,6 +111,7 @@ from spatialops.simulation.stages import (
     look,
     look_ahead,
     look_here,
+    note_touching,
     prepare_contact,
     solve_here,
     watch_gaps,
@@ -247,6 +248,9 @@ def after_decompression(t: Tables) -> int:
 @merged
 def begin_piece(t: Tables) -> int:
     """Free acceleration, then the dt problem of the contacts that touch or would within the piece."""
+    if t.control[LOOKED] == 0:  # it is begun anew
+        look_here(t)
+    note_touching(t)
     t.monitor[PIECE] = t.monitor[REMAINING]
     t.control[LOOKED] = 0
     t.control[ACTING] = 0
@@ -291,6 +295,8 @@ def move(t: Tables) -> int:
     if t.control[PIECES] < MAX_PIECES:
         if arrives_fast(t):
             x = cut_piece(t)
+            if x == 1.0 and sinks_fast(t):
+                return begin_anew(t)
         elif may_cross(t):
             x = cut_at_crossing(t)
     if t.control[SEEN] < 0:
@@ -305,6 +311,15 @@ def move(t: Tables) -> int:
     t.monitor[REMAINING] -= x * t.monitor[PIECE]
     finished = x == 1.0 or t.monitor[REMAINING] <= 1e-12 * t.settings[DT]
     t.control[STAGE] = END if finished else IMPACT
+    return GO_ON
+
+
+@merged
+def begin_anew(t: Tables) -> int:
+    """The piece once more, with all contacts in its problem however fast they approach; the step is not cut again."""
+    t.control[PIECES] = MAX_PIECES
+    t.control[LOOKED] = 0
+    t.control[STAGE] = SMOOTH
     return GO_ON
 
 
