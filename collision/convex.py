@@ -43,6 +43,24 @@ def convex_points(
     gap = separation(geom_ints, geoms, solids, places, a, b, limit, rows, ints)
     if gap > limit:
         return 0
+    return points_about(geom_ints, geoms, solids, lists, places, a, b, gap, limit, rows, ints)
+
+
+@kernel
+def points_about(
+    geom_ints: IntArray,
+    geoms: Array,
+    solids: Array,
+    lists: IntArray,
+    places: Array,
+    a: int,
+    b: int,
+    gap: float,
+    limit: float,
+    rows: Array,
+    ints: IntArray,
+) -> int:
+    """Manifold about a known distance, whose normal and middle are in row 4."""
     n, origin = vec3(rows, 4, AXIS), vec3(places, b, PLACE)
     middle, size = plus(origin, vec3(rows, 4, MIDDLE)), min(geoms[a, GEOM_BOUND], geoms[b, GEOM_BOUND])
     found, names, count = (

@@ -9,7 +9,15 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.algebra.rotation import rotation_matrix
-from spatialops.collision.checks import freeze, is_number, positive_lengths, rows_of_three, three, three_lengths
+from spatialops.collision.checks import (
+    freeze,
+    is_friction,
+    is_number,
+    positive_lengths,
+    rows_of_three,
+    three,
+    three_lengths,
+)
 from spatialops.collision.hull import Polyhedron, convex_hull
 from spatialops.errors import ModelError, ShapeError
 
@@ -245,7 +253,7 @@ class Geom:
             raise ShapeError(f"geom {self.name!r}: shape: expected one of {names}, got {self.shape!r}")
         position = three(f"geom {self.name!r}: position", self.position)
         object.__setattr__(self, "position", tuple(float(x) for x in position))
-        if not is_number(self.friction) or not 0.0 <= self.friction < np.inf:
+        if not is_friction(self.friction):
             raise ShapeError(f"geom {self.name!r}: friction must be >= 0 and finite, got {self.friction!r}")
         if not is_number(self.restitution) or not 0.0 <= self.restitution <= 1.0:
             raise ShapeError(f"geom {self.name!r}: restitution must lie in [0, 1], got {self.restitution!r}")
@@ -266,6 +274,11 @@ class Geom:
 def may_collide(a: Geom, b: Geom) -> bool:
     """Whether the masks of two geoms let them touch."""
     return bool(a.group & b.collides_with or b.group & a.collides_with)
+
+
+def pair_values(a: Geom, b: Geom) -> tuple[float, float]:
+    """Friction and restitution of a pair: the geometric means of both sides, so that one that has none leaves none."""
+    return (a.friction * b.friction) ** 0.5, (a.restitution * b.restitution) ** 0.5
 
 
 def _turn(name: str, rotation: Any) -> tuple[tuple[float, ...], ...]:

@@ -124,18 +124,17 @@ def edge_name(i: int, j: int) -> int:
 
 
 @inlined
-def name_points(names: IntArray, count: int, first: int) -> None:
-    """Names of a polygon's points numbered from `first`, and of its edges."""
-    for i in range(count):
-        after = (i + 1) % count
-        names[i, 0], names[i, 1] = vertex_name(first + i), edge_name(first + i, first + after)
+def name_line(names: IntArray, first: int, second: int) -> None:
+    """Names of a segment's ends and of itself."""
+    names[0, 0], names[1, 0] = vertex_name(first), vertex_name(second)
+    names[0, 1] = names[1, 1] = edge_name(first, second)
 
 
 @inlined
 def capsule_feature(half: float, rows: Array, names: IntArray) -> int:
     put3(rows, 0, 0, (0.0, 0.0, -half))
     put3(rows, 1, 0, (0.0, 0.0, half))
-    name_points(names, 2, 0)
+    name_line(names, 0, 1)
     return 2
 
 
@@ -189,7 +188,7 @@ def cylinder_feature(size: Vec3, d: Vec3, rows: Array, names: IntArray) -> int:
     x, y = size[0] * d[0] / across, size[0] * d[1] / across
     put3(rows, 0, 0, (x, y, -size[2]))
     put3(rows, 1, 0, (x, y, size[2]))
-    name_points(names, 2, 4 * RIM)
+    name_line(names, RIM, 3 * RIM)  # as the caps' lowest points, so that rocking from cap to side changes no name
     return 2
 
 
@@ -207,5 +206,5 @@ def cone_feature(size: Vec3, d: Vec3, rows: Array, names: IntArray) -> int:
         return 1
     put3(rows, 0, 0, (radius * d[0] / across, radius * d[1] / across, -half))
     put3(rows, 1, 0, (0.0, 0.0, half))
-    name_points(names, 2, 2 * RIM + 1)
+    name_line(names, RIM, 2 * RIM)
     return 2

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, array
+from spatialops._arrays import Array, IntArray, array, scalar
 from spatialops._files import load_arrays, save_arrays
-from spatialops._layout import OK, TERM_A, TERM_COLUMNS, TERM_INTS, TERM_ROW
+from spatialops._layout import OK, PARENT, TERM_A, TERM_COLUMNS, TERM_INTS, TERM_ROW
 from spatialops.contact.lcp.problem import LCPSolution
 from spatialops.contact.maximal import MaximalProblem, maximal_problem
 from spatialops.contact.response import velocity_change
-from spatialops.contact.rows import contact_terms
+from spatialops.contact.rows import CONTACT, DRY, STOP, contact_terms
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
 from spatialops.dynamics.loop_rows import closure_jacobian, closure_rows
 from spatialops.dynamics.maximal import placed
@@ -24,6 +24,7 @@ from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
 from spatialops.tree.model import Model
 
 PHASES = ("contact", "compression", "decompression")
+_LATER = ("kinds", "dry", "gaps", "duration", "rest")  # not in the first files
 
 
 class Response(NamedTuple):
@@ -65,6 +66,18 @@ class ContactProblem:
         Terms of the closures' rows: see TERM_* in `_layout`.
     loop_targets : (n_b,) array, optional
         Velocities of the closures' rows, m/s or rad/s.
+    kinds : (m,) int array, optional
+        What each is: 0 a contact of bodies; 1 the stop of a joint, whose normal is the axis, to the side that is free;
+        2 the dry friction of a joint, whose first tangent is the axis. Those of joints join the joint's link A to its
+        parent B, and their rows are rates of the joint (rad/s or m/s; impulses N m s or N s); other rows are zero.
+    dry : (m,) array, optional
+        Friction impulse that needs no normal one, N s or N m s: friction is at most mu (p_n + offset) + dry.
+    gaps : (m,) array, optional
+        Gaps where everything is evaluated, m; `closing` has the positive ones. For laws whose forces depend on them.
+    duration : float
+        Time in which impulses act, s; 0 in impacts.
+    rest : float
+        Part of it in which gaps change yet, s.
 
     Raises
     ------
@@ -85,6 +98,11 @@ class ContactProblem:
     loop_ints: Any = field(default=None, repr=False)
     loop_terms: Any = field(default=None, repr=False)
     loop_targets: Any = None
+    kinds: Any = None
+    dry: Any = None
+    gaps: Any = None
+    duration: Any = 0.0
+    rest: Any = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
@@ -103,14 +121,22 @@ class ContactProblem:
             "friction": friction,
             "closing": array(np.zeros(m) if self.closing is None else self.closing, (m,), "closing", finite=True),
             "offset": array(np.zeros(m) if self.offset is None else self.offset, (m,), "offset", finite=True),
+            "dry": array(np.zeros(m) if self.dry is None else self.dry, (m,), "dry", finite=True),
             "loop_targets": targets,
+            "gaps": array(np.zeros(m) if self.gaps is None else self.gaps, (m,), "gaps", finite=True),
+            "duration": scalar(self.duration, "duration", low=0.0),
+            "rest": scalar(self.rest, "rest", low=0.0),
             "loop_ints": _terms(self.loop_ints, targets.size, self.model),
         }
+        values["kinds"] = _kinds(self.kinds, values["links"], self.model)
         count = len(values["loop_ints"])
         terms = np.zeros((0, TERM_COLUMNS)) if self.loop_terms is None else self.loop_terms
         values["loop_terms"] = array(terms, (count, TERM_COLUMNS), "loop_terms", finite=True)
-        if friction.min(initial=0.0) < 0.0:
-            raise ArgumentError(f"friction: must not be negative, got {friction.min():g}")
+        for name, given in (("friction", friction), ("dry", values["dry"])):
+            if given.min(initial=0.0) < 0.0:
+                raise ArgumentError(f"{name}: must not be negative, got {given.min():g}")
+        if friction[values["kinds"] != CONTACT].any():
+            raise ArgumentError("friction: must be zero for stops and dry friction of joints")
         frames = values["frames"]
         if np.abs(frames @ frames.transpose(0, 2, 1) - np.eye(3)).max(initial=0.0) > 1e-6:
             raise ArgumentError("frames: rows must be orthonormal: normal, tangent, tangent")
@@ -128,9 +154,16 @@ class ContactProblem:
         return len(self.loop_targets)
 
     @cached_property
+    def has_joints(self) -> bool:
+        """Whether there are stops or dry friction of joints among the contacts."""
+        return bool(self.kinds.any())
+
+    @cached_property
     def terms(self) -> tuple[IntArray, Array]:
         """Terms of all rows, those of the closures first."""
-        ints, terms = contact_terms(self.links, self.points, self.frames, self.n_loop_rows)
+        ints, terms = contact_terms(
+            self.links, self.points, self.frames, self.n_loop_rows, self.kinds, self.model.tree
+        )
         if not self.n_loop_rows:
             return ints, terms
         return np.concatenate([self.loop_ints, ints]), np.concatenate([self.loop_terms, terms])
@@ -210,7 +243,11 @@ class ContactProblem:
         data = load_arrays(path, "contact problem")
         try:
             model = Model.from_arrays({key[6:]: value for key, value in data.items() if key.startswith("model.")})
-            own: dict[str, Any] = {item.name: data[item.name] for item in fields(cls) if item.name != "model"}
+            own: dict[str, Any] = {
+                item.name: data[item.name]
+                for item in fields(cls)
+                if item.name != "model" and (item.name in data or item.name not in _LATER)
+            }
             return cls(model, **{**own, "phase": str(own["phase"])})
         except (SpatialOpsError, ValueError, TypeError, LookupError) as error:
             raise AssetError(f"{path}: not a stored contact problem: {error}") from error
@@ -296,6 +333,18 @@ def _links(values: Any, m: int, model: Model, name: str) -> IntArray:
     if links.size and not (-1 <= links.min() and links.max() < model.nv):
         raise ArgumentError(f"{name}: expected links from -1 to {model.nv - 1}, got {links.min()} to {links.max()}")
     return np.ascontiguousarray(links, dtype=np.int64)
+
+
+def _kinds(values: Any, links: IntArray, model: Model) -> IntArray:
+    kinds = np.zeros(len(links), dtype=np.int64) if values is None else np.array(values)
+    if kinds.size == 0:
+        kinds = np.zeros(0, dtype=np.int64)
+    if kinds.shape != (len(links),) or kinds.dtype.kind not in "iu" or not np.isin(kinds, (CONTACT, STOP, DRY)).all():
+        raise ArgumentError(f"kinds: expected {len(links)} numbers 0, 1 or 2, got {values!r}")
+    joined = links[kinds != CONTACT]
+    if (joined[:, 0] < 0).any() or (model.tree[joined[:, 0], PARENT] != joined[:, 1]).any():
+        raise ArgumentError("kinds: a stop or dry friction of a joint acts between a link and its parent")
+    return np.ascontiguousarray(kinds, dtype=np.int64)
 
 
 def _terms(values: Any, rows: int, model: Model) -> IntArray:

@@ -3,7 +3,8 @@
 Closures are held by `Elimination`, so that the contacts' compliance is L (I - Q Q^T) L^T and no closure row is left
 ([J] 37-41). An impulse theta that already presses (`offset`, of decompression) widens the friction limit to
 mu (p_n + theta) while p_n >= 0 stays complementary to u_n. That is no cone in p; it is one with a row more: such a
-contact gets a carrier of its friction whose "velocity" is a - p_n - theta, so that its load a = p_n + theta.
+contact gets a carrier of its friction whose "velocity" is a - p_n - theta, so that its load a = p_n + theta. The dry
+friction of a joint is its own carrier, with the "velocity" a - dry.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from spatialops.contact.laws.solution import (
     TOLERANCE,
     Conditions,
     LawSolution,
+    cone_errors,
     checked_problem,
     judged,
     normal_errors,
     unit_compliance,
 )
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import DRY, STOP
 from spatialops.contact.solve import solve
 
 
@@ -43,15 +46,24 @@ def cone_conditions(problem: ContactProblem) -> Conditions:
     s = unit_compliance(problem)
 
     def conditions(p: Array, u: Array) -> Array:
-        limit = s * problem.friction * (np.maximum(p[:, 0], 0.0) + problem.offset)
-        ahead = s * p[:, 1:] - u[:, 1:]
-        size = np.hypot(ahead[:, 0], ahead[:, 1])
-        outside = size > limit
-        nearest = ahead * (limit / np.where(outside, size, 1.0))[:, None]
-        friction = np.where(outside[:, None], s * p[:, 1:] - nearest, u[:, 1:])
-        return np.maximum(normal_errors(s, p, u), np.hypot(friction[:, 0], friction[:, 1]))
+        return np.maximum(normal_errors(s, p, u), cone_errors(problem, s, p, u))
 
     return conditions
+
+
+def load_dry(problem: ContactProblem, W: Array, u: Array, stiff: float) -> tuple[Array, Array, Array]:
+    """W, velocities and coefficients where dry friction is a contact loaded with its limit: normal "velocity" a - dry.
+
+    Idle rows of joints get an entry on the diagonal, which is all that they have.
+    """
+    if not problem.has_joints:
+        return W, u, problem.friction
+    W, u = W.copy(), u.copy()
+    stops, dry = 3 * np.flatnonzero(problem.kinds == STOP), 3 * np.flatnonzero(problem.kinds == DRY)
+    for idle in (stops + 1, stops + 2, dry, dry + 2):
+        W[idle, idle] = stiff
+    u[dry] = -stiff * problem.dry[dry // 3]
+    return W, u, np.where(problem.kinds == DRY, 1.0, problem.friction)
 
 
 def with_carriers(W: Array, u: Array, friction: Array, offset: Array, stiff: float) -> ConeProblem:
@@ -98,19 +110,21 @@ class Cone:
         """Solve, from impulses `warm_start` (m, 3) if that helps."""
         start = checked_problem(problem, warm_start)
         held, W, u = without_closures(problem)
-        cone = with_carriers(W, u, problem.friction, problem.offset, unit_compliance(problem))
+        stiff = unit_compliance(problem)
+        cone = with_carriers(*load_dry(problem, W, u, stiff), problem.offset, stiff)
         pressed = np.flatnonzero((problem.offset > 0.0) & (problem.friction > 0.0))
         guess = None
         if start is not None:
             extra = np.zeros((len(pressed), 3))
             extra[:, 0], first = start[pressed, 0], start.copy()
+            first[:, 0] += np.where(problem.kinds == DRY, problem.dry, 0.0)
             first[pressed, 0] += problem.offset[pressed]
             guess = np.concatenate([first, extra]).ravel()
         found = solve(cone, self.solver, guess)
         r = found.z.reshape(-1, 3)
         p = r[: problem.n_contacts].copy()
         p[pressed, 0] = r[problem.n_contacts :, 0]
-        p[:, 0] = np.maximum(p[:, 0], 0.0)
+        p[:, 0] = np.where(problem.kinds == DRY, 0.0, np.maximum(p[:, 0], 0.0))
         loops = held.impulses(problem.response.L[problem.n_loop_rows :].T @ p.ravel())
         return judged(
             problem,

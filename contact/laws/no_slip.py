@@ -18,16 +18,20 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.laws.elimination import Elimination
-from spatialops.contact.laws.pivoting import pivot
+from spatialops.contact.laws.pivoting import Pivoted, pivot
 from spatialops.contact.laws.solution import (
     TOLERANCE,
     LawSolution,
     checked_problem,
     judged,
     normal_errors,
+    of_joints_too,
     unit_compliance,
 )
+from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import DRY
+from spatialops.contact.solve import check_solver, solve
 from spatialops.errors import ArgumentError
 
 HOLD = ("touching", "all")
@@ -43,8 +47,11 @@ class Held(NamedTuple):
     iterations: int
 
 
-def hold_tangents(problem: ContactProblem, held: Mask, active: Any = ()) -> Held:
-    """Normal impulses by principal pivoting while closures and the tangents of contacts `held` (m,) do not move."""
+def hold_tangents(problem: ContactProblem, held: Mask, active: Any = (), solver: Any = None) -> Held:
+    """Normal impulses while closures and the tangents of contacts `held` (m,) do not move.
+
+    By principal pivoting, or by a solver of complementarity problems on the whole N X^-1 N^T ([D] 56-57).
+    """
     n_b, m = problem.n_loop_rows, problem.n_contacts
     L, u = problem.response.L, problem.velocities
     normals = n_b + 3 * np.arange(m)
@@ -54,12 +61,40 @@ def hold_tangents(problem: ContactProblem, held: Mask, active: Any = ()) -> Held
     N = L[normals]
     lengths = np.sqrt(np.einsum("ij,ij->i", N, N))
     scale = float(np.abs(u).max(initial=0.0))
-    found = pivot(*eliminated.reduce(N, u[normals]), active, lengths=lengths, scale=scale)
-    others = eliminated.impulses(N.T @ found.p)
     impulses = np.zeros((m, 3))
+    if (problem.kinds == DRY).any():
+        found, impulses[:, 1] = _with_dry_friction(problem, eliminated)
+        pushed = N.T @ found.p + L[normals + 1].T @ impulses[:, 1]
+    else:
+        rows, speeds = eliminated.reduce(N, u[normals])
+        if solver is None:
+            found = pivot(rows, speeds, active, lengths=lengths, scale=scale)
+        else:
+            answer = solve(MixedLCP(rows @ rows.T, speeds), solver)
+            found = Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), answer.iterations, False)
+        pushed = N.T @ found.p
+    others = eliminated.impulses(pushed)
     impulses[:, 0] = found.p
     impulses[held, 1:] = others[n_b:].reshape(-1, 2)
     return Held(impulses, others[:n_b], found.active, found.iterations)
+
+
+def _with_dry_friction(problem: ContactProblem, eliminated: Elimination) -> tuple[Pivoted, Array]:
+    """Normal impulses, and along the first tangent those of dry friction, within its bounds: one monotone problem."""
+    m, n_b, s = problem.n_contacts, problem.n_loop_rows, unit_compliance(problem)
+    dry = np.flatnonzero(problem.kinds == DRY)
+    normal = np.flatnonzero(problem.kinds != DRY)
+    chosen = n_b + np.concatenate([3 * normal, 3 * dry + 1])
+    rows, u = eliminated.reduce(problem.response.L[chosen], problem.velocities[chosen])
+    limits = s * problem.dry[dry]
+    lower = np.concatenate([np.zeros(len(normal)), -limits])
+    upper = np.concatenate([np.full(len(normal), np.inf), limits])
+    bounded, recover = MixedLCP.from_bounds(rows @ rows.T / s, u, lower, upper)
+    answer = solve(bounded)
+    x = recover(answer) / s
+    p, along = np.zeros(m), np.zeros(m)
+    p[normal], along[dry] = x[: len(normal)], x[len(normal) :]
+    return Pivoted(p, np.flatnonzero(p > 0.0), answer.iterations, True), along
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,13 +108,16 @@ class NoSlip:
     hold : {"touching", "all"}
         "all" is the law as printed: tangents of all contacts of the problem are held, also of those that leave.
         "touching" lets those go.
+    solver : str or Solver
+        "pivoting" (`laws.pivoting`), or what `contact.solve` takes for the complementarity problem of the m normals:
+        "qp" for a convex quadratic program by an active-set method.
     tolerance : float
         Largest accepted residual.
 
     Raises
     ------
     ArgumentError
-        For another `hold`.
+        For another `hold` or an unknown solver.
 
     References
     ----------
@@ -87,18 +125,25 @@ class NoSlip:
     """
 
     hold: str = "touching"
+    solver: Any = "pivoting"
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        if self._solver is not None:
+            check_solver(self._solver)
         if self.hold not in HOLD:
             raise ArgumentError(f"hold: expected one of {', '.join(HOLD)}, got {self.hold!r}")
+
+    @property
+    def _solver(self) -> Any:
+        return None if isinstance(self.solver, str) and self.solver == "pivoting" else self.solver
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve; contacts that push in `warm_start` (m, 3) are tried first."""
         start = checked_problem(problem, warm_start)
         rough = problem.friction > 0.0
         active = () if start is None else np.flatnonzero(start[:, 0] > 0.0)
-        answer = hold_tangents(problem, rough, active)
+        answer = hold_tangents(problem, rough, active, self._solver)
         total = answer.iterations
         if self.hold == "touching":
             answer, total = self._settle(problem, rough, answer)
@@ -107,7 +152,8 @@ class NoSlip:
         def conditions(p: Array, u: Array) -> Array:
             slip, sideways = np.hypot(u[:, 1], u[:, 2]), s * np.hypot(p[:, 1], p[:, 2])
             stuck = np.minimum(np.maximum(s * (p[:, 0] + pressed), sideways), slip)
-            return np.maximum(normal_errors(s, p, u), np.where(rough, slip if everywhere else stuck, sideways))
+            errors = np.maximum(normal_errors(s, p, u), np.where(rough, slip if everywhere else stuck, sideways))
+            return of_joints_too(problem, s, p, u, errors)
 
         return judged(
             problem,
@@ -133,5 +179,5 @@ class NoSlip:
                 return answer, total
             kept |= back
             held = (held | back) & ~leave
-            answer = hold_tangents(problem, held, answer.active)
+            answer = hold_tangents(problem, held, answer.active, self._solver)
             total += answer.iterations + 1

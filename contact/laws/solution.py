@@ -10,6 +10,7 @@ import numpy as np
 
 from spatialops._arrays import Array, array
 from spatialops.contact.problem import ContactProblem, ContactSolution
+from spatialops.contact.rows import DRY
 from spatialops.errors import ArgumentError
 
 TOLERANCE = 1e-9
@@ -71,6 +72,24 @@ def unit_compliance(problem: ContactProblem) -> float:
 def normal_errors(s: float, p: Array, u: Array) -> Array:
     """|min(s p_n, u_n)| (m,): zero where both are >= 0 and one of them is zero."""
     return np.abs(np.minimum(s * p[:, 0], u[:, 0]))
+
+
+def cone_errors(problem: ContactProblem, s: float, p: Array, u: Array) -> Array:
+    """How far friction (m, 2) is from the nearest to s p_t - u_t in its disc, (m,)."""
+    limit = s * (problem.friction * (np.maximum(p[:, 0], 0.0) + problem.offset) + problem.dry)
+    ahead = s * p[:, 1:] - u[:, 1:]
+    size = np.hypot(ahead[:, 0], ahead[:, 1])
+    outside = size > limit
+    nearest = ahead * (limit / np.where(outside, size, 1.0))[:, None]
+    friction = np.where(outside[:, None], s * p[:, 1:] - nearest, u[:, 1:])
+    return np.hypot(friction[:, 0], friction[:, 1])
+
+
+def of_joints_too(problem: ContactProblem, s: float, p: Array, u: Array, errors: Array) -> Array:
+    """Errors (m,) of a law of contact; those of joints' dry friction, which no such law changes, are put in."""
+    if not problem.has_joints:
+        return errors
+    return np.where(problem.kinds == DRY, cone_errors(problem, s, p, u), errors)
 
 
 def judged(

@@ -31,7 +31,8 @@ PROJECTIONS = 18
 CODE = 19  # status of the last solve
 RANK = 20  # of the closures' rows as factored last
 INDEPENDENT = 21  # the same at the last closed configuration: more rows than these only look independent
-CONTROLS = 22
+DAMPED = 22  # 1: joints' damping is taken implicitly
+CONTROLS = 23
 
 SEMI_IMPLICIT, MOREAU, RK4 = 0, 1, 2
 
@@ -77,5 +78,17 @@ HIT_TIME, HIT_PAIR, HIT_KIND, HIT_GAP, HIT_POINT, HIT_NORMAL, HIT_IMPULSE = 0, 1
 HIT_COLUMNS = 13
 EVENT_TIME, EVENT_CONTACTS, EVENT_SPEED, EVENT_BEFORE, EVENT_AFTER, EVENT_FRACTION = range(6)
 EVENT_COLUMNS = 6
+
+# Integer and float tables of what acts on single joints: two stops and dry friction for every velocity that has them.
+JOINT_LINK, JOINT_KIND, JOINT_Q = 0, 1, 2
+JOINT_INTS = 3
+JOINT_SIDE = 0  # of a stop: +1 at the lower limit, -1 at the upper one
+JOINT_LIMIT = 1  # of a stop: position; of dry friction: force
+JOINT_RESTITUTION = 2
+JOINT_FLOATS = 3
+
+# Rows of what joints' stops and dry friction did since the last row of the record: impulses, and work, J.
+STOP_SUM, DRY_SUM, WORK_SUM = 0, 1, 2
+JOINT_SUMS = 3
 
 MAX_PIECES = 60  # impacts cut a step into at most so many pieces; the later half of them is taken without restitution

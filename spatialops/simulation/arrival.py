@@ -12,6 +12,7 @@ from spatialops.collision._layout import (
 from spatialops.collision.detector import is_simple, pair_gap, place_geoms
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.simulation._layout import (
+    DEPTH,
     PIECES,
     Q_X,
     SEEN,
@@ -21,6 +22,7 @@ from spatialops.simulation._layout import (
 )
 from spatialops.simulation.crossing import first_crossing
 from spatialops.simulation.flow import flow_to
+from spatialops.simulation.joints import of_joint, stop_gap
 from spatialops.simulation.stages import look
 from spatialops.simulation.tables import Tables
 
@@ -30,6 +32,15 @@ def arrives_fast(t: Tables) -> bool:
     """Whether a contact came together too fast during the piece: an impact that it must be cut at."""
     for i in range(t.control[SEEN]):
         if t.seen[i, GAP] < -t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
+            return True
+    return False
+
+
+@merged
+def sinks_fast(t: Tables) -> bool:
+    """Whether something went in deep that touched already, under another name, so that there is no time to cut at."""
+    for i in range(t.control[SEEN]):
+        if t.seen[i, GAP] < -t.settings[DEPTH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
             return True
     return False
 
@@ -81,6 +92,10 @@ def lowest_gap(t: Tables, q: Array, count: int, store: int) -> float:
     lowest = 1e300
     for i in range(count):
         p = t.lcp_ints[i]
+        if of_joint(t, p):
+            t.lcp_vectors[i] = 0.0 if store == 2 else t.lcp_vectors[i]
+            lowest = min(lowest, stop_gap(t, p, q))
+            continue
         a, b = t.pairs[p, 0], t.pairs[p, 1]
         gap = pair_gap(t.geom_ints, t.geoms, t.solids, t.lists, t.centers, a, b, t.shape_rows, t.shape_ints)
         if store == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -10,10 +10,20 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._layout import CLOSE_COUPLER, CLOSE_DISTANCE, LOOP_A, LOOP_B, LOOP_KIND
-from spatialops.collision._layout import GEOM_SHAPE, GEOM_WIDTH, HALF_SPACE, SPHERE
+from spatialops.collision._layout import GEOM_SHAPE, GEOM_WIDTH, HALF_SPACE, PAIR_COLUMNS, PAIR_FRICTION, SPHERE
 from spatialops.collision.broad_phase import SWEEP_FROM
+from spatialops.collision.checks import is_friction
 from spatialops.collision.geom_tables import GeomTables, Placed, geom_tables, least_width, pair_slots
-from spatialops.collision.shapes import FIXED, Geom, Shape, Sphere, may_collide, shape_data, shape_from_data
+from spatialops.collision.shapes import (
+    FIXED,
+    Geom,
+    Shape,
+    Sphere,
+    may_collide,
+    pair_values,
+    shape_data,
+    shape_from_data,
+)
 from spatialops.errors import ArgumentError, ShapeError
 from spatialops.tree.loop import Loop
 from spatialops.tree.loops import Loops
@@ -38,6 +48,8 @@ class Scene:
         closure joins, on the world, and those that their masks keep apart.
     include : iterable of (str, str)
         Pairs of geoms on two bodies that are looked at in any case.
+    pair_friction : mapping of (str, str) to float
+        Friction of pairs of geoms, in place of the geometric mean of both sides.
 
     Raises
     ------
@@ -57,6 +69,7 @@ class Scene:
         state: State | None = None,
         ignore: Iterable[tuple[str, str]] = (),
         include: Iterable[tuple[str, str]] = (),
+        pair_friction: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
         if not isinstance(model, Model):
             raise ArgumentError(f"model: expected a Model, got {type(model).__name__}")
@@ -66,6 +79,7 @@ class Scene:
         self.state = checked_state(State(model.neutral(), np.zeros(model.nv)) if state is None else state, model)
         self.ignore = _name_pairs(ignore, "ignore")
         self.include = _name_pairs(include, "include")
+        self.pair_friction = _pair_friction({} if pair_friction is None else pair_friction)
         self._bodies = self._check()
         self.tables = self._tables()
         self._find_pairs()
@@ -102,7 +116,11 @@ class Scene:
                 kind = shape_data(geom.shape)["kind"].replace("_", "-")
                 raise ShapeError(f"geom {geom.name!r}: a {kind} must sit on the world, not on {geom.body!r}")
             bodies.append(body)
-        for option, pairs in (("ignore", self.ignore), ("include", self.include)):
+        for option, pairs in (
+            ("ignore", self.ignore),
+            ("include", self.include),
+            ("pair_friction", self.pair_friction),
+        ):
             for name in (name for pair in pairs for name in pair):
                 if name not in names:
                     raise ShapeError(f"{option}: there is no geom {name!r}")
@@ -143,7 +161,17 @@ class Scene:
                     continue
                 pairs.append((b, a) if _goes_second(first.shape, self.geoms[b].shape) else (a, b))
         self.pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        self.pair_values = self._pair_values()
         self.slots = np.cumsum([0] + [pair_slots(self.geoms[a].shape, self.geoms[b].shape) for a, b in pairs])
+
+    def _pair_values(self) -> Array:
+        """Coefficients of every row of `pairs`."""
+        given = {frozenset(pair): value for pair, value in self.pair_friction.items()}
+        values = np.empty((len(self.pairs), PAIR_COLUMNS))
+        for p, (a, b) in enumerate(self.pairs):
+            values[p] = pair_values(self.geoms[a], self.geoms[b])
+            values[p, PAIR_FRICTION] = given.get(frozenset(self.pair_names(p)), values[p, PAIR_FRICTION])
+        return values
 
     def _tied_bodies(self) -> set[frozenset[int]]:
         """Pairs of bodies that a closure joins like a joint."""
@@ -190,7 +218,8 @@ class Scene:
         ]
         loops = [loop.to_data() for loop in self.loops.items]
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in ("ignore", "include")}
-        return {"geoms": geoms, "loops": loops, **pairs}
+        friction = [[*pair, value] for pair, value in self.pair_friction.items()]
+        return {"geoms": geoms, "loops": loops, **pairs, "pair_friction": friction}
 
     @classmethod
     def from_data(cls, model: Model, data: dict[str, Any], state: State) -> Scene:
@@ -203,6 +232,7 @@ class Scene:
             loops=loops,
             state=state,
             **{name: [(a, b) for a, b in data.get(name, ())] for name in ("ignore", "include")},
+            pair_friction={(a, b): value for a, b, value in data.get("pair_friction", ())},
         )
 
 
@@ -232,3 +262,13 @@ def _name_pairs(given: Any, option: str) -> tuple[tuple[str, str], ...]:
             raise ShapeError(f"{option}: expected a pair of geom names, got {pair!r}")
         pairs.append((str(names[0]), str(names[1])))
     return tuple(pairs)
+
+
+def _pair_friction(given: Any) -> dict[tuple[str, str], float]:
+    if not isinstance(given, Mapping):
+        raise ShapeError(f"pair_friction: expected a mapping from pairs of geom names to numbers, got {given!r}")
+    names = _name_pairs(given, "pair_friction")
+    for pair, value in zip(names, given.values(), strict=True):
+        if not is_friction(value):
+            raise ShapeError(f"pair_friction: {pair}: must be >= 0 and finite, got {value!r}")
+    return {pair: float(value) for pair, value in zip(names, given.values(), strict=True)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 from collections.abc import Callable
@@ -12,23 +13,29 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray, scalar, vector, whole
 from spatialops._layout import TERM_ROW
+from spatialops.collision import _layout as of_table
+from spatialops.collision._layout import CONTACT_FEATURE_A, CONTACT_PAIR
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.formulations import Formulation, check_formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
 from spatialops.contact.laws import check_law
+from spatialops.contact.laws.compliant import Compliant
 from spatialops.contact.laws.solution import Law
 from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.response import velocity_change
+from spatialops.contact.rows import CONTACT, DRY, STOP
 from spatialops.contact.solve import check_solver, solve
 from spatialops.errors import ArgumentError, ContactError, SolverFailed
 from spatialops.simulation import _layout as at
 from spatialops.simulation.begin import FramesLeft, begin_loops
+from spatialops.simulation.joint_rows import joint_rows, outside_limits
 from spatialops.simulation.record import Record, RecordBuilder
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.step import advance, start
 from spatialops.simulation.tables import Tables, allocate
+from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
 
 INTEGRATORS = {"semi-implicit": at.SEMI_IMPLICIT, "moreau": at.MOREAU, "rk4": at.RK4}
@@ -36,6 +43,7 @@ CERTIFY = ("raise", "warn", "off")
 _CHUNK = 2000  # steps a call of the compiled loop: short enough for a progress bar and Ctrl-C
 
 Controller = Callable[[float, State, ContactSet], Any]
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +67,10 @@ class StepInfo:
         Forces of the closures along their rows, N or N m, as in `Record`; `loop_forces` turns them into wrenches.
     closure_error : float
         Largest error of a closure, m or rad.
+    stop_impulses, dry_impulses : (nv,) arrays
+        What the joints' stops and dry friction did along each velocity, N m s or N s.
+    clipped : (nv,) bool array
+        Where `tau` was cut to the joint's effort limit.
     """
 
     contacts: ContactSet
@@ -68,6 +80,9 @@ class StepInfo:
     pivots: int
     loop_forces: Array
     closure_error: float
+    stop_impulses: Array
+    dry_impulses: Array
+    clipped: Mask
 
 
 class Simulator:
@@ -83,8 +98,9 @@ class Simulator:
         "auto" solves in the compiled loop: last step's active set, then Lemke, then the ladder of `contact.solve`;
         others, by the names that `contact.solve` takes or as objects, are called from it.
     law : str or Law
-        "coulomb" (with `formulation` and `solver`), "cone", "convex", "no-slip", "frictionless", "max-dissipation", or
-        an object with options: see docs/laws.md. All but "coulomb" are called from the loop.
+        "coulomb" (with `formulation` and `solver`), "cone", "convex", "no-slip", "frictionless", "max-dissipation",
+        "viscous", or an object with options, such as ground that gives way, `contact.Compliant`: see docs/laws.md. All
+        but "coulomb" are called from the loop.
     dt : float
         Step, s.
     integrator : {"moreau", "semi-implicit", "rk4"}
@@ -102,6 +118,14 @@ class Simulator:
         m.
     loop_limit : float
         Error of a closure, m or rad, above which the certificate fails.
+    joint_limits : bool
+        Whether joints stop at their limits of position.
+    stop_restitution : float or (nv,) array_like
+        Restitution of these stops.
+    dry_friction : bool
+        Whether the dry friction of joints acts.
+    clip_effort : bool
+        Whether `tau` and what controllers return is cut to the model's effort limits.
 
     Attributes
     ----------
@@ -128,6 +152,10 @@ class Simulator:
         certify: str = "raise",
         depth_limit: float = 1e-3,
         loop_limit: float = 1e-8,
+        joint_limits: bool = True,
+        stop_restitution: Any = 0.0,
+        dry_friction: bool = True,
+        clip_effort: bool = True,
     ) -> None:
         if not isinstance(scene, Scene):
             raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
@@ -143,6 +171,12 @@ class Simulator:
             raise ArgumentError(
                 "law: `formulation` and `solver` are options of the law 'coulomb'; others have their own"
             )
+        self._joints = joint_rows(
+            scene.model, limits=joint_limits, dry_friction=dry_friction, restitution=stop_restitution
+        )
+        self.joint_limits, self.dry_friction, self.clip_effort = bool(joint_limits), bool(dry_friction), bool(clip_effort)
+        self._effort = scene.model.effort_limit if clip_effort else np.full(scene.model.nv, np.inf)
+        self._clipped = np.zeros(scene.model.nv, dtype=np.int64)
         self.dt = scalar(dt, "dt", low=0.0, strict=True)
         self.integrator = integrator
         self.certify = certify
@@ -159,11 +193,13 @@ class Simulator:
         self._settings[[at.TOUCH, at.TOLERANCE, at.DEPTH]] = 1e-8, 1e-9, 1e-5
         self._settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * self._settings[at.MARGIN]
         self._settings[at.WIDTH] = scene.least_width
+        if isinstance(self.law, Compliant):  # nothing is rigid: no impacts, and depth is what bears a load
+            self._settings[[at.THRESHOLD, at.DEPTH]] = 1e300
         compiled = self.law is None and isinstance(self.formulation, OperationalSpace) and solver == "auto"
         self._external = not compiled
         self._n_f = getattr(self.formulation, "n_f", 4)
         directions(self._n_f)
-        self._single = self._tables(_capacity(scene), (1, 1))
+        self._single = self._tables(self._capacity(), (1, 1))
 
     def step(self, state: State, tau: Any = None) -> tuple[State, StepInfo]:
         """One step of `dt` from `state` under joint forces `tau` (nv,), default zero.
@@ -179,9 +215,10 @@ class Simulator:
         SolverFailed, ContactError
             If a contact problem could not be solved or the certificate fails.
         """
-        checked = checked_state(state, self.scene.model)
+        checked = self._checked(state)
         self._look_for_loops()
         t = self._single
+        self._clipped[:] = 0
         _load(t, checked, self._forces(tau), 1)
         self._begin_loops(t)
         t.control[at.LOOKED] = 0
@@ -194,6 +231,9 @@ class Simulator:
             pivots=int(t.rows[0, at.ROW_PIVOTS]),
             loop_forces=t.row_forces[0].copy(),
             closure_error=float(t.rows[0, at.ROW_OPENING]),
+            stop_impulses=_joint_sums(t, at.STOP_SUM),
+            dry_impulses=_joint_sums(t, at.DRY_SUM),
+            clipped=self._clipped > 0,
         )
         self._certify(t)
         if len(self.scene.loops):
@@ -205,8 +245,8 @@ class Simulator:
 
         Any formulation and solver can take it up, now or from a file (`ContactProblem.save`).
         """
-        checked = checked_state(state, self.scene.model)
-        t = self._tables(_capacity(self.scene), (1, 1))
+        checked = self._checked(state)
+        t = self._tables(self._capacity(), (1, 1))
         t.control[at.EXTERNAL] = 1
         _load(t, checked, self._forces(tau), 1)
         self._begin_loops(t)
@@ -248,14 +288,16 @@ class Simulator:
         if controller is not None and not callable(controller):
             raise ArgumentError(f"controller: expected a function (time, state, contacts) -> tau, got {controller!r}")
         self.fallbacks = 0
-        begin = checked_state(self.scene.state if state is None else state, self.scene.model)
+        begin = self._checked(self.scene.state if state is None else state)
+        self._clipped[:] = 0
         self._look_for_loops()
         varying = any(callable(loop.rate) for loop in self._loops.items)
         chunk = 1 if controller or varying else min(_CHUNK, max(n_steps, 1))
-        t = self._tables(_capacity(self.scene), (chunk, chunk // record_every + 2))
+        t = self._tables(self._capacity(), (chunk, chunk // record_every + 2))
         _load(t, begin, np.zeros(self.scene.model.nv), 0)
         self._begin_loops(t)
         builder = RecordBuilder(self.scene, self._options())
+        self._clipped[:] = 0
         t.control[at.EVERY] = record_every
         start(t)
         builder.take(t)
@@ -273,7 +315,9 @@ class Simulator:
                 builder.take(t)
                 done += count
                 bar.update(count)
-        return builder.record(t, fallbacks=self.fallbacks)
+        names = self.scene.model.joint_of_link
+        clipped = {names(int(k)): int(self._clipped[k]) for k in np.flatnonzero(self._clipped)}
+        return builder.record(t, fallbacks=self.fallbacks, clipped=clipped)
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -285,6 +329,9 @@ class Simulator:
             "impact_threshold": float(self._settings[at.THRESHOLD]),
             "margin": float(self._settings[at.MARGIN]),
             "redundant_rows": list(self.redundant_rows),
+            "joint_limits": self.joint_limits,
+            "dry_friction": self.dry_friction,
+            "clip_effort": self.clip_effort,
         }
 
     def _forces(self, tau: Any) -> Array:
@@ -294,12 +341,26 @@ class Simulator:
         forces = vector(tau, nv, "tau")
         if not np.isfinite(forces).all():
             raise ArgumentError("tau: must be finite, got NaN or infinity")
-        return forces
+        self._clipped += np.abs(forces) > self._effort
+        return np.clip(forces, -self._effort, self._effort)
+
+    def _checked(self, state: Any) -> State:
+        """The state, checked; one beyond a joint's limits is refused as far as no step can have left it there."""
+        checked = checked_state(state, self.scene.model)
+        fault = outside_limits(self.scene.model, checked.q, self.depth_limit) if self.joint_limits else ""
+        if fault and self.certify == "raise":
+            raise ArgumentError(f"state: {fault}; start within them, or simulate with joint_limits=False")
+        return checked
+
+    def _capacity(self) -> int:
+        """Contacts to make room for at first; the tables grow where there are more."""
+        return _capacity(self.scene) + self._joints.n_dry
 
     def _tables(self, capacity: int, steps: tuple[int, int]) -> Tables:
-        t = allocate(self.scene, self._settings, self._n_f, capacity, steps)
+        t = allocate(self.scene, self._joints, self._settings, self._n_f, capacity, steps)
         t.control[at.EXTERNAL] = self._external
         t.control[at.SCHEME] = INTEGRATORS[self.integrator]
+        t.control[at.DAMPED] = t.damped is not t.links and self.integrator != "rk4"
         t.control[at.EVERY] = 1
         return t
 
@@ -326,7 +387,7 @@ class Simulator:
         """Make room for closures that were added to the scene since."""
         if self._loops is not self.scene.loops:
             self._loops, self._left = self.scene.loops, None
-            self._single = self._tables(_capacity(self.scene), (1, 1))
+            self._single = self._tables(self._capacity(), (1, 1))
 
     def _begin_loops(self, t: Tables) -> None:
         """Check that the loaded state is closed, count independent rows, and put driven frames where they stand."""
@@ -415,7 +476,7 @@ class Simulator:
             faults.append(f"complementarity residual {worst:.2e} (limit 1e-9 of the problem's scale)")
         if not gain <= 1e-9:
             faults.append(f"an impact raised the kinetic energy by {gain:.2e} of it (limit 1e-9)")
-        if not depth <= self.depth_limit:
+        if not depth <= self.depth_limit and not isinstance(self.law, Compliant):
             faults.append(f"penetration {depth:.2e} m (limit {self.depth_limit:g} m)")
         if not opening <= self.loop_limit:
             faults.append(f"a loop opened by {opening:.2e} m or rad (limit {self.loop_limit:g})")
@@ -429,17 +490,22 @@ class Simulator:
 def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
     """The contact problem that the loop has prepared, as every formulation and solver can take it up."""
     m, nv = int(t.control[at.ACTING]), scene.model.nv
-    contacts = _acting(t)
+    contacts = ContactSet.from_tables(t.ints[:m], t.floats[:m])
     phase = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}.get(int(t.control[at.STAGE]), "contact")
+    duration = rest = 0.0
     if phase == "contact":
         q, velocity = t.vectors[at.Q_E, : scene.model.nq], t.vectors[at.V_X, :nv]
-        share = 1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5  # as `stages.rest_of`
-        closing = np.maximum(contacts.gaps, 0.0) / (share * float(t.monitor[at.PIECE]))
+        duration = float(t.monitor[at.PIECE])
+        rest = duration * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5)  # as `stages.rest_of`
+        closing = np.maximum(contacts.gaps, 0.0) / rest
     else:
         q, velocity, closing = t.q, t.v, np.zeros(m)
+    damped = phase == "contact" and t.control[at.DAMPED]
+    model = _with_links(scene.model, t.damped.copy()) if damped else scene.model
+    features = t.ints[:m, CONTACT_FEATURE_A]
     loop_ints, loop_terms = _independent_terms(t)
     problem = ContactProblem(
-        scene.model,
+        model,
         q.copy(),
         velocity.copy(),
         contacts.links,
@@ -452,6 +518,11 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
         loop_ints=loop_ints,
         loop_terms=loop_terms,
         loop_targets=np.zeros(int(t.control[at.RANK])),
+        kinds=np.select([features == of_table.STOP, features == of_table.DRY], [STOP, DRY], CONTACT),
+        dry=t.dry[:m].copy(),
+        gaps=contacts.gaps,
+        duration=duration,
+        rest=rest,
     )
     # Closures hold what they do without the contacts: their reaction to everything else is in the velocities already.
     problem = replace(problem, loop_targets=problem.jacobian[: problem.n_loop_rows] @ problem.velocity)
@@ -482,8 +553,20 @@ def _load(t: Tables, state: State, tau: Array, steps: int) -> None:
     t.control[at.STEPS_LEFT] = steps
 
 
+def _with_links(model: Model, links: Array) -> Model:
+    """The model with another table of links."""
+    made = copy.copy(model)
+    object.__setattr__(made, "links", links)
+    return made
+
+
+def _joint_sums(t: Tables, row: int) -> Array:
+    return t.row_joints[0, row].copy() if len(t.joint_ints) else np.zeros(t.v.size)
+
+
 def _acting(t: Tables) -> ContactSet:
-    m = int(t.control[at.ACTING])
+    """The acting contacts of geoms: those of joints come last."""
+    m = int((t.ints[: t.control[at.ACTING], CONTACT_PAIR] < len(t.pairs)).sum())
     return ContactSet.from_tables(t.ints[:m], t.floats[:m])
 
 

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.errors import ArgumentError, AssetError, AssetWarning, ModelError
+from spatialops.collision.reach import reach
+from spatialops.errors import ArgumentError, AssetError, AssetWarning, ModelError, ShapeError
 from spatialops.io import build, read
-from spatialops.simulation.drop import raised, reach, steadied
+from spatialops.simulation.drop import raised, steadied
 
 BALL = """<link name="{0}"><inertial><mass value="{1}"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>
 </inertial><contact><lateral_friction value="0.7"/></contact>
@@ -145,20 +146,12 @@ def test_stiff_damping_is_taken_implicitly(walker):
 
 
 def test_reach_is_the_support_function():
-    class Cylinder:
-        radius, length = 0.3, 2.0
-
-    class Hull:
-        vertices = np.array([[0.0, 0.0, 1.0], [0.0, 2.0, 0.0]])
-
-    def along(shape, direction):
-        geom = so.Geom("g", "b", so.Sphere(1.0))
-        object.__setattr__(geom, "shape", shape)
-        return reach(geom, np.asarray(direction, dtype=float))
-
-    assert along(so.Sphere(0.5), (0, 0, 1)) == 0.5
-    assert along(Cylinder(), (0, 0.6, 0.8)) == pytest.approx(0.3 * 0.6 + 0.8)
-    assert along(Hull(), (0, 1, 0)) == 2.0
+    tent = so.ConvexHull([(0, 0, 1), (0, 2, 0), (1, 0, 0), (0, 0, 0)])
+    assert reach(so.Sphere(0.5), np.array([0.0, 0.0, 1.0])) == 0.5
+    assert reach(so.Cylinder(0.3, 2.0), np.array([0.0, 0.6, 0.8])) == pytest.approx(0.3 * 0.6 + 0.8)
+    assert reach(tent, np.array([0.0, 1.0, 0.0])) == 2.0
+    with pytest.raises(ShapeError, match="no bound"):
+        reach(so.HalfSpace(), np.array([0.0, 0.0, 1.0]))
 
 
 @pytest.mark.compiled
