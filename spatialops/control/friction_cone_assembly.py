@@ -56,15 +56,17 @@ class Assembly:
         ends = [f"{label}: {end}" for end in ("upper", "lower") for label in labels]
         at_force = held.force_rows
         self.K, self.k, self.mu = self.force_rows[at_force], self.force_offsets[at_force], held.mu
-        self.names = (*ends, *names, *(f"{contact.name}: cone" for contact in held.contacts))
-        self.scales = np.concatenate([limits[strong], limits[strong], np.full(len(rows) + len(held), usual)])
+        self.names = (*ends, *names, *(f"{contact.name}: cone" for contact in held.gripping))
+        self.scales = np.concatenate([limits[strong], limits[strong], np.full(len(rows) + len(held.mu), usual)])
 
     def _force_equalities(self, goals: Array | None) -> tuple[Array, Array]:
+        pressed = self.at.held.pressed_rows
+        rows, wanted = self.force_rows[pressed], self.at.held.pressed - self.force_offsets[pressed]
         if goals is None or not len(self.mu):
-            return np.zeros((0, self.n)), np.zeros(0)
-        wanted = np.asarray(goals, dtype=np.float64).ravel()
-        chosen = np.isfinite(wanted)
-        return self.K[chosen], wanted[chosen] - self.k[chosen]
+            return rows, wanted
+        given = np.asarray(goals, dtype=np.float64).ravel()
+        chosen = np.isfinite(given)
+        return np.vstack([rows, self.K[chosen]]), np.concatenate([wanted, given[chosen] - self.k[chosen]])
 
     def wide(self, rows: Array) -> Array:
         """Rows on u as rows on (u, y)."""

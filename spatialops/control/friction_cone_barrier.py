@@ -208,10 +208,12 @@ def _judged(reduced: _Reduced, w: Array, linear: Array, cones: Array, steps: int
     def residual_of(weights: tuple[Array, Array]) -> float:
         return max(program.residuals(x, equality_of(*weights), *weights).values())
 
-    rest = gradient - program.D.T @ linear - program.K.T @ cones.ravel()
-    if np.abs(reduced.Z.T @ rest).max(initial=0.0) > 1e-7 * np.abs(reduced.Z.T @ gradient).max(initial=0.0):
+    residual = residual_of((linear, cones))
+    if residual > 0.01 * RESIDUAL:
+        rest = gradient - program.D.T @ linear - program.K.T @ cones.ravel()
         linear, cones = min((linear, cones), _refined(reduced, rest, linear, cones), key=residual_of)
-    equality, residual = equality_of(linear, cones), residual_of((linear, cones))
+        residual = residual_of((linear, cones))
+    equality = equality_of(linear, cones)
     status = "solved" if residual < RESIDUAL else "failed"
     return ForceSolution(x, status, equality, linear, cones, residual, 0.0, (), steps, start)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, array, scalar
+from spatialops._arrays import Array, IntArray, array, scalar
 from spatialops.collision.contact_set import ContactSet
 from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift
 from spatialops.errors import ArgumentError
@@ -37,6 +37,13 @@ class HeldContact:
         centre of pressure stays in the rectangle ([A] 34), and the moment about the normal below `torsion` N_n.
     torsion : float
         m; for a foot, positive.
+    radius : float
+        Of a round foot about the node, m: the point of contact is that far along -normal, and the foot rolls on it.
+    slide : (3,) array_like, optional
+        Direction in which it slides: only the normal row is held, and friction is mu `pressed` against it. A controller
+        regulates the normal force to `pressed`, so that friction is known.
+    pressed : float
+        N; of a sliding contact, positive.
     least, most : float
         Bounds of the normal force, N.
     tangent : (3,) array_like, optional
@@ -50,6 +57,9 @@ class HeldContact:
     normal: Any = (0.0, 0.0, 1.0)
     half_lengths: Any = None
     torsion: float = 0.0
+    radius: float = 0.0
+    slide: Any = None
+    pressed: float = 0.0
     least: float = 0.0
     most: float = np.inf
     tangent: Any = None
@@ -58,17 +68,24 @@ class HeldContact:
     def __post_init__(self) -> None:
         scalar(self.friction, "friction", low=0.0, strict=True)
         scalar(self.least, "least", low=0.0)
+        scalar(self.radius, "radius", low=0.0)
         if not self.most > self.least:
             raise ArgumentError(f"most: expected more than least = {self.least:g} N, got {self.most:g}")
         if self.half_lengths is not None:
             lengths = array(self.half_lengths, (2,), "half_lengths", finite=True)
             if not (lengths.min() > 0.0 and self.torsion > 0.0):
                 raise ArgumentError("half_lengths, torsion: a flat foot needs positive ones")
+        if self.slide is not None:
+            direction = array(self.slide, (3,), "slide", finite=True)
+            if not (np.linalg.norm(direction) > 0.0 and self.pressed > 0.0 and self.half_lengths is None):
+                raise ArgumentError("slide: needs a direction with a length, a positive pressed force, and no flat foot")
         object.__setattr__(self, "name", self.name or f"contact of {self.node[0]}")
 
     @property
     def rows(self) -> int:
-        """Number of its rows: 3, or 6 of a foot."""
+        """Number of its rows: 3, 6 of a flat foot, 1 while it slides."""
+        if self.slide is not None:
+            return 1
         return 3 if self.half_lengths is None else 6
 
     def frame(self) -> Array:
@@ -105,14 +122,22 @@ class HeldContacts:
 
     def __init__(self, model: Model, contacts: Sequence[HeldContact]) -> None:
         self.model, self.contacts = model, tuple(contacts)
-        self.mu = np.array([contact.friction for contact in self.contacts])
+        self.gripping = tuple(contact for contact in self.contacts if contact.slide is None)
+        self.sliding = tuple(contact for contact in self.contacts if contact.slide is not None)
+        self.mu = np.array([contact.friction for contact in self.gripping])
         self.frames = np.array([contact.frame() for contact in self.contacts]).reshape(-1, 3, 3)
         self._nodes = [contact.node for contact in self.contacts]
         self._others = [i for i, contact in enumerate(self.contacts) if contact.other is not None]
         self._nodes += [contact.other for contact in self.contacts if contact.other is not None]
+        radii = np.array([contact.radius for contact in self.contacts])
+        self._round, self._levers = bool(radii.any()), -radii[:, None] * self.frames[:, 0]
         counts = np.array([contact.rows for contact in self.contacts], dtype=np.int64)
         self.first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self.feet = [i for i, contact in enumerate(self.contacts) if contact.rows == 6]
+        self._plain = bool((counts == 3).all())
+        grips = np.array([i for i, contact in enumerate(self.contacts) if contact.slide is None], dtype=np.int64)
+        self.force_rows: IntArray = (self.first[grips, None] + np.arange(3)).ravel()
+        self.pressed_rows: IntArray = np.delete(self.first[:-1], grips)
+        self.pressed = np.array([contact.pressed for contact in self.sliding])
 
     def __len__(self) -> int:
         return len(self.contacts)
@@ -121,11 +146,6 @@ class HeldContacts:
     def n_rows(self) -> int:
         """Number of rows."""
         return int(self.first[-1])
-
-    @property
-    def force_rows(self) -> Array:
-        """Which rows are forces, (3 k,) int: normal, tangent, tangent of every contact."""
-        return (self.first[:-1, None] + np.arange(3)).ravel()
 
     def jacobian(self, q: Array) -> Array:
         """Rows A (n_rows, nv)."""
@@ -144,15 +164,31 @@ class HeldContacts:
         own = blocks[:k].copy() if self._others else blocks
         if self._others:
             own[self._others] -= blocks[k:]
-        linear = self.frames @ own[:, 3:]
-        if not self.feet:
+        linear = own[:, 3:]
+        if self._round:  # omega x (-radius normal); the point of contact stays below the centre, so no omega x omega x
+            linear = linear + np.cross(own[:, :3], self._levers[:, :, None], axis=1)
+        linear = self.frames @ linear
+        if self._plain:
             return linear.reshape(3 * k, -1)
         result = np.empty((self.n_rows, blocks.shape[2]))
-        for i, first in enumerate(self.first[:-1]):
-            result[first : first + 3] = linear[i]
-            if i in self.feet:
-                result[first + 3 : first + 6] = self.frames[i] @ own[i, :3]
+        for i, contact in enumerate(self.contacts):
+            first, last = self.first[i], self.first[i + 1]
+            result[first : min(first + 3, last)] = linear[i, : contact.rows]
+            if contact.rows == 6:
+                result[first + 3 : last] = self.frames[i] @ own[i, :3]
         return result
+
+    def sliding_friction(self, q: Array) -> Array:
+        """Generalised force (nv,) of the sliding contacts' friction."""
+        force = np.zeros(self.model.nv)
+        for contact in self.sliding:
+            direction = np.asarray(contact.slide, dtype=np.float64)
+            gripping = HeldContacts(self.model, [replace(contact, slide=None, pressed=0.0)])
+            across = direction - (gripping.frames[0, 0] @ direction) * gripping.frames[0, 0]
+            across /= np.linalg.norm(across)
+            pull = gripping.frames[0] @ (-contact.friction * contact.pressed * across)
+            force += gripping.jacobian(q).T @ pull
+        return force
 
     @cached_property
     def limits(self) -> tuple[Array, Array, tuple[str, ...]]:
@@ -168,6 +204,8 @@ class HeldContacts:
             names.append(name)
 
         for contact, first in zip(self.contacts, self.first, strict=False):
+            if contact.slide is not None:  # its normal force is given
+                continue
             add(f"{contact.name}: normal force", -contact.least, (first, 1.0))
             if np.isfinite(contact.most):
                 add(f"{contact.name}: largest force", contact.most, (first, -1.0))

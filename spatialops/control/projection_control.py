@@ -147,9 +147,11 @@ class ControlState:
 def control_state(
     model: Model, state: State, held: HeldContacts, motors: Motors, tasks: Sequence[Tracking], time: float
 ) -> ControlState:
-    """Constrained dynamics and tasks at a state; viscous damping of the joints is part of the load."""
+    """Constrained dynamics and tasks at a state; viscous damping of the joints and sliding friction are part of the load."""
     q, v = state.q, state.v
     load = bias(model, q, v) + model.damping * v
+    if held.sliding:
+        load = load - held.sliding_friction(q)
     projection = Projection(held.jacobian(q))
     dynamics = ProjectedDynamics(mass_matrix(model, q), load, projection, held.drift(q, v))
     motions = [tracking.task.motion(model, state) for tracking in tasks]

@@ -74,6 +74,11 @@ class PoseTask:
         turn = np.eye(3) if self.attitude is None else rotation_matrix(self.attitude, "attitude")
         object.__setattr__(self, "_zero", turn)
 
+    def rates(self, model: Model, state: State) -> Array:
+        """J_l^-1 (3, 3): rates of the rotation vector from angular velocities."""
+        x = self.motion(model, state).x[:3]
+        return vector_rates(x, np.zeros(3))[0]
+
     def motion(self, model: Model, state: State) -> Motion:
         """Pose, Jacobian and drift."""
         nodes = [self.node]
