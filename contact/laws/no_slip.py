@@ -55,7 +55,9 @@ def hold_tangents(problem: ContactProblem, held: Mask, active: Any = (), solver:
     scale = float(np.abs(u).max(initial=0.0))
     impulses = np.zeros((m, 3))
     if (problem.kinds == DRY).any():
-        found, impulses[:, 1] = _with_dry_friction(problem, eliminated)
+        chosen = normals_and_dry(problem)
+        rows, speeds = eliminated.reduce(L[n_b + chosen], u[n_b + chosen])
+        found, impulses[:, 1] = with_dry_friction(problem, rows, speeds)
         pushed = N.T @ found.p + L[normals + 1].T @ impulses[:, 1]
     else:
         rows, speeds = eliminated.reduce(N, u[normals])
@@ -71,13 +73,19 @@ def hold_tangents(problem: ContactProblem, held: Mask, active: Any = (), solver:
     return Held(impulses, others[:n_b], found.iterations, found.active)
 
 
-def _with_dry_friction(problem: ContactProblem, eliminated: Elimination) -> tuple[Pivoted, Array]:
-    """Normal impulses, and along the first tangent those of dry friction, within its bounds: one monotone problem."""
-    m, n_b, s = problem.n_contacts, problem.n_loop_rows, unit_compliance(problem)
-    dry = np.flatnonzero(problem.kinds == DRY)
-    normal = np.flatnonzero(problem.kinds != DRY)
-    chosen = n_b + np.concatenate([3 * normal, 3 * dry + 1])
-    rows, u = eliminated.reduce(problem.response.L[chosen], problem.velocities[chosen])
+def normals_and_dry(problem: ContactProblem) -> IntArray:
+    """Of the contacts' rows the normals, but for dry friction of joints, and then the first tangents of that."""
+    of_dry = problem.kinds == DRY
+    return np.concatenate([3 * np.flatnonzero(~of_dry), 3 * np.flatnonzero(of_dry) + 1])
+
+
+def with_dry_friction(problem: ContactProblem, rows: Array, u: Array) -> tuple[Pivoted, Array]:
+    """Impulses on the `normals_and_dry` rows of L with velocities u: unilateral, and bounded; one monotone problem.
+
+    Returns what `pivot` would of all normals, and the impulses (m,) along the first tangents.
+    """
+    m, s = problem.n_contacts, unit_compliance(problem)
+    dry, normal = np.flatnonzero(problem.kinds == DRY), np.flatnonzero(problem.kinds != DRY)
     limits = s * problem.dry[dry]
     lower = np.concatenate([np.zeros(len(normal)), -limits])
     upper = np.concatenate([np.full(len(normal), np.inf), limits])

@@ -45,7 +45,8 @@ class Record:
         Contacts that acted: time, pair, kind (0 contact, 1 impact), gap, position (3), normal (3), impulse on A (3) in
         world axes, N s.
     events : (E, 6) array
-        Impacts: time, contacts, approach speed, kinetic energy before and after, share of the restitution given back.
+        Impacts: time, contacts and stops, approach speed, kinetic energy before and after, share of the restitution
+        given back.
     metadata : dict
         Options, versions, counts.
     moments : (K', 13) array
@@ -87,9 +88,7 @@ class Record:
             object.__setattr__(self, "closure_errors", np.zeros(len(self.times)))
             object.__setattr__(self, "loop_forces", np.zeros((len(self.times), self.scene.loops.n_rows)))
         for name in _OF_JOINTS:
-            if (
-                getattr(self, name).shape != self.v.shape
-            ):  # of joints without stops and dry friction, or an older record
+            if getattr(self, name).shape != self.v.shape:  # without stops and dry friction, or in an older record
                 object.__setattr__(self, name, np.zeros(self.v.shape))
 
     @property

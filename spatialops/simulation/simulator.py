@@ -59,8 +59,8 @@ class StepInfo:
     contacts : ContactSet
         Contacts of the step's last contact problem, with their impulses.
     events : (k, 6) array
-        Impacts: time (s), contacts, approach speed (m/s), kinetic energy before and after (J), share of the restitution
-        that could be given back without a gain of energy.
+        Impacts: time (s), contacts and stops, approach speed (m/s), kinetic energy before and after (J), share of the
+        restitution that could be given back without a gain of energy.
     residual : float
         Worst natural residual of the step's problems.
     penetration : float
@@ -147,6 +147,11 @@ class Simulator:
     ------
     ArgumentError
         For an option out of its range.
+
+    Notes
+    -----
+    Joints stop at their limits, dry friction and damping act, and `tau` is cut to the effort limits: docs/joints.md.
+    A state beyond a limit by more than `depth_limit` is refused, unless `certify` is not "raise".
     """
 
     def __init__(
@@ -191,7 +196,8 @@ class Simulator:
         self._joints = joint_rows(
             scene.model, limits=joint_limits, dry_friction=dry_friction, restitution=stop_restitution
         )
-        self.joint_limits, self.dry_friction, self.clip_effort = bool(joint_limits), bool(dry_friction), bool(clip_effort)
+        self.joint_limits, self.dry_friction = bool(joint_limits), bool(dry_friction)
+        self.clip_effort = bool(clip_effort)
         self._effort = scene.model.effort_limit if clip_effort else np.full(scene.model.nv, np.inf)
         self._clipped = np.zeros(scene.model.nv, dtype=np.int64)
         self.dt = scalar(dt, "dt", low=0.0, strict=True)
