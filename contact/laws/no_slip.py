@@ -45,27 +45,41 @@ class Held(NamedTuple):
     iterations: int
 
 
+class Reduced(NamedTuple):
+    """What is left when rows are held: rows (m, nv) of the normals, their velocities, and sizes for `pivot`."""
+
+    rows: Array
+    speeds: Array
+    lengths: Array
+    scale: float
+    eliminated: Elimination
+
+
+def reduced_normals(problem: ContactProblem, held: Mask) -> Reduced:
+    """The normals of a problem while its closures and the tangents of contacts `held` (m,) do not move."""
+    n_b, m = problem.n_loop_rows, problem.n_contacts
+    L, u = problem.response.L, problem.velocities
+    normals = n_b + 3 * np.arange(m)
+    tangents = np.column_stack([normals + 1, normals + 2])[held].ravel()
+    rows = np.concatenate([np.arange(n_b), tangents])
+    eliminated, N = Elimination(L[rows], u[rows]), L[normals]
+    lengths = np.sqrt(np.einsum("ij,ij->i", N, N))
+    return Reduced(*eliminated.reduce(N, u[normals]), lengths, float(np.abs(u).max(initial=0.0)), eliminated)
+
+
 def hold_tangents(problem: ContactProblem, held: Mask, active: Any = (), solver: Any = None) -> Held:
     """Normal impulses while closures and the tangents of contacts `held` (m,) do not move.
 
     By principal pivoting, or by a solver of complementarity problems on the whole N X^-1 N^T ([D] 56-57).
     """
     n_b, m = problem.n_loop_rows, problem.n_contacts
-    L, u = problem.response.L, problem.velocities
-    normals = n_b + 3 * np.arange(m)
-    tangents = np.column_stack([normals + 1, normals + 2])[held].ravel()
-    rows = np.concatenate([np.arange(n_b), tangents])
-    eliminated = Elimination(L[rows], u[rows])
-    N = L[normals]
-    lengths = np.sqrt(np.einsum("ij,ij->i", N, N))
-    scale = float(np.abs(u).max(initial=0.0))
-    rows, speeds = eliminated.reduce(N, u[normals])
+    rows, speeds, lengths, scale, eliminated = reduced_normals(problem, held)
     if solver is None:
         found = pivot(rows, speeds, active, lengths=lengths, scale=scale)
     else:
         answer = solve(MixedLCP(rows @ rows.T, speeds), solver)
         found = Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), answer.iterations, False)
-    others = eliminated.impulses(N.T @ found.p)
+    others = eliminated.impulses(problem.response.L[n_b::3].T @ found.p)
     impulses = np.zeros((m, 3))
     impulses[:, 0] = found.p
     impulses[held, 1:] = others[n_b:].reshape(-1, 2)
