@@ -12,11 +12,11 @@ exist that counts it on one side. (Where tangents alone stop a contact its norma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.pivoting import Pivoted, pivot
 from spatialops.contact.laws.reduction import Held, Mask, settle
@@ -39,34 +39,46 @@ from spatialops.errors import ArgumentError
 HOLD = ("touching", "all")
 
 
+class Normals(NamedTuple):
+    """What is left when rows are held: rows (m, nv) of the normals, their velocities, and sizes for `pivot`."""
+
+    rows: Array
+    speeds: Array
+    lengths: Array
+    scale: float
+    eliminated: Elimination
+
+
+def reduced_normals(problem: ContactProblem, held: Mask) -> Normals:
+    """The normals of a problem while its closures and the tangents of contacts `held` (m,) do not move."""
+    n_b, m = problem.n_loop_rows, problem.n_contacts
+    L, u = problem.response.L, problem.velocities
+    normals = n_b + 3 * np.arange(m)
+    tangents = np.column_stack([normals + 1, normals + 2])[held].ravel()
+    rows = np.concatenate([np.arange(n_b), tangents])
+    eliminated, N = Elimination(L[rows], u[rows]), L[normals]
+    lengths = np.sqrt(np.einsum("ij,ij->i", N, N))
+    return Normals(*eliminated.reduce(N, u[normals]), lengths, float(np.abs(u).max(initial=0.0)), eliminated)
+
+
 def hold_tangents(problem: ContactProblem, held: Mask, active: Any = (), solver: Any = None) -> Held:
     """Normal impulses while closures and the tangents of contacts `held` (m,) do not move.
 
     By principal pivoting, or by a solver of complementarity problems on the whole N X^-1 N^T ([D] 56-57).
     """
     n_b, m = problem.n_loop_rows, problem.n_contacts
-    L, u = problem.response.L, problem.velocities
-    normals = n_b + 3 * np.arange(m)
-    tangents = np.column_stack([normals + 1, normals + 2])[held].ravel()
-    rows = np.concatenate([np.arange(n_b), tangents])
-    eliminated = Elimination(L[rows], u[rows])
-    N = L[normals]
-    lengths = np.sqrt(np.einsum("ij,ij->i", N, N))
-    scale = float(np.abs(u).max(initial=0.0))
+    rows, speeds, lengths, scale, eliminated = reduced_normals(problem, held)
     impulses = np.zeros((m, 3))
+    L, u = problem.response.L[n_b : n_b + 3 * m], problem.velocities[n_b : n_b + 3 * m]
     if (problem.kinds == DRY).any():
         chosen = normals_and_dry(problem)
-        rows, speeds = eliminated.reduce(L[n_b + chosen], u[n_b + chosen])
-        found, impulses[:, 1] = with_dry_friction(problem, rows, speeds)
-        pushed = N.T @ found.p + L[normals + 1].T @ impulses[:, 1]
+        found, impulses[:, 1] = with_dry_friction(problem, *eliminated.reduce(L[chosen], u[chosen]))
+    elif solver is None:
+        found = pivot(rows, speeds, active, lengths=lengths, scale=scale)
     else:
-        rows, speeds = eliminated.reduce(N, u[normals])
-        if solver is None:
-            found = pivot(rows, speeds, active, lengths=lengths, scale=scale)
-        else:
-            answer = solve(MixedLCP(rows @ rows.T, speeds), solver)
-            found = Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), answer.iterations, False)
-        pushed = N.T @ found.p
+        answer = solve(MixedLCP(rows @ rows.T, speeds), solver)
+        found = Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), answer.iterations, False)
+    pushed = L[::3].T @ found.p + L[1::3].T @ impulses[:, 1]
     others = eliminated.impulses(pushed)
     impulses[:, 0] = found.p
     impulses[held, 1:] = others[n_b:].reshape(-1, 2)
