@@ -104,7 +104,7 @@ class ContactProblem:
         friction = array(self.friction, (None,), "friction", finite=True)
         m = friction.size
         targets = array([] if self.loop_targets is None else self.loop_targets, (None,), "loop_targets", finite=True)
-        values = {
+        values: dict[str, Any] = {
             "q": array(self.q, (self.model.nq,), "q", finite=True),
             "velocity": array(self.velocity, (self.model.nv,), "velocity", finite=True),
             "links": _links(self.links, m, self.model, "links"),

@@ -40,7 +40,7 @@ class Compliant:
     damping : float
         N s/m.
     dissipation : float
-        Of Hunt and Crossley, s/m: the damping grows with depth, and what rebounds is 1 - 2/3 dissipation x speed, about.
+        Of Hunt and Crossley, s/m: the damping grows with depth; about 1 - 2/3 dissipation x speed rebounds.
     viscosity : float
         b, N s/m: the slope of friction at small slips; a contact that holds the force f creeps with f / b.
     solver : str or ConeSolver
@@ -105,9 +105,7 @@ class Compliant:
         load = share * scalar(gravity, "gravity", low=0.0, strict=True)
         stiffness = load / scalar(depth, "depth", low=0.0, strict=True)
         damping = 2.0 * scalar(damping_ratio, "damping_ratio", low=0.0) * float(np.sqrt(stiffness * share))
-        return cls(
-            stiffness=stiffness, damping=damping, viscosity=load / scalar(creep, "creep", low=0.0, strict=True)
-        )
+        return cls(stiffness=stiffness, damping=damping, viscosity=load / scalar(creep, "creep", low=0.0, strict=True))
 
     def forces(self, gaps: Array, velocities: Array, friction: Array) -> Array:
         """Forces (m, 3), N, along the frames, at gaps (m,) and velocities (m, 3) along them."""

@@ -3,5 +3,6 @@
 from spatialops.simulation.record import Record, load_record
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.simulator import Simulator, StepInfo
+from spatialops.simulation.time import EventDriven, TimeStepping
 
-__all__ = ["Record", "Scene", "Simulator", "StepInfo", "load_record"]
+__all__ = ["EventDriven", "Record", "Scene", "Simulator", "StepInfo", "TimeStepping", "load_record"]
