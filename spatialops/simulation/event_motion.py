@@ -342,11 +342,12 @@ def _forces(L: Array, columns: Array, rates: Array, normal: list[bool]) -> tuple
     if not len(rates):
         return np.zeros(0), True, 0.0
     size = np.sqrt(np.einsum("ij,ij->i", L, L))
+    moving = int((size > 1e-10 * size.max()).sum())
     size[size == 0.0] = 1.0
     K = (L / size[:, None]) @ (columns / size[:, None]).T
     b = -rates / size
     f, _, rank, _ = np.linalg.lstsq(K, b, rcond=_RANK)
-    determined = int(rank) == len(b)
+    determined = int(rank) >= moving
     f += np.linalg.lstsq(K, b - K @ f, rcond=_RANK)[0]
     pushes = np.array(normal, dtype=bool)
     if not determined and pushes.any() and f[pushes].min() < -1e-9 * np.abs(f).max():
