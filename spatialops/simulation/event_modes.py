@@ -83,12 +83,8 @@ def _with_friction(
         columns[3 * i] -= mu[i] * directions[i] @ L[3 * i + 1 : 3 * i + 3]
     W, free = L @ columns.T, slides | (mu == 0.0)
     paradox = _no_p_matrix(W[np.ix_(normals, normals)], (L * L).sum(1)[normals], np.flatnonzero(slides))
-    tangents = np.concatenate([normals[free] + 1, normals[free] + 2])
-    size = max(float(np.diag(W).max(initial=0.0)), 1e-300)
-    W[tangents], W[:, tangents], W[tangents, tangents] = 0.0, 0.0, size
-    b = b.copy()
-    b[tangents] = 0.0
-    found = solve(ConeProblem(W, b, np.where(free, 0.0, mu)))
+    problem = _problem(W, b, mu, free)
+    found = solve(problem)
     names = ", ".join(dict.fromkeys(" on ".join(mechanics.scene.pair_names(k[0])) for k in contacts.keys))
     if paradox and not found.solved:
         raise PainleveError(
@@ -99,7 +95,7 @@ def _with_friction(
         raise SolverFailed(
             f"accelerations of {m} contacts ({names}) at t = {time:.9g} s: residual {found.residual:.2e}; "
             f"{found.status.message}",
-            ConeProblem(W, b, np.where(free, 0.0, mu)),
+            problem,
             found,
         )
     if paradox:
@@ -110,10 +106,24 @@ def _with_friction(
             ),
             stacklevel=2,
         )
-    w = (W @ found.z + b).reshape(m, 3)
+    forces = np.zeros(3 * m)
+    forces[normals if isinstance(problem, MixedLCP) else slice(None)] = found.z
+    w = (W @ forces + b).reshape(m, 3)
     limit = float(np.abs(b).max()) * (0.1 * TIED if modes is None else TIED)
     directions[~slides] = 0.0
-    return Verdict(_modes(contacts, found.z.reshape(m, 3), w, limit, mu, directions), found.residual)
+    return Verdict(_modes(contacts, forces.reshape(m, 3), w, limit, mu, directions), found.residual)
+
+
+def _problem(W: Array, b: Array, mu: Array, free: Any) -> MixedLCP | ConeProblem:
+    """The exact cone's problem, without rows for the friction of those in `free`; an LCP where it is all of them."""
+    normals = 3 * np.arange(len(mu))
+    if free.all():
+        return MixedLCP(W[np.ix_(normals, normals)], b[normals])
+    tangents = np.concatenate([normals[free] + 1, normals[free] + 2])
+    W, b = W.copy(), b.copy()
+    W[tangents], W[:, tangents], b[tangents] = 0.0, 0.0, 0.0
+    W[tangents, tangents] = max(float(np.diag(W).max(initial=0.0)), 1e-300)
+    return ConeProblem(W, b, np.where(free, 0.0, mu))
 
 
 def _directions(contacts: Contacts, modes: Modes) -> Array:

@@ -348,7 +348,9 @@ def _forces(L: Array, columns: Array, rates: Array, normal: list[bool]) -> tuple
     b = -rates / size
     f, _, rank, _ = np.linalg.lstsq(K, b, rcond=_RANK)
     determined = int(rank) >= moving
-    f += np.linalg.lstsq(K, b - K @ f, rcond=_RANK)[0]
+    left = b - K @ f
+    if np.abs(left).max() > 1e-13 * np.abs(b).max():
+        f += np.linalg.lstsq(K, left, rcond=_RANK)[0]
     pushes = np.array(normal, dtype=bool)
     if not determined and pushes.any() and f[pushes].min() < -1e-9 * np.abs(f).max():
         f = _pushing(K, b, pushes)

@@ -28,8 +28,9 @@ from spatialops.simulation.event_impact import impact
 from spatialops.simulation.event_log import Event
 from spatialops.simulation.event_modes import Verdict, decide
 from spatialops.simulation.event_motion import REACH, SLOW, LostContact, Mechanics, Mode, Modes, Motion
+from spatialops.simulation.event_passing import Passing
 from spatialops.simulation.event_runge_kutta import RungeKutta
-from spatialops.simulation.event_sight import HASTE, Contacts, Key, Sight
+from spatialops.simulation.event_sight import Contacts, Key, Sight
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.time import EventDriven
 from spatialops.tree.state import State
@@ -76,10 +77,11 @@ class Engine:
         self.modes: Modes = {}
         self.h = self.dt
         self._instant, self._here = state.time, 0
+        self._now: Moment | None = None
 
     def advance(self, end: float) -> None:
         """Go on to a time."""
-        self._left = self.options.max_impacts
+        self._left, self._now = self.options.max_impacts, None
         self._settle(quiet=not self.steps)
         while end - self.time > 1e-14 * max(1.0, abs(end)):
             self._step(min(self.h, end - self.time), end)
@@ -91,10 +93,10 @@ class Engine:
 
     # -------------------------------------------------------------------------------------------------- a step
     def _step(self, h: float, end: float) -> None:
-        start = self._moment(self.time, self.q, self.v)
-        rigid = self.options.method == "rk4"
+        start = self._now or self._moment(self.time, self.q, self.v)
+        passing = Passing(self.sight, self.q, self.v, {key[0] for key in self.modes})
+        rigid, h = self.options.method == "rk4", min(h, passing.longest())
         while True:
-            h = min(h, self._safe(self.q, self.v))
             if h < 1e-13 * max(1.0, abs(self.time)):
                 raise ContactError(
                     f"the step has shrunk to nothing at t = {self.time:.9g} s: forces or accelerations grow without "
@@ -111,9 +113,14 @@ class Engine:
             if error > 1.0 and not rigid:
                 h *= max(0.2, 0.9 * error**-0.2)
                 continue
-            safe = self._safe_between(start, later)
+            speeds = passing.speeds_at(later.q, later.v)
+            safe = passing.longest(speeds)
             if safe < 0.99 * h:
                 h = 0.5 * (safe + 0.5 * h)
+                continue
+            x = passing.suspicion(later.q, later.v, h, speeds)
+            if x is not None and self._touches(start, x * h):
+                h *= x
                 continue
             break
         if not rigid:
@@ -136,6 +143,11 @@ class Engine:
         q, v = self.mechanics.project(step.q, step.v, self.modes)
         return self._moment(start.time + h, q, v), step.error
 
+    def _touches(self, start: Moment, h: float) -> bool:
+        """Whether a gap has closed a time h later."""
+        watched = self._reach(start, h)[0].watched
+        return any(mark[0] == "impact" and value < 0.0 for mark, value in watched.items())
+
     def _acceleration(self, time: float, q: Array, v: Array) -> Array:
         self.evaluations += 1
         return self.mechanics.motion(time, q, v, self.modes).a
@@ -146,7 +158,7 @@ class Engine:
 
     def _accept(self, moment: Moment) -> None:
         self.time, self.q, self.v = moment.time, moment.q, moment.v
-        self.motion = moment.motion
+        self._now = moment
         self.mechanics.remember(moment.motion.contacts)
         self.steps += 1
         self.residual = max(self.residual, moment.motion.residual)
@@ -198,21 +210,6 @@ class Engine:
             gaps[mark] = min(value, gaps.get(mark, value))
         return gaps
 
-    def _safe(self, q: Array, v: Array) -> float:
-        """Longest step, s, in which no pair passes through another unseen ([J. Mirtich's bound])."""
-        gaps, speeds = self.sight.far(q, v, {key[0] for key in self.modes})
-        reach = np.where(np.isfinite(gaps), np.maximum(gaps, 0.0), 0.0) + 0.5 * self.sight.widths
-        with np.errstate(divide="ignore"):
-            return float(np.min(np.where(speeds > 0.0, reach / (HASTE * speeds), np.inf), initial=np.inf))
-
-    def _safe_between(self, start: Moment, later: Moment) -> float:
-        """The same with the speeds at the end of a step."""
-        gaps, _ = self.sight.far(start.q, start.v, {key[0] for key in self.modes})
-        _, speeds = self.sight.far(later.q, later.v, set(range(len(gaps))))
-        reach = np.where(np.isfinite(gaps), np.maximum(gaps, 0.0), 0.0) + 0.5 * self.sight.widths
-        with np.errstate(divide="ignore"):
-            return float(np.min(np.where(speeds > 0.0, reach / (HASTE * speeds), np.inf), initial=np.inf))
-
     # -------------------------------------------------------------------------------------------------- events
     def _meet(self, start: Moment, later: Moment, h: float, passed: list[Mark]) -> None:
         """Find the first event within a step, go there, and let it happen."""
@@ -249,7 +246,7 @@ class Engine:
         if kinds & {"impact", "doubt"}:
             self._settle()
             return
-        before = dict(self.modes)
+        before, self._now = dict(self.modes), None
         index = {key: i for i, key in enumerate(motion.contacts.keys)}
         for kind, key in due:
             if kind == "separation":
@@ -287,7 +284,7 @@ class Engine:
         self.residual = max(self.residual, verdict.residual)
 
     def _open(self, keys: list[Key]) -> None:
-        before = dict(self.modes)
+        before, self._now = dict(self.modes), None
         for key in keys:
             self.modes.pop(key, None)
         self._report(before, {"separation"})
@@ -300,7 +297,7 @@ class Engine:
         """Impacts of what touches and approaches, then the modes of what stays."""
         if isinstance(self.law, Compliant):
             return
-        before = dict(self.modes)
+        before, self._now = dict(self.modes), None
         for _ in range(_MOST_EVENTS):
             found = self.sight.look(self.q, self.v, REACH)
             touching = np.array([gap <= TOUCH or key in self.modes for gap, key in zip(found.gaps, found.keys)], bool)
@@ -330,7 +327,7 @@ class Engine:
             return False
         rough = (contacts.friction > 0.0) & (np.abs(contacts.velocities[:, 0]) <= _STILL)
         slip = np.hypot(contacts.velocities[:, 1], contacts.velocities[:, 2])
-        return bool((slip[rough] > 1e-8).any()) and any(not mode.sticks for mode in self.modes.values())
+        return bool((slip[rough] > 1e-8).any())
 
     def _collide(self, contacts: Contacts, speed: float, before: Modes) -> None:
         self._left -= 1
@@ -357,7 +354,9 @@ class Engine:
             u = after.velocities[index[key]] if key in index else np.array([1.0, 0.0, 0.0])
             now.append("open" if u[0] > still else "stick" if np.hypot(u[1], u[2]) <= 1e-8 else "slip")
         self.modes = {
-            key: Mode(mode == "stick", np.zeros(3)) for key, mode in zip(contacts.keys, now, strict=True) if mode != "open"
+            key: Mode(mode == "stick", np.zeros(3))
+            for key, mode in zip(contacts.keys, now, strict=True)
+            if mode != "open"
         }
         energies = (hit.before, hit.after)
         self.log.append(Event(self.time, "impact", names, was, tuple(now), speed, energies))

@@ -93,6 +93,23 @@ def test_a_shot_does_not_pass_through_a_thin_wall():
     assert record.v[-1, 3] == pytest.approx(-50.0, rel=1e-12)
 
 
+@pytest.mark.parametrize("overlap", [1e-3, 1e-5, -1e-5])
+def test_a_graze_is_not_missed(overlap):
+    # A ball flies past another that stands still, nearly missing it: they meet where the distance is 2 R.
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_body("body", joint=so.Joint("free"), inertia=so.Inertia.sphere(R, mass=1.0))
+    model = builder.build()
+    q, v = model.neutral(), np.zeros(6)
+    q[0], q[2], v[3] = -1.0, 2.0 * R - overlap, 4.0
+    post = so.Geom("post", "world", Sphere(R), restitution=1.0)
+    scene = so.Scene(model, [post, so.Geom("body", "body", Sphere(R), restitution=1.0)], state=so.State(q, v))
+    record = run(scene, 0.5, dt=0.5)
+    assert len(record.log) == (overlap > 0.0)
+    if overlap > 0.0:
+        away = np.sqrt((2.0 * R) ** 2 - q[2] ** 2)
+        assert record.log[0].time == pytest.approx((1.0 - away) / 4.0, abs=1e-12)
+
+
 # ------------------------------------------------------------------------------------------------------ friction
 
 
