@@ -17,6 +17,7 @@ from spatialops._files import load_arrays, save_arrays
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import AssetError, RecordError, SpatialOpsError
 from spatialops.simulation import _layout as at
+from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.tables import Tables
 from spatialops.tree.model import Model
@@ -100,6 +101,11 @@ class Record:
     def final(self) -> State:
         """The last state."""
         return State(self.q[-1].copy(), self.v[-1].copy(), float(self.times[-1]))
+
+    @property
+    def log(self) -> EventLog:
+        """What happened when, of a run with `EventDriven`; impacts of others are in `events`."""
+        return EventLog.from_data(self.metadata.get("log", ()))
 
     def summary(self) -> dict[str, Any]:
         """Figures of the run in plain numbers, for people and for JSON."""
@@ -256,7 +262,7 @@ class RecordBuilder:
             "position_projections": int(t.control[at.PROJECTIONS]),
             "solver_fallbacks": fallbacks,
             "effort_clipped": clipped,
-            "versions": _versions(),
+            "versions": versions(),
         }
         return Record(
             scene=self.scene,
@@ -282,7 +288,8 @@ class RecordBuilder:
         )
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of Python and the packages that results depend on."""
     found = {"python": platform.python_version()}
     for name in ("spatialops", "numpy", "numba", "scipy"):
         try:
