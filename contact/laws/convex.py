@@ -23,8 +23,10 @@ from spatialops.contact.laws.solution import (
     LawSolution,
     checked_problem,
     cone_errors,
+    finite_friction,
     judged,
     unit_compliance,
+    without_moments,
 )
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.rows import CONTACT, DRY
@@ -53,7 +55,8 @@ _ROUNDS = 12
 def _loaded(problem: ContactProblem, W: Array, u: Array, start: Array | None, dry: Any) -> ConvexSolution:
     """The relaxed problem's solution, with dry friction loaded with exactly its limit."""
     stiff, rows = _STIFF * unit_compliance(problem), 3 * np.flatnonzero(dry)
-    W, u, friction = load_dry(problem, W, u, stiff)
+    W, u = load_dry(problem, W, u, stiff)
+    friction = np.where(dry, 1.0, problem.friction)
     found = ConvexCone().solve(ConeProblem(W, u, friction), start)
     for _ in range(_ROUNDS if len(rows) else 0):
         excess = stiff * (found.z[rows] - problem.dry[dry])
@@ -82,7 +85,8 @@ class Convex:
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> ConvexLawSolution:
         """Solve, from impulses `warm_start` (m, 3) if that helps."""
-        start = checked_problem(problem, warm_start)
+        start = without_moments(self, checked_problem(problem, warm_start), problem)
+        finite_friction(self, problem)
         held, W, u = without_closures(problem)
         given = np.zeros((problem.n_contacts, 3))
         given[:, 0] = np.where(problem.kinds == CONTACT, problem.offset, 0.0)  # stops have no friction to relax

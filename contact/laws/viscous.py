@@ -24,10 +24,12 @@ from spatialops.contact.laws.solution import (
     TOLERANCE,
     LawSolution,
     checked_problem,
+    finite_friction,
     judged,
     normal_errors,
     of_joints_too,
     unit_compliance,
+    without_moments,
 )
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.rows import CONTACT, DRY
@@ -71,7 +73,8 @@ class Viscous:
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve; contacts that push in `warm_start` (m, 3) are tried first."""
-        start = checked_problem(problem, warm_start)
+        start = without_moments(self, checked_problem(problem, warm_start), problem)
+        finite_friction(self, problem)
         n_b, L, u = problem.n_loop_rows, problem.response.L, problem.velocities
         per_slip = self.impulse_per_slip(problem)
         held = Elimination(L[:n_b], u[:n_b])

@@ -55,6 +55,7 @@ from spatialops.simulation._layout import (
     JOINT_SIDE,
     MARGIN,
     PIECE,
+    SPINS,
     STOP_SUM,
     WORK_SUM,
 )
@@ -81,8 +82,8 @@ def of_joint(t: Tables, pair: int) -> bool:
 
 @merged
 def n_of_geoms(t: Tables) -> int:
-    """How many of the acting contacts are of geoms; those of joints come after them."""
-    m = t.control[ACTING]
+    """How many of the acting contacts are of geoms; those of joints come after them, and moments last."""
+    m = t.control[ACTING] - t.control[SPINS]
     while m > 0 and of_joint(t, t.ints[m - 1, CONTACT_PAIR]):
         m -= 1
     return m
@@ -215,7 +216,7 @@ def unsqueeze(t: Tables, n: int, count: int) -> None:
 @kernel
 def sum_joints(t: Tables, share: float, before: Array, after: Array) -> None:
     """Add a share of the acting impulses of joints, and their work p (v- + v+) / 2, to what the record keeps."""
-    for i in range(n_of_geoms(t), t.control[ACTING]):
+    for i in range(n_of_geoms(t), t.control[ACTING] - t.control[SPINS]):
         k, j = t.ints[i, CONTACT_A], t.ints[i, CONTACT_PAIR] - t.pairs.shape[0]
         dry = t.joint_ints[j, JOINT_KIND] == DRY
         p = share * (t.floats[i, IMPULSE + 1] if dry else t.joint_floats[j, JOINT_SIDE] * t.floats[i, IMPULSE])

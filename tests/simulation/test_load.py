@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import spatialops as so
+from spatialops.collision import ConvexHull, Cylinder, HalfSpace
 from spatialops.collision.reach import reach
 from spatialops.errors import ArgumentError, AssetError, AssetWarning, ModelError, ShapeError
 from spatialops.simulation.drop import raised
@@ -130,12 +131,12 @@ def test_raised_puts_the_lowest_point_where_asked(walker):
 
 
 def test_reach_is_the_support_function():
-    tent = so.ConvexHull([(0, 0, 1), (0, 2, 0), (1, 0, 0), (0, 0, 0)])
+    tent = ConvexHull([(0, 0, 1), (0, 2, 0), (1, 0, 0), (0, 0, 0)])
     assert reach(so.Sphere(0.5), np.array([0.0, 0.0, 1.0])) == 0.5
-    assert reach(so.Cylinder(0.3, 2.0), np.array([0.0, 0.6, 0.8])) == pytest.approx(0.3 * 0.6 + 0.8)
+    assert reach(Cylinder(0.3, 2.0), np.array([0.0, 0.6, 0.8])) == pytest.approx(0.3 * 0.6 + 0.8)
     assert reach(tent, np.array([0.0, 1.0, 0.0])) == 2.0
     with pytest.raises(ShapeError, match="no bound"):
-        reach(so.HalfSpace(), np.array([0.0, 0.0, 1.0]))
+        reach(HalfSpace(), np.array([0.0, 0.0, 1.0]))
 
 
 @pytest.mark.compiled
