@@ -229,6 +229,11 @@ class Simulator:
         if isinstance(self.law, Compliant):  # nothing is rigid: no impacts, and depth is what bears a load
             self._settings[[at.THRESHOLD, at.DEPTH]] = 1e300
         if isinstance(self.time, EventDriven):
+            if len(self._joints.ints):
+                raise ArgumentError(
+                    "time: EventDriven has no stops and no dry friction of joints, and this model has some; leave them "
+                    "out with joint_limits=False, dry_friction=False"
+                )
             self._course()  # refuses what it cannot take
         compiled = self.law is None and isinstance(self.formulation, OperationalSpace) and solver == "auto"
         table = scene.pair_table
