@@ -5,6 +5,7 @@ from spatialops.contact.cone.ladder import ConeLadder, ConeSolver
 from spatialops.contact.cone.problem import ConeProblem, ConeSolution
 from spatialops.contact.cone.residual import Residuals
 from spatialops.contact.cone.solvers import ConeGaussSeidel, ConeInteriorPoint, ConeNewton
+from spatialops.contact.fclib import load_fclib, load_fclib_solution, save_fclib
 from spatialops.contact.formulations import FORMULATIONS, Formulation, check_formulation
 from spatialops.contact.formulations.mc import MinimalCoordinates
 from spatialops.contact.formulations.nmc import NonMinimalCoordinates
@@ -75,6 +76,9 @@ __all__ = [
     "ConvexCone",
     "ConvexSolution",
     "Residuals",
+    "load_fclib",
+    "load_fclib_solution",
+    "save_fclib",
     "LAWS",
     "check_law",
     "Law",
