@@ -9,6 +9,8 @@ from spatialops.cli.group import Commands, Entry
 
 COMMANDS = {
     "pendulum": Entry("spatialops.cli.pendulum:pendulum", "Simulate the multi-link pendulum among floor and wall."),
+    "wheel-removal": Entry("spatialops.cli.task:wheel_removal", "Two arms take a wheel off its hub."),
+    "driver-handoff": Entry("spatialops.cli.task:driver_handoff", "Two arms hand over an impact driver."),
     "simulate": Entry("spatialops.cli.simulate:simulate", "Drop a robot on a floor."),
     "inspect": Entry("spatialops.cli.inspect:inspect", "Show what a robot file holds."),
     "replay": Entry("spatialops.cli.replay:replay", "Write a 3-D replay of a saved record."),
