@@ -1,5 +1,6 @@
 """Contact problems: complementarity problems, cone problems, formulations and solvers."""
 
+from spatialops.contact.certificate import Certificate, certify
 from spatialops.contact.cone.convex import ConvexCone, ConvexSolution
 from spatialops.contact.cone.ladder import ConeLadder, ConeSolver
 from spatialops.contact.cone.problem import ConeProblem, ConeSolution
@@ -42,6 +43,8 @@ from spatialops.contact.solve import solve
 __all__ = [
     "ContactProblem",
     "ContactSolution",
+    "Certificate",
+    "certify",
     "Indeterminacy",
     "indeterminacy",
     "MixedLCP",

@@ -1,7 +1,8 @@
 """The certificate of a contact problem's answer: what each condition is violated by, in units, from the original data.
 
-Everything is computed anew from the impulses alone, by other ways than solvers take: velocities after them by one sweep
-with the articulated-body factors and then through the Jacobian, momentum and energy with the composite-body mass matrix.
+Everything is computed anew from the impulses alone, by other ways than solvers take: velocities after them by one
+sweep with the articulated-body factors and then through the Jacobian, momentum and energy with the composite-body mass
+matrix.
 """
 
 from __future__ import annotations
@@ -34,6 +35,21 @@ UNITS = {
 }
 MECHANICS = ("closures", "energy", "momentum")  # what holds under every law
 COULOMB = ("approach", "pull", "cone", "complementarity", *MECHANICS)
+NO_SLIP = ("approach", "pull", "complementarity", "slip", *MECHANICS)
+_PROMISES = {
+    "NoneType": COULOMB,
+    "Coulomb": COULOMB,
+    "Cone": (*COULOMB, "dissipation"),
+    "Frictionless": COULOMB,
+    "NoSlip": NO_SLIP,
+    "MaxDissipation": ("approach", "pull", "cone", *MECHANICS),
+    "Convex": ("cone", *MECHANICS),
+}
+
+
+def promised(law: Any) -> tuple[str, ...]:
+    """Entries that a law makes zero: its attribute `promises`, what is known of ours, or what mechanics demands."""
+    return tuple(getattr(law, "promises", _PROMISES.get(type(law).__name__, MECHANICS)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +71,7 @@ class Certificate:
     dissipation : float
         mu p_n |u_t| + p_t . u_t: friction that does not oppose the slip with all its limit, J.
     slip : float
-        Slip of contacts that press, m/s: what a law without slip promises to be zero.
+        Slip of contacts that press (their load as a speed, if that is less), m/s: zero under the law without slip.
     closures : float
         Velocity that opens a closure, m/s or rad/s.
     energy : float
@@ -155,9 +171,7 @@ def certify_contacts(impulses: Array, frictions: Array, *, gap: float, residual:
     """What impulses (m, 3) and coefficients (m,) show by themselves, without the mechanism."""
     sideways = np.hypot(impulses[:, 1], impulses[:, 2])
     beyond = np.where(np.isinf(frictions), 0.0, sideways - _limits(frictions, impulses[:, 0]))
-    return Certificate(
-        gap=max(gap, 0.0), pull=_largest(-impulses[:, 0]), cone=_largest(beyond), residual=residual
-    )
+    return Certificate(gap=max(gap, 0.0), pull=_largest(-impulses[:, 0]), cone=_largest(beyond), residual=residual)
 
 
 def _contact_entries(problem: ContactProblem, p: Array, after: Array) -> tuple[dict[str, float], dict[str, float]]:
@@ -170,7 +184,7 @@ def _contact_entries(problem: ContactProblem, p: Array, after: Array) -> tuple[d
     sideways, speed = np.hypot(p[:, 1], p[:, 2]), np.hypot(u[:, 1], u[:, 2])
     load = p[:, 0] + problem.offset
     limit = np.where(body, _limits(problem.friction, load), problem.dry)
-    presses = body & (load > 1e-12 * np.abs(p).max(initial=0.0)) & (problem.friction > 0.0)
+    rough = body & (problem.friction > 0.0)
     held = np.isinf(problem.friction) & body
     power = np.where(held, load * speed, limit * speed + p[:, 1] * u[:, 1] + p[:, 2] * u[:, 2])
     values = {
@@ -179,7 +193,7 @@ def _contact_entries(problem: ContactProblem, p: Array, after: Array) -> tuple[d
         "cone": _largest(np.where(held, np.where(load > 0.0, 0.0, sideways), sideways - limit)),
         "complementarity": _largest(np.abs(p[body, 0] * u[body, 0])),
         "dissipation": _largest(np.abs(power)),
-        "slip": _largest(speed[presses]),
+        "slip": _largest(np.minimum(speed, s * load)[rough]),
         "closures": _largest(np.abs(rows[:n_b] - problem.loop_targets)),
     }
     largest = float(np.abs(problem.velocities).max(initial=0.0))
@@ -214,7 +228,7 @@ def _moment_excess(problem: ContactProblem, p: Array, moments: Array | None) -> 
 
 
 def _limits(friction: Array, load: Array) -> Array:
-    """mu p_n of finite coefficients, (m,)."""
+    """Limits mu p_n of finite coefficients, (m,)."""
     finite = np.where(np.isinf(friction), 0.0, friction)
     return np.asarray(finite * np.maximum(load, 0.0))
 

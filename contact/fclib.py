@@ -1,9 +1,9 @@
 """Friction problems in the HDF5 layout of FCLIB, the collection that solvers of others are compared on.
 
-`/fclib_local` holds u = W r + V l + q with the equations 0 = V^T r + R l + s, if V and R are there; `/fclib_global` holds
-M v = H r + G l + f with u = H^T v + w, and 0 = G^T v + b, if G is there. Both become a `ConeProblem`: multipliers l and
-velocities v are eliminated. Matrices are triplets, compressed columns or compressed rows (nz >= 0, -1, -2). Rows of a
-contact are its normal and its tangents, as here.
+`/fclib_local` holds u = W r + V l + q with the equations 0 = V^T r + R l + s, if V and R are there; `/fclib_global`
+holds M v = H r + G l + f with u = H^T v + w, and 0 = G^T v + b, if G is there. Both become a `ConeProblem`: multipliers
+l and velocities v are eliminated. Matrices are triplets, compressed columns or compressed rows (nz >= 0, -1, -2). Rows
+of a contact are its normal and its tangents, as here.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def _problem_of(file: Any) -> ConeProblem:
 
 
 def _without_equations(W: Any, q: Array, V: Any, R: Any, s: Array) -> tuple[Any, Array]:
-    """l = -R^-1 (V^T r + s): W - V R^-1 V^T, q - V R^-1 s."""
+    """W - V R^-1 V^T and q - V R^-1 s, as l = -R^-1 (V^T r + s)."""
     _check_dense(q.size)
     answers = _solved(R, np.column_stack([V.T.toarray(), s]))
     return W.toarray() - V @ answers[:, :-1], q - V @ answers[:, -1]

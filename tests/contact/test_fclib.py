@@ -179,7 +179,9 @@ def test_a_small_file_cannot_ask_for_much_memory(tmp_path):
     path = stored(tmp_path / "bomb.hdf5", box_stack(1), -2)
     with h5py.File(path, "a") as file:
         del file["fclib_local/vectors/q"]
-        file["fclib_local/vectors"].create_dataset("q", shape=(10**12,), chunks=(10**6,), dtype="f8", compression="gzip")
+        file["fclib_local/vectors"].create_dataset(
+            "q", shape=(10**12,), chunks=(10**6,), dtype="f8", compression="gzip"
+        )
     with pytest.raises(AssetError, match="values of type"):
         load_fclib(path)
 
