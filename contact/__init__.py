@@ -14,6 +14,7 @@ from spatialops.contact.formulations.nmc_os import NonMinimalOperationalSpace
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.formulations.rmc import ReducedMinimalCoordinates
 from spatialops.contact.formulations.trinkle import Trinkle
+from spatialops.contact.indeterminacy import Indeterminacy, indeterminacy
 from spatialops.contact.laws import LAWS, check_law
 from spatialops.contact.laws.compliant import Compliant
 from spatialops.contact.laws.cone import Cone
@@ -37,7 +38,7 @@ from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.lcp.projected_gauss_seidel import ProjectedGaussSeidel
 from spatialops.contact.lcp.status import Status
-from spatialops.contact.problem import ContactProblem, ContactSolution, Indeterminacy, indeterminacy
+from spatialops.contact.problem import ContactProblem, ContactSolution
 from spatialops.contact.solve import solve
 
 __all__ = [

@@ -12,8 +12,9 @@ from spatialops._files import load_arrays
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.fclib import SUFFIXES, load_fclib
 from spatialops.contact.formulations import check_formulation
+from spatialops.contact.indeterminacy import indeterminacy
 from spatialops.contact.lcp.problem import MixedLCP
-from spatialops.contact.problem import ContactProblem, indeterminacy
+from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
 
 
@@ -41,7 +42,7 @@ def solve_file(path: str | os.PathLike[str], formulation: str, solver: str, n_f:
         "contacts": problem.n_contacts,
         "closure_rows": problem.n_loop_rows,
         "formulation": formulation,
-        "determined": str(indeterminacy(problem)),
+        "determined": str(indeterminacy(problem, warn=False)),
     }
     if not solution.solved:
         return about | summary
