@@ -117,10 +117,11 @@ class ContactProblem:
         friction = array(self.friction, (None,), "friction")
         m = friction.size
         targets = array([] if self.loop_targets is None else self.loop_targets, (None,), "loop_targets", finite=True)
-        values = {
+        links = _links(self.links, m, self.model, "links")
+        values: dict[str, Any] = {
             "q": array(self.q, (self.model.nq,), "q", finite=True),
             "velocity": array(self.velocity, (self.model.nv,), "velocity", finite=True),
-            "links": _links(self.links, m, self.model, "links"),
+            "links": links,
             "points": array(self.points, (m, 3), "points", finite=True),
             "frames": array(self.frames, (m, 3, 3), "frames", finite=True),
             "friction": friction,
@@ -133,7 +134,7 @@ class ContactProblem:
             "rest": scalar(self.rest, "rest", low=0.0),
             "loop_ints": _terms(self.loop_ints, targets.size, self.model),
         }
-        values["kinds"] = _kinds(self.kinds, values["links"], self.model)
+        values["kinds"] = _kinds(self.kinds, links, self.model)
         count = len(values["loop_ints"])
         terms = np.zeros((0, TERM_COLUMNS)) if self.loop_terms is None else self.loop_terms
         values["loop_terms"] = array(terms, (count, TERM_COLUMNS), "loop_terms", finite=True)
@@ -280,9 +281,8 @@ class ContactProblem:
         data = load_arrays(path, "contact problem")
         try:
             model = Model.from_arrays({key[6:]: value for key, value in data.items() if key.startswith("model.")})
-            names = [item.name for item in fields(cls) if item.name != "model" and item.name not in _LATER]
-            own: dict[str, Any] = {name: data[name] for name in names}
-            own |= {name: data[name] for name in _LATER if name in data}
+            names = [item.name for item in fields(cls) if item.name != "model"]
+            own: dict[str, Any] = {name: data[name] for name in names if name in data or name not in _LATER}
             return cls(model, **{**own, "phase": str(own["phase"])})
         except (SpatialOpsError, ValueError, TypeError, LookupError) as error:
             raise AssetError(f"{path}: not a stored contact problem: {error}") from error

@@ -3,8 +3,8 @@
 u in K*, p in K, p . u = 0: sliding contacts leave each other with u_n = mu |u_t|; see `contact.cone.convex`. An impulse
 that presses already (`offset`) is part of the load: p + theta n is in the cone, so that p_n >= -theta.
 
-The dry friction of joints is not relaxed: it is a contact with the load a of `laws.cone`, for which the relaxed law gives
-stiff (a - load) = |u_t|; the load is corrected until a = dry, each time to a hundredth of what was wrong.
+The dry friction of joints is not relaxed: it is a contact with the load a of `laws.cone`, for which the relaxed law
+gives stiff (a - load) = |u_t|; the load is corrected until a = dry, each time to a hundredth of what was wrong.
 """
 
 from __future__ import annotations

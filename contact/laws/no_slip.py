@@ -12,11 +12,11 @@ exist that counts it on one side. (Where tangents alone stop a contact its norma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.pivoting import Pivoted, pivot
 from spatialops.contact.laws.reduction import Held, Mask, settle
@@ -39,45 +39,65 @@ from spatialops.errors import ArgumentError
 HOLD = ("touching", "all")
 
 
+class Normals(NamedTuple):
+    """What is left when rows are held: rows (m, nv) of the normals, their velocities, and sizes for `pivot`."""
+
+    rows: Array
+    speeds: Array
+    lengths: Array
+    scale: float
+    eliminated: Elimination
+
+
+def reduced_normals(problem: ContactProblem, held: Mask) -> Normals:
+    """The normals of a problem while its closures and the tangents of contacts `held` (m,) do not move."""
+    n_b, m = problem.n_loop_rows, problem.n_contacts
+    L, u = problem.response.L, problem.velocities
+    normals = n_b + 3 * np.arange(m)
+    tangents = np.column_stack([normals + 1, normals + 2])[held].ravel()
+    rows = np.concatenate([np.arange(n_b), tangents])
+    eliminated, N = Elimination(L[rows], u[rows]), L[normals]
+    lengths = np.sqrt(np.einsum("ij,ij->i", N, N))
+    return Normals(*eliminated.reduce(N, u[normals]), lengths, float(np.abs(u).max(initial=0.0)), eliminated)
+
+
 def hold_tangents(problem: ContactProblem, held: Mask, active: Any = (), solver: Any = None) -> Held:
     """Normal impulses while closures and the tangents of contacts `held` (m,) do not move.
 
     By principal pivoting, or by a solver of complementarity problems on the whole N X^-1 N^T ([D] 56-57).
     """
     n_b, m = problem.n_loop_rows, problem.n_contacts
-    L, u = problem.response.L, problem.velocities
-    normals = n_b + 3 * np.arange(m)
-    tangents = np.column_stack([normals + 1, normals + 2])[held].ravel()
-    rows = np.concatenate([np.arange(n_b), tangents])
-    eliminated = Elimination(L[rows], u[rows])
-    N = L[normals]
-    lengths = np.sqrt(np.einsum("ij,ij->i", N, N))
-    scale = float(np.abs(u).max(initial=0.0))
+    rows, speeds, lengths, scale, eliminated = reduced_normals(problem, held)
     impulses = np.zeros((m, 3))
+    L, u = problem.response.L[n_b : n_b + 3 * m], problem.velocities[n_b : n_b + 3 * m]
     if (problem.kinds == DRY).any():
-        found, impulses[:, 1] = _with_dry_friction(problem, eliminated)
-        pushed = N.T @ found.p + L[normals + 1].T @ impulses[:, 1]
+        chosen = normals_and_dry(problem)
+        found, impulses[:, 1] = with_dry_friction(problem, *eliminated.reduce(L[chosen], u[chosen]))
+    elif solver is None:
+        found = pivot(rows, speeds, active, lengths=lengths, scale=scale)
     else:
-        rows, speeds = eliminated.reduce(N, u[normals])
-        if solver is None:
-            found = pivot(rows, speeds, active, lengths=lengths, scale=scale)
-        else:
-            answer = solve(MixedLCP(rows @ rows.T, speeds), solver)
-            found = Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), answer.iterations, False)
-        pushed = N.T @ found.p
+        answer = solve(MixedLCP(rows @ rows.T, speeds), solver)
+        found = Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), answer.iterations, False)
+    pushed = L[::3].T @ found.p + L[1::3].T @ impulses[:, 1]
     others = eliminated.impulses(pushed)
     impulses[:, 0] = found.p
     impulses[held, 1:] = others[n_b:].reshape(-1, 2)
     return Held(impulses, others[:n_b], found.iterations, found.active)
 
 
-def _with_dry_friction(problem: ContactProblem, eliminated: Elimination) -> tuple[Pivoted, Array]:
-    """Normal impulses, and along the first tangent those of dry friction, within its bounds: one monotone problem."""
-    m, n_b, s = problem.n_contacts, problem.n_loop_rows, unit_compliance(problem)
-    dry = np.flatnonzero(problem.kinds == DRY)
-    normal = np.flatnonzero(problem.kinds != DRY)
-    chosen = n_b + np.concatenate([3 * normal, 3 * dry + 1])
-    rows, u = eliminated.reduce(problem.response.L[chosen], problem.velocities[chosen])
+def normals_and_dry(problem: ContactProblem) -> IntArray:
+    """Of the contacts' rows the normals, but for dry friction of joints, and then the first tangents of that."""
+    of_dry = problem.kinds == DRY
+    return np.concatenate([3 * np.flatnonzero(~of_dry), 3 * np.flatnonzero(of_dry) + 1])
+
+
+def with_dry_friction(problem: ContactProblem, rows: Array, u: Array) -> tuple[Pivoted, Array]:
+    """Impulses on the `normals_and_dry` rows of L with velocities u: unilateral, and bounded; one monotone problem.
+
+    Returns what `pivot` would of all normals, and the impulses (m,) along the first tangents.
+    """
+    m, s = problem.n_contacts, unit_compliance(problem)
+    dry, normal = np.flatnonzero(problem.kinds == DRY), np.flatnonzero(problem.kinds != DRY)
     limits = s * problem.dry[dry]
     lower = np.concatenate([np.zeros(len(normal)), -limits])
     upper = np.concatenate([np.full(len(normal), np.inf), limits])

@@ -77,8 +77,9 @@ class Barrier:
 
     Parameters
     ----------
-    tolerance : float
-        Gap between the cost and its least value at which to stop, relative to the cost.
+    tolerances : tuple of float
+        Gap between the cost and its least value at which to stop, relative to the cost. Where rounding leaves the
+        multipliers of the first too inaccurate to prove the solution, the next is tried.
     inside : float
         Scaled margin at which a start counts as good; a smaller one is taken where there is no better.
     least_margin : float
@@ -94,7 +95,7 @@ class Barrier:
     Interior-Point Polynomial Algorithms in Convex Programming (1994), for the cone's barrier and its parameter 2.
     """
 
-    tolerance: float = 1e-12
+    tolerances: tuple[float, ...] = (1e-12, 1e-10)
     inside: float = 0.02
     least_margin: float = 1e-7
     least_cost: float = 1e-6
@@ -120,7 +121,11 @@ class Barrier:
                 if not found:
                     return _refuted(reduced, y, steps, weights), None
                 w = y[:-1].copy()
-        return self._optimise(reduced, w, steps)
+        for tolerance in self.tolerances:
+            solution, center = self._optimise(reduced, w.copy(), steps, tolerance)
+            if solution.solved:
+                break
+        return solution, center
 
     def _without_search(self, reduced: _Reduced) -> ForceSolution:
         program, w = reduced.program, np.zeros(reduced.size)
@@ -156,7 +161,7 @@ class Barrier:
         found = status in (compiled.STOPPED, compiled.SOLVED) and reduced.slack(y[:n]) > self.least_margin
         return found, y, int(options[3]), weights
 
-    def _optimise(self, reduced: _Reduced, w: Array, steps: int) -> tuple[ForceSolution, Array]:
+    def _optimise(self, reduced: _Reduced, w: Array, steps: int, tolerance: float) -> tuple[ForceSolution, Array]:
         diagonal = reduced.H.diagonal()
         pull = (reduced.g**2 / np.where(diagonal > 0.0, diagonal, np.inf)).sum()
         size = 0.5 * float(reduced.x0 @ reduced.program.H @ reduced.x0 + pull) + self.least_cost
@@ -164,7 +169,7 @@ class Barrier:
         constant = 0.5 * float(reduced.x0 @ reduced.program.H @ reduced.x0) + self.least_cost
         status, options, center, (linear, cones) = _follow(
             reduced.H, reduced.g, reduced.D, reduced.d, reduced.K, reduced.k, reduced.mu, w, begin,
-            self.tolerance / reduced.theta, -np.inf, self.max_steps, constant,
+            tolerance / reduced.theta, -np.inf, self.max_steps, constant,
         )
         total = steps + int(options[3])
         linear, cones = linear * reduced.by_row, cones * reduced.by_cone.reshape(-1, 3)
@@ -195,12 +200,20 @@ def _judged(reduced: _Reduced, w: Array, linear: Array, cones: Array, steps: int
     """The point with its multipliers, judged in the program as it was given."""
     program, x = reduced.program, reduced.lift(w)
     gradient = program.H @ x + program.g
-    rest = gradient - program.D.T @ linear - program.K.T @ cones.ravel()
-    if np.abs(reduced.Z.T @ rest).max(initial=0.0) > 1e-9 * np.abs(reduced.Z.T @ gradient).max(initial=0.0):
-        linear, cones = _refined(reduced, rest, linear, cones)
+
+    def equality_of(linear: Array, cones: Array) -> Array:
+        result: Array = reduced.pinv.T @ (gradient - program.D.T @ linear - program.K.T @ cones.ravel())
+        return result
+
+    def residual_of(weights: tuple[Array, Array]) -> float:
+        return max(program.residuals(x, equality_of(*weights), *weights).values())
+
+    residual = residual_of((linear, cones))
+    if residual > 0.01 * RESIDUAL:
         rest = gradient - program.D.T @ linear - program.K.T @ cones.ravel()
-    equality: Array = reduced.pinv.T @ rest
-    residual = max(program.residuals(x, equality, linear, cones).values())
+        linear, cones = min((linear, cones), _refined(reduced, rest, linear, cones), key=residual_of)
+        residual = residual_of((linear, cones))
+    equality = equality_of(linear, cones)
     status = "solved" if residual < RESIDUAL else "failed"
     return ForceSolution(x, status, equality, linear, cones, residual, 0.0, (), steps, start)
 

@@ -18,8 +18,10 @@ class Conic:
 
     Parameters
     ----------
-    tolerance : float
-        Of feasibility and gap, absolute and relative.
+    tolerances : tuple of float
+        Of feasibility and gap, absolute and relative, tried in turn until the residual is below `enough`: asked for too
+        much the library may lose what it had. The best answer counts.
+    enough : float
     max_steps : int
 
     Raises
@@ -28,16 +30,26 @@ class Conic:
         By `solve`, if the library is not installed.
     """
 
-    tolerance: float = 1e-15
+    tolerances: tuple[float, ...] = (1e-14, 1e-12, 1e-10)
+    enough: float = 1e-11
     max_steps: int = 200
 
     def solve(self, program: ForceProgram, start: Array | None = None) -> ForceSolution:
         """Solve; `start` is not used."""
+        best = unsolved(program, "failed")
+        for tolerance in self.tolerances:
+            found = self._once(program, tolerance)
+            best = min(best, found, key=lambda solution: solution.residual)
+            if found.status == "infeasible" or best.residual < self.enough:
+                break
+        return found if found.status == "infeasible" else best
+
+    def _once(self, program: ForceProgram, tolerance: float) -> ForceSolution:
         try:
             import clarabel
         except ImportError as error:
             raise MissingLibraryError("the conic solver needs clarabel: pip install 'spatialops[qp]'") from error
-        r, m, c, n = len(program.e), len(program.d), len(program.mu), program.size
+        r, m, c = len(program.e), len(program.d), len(program.mu)
         diagonal = program.H.diagonal()
         scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))  # unit costs, as the barrier method has them
         weight = 1.0 / np.maximum(np.linalg.norm(program.E * scale, axis=1), 1e-300)
@@ -51,7 +63,7 @@ class Conic:
         cones += [clarabel.SecondOrderConeT(3)] * c
         settings = clarabel.DefaultSettings()
         settings.verbose, settings.max_iter = False, self.max_steps
-        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = self.tolerance
+        settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
         quadratic = scipy.sparse.csc_matrix(np.triu(program.H * np.outer(scale, scale)))
         answer = clarabel.DefaultSolver(
             quadratic, program.g * scale, scipy.sparse.csc_matrix(rows * scale), right, cones, settings
@@ -67,5 +79,4 @@ class Conic:
         forces[:, 0] *= program.mu
         residual = max(program.residuals(x, equality, linear, forces).values())
         judged = "solved" if residual < 1e-6 else "failed"
-        assert n == len(x)
         return ForceSolution(x, judged, equality, linear, forces, residual, iterations=int(answer.iterations))

@@ -3,13 +3,14 @@
 A stop is a contact: its normal row is +-e_k, the rate of its gap q_k - lower or upper - q_k, and nothing acts sideways.
 Dry friction tau_f is one too: its tangent is e_k, it has no normal, and it resists with at most tau_f times the length
 of the piece. Both take the last rows of the table of contacts, so that impacts, the time of impact, projection of
-positions, other formulations and laws treat them as they treat contacts. In an impact, which takes no time, dry friction
-has no impulse.
+positions, other formulations and laws treat them as they treat contacts. In an impact, which takes no time, dry
+friction has no impulse.
 
-Damping D is taken implicitly: (M + s T D) dv = s (f - D v) over a piece of length s is backward Euler in D for T = 1 and
-the trapezoidal rule for T = 1/2. T is chosen for every joint so that a joint alone slows down exactly as exp(-x),
+Damping D is taken implicitly: (M + s T D) dv = s (f - D v) over a piece of length s is backward Euler in D for T = 1
+and the trapezoidal rule for T = 1/2. T is chosen for every joint so that a joint alone slows down exactly as exp(-x),
 x = s D / m, with m the inertia that it feels (exponential fitting): of second order where damping is mild, without
-ringing where it is stiff, stable for any s since 1/2 <= T <= 1. T D s stands in the place of armature.
+ringing where it is stiff, stable for any s since 1/2 <= T <= 1. T D s stands in the place of armature, for contacts
+too. RK4 takes damping as any other force.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from spatialops._files import load_arrays, save_arrays
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import AssetError, RecordError, SpatialOpsError
 from spatialops.simulation import _layout as at
+from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.tables import Tables
 from spatialops.tree.model import Model
@@ -45,7 +46,8 @@ class Record:
         Contacts that acted: time, pair, kind (0 contact, 1 impact), gap, position (3), normal (3), impulse on A (3) in
         world axes, N s.
     events : (E, 6) array
-        Impacts: time, contacts, approach speed, kinetic energy before and after, share of the restitution given back.
+        Impacts: time, contacts and stops, approach speed, kinetic energy before and after, share of the restitution
+        given back.
     metadata : dict
         Options, versions, counts.
     moments : (K', 13) array
@@ -87,9 +89,7 @@ class Record:
             object.__setattr__(self, "closure_errors", np.zeros(len(self.times)))
             object.__setattr__(self, "loop_forces", np.zeros((len(self.times), self.scene.loops.n_rows)))
         for name in _OF_JOINTS:
-            if (
-                getattr(self, name).shape != self.v.shape
-            ):  # of joints without stops and dry friction, or an older record
+            if getattr(self, name).shape != self.v.shape:  # without stops and dry friction, or in an older record
                 object.__setattr__(self, name, np.zeros(self.v.shape))
 
     @property
@@ -101,6 +101,11 @@ class Record:
     def final(self) -> State:
         """The last state."""
         return State(self.q[-1].copy(), self.v[-1].copy(), float(self.times[-1]))
+
+    @property
+    def log(self) -> EventLog:
+        """What happened when, of a run with `EventDriven`; impacts of others are in `events`."""
+        return EventLog.from_data(self.metadata.get("log", ()))
 
     def summary(self) -> dict[str, Any]:
         """Figures of the run in plain numbers, for people and for JSON."""
@@ -257,7 +262,7 @@ class RecordBuilder:
             "position_projections": int(t.control[at.PROJECTIONS]),
             "solver_fallbacks": fallbacks,
             "effort_clipped": clipped,
-            "versions": _versions(),
+            "versions": versions(),
         }
         return Record(
             scene=self.scene,
@@ -283,7 +288,8 @@ class RecordBuilder:
         )
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of Python and the packages that results depend on."""
     found = {"python": platform.python_version()}
     for name in ("spatialops", "numpy", "numba", "scipy"):
         try:

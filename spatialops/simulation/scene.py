@@ -26,6 +26,7 @@ from spatialops.collision.shapes import (
 )
 from spatialops.errors import ArgumentError, ShapeError
 from spatialops.simulation.pairs import Pair, PairTable, checked_pairs, pair_table
+from spatialops.simulation.joint_rows import within_limits
 from spatialops.tree.loop import Loop
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model, Node
@@ -43,7 +44,7 @@ class Scene:
     loops : Loops or sequence of Loop
         Closures.
     state : State, optional
-        Where it starts; default: all joints at zero, at rest.
+        Where it starts; default: all joints at zero or the limit next to it, at rest.
     ignore : iterable of (str, str)
         Pairs of geoms that never touch, beside those on one body, on a body and its parent, on two bodies that a
         closure joins, on the world, and those that their masks keep apart.
@@ -80,7 +81,9 @@ class Scene:
         self.model = model
         self.geoms = _geoms(geoms)
         self.loops = Loops(model, loops.items if isinstance(loops, Loops) else loops)
-        self.state = checked_state(State(model.neutral(), np.zeros(model.nv)) if state is None else state, model)
+        self.state = checked_state(
+            State(within_limits(model, model.neutral()), np.zeros(model.nv)) if state is None else state, model
+        )
         self.ignore = _name_pairs(ignore, "ignore")
         self.include = _name_pairs(include, "include")
         self.pair_laws = checked_pairs(pair_laws, (geom.name for geom in self.geoms))
