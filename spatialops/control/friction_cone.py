@@ -75,7 +75,8 @@ class FrictionConeController:
     Parameters
     ----------
     model : Model
-    tasks : sequence of Tracking
+    tasks : sequence of Tracking, or callable
+        (time, state) -> sequence of Tracking, where they change.
     motors : Motors
     contacts : HeldContacts, callable or None
         What is held: fixed, or by time and state; None: the contacts of the simulator's last step that touch.
@@ -101,7 +102,7 @@ class FrictionConeController:
     def __init__(
         self,
         model: Model,
-        tasks: Sequence[Tracking],
+        tasks: Sequence[Tracking] | Callable[[float, State], Sequence[Tracking]],
         motors: Motors,
         *,
         contacts: HeldContacts | Schedule | None = None,
@@ -114,9 +115,9 @@ class FrictionConeController:
     ) -> None:
         if motors.actuation.model is not model:
             raise ArgumentError("motors: are those of another model")
-        if not tasks or not all(isinstance(item, Tracking) for item in tasks):
+        if not callable(tasks) and (not tasks or not all(isinstance(item, Tracking) for item in tasks)):
             raise ArgumentError("tasks: expected at least one Tracking")
-        self.model, self.tasks, self.motors = model, tuple(tasks), motors
+        self.model, self.tasks, self.motors = model, tasks, motors
         self.contacts, self.posture, self.force_goals = contacts, posture, force_goals
         self.solver: ForceSolver = solver or Barrier()
         self.trade_off = scalar(trade_off, "trade_off", low=0.0, strict=True)
@@ -128,7 +129,8 @@ class FrictionConeController:
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
         """Joint forces (nv,), N m or N, zero where there is no motor."""
         begin = clock.perf_counter()
-        at = control_state(self.model, state, self._held(time, state, contacts), self.motors, self.tasks, time)
+        tasks = self.tasks(time, state) if callable(self.tasks) else self.tasks
+        at = control_state(self.model, state, self._held(time, state, contacts), self.motors, tasks, time)
         assembly = Assembly(at, self._posture(at, state), None if self.force_goals is None else self.force_goals(time))
         if self.minimum_norm:
             program = assembly.strict()
@@ -182,6 +184,27 @@ class FrictionConeController:
             self._start = center
         return solution
 
+    @property
+    def status(self) -> str:
+        """Status of the last command."""
+        return str(self._remembered()[4])
+
+    @property
+    def answer(self) -> tuple[ForceProgram, Array]:
+        """The program behind the last command, and its unknowns: motor forces, then internal forces."""
+        return self._remembered()[5], self._remembered()[2]
+
+    @property
+    def at(self) -> ControlState:
+        """Dynamics and tasks at the last command."""
+        at: ControlState = self._remembered()[0]
+        return at
+
+    def _remembered(self) -> tuple[Any, ...]:
+        if self._last is None:
+            raise ArgumentError("explain: there was no command yet")
+        return self._last
+
     def explain(self) -> ConeExplanation:
         """Why the last command was what it was; where the task gave way, this looks for the smallest conflict.
 
@@ -190,9 +213,7 @@ class FrictionConeController:
         ArgumentError
             Before the first command.
         """
-        if self._last is None:
-            raise ArgumentError("explain: there was no command yet")
-        at, assembly, x, tau, status, program, solution, refused, seconds = self._last
+        at, assembly, x, tau, status, program, solution, refused, seconds = self._remembered()
         predicted, u = at.accelerations(x[: assembly.p]), x[: assembly.p]
         zeta = at.goal - at.task.drift - at.task.J @ predicted
         margins = dict(zip(assembly.names, program.margins(x).tolist(), strict=True))

@@ -216,7 +216,7 @@ class HeldContacts:
                     add(f"{contact.name}: edge {word}t2", 0.0, (first, b), (first + 4, -sign))
                     add(f"{contact.name}: edge {word}t1", 0.0, (first, a), (first + 5, sign))
                     add(f"{contact.name}: torsion {word}", 0.0, (first, contact.torsion), (first + 3, sign))
-        return np.array(rows).reshape(-1, self.n_rows), np.array(offsets), tuple(names)
+        return np.array(rows).reshape(len(rows), self.n_rows), np.array(offsets), tuple(names)
 
 
 def held(model: Model, q: Array, contacts: ContactSet, *, touching: float = 1e-4) -> HeldContacts:
