@@ -1,4 +1,4 @@
-"""Energy-optimal control under friction cones ([A] section 3): least losses in the motors among all forces that do the task."""
+"""Energy-optimal control under friction cones ([A] section 3): least losses in the motors of all forces that do the task."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class ConeExplanation(Explanation):
     binding : tuple of str
         Constraints that cost power: those with the largest multipliers and hardly a margin.
     conflict : tuple of str
-        Where the task had to give way: limits and cones that cannot hold together with it, none of which can be left out.
+        Where the task had to give way: limits and cones that cannot hold together with it, none of which can be left
+        out.
     disturbance : (l,) array
         What the task's error dynamics are disturbed by, zeta of [A] 20: accelerations missing of each row.
     consistency : Consistency or None
@@ -81,8 +82,8 @@ class FrictionConeController:
     contacts : HeldContacts, callable or None
         What is held: fixed, or by time and state; None: the contacts of the simulator's last step that touch.
     posture : callable, optional
-        (model, state) -> accelerations (nv,) wanted where tasks leave freedom, see `projection_secondary`. Default: -10 v
-        where there is freedom.
+        (model, state) -> accelerations (nv,) wanted where tasks leave freedom, see `projection_secondary`. Default: -10
+        v where there is freedom.
     force_goals : callable, optional
         time -> (k, 3) contact forces to regulate ([A] 35), N; NaN where free.
     solver : ForceSolver
@@ -229,7 +230,9 @@ class FrictionConeController:
         wanted = np.linalg.lstsq(at.task.J, at.goal - at.task.drift - at.task.J @ predicted, rcond=_RANK)[0]
         sizes = dict(zip(assembly.names, assembly.scales.tolist(), strict=True))
         most = max((weights[name] * sizes[name] for name in weights), default=0.0)
-        binding = [name for name in weights if weights[name] * sizes[name] > 1e-4 * most and margins[name] < 1e-4 * sizes[name]]
+        binding = [
+            name for name in weights if weights[name] * sizes[name] > 1e-4 * most and margins[name] < 1e-4 * sizes[name]
+        ]
         return ConeExplanation(
             tau=tau,
             demanded=predicted + wanted,

@@ -14,7 +14,8 @@ def program(H, g=None, E=None, e=None, D=None, d=None, K=None, k=None, mu=(), **
     n = len(H)
     return ForceProgram(
         np.asarray(H, dtype=float), np.zeros(n) if g is None else g, *(blank(n) if E is None else (E, e)),
-        *(blank(n) if D is None else (D, d)), *(blank(n) if K is None else (K, k)), np.asarray(mu, dtype=float), **options,
+        *(blank(n) if D is None else (D, d)), *(blank(n) if K is None else (K, k)), np.asarray(mu, dtype=float),
+        **options,
     )  # fmt: skip
 
 
@@ -24,8 +25,8 @@ def random_program(rng):
     k[::3] += rng.uniform(0.0, 120.0)
     limits = rng.uniform(20.0, 60.0, p)
     return program(
-        np.diag(2.0 * rng.uniform(0.05, 2.0, p)), E=E, e=E @ rng.normal(size=p) * 10.0, D=np.vstack([-np.eye(p), np.eye(p)]),
-        d=np.concatenate([limits, limits]), K=K, k=k, mu=rng.uniform(0.3, 1.0, c),
+        np.diag(2.0 * rng.uniform(0.05, 2.0, p)), E=E, e=E @ rng.normal(size=p) * 10.0, D=np.vstack([-np.eye(p),
+        np.eye(p)]), d=np.concatenate([limits, limits]), K=K, k=k, mu=rng.uniform(0.3, 1.0, c),
         scales=np.concatenate([limits, limits, np.full(c, 50.0)]),
     )  # fmt: skip
 
@@ -53,7 +54,9 @@ def test_barrier_and_conic_agree():
 
 def test_closed_form():
     """Least |u|^2 / 2 with u_x = 3 in a cone of mu 0.5 about z: u_z = 6, multipliers from stationarity."""
-    case = program(np.eye(3), E=np.array([[1.0, 0.0, 0.0]]), e=np.array([3.0]), K=np.eye(3)[[2, 0, 1]], k=np.zeros(3), mu=[0.5])
+    case = program(
+        np.eye(3), E=np.array([[1.0, 0.0, 0.0]]), e=np.array([3.0]), K=np.eye(3)[[2, 0, 1]], k=np.zeros(3), mu=[0.5]
+    )
     found = Barrier().solve(case)
     assert found.solved
     assert np.allclose(found.x, [3.0, 0.0, 6.0], atol=1e-8)
@@ -66,19 +69,23 @@ def test_the_apex_of_a_cone():
     """No force is best: the apex, where the cone has no tangent."""
     case = program(np.eye(3), g=np.array([0.0, 0.0, 1.0]), K=np.eye(3)[[2, 0, 1]], k=np.zeros(3), mu=[0.5])
     found = Barrier().solve(case)
-    assert found.solved and np.abs(found.x).max() < 1e-6
+    assert found.solved
+    assert np.abs(found.x).max() < 1e-6
     assert np.allclose(found.cones[0, 0], 1.0, atol=1e-5)
 
 
 def test_unconstrained_and_determined():
     free = Barrier().solve(program(np.diag([2.0, 4.0]), g=np.array([-2.0, 4.0])))
-    assert free.solved and np.allclose(free.x, [1.0, -1.0])
+    assert free.solved
+    assert np.allclose(free.x, [1.0, -1.0])
     fixed = Barrier().solve(program(np.eye(2), E=np.eye(2), e=np.array([1.0, 2.0]), D=np.eye(2), d=np.zeros(2)))
-    assert fixed.solved and np.allclose(fixed.x, [1.0, 2.0])
+    assert fixed.solved
+    assert np.allclose(fixed.x, [1.0, 2.0])
     outside = Barrier().solve(
         program(np.eye(2), E=np.eye(2), e=np.array([1.0, -2.0]), D=np.eye(2), d=np.zeros(2), names=("a", "b"))
     )
-    assert outside.status == "infeasible" and outside.conflict == ("b",)
+    assert outside.status == "infeasible"
+    assert outside.conflict == ("b",)
 
 
 def test_redundant_and_contradicting_equalities():
@@ -91,7 +98,10 @@ def test_redundant_and_contradicting_equalities():
 def test_conflicts_are_named_and_smallest():
     """Three limits of which two conflict, x >= 3 and x <= 1; the third has nothing to do with it."""
     case = program(
-        np.eye(2), D=np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]), d=np.array([-3.0, 1.0, 2.0]), names=("low", "high", "other")
+        np.eye(2),
+        D=np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]),
+        d=np.array([-3.0, 1.0, 2.0]),
+        names=("low", "high", "other"),
     )
     found = Barrier().solve(case)
     assert found.status == "infeasible"
@@ -103,11 +113,14 @@ def test_a_thin_interior_is_found():
     """|x| <= 1e-5 between two limits: feasible, if only just."""
     case = program(np.eye(1), g=np.array([1.0]), D=np.array([[1.0], [-1.0]]), d=np.array([1e-5, 1e-5]))
     found = Barrier().solve(case)
-    assert found.solved and np.isclose(found.x[0], -1e-5, rtol=1e-4)
+    assert found.solved
+    assert np.isclose(found.x[0], -1e-5, rtol=1e-4)
 
 
 def test_residuals_tell_a_wrong_answer():
-    case = program(np.eye(3), E=np.array([[1.0, 0.0, 0.0]]), e=np.array([3.0]), K=np.eye(3)[[2, 0, 1]], k=np.zeros(3), mu=[0.5])
+    case = program(
+        np.eye(3), E=np.array([[1.0, 0.0, 0.0]]), e=np.array([3.0]), K=np.eye(3)[[2, 0, 1]], k=np.zeros(3), mu=[0.5]
+    )
     found = Barrier().solve(case)
     moved = case.residuals(found.x + np.array([0.0, 0.0, 0.1]), found.equality, found.linear, found.cones)
     assert moved["stationarity"] > 1e-3

@@ -24,7 +24,14 @@ from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State
 
 RADIUS, FRICTION, LEAST = 0.02, 0.35, 10.0  # m; 1; N
-_LINKS = (("z", 0.20, 4.0, 1), ("y", 0.35, 3.0, 2), ("x", 0.05, 1.5, 2), ("y", 0.30, 2.0, 1), ("x", 0.05, 1.0, 1), ("y", 0.20, 1.0, 1))
+_LINKS = (
+    ("z", 0.20, 4.0, 1),
+    ("y", 0.35, 3.0, 2),
+    ("x", 0.05, 1.5, 2),
+    ("y", 0.30, 2.0, 1),
+    ("x", 0.05, 1.0, 1),
+    ("y", 0.20, 1.0, 1),
+)
 _START = (0.2, 0.5, 0.15, 1.6, -0.1, 0.8)
 TIP = Node("link6", (0.0, 0.0, 0.20))
 
@@ -39,8 +46,8 @@ def arm() -> tuple[Model, Motors, State]:
         parent, length = f"link{i + 1}", reach
     model = builder.build()
     motors = Motors(
-        Actuation(model), torque_constant=[0.12, 0.12, 0.08, 0.08, 0.05, 0.05], resistance=[0.4, 0.4, 0.7, 0.7, 1.2, 1.2],
-        gear=[50.0, 80.0, 50.0, 50.0, 30.0, 30.0],
+        Actuation(model), torque_constant=[0.12, 0.12, 0.08, 0.08, 0.05, 0.05], resistance=[0.4, 0.4, 0.7, 0.7, 1.2,
+        1.2], gear=[50.0, 80.0, 50.0, 50.0, 30.0, 30.0],
     )  # fmt: skip
     return model, motors, State(np.array(_START), np.zeros(6))
 

@@ -29,7 +29,7 @@ Path = Callable[[float], tuple[Array, Array, Array]]
 
 
 def _shift(start: Array, swing: Array, rate: float) -> Path:
-    """start + swing (1 - cos(rate t)) / 2: from rest to rest."""
+    """Start + swing (1 - cos(rate t)) / 2: from rest to rest."""
     zero = np.zeros_like(start)
 
     def path(time: float) -> tuple[Array, Array, Array]:
@@ -72,7 +72,10 @@ def shifting(duration: float = 2.0, friction: float = 0.6, dt: float = 1e-3) -> 
     start = task.motion(robot.model, robot.state).x
     path = _shift(start, np.array([0.06, 0.06, 0.15, 0.025, 0.02, -0.015]), 2.0 * np.pi)
     controller = FrictionConeController(
-        robot.model, [Tracking(task, path, stiffness=400.0)], motors_of(robot), contacts=grips(robot, range(4), friction)
+        robot.model,
+        [Tracking(task, path, stiffness=400.0)],
+        motors_of(robot),
+        contacts=grips(robot, range(4), friction),
     )
     watch = Watch(controller, friction)
     feet = [Node(foot) for foot in robot.feet]
@@ -111,7 +114,14 @@ class Crawl:
         self, robot: Quadruped, *, friction: float, step: float = 0.03, lean: float = 0.4, swing: float = 0.25,
         height: float = 0.015,
     ) -> None:  # fmt: skip
-        self.robot, self.friction, self.step, self.lean, self.swing, self.height = robot, friction, step, lean, swing, height
+        self.robot, self.friction, self.step, self.lean, self.swing, self.height = (
+            robot,
+            friction,
+            step,
+            lean,
+            swing,
+            height,
+        )
         self.task = PoseTask(Node("base"))
         self.start = self.task.motion(robot.model, robot.state).x
         self.feet = node_positions(robot.model, robot.state.q, [Node(foot) for foot in robot.feet])
@@ -171,7 +181,11 @@ def _ease(start: Array, end: Array, time: float, duration: float) -> tuple[Array
     """From rest to rest by a polynomial of degree 5."""
     s = float(np.clip(time / duration, 0.0, 1.0))
     way = end - start
-    shape = s**3 * (10.0 - 15.0 * s + 6.0 * s * s), 30.0 * s * s * (1.0 - s) ** 2, 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s)
+    shape = (
+        s**3 * (10.0 - 15.0 * s + 6.0 * s * s),
+        30.0 * s * s * (1.0 - s) ** 2,
+        60.0 * s * (1.0 - s) * (1.0 - 2.0 * s),
+    )
     return start + way * shape[0], way * shape[1] / duration, way * shape[2] / duration**2
 
 
@@ -241,8 +255,8 @@ def switching(duration: float = 60.0, friction: float = 0.6, seed: int = 0, dt: 
 def decay(duration: float = 0.5, dt: float = 1e-3) -> dict[str, float]:
     """Error of the base in closed loop with the engine's constrained dynamics, beside the designed law's solution.
 
-    Feet are pinned, which the controller is told; the motion is integrated by Runge-Kutta's method with the controller in
-    every stage. e'' + K_D e' + K_P e = 0 with a double root -w: e = (e0 + (e0' + w e0) t) exp(-w t).
+    Feet are pinned, which the controller is told; the motion is integrated by Runge-Kutta's method with the controller
+    in every stage. e'' + K_D e' + K_P e = 0 with a double root -w: e = (e0 + (e0' + w e0) t) exp(-w t).
     """
     robot, w = quadruped(), 10.0
     model = robot.model
@@ -251,7 +265,10 @@ def decay(duration: float = 0.5, dt: float = 1e-3) -> dict[str, float]:
     places = node_positions(model, robot.state.q, feet)
     loops = Loops(
         model,
-        [Loop(kind="ball", a=foot, b="world", position_b=place) for foot, place in zip(robot.feet, places, strict=True)],
+        [
+            Loop(kind="ball", a=foot, b="world", position_b=place)
+            for foot, place in zip(robot.feet, places, strict=True)
+        ],
     )
     task = PoseTask(Node("base"))
     start = task.motion(model, robot.state).x
@@ -277,7 +294,11 @@ def decay(duration: float = 0.5, dt: float = 1e-3) -> dict[str, float]:
         error = start + offset - task.motion(model, State(q, v)).x
         worst = max(worst, float(np.abs(error - law).max()))
         share = max(share, float(np.abs(error).max() / np.abs(offset).max()))
-    return {"duration": duration, "largest deviation from the designed law, m or rad": worst, "error left": float(np.abs(error).max())}
+    return {
+        "duration": duration,
+        "largest deviation from the designed law, m or rad": worst,
+        "error left": float(np.abs(error).max()),
+    }
 
 
 def _coordinate_rates(model: Model, q: Array, v: Array) -> Array:
@@ -293,4 +314,3 @@ def _coordinate_rates(model: Model, q: Array, v: Array) -> Array:
     a, b, c = v[:3]
     spin = 0.5 * np.array([s * a + y * c - z * b, s * b + z * a - x * c, s * c + x * b - y * a, -x * a - y * b - z * c])
     return np.concatenate([turn @ v[3:6], spin, v[6:]])
-
