@@ -72,6 +72,7 @@ CONTACT_COLUMNS = 21
 AT_POINT = 0  # 3: world, midway
 AT_NORMAL = 3  # 3
 AT_GAP = 6
+AT_MERIT = 7  # while points are chosen
 AT_COLUMNS = 10
 
 MAX_POINTS = 4  # of one pair of convex shapes

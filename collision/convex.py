@@ -22,7 +22,7 @@ from spatialops.collision.scratch import FOUND, GATHERED, SHOWN_A, SHOWN_B, SPAR
 from spatialops.collision.separation import AXIS, BEYOND, MIDDLE, separation
 from spatialops.collision.supports import put_feature
 
-CLEARLY = 1e-7  # of the size: a nearest point that is deeper than all others by more joins them
+CLEARLY = 1.2e-6  # of the size: a nearest point deeper than all others by more joins them; flat circles miss less
 SAME = 1e-4  # of the size: tolerance of clipping
 
 

@@ -1,6 +1,7 @@
 """Ready-made models and scenes."""
 
 from spatialops.models.dual_arm import DualArm, dual_arm
+from spatialops.models.grasp import Grasp, grasp
 from spatialops.models.impact_driver import ImpactDriver, impact_driver
 from spatialops.models.linkages import Linkage, bricard, four_bar, slider_crank
 from spatialops.models.pendulum import Pendulum, pendulum
@@ -11,6 +12,7 @@ from spatialops.models.wheel_on_hub import WheelOnHub, wheel_on_hub
 
 __all__ = [
     "DualArm",
+    "Grasp",
     "ImpactDriver",
     "Linkage",
     "Pendulum",
@@ -20,6 +22,7 @@ __all__ = [
     "bricard",
     "dual_arm",
     "four_bar",
+    "grasp",
     "impact_driver",
     "pendulum",
     "quadruped",

@@ -87,10 +87,9 @@ class DualArm:
     def scene(
         self, extra: Sequence[Geom] = (), *, friction: float = 0.8, restitution: float = 0.0, **options: Any
     ) -> Scene:
-        """The robot on a floor and a stand, with spheres for fingertips, palms, elbows and head, capsules for fingers,
-        arms and forearms, and `extra` geoms.
+        """The robot on a floor and a stand, its parts as spheres and capsules, and `extra` geoms.
 
-        `friction` and `restitution` are those of the robot and the floor; `options` go to `Scene`.
+        Spheres are fingertips, palms, elbows and head; capsules fingers, upper arms and forearms. `friction` and `restitution` are those of the robot and the floor; `options` go to `Scene`.
         """
         pair = {"friction": friction, "restitution": restitution}
         geoms = [Geom(name, name, Sphere(TIP_RADIUS), **pair) for name in self.tips]
@@ -132,7 +131,9 @@ class DualArm:
             turn = poses.rotations[place.body]
             here = poses.positions[place.body] + turn @ place.position
             R = rotation @ (turn @ place.rotation).T
-            error = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], *(2.0 * (position - here))]) / 2.0
+            error = (
+                np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], *(2.0 * (position - here))]) / 2.0
+            )
             if np.abs(error).max() < 1e-5 and np.trace(R) > 0.0:
                 return
             J = jacobian(model, q, node)[:, rows]

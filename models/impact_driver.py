@@ -1,4 +1,4 @@
-"""A cordless impact driver: a battery that it stands on, a grip, a motor housing and a chuck; convex parts, one body."""
+"""A cordless impact driver of convex parts: the battery that it stands on, grip, motor housing and chuck."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class ImpactDriver:
 
     @property
     def mass(self) -> float:
-        """kg."""
+        """Of the driver, kg."""
         return self.model.mass
 
     def scene(self, extra: Sequence[Geom] = (), *, friction: float = 0.7, **options: Any) -> Scene:

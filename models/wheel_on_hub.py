@@ -1,4 +1,4 @@
-"""A wheel on a hub: a tyre and rim in one ring of convex sectors, a centring bore on a pilot, studs between four spokes."""
+"""A wheel on a hub: a ring of convex sectors, a square bore on a round pilot, studs between four spokes."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Rows that are held at zero velocity, taken out of a contact problem: closures, and tangents that must not slip.
 
-With W = L L^T, holding rows B means working in the null space of L_B: L_B = Z Q for independent rows, Z lower triangular
-and Q orthonormal; others see L (I - Q^T Q). Z Z^T is the Cholesky factorisation of B M^-1 B^T, which [Z] algorithm 1
-(FIND-INDICES) grows row by row and asks for singularity; here the row of the longest remainder is next, so that the
-pivots are not squared and the order of the contacts does not decide which rows are called dependent. O(nv^2) a row.
+With W = L L^T, holding rows B means working in the null space of L_B: L_B = Z Q for independent rows, Z lower
+triangular and Q orthonormal; others see L (I - Q^T Q). Z Z^T is the Cholesky factorisation of B M^-1 B^T, which [Z]
+algorithm 1 (FIND-INDICES) grows row by row and asks for singularity; here the row of the longest remainder is next, so
+that the pivots are not squared and the order of the contacts does not decide which rows are called dependent. O(nv^2) a
+row.
 """
 
 from __future__ import annotations
@@ -139,7 +140,16 @@ def reduce_rows(Q: Array, y: Array, nothing: float, rows: Array, u: Array) -> No
 
 @kernel
 def holding_impulses(
-    Q: Array, Z: Array, rows: Array, u: Array, y: Array, lengths: Array, x: Array, chosen: IntArray, room: Array, p: Array
+    Q: Array,
+    Z: Array,
+    rows: Array,
+    u: Array,
+    y: Array,
+    lengths: Array,
+    x: Array,
+    chosen: IntArray,
+    room: Array,
+    p: Array,
 ) -> None:
     """p on the chosen rows with Z Z^T p' = -(u + rows x), p' = lengths p, and one step of refinement.
 

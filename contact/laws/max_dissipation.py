@@ -24,7 +24,15 @@ from spatialops.contact.formulations.polyhedron import used_rows
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.pivoting import pivot
-from spatialops.contact.laws.solution import TOLERANCE, LawSolution, checked_problem, judged, unit_compliance
+from spatialops.contact.laws.solution import (
+    TOLERANCE,
+    LawSolution,
+    checked_problem,
+    finite_friction,
+    judged,
+    unit_compliance,
+    without_moments,
+)
 from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
@@ -99,7 +107,8 @@ class MaxDissipation:
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve; `warm_start` is not used."""
-        checked_problem(problem, warm_start)
+        without_moments(self, checked_problem(problem, warm_start), problem)
+        finite_friction(self, problem)
         n_b, s = problem.n_loop_rows, unit_compliance(problem)
         L, u = problem.response.L, problem.velocities
         held = Elimination(L[:n_b], u[:n_b])

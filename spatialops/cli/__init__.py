@@ -9,10 +9,13 @@ from spatialops.cli.group import Commands, Entry
 
 COMMANDS = {
     "pendulum": Entry("spatialops.cli.pendulum:pendulum", "Simulate the multi-link pendulum among floor and wall."),
+    "wheel-removal": Entry("spatialops.cli.task:wheel_removal", "Two arms take a wheel off its hub."),
+    "driver-handoff": Entry("spatialops.cli.task:driver_handoff", "Two arms hand over an impact driver."),
     "simulate": Entry("spatialops.cli.simulate:simulate", "Drop a robot on a floor."),
     "inspect": Entry("spatialops.cli.inspect:inspect", "Show what a robot file holds."),
     "replay": Entry("spatialops.cli.replay:replay", "Write a 3-D replay of a saved record."),
     "plot": Entry("spatialops.cli.plot:plot", "Draw a saved RECORD (record.npz)."),
+    "grasp": Entry("spatialops.cli.grasp:grasp", "Hold two boxes by force closure: times, pivots, how long it holds."),
     "compare": Entry("spatialops.compare.command:command", "Compare all formulations: sizes, agreement, timings."),
     "solve": Entry("spatialops.cli.solve:solve", "Solve a stored contact or complementarity problem."),
     "reproduce": Entry("spatialops.cli.reproduce:reproduce", "Repeat the experiments of a paper."),

@@ -18,10 +18,12 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.pivoting import pivot
+from spatialops.contact.laws.solution import unit_compliance
 from spatialops.control.inverse_problem import InverseProblem
 
 _NULL = 1e-9  # singular values, relative to the largest, below which impulses count as moving nothing
 _STUCK = 1e-9  # slip, relative to the largest velocity, below which a contact sticks
+_ROUNDING = 1e-12  # velocities that large impulses hide, relative to what they would do one by one
 _RIDGE = 1e-6  # weight of the impulses themselves where motors do not tell them apart
 
 
@@ -44,6 +46,7 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: str, n_f: int = 8)
     u = (problem.jacobian @ problem.after(impulses.ravel())).reshape(m, 3)
     u[:, 0] += problem.closing
     still = _STUCK * max(float(np.abs(problem.velocities).max(initial=0.0)), 1e-12)
+    still += _ROUNDING * unit_compliance(problem) * float(np.abs(impulses).max(initial=0.0))
     columns, rows = [], []
     for i in range(m):
         p, mu, at = impulses[i], problem.friction[i], slice(3 * i, 3 * i + 3)

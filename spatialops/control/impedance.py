@@ -103,7 +103,9 @@ class Impedance:
         """Poses of the frames at q."""
         bodies = body_poses(self.model, q)
         self.poses = [
-            Pose(bodies.positions[f.body] + bodies.rotations[f.body] @ f.position, bodies.rotations[f.body] @ f.rotation)
+            Pose(
+                bodies.positions[f.body] + bodies.rotations[f.body] @ f.position, bodies.rotations[f.body] @ f.rotation
+            )
             for f in self._places
         ]
         return self.poses

@@ -15,7 +15,7 @@ from spatialops.control.grasp_force import GraspForce
 from spatialops.control.impedance import Impedance
 from spatialops.control.script import Phase, Script
 from spatialops.control.senses import ContactSenses, Senses, object_pose
-from spatialops.control.trajectory import Bounds, Pose, PoseTrajectory
+from spatialops.control.trajectory import Bounds, PoseTrajectory
 from spatialops.errors import ArgumentError
 from spatialops.simulation.scene import Scene
 from spatialops.tree.model import Model
@@ -54,6 +54,8 @@ class Manipulator:
     script : Script
     log : list of tuple
         Time, phase, force of every fingertip, support: one row every 20 looks.
+    cpu : float
+        Processor time of all calls, s.
     """
 
     def __init__(
@@ -81,12 +83,12 @@ class Manipulator:
         self._loads, self._wanted = np.zeros(len(self.hands)), np.zeros(len(self.hands))
         self.senses = Senses()
         self.log: list[tuple[float, str, tuple[float, ...], float]] = []
-        self._last: Explanation | None = None
-        self.seconds = 0.0
+        self._last_tau, self._clipped = np.zeros(self._nv), False
+        self.cpu = 0.0
 
     def __call__(self, time: float, state: State, contacts: ContactSet) -> Array:
         """Joint forces (nv,) of the whole scene, within the motors' limits, zero on the object."""
-        begin = clock.perf_counter()
+        begin = clock.thread_time()
         n = self.robot.nv
         q, v = state.q[: self.robot.nq], state.v[:n]
         self._touch.update(contacts, self.senses)
@@ -103,7 +105,7 @@ class Manipulator:
         whole = np.zeros(self._nv)
         whole[:n] = self._actuation.clipped(tau)
         self._clipped = not np.array_equal(whole[:n], tau)
-        self.seconds += clock.perf_counter() - begin
+        self.cpu += clock.thread_time() - begin
         self._last_tau = whole
         return whole
 
@@ -131,7 +133,7 @@ class Manipulator:
             accelerations,
             accelerations,
             slack=float(np.abs(self.impedance.errors).max()),
-            seconds=self.seconds / self._calls,
+            seconds=self.cpu / self._calls,
             notes=tuple(notes),
         )
 

@@ -28,6 +28,9 @@ from spatialops.tree.state import State
 Demand = Callable[[float, State], Any]
 CHOICES = ("solver", "nearest", "least-torque")
 _BRAKE = 0.05  # s in which a command without an answer brings the joints to rest
+_CHANGED = 1e-6  # rad/s^2: less is no change of a demand
+_THROWN = 20.0  # m/s^2: above that a demand throws what has no motors, and gives way itself
+_FORGET = 0.02  # s in which the last forces lose their hold on the choice, so that legs do not go on squeezing
 _CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
 
 
@@ -56,6 +59,9 @@ class Predictive:
     choice : {"solver", "nearest", "least-torque"}
         Among forces that do the same: those that the solver meets; those nearest to the last command's, so that loads
         do not jump between contacts; those that ask least of the motors.
+    standing : callable, optional
+        standing(time) -> kernel links (`model.body_links`) whose contacts the motion means to keep. Demands are changed
+        by the least with which these neither slip nor part ([Z] 4.5), so that feet do not pull against each other.
     within_limits : bool
         Clip commands to the motors' limits (and say so).
 
@@ -78,6 +84,7 @@ class Predictive:
         *,
         actuation: Actuation | None = None,
         choice: str = "solver",
+        standing: Callable[[float], Any] | None = None,
         within_limits: bool = True,
     ) -> None:
         if choice not in CHOICES:
@@ -87,7 +94,7 @@ class Predictive:
         self.foresight = Foresight(simulator)
         self.model, self.dt = self.foresight.model, simulator.dt
         self.actuation = Actuation(self.model) if actuation is None else actuation
-        self.demand, self.choice, self.within_limits = demand, choice, within_limits
+        self.demand, self.choice, self.within_limits, self.standing = demand, choice, within_limits, standing
         self.forces: dict[tuple[int, ...], Array] = {}
         self._said: Explanation | None = None
 
@@ -123,7 +130,11 @@ class Predictive:
     def _command(self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]) -> Explanation:
         rows = self.actuation.rows
         ahead = self.foresight.look(state)
-        found = self._predict(state, ahead, ahead.before[rows] + self.dt * accelerations)
+        wanted = ahead.before[rows] + self.dt * accelerations
+        kept = self._kept(state.time, ahead, wanted)
+        found = self._predict(state, ahead, kept)
+        if found.status == "solved" and np.abs(kept - wanted).max(initial=0.0) > _CHANGED * self.dt:
+            found = found._replace(status="nearest")
         p = found.impulses
         tau = found.problem.forces(ahead, p.ravel(), self.dt)
         if not np.isfinite(tau).all():
@@ -147,6 +158,16 @@ class Predictive:
             iterations=found.iterations,
             notes=notes,
         )
+
+    def _kept(self, time: float, ahead: Ahead, wanted: Array) -> Array:
+        """The nearest demand with which contacts of `standing` links neither slip nor part."""
+        if self.standing is None or ahead.problem is None:
+            return wanted
+        feet = np.isin(ahead.problem.links, np.asarray(self.standing(time))).any(axis=1)
+        problem = inverse_problem(ahead, self.actuation.rows, wanted)
+        mass = float(np.diag(ahead.mass)[problem.others].max(initial=0.0))
+        limit = np.sqrt(mass) * _THROWN * self.dt
+        return wanted + nearest_consistent(problem, feet, ahead.before, limit)
 
     def _predict(self, state: State, ahead: Ahead, wanted: Array) -> Prediction:
         """Impulses by the law, in the contact frames that the step will have under the command that follows."""
@@ -201,7 +222,7 @@ class Predictive:
         room = allowed(problem, p, law=self.cone, n_f=self.n_f)
         also = problem.velocities if self.cone == "dissipation" and problem.closing.any() else None
         if self.choice == "nearest":
-            other = nearest(problem, p, last, room, also=also)
+            other = nearest(problem, p, (1.0 - min(self.dt / _FORGET, 1.0)) * last, room, also=also)
         else:
             torques = problem.forces(ahead, p.ravel(), self.dt)[problem.given]
             other = least_torque(problem, p, torques, self.dt, room, also=also)

@@ -136,7 +136,9 @@ class Script(Generic[S]):
             return self._begin(self._number + 1, time)
         if time - self._begun > phase.timeout:
             wanted = "; ".join(guard.told(senses) for guard in waiting) or f"guards to hold for {phase.hold:g} s"
-            self.failure = f"phase {phase.name!r} timed out after {phase.timeout:g} s at t = {time:.3f} s, waiting for: {wanted}"
+            self.failure = (
+                f"phase {phase.name!r} timed out after {phase.timeout:g} s at t = {time:.3f} s, waiting for: {wanted}"
+            )
         return None
 
     def _begin(self, number: int, time: float) -> Phase[S] | None:

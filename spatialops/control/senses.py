@@ -14,6 +14,10 @@ from spatialops.simulation.scene import Scene
 from spatialops.tree.state import State
 
 
+def _nowhere() -> Pose:
+    return Pose(np.zeros(3), np.eye(3))
+
+
 @dataclass(eq=False)
 class Senses:
     """What is sensed at one moment.
@@ -46,11 +50,11 @@ class Senses:
     references: dict[str, Pose] = field(default_factory=dict)
     lag: float = 0.0
     moving: bool = False
-    object: Pose = Pose(np.zeros(3), np.eye(3))
+    object: Pose = field(default_factory=_nowhere)
     object_velocity: Array = field(default_factory=lambda: np.zeros(6))
     touch: dict[str, float] = field(default_factory=dict)
     support: float = 0.0
-    begin: Pose = Pose(np.zeros(3), np.eye(3))
+    begin: Pose = field(default_factory=_nowhere)
     marks: dict[str, Pose] = field(default_factory=dict)
 
     def pressing(self, side: str) -> float:

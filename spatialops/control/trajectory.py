@@ -81,7 +81,9 @@ _PEAKS = 1.875, 10.0 / math.sqrt(3.0), 60.0
 def shortest_time(length: float, speed: float, acceleration: float, jerk: float) -> float:
     """Time in which the quintic profile covers `length` within all three bounds, s."""
     peaks, limits = _PEAKS, (speed, acceleration, jerk)
-    return max((peak * length / limit) ** (1.0 / k) for k, (peak, limit) in enumerate(zip(peaks, limits, strict=True), 1))
+    return max(
+        (peak * length / limit) ** (1.0 / k) for k, (peak, limit) in enumerate(zip(peaks, limits, strict=True), 1)
+    )
 
 
 class PoseTrajectory:

@@ -109,14 +109,27 @@ def lowest_gap(t: Tables, q: Array, count: int, store: int) -> float:
 
 
 @merged
+def keep_apart(t: Tables, count: int) -> int:
+    """Of the gathered pairs those that can still arrive: spheres that touch from the start cannot; how many."""
+    kept = 0
+    for i in range(count):
+        p = t.lcp_ints[i]
+        if t.lcp_vectors[i] > 0.0 or not is_simple(t.geom_ints, t.pairs[p, 0], t.pairs[p, 1]):
+            t.lcp_ints[kept], t.lcp_vectors[kept] = p, t.lcp_vectors[i]
+            kept += 1
+    return kept
+
+
+@merged
 def time_of_impact(t: Tables, count: int) -> float:
     """Fraction of the piece at which the first of the gathered pairs touches (Illinois); 1 where none was apart."""
     q_x = t.vectors[Q_X, : t.q.size]
     low, high = 0.0, 1.0
     lowest_gap(t, t.q, count, 1)
+    count = keep_apart(t, count)
     below = lowest_gap(t, q_x, count, 2)
     above = lowest_gap(t, t.q, count, 0)
-    if above <= 0.0 or below >= 0.0:
+    if count == 0 or above <= 0.0 or below >= 0.0:
         return 1.0
     side, x = 0, 1.0
     for _ in range(60):

@@ -17,6 +17,7 @@ from spatialops._files import load_arrays, save_arrays
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import AssetError, RecordError, SpatialOpsError
 from spatialops.simulation import _layout as at
+from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.tables import Tables
 from spatialops.tree.model import Model
@@ -45,9 +46,12 @@ class Record:
         Contacts that acted: time, pair, kind (0 contact, 1 impact), gap, position (3), normal (3), impulse on A (3) in
         world axes, N s.
     events : (E, 6) array
-        Impacts: time, contacts, approach speed, kinetic energy before and after, share of the restitution given back.
+        Impacts: time, contacts and stops, approach speed, kinetic energy before and after, share of the restitution
+        given back.
     metadata : dict
         Options, versions, counts.
+    moments : (K', 13) array
+        Torsional and rolling friction of the contacts that have it: as `hits`, with the moment on A (N m s).
     closure_errors : (T,) array
         Certificate: largest error of a closure (m or rad) since the row before.
     stop_impulses, dry_impulses : (T, nv) arrays
@@ -75,6 +79,7 @@ class Record:
     metadata: dict[str, Any]
     closure_errors: Array = field(default_factory=lambda: np.zeros(0))
     loop_forces: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    moments: Array = field(default_factory=lambda: np.zeros((0, at.HIT_COLUMNS)))
     stop_impulses: Array = field(default_factory=lambda: np.zeros((0, 0)))
     dry_impulses: Array = field(default_factory=lambda: np.zeros((0, 0)))
     joint_work: Array = field(default_factory=lambda: np.zeros((0, 0)))
@@ -84,7 +89,7 @@ class Record:
             object.__setattr__(self, "closure_errors", np.zeros(len(self.times)))
             object.__setattr__(self, "loop_forces", np.zeros((len(self.times), self.scene.loops.n_rows)))
         for name in _OF_JOINTS:
-            if getattr(self, name).shape != self.v.shape:  # of joints without stops and dry friction, or an older record
+            if getattr(self, name).shape != self.v.shape:  # without stops and dry friction, or in an older record
                 object.__setattr__(self, name, np.zeros(self.v.shape))
 
     @property
@@ -96,6 +101,11 @@ class Record:
     def final(self) -> State:
         """The last state."""
         return State(self.q[-1].copy(), self.v[-1].copy(), float(self.times[-1]))
+
+    @property
+    def log(self) -> EventLog:
+        """What happened when, of a run with `EventDriven`; impacts of others are in `events`."""
+        return EventLog.from_data(self.metadata.get("log", ()))
 
     def summary(self) -> dict[str, Any]:
         """Figures of the run in plain numbers, for people and for JSON."""
@@ -182,7 +192,7 @@ class Record:
 
 _APART = ("scene", "metadata")
 _OF_JOINTS = ("stop_impulses", "dry_impulses", "joint_work")
-_LATER = ("closure_errors", "loop_forces", *_OF_JOINTS)  # not in the first records of this format
+_LATER = ("closure_errors", "loop_forces", "moments", *_OF_JOINTS)  # not in the first records of this format
 
 
 def load_record(path: str | os.PathLike[str]) -> Record:
@@ -240,7 +250,10 @@ class RecordBuilder:
     def record(self, t: Tables, *, fallbacks: int, clipped: dict[str, int]) -> Record:
         """The whole, with metadata."""
         rows, states = np.concatenate(self.rows), np.concatenate(self.states)
-        nq, joints = self.scene.model.nq, np.concatenate(self.joints)
+        nq, joints, hits = self.scene.model.nq, np.concatenate(self.joints), np.concatenate(self.hits)
+        turning = hits[:, at.HIT_PAIR] < 0  # see `simulation.moments`
+        moments = hits[turning]
+        moments[:, at.HIT_PAIR] = -1 - moments[:, at.HIT_PAIR]
         metadata = {
             **self.options,
             "steps": int(t.control[at.STEP]),
@@ -249,7 +262,7 @@ class RecordBuilder:
             "position_projections": int(t.control[at.PROJECTIONS]),
             "solver_fallbacks": fallbacks,
             "effort_clipped": clipped,
-            "versions": _versions(),
+            "versions": versions(),
         }
         return Record(
             scene=self.scene,
@@ -264,17 +277,19 @@ class RecordBuilder:
             penetrations=0.0 - rows[:, at.ROW_GAP],  # never -0.0
             closure_errors=rows[:, at.ROW_OPENING],
             loop_forces=np.concatenate(self.forces),
+            moments=moments,
             stop_impulses=joints[:, at.STOP_SUM],
             dry_impulses=joints[:, at.DRY_SUM],
             joint_work=joints[:, at.WORK_SUM],
             pivots=rows[:, at.ROW_PIVOTS],
-            hits=np.concatenate(self.hits),
+            hits=hits[~turning],
             events=np.concatenate(self.events),
             metadata=metadata,
         )
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of Python and the packages that results depend on."""
     found = {"python": platform.python_version()}
     for name in ("spatialops", "numpy", "numba", "scipy"):
         try:

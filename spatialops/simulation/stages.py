@@ -43,6 +43,7 @@ from spatialops.simulation._layout import (
     SEMI_IMPLICIT,
     SKIN,
     SOLVES,
+    SPINS,
     THRESHOLD,
     TOLERANCE,
     TOUCH,
@@ -116,6 +117,7 @@ def take_contacts(t: Tables, touching_only: bool) -> None:
     """
     farthest = t.settings[TOUCH] if touching_only else 1e300
     fastest = t.settings[THRESHOLD] if not touching_only and t.control[PIECES] < MAX_PIECES else 1e300
+    t.control[SPINS] = 0
     t.control[ACTING] = copy_contacts(
         t.seen_ints, t.seen, t.control[SEEN], farthest, fastest, t.lcp_ints, t.ints, t.floats
     )

@@ -84,6 +84,7 @@ from spatialops.simulation._layout import (
     SEEN,
     SMOOTH,
     SOLVE,
+    SPINS,
     STAGE,
     STEP,
     STEPS_LEFT,
@@ -158,7 +159,8 @@ def ask(t: Tables, next_stage: int) -> int:
 @merged
 def answer(t: Tables) -> int:
     """Solve the prepared problem, or return for it; a step's contacts start from those of the step before."""
-    if t.control[EXTERNAL] != 0:
+    outside = t.control[EXTERNAL]
+    if outside == 1 or (outside == 2 and t.control[STAGE] != CONTACT):
         return SOLVE
     solve_here(t, t.control[STAGE] == CONTACT)
     return UNSOLVED if t.control[CODE] != 0 else GO_ON
@@ -252,6 +254,7 @@ def begin_piece(t: Tables) -> int:
     t.monitor[PIECE] = t.monitor[REMAINING]
     t.control[LOOKED] = 0
     t.control[ACTING] = 0
+    t.control[SPINS] = 0
     if smooth_step(t) != OK:
         return BROKEN
     found = look_ahead(t)
@@ -368,11 +371,11 @@ def write_row(t: Tables) -> None:
 @merged
 def write_event(t: Tables, before: float, after: float) -> None:
     """An impact: when, how many contacts, how fast, and the kinetic energies about it."""
-    row, speed = t.control[EVENT_ROWS], 0.0
-    for i in range(t.control[ACTING]):
+    row, count, speed = t.control[EVENT_ROWS], t.control[ACTING] - t.control[SPINS], 0.0
+    for i in range(count):
         speed = max(speed, -t.floats[i, APPROACH])
     t.events[row, EVENT_TIME] = now(t)
-    t.events[row, EVENT_CONTACTS] = t.control[ACTING]
+    t.events[row, EVENT_CONTACTS] = count
     t.events[row, EVENT_SPEED] = speed
     t.events[row, EVENT_BEFORE] = before
     t.events[row, EVENT_AFTER] = after
@@ -389,9 +392,12 @@ def now(t: Tables) -> float:
 @merged
 def write_hits(t: Tables, share: float, kind: int) -> None:
     """The acting contacts with a share of their impulses; kind 1 is an impact (`begin_step` saw to the room)."""
-    first, count = t.control[CONTACT_ROWS], n_of_geoms(t)
+    first, count, spins = t.control[CONTACT_ROWS], n_of_geoms(t), t.control[SPINS]
     put_hits(t.ints, t.floats, count, now(t), share, kind, t.hits[first:])
-    t.control[CONTACT_ROWS] = first + count
+    if spins > 0:
+        last = t.control[ACTING] - spins
+        put_hits(t.ints[last:], t.floats[last:], spins, now(t), share, kind, t.hits[first + count :])
+    t.control[CONTACT_ROWS] = first + count + spins
 
 
 @kernel

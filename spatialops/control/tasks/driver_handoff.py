@@ -64,10 +64,10 @@ def phases() -> list[Phase[Senses]]:
             until=[presses("left", 0.15 * SQUEEZE)],
             hold=0.3,
         ),
+        Phase(name="lift", move=object_to(left, _lifted), bounds=_CALM, until=[arrived(), is_free()], watch=in_left),
         Phase(
-            name="lift", move=object_to(left, _lifted), bounds=_CALM, until=[arrived(), is_free()], watch=in_left
+            name="present", move=remember(left), until=[slips_less("left", 2e-3)], watch=[*in_left, is_free()], hold=0.5
         ),
-        Phase(name="present", move=remember(left), until=[slips_less("left", 2e-3)], watch=[*in_left, is_free()], hold=0.5),
         Phase(name="meet", move=to_object(taker, 0.13), until=[arrived()], watch=[*in_left, is_free()]),
         Phase(name="reach", move=to_object(taker), bounds=_CALM, until=[arrived(0.005)], watch=[*in_left, is_free()]),
         Phase(
@@ -147,7 +147,9 @@ def judge(run: Run) -> dict[str, Any]:
     if figures["supported"]:
         faults.append("the driver touched the bench or the ground after it was lifted")
     if max(figures["slip"], figures["slip_while_presented"]) > 2e-3:
-        faults.append(f"slipped by {1e3 * max(figures['slip'], figures['slip_while_presented']):.2f} mm, at most 2 are wanted")
+        faults.append(
+            f"slipped by {1e3 * max(figures['slip'], figures['slip_while_presented']):.2f} mm, at most 2 are wanted"
+        )
     return {"succeeded": not faults, **figures, "faults": faults}
 
 

@@ -124,6 +124,8 @@ class Run:
     controller : Manipulator
     error : str
         Why the simulation stopped before the script was over; empty if it did not.
+    stopped : bool
+        Whether it was ended on purpose before the script was over.
     seconds, cpu : float
         Wall time and processor time of all, s.
     work, damping : float
@@ -138,6 +140,7 @@ class Run:
     cpu: float
     work: float
     damping: float
+    stopped: bool = False
 
     @property
     def succeeded(self) -> bool:
@@ -148,7 +151,8 @@ class Run:
     def reason(self) -> str:
         """Why it failed; empty if it did not."""
         script = self.controller.script
-        return self.error or script.failure or ("" if script.succeeded else "the time was up before the script")
+        over = script.succeeded or self.stopped
+        return self.error or script.failure or ("" if over else "the time was up before the script was over")
 
     def span(self, phase: str) -> tuple[float, float]:
         """When a phase began and ended, s.
@@ -174,7 +178,10 @@ class Run:
         rows, poses = self.rows(phase), self.task.object_poses(self.record)
         largest = 0.0
         for side in sides:
-            seen = [palm.inverse() @ poses[row] for palm, row in zip(self.task.palm_poses(self.record, side, rows), rows, strict=True)]
+            seen = [
+                palm.inverse() @ poses[row]
+                for palm, row in zip(self.task.palm_poses(self.record, side, rows), rows, strict=True)
+            ]
             points = np.array([pose.position for pose in seen])
             largest = max(largest, float(np.linalg.norm(points - points[0], axis=1).max()))
         return largest
@@ -228,11 +235,14 @@ def run_task(
     """
     limit = scalar(limit, "limit", low=0.0, strict=True)
     controller = task.controller(dt)
-    motors, simulator = _Motors(task, controller, dt), Simulator(task.scene, formulation=formulation, solver=solver, dt=dt)
+    motors, simulator = (
+        _Motors(task, controller, dt),
+        Simulator(task.scene, formulation=formulation, solver=solver, dt=dt),
+    )
     records: list[Record] = []
-    state, error = task.scene.state, ""
+    state, error, stopped = task.scene.state, "", False
     begin, cpu = clock.perf_counter(), clock.process_time()
-    with _bar(len(task.phases), progress) as bar:
+    with _PhaseBar(len(task.phases), progress) as bar:
         while not controller.finished and state.time < limit - 1e-9:
             try:
                 record = simulator.run(state, _CHUNK, controller=motors, record_every=record_every)
@@ -242,11 +252,11 @@ def run_task(
             records.append(record)
             state = record.final
             bar(controller, state.time)
-            if any(passed.name == stop_after for passed in controller.script.passed):
+            if stopped := any(passed.name == stop_after for passed in controller.script.passed):
                 break
     seconds, cpu = clock.perf_counter() - begin, clock.process_time() - cpu
     whole = joined(records or [simulator.run(task.scene.state, 0.0)])
-    return Run(task, whole, controller, error, seconds, cpu, motors.work, motors.damping)
+    return Run(task, whole, controller, error, seconds, cpu, motors.work, motors.damping, stopped)
 
 
 def joined(records: Sequence[Record]) -> Record:
@@ -264,11 +274,12 @@ def joined(records: Sequence[Record]) -> Record:
     return replace(records[0], metadata=records[0].metadata | sums, **each)
 
 
-class _bar:
+class _PhaseBar:
     """A progress bar over phases, or nothing."""
 
     def __init__(self, total: int, show: bool) -> None:
-        self._show, self._total, self._bar = show, total, None
+        self._show, self._total = show, total
+        self._bar: Any = None
 
     def __enter__(self) -> Any:
         if self._show:
