@@ -1,4 +1,4 @@
-"""Energy-optimal control under friction cones ([A] section 3): least losses in the motors of all forces that do the task."""
+"""Energy-optimal control under friction cones ([A] section 3): least losses in the motors that do the task."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""From a state to the program of [A] 29: unknowns are motor forces u, and internal forces y where contacts are
-redundant.
+"""From a state to the program of [A] 29: motor forces u, and internal forces y where contacts are redundant.
 
 Where rows of A are redundant forces cannot be told from motions: lambda = F u + f + I y with A^T I = 0. Contacts hold
 if some y brings all of them into their cones; the program looks for it.

@@ -117,8 +117,7 @@ def frame_of(normal: Any, tangent: Any = None) -> Array:
 
 
 class HeldContacts:
-    """Several contacts of one model: their rows A with A v = 0, linear [normal, tangent, tangent], then a foot's
-    angular.
+    """Several contacts of one model and their rows A, A v = 0: [normal, tangent, tangent], then a foot's angular ones.
 
     Multipliers are forces on the first body along the contact's frame, N, and moments, N m.
     """
@@ -195,7 +194,7 @@ class HeldContacts:
 
     @cached_property
     def limits(self) -> tuple[Array, Array, tuple[str, ...]]:
-        """Linear inequalities F lambda + f >= 0 of the multipliers: bounds of normal forces, and of a foot's moments."""
+        """Inequalities F lambda + f >= 0 of the multipliers: bounds of normal forces, and of a foot's moments."""
         rows, offsets, names = [], [], []
 
         def add(name: str, offset: float, *entries: tuple[int, float]) -> None:
