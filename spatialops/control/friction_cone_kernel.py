@@ -55,10 +55,12 @@ def slacks(
 @kernel
 def inside(l: Array, f: Array, c: Array) -> bool:
     """Whether slacks are strictly feasible."""
+    good = True
     for j in range(l.size):
-        if not l[j] > 0.0:
-            return False
-    return all(c[i] > 0.0 and f[3 * i] > 0.0 for i in range(c.size))
+        good = good and l[j] > 0.0
+    for i in range(c.size):
+        good = good and c[i] > 0.0 and f[3 * i] > 0.0
+    return good
 
 
 @kernel
