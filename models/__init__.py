@@ -1,6 +1,7 @@
 """Ready-made models and scenes."""
 
 from spatialops.models.dual_arm import DualArm, dual_arm
+from spatialops.models.gripping_arm import GrippingArm, gripping_arm
 from spatialops.models.linkages import Linkage, bricard, four_bar, slider_crank
 from spatialops.models.pendulum import Pendulum, pendulum
 from spatialops.models.quadruped import Quadruped, quadruped
@@ -9,6 +10,7 @@ from spatialops.models.stewart import stewart_platform
 
 __all__ = [
     "DualArm",
+    "GrippingArm",
     "Linkage",
     "Pendulum",
     "Quadruped",
@@ -16,6 +18,7 @@ __all__ = [
     "bricard",
     "dual_arm",
     "four_bar",
+    "gripping_arm",
     "pendulum",
     "quadruped",
     "slider_crank",
