@@ -208,9 +208,7 @@ class FrictionConeController:
         wanted = np.linalg.lstsq(at.task.J, at.goal - at.task.drift - at.task.J @ predicted, rcond=_RANK)[0]
         sizes = dict(zip(assembly.names, assembly.scales.tolist(), strict=True))
         most = max((weights[name] * sizes[name] for name in weights), default=0.0)
-        binding = [
-            name for name in weights if weights[name] * sizes[name] > 1e-4 * most and margins[name] < 1e-4 * sizes[name]
-        ]
+        binding = [name for name in weights if weights[name] * sizes[name] > 1e-4 * most and margins[name] < 1e-4 * sizes[name]]
         return ConeExplanation(
             tau=tau,
             demanded=predicted + wanted,

@@ -97,9 +97,7 @@ class Assembly:
     def _posture_equalities(self, E: Array, e: Array) -> tuple[Array, Array]:
         """V^T Z^T u = s: the least |G u - wanted| among all u with E u = e."""
         G, wanted = self.at.drive, self.posture + self.at.load
-        left, values, right, _ = (
-            scipy.linalg.lapack.dgesdd(E) if len(E) else (np.eye(0), np.zeros(0), np.eye(self.p), 0)
-        )
+        left, values, right, _ = scipy.linalg.lapack.dgesdd(E) if len(E) else (np.eye(0), np.zeros(0), np.eye(self.p), 0)
         rank = int((values > _RANK * max(values[0], 1e-300)).sum()) if values.size else 0
         free = right[rank:].T
         u = (right[:rank].T / values[:rank]) @ (left[:, :rank].T @ e) if rank else np.zeros(self.p)

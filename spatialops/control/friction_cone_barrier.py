@@ -136,13 +136,8 @@ class Barrier:
             conflict = tuple(name for name, margin in zip(program.names, margins, strict=True) if margin <= 0.0)
             blank = unsolved(program, "infeasible", reduced.lift(w))
             return ForceSolution(
-                blank.x,
-                blank.status,
-                blank.equality,
-                blank.linear,
-                blank.cones,
-                violation=-reduced.slack(w),
-                conflict=conflict[:1],
+                blank.x, blank.status, blank.equality, blank.linear, blank.cones,
+                violation=-reduced.slack(w), conflict=conflict[:1],
             )
         return _judged(reduced, w, np.zeros(len(program.d)), np.zeros((len(program.mu), 3)), 0, 0)
 
@@ -161,19 +156,7 @@ class Barrier:
         y[n] = 1.0 - 1.5 * min(reduced.slack(y[:n]), 0.0)
         last = 0.1 * self.least_margin / reduced.theta
         status, options, _, weights = _follow(
-            H,
-            g,
-            D,
-            reduced.d,
-            K,
-            reduced.k,
-            reduced.mu,
-            y,
-            y[n] / reduced.theta,
-            last,
-            -self.inside,
-            self.max_steps,
-            1.0,
+            H, g, D, reduced.d, K, reduced.k, reduced.mu, y, y[n] / reduced.theta, last, -self.inside, self.max_steps, 1.0
         )
         found = status in (compiled.STOPPED, compiled.SOLVED) and reduced.slack(y[:n]) > self.least_margin
         return found, y, int(options[3]), weights
@@ -185,19 +168,8 @@ class Barrier:
         begin = (size + 0.5 * float(w @ reduced.H @ w)) / reduced.theta
         constant = 0.5 * float(reduced.x0 @ reduced.program.H @ reduced.x0) + self.least_cost
         status, options, center, (linear, cones) = _follow(
-            reduced.H,
-            reduced.g,
-            reduced.D,
-            reduced.d,
-            reduced.K,
-            reduced.k,
-            reduced.mu,
-            w,
-            begin,
-            tolerance / reduced.theta,
-            -np.inf,
-            self.max_steps,
-            constant,
+            reduced.H, reduced.g, reduced.D, reduced.d, reduced.K, reduced.k, reduced.mu, w, begin,
+            tolerance / reduced.theta, -np.inf, self.max_steps, constant,
         )
         total = steps + int(options[3])
         linear, cones = linear * reduced.by_row, cones * reduced.by_cone.reshape(-1, 3)
@@ -264,15 +236,8 @@ def _refuted(reduced: _Reduced, y: Array, steps: int, weights: tuple[Array, Arra
     conflict = tuple(name for name, counts in zip(program.names, involved, strict=True) if counts)
     blank = unsolved(program, "infeasible", reduced.lift(y[:-1]))
     return ForceSolution(
-        blank.x,
-        "infeasible",
-        blank.equality,
-        linear * reduced.by_row,
-        cones * reduced.by_cone.reshape(-1, 3),
-        violation=max(float(-reduced.slack(y[:-1])), 0.0),
-        conflict=conflict,
-        iterations=steps,
-        start_iterations=steps,
+        blank.x, "infeasible", blank.equality, linear * reduced.by_row, cones * reduced.by_cone.reshape(-1, 3),
+        violation=max(float(-reduced.slack(y[:-1])), 0.0), conflict=conflict, iterations=steps, start_iterations=steps,
     )
 
 

@@ -151,7 +151,7 @@ class ProjectedDynamics:
 
     @cached_property
     def load(self) -> Array:
-        """H + M L v, (n,): the force that acceleration `outside` alone asks for."""
+        """h + M L v, (n,): the force that acceleration `outside` alone asks for."""
         result: Array = self.bias + self.M @ self.outside
         return result
 

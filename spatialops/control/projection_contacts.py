@@ -78,9 +78,7 @@ class HeldContact:
         if self.slide is not None:
             direction = array(self.slide, (3,), "slide", finite=True)
             if not (np.linalg.norm(direction) > 0.0 and self.pressed > 0.0 and self.half_lengths is None):
-                raise ArgumentError(
-                    "slide: needs a direction with a length, a positive pressed force, and no flat foot"
-                )
+                raise ArgumentError("slide: needs a direction with a length, a positive pressed force, and no flat foot")
         object.__setattr__(self, "name", self.name or f"contact of {self.node[0]}")
 
     @property

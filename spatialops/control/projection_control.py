@@ -119,9 +119,7 @@ class ControlState:
     def control_force(self) -> Array:
         """tau_c (n,) of [A] 17: the force in the null space of A that a complete task asks for."""
         Lambda = self.task.J @ self.dynamics.projection.P
-        wanted = np.linalg.pinv(Lambda, rcond=_RANK) @ (
-            self.goal - self.task.drift - self.task.J @ self.dynamics.outside
-        )
+        wanted = np.linalg.pinv(Lambda, rcond=_RANK) @ (self.goal - self.task.drift - self.task.J @ self.dynamics.outside)
         result: Array = self.dynamics.projection.P @ (self.dynamics.M @ wanted + self.dynamics.load)
         return result
 
@@ -142,11 +140,7 @@ class ControlState:
             return float(np.linalg.norm(matrix, 2)) if matrix.size else 0.0
 
         return Consistency(
-            len(self.half),
-            rank(J @ P, norm(J)),
-            len(J),
-            rank(G, norm(self.half)),
-            rank(T, norm(self.task_map) * norm(G)),
+            len(self.half), rank(J @ P, norm(J)), len(J), rank(G, norm(self.half)), rank(T, norm(self.task_map) * norm(G))
         )
 
 

@@ -92,9 +92,7 @@ class PoseTask:
         inverse, rate = vector_rates(x, omega)
         drift[:3] = inverse @ drift[:3] + rate @ omega
         J[:3] = inverse @ J[:3]
-        place = (
-            poses.positions[body] if frame is None else poses.positions[body] + poses.rotations[body] @ frame.position
-        )
+        place = poses.positions[body] if frame is None else poses.positions[body] + poses.rotations[body] @ frame.position
         return Motion(np.concatenate([x, place + turn @ np.asarray(self.node[1], dtype=np.float64)]), J, drift)
 
 
@@ -162,9 +160,7 @@ class Tracking:
     name : str
     """
 
-    def __init__(
-        self, task: Task, path: Path | Any, *, stiffness: Any = 100.0, damping: Any = None, name: str = ""
-    ) -> None:
+    def __init__(self, task: Task, path: Path | Any, *, stiffness: Any = 100.0, damping: Any = None, name: str = "") -> None:
         self.task, self.path = task, path if callable(path) else _fixed(array(path, (task.size,), "path", finite=True))
         self.stiffness = _gain(stiffness, task.size, "stiffness")
         if damping is None:

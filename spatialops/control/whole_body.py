@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -162,11 +163,7 @@ class WholeBodyController:
         rows, offsets, _ = grip.limits
         forces = np.hstack([np.zeros((len(rows), n + p)), rows])
         low = np.concatenate([-limits, np.zeros(len(cones)), -offsets])
-        return (
-            np.vstack([motors, cones, forces]),
-            low,
-            np.concatenate([limits, np.full(len(cones) + len(rows), np.inf)]),
-        )
+        return np.vstack([motors, cones, forces]), low, np.concatenate([limits, np.full(len(cones) + len(rows), np.inf)])
 
 
 def _daqp(
@@ -175,11 +172,7 @@ def _daqp(
     """Solve, or None. Equalities are eliminated first: daqp takes redundant ones for infeasible."""
     import daqp
 
-    (
-        left,
-        values,
-        right,
-    ) = np.linalg.svd(E)
+    left, values, right, = np.linalg.svd(E)
     rank = int((values > 1e-10 * values[0]).sum())
     x0 = (right[:rank].T / values[:rank]) @ (left[:, :rank].T @ e)
     if np.abs(E @ x0 - e).max() > 1e-8 * (1.0 + np.abs(e).max()):
