@@ -118,7 +118,7 @@ class ContactProblem:
         m = friction.size
         targets = array([] if self.loop_targets is None else self.loop_targets, (None,), "loop_targets", finite=True)
         links = _links(self.links, m, self.model, "links")
-        values = {
+        values: dict[str, Any] = {
             "q": array(self.q, (self.model.nq,), "q", finite=True),
             "velocity": array(self.velocity, (self.model.nv,), "velocity", finite=True),
             "links": links,

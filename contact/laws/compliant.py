@@ -49,7 +49,7 @@ class Compliant:
     damping : float
         N s/m.
     dissipation : float
-        Of Hunt and Crossley, s/m: the damping grows with depth, and what rebounds is 1 - 2/3 dissipation x speed, about.
+        Of Hunt and Crossley, s/m: the damping grows with depth; about 1 - 2/3 dissipation x speed rebounds.
     viscosity : float
         b, N s/m: the slope of friction at small slips; a contact that holds the force f creeps with f / b.
     solver : str or ConeSolver
@@ -114,9 +114,7 @@ class Compliant:
         load = share * scalar(gravity, "gravity", low=0.0, strict=True)
         stiffness = load / scalar(depth, "depth", low=0.0, strict=True)
         damping = 2.0 * scalar(damping_ratio, "damping_ratio", low=0.0) * float(np.sqrt(stiffness * share))
-        return cls(
-            stiffness=stiffness, damping=damping, viscosity=load / scalar(creep, "creep", low=0.0, strict=True)
-        )
+        return cls(stiffness=stiffness, damping=damping, viscosity=load / scalar(creep, "creep", low=0.0, strict=True))
 
     def forces(self, gaps: Array, velocities: Array, friction: Array) -> Array:
         """Forces (m, 3), N, along the frames, at gaps (m,) and velocities (m, 3) along them."""
@@ -143,10 +141,12 @@ class Compliant:
         p = found.z.reshape(-1, 3).copy()
         p[:, 0] = np.where(problem.kinds == DRY, 0.0, np.maximum(p[:, 0], 0.0))
         loops = held.impulses(problem.response.L[problem.n_loop_rows :].T @ p.ravel())
-        exact = cone_conditions(problem)
+        exact, given = cone_conditions(problem), float(np.abs(problem.velocities).max(initial=0.0))
+        whole_scale = max(given, float(np.abs(u).max(initial=0.0)))  # springs ask for velocities of their own
 
         def conditions(p: Array, u: Array) -> Array:
-            return exact(p, u + give * p + shift)
+            errors = exact(p, u + give * p + shift)
+            return errors * (given / whole_scale) if given > 0.0 else errors
 
         return judged(
             problem, p, loops, conditions, found.iterations, tolerance=self.tolerance, detail=found.status.message

@@ -83,7 +83,7 @@ def _solved(law: Law, problem: ContactProblem, time: float) -> LawSolution:
     if not solution.solved:
         raise SolverFailed(
             f"impact of {problem.n_contacts} contacts ({problem.phase}) at t = {time:.6g} s under {law!r}: residual "
-            f"{solution.residual:.2e}; {solution.detail}. Save it with error.problem.save(path) and try other laws on it",
+            f"{solution.residual:.2e}; {solution.detail}. Save it with error.problem.save(path)",
             problem,
             solution,
         )

@@ -23,7 +23,7 @@ from spatialops.contact.laws.viscous import Viscous
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.solve import solve
 from spatialops.errors import PainleveError, PainleveWarning, SolverFailed
-from spatialops.simulation.event_motion import STOPPED, Mechanics, Mode, Modes, Rows, frictionless
+from spatialops.simulation.event_motion import STOPPED, Mechanics, Mode, Modes, Rows, frictionless, slip_direction
 from spatialops.simulation.event_sight import Contacts
 
 TIED = 1e-8  # part of the accelerations without contacts below which one counts as none
@@ -37,8 +37,13 @@ class Verdict(NamedTuple):
     residual: float
 
 
-def decide(mechanics: Mechanics, time: float, q: Array, v: Array, contacts: Contacts) -> Verdict:
+def decide(
+    mechanics: Mechanics, time: float, q: Array, v: Array, contacts: Contacts, modes: Modes | None = None
+) -> Verdict:
     """What closed contacts do next.
+
+    Where they have `modes` already it is asked whether these still hold: contacts that have begun to slide do so, and
+    accelerations count from `TIED` on. Without, from a tenth of that: what has just been told apart stays apart.
 
     Raises
     ------
@@ -61,28 +66,25 @@ def decide(mechanics: Mechanics, time: float, q: Array, v: Array, contacts: Cont
         b = b + rows.L @ (rows.L.T @ p)
     if isinstance(mechanics.law, NoSlip):
         return _without_slip(rows, n_b, b, contacts)
-    return _with_friction(mechanics, time, rows, b, contacts)
+    return _with_friction(mechanics, time, rows, b, contacts, modes)
 
 
-def _with_friction(mechanics: Mechanics, time: float, rows: Rows, b: Array, contacts: Contacts) -> Verdict:
+def _with_friction(
+    mechanics: Mechanics, time: float, rows: Rows, b: Array, contacts: Contacts, modes: Modes | None
+) -> Verdict:
     n_b, m = mechanics.n_b, len(contacts.keys)
     held = Elimination(rows.L[:n_b], b[:n_b])
     L, b = held.reduce(rows.L[n_b:], b[n_b:])
     mu = np.zeros(m) if frictionless(mechanics.law) else contacts.friction.copy()
-    slip = contacts.velocities[:, 1:]
-    speed = np.hypot(slip[:, 0], slip[:, 1])
-    slides = (speed > STOPPED) & (mu > 0.0)
+    directions = _directions(contacts, modes or {})
+    slides = directions.any(axis=1) & (mu > 0.0)
     columns, normals = L.copy(), 3 * np.arange(m)
     for i in np.flatnonzero(slides):
-        columns[3 * i] -= mu[i] * (slip[i] / speed[i]) @ L[3 * i + 1 : 3 * i + 3]
+        columns[3 * i] -= mu[i] * directions[i] @ L[3 * i + 1 : 3 * i + 3]
     W, free = L @ columns.T, slides | (mu == 0.0)
     paradox = _no_p_matrix(W[np.ix_(normals, normals)], (L * L).sum(1)[normals], np.flatnonzero(slides))
-    tangents = np.concatenate([normals[free] + 1, normals[free] + 2])
-    size = max(float(np.diag(W).max(initial=0.0)), 1e-300)
-    W[tangents], W[:, tangents], W[tangents, tangents] = 0.0, 0.0, size
-    b = b.copy()
-    b[tangents] = 0.0
-    found = solve(ConeProblem(W, b, np.where(free, 0.0, mu)))
+    problem = _problem(W, b, mu, free)
+    found = solve(problem)
     names = ", ".join(dict.fromkeys(" on ".join(mechanics.scene.pair_names(k[0])) for k in contacts.keys))
     if paradox and not found.solved:
         raise PainleveError(
@@ -93,7 +95,7 @@ def _with_friction(mechanics: Mechanics, time: float, rows: Rows, b: Array, cont
         raise SolverFailed(
             f"accelerations of {m} contacts ({names}) at t = {time:.9g} s: residual {found.residual:.2e}; "
             f"{found.status.message}",
-            ConeProblem(W, b, np.where(free, 0.0, mu)),
+            problem,
             found,
         )
     if paradox:
@@ -104,20 +106,46 @@ def _with_friction(mechanics: Mechanics, time: float, rows: Rows, b: Array, cont
             ),
             stacklevel=2,
         )
-    w = (W @ found.z + b).reshape(m, 3)
-    return Verdict(_modes(contacts, found.z.reshape(m, 3), w, float(np.abs(b).max()), mu, slides), found.residual)
+    forces = np.zeros(3 * m)
+    forces[normals if isinstance(problem, MixedLCP) else slice(None)] = found.z
+    w = (W @ forces + b).reshape(m, 3)
+    limit = float(np.abs(b).max()) * (0.1 * TIED if modes is None else TIED)
+    directions[~slides] = 0.0
+    return Verdict(_modes(contacts, forces.reshape(m, 3), w, limit, mu, directions), found.residual)
 
 
-def _modes(contacts: Contacts, forces: Array, a: Array, scale: float, mu: Array, slides: Array) -> Modes:
+def _problem(W: Array, b: Array, mu: Array, free: Any) -> MixedLCP | ConeProblem:
+    """The exact cone's problem, without rows for the friction of those in `free`; an LCP where it is all of them."""
+    normals = 3 * np.arange(len(mu))
+    if free.all():
+        return MixedLCP(W[np.ix_(normals, normals)], b[normals])
+    tangents = np.concatenate([normals[free] + 1, normals[free] + 2])
+    W, b = W.copy(), b.copy()
+    W[tangents], W[:, tangents], b[tangents] = 0.0, 0.0, 0.0
+    W[tangents, tangents] = max(float(np.diag(W).max(initial=0.0)), 1e-300)
+    return ConeProblem(W, b, np.where(free, 0.0, mu))
+
+
+def _directions(contacts: Contacts, modes: Modes) -> Array:
+    """Unit directions (m, 2) of those that slide along the tangents, zeros for others."""
+    slip = contacts.velocities[:, 1:]
+    speed = np.hypot(slip[:, 0], slip[:, 1])[:, None]
+    directions = np.where(speed > STOPPED, slip / np.where(speed > 0.0, speed, 1.0), 0.0)
+    for i, key in enumerate(contacts.keys):
+        if key in modes and not modes[key].sticks and modes[key].direction.any():
+            directions[i] = slip_direction(contacts, i, modes[key].direction)
+    return directions
+
+
+def _modes(contacts: Contacts, forces: Array, a: Array, limit: float, mu: Array, directions: Array) -> Modes:
     """Modes from the solution: who is not accelerated apart stays closed, who is not accelerated sideways sticks."""
-    limit, modes = TIED * scale, Modes()
+    modes = Modes()
     for i, key in enumerate(contacts.keys):
         if a[i, 0] > limit:
             continue
         tangents = contacts.frames[i, 1:]
-        if slides[i]:
-            slip = contacts.velocities[i, 1:]
-            modes[key] = Mode(False, slip / np.hypot(*slip) @ tangents)
+        if directions[i].any():
+            modes[key] = Mode(False, directions[i] @ tangents)
         elif mu[i] == 0.0:
             modes[key] = Mode(False, np.zeros(3))
         elif np.hypot(*a[i, 1:]) <= limit:

@@ -177,7 +177,8 @@ class Mechanics:
             return np.zeros(0)
         self.span.put_terms()
         at, g, rates = self.scene.loops, self.scene.model.gravity, np.empty(self.n_b)
-        closure_accelerations(at.ints, at.floats, at.term_ints, self.span.terms, (-g[0], -g[1], -g[2]), self.work, rates)
+        base = (-g[0], -g[1], -g[2])
+        closure_accelerations(at.ints, at.floats, at.term_ints, self.span.terms, base, self.work, rates)
         return rates
 
     def independent(self, q: Array) -> tuple[IntArray, Array]:
@@ -195,6 +196,13 @@ class Mechanics:
         ints[:, row] = number[ints[:, row]]
         chosen = ints[:, row] >= 0
         return ints[chosen], self.span.terms[chosen]
+
+    def opening(self, q: Array) -> float:
+        """Largest error of a closure, m or rad."""
+        if not self.n_b:
+            return 0.0
+        self.span.place(q)
+        return float(np.abs(self.span.errors(q)).max())
 
     def push(self, L: Array, p: Array) -> Array:
         """M^-1 G^T p, (nv,)."""
@@ -310,18 +318,20 @@ def slip_direction(contacts: Contacts, i: int, last: Array) -> Array:
     """Unit direction (2,) of the slip along the tangents, on the side of where it went before.
 
     Where the slip has just passed zero it points backwards; friction goes on as before, so that the motion is smooth in
-    the step in which it stops, and its end can be found.
+    the step in which it stops, and its end can be found. A slip slower than `SLOW` keeps the direction it had or began
+    with: what is across it would die down at the rate mu g / |slip|, faster than steps could follow.
     """
     before = contacts.frames[i, 1:] @ last
     slip = contacts.velocities[i, 1:]
     speed = float(np.hypot(*slip))
-    if speed <= STOPPED:
+    if speed <= SLOW:
         size = float(np.hypot(*before))
         return np.asarray(before / size if size > 0.0 else before)
     return np.asarray(slip / speed if slip @ before >= 0.0 else -slip / speed)
 
 
 STOPPED = 1e-9  # m/s: a slip that has no direction
+SLOW = 1e-5  # m/s: one that has no time to change it
 
 
 def _forces(L: Array, columns: Array, rates: Array, normal: list[bool]) -> tuple[Array, bool, float]:
@@ -332,12 +342,15 @@ def _forces(L: Array, columns: Array, rates: Array, normal: list[bool]) -> tuple
     if not len(rates):
         return np.zeros(0), True, 0.0
     size = np.sqrt(np.einsum("ij,ij->i", L, L))
+    moving = int((size > 1e-10 * size.max()).sum())
     size[size == 0.0] = 1.0
     K = (L / size[:, None]) @ (columns / size[:, None]).T
     b = -rates / size
     f, _, rank, _ = np.linalg.lstsq(K, b, rcond=_RANK)
-    determined = int(rank) == len(b)
-    f += np.linalg.lstsq(K, b - K @ f, rcond=_RANK)[0]
+    determined = int(rank) >= moving
+    left = b - K @ f
+    if np.abs(left).max() > 1e-13 * np.abs(b).max():
+        f += np.linalg.lstsq(K, left, rcond=_RANK)[0]
     pushes = np.array(normal, dtype=bool)
     if not determined and pushes.any() and f[pushes].min() < -1e-9 * np.abs(f).max():
         f = _pushing(K, b, pushes)
@@ -346,7 +359,7 @@ def _forces(L: Array, columns: Array, rates: Array, normal: list[bool]) -> tuple
     return f / size, determined, residual
 
 
-def _pushing(K: Array, b: Array, pushes: Array) -> Array:
+def _pushing(K: Array, b: Array, pushes: Any) -> Array:
     """The smallest forces whose normal ones push."""
     weight = 1e-7
     both = np.hstack([K, -K[:, ~pushes]])

@@ -101,7 +101,9 @@ class Sight:
         self._work = np.zeros((scene.model.nv, layout.WORK_COLUMNS))
         self._moved = np.zeros(scene.model.nq)
         widths = scene.geom_floats[:, col.GEOM_WIDTH]
-        self.widths = np.array([min(widths[a], widths[b]) for a, b in scene.pairs]).reshape(-1)
+        flat = scene.geom_ints[:, col.GEOM_SHAPE] == col.HALF_SPACE
+        # Nothing gets through a half-space unseen: depth in it only grows.
+        self.widths = np.array([np.inf if flat[b] else min(widths[a], widths[b]) for a, b in scene.pairs]).reshape(-1)
 
     def look(self, q: Array, v: Array, limit: float) -> Contacts:
         """Contacts with gaps up to `limit`, with frames and velocities."""

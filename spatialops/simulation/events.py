@@ -8,7 +8,7 @@ step itself, so that the state there is as accurate as any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,19 +17,25 @@ import scipy
 
 from spatialops._arrays import Array
 from spatialops.contact.laws.compliant import Compliant
+from spatialops.contact.laws.cone import Cone
+from spatialops.contact.laws.coulomb import Coulomb
+from spatialops.contact.laws.frictionless import Frictionless
 from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.laws.solution import Law
+from spatialops.contact.laws.viscous import Viscous
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation.event_impact import impact
 from spatialops.simulation.event_log import Event
-from spatialops.simulation.event_modes import decide
-from spatialops.simulation.event_motion import REACH, STOPPED, LostContact, Mechanics, Mode, Modes, Motion
+from spatialops.simulation.event_modes import Verdict, decide
+from spatialops.simulation.event_motion import REACH, SLOW, LostContact, Mechanics, Mode, Modes, Motion
+from spatialops.simulation.event_passing import Passing
 from spatialops.simulation.event_runge_kutta import RungeKutta
-from spatialops.simulation.event_sight import HASTE, Contacts, Key, Sight
+from spatialops.simulation.event_sight import Contacts, Key, Sight
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.time import EventDriven
 from spatialops.tree.state import State
 
+LAWS = (Coulomb, Cone, NoSlip, Frictionless, Viscous, Compliant)
 TOUCH = 1e-8  # m: gap below which a contact may be closed
 _STILL = 1e-9  # m/s, times 1 + the largest velocity: normal speeds that count as none
 _MOST_EVENTS = 100  # at one instant
@@ -53,6 +59,9 @@ class Engine:
     def __init__(self, scene: Scene, law: Law, options: EventDriven, dt: float, threshold: float) -> None:
         if any(loop.rate is not None for loop in scene.loops.items):
             raise ArgumentError("time: closures with prescribed rates are for TimeStepping only")
+        if not isinstance(law, LAWS):
+            names = ", ".join(known.__name__ for known in LAWS)
+            raise ArgumentError(f"law: {law!r} has no form for accelerations; EventDriven takes {names}")
         self.scene, self.law, self.options, self.dt, self.threshold = scene, law, options, dt, threshold
         self.sight = Sight(scene)
         self.control: Callable[[float, Array, Array], Array] = lambda time, q, v: np.zeros(scene.model.nv)
@@ -60,7 +69,7 @@ class Engine:
         self.rule = RungeKutta(scene.model.tree, options.method, options.tolerance)
         self.log: list[Event] = []
         self.impacts: list[tuple[float, Contacts, Array, list[float]]] = []
-        self.residual, self.steps, self.evaluations = 0.0, 0, 0
+        self.residual, self.steps, self.evaluations, self.decisions = 0.0, 0, 0, 0
 
     def begin(self, state: State) -> None:
         """Take up a state; contacts that are closed there are found at the next `advance`."""
@@ -68,21 +77,26 @@ class Engine:
         self.modes: Modes = {}
         self.h = self.dt
         self._instant, self._here = state.time, 0
+        self._now: Moment | None = None
 
     def advance(self, end: float) -> None:
         """Go on to a time."""
-        self._left = self.options.max_impacts
+        self._left, self._now = self.options.max_impacts, None
         self._settle(quiet=not self.steps)
         while end - self.time > 1e-14 * max(1.0, abs(end)):
             self._step(min(self.h, end - self.time), end)
         self.time = end
 
+    def present(self) -> Motion:
+        """The motion now."""
+        return self.mechanics.motion(self.time, self.q, self.v, self.modes)
+
     # -------------------------------------------------------------------------------------------------- a step
     def _step(self, h: float, end: float) -> None:
-        start = self._moment(self.time, self.q, self.v)
-        rigid = self.options.method == "rk4"
+        start = self._now or self._moment(self.time, self.q, self.v)
+        passing = Passing(self.sight, self.q, self.v, {key[0] for key in self.modes})
+        rigid, h = self.options.method == "rk4", min(h, passing.longest())
         while True:
-            h = min(h, self._safe(self.q, self.v))
             if h < 1e-13 * max(1.0, abs(self.time)):
                 raise ContactError(
                     f"the step has shrunk to nothing at t = {self.time:.9g} s: forces or accelerations grow without "
@@ -99,9 +113,14 @@ class Engine:
             if error > 1.0 and not rigid:
                 h *= max(0.2, 0.9 * error**-0.2)
                 continue
-            safe = self._safe_between(start, later)
+            speeds = passing.speeds_at(later.q, later.v)
+            safe = passing.longest(speeds)
             if safe < 0.99 * h:
                 h = 0.5 * (safe + 0.5 * h)
+                continue
+            x = passing.suspicion(later.q, later.v, h, speeds)
+            if x is not None and self._touches(start, x * h):
+                h *= x
                 continue
             break
         if not rigid:
@@ -124,6 +143,11 @@ class Engine:
         q, v = self.mechanics.project(step.q, step.v, self.modes)
         return self._moment(start.time + h, q, v), step.error
 
+    def _touches(self, start: Moment, h: float) -> bool:
+        """Whether a gap has closed a time h later."""
+        watched = self._reach(start, h)[0].watched
+        return any(mark[0] == "impact" and value < 0.0 for mark, value in watched.items())
+
     def _acceleration(self, time: float, q: Array, v: Array) -> Array:
         self.evaluations += 1
         return self.mechanics.motion(time, q, v, self.modes).a
@@ -134,18 +158,18 @@ class Engine:
 
     def _accept(self, moment: Moment) -> None:
         self.time, self.q, self.v = moment.time, moment.q, moment.v
-        self.motion = moment.motion
+        self._now = moment
         self.mechanics.remember(moment.motion.contacts)
         self.steps += 1
         self.residual = max(self.residual, moment.motion.residual)
 
-    def _turn(self, motion: Motion) -> None:
+    def _turn(self, motion: Motion, stopping: Collection[Key] = ()) -> None:
         """Keep directions of sliding contacts up with the slip."""
         contacts = motion.contacts
         for i, key in enumerate(contacts.keys):
             slip = contacts.velocities[i, 1:]
             speed = float(np.hypot(*slip))
-            if key in self.modes and not self.modes[key].sticks and speed > STOPPED:
+            if key in self.modes and key not in stopping and not self.modes[key].sticks and speed > SLOW:
                 self.modes[key] = Mode(False, slip / speed @ contacts.frames[i, 1:])
 
     # -------------------------------------------------------------------------------------------------- the watch
@@ -167,9 +191,8 @@ class Engine:
                 limit = float(contacts.friction[i] * forces[i, 0])
                 watched["slip", key] = (limit - float(np.hypot(*forces[i, 1:]))) / largest + 1e-11
         if self.modes and not motion.determined:
-            verdict = decide(self.mechanics, time, q, v, contacts)
-            same = verdict.modes.keys() == self.modes.keys()
-            same = same and all(verdict.modes[key].sticks == mode.sticks for key, mode in self.modes.items())
+            modes = self._decide(time, q, v, contacts, self.modes).modes
+            same = all(key in modes and (modes[key].sticks or not mode.sticks) for key, mode in self.modes.items())
             watched["doubt", None] = 1.0 if same else -1.0
         watched.update(self._gaps(q, v))
         return watched
@@ -186,21 +209,6 @@ class Engine:
             mark = ("impact", key[0])
             gaps[mark] = min(value, gaps.get(mark, value))
         return gaps
-
-    def _safe(self, q: Array, v: Array) -> float:
-        """Longest step, s, in which no pair passes through another unseen ([J. Mirtich's bound])."""
-        gaps, speeds = self.sight.far(q, v, {key[0] for key in self.modes})
-        reach = np.where(np.isfinite(gaps), np.maximum(gaps, 0.0), 0.0) + 0.5 * self.sight.widths
-        with np.errstate(divide="ignore"):
-            return float(np.min(np.where(speeds > 0.0, reach / (HASTE * speeds), np.inf), initial=np.inf))
-
-    def _safe_between(self, start: Moment, later: Moment) -> float:
-        """The same with the speeds at the end of a step."""
-        gaps, _ = self.sight.far(start.q, start.v, {key[0] for key in self.modes})
-        _, speeds = self.sight.far(later.q, later.v, set(range(len(gaps))))
-        reach = np.where(np.isfinite(gaps), np.maximum(gaps, 0.0), 0.0) + 0.5 * self.sight.widths
-        with np.errstate(divide="ignore"):
-            return float(np.min(np.where(speeds > 0.0, reach / (HASTE * speeds), np.inf), initial=np.inf))
 
     # -------------------------------------------------------------------------------------------------- events
     def _meet(self, start: Moment, later: Moment, h: float, passed: list[Mark]) -> None:
@@ -221,19 +229,9 @@ class Engine:
         moment = known[beyond if beyond - x <= 1e-9 else x]
         due = [mark for mark in passed if moment.watched.get(mark, 1.0) <= 1e-9 * abs(later.watched[mark])]
         self._accept(moment)
-        self._turn_back(moment.motion)
+        self._turn(moment.motion, {key for kind, key in due if kind == "stick"})
         self._count()
         self._happen(moment.motion, due or passed)
-
-    def _turn_back(self, motion: Motion) -> None:
-        """Directions at an event, but for slips that end there."""
-        kept = dict(self.modes)
-        self._turn(motion)
-        for i, key in enumerate(motion.contacts.keys):
-            if float(kept[key].direction @ self.modes[key].direction) < 0.0 or np.hypot(
-                *motion.contacts.velocities[i, 1:]
-            ) < 1e-6 * (1.0 + np.abs(self.v).max()):
-                self.modes[key] = kept[key]
 
     def _count(self) -> None:
         """Refuse events without end at one instant."""
@@ -248,7 +246,7 @@ class Engine:
         if kinds & {"impact", "doubt"}:
             self._settle()
             return
-        before = dict(self.modes)
+        before, self._now = dict(self.modes), None
         index = {key: i for i, key in enumerate(motion.contacts.keys)}
         for kind, key in due:
             if kind == "separation":
@@ -269,8 +267,7 @@ class Engine:
         """Slips that have come to zero: they stick if friction can hold them, else they go on the other way."""
         contacts = motion.contacts
         index = {key: i for i, key in enumerate(contacts.keys)}
-        slow = STOPPED * (1.0 + float(np.abs(self.v).max()))
-        stopped = [key for key in keys if np.hypot(*contacts.velocities[index[key], 1:]) <= 1e3 * slow]
+        stopped = [key for key in keys if np.hypot(*contacts.velocities[index[key], 1:]) <= SLOW]
         for key in keys:
             if key not in stopped:  # it has turned by a right angle without stopping
                 slip = contacts.velocities[index[key], 1:]
@@ -281,22 +278,26 @@ class Engine:
         for key in stopped:
             trial[key] = Mode(True, np.zeros(3))
         q, v = self.mechanics.project(self.q, self.v, trial)
-        verdict = decide(self.mechanics, self.time, q, v, self.mechanics.closed(q, v, self.modes))
+        verdict = self._decide(self.time, q, v, self.mechanics.closed(q, v, self.modes))
         self.q, self.v = q, v
         self.modes = {key: verdict.modes[key] for key in self.modes if key in verdict.modes}
         self.residual = max(self.residual, verdict.residual)
 
     def _open(self, keys: list[Key]) -> None:
-        before = dict(self.modes)
+        before, self._now = dict(self.modes), None
         for key in keys:
             self.modes.pop(key, None)
         self._report(before, {"separation"})
+
+    def _decide(self, time: float, q: Array, v: Array, contacts: Contacts, modes: Modes | None = None) -> Verdict:
+        self.decisions += 1
+        return decide(self.mechanics, time, q, v, contacts, modes)
 
     def _settle(self, quiet: bool = False) -> None:
         """Impacts of what touches and approaches, then the modes of what stays."""
         if isinstance(self.law, Compliant):
             return
-        before = dict(self.modes)
+        before, self._now = dict(self.modes), None
         for _ in range(_MOST_EVENTS):
             found = self.sight.look(self.q, self.v, REACH)
             touching = np.array([gap <= TOUCH or key in self.modes for gap, key in zip(found.gaps, found.keys)], bool)
@@ -312,7 +313,7 @@ class Engine:
         else:
             raise ContactError(f"impacts do not end at t = {self.time:.9g} s")
         closed = contacts.take(np.flatnonzero(contacts.velocities[:, 0] <= still))
-        verdict = decide(self.mechanics, self.time, self.q, self.v, closed)
+        verdict = self._decide(self.time, self.q, self.v, closed)
         self.residual = max(self.residual, verdict.residual)
         self.modes = verdict.modes
         self.mechanics.remember(closed)
@@ -326,7 +327,7 @@ class Engine:
             return False
         rough = (contacts.friction > 0.0) & (np.abs(contacts.velocities[:, 0]) <= _STILL)
         slip = np.hypot(contacts.velocities[:, 1], contacts.velocities[:, 2])
-        return bool((slip[rough] > 1e-8).any()) and any(not mode.sticks for mode in self.modes.values())
+        return bool((slip[rough] > 1e-8).any())
 
     def _collide(self, contacts: Contacts, speed: float, before: Modes) -> None:
         self._left -= 1
@@ -352,7 +353,11 @@ class Engine:
         for key in contacts.keys:
             u = after.velocities[index[key]] if key in index else np.array([1.0, 0.0, 0.0])
             now.append("open" if u[0] > still else "stick" if np.hypot(u[1], u[2]) <= 1e-8 else "slip")
-        self.modes = {key: mode for key, mode in self.modes.items() if key in contacts.keys}
+        self.modes = {
+            key: Mode(mode == "stick", np.zeros(3))
+            for key, mode in zip(contacts.keys, now, strict=True)
+            if mode != "open"
+        }
         energies = (hit.before, hit.after)
         self.log.append(Event(self.time, "impact", names, was, tuple(now), speed, energies))
         self.impacts.append(

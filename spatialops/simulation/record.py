@@ -19,6 +19,7 @@ from spatialops.contact.certificate import UNITS, Certificate, certify_contacts
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import AssetError, RecordError, SpatialOpsError
 from spatialops.simulation import _layout as at
+from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.tables import Tables
 from spatialops.tree.model import Model
@@ -124,6 +125,11 @@ class Record:
         friction = self.scene.pair_values[self.hits[:, at.HIT_PAIR].astype(np.int64), PAIR_FRICTION]
         impulses = np.column_stack([normal, along, np.zeros(len(along))])
         return certify_contacts(impulses, friction, gap=gap, residual=residual)
+
+    @property
+    def log(self) -> EventLog:
+        """What happened when, of a run with `EventDriven`; impacts of others are in `events`."""
+        return EventLog.from_data(self.metadata.get("log", ()))
 
     def summary(self) -> dict[str, Any]:
         """Figures of the run in plain numbers, for people and for JSON."""
@@ -295,7 +301,7 @@ class RecordBuilder:
             "position_projections": int(t.control[at.PROJECTIONS]),
             "solver_fallbacks": fallbacks,
             "effort_clipped": clipped,
-            "versions": _versions(),
+            "versions": versions(),
         }
         return Record(
             scene=self.scene,
@@ -322,7 +328,8 @@ class RecordBuilder:
         )
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of Python and the packages that results depend on."""
     found = {"python": platform.python_version()}
     for name in ("spatialops", "numpy", "numba", "scipy"):
         try:

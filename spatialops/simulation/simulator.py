@@ -7,7 +7,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -40,12 +40,17 @@ from spatialops.simulation.record import Record, RecordBuilder
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.step import advance, start
 from spatialops.simulation.tables import Tables, allocate
+from spatialops.simulation.time import EventDriven, TimeStepping, check_time
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
+
+if TYPE_CHECKING:
+    from spatialops.simulation.event_run import Course
 
 INTEGRATORS = {"semi-implicit": at.SEMI_IMPLICIT, "moreau": at.MOREAU, "rk4": at.RK4}
 CERTIFY = ("raise", "warn", "off", "full")
 _CERTIFIED = 1e-8  # residual that certificates must reach
+_STEPPING = TimeStepping()
 _CHUNK = 2000  # steps a call of the compiled loop: short enough for a progress bar and Ctrl-C
 
 Controller = Callable[[float, State, ContactSet], Any]
@@ -151,6 +156,9 @@ class Simulator:
         Whether the dry friction of joints acts.
     clip_effort : bool
         Whether `tau` and what controllers return is cut to the model's effort limits.
+    time : TimeStepping or EventDriven
+        Steps of a contact problem each, or smooth motion from event to event: see docs/time.md. `integrator`,
+        `margin` and the fast loop belong to the first; the second logs its events in `Record.log`.
 
     Attributes
     ----------
@@ -188,6 +196,7 @@ class Simulator:
         stop_restitution: Any = 0.0,
         dry_friction: bool = True,
         clip_effort: bool = True,
+        time: TimeStepping | EventDriven = _STEPPING,
     ) -> None:
         if not isinstance(scene, Scene):
             raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
@@ -219,6 +228,7 @@ class Simulator:
         self.certify = certify
         self.depth_limit = scalar(depth_limit, "depth_limit", low=0.0)
         self.loop_limit = scalar(loop_limit, "loop_limit", low=0.0)
+        self.time = check_time(time)
         self.redundant_rows: tuple[str, ...] = ()
         self._left: FramesLeft | None = None
         self._loops = scene.loops
@@ -232,6 +242,13 @@ class Simulator:
         self._settings[at.WIDTH] = scene.least_width
         if isinstance(self.law, Compliant):  # nothing is rigid: no impacts, and depth is what bears a load
             self._settings[[at.THRESHOLD, at.DEPTH]] = 1e300
+        if isinstance(self.time, EventDriven):
+            if len(self._joints.ints):
+                raise ArgumentError(
+                    "time: EventDriven has no stops and no dry friction of joints, and this model has some; leave them "
+                    "out with joint_limits=False, dry_friction=False"
+                )
+            self._course()  # refuses what it cannot take
         compiled = self.law is None and isinstance(self.formulation, OperationalSpace) and solver == "auto"
         table = scene.pair_table
         self._newton = (table.newton | (restitution == "newton")) & ~table.poisson
@@ -260,6 +277,8 @@ class Simulator:
             If a contact problem could not be solved or the certificate fails.
         """
         checked = self._checked(state)
+        if isinstance(self.time, EventDriven):
+            return self._step_by_events(checked, self._forces(tau))
         self._look_for_loops()
         t = self._single
         self._clipped[:] = 0
@@ -336,6 +355,8 @@ class Simulator:
         self.fallbacks, self._memory = 0, Memory()
         begin = self._checked(self.scene.state if state is None else state)
         self._clipped[:] = 0
+        if isinstance(self.time, EventDriven):
+            return self._run_by_events(begin, n_steps, controller, record_every, progress)
         self._look_for_loops()
         varying = any(callable(loop.rate) for loop in self._loops.items)
         chunk = 1 if controller or varying or self.certify == "full" else min(_CHUNK, max(n_steps, 1))
@@ -368,8 +389,54 @@ class Simulator:
         clipped = {names(int(k)): int(self._clipped[k]) for k in np.flatnonzero(self._clipped)}
         return builder.record(t, fallbacks=self.fallbacks, clipped=clipped)
 
+    def _course(self) -> Course:
+        from spatialops.simulation.event_run import Course, Limits  # with more of SciPy
+
+        law = self.law or Coulomb(formulation=self.formulation, solver=self.solver)
+        limits = Limits(self.certify, self.depth_limit, self.loop_limit)
+        threshold = float(self._settings[at.THRESHOLD])
+        return Course(self.scene, law, cast(EventDriven, self.time), self.dt, threshold, limits)
+
+    def _step_by_events(self, state: State, tau: Array) -> tuple[State, StepInfo]:
+        course = self._course()
+        course.begin(state)
+        course.drive(lambda time, now, contacts: tau, self._forces)
+        course.advance(state.time + self.dt)
+        self.redundant_rows = course.redundant
+        motion = course.engine.present()
+        return course.state(), StepInfo(
+            contacts=course.contacts(),
+            events=course.events(),
+            residual=course.engine.residual,
+            penetration=course.depth(),
+            pivots=0,
+            loop_forces=motion.loop_forces,
+            closure_error=course.opening(),
+            stop_impulses=np.zeros(self.scene.model.nv),
+            dry_impulses=np.zeros(self.scene.model.nv),
+            clipped=self._clipped > 0,
+            moments=np.zeros((len(course.contacts()), 3)),
+        )
+
+    def _run_by_events(
+        self, state: State, n_steps: int, controller: Controller | None, record_every: int, progress: bool
+    ) -> Record:
+        course = self._course()
+        course.begin(state)
+        self.redundant_rows = course.redundant
+        course.keep()
+        with _progress(n_steps, progress) as bar:
+            for i in range(1, n_steps + 1):
+                course.drive(controller, self._forces)
+                course.advance(state.time + i * self.dt)
+                if i % record_every == 0:
+                    course.keep()
+                bar.update(1)
+        return course.record(self._options(), n_steps)
+
     def _options(self) -> dict[str, Any]:
         return {
+            "time": repr(self.time),
             "dt": self.dt,
             "integrator": self.integrator,
             "formulation": repr(self.formulation),
@@ -398,8 +465,9 @@ class Simulator:
     def _checked(self, state: Any) -> State:
         """The state, checked; one beyond a joint's limits is refused as far as no step can have left it there."""
         checked = checked_state(state, self.scene.model)
-        fault = outside_limits(self.scene.model, checked.q, self.depth_limit) if self.joint_limits else ""
-        if fault and self.certify == "raise":
+        exact = self.joint_limits and self.certify == "raise" and not isinstance(self.law, Compliant)
+        fault = outside_limits(self.scene.model, checked.q, self.depth_limit) if exact else ""
+        if fault:
             raise ArgumentError(f"state: {fault}; start within them, or simulate with joint_limits=False")
         return checked
 

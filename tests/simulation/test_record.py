@@ -28,6 +28,7 @@ ARRAYS = (
     "events",
     "closure_errors",
     "loop_forces",
+    "moments",
 )
 
 

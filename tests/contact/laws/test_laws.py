@@ -290,7 +290,13 @@ def test_no_law_claims_an_impossible_problem():
 
 def test_names_and_bad_input(rng):
     assert {type(check_law(name)) for name in LAWS} == {
-        Coulomb, Cone, Convex, NoSlip, Frictionless, MaxDissipation, Viscous
+        Coulomb,
+        Cone,
+        Convex,
+        NoSlip,
+        Frictionless,
+        MaxDissipation,
+        Viscous,
     }
     law = NoSlip(hold="all")
     assert check_law(law) is law
