@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples import compare_formulations, four_bar, load_robot, pendulum_collisions, shapes
+from examples import compare_formulations, four_bar, grasp, load_robot, pendulum_collisions, shapes
 from spatialops.simulation import load_record
 
 
@@ -88,3 +88,13 @@ def test_load_robot(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "nv=9" in printed
     assert "1 closures" in printed
+
+
+@pytest.mark.compiled
+def test_grasp(capsys: pytest.CaptureFixture[str]) -> None:
+    sags = grasp.main(steps=20)
+    assert sags["no-slip"] <= 1e-12
+    assert sags["coulomb"] <= 1e-3
+    printed = capsys.readouterr().out
+    assert "Lemke: 216 unknowns" in printed
+    assert "no slip: 36 unknowns, 5 pivots" in printed
