@@ -23,9 +23,18 @@ import numpy as np
 from spatialops._arrays import Array, scalar, whole
 from spatialops.contact.cone.ladder import ConeSolver, check_cone_solver
 from spatialops.contact.cone.problem import ConeProblem
-from spatialops.contact.laws.cone import cone_conditions, without_closures
-from spatialops.contact.laws.solution import TOLERANCE, LawSolution, checked_problem, judged
+from spatialops.contact.laws.cone import cone_conditions, load_dry, without_closures
+from spatialops.contact.laws.solution import (
+    TOLERANCE,
+    LawSolution,
+    checked_problem,
+    finite_friction,
+    judged,
+    unit_compliance,
+    without_moments,
+)
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import CONTACT, DRY
 from spatialops.contact.solve import solve
 
 
@@ -119,13 +128,18 @@ class Compliant:
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve, from impulses `warm_start` (m, 3) if that helps."""
-        start = checked_problem(problem, warm_start)
+        start = without_moments(self, checked_problem(problem, warm_start), problem)
+        finite_friction(self, problem)
         give, shift = self._give(problem)
         held, W, u = without_closures(problem)
         u = (u.reshape(-1, 3) + shift).ravel()
-        found = solve(ConeProblem(W + np.diag(give.ravel()), u, problem.friction), self.solver, start)
+        W, u = load_dry(problem, W + np.diag(give.ravel()), u, unit_compliance(problem))
+        friction = np.where(problem.kinds == DRY, 1.0, problem.friction)
+        if start is not None and problem.has_joints:
+            start[:, 0] += np.where(problem.kinds == DRY, problem.dry, 0.0)
+        found = solve(ConeProblem(W, u, friction), self.solver, start)
         p = found.z.reshape(-1, 3).copy()
-        p[:, 0] = np.maximum(p[:, 0], 0.0)
+        p[:, 0] = np.where(problem.kinds == DRY, 0.0, np.maximum(p[:, 0], 0.0))
         loops = held.impulses(problem.response.L[problem.n_loop_rows :].T @ p.ravel())
         exact, given = cone_conditions(problem), float(np.abs(problem.velocities).max(initial=0.0))
         whole_scale = max(given, float(np.abs(u).max(initial=0.0)))  # springs ask for velocities of their own
@@ -151,4 +165,5 @@ class Compliant:
         slope = self.stiffness * problem.rest + damping
         give[:, 0], give[:, 1:] = 1.0 / (s * slope), 1.0 / (s * self.viscosity)
         shift[:, 0] = self.stiffness * problem.gaps / slope - problem.closing
+        give[problem.kinds != CONTACT] = shift[problem.kinds != CONTACT] = 0.0  # the ground gives way, joints do not
         return give, shift

@@ -18,21 +18,26 @@ import scipy
 
 from spatialops._arrays import Array, scalar
 from spatialops.contact.laws.elimination import Elimination
+from spatialops.contact.laws.no_slip import normals_and_dry, with_dry_friction
 from spatialops.contact.laws.pivoting import pivot
 from spatialops.contact.laws.solution import (
     TOLERANCE,
     LawSolution,
     checked_problem,
+    finite_friction,
     judged,
     normal_errors,
+    of_joints_too,
     unit_compliance,
+    without_moments,
 )
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import CONTACT, DRY
 
 
 @dataclass(frozen=True, kw_only=True)
 class Viscous:
-    """No dry friction: a drag proportional to the slip, whether the contact presses or not.
+    """No dry friction between bodies: a drag proportional to the slip, whether the contact presses or not.
 
     Parameters
     ----------
@@ -68,12 +73,14 @@ class Viscous:
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve; contacts that push in `warm_start` (m, 3) are tried first."""
-        start = checked_problem(problem, warm_start)
+        start = without_moments(self, checked_problem(problem, warm_start), problem)
+        finite_friction(self, problem)
         n_b, L, u = problem.n_loop_rows, problem.response.L, problem.velocities
         per_slip = self.impulse_per_slip(problem)
         held = Elimination(L[:n_b], u[:n_b])
         rows, u = held.reduce(L[n_b:], u[n_b:])
-        N, u_n = rows[::3], u[::3]
+        chosen = normals_and_dry(problem)
+        N, u_n = rows[chosen], u[chosen]
         T, u_t = rows.reshape(-1, 3, rows.shape[1])[:, 1:].reshape(-1, rows.shape[1]), u.reshape(-1, 3)[:, 1:].ravel()
         K = np.repeat(per_slip, 2)
         H = np.eye(rows.shape[1]) + T.T @ (K[:, None] * T)
@@ -82,21 +89,27 @@ class Viscous:
         active = () if start is None else np.flatnonzero(start[:, 0] > 0.0)
         lengths, scale = np.sqrt(np.einsum("ij,ij->i", N, N)), float(np.abs(u).max(initial=0.0))
         N_dragged = scipy.linalg.solve_triangular(factor, N.T, lower=True).T
-        found = pivot(N_dragged, u_n + N @ dragged, active, lengths=lengths, scale=scale)
-        y = dragged + scipy.linalg.cho_solve((factor, True), N.T @ found.p)
+        along = np.zeros(problem.n_contacts)
+        if (problem.kinds == DRY).any():
+            found, along = with_dry_friction(problem, N_dragged, u_n + N @ dragged)
+        else:
+            found = pivot(N_dragged, u_n + N @ dragged, active, lengths=lengths, scale=scale)
+        y = dragged + scipy.linalg.cho_solve((factor, True), rows[::3].T @ found.p + rows[1::3].T @ along)
         impulses = np.column_stack([found.p, (-K * (u_t + T @ y)).reshape(-1, 2)])
+        impulses[:, 1] += along
         loops = held.impulses(L[n_b:].T @ impulses.ravel())
         s = unit_compliance(problem)
 
         def conditions(p: Array, u: Array) -> Array:
             # As a velocity where the drag is weak, as an impulse times s where it is strong.
             misses = np.hypot(*(p[:, 1:] + per_slip[:, None] * u[:, 1:]).T) * s / (1.0 + s * per_slip)
-            return np.maximum(normal_errors(s, p, u), misses)
+            return of_joints_too(problem, s, p, u, np.maximum(normal_errors(s, p, u), misses))
 
         return judged(problem, impulses, loops, conditions, found.iterations, tolerance=self.tolerance)
 
     def impulse_per_slip(self, problem: ContactProblem) -> Array:
         """Impulse over slip (m,), N s per m/s: of contacts that are wet, over the step or in an impact."""
+        of_bodies = problem.kinds == CONTACT
         if problem.phase != "contact":
-            return np.full(problem.n_contacts, float(self.impact))
-        return np.where(problem.gaps <= self.film, self.drag(problem.friction) * problem.duration, 0.0)
+            return np.where(of_bodies, float(self.impact), 0.0)
+        return np.where(of_bodies & (problem.gaps <= self.film), self.drag(problem.friction) * problem.duration, 0.0)
