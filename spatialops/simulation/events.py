@@ -24,7 +24,7 @@ from spatialops.contact.laws.solution import Law
 from spatialops.contact.laws.viscous import Viscous
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation.event_drift import project
-from spatialops.simulation.event_impact import impact
+from spatialops.simulation.event_impact import Impacts, Rules
 from spatialops.simulation.event_log import Event
 from spatialops.simulation.event_modes import Verdict, decide
 from spatialops.simulation.event_motion import REACH, LostContact, Mechanics, Motion
@@ -56,13 +56,19 @@ class Moment:
 class Engine:
     """Carries one state of a scene through time."""
 
-    def __init__(self, scene: Scene, law: Law, options: EventDriven, dt: float, threshold: float) -> None:
+    def __init__(self, scene: Scene, law: Law, options: EventDriven, dt: float, rules: Rules) -> None:
         if any(loop.rate is not None for loop in scene.loops.items):
             raise ArgumentError("time: closures with prescribed rates are for TimeStepping only")
         if not isinstance(law, LAWS):
             names = ", ".join(known.__name__ for known in LAWS)
             raise ArgumentError(f"law: {law!r} has no form for accelerations; EventDriven takes {names}")
-        self.scene, self.law, self.options, self.dt, self.threshold = scene, law, options, dt, threshold
+        table = scene.pair_table
+        if table.torsion.any() or table.rolling.any() or table.no_slip.any():
+            raise ArgumentError(
+                "time: EventDriven has no torsional and rolling friction, and no pairs without slip: use TimeStepping"
+            )
+        self.scene, self.law, self.options, self.dt = scene, law, options, dt
+        self.impact = Impacts(scene.model, law, rules)
         self.sight = Sight(scene)
         self.control: Callable[[float, Array, Array], Array] = lambda time, q, v: np.zeros(scene.model.nv)
         self.mechanics = Mechanics(scene, law, self.sight, lambda time, q, v: self.control(time, q, v))
@@ -301,17 +307,9 @@ class Engine:
 
     def _collide(self, contacts: Contacts, speed: float, before: Modes) -> None:
         self._left -= 1
-        full = speed > self.threshold and self._left >= 0
-        hit = impact(
-            self.scene.model,
-            self.law,
-            self.time,
-            self.q,
-            self.v,
-            contacts,
-            self.mechanics.independent(self.q),
-            1.0 if full else 0.0,
-        )
+        full = speed > self.impact.rules.threshold and self._left >= 0
+        closures = self.mechanics.independent(self.q)
+        hit = self.impact.resolve(self.time, self.q, self.v, contacts, closures, restitution=full)
         names = tuple(self.scene.pair_names(key[0]) for key in contacts.keys)
         was = tuple(_name(before.get(key)) for key in contacts.keys)
         self.v = hit.v

@@ -400,3 +400,41 @@ def test_what_it_cannot_take_is_refused():
     for bad in ({"method": "euler"}, {"tolerance": 0.0}, {"continuous": 1}, {"max_impacts": 0}):
         with pytest.raises(ArgumentError, match=next(iter(bad))):
             so.EventDriven(**bad)
+
+
+def test_what_it_does_not_have_is_refused_by_name():
+    builder = so.TreeBuilder()
+    builder.add_body(
+        "arm", joint=so.Joint("revolute", axis="y", limits=(-1.0, 1.0)), inertia=so.Inertia.sphere(0.1, mass=1.0)
+    )
+    stops = so.Scene(builder.build())
+    with pytest.raises(ArgumentError, match="joint_limits=False"):
+        so.Simulator(stops, time=so.EventDriven())
+    so.Simulator(stops, time=so.EventDriven(), joint_limits=False)
+    model = so.TreeBuilder().add_body("body", joint=so.Joint("free"), inertia=so.Inertia.sphere(R, mass=1.0)).build()
+    geoms = [
+        so.Geom("floor", "world", HalfSpace(), torsion=0.01),
+        so.Geom("body", "body", Sphere(R), torsion=0.01),
+    ]
+    with pytest.raises(ArgumentError, match="torsional"):
+        so.Simulator(so.Scene(model, geoms), time=so.EventDriven())
+    driven = so.Loop(kind="weld", a="body", b="world", rate=np.zeros(6))
+    with pytest.raises(ArgumentError, match="prescribed rates"):
+        so.Simulator(so.Scene(model, loops=[driven]), time=so.EventDriven())
+
+
+def test_newton_and_propagated_impacts():
+    # Three balls in a row, the first one hits: one after the other, the last takes it all.
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    for i in range(3):
+        builder.add_body(f"ball{i}", joint=so.Joint("free"), inertia=so.Inertia.sphere(R, mass=1.0))
+    model = builder.build()
+    q, v = model.neutral(), np.zeros(18)
+    q[[0, 7, 14]], v[3] = (-0.3, 0.2 * 1.0, 0.4), 1.0
+    geoms = [so.Geom(f"ball{i}", f"ball{i}", Sphere(R), friction=0.0, restitution=1.0) for i in range(3)]
+    scene = so.Scene(model, geoms, state=so.State(q, v))
+    for law in ("poisson", "newton"):
+        sim = so.Simulator(scene, dt=0.5, time=so.EventDriven(), impacts="propagated", restitution=law)
+        record = sim.run(duration=1.0)
+        assert record.log[0].time == pytest.approx(0.3, abs=1e-12)
+        assert record.v[-1, [3, 9, 15]] == pytest.approx([0.0, 0.0, 1.0], abs=1e-9)
