@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples import compare_formulations, four_bar, load_robot, pendulum_collisions, shapes
+from examples import compare_formulations, event_driven, four_bar, load_robot, pendulum_collisions, shapes
 from spatialops.simulation import load_record
 
 
@@ -88,3 +88,16 @@ def test_load_robot(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "nv=9" in printed
     assert "1 closures" in printed
+
+
+@pytest.mark.compiled
+def test_event_driven(capsys: pytest.CaptureFixture[str]) -> None:
+    records = event_driven.main(duration=1.5)
+    bounces = [event.time for event in records["bounce"].log]
+    fall = np.sqrt(2.0 / event_driven.GRAVITY)
+    np.testing.assert_allclose(np.diff(bounces)[:3], 2.0 * fall * 0.5 ** np.arange(1, 4), rtol=0.0, atol=1e-9)
+    assert bounces[-1] == pytest.approx(3.0 * fall, abs=1e-6)  # Zeno: fall (1 + e) / (1 - e)
+    assert [event.kind for event in records["roll"].log] == ["stick"]
+    assert records["roll"].log[0].time == pytest.approx(4.0 / (7.0 * 0.3 * event_driven.GRAVITY), abs=1e-8)
+    assert records["ladder"].log[0].contacts == (("top", "wall"),)
+    assert "ball on floor: open -> stick" in capsys.readouterr().out
