@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar
+from spatialops._arrays import Array, IntArray, scalar
 from spatialops.control.grasp_force import GraspForce
 from spatialops.control.impedance import Impedance
 from spatialops.control.manipulation import Manipulator, palms
@@ -167,11 +167,10 @@ class Run:
             raise ArgumentError(f"phase {phase!r} was not passed: {self.reason}")
         return found.begin, found.end
 
-    def rows(self, phase: str) -> Array:
+    def rows(self, phase: str) -> IntArray:
         """Indices of recorded rows within a phase that was passed."""
         begin, end = self.span(phase)
-        result: Array = np.flatnonzero((self.record.times >= begin) & (self.record.times <= end))
-        return result
+        return np.flatnonzero((self.record.times >= begin) & (self.record.times <= end))
 
     def slip(self, phase: str, sides: Sequence[str] = SIDES) -> float:
         """Largest move of the object in its hands within a phase that was passed, m."""
@@ -264,7 +263,7 @@ def joined(records: Sequence[Record]) -> Record:
     if not records:
         raise ArgumentError("records: there is none")
     names = [item.name for item in fields(Record) if item.name not in ("scene", "metadata")]
-    each: dict[str, Array] = {}
+    each: dict[str, Any] = {}
     for name in names:
         drop = 0 if name in ("hits", "events") else 1  # a row at the beginning stands at the end of the record before
         parts = [getattr(record, name)[drop if i else 0 :] for i, record in enumerate(records)]
