@@ -24,16 +24,21 @@ def test_phases_follow_when_guards_have_held():
     script = Script([Phase(name="wait", until=[WARM], hold=0.25), Phase(name="go", until=[WARM], hold=0.0)])
     begun = _run(script, [0, 0, 30, 30, 10, 30, 30, 30, 30, 30, 30])
     assert begun == [(0.0, "wait"), (0.8, "go")]  # warm from 0.5 on, for 0.25 s; what was warm before did not last
-    assert script.succeeded and script.finished and script.phase is None
+    assert script.succeeded
+    assert script.finished
+    assert script.phase is None
     assert [passed.name for passed in script.passed] == ["wait", "go"]
 
 
 def test_a_timeout_says_what_it_waited_for():
     script = Script([Phase(name="wait", until=[WARM, DRY], timeout=0.5)])
     _run(script, [12.5] * 10)
-    assert script.finished and not script.succeeded and script.phase is None
+    assert script.finished
+    assert not script.succeeded
+    assert script.phase is None
     assert "'wait' timed out after 0.5 s" in script.failure
-    assert "it is warm (now 12.5 C)" in script.failure and "dry" not in script.failure
+    assert "it is warm (now 12.5 C)" in script.failure
+    assert "dry" not in script.failure
 
 
 def test_a_guard_that_must_hold_throughout():

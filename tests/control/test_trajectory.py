@@ -47,9 +47,11 @@ def test_it_stands_before_and_after():
     start, end = _pose(rng), _pose(rng)
     motion = PoseTrajectory(start, end, Bounds(), begin=1.0, duration=9.0)
     assert motion.duration == 9.0
-    assert np.allclose(motion.at(0.0).pose.position, start.position) and not motion.at(0.0).velocity.any()
+    assert np.allclose(motion.at(0.0).pose.position, start.position)
+    assert not motion.at(0.0).velocity.any()
     assert np.allclose(motion.at(9.99999).pose.rotation, end.rotation, atol=1e-6)
-    assert motion.at(11.0).pose is end and not motion.at(11.0).acceleration.any()
+    assert motion.at(11.0).pose is end
+    assert not motion.at(11.0).acceleration.any()
     assert PoseTrajectory(start, start, Bounds()).at(0.0).pose is start
 
 
@@ -69,7 +71,8 @@ def test_poses_compose():
     rng = np.random.default_rng(4)
     a, b = _pose(rng), _pose(rng)
     back = a.inverse() @ (a @ b)
-    assert np.allclose(back.position, b.position) and np.allclose(back.rotation, b.rotation)
+    assert np.allclose(back.position, b.position)
+    assert np.allclose(back.rotation, b.rotation)
 
 
 def test_bad_bounds():
