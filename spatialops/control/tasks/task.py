@@ -202,8 +202,12 @@ class _Motors:
         self._drag = task.robot.model.damping
         self._before: tuple[Array, Array] | None = None
         self.work = self.damping = 0.0
+        self.begins, self._contacts = False, None  # a stretch of the run begins: its first contacts are not known yet
 
     def __call__(self, time: float, state: State, contacts: Any) -> Array:
+        if self.begins and self._contacts is not None:
+            contacts = self._contacts
+        self.begins, self._contacts = False, contacts
         tau = self.controller(time, state, contacts)
         if self._noise:
             tau[: self._n] *= 1.0 + self._noise * self._rng.normal(size=self._n)
@@ -243,6 +247,7 @@ def run_task(
     begin, cpu = clock.perf_counter(), clock.process_time()
     with _PhaseBar(len(task.phases), progress) as bar:
         while not controller.finished and state.time < limit - 1e-9:
+            motors.begins = True
             try:
                 record = simulator.run(state, _CHUNK, controller=motors, record_every=record_every)
             except SpatialOpsError as failed:
