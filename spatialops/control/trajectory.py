@@ -133,6 +133,7 @@ class PoseTrajectory:
             shortest_time(angle, bounds.turn_speed, bounds.turn_acceleration, bounds.turn_jerk),
         )
         self.duration = least if duration is None else max(least, duration)
+        self._turns = angle > 0.0
         self._direction = np.concatenate([self._turn, self._line])
 
     @property
@@ -148,6 +149,6 @@ class PoseTrajectory:
         s = x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
         rate = 30.0 * x * x * (1.0 - x) ** 2 / self.duration
         change = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / self.duration**2
-        turn = turned_by(s * self._turn) @ self.start.rotation
+        turn = turned_by(s * self._turn) @ self.start.rotation if self._turns else self.start.rotation
         pose = Pose(self.start.position + s * self._line, turn)
         return Sample(pose, rate * self._direction, change * self._direction)
