@@ -52,6 +52,10 @@ CONTACT_FEATURE_B = 4
 CONTACT_SLOT = 5  # which contact of its pair it is, in the order they were found
 CONTACT_INTS = 6
 
+# Feature of A of what is no contact of geoms: the stop of a joint along the normal, its dry friction along the tangent.
+# Their A is the joint's link, their B its parent, and the rows are rates of the joint: see `simulation.joints`.
+STOP, DRY = -2, -3
+
 # Float table of contacts.
 GAP = 0
 POINT = 1  # 3: world position, midway between the surfaces

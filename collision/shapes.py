@@ -234,6 +234,8 @@ class Geom:
         Bit masks. Two geoms may touch if the group of one has a bit of what the other collides with.
     margin : float
         m; added to the simulator's: a pair takes the larger of its two sides'.
+    torsion, rolling : float
+        Coefficients of torsional and rolling friction, m, not negative: a pair has the geometric mean of both sides.
     """
 
     name: str
@@ -246,6 +248,8 @@ class Geom:
     group: Any = 1
     collides_with: Any = 1
     margin: float = 0.0
+    torsion: float = 0.0
+    rolling: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, tuple(SHAPES.values())):
@@ -259,6 +263,9 @@ class Geom:
             raise ShapeError(f"geom {self.name!r}: restitution must lie in [0, 1], got {self.restitution!r}")
         if not is_number(self.margin) or not 0.0 <= self.margin < np.inf:
             raise ShapeError(f"geom {self.name!r}: margin must be >= 0 and finite, got {self.margin!r} m")
+        for name in ("torsion", "rolling"):
+            if not is_number(getattr(self, name)) or not 0.0 <= getattr(self, name) < np.inf:
+                raise ShapeError(f"geom {self.name!r}: {name} must be >= 0 and finite, got {getattr(self, name)!r} m")
         for name in ("group", "collides_with"):
             mask = getattr(self, name)
             if not isinstance(mask, (int, np.integer)) or isinstance(mask, bool) or mask < 0:

@@ -13,6 +13,7 @@ from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.formulations.rmc import ReducedMinimalCoordinates
 from spatialops.contact.formulations.trinkle import Trinkle
 from spatialops.contact.laws import LAWS, check_law
+from spatialops.contact.laws.compliant import Compliant
 from spatialops.contact.laws.cone import Cone
 from spatialops.contact.laws.convex import Convex, ConvexLawSolution
 from spatialops.contact.laws.coulomb import Coulomb
@@ -20,6 +21,7 @@ from spatialops.contact.laws.frictionless import Frictionless
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.laws.solution import Law, LawSolution
+from spatialops.contact.laws.viscous import Viscous
 from spatialops.contact.lcp.bounds import Recovery
 from spatialops.contact.lcp.convex_qp import ConvexQP
 from spatialops.contact.lcp.enumeration import Enumeration
@@ -79,6 +81,7 @@ __all__ = [
     "check_law",
     "Law",
     "LawSolution",
+    "Compliant",
     "Cone",
     "Convex",
     "ConvexLawSolution",
@@ -86,5 +89,6 @@ __all__ = [
     "Frictionless",
     "MaxDissipation",
     "NoSlip",
+    "Viscous",
     "solve",
 ]

@@ -10,7 +10,16 @@ import numpy as np
 from spatialops._arrays import Array, IntArray, whole
 from spatialops._jit import kernel
 from spatialops.algebra.vectors import cross, dot, plus_scaled, put3, scaled, vec3
-from spatialops.collision._layout import APPROACH, CONTACT_A, CONTACT_B, NORMAL, POINT, SECOND, TANGENT
+from spatialops.collision._layout import (
+    APPROACH,
+    CONTACT_A,
+    CONTACT_B,
+    CONTACT_FEATURE_A,
+    NORMAL,
+    POINT,
+    SECOND,
+    TANGENT,
+)
 from spatialops.collision.detector import relative_velocity
 from spatialops.errors import ArgumentError
 
@@ -48,6 +57,8 @@ def put_frames(ints: IntArray, floats: Array, count: int, work: Array) -> None:
     Sliding friction opposes the slip; with a direction of the polyhedron along it, its magnitude is mu F_n exactly.
     """
     for i in range(count):
+        if ints[i, CONTACT_FEATURE_A] < 0:  # of a joint, which has its directions
+            continue
         normal, point = vec3(floats, i, NORMAL), vec3(floats, i, POINT)
         velocity = relative_velocity(work, ints[i, CONTACT_A], ints[i, CONTACT_B], point)
         speed = dot(normal, velocity)

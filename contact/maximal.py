@@ -134,13 +134,7 @@ class MaximalProblem:
 
 
 def maximal_problem(model: Model, q: Array, v: Array, terms: tuple[IntArray, Array], n_rows: int) -> MaximalProblem:
-    """State a problem with constraint rows `terms` in maximal coordinates.
-
-    Raises
-    ------
-    ContactError
-        If a row acts on a link that is not a body: inside a joint of several degrees of freedom.
-    """
+    """State a problem with constraint rows `terms` in maximal coordinates."""
     work, n = placed(model, q, v), model.n_bodies
     rigid_inertias(model.links, work)
     bodies, joints, triplets, n_hinges = work[model.body_links], joint_groups(model, work), Triplets(), 0
@@ -148,7 +142,7 @@ def maximal_problem(model: Model, q: Array, v: Array, terms: tuple[IntArray, Arr
         k, r, _ = group.hinges.shape
         _put(triplets, group, group.hinges, n_hinges + r * np.arange(k)[:, None] + np.arange(r))
         n_hinges += k * r
-    _put_terms(triplets, model, bodies, terms, n_hinges)
+    _put_terms(triplets, model, bodies, joints, terms, n_hinges)
     velocity = np.hstack([bodies[:, OMEGA : OMEGA + 3], bodies[:, VELOCITY : VELOCITY + 3]]).ravel()
     rows = triplets.matrix((n_hinges + n_rows, 6 * n))
     return MaximalProblem(model, _blocks(bodies), velocity, rows, n_hinges, _armature(model, joints), joints)
@@ -162,19 +156,42 @@ def _put(triplets: Triplets, joints: Joints, rows: Array, indices: IntArray) -> 
     triplets.add(indices[held][:, :, None], parents, joints.on_parent(rows)[held])
 
 
-def _put_terms(triplets: Triplets, model: Model, bodies: Array, terms: tuple[IntArray, Array], first: int) -> None:
-    """Rows of closures and contacts."""
+def _put_terms(
+    triplets: Triplets, model: Model, bodies: Array, joints: list[Joints], terms: tuple[IntArray, Array], first: int
+) -> None:
+    """Rows of closures and contacts. A link inside a joint moves as the body that it carries, less the later axes."""
     ints, floats = terms
     linear = floats[:, TERM_LINEAR : TERM_LINEAR + 3]
+    carried = _carried(model)
     for side, sign in ((TERM_A, 1.0), (TERM_B, -1.0)):
         moving = ints[:, side] >= 0
-        index = model.tree[ints[moving, side], BODY]
-        if (index < 0).any():
-            raise ContactError("a closure acts inside a joint of several degrees of freedom, where there is no body")
+        links = ints[moving, side]
+        index = carried[links]
         arms = floats[moving, TERM_POINT : TERM_POINT + 3] - bodies[index, ORIGIN : ORIGIN + 3]
         angular = floats[moving, TERM_ANGULAR : TERM_ANGULAR + 3] + np.cross(arms, linear[moving])
-        entries = sign * np.hstack([angular, linear[moving]])
-        triplets.add(first + ints[moving, TERM_ROW][:, None], 6 * index[:, None] + np.arange(6), entries)
+        entries, rows = sign * np.hstack([angular, linear[moving]]), first + ints[moving, TERM_ROW]
+        triplets.add(rows[:, None], 6 * index[:, None] + np.arange(6), entries)
+        for i in np.flatnonzero(model.tree[links, BODY] < 0):
+            _take_rest(triplets, joints, int(index[i]), int(links[i]), entries[i], int(rows[i]))
+
+
+def _carried(model: Model) -> IntArray:
+    """The body of every link; of a link inside a joint, the body that the joint carries."""
+    bodies = model.tree[:, BODY].copy()
+    for k in range(len(bodies) - 2, -1, -1):
+        bodies[k] = bodies[k + 1] if bodies[k] < 0 else bodies[k]
+    return bodies
+
+
+def _take_rest(triplets: Triplets, joints: list[Joints], body: int, link: int, entries: Array, row: int) -> None:
+    """Subtract from a row r on a body what the joint's later axes do: r S_later S^+_later (V - X V_parent)."""
+    group = next(group for group in joints if body in group.bodies)
+    i = int(np.flatnonzero(group.bodies == body)[0])
+    at = slice(i, i + 1)
+    one = Joints(group.bodies[at], group.parents[at], group.first[at], group.levers[at], group.motion[at])
+    later = link - int(group.first[i]) + 1
+    rest = -(entries @ one.motion[0, :, later:]) @ one.rates[0, later:]
+    _put(triplets, one, rest[None, None, :], np.array([[row]]))
 
 
 def _block_diagonal(blocks: Array) -> sparse.csr_array:

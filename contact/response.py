@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel
+from spatialops._layout import LINEAR, MOTION
 from spatialops.algebra.vectors import ZERO3, vec3
-from spatialops.collision._layout import CONTACT_A, CONTACT_B, NORMAL, POINT, SECOND, TANGENT
+from spatialops.collision._layout import (
+    CONTACT_A,
+    CONTACT_B,
+    CONTACT_FEATURE_A,
+    NORMAL,
+    POINT,
+    SECOND,
+    STOP,
+    TANGENT,
+)
 from spatialops.dynamics.response import add_three_rows, add_wrench_row, velocities_from
 
 
@@ -25,6 +35,12 @@ def contact_rows(
         point, normal = vec3(floats, i, POINT), vec3(floats, i, NORMAL)
         first, second = vec3(floats, i, TANGENT), vec3(floats, i, SECOND)
         a, b = ints[i, CONTACT_A], ints[i, CONTACT_B]
+        if ints[i, CONTACT_FEATURE_A] < 0:  # of a joint: its rate along the normal or the tangent, nothing else
+            j = 0 if ints[i, CONTACT_FEATURE_A] == STOP else 1
+            axis = vec3(floats, i, NORMAL + 3 * j)
+            moment, force = (ZERO3, axis) if tree[a, MOTION] == LINEAR else (axis, ZERO3)
+            add_wrench_row(tree, links, work, a, b, point, moment, force, L[3 * i + j])
+            continue
         if b < 0:
             add_three_rows(tree, links, work, a, point, normal, first, second, L, 3 * i)
             continue

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,16 +11,20 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.algebra.inertia import Inertia
-from spatialops.collision.shapes import Geom, HalfSpace, Sphere
+from spatialops.collision.shapes import Box, Capsule, Geom, HalfSpace, Sphere
+from spatialops.dynamics.jacobian import body_poses, jacobian
+from spatialops.errors import ModelError
 from spatialops.simulation.scene import Scene
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State
 
 SIDES = ("left", "right")
 SHOULDER_HEIGHT, SHOULDER_OFFSET, NECK_HEIGHT = 1.15, 0.18, 1.40  # m
 TIP_RADIUS = 0.012  # m
+FINGER_RADIUS = 0.008  # m
+FINGERS = ("finger1", "finger2", "thumb")
 FINGER_LENGTH = 0.10  # m, from the knuckle to the centre of the tip
 
 
@@ -83,18 +87,74 @@ class DualArm:
     def scene(
         self, extra: Sequence[Geom] = (), *, friction: float = 0.8, restitution: float = 0.0, **options: Any
     ) -> Scene:
-        """The robot on a floor, with spheres for fingertips, palms, elbows and head, and `extra` geoms.
+        """The robot on a floor and a stand, its parts as spheres and capsules, and `extra` geoms.
 
-        `friction` and `restitution` are those of the robot and the floor; `options` go to `Scene`.
+        Spheres are fingertips, palms, elbows and head; capsules fingers, upper arms and forearms. `friction` and `restitution` are those of the robot and the floor; `options` go to `Scene`.
         """
         pair = {"friction": friction, "restitution": restitution}
         geoms = [Geom(name, name, Sphere(TIP_RADIUS), **pair) for name in self.tips]
+        ignore = []
         for side in SIDES:
-            geoms.append(Geom(f"{side}_palm", f"{side}_palm", Sphere(0.05), position=(0.0, 0.0, 0.02), **pair))
-            geoms.append(Geom(f"{side}_elbow", f"{side}_arm4", Sphere(0.055), **pair))
+            geoms += _arm_geoms(side, pair)
+            ignore.append((f"{side}_upper", f"{side}_forearm"))  # they meet in the elbow
         geoms.append(Geom("head", "head4", Sphere(0.09), position=(0.0, 0.0, 0.06), **pair))
+        geoms.append(Geom("stand", "world", Box((0.14, 0.16, 1.30)), position=(-0.03, 0.0, 0.65), **pair))
         geoms.append(Geom("floor", "world", HalfSpace((0.0, 0.0, 1.0)), **pair))
-        return Scene(self.model, [*geoms, *extra], state=self.state, **options)
+        return Scene(self.model, [*geoms, *extra], state=self.state, ignore=ignore, **options)
+
+    def reach(self, palms: Mapping[str, tuple[Any, Any]], start: Any = None) -> Array:
+        """Joint coordinates (nq,) with the palms of some sides at (position, rotation), by damped least squares.
+
+        Parameters
+        ----------
+        palms : mapping of "left" or "right" to ((3,) array, (3, 3) array)
+            World position, m, and rotation of the frame "S_palm": its z axis is where the hand points.
+        start : (nq,) array_like, optional
+            Where to start, and what the arms' spare freedom stays near; default: the robot's state.
+
+        Raises
+        ------
+        ModelError
+            If a palm cannot get there within the joints' limits, to 0.1 mm and 0.1 mrad.
+        """
+        q = np.array(self.state.q if start is None else start, dtype=np.float64)
+        for side, (position, rotation) in palms.items():
+            self._reach_one(q, side, np.asarray(position), np.asarray(rotation))
+        return q
+
+    def _reach_one(self, q: Array, side: str, position: Array, rotation: Array) -> None:
+        model, name = self.model, f"{side}_palm"
+        rows = np.array([model.v_slice(f"{side}_arm{i + 1}").start for i in range(len(_ARM))])
+        place, node, stay = model.frame(name), [Node(name)], q[rows].copy()
+        for _ in range(200):
+            poses = body_poses(model, q)
+            turn = poses.rotations[place.body]
+            here = poses.positions[place.body] + turn @ place.position
+            R = rotation @ (turn @ place.rotation).T
+            error = (
+                np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], *(2.0 * (position - here))]) / 2.0
+            )
+            if np.abs(error).max() < 1e-5 and np.trace(R) > 0.0:
+                return
+            J = jacobian(model, q, node)[:, rows]
+            inverse = J.T @ np.linalg.inv(J @ J.T + 1e-5 * np.eye(6))
+            step = inverse @ error + (np.eye(len(rows)) - inverse @ J) @ (0.1 * (stay - q[rows]))
+            q[rows] = np.clip(q[rows] + np.clip(step, -0.2, 0.2), model.lower[rows], model.upper[rows])
+        raise ModelError(f"{name}: cannot get to {np.round(position, 3).tolist()} m as turned; it lies out of reach")
+
+
+def _arm_geoms(side: str, pair: dict[str, float]) -> list[Geom]:
+    geoms = [
+        Geom(f"{side}_palm", f"{side}_palm", Sphere(0.05), position=(0.0, 0.0, 0.02), **pair),
+        Geom(f"{side}_upper", f"{side}_arm3", Capsule(0.05, 0.26), **pair),
+        Geom(f"{side}_elbow", f"{side}_arm4", Sphere(0.055), **pair),
+        Geom(f"{side}_forearm", f"{side}_arm5", Capsule(0.042, 0.26), **pair),
+    ]
+    finger = Capsule(FINGER_RADIUS, FINGER_LENGTH - 0.02)
+    for name in FINGERS:
+        place = (0.0, 0.0, 0.5 * FINGER_LENGTH)
+        geoms.append(Geom(f"{side}_{name}", f"{side}_{name}", finger, position=place, **pair))
+    return geoms
 
 
 def dual_arm() -> DualArm:
@@ -119,7 +179,7 @@ def dual_arm() -> DualArm:
     for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
         for i, angle in enumerate(_READY):  # axes along the arm (z) turn the other way on the other side
             q[model.q_slice(f"{side}_arm{i + 1}")] = sign * angle if _ARM[i].axis == "z" else angle
-    tips = tuple(f"{side}_{finger}_tip" for side in SIDES for finger in ("finger1", "finger2", "thumb"))
+    tips = tuple(f"{side}_{finger}_tip" for side in SIDES for finger in FINGERS)
     return DualArm(model, State(q, np.zeros(model.nv)), tips)
 
 

@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from spatialops import cli, precompile
+from spatialops.cli import runs
 from spatialops.errors import ContactError
 from spatialops.simulation.record import Record, load_record
 from spatialops.simulation.simulator import INTEGRATORS, Simulator
@@ -63,8 +64,8 @@ def test_help_loads_neither_plots_nor_benchmarks() -> None:
 
 
 def test_choices_are_those_of_the_library() -> None:
-    assert set(cli._INTEGRATORS) == set(INTEGRATORS)
-    assert cli._KINDS == tuple(KINDS)
+    assert set(runs.INTEGRATORS) == set(INTEGRATORS)
+    assert runs.KINDS == tuple(KINDS)
 
 
 @pytest.mark.compiled

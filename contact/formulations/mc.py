@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops.contact.formulations.polyhedron import put_cones, spread
+from spatialops.contact.formulations.polyhedron import put_cones, spread, with_idle, without_idle
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
@@ -46,12 +46,13 @@ class MinimalCoordinates:
         b[:N] = -M @ problem.velocity
         b[N:free] = -problem.loop_targets
         b[free : last : n_f + 1] = problem.closing
-        b[last:] = problem.friction * problem.offset / problem.model.mass
-        return MixedLCP(A, b, free)
+        b[last:] = (problem.friction * problem.offset + problem.dry) / problem.model.mass
+        return without_idle(problem, MixedLCP(A, b, free), n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """Velocities are part of the solution; nothing is left to be computed."""
         N, n_b, mass = problem.model.nv, problem.n_loop_rows, problem.model.mass
+        solution = with_idle(problem, solution, self.n_f)
         velocity, m = solution.z[:N], problem.n_contacts
         impulses = polyhedral_impulses(solution, N + n_b, m, directions(self.n_f), mass)
         loops = solution.z[N : N + n_b] * mass

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spatialops.contact.formulations.polyhedron import combinations, cone_triplets
+from spatialops.contact.formulations.polyhedron import combinations, cone_triplets, with_idle, without_idle
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
@@ -70,14 +70,15 @@ class NonMinimalCoordinates:
         b[:n_v] = -np.asarray(mass @ system.velocity)
         b[n_v + system.n_hinges : free] = -problem.loop_targets
         b[free : last : n_f + 1] = problem.closing
-        b[last:] = problem.friction * problem.offset / unit
-        return MixedLCP(A, b, free)
+        b[last:] = (problem.friction * problem.offset + problem.dry) / unit
+        return without_idle(problem, MixedLCP(A, b, free), n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """Joint velocities from the bodies'."""
         system, m, unit = problem.maximal, problem.n_contacts, problem.model.mass
         n_v, n_b = system.velocity.size, problem.n_loop_rows
         free = n_v + system.n_hinges + n_b
+        solution = with_idle(problem, solution, self.n_f)
         bodies = solution.z[:n_v]
         u = (system.rows[system.n_hinges + n_b :] @ bodies).reshape(-1, 3)
         impulses = polyhedral_impulses(solution, free, m, directions(self.n_f), unit)

@@ -13,7 +13,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.contact.formulations.nmc import spread_sparse
-from spatialops.contact.formulations.polyhedron import cone_triplets
+from spatialops.contact.formulations.polyhedron import cone_triplets, with_idle, without_idle
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
@@ -60,13 +60,15 @@ class NonMinimalOperationalSpace:
         entries = np.concatenate([block.data, cones])
         where = (np.concatenate([block.coords[0], rows]), np.concatenate([block.coords[1], columns]))
         A = sparse.csc_array((entries, where), shape=(last + m, last + m))
-        return MixedLCP(A, np.concatenate([D @ u, s * problem.friction * problem.offset]), free)
+        limits = s * (problem.friction * problem.offset + problem.dry)
+        return without_idle(problem, MixedLCP(A, np.concatenate([D @ u, limits]), free), n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """Velocities of the bodies by M^-1, those of the joints from them."""
         system, m, n_b = problem.maximal, problem.n_contacts, problem.n_loop_rows
         gains, _, _, s = bodies_response(problem)
         free = system.n_hinges + n_b
+        solution = with_idle(problem, solution, self.n_f)
         impulses = polyhedral_impulses(solution, free, m, directions(self.n_f), 1.0 / s)
         bilateral = solution.z[:free] / s
         velocity = system.velocity + gains @ np.concatenate([bilateral, impulses.ravel()])

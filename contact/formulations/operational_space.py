@@ -18,6 +18,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops._jit import kernel
+from spatialops.contact.formulations.polyhedron import with_idle, without_idle
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution
@@ -120,12 +121,13 @@ class OperationalSpace:
         n = n_b + problem.n_contacts * (self.n_f + 2)
         A, b = np.empty((n, n)), np.empty(n)
         facets = directions(self.n_f)
-        assemble_kernel(problem.compliance, problem.velocities, problem.friction, problem.offset, facets, A, b)
-        return MixedLCP(A, b, n_b)
+        s = assemble_kernel(problem.compliance, problem.velocities, problem.friction, problem.offset, facets, A, b)
+        b[n - problem.n_contacts :] += s * problem.dry
+        return without_idle(problem, MixedLCP(A, b, n_b), self.n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """Impulses by [J] 35, and the new velocities by one O(N) sweep."""
-        n_b = problem.n_loop_rows
+        n_b, solution = problem.n_loop_rows, with_idle(problem, solution, self.n_f)
         impulses = np.empty(n_b + 3 * problem.n_contacts)
         scale = compliance_scale(problem.compliance, n_b)
         recover_kernel(solution.z, n_b, directions(self.n_f), scale, impulses)

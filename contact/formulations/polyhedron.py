@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.friction import directions
+from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
+from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import DRY, STOP
 
 
 def combinations(n_f: int) -> Array:
@@ -42,3 +47,40 @@ def put_cones(A: Array, friction: Array, n_f: int, start: int) -> None:
     """The same into a dense matrix."""
     rows, columns, entries = cone_triplets(friction, n_f, start)
     A[rows, columns] = entries
+
+
+def used_rows(kinds: IntArray, n_f: int) -> tuple[Any, Any]:
+    """Which of the rows F_n, beta_1 .. beta_nf of all contacts do something, (m, n_f + 1), and which sigma, (m,).
+
+    Of a stop the normal alone; of dry friction the two directions along the joint, and its rate.
+    """
+    forces = np.ones((len(kinds), n_f + 1), dtype=bool)
+    forces[kinds == STOP, 1:] = False
+    forces[kinds == DRY] = False
+    forces[kinds == DRY, 1] = forces[kinds == DRY, 1 + n_f // 2] = True
+    return forces, kinds != STOP
+
+
+def without_idle(problem: ContactProblem, lcp: MixedLCP, n_f: int) -> MixedLCP:
+    """An LCP that ends with the rows of all contacts, without those that do nothing."""
+    if not problem.has_joints:
+        return lcp
+    kept = _kept(problem, lcp.size - problem.n_contacts * (n_f + 2), n_f)
+    return MixedLCP(lcp.A[kept][:, kept], lcp.b[kept], lcp.n_free)
+
+
+def with_idle(problem: ContactProblem, solution: LCPSolution, n_f: int) -> LCPSolution:
+    """Its solution with zeros in the places of those rows."""
+    if not problem.has_joints:
+        return solution
+    forces, rates = used_rows(problem.kinds, n_f)
+    start = solution.z.size - int(forces.sum() + rates.sum())
+    kept = _kept(problem, start, n_f)
+    z, w = np.zeros(start + problem.n_contacts * (n_f + 2)), np.zeros(start + problem.n_contacts * (n_f + 2))
+    z[kept], w[kept] = solution.z, solution.w
+    return replace(solution, z=z, w=w)
+
+
+def _kept(problem: ContactProblem, start: int, n_f: int) -> IntArray:
+    forces, rates = used_rows(problem.kinds, n_f)
+    return np.flatnonzero(np.concatenate([np.ones(start, dtype=bool), forces.ravel(), rates]))

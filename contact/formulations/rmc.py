@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.contact.formulations.polyhedron import put_cones, spread
+from spatialops.contact.formulations.polyhedron import put_cones, spread, with_idle, without_idle
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
@@ -52,13 +52,13 @@ class ReducedMinimalCoordinates:
         put_cones(A, problem.friction, n_f, 0)
         b[:rows] = spread(G_u @ reduced.X, n_f)
         b[: rows : n_f + 1] += problem.closing
-        b[rows:] = s * problem.friction * problem.offset
-        return MixedLCP(A, b)
+        b[rows:] = s * (problem.friction * problem.offset + problem.dry)
+        return without_idle(problem, MixedLCP(A, b), n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """New velocities by [J] 38, impulses of the closures by [J] 37b."""
         n_b, reduced = problem.n_loop_rows, _reduce(problem)
-        s = _scale(reduced)
+        s, solution = _scale(reduced), with_idle(problem, solution, self.n_f)
         impulses = polyhedral_impulses(solution, 0, problem.n_contacts, directions(self.n_f), 1.0 / s)
         velocity = reduced.X + reduced.YG @ impulses.ravel()
         pushed = problem.jacobian[:n_b] @ problem.velocity - problem.loop_targets

@@ -17,7 +17,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.contact.formulations.nmc_os import bodies_response
-from spatialops.contact.formulations.polyhedron import put_cones, spread
+from spatialops.contact.formulations.polyhedron import put_cones, spread, with_idle, without_idle
 from spatialops.contact.formulations.rmc import pseudo_inverse
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
@@ -64,14 +64,15 @@ class Trinkle:
         A[:last, :last] = rows @ reduced.W @ rows.T / s
         put_cones(A, problem.friction, n_f, 2 * h)
         b[:last] = rows @ reduced.u
-        b[last:] = s * problem.friction * problem.offset
-        return MixedLCP(A, b)
+        b[last:] = s * (problem.friction * problem.offset + problem.dry)
+        return without_idle(problem, MixedLCP(A, b), n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """Velocities of the bodies by M^-1 and all impulses, those of the joints from them."""
         system, m = problem.maximal, problem.n_contacts
         reduced, h = _reduce(problem), system.n_hinges
         s = reduced.scale
+        solution = with_idle(problem, solution, self.n_f)
         hinges = (solution.z[:h] - solution.z[h : 2 * h]) / s
         impulses = polyhedral_impulses(solution, 2 * h, m, directions(self.n_f), 1.0 / s)
         kept = np.concatenate([hinges, impulses.ravel()])

@@ -1,4 +1,7 @@
-"""Contact without friction: 0 <= p_n _|_ u_n >= 0, by principal pivoting on the normals."""
+"""Contact without friction: 0 <= p_n _|_ u_n >= 0, by principal pivoting on the normals.
+
+The dry friction of joints is none of contact, and stays.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,7 @@ from spatialops.contact.laws.solution import (
     checked_problem,
     judged,
     normal_errors,
+    of_joints_too,
     unit_compliance,
 )
 from spatialops.contact.problem import ContactProblem
@@ -22,7 +26,7 @@ from spatialops.contact.problem import ContactProblem
 
 @dataclass(frozen=True, kw_only=True)
 class Frictionless:
-    """No friction anywhere, whatever the coefficients are.
+    """No friction between bodies, whatever the coefficients are.
 
     Parameters
     ----------
@@ -40,7 +44,8 @@ class Frictionless:
         s = unit_compliance(problem)
 
         def conditions(p: Array, u: Array) -> Array:
-            return np.maximum(normal_errors(s, p, u), s * np.hypot(p[:, 1], p[:, 2]))
+            errors = np.maximum(normal_errors(s, p, u), s * np.hypot(p[:, 1], p[:, 2]))
+            return of_joints_too(problem, s, p, u, errors)
 
         return judged(
             problem, found.impulses, found.loop_impulses, conditions, found.iterations, tolerance=self.tolerance

@@ -20,13 +20,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, scalar
+from spatialops.contact.formulations.polyhedron import used_rows
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.pivoting import pivot
-from spatialops.contact.laws.solution import TOLERANCE, LawSolution, checked_problem, judged, unit_compliance
+from spatialops.contact.laws.quadratic import solve_program
+from spatialops.contact.laws.solution import (
+    TOLERANCE,
+    LawSolution,
+    checked_problem,
+    finite_friction,
+    judged,
+    unit_compliance,
+    without_moments,
+)
+from spatialops.contact.lcp.convex_qp import ConvexQP
 from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import DRY
 from spatialops.contact.solve import check_solver, solve
 
 _RANKS = (1e-9, 1e-12)  # singular values, relative to the largest, below which impulses count as moving nothing
@@ -42,17 +54,20 @@ class _Program(NamedTuple):
 
 
 def _program(problem: ContactProblem, rows: Array, u: Array, s: float, n_f: int) -> tuple[_Program, Array]:
-    """The program, and D (3 m, (n_f + 1) m) from z to impulses."""
+    """The program, and D (3 m, (n_f + 1) m) from z to impulses, but for what does nothing at joints."""
     m, width, facets = problem.n_contacts, n_f + 1, directions(n_f)
     block = np.zeros((3, width))
     block[0, 0], block[1:, 1:] = 1.0, facets.T
-    D = np.asarray(np.kron(np.eye(m), block), dtype=np.float64)
+    forces, loads = used_rows(problem.kinds, n_f)
+    D = np.asarray(np.kron(np.eye(m), block), dtype=np.float64)[:, forces.ravel()]
     F = D.T @ rows / np.sqrt(s)
     cone = np.zeros((m, m * width))
     for i in range(m):
         cone[i, i * width], cone[i, i * width + 1 : (i + 1) * width] = problem.friction[i], -1.0
-    C = np.vstack([rows[::3] @ F.T / np.sqrt(s), cone])
-    d = np.concatenate([-u[::3], -s * problem.friction * problem.offset])
+    presses = problem.kinds != DRY
+    C = np.vstack([rows[::3][presses] @ F.T / np.sqrt(s), cone[loads][:, forces.ravel()]])
+    limits = s * (problem.friction * problem.offset + problem.dry)
+    d = np.concatenate([-u[::3][presses], -limits[loads]])
     return _Program(F, D.T @ u, C, d), D
 
 
@@ -67,8 +82,10 @@ class MaxDissipation:
     regularization : float, optional
         One stage: added to the diagonal of the Hessian, relative to its largest entry; > 0. Default: two stages, the
         least of the impulses that do the same (`detail` says where rounding hides which those are).
+    shortest : bool
+        Whether the second stage is run at all; without, impulses are those that the solver happens to meet.
     solver : str or Solver
-        Of the optimality conditions, as `contact.solve` takes.
+        Of the optimality conditions, as `contact.solve` takes; "qp", or a `ConvexQP`, solves the program itself.
     tolerance : float
         Largest accepted residual, of the optimality conditions.
 
@@ -80,6 +97,7 @@ class MaxDissipation:
 
     n_f: int = 4
     regularization: float | None = None
+    shortest: bool = True
     solver: str | Solver = "auto"
     tolerance: float = TOLERANCE
 
@@ -91,19 +109,23 @@ class MaxDissipation:
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve; `warm_start` is not used."""
-        checked_problem(problem, warm_start)
+        without_moments(self, checked_problem(problem, warm_start), problem)
+        finite_friction(self, problem)
         n_b, s = problem.n_loop_rows, unit_compliance(problem)
         L, u = problem.response.L, problem.velocities
         held = Elimination(L[:n_b], u[:n_b])
         program, D = _program(problem, *held.reduce(L[n_b:], u[n_b:]), s, self.n_f)
         conditions = _optimality(program, self.regularization)
-        found = solve(conditions, self.solver)
-        k = program.c.size
+        k, solver = program.c.size, ConvexQP() if isinstance(self.solver, str) and self.solver == "qp" else self.solver
+        if isinstance(solver, ConvexQP) and k:
+            found = solve_program(conditions, k, solver)
+        else:
+            found = solve(conditions, solver)
         z = np.maximum(found.z[:k], 0.0)
         iterations = found.iterations
         residual = conditions.residual(np.concatenate([z, found.z[k:]]))
         detail = found.status.message
-        if self.regularization is None and found.solved:
+        if self.regularization is None and self.shortest and found.solved:
             first = z, residual
             for rank in _RANKS:
                 z, more = _shortest(program, first[0], rank)

@@ -15,7 +15,7 @@ STEP = 2  # index of the step
 SEEN = 3  # contacts found at the present state
 ACTING = 4  # contacts of the problem being solved
 PIECES = 5  # pieces that impacts have cut the step into
-EXTERNAL = 6  # 1: return SOLVE for every contact problem instead of solving it here
+EXTERNAL = 6  # 1: return SOLVE for every contact problem instead of solving it here; 2: for those of impacts
 SCHEME = 7  # integrator
 EVERY = 8  # record every so many steps
 ROWS = 9  # rows of the record written
@@ -31,7 +31,9 @@ PROJECTIONS = 18
 CODE = 19  # status of the last solve
 RANK = 20  # of the closures' rows as factored last
 INDEPENDENT = 21  # the same at the last closed configuration: more rows than these only look independent
-CONTROLS = 22
+DAMPED = 22  # 1: joints' damping is taken implicitly
+SPINS = 23  # the last so many of the acting contacts are moments of others: see `simulation.moments`
+CONTROLS = 24
 
 SEMI_IMPLICIT, MOREAU, RK4 = 0, 1, 2
 
@@ -77,5 +79,17 @@ HIT_TIME, HIT_PAIR, HIT_KIND, HIT_GAP, HIT_POINT, HIT_NORMAL, HIT_IMPULSE = 0, 1
 HIT_COLUMNS = 13
 EVENT_TIME, EVENT_CONTACTS, EVENT_SPEED, EVENT_BEFORE, EVENT_AFTER, EVENT_FRACTION = range(6)
 EVENT_COLUMNS = 6
+
+# Integer and float tables of what acts on single joints: two stops and dry friction for every velocity that has them.
+JOINT_LINK, JOINT_KIND, JOINT_Q = 0, 1, 2
+JOINT_INTS = 3
+JOINT_SIDE = 0  # of a stop: +1 at the lower limit, -1 at the upper one
+JOINT_LIMIT = 1  # of a stop: position; of dry friction: force
+JOINT_RESTITUTION = 2
+JOINT_FLOATS = 3
+
+# Rows of what joints' stops and dry friction did since the last row of the record: impulses, and work, J.
+STOP_SUM, DRY_SUM, WORK_SUM = 0, 1, 2
+JOINT_SUMS = 3
 
 MAX_PIECES = 60  # impacts cut a step into at most so many pieces; the later half of them is taken without restitution

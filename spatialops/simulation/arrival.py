@@ -22,6 +22,7 @@ from spatialops.simulation._layout import (
 )
 from spatialops.simulation.crossing import first_crossing
 from spatialops.simulation.flow import flow_to
+from spatialops.simulation.joints import of_joint, stop_gap
 from spatialops.simulation.stages import look
 from spatialops.simulation.tables import Tables
 
@@ -91,6 +92,11 @@ def lowest_gap(t: Tables, q: Array, count: int, store: int) -> float:
     lowest = 1e300
     for i in range(count):
         p = t.lcp_ints[i]
+        if of_joint(t, p):
+            gap = stop_gap(t, p, q)
+            t.lcp_vectors[i] = gap if store == 1 else 0.0
+            lowest = min(lowest, gap)
+            continue
         a, b = t.pairs[p, 0], t.pairs[p, 1]
         gap = pair_gap(t.geom_ints, t.geoms, t.solids, t.lists, t.centers, a, b, t.shape_rows, t.shape_ints)
         if store == 1:
@@ -105,11 +111,12 @@ def lowest_gap(t: Tables, q: Array, count: int, store: int) -> float:
 
 @merged
 def keep_apart(t: Tables, count: int) -> int:
-    """Of the gathered pairs those that can still arrive: spheres that touch from the start cannot; how many."""
+    """Of the gathered pairs those that can still arrive: spheres and stops that touch at the start cannot; how many."""
     kept = 0
     for i in range(count):
         p = t.lcp_ints[i]
-        if t.lcp_vectors[i] > 0.0 or not is_simple(t.geom_ints, t.pairs[p, 0], t.pairs[p, 1]):
+        several = False if of_joint(t, p) else not is_simple(t.geom_ints, t.pairs[p, 0], t.pairs[p, 1])
+        if t.lcp_vectors[i] > 0.0 or several:
             t.lcp_ints[kept], t.lcp_vectors[kept] = p, t.lcp_vectors[i]
             kept += 1
     return kept

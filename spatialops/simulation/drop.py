@@ -1,44 +1,16 @@
-"""A robot above a floor: its free bodies raised so that nothing of them is in it, and stiff damping made steady."""
+"""A robot above a floor: its free bodies raised so that nothing of them is in it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision.reach import reach
-from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.jacobian import body_poses
-from spatialops.io import Description, build
 from spatialops.simulation.scene import Scene
-from spatialops.tree.joint import Joint
 from spatialops.tree.state import State
-
-
-def steadied(description: Description, dt: float) -> tuple[Description, str]:
-    """Damping that is too stiff for explicit steps of `dt` is taken implicitly; and what to tell of it, "" for nothing.
-
-    A step that ends at v + dt a with (M + dt D) a = f - D v is backward Euler in the damping D, stable for any dt. The
-    matrix on the left is that of the same robot with dt D more armature, which is what it gets. An explicit step is
-    stable up to dt times the largest rate of M^-1 D of 2; beyond half of that, all damped joints are changed.
-    """
-    if not description.moving_joints:
-        return description, ""
-    model = build(description)
-    rates = np.linalg.eigvals(np.linalg.solve(mass_matrix(model, model.neutral()), np.diag(model.damping)))
-    fastest = float(np.abs(rates).max())
-    if not fastest * dt > 1.0:
-        return description, ""
-    bodies = [replace(body, joint=_steadied(body.joint, dt)) for body in description.bodies]
-    text = f"damping with time constants down to {1.0 / fastest:.2g} s is taken implicitly, as armature of dt times it"
-    return replace(description, bodies=tuple(bodies)), text
-
-
-def _steadied(joint: Joint, dt: float) -> Joint:
-    damping = joint.values("damping")
-    return replace(joint, armature=joint.values("armature") + dt * damping) if damping.any() else joint
 
 
 def raised(scene: Scene, height: float) -> State:

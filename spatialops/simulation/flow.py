@@ -38,6 +38,7 @@ from spatialops.simulation._layout import (
     V_X,
 )
 from spatialops.simulation.closure import close_end, constrain, has_loops, since_start
+from spatialops.simulation.joints import is_damped, put_damping
 from spatialops.simulation.tables import Tables
 from spatialops.tree.state import integrate_kernel, transport
 
@@ -139,7 +140,9 @@ def smooth_step(t: Tables) -> int:
     if t.control[SCHEME] == MOREAU:
         poses_kernel(t.tree, t.links, q_e, t.work)
         velocities_kernel(t.tree, t.links, v_e, t.work)
-    status = placed_accelerations(t.tree, t.links, v_e, t.tau, t.external, t.work, t.vectors[TAU, :nv], dv)
+    if is_damped(t):
+        put_damping(t)
+    status = placed_accelerations(t.tree, t.damped, v_e, t.tau, t.external, t.work, t.vectors[TAU, :nv], dv)
     if t.control[SCHEME] == RK4:
         runge_kutta(t, s, q_x, v_x)
         transport(t.tree, q_x, t.q, v_x)

@@ -19,6 +19,7 @@ from spatialops.simulation._layout import (
     THRESHOLD,
     TOUCH,
 )
+from spatialops.simulation.joints import has_joints, put_dry_limits
 from spatialops.simulation.stages import drop_locked, put_compliance, take_contacts
 from spatialops.simulation.tables import Tables
 
@@ -46,6 +47,8 @@ def prepare_compression(t: Tables) -> None:
     """Problem of compression, [J] 54: all that touches, at the velocities it meets with."""
     take_contacts(t, True)
     factor_kernel(t.tree, t.links, t.work)
+    if has_joints(t):
+        put_dry_limits(t, 0)
     put_compliance(t, t.ints, t.floats, t.control[ACTING])
     drop_locked(t)
     t.monitor[FRACTION] = 1.0 if t.control[PIECES] < MAX_PIECES // 2 else 0.0

@@ -17,6 +17,7 @@ from spatialops._files import load_arrays, save_arrays
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import AssetError, RecordError, SpatialOpsError
 from spatialops.simulation import _layout as at
+from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.tables import Tables
 from spatialops.tree.model import Model
@@ -45,11 +46,18 @@ class Record:
         Contacts that acted: time, pair, kind (0 contact, 1 impact), gap, position (3), normal (3), impulse on A (3) in
         world axes, N s.
     events : (E, 6) array
-        Impacts: time, contacts, approach speed, kinetic energy before and after, share of the restitution given back.
+        Impacts: time, contacts and stops, approach speed, kinetic energy before and after, share of the restitution
+        given back.
     metadata : dict
         Options, versions, counts.
+    moments : (K', 13) array
+        Torsional and rolling friction of the contacts that have it: as `hits`, with the moment on A (N m s).
     closure_errors : (T,) array
         Certificate: largest error of a closure (m or rad) since the row before.
+    stop_impulses, dry_impulses : (T, nv) arrays
+        Impulses of the joints' stops and dry friction along each velocity since the row before, N m s or N s.
+    joint_work : (T, nv) array
+        Work of both since the row before, J.
     loop_forces : (T, n_rows) array
         Forces of the closures along their rows (N, N m; they push A along the row and B against it) where the recorded
         step's dynamics were evaluated, with what they answer to its contacts but not to impacts; zero in the first row.
@@ -71,11 +79,18 @@ class Record:
     metadata: dict[str, Any]
     closure_errors: Array = field(default_factory=lambda: np.zeros(0))
     loop_forces: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    moments: Array = field(default_factory=lambda: np.zeros((0, at.HIT_COLUMNS)))
+    stop_impulses: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    dry_impulses: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    joint_work: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __post_init__(self) -> None:
         if len(self.closure_errors) != len(self.times):  # of a mechanism without loops, or an older record
             object.__setattr__(self, "closure_errors", np.zeros(len(self.times)))
             object.__setattr__(self, "loop_forces", np.zeros((len(self.times), self.scene.loops.n_rows)))
+        for name in _OF_JOINTS:
+            if getattr(self, name).shape != self.v.shape:  # without stops and dry friction, or in an older record
+                object.__setattr__(self, name, np.zeros(self.v.shape))
 
     @property
     def energy(self) -> Array:
@@ -86,6 +101,11 @@ class Record:
     def final(self) -> State:
         """The last state."""
         return State(self.q[-1].copy(), self.v[-1].copy(), float(self.times[-1]))
+
+    @property
+    def log(self) -> EventLog:
+        """What happened when, of a run with `EventDriven`; impacts of others are in `events`."""
+        return EventLog.from_data(self.metadata.get("log", ()))
 
     def summary(self) -> dict[str, Any]:
         """Figures of the run in plain numbers, for people and for JSON."""
@@ -105,7 +125,17 @@ class Record:
             "energy_start": float(self.energy[0]),
             "energy_end": float(self.energy[-1]),
             "collision_energy_gain_max": float(max(gains.max(), 0.0)),
+            "joints_stopped": self._joints_with(self.stop_impulses),
+            "stop_impulse_max": float(np.abs(self.stop_impulses).max(initial=0.0)),
+            "dry_friction_impulse_max": float(np.abs(self.dry_impulses).max(initial=0.0)),
+            "joint_work": float(self.joint_work.sum()),
+            "effort_clipped": dict(self.metadata.get("effort_clipped", {})),
         }
+
+    def _joints_with(self, values: Array) -> list[str]:
+        """Names of the joints that have entries other than zero."""
+        model = self.scene.model
+        return [name for name in model.joint_names if values[:, model.v_slice(name)].any()]
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write everything to one .npz file, whole or not at all.
@@ -161,7 +191,8 @@ class Record:
 
 
 _APART = ("scene", "metadata")
-_LATER = ("closure_errors", "loop_forces")  # not in the first records of this format
+_OF_JOINTS = ("stop_impulses", "dry_impulses", "joint_work")
+_LATER = ("closure_errors", "loop_forces", "moments", *_OF_JOINTS)  # not in the first records of this format
 
 
 def load_record(path: str | os.PathLike[str]) -> Record:
@@ -201,6 +232,7 @@ class RecordBuilder:
         self.rows: list[Array] = []
         self.states: list[Array] = []
         self.forces: list[Array] = []
+        self.joints: list[Array] = []
         self.hits: list[Array] = []
         self.events: list[Array] = []
 
@@ -210,14 +242,18 @@ class RecordBuilder:
         self.rows.append(t.rows[: counts[0]].copy())
         self.states.append(t.row_states[: counts[0]].copy())
         self.forces.append(t.row_forces[: counts[0]].copy())
+        self.joints.append(t.row_joints[: counts[0]].copy())
         self.hits.append(t.hits[: counts[1]].copy())
         self.events.append(t.events[: counts[2]].copy())
         t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]] = 0
 
-    def record(self, t: Tables, *, fallbacks: int) -> Record:
+    def record(self, t: Tables, *, fallbacks: int, clipped: dict[str, int]) -> Record:
         """The whole, with metadata."""
         rows, states = np.concatenate(self.rows), np.concatenate(self.states)
-        nq = self.scene.model.nq
+        nq, joints, hits = self.scene.model.nq, np.concatenate(self.joints), np.concatenate(self.hits)
+        turning = hits[:, at.HIT_PAIR] < 0  # see `simulation.moments`
+        moments = hits[turning]
+        moments[:, at.HIT_PAIR] = -1 - moments[:, at.HIT_PAIR]
         metadata = {
             **self.options,
             "steps": int(t.control[at.STEP]),
@@ -225,7 +261,8 @@ class RecordBuilder:
             "warm_started": int(t.control[at.WARM]),
             "position_projections": int(t.control[at.PROJECTIONS]),
             "solver_fallbacks": fallbacks,
-            "versions": _versions(),
+            "effort_clipped": clipped,
+            "versions": versions(),
         }
         return Record(
             scene=self.scene,
@@ -240,14 +277,19 @@ class RecordBuilder:
             penetrations=0.0 - rows[:, at.ROW_GAP],  # never -0.0
             closure_errors=rows[:, at.ROW_OPENING],
             loop_forces=np.concatenate(self.forces),
+            moments=moments,
+            stop_impulses=joints[:, at.STOP_SUM],
+            dry_impulses=joints[:, at.DRY_SUM],
+            joint_work=joints[:, at.WORK_SUM],
             pivots=rows[:, at.ROW_PIVOTS],
-            hits=np.concatenate(self.hits),
+            hits=hits[~turning],
             events=np.concatenate(self.events),
             metadata=metadata,
         )
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Of Python and the packages that results depend on."""
     found = {"python": platform.python_version()}
     for name in ("spatialops", "numpy", "numba", "scipy"):
         try:

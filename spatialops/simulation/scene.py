@@ -25,6 +25,8 @@ from spatialops.collision.shapes import (
     shape_from_data,
 )
 from spatialops.errors import ArgumentError, ShapeError
+from spatialops.simulation.joint_rows import within_limits
+from spatialops.simulation.pairs import Pair, PairTable, checked_pairs, pair_table
 from spatialops.tree.loop import Loop
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model, Node
@@ -42,12 +44,14 @@ class Scene:
     loops : Loops or sequence of Loop
         Closures.
     state : State, optional
-        Where it starts; default: all joints at zero, at rest.
+        Where it starts; default: all joints at zero or the limit next to it, at rest.
     ignore : iterable of (str, str)
         Pairs of geoms that never touch, beside those on one body, on a body and its parent, on two bodies that a
         closure joins, on the world, and those that their masks keep apart.
     include : iterable of (str, str)
         Pairs of geoms on two bodies that are looked at in any case.
+    pair_laws : sequence of Pair
+        What holds between two geoms in place of what the simulator and their coefficients say.
     pair_friction : mapping of (str, str) to float
         Friction of pairs of geoms, in place of the geometric mean of both sides.
 
@@ -69,6 +73,7 @@ class Scene:
         state: State | None = None,
         ignore: Iterable[tuple[str, str]] = (),
         include: Iterable[tuple[str, str]] = (),
+        pair_laws: Sequence[Pair] = (),
         pair_friction: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
         if not isinstance(model, Model):
@@ -76,9 +81,12 @@ class Scene:
         self.model = model
         self.geoms = _geoms(geoms)
         self.loops = Loops(model, loops.items if isinstance(loops, Loops) else loops)
-        self.state = checked_state(State(model.neutral(), np.zeros(model.nv)) if state is None else state, model)
+        self.state = checked_state(
+            State(within_limits(model, model.neutral()), np.zeros(model.nv)) if state is None else state, model
+        )
         self.ignore = _name_pairs(ignore, "ignore")
         self.include = _name_pairs(include, "include")
+        self.pair_laws = checked_pairs(pair_laws, (geom.name for geom in self.geoms))
         self.pair_friction = _pair_friction({} if pair_friction is None else pair_friction)
         self._bodies = self._check()
         self.tables = self._tables()
@@ -179,6 +187,11 @@ class Scene:
         jointed = [row for row in self.loops.ints if row[LOOP_KIND] not in (CLOSE_DISTANCE, CLOSE_COUPLER)]
         return {frozenset((bodies[int(row[LOOP_A])], bodies[int(row[LOOP_B])])) for row in jointed}
 
+    @property
+    def pair_table(self) -> PairTable:
+        """Laws and further coefficients of every row of `pairs`."""
+        return pair_table(self)
+
     def pair_names(self, pair: int) -> tuple[str, str]:
         """Names of the geoms A and B of a row of `pairs`."""
         a, b = self.pairs[pair]
@@ -219,7 +232,8 @@ class Scene:
         loops = [loop.to_data() for loop in self.loops.items]
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in ("ignore", "include")}
         friction = [[*pair, value] for pair, value in self.pair_friction.items()]
-        return {"geoms": geoms, "loops": loops, **pairs, "pair_friction": friction}
+        laws = [pair.to_data() for pair in self.pair_laws]
+        return {"geoms": geoms, "loops": loops, **pairs, "pair_friction": friction, "pair_laws": laws}
 
     @classmethod
     def from_data(cls, model: Model, data: dict[str, Any], state: State) -> Scene:
@@ -231,6 +245,7 @@ class Scene:
             geoms,
             loops=loops,
             state=state,
+            pair_laws=[Pair(**entry) for entry in data.get("pair_laws", ())],
             **{name: [(a, b) for a, b in data.get(name, ())] for name in ("ignore", "include")},
             pair_friction={(a, b): value for a, b, value in data.get("pair_friction", ())},
         )

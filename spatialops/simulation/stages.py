@@ -11,6 +11,7 @@ from spatialops.collision._layout import (
     CONTACT_FEATURE_B,
     CONTACT_PAIR,
     CONTACT_SLOT,
+    DRY,
     GAP,
     IMPULSE,
     MU,
@@ -35,12 +36,14 @@ from spatialops.simulation._layout import (
     PIECE,
     PIECES,
     PIVOTS,
+    Q_E,
     SCALE,
     SCHEME,
     SEEN,
     SEMI_IMPLICIT,
     SKIN,
     SOLVES,
+    SPINS,
     THRESHOLD,
     TOLERANCE,
     TOUCH,
@@ -50,6 +53,17 @@ from spatialops.simulation._layout import (
 )
 from spatialops.simulation._layout import RESIDUAL as WORST
 from spatialops.simulation.closure import has_loops, project_contacts
+from spatialops.simulation.joints import (
+    find_used,
+    has_joints,
+    n_of_geoms,
+    put_dry_limits,
+    put_joint_speeds,
+    see_joints,
+    squeeze,
+    squeeze_active,
+    unsqueeze,
+)
 from spatialops.simulation.tables import Tables
 
 
@@ -60,13 +74,13 @@ def look(t: Tables, q: Array, v: Array, horizon: float) -> int:
     velocities_kernel(t.tree, t.links, v, t.work)
     place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
     renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.pair_rows, t.centers, t.kept, t.settings[SKIN], t.near)
-    return see(t, horizon)
+    return see(t, q, v, horizon)
 
 
 @merged
-def see(t: Tables, horizon: float) -> int:
-    """Contacts where geoms stand, now or within the horizon; returns how many (FULL if too many)."""
-    return find_contacts(
+def see(t: Tables, q: Array, v: Array, horizon: float) -> int:
+    """Contacts where geoms stand, now or within the horizon, then those of joints; how many (FULL if too many)."""
+    count = find_contacts(
         t.geom_ints,
         t.geoms,
         t.solids,
@@ -83,6 +97,7 @@ def see(t: Tables, horizon: float) -> int:
         t.seen_ints,
         t.seen,
     )
+    return see_joints(t, q, v, horizon, count) if has_joints(t) else count
 
 
 @kernel
@@ -102,6 +117,7 @@ def take_contacts(t: Tables, touching_only: bool) -> None:
     """
     farthest = t.settings[TOUCH] if touching_only else 1e300
     fastest = t.settings[THRESHOLD] if not touching_only and t.control[PIECES] < MAX_PIECES else 1e300
+    t.control[SPINS] = 0
     t.control[ACTING] = copy_contacts(
         t.seen_ints, t.seen, t.control[SEEN], farthest, fastest, t.lcp_ints, t.ints, t.floats
     )
@@ -153,7 +169,7 @@ def is_named(names: IntArray, ints: IntArray, i: int) -> bool:
 
 @merged
 def put_compliance(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
-    """Frames, rows of L and W of m contacts; factors and velocities must be in `work`."""
+    """Frames, rows of L and W of m contacts; factors and velocities must be in `work` (joints have theirs already)."""
     put_frames(ints, floats, m, t.work)
     contact_rows(t.tree, t.links, t.work, ints, floats, m, t.L)
     if has_loops(t):
@@ -179,7 +195,8 @@ def drop_locked(t: Tables) -> None:
         largest = max(largest, W[i, i])
     for i in range(m):
         sideways = max(W[3 * i + 1, 3 * i + 1], W[3 * i + 2, 3 * i + 2])
-        if W[3 * i, 3 * i] > max(1e-6 * sideways, 1e-14 * largest):
+        moves = sideways > 1e-14 * largest if t.ints[i, CONTACT_FEATURE_A] == DRY else False
+        if moves or W[3 * i, 3 * i] > max(1e-6 * sideways, 1e-14 * largest):
             if kept < i:
                 copy_into(t.ints[kept], t.ints[i])
                 copy_into(t.floats[kept], t.floats[i])
@@ -199,6 +216,9 @@ def put_lcp(t: Tables) -> None:
         friction[i] = t.floats[i, MU]
     W, A = t.W[: 9 * m * m].reshape(3 * m, 3 * m), t.A[: n * n].reshape(n, n)
     t.monitor[SCALE] = assemble_kernel(W, t.u[: 3 * m], friction, t.offset[:m], t.facets, A, t.b[:n])
+    if has_joints(t):
+        for i in range(m):
+            t.b[n - m + i] += t.monitor[SCALE] * t.dry[i]
 
 
 @merged
@@ -235,27 +255,35 @@ def remember(t: Tables) -> None:
 def solve_here(t: Tables, warm: bool) -> None:
     """Assemble and solve the OS problem: the basis of the step before where it still fits, else Lemke."""
     m = t.control[ACTING]
-    n = m * (t.facets.shape[0] + 2)
+    n = rows = m * (t.facets.shape[0] + 2)
     put_lcp(t)
+    idle = has_joints(t) and n_of_geoms(t) < m
+    if idle:
+        n = find_used(t, m)
+        squeeze(t, rows, n)
     A, b, z, w, active = t.A[: n * n].reshape(n, n), t.b[:n], t.z[:n], t.w[:n], t.active[:n]
     D, ints = t.D[: n * (n + 2)], t.lcp_ints[: 6 * (n + 1)].reshape(6, n + 1)
     vectors, tolerance = t.lcp_vectors[: 3 * n].reshape(3, n), t.settings[TOLERANCE]
     residual, code, pivots = 1e300, 0, 0
     if warm:
         recall(t)
+        if idle:
+            squeeze_active(t, n)
         residual = solve_basis(A, b, 0, active, z, w, D[: n * n].reshape(n, n), ints[4:6], vectors)
         t.control[WARM] += 1 if residual <= tolerance else 0
     if not residual <= tolerance:  # also where it is NaN
         code, pivots, residual = lemke_kernel(
             A, b, 0, t.covers, 10 * n + 100, tolerance, D.reshape(n, n + 2), ints, vectors, active, z, w
         )
+    if idle:
+        unsqueeze(t, rows, n)
     if warm:
         remember(t)
     t.control[CODE] = code
     t.control[PIVOTS] += pivots
     if code == 0:  # else Python's ladder goes on, and its residual counts
         t.monitor[WORST] = max(t.monitor[WORST], residual)
-    recover_kernel(z, 0, t.facets, t.monitor[SCALE], t.impulses[: 3 * m])
+    recover_kernel(t.z[:rows], 0, t.facets, t.monitor[SCALE], t.impulses[: 3 * m])
 
 
 @merged
@@ -267,10 +295,11 @@ def rest_of(t: Tables) -> float:
 @merged
 def look_ahead(t: Tables) -> int:
     """Contacts at the evaluation state that touch or would within the rest of the piece; FULL if too many."""
+    q_e, v_e = t.vectors[Q_E, : t.q.size], t.vectors[V_E, : t.v.size]
     if t.control[SCHEME] == MOREAU:  # else it is the present state, where geoms have been placed
         place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
         renew_near_pairs(t.geom_ints, t.geoms, t.pairs, t.pair_rows, t.centers, t.kept, t.settings[SKIN], t.near)
-    t.control[SEEN] = see(t, rest_of(t))
+    t.control[SEEN] = see(t, q_e, v_e, rest_of(t))
     return t.control[SEEN]
 
 
@@ -285,8 +314,12 @@ def prepare_contact(t: Tables) -> None:
     for k in range(nv):
         v_free[k] = v_e[k] + dv[k]
     velocities_kernel(t.tree, t.links, v_free, t.work)
+    if has_joints(t):
+        put_joint_speeds(t, n_of_geoms(t), t.control[ACTING], v_free)
     put_compliance(t, t.ints, t.floats, t.control[ACTING])
     drop_locked(t)
+    if has_joints(t):
+        put_dry_limits(t, t.control[ACTING])
     for i in range(t.control[ACTING]):
         t.u[3 * i] += max(t.floats[i, GAP], 0.0) / rest_of(t)
 

@@ -84,6 +84,7 @@ from spatialops.simulation._layout import (
     SEEN,
     SMOOTH,
     SOLVE,
+    SPINS,
     STAGE,
     STEP,
     STEPS_LEFT,
@@ -103,6 +104,7 @@ from spatialops.simulation.impact import (
     prepare_decompression,
     store_compression,
 )
+from spatialops.simulation.joints import has_joints, n_of_geoms, sum_joints, write_joint_sums
 from spatialops.simulation.projection import project_positions
 from spatialops.simulation.stages import (
     apply_impulses,
@@ -157,7 +159,8 @@ def ask(t: Tables, next_stage: int) -> int:
 @merged
 def answer(t: Tables) -> int:
     """Solve the prepared problem, or return for it; a step's contacts start from those of the step before."""
-    if t.control[EXTERNAL] != 0:
+    outside = t.control[EXTERNAL]
+    if outside == 1 or (outside == 2 and t.control[STAGE] != CONTACT):
         return SOLVE
     solve_here(t, t.control[STAGE] == CONTACT)
     return UNSOLVED if t.control[CODE] != 0 else GO_ON
@@ -226,8 +229,11 @@ def after_decompression(t: Tables) -> int:
         gain = finish_impulses(t)
     dv = t.vectors[DVC, :nv]
     apply_impulses(t, dv)
+    copy_into(t.vectors[V_X, :nv], t.v)
     for k in range(nv):
         t.v[k] += dv[k]
+    if has_joints(t):
+        sum_joints(t, 1.0, t.vectors[V_X, :nv], t.v)
     look_here(t)
     after = kinetic_kernel(t.links, t.v, t.work)
     gain = gain if is_driven(t) else after - kinetic
@@ -248,6 +254,7 @@ def begin_piece(t: Tables) -> int:
     t.monitor[PIECE] = t.monitor[REMAINING]
     t.control[LOOKED] = 0
     t.control[ACTING] = 0
+    t.control[SPINS] = 0
     if smooth_step(t) != OK:
         return BROKEN
     found = look_ahead(t)
@@ -296,6 +303,8 @@ def move(t: Tables) -> int:
         return CONTACTS_FULL
     if t.control[ACTING] > 0:
         write_hits(t, x, 0)
+        if has_joints(t):
+            sum_joints(t, x, t.v, v_x)
     copy_into(t.q, q_x)
     copy_into(t.v, v_x)
     t.control[LOOKED] = 1
@@ -342,13 +351,15 @@ def write_row(t: Tables) -> None:
     t.rows[row, ROW_TIME] = t.monitor[TIME]
     t.rows[row, ROW_KINETIC] = kinetic_kernel(t.links, t.v, t.work)
     t.rows[row, ROW_POTENTIAL] = potential_kernel(t.links, t.work)
-    t.rows[row, ROW_CONTACTS] = t.control[ACTING]
+    t.rows[row, ROW_CONTACTS] = n_of_geoms(t)
     t.rows[row, ROW_IMPACTS] = t.control[IMPACTS]
     t.rows[row, ROW_RESIDUAL] = t.monitor[WORST]
     t.rows[row, ROW_GAP] = t.monitor[LOWEST_GAP]
     t.rows[row, ROW_PIVOTS] = t.control[PIVOTS]
     t.rows[row, ROW_OPENING] = t.monitor[OPENING]
     copy_into(t.row_forces[row], t.closure_vectors[FORCES])
+    if has_joints(t):
+        write_joint_sums(t, row)
     t.control[ROWS] += 1
     t.control[IMPACTS] = 0
     t.control[PIVOTS] = 0
@@ -360,11 +371,11 @@ def write_row(t: Tables) -> None:
 @merged
 def write_event(t: Tables, before: float, after: float) -> None:
     """An impact: when, how many contacts, how fast, and the kinetic energies about it."""
-    row, speed = t.control[EVENT_ROWS], 0.0
-    for i in range(t.control[ACTING]):
+    row, count, speed = t.control[EVENT_ROWS], t.control[ACTING] - t.control[SPINS], 0.0
+    for i in range(count):
         speed = max(speed, -t.floats[i, APPROACH])
     t.events[row, EVENT_TIME] = now(t)
-    t.events[row, EVENT_CONTACTS] = t.control[ACTING]
+    t.events[row, EVENT_CONTACTS] = count
     t.events[row, EVENT_SPEED] = speed
     t.events[row, EVENT_BEFORE] = before
     t.events[row, EVENT_AFTER] = after
@@ -381,9 +392,12 @@ def now(t: Tables) -> float:
 @merged
 def write_hits(t: Tables, share: float, kind: int) -> None:
     """The acting contacts with a share of their impulses; kind 1 is an impact (`begin_step` saw to the room)."""
-    first = t.control[CONTACT_ROWS]
-    put_hits(t.ints, t.floats, t.control[ACTING], now(t), share, kind, t.hits[first:])
-    t.control[CONTACT_ROWS] = first + t.control[ACTING]
+    first, count, spins = t.control[CONTACT_ROWS], n_of_geoms(t), t.control[SPINS]
+    put_hits(t.ints, t.floats, count, now(t), share, kind, t.hits[first:])
+    if spins > 0:
+        last = t.control[ACTING] - spins
+        put_hits(t.ints[last:], t.floats[last:], spins, now(t), share, kind, t.hits[first + count :])
+    t.control[CONTACT_ROWS] = first + count + spins
 
 
 @kernel

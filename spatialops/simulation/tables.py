@@ -17,11 +17,13 @@ from spatialops.simulation._layout import (
     CONTROLS,
     EVENT_COLUMNS,
     HIT_COLUMNS,
+    JOINT_SUMS,
     MAX_PIECES,
     MONITORS,
     ROW_COLUMNS,
     VECTORS,
 )
+from spatialops.simulation.joint_rows import JointRows
 from spatialops.simulation.scene import Scene
 
 Flat = Array  # a buffer that kernels reshape to the size of the present problem
@@ -32,6 +34,9 @@ class Tables(NamedTuple):
 
     tree: IntArray
     links: Array
+    damped: Array  # the same with implicit damping as armature
+    joint_ints: IntArray  # stops and dry friction of joints
+    joint_floats: Array
     geom_ints: IntArray
     geoms: Array
     solids: Array  # corners, planes and boxes of geoms
@@ -39,7 +44,7 @@ class Tables(NamedTuple):
     pairs: IntArray
     pair_values: Array  # friction and restitution of each
     pair_rows: IntArray  # row of every pair of geoms, in a large scene
-    slots: IntArray  # where the contacts of each pair begin in `memory`
+    slots: IntArray  # where the contacts of each pair begin in `memory`; after the pairs those of joints
     settings: Array
     control: IntArray
     monitor: Array
@@ -63,6 +68,8 @@ class Tables(NamedTuple):
     W: Flat
     u: Flat  # contact velocities of the problem
     offset: Array
+    dry: Array  # friction impulse that needs no normal one
+    used: IntArray  # rows of the LCP that do something
     impulses: Flat
     stored: Flat  # impulses of compression
     facets: Array
@@ -92,17 +99,23 @@ class Tables(NamedTuple):
     rows: Array
     row_forces: Array
     row_states: Array
+    joint_sums: Array
+    row_joints: Array
     hits: Array
     events: Array
 
 
-def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tuple[int, int]) -> Tables:
+def allocate(
+    scene: Scene, joints: JointRows, settings: Array, n_f: int, capacity: int, steps: tuple[int, int]
+) -> Tables:
     """Tables for up to `capacity` contacts at once; `steps` a call, and how many of them are recorded."""
     model, pairs = scene.model, scene.pairs
     nv, width, m = model.nv, max(model.nq, model.nv), capacity
     n, n_pairs, n_geoms = m * (n_f + 2), len(pairs), len(scene.geoms)
     loops = scene.loops
-    n_b = loops.n_rows
+    n_b, n_joints = loops.n_rows, len(joints.ints)
+    slots = np.concatenate([scene.slots, scene.slots[-1] + np.arange(1, n_joints + 1)])
+    sums = (JOINT_SUMS, nv if n_joints else 0)
     near = np.zeros(n_pairs + 1, dtype=np.int64)
     near[-1] = -1
     places = np.zeros((n_geoms + 1, PLACE_COLUMNS))
@@ -111,6 +124,9 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tupl
     return Tables(
         tree=model.tree,
         links=model.links,
+        damped=model.links.copy() if model.damping.any() else model.links,
+        joint_ints=joints.ints,
+        joint_floats=joints.floats,
         geom_ints=scene.geom_ints,
         geoms=scene.geom_floats,
         solids=scene.tables.solids.copy(),  # its last rows are written to
@@ -118,7 +134,7 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tupl
         pairs=pairs,
         pair_values=scene.pair_values,
         pair_rows=scene.pair_rows,
-        slots=scene.slots,
+        slots=slots,
         settings=settings,
         control=np.zeros(CONTROLS, dtype=np.int64),
         monitor=np.zeros(MONITORS),
@@ -142,6 +158,8 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tupl
         W=np.zeros(9 * m * m),
         u=np.zeros(3 * m),
         offset=np.zeros(m),
+        dry=np.zeros(m),
+        used=np.zeros(n, dtype=np.int64),
         impulses=np.zeros(3 * m),
         stored=np.zeros(3 * m),
         facets=directions(n_f),
@@ -154,7 +172,7 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tupl
         lcp_vectors=np.zeros(3 * n),
         active=np.zeros(n, dtype=np.int64),
         covers=covering_vectors(n),
-        memory=np.zeros((int(scene.slots[-1]), n_f + 4), dtype=np.int64),
+        memory=np.zeros((int(slots[-1]), n_f + 4), dtype=np.int64),
         loop_ints=loops.ints,
         loops=loops.floats.copy(),
         loops_start=loops.floats.copy(),
@@ -171,6 +189,8 @@ def allocate(scene: Scene, settings: Array, n_f: int, capacity: int, steps: tupl
         rows=np.zeros((steps[1], ROW_COLUMNS)),
         row_forces=np.zeros((steps[1], n_b)),
         row_states=np.zeros((steps[1], model.nq + nv)),
+        joint_sums=np.zeros(sums),
+        row_joints=np.zeros((steps[1], *sums)),
         hits=np.zeros((2 * steps[0] + 2 * (MAX_PIECES + 1) * m, HIT_COLUMNS)),
         events=np.zeros((steps[0] // 8 + 256, EVENT_COLUMNS)),
     )

@@ -5,9 +5,8 @@ import pytest
 
 import spatialops as so
 from spatialops.contact.problem import ContactProblem
-from spatialops.errors import ContactError
 from tests.support.contacts import random_problem
-from tests.support.trees import random_tree, relative_error
+from tests.support.trees import relative_error
 
 
 def by_nodes(problem):
@@ -71,22 +70,3 @@ def test_maximal_coordinates(rng):
     assert system.n_hinges == 6 * model.n_bodies - model.nv
     assert relative_error(system.rows[system.n_hinges :] @ V, problem.jacobian @ problem.velocity) < 1e-12
     assert relative_error(system.tree_velocity(V), problem.velocity) < 1e-11
-
-
-def test_maximal_rows_need_bodies(rng):
-    model = random_tree(rng, 2, kinds=("universal",), branching=0.0)
-    inside = model.body_links[1] - 1
-    problem = ContactProblem(
-        model,
-        model.neutral(),
-        np.zeros(model.nv),
-        [],
-        np.zeros((0, 3)),
-        np.zeros((0, 3, 3)),
-        [],
-        loop_ints=[[0, inside, -1]],
-        loop_terms=np.ones((1, 9)),
-        loop_targets=[0.0],
-    )
-    with pytest.raises(ContactError, match="no body"):
-        _ = problem.maximal

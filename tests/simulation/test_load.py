@@ -9,8 +9,7 @@ import spatialops as so
 from spatialops.collision import ConvexHull, Cylinder, HalfSpace
 from spatialops.collision.reach import reach
 from spatialops.errors import ArgumentError, AssetError, AssetWarning, ModelError, ShapeError
-from spatialops.io import build, read
-from spatialops.simulation.drop import raised, steadied
+from spatialops.simulation.drop import raised
 
 BALL = """<link name="{0}"><inertial><mass value="{1}"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>
 </inertial><contact><lateral_friction value="0.7"/></contact>
@@ -129,21 +128,6 @@ def test_raised_puts_the_lowest_point_where_asked(walker):
         for k in range(3)
     )
     assert low == pytest.approx(0.1, abs=1e-12)
-
-
-def test_stiff_damping_is_taken_implicitly(walker):
-    description = read(walker)
-    assert steadied(description, 1e-3) == (description, "")
-    walker.write_text(WALKER.replace("<limit", '<dynamics damping="5000"/><limit', 1))
-    stiff, note = steadied(read(walker), 1e-3)
-    assert "taken implicitly" in note
-    before, after = build(read(walker)), build(stiff)
-    rng = np.random.default_rng(0)
-    q, v = before.random(rng), rng.normal(size=before.nv)
-    # One explicit step with the armature is one implicit step of the robot as it was.
-    a = so.forward_dynamics(after, q, v, -after.damping * v)
-    mass, bias = so.mass_matrix(before, q), so.bias(before, q, v)
-    np.testing.assert_allclose(mass @ a, -bias - before.damping * (v + 1e-3 * a), rtol=1e-9, atol=1e-9)
 
 
 def test_reach_is_the_support_function():

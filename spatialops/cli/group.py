@@ -1,0 +1,81 @@
+"""Commands that are loaded when they are called, whose errors are one line and whose interruption is silent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import click
+
+from spatialops.errors import SpatialOpsError
+
+_INTERRUPTED = 130
+
+
+class Entry(NamedTuple):
+    """Where a command is defined ("module:name"), a line of help, and the extra that it needs, if any."""
+
+    place: str
+    help: str
+    extra: str = ""
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are named in a table and loaded one at a time.
+
+    Parameters
+    ----------
+    entries : mapping of str to Entry
+    """
+
+    def __init__(self, *args: Any, entries: Mapping[str, Entry], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.entries = dict(entries)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of the table."""
+        return list(self.entries)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """The command of that name, loaded."""
+        entry = self.entries.get(name)
+        if entry is None:
+            return None
+        module, _, attribute = entry.place.partition(":")
+        try:
+            command: click.Command = getattr(import_module(module), attribute)
+        except ModuleNotFoundError as error:
+            if not entry.extra:
+                raise
+            hint = f"install spatialops[{entry.extra}]"
+            raise click.ClickException(f"{name} cannot be loaded: {error}; {hint}") from error
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table, without loading anything."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in self.entries.items()])
+
+
+class Commands(LazyGroup):
+    """The outermost group: what goes wrong inside becomes one line and an exit status."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("\nInterrupted; files that were not finished have been removed.", err=True)
+            raise click.exceptions.Exit(_INTERRUPTED) from None
+        except SpatialOpsError as error:
+            raise click.ClickException(_one_line(error)) from error
+        except BrokenPipeError:
+            raise  # the reader went away: click ends silently
+        except OSError as error:
+            where = f"{error.filename}: " if error.filename else ""
+            raise click.ClickException(f"{where}{error.strerror or _one_line(error)}") from error
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__

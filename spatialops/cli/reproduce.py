@@ -1,0 +1,18 @@
+"""`spatialops reproduce`: the experiments of the papers, their tables beside ours."""
+
+from __future__ import annotations
+
+import click
+
+from spatialops.cli.group import Entry, LazyGroup
+
+PAPERS: dict[str, Entry] = {
+    "aghili": Entry(
+        "spatialops.compare.aghili.command:command", "[A]: energy-optimal control under friction cones.", "qp"
+    ),
+}
+
+
+@click.group(cls=LazyGroup, entries=PAPERS)
+def reproduce() -> None:
+    """Repeat the experiments of a paper, and print its figures beside ours."""

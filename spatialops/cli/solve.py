@@ -1,0 +1,33 @@
+"""`spatialops solve`: solve a stored problem."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from spatialops.cli.options import file_argument, json_option
+from spatialops.cli.output import print_json
+
+
+@click.command()
+@file_argument
+@click.option("--formulation", default="os", show_default=True, help="nmc, mc, rmc, os, nmc/os or trinkle.")
+@click.option("--solver", default="auto", show_default=True, help="auto, lemke, principal-pivoting, newton, ...")
+@click.option("--directions", "--n-f", "n_f", type=int, default=4, show_default=True, help="Friction directions.")
+@json_option
+def solve(file: Path, formulation: str, solver: str, n_f: int, as_json: bool) -> None:
+    """Solve a problem that was saved (ContactProblem.save, MixedLCP.save), with any formulation and solver.
+
+    Exits with status 1 where it is not solved.
+    """
+    from spatialops.compare.stored import solve_file
+
+    summary = solve_file(file, formulation, solver, n_f)
+    if as_json:
+        print_json(summary)
+    else:
+        for key, value in summary.items():
+            click.echo(f"  {key:<21}{value}")
+    if not summary["solved"]:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,151 @@
+"""Motions of a frame from pose to pose in a straight line, with bounded speed, acceleration and jerk."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, scalar
+
+
+class Pose(NamedTuple):
+    """Where a frame is: position (3,), m, and rotation (3, 3), frame to world."""
+
+    position: Array
+    rotation: Array
+
+    def __matmul__(self, other: Any) -> Pose:
+        """The pose that is `other` as seen from this frame."""
+        return Pose(self.position + self.rotation @ other.position, self.rotation @ other.rotation)
+
+    def inverse(self) -> Pose:
+        """The world as seen from this frame."""
+        return Pose(-self.rotation.T @ self.position, self.rotation.T)
+
+
+def turn_between(start: Array, end: Array) -> Array:
+    """Rotation vector (3,), world axes, of the turn that takes rotation `start` to `end`."""
+    R = end @ start.T
+    x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    sine = 0.5 * math.sqrt(x * x + y * y + z * z)
+    cosine = 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
+    if sine < 1e-6 and cosine < 0.0:  # half a turn: the axis is what R leaves alone
+        axis = (R + np.eye(3))[int(np.argmax(np.diag(R)))]
+        return np.asarray(math.pi / np.linalg.norm(axis) * axis)
+    scale = 0.5 if sine < 1e-9 else 0.5 * math.atan2(sine, cosine) / sine
+    return scale * np.array([x, y, z])
+
+
+def turned_by(vector: Array) -> Array:
+    """Rotation (3, 3) of a rotation vector (3,): Rodrigues' formula."""
+    x, y, z = vector
+    angle = math.sqrt(x * x + y * y + z * z)
+    a = math.sin(angle) / angle if angle > 1e-9 else 1.0
+    b = (1.0 - math.cos(angle)) / (angle * angle) if angle > 1e-5 else 0.5
+    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    result: Array = np.eye(3) + a * K + b * (K @ K)
+    return result
+
+
+class Sample(NamedTuple):
+    """A moment of a motion: pose, and spatial velocity and acceleration [angular; linear] in world axes."""
+
+    pose: Pose
+    velocity: Array
+    acceleration: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """What a motion keeps below: m/s, m/s^2, m/s^3, and the same in radians for turns."""
+
+    speed: float = 0.25
+    acceleration: float = 1.0
+    jerk: float = 10.0
+    turn_speed: float = 1.0
+    turn_acceleration: float = 4.0
+    turn_jerk: float = 40.0
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            scalar(value, name, low=0.0, strict=True)
+
+
+# Largest first, second and third derivatives of the profile s = 10 x^3 - 15 x^4 + 6 x^5 over 0 <= x <= 1.
+_PEAKS = 1.875, 10.0 / math.sqrt(3.0), 60.0
+
+
+def shortest_time(length: float, speed: float, acceleration: float, jerk: float) -> float:
+    """Time in which the quintic profile covers `length` within all three bounds, s."""
+    peaks, limits = _PEAKS, (speed, acceleration, jerk)
+    return max(
+        (peak * length / limit) ** (1.0 / k) for k, (peak, limit) in enumerate(zip(peaks, limits, strict=True), 1)
+    )
+
+
+class PoseTrajectory:
+    """A straight line and one turn from a pose to another along the minimum-jerk profile.
+
+    At rest at both ends, and before and after.
+
+    Parameters
+    ----------
+    start, end : Pose
+    bounds : Bounds
+    begin : float
+        Time at which it starts, s.
+    duration : float, optional
+        s; default: the shortest that keeps the bounds. A shorter one than that is not taken.
+
+    Attributes
+    ----------
+    duration : float
+        s.
+
+    References
+    ----------
+    T. Flash, N. Hogan, The coordination of arm movements, J. Neuroscience 1985: the profile of least squared jerk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spatialops.control.trajectory import Bounds, Pose, PoseTrajectory
+    >>> start = Pose(np.zeros(3), np.eye(3))
+    >>> line = PoseTrajectory(start, Pose(np.array([0.1, 0.0, 0.0]), np.eye(3)), Bounds(speed=0.1))
+    >>> round(line.duration, 3), np.round(line.at(0.5 * line.duration).pose.position, 3).tolist()
+    (1.875, [0.05, 0.0, 0.0])
+    """
+
+    def __init__(
+        self, start: Pose, end: Pose, bounds: Bounds, *, begin: float = 0.0, duration: float | None = None
+    ) -> None:
+        self.start, self.end, self.begin = start, end, begin
+        self._line = np.asarray(end.position, dtype=np.float64) - start.position
+        self._turn = turn_between(start.rotation, end.rotation)
+        length, angle = float(np.linalg.norm(self._line)), float(np.linalg.norm(self._turn))
+        least = max(
+            shortest_time(length, bounds.speed, bounds.acceleration, bounds.jerk),
+            shortest_time(angle, bounds.turn_speed, bounds.turn_acceleration, bounds.turn_jerk),
+        )
+        self.duration = least if duration is None else max(least, duration)
+        self._direction = np.concatenate([self._turn, self._line])
+
+    @property
+    def finish(self) -> float:
+        """Time at which it ends, s."""
+        return self.begin + self.duration
+
+    def at(self, time: float) -> Sample:
+        """The motion at a time."""
+        if time >= self.finish or self.duration == 0.0:
+            return Sample(self.end, np.zeros(6), np.zeros(6))
+        x = max(0.0, (time - self.begin) / self.duration)
+        s = x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
+        rate = 30.0 * x * x * (1.0 - x) ** 2 / self.duration
+        change = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / self.duration**2
+        turn = turned_by(s * self._turn) @ self.start.rotation
+        pose = Pose(self.start.position + s * self._line, turn)
+        return Sample(pose, rate * self._direction, change * self._direction)

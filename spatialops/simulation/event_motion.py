@@ -1,0 +1,370 @@
+"""Smooth motion between events: accelerations while contacts stay closed, stick or slide, and the drift held off.
+
+In a mode the complementarity conditions of accelerations ([D] 18-22) are equations: closed contacts have a_n = 0,
+sticking ones a_t = 0 too, sliding ones f_t = -mu f_n d against the slip. With closures' rows G_b,
+
+    M a = tau - C + G^T f,      G_r a + Gdot_r v = 0 on the rows r that are held
+
+are solved for the forces by G_r M^-1 G_c^T f = -(...), least squares where rows are redundant: the smallest forces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array, IntArray
+from spatialops.collision import _layout as col
+from spatialops.contact.laws.compliant import Compliant
+from spatialops.contact.laws.viscous import Viscous
+from spatialops.contact.response import velocity_change
+from spatialops.contact.rows import contact_terms
+from spatialops.dynamics.articulated_body import factor_kernel
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.loop_rows import closure_accelerations, closure_jacobian, closure_rows
+from spatialops.dynamics.span import Span
+from spatialops.errors import ContactError
+from spatialops.simulation.event_sight import Contacts, Key, Sight, nearest
+from spatialops.simulation.flow import accelerations
+from spatialops.simulation.scene import Scene
+from spatialops.tree.state import integrate_kernel, transport
+
+Forces = Callable[[float, Array, Array], Array]
+REACH = 1e-3  # m: contacts are looked for up to this gap, so that closed ones are found in trial states too
+_RANK = 1e-11
+_NO_EXTERNAL = np.zeros((0, 6))
+
+
+class Mode(NamedTuple):
+    """How a closed contact moves: it sticks, or slides along a unit direction (3,) in world axes."""
+
+    sticks: bool
+    direction: Array
+
+
+Modes = dict[Key, Mode]
+
+
+@dataclass(frozen=True, eq=False)
+class Motion:
+    """Accelerations at a state, and what makes them.
+
+    Attributes
+    ----------
+    a : (nv,) array
+    contacts : Contacts
+        The closed ones, in the order of the modes.
+    forces : (k, 3) array
+        N, along the contacts' frames.
+    loop_forces : (n_b,) array
+    determined : bool
+        Whether the forces follow from the accelerations.
+    residual : float
+        Of the held rows, relative to their accelerations without forces.
+    """
+
+    a: Array
+    contacts: Contacts
+    forces: Array
+    loop_forces: Array
+    determined: bool
+    residual: float
+
+
+class Rows(NamedTuple):
+    """Rows of closures and contacts: Jacobian G, response L, accelerations (n,) without forces."""
+
+    G: Array
+    L: Array
+    rates: Array
+
+
+class Mechanics:
+    """The smooth dynamics of a scene under a law."""
+
+    def __init__(self, scene: Scene, law: Any, sight: Sight, forces: Forces) -> None:
+        self.scene, self.law, self.sight, self.forces = scene, law, sight, forces
+        self.span = Span(scene.model, scene.loops)
+        self.n_b = scene.loops.n_rows
+        self._last: dict[Key, Contacts] = {}
+
+    @property
+    def work(self) -> Array:
+        """Workspace of the tree's kernels."""
+        return self.span.work
+
+    def motion(self, time: float, q: Array, v: Array, modes: Modes) -> Motion:
+        """Accelerations in a mode."""
+        a = self.free(time, q, v)
+        rates = self.loop_rates()
+        if isinstance(self.law, Compliant):
+            touching = self.sight.look(q, v, 0.0)
+            forces = self.law.forces(touching.gaps, touching.velocities, touching.friction)
+            return self._pushed(a, rates, touching, forces)
+        if not modes and not self.n_b:
+            return Motion(a, NOTHING, np.zeros((0, 3)), np.zeros(0), True, 0.0)
+        contacts = self.closed(q, v, modes)
+        rows = self.rows(q, v, a, rates, contacts)
+        return self._held(a, rows, contacts, list(modes.values()))
+
+    def free(self, time: float, q: Array, v: Array) -> Array:
+        """Accelerations without contacts and closures; leaves the factors in `work`."""
+        model, a, room = self.scene.model, np.empty(self.scene.model.nv), np.empty(self.scene.model.nv)
+        tau = self.forces(time, q, v)
+        if accelerations(model.tree, model.links, q, v, tau, _NO_EXTERNAL, self.work, room, a) != 0:
+            raise ContactError(
+                f"the state is no longer finite at t = {time:.6g} s: forces are too large, or a joint has a singular "
+                "inertia"
+            )
+        return a
+
+    def closed(self, q: Array, v: Array, modes: Modes) -> Contacts:
+        """The closed contacts at a state, in the order of the modes."""
+        if not modes:
+            return NOTHING
+        found = self.sight.look(q, v, REACH)
+        index, rows = {key: i for i, key in enumerate(found.keys)}, []
+        for key in modes:
+            row = index.get(key, -1)
+            if row < 0:
+                row = self._renamed(found, key)
+            rows.append(row)
+        chosen = found.take(rows)
+        return Contacts(tuple(modes), chosen.ints, chosen.floats)
+
+    def _renamed(self, found: Contacts, key: Key) -> int:
+        """A contact whose features have another name at this state; the nearest of its pair where it was last."""
+        last = self._last.get(key)
+        row = nearest(last, 0, found) if last is not None else -1
+        if row < 0:
+            names = self.scene.pair_names(key[0])
+            raise LostContact(f"the contact of {names[0]!r} and {names[1]!r} is no longer seen", key)
+        return row
+
+    def remember(self, contacts: Contacts) -> None:
+        """Where closed contacts are at an accepted state."""
+        self._last = {key: contacts.take([i]) for i, key in enumerate(contacts.keys)}
+
+    def rows(self, q: Array, v: Array, a: Array, loop_rates: Array, contacts: Contacts) -> Rows:
+        """Rows of closures, then normal and tangents of contacts; poses and factors must be in `work`."""
+        G, L = self._jacobian(contacts)
+        turning = self.sight.turning(q, v, contacts, 2.0 * REACH)
+        rates = G @ a
+        rates[: self.n_b] = loop_rates
+        rates[self.n_b :] += turning.ravel()
+        return Rows(G, L, rates)
+
+    def _jacobian(self, contacts: Contacts) -> tuple[Array, Array]:
+        model, loops = self.scene.model, self.scene.loops
+        ints, terms = contact_terms(contacts.links, contacts.points, contacts.frames, self.n_b)
+        if self.n_b:
+            ints = np.concatenate([loops.term_ints, ints])
+            terms = np.concatenate([self.span.terms, terms])
+        size = self.n_b + 3 * len(contacts.keys)
+        G, L = np.empty((size, model.nv)), np.empty((size, model.nv))
+        closure_jacobian(model.tree, model.links, self.work, ints, terms, G)
+        closure_rows(model.tree, model.links, self.work, ints, terms, L)
+        return G, L
+
+    def loop_rates(self) -> Array:
+        """G a + Gdot v (n_b,) of the closures from what `free` left in `work`."""
+        if not self.n_b:
+            return np.zeros(0)
+        self.span.put_terms()
+        at, g, rates = self.scene.loops, self.scene.model.gravity, np.empty(self.n_b)
+        base = (-g[0], -g[1], -g[2])
+        closure_accelerations(at.ints, at.floats, at.term_ints, self.span.terms, base, self.work, rates)
+        return rates
+
+    def independent(self, q: Array) -> tuple[IntArray, Array]:
+        """Terms of independent rows of the closures at q, numbered anew."""
+        loops, row = self.scene.loops, layout.TERM_ROW
+        if not self.n_b:
+            return loops.term_ints, loops.empty_terms()
+        self.span.place(q)
+        factor_kernel(self.scene.model.tree, self.scene.model.links, self.work)
+        self.span.factor()
+        kept = np.sort(self.span.order[: self.span.rank])
+        number = np.full(self.n_b, -1, dtype=np.int64)
+        number[kept] = np.arange(len(kept))
+        ints = loops.term_ints.copy()
+        ints[:, row] = number[ints[:, row]]
+        chosen = ints[:, row] >= 0
+        return ints[chosen], self.span.terms[chosen]
+
+    def opening(self, q: Array) -> float:
+        """Largest error of a closure, m or rad."""
+        if not self.n_b:
+            return 0.0
+        self.span.place(q)
+        return float(np.abs(self.span.errors(q)).max())
+
+    def push(self, L: Array, p: Array) -> Array:
+        """M^-1 G^T p, (nv,)."""
+        model, dv = self.scene.model, np.empty(self.scene.model.nv)
+        velocity_change(model.tree, model.links, self.work, L, len(p), np.ascontiguousarray(p), dv)
+        return dv
+
+    def _held(self, a: Array, rows: Rows, contacts: Contacts, modes: list[Mode]) -> Motion:
+        """Forces that hold the rows of the modes."""
+        n_b, k = self.n_b, len(modes)
+        friction = contacts.friction
+        columns = rows.L.copy()
+        held = list(range(n_b))
+        p = np.zeros(len(rows.L))
+        rates = rows.rates
+        if isinstance(self.law, Viscous):
+            drag = self.law.drag(friction)[:, None] * contacts.velocities[:, 1:]
+            p[n_b:].reshape(k, 3)[:, 1:] = -drag
+            rates = rates + rows.L @ (rows.L.T @ p)
+        slides = np.zeros((k, 2))
+        for i, mode in enumerate(modes):
+            r = n_b + 3 * i
+            if mode.sticks:
+                held += [r, r + 1, r + 2]
+                continue
+            held.append(r)
+            mu = 0.0 if frictionless(self.law) else friction[i]
+            if mu > 0.0:
+                slides[i] = -mu * slip_direction(contacts, i, mode.direction)
+                columns[r] = rows.L[r] + slides[i] @ rows.L[r + 1 : r + 3]
+        normal = [r >= n_b and (r - n_b) % 3 == 0 for r in held]
+        f, determined, residual = _forces(rows.L[held], columns[held], rates[held], normal)
+        p[held] += f
+        contact_forces = p[n_b:].reshape(k, 3)
+        contact_forces[:, 1:] += slides * contact_forces[:, :1]
+        p[n_b:] = contact_forces.ravel()
+        return Motion(a + self.push(rows.L, p), contacts, contact_forces, p[:n_b], determined, residual)
+
+    def _pushed(self, a: Array, rates: Array, contacts: Contacts, forces: Array) -> Motion:
+        """Known forces at contacts, closures held."""
+        n_b = self.n_b
+        _, L = self._jacobian(contacts)
+        p = np.concatenate([np.zeros(n_b), forces.ravel()])
+        if n_b:
+            left = rates + L[:n_b] @ (L.T @ p)
+            p[:n_b] = _forces(L[:n_b], L[:n_b], left, [False] * n_b)[0]
+        return Motion(a + self.push(L, p), contacts, forces, p[:n_b], True, 0.0)
+
+    # ------------------------------------------------------------------------------------------------- drift
+    def project(self, q: Array, v: Array, modes: Modes) -> tuple[Array, Array]:
+        """The nearest state, in the metric of M, whose closures and closed contacts are closed, and stay so."""
+        if isinstance(self.law, Compliant):
+            modes = {}
+        if not modes and not self.n_b:
+            return q, v
+        model, tree = self.scene.model, self.scene.model.tree
+        for _ in range(4):
+            contacts = self._factored(q, v, modes)
+            errors = np.concatenate([self.span.errors(q), contacts.gaps]) if self.n_b else contacts.gaps
+            if np.abs(errors).max(initial=0.0) <= 1e-14:
+                break
+            _, L = self._jacobian(contacts)
+            held = [*range(self.n_b), *range(self.n_b, len(L), 3)]
+            move, ahead = self._least(L, held, errors), np.empty(model.nq)
+            integrate_kernel(tree, q, move, 1.0, ahead)
+            v = v.copy()
+            transport(tree, q, ahead, v)
+            q = ahead
+        contacts = self._factored(q, v, modes)
+        G, L = self._jacobian(contacts)
+        held = list(range(self.n_b))
+        for i, mode in enumerate(modes.values()):
+            r = self.n_b + 3 * i
+            held += [r, r + 1, r + 2] if mode.sticks else [r]
+        return q, v + self._least(L, held, G[held] @ v)
+
+    def _factored(self, q: Array, v: Array, modes: Modes) -> Contacts:
+        model = self.scene.model
+        poses_kernel(model.tree, model.links, q, self.work)
+        velocities_kernel(model.tree, model.links, v, self.work)
+        factor_kernel(model.tree, model.links, self.work)
+        if self.n_b:
+            self.span.put_terms()
+        return self.closed(q, v, modes)
+
+    def _least(self, L: Array, held: list[int], errors: Array) -> Array:
+        """The least motion (nv,) that takes errors of rows away."""
+        rows = L[held]
+        p = np.zeros(len(L))
+        p[held] = _forces(rows, rows, errors, [False] * len(held))[0]
+        return self.push(L, p)
+
+
+NOTHING = Contacts((), np.zeros((0, col.CONTACT_INTS), dtype=np.int64), np.zeros((0, col.CONTACT_COLUMNS)))
+
+
+class LostContact(Exception):
+    """A closed contact that has no successor at a trial state: its features have gone."""
+
+    def __init__(self, message: str, key: Key) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+def frictionless(law: Any) -> bool:
+    """Whether forces of contacts have no dry friction."""
+    from spatialops.contact.laws.frictionless import Frictionless
+
+    return isinstance(law, (Frictionless, Viscous))
+
+
+def slip_direction(contacts: Contacts, i: int, last: Array) -> Array:
+    """Unit direction (2,) of the slip along the tangents, on the side of where it went before.
+
+    Where the slip has just passed zero it points backwards; friction goes on as before, so that the motion is smooth in
+    the step in which it stops, and its end can be found. A slip slower than `SLOW` keeps the direction it had or began
+    with: what is across it would die down at the rate mu g / |slip|, faster than steps could follow.
+    """
+    before = contacts.frames[i, 1:] @ last
+    slip = contacts.velocities[i, 1:]
+    speed = float(np.hypot(*slip))
+    if speed <= SLOW:
+        size = float(np.hypot(*before))
+        return np.asarray(before / size if size > 0.0 else before)
+    return np.asarray(slip / speed if slip @ before >= 0.0 else -slip / speed)
+
+
+STOPPED = 1e-9  # m/s: a slip that has no direction
+SLOW = 1e-5  # m/s: one that has no time to change it
+
+
+def _forces(L: Array, columns: Array, rates: Array, normal: list[bool]) -> tuple[Array, bool, float]:
+    """The smallest forces f on columns with L columns^T f = -rates, whether they are the only ones, and the residual.
+
+    Where they are not, and some normal force pulls, the smallest that do not.
+    """
+    if not len(rates):
+        return np.zeros(0), True, 0.0
+    size = np.sqrt(np.einsum("ij,ij->i", L, L))
+    moving = int((size > 1e-10 * size.max()).sum())
+    size[size == 0.0] = 1.0
+    K = (L / size[:, None]) @ (columns / size[:, None]).T
+    b = -rates / size
+    f, _, rank, _ = np.linalg.lstsq(K, b, rcond=_RANK)
+    determined = int(rank) >= moving
+    left = b - K @ f
+    if np.abs(left).max() > 1e-13 * np.abs(b).max():
+        f += np.linalg.lstsq(K, left, rcond=_RANK)[0]
+    pushes = np.array(normal, dtype=bool)
+    if not determined and pushes.any() and f[pushes].min() < -1e-9 * np.abs(f).max():
+        f = _pushing(K, b, pushes)
+    scale = float(np.abs(b).max())
+    residual = float(np.abs(K @ f - b).max()) / scale if scale > 0.0 else 0.0
+    return f / size, determined, residual
+
+
+def _pushing(K: Array, b: Array, pushes: Any) -> Array:
+    """The smallest forces whose normal ones push."""
+    weight = 1e-7
+    both = np.hstack([K, -K[:, ~pushes]])
+    system = np.vstack([both, weight * np.eye(both.shape[1])])
+    x = scipy.optimize.nnls(system, np.concatenate([b, np.zeros(both.shape[1])]))[0]
+    f = x[: len(b)].copy()
+    f[~pushes] -= x[len(b) :]
+    return np.asarray(f)
