@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from spatialops.control.script import Guard, Phase, Script
     from spatialops.control.sensed import SensedForces
     from spatialops.control.senses import Senses
-    from spatialops.control.tracking import Gains, JointTracking, PID, Reference
+    from spatialops.control.tracking import PID, Gains, JointTracking, Reference
     from spatialops.control.trajectory import Bounds, Pose, PoseTrajectory
     from spatialops.control.trot import Trot
     from spatialops.control.waypoints import Waypoints
