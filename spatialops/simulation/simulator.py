@@ -243,13 +243,6 @@ class Simulator:
         self._settings[at.WIDTH] = scene.least_width
         if isinstance(self.law, Compliant):  # nothing is rigid: no impacts, and depth is what bears a load
             self._settings[[at.THRESHOLD, at.DEPTH]] = 1e300
-        if isinstance(self.time, EventDriven):
-            if len(self._joints.ints):
-                raise ArgumentError(
-                    "time: EventDriven has no stops and no dry friction of joints, and this model has some; leave them "
-                    "out with joint_limits=False, dry_friction=False"
-                )
-            self._course()  # refuses what it cannot take
         compiled = self.law is None and isinstance(self.formulation, OperationalSpace) and solver == "auto"
         table = scene.pair_table
         self._newton = (table.newton | (restitution == "newton")) & ~table.poisson
@@ -262,6 +255,8 @@ class Simulator:
         self._n_f = getattr(self.formulation, "n_f", 4)
         directions(self._n_f)
         self._single = self._tables(self._capacity(), (1, 1))
+        if isinstance(self.time, EventDriven):
+            self._course()  # refuses what it cannot take
 
     def step(self, state: State, tau: Any = None) -> tuple[State, StepInfo]:
         """One step of `dt` from `state` under joint forces `tau` (nv,), default zero.
@@ -391,12 +386,18 @@ class Simulator:
         return builder.record(t, fallbacks=self.fallbacks, clipped=clipped)
 
     def _course(self) -> Course:
+        from spatialops.simulation.event_impact import Rules
         from spatialops.simulation.event_run import Course, Limits  # with more of SciPy
 
+        if len(self._joints.ints):
+            raise ArgumentError(
+                "time: EventDriven has no stops and dry friction of joints; leave them out with joint_limits=False and "
+                "dry_friction=False, or use TimeStepping"
+            )
         law = self.law or Coulomb(formulation=self.formulation, solver=self.solver)
         limits = Limits(self.certify, self.depth_limit, self.loop_limit)
-        threshold = float(self._settings[at.THRESHOLD])
-        return Course(self.scene, law, cast(EventDriven, self.time), self.dt, threshold, limits)
+        rules = Rules(self.impacts == "propagated", self._newton, float(self._settings[at.THRESHOLD]))
+        return Course(self.scene, law, cast(EventDriven, self.time), self.dt, rules, limits)
 
     def _step_by_events(self, state: State, tau: Array) -> tuple[State, StepInfo]:
         course = self._course()
