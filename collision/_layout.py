@@ -10,11 +10,11 @@ GEOM_VERTEX_COUNT = 3
 GEOM_FACES = 4  # first of its planes there
 GEOM_FACE_COUNT = 5
 GEOM_LOOPS = 6  # in the flat list: F + 1 places in that list where the vertices of each face stand
-GEOM_FANS = 7  # likewise V + 1 places where the faces about each vertex stand; a mesh's: its tree of boxes
+GEOM_FANS = 7  # likewise V + 1 places where the faces about each vertex stand; a mesh's: its tree; a field's: its cells
 GEOM_BODY = 8  # moving body, -1: the world
 GEOM_INTS = 9
 
-SPHERE, HALF_SPACE, CAPSULE, BOX, CYLINDER, CONE, ELLIPSOID, HULL, MESH = range(9)
+SPHERE, HALF_SPACE, CAPSULE, BOX, CYLINDER, CONE, ELLIPSOID, HULL, MESH, HEIGHT_FIELD = range(10)
 
 # Float table of geoms.
 GEOM_OFFSET = 0  # 3: position in link axes
@@ -22,12 +22,17 @@ GEOM_RADIUS = 3  # of a sphere or capsule: what is added all about its point or 
 GEOM_NORMAL = 4  # 3: of a half-space
 GEOM_FRICTION = 7
 GEOM_RESTITUTION = 8
-GEOM_SIZE = 9  # 3: half edges; radius, radius, half length; semi-axes
+GEOM_SIZE = 9  # 3: half edges; radius, radius, half length; semi-axes; edges of a cell of a height field
 GEOM_BOUND = 12  # radius of a ball about its position that holds it
 GEOM_MARGIN = 13
 GEOM_TURN = 14  # 9: rotation in link axes
 GEOM_WIDTH = 23  # of the order of half its least width
 GEOM_COLUMNS = 24
+
+# Float table of pairs: coefficients by the rule that `collision.shapes.pair_values` states.
+PAIR_FRICTION = 0
+PAIR_RESTITUTION = 1
+PAIR_COLUMNS = 2
 
 # Where geoms are, world axes.
 PLACE = 0  # 3
@@ -67,6 +72,7 @@ CONTACT_COLUMNS = 21
 AT_POINT = 0  # 3: world, midway
 AT_NORMAL = 3  # 3
 AT_GAP = 6
+AT_MERIT = 7  # while points are chosen
 AT_COLUMNS = 10
 
 MAX_POINTS = 4  # of one pair of convex shapes

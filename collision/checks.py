@@ -50,6 +50,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
+def is_friction(value: Any) -> bool:
+    """Whether this is a coefficient of friction."""
+    return is_number(value) and 0.0 <= value < np.inf
+
+
 def three(name: str, values: Any) -> Array:
     """A copy as three finite numbers."""
     try:

@@ -22,7 +22,7 @@ from spatialops.collision.scratch import FOUND, GATHERED, SHOWN_A, SHOWN_B, SPAR
 from spatialops.collision.separation import AXIS, BEYOND, MIDDLE, separation
 from spatialops.collision.supports import put_feature
 
-CLEARLY = 1e-7  # of the size: a nearest point that is deeper than all others by more joins them
+CLEARLY = 1.2e-6  # of the size: a nearest point deeper than all others by more joins them; flat circles miss less
 SAME = 1e-4  # of the size: tolerance of clipping
 
 
@@ -43,6 +43,24 @@ def convex_points(
     gap = separation(geom_ints, geoms, solids, places, a, b, limit, rows, ints)
     if gap > limit:
         return 0
+    return points_about(geom_ints, geoms, solids, lists, places, a, b, gap, limit, rows, ints)
+
+
+@kernel
+def points_about(
+    geom_ints: IntArray,
+    geoms: Array,
+    solids: Array,
+    lists: IntArray,
+    places: Array,
+    a: int,
+    b: int,
+    gap: float,
+    limit: float,
+    rows: Array,
+    ints: IntArray,
+) -> int:
+    """Manifold about a known distance, whose normal and middle are in row 4."""
     n, origin = vec3(rows, 4, AXIS), vec3(places, b, PLACE)
     middle, size = plus(origin, vec3(rows, 4, MIDDLE)), min(geoms[a, GEOM_BOUND], geoms[b, GEOM_BOUND])
     found, names, count = (

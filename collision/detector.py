@@ -34,18 +34,18 @@ from spatialops.collision._layout import (
     CONTACT_SLOT,
     GAP,
     GEOM_BOUND,
-    GEOM_FRICTION,
     GEOM_LINK,
     GEOM_MARGIN,
     GEOM_NORMAL,
     GEOM_OFFSET,
     GEOM_RADIUS,
-    GEOM_RESTITUTION,
     GEOM_SHAPE,
     GEOM_TURN,
     HALF_SPACE,
     MU,
     NORMAL,
+    PAIR_FRICTION,
+    PAIR_RESTITUTION,
     PLACE,
     POINT,
     RESTITUTION,
@@ -110,6 +110,7 @@ def find_contacts(
     solids: Array,
     lists: IntArray,
     pairs: IntArray,
+    pair_values: Array,
     places: Array,
     near: IntArray,
     work: Array,
@@ -141,7 +142,7 @@ def find_contacts(
             approach = dot(normal, relative_velocity(work, link_a, link_b, point))
             if gap > reach and gap + horizon * approach > reach:
                 continue
-            put_contact(geoms, ints, floats, count, p, a, b, gap, approach, point, normal)
+            put_contact(pair_values, ints, floats, count, p, gap, approach, point, normal)
             ints[count, CONTACT_A], ints[count, CONTACT_B] = link_a, link_b
             ints[count, CONTACT_FEATURE_A] = ints[count, CONTACT_FEATURE_B] = ints[count, CONTACT_SLOT] = 0
             count += 1
@@ -164,7 +165,7 @@ def find_contacts(
                 continue
             if count == ints.shape[0]:
                 return FULL
-            put_contact(geoms, ints, floats, count, p, a, b, gap, approach, point, normal)
+            put_contact(pair_values, ints, floats, count, p, gap, approach, point, normal)
             ints[count, CONTACT_A], ints[count, CONTACT_B] = link_a, link_b
             ints[count, CONTACT_FEATURE_A], ints[count, CONTACT_FEATURE_B] = names[j, 0], names[j, 1]
             ints[count, CONTACT_SLOT] = slot
@@ -175,25 +176,22 @@ def find_contacts(
 
 @inlined
 def put_contact(
-    geoms: Array,
+    pair_values: Array,
     ints: IntArray,
     floats: Array,
     row: int,
     p: int,
-    a: int,
-    b: int,
     gap: float,
     approach: float,
     point: Vec3,
     normal: Vec3,
 ) -> None:
-    """Geometry of a contact and the coefficients of its pair: geometric means."""
+    """Geometry of a contact and the coefficients of its pair."""
     ints[row, CONTACT_PAIR] = p
     floats[row, GAP], floats[row, APPROACH] = gap, approach
     put3(floats, row, POINT, point)
     put3(floats, row, NORMAL, normal)
-    floats[row, MU] = math.sqrt(geoms[a, GEOM_FRICTION] * geoms[b, GEOM_FRICTION])
-    floats[row, RESTITUTION] = math.sqrt(geoms[a, GEOM_RESTITUTION] * geoms[b, GEOM_RESTITUTION])
+    floats[row, MU], floats[row, RESTITUTION] = pair_values[p, PAIR_FRICTION], pair_values[p, PAIR_RESTITUTION]
 
 
 @inlined

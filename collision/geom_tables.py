@@ -25,7 +25,7 @@ from spatialops.collision.shapes import (
     Shape,
     Sphere,
 )
-from spatialops.collision.triangles import SurfaceTables, surface_tables
+from spatialops.collision.triangles import SurfaceTables, grid_tables, surface_tables
 
 
 class GeomTables(NamedTuple):
@@ -133,11 +133,16 @@ def _put_shape(row: IntArray, values: Array, geom: Geom, place: Placed, store: _
     elif isinstance(shape, (Mesh, HeightField)):
         vertices, faces = (shape.vertices, shape.faces) if isinstance(shape, Mesh) else shape.triangles()
         middle = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
-        row[at.GEOM_SHAPE] = at.MESH
         values[at.GEOM_OFFSET : at.GEOM_OFFSET + 3] += place.rotation @ middle
         values[at.GEOM_BOUND] = np.linalg.norm(vertices - middle, axis=1).max()
-        # It does not move: its corners are kept along the world's axes.
-        store.put_surface(row, surface_tables((vertices - middle) @ place.rotation.T, faces))
+        vertices = (vertices - middle) @ place.rotation.T  # it does not move: corners are kept along the world's axes
+        if isinstance(shape, Mesh):
+            row[at.GEOM_SHAPE] = at.MESH
+            store.put_surface(row, surface_tables(vertices, faces))
+        else:
+            cells = (shape.heights.shape[0] - 1, shape.heights.shape[1] - 1)
+            row[at.GEOM_SHAPE], size[:2] = at.HEIGHT_FIELD, np.asarray(shape.size) / cells
+            store.put_grid(row, grid_tables(vertices, faces, cells), cells)
 
 
 def _put_prism(row: IntArray, values: Array, store: _Store) -> None:
@@ -156,7 +161,8 @@ class _Store:
     def __init__(self) -> None:
         self._rows: list[Array] = []
         self._size = 0
-        self._lists: list[int] = []
+        self._lists: list[IntArray] = []
+        self._length = 0
 
     def put(self, row: IntArray, solid: Polyhedron, middle: Array) -> None:
         """A polyhedron, seen from `middle`."""
@@ -169,13 +175,19 @@ class _Store:
 
     def put_surface(self, row: IntArray, surface: SurfaceTables) -> None:
         """Triangles with their neighbours, and a tree of boxes about them."""
+        self._put_triangles(row, surface)
+        head = [self._add(surface.boxes), len(surface.nodes)]
+        row[at.GEOM_FANS] = self._extend(np.concatenate([head, surface.nodes.ravel()]))
+
+    def put_grid(self, row: IntArray, surface: SurfaceTables, cells: tuple[int, int]) -> None:
+        """Triangles with their neighbours, and how many cells there are along x and y."""
+        self._put_triangles(row, surface)
+        row[at.GEOM_FANS] = self._extend(np.array(cells))
+
+    def _put_triangles(self, row: IntArray, surface: SurfaceTables) -> None:
         row[[at.GEOM_VERTICES, at.GEOM_VERTEX_COUNT]] = self._add(surface.vertices), len(surface.vertices)
         row[[at.GEOM_FACES, at.GEOM_FACE_COUNT]] = self._add(surface.planes), len(surface.planes)
-        row[at.GEOM_LOOPS] = len(self._lists)
-        self._lists += surface.triangles.ravel().tolist()
-        row[at.GEOM_FANS] = len(self._lists)
-        first = self._add(surface.boxes)
-        self._lists += [first, len(surface.nodes), *surface.nodes.ravel().tolist()]
+        row[at.GEOM_LOOPS] = self._extend(surface.triangles.ravel())
 
     def _add(self, rows: Array) -> int:
         padded = np.zeros((len(rows), at.SOLID_COLUMNS))
@@ -185,18 +197,17 @@ class _Store:
         return self._size - len(rows)
 
     def _add_lists(self, lists: Sequence[Sequence[int] | IntArray]) -> int:
-        start = len(self._lists)
-        place = start + len(lists) + 1
-        for one in lists:
-            self._lists.append(place)
-            place += len(one)
-        self._lists.append(place)
-        for one in lists:
-            self._lists += [int(i) for i in one]
-        return start
+        """Where each of the lists begins (and the last ends), then the lists."""
+        ends = self._length + len(lists) + 1 + np.cumsum([0] + [len(one) for one in lists])
+        return self._extend(np.concatenate([ends, *lists]))
+
+    def _extend(self, numbers: Array | IntArray) -> int:
+        self._lists.append(numbers.astype(np.int64))
+        self._length += len(numbers)
+        return self._length - len(numbers)
 
     def solids(self) -> Array:
         return np.concatenate([*self._rows, np.zeros((1, at.SOLID_COLUMNS))])
 
     def lists(self) -> IntArray:
-        return np.array([*self._lists, 0], dtype=np.int64)
+        return np.concatenate([*self._lists, np.zeros(1, dtype=np.int64)])

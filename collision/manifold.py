@@ -13,12 +13,12 @@ import math
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._jit import inlined, kernel
 from spatialops.algebra.vectors import cross, dot, minus, plus_scaled, put3, scaled, vec3
-from spatialops.collision._layout import AT_GAP, AT_NORMAL, AT_POINT, FACE
+from spatialops.collision._layout import AT_GAP, AT_MERIT, AT_NORMAL, AT_POINT, FACE
 
 STEEP = 0.05  # cosine: a face that stands more upright than this against the normal bears no manifold
 EVEN = 5e-5  # of the size: gaps that differ by less do not decide which points are kept
 CLOSE = 1e-7  # the same where faces lean
-SKEW = (0.62, 0.47, 0.63)  # an odd direction: seldom are two outer points equally far along it
+TIE = 0.01  # points whose merits differ by less, relatively, are told apart by their names
 
 
 @inlined
@@ -173,37 +173,51 @@ def edge_points(
 def spread(found: Array, names: IntArray, count: int, size: float, limit: int) -> int:
     """Keep four of many points: the outermost of the deepest, the farthest from it, the farthest beside their line.
 
-    A point takes another's place only where it is better by a margin: rounding does not change which ones are kept.
+    Of points that do almost equally well the one with the smallest name is taken: rounding does not change which ones
+    are kept.
     """
     if count <= limit:
         return count
-    lowest, highest, best, most = 1e300, -1e300, 0, -1e300
+    lowest, highest, middle = 1e300, -1e300, (0.0, 0.0, 0.0)
     for i in range(count):
         lowest, highest = min(lowest, found[i, AT_GAP]), max(highest, found[i, AT_GAP])
+        middle = plus_scaled(middle, 1.0 / count, vec3(found, i, AT_POINT))
     even = EVEN * size if highest - lowest < 4.0 * EVEN * size else CLOSE * size  # faces that lie flat, or lean
     for i in range(count):
-        along = dot(minus(vec3(found, i, AT_POINT), vec3(found, 0, AT_POINT)), SKEW)
-        if found[i, AT_GAP] <= lowest + even and along > most + 1e-3 * size:
-            best, most = i, along
-    swap(found, names, 0, best)
+        apart = minus(vec3(found, i, AT_POINT), middle)
+        found[i, AT_MERIT] = dot(apart, apart) if found[i, AT_GAP] <= lowest + even else -1.0
+    swap(found, names, 0, best_of(found, names, 0, count))
     first, n = vec3(found, 0, AT_POINT), vec3(found, 0, AT_NORMAL)
-    best, most = 1, -1.0
     for i in range(1, count):
         line = minus(vec3(found, i, AT_POINT), first)
-        if dot(line, line) > most * (1.0 + 1e-3) + 1e-9 * size * size:
-            best, most = i, dot(line, line)
-    swap(found, names, 1, best)
+        found[i, AT_MERIT] = dot(line, line)
+    swap(found, names, 1, best_of(found, names, 1, count))
     across, kept = cross(n, minus(vec3(found, 1, AT_POINT), first)), 2
+    least = 1e-6 * size * math.sqrt(dot(across, across))
     for side in range(2):
-        best, most = -1, 1e-6 * size * math.sqrt(dot(across, across))
         for i in range(kept, count):
-            reach = dot(minus(vec3(found, i, AT_POINT), first), across) * (1.0 if side == 0 else -1.0)
-            if reach > most * (1.0 + 1e-3):
-                best, most = i, reach
-        if best >= 0:
+            reach = dot(minus(vec3(found, i, AT_POINT), first), across)
+            found[i, AT_MERIT] = reach if side == 0 else -reach
+        best = best_of(found, names, kept, count)
+        if best >= 0 and found[best, AT_MERIT] > least:
             swap(found, names, kept, best)
             kept += 1
     return kept
+
+
+@inlined
+def best_of(found: Array, names: IntArray, start: int, count: int) -> int:
+    """Of the points from `start` on whose merit is nearly the largest, the one with the smallest name; -1 for none."""
+    most, best = -1e300, -1
+    for i in range(start, count):
+        most = max(most, found[i, AT_MERIT])
+    for i in range(start, count):
+        if found[i, AT_MERIT] < most - TIE * abs(most):
+            continue
+        smaller = best < 0 or names[i, 0] < names[best, 0]
+        if smaller or (names[i, 0] == names[best, 0] and names[i, 1] < names[best, 1]):
+            best = i
+    return best
 
 
 @inlined

@@ -14,6 +14,7 @@ from spatialops.collision._layout import (
     GEOM_NORMAL,
     GEOM_SHAPE,
     HALF_SPACE,
+    HEIGHT_FIELD,
     MAX_POINTS,
     MESH,
     PLACE,
@@ -42,7 +43,7 @@ def pair_points(
     kind = geom_ints[b, GEOM_SHAPE]
     if kind == HALF_SPACE:
         return half_space_points(geom_ints, geoms, solids, lists, places, a, b, limit, rows, ints)
-    if kind == MESH:
+    if kind in (MESH, HEIGHT_FIELD):
         return surface_points(geom_ints, geoms, solids, lists, places, a, b, limit, rows, ints)
     return convex_points(geom_ints, geoms, solids, lists, places, a, b, limit, rows, ints)
 

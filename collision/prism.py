@@ -39,7 +39,7 @@ from spatialops.collision._layout import (
     PLANE_OFFSET,
     TURN,
 )
-from spatialops.collision.convex import convex_points, is_round, shared_points
+from spatialops.collision.convex import CLEARLY, convex_points, is_round, shared_points
 from spatialops.collision.manifold import swap
 from spatialops.collision.scratch import FOUND, GATHERED, name_at, row_at
 from spatialops.collision.separation import AXIS, MIDDLE, separation
@@ -153,7 +153,11 @@ def face_contacts(
             swap(found, names, kept, i)
             kept += 1
     # The deepest point itself, where it is over the triangle.
-    if gap <= limit and gap < lowest - 1e-7 * size and is_over(geom_ints, solids, lists, b, f, n, point, 1e-9 * size):
+    if (
+        gap <= limit
+        and gap < lowest - CLEARLY * size
+        and is_over(geom_ints, solids, lists, b, f, n, point, 1e-9 * size)
+    ):
         put3(found, kept, AT_POINT, plus(origin, plus_scaled(point, -0.5 * gap, n)))
         put3(found, kept, AT_NORMAL, n)
         found[kept, AT_GAP] = gap

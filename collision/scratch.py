@@ -13,10 +13,9 @@ from spatialops.collision._layout import BOX, GEOM_FACE_COUNT, GEOM_LOOPS, GEOM_
 from spatialops.collision.epa import EPA_ROWS, SIDES
 from spatialops.collision.supports import RIM
 
-STACK, LISTED = 64, 256  # boxes of a mesh's tree that wait; triangles that are looked at
+STACK = 64  # boxes of a mesh's tree that wait: a balanced one is less deep
 FIRST_STACK = SIDES + 256  # of the integer rows: before it EPA's
-FIRST_LISTED = FIRST_STACK + STACK
-FIRST_NAME = FIRST_LISTED + LISTED
+FIRST_NAME = FIRST_STACK + STACK
 BLOCKS = 5
 SHOWN_A, SHOWN_B, SPARE, FOUND, GATHERED = range(BLOCKS)  # what each shows; clipping; points of a pair, of a mesh
 

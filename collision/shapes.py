@@ -9,7 +9,15 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.algebra.rotation import rotation_matrix
-from spatialops.collision.checks import freeze, is_number, positive_lengths, rows_of_three, three, three_lengths
+from spatialops.collision.checks import (
+    freeze,
+    is_friction,
+    is_number,
+    positive_lengths,
+    rows_of_three,
+    three,
+    three_lengths,
+)
 from spatialops.collision.hull import Polyhedron, convex_hull
 from spatialops.errors import ModelError, ShapeError
 
@@ -226,6 +234,8 @@ class Geom:
         Bit masks. Two geoms may touch if the group of one has a bit of what the other collides with.
     margin : float
         m; added to the simulator's: a pair takes the larger of its two sides'.
+    torsion, rolling : float
+        Coefficients of torsional and rolling friction, m, not negative: a pair has the geometric mean of both sides.
     """
 
     name: str
@@ -238,6 +248,8 @@ class Geom:
     group: Any = 1
     collides_with: Any = 1
     margin: float = 0.0
+    torsion: float = 0.0
+    rolling: float = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, tuple(SHAPES.values())):
@@ -245,12 +257,15 @@ class Geom:
             raise ShapeError(f"geom {self.name!r}: shape: expected one of {names}, got {self.shape!r}")
         position = three(f"geom {self.name!r}: position", self.position)
         object.__setattr__(self, "position", tuple(float(x) for x in position))
-        if not is_number(self.friction) or not 0.0 <= self.friction < np.inf:
+        if not is_friction(self.friction):
             raise ShapeError(f"geom {self.name!r}: friction must be >= 0 and finite, got {self.friction!r}")
         if not is_number(self.restitution) or not 0.0 <= self.restitution <= 1.0:
             raise ShapeError(f"geom {self.name!r}: restitution must lie in [0, 1], got {self.restitution!r}")
         if not is_number(self.margin) or not 0.0 <= self.margin < np.inf:
             raise ShapeError(f"geom {self.name!r}: margin must be >= 0 and finite, got {self.margin!r} m")
+        for name in ("torsion", "rolling"):
+            if not is_number(getattr(self, name)) or not 0.0 <= getattr(self, name) < np.inf:
+                raise ShapeError(f"geom {self.name!r}: {name} must be >= 0 and finite, got {getattr(self, name)!r} m")
         for name in ("group", "collides_with"):
             mask = getattr(self, name)
             if not isinstance(mask, (int, np.integer)) or isinstance(mask, bool) or mask < 0:
@@ -266,6 +281,11 @@ class Geom:
 def may_collide(a: Geom, b: Geom) -> bool:
     """Whether the masks of two geoms let them touch."""
     return bool(a.group & b.collides_with or b.group & a.collides_with)
+
+
+def pair_values(a: Geom, b: Geom) -> tuple[float, float]:
+    """Friction and restitution of a pair: the geometric means of both sides, so that one that has none leaves none."""
+    return (a.friction * b.friction) ** 0.5, (a.restitution * b.restitution) ** 0.5
 
 
 def _turn(name: str, rotation: Any) -> tuple[tuple[float, ...], ...]:

@@ -35,7 +35,7 @@ from spatialops.collision._layout import (
 
 RIM = 8  # points that stand for a circle
 STEEP = math.sqrt(0.5)  # a cylinder turns its cap towards what is less than 45 degrees off its axis
-TILT = 2e-5  # rad; beyond it the exact lowest point of a circle joins those that stand for it
+TILT = 2e-5  # rad; beyond it a circle's points are counted from its lowest one, which is then exact
 
 
 @inlined
@@ -124,18 +124,17 @@ def edge_name(i: int, j: int) -> int:
 
 
 @inlined
-def name_points(names: IntArray, count: int, first: int) -> None:
-    """Names of a polygon's points numbered from `first`, and of its edges."""
-    for i in range(count):
-        after = (i + 1) % count
-        names[i, 0], names[i, 1] = vertex_name(first + i), edge_name(first + i, first + after)
+def name_line(names: IntArray, first: int, second: int) -> None:
+    """Names of a segment's ends and of itself."""
+    names[0, 0], names[1, 0] = vertex_name(first), vertex_name(second)
+    names[0, 1] = names[1, 1] = edge_name(first, second)
 
 
 @inlined
 def capsule_feature(half: float, rows: Array, names: IntArray) -> int:
     put3(rows, 0, 0, (0.0, 0.0, -half))
     put3(rows, 1, 0, (0.0, 0.0, half))
-    name_points(names, 2, 0)
+    name_line(names, 0, 1)
     return 2
 
 
@@ -162,22 +161,18 @@ def polyhedron_feature(
 
 @kernel
 def rim_feature(radius: float, height: float, d: Vec3, rows: Array, names: IntArray, first: int) -> int:
-    """Points of a circle across local z, counter-clockwise, and the farthest along d where that is tilted."""
-    across = math.sqrt(d[0] * d[0] + d[1] * d[1])
-    step, count, last = 2.0 * math.pi / RIM, 0, -1
+    """Points of a circle across local z, counter-clockwise; where it is tilted, from the farthest along d on.
+
+    Names are counted from there, too: they stay while a tilted circle rolls, and where it comes to lie flat.
+    """
+    across, x, y = math.sqrt(d[0] * d[0] + d[1] * d[1]), radius, 0.0
     if across > TILT * abs(d[2]):
-        last = math.floor((math.atan2(d[1], d[0]) % (2.0 * math.pi)) / step) % RIM
+        x, y = radius * d[0] / across, radius * d[1] / across
     for i in range(RIM):
-        put3(rows, count, 0, (radius * math.cos(step * i), radius * math.sin(step * i), height))
-        names[count, 0] = vertex_name(first + i)
-        names[count, 1] = edge_name(first + i, first + (i + 1) % RIM)
-        count += 1
-        if i == last:
-            put3(rows, count, 0, (radius * d[0] / across, radius * d[1] / across, height))
-            names[count, 0] = vertex_name(first + RIM)
-            names[count, 1] = edge_name(first + i, first + (i + 1) % RIM)
-            count += 1
-    return count
+        c, s = math.cos(2.0 * math.pi / RIM * i), math.sin(2.0 * math.pi / RIM * i)
+        put3(rows, i, 0, (c * x - s * y, s * x + c * y, height))
+        names[i, 0], names[i, 1] = vertex_name(first + i), edge_name(first + i, first + (i + 1) % RIM)
+    return RIM
 
 
 @kernel
@@ -189,7 +184,7 @@ def cylinder_feature(size: Vec3, d: Vec3, rows: Array, names: IntArray) -> int:
     x, y = size[0] * d[0] / across, size[0] * d[1] / across
     put3(rows, 0, 0, (x, y, -size[2]))
     put3(rows, 1, 0, (x, y, size[2]))
-    name_points(names, 2, 4 * RIM)
+    name_line(names, 0, 2 * RIM)  # as the caps' lowest points, so that rocking from cap to side changes no name
     return 2
 
 
@@ -207,5 +202,5 @@ def cone_feature(size: Vec3, d: Vec3, rows: Array, names: IntArray) -> int:
         return 1
     put3(rows, 0, 0, (radius * d[0] / across, radius * d[1] / across, -half))
     put3(rows, 1, 0, (0.0, 0.0, half))
-    name_points(names, 2, 2 * RIM + 1)
+    name_line(names, 0, 2 * RIM)
     return 2

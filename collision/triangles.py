@@ -25,16 +25,39 @@ class SurfaceTables(NamedTuple):
 
 def surface_tables(vertices: Array, faces: IntArray) -> SurfaceTables:
     """Tables of a surface; its triangles are put in the order of the tree's leaves."""
-    corners = vertices[faces]
-    order, boxes, nodes = _tree(corners)
-    faces, corners = faces[order], corners[order]
+    order, boxes, nodes = _tree(vertices[faces])
+    faces = faces[order]
+    triangles = np.hstack([faces, neighbours(vertices, faces)])
+    return SurfaceTables(vertices, _planes(vertices[faces]), triangles, boxes, nodes)
+
+
+def grid_tables(vertices: Array, faces: IntArray, cells: tuple[int, int]) -> SurfaceTables:
+    """Tables of a height field: its triangles stand as `HeightField.triangles` puts them, and need no tree."""
+    triangles = np.hstack([faces, grid_neighbours(cells)])
+    none = np.zeros((0, NODE_INTS), dtype=np.int64)
+    return SurfaceTables(vertices, _planes(vertices[faces]), triangles, np.zeros((0, 6)), none)
+
+
+def grid_neighbours(cells: tuple[int, int]) -> IntArray:
+    """What `neighbours` finds for a height field of so many cells, from their places in the grid."""
+    nx, ny = cells
+    number = np.full((nx + 2, ny + 2), -1, dtype=np.int64)  # of the lower triangle of each cell, with a rim of none
+    number[1:-1, 1:-1] = 2 * np.arange(nx * ny).reshape(nx, ny)
+    here, none = number[1:-1, 1:-1], number < 0
+    upper = np.where(none, -1, number + 1)
+    below = np.stack([upper[1:-1, :-2], upper[2:, 1:-1], here + 1], axis=-1)
+    above = np.stack([here, number[1:-1, 2:], number[:-2, 1:-1]], axis=-1)
+    return np.stack([below, above], axis=2).reshape(-1, 3)
+
+
+def _planes(corners: Array) -> Array:
+    """Unit normals and offsets of triangles, (f, 4)."""
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    planes = np.column_stack([normals, np.einsum("fi,fi->f", normals, corners.mean(axis=1))])
-    return SurfaceTables(vertices, planes, np.hstack([faces, _neighbours(vertices, faces)]), boxes, nodes)
+    return np.column_stack([normals, np.einsum("fi,fi->f", normals, corners.mean(axis=1))])
 
 
-def _neighbours(vertices: Array, faces: IntArray) -> IntArray:
+def neighbours(vertices: Array, faces: IntArray) -> IntArray:
     """Triangle across each edge (f, 3), -1 where there is none; corners at the same place are one."""
     _, number = np.unique(vertices, axis=0, return_inverse=True)
     corners = number.reshape(-1)[faces]

@@ -159,7 +159,7 @@ def _put(triplets: Triplets, joints: Joints, rows: Array, indices: IntArray) -> 
 def _put_terms(
     triplets: Triplets, model: Model, bodies: Array, joints: list[Joints], terms: tuple[IntArray, Array], first: int
 ) -> None:
-    """Rows of closures and contacts. A link inside a joint moves as the body that the joint carries but for the rest."""
+    """Rows of closures and contacts. A link inside a joint moves as the body that it carries, less the later axes."""
     ints, floats = terms
     linear = floats[:, TERM_LINEAR : TERM_LINEAR + 3]
     carried = _carried(model)
@@ -184,10 +184,11 @@ def _carried(model: Model) -> IntArray:
 
 
 def _take_rest(triplets: Triplets, joints: list[Joints], body: int, link: int, entries: Array, row: int) -> None:
-    """Subtract what the later axes of the joint do to a body: a row r on it loses r S_later S^+_later (V - X V_parent)."""
+    """Subtract from a row r on a body what the joint's later axes do: r S_later S^+_later (V - X V_parent)."""
     group = next(group for group in joints if body in group.bodies)
     i = int(np.flatnonzero(group.bodies == body)[0])
-    one = Joints(*(part[i : i + 1] for part in (group.bodies, group.parents, group.first, group.levers, group.motion)))
+    at = slice(i, i + 1)
+    one = Joints(group.bodies[at], group.parents[at], group.first[at], group.levers[at], group.motion[at])
     later = link - int(group.first[i]) + 1
     rest = -(entries @ one.motion[0, :, later:]) @ one.rates[0, later:]
     _put(triplets, one, rest[None, None, :], np.array([[row]]))

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, array
+from spatialops._arrays import Array, IntArray, array, scalar
 from spatialops._files import load_arrays, save_arrays
 from spatialops._layout import OK, PARENT, TERM_A, TERM_COLUMNS, TERM_INTS, TERM_ROW
 from spatialops.contact.lcp.problem import LCPSolution
 from spatialops.contact.maximal import MaximalProblem, maximal_problem
 from spatialops.contact.response import velocity_change
-from spatialops.contact.rows import CONTACT, DRY, STOP, contact_terms
+from spatialops.contact.rows import CONTACT, DRY, STOP, contact_terms, moment_terms
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
 from spatialops.dynamics.loop_rows import closure_jacobian, closure_rows
 from spatialops.dynamics.maximal import placed
@@ -24,7 +24,7 @@ from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
 from spatialops.tree.model import Model
 
 PHASES = ("contact", "compression", "decompression")
-_LATER = ("kinds", "dry")  # not in the first stored problems
+_LATER = ("kinds", "dry", "torsion", "rolling", "gaps", "duration", "rest")  # not in the first files
 
 
 class Response(NamedTuple):
@@ -56,7 +56,7 @@ class ContactProblem:
     frames : (m, 3, 3) array
         Rows normal, tangent, tangent in world axes, orthonormal.
     friction : (m,) array
-        Coefficients mu.
+        Coefficients mu. Infinite: the contact does not slip while it presses (for the laws that say so).
     closing : (m,) array, optional
         Added to the normal velocities, m/s: a positive gap divided by the step.
     offset : (m,) array, optional
@@ -66,12 +66,21 @@ class ContactProblem:
         Terms of the closures' rows: see TERM_* in `_layout`.
     loop_targets : (n_b,) array, optional
         Velocities of the closures' rows, m/s or rad/s.
+    torsion, rolling : (m,) array, optional
+        Coefficients of torsional and of rolling friction, m: moments about the normal and about the tangents are at
+        most these times the normal force.
     kinds : (m,) int array, optional
         What each is: 0 a contact of bodies; 1 the stop of a joint, whose normal is the axis, to the side that is free;
         2 the dry friction of a joint, whose first tangent is the axis. Those of joints join the joint's link A to its
         parent B, and their rows are rates of the joint (rad/s or m/s; impulses N m s or N s); other rows are zero.
     dry : (m,) array, optional
         Friction impulse that needs no normal one, N s or N m s: friction is at most mu (p_n + offset) + dry.
+    gaps : (m,) array, optional
+        Gaps where everything is evaluated, m; `closing` has the positive ones. For laws whose forces depend on them.
+    duration : float
+        Time in which impulses act, s; 0 in impacts.
+    rest : float
+        Part of it in which gaps change yet, s.
 
     Raises
     ------
@@ -94,19 +103,25 @@ class ContactProblem:
     loop_targets: Any = None
     kinds: Any = None
     dry: Any = None
+    torsion: Any = None
+    rolling: Any = None
+    gaps: Any = None
+    duration: Any = 0.0
+    rest: Any = 0.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, Model):
             raise ArgumentError(f"model: expected a Model, got {type(self.model).__name__}")
         if self.phase not in PHASES:
             raise ArgumentError(f"phase: expected one of {', '.join(PHASES)}, got {self.phase!r}")
-        friction = array(self.friction, (None,), "friction", finite=True)
+        friction = array(self.friction, (None,), "friction")
         m = friction.size
         targets = array([] if self.loop_targets is None else self.loop_targets, (None,), "loop_targets", finite=True)
-        values = {
+        links = _links(self.links, m, self.model, "links")
+        values: dict[str, Any] = {
             "q": array(self.q, (self.model.nq,), "q", finite=True),
             "velocity": array(self.velocity, (self.model.nv,), "velocity", finite=True),
-            "links": _links(self.links, m, self.model, "links"),
+            "links": links,
             "points": array(self.points, (m, 3), "points", finite=True),
             "frames": array(self.frames, (m, 3, 3), "frames", finite=True),
             "friction": friction,
@@ -114,13 +129,21 @@ class ContactProblem:
             "offset": array(np.zeros(m) if self.offset is None else self.offset, (m,), "offset", finite=True),
             "dry": array(np.zeros(m) if self.dry is None else self.dry, (m,), "dry", finite=True),
             "loop_targets": targets,
+            "gaps": array(np.zeros(m) if self.gaps is None else self.gaps, (m,), "gaps", finite=True),
+            "duration": scalar(self.duration, "duration", low=0.0),
+            "rest": scalar(self.rest, "rest", low=0.0),
             "loop_ints": _terms(self.loop_ints, targets.size, self.model),
         }
-        values["kinds"] = _kinds(self.kinds, values["links"], self.model)
+        values["kinds"] = _kinds(self.kinds, links, self.model)
         count = len(values["loop_ints"])
         terms = np.zeros((0, TERM_COLUMNS)) if self.loop_terms is None else self.loop_terms
         values["loop_terms"] = array(terms, (count, TERM_COLUMNS), "loop_terms", finite=True)
-        for name, given in (("friction", friction), ("dry", values["dry"])):
+        if np.isnan(friction).any():
+            raise ArgumentError("friction: holds NaN")
+        for name in ("torsion", "rolling"):
+            given = getattr(self, name)
+            values[name] = array(np.zeros(m) if given is None else given, (m,), name, finite=True)
+        for name, given in (("friction", friction), *((name, values[name]) for name in ("dry", "torsion", "rolling"))):
             if given.min(initial=0.0) < 0.0:
                 raise ArgumentError(f"{name}: must not be negative, got {given.min():g}")
         if friction[values["kinds"] != CONTACT].any():
@@ -141,6 +164,30 @@ class ContactProblem:
         """Number of closure rows n_b."""
         return len(self.loop_targets)
 
+    @property
+    def has_moments(self) -> bool:
+        """Whether a contact has torsional or rolling friction."""
+        return bool(self.torsion.any() or self.rolling.any())
+
+    @cached_property
+    def spin_terms(self) -> tuple[IntArray, Array]:
+        """Terms of the contacts' spins: about normal, tangent, tangent of each."""
+        return moment_terms(self.links, self.points, self.frames)
+
+    @cached_property
+    def spin_jacobian(self) -> Array:
+        """Rows (3 m, nv) of the contacts' spins: angular velocity of A against B along the frames."""
+        G = np.empty((3 * self.n_contacts, self.model.nv))
+        closure_jacobian(self.model.tree, self.model.links, placed(self.model, self.q), *self.spin_terms, G)
+        return G
+
+    @cached_property
+    def spin_response(self) -> Array:
+        """Their rows of L, as in `response`."""
+        L = np.empty((3 * self.n_contacts, self.model.nv))
+        closure_rows(self.model.tree, self.model.links, self.response.work, *self.spin_terms, L)
+        return L
+
     @cached_property
     def has_joints(self) -> bool:
         """Whether there are stops or dry friction of joints among the contacts."""
@@ -149,9 +196,7 @@ class ContactProblem:
     @cached_property
     def terms(self) -> tuple[IntArray, Array]:
         """Terms of all rows, those of the closures first."""
-        ints, terms = contact_terms(
-            self.links, self.points, self.frames, self.n_loop_rows, self.kinds, self.model.tree
-        )
+        ints, terms = contact_terms(self.links, self.points, self.frames, self.n_loop_rows, self.kinds, self.model.tree)
         if not self.n_loop_rows:
             return ints, terms
         return np.concatenate([self.loop_ints, ints]), np.concatenate([self.loop_terms, terms])
@@ -200,9 +245,14 @@ class ContactProblem:
         rows = self.n_loop_rows + 3 * self.n_contacts
         return maximal_problem(self.model, self.q, self.velocity, self.terms, rows)
 
-    def after(self, impulses: Array) -> Array:
-        """Joint velocities (nv,) after impulses (n_b + 3 m,) on all rows, by one sweep from the base to the tips."""
+    def after(self, impulses: Array, moments: Array | None = None) -> Array:
+        """Joint velocities (nv,) after impulses (n_b + 3 m,) on all rows, by one sweep from the base to the tips.
+
+        `moments` (m, 3) are impulses of the contacts' moments along their frames, N m s.
+        """
         model, (work, L) = self.model, self.response
+        if moments is not None:
+            L, impulses = np.concatenate([L, self.spin_response]), np.concatenate([impulses, moments.ravel()])
         dv = np.empty(model.nv)
         velocity_change(model.tree, model.links, work, L, len(L), np.ascontiguousarray(impulses), dv)
         result: Array = self.velocity + dv
@@ -231,7 +281,8 @@ class ContactProblem:
         data = load_arrays(path, "contact problem")
         try:
             model = Model.from_arrays({key[6:]: value for key, value in data.items() if key.startswith("model.")})
-            own: dict[str, Any] = {item.name: data[item.name] for item in fields(cls) if item.name != "model" and (item.name in data or item.name not in _LATER)}
+            names = [item.name for item in fields(cls) if item.name != "model"]
+            own: dict[str, Any] = {name: data[name] for name in names if name in data or name not in _LATER}
             return cls(model, **{**own, "phase": str(own["phase"])})
         except (SpatialOpsError, ValueError, TypeError, LookupError) as error:
             raise AssetError(f"{path}: not a stored contact problem: {error}") from error
@@ -251,54 +302,15 @@ class ContactSolution:
         Of the closures' rows, N s or N m s.
     slip : (m,) array
         Sliding speeds, m/s.
+    moments : (m, 3) array or None
+        Impulses of torsional and rolling friction on A along the frames, N m s; None where no contact has any.
     """
 
     velocity: Array
     impulses: Array
     loop_impulses: Array
     slip: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Indeterminacy:
-    """What the rows leave undetermined: impulses that change no velocity.
-
-    Attributes
-    ----------
-    rank : int
-        Of the compliance of all rows: closures and contacts.
-    loop_rank : int
-        Of the closures alone.
-    null_space : (n_b + 3 m, k) array
-        Orthonormal combinations of impulses that move nothing, k = n_b + 3 m - rank.
-    """
-
-    rank: int
-    loop_rank: int
-    null_space: Array
-
-    @property
-    def unique(self) -> bool:
-        """Whether impulses follow from velocities."""
-        return self.null_space.shape[1] == 0
-
-    def __str__(self) -> str:
-        rows = len(self.null_space)
-        if self.unique:
-            return f"impulses are determined: {rows} rows of full rank"
-        return f"impulses are indeterminate: {rows} rows of rank {self.rank}, {rows - self.rank} combinations are free"
-
-
-def indeterminacy(problem: ContactProblem, tolerance: float = 1e-9) -> Indeterminacy:
-    """Rank and null space of the compliance of a problem's rows, by singular values of L relative to the largest."""
-    L, n_b = problem.response.L, problem.n_loop_rows
-    if not len(L):
-        return Indeterminacy(0, 0, np.zeros((0, 0)))
-    left, values, _ = np.linalg.svd(L)
-    rank = int((values > tolerance * values[0]).sum())
-    loops = np.linalg.svd(L[:n_b], compute_uv=False) if n_b else np.zeros(0)
-    loop_rank = int((loops > tolerance * values[0]).sum())
-    return Indeterminacy(rank, loop_rank, left[:, rank:])
+    moments: Array | None = field(default=None, kw_only=True)
 
 
 def polyhedral_impulses(solution: LCPSolution, start: int, m: int, facets: Array, scale: float) -> Array:

@@ -45,3 +45,11 @@ def contact_terms(
         terms[turns, TERM_ANGULAR : TERM_ANGULAR + 3] = terms[turns, TERM_LINEAR : TERM_LINEAR + 3]
         terms[turns, TERM_LINEAR:] = 0.0
     return ints, terms
+
+
+def moment_terms(links: IntArray, points: Array, frames: Array) -> tuple[IntArray, Array]:
+    """Terms of the spins of contacts: three rows each, about normal and tangents."""
+    ints, terms = contact_terms(links, points, frames, 0)
+    terms[:, TERM_ANGULAR : TERM_ANGULAR + 3] = terms[:, TERM_LINEAR : TERM_LINEAR + 3]
+    terms[:, TERM_LINEAR : TERM_LINEAR + 3] = 0.0
+    return ints, terms

@@ -34,7 +34,7 @@ from spatialops.dynamics.jacobian import (
 )
 from spatialops.dynamics.maximal import MaximalState, from_maximal, to_maximal
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
-from spatialops.simulation import Record, Scene, Simulator, load_record
+from spatialops.simulation import EventDriven, Pair, Record, Scene, Simulator, TimeStepping, load_record
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.graph import GraphBuilder, SpanningTree, spanning_tree
 from spatialops.tree.joint import Joint
@@ -67,6 +67,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Energy",
+    "EventDriven",
     "ConstrainedMotion",
     "Geom",
     "GraphBuilder",
@@ -79,6 +80,7 @@ __all__ = [
     "MaximalState",
     "Model",
     "Node",
+    "Pair",
     "Part",
     "Poses",
     "Record",
@@ -88,6 +90,7 @@ __all__ = [
     "SpanningTree",
     "Sphere",
     "State",
+    "TimeStepping",
     "TreeBuilder",
     "bias",
     "body_poses",

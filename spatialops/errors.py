@@ -56,3 +56,11 @@ class SolverFailed(ContactError):
 
 class MissingLibraryError(SpatialOpsError, ImportError):
     """An optional library is not installed; the message names the extra that brings it."""
+
+
+class PainleveError(ContactError):
+    """Sliding friction leaves no forces that keep rigid bodies apart (Painleve's paradox)."""
+
+
+class PainleveWarning(UserWarning):
+    """Sliding friction may admit several motions, or none: a configuration of Painleve's kind."""

@@ -20,6 +20,7 @@ from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.cone.rungs import climb
 from spatialops.contact.cone.system import System
 from spatialops.contact.formulations import FORMULATIONS, check_formulation
+from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
@@ -118,6 +119,7 @@ def _contact_tasks() -> list[Task]:
         ("Gauss-Seidel", lambda: solve(lcp, "gauss-seidel")),
         ("formulations", lambda: _solve_by_hand(problem)),
         ("cone problem", lambda: solve(cone)),
+        ("no slip", lambda: NoSlip().solve(problem)),
         ("ladder of cone problems", lambda: list(climb(System.of(cone), None))),
     ]
 

@@ -11,6 +11,7 @@ from spatialops.contact.laws.frictionless import Frictionless
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.laws.solution import Law
+from spatialops.contact.laws.viscous import Viscous
 from spatialops.errors import ArgumentError
 
 LAWS: dict[str, Any] = {
@@ -20,6 +21,7 @@ LAWS: dict[str, Any] = {
     "no-slip": NoSlip,
     "frictionless": Frictionless,
     "max-dissipation": MaxDissipation,
+    "viscous": Viscous,
 }
 
 

@@ -5,6 +5,9 @@ Closures are held by `Elimination`, so that the contacts' compliance is L (I - Q
 mu (p_n + theta) while p_n >= 0 stays complementary to u_n. That is no cone in p; it is one with a row more: such a
 contact gets a carrier of its friction whose "velocity" is a - p_n - theta, so that its load a = p_n + theta. The dry
 friction of a joint is its own carrier, with the "velocity" a - dry.
+
+Torsional and rolling friction have limits of their own, torsion (p_n + theta) and rolling (p_n + theta). Contacts with
+mu = inf do not slip while they press: their tangents are held like closures, see `settle`.
 """
 
 from __future__ import annotations
@@ -18,27 +21,26 @@ from spatialops._arrays import Array
 from spatialops.contact.cone.ladder import ConeSolver, check_cone_solver
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.laws.elimination import Elimination
+from spatialops.contact.laws.reduction import Held, Mask, Reduced, settle
 from spatialops.contact.laws.solution import (
     TOLERANCE,
     Conditions,
     LawSolution,
-    cone_errors,
     checked_problem,
+    cone_errors,
     judged,
     normal_errors,
     unit_compliance,
 )
 from spatialops.contact.problem import ContactProblem
-from spatialops.contact.rows import DRY, STOP
+from spatialops.contact.rows import DRY
 from spatialops.contact.solve import solve
 
 
 def without_closures(problem: ContactProblem) -> tuple[Elimination, Array, Array]:
     """The closures' elimination, and the contacts' compliance W (3 m square) and velocities (3 m,) with it."""
-    n_b, L, u = problem.n_loop_rows, problem.response.L, problem.velocities
-    held = Elimination(L[:n_b], u[:n_b])
-    rows, u = held.reduce(L[n_b:], u[n_b:])
-    return held, rows @ rows.T, u
+    reduced = Reduced(problem, np.zeros(problem.n_contacts, dtype=bool))
+    return reduced.held, reduced.W, reduced.u
 
 
 def cone_conditions(problem: ContactProblem) -> Conditions:
@@ -51,42 +53,39 @@ def cone_conditions(problem: ContactProblem) -> Conditions:
     return conditions
 
 
-def load_dry(problem: ContactProblem, W: Array, u: Array, stiff: float) -> tuple[Array, Array, Array]:
-    """W, velocities and coefficients where dry friction is a contact loaded with its limit: normal "velocity" a - dry.
-
-    Idle rows of joints get an entry on the diagonal, which is all that they have.
-    """
+def load_dry(problem: ContactProblem, W: Array, u: Array, stiff: float) -> tuple[Array, Array]:
+    """W and velocities where dry friction is a contact loaded with its limit: normal "velocity" a - dry."""
     if not problem.has_joints:
-        return W, u, problem.friction
-    W, u = W.copy(), u.copy()
-    stops, dry = 3 * np.flatnonzero(problem.kinds == STOP), 3 * np.flatnonzero(problem.kinds == DRY)
-    for idle in (stops + 1, stops + 2, dry, dry + 2):
-        W[idle, idle] = stiff
-    u[dry] = -stiff * problem.dry[dry // 3]
-    return W, u, np.where(problem.kinds == DRY, 1.0, problem.friction)
+        return W, u
+    W, u, dry = W.copy(), u.copy(), np.flatnonzero(problem.kinds == DRY)
+    rows = len(u) // problem.n_contacts * dry
+    W[rows, rows], u[rows] = stiff, -stiff * problem.dry[dry]
+    return W, u
 
 
-def with_carriers(W: Array, u: Array, friction: Array, offset: Array, stiff: float) -> ConeProblem:
-    """The cone problem of contacts that are pressed already; the last ones carry the normals of those.
+def with_carriers(reduced: Reduced, offset: Array, pressed: Array, stiff: float) -> ConeProblem:
+    """The cone problem of contacts of which some are pressed already; the last ones carry the normals of those.
 
     `stiff`, 1/kg, makes velocities of the carriers' rows: of the size of W.
     """
-    m, pressed = len(friction), np.flatnonzero((offset > 0.0) & (friction > 0.0))
-    n, k = 3 * m, 3 * len(pressed)
-    carrier, normal = 3 * pressed, n + np.arange(0, k, 3)
+    m, dim, extra = len(offset), reduced.dim, len(pressed)
+    n, k = dim * m, dim * extra
+    carrier, normal = dim * pressed, n + np.arange(0, k, dim)
     place = np.arange(n)
     place[carrier] = normal
     A, b = np.zeros((n + k, n + k)), np.zeros(n + k)
-    A[np.ix_(place, place)], b[place] = W, u
+    A[np.ix_(place, place)], b[place] = load_dry(reduced.problem, reduced.W, reduced.u, stiff)
     A[carrier, carrier], A[carrier, normal], b[carrier] = stiff, -stiff, -stiff * offset[pressed]
-    for idle in (normal + 1, normal + 2):
-        A[idle, idle] = stiff
-    return ConeProblem(A, b, np.concatenate([friction, np.zeros(len(pressed))]))
+    for j in range(1, dim):
+        A[normal + j, normal + j] = stiff
+    mu, *others = (np.concatenate([values, np.zeros(extra)]) for _, values in reduced.kinds)
+    mu[:m][reduced.problem.kinds == DRY] = 1.0
+    return ConeProblem(A, b, mu, **dict(zip(("torsion", "rolling"), others)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cone:
-    """Coulomb friction with its exact, round cone.
+    """Coulomb friction with its exact, round cone; torsional and rolling friction; mu = inf.
 
     Parameters
     ----------
@@ -107,31 +106,47 @@ class Cone:
         check_cone_solver(self.solver)
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
-        """Solve, from impulses `warm_start` (m, 3) if that helps."""
-        start = checked_problem(problem, warm_start)
-        held, W, u = without_closures(problem)
-        stiff = unit_compliance(problem)
-        cone = with_carriers(*load_dry(problem, W, u, stiff), problem.offset, stiff)
+        """Solve, from impulses `warm_start` (m, 3), with moments (m, 6), if that helps."""
+        start, details = checked_problem(problem, warm_start), [""]
         pressed = np.flatnonzero((problem.offset > 0.0) & (problem.friction > 0.0))
-        guess = None
-        if start is not None:
-            extra = np.zeros((len(pressed), 3))
-            extra[:, 0], first = start[pressed, 0], start.copy()
-            first[:, 0] += np.where(problem.kinds == DRY, problem.dry, 0.0)
-            first[pressed, 0] += problem.offset[pressed]
-            guess = np.concatenate([first, extra]).ravel()
-        found = solve(cone, self.solver, guess)
-        r = found.z.reshape(-1, 3)
-        p = r[: problem.n_contacts].copy()
-        p[pressed, 0] = r[problem.n_contacts :, 0]
-        p[:, 0] = np.where(problem.kinds == DRY, 0.0, np.maximum(p[:, 0], 0.0))
-        loops = held.impulses(problem.response.L[problem.n_loop_rows :].T @ p.ravel())
-        return judged(
-            problem,
-            p,
-            loops,
-            cone_conditions(problem),
-            found.iterations,
-            tolerance=self.tolerance,
-            detail=found.status.message,
-        )
+
+        def attempt(held: Mask, _last: Held | None) -> Held:
+            reduced = Reduced(problem, held)
+            cone = with_carriers(reduced, problem.offset, pressed, unit_compliance(problem))
+            found = solve(cone, self.solver, _guess(problem, reduced, start, pressed))
+            details[0] = found.status.message
+            r = found.z.reshape(-1, reduced.dim)
+            p = r[: problem.n_contacts].copy()
+            p[pressed, 0] = r[problem.n_contacts :, 0]
+            p[:, 0] = np.where(problem.kinds == DRY, 0.0, np.maximum(p[:, 0], 0.0))
+            return reduced.impulses(p, found.iterations)
+
+        def judge(answer: Held) -> LawSolution:
+            return judged(
+                problem,
+                answer.impulses,
+                answer.loop_impulses,
+                cone_conditions(problem),
+                answer.iterations,
+                tolerance=self.tolerance,
+                detail=details[0],
+                moments=answer.moments,
+            )
+
+        return settle(problem, np.isinf(problem.friction), attempt, judge)
+
+
+def _guess(problem: ContactProblem, reduced: Reduced, start: Array | None, pressed: Array) -> Array | None:
+    """A warm start in the rows of `with_carriers`."""
+    if start is None:
+        return None
+    first, extra = np.zeros((len(start), reduced.dim)), np.zeros((len(pressed), reduced.dim))
+    first[:, :3] = start[:, :3]
+    if reduced.dim > 3 and start.shape[1] == 6:
+        first[:, 3:] = start[:, 3:] / reduced.unit
+    first[np.ix_(reduced.stuck, [1, 2])] = 0.0
+    extra[:, 0] = start[pressed, 0]
+    first[:, 0] += np.where(problem.kinds == DRY, problem.dry, 0.0)
+    first[pressed, 0] += problem.offset[pressed]
+    result: Array = np.concatenate([first, extra]).ravel()
+    return result

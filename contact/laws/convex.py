@@ -3,8 +3,8 @@
 u in K*, p in K, p . u = 0: sliding contacts leave each other with u_n = mu |u_t|; see `contact.cone.convex`. An impulse
 that presses already (`offset`) is part of the load: p + theta n is in the cone, so that p_n >= -theta.
 
-The dry friction of joints is not relaxed: it is a contact with the load a of `laws.cone`, for which the relaxed law gives
-stiff (a - load) = |u_t|; the load is corrected until a = dry, each time to a hundredth of what was wrong.
+The dry friction of joints is not relaxed: it is a contact with the load a of `laws.cone`, for which the relaxed law
+gives stiff (a - load) = |u_t|; the load is corrected until a = dry, each time to a hundredth of what was wrong.
 """
 
 from __future__ import annotations
@@ -23,8 +23,10 @@ from spatialops.contact.laws.solution import (
     LawSolution,
     checked_problem,
     cone_errors,
+    finite_friction,
     judged,
     unit_compliance,
+    without_moments,
 )
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.rows import CONTACT, DRY
@@ -53,7 +55,8 @@ _ROUNDS = 12
 def _loaded(problem: ContactProblem, W: Array, u: Array, start: Array | None, dry: Any) -> ConvexSolution:
     """The relaxed problem's solution, with dry friction loaded with exactly its limit."""
     stiff, rows = _STIFF * unit_compliance(problem), 3 * np.flatnonzero(dry)
-    W, u, friction = load_dry(problem, W, u, stiff)
+    W, u = load_dry(problem, W, u, stiff)
+    friction = np.where(dry, 1.0, problem.friction)
     found = ConvexCone().solve(ConeProblem(W, u, friction), start)
     for _ in range(_ROUNDS if len(rows) else 0):
         excess = stiff * (found.z[rows] - problem.dry[dry])
@@ -82,14 +85,13 @@ class Convex:
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> ConvexLawSolution:
         """Solve, from impulses `warm_start` (m, 3) if that helps."""
-        start = checked_problem(problem, warm_start)
+        start = without_moments(self, checked_problem(problem, warm_start), problem)
+        finite_friction(self, problem)
         held, W, u = without_closures(problem)
         given = np.zeros((problem.n_contacts, 3))
         given[:, 0] = np.where(problem.kinds == CONTACT, problem.offset, 0.0)  # stops have no friction to relax
         dry = problem.kinds == DRY
-        found = _loaded(
-            problem, W, u - W @ given.ravel(), None if start is None else (start + given).ravel(), dry
-        )
+        found = _loaded(problem, W, u - W @ given.ravel(), None if start is None else (start + given).ravel(), dry)
         p = found.z.reshape(-1, 3) - given
         p[dry, 0] = 0.0
         loops = held.impulses(problem.response.L[problem.n_loop_rows :].T @ p.ravel())

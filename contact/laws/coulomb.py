@@ -1,15 +1,79 @@
-"""Coulomb's law with a friction polyhedron: any formulation and solver of the complementarity problem, as a law."""
+"""Coulomb's law with a friction polyhedron: any formulation and solver of the complementarity problem, as a law.
+
+Torsional and rolling friction, and contacts with mu = inf, have rows beyond those of the formulations: `Polyhedron` is
+the operational-space problem ([J] 53) of `Reduced` rows, with a slack sigma for each kind k of friction,
+
+    0 <= beta_k  _|_  D_k^T u_k + sigma_k e,     0 <= sigma_k  _|_  mu_k (p_n + theta) - e^T beta_k >= 0
+
+Torsion has two directions, with which its limit is exact. Rolling has n_f directions, the first along the rolling that
+would be without impulses: its limit is within a factor cos(pi / n_f) of the round one, as that of sliding.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+
+from spatialops._arrays import Array
 from spatialops.contact.formulations import Formulation, check_formulation
-from spatialops.contact.laws.solution import LawSolution, checked_problem
+from spatialops.contact.formulations.operational_space import OperationalSpace
+from spatialops.contact.friction import directions
+from spatialops.contact.laws.reduction import Held, Mask, Reduced, settle
+from spatialops.contact.laws.solution import TOLERANCE, LawSolution, checked_problem, judged, unit_compliance
 from spatialops.contact.lcp.handles import Solver
+from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import check_solver, solve
+from spatialops.errors import ArgumentError
+
+
+class Polyhedron:
+    """The LCP of `Reduced` rows with `n_f` directions: unknowns of each contact, then all sigmas."""
+
+    def __init__(self, reduced: Reduced, s: float, n_f: int) -> None:
+        problem, dim, kinds = reduced.problem, reduced.dim, reduced.kinds
+        m = problem.n_contacts
+        widths = [n_f, 2, n_f][: len(kinds)]
+        width, u = 1 + sum(widths), reduced.u.reshape(m, dim)
+        D, E = np.zeros((m, dim, width)), np.zeros((m, width, len(kinds)))
+        first = 1
+        D[:, 0, 0] = 1.0
+        for k, (columns, _) in enumerate(kinds):
+            own = slice(first, first + widths[k])
+            D[:, columns, own] = _directions(u[:, columns], widths[k], turned=k > 0)
+            E[:, own, k] = 1.0
+            first += widths[k]
+        n, sigmas = m * width, m * len(kinds)
+        wide = np.zeros((m, dim, n))
+        for i in range(m):
+            wide[i, :, i * width : (i + 1) * width] = D[i]
+        self.D, self.s = wide.reshape(-1, n), s
+        A, b = np.zeros((n + sigmas, n + sigmas)), np.zeros(n + sigmas)
+        A[:n, :n], b[:n] = self.D.T @ (reduced.W / s) @ self.D, self.D.T @ reduced.u
+        for i in range(m):
+            own, slack = slice(i * width, (i + 1) * width), slice(n + i * len(kinds), n + (i + 1) * len(kinds))
+            A[own, slack], A[slack, own] = E[i], -E[i].T
+            A[slack, i * width] = [values[i] for _, values in kinds]
+            b[slack] = [s * values[i] * problem.offset[i] for _, values in kinds]
+            b[slack.start] += s * problem.dry[i]
+        self.lcp = MixedLCP(A, b)
+
+    def impulses(self, z: Array) -> Array:
+        """Impulses of all rows, (m dim,)."""
+        return np.asarray(self.D @ z[: self.D.shape[1]]) / self.s
+
+
+def _directions(u: Array, count: int, *, turned: bool) -> Array:
+    """(m, columns, count) directions; the first along u (m, columns) where `turned` and there is any motion."""
+    if u.shape[1] == 1:
+        return np.tile(np.array([[1.0, -1.0]]), (len(u), 1, 1))
+    angle = (
+        np.where(np.linalg.norm(u, axis=1) > 1e-9, np.arctan2(u[:, 1], u[:, 0]), 0.0) if turned else np.zeros(len(u))
+    )
+    turn = np.stack([np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)], axis=1).reshape(-1, 2, 2)
+    return np.asarray(turn @ directions(count).T)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,11 +83,14 @@ class Coulomb:
     Parameters
     ----------
     formulation : str or Formulation
-        "os", "nmc", "mc", "rmc", "nmc/os", "trinkle", or an object, whose own `n_f` counts.
+        "os", "nmc", "mc", "rmc", "nmc/os", "trinkle", or an object, whose own `n_f` counts. Problems with torsional or
+        rolling friction, or mu = inf, need "os".
     solver : str or Solver
         As `contact.solve` takes.
     n_f : int
         Directions of friction of a formulation that is given by name: even.
+    tolerance : float
+        Largest accepted residual of problems with torsional or rolling friction, or mu = inf.
 
     Raises
     ------
@@ -34,6 +101,7 @@ class Coulomb:
     formulation: str | Formulation = "os"
     solver: str | Solver = "auto"
     n_f: int = 4
+    tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
         check_formulation(self.formulation, self.n_f)
@@ -43,6 +111,8 @@ class Coulomb:
         """Solve; `warm_start` is not used: impulses of another problem do not tell the formulation's other unknowns."""
         checked_problem(problem, warm_start)
         formulation = check_formulation(self.formulation, self.n_f)
+        if problem.has_moments or np.isinf(problem.friction).any():
+            return self._solve_extended(problem, formulation)
         found = solve(formulation.assemble(problem), self.solver)
         answer = formulation.recover(problem, found)
         own = {item.name: getattr(answer, item.name) for item in fields(answer)}
@@ -50,3 +120,37 @@ class Coulomb:
         return LawSolution(
             **own, solved=found.solved, residual=found.residual, iterations=found.iterations, detail=detail
         )
+
+    def _solve_extended(self, problem: ContactProblem, formulation: Formulation) -> LawSolution:
+        if not isinstance(formulation, OperationalSpace):
+            raise ArgumentError("formulation: torsional and rolling friction and mu = inf need 'os'")
+        s, endless = unit_compliance(problem), np.isinf(problem.friction)
+        residuals, details = [0.0], [""]
+
+        def attempt(held: Mask, _last: Held | None) -> Held:
+            reduced = Reduced(problem, held)
+            polyhedron = Polyhedron(reduced, s, formulation.n_f)
+            found = solve(polyhedron.lcp, self.solver)
+            residuals[0], details[0] = found.residual, found.status.message
+            return reduced.impulses(polyhedron.impulses(found.z).reshape(-1, reduced.dim), found.iterations)
+
+        scale = np.abs(problem.velocities).max(initial=0.0)
+
+        def conditions(p: Array, u: Array) -> Array:
+            load = np.maximum(s * (p[:, 0] + problem.offset), s * np.hypot(p[:, 1], p[:, 2]))
+            stuck = np.where(endless, np.minimum(load, np.hypot(u[:, 1], u[:, 2])), 0.0)
+            return np.maximum(stuck, residuals[0] * scale)
+
+        def judge(answer: Held) -> LawSolution:
+            return judged(
+                problem,
+                answer.impulses,
+                answer.loop_impulses,
+                conditions,
+                answer.iterations,
+                tolerance=self.tolerance,
+                detail=details[0],
+                moments=answer.moments,
+            )
+
+        return settle(problem, endless, attempt, judge)

@@ -1,17 +1,21 @@
 """Rows that are held at zero velocity, taken out of a contact problem: closures, and tangents that must not slip.
 
-With W = L L^T, holding rows B means working in the null space of L_B: L_B^T = Q R for independent rows, others see
-L (I - Q Q^T). R^T R is the Cholesky factor of B M^-1 B^T, which [Z] algorithm 1 (FIND-INDICES) grows row by row and
-asks for singularity; here by columns of L^T with pivoting, the longest remainder first, so that the pivots are not
-squared and the order of the contacts does not decide which rows are called dependent. O(nv^2) a row, as there.
+With W = L L^T, holding rows B means working in the null space of L_B: L_B = Z Q for independent rows, Z lower
+triangular and Q orthonormal; others see L (I - Q^T Q). Z Z^T is the Cholesky factorisation of B M^-1 B^T, which [Z]
+algorithm 1 (FIND-INDICES) grows row by row and asks for singularity; here the row of the longest remainder is next, so
+that the pivots are not squared and the order of the contacts does not decide which rows are called dependent. O(nv^2) a
+row.
 """
 
 from __future__ import annotations
 
-import numpy as np
-import scipy
+import math
 
-from spatialops._arrays import Array
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops._jit import inlined, kernel
+from spatialops.dynamics.elimination import product, subtract
 
 _RANK = 1e-9  # remainder of a row of length one below which others imply it
 
@@ -26,40 +30,147 @@ class Elimination:
     """
 
     def __init__(self, rows: Array, velocities: Array) -> None:
-        self.size, n = rows.shape
-        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-        lengths[lengths == 0.0] = 1.0
-        self.chosen, self._Q, self._R = np.zeros(0, dtype=np.int64), np.zeros((n, 0)), np.zeros((0, 0))
-        if self.size:
-            Q, R, order = scipy.linalg.qr(
-                (rows / lengths[:, None]).T, mode="economic", pivoting=True, check_finite=False
-            )
-            rank = int((np.abs(np.diag(R)) > _RANK).sum())
-            self.chosen, self._Q, self._R = order[:rank], Q[:, :rank], R[:rank, :rank]
-        self._lengths = lengths[self.chosen]
+        self.size, nv = rows.shape
+        most = min(self.size, nv)
+        left, lengths = np.empty((self.size, nv)), np.empty((2, self.size))
+        self._Q, self._Z, chosen = np.empty((most, nv)), np.zeros((most, most)), np.empty(most, dtype=np.int64)
+        rank = choose_rows(rows, left, lengths, self._Q, self._Z, chosen)
+        self.chosen = chosen[:rank]
+        self._lengths = lengths[0, self.chosen]
         self._rows = rows[self.chosen] / self._lengths[:, None]
         self._u = velocities[self.chosen] / self._lengths
-        self._y = scipy.linalg.solve_triangular(self._R, self._u, trans="T")
+        self._y = self._u.copy()
+        forward(self._Z, self._y)
 
     def reduce(self, L: Array, velocities: Array) -> tuple[Array, Array]:
         """Rows L (n, nv) and their velocities (n,) as others see them while the eliminated ones are held.
 
         Rows that cannot move any more are zero to the last bit: what rounding leaves of them is no direction to push.
         """
-        rows = L - (L @ self._Q) @ self._Q.T
-        rows -= (rows @ self._Q) @ self._Q.T
-        u = velocities - L @ (self._Q @ self._y)
-        locked = np.einsum("ij,ij->i", rows, rows) <= _RANK**2 * np.einsum("ij,ij->i", L, L)
-        rows[locked] = 0.0
+        rows, u = np.array(L), np.array(velocities)
         size = max(np.abs(velocities).max(initial=0.0), np.abs(self._y).max(initial=0.0) * np.abs(L).max(initial=0.0))
-        u[locked & (np.abs(u) <= 1e-12 * size)] = 0.0
+        reduce_rows(self._Q, self._y, 1e-12 * float(size), rows, u)
         return rows, u
 
     def impulses(self, x: Array) -> Array:
         """Impulses (k,) on the eliminated rows when all others add up to x = L^T p (nv,); zero on dependent ones."""
-        p = np.zeros(self.size)
-        first = -scipy.linalg.solve_triangular(self._R, self._y + self._Q.T @ x)
-        left = self._u + self._rows @ (self._rows.T @ first + x)  # one step of refinement, for rows nearly dependent
-        step = scipy.linalg.solve_triangular(self._R, scipy.linalg.solve_triangular(self._R, left, trans="T"))
-        p[self.chosen] = (first - step) / self._lengths
+        p, room = np.zeros(self.size), np.empty((3, self._Q.shape[1]))
+        holding_impulses(self._Q, self._Z, self._rows, self._u, self._y, self._lengths, x, self.chosen, room, p)
         return p
+
+
+@kernel
+def choose_rows(rows: Array, left: Array, lengths: Array, Q: Array, Z: Array, chosen: IntArray) -> int:
+    """Rank of the rows, scaled to length one; the rows chosen, their factors, and what Q leaves of all rows.
+
+    `lengths` (2, k) gets the rows' lengths (1 for those of nothing) and squares of what is left of them.
+    """
+    nv, rank = rows.shape[1], 0
+    for i in range(rows.shape[0]):
+        length = math.sqrt(product(rows, i, rows, i))
+        lengths[0, i] = length if length > 0.0 else 1.0
+        lengths[1, i] = 1.0 if length > 0.0 else 0.0
+        for c in range(nv):
+            left[i, c] = rows[i, c] / lengths[0, i]
+    while rank < Q.shape[0]:
+        best = 0
+        for i in range(rows.shape[0]):
+            best = i if lengths[1, i] > lengths[1, best] else best
+        if not lengths[1, best] > _RANK * _RANK:
+            break
+        take(rows, best, lengths[0, best], Q, Z, rank)
+        chosen[rank] = best
+        for i in range(rows.shape[0]):
+            if lengths[1, i] > 0.0:
+                subtract(left, i, product(left, i, Q, rank), Q, rank)
+                lengths[1, i] = product(left, i, left, i)
+        lengths[1, best] = 0.0
+        rank += 1
+    return rank
+
+
+@inlined
+def take(rows: Array, i: int, length: float, Q: Array, Z: Array, r: int) -> None:
+    """Row i, of length one, orthogonal to those before as row r of Q, and its parts as row r of Z."""
+    for c in range(rows.shape[1]):
+        Q[r, c] = rows[i, c] / length
+    for _ in range(2):
+        for a in range(r):
+            part = product(Q, r, Q, a)
+            Z[r, a] += part
+            subtract(Q, r, part, Q, a)
+    Z[r, r] = math.sqrt(product(Q, r, Q, r))
+    for c in range(rows.shape[1]):
+        Q[r, c] /= Z[r, r]
+
+
+@kernel
+def forward(Z: Array, y: Array) -> None:
+    """Z y' = y in place."""
+    for a in range(y.size):
+        for b in range(a):
+            y[a] -= Z[a, b] * y[b]
+        y[a] /= Z[a, a]
+
+
+@inlined
+def backward(Z: Array, y: Array, rank: int) -> None:
+    """Z^T y' = y in place."""
+    for a in range(rank - 1, -1, -1):
+        for b in range(a + 1, rank):
+            y[a] -= Z[b, a] * y[b]
+        y[a] /= Z[a, a]
+
+
+@kernel
+def reduce_rows(Q: Array, y: Array, nothing: float, rows: Array, u: Array) -> None:
+    """rows (I - Q^T Q) and u - rows Q^T y in place; velocities of locked rows below `nothing` are zero."""
+    for i in range(rows.shape[0]):
+        whole = product(rows, i, rows, i)
+        for turn in range(2):
+            for a in range(y.size):
+                part = product(rows, i, Q, a)
+                u[i] -= part * y[a] if turn == 0 else 0.0
+                subtract(rows, i, part, Q, a)
+        if product(rows, i, rows, i) <= _RANK * _RANK * whole:
+            for c in range(rows.shape[1]):
+                rows[i, c] = 0.0
+            u[i] = 0.0 if abs(u[i]) <= nothing else u[i]
+
+
+@kernel
+def holding_impulses(
+    Q: Array,
+    Z: Array,
+    rows: Array,
+    u: Array,
+    y: Array,
+    lengths: Array,
+    x: Array,
+    chosen: IntArray,
+    room: Array,
+    p: Array,
+) -> None:
+    """p on the chosen rows with Z Z^T p' = -(u + rows x), p' = lengths p, and one step of refinement.
+
+    The step is for rows that are nearly dependent. `room` holds x + rows^T p', p' and the step.
+    """
+    rank, reach, first, step = y.size, room[0], room[1], room[2]
+    for c in range(x.size):
+        reach[c] = x[c]
+    for a in range(rank):
+        first[a] = -y[a]
+        for c in range(x.size):
+            first[a] -= Q[a, c] * x[c]
+    backward(Z, first, rank)
+    for a in range(rank):
+        for c in range(x.size):
+            reach[c] += first[a] * rows[a, c]
+    for a in range(rank):
+        step[a] = u[a]
+        for c in range(x.size):
+            step[a] += rows[a, c] * reach[c]
+    forward(Z, step[:rank])
+    backward(Z, step, rank)
+    for a in range(rank):
+        p[chosen[a]] = (first[a] - step[a]) / lengths[a]

@@ -24,7 +24,17 @@ from spatialops.contact.formulations.polyhedron import used_rows
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.pivoting import pivot
-from spatialops.contact.laws.solution import TOLERANCE, LawSolution, checked_problem, judged, unit_compliance
+from spatialops.contact.laws.quadratic import solve_program
+from spatialops.contact.laws.solution import (
+    TOLERANCE,
+    LawSolution,
+    checked_problem,
+    finite_friction,
+    judged,
+    unit_compliance,
+    without_moments,
+)
+from spatialops.contact.lcp.convex_qp import ConvexQP
 from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
@@ -72,8 +82,10 @@ class MaxDissipation:
     regularization : float, optional
         One stage: added to the diagonal of the Hessian, relative to its largest entry; > 0. Default: two stages, the
         least of the impulses that do the same (`detail` says where rounding hides which those are).
+    shortest : bool
+        Whether the second stage is run at all; without, impulses are those that the solver happens to meet.
     solver : str or Solver
-        Of the optimality conditions, as `contact.solve` takes.
+        Of the optimality conditions, as `contact.solve` takes; "qp", or a `ConvexQP`, solves the program itself.
     tolerance : float
         Largest accepted residual, of the optimality conditions.
 
@@ -85,6 +97,7 @@ class MaxDissipation:
 
     n_f: int = 4
     regularization: float | None = None
+    shortest: bool = True
     solver: str | Solver = "auto"
     tolerance: float = TOLERANCE
 
@@ -96,19 +109,23 @@ class MaxDissipation:
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve; `warm_start` is not used."""
-        checked_problem(problem, warm_start)
+        without_moments(self, checked_problem(problem, warm_start), problem)
+        finite_friction(self, problem)
         n_b, s = problem.n_loop_rows, unit_compliance(problem)
         L, u = problem.response.L, problem.velocities
         held = Elimination(L[:n_b], u[:n_b])
         program, D = _program(problem, *held.reduce(L[n_b:], u[n_b:]), s, self.n_f)
         conditions = _optimality(program, self.regularization)
-        found = solve(conditions, self.solver)
-        k = program.c.size
+        k, solver = program.c.size, ConvexQP() if isinstance(self.solver, str) and self.solver == "qp" else self.solver
+        if isinstance(solver, ConvexQP) and k:
+            found = solve_program(conditions, k, solver)
+        else:
+            found = solve(conditions, solver)
         z = np.maximum(found.z[:k], 0.0)
         iterations = found.iterations
         residual = conditions.residual(np.concatenate([z, found.z[k:]]))
         detail = found.status.message
-        if self.regularization is None and found.solved:
+        if self.regularization is None and self.shortest and found.solved:
             first = z, residual
             for rank in _RANKS:
                 z, more = _shortest(program, first[0], rank)

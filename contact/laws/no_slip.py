@@ -19,6 +19,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.pivoting import Pivoted, pivot
+from spatialops.contact.laws.reduction import Held, Mask, settle
 from spatialops.contact.laws.solution import (
     TOLERANCE,
     LawSolution,
@@ -27,57 +28,76 @@ from spatialops.contact.laws.solution import (
     normal_errors,
     of_joints_too,
     unit_compliance,
+    without_moments,
 )
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.rows import DRY
-from spatialops.contact.solve import solve
+from spatialops.contact.solve import check_solver, solve
 from spatialops.errors import ArgumentError
 
 HOLD = ("touching", "all")
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
-class Held(NamedTuple):
-    """Impulses with some contacts' tangents held: (m, 3), those of closures, who pushes, and pivots."""
+class Normals(NamedTuple):
+    """What is left when rows are held: rows (m, nv) of the normals, their velocities, and sizes for `pivot`."""
 
-    impulses: Array
-    loop_impulses: Array
-    active: IntArray
-    iterations: int
+    rows: Array
+    speeds: Array
+    lengths: Array
+    scale: float
+    eliminated: Elimination
 
 
-def hold_tangents(problem: ContactProblem, held: Mask, active: Any = ()) -> Held:
-    """Normal impulses by principal pivoting while closures and the tangents of contacts `held` (m,) do not move."""
+def reduced_normals(problem: ContactProblem, held: Mask) -> Normals:
+    """The normals of a problem while its closures and the tangents of contacts `held` (m,) do not move."""
     n_b, m = problem.n_loop_rows, problem.n_contacts
     L, u = problem.response.L, problem.velocities
     normals = n_b + 3 * np.arange(m)
     tangents = np.column_stack([normals + 1, normals + 2])[held].ravel()
     rows = np.concatenate([np.arange(n_b), tangents])
-    eliminated = Elimination(L[rows], u[rows])
-    N = L[normals]
+    eliminated, N = Elimination(L[rows], u[rows]), L[normals]
     lengths = np.sqrt(np.einsum("ij,ij->i", N, N))
-    scale = float(np.abs(u).max(initial=0.0))
+    return Normals(*eliminated.reduce(N, u[normals]), lengths, float(np.abs(u).max(initial=0.0)), eliminated)
+
+
+def hold_tangents(problem: ContactProblem, held: Mask, active: Any = (), solver: Any = None) -> Held:
+    """Normal impulses while closures and the tangents of contacts `held` (m,) do not move.
+
+    By principal pivoting, or by a solver of complementarity problems on the whole N X^-1 N^T ([D] 56-57).
+    """
+    n_b, m = problem.n_loop_rows, problem.n_contacts
+    rows, speeds, lengths, scale, eliminated = reduced_normals(problem, held)
     impulses = np.zeros((m, 3))
+    L, u = problem.response.L[n_b : n_b + 3 * m], problem.velocities[n_b : n_b + 3 * m]
     if (problem.kinds == DRY).any():
-        found, impulses[:, 1] = _with_dry_friction(problem, eliminated)
-        pushed = N.T @ found.p + L[normals + 1].T @ impulses[:, 1]
+        chosen = normals_and_dry(problem)
+        found, impulses[:, 1] = with_dry_friction(problem, *eliminated.reduce(L[chosen], u[chosen]))
+    elif solver is None:
+        found = pivot(rows, speeds, active, lengths=lengths, scale=scale)
     else:
-        found = pivot(*eliminated.reduce(N, u[normals]), active, lengths=lengths, scale=scale)
-        pushed = N.T @ found.p
+        answer = solve(MixedLCP(rows @ rows.T, speeds), solver)
+        found = Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), answer.iterations, False)
+    pushed = L[::3].T @ found.p + L[1::3].T @ impulses[:, 1]
     others = eliminated.impulses(pushed)
     impulses[:, 0] = found.p
     impulses[held, 1:] = others[n_b:].reshape(-1, 2)
-    return Held(impulses, others[:n_b], found.active, found.iterations)
+    return Held(impulses, others[:n_b], found.iterations, found.active)
 
 
-def _with_dry_friction(problem: ContactProblem, eliminated: Elimination) -> tuple[Pivoted, Array]:
-    """Normal impulses, and along the first tangent those of dry friction, within its bounds: one monotone problem."""
-    m, n_b, s = problem.n_contacts, problem.n_loop_rows, unit_compliance(problem)
-    dry = np.flatnonzero(problem.kinds == DRY)
-    normal = np.flatnonzero(problem.kinds != DRY)
-    chosen = n_b + np.concatenate([3 * normal, 3 * dry + 1])
-    rows, u = eliminated.reduce(problem.response.L[chosen], problem.velocities[chosen])
+def normals_and_dry(problem: ContactProblem) -> IntArray:
+    """Of the contacts' rows the normals, but for dry friction of joints, and then the first tangents of that."""
+    of_dry = problem.kinds == DRY
+    return np.concatenate([3 * np.flatnonzero(~of_dry), 3 * np.flatnonzero(of_dry) + 1])
+
+
+def with_dry_friction(problem: ContactProblem, rows: Array, u: Array) -> tuple[Pivoted, Array]:
+    """Impulses on the `normals_and_dry` rows of L with velocities u: unilateral, and bounded; one monotone problem.
+
+    Returns what `pivot` would of all normals, and the impulses (m,) along the first tangents.
+    """
+    m, s = problem.n_contacts, unit_compliance(problem)
+    dry, normal = np.flatnonzero(problem.kinds == DRY), np.flatnonzero(problem.kinds != DRY)
     limits = s * problem.dry[dry]
     lower = np.concatenate([np.zeros(len(normal)), -limits])
     upper = np.concatenate([np.full(len(normal), np.inf), limits])
@@ -100,13 +120,16 @@ class NoSlip:
     hold : {"touching", "all"}
         "all" is the law as printed: tangents of all contacts of the problem are held, also of those that leave.
         "touching" lets those go.
+    solver : str or Solver
+        "pivoting" (`laws.pivoting`), or what `contact.solve` takes for the complementarity problem of the m normals:
+        "qp" for a convex quadratic program by an active-set method.
     tolerance : float
         Largest accepted residual.
 
     Raises
     ------
     ArgumentError
-        For another `hold`.
+        For another `hold` or an unknown solver.
 
     References
     ----------
@@ -114,21 +137,28 @@ class NoSlip:
     """
 
     hold: str = "touching"
+    solver: Any = "pivoting"
     tolerance: float = TOLERANCE
 
     def __post_init__(self) -> None:
+        if self._solver is not None:
+            check_solver(self._solver)
         if self.hold not in HOLD:
             raise ArgumentError(f"hold: expected one of {', '.join(HOLD)}, got {self.hold!r}")
 
+    @property
+    def _solver(self) -> Any:
+        return None if isinstance(self.solver, str) and self.solver == "pivoting" else self.solver
+
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve; contacts that push in `warm_start` (m, 3) are tried first."""
-        start = checked_problem(problem, warm_start)
+        start = without_moments(self, checked_problem(problem, warm_start), problem)
         rough = problem.friction > 0.0
         active = () if start is None else np.flatnonzero(start[:, 0] > 0.0)
-        answer = hold_tangents(problem, rough, active)
-        total = answer.iterations
-        if self.hold == "touching":
-            answer, total = self._settle(problem, rough, answer)
+
+        def attempt(held: Mask, last: Held | None) -> Held:
+            return hold_tangents(problem, held, active if last is None else last.active, self._solver)
+
         s, pressed, everywhere = unit_compliance(problem), problem.offset, self.hold == "all"
 
         def conditions(p: Array, u: Array) -> Array:
@@ -137,29 +167,15 @@ class NoSlip:
             errors = np.maximum(normal_errors(s, p, u), np.where(rough, slip if everywhere else stuck, sideways))
             return of_joints_too(problem, s, p, u, errors)
 
-        return judged(
-            problem,
-            answer.impulses,
-            answer.loop_impulses,
-            conditions,
-            total,
-            tolerance=self.tolerance,
-            detail="closures or tangents that are held force contacts together",
-        )
+        def judge(answer: Held) -> LawSolution:
+            return judged(
+                problem,
+                answer.impulses,
+                answer.loop_impulses,
+                conditions,
+                answer.iterations,
+                tolerance=self.tolerance,
+                detail="closures or tangents that are held force contacts together",
+            )
 
-    def _settle(self, problem: ContactProblem, rough: Mask, answer: Held) -> tuple[Held, int]:
-        """Let go of contacts that leave; hold those for good that press and slide then: at most 2 m changes."""
-        held, kept, total = rough.copy(), np.zeros_like(rough), answer.iterations
-        limit = 1e-10 * np.abs(problem.velocities).max(initial=0.0)
-        while True:
-            after = problem.after(np.concatenate([answer.loop_impulses, answer.impulses.ravel()]))
-            u = (problem.jacobian @ after)[problem.n_loop_rows :].reshape(-1, 3)
-            presses = answer.impulses[:, 0] + problem.offset > 0.0
-            back = ~held & rough & presses & (np.hypot(u[:, 1], u[:, 2]) > limit)
-            leave = held & ~kept & ~presses & (u[:, 0] + problem.closing > limit)
-            if not (back | leave).any():
-                return answer, total
-            kept |= back
-            held = (held | back) & ~leave
-            answer = hold_tangents(problem, held, answer.active)
-            total += answer.iterations + 1
+        return judge(attempt(rough, None)) if everywhere else settle(problem, rough, attempt, judge)

@@ -1,7 +1,7 @@
 """Principal pivoting for normals only: p >= 0, w = u + L L^T p >= 0, p w = 0, without forming L L^T.
 
 [D] algorithm 1 and [Z] algorithm 2 pivot on active rows A that are independent, at most as many as there are degrees
-of freedom, and see the others through x = L_A^T p alone: O(nv^2) a pivot by updates of the factor L_A^T = Q R, O(n nv)
+of freedom, and see the others through x = L_A^T p alone: O(nv^2) a pivot by updates of the factor L_A = R^T Q, O(n nv)
 for the velocities. Their exchange of two rows at once can cycle. Here the row of the largest violation is driven to
 zero, and active rows that would pull on the way leave (Cottle's principal pivoting method I with its blocking rule):
 |x|^2 / 2, the energy to reach the rows met so far, grows with every row that is met, so no active set comes back.
@@ -9,17 +9,21 @@ zero, and active rows that would pull on the way leave (Cottle's principal pivot
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 
 from spatialops._arrays import Array, IntArray
+from spatialops._jit import inlined, kernel
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.solve import solve
+from spatialops.dynamics.elimination import product
 
 _DEPENDENT = 1e-10  # remainder of a row, relative to its length, below which active rows imply it
+_BEGIN = 1e-6  # the same for the rows to begin with, which are only a guess
 _MET = 1e-13  # violation, relative to the velocities, that counts as none
+_ANSWERED, _STUCK = 0, 1
 
 
 class Pivoted(NamedTuple):
@@ -29,66 +33,6 @@ class Pivoted(NamedTuple):
     active: IntArray
     iterations: int
     fell_back: bool
-
-
-class _Factor:
-    """Active rows, their impulses, and L_A^T = Q R with Q square."""
-
-    def __init__(self, L: Array) -> None:
-        self.L, self.rows = L, list[int]()
-        self.Q: Array
-        self.R: Array
-        self.p: Array
-        self.clear()
-        self.p = np.zeros(0)
-
-    def clear(self) -> None:
-        n = self.L.shape[1]
-        self.Q, self.R = np.eye(n), np.zeros((n, 0))
-
-    @property
-    def x(self) -> Array:
-        return np.asarray(self.L[self.rows].T @ self.p)
-
-    def triangular(self, b: Array, trans: Literal[0, 1] = 0) -> Array:
-        k = len(self.rows)
-        return np.asarray(scipy.linalg.solve_triangular(self.R[:k], b, trans=trans, check_finite=False))
-
-    def add(self, i: int, p: float) -> None:
-        if self.rows:
-            Q, R = scipy.linalg.qr_insert(self.Q, self.R, self.L[i], len(self.rows), "col", check_finite=False)
-        else:
-            Q, R = scipy.linalg.qr(self.L[i][:, None], check_finite=False)
-        self.Q, self.R = np.asarray(Q, dtype=np.float64), np.asarray(R, dtype=np.float64)
-        self.rows.append(i)
-        self.p = np.append(self.p, p)
-
-    def drop(self, k: int) -> None:
-        if len(self.rows) > 1:
-            Q, R = scipy.linalg.qr_delete(self.Q, self.R, k, 1, "col", check_finite=False)
-            self.Q, self.R = np.asarray(Q, dtype=np.float64), np.asarray(R, dtype=np.float64)
-        else:
-            self.clear()
-        self.rows.pop(k)
-        self.p = np.delete(self.p, k)
-
-    def hold(self, u: Array) -> None:
-        """Impulses that bring the active rows to zero, with one step of refinement."""
-        self.p = np.zeros(len(self.rows))
-        for _ in range(2 if self.rows else 0):
-            w = u[self.rows] + self.L[self.rows] @ self.x
-            self.p = self.p - self.triangular(self.triangular(w, 1))
-
-    def begin(self, rows: Any, u: Array, lengths: Array) -> None:
-        """Start from those of `rows` that are independent and push."""
-        for i in rows:
-            rest = self.Q[:, len(self.rows) :].T @ self.L[i]
-            if np.sqrt(rest @ rest) > 1e-6 * lengths[i]:
-                self.add(int(i), 0.0)
-        self.hold(u)
-        while self.rows and self.p.min() < 0.0:
-            self.drop(int(np.argmin(self.p)))
-            self.hold(u)
 
 
 def pivot(L: Array, u: Array, active: Any = (), *, lengths: Array | None = None, scale: float | None = None) -> Pivoted:
@@ -111,61 +55,232 @@ def pivot(L: Array, u: Array, active: Any = (), *, lengths: Array | None = None,
         At most nv rows push. Where rounding or a problem without a solution stops the pivots, the answer is that of
         the ladder of `contact.solve` on the whole L L^T: to be judged by its residual.
     """
-    n = len(u)
+    L, u = np.ascontiguousarray(L, dtype=np.float64), np.ascontiguousarray(u, dtype=np.float64)
+    n, nv = L.shape
     lengths = np.sqrt(np.einsum("ij,ij->i", L, L)) if lengths is None else lengths
     scale = float(np.abs(u).max(initial=0.0)) if scale is None else scale
-    factor = _Factor(L)
-    factor.begin(active, u, lengths)
-    pivots, limit = 0, 20 * (n + L.shape[1]) + 100
+    begin = np.asarray(active, dtype=np.int64).reshape(-1)
+    p, room, rows = np.zeros(n), np.zeros((2 * nv + 5, nv)), np.zeros(nv, dtype=np.int64)
+    status, count, pivots = pivot_kernel(L, u, lengths, scale, begin, 20 * (n + nv) + 100, p, room, rows)
+    if status != _ANSWERED:
+        answer = solve(MixedLCP(L @ L.T, u))
+        return Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), pivots + answer.iterations, True)
+    pushing = np.sort(rows[:count])
+    return Pivoted(p, pushing[p[pushing] > 0.0], pivots, False)
+
+
+@kernel
+def pivot_kernel(
+    L: Array, u: Array, lengths: Array, scale: float, begin: IntArray, limit: int, p: Array, room: Array, rows: IntArray
+) -> tuple[int, int, int]:
+    """Status, number of active rows (in `rows`) and pivots; impulses in p, which is zero at first.
+
+    `room` (2 nv + 5, nv) holds Q, R and vectors: impulses of the active rows, parts of a row along Q, what is left of
+    it, x = L_A^T p, and how fast active impulses fall while a row is pushed.
+    """
+    nv = L.shape[1]
+    Q, R, active, d, x = room[:nv], room[nv : 2 * nv], room[2 * nv], room[2 * nv + 1], room[2 * nv + 3]
+    k, pivots = start_from(L, u, lengths, begin, room, rows), 0
     while True:
-        x = factor.x
-        if not np.abs(x).max(initial=0.0) < 1e100:  # rows that hardly move and must: no factor has digits for that
-            return _by_ladder(L, u, pivots)
-        w = u + L @ x
-        short = w + _MET * (scale + lengths * np.sqrt(x @ x))
-        short[factor.rows] = 0.0
-        i = int(np.argmin(short)) if n else -1
-        if n == 0 or short[i] >= 0.0:
+        size = put_reach(L, rows, k, active, x)
+        if not size < 1e100:  # rows that hardly move and must: no factor has digits for that
+            return _STUCK, k, pivots
+        i, w = worst_row(L, u, lengths, scale, size, rows, k, room)
+        if i < 0:
             break
-        steps = _drive(factor, i, float(w[i]), _DEPENDENT * float(lengths[i]))
+        k, steps = drive(L, i, w, _DEPENDENT * lengths[i], room, rows, k)
         pivots += abs(steps)
         if steps <= 0 or pivots > limit:
-            return _by_ladder(L, u, pivots)
-    factor.hold(u)
-    if factor.rows and factor.p.min() < -1e-9 * np.abs(factor.p).max():
-        return _by_ladder(L, u, pivots)
-    p = np.zeros(n)
-    p[factor.rows] = np.maximum(factor.p, 0.0)
-    return Pivoted(p, np.flatnonzero(p > 0.0), pivots, False)
+            return _STUCK, k, pivots
+    hold(L, u, rows, k, Q, R, active, d, x)
+    largest = 0.0
+    for j in range(k):
+        largest = max(largest, active[j])
+    for j in range(k):
+        if active[j] < -1e-9 * largest:
+            return _STUCK, k, pivots
+        p[rows[j]] = max(active[j], 0.0)
+    return _ANSWERED, k, pivots
 
 
-def _drive(factor: _Factor, i: int, w: float, dependent: float) -> int:
+@inlined
+def start_from(L: Array, u: Array, lengths: Array, begin: IntArray, room: Array, rows: IntArray) -> int:
+    """Make those of the rows `begin` active that are independent and push; returns how many."""
+    nv, k = L.shape[1], 0
+    Q, R, active, d, x = room[:nv], room[nv : 2 * nv], room[2 * nv], room[2 * nv + 1], room[2 * nv + 3]
+    for i in begin:
+        if k < nv and remainder(L, i, room, k) > (_BEGIN * lengths[i]) ** 2:
+            k = add_row(i, 0.0, room, rows, k)
+    hold(L, u, rows, k, Q, R, active, d, x)
+    while k > 0:
+        lowest = 0
+        for j in range(k):
+            lowest = j if active[j] < active[lowest] else lowest
+        if active[lowest] >= 0.0:
+            break
+        k = drop_row(lowest, room, rows, k)
+        hold(L, u, rows, k, Q, R, active, d, x)
+    return k
+
+
+@inlined
+def worst_row(
+    L: Array, u: Array, lengths: Array, scale: float, size: float, rows: IntArray, k: int, room: Array
+) -> tuple[int, float]:
+    """The row of the largest violation beyond rounding, and its velocity; -1 where there is none."""
+    x, worst, found, velocity = 2 * L.shape[1] + 3, 0.0, -1, 0.0
+    for i in range(u.size):
+        w = u[i] + product(L, i, room, x)
+        short = w + _MET * (scale + lengths[i] * size)
+        if short < worst:
+            taken = False
+            for j in range(k):
+                taken = taken or rows[j] == i
+            if not taken:
+                worst, found, velocity = short, i, w
+    return found, velocity
+
+
+@inlined
+def drive(L: Array, i: int, w: float, dependent: float, room: Array, rows: IntArray, k: int) -> tuple[int, int]:
     """Push on row i until its velocity w < 0 is zero; active rows that would pull leave.
 
-    Returns the pivots; less than zero if nothing stops the row.
+    Returns the number of active rows and the pivots, these not above zero if nothing stops the row.
     """
+    nv = L.shape[1]
+    R, active, d, falls = room[nv : 2 * nv], room[2 * nv], room[2 * nv + 1], room[2 * nv + 4]
     pushed, pivots = 0.0, 0
     while True:
-        k = len(factor.rows)
-        d = factor.Q.T @ factor.L[i]
-        gain = float(d[k:] @ d[k:])
-        falls = factor.triangular(d[:k]) if k else d[:0]  # of active impulses for each unit of push on row i
-        ratios = np.full(k, np.inf)
-        np.divide(factor.p, falls, out=ratios, where=falls > 1e-14 * np.abs(falls).max(initial=0.0))
-        block = int(np.argmin(ratios)) if k else -1
-        most = max(float(ratios[block]), 0.0) if k else np.inf
-        reach = -w / gain if gain > dependent**2 else np.inf
-        if min(most, reach) == np.inf:
-            return -pivots - 1
-        pivots, step = pivots + 1, min(most, reach)
-        factor.p, pushed = factor.p - step * falls, pushed + step
+        gain = remainder(L, i, room, k)
+        for a in range(k):
+            falls[a] = d[a]
+        solve_upper(R, k, falls)  # of active impulses for each unit of push on row i
+        most, block = blocking(active, falls, k)
+        reach = -w / gain if gain > dependent * dependent and k < nv else math.inf
+        step = min(most, reach)
+        if step == math.inf:
+            return k, -pivots - 1
+        pivots += 1
+        pushed += step
+        for a in range(k):
+            active[a] -= step * falls[a]
         if reach <= most:
-            factor.add(i, pushed)
-            return pivots
+            return add_row(i, pushed, room, rows, k), pivots
         w += step * gain
-        factor.drop(block)
+        k = drop_row(block, room, rows, k)
 
 
-def _by_ladder(L: Array, u: Array, pivots: int) -> Pivoted:
-    answer = solve(MixedLCP(L @ L.T, u))
-    return Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), pivots + answer.iterations, True)
+@inlined
+def blocking(active: Array, falls: Array, k: int) -> tuple[float, int]:
+    """How far a push can go until the first active impulse is zero, and which."""
+    largest, most, block = 0.0, math.inf, -1
+    for a in range(k):
+        largest = max(largest, abs(falls[a]))
+    for a in range(k):
+        if falls[a] > 1e-14 * largest and active[a] / falls[a] < most:
+            most, block = active[a] / falls[a], a
+    return max(most, 0.0), block
+
+
+@inlined
+def put_reach(L: Array, rows: IntArray, k: int, active: Array, x: Array) -> float:
+    """x = L_A^T p, and its length."""
+    for c in range(x.size):
+        x[c] = 0.0
+    for a in range(k):
+        for c in range(x.size):
+            x[c] += active[a] * L[rows[a], c]
+    total = 0.0
+    for c in range(x.size):
+        total += x[c] * x[c]
+    return math.sqrt(total)
+
+
+@inlined
+def hold(L: Array, u: Array, rows: IntArray, k: int, Q: Array, R: Array, active: Array, d: Array, x: Array) -> None:
+    """Impulses that bring the active rows to zero, with one step of refinement."""
+    for a in range(k):
+        active[a] = 0.0
+    for _ in range(2):
+        put_reach(L, rows, k, active, x)
+        for a in range(k):
+            d[a] = u[rows[a]]
+            for c in range(x.size):
+                d[a] += L[rows[a], c] * x[c]
+        for a in range(k):  # R^T R is the compliance of the active rows
+            for b in range(a):
+                d[a] -= R[b, a] * d[b]
+            d[a] /= R[a, a]
+        solve_upper(R, k, d)
+        for a in range(k):
+            active[a] -= d[a]
+
+
+@inlined
+def solve_upper(R: Array, k: int, b: Array) -> None:
+    """R y = b in place."""
+    for a in range(k - 1, -1, -1):
+        for c in range(a + 1, k):
+            b[a] -= R[a, c] * b[c]
+        b[a] /= R[a, a]
+
+
+@inlined
+def remainder(L: Array, i: int, room: Array, k: int) -> float:
+    """Parts of row i along Q into their vector, what is left of it into another; returns its square.
+
+    Classical Gram-Schmidt, done twice: Q stays orthonormal to rounding.
+    """
+    nv = L.shape[1]
+    d, rest, total = room[2 * nv + 1], room[2 * nv + 2], 0.0
+    for c in range(nv):
+        rest[c] = L[i, c]
+        d[c] = 0.0
+    for _ in range(2):
+        for a in range(k):
+            part = product(room, 2 * nv + 2, room, a)
+            d[a] += part
+            for c in range(nv):
+                rest[c] -= part * room[a, c]
+    for c in range(nv):
+        total += rest[c] * rest[c]
+    return total
+
+
+@inlined
+def add_row(i: int, p: float, room: Array, rows: IntArray, k: int) -> int:
+    """Make row i active, whose `remainder` was taken last, with the impulse p; returns how many are active now."""
+    nv = rows.size
+    R, d, rest, total = room[nv : 2 * nv], room[2 * nv + 1], room[2 * nv + 2], 0.0
+    for c in range(nv):
+        total += rest[c] * rest[c]
+    norm = math.sqrt(total)
+    for c in range(nv):
+        room[k, c] = rest[c] / norm
+    for a in range(k):
+        R[a, k] = d[a]
+    R[k, k] = norm
+    rows[k] = i
+    room[2 * nv, k] = p
+    return k + 1
+
+
+@inlined
+def drop_row(j: int, room: Array, rows: IntArray, k: int) -> int:
+    """Let the j-th active row go; plane rotations make R triangular again. Returns how many are active now."""
+    nv = rows.size
+    R, active = room[nv : 2 * nv], room[2 * nv]
+    for c in range(j, k - 1):
+        rows[c], active[c] = rows[c + 1], active[c + 1]
+        for a in range(c + 2):
+            R[a, c] = R[a, c + 1]
+    for a in range(j, k - 1):
+        size = math.hypot(R[a, a], R[a + 1, a])
+        cosine, sine = R[a, a] / size, R[a + 1, a] / size
+        for c in range(a, k - 1):
+            above, below = R[a, c], R[a + 1, c]
+            R[a, c], R[a + 1, c] = cosine * above + sine * below, cosine * below - sine * above
+        for c in range(nv):
+            above, below = room[a, c], room[a + 1, c]
+            room[a, c], room[a + 1, c] = cosine * above + sine * below, cosine * below - sine * above
+    return k - 1

@@ -44,7 +44,10 @@ class Law(Protocol):
     """What a law is: options as fields, and one method."""
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
-        """Impulses and velocities of `problem`; `warm_start` (m, 3) are impulses of an earlier, similar one."""
+        """Impulses and velocities of `problem`; `warm_start` (m, 3) are impulses of an earlier, similar one.
+
+        With moments of torsional and rolling friction, (m, 6).
+        """
 
 
 def checked_problem(problem: Any, warm_start: Any) -> Array | None:
@@ -59,7 +62,29 @@ def checked_problem(problem: Any, warm_start: Any) -> Array | None:
         raise ArgumentError(f"problem: expected a ContactProblem, got {type(problem).__name__}")
     if warm_start is None:
         return None
-    return array(warm_start, (problem.n_contacts, 3), "warm_start", finite=True)
+    columns = 6 if np.shape(warm_start)[1:] == (6,) else 3
+    return array(warm_start, (problem.n_contacts, columns), "warm_start", finite=True)
+
+
+def without_moments(law: object, start: Array | None, problem: ContactProblem) -> Array | None:
+    """The warm start, for laws that know of impulses only.
+
+    Raises
+    ------
+    ArgumentError
+        For a problem with torsional or rolling friction.
+    """
+    if problem.has_moments:
+        raise ArgumentError(
+            f"problem: {type(law).__name__} has no torsional or rolling friction; the laws 'cone' and 'coulomb' have"
+        )
+    return None if start is None else start[:, :3]
+
+
+def finite_friction(law: object, problem: ContactProblem) -> None:
+    """Raise ArgumentError for a problem with infinite friction, which `law` does not know."""
+    if np.isinf(problem.friction).any():
+        raise ArgumentError(f"problem: {type(law).__name__} does not take mu = inf; 'cone', 'coulomb', 'no-slip' do")
 
 
 def unit_compliance(problem: ContactProblem) -> float:
@@ -69,20 +94,48 @@ def unit_compliance(problem: ContactProblem) -> float:
     return largest if largest > 0.0 else 1.0
 
 
+def spin_unit(problem: ContactProblem) -> float:
+    """Length (m) by which spins are measured: with it their largest compliance is that of the other rows."""
+    if not problem.has_moments:
+        return 1.0
+    rows = problem.spin_response
+    largest = float(np.einsum("ij,ij->i", rows, rows).max(initial=0.0))
+    return float(np.sqrt(unit_compliance(problem) / largest)) if largest > 0.0 else 1.0
+
+
 def normal_errors(s: float, p: Array, u: Array) -> Array:
     """|min(s p_n, u_n)| (m,): zero where both are >= 0 and one of them is zero."""
     return np.abs(np.minimum(s * p[:, 0], u[:, 0]))
 
 
 def cone_errors(problem: ContactProblem, s: float, p: Array, u: Array) -> Array:
-    """How far friction (m, 2) is from the nearest to s p_t - u_t in its disc, (m,)."""
-    limit = s * (problem.friction * (np.maximum(p[:, 0], 0.0) + problem.offset) + problem.dry)
-    ahead = s * p[:, 1:] - u[:, 1:]
-    size = np.hypot(ahead[:, 0], ahead[:, 1])
+    """How far friction is from the nearest to s p_t - u_t in its disc, (m,): slip of what presses where mu is infinite.
+
+    p and u have three columns, or six with moments and spins.
+    """
+    endless = np.isinf(problem.friction)
+    load = s * (np.maximum(p[:, 0], 0.0) + problem.offset)
+    slide = slice(1, 3)
+    worst = _disc_errors(
+        s * p[:, slide], u[:, slide], np.where(endless, 0.0, problem.friction) * load + s * problem.dry
+    )
+    pressed = np.maximum(load, s * np.hypot(p[:, 1], p[:, 2]))
+    worst = np.where(endless, np.minimum(pressed, np.hypot(u[:, 1], u[:, 2])), worst)
+    if p.shape[1] == 3:
+        return worst
+    unit = spin_unit(problem)
+    for columns, limit in ((slice(3, 4), problem.torsion), (slice(4, 6), problem.rolling)):
+        worst = np.maximum(worst, _disc_errors(s * p[:, columns], u[:, columns], limit / unit * load))
+    return worst
+
+
+def _disc_errors(sp: Array, u: Array, limit: Array) -> Array:
+    """|s p - P(s p - u)| (m,), P onto discs of radius `limit`."""
+    ahead = sp - u
+    size = np.linalg.norm(ahead, axis=1)
     outside = size > limit
     nearest = ahead * (limit / np.where(outside, size, 1.0))[:, None]
-    friction = np.where(outside[:, None], s * p[:, 1:] - nearest, u[:, 1:])
-    return np.hypot(friction[:, 0], friction[:, 1])
+    return np.asarray(np.linalg.norm(np.where(outside[:, None], sp - nearest, u), axis=1))
 
 
 def of_joints_too(problem: ContactProblem, s: float, p: Array, u: Array, errors: Array) -> Array:
@@ -101,16 +154,18 @@ def judged(
     *,
     tolerance: float = TOLERANCE,
     detail: str = "",
+    moments: Array | None = None,
 ) -> LawSolution:
     """The solution of these impulses, its residual from velocities that the Jacobian has after one O(N) sweep.
 
     `conditions(p, u)` gives the violations, m/s, of impulses (m, 3) and velocities (m, 3) with `closing` in the normal
-    ones. What impulses beyond all measure hide by rounding counts as violated.
+    ones; with `moments` both have six columns, moments and spins measured by `spin_unit`. What impulses beyond all
+    measure hide by rounding counts as violated.
     """
     n_b, s = problem.n_loop_rows, unit_compliance(problem)
     p = np.concatenate([loop_impulses, impulses.ravel()])
     with np.errstate(all="ignore"):  # what is no number has no residual: it says so
-        velocity = problem.after(p)
+        velocity = problem.after(p, moments)
         rows = problem.jacobian @ velocity
         u = rows[n_b:].reshape(-1, 3).copy()
         u[:, 0] += problem.closing
@@ -118,13 +173,17 @@ def judged(
         if scale == 0.0:
             scale = s * np.abs(p).max(initial=0.0)
         worst = np.abs(rows[:n_b] - problem.loop_targets).max(initial=0.0)
-        worst = max(worst, float(conditions(impulses, u).max(initial=0.0)))
+        all_p, all_u = impulses, u
+        if moments is not None:
+            unit = spin_unit(problem)
+            all_p = np.hstack([impulses, moments / unit])
+            all_u = np.hstack([u, unit * (problem.spin_jacobian @ velocity).reshape(-1, 3)])
+        worst = max(worst, float(conditions(all_p, all_u).max(initial=0.0)))
         worst = max(worst, np.finfo(float).eps * s * float(np.abs(impulses).max(initial=0.0)))
         residual = float(worst / scale) if scale > 0.0 else float(worst)
     if not np.isfinite(p).all() or not np.isfinite(velocity).all():
         residual = float("nan")
     slip = np.hypot(u[:, 1], u[:, 2])
     solved = bool(residual <= tolerance)
-    return LawSolution(
-        velocity, impulses, loop_impulses, slip, solved, residual, iterations, "" if solved else detail or "inaccurate"
-    )
+    detail = "" if solved else detail or "inaccurate"
+    return LawSolution(velocity, impulses, loop_impulses, slip, solved, residual, iterations, detail, moments=moments)

@@ -15,6 +15,7 @@ COMMANDS = {
     "inspect": Entry("spatialops.cli.inspect:inspect", "Show what a robot file holds."),
     "replay": Entry("spatialops.cli.replay:replay", "Write a 3-D replay of a saved record."),
     "plot": Entry("spatialops.cli.plot:plot", "Draw a saved RECORD (record.npz)."),
+    "grasp": Entry("spatialops.cli.grasp:grasp", "Hold two boxes by force closure: times, pivots, how long it holds."),
     "compare": Entry("spatialops.compare.command:command", "Compare all formulations: sizes, agreement, timings."),
     "solve": Entry("spatialops.cli.solve:solve", "Solve a stored contact or complementarity problem."),
     "reproduce": Entry("spatialops.cli.reproduce:reproduce", "Repeat the experiments of a paper."),

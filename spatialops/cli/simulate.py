@@ -42,21 +42,20 @@ def simulate(
 ) -> None:
     """Drop the robot of a URDF or MJCF FILE on a floor, without torques, and simulate it.
 
-    The root of a URDF is set free; a MJCF file says itself what is. Limits of joints are not enforced.
+    The root of a URDF is set free; a MJCF file says itself what is. Joints stop at their limits.
     """
     from spatialops.io import read
-    from spatialops.simulation.drop import raised, steadied
+    from spatialops.simulation.drop import raised
     from spatialops.simulation.load import scene_of
     from spatialops.simulation.simulator import Simulator
 
-    description, note = steadied(read(file, packages=package_map(packages)), dt)
+    description = read(file, packages=package_map(packages))
     urdf = not fixed_base and file.suffix.lower() == ".urdf"
     grounded = any(spec.kind == "half_space" and spec.collides for spec in description.shapes)
     floor = False if grounded else friction
     scene = scene_of(description, floating_base=urdf, floor=floor, self_collision=not urdf, strict=strict)
     scene.state = raised(scene, height)
     simulator = Simulator(scene, dt=dt)
-    scene.warnings += (note,) if note else ()
     for text in scene.warnings:
         click.echo(f"Warning: {text}", err=True)
     with finished_files(out) as scratch:

@@ -93,6 +93,15 @@ class ShapeSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PairSpec:
+    """Two shapes that the file pairs itself: they may touch whatever their masks say, with a friction of their own."""
+
+    first: str
+    second: str
+    friction: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ActuatorSpec:
     """An actuator, kept as data: nothing here is simulated."""
 
@@ -131,6 +140,8 @@ class Description:
         Coordinates of joints in the file's own initial configuration, where they are not zero.
     ignore : tuple of (str, str)
         Pairs of bodies that never touch.
+    pairs : tuple of PairSpec
+        Pairs of shapes that may touch in any case.
     springs : dict of str to (stiffness, reference)
         N m/rad or N/m and the coordinate at rest, by joint. Kept as data.
     gravity : (3,) tuple
@@ -151,6 +162,7 @@ class Description:
     keyframes: tuple[Keyframe, ...] = ()
     start: dict[str, Array] = field(default_factory=dict)
     ignore: tuple[tuple[str, str], ...] = ()
+    pairs: tuple[PairSpec, ...] = ()
     springs: dict[str, tuple[float, float]] = field(default_factory=dict)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     warnings: tuple[str, ...] = ()

@@ -23,7 +23,7 @@ from spatialops.io.markup import MAX_BYTES, parse, read_bytes
 from spatialops.io.mjcf_extras import actuators, list_features
 from spatialops.io.mjcf_files import check_files
 from spatialops.io.mjcf_loops import loops
-from spatialops.io.mjcf_shapes import shapes
+from spatialops.io.mjcf_shapes import pairs, shapes
 from spatialops.io.packages import Resolver
 from spatialops.tree.builder import WORLD
 from spatialops.tree.joint import Joint
@@ -90,6 +90,7 @@ def describe(c: Compiled, path: Path | None) -> Description:
         actuators=tuple(actuators(c)),
         keyframes=tuple(_keyframes(c)),
         start={name: q for name, q in _coordinates(c, m.qpos0).items() if q.any()},
+        pairs=tuple(pairs(c)),
         ignore=tuple((c.bodies[s >> 16], c.bodies[s & 0xFFFF]) for s in m.exclude_signature),
         springs=_springs(c),
         gravity=(0.0, 0.0, 0.0) if weightless else tuple(m.opt.gravity.tolist()),

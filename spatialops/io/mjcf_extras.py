@@ -16,7 +16,6 @@ _COUNTED = (
     ("nsensor", "sensors", False),
     ("ncam", "cameras", False),
     ("nsite", "sites", False),
-    ("npair", "explicit contact pairs", True),
     ("nplugin", "plugins", True),
     ("nmocap", "mocap bodies, fixed to the world here", False),
     ("nuserdata", "user data", False),

@@ -9,7 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.algebra.rotation import from_quaternion
-from spatialops.io.description import ShapeSpec
+from spatialops.io.description import PairSpec, ShapeSpec
 
 # mjtGeom: kind, and sizes of MuJoCo's half lengths
 _PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8)
@@ -18,6 +18,7 @@ _PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8
 def shapes(c: Any) -> Iterator[ShapeSpec]:
     """All geoms; those of kinds that have no counterpart are listed."""
     m = c.m
+    paired = {*m.pair_geom1.tolist(), *m.pair_geom2.tolist()}
     for g, name in enumerate(c.geoms):
         made = _shape(c, g)
         if made is None:
@@ -37,8 +38,21 @@ def shapes(c: Any) -> Iterator[ShapeSpec]:
             friction=(friction[0], friction[1], friction[2]),
             group=int(m.geom_contype[g]) & 0xFFFFFFFF,
             collides_with=int(m.geom_conaffinity[g]) & 0xFFFFFFFF,
-            collides=bool(m.geom_contype[g] or m.geom_conaffinity[g]),
+            collides=bool(m.geom_contype[g] or m.geom_conaffinity[g] or g in paired),
         )
+
+
+def pairs(c: Any) -> Iterator[PairSpec]:
+    """Explicit pairs; of the five coefficients of friction the first of the two that slide counts."""
+    m = c.m
+    for p in range(m.npair):
+        slide, across = (max(float(x), 0.0) for x in m.pair_friction[p][:2])
+        if slide != across and m.pair_dim[p] > 1:
+            c.warnings.add(
+                "friction of a pair that differs by direction is taken along the first", c.geoms[m.pair_geom1[p]]
+            )
+        friction = 0.0 if m.pair_dim[p] == 1 else slide
+        yield PairSpec(first=c.geoms[m.pair_geom1[p]], second=c.geoms[m.pair_geom2[p]], friction=friction)
 
 
 def _shape(c: Any, g: int) -> tuple[str, tuple[float, ...], Any] | None:

@@ -15,7 +15,7 @@ STEP = 2  # index of the step
 SEEN = 3  # contacts found at the present state
 ACTING = 4  # contacts of the problem being solved
 PIECES = 5  # pieces that impacts have cut the step into
-EXTERNAL = 6  # 1: return SOLVE for every contact problem instead of solving it here
+EXTERNAL = 6  # 1: return SOLVE for every contact problem instead of solving it here; 2: for those of impacts
 SCHEME = 7  # integrator
 EVERY = 8  # record every so many steps
 ROWS = 9  # rows of the record written
@@ -32,7 +32,8 @@ CODE = 19  # status of the last solve
 RANK = 20  # of the closures' rows as factored last
 INDEPENDENT = 21  # the same at the last closed configuration: more rows than these only look independent
 DAMPED = 22  # 1: joints' damping is taken implicitly
-CONTROLS = 23
+SPINS = 23  # the last so many of the acting contacts are moments of others: see `simulation.moments`
+CONTROLS = 24
 
 SEMI_IMPLICIT, MOREAU, RK4 = 0, 1, 2
 

@@ -12,6 +12,7 @@ from spatialops.collision._layout import (
 from spatialops.collision.detector import is_simple, pair_gap, place_geoms
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.simulation._layout import (
+    DEPTH,
     PIECES,
     Q_X,
     SEEN,
@@ -31,6 +32,15 @@ def arrives_fast(t: Tables) -> bool:
     """Whether a contact came together too fast during the piece: an impact that it must be cut at."""
     for i in range(t.control[SEEN]):
         if t.seen[i, GAP] < -t.settings[TOUCH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
+            return True
+    return False
+
+
+@merged
+def sinks_fast(t: Tables) -> bool:
+    """Whether something went in deep that touched already, under another name, so that there is no time to cut at."""
+    for i in range(t.control[SEEN]):
+        if t.seen[i, GAP] < -t.settings[DEPTH] and t.seen[i, APPROACH] < -t.settings[THRESHOLD]:
             return True
     return False
 
@@ -83,8 +93,9 @@ def lowest_gap(t: Tables, q: Array, count: int, store: int) -> float:
     for i in range(count):
         p = t.lcp_ints[i]
         if of_joint(t, p):
-            t.lcp_vectors[i] = 0.0 if store == 2 else t.lcp_vectors[i]
-            lowest = min(lowest, stop_gap(t, p, q))
+            gap = stop_gap(t, p, q)
+            t.lcp_vectors[i] = gap if store == 1 else 0.0
+            lowest = min(lowest, gap)
             continue
         a, b = t.pairs[p, 0], t.pairs[p, 1]
         gap = pair_gap(t.geom_ints, t.geoms, t.solids, t.lists, t.centers, a, b, t.shape_rows, t.shape_ints)
@@ -99,14 +110,28 @@ def lowest_gap(t: Tables, q: Array, count: int, store: int) -> float:
 
 
 @merged
+def keep_apart(t: Tables, count: int) -> int:
+    """Of the gathered pairs those that can still arrive: spheres and stops that touch at the start cannot; how many."""
+    kept = 0
+    for i in range(count):
+        p = t.lcp_ints[i]
+        several = False if of_joint(t, p) else not is_simple(t.geom_ints, t.pairs[p, 0], t.pairs[p, 1])
+        if t.lcp_vectors[i] > 0.0 or several:
+            t.lcp_ints[kept], t.lcp_vectors[kept] = p, t.lcp_vectors[i]
+            kept += 1
+    return kept
+
+
+@merged
 def time_of_impact(t: Tables, count: int) -> float:
     """Fraction of the piece at which the first of the gathered pairs touches (Illinois); 1 where none was apart."""
     q_x = t.vectors[Q_X, : t.q.size]
     low, high = 0.0, 1.0
     lowest_gap(t, t.q, count, 1)
+    count = keep_apart(t, count)
     below = lowest_gap(t, q_x, count, 2)
     above = lowest_gap(t, t.q, count, 0)
-    if above <= 0.0 or below >= 0.0:
+    if count == 0 or above <= 0.0 or below >= 0.0:
         return 1.0
     side, x = 0, 1.0
     for _ in range(60):

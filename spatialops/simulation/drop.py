@@ -1,46 +1,16 @@
-"""A robot above a floor: its free bodies raised so that nothing of them is in it, and stiff damping made steady."""
+"""A robot above a floor: its free bodies raised so that nothing of them is in it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array
 from spatialops.algebra.rotation import rotation_matrix
-from spatialops.collision import Geom
-from spatialops.dynamics.composite_body import mass_matrix
+from spatialops.collision.reach import reach
 from spatialops.dynamics.jacobian import body_poses
-from spatialops.io import Description, build
 from spatialops.simulation.scene import Scene
-from spatialops.tree.joint import Joint
 from spatialops.tree.state import State
-
-
-def steadied(description: Description, dt: float) -> tuple[Description, str]:
-    """Damping that is too stiff for explicit steps of `dt` is taken implicitly; and what to tell of it, "" for nothing.
-
-    A step that ends at v + dt a with (M + dt D) a = f - D v is backward Euler in the damping D, stable for any dt. The
-    matrix on the left is that of the same robot with dt D more armature, which is what it gets. An explicit step is
-    stable up to dt times the largest rate of M^-1 D of 2; beyond half of that, all damped joints are changed.
-    """
-    if not description.moving_joints:
-        return description, ""
-    model = build(description)
-    rates = np.linalg.eigvals(np.linalg.solve(mass_matrix(model, model.neutral()), np.diag(model.damping)))
-    fastest = float(np.abs(rates).max())
-    if not fastest * dt > 1.0:
-        return description, ""
-    bodies = [replace(body, joint=_steadied(body.joint, dt)) for body in description.bodies]
-    text = f"damping with time constants down to {1.0 / fastest:.2g} s is taken implicitly, as armature of dt times it"
-    return replace(description, bodies=tuple(bodies)), text
-
-
-def _steadied(joint: Joint, dt: float) -> Joint:
-    damping = joint.values("damping")
-    return replace(joint, armature=joint.values("armature") + dt * damping) if damping.any() else joint
 
 
 def raised(scene: Scene, height: float) -> State:
@@ -62,33 +32,10 @@ def raised(scene: Scene, height: float) -> State:
         turn, root = poses.rotations[frame.body], int(roots[frame.body])
         center = poses.positions[frame.body] + turn @ (frame.position + frame.rotation @ np.array(geom.position))
         own = turn @ frame.rotation @ rotation_matrix(getattr(geom, "rotation", None))
-        lowest[root] = min(lowest[root], float(center[2]) - reach(geom, -own[2]))
+        lowest[root] = min(lowest[root], float(center[2]) - reach(geom.shape, -own[2]))
     for k, root in enumerate(roots.tolist()):
         if not math.isfinite(lowest[root]):
             lowest[root] = float(poses.positions[roots == root, 2].min())
         if model.joint_kinds[k] == "free":
             q[model.q_slice(model.joint_names[k]).start + 2] += height - lowest[root]
     return State(q, scene.state.v, scene.state.time)
-
-
-def reach(geom: Geom, direction: Array) -> float:
-    """Support function of a geom's shape: how far it reaches from its position along a direction of its own axes, m."""
-    shape: Any = geom.shape
-    kind, across = type(shape).__name__, math.hypot(direction[0], direction[1])
-    along = abs(float(direction[2]))
-    if kind == "Sphere":
-        return float(shape.radius)
-    if kind == "Capsule":
-        return float(shape.radius + 0.5 * shape.length * along)
-    if kind == "Cylinder":
-        return float(shape.radius * across + 0.5 * shape.length * along)
-    if kind == "Box":
-        return 0.5 * float(np.abs(direction) @ np.asarray(shape.size))
-    if kind == "Ellipsoid":
-        return float(np.linalg.norm(direction * np.asarray(shape.semi_axes)))
-    if kind == "Cone":
-        half = 0.5 * shape.length
-        return float(max(half * direction[2], shape.radius * across - half * direction[2]))
-    if hasattr(shape, "vertices"):
-        return float((np.asarray(shape.vertices) @ direction).max())
-    return 0.0

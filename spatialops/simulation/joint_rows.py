@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops._layout import FIRST_Q, FRAME, SAME
+from spatialops._layout import FIRST_Q
 from spatialops.collision._layout import DRY, STOP
 from spatialops.errors import ArgumentError
 from spatialops.simulation._layout import JOINT_FLOATS, JOINT_INTS
@@ -53,16 +53,22 @@ def joint_rows(model: Model, *, limits: bool, dry_friction: bool, restitution: A
     for k in np.flatnonzero(model.dry_friction > 0.0) if dry_friction else ():
         ints.append((int(k), DRY, int(model.tree[k, FIRST_Q])))
         floats.append((0.0, float(model.dry_friction[k]), 0.0))
-    return JointRows(
-        np.array(ints, dtype=np.int64).reshape(-1, JOINT_INTS), np.array(floats).reshape(-1, JOINT_FLOATS)
-    )
+    return JointRows(np.array(ints, dtype=np.int64).reshape(-1, JOINT_INTS), np.array(floats).reshape(-1, JOINT_FLOATS))
+
+
+def within_limits(model: Model, q: Array) -> Array:
+    """Coordinates with every joint at the nearest position within its limits."""
+    limited = np.isfinite(model.lower) | np.isfinite(model.upper)  # of joints with one coordinate for each velocity
+    places, result = model.tree[limited, FIRST_Q], q.copy()
+    result[places] = np.clip(q[places], model.lower[limited], model.upper[limited])
+    return result
 
 
 def outside_limits(model: Model, q: Array, allowed: float) -> str:
     """What is to be said of the joint that is farthest beyond a limit; "" where none is by more than `allowed`."""
     places = model.tree[:, FIRST_Q]
-    single = (model.tree[:, FRAME] != SAME) & (np.isfinite(model.lower) | np.isfinite(model.upper))
-    beyond = np.where(single, np.maximum(model.lower - q[places], q[places] - model.upper), -np.inf)
+    limited = np.isfinite(model.lower) | np.isfinite(model.upper)
+    beyond = np.where(limited, np.maximum(model.lower - q[places], q[places] - model.upper), -np.inf)
     k = int(beyond.argmax())
     if not beyond[k] > allowed:
         return ""

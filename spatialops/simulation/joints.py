@@ -3,13 +3,14 @@
 A stop is a contact: its normal row is +-e_k, the rate of its gap q_k - lower or upper - q_k, and nothing acts sideways.
 Dry friction tau_f is one too: its tangent is e_k, it has no normal, and it resists with at most tau_f times the length
 of the piece. Both take the last rows of the table of contacts, so that impacts, the time of impact, projection of
-positions, other formulations and laws treat them as they treat contacts. In an impact, which takes no time, dry friction
-has no impulse.
+positions, other formulations and laws treat them as they treat contacts. In an impact, which takes no time, dry
+friction has no impulse.
 
-Damping D is taken implicitly: (M + s T D) dv = s (f - D v) over a piece of length s is backward Euler in D for T = 1 and
-the trapezoidal rule for T = 1/2. T is chosen for every joint so that a joint alone slows down exactly as exp(-x),
+Damping D is taken implicitly: (M + s T D) dv = s (f - D v) over a piece of length s is backward Euler in D for T = 1
+and the trapezoidal rule for T = 1/2. T is chosen for every joint so that a joint alone slows down exactly as exp(-x),
 x = s D / m, with m the inertia that it feels (exponential fitting): of second order where damping is mild, without
-ringing where it is stiff, stable for any s since 1/2 <= T <= 1. T D s stands in the place of armature.
+ringing where it is stiff, stable for any s since 1/2 <= T <= 1. T D s stands in the place of armature, for contacts
+too. RK4 takes damping as any other force.
 """
 
 from __future__ import annotations
@@ -54,6 +55,7 @@ from spatialops.simulation._layout import (
     JOINT_SIDE,
     MARGIN,
     PIECE,
+    SPINS,
     STOP_SUM,
     WORK_SUM,
 )
@@ -80,8 +82,8 @@ def of_joint(t: Tables, pair: int) -> bool:
 
 @merged
 def n_of_geoms(t: Tables) -> int:
-    """How many of the acting contacts are of geoms; those of joints come after them."""
-    m = t.control[ACTING]
+    """How many of the acting contacts are of geoms; those of joints come after them, and moments last."""
+    m = t.control[ACTING] - t.control[SPINS]
     while m > 0 and of_joint(t, t.ints[m - 1, CONTACT_PAIR]):
         m -= 1
     return m
@@ -214,7 +216,7 @@ def unsqueeze(t: Tables, n: int, count: int) -> None:
 @kernel
 def sum_joints(t: Tables, share: float, before: Array, after: Array) -> None:
     """Add a share of the acting impulses of joints, and their work p (v- + v+) / 2, to what the record keeps."""
-    for i in range(n_of_geoms(t), t.control[ACTING]):
+    for i in range(n_of_geoms(t), t.control[ACTING] - t.control[SPINS]):
         k, j = t.ints[i, CONTACT_A], t.ints[i, CONTACT_PAIR] - t.pairs.shape[0]
         dry = t.joint_ints[j, JOINT_KIND] == DRY
         p = share * (t.floats[i, IMPULSE + 1] if dry else t.joint_floats[j, JOINT_SIDE] * t.floats[i, IMPULSE])

@@ -133,7 +133,19 @@ def scene_of(
     ignore = _ignored(description, model, geoms, self_collision)
     loops = Loops(model, description.loops)
     state = State(_start(description, model, loops, notes), np.zeros(model.nv))
-    scene = LoadedScene(model, [*ground, *geoms], loops=loops, state=state, ignore=ignore)
+    include, friction = _included(description, geoms)
+    if self_collision:  # what the file pairs itself is not left out because it keeps the bodies apart
+        named = {frozenset(pair) for pair in include}
+        ignore = [pair for pair in ignore if frozenset(pair) not in named]
+    scene = LoadedScene(
+        model,
+        [*ground, *geoms],
+        loops=loops,
+        state=state,
+        ignore=ignore,
+        include=include,
+        pair_friction=friction,
+    )
     scene.description, scene.warnings = description, tuple(notes)
     return scene
 
@@ -156,6 +168,17 @@ def _ignored(
         return [(a, b) for a, b in combinations(bodies, 2) if bodies[a] != bodies[b]]
     apart = {frozenset(model.frame(name).body for name in pair) for pair in description.ignore}
     return [(a, b) for a, b in combinations(bodies, 2) if frozenset((bodies[a], bodies[b])) in apart]
+
+
+def _included(
+    description: Description, geoms: Sequence[Geom]
+) -> tuple[list[tuple[str, str]], dict[tuple[str, str], float]]:
+    """The file's own pairs, of shapes that became geoms, and their friction."""
+    made = {geom.name for geom in geoms}
+    found = [pair for pair in description.pairs if pair.first in made and pair.second in made]
+    return [(pair.first, pair.second) for pair in found], {
+        (pair.first, pair.second): pair.friction for pair in found if pair.friction is not None
+    }
 
 
 def _start(description: Description, model: Model, loops: Loops, notes: list[str]) -> Array:
@@ -247,10 +270,18 @@ def compose(parts: Iterable[Part], *, floor: bool | float = False, strict: bool 
     geoms = [*_floor(floor, geoms), *geoms]
     scenes = [(piece.planted, piece.scene) for piece in planted if piece.scene is not None]
     loops = [planted_loop(own, loop) for own, scene in scenes for loop in scene.loops.items]
-    ignore = [(own.prefix + a, own.prefix + b) for own, scene in scenes for a, b in scene.ignore]
+    pairs = {
+        name: [(own.prefix + a, own.prefix + b) for own, scene in scenes for a, b in getattr(scene, name)]
+        for name in ("ignore", "include")
+    }
+    friction = {
+        (own.prefix + a, own.prefix + b): value
+        for own, scene in scenes
+        for (a, b), value in scene.pair_friction.items()
+    }
     q = np.concatenate([planted_coordinates(own, scene.state.q) for own, scene in scenes])
     v = np.concatenate([scene.state.v for _, scene in scenes])
-    result = LoadedScene(model, geoms, loops=loops, state=State(q, v), ignore=ignore)
+    result = LoadedScene(model, geoms, loops=loops, state=State(q, v), **pairs, pair_friction=friction)
     result.warnings = tuple(dict.fromkeys(text for piece in pieces for text in piece.warnings))
     return result
 

@@ -41,7 +41,8 @@ def maximal_scene(scene: Scene) -> Scene:
     Raises
     ------
     ModelError
-        For a joint that no closure stands for, joints with armature or damping, and bodies without inertia.
+        For a joint that no closure stands for, joints with armature, damping, dry friction or limits, and bodies
+        without inertia.
     """
     model = scene.model
     builder = TreeBuilder(gravity=model.gravity)
@@ -97,8 +98,13 @@ def _hinge(model: Model, body: int) -> Loop | None:
     """The closure that stands for the joint of a body; None for a free one."""
     name, kind, link = model.joint_names[body], model.joint_kinds[body], model.body_links[body]
     rows = model.links[model.v_slice(name)]
-    if rows[:, [ARMATURE, DAMPING]].any():
-        raise ModelError(f"joint {name!r}: armature and damping belong to joint coordinates; free bodies have none")
+    at = model.v_slice(name)
+    stops = np.isfinite(model.lower[at]).any() or np.isfinite(model.upper[at]).any()
+    if rows[:, [ARMATURE, DAMPING]].any() or model.dry_friction[at].any() or stops:
+        raise ModelError(
+            f"joint {name!r}: armature, damping, dry friction and limits belong to joint coordinates; free bodies have "
+            "none"
+        )
     if kind == "free":
         return None
     if kind not in _HINGES:

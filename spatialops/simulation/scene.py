@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -10,11 +10,23 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._layout import CLOSE_COUPLER, CLOSE_DISTANCE, LOOP_A, LOOP_B, LOOP_KIND
-from spatialops.collision._layout import GEOM_SHAPE, GEOM_WIDTH, HALF_SPACE, SPHERE
+from spatialops.collision._layout import GEOM_SHAPE, GEOM_WIDTH, HALF_SPACE, PAIR_COLUMNS, PAIR_FRICTION, SPHERE
 from spatialops.collision.broad_phase import SWEEP_FROM
+from spatialops.collision.checks import is_friction
 from spatialops.collision.geom_tables import GeomTables, Placed, geom_tables, least_width, pair_slots
-from spatialops.collision.shapes import FIXED, Geom, Shape, Sphere, may_collide, shape_data, shape_from_data
+from spatialops.collision.shapes import (
+    FIXED,
+    Geom,
+    Shape,
+    Sphere,
+    may_collide,
+    pair_values,
+    shape_data,
+    shape_from_data,
+)
 from spatialops.errors import ArgumentError, ShapeError
+from spatialops.simulation.joint_rows import within_limits
+from spatialops.simulation.pairs import Pair, PairTable, checked_pairs, pair_table
 from spatialops.tree.loop import Loop
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model, Node
@@ -32,12 +44,16 @@ class Scene:
     loops : Loops or sequence of Loop
         Closures.
     state : State, optional
-        Where it starts; default: all joints at zero, at rest.
+        Where it starts; default: all joints at zero or the limit next to it, at rest.
     ignore : iterable of (str, str)
         Pairs of geoms that never touch, beside those on one body, on a body and its parent, on two bodies that a
         closure joins, on the world, and those that their masks keep apart.
     include : iterable of (str, str)
         Pairs of geoms on two bodies that are looked at in any case.
+    pair_laws : sequence of Pair
+        What holds between two geoms in place of what the simulator and their coefficients say.
+    pair_friction : mapping of (str, str) to float
+        Friction of pairs of geoms, in place of the geometric mean of both sides.
 
     Raises
     ------
@@ -57,15 +73,21 @@ class Scene:
         state: State | None = None,
         ignore: Iterable[tuple[str, str]] = (),
         include: Iterable[tuple[str, str]] = (),
+        pair_laws: Sequence[Pair] = (),
+        pair_friction: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
         if not isinstance(model, Model):
             raise ArgumentError(f"model: expected a Model, got {type(model).__name__}")
         self.model = model
         self.geoms = _geoms(geoms)
         self.loops = Loops(model, loops.items if isinstance(loops, Loops) else loops)
-        self.state = checked_state(State(model.neutral(), np.zeros(model.nv)) if state is None else state, model)
+        self.state = checked_state(
+            State(within_limits(model, model.neutral()), np.zeros(model.nv)) if state is None else state, model
+        )
         self.ignore = _name_pairs(ignore, "ignore")
         self.include = _name_pairs(include, "include")
+        self.pair_laws = checked_pairs(pair_laws, (geom.name for geom in self.geoms))
+        self.pair_friction = _pair_friction({} if pair_friction is None else pair_friction)
         self._bodies = self._check()
         self.tables = self._tables()
         self._find_pairs()
@@ -102,7 +124,11 @@ class Scene:
                 kind = shape_data(geom.shape)["kind"].replace("_", "-")
                 raise ShapeError(f"geom {geom.name!r}: a {kind} must sit on the world, not on {geom.body!r}")
             bodies.append(body)
-        for option, pairs in (("ignore", self.ignore), ("include", self.include)):
+        for option, pairs in (
+            ("ignore", self.ignore),
+            ("include", self.include),
+            ("pair_friction", self.pair_friction),
+        ):
             for name in (name for pair in pairs for name in pair):
                 if name not in names:
                     raise ShapeError(f"{option}: there is no geom {name!r}")
@@ -143,13 +169,28 @@ class Scene:
                     continue
                 pairs.append((b, a) if _goes_second(first.shape, self.geoms[b].shape) else (a, b))
         self.pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        self.pair_values = self._pair_values()
         self.slots = np.cumsum([0] + [pair_slots(self.geoms[a].shape, self.geoms[b].shape) for a, b in pairs])
+
+    def _pair_values(self) -> Array:
+        """Coefficients of every row of `pairs`."""
+        given = {frozenset(pair): value for pair, value in self.pair_friction.items()}
+        values = np.empty((len(self.pairs), PAIR_COLUMNS))
+        for p, (a, b) in enumerate(self.pairs):
+            values[p] = pair_values(self.geoms[a], self.geoms[b])
+            values[p, PAIR_FRICTION] = given.get(frozenset(self.pair_names(p)), values[p, PAIR_FRICTION])
+        return values
 
     def _tied_bodies(self) -> set[frozenset[int]]:
         """Pairs of bodies that a closure joins like a joint."""
         bodies = {int(link): i for i, link in enumerate(self.model.body_links)} | {-1: -1}
         jointed = [row for row in self.loops.ints if row[LOOP_KIND] not in (CLOSE_DISTANCE, CLOSE_COUPLER)]
         return {frozenset((bodies[int(row[LOOP_A])], bodies[int(row[LOOP_B])])) for row in jointed}
+
+    @property
+    def pair_table(self) -> PairTable:
+        """Laws and further coefficients of every row of `pairs`."""
+        return pair_table(self)
 
     def pair_names(self, pair: int) -> tuple[str, str]:
         """Names of the geoms A and B of a row of `pairs`."""
@@ -190,7 +231,9 @@ class Scene:
         ]
         loops = [loop.to_data() for loop in self.loops.items]
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in ("ignore", "include")}
-        return {"geoms": geoms, "loops": loops, **pairs}
+        friction = [[*pair, value] for pair, value in self.pair_friction.items()]
+        laws = [pair.to_data() for pair in self.pair_laws]
+        return {"geoms": geoms, "loops": loops, **pairs, "pair_friction": friction, "pair_laws": laws}
 
     @classmethod
     def from_data(cls, model: Model, data: dict[str, Any], state: State) -> Scene:
@@ -202,7 +245,9 @@ class Scene:
             geoms,
             loops=loops,
             state=state,
+            pair_laws=[Pair(**entry) for entry in data.get("pair_laws", ())],
             **{name: [(a, b) for a, b in data.get(name, ())] for name in ("ignore", "include")},
+            pair_friction={(a, b): value for a, b, value in data.get("pair_friction", ())},
         )
 
 
@@ -232,3 +277,13 @@ def _name_pairs(given: Any, option: str) -> tuple[tuple[str, str], ...]:
             raise ShapeError(f"{option}: expected a pair of geom names, got {pair!r}")
         pairs.append((str(names[0]), str(names[1])))
     return tuple(pairs)
+
+
+def _pair_friction(given: Any) -> dict[tuple[str, str], float]:
+    if not isinstance(given, Mapping):
+        raise ShapeError(f"pair_friction: expected a mapping from pairs of geom names to numbers, got {given!r}")
+    names = _name_pairs(given, "pair_friction")
+    for pair, value in zip(names, given.values(), strict=True):
+        if not is_friction(value):
+            raise ShapeError(f"pair_friction: {pair}: must be >= 0 and finite, got {value!r}")
+    return {pair: float(value) for pair, value in zip(names, given.values(), strict=True)}

@@ -7,38 +7,50 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+import spatialops._layout as layout
 from spatialops._arrays import Array, IntArray, scalar, vector, whole
-from spatialops._layout import TERM_ROW
-from spatialops.collision import _layout as of_table
-from spatialops.collision._layout import CONTACT_FEATURE_A, CONTACT_PAIR
+from spatialops.collision import _layout as column
 from spatialops.collision.contact_set import ContactSet
+from spatialops.contact.certificate import Certificate, certify, certify_contacts, promised
 from spatialops.contact.formulations import Formulation, check_formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
 from spatialops.contact.laws import check_law
+from spatialops.contact.laws.compliant import Compliant
+from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.solution import Law
 from spatialops.contact.lcp.handles import Solver
-from spatialops.contact.problem import ContactProblem
+from spatialops.contact.problem import ContactProblem, ContactSolution
 from spatialops.contact.response import velocity_change
 from spatialops.contact.rows import CONTACT, DRY, STOP
 from spatialops.contact.solve import check_solver, solve
 from spatialops.errors import ArgumentError, ContactError, SolverFailed
 from spatialops.simulation import _layout as at
 from spatialops.simulation.begin import FramesLeft, begin_loops
+from spatialops.simulation.colliding import PROPAGATIONS, Answer, Collider, Impact
 from spatialops.simulation.joint_rows import joint_rows, outside_limits
+from spatialops.simulation.memory import Memory
+from spatialops.simulation.moments import put_moments, with_moments
+from spatialops.simulation.pairs import RESTITUTIONS
 from spatialops.simulation.record import Record, RecordBuilder
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.step import advance, start
 from spatialops.simulation.tables import Tables, allocate
+from spatialops.simulation.time import EventDriven, TimeStepping, check_time
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
 
+if TYPE_CHECKING:
+    from spatialops.simulation.event_run import Course
+
 INTEGRATORS = {"semi-implicit": at.SEMI_IMPLICIT, "moreau": at.MOREAU, "rk4": at.RK4}
-CERTIFY = ("raise", "warn", "off")
+CERTIFY = ("raise", "warn", "off", "full")
+_CERTIFIED = 1e-8  # residual that certificates must reach
+_STEPPING = TimeStepping()
 _CHUNK = 2000  # steps a call of the compiled loop: short enough for a progress bar and Ctrl-C
 
 Controller = Callable[[float, State, ContactSet], Any]
@@ -54,8 +66,8 @@ class StepInfo:
     contacts : ContactSet
         Contacts of the step's last contact problem, with their impulses.
     events : (k, 6) array
-        Impacts: time (s), contacts, approach speed (m/s), kinetic energy before and after (J), share of the restitution
-        that could be given back without a gain of energy.
+        Impacts: time (s), contacts and stops, approach speed (m/s), kinetic energy before and after (J), share of the
+        restitution that could be given back without a gain of energy.
     residual : float
         Worst natural residual of the step's problems.
     penetration : float
@@ -66,10 +78,14 @@ class StepInfo:
         Forces of the closures along their rows, N or N m, as in `Record`; `loop_forces` turns them into wrenches.
     closure_error : float
         Largest error of a closure, m or rad.
+    moments : (m, 3) array
+        Torsional and rolling friction on A along the frames of `contacts`, N m s.
     stop_impulses, dry_impulses : (nv,) arrays
         What the joints' stops and dry friction did along each velocity, N m s or N s.
     clipped : (nv,) bool array
         Where `tau` was cut to the joint's effort limit.
+    certified : Certificate or None
+        The worst of the step's problems, with ``certify="full"``.
     """
 
     contacts: ContactSet
@@ -79,9 +95,19 @@ class StepInfo:
     pivots: int
     loop_forces: Array
     closure_error: float
+    moments: Array
     stop_impulses: Array
     dry_impulses: Array
     clipped: Mask
+    certified: Certificate | None = None
+
+    @property
+    def certificate(self) -> Certificate:
+        """What the step violates by how much, in units: in full with ``certify="full"``, else what contacts show."""
+        if self.certified is not None:
+            return self.certified
+        impulses, frictions = self.contacts.impulses, self.contacts.frictions
+        return certify_contacts(impulses, frictions, gap=self.penetration, residual=self.residual)
 
 
 class Simulator:
@@ -97,21 +123,27 @@ class Simulator:
         "auto" solves in the compiled loop: last step's active set, then Lemke, then the ladder of `contact.solve`;
         others, by the names that `contact.solve` takes or as objects, are called from it.
     law : str or Law
-        "coulomb" (with `formulation` and `solver`), "cone", "convex", "no-slip", "frictionless", "max-dissipation", or
-        an object with options: see docs/laws.md. All but "coulomb" are called from the loop.
+        "coulomb" (with `formulation` and `solver`), "cone", "convex", "no-slip", "frictionless", "max-dissipation",
+        "viscous", or an object with options, such as ground that gives way, `contact.Compliant`: see docs/laws.md. All
+        but "coulomb" are called from the loop.
     dt : float
         Step, s.
     integrator : {"moreau", "semi-implicit", "rk4"}
         See `simulation.flow`.
+    restitution : {"poisson", "newton"}
+        What coefficients of restitution mean, where a `Pair` of the scene does not say: see `simulation.colliding`.
+    impacts : {"simultaneous", "propagated"}
+        Impacts at several contacts: all in one problem, or pair of bodies after pair of bodies, the fastest first.
     impact_threshold : float
         Approach speed (m/s) above which a contact is an impact with restitution; slower ones are taken by the step's
         contact problem without. This, and that a step is cut by at most 60 impacts (the later 30 without restitution),
         ends sequences of impacts that would accumulate.
     margin : float
         Gap (m) below which a contact takes part in the step's problem; it acts only where the gap would close.
-    certify : {"raise", "warn", "off"}
+    certify : {"raise", "warn", "off", "full"}
         What to do when a step's certificate fails: residual above 1e-9, a gain of kinetic energy in an impact above
-        1e-9 relative, penetration above `depth_limit`, loops open by more than `loop_limit`.
+        1e-9 relative, penetration above `depth_limit`, loops open by more than `loop_limit`. "full" raises, and has
+        every contact problem solved outside the compiled loop and certified by itself (`contact.certify`): slower.
     depth_limit : float
         m.
     loop_limit : float
@@ -124,6 +156,9 @@ class Simulator:
         Whether the dry friction of joints acts.
     clip_effort : bool
         Whether `tau` and what controllers return is cut to the model's effort limits.
+    time : TimeStepping or EventDriven
+        Steps of a contact problem each, or smooth motion from event to event: see docs/time.md. `integrator`,
+        `margin` and the fast loop belong to the first; the second logs its events in `Record.log`.
 
     Attributes
     ----------
@@ -134,6 +169,11 @@ class Simulator:
     ------
     ArgumentError
         For an option out of its range.
+
+    Notes
+    -----
+    Joints stop at their limits, dry friction and damping act, and `tau` is cut to the effort limits: docs/joints.md.
+    A state beyond a limit by more than `depth_limit` is refused, unless `certify` is not "raise".
     """
 
     def __init__(
@@ -143,6 +183,8 @@ class Simulator:
         formulation: str | Formulation = "os",
         solver: str | Solver = "auto",
         law: str | Law = "coulomb",
+        restitution: str = "poisson",
+        impacts: str = "simultaneous",
         dt: float = 1e-3,
         integrator: str = "moreau",
         impact_threshold: float = 0.01,
@@ -154,6 +196,7 @@ class Simulator:
         stop_restitution: Any = 0.0,
         dry_friction: bool = True,
         clip_effort: bool = True,
+        time: TimeStepping | EventDriven = _STEPPING,
     ) -> None:
         if not isinstance(scene, Scene):
             raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
@@ -161,6 +204,10 @@ class Simulator:
             raise ArgumentError(f"integrator: expected one of {', '.join(INTEGRATORS)}, got {integrator!r}")
         if certify not in CERTIFY:
             raise ArgumentError(f"certify: expected one of {', '.join(CERTIFY)}, got {certify!r}")
+        for name, value, known in (("restitution", restitution, RESTITUTIONS), ("impacts", impacts, PROPAGATIONS)):
+            if value not in known:
+                raise ArgumentError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
+        self.restitution, self.impacts = restitution, impacts
         self.scene = scene
         self.formulation = check_formulation(formulation)
         self.solver = check_solver(solver)
@@ -172,7 +219,8 @@ class Simulator:
         self._joints = joint_rows(
             scene.model, limits=joint_limits, dry_friction=dry_friction, restitution=stop_restitution
         )
-        self.joint_limits, self.dry_friction, self.clip_effort = bool(joint_limits), bool(dry_friction), bool(clip_effort)
+        self.joint_limits, self.dry_friction = bool(joint_limits), bool(dry_friction)
+        self.clip_effort = bool(clip_effort)
         self._effort = scene.model.effort_limit if clip_effort else np.full(scene.model.nv, np.inf)
         self._clipped = np.zeros(scene.model.nv, dtype=np.int64)
         self.dt = scalar(dt, "dt", low=0.0, strict=True)
@@ -180,6 +228,7 @@ class Simulator:
         self.certify = certify
         self.depth_limit = scalar(depth_limit, "depth_limit", low=0.0)
         self.loop_limit = scalar(loop_limit, "loop_limit", low=0.0)
+        self.time = check_time(time)
         self.redundant_rows: tuple[str, ...] = ()
         self._left: FramesLeft | None = None
         self._loops = scene.loops
@@ -191,11 +240,22 @@ class Simulator:
         self._settings[[at.TOUCH, at.TOLERANCE, at.DEPTH]] = 1e-8, 1e-9, 1e-5
         self._settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * self._settings[at.MARGIN]
         self._settings[at.WIDTH] = scene.least_width
+        if isinstance(self.law, Compliant):  # nothing is rigid: no impacts, and depth is what bears a load
+            self._settings[[at.THRESHOLD, at.DEPTH]] = 1e300
         compiled = self.law is None and isinstance(self.formulation, OperationalSpace) and solver == "auto"
-        self._external = not compiled
+        table = scene.pair_table
+        self._newton = (table.newton | (restitution == "newton")) & ~table.poisson
+        self._whole = impacts == "propagated" or restitution == "newton" or bool(self._newton.any()) or table.special
+        if table.special and self.law is None:
+            self.law, compiled = Coulomb(formulation=self.formulation, solver=self.solver), False
+        self._pairs, self._memory = table, Memory()
+        self._certificates: list[Certificate] = []
+        self._external = 1 if not compiled or certify == "full" else 2 if self._whole else 0
         self._n_f = getattr(self.formulation, "n_f", 4)
         directions(self._n_f)
         self._single = self._tables(self._capacity(), (1, 1))
+        if isinstance(self.time, EventDriven):
+            self._course()  # refuses what it cannot take
 
     def step(self, state: State, tau: Any = None) -> tuple[State, StepInfo]:
         """One step of `dt` from `state` under joint forces `tau` (nv,), default zero.
@@ -212,6 +272,8 @@ class Simulator:
             If a contact problem could not be solved or the certificate fails.
         """
         checked = self._checked(state)
+        if isinstance(self.time, EventDriven):
+            return self._step_by_events(checked, self._forces(tau))
         self._look_for_loops()
         t = self._single
         self._clipped[:] = 0
@@ -227,11 +289,13 @@ class Simulator:
             pivots=int(t.rows[0, at.ROW_PIVOTS]),
             loop_forces=t.row_forces[0].copy(),
             closure_error=float(t.rows[0, at.ROW_OPENING]),
+            moments=_moments(t),
             stop_impulses=_joint_sums(t, at.STOP_SUM),
             dry_impulses=_joint_sums(t, at.DRY_SUM),
             clipped=self._clipped > 0,
+            certified=self._certified(max(0.0, -float(t.rows[0, at.ROW_GAP]))),
         )
-        self._certify(t)
+        self._certify(t, info.certified)
         if len(self.scene.loops):
             self._left = FramesLeft(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME]), t.loops.copy())
         return State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME])), info
@@ -249,7 +313,7 @@ class Simulator:
         while (code := advance(t)) == at.CONTACTS_FULL:
             t = self._grow(t)
             t.control[at.EXTERNAL] = 1
-        return contact_problem(self.scene, t) if code == at.SOLVE else None
+        return self._problem(t) if code == at.SOLVE else None
 
     def run(
         self,
@@ -283,12 +347,14 @@ class Simulator:
         record_every = whole(record_every, "record_every", low=1)
         if controller is not None and not callable(controller):
             raise ArgumentError(f"controller: expected a function (time, state, contacts) -> tau, got {controller!r}")
-        self.fallbacks = 0
+        self.fallbacks, self._memory = 0, Memory()
         begin = self._checked(self.scene.state if state is None else state)
         self._clipped[:] = 0
+        if isinstance(self.time, EventDriven):
+            return self._run_by_events(begin, n_steps, controller, record_every, progress)
         self._look_for_loops()
         varying = any(callable(loop.rate) for loop in self._loops.items)
-        chunk = 1 if controller or varying else min(_CHUNK, max(n_steps, 1))
+        chunk = 1 if controller or varying or self.certify == "full" else min(_CHUNK, max(n_steps, 1))
         t = self._tables(self._capacity(), (chunk, chunk // record_every + 2))
         _load(t, begin, np.zeros(self.scene.model.nv), 0)
         self._begin_loops(t)
@@ -307,21 +373,78 @@ class Simulator:
                 self._put_rates(t)
                 t.control[at.STEPS_LEFT] = count
                 t = self._advance(t, builder)
-                self._certify(t)
-                builder.take(t)
+                certificate = self._certified(
+                    -min(float(t.rows[: t.control[at.ROWS], at.ROW_GAP].min(initial=0.0)), 0.0)
+                )
+                self._certify(t, certificate)
+                builder.take(t, certificate)
                 done += count
                 bar.update(count)
         names = self.scene.model.joint_of_link
         clipped = {names(int(k)): int(self._clipped[k]) for k in np.flatnonzero(self._clipped)}
         return builder.record(t, fallbacks=self.fallbacks, clipped=clipped)
 
+    def _course(self) -> Course:
+        from spatialops.simulation.event_impact import Rules
+        from spatialops.simulation.event_run import Course, Limits  # with more of SciPy
+
+        if len(self._joints.ints):
+            raise ArgumentError(
+                "time: EventDriven has no stops and dry friction of joints; leave them out with joint_limits=False and "
+                "dry_friction=False, or use TimeStepping"
+            )
+        law = self.law or Coulomb(formulation=self.formulation, solver=self.solver)
+        limits = Limits(self.certify, self.depth_limit, self.loop_limit)
+        rules = Rules(self.impacts == "propagated", self._newton, float(self._settings[at.THRESHOLD]))
+        return Course(self.scene, law, cast(EventDriven, self.time), self.dt, rules, limits)
+
+    def _step_by_events(self, state: State, tau: Array) -> tuple[State, StepInfo]:
+        course = self._course()
+        course.begin(state)
+        course.drive(lambda time, now, contacts: tau, self._forces)
+        course.advance(state.time + self.dt)
+        self.redundant_rows = course.redundant
+        motion = course.engine.present()
+        return course.state(), StepInfo(
+            contacts=course.contacts(),
+            events=course.events(),
+            residual=course.engine.residual,
+            penetration=course.depth(),
+            pivots=0,
+            loop_forces=motion.loop_forces,
+            closure_error=course.opening(),
+            stop_impulses=np.zeros(self.scene.model.nv),
+            dry_impulses=np.zeros(self.scene.model.nv),
+            clipped=self._clipped > 0,
+            moments=np.zeros((len(course.contacts()), 3)),
+        )
+
+    def _run_by_events(
+        self, state: State, n_steps: int, controller: Controller | None, record_every: int, progress: bool
+    ) -> Record:
+        course = self._course()
+        course.begin(state)
+        self.redundant_rows = course.redundant
+        course.keep()
+        with _progress(n_steps, progress) as bar:
+            for i in range(1, n_steps + 1):
+                course.drive(controller, self._forces)
+                course.advance(state.time + i * self.dt)
+                if i % record_every == 0:
+                    course.keep()
+                bar.update(1)
+        return course.record(self._options(), n_steps)
+
     def _options(self) -> dict[str, Any]:
         return {
+            "time": repr(self.time),
             "dt": self.dt,
             "integrator": self.integrator,
             "formulation": repr(self.formulation),
             "solver": self.solver if isinstance(self.solver, str) else repr(self.solver),
             "law": "coulomb" if self.law is None else repr(self.law),
+            "restitution": self.restitution,
+            "impacts": self.impacts,
             "impact_threshold": float(self._settings[at.THRESHOLD]),
             "margin": float(self._settings[at.MARGIN]),
             "redundant_rows": list(self.redundant_rows),
@@ -343,8 +466,9 @@ class Simulator:
     def _checked(self, state: Any) -> State:
         """The state, checked; one beyond a joint's limits is refused as far as no step can have left it there."""
         checked = checked_state(state, self.scene.model)
-        fault = outside_limits(self.scene.model, checked.q, self.depth_limit) if self.joint_limits else ""
-        if fault and self.certify == "raise":
+        exact = self.joint_limits and self.certify == "raise" and not isinstance(self.law, Compliant)
+        fault = outside_limits(self.scene.model, checked.q, self.depth_limit) if exact else ""
+        if fault:
             raise ArgumentError(f"state: {fault}; start within them, or simulate with joint_limits=False")
         return checked
 
@@ -367,7 +491,7 @@ class Simulator:
             if code == at.DONE:
                 return t
             if code in (at.SOLVE, at.UNSOLVED):
-                self._solve(t, code == at.UNSOLVED)
+                t = self._solve(t, code == at.UNSOLVED)
             elif code == at.CONTACTS_FULL:
                 t = self._grow(t)
             elif code == at.RECORD_FULL and builder is not None:
@@ -405,43 +529,73 @@ class Simulator:
             t.closure_vectors[at.RATE_START] = self.scene.loops.rates(time)
             t.closure_vectors[at.RATE_END] = self.scene.loops.rates(time + self.dt)
 
-    def _solve(self, t: Tables, fallback: bool) -> None:
-        """Solve the prepared contact problem in Python."""
-        problem = contact_problem(self.scene, t)
+    def _problem(self, t: Tables) -> ContactProblem:
+        """The prepared problem, with what pairs of geoms have of their own."""
+        problem, table = contact_problem(self.scene, t), self._pairs
+        if not table.special:
+            return problem
+        of_geoms = np.arange(len(_acting(t)))
+        pairs, friction = t.ints[of_geoms, column.CONTACT_PAIR], problem.friction.copy()
+        torsion, rolling = np.zeros(problem.n_contacts), np.zeros(problem.n_contacts)
+        friction[of_geoms[table.no_slip[pairs]]], friction[of_geoms[table.frictionless[pairs]]] = np.inf, 0.0
+        torsion[of_geoms], rolling[of_geoms] = table.torsion[pairs], table.rolling[pairs]
+        return replace(problem, friction=friction, torsion=torsion, rolling=rolling)
+
+    def _solve(self, t: Tables, fallback: bool) -> Tables:
+        """Solve the prepared contact problem in Python; returns the tables, larger ones where there was no room."""
+        problem = self._problem(t)
+        if problem.has_moments and problem.n_contacts + len(with_moments(problem)) > len(t.ints):
+            t.control[at.STAGE] = at.SMOOTH if problem.phase == "contact" else at.IMPACT  # once more, with room
+            return self._grow(t)
+        if self._whole and problem.phase == "compression":
+            self._collide(problem, t)
+            return t
+        warm = self._memory.recall(t) if self.law is not None and problem.phase == "contact" else None
+        answer = self._answer(problem, t, fallback, warm)
+        if self.law is not None and problem.phase == "contact":
+            self._memory.keep(t, answer.impulses, answer.moments)
+        _put(t, problem, answer)
+        return t
+
+    def _collide(self, problem: ContactProblem, t: Tables) -> None:
+        """Both phases of an impact, whose impulses the loop only has to apply."""
+        m, threshold = problem.n_contacts, float(self._settings[at.THRESHOLD])
+        collider = Collider(lambda part: self._answer(part, t), self.impacts == "propagated", threshold)
+        newton, pairs = np.full(m, self.restitution == "newton"), t.ints[: len(_acting(t)), column.CONTACT_PAIR]
+        newton[: len(pairs)], share = self._newton[pairs], float(t.monitor[at.FRACTION])
+        found = collider.resolve(problem, t.floats[:m, column.RESTITUTION].copy(), newton, share)
+        t.floats[:m, column.RESTITUTION] = 0.0  # nothing is left for decompression
+        t.monitor[at.FRACTION] = found.share
+        _put(t, problem, found)
+
+    def _answer(self, problem: ContactProblem, t: Tables, fallback: bool = False, warm: Array | None = None) -> Answer:
+        """Solve by the law or the formulation; SolverFailed where they do not."""
+        time = t.monitor[at.TIME]
+        where = f"contact problem of {problem.n_contacts} contacts ({problem.phase}) at t = {time:.6g} s"
         if self.law is not None:
-            self._solve_law(self.law, problem, t)
-            return
+            answer = self.law.solve(problem, warm)
+            if not answer.solved:
+                raise SolverFailed(
+                    f"{where} under {self.law!r}: residual {answer.residual:.2e}; {answer.detail}. Save it with "
+                    "error.problem.save(path) and try other laws on it",
+                    problem,
+                    answer,
+                )
+            self._note(problem, answer)
+            return Answer(answer.impulses, answer.moments, answer.velocity, answer.residual, answer.iterations)
         formulation: Formulation = OperationalSpace(self._n_f) if fallback else self.formulation
-        lcp = formulation.assemble(problem)
-        solution = solve(lcp, "auto" if fallback else self.solver)
+        solution = solve(formulation.assemble(problem), "auto" if fallback else self.solver)
         self.fallbacks += fallback
         if not solution.solved:
             raise SolverFailed(
-                f"contact problem of {len(problem.friction)} contacts ({problem.phase}) at t = "
-                f"{t.monitor[at.TIME]:.6g} s: residual {solution.residual:.2e}; {solution.status.message}. Save it "
-                "with error.problem.save(path) and try other solvers on it",
+                f"{where}: residual {solution.residual:.2e}; {solution.status.message}. Save it with "
+                "error.problem.save(path) and try other solvers on it",
                 problem,
                 solution,
             )
-        impulses = formulation.recover(problem, solution).impulses
-        t.impulses[: impulses.size] = impulses.ravel()
-        t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], solution.residual)
-        t.control[at.PIVOTS] += solution.iterations
-
-    def _solve_law(self, law: Law, problem: ContactProblem, t: Tables) -> None:
-        """Impulses of the prepared problem by a law of its own."""
-        solution = law.solve(problem)
-        if not solution.solved:
-            raise SolverFailed(
-                f"contact problem of {problem.n_contacts} contacts ({problem.phase}) at t = {t.monitor[at.TIME]:.6g} s "
-                f"under {law!r}: residual {solution.residual:.2e}; {solution.detail}. Save it with "
-                "error.problem.save(path) and try other laws on it",
-                problem,
-                solution,
-            )
-        t.impulses[: solution.impulses.size] = solution.impulses.ravel()
-        t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], solution.residual)
-        t.control[at.PIVOTS] += solution.iterations
+        recovered = formulation.recover(problem, solution)
+        self._note(problem, recovered)
+        return Answer(recovered.impulses, None, recovered.velocity, solution.residual, solution.iterations)
 
     def _grow(self, t: Tables) -> Tables:
         """Tables for twice the contacts, in the same state; the stage that ran out of room is run again."""
@@ -458,7 +612,21 @@ class Simulator:
         bigger.control[at.LOOKED] = 0
         return bigger
 
-    def _certify(self, t: Tables) -> None:
+    def _note(self, problem: ContactProblem, answer: ContactSolution) -> None:
+        """Certify one problem's answer, with ``certify="full"``."""
+        if self.certify == "full":
+            found = certify(problem, answer.impulses, answer.loop_impulses, answer.moments, promises=promised(self.law))
+            self._certificates.append(found)
+
+    def _certified(self, gap: float) -> Certificate | None:
+        """The worst certificate since it was last asked for; None unless ``certify="full"``."""
+        if self.certify != "full":
+            return None
+        worst = Certificate.worst([*self._certificates, Certificate(gap=gap, residual=0.0)])
+        self._certificates.clear()
+        return worst
+
+    def _certify(self, t: Tables, certificate: Certificate | None = None) -> None:
         """Check what the monitors saw since the last row; `rows` still hold the earlier ones."""
         if self.certify == "off":
             return
@@ -472,13 +640,15 @@ class Simulator:
             faults.append(f"complementarity residual {worst:.2e} (limit 1e-9 of the problem's scale)")
         if not gain <= 1e-9:
             faults.append(f"an impact raised the kinetic energy by {gain:.2e} of it (limit 1e-9)")
-        if not depth <= self.depth_limit:
+        if not depth <= self.depth_limit and not isinstance(self.law, Compliant):
             faults.append(f"penetration {depth:.2e} m (limit {self.depth_limit:g} m)")
         if not opening <= self.loop_limit:
             faults.append(f"a loop opened by {opening:.2e} m or rad (limit {self.loop_limit:g})")
+        if certificate is not None and not certificate.residual <= _CERTIFIED:
+            faults.append(f"{certificate} (limit {_CERTIFIED:g})")
         if faults:
             text = f"certificate failed by t = {t.monitor[at.TIME]:.6g} s: " + "; ".join(faults)
-            if self.certify == "raise":
+            if self.certify in ("raise", "full"):
                 raise ContactError(text)
             warnings.warn(text, stacklevel=3)
 
@@ -488,15 +658,17 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
     m, nv = int(t.control[at.ACTING]), scene.model.nv
     contacts = ContactSet.from_tables(t.ints[:m], t.floats[:m])
     phase = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}.get(int(t.control[at.STAGE]), "contact")
+    duration = rest = 0.0
     if phase == "contact":
         q, velocity = t.vectors[at.Q_E, : scene.model.nq], t.vectors[at.V_X, :nv]
-        share = 1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5  # as `stages.rest_of`
-        closing = np.maximum(contacts.gaps, 0.0) / (share * float(t.monitor[at.PIECE]))
+        duration = float(t.monitor[at.PIECE])
+        rest = duration * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5)  # as `stages.rest_of`
+        closing = np.maximum(contacts.gaps, 0.0) / rest
     else:
         q, velocity, closing = t.q, t.v, np.zeros(m)
     damped = phase == "contact" and t.control[at.DAMPED]
     model = _with_links(scene.model, t.damped.copy()) if damped else scene.model
-    features = t.ints[:m, CONTACT_FEATURE_A]
+    features = t.ints[:m, column.CONTACT_FEATURE_A]
     loop_ints, loop_terms = _independent_terms(t)
     problem = ContactProblem(
         model,
@@ -512,8 +684,11 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
         loop_ints=loop_ints,
         loop_terms=loop_terms,
         loop_targets=np.zeros(int(t.control[at.RANK])),
-        kinds=np.select([features == of_table.STOP, features == of_table.DRY], [STOP, DRY], CONTACT),
+        kinds=np.select([features == column.STOP, features == column.DRY], [STOP, DRY], CONTACT),
         dry=t.dry[:m].copy(),
+        gaps=contacts.gaps,
+        duration=duration,
+        rest=rest,
     )
     # Closures hold what they do without the contacts: their reaction to everything else is in the velocities already.
     problem = replace(problem, loop_targets=problem.jacobian[: problem.n_loop_rows] @ problem.velocity)
@@ -531,8 +706,8 @@ def _independent_terms(t: Tables) -> tuple[IntArray, Array]:
     number = np.full(len(t.order), -1, dtype=np.int64)
     number[kept] = np.arange(len(kept))
     ints = t.term_ints.copy()
-    ints[:, TERM_ROW] = number[ints[:, TERM_ROW]]
-    chosen = ints[:, TERM_ROW] >= 0
+    ints[:, layout.TERM_ROW] = number[ints[:, layout.TERM_ROW]]
+    chosen = ints[:, layout.TERM_ROW] >= 0
     return ints[chosen], t.terms[chosen]
 
 
@@ -556,9 +731,29 @@ def _joint_sums(t: Tables, row: int) -> Array:
 
 
 def _acting(t: Tables) -> ContactSet:
-    """The acting contacts of geoms: those of joints come last."""
-    m = int((t.ints[: t.control[at.ACTING], CONTACT_PAIR] < len(t.pairs)).sum())
+    """The acting contacts of geoms: those of joints, and moments, come behind them."""
+    pairs = t.ints[: t.control[at.ACTING], column.CONTACT_PAIR]
+    m = int(((pairs >= 0) & (pairs < len(t.pairs))).sum())
     return ContactSet.from_tables(t.ints[:m], t.floats[:m])
+
+
+def _put(t: Tables, problem: ContactProblem, answer: Answer | Impact) -> None:
+    """Impulses and moments of the prepared problem into the tables."""
+    t.impulses[: answer.impulses.size] = answer.impulses.ravel()
+    if answer.moments is not None:
+        put_moments(t, problem, answer.moments)
+    t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], answer.residual)
+    t.control[at.PIVOTS] += answer.iterations
+
+
+def _moments(t: Tables) -> Array:
+    """Moments (m, 3) of the acting contacts of geoms along their frames, N m s."""
+    names = [column.CONTACT_PAIR, column.CONTACT_FEATURE_A, column.CONTACT_FEATURE_B]
+    count = int(t.control[at.ACTING])
+    ints, rows = t.ints[:count, names].tolist(), range(count - int(t.control[at.SPINS]), count)
+    turning = {(-1 - ints[i][0], *ints[i][1:]): t.floats[i, column.IMPULSE : column.IMPULSE + 3] for i in rows}
+    found = [turning.get(tuple(name), np.zeros(3)) for name in ints[: len(_acting(t))]]
+    return np.array(found).reshape(-1, 3)
 
 
 def _capacity(scene: Scene) -> int:

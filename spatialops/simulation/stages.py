@@ -43,6 +43,7 @@ from spatialops.simulation._layout import (
     SEMI_IMPLICIT,
     SKIN,
     SOLVES,
+    SPINS,
     THRESHOLD,
     TOLERANCE,
     TOUCH,
@@ -85,6 +86,7 @@ def see(t: Tables, q: Array, v: Array, horizon: float) -> int:
         t.solids,
         t.lists,
         t.pairs,
+        t.pair_values,
         t.centers,
         t.near,
         t.work,
@@ -110,25 +112,59 @@ def take_contacts(t: Tables, touching_only: bool) -> None:
     """Copy seen contacts to those that the next problem is made of.
 
     For an impact all that touch. For a step all but those that approach too fast: they are met by an impact of their
-    own when they arrive (unless the step has been cut too often already).
+    own when they arrive (unless the step has been cut too often already). What touched as the piece began cannot
+    arrive any more: it takes part however fast it approaches where the step is evaluated.
     """
     farthest = t.settings[TOUCH] if touching_only else 1e300
     fastest = t.settings[THRESHOLD] if not touching_only and t.control[PIECES] < MAX_PIECES else 1e300
-    t.control[ACTING] = copy_contacts(t.seen_ints, t.seen, t.control[SEEN], farthest, fastest, t.ints, t.floats)
+    t.control[SPINS] = 0
+    t.control[ACTING] = copy_contacts(
+        t.seen_ints, t.seen, t.control[SEEN], farthest, fastest, t.lcp_ints, t.ints, t.floats
+    )
 
 
 @kernel
 def copy_contacts(
-    seen_ints: IntArray, seen: Array, count: int, farthest: float, fastest: float, ints: IntArray, floats: Array
+    seen_ints: IntArray,
+    seen: Array,
+    count: int,
+    farthest: float,
+    fastest: float,
+    touching: IntArray,
+    ints: IntArray,
+    floats: Array,
 ) -> int:
-    """Copy contacts whose gap is at most `farthest` and that approach at most as fast as `fastest`; how many."""
+    """Copy contacts with a gap of at most `farthest` that approach no faster than `fastest`, or are named; how many."""
     kept = 0
     for i in range(count):
-        if seen[i, GAP] <= farthest and seen[i, APPROACH] >= -fastest:
+        if seen[i, GAP] <= farthest and (seen[i, APPROACH] >= -fastest or is_named(touching, seen_ints, i)):
             copy_into(ints[kept], seen_ints[i])
             copy_into(floats[kept], seen[i])
             kept += 1
     return kept
+
+
+@merged
+def note_touching(t: Tables) -> None:
+    """Names of the contacts that touch at the present state, into `lcp_ints`: how many, then three numbers each."""
+    names, count = t.lcp_ints, 0
+    for i in range(t.control[SEEN]):
+        if t.seen[i, GAP] <= t.settings[TOUCH] and 3 * count + 3 < names.size:
+            names[3 * count + 1] = t.seen_ints[i, CONTACT_PAIR]
+            names[3 * count + 2] = t.seen_ints[i, CONTACT_FEATURE_A]
+            names[3 * count + 3] = t.seen_ints[i, CONTACT_FEATURE_B]
+            count += 1
+    names[0] = count
+
+
+@kernel
+def is_named(names: IntArray, ints: IntArray, i: int) -> bool:
+    """Whether contact i is one of those that `note_touching` wrote down."""
+    for j in range(1, 3 * names[0] + 1, 3):
+        same = names[j] == ints[i, CONTACT_PAIR] and names[j + 1] == ints[i, CONTACT_FEATURE_A]
+        if same and names[j + 2] == ints[i, CONTACT_FEATURE_B]:
+            return True
+    return False
 
 
 @merged

@@ -84,6 +84,7 @@ from spatialops.simulation._layout import (
     SEEN,
     SMOOTH,
     SOLVE,
+    SPINS,
     STAGE,
     STEP,
     STEPS_LEFT,
@@ -92,7 +93,7 @@ from spatialops.simulation._layout import (
     V_X,
 )
 from spatialops.simulation._layout import RESIDUAL as WORST
-from spatialops.simulation.arrival import arrives_fast, cut_at_crossing, cut_piece
+from spatialops.simulation.arrival import arrives_fast, cut_at_crossing, cut_piece, sinks_fast
 from spatialops.simulation.closure import add_reactions, has_loops, is_driven, keep_frames
 from spatialops.simulation.crossing import may_cross
 from spatialops.simulation.flow import flow_to, smooth_step
@@ -110,6 +111,7 @@ from spatialops.simulation.stages import (
     look,
     look_ahead,
     look_here,
+    note_touching,
     prepare_contact,
     solve_here,
     watch_gaps,
@@ -157,7 +159,8 @@ def ask(t: Tables, next_stage: int) -> int:
 @merged
 def answer(t: Tables) -> int:
     """Solve the prepared problem, or return for it; a step's contacts start from those of the step before."""
-    if t.control[EXTERNAL] != 0:
+    outside = t.control[EXTERNAL]
+    if outside == 1 or (outside == 2 and t.control[STAGE] != CONTACT):
         return SOLVE
     solve_here(t, t.control[STAGE] == CONTACT)
     return UNSOLVED if t.control[CODE] != 0 else GO_ON
@@ -245,9 +248,13 @@ def after_decompression(t: Tables) -> int:
 @merged
 def begin_piece(t: Tables) -> int:
     """Free acceleration, then the dt problem of the contacts that touch or would within the piece."""
+    if t.control[LOOKED] == 0:  # it is begun anew
+        look_here(t)
+    note_touching(t)
     t.monitor[PIECE] = t.monitor[REMAINING]
     t.control[LOOKED] = 0
     t.control[ACTING] = 0
+    t.control[SPINS] = 0
     if smooth_step(t) != OK:
         return BROKEN
     found = look_ahead(t)
@@ -288,6 +295,8 @@ def move(t: Tables) -> int:
     if t.control[PIECES] < MAX_PIECES:
         if arrives_fast(t):
             x = cut_piece(t)
+            if x == 1.0 and sinks_fast(t):
+                return begin_anew(t)
         elif may_cross(t):
             x = cut_at_crossing(t)
     if t.control[SEEN] < 0:
@@ -302,6 +311,15 @@ def move(t: Tables) -> int:
     t.monitor[REMAINING] -= x * t.monitor[PIECE]
     finished = x == 1.0 or t.monitor[REMAINING] <= 1e-12 * t.settings[DT]
     t.control[STAGE] = END if finished else IMPACT
+    return GO_ON
+
+
+@merged
+def begin_anew(t: Tables) -> int:
+    """The piece once more, with all contacts in its problem however fast they approach; the step is not cut again."""
+    t.control[PIECES] = MAX_PIECES
+    t.control[LOOKED] = 0
+    t.control[STAGE] = SMOOTH
     return GO_ON
 
 
@@ -353,11 +371,11 @@ def write_row(t: Tables) -> None:
 @merged
 def write_event(t: Tables, before: float, after: float) -> None:
     """An impact: when, how many contacts, how fast, and the kinetic energies about it."""
-    row, speed = t.control[EVENT_ROWS], 0.0
-    for i in range(t.control[ACTING]):
+    row, count, speed = t.control[EVENT_ROWS], t.control[ACTING] - t.control[SPINS], 0.0
+    for i in range(count):
         speed = max(speed, -t.floats[i, APPROACH])
     t.events[row, EVENT_TIME] = now(t)
-    t.events[row, EVENT_CONTACTS] = t.control[ACTING]
+    t.events[row, EVENT_CONTACTS] = count
     t.events[row, EVENT_SPEED] = speed
     t.events[row, EVENT_BEFORE] = before
     t.events[row, EVENT_AFTER] = after
@@ -374,9 +392,12 @@ def now(t: Tables) -> float:
 @merged
 def write_hits(t: Tables, share: float, kind: int) -> None:
     """The acting contacts with a share of their impulses; kind 1 is an impact (`begin_step` saw to the room)."""
-    first, count = t.control[CONTACT_ROWS], n_of_geoms(t)
+    first, count, spins = t.control[CONTACT_ROWS], n_of_geoms(t), t.control[SPINS]
     put_hits(t.ints, t.floats, count, now(t), share, kind, t.hits[first:])
-    t.control[CONTACT_ROWS] = first + count
+    if spins > 0:
+        last = t.control[ACTING] - spins
+        put_hits(t.ints[last:], t.floats[last:], spins, now(t), share, kind, t.hits[first + count :])
+    t.control[CONTACT_ROWS] = first + count + spins
 
 
 @kernel

@@ -42,6 +42,7 @@ class Tables(NamedTuple):
     solids: Array  # corners, planes and boxes of geoms
     lists: IntArray  # corners of faces, faces about corners
     pairs: IntArray
+    pair_values: Array  # friction and restitution of each
     pair_rows: IntArray  # row of every pair of geoms, in a large scene
     slots: IntArray  # where the contacts of each pair begin in `memory`; after the pairs those of joints
     settings: Array
@@ -131,6 +132,7 @@ def allocate(
         solids=scene.tables.solids.copy(),  # its last rows are written to
         lists=scene.tables.lists,
         pairs=pairs,
+        pair_values=scene.pair_values,
         pair_rows=scene.pair_rows,
         slots=slots,
         settings=settings,

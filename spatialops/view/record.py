@@ -94,7 +94,23 @@ def summary_rows(record: Record) -> dict[str, str]:
         "warm starts": f"{data['warm_started']:,}",
         "solver fallbacks": f"{data['solver_fallbacks']:,}",
         **loops,
+        **_joint_rows(data),
     }
+
+
+def _joint_rows(data: dict[str, Any]) -> dict[str, str]:
+    """What stops, dry friction and effort limits of joints did, where they did anything."""
+    rows = {}
+    if data["joints_stopped"]:
+        most = f"{data['stop_impulse_max']:z.3g} N s or N m s"
+        rows["joint stops"] = f"{len(data['joints_stopped'])} joints met theirs, impulses a row up to {most}"
+    if data["dry_friction_impulse_max"] > 0.0:
+        rows["joint friction"] = f"impulses a row up to {data['dry_friction_impulse_max']:z.3g} N s or N m s"
+    if rows:
+        rows["their work"] = f"{data['joint_work']:z.3g} J"
+    if data["effort_clipped"]:
+        rows["effort limits"] = f"reached by {len(data['effort_clipped'])} joints"
+    return rows
 
 
 def most_contacts(record: Record) -> int:

@@ -64,6 +64,7 @@ class Eyes:
             scene.tables.solids,
             scene.tables.lists,
             scene.pairs,
+            scene.pair_values,
             self.centers,
             self.near,
             self.work,

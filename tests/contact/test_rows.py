@@ -5,9 +5,8 @@ import pytest
 
 import spatialops as so
 from spatialops.contact.problem import ContactProblem
-from spatialops.errors import ContactError
 from tests.support.contacts import random_problem
-from tests.support.trees import random_tree, relative_error
+from tests.support.trees import relative_error
 
 
 def by_nodes(problem):
@@ -71,5 +70,3 @@ def test_maximal_coordinates(rng):
     assert system.n_hinges == 6 * model.n_bodies - model.nv
     assert relative_error(system.rows[system.n_hinges :] @ V, problem.jacobian @ problem.velocity) < 1e-12
     assert relative_error(system.tree_velocity(V), problem.velocity) < 1e-11
-
-

@@ -11,6 +11,7 @@ from examples import (
     compare_formulations,
     driver_handoff,
     dual_arm_wheel_removal,
+    event_driven,
     four_bar,
     load_robot,
     pendulum_collisions,
@@ -127,3 +128,13 @@ def test_driver_handoff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     runs = driver_handoff.main(out=tmp_path)
     assert all(run.succeeded for run in runs)
     assert capsys.readouterr().out.count("handed over") == 2
+def test_event_driven(capsys: pytest.CaptureFixture[str]) -> None:
+    records = event_driven.main(duration=1.5)
+    bounces = [event.time for event in records["bounce"].log]
+    fall = np.sqrt(2.0 / event_driven.GRAVITY)
+    np.testing.assert_allclose(np.diff(bounces)[:3], 2.0 * fall * 0.5 ** np.arange(1, 4), rtol=0.0, atol=1e-9)
+    assert bounces[-1] == pytest.approx(3.0 * fall, abs=1e-6)  # Zeno: fall (1 + e) / (1 - e)
+    assert [event.kind for event in records["roll"].log] == ["stick"]
+    assert records["roll"].log[0].time == pytest.approx(4.0 / (7.0 * 0.3 * event_driven.GRAVITY), abs=1e-8)
+    assert records["ladder"].log[0].contacts == (("top", "wall"),)
+    assert "ball on floor: open -> stick" in capsys.readouterr().out

@@ -7,7 +7,7 @@ import pytest
 import spatialops as so
 from spatialops.errors import ContactError
 from spatialops.io import read
-from spatialops.simulation.drop import raised, steadied
+from spatialops.simulation.drop import raised
 from spatialops.simulation.load import scene_of
 from tests.support.files import MALFORMED, example_robots, files_of
 
@@ -16,8 +16,7 @@ ENOUGH = 60  # of 68; limp limbs without damping or limits may whirl until dt = 
 
 def drop(path):
     """Summary of one second; raises where a solve or a certificate fails."""
-    description, _ = steadied(read(path), 1e-3)
-    scene = scene_of(description, floating_base=True, floor=True, self_collision=False, strict=False)
+    scene = scene_of(read(path), floating_base=True, floor=True, self_collision=False, strict=False)
     scene.state = raised(scene, 0.02)
     return so.Simulator(scene, dt=1e-3).run(duration=1.0).summary()
 

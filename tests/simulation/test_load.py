@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.errors import ArgumentError, AssetError, AssetWarning, ModelError
-from spatialops.io import build, read
-from spatialops.simulation.drop import raised, reach, steadied
+from spatialops.collision import ConvexHull, Cylinder, HalfSpace
+from spatialops.collision.reach import reach
+from spatialops.errors import ArgumentError, AssetError, AssetWarning, ModelError, ShapeError
+from spatialops.simulation.drop import raised
 
 BALL = """<link name="{0}"><inertial><mass value="{1}"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>
 </inertial><contact><lateral_friction value="0.7"/></contact>
@@ -129,36 +130,13 @@ def test_raised_puts_the_lowest_point_where_asked(walker):
     assert low == pytest.approx(0.1, abs=1e-12)
 
 
-def test_stiff_damping_is_taken_implicitly(walker):
-    description = read(walker)
-    assert steadied(description, 1e-3) == (description, "")
-    walker.write_text(WALKER.replace("<limit", '<dynamics damping="5000"/><limit', 1))
-    stiff, note = steadied(read(walker), 1e-3)
-    assert "taken implicitly" in note
-    before, after = build(read(walker)), build(stiff)
-    rng = np.random.default_rng(0)
-    q, v = before.random(rng), rng.normal(size=before.nv)
-    # One explicit step with the armature is one implicit step of the robot as it was.
-    a = so.forward_dynamics(after, q, v, -after.damping * v)
-    mass, bias = so.mass_matrix(before, q), so.bias(before, q, v)
-    np.testing.assert_allclose(mass @ a, -bias - before.damping * (v + 1e-3 * a), rtol=1e-9, atol=1e-9)
-
-
 def test_reach_is_the_support_function():
-    class Cylinder:
-        radius, length = 0.3, 2.0
-
-    class Hull:
-        vertices = np.array([[0.0, 0.0, 1.0], [0.0, 2.0, 0.0]])
-
-    def along(shape, direction):
-        geom = so.Geom("g", "b", so.Sphere(1.0))
-        object.__setattr__(geom, "shape", shape)
-        return reach(geom, np.asarray(direction, dtype=float))
-
-    assert along(so.Sphere(0.5), (0, 0, 1)) == 0.5
-    assert along(Cylinder(), (0, 0.6, 0.8)) == pytest.approx(0.3 * 0.6 + 0.8)
-    assert along(Hull(), (0, 1, 0)) == 2.0
+    tent = ConvexHull([(0, 0, 1), (0, 2, 0), (1, 0, 0), (0, 0, 0)])
+    assert reach(so.Sphere(0.5), np.array([0.0, 0.0, 1.0])) == 0.5
+    assert reach(Cylinder(0.3, 2.0), np.array([0.0, 0.6, 0.8])) == pytest.approx(0.3 * 0.6 + 0.8)
+    assert reach(tent, np.array([0.0, 1.0, 0.0])) == 2.0
+    with pytest.raises(ShapeError, match="no bound"):
+        reach(HalfSpace(), np.array([0.0, 0.0, 1.0]))
 
 
 @pytest.mark.compiled

@@ -11,6 +11,9 @@ from spatialops.collision import HalfSpace, Sphere
 from spatialops.errors import RecordError
 
 ARRAYS = (
+    "stop_impulses",
+    "dry_impulses",
+    "joint_work",
     "times",
     "q",
     "v",
@@ -25,6 +28,7 @@ ARRAYS = (
     "events",
     "closure_errors",
     "loop_forces",
+    "moments",
 )
 
 

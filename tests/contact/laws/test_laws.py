@@ -14,6 +14,7 @@ from spatialops.contact import (
     Frictionless,
     MaxDissipation,
     NoSlip,
+    Viscous,
     check_law,
     indeterminacy,
 )
@@ -288,7 +289,15 @@ def test_no_law_claims_an_impossible_problem():
 
 
 def test_names_and_bad_input(rng):
-    assert {type(check_law(name)) for name in LAWS} == {Coulomb, Cone, Convex, NoSlip, Frictionless, MaxDissipation}
+    assert {type(check_law(name)) for name in LAWS} == {
+        Coulomb,
+        Cone,
+        Convex,
+        NoSlip,
+        Frictionless,
+        MaxDissipation,
+        Viscous,
+    }
     law = NoSlip(hold="all")
     assert check_law(law) is law
     for bad in ("sticky", NoSlip, None, 3):

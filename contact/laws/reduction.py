@@ -1,0 +1,132 @@
+"""Contacts while closures, and tangents that must not slip, are held: what laws of the cone work on.
+
+Each contact has D rows: normal, tangent, tangent, and with torsional or rolling friction the spins about them. Those
+are measured by a length, so that they are velocities of the size of the others (and moments impulses).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops.contact.laws.elimination import Elimination
+from spatialops.contact.laws.solution import LawSolution, spin_unit, unit_compliance
+from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import DRY, STOP
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+class Held(NamedTuple):
+    """Impulses (m, 3) with some contacts' tangents held, those of closures, pivots, who pushes, and moments (m, 3)."""
+
+    impulses: Array
+    loop_impulses: Array
+    iterations: int
+    active: IntArray | tuple[()] = ()
+    moments: Array | None = None
+
+
+class Reduced:
+    """The contacts' rows of a problem while the tangents of contacts `stuck` (m,) are held.
+
+    Attributes
+    ----------
+    W, u : (m D, m D), (m D,) arrays
+        Compliance and velocities; rows that are held are zero.
+    kinds : list of (slice, (m,) array)
+        Columns of a contact and coefficients of sliding, torsion, rolling (the latter where there are any); the first
+        coefficient is zero where it is infinite.
+    """
+
+    def __init__(self, problem: ContactProblem, stuck: Mask) -> None:
+        self.problem, self.stuck = problem, stuck
+        n_b, m = problem.n_loop_rows, problem.n_contacts
+        L, u = problem.response.L, problem.velocities
+        self.rows, own = L[n_b:].reshape(m, 3, problem.model.nv), u[n_b:].reshape(m, 3)
+        self.unit = spin_unit(problem)
+        self.kinds = [(slice(1, 3), np.where(np.isinf(problem.friction), 0.0, problem.friction))]
+        if problem.has_moments:
+            spins = self.unit * (problem.spin_jacobian @ problem.velocity)
+            self.rows = np.concatenate(
+                [self.rows, self.unit * problem.spin_response.reshape(m, 3, problem.model.nv)], axis=1
+            )
+            own = np.concatenate([own, spins.reshape(m, 3)], axis=1)
+            self.kinds += [(slice(3, 4), problem.torsion / self.unit), (slice(4, 6), problem.rolling / self.unit)]
+        tangents = np.flatnonzero(np.repeat(stuck, 3) & np.tile([False, True, True], m)) + n_b
+        chosen = np.concatenate([np.arange(n_b), tangents])
+        self.held = Elimination(L[chosen], u[chosen])
+        rows, u = self.held.reduce(self.rows.reshape(-1, L.shape[1]), own.ravel())
+        still = np.flatnonzero(np.repeat(stuck, self.dim) & np.tile(np.isin(np.arange(self.dim), (1, 2)), m))
+        rows[still], u[still] = 0.0, 0.0
+        self.W, self.u = rows @ rows.T, u
+        idle = np.zeros((m, self.dim), dtype=bool)  # rows of joints that do nothing: an entry on the diagonal is all
+        idle[:, 1:3] = (problem.kinds == STOP)[:, None]
+        idle[:, [0, 2]] |= (problem.kinds == DRY)[:, None]
+        place = np.flatnonzero(idle)
+        self.W[place, place] = unit_compliance(problem)
+
+    @property
+    def dim(self) -> int:
+        """Rows D of a contact."""
+        return int(self.rows.shape[1])
+
+    def impulses(self, r: Array, iterations: int) -> Held:
+        """All impulses that go with those of the contacts' rows, (m, D)."""
+        n_b = self.problem.n_loop_rows
+        others = self.held.impulses(self.rows.reshape(-1, self.rows.shape[2]).T @ r.ravel())
+        impulses = r[:, :3].copy()
+        impulses[self.stuck, 1:] = others[n_b:].reshape(-1, 2)
+        moments = self.unit * r[:, 3:] if self.dim > 3 else None
+        return Held(impulses, others[:n_b], iterations, moments=moments)
+
+
+def settle(
+    problem: ContactProblem,
+    rough: Mask,
+    attempt: Callable[[Mask, Held | None], Held],
+    judge: Callable[[Held], LawSolution],
+) -> LawSolution:
+    """`attempt` with the tangents of those contacts of `rough` held that press, found from all, else from none.
+
+    All: nearly dependent tangents of contacts that leave can lock a motion between them. None: what presses and slides
+    is held, then.
+    """
+    best = None
+    for held in (rough, np.zeros_like(rough)):
+        answer = judge(_settled(problem, rough, held, attempt))
+        if best is None or answer.residual < best.residual:
+            best = answer
+        if best.solved or not rough.any():
+            break
+    assert best is not None
+    return best
+
+
+def _settled(problem: ContactProblem, rough: Mask, held: Mask, attempt: Callable[[Mask, Held | None], Held]) -> Held:
+    """Hold contacts that press and slide, let those go that leave: at most 3 m changes.
+
+    One that presses and slides after it was let go is held for good: it closes its gap within the step, and no choice
+    need exist that counts it on one side. Motion that large impulses hide by rounding counts as none.
+    """
+    released, kept, total = np.zeros_like(rough), np.zeros_like(rough), 0
+    scale, s = np.abs(problem.velocities).max(initial=0.0), unit_compliance(problem)
+    answer = attempt(held, None)
+    while rough.any():
+        total += answer.iterations + 1
+        after = problem.after(np.concatenate([answer.loop_impulses, answer.impulses.ravel()]), answer.moments)
+        u = (problem.jacobian @ after)[problem.n_loop_rows :].reshape(-1, 3)
+        limit = max(1e-10 * scale, 1e-15 * s * np.abs(answer.impulses).max())
+        presses = s * (answer.impulses[:, 0] + problem.offset) > limit
+        back = ~held & rough & presses & (np.hypot(u[:, 1], u[:, 2]) > limit)
+        leave = held & ~kept & ~presses & (u[:, 0] + problem.closing > limit)
+        if not (back | leave).any():
+            break
+        kept |= back & released
+        released |= leave
+        held = (held | back) & ~leave
+        answer = attempt(held, answer)
+    return answer._replace(iterations=total + answer.iterations)

@@ -1,0 +1,192 @@
+"""Random states of a standing quadruped: power of three controllers, agreement of two solvers, time of a command."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.control.actuation import Actuation
+from spatialops.control.friction_cone import FrictionConeController
+from spatialops.control.friction_cone_assembly import Assembly
+from spatialops.control.friction_cone_barrier import Barrier
+from spatialops.control.friction_cone_conic import Conic
+from spatialops.control.friction_cone_problem import ForceProgram
+from spatialops.control.motors import Motors
+from spatialops.control.projection import Projection
+from spatialops.control.projection_contacts import HeldContact, HeldContacts
+from spatialops.control.projection_control import control_state, minimum_norm
+from spatialops.control.projection_tasks import PoseTask, Tracking
+from spatialops.models.quadruped import Quadruped, quadruped
+from spatialops.tree.model import Node
+from spatialops.tree.state import State, integrate
+
+GEARS = (20.0, 20.0, 30.0)  # hip, thigh, knee
+
+
+def motors_of(robot: Quadruped) -> Motors:
+    """Motors of the quadruped: 0.02 N m/A, 0.5 ohm, geared 20 : 1, at the knees 30 : 1."""
+    return Motors(Actuation(robot.model), torque_constant=0.02, resistance=0.5, gear=np.tile(GEARS, 4))
+
+
+def grips(robot: Quadruped, feet: Any, friction: Any, normals: Any = None) -> HeldContacts:
+    """Feet that stand: by index; friction and normals one for all or one a foot."""
+    mu = np.broadcast_to(friction, (len(feet),))
+    n = np.broadcast_to((0.0, 0.0, 1.0) if normals is None else normals, (len(feet), 3))
+    return HeldContacts(
+        robot.model,
+        [
+            HeldContact(
+                node=Node(robot.feet[foot]),
+                friction=float(mu[i]),
+                normal=n[i],
+                radius=robot.foot_radius,
+                name=robot.feet[foot],
+            )
+            for i, foot in enumerate(feet)
+        ],
+    )
+
+
+def base_task(robot: Quadruped, state: State, acceleration: Array) -> Tracking:
+    """The base's pose, to be accelerated so from where it is."""
+    task = PoseTask(Node("base"))
+    zero = task.motion(robot.model, state)
+    path = (zero.x, zero.J @ state.v, np.asarray(acceleration, dtype=np.float64))
+    return Tracking(task, lambda time: path, stiffness=100.0, name="base")
+
+
+def random_states(count: int, seed: int = 0) -> Iterator[tuple[Quadruped, State, HeldContacts, Tracking]]:
+    """States near standing on three or four feet, on ground that leans by up to 15 degrees at every foot."""
+    robot, rng = quadruped(), np.random.default_rng(seed)
+    for _ in range(count):
+        moved = integrate(robot.model, robot.state.q, rng.normal(size=robot.model.nv) * 0.15)
+        feet = np.sort(rng.choice(4, size=int(rng.integers(3, 5)), replace=False))
+        lean = np.tan(np.radians(rng.uniform(0.0, 15.0, len(feet))))
+        angle = rng.uniform(0.0, 2.0 * np.pi, len(feet))
+        normals = np.column_stack([lean * np.cos(angle), lean * np.sin(angle), np.ones(len(feet))])
+        held = grips(robot, feet, rng.uniform(0.4, 0.9, len(feet)), normals)
+        v = Projection(held.jacobian(moved)).P @ (rng.normal(size=robot.model.nv) * 0.3)
+        state = State(moved, v)
+        yield robot, state, held, base_task(robot, state, rng.normal(size=6) * np.array([4.0, 4.0, 4.0, 1.0, 1.0, 1.0]))
+
+
+def programs(count: int, seed: int = 0) -> Iterator[tuple[Motors, Assembly, ForceProgram]]:
+    """The strict programs of random states."""
+    motors = motors_of(quadruped())
+    for robot, state, held, tracking in random_states(count, seed):
+        motors = motors if motors.actuation.model is robot.model else motors_of(robot)
+        at = control_state(robot.model, state, held, motors, [tracking], 0.0)
+        posture = -10.0 * state.v if len(at.half) > len(at.goal) else None
+        assembly = Assembly(at, posture, None)
+        yield motors, assembly, assembly.strict()
+
+
+def power(count: int = 1000, seed: int = 0) -> dict[str, Any]:
+    """Losses of least-norm forces and of the optimum, state by state.
+
+    The least norm knows no cones. Where it breaks them its losses are no bar, and are counted apart: there the optimum
+    is compared with the least norm under the same cones and limits (the same program with W = 1).
+    """
+    admissible, broken, same_rules, worst, infeasible, failed = [], [], [], -np.inf, 0, 0
+    for motors, assembly, program in programs(count, seed):
+        solution = Barrier().solve(program)
+        if solution.status == "infeasible":
+            infeasible += 1
+            continue
+        if not solution.solved:
+            failed += 1
+            continue
+        p = assembly.p
+        best = motors.power(solution.x[:p])
+        x = minimum_norm(program.E, program.e)
+        plain = motors.power(x[:p])
+        H = np.zeros_like(program.H)
+        H[np.arange(p), np.arange(p)] = 2.0
+        other = Barrier().solve(
+            ForceProgram(H, program.g, program.E, program.e, program.D, program.d, program.K, program.k, program.mu,
+                         program.names, program.scales)
+        )  # fmt: skip
+        if other.solved:
+            ruled = motors.power(other.x[:p])
+            same_rules.append(1.0 - best / ruled)
+            worst = max(worst, best / ruled - 1.0)
+        else:
+            failed += 1
+        if program.margins(x).min() >= 0.0:
+            admissible.append(1.0 - best / plain)
+            worst = max(worst, best / plain - 1.0)
+        else:
+            broken.append(1.0 - best / plain)
+    return {
+        "states": count,
+        "infeasible": infeasible,
+        "failed": failed,
+        "least norm admissible": len(admissible),
+        "saving where admissible, mean": _mean(admissible),
+        "saving where admissible, largest": max(admissible, default=0.0),
+        "least norm breaks a cone or limit": len(broken),
+        "saving against it there, mean": _mean(broken),
+        "saving against least norm under the same cones, mean": _mean(same_rules),
+        "largest excess over least norm": worst,
+    }
+
+
+def agreement(count: int = 300, seed: int = 1) -> dict[str, Any]:
+    """How far the barrier method and Clarabel are apart, relative to the largest force."""
+    forces, costs, statuses, conic_failed = [], [], 0, 0
+    for motors, assembly, program in programs(count, seed):
+        ours, theirs = Barrier().solve(program), Conic().solve(program)
+        if theirs.status == "failed":
+            conic_failed += 1
+            continue
+        if ours.status != theirs.status:
+            statuses += 1
+            continue
+        if not ours.solved:
+            continue
+        u, other = ours.x[: assembly.p], theirs.x[: assembly.p]
+        forces.append(float(np.abs(u - other).max() / np.abs(other).max()))
+        costs.append(abs(motors.power(u) / motors.power(other) - 1.0))
+    return {
+        "programs": count,
+        "both solved": len(forces),
+        "disagree on feasibility": statuses,
+        "conic solver failed": conic_failed,
+        "largest difference of forces": max(forces),
+        "largest difference of power": max(costs),
+    }
+
+
+def timing(count: int = 2000) -> dict[str, float]:
+    """Time of a command of the 18-dof quadruped on four feet, us: of the clock, and of the processor."""
+    robot = quadruped()
+    motors, held, rng = motors_of(robot), grips(robot, range(4), 0.6), np.random.default_rng(2)
+    task = PoseTask(Node("base"))
+    x0 = task.motion(robot.model, robot.state).x
+
+    def path(time: float) -> tuple[Array, Array, Array]:
+        swing = np.array([0.1, 0.1, 0.2, 0.02, 0.02, 0.01])
+        return x0 + swing * np.sin(6.0 * time), 6.0 * swing * np.cos(6.0 * time), -36.0 * swing * np.sin(6.0 * time)
+
+    controller = FrictionConeController(robot.model, [Tracking(task, path)], motors, contacts=held)
+    wall, own = np.empty(count), np.empty(count)
+    for i in range(count + 20):
+        state = State(integrate(robot.model, robot.state.q, rng.normal(size=18) * 0.02), np.zeros(18))
+        begin, used = clock.perf_counter(), clock.thread_time()
+        controller(1e-3 * i, state)
+        if i >= 20:
+            wall[i - 20], own[i - 20] = clock.perf_counter() - begin, clock.thread_time() - used
+    spans = {"clock": wall, "processor": own}
+    return {
+        f"{name}, {what}": float(1e6 * value)
+        for name, times in spans.items()
+        for what, value in (("median", np.median(times)), ("99.9th percentile", np.percentile(times, 99.9)))
+    }
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values)) if values else 0.0

@@ -1,0 +1,61 @@
+"""The demand nearest to one that contacts cannot follow ([Z] 4.5, 46-51).
+
+Contacts that press and do not slip tie the motors' velocities: their rows want u + J d + L x = 0, where d is the change
+of the demand, J how the rows answer it, and x = L^T p what forces can add. What forces can reach drops out by projecting
+on the complement Q of L's range, and the smallest d follows from Q^T (u + J d) = 0.
+
+That leaves the change of the other velocities free: a foot that meets the ground early would throw the robot up rather
+than stop. Where x differs from what keeps the other velocities by more than a limit, both share the change: the smallest
+|d|^2 + w^2 |x - x_0|^2, in which they count as velocities and energy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.control.inverse_problem import InverseProblem
+
+_RANK = 1e-9
+_WEIGHT = 3.0  # of sqrt(2 J) of the other velocities against rad/s of the given ones, where the limit is passed
+
+
+def nearest_consistent(problem: InverseProblem, pressing: Any, before: Any = None, limit: float = np.inf) -> Array:
+    """The smallest change (n,) of the given velocities with which contacts can press without slip.
+
+    Parameters
+    ----------
+    problem : InverseProblem
+    pressing : (m,) bool array
+        Contacts that shall neither slip nor part.
+    before : (nv,) array, optional
+        Velocities now: with `limit`, how far the others may be thrown off them by one command.
+    limit : float
+        Of |x - x_0|, square root of twice an energy, J^(1/2).
+
+    Notes
+    -----
+    Contacts that do not press are left to the law: the inequality (47) is met when its active set is found, by solving
+    again with the changed demand.
+    """
+    rows = np.repeat(np.asarray(pressing, dtype=bool), 3)
+    given, others = problem.given, problem.others
+    if not rows.any() or not len(given):
+        return np.zeros(len(given))
+    L, u = problem.response.L[rows], problem.velocities[rows]
+    J = problem.jacobian[rows][:, given] - L @ (problem.factor @ problem.mass[np.ix_(others, given)])
+    left, values, right = np.linalg.svd(L)
+    rank = int((values > _RANK * values.max(initial=0.0)).sum())
+    Q = left[:, rank:]
+    change: Array = -np.linalg.lstsq(Q.T @ J, Q.T @ u, rcond=_RANK)[0]
+    if before is None:
+        return change
+    x = -right[:rank].T @ ((left[:, :rank].T @ (u + J @ change)) / values[:rank])
+    keep = np.linalg.solve(problem.factor.T, np.asarray(before)[others] - problem.velocity[others])
+    if float(np.linalg.norm(x - keep)) <= limit:
+        return change
+    both = np.linalg.lstsq(np.hstack([J, L / _WEIGHT]), -(u + L @ keep), rcond=_RANK)[0]
+    shared: Array = both[: len(given)]
+    return shared

@@ -1,0 +1,163 @@
+"""The program of a controller: a quadratic cost of forces under friction cones and limits ([A] 29), and its answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from spatialops._arrays import Array, array
+from spatialops.errors import ArgumentError
+
+STATUSES = ("solved", "infeasible", "inconsistent", "failed")
+
+
+@dataclass(frozen=True, eq=False)
+class ForceProgram:
+    """Minimise x.H x / 2 + g.x under E x = e, D x + d >= 0 and |t_i| <= mu_i n_i, (n_i, t_i) = K_i x + k_i.
+
+    Parameters
+    ----------
+    H : (n, n) array
+        Symmetric and positive semidefinite; positive definite on what the constraints leave free.
+    g : (n,) array
+    E, e : (r, n) and (r,) arrays
+        Equalities; rows may be redundant.
+    D, d : (m, n) and (m,) arrays
+        Linear inequalities.
+    K, k : (3 c, n) and (3 c,) arrays
+        Rows normal, tangent, tangent of each cone.
+    mu : (c,) array
+        Coefficients of friction, positive.
+    names : tuple of str
+        Of the linear inequalities, then of the cones.
+    scales : (m + c,) array, optional
+        What counts as much of each inequality, in its unit; default 1.
+
+    Raises
+    ------
+    ArgumentError
+        For shapes that do not fit, NaN or infinity.
+    """
+
+    H: Array
+    g: Array
+    E: Array
+    e: Array
+    D: Array
+    d: Array
+    K: Array
+    k: Array
+    mu: Array
+    names: tuple[str, ...] = ()
+    scales: Array = field(default_factory=lambda: np.zeros(0))
+
+    def __post_init__(self) -> None:
+        n = len(self.g)
+        r, m, c = len(self.e), len(self.d), len(self.mu)
+        shapes = {"H": (n, n), "g": (n,), "E": (r, n), "e": (r,), "D": (m, n), "d": (m,), "K": (3 * c, n)}
+        for name, shape in {**shapes, "k": (3 * c,), "mu": (c,)}.items():
+            object.__setattr__(self, name, array(getattr(self, name), shape, name))
+        if not np.isfinite(sum(float(np.abs(getattr(self, name)).sum()) for name in shapes)):
+            raise ArgumentError("a force program holds NaN or infinity")
+        if c and not (np.isfinite(self.k).all() and self.mu.min() > 0.0 and np.isfinite(self.mu).all()):
+            raise ArgumentError("mu: expected positive coefficients of friction, and finite forces k")
+        if not self.names:
+            names = [f"limit {j}" for j in range(m)] + [f"cone {i}" for i in range(c)]
+            object.__setattr__(self, "names", tuple(names))
+        if len(self.scales) == 0:
+            object.__setattr__(self, "scales", np.ones(m + c))
+
+    @property
+    def size(self) -> int:
+        """Number of unknowns."""
+        return len(self.g)
+
+    def cost(self, x: Array) -> float:
+        """x.H x / 2 + g.x."""
+        return float(0.5 * x @ self.H @ x + self.g @ x)
+
+    def forces(self, x: Array) -> Array:
+        """Rows (c, 3) normal, tangent, tangent of the cones."""
+        result: Array = (self.K @ x + self.k).reshape(-1, 3)
+        return result
+
+    def margins(self, x: Array) -> Array:
+        """How far inside each inequality is, (m + c,): D x + d, then mu n - |t|; negative where violated."""
+        f = self.forces(x)
+        return np.concatenate([self.D @ x + self.d, self.mu * f[:, 0] - np.hypot(f[:, 1], f[:, 2])])
+
+    def residuals(self, x: Array, equality: Array, linear: Array, cones: Array) -> dict[str, float]:
+        """How well x and its multipliers satisfy the conditions of optimality, each relative to its own scale.
+
+        Unknowns below 1e-3 (N m, N) count as zero: so much of the cost's gradient, and the cost of so much, is the
+        least scale.
+
+        Equality multipliers are (r,), linear ones (m,) and not negative, those of cones (c, 3), in the dual cones:
+        n >= mu |t|.
+        """
+        least = 1e-3 * float(self.H.diagonal().max(initial=0.0)) + 1e-300
+        x_scale = 1.0 + float(np.abs(x).max(initial=0.0))
+        gradient = self.H @ x + self.g
+        pull = self.E.T @ equality + self.D.T @ linear + self.K.T @ cones.ravel()
+        size = max(float(np.abs(gradient).max(initial=0.0)), float(np.abs(pull).max(initial=0.0)), least)
+        off = self.E @ x - self.e
+        rows = np.abs(self.E).sum(axis=1) * x_scale + np.abs(self.e) + 1e-300
+        gap = float(linear @ (self.D @ x + self.d) + (cones * self.forces(x)).sum())
+        dual = cones[:, 0] - self.mu * np.hypot(cones[:, 1], cones[:, 2]) if len(cones) else np.zeros(0)
+        lowest = min(float(linear.min(initial=0.0)), float(dual.min(initial=0.0)))
+        largest = max(float(linear.max(initial=0.0)), float(np.abs(cones).max(initial=0.0)), least)
+        return {
+            "stationarity": float(np.abs(gradient - pull).max(initial=0.0)) / size,
+            "equality": float(np.abs(off / rows).max(initial=0.0)),
+            "violation": max(0.0, -float((self.margins(x) / self.scales).min(initial=0.0))),
+            "dual": max(0.0, -lowest) / largest,
+            "gap": abs(gap) / max(0.5 * float(x @ self.H @ x), 1e-3 * least),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ForceSolution:
+    """What a solver of `ForceProgram` found.
+
+    Attributes
+    ----------
+    x : (n,) array
+        The best point known; strictly inside all inequalities where the status is "solved".
+    status : {"solved", "infeasible", "inconsistent", "failed"}
+        "infeasible": no point is strictly inside all inequalities; "inconsistent": the equalities contradict each
+        other.
+    equality, linear, cones : (r,), (m,), (c, 3) arrays
+        Multipliers; of an infeasible program, those of its proof: the weights of constraints that conflict.
+    residual : float
+        The largest of `ForceProgram.residuals`; infinite where there is no solution.
+    violation : float
+        Of an infeasible program: how much all inequalities must give, in their scales, before a point is inside.
+    conflict : tuple of str
+        Names of inequalities that cannot hold together under the equalities.
+    iterations, start_iterations : int
+        Steps of Newton's method; and those of them that looked for a feasible start.
+    """
+
+    x: Array
+    status: str
+    equality: Array
+    linear: Array
+    cones: Array
+    residual: float = float("inf")
+    violation: float = 0.0
+    conflict: tuple[str, ...] = ()
+    iterations: int = 0
+    start_iterations: int = 0
+
+    @property
+    def solved(self) -> bool:
+        """Whether it is a solution."""
+        return self.status == "solved"
+
+
+def unsolved(program: ForceProgram, status: str, x: Array | None = None) -> ForceSolution:
+    """A solution without one."""
+    point = np.zeros(program.size) if x is None else x
+    r, m, c = len(program.e), len(program.d), len(program.mu)
+    return ForceSolution(point, status, np.zeros(r), np.zeros(m), np.zeros((c, 3)))

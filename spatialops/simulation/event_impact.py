@@ -1,0 +1,84 @@
+"""Impacts of the event-driven method, by the same rules as the time stepper's: see `simulation.colliding`."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.contact.laws.solution import Law
+from spatialops.contact.problem import ContactProblem
+from spatialops.dynamics.energy import energy
+from spatialops.errors import SolverFailed
+from spatialops.simulation.colliding import Answer, Collider, Flags, after_impact
+from spatialops.simulation.event_sight import Contacts
+from spatialops.tree.model import Model
+
+
+class Rules(NamedTuple):
+    """How impacts are resolved: one after the other or together, and pairs whose coefficient is Newton's."""
+
+    propagated: bool
+    newton: Flags
+    threshold: float
+
+
+class Impact(NamedTuple):
+    """Velocities after, impulses (m, 3) along the frames, kinetic energies, restitution given back, residual."""
+
+    v: Array
+    impulses: Array
+    before: float
+    after: float
+    fraction: float
+    residual: float
+
+
+class Impacts:
+    """Resolves the impacts of a model under a law."""
+
+    def __init__(self, model: Model, law: Law, rules: Rules) -> None:
+        self.model, self.law, self.rules = model, law, rules
+
+    def resolve(
+        self, time: float, q: Array, v: Array, contacts: Contacts, closures: Any, *, restitution: bool
+    ) -> Impact:
+        """All that touches takes part; `closures` are terms (ints, floats) of independent rows.
+
+        Raises
+        ------
+        SolverFailed
+            If the law has no solution.
+        """
+        ints, terms = closures
+        problem = ContactProblem(
+            self.model,
+            q,
+            v,
+            contacts.links,
+            contacts.points,
+            contacts.frames,
+            contacts.friction,
+            phase="compression",
+            loop_ints=ints,
+            loop_terms=terms,
+            loop_targets=np.zeros(int(ints[:, 0].max()) + 1 if len(ints) else 0),
+        )
+        collider = Collider(lambda part: self._answer(part, time), self.rules.propagated, self.rules.threshold)
+        newton = self.rules.newton[[key[0] for key in contacts.keys]]
+        found = collider.resolve(problem, contacts.restitution * restitution, newton)
+        end = after_impact(problem, found)
+        energies = energy(self.model, q, v).kinetic, energy(self.model, q, end).kinetic
+        return Impact(end, found.impulses, *energies, found.share * restitution, found.residual)
+
+    def _answer(self, problem: ContactProblem, time: float) -> Answer:
+        solution = self.law.solve(problem)
+        if not solution.solved:
+            raise SolverFailed(
+                f"impact of {problem.n_contacts} contacts ({problem.phase}) at t = {time:.6g} s under {self.law!r}: "
+                f"residual {solution.residual:.2e}; {solution.detail}. Save it with error.problem.save(path)",
+                problem,
+                solution,
+            )
+        return Answer(solution.impulses, None, solution.velocity, solution.residual, solution.iterations)

@@ -1,0 +1,80 @@
+"""What happened when: the events of a run, as data and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+KINDS = ("impact", "separation", "slip", "stick")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One event.
+
+    Attributes
+    ----------
+    time : float
+        s.
+    kind : {"impact", "separation", "slip", "stick"}
+        Contacts that meet; that open; that stop sticking; that stop sliding.
+    contacts : tuple of (str, str)
+        Geoms A and B of every contact that takes part.
+    before, after : tuple of str
+        How each was and is: "open", "stick", "slip".
+    speed : float
+        Impacts: largest approach speed, m/s. Else 0.
+    energy : tuple of (float, float)
+        Impacts: kinetic energy before and after, J. Else zeros.
+    """
+
+    time: float
+    kind: str
+    contacts: tuple[tuple[str, str], ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    speed: float = 0.0
+    energy: tuple[float, float] = (0.0, 0.0)
+
+    def __str__(self) -> str:
+        names = ", ".join(dict.fromkeys(f"{a} on {b}" for a, b in self.contacts))
+        count = f" ({len(self.contacts)} contacts)" if len(self.contacts) > 1 else ""
+        change = f"{_summary(self.before)} -> {_summary(self.after)}"
+        met = f", {self.speed:.4g} m/s, {self.energy[0]:.4g} -> {self.energy[1]:.4g} J" if self.kind == "impact" else ""
+        return f"{self.time:14.9f} s  {self.kind:<10}  {names}{count}: {change}{met}"
+
+
+class EventLog(tuple[Event, ...]):
+    """Events in the order of time; prints as a table."""
+
+    def __str__(self) -> str:
+        return "\n".join(str(event) for event in self) or "no events"
+
+    def of(self, kind: str) -> EventLog:
+        """Those of one kind."""
+        return EventLog(event for event in self if event.kind == kind)
+
+    def to_data(self) -> list[dict[str, Any]]:
+        """Plain data for a file."""
+        return [asdict(event) for event in self]
+
+    @classmethod
+    def from_data(cls, data: Iterable[dict[str, Any]]) -> EventLog:
+        """Inverse of `to_data`, also after a detour through JSON."""
+        return cls(
+            Event(
+                time=float(entry["time"]),
+                kind=str(entry["kind"]),
+                contacts=tuple((str(a), str(b)) for a, b in entry["contacts"]),
+                before=tuple(map(str, entry["before"])),
+                after=tuple(map(str, entry["after"])),
+                speed=float(entry["speed"]),
+                energy=(float(entry["energy"][0]), float(entry["energy"][1])),
+            )
+            for entry in data
+        )
+
+
+def _summary(modes: tuple[str, ...]) -> str:
+    return "/".join(dict.fromkeys(modes))

@@ -1,0 +1,191 @@
+"""Which contacts stay closed and which of them stick: the complementarity problem of accelerations ([D] 18-22).
+
+    0 <= f_n _|_ a_n >= 0;   sliding: f_t = -mu f_n u_t / |u_t|;   at rest: |f_t| <= mu f_n, against a_t where it starts
+
+With closures eliminated this is a problem of the exact cone, b the accelerations without contact forces: a contact that
+slides already has no cone of its own, its friction goes into the column of its normal force. That matrix N M^-1
+(N - mu T)^T need not be positive: where it is no P-matrix there may be no solution or several (P. Painleve, 1895).
+"""
+
+from __future__ import annotations
+
+import warnings
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.contact.cone.problem import ConeProblem
+from spatialops.contact.laws.elimination import Elimination
+from spatialops.contact.laws.no_slip import NoSlip
+from spatialops.contact.laws.viscous import Viscous
+from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.solve import solve
+from spatialops.errors import PainleveError, PainleveWarning, SolverFailed
+from spatialops.simulation.event_motion import Mechanics, Rows
+from spatialops.simulation.event_sight import Contacts
+from spatialops.simulation.event_slip import STOPPED, Mode, Modes, frictionless, slip_direction
+
+TIED = 1e-8  # part of the accelerations without contacts below which one counts as none
+_MOST = 8  # sliding contacts whose principal minors are all looked at
+
+
+class Verdict(NamedTuple):
+    """Modes of those that stay closed, and the residual of the problem."""
+
+    modes: Modes
+    residual: float
+
+
+def decide(
+    mechanics: Mechanics, time: float, q: Array, v: Array, contacts: Contacts, modes: Modes | None = None
+) -> Verdict:
+    """What closed contacts do next.
+
+    Where they have `modes` already it is asked whether these still hold: contacts that have begun to slide do so, and
+    accelerations count from `TIED` on. Without, from a tenth of that: what has just been told apart stays apart.
+
+    Raises
+    ------
+    PainleveError
+        If sliding contacts leave the problem without a solution.
+    SolverFailed
+        If no solution was found.
+    """
+    if not len(contacts.keys):
+        return Verdict({}, 0.0)
+    a = mechanics.free(time, q, v)
+    loop_rates = mechanics.loop_rates()
+    rows = mechanics.rows(q, v, a, loop_rates, contacts)
+    n_b = mechanics.n_b
+    b = rows.rates
+    if isinstance(mechanics.law, Viscous):
+        p = np.zeros(len(b))
+        drag = mechanics.law.drag(contacts.friction)[:, None] * contacts.velocities[:, 1:]
+        p[n_b:].reshape(-1, 3)[:, 1:] = -drag
+        b = b + rows.L @ (rows.L.T @ p)
+    if isinstance(mechanics.law, NoSlip):
+        return _without_slip(rows, n_b, b, contacts)
+    return _with_friction(mechanics, time, rows, b, contacts, modes)
+
+
+def _with_friction(
+    mechanics: Mechanics, time: float, rows: Rows, b: Array, contacts: Contacts, modes: Modes | None
+) -> Verdict:
+    n_b, m = mechanics.n_b, len(contacts.keys)
+    held = Elimination(rows.L[:n_b], b[:n_b])
+    L, b = held.reduce(rows.L[n_b:], b[n_b:])
+    mu = np.zeros(m) if frictionless(mechanics.law) else contacts.friction.copy()
+    directions = _directions(contacts, modes or {})
+    slides = directions.any(axis=1) & (mu > 0.0)
+    columns, normals = L.copy(), 3 * np.arange(m)
+    for i in np.flatnonzero(slides):
+        columns[3 * i] -= mu[i] * directions[i] @ L[3 * i + 1 : 3 * i + 3]
+    W, free = L @ columns.T, slides | (mu == 0.0)
+    paradox = _no_p_matrix(W[np.ix_(normals, normals)], (L * L).sum(1)[normals], np.flatnonzero(slides))
+    problem = _problem(W, b, mu, free)
+    found = solve(problem)
+    names = ", ".join(dict.fromkeys(" on ".join(mechanics.scene.pair_names(k[0])) for k in contacts.keys))
+    if paradox and not found.solved:
+        raise PainleveError(
+            f"Painleve configuration at t = {time:.9g} s: with the friction of sliding contacts ({names}) there are no "
+            "forces that keep bodies apart; TimeStepping goes on with an impulse there"
+        )
+    if not found.solved:
+        raise SolverFailed(
+            f"accelerations of {m} contacts ({names}) at t = {time:.9g} s: residual {found.residual:.2e}; "
+            f"{found.status.message}",
+            problem,
+            found,
+        )
+    if paradox:
+        warnings.warn(
+            PainleveWarning(
+                f"Painleve configuration at t = {time:.9g} s: the friction of sliding contacts ({names}) admits more "
+                "than one motion, or none soon; one of them is taken"
+            ),
+            stacklevel=2,
+        )
+    forces = np.zeros(3 * m)
+    forces[normals if isinstance(problem, MixedLCP) else slice(None)] = found.z
+    w = (W @ forces + b).reshape(m, 3)
+    limit = float(np.abs(b).max()) * (0.1 * TIED if modes is None else TIED)
+    directions[~slides] = 0.0
+    return Verdict(_modes(contacts, forces.reshape(m, 3), w, limit, mu, directions), found.residual)
+
+
+def _problem(W: Array, b: Array, mu: Array, free: Any) -> MixedLCP | ConeProblem:
+    """The exact cone's problem, without rows for the friction of those in `free`; an LCP where it is all of them."""
+    normals = 3 * np.arange(len(mu))
+    if free.all():
+        return MixedLCP(W[np.ix_(normals, normals)], b[normals])
+    tangents = np.concatenate([normals[free] + 1, normals[free] + 2])
+    W, b = W.copy(), b.copy()
+    W[tangents], W[:, tangents], b[tangents] = 0.0, 0.0, 0.0
+    W[tangents, tangents] = max(float(np.diag(W).max(initial=0.0)), 1e-300)
+    return ConeProblem(W, b, np.where(free, 0.0, mu))
+
+
+def _directions(contacts: Contacts, modes: Modes) -> Array:
+    """Unit directions (m, 2) of those that slide along the tangents, zeros for others."""
+    slip = contacts.velocities[:, 1:]
+    speed = np.hypot(slip[:, 0], slip[:, 1])[:, None]
+    directions = np.where(speed > STOPPED, slip / np.where(speed > 0.0, speed, 1.0), 0.0)
+    for i, key in enumerate(contacts.keys):
+        if key in modes and not modes[key].sticks and modes[key].direction.any():
+            directions[i] = slip_direction(contacts, i, modes[key].direction)
+    return directions
+
+
+def _modes(contacts: Contacts, forces: Array, a: Array, limit: float, mu: Array, directions: Array) -> Modes:
+    """Modes from the solution: who is not accelerated apart stays closed, who is not accelerated sideways sticks."""
+    modes = Modes()
+    for i, key in enumerate(contacts.keys):
+        if a[i, 0] > limit:
+            continue
+        tangents = contacts.frames[i, 1:]
+        if directions[i].any():
+            modes[key] = Mode(False, directions[i] @ tangents)
+        elif mu[i] == 0.0:
+            modes[key] = Mode(False, np.zeros(3))
+        elif np.hypot(*a[i, 1:]) <= limit:
+            modes[key] = Mode(True, np.zeros(3))
+        else:
+            start = -forces[i, 1:] if np.hypot(*forces[i, 1:]) > 0.0 else a[i, 1:]
+            modes[key] = Mode(False, start / np.hypot(*start) @ tangents)
+    return modes
+
+
+def _without_slip(rows: Rows, n_b: int, b: Array, contacts: Contacts) -> Verdict:
+    """The same where tangents of closed contacts do not slip ([D] VI); contacts that leave are let go, one by one."""
+    m, rough = len(contacts.keys), contacts.friction > 0.0
+    normals, held = n_b + 3 * np.arange(m), contacts.friction > 0.0
+    scale = float(np.abs(b).max(initial=0.0))
+    while True:
+        tangents = np.column_stack([normals + 1, normals + 2])[held].ravel()
+        kept = np.concatenate([np.arange(n_b), tangents])
+        N, b_n = Elimination(rows.L[kept], b[kept]).reduce(rows.L[normals], b[normals])
+        found = solve(MixedLCP(N @ N.T, b_n))
+        if not found.solved:
+            raise SolverFailed(f"accelerations of {m} contacts without slip: {found.status.message}", None, found)
+        leave = held & (found.w > TIED * scale)
+        if not leave.any():
+            closed = [i for i in range(m) if found.w[i] <= TIED * scale]
+            return Verdict({contacts.keys[i]: Mode(bool(rough[i]), np.zeros(3)) for i in closed}, found.residual)
+        held[int(np.argmax(np.where(leave, found.w, -1.0)))] = False
+
+
+def _no_p_matrix(A: Array, size: Array, slides: Any) -> bool:
+    """Whether some principal minor of the sliding contacts' matrix is negative, relative to the frictionless one."""
+    if not len(slides):
+        return False
+    root = np.sqrt(np.where(size > 0.0, size, 1.0))
+    scaled = A / root[:, None] / root
+    if len(slides) > _MOST:
+        return bool((np.diag(scaled)[slides] < -1e-9).any())
+    return any(
+        np.linalg.det(scaled[np.ix_(chosen, chosen)]) < -1e-9
+        for count in range(1, len(slides) + 1)
+        for chosen in combinations(slides, count)
+    )

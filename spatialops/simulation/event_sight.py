@@ -1,0 +1,221 @@
+"""What touches at a state, and how contacts move along with it: the stepping loop's kernels, called from Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array, IntArray
+from spatialops.collision import _layout as col
+from spatialops.collision.contact_set import ContactSet
+from spatialops.collision.detector import closing_speed, find_contacts, pair_gap, place_geoms
+from spatialops.collision.scratch import scratch_shapes
+from spatialops.contact.friction import put_frames
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.simulation.scene import Scene
+from spatialops.tree.state import integrate_kernel
+
+Key = tuple[int, int, int, int]  # pair, features of A and B, and which of several with the same ones
+HASTE = 1.1  # speeds within a step may exceed those at both of its ends by so much
+_MOVE = 3e-6  # m or rad: how far a state is moved to see how rows turn
+
+
+@dataclass(frozen=True, eq=False)
+class Contacts:
+    """Contacts at a state, one row each."""
+
+    keys: tuple[Key, ...]
+    ints: IntArray
+    floats: Array
+
+    @property
+    def gaps(self) -> Array:
+        """(m,), m."""
+        return self.floats[:, col.GAP]
+
+    @property
+    def links(self) -> IntArray:
+        """(m, 2), -1 for the world."""
+        return self.ints[:, [col.CONTACT_A, col.CONTACT_B]]
+
+    @property
+    def points(self) -> Array:
+        """(m, 3), m."""
+        return self.floats[:, col.POINT : col.POINT + 3]
+
+    @property
+    def frames(self) -> Array:
+        """(m, 3, 3): rows normal, tangent, tangent."""
+        return self.floats[:, col.NORMAL : col.NORMAL + 9].reshape(-1, 3, 3)
+
+    @property
+    def velocities(self) -> Array:
+        """(m, 3) along the frames, m/s."""
+        return self.floats[:, col.APPROACH : col.APPROACH + 3]
+
+    @property
+    def friction(self) -> Array:
+        """(m,)."""
+        return self.floats[:, col.MU]
+
+    @property
+    def restitution(self) -> Array:
+        """(m,)."""
+        return self.floats[:, col.RESTITUTION]
+
+    @property
+    def world_velocities(self) -> Array:
+        """(m, 3) of A against B in world axes, m/s."""
+        return np.asarray((self.velocities[:, None, :] @ self.frames)[:, 0])
+
+    def take(self, rows: Any) -> Contacts:
+        """Some of them."""
+        index = np.asarray(rows, dtype=np.int64)
+        return Contacts(tuple(self.keys[i] for i in index), self.ints[index], self.floats[index])
+
+    def with_impulses(self, impulses: Array) -> ContactSet:
+        """As people see them."""
+        floats = self.floats.copy()
+        floats[:, col.IMPULSE : col.IMPULSE + 3] = impulses
+        return ContactSet.from_tables(self.ints, floats)
+
+
+class Sight:
+    """Contacts of a scene at any state."""
+
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
+        n_geoms, n_pairs, room = len(scene.geoms), len(scene.pairs), int(scene.slots[-1])
+        self._places = np.zeros((n_geoms + 1, col.PLACE_COLUMNS))
+        self._places[-1, col.TURN : col.TURN + 9] = np.eye(3).ravel()
+        rows, ints = scratch_shapes(scene.geom_ints, scene.tables.lists)
+        self._rows, self._row_ints = np.zeros(rows), np.zeros(ints, dtype=np.int64)
+        self._solids = scene.tables.solids.copy()  # its last rows are written to
+        self._values = scene.pair_values.copy()
+        self._values[scene.pair_table.frictionless, col.PAIR_FRICTION] = 0.0
+        self._near = np.arange(n_pairs + 1, dtype=np.int64)
+        self._near[-1] = n_pairs
+        self._ints = np.zeros((room, col.CONTACT_INTS), dtype=np.int64)
+        self._floats = np.zeros((room, col.CONTACT_COLUMNS))
+        self._work = np.zeros((scene.model.nv, layout.WORK_COLUMNS))
+        self._moved = np.zeros(scene.model.nq)
+        widths = scene.geom_floats[:, col.GEOM_WIDTH]
+        flat = scene.geom_ints[:, col.GEOM_SHAPE] == col.HALF_SPACE
+        # Nothing gets through a half-space unseen: depth in it only grows.
+        self.widths = np.array([np.inf if flat[b] else min(widths[a], widths[b]) for a, b in scene.pairs]).reshape(-1)
+
+    def look(self, q: Array, v: Array, limit: float) -> Contacts:
+        """Contacts with gaps up to `limit`, with frames and velocities."""
+        self._place(q, v)
+        scene = self.scene
+        found = find_contacts(
+            scene.geom_ints,
+            scene.geom_floats,
+            self._solids,
+            scene.tables.lists,
+            scene.pairs,
+            self._values,
+            self._places,
+            self._near,
+            self._work,
+            limit,
+            0.0,
+            self._rows,
+            self._row_ints,
+            self._ints,
+            self._floats,
+        )
+        put_frames(self._ints, self._floats, found, self._work)
+        ints = self._ints[:found].copy()
+        return Contacts(_keys(ints), ints, self._floats[:found].copy())
+
+    def turning(self, q: Array, v: Array, contacts: Contacts, limit: float) -> Array:
+        """d/dt of the contacts' velocities where v stays as it is: (m, 3) along their frames, m/s^2.
+
+        By a central difference along v: curvature, rolling and moving features are all in it. It is the rate of the
+        normal velocity itself, and of the velocity at the point of contact, which may move over both bodies.
+        """
+        speed = float(np.abs(v).max(initial=0.0))
+        if not len(contacts.keys) or speed == 0.0:
+            return np.zeros((len(contacts.keys), 3))
+        step = _MOVE / max(speed, 1e-3)
+        ends = []
+        for sign in (1.0, -1.0):
+            integrate_kernel(self.scene.model.tree, q, v, sign * step, self._moved)
+            ends.append(matched(contacts, self.look(self._moved.copy(), v, limit)))
+        world = (ends[0][0] - ends[1][0]) / (2.0 * step)
+        rates = np.einsum("mij,mj->mi", contacts.frames, world)
+        rates[:, 0] = (ends[0][1] - ends[1][1]) / (2.0 * step)
+        return np.asarray(rates)
+
+    def far(self, q: Array, v: Array, skip: set[int]) -> tuple[Array, Array]:
+        """Gaps (m) of all pairs, infinite for those to `skip`, and the speeds (m/s) at which their points approach."""
+        self._place(q, v)
+        scene, gaps, speeds = self.scene, np.full(len(self.scene.pairs), np.inf), np.zeros(len(self.scene.pairs))
+        geoms, tables = scene.geom_floats, scene.tables
+        for p, (a, b) in enumerate(scene.pairs):
+            links = scene.geom_ints[a, col.GEOM_LINK], scene.geom_ints[b, col.GEOM_LINK]
+            speeds[p] = closing_speed(geoms, self._places, self._work, a, b, *links)
+            if p not in skip:
+                gaps[p] = pair_gap(
+                    scene.geom_ints,
+                    geoms,
+                    self._solids,
+                    tables.lists,
+                    self._places,
+                    a,
+                    b,
+                    self._rows,
+                    self._row_ints,
+                )
+        return gaps, speeds
+
+    def _place(self, q: Array, v: Array) -> None:
+        model = self.scene.model
+        poses_kernel(model.tree, model.links, q, self._work)
+        velocities_kernel(model.tree, model.links, v, self._work)
+        place_geoms(self.scene.geom_ints, self.scene.geom_floats, self._work, self._places)
+
+
+def matched(contacts: Contacts, other: Contacts) -> tuple[Array, Array]:
+    """World velocities (m, 3) and normal ones (m,) that the same contacts have at another state.
+
+    By their names; a contact whose features have changed is that of its pair whose point is the nearest.
+    """
+    index = {key: i for i, key in enumerate(other.keys)}
+    world, normal = other.world_velocities, other.velocities[:, 0]
+    rows = []
+    for i, key in enumerate(contacts.keys):
+        row = index.get(key, -1)
+        if row < 0:
+            row = nearest(contacts, i, other)
+        rows.append(row)
+    if min(rows) >= 0:
+        return world[rows], normal[rows]
+    own, own_normal = contacts.world_velocities, contacts.velocities[:, 0]
+    return (
+        np.array([world[r] if r >= 0 else own[i] for i, r in enumerate(rows)]),
+        np.array([normal[r] if r >= 0 else own_normal[i] for i, r in enumerate(rows)]),
+    )
+
+
+def nearest(contacts: Contacts, i: int, other: Contacts) -> int:
+    """The contact of the same pair whose point is the nearest; -1 where there is none."""
+    same = [j for j, key in enumerate(other.keys) if key[0] == contacts.keys[i][0]]
+    if not same:
+        return -1
+    apart = other.points[same] - contacts.points[i]
+    return same[int(np.argmin(np.einsum("ij,ij->i", apart, apart)))]
+
+
+def _keys(ints: IntArray) -> tuple[Key, ...]:
+    keys: list[Key] = []
+    seen: dict[tuple[int, int, int], int] = {}
+    for row in ints[:, [col.CONTACT_PAIR, col.CONTACT_FEATURE_A, col.CONTACT_FEATURE_B]].tolist():
+        name = (row[0], row[1], row[2])
+        seen[name] = seen.get(name, -1) + 1
+        keys.append((*name, seen[name]))
+    return tuple(keys)

@@ -1,0 +1,146 @@
+"""What a step from a state will have to solve, before its joint forces are chosen: for controllers that predict.
+
+The discrete law of a step is M(q_e) (v+ - v_free) = s tau + G^T p, with q_e where the integrator evaluates, v_free the
+velocity at the step's end without joint forces and contacts, and s its length. A controller that inverts it with the
+same q_e, G and s is exact, not only to first order in the step. Contacts that are met do not depend on tau.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops.collision import _layout as column
+from spatialops.contact.problem import ContactProblem
+from spatialops.dynamics.composite_body import mass_matrix
+from spatialops.dynamics.newton_euler import bias
+from spatialops.errors import ArgumentError, ContactError, SolverFailed
+from spatialops.simulation import _layout as at
+from spatialops.simulation.flow import add_convection
+from spatialops.simulation.simulator import Simulator, _capacity, _load, contact_problem
+from spatialops.simulation.step import advance
+from spatialops.tree.model import Model
+from spatialops.tree.state import State, checked_state, integrate, transport
+
+
+@dataclass(frozen=True, eq=False)
+class Ahead:
+    """A step that is about to be made.
+
+    Attributes
+    ----------
+    q : (nq,) array
+        Where the step evaluates its dynamics.
+    before, free : (nv,) arrays
+        Velocities at the step's start (after impacts there), and at its end under the joint forces that were given
+        (none, by default) without contacts, both with free bodies' axes as at `q`.
+    mass : (nv, nv) array
+        Mass matrix at `q`.
+    problem : ContactProblem or None
+        Contacts that the step meets; its `velocity` is `free`.
+    keys : (m, 3) int array
+        Identities of the contacts from step to step: pair of the scene, features of A and B.
+    """
+
+    model: Model
+    q: Array
+    before: Array
+    free: Array
+    mass: Array
+    problem: ContactProblem | None
+    keys: IntArray
+
+
+class Foresight:
+    """Looks one step ahead of a simulator.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        Of a scene without closures, with a one-evaluation integrator.
+
+    Raises
+    ------
+    ArgumentError
+        For closures, or "rk4".
+    """
+
+    def __init__(self, simulator: Simulator) -> None:
+        if not isinstance(simulator, Simulator):
+            raise ArgumentError(f"simulator: expected a Simulator, got {type(simulator).__name__}")
+        if simulator.integrator == "rk4":
+            raise ArgumentError("simulator: the steps of 'rk4' are not linear in the joint forces; take 'moreau'")
+        if len(simulator.scene.loops):
+            raise ArgumentError("simulator: looking ahead is for scenes without closures")
+        self.simulator, self.model, self.dt = simulator, simulator.scene.model, simulator.dt
+        self._tables = simulator._tables(_capacity(simulator.scene), (1, 1))
+
+    def look(self, state: State, tau: Any = None) -> Ahead:
+        """What a step from `state` under `tau` (default: none) meets.
+
+        Raises
+        ------
+        ArgumentError
+            For a state or forces that do not fit or are not finite.
+        ContactError, SolverFailed
+            If an impact at the step's start has no solution.
+        """
+        checked = checked_state(state, self.model)
+        forces = self.simulator._forces(tau)
+        problem = self._problem(checked, forces)
+        if problem is None:
+            q, before, free = self._flight(checked, forces)
+            none = np.zeros((0, 3), dtype=np.int64)
+            return Ahead(self.model, q, before, free, mass_matrix(self.model, q), None, none)
+        t, q = self._tables, problem.q
+        before = t.vectors[at.V_E, : self.model.nv].copy()
+        keys = t.ints[
+            : problem.n_contacts, [column.CONTACT_PAIR, column.CONTACT_FEATURE_A, column.CONTACT_FEATURE_B]
+        ].copy()
+        return Ahead(self.model, q, before, problem.velocity, mass_matrix(self.model, q), problem, keys)
+
+    def _problem(self, state: State, tau: Array) -> ContactProblem | None:
+        """The step's contact problem, after impacts at its start, which joint forces do not change."""
+        t = self._tables
+        _load(t, state, tau, 1)
+        t.control[at.EXTERNAL], t.control[at.LOOKED] = 1, 0
+        for _ in range(100):
+            code = advance(t)
+            if code == at.CONTACTS_FULL:
+                t = self._tables = self.simulator._grow(t)
+                t.control[at.EXTERNAL] = 1
+            elif code == at.DONE:
+                return None
+            elif code != at.SOLVE:
+                raise ContactError("the state is no longer finite within the step")
+            elif (problem := contact_problem(self.simulator.scene, t)).phase == "contact":
+                return problem
+            elif t.monitor[at.TIME] > state.time:
+                return None  # a flight that ends in an impact within the step
+            else:
+                self._impact(problem)
+        raise ContactError("impacts at the start of the step do not end")
+
+    def _impact(self, problem: ContactProblem) -> None:
+        law = self.simulator.law
+        if law is None:
+            self.simulator._solve(self._tables, True)
+            return
+        solution = law.solve(problem)
+        if not solution.solved:
+            raise SolverFailed(f"impact: {solution.detail}", problem, solution)
+        self._tables.impulses[: solution.impulses.size] = solution.impulses.ravel()
+
+    def _flight(self, state: State, tau: Array) -> tuple[Array, Array, Array]:
+        """Evaluation state and velocity at the end of a step without contacts."""
+        model, v = self.model, state.v.copy()
+        half = 0.5 * self.dt if self.simulator.integrator == "moreau" else 0.0
+        q = integrate(model, state.q, half * v)
+        transport(model.tree, state.q, q, v)
+        forces = tau - model.damping * v - bias(model, q, v)
+        dv = np.linalg.solve(mass_matrix(model, q), forces)
+        add_convection(model.tree, v, dv, 1.0)
+        return q, v, v + self.dt * dv

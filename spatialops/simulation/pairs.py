@@ -1,0 +1,120 @@
+"""What pairs of geoms have of their own: laws of friction and impact, torsional and rolling friction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, scalar
+from spatialops.errors import ShapeError
+
+if TYPE_CHECKING:
+    from spatialops.simulation.scene import Scene
+
+PAIR_LAWS = ("no-slip", "frictionless")
+RESTITUTIONS = ("poisson", "newton")
+Flags = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """What holds between two geoms instead of what their scene and simulator say.
+
+    Parameters
+    ----------
+    a, b : str
+        Names of the geoms, in any order.
+    law : {"no-slip", "frictionless"}, optional
+        "no-slip": the pair does not slip while it presses (mu = inf). "frictionless": mu = 0. Default: the simulator's
+        law with the coefficients of the geoms.
+    restitution : {"poisson", "newton"}, optional
+        What the coefficient of restitution means. Default: the simulator's.
+    torsion, rolling : float, optional
+        Coefficients of torsional and rolling friction, m. Default: the geometric mean of both geoms'.
+
+    Raises
+    ------
+    ShapeError
+        For an unknown law, or a coefficient that is negative or not finite.
+    """
+
+    a: str
+    b: str
+    law: str | None = None
+    restitution: str | None = None
+    torsion: float | None = None
+    rolling: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, known in (("law", PAIR_LAWS), ("restitution", RESTITUTIONS)):
+            if getattr(self, name) is not None and getattr(self, name) not in known:
+                raise ShapeError(f"pair: {name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}")
+        for name in ("torsion", "rolling"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, scalar(getattr(self, name), f"pair: {name}", low=0.0))
+
+    def to_data(self) -> dict[str, Any]:
+        """As plain data."""
+        return {item.name: getattr(self, item.name) for item in fields(self)}
+
+
+class PairTable(NamedTuple):
+    """One entry for each row of `Scene.pairs`."""
+
+    torsion: Array
+    rolling: Array
+    no_slip: Flags
+    frictionless: Flags
+    newton: Flags
+    poisson: Flags
+
+    @property
+    def special(self) -> bool:
+        """Whether some pair needs a law that the compiled loop does not have."""
+        return bool(self.torsion.any() or self.rolling.any() or self.no_slip.any() or self.frictionless.any())
+
+
+def checked_pairs(given: Any, names: Iterable[str]) -> tuple[Pair, ...]:
+    """`given` as pairs of known geoms, at most one for each two.
+
+    Raises
+    ------
+    ShapeError
+        For anything else.
+    """
+    if isinstance(given, Pair) or not isinstance(given, Iterable):
+        raise ShapeError(f"pair_laws: expected a sequence of Pair, got {type(given).__name__}")
+    checked, known, seen = tuple(given), set(names), set()
+    for pair in checked:
+        if not isinstance(pair, Pair):
+            raise ShapeError(f"pair_laws: expected Pair(...), got {pair!r}")
+        for name in (pair.a, pair.b):
+            if name not in known:
+                raise ShapeError(f"pair_laws: there is no geom {name!r}")
+        both = frozenset((pair.a, pair.b))
+        if both in seen or len(both) == 1:
+            raise ShapeError(f"pair_laws: {pair.a!r} and {pair.b!r} are given twice, or are the same")
+        seen.add(both)
+    return checked
+
+
+def pair_table(scene: Scene) -> PairTable:
+    """What `Scene.pair_laws` and the geoms' coefficients make of every pair that is looked at."""
+    n = len(scene.pairs)
+    table = PairTable(np.zeros(n), np.zeros(n), *(np.zeros(n, dtype=bool) for _ in range(4)))
+    for kind in ("torsion", "rolling"):
+        values = np.array([getattr(geom, kind) for geom in scene.geoms], dtype=np.float64)
+        getattr(table, kind)[:] = np.sqrt(values[scene.pairs[:, 0]] * values[scene.pairs[:, 1]])
+    rows = {frozenset(scene.pair_names(p)): p for p in range(n)} if scene.pair_laws else {}
+    for pair in scene.pair_laws:
+        row = rows.get(frozenset((pair.a, pair.b)))
+        if row is None:
+            raise ShapeError(f"pair_laws: {pair.a!r} and {pair.b!r} never touch: their pair is not looked at")
+        table.no_slip[row], table.frictionless[row] = pair.law == "no-slip", pair.law == "frictionless"
+        table.newton[row], table.poisson[row] = pair.restitution == "newton", pair.restitution == "poisson"
+        table.torsion[row] = table.torsion[row] if pair.torsion is None else pair.torsion
+        table.rolling[row] = table.rolling[row] if pair.rolling is None else pair.rolling
+    return table
