@@ -100,6 +100,19 @@ def test_load_robot(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.compiled
+def test_event_driven(capsys: pytest.CaptureFixture[str]) -> None:
+    records = event_driven.main(duration=1.5)
+    bounces = [event.time for event in records["bounce"].log]
+    fall = np.sqrt(2.0 / event_driven.GRAVITY)
+    np.testing.assert_allclose(np.diff(bounces)[:3], 2.0 * fall * 0.5 ** np.arange(1, 4), rtol=0.0, atol=1e-9)
+    assert bounces[-1] == pytest.approx(3.0 * fall, abs=1e-6)  # Zeno: fall (1 + e) / (1 - e)
+    assert [event.kind for event in records["roll"].log] == ["stick"]
+    assert records["roll"].log[0].time == pytest.approx(4.0 / (7.0 * 0.3 * event_driven.GRAVITY), abs=1e-8)
+    assert records["ladder"].log[0].contacts == (("top", "wall"),)
+    assert "ball on floor: open -> stick" in capsys.readouterr().out
+
+
+@pytest.mark.compiled
 def test_dual_arm_wheel_removal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = dual_arm_wheel_removal.main(duration=0.5, out=tmp_path)
     record, controller = result["record"], result["controller"]
@@ -128,13 +141,3 @@ def test_driver_handoff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     runs = driver_handoff.main(out=tmp_path)
     assert all(run.succeeded for run in runs)
     assert capsys.readouterr().out.count("handed over") == 2
-def test_event_driven(capsys: pytest.CaptureFixture[str]) -> None:
-    records = event_driven.main(duration=1.5)
-    bounces = [event.time for event in records["bounce"].log]
-    fall = np.sqrt(2.0 / event_driven.GRAVITY)
-    np.testing.assert_allclose(np.diff(bounces)[:3], 2.0 * fall * 0.5 ** np.arange(1, 4), rtol=0.0, atol=1e-9)
-    assert bounces[-1] == pytest.approx(3.0 * fall, abs=1e-6)  # Zeno: fall (1 + e) / (1 - e)
-    assert [event.kind for event in records["roll"].log] == ["stick"]
-    assert records["roll"].log[0].time == pytest.approx(4.0 / (7.0 * 0.3 * event_driven.GRAVITY), abs=1e-8)
-    assert records["ladder"].log[0].contacts == (("top", "wall"),)
-    assert "ball on floor: open -> stick" in capsys.readouterr().out
