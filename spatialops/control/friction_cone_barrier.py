@@ -129,7 +129,8 @@ class Barrier:
         return solution, center
 
     def _without_search(self, reduced: _Reduced) -> ForceSolution:
-        program, w = reduced.program, np.zeros(reduced.size)
+        program = reduced.program
+        w: Array = np.zeros(reduced.size)
         if reduced.size:
             w = -np.linalg.lstsq(reduced.H, reduced.g, rcond=1e-14)[0]
         if reduced.theta and not reduced.slack(w) > 0.0:

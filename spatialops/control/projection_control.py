@@ -163,8 +163,8 @@ def control_state(
     dynamics = ProjectedDynamics(mass_matrix(model, q), load, projection, held.drift(q, v))
     motions = [tracking.task.motion(model, state) for tracking in tasks]
     goals = [tracking.goal(time, motion, v) for tracking, motion in zip(tasks, motions, strict=True)]
-    wanted = np.concatenate([goal[0] for goal in goals]) if goals else np.zeros(0)
-    error = np.concatenate([goal[1] for goal in goals]) if goals else np.zeros(0)
+    wanted: Array = np.concatenate([goal[0] for goal in goals]) if goals else np.zeros(0)
+    error: Array = np.concatenate([goal[1] for goal in goals]) if goals else np.zeros(0)
     return ControlState(model, state, held, motors, dynamics, stack(motions, model.nv), wanted, error)
 
 
