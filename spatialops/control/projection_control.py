@@ -170,8 +170,7 @@ def control_state(
 
 def minimum_norm(E: Array, e: Array) -> Array:
     """The least u with E u = e ([A] 14), in the least-squares sense where there is none."""
-    result: Array = np.linalg.lstsq(E, e, rcond=_RANK)[0]
-    return result
+    return np.asarray(np.linalg.lstsq(E, e, rcond=_RANK)[0], dtype=np.float64)
 
 
 def regulation_force(at: ControlState, stiffness: Array, damping: Array) -> Array:
