@@ -160,7 +160,6 @@ def test_what_has_no_counterpart_is_listed(write):
         "springs of joints",
         "compensation of gravity",
         "fluid",
-        "explicit contact pairs: 1",
         "limit of a ball",
     ):
         assert words in told, words
