@@ -6,7 +6,9 @@ import click
 
 from spatialops.cli.group import Entry, LazyGroup
 
-PAPERS: dict[str, Entry] = {}
+PAPERS: dict[str, Entry] = {
+    "zapolsky": Entry("spatialops.cli.zapolsky:zapolsky", "Inverse dynamics with contact, on a trotting quadruped."),
+}
 
 
 @click.group(cls=LazyGroup, entries=PAPERS)
