@@ -62,8 +62,10 @@ class InverseProblem(ContactProblem):
         """L = G_u C^-T, so that the contacts' compliance is L L^T."""
         return Response(np.zeros((0, 0)), self.jacobian[:, self.others] @ self.factor.T)
 
-    def after(self, impulses: Array) -> Array:
+    def after(self, impulses: Array, moments: Array | None = None) -> Array:
         """Velocities (nv,) after impulses (3 m,): the given ones do not change."""
+        if moments is not None and np.any(moments):
+            raise ArgumentError("an inverse problem has no moments of contacts")
         v: Array = self.velocity.copy()
         v[self.others] += self.factor.T @ (self.response.L.T @ impulses)
         return v

@@ -1,4 +1,4 @@
-"""The quadruped between its waypoints ([Z] 7.6): one run of one controller on one terrain, and what is measured of it."""
+"""The quadruped between its waypoints ([Z] 7.6): one run of one controller on one terrain, and what it measures."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Run:
 def simulator(terrain: str, law: str, *, dt: float = 1e-3, robot: Quadruped | None = None, seed: int = 0) -> Simulator:
     """A quadruped on a terrain: "rigid-low", "rigid-high", "compliant-low", "compliant-high" or "bumps".
 
-    Contacts have no restitution and are all taken by the step's problem, as by the time stepping that [Z] simulates with.
+    Contacts have no restitution and are all taken by the step's problem, as by the time stepping of [Z].
     """
     robot = quadruped() if robot is None else robot
     ground, _, friction = terrain.partition("-")
@@ -216,7 +216,20 @@ def run(
         if state.q[2] < FALLEN * robot.state.q[2]:
             fault = f"fell at t = {state.time:.3f} s"
             break
-    table = np.array(rows).reshape(-1, 8)
-    columns = [np.ascontiguousarray(table[:, k]) for k in range(6)]
-    path, tau = table[:, 6:], np.array(taus).reshape(-1, robot.model.nv)
-    return Run(not fault, way.reached, state.time, dt, columns[0], columns[1], tau, *columns[2:], path, statuses, fault)
+    table, tau = np.array(rows).reshape(-1, 8), np.array(taus).reshape(-1, robot.model.nv)
+    return Run(
+        completed=not fault,
+        reached=way.reached,
+        seconds=state.time,
+        dt=dt,
+        position=table[:, 0],
+        rate=table[:, 1],
+        tau=tau,
+        predicted=table[:, 2],
+        measured=table[:, 3],
+        missed=table[:, 4],
+        times=table[:, 5],
+        path=table[:, 6:],
+        statuses=statuses,
+        fault=fault,
+    )

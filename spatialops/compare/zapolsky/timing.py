@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.contact.problem import ContactProblem
@@ -63,7 +63,7 @@ def timed(method: str, count: int, *, repeats: int = 30, seed: int = 0) -> dict[
     robot, rng = quadruped(), np.random.default_rng(seed)
     sim = Simulator(robot.scene(friction=1.0), impact_threshold=100.0)
     step = crowded(Foresight(sim).look(robot.state), count, rng)
-    rows, times, worst, warm = np.arange(6, 18), [], 0.0, None
+    rows, times, worst, warm = np.array(range(6, 18)), [], 0.0, None
     for _ in range(repeats + 1):
         wanted = _consistent(step, rows, 1e-3 * rng.normal(size=6))
         begun = perf_counter()
@@ -82,7 +82,7 @@ def timed(method: str, count: int, *, repeats: int = 30, seed: int = 0) -> dict[
     }
 
 
-def _consistent(step: Ahead, rows: Array, twist: Array) -> Array:
+def _consistent(step: Ahead, rows: IntArray, twist: Array) -> Array:
     """Velocities of the joints with which feet stand still while the base moves with `twist` (6,)."""
     assert step.problem is not None
     G = step.problem.jacobian
