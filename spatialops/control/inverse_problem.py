@@ -62,11 +62,19 @@ class InverseProblem(ContactProblem):
         """L = G_u C^-T, so that the contacts' compliance is L L^T."""
         return Response(np.zeros((0, 0)), self.jacobian[:, self.others] @ self.factor.T)
 
-    def after(self, impulses: Array) -> Array:
-        """Velocities (nv,) after impulses (3 m,): the given ones do not change."""
-        v: Array = self.velocity.copy()
-        v[self.others] += self.factor.T @ (self.response.L.T @ impulses)
-        return v
+    @cached_property
+    def spin_response(self) -> Array:
+        """The same of the contacts' spins."""
+        L: Array = self.spin_jacobian[:, self.others] @ self.factor.T
+        return L
+
+    def after(self, impulses: Array, moments: Array | None = None) -> Array:
+        """Velocities (nv,) after impulses (3 m,), and moments (m, 3): the given ones do not change."""
+        v, push = self.velocity.copy(), self.response.L.T @ impulses
+        if moments is not None:
+            push = push + self.spin_response.T @ moments.ravel()
+        v[self.others] += self.factor.T @ push
+        return np.asarray(v)
 
     def forces(self, ahead: Ahead, impulses: Array, dt: float) -> Array:
         """Joint forces (nv,) that make the motion so, zero where no velocity is given."""
