@@ -2,6 +2,7 @@
 
 from spatialops.models.dual_arm import DualArm, dual_arm
 from spatialops.models.grasp import Grasp, grasp
+from spatialops.models.gripping_arm import GrippingArm, gripping_arm
 from spatialops.models.impact_driver import ImpactDriver, impact_driver
 from spatialops.models.linkages import Linkage, bricard, four_bar, slider_crank
 from spatialops.models.pendulum import Pendulum, pendulum
@@ -13,6 +14,7 @@ from spatialops.models.wheel_on_hub import WheelOnHub, wheel_on_hub
 __all__ = [
     "DualArm",
     "Grasp",
+    "GrippingArm",
     "ImpactDriver",
     "Linkage",
     "Pendulum",
@@ -23,6 +25,7 @@ __all__ = [
     "dual_arm",
     "four_bar",
     "grasp",
+    "gripping_arm",
     "impact_driver",
     "pendulum",
     "quadruped",

@@ -6,7 +6,11 @@ import click
 
 from spatialops.cli.group import Entry, LazyGroup
 
-PAPERS: dict[str, Entry] = {}
+PAPERS: dict[str, Entry] = {
+    "aghili": Entry(
+        "spatialops.compare.aghili.command:command", "[A]: energy-optimal control under friction cones.", "qp"
+    ),
+}
 
 
 @click.group(cls=LazyGroup, entries=PAPERS)

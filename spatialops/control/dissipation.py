@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from spatialops.contact.laws.max_dissipation import MaxDissipation
-from spatialops.contact.laws.no_slip import NoSlip
+from spatialops.control.no_slip import PressedNoSlip
 from spatialops.control.predictive import Demand, Predictive
 from spatialops.errors import ArgumentError
 from spatialops.simulation.simulator import Simulator
@@ -77,4 +77,4 @@ class NoSlipDissipationControl(Predictive):
 
     def __init__(self, simulator: Simulator, demand: Demand, *, choice: str = "least-torque", **options: Any) -> None:
         super().__init__(simulator, demand, choice=choice, **options)
-        self.law = NoSlip()
+        self.law = PressedNoSlip()

@@ -51,8 +51,8 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: str, n_f: int = 8)
     for i in range(m):
         p, mu, at = impulses[i], problem.friction[i], slice(3 * i, 3 * i + 3)
         free = law == "dissipation"
-        slides = law == "coulomb" and np.hypot(u[i, 1], u[i, 2]) > still
-        if not free and (u[i, 0] > still or (slides and p[0] <= 0.0)):
+        slides = not free and np.hypot(u[i, 1], u[i, 2]) > still
+        if not free and (u[i, 0] > still or (slides and (p[0] <= 0.0 or law == "no-slip"))):
             continue  # open, or about to slide with no force to tell where: it stays without
         axes = (p / np.sqrt(p @ p))[:, None] if slides else np.eye(3)[:, : 3 if mu > 0.0 else 1]
         block = np.zeros((3 * m, axes.shape[1]))
@@ -116,7 +116,7 @@ def _null_space(problem: InverseProblem, room: Room, also: Array | None) -> Arra
 
 
 def _closest(p: Array, null: Array, room: Room, best: Array) -> Array:
-    """p + null y with y nearest to `best` where rows (p + null y) >= 0; a row that p just misses stays where p has it."""
+    """P + null y with y nearest to `best` where rows (p + null y) >= 0; a row that p just misses stays where p has it."""
     if not null.shape[1]:
         return p
     rows, slack = room.rows @ null, room.rows @ p

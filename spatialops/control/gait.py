@@ -60,12 +60,12 @@ class Gait:
 
     @property
     def stance_time(self) -> float:
-        """s that a foot stands in each period."""
+        """S that a foot stands in each period."""
         return self.period * self.duty
 
     @property
     def swing_time(self) -> float:
-        """s that a foot swings in each period."""
+        """S that a foot swings in each period."""
         return self.period * (1.0 - self.duty)
 
 

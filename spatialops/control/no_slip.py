@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from spatialops.contact.laws.no_slip import NoSlip
+from spatialops.contact.laws.solution import LawSolution
+from spatialops.contact.problem import ContactProblem
 from spatialops.control.predictive import Demand, Predictive
 from spatialops.simulation.simulator import Simulator
+
+
+@dataclass(frozen=True, kw_only=True)
+class PressedNoSlip(NoSlip):
+    """`NoSlip` whose friction needs a load: a contact that carries none does not hold its tangents either.
+
+    The law as printed admits tangential impulses without normal ones. In the inverse problem feet are tied to one moving
+    body, tangents of feet on level ground are all but dependent, and such impulses get as large as 1e6 times the weight.
+    """
+
+    def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
+        """Solve, letting go of contacts that hold without pressing until there is none."""
+        while True:
+            solution = super().solve(problem, warm_start)
+            p = solution.impulses
+            idle = (p[:, 0] + problem.offset <= 0.0) & (np.abs(p[:, 1:]).max(axis=1, initial=0.0) > 0.0)
+            if not (idle & (problem.friction > 0.0)).any():
+                return solution
+            problem = replace(problem, friction=np.where(idle, 0.0, problem.friction))
 
 
 class NoSlipControl(Predictive):
@@ -32,4 +56,4 @@ class NoSlipControl(Predictive):
         self, simulator: Simulator, demand: Demand, *, choice: str = "nearest", hold: str = "touching", **options: Any
     ) -> None:
         super().__init__(simulator, demand, choice=choice, **options)
-        self.law = NoSlip(hold=hold)
+        self.law = PressedNoSlip(hold=hold)

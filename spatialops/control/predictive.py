@@ -165,6 +165,7 @@ class Predictive:
             return wanted
         feet = np.isin(ahead.problem.links, np.asarray(self.standing(time))).any(axis=1)
         problem = inverse_problem(ahead, self.actuation.rows, wanted)
+        feet &= (problem.closing <= 0.0) | (problem.velocities[::3] < 0.0)  # a gap that stays open ties nothing
         mass = float(np.diag(ahead.mass)[problem.others].max(initial=0.0))
         limit = np.sqrt(mass) * _THROWN * self.dt
         return wanted + nearest_consistent(problem, feet, ahead.before, limit)

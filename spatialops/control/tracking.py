@@ -41,7 +41,7 @@ class Gains:
 PID_GAINS = Gains(position=10.0, velocity=0.1, integral=0.003)  # of the authors of [Z], for the quadruped
 
 
-class Tracking:
+class JointTracking:
     """Demanded accelerations that follow a reference: a + kp e + kv de + ki (integral of e).
 
     Parameters
@@ -117,7 +117,7 @@ class PID:
         actuation: Actuation | None = None,
         dt: float = 1e-3,
     ) -> None:
-        self.tracking = Tracking(model, _still(reference), gains=gains, actuation=actuation, dt=dt)
+        self.tracking = JointTracking(model, _still(reference), gains=gains, actuation=actuation, dt=dt)
         self.actuation, self._said = self.tracking.actuation, None
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:

@@ -68,7 +68,8 @@ class Trot:
 
     def standing(self, time: float) -> IntArray:
         """Links of the feet whose contacts the gait means to keep: those that stand, and those that come down, so that a
-        foot that meets the ground early is not driven into it."""
+        foot that meets the ground early is not driven into it.
+        """
         gait = self.gait
         kept: IntArray = self.legs.links[gait.standing(time) | (gait.swing(time) > 0.5)]
         return kept

@@ -97,7 +97,9 @@ class Foresight:
             return Ahead(self.model, q, before, free, mass_matrix(self.model, q), None, none)
         t, q = self._tables, problem.q
         before = t.vectors[at.V_E, : self.model.nv].copy()
-        keys = t.ints[: problem.n_contacts, [column.CONTACT_PAIR, column.CONTACT_FEATURE_A, column.CONTACT_FEATURE_B]].copy()
+        keys = t.ints[
+            : problem.n_contacts, [column.CONTACT_PAIR, column.CONTACT_FEATURE_A, column.CONTACT_FEATURE_B]
+        ].copy()
         return Ahead(self.model, q, before, problem.velocity, mass_matrix(self.model, q), problem, keys)
 
     def _problem(self, state: State, tau: Array) -> ContactProblem | None:

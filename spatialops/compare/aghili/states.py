@@ -40,7 +40,11 @@ def grips(robot: Quadruped, feet: Any, friction: Any, normals: Any = None) -> He
         robot.model,
         [
             HeldContact(
-                node=Node(robot.feet[foot]), friction=float(mu[i]), normal=n[i], radius=robot.foot_radius, name=robot.feet[foot]
+                node=Node(robot.feet[foot]),
+                friction=float(mu[i]),
+                normal=n[i],
+                radius=robot.foot_radius,
+                name=robot.feet[foot],
             )
             for i, foot in enumerate(feet)
         ],

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar
+from spatialops._arrays import Array, IntArray, scalar
 from spatialops.control.grasp_force import GraspForce
 from spatialops.control.impedance import Impedance
 from spatialops.control.manipulation import Manipulator, palms
@@ -167,11 +167,10 @@ class Run:
             raise ArgumentError(f"phase {phase!r} was not passed: {self.reason}")
         return found.begin, found.end
 
-    def rows(self, phase: str) -> Array:
+    def rows(self, phase: str) -> IntArray:
         """Indices of recorded rows within a phase that was passed."""
         begin, end = self.span(phase)
-        result: Array = np.flatnonzero((self.record.times >= begin) & (self.record.times <= end))
-        return result
+        return np.flatnonzero((self.record.times >= begin) & (self.record.times <= end))
 
     def slip(self, phase: str, sides: Sequence[str] = SIDES) -> float:
         """Largest move of the object in its hands within a phase that was passed, m."""
@@ -203,8 +202,12 @@ class _Motors:
         self._drag = task.robot.model.damping
         self._before: tuple[Array, Array] | None = None
         self.work = self.damping = 0.0
+        self.begins, self._contacts = False, None  # a stretch of the run begins: its first contacts are not known yet
 
     def __call__(self, time: float, state: State, contacts: Any) -> Array:
+        if self.begins and self._contacts is not None:
+            contacts = self._contacts
+        self.begins, self._contacts = False, contacts
         tau = self.controller(time, state, contacts)
         if self._noise:
             tau[: self._n] *= 1.0 + self._noise * self._rng.normal(size=self._n)
@@ -244,6 +247,7 @@ def run_task(
     begin, cpu = clock.perf_counter(), clock.process_time()
     with _PhaseBar(len(task.phases), progress) as bar:
         while not controller.finished and state.time < limit - 1e-9:
+            motors.begins = True
             try:
                 record = simulator.run(state, _CHUNK, controller=motors, record_every=record_every)
             except SpatialOpsError as failed:
@@ -264,7 +268,7 @@ def joined(records: Sequence[Record]) -> Record:
     if not records:
         raise ArgumentError("records: there is none")
     names = [item.name for item in fields(Record) if item.name not in ("scene", "metadata")]
-    each: dict[str, Array] = {}
+    each: dict[str, Any] = {}
     for name in names:
         drop = 0 if name in ("hits", "events") else 1  # a row at the beginning stands at the end of the record before
         parts = [getattr(record, name)[drop if i else 0 :] for i, record in enumerate(records)]
