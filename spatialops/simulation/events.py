@@ -25,7 +25,7 @@ from spatialops.contact.laws.viscous import Viscous
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation.event_drift import project
 from spatialops.simulation.event_impact import Impacts, Rules
-from spatialops.simulation.event_log import Event
+from spatialops.simulation.event_log import OPEN, Event, changed
 from spatialops.simulation.event_modes import Verdict, decide
 from spatialops.simulation.event_motion import REACH, LostContact, Mechanics, Motion
 from spatialops.simulation.event_passing import Passing
@@ -116,7 +116,7 @@ class Engine:
                     return
                 h *= 0.25
                 continue
-            if error > 1.0 and not rigid:
+            if error > 1.0:
                 h *= max(0.2, 0.9 * error**-0.2)
                 continue
             speeds = passing.speeds_at(later.q, later.v)
@@ -134,7 +134,10 @@ class Engine:
             self.h = grown if h < self.h or grown < self.h or end - self.time > h else self.h
         passed = [mark for mark, value in later.watched.items() if value < 0.0]
         if passed:
-            self._meet(start, later, h, passed)
+            try:
+                self._meet(start, later, h, passed)
+            except LostContact:  # somewhere within the step
+                self.h = 0.25 * h
         else:
             self._accept(later)
             self._turn(later.motion)
@@ -234,7 +237,7 @@ class Engine:
         stopping = [key for kind, key in due if kind == "stick" and key in self.modes]
         if stopping:
             self._stop(stopping, motion)
-        self._report(before, kinds)
+        self._report(before)
         again = self._moment(self.time, self.q, self.v)
         if any(value < -1e-9 for mark, value in again.watched.items() if mark[0] in ("separation", "slip")):
             self._settle()
@@ -263,7 +266,7 @@ class Engine:
         before, self._now = dict(self.modes), None
         for key in keys:
             self.modes.pop(key, None)
-        self._report(before, {"separation"})
+        self._report(before)
 
     def _decide(self, time: float, q: Array, v: Array, contacts: Contacts, modes: Modes | None = None) -> Verdict:
         self.decisions += 1
@@ -283,9 +286,7 @@ class Engine:
             if speed <= slow and not self._skids(contacts):
                 break
             self._collide(contacts, speed, before)
-            before = dict(self.modes)
-            if quiet:
-                quiet = False
+            before, quiet = dict(self.modes), False
         else:
             raise ContactError(f"impacts do not end at t = {self.time:.9g} s")
         closed = contacts.take(np.flatnonzero(contacts.velocities[:, 0] <= slow))
@@ -295,7 +296,7 @@ class Engine:
         self.mechanics.remember(closed)
         self.q, self.v = project(self.mechanics, self.q, self.v, self.modes)
         if not quiet:
-            self._report(before, set())
+            self._report(before)
 
     def _skids(self, contacts: Contacts) -> bool:
         """Whether contacts slide that the law without slip would stop."""
@@ -320,11 +321,11 @@ class Engine:
         now = []
         for key in contacts.keys:
             u = after.velocities[index[key]] if key in index else np.array([1.0, 0.0, 0.0])
-            now.append("open" if u[0] > slow else "stick" if np.hypot(u[1], u[2]) <= 1e-8 else "slip")
+            now.append(OPEN if u[0] > slow else "stick" if np.hypot(u[1], u[2]) <= 1e-8 else "slip")
         self.modes = {
             key: Mode(mode == "stick", np.zeros(3))
             for key, mode in zip(contacts.keys, now, strict=True)
-            if mode != "open"
+            if mode != OPEN
         }
         energies = (hit.before, hit.after)
         self.log.append(Event(self.time, "impact", names, was, tuple(now), speed, energies))
@@ -332,18 +333,12 @@ class Engine:
             (self.time, contacts, hit.impulses, [self.time, len(names), speed, *energies, hit.fraction])
         )
 
-    def _report(self, before: Modes, _kinds: set[str]) -> None:
+    def _report(self, before: Modes) -> None:
         """Write down which contacts have changed without an impact."""
-        changes: dict[str, list[tuple[tuple[str, str], str, str]]] = {}
-        for key in dict.fromkeys([*before, *self.modes]):
-            was, now = _name(before.get(key)), _name(self.modes.get(key))
-            kind = {"open": "separation", "slip": "slip", "stick": "stick"}[now]
-            if was != now and was != "open":
-                changes.setdefault(kind, []).append((self.scene.pair_names(key[0]), was, now))
-        for kind, items in changes.items():
-            names, was_all, now_all = zip(*items)
-            self.log.append(Event(self.time, kind, names, was_all, now_all))
+        keys = dict.fromkeys([*before, *self.modes])
+        changes = [(self.scene.pair_names(k[0]), _name(before.get(k)), _name(self.modes.get(k))) for k in keys]
+        self.log += changed(self.time, changes)
 
 
 def _name(mode: Mode | None) -> str:
-    return "open" if mode is None else "stick" if mode.sticks else "slip"
+    return OPEN if mode is None else "stick" if mode.sticks else "slip"
