@@ -82,7 +82,8 @@ def changed(time: float, changes: Iterable[tuple[tuple[str, str], str, str]]) ->
     for names, before, after in changes:
         if before not in (after, OPEN):
             groups.setdefault("separation" if after == OPEN else after, []).append((names, before, after))
-    return [Event(time, kind, *map(tuple, zip(*group))) for kind, group in groups.items()]
+    columns = {kind: tuple(zip(*group)) for kind, group in groups.items()}
+    return [Event(time, kind, names, before, after) for kind, (names, before, after) in columns.items()]
 
 
 def _summary(modes: tuple[str, ...]) -> str:
