@@ -27,7 +27,7 @@ from spatialops.simulation.event_drift import project
 from spatialops.simulation.event_impact import Impacts, Rules
 from spatialops.simulation.event_log import OPEN, Event, changed
 from spatialops.simulation.event_modes import Verdict, decide
-from spatialops.simulation.event_motion import REACH, LostContact, Mechanics, Motion
+from spatialops.simulation.event_motion import REACH, LostContact, Mechanics, Motion, NotFinite
 from spatialops.simulation.event_passing import Passing
 from spatialops.simulation.event_runge_kutta import RungeKutta
 from spatialops.simulation.event_sight import Contacts, Key, Sight
@@ -84,6 +84,7 @@ class Engine:
         self.h = self.dt
         self._instant, self._here = state.time, 0
         self._now: Moment | None = None
+        self.mechanics.choose(self.q)
 
     def advance(self, end: float) -> None:
         """Go on to a time."""
@@ -144,7 +145,10 @@ class Engine:
 
     def _reach(self, start: Moment, h: float) -> tuple[Moment, float]:
         """The moment a step of h later, and the error of the step over the tolerance."""
-        step = self.rule.step(self._acceleration, start.time, start.q, start.v, h)
+        try:
+            step = self.rule.step(self._acceleration, start.time, start.q, start.v, h)
+        except NotFinite:
+            return start, 1e10
         if not (np.isfinite(step.q).all() and np.isfinite(step.v).all() and np.isfinite(step.error)):
             return start, 1e10
         if step.error > 1.0:
@@ -172,6 +176,7 @@ class Engine:
         self.time, self.q, self.v = moment.time, moment.q, moment.v
         self._now = moment
         self.mechanics.remember(moment.motion.contacts)
+        self.mechanics.choose(moment.q)
         self.steps += 1
         self.residual = max(self.residual, moment.motion.residual)
 
