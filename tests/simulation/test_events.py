@@ -339,7 +339,7 @@ def test_a_loop_stays_closed_and_keeps_its_energy():
 
 @pytest.mark.compiled
 def test_a_closed_mechanism_falls_on_its_feet():
-    # A planar loop with two redundant rows under a free body: rank must not change in trial states, which are open a bit.
+    # A planar loop with two redundant rows under a free body: trial states, which are a bit open, must not lock it.
     builder = so.TreeBuilder(gravity=(0.0, 0.0, -G))
     builder.add_body("base", joint=so.Joint("free"), inertia=so.Inertia.sphere(R, mass=1.0))
     thin = so.Inertia.sphere(0.05, mass=0.3)
