@@ -1,12 +1,12 @@
 """The demand nearest to one that contacts cannot follow ([Z] 4.5, 46-51).
 
 Contacts that press and do not slip tie the motors' velocities: their rows want u + J d + L x = 0, where d is the change
-of the demand, J how the rows answer it, and x = L^T p what forces can add. What forces can reach drops out by projecting
-on the complement Q of L's range, and the smallest d follows from Q^T (u + J d) = 0.
+of the demand, J how the rows answer it, and x = L^T p what forces can add. What forces can reach drops out by
+projecting on the complement Q of L's range, and the smallest d follows from Q^T (u + J d) = 0.
 
-That leaves the change of the other velocities free: a foot that meets the ground early would throw the robot up rather
-than stop. Where x differs from what keeps the other velocities by more than a limit, both share the change: the smallest
-|d|^2 + w^2 |x - x_0|^2, in which they count as velocities and energy.
+That leaves the change of the other velocities free: a foot that meets the ground early would throw the robot up
+rather than stop. Where x differs from what keeps the other velocities by more than a limit, both share the change: the
+smallest |d|^2 + w^2 |x - x_0|^2, in which they count as velocities and energy.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ def _null_space(problem: InverseProblem, room: Room, also: Array | None) -> Arra
 
 
 def _closest(p: Array, null: Array, room: Room, best: Array) -> Array:
-    """P + null y with y nearest to `best` where rows (p + null y) >= 0; a row that p just misses stays where p has it."""
+    """Impulses p + null y, y nearest to `best`, with rows (p + null y) >= 0, or as little below as p has them."""
     if not null.shape[1]:
         return p
     rows, slack = room.rows @ null, room.rows @ p

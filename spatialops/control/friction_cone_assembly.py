@@ -90,13 +90,13 @@ class Assembly:
         """Tasks as equalities, posture as well as it can be met beside them."""
         E, e = self.at.task_equation
         if self.posture is not None:
-            rows, right = self._posture_equalities(E, e)
+            rows, right = self._posture_equalities(E, e, self.posture + self.at.load)
             E, e = np.vstack([E, rows]), np.concatenate([e, right])
         return self.program(*self.power(), self.wide(E), e)
 
-    def _posture_equalities(self, E: Array, e: Array) -> tuple[Array, Array]:
+    def _posture_equalities(self, E: Array, e: Array, wanted: Array) -> tuple[Array, Array]:
         """V^T Z^T u = s: the least |G u - wanted| among all u with E u = e."""
-        G, wanted = self.at.drive, self.posture + self.at.load
+        G = self.at.drive
         left, values, right, _ = (
             scipy.linalg.lapack.dgesdd(E) if len(E) else (np.eye(0), np.zeros(0), np.eye(self.p), 0)
         )

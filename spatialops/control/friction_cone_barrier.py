@@ -129,9 +129,10 @@ class Barrier:
         return solution, center
 
     def _without_search(self, reduced: _Reduced) -> ForceSolution:
-        program, w = reduced.program, np.zeros(reduced.size)
+        program = reduced.program
+        w: Array = np.zeros(reduced.size)
         if reduced.size:
-            w = -np.linalg.lstsq(reduced.H, reduced.g, rcond=1e-14)[0]
+            w = np.asarray(-np.linalg.lstsq(reduced.H, reduced.g, rcond=1e-14)[0], dtype=np.float64)
         if reduced.theta and not reduced.slack(w) > 0.0:
             margins = program.margins(reduced.lift(w))
             conflict = tuple(name for name, margin in zip(program.names, margins, strict=True) if margin <= 0.0)

@@ -58,7 +58,7 @@ class ForceProgram:
         shapes = {"H": (n, n), "g": (n,), "E": (r, n), "e": (r,), "D": (m, n), "d": (m,), "K": (3 * c, n)}
         for name, shape in {**shapes, "k": (3 * c,), "mu": (c,)}.items():
             object.__setattr__(self, name, array(getattr(self, name), shape, name))
-        if not np.isfinite(sum(float(np.abs(getattr(self, name)).sum()) for name in shapes)):
+        if not np.isfinite(sum(float(getattr(self, name).sum()) for name in shapes)):
             raise ArgumentError("a force program holds NaN or infinity")
         if c and not (np.isfinite(self.k).all() and self.mu.min() > 0.0 and np.isfinite(self.mu).all()):
             raise ArgumentError("mu: expected positive coefficients of friction, and finite forces k")

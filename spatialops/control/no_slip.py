@@ -18,8 +18,8 @@ from spatialops.simulation.simulator import Simulator
 class PressedNoSlip(NoSlip):
     """`NoSlip` whose friction needs a load: a contact that carries none does not hold its tangents either.
 
-    The law as printed admits tangential impulses without normal ones. In the inverse problem feet are tied to one moving
-    body, tangents of feet on level ground are all but dependent, and such impulses get as large as 1e6 times the weight.
+    The law as printed admits tangential impulses without normal ones. In the inverse problem feet are tied to one
+    moving body, tangents of feet on level ground are all but dependent, and such impulses get 1e6 times the weight.
     """
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:

@@ -163,15 +163,14 @@ def control_state(
     dynamics = ProjectedDynamics(mass_matrix(model, q), load, projection, held.drift(q, v))
     motions = [tracking.task.motion(model, state) for tracking in tasks]
     goals = [tracking.goal(time, motion, v) for tracking, motion in zip(tasks, motions, strict=True)]
-    wanted = np.concatenate([goal[0] for goal in goals]) if goals else np.zeros(0)
-    error = np.concatenate([goal[1] for goal in goals]) if goals else np.zeros(0)
+    wanted: Array = np.concatenate([goal[0] for goal in goals]) if goals else np.zeros(0)
+    error: Array = np.concatenate([goal[1] for goal in goals]) if goals else np.zeros(0)
     return ControlState(model, state, held, motors, dynamics, stack(motions, model.nv), wanted, error)
 
 
 def minimum_norm(E: Array, e: Array) -> Array:
     """The least u with E u = e ([A] 14), in the least-squares sense where there is none."""
-    result: Array = np.linalg.lstsq(E, e, rcond=_RANK)[0]
-    return result
+    return np.asarray(np.linalg.lstsq(E, e, rcond=_RANK)[0], dtype=np.float64)
 
 
 def regulation_force(at: ControlState, stiffness: Array, damping: Array) -> Array:

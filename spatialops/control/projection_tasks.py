@@ -31,7 +31,9 @@ class Motion(NamedTuple):
 class Task(Protocol):
     """Coordinates of a mechanism."""
 
-    size: int
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
 
     def motion(self, model: Model, state: State) -> Motion:
         """The coordinates at a state."""

@@ -85,7 +85,7 @@ def lifting(duration: float = 1.0, dt: float = 1e-3) -> dict[str, Any]:
         "exact cone QCQP": FrictionConeController(model, tasks, motors, contacts=held, posture=rest),
     }
     pair = {"friction": FRICTION, "restitution": 0.0}
-    geoms = [Geom(str(node.body), node.body, Sphere(PALM), position=node.position, **pair) for node in _PALMS]
+    geoms = [Geom(str(node.body), str(node.body), Sphere(PALM), position=node.position, **pair) for node in _PALMS]
     scene = Scene(model, [*geoms, Geom("box", "box", Box(tuple(edges)), **pair)], state=start)
     result = {}
     for name, controller in controllers.items():

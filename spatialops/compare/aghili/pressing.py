@@ -56,8 +56,8 @@ def _table(model: Model, state: State, friction: float) -> Scene:
     height = float(node_positions(model, state.q, [TIP])[0, 2]) - RADIUS
     pair = {"friction": friction, "restitution": 0.0}
     geoms = [
-        Geom("tip", TIP.body, Sphere(RADIUS), position=TIP.position, **pair),
-        Geom("table", "world", HalfSpace((0.0, 0.0, 1.0), height), **pair),
+        Geom("tip", str(TIP.body), Sphere(RADIUS), position=TIP.position, **pair),
+        Geom("table", "world", HalfSpace((0.0, 0.0, 1.0)), position=(0.0, 0.0, height), **pair),
     ]
     return Scene(model, geoms, state=state)
 

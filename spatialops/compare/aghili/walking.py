@@ -218,7 +218,9 @@ def switching(duration: float = 60.0, friction: float = 0.6, seed: int = 0, dt: 
     Feet that it may not use stay on the ground, without load if it can be; sets of four come every other time.
     """
     robot, rng = quadruped(), np.random.default_rng(seed)
-    sets, ends, time = [], [], 0.0
+    sets: list[HeldContacts] = []
+    ends: list[float] = []
+    time = 0.0
     while time < duration + 1.0:
         count = 4 if len(sets) % 2 == 0 else int(rng.integers(2, 4))
         sets.append(grips(robot, np.sort(rng.choice(4, size=count, replace=False)), friction))
