@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spatialops.control.friction_cone_conic import Conic
     from spatialops.control.friction_cone_problem import ForceProgram, ForceSolution
     from spatialops.control.gait import Gait
-    from spatialops.control.inverse_problem import InverseProblem, inverse_problem
+    from spatialops.control.inverse_problem import InverseProblem
     from spatialops.control.legs import Legs
     from spatialops.control.motors import Motors
     from spatialops.control.no_slip import NoSlipControl
@@ -68,7 +68,6 @@ _LAZY: dict[str, str] = {
     "Trot": "spatialops.control.trot",
     "Waypoints": "spatialops.control.waypoints",
     "WholeBodyController": "spatialops.control.whole_body",
-    "inverse_problem": "spatialops.control.inverse_problem",
     "nearest_consistent": "spatialops.control.consistency",
 }
 
@@ -119,6 +118,5 @@ __all__ = [
     "Trot",
     "Waypoints",
     "WholeBodyController",
-    "inverse_problem",
     "nearest_consistent",
 ]
