@@ -7,17 +7,18 @@ import os
 import tempfile
 from functools import cache
 from importlib import import_module
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, IntArray, scalar
 from spatialops._arrays import array as checked
 from spatialops._files import load_arrays, save_arrays
 from spatialops.collision.shapes import ConvexHull, Mesh
-from spatialops.errors import AssetError, MissingLibraryError
+from spatialops.errors import AssetError, MissingLibraryError, ShapeError
 
 
 def load_mesh(path: str | os.PathLike[str], scale: Any = 1.0) -> Mesh:
@@ -27,12 +28,15 @@ def load_mesh(path: str | os.PathLike[str], scale: Any = 1.0) -> Mesh:
     ----------
     path : path-like
     scale : float or (3,) array_like
-        Metres a unit of the file, along its axes. A mirrored mesh keeps its normals outside.
+        Metres a unit of the file, along its axes; a COLLADA file says its unit itself, and is scaled beyond that. A
+        mirrored mesh keeps its normals outside.
 
     Raises
     ------
     AssetError
         If the file is missing or holds no triangles.
+    MissingLibraryError
+        For a COLLADA file (.dae) without pycollada.
     """
     factors = checked(np.broadcast_to(np.asarray(scale, dtype=np.float64), (3,)), (3,), "scale", finite=True)
     vertices, faces = _read(str(Path(path).absolute()), _content_hash(path))
@@ -66,20 +70,37 @@ def convex_parts(
     ------
     MissingLibraryError
         If neither coacd nor vhacdx is installed.
+    ShapeError
+        If no part has a volume.
     """
     tool = next((name for name in ("coacd", "vhacdx") if find_spec(name)), "none")
-    key = hashlib.sha256(mesh.vertices.tobytes() + mesh.faces.tobytes() + f"{tool} {threshold!r}".encode()).hexdigest()
+    threshold = scalar(threshold, "threshold", low=0.0, strict=True)
+    release = version(tool) if tool != "none" else ""  # another release may cut another way
+    settings = f"{tool} {release} {threshold!r}".encode()
+    key = hashlib.sha256(mesh.vertices.tobytes() + mesh.faces.tobytes() + settings).hexdigest()
     place = Path(cache_dir) if cache_dir else _cache_folder()
     file = place / f"parts-{key[:32]}.npz"
     if file.exists():
         arrays = load_arrays(file, "convex parts")
         return [ConvexHull(arrays[f"part{i}"]) for i in range(len(arrays))]
     if tool == "none":
-        raise MissingLibraryError("convex parts: install coacd or vhacdx, or take the hull of the whole: ConvexHull")
-    parts = [ConvexHull(points) for points in _decompose(tool, mesh, threshold)]
+        raise MissingLibraryError(
+            "convex parts: install spatialops[decompose], or take the hull of the whole: ConvexHull"
+        )
+    parts = [hull for points in _decompose(tool, mesh, threshold) if (hull := _solid(points)) is not None]
+    if not parts:
+        raise ShapeError(f"convex parts: {tool} finds none that has a volume; is the mesh closed?")
     place.mkdir(parents=True, exist_ok=True)
     save_arrays(file, {f"part{i}": part.vertices for i, part in enumerate(parts)})
     return parts
+
+
+def _solid(points: Array) -> ConvexHull | None:
+    """The hull of a part; None for one without a volume, as V-HACD leaves some."""
+    try:
+        return ConvexHull(points)
+    except ShapeError:
+        return None
 
 
 def _decompose(tool: str, mesh: Mesh, threshold: float) -> list[Array]:
@@ -97,9 +118,14 @@ def _read(path: str, content: str) -> tuple[Array, IntArray]:
     """Vertices and faces of a file; `content` is its hash, so that a changed file is read again."""
     import trimesh
 
+    collada = Path(path).suffix.lower() == ".dae"
+    if collada and not find_spec("collada"):
+        raise MissingLibraryError(f"{path}: COLLADA files need pycollada: install spatialops[dae]")
     try:
         found: Any = trimesh.load(path, force="mesh", process=False)
         vertices, faces = np.array(found.vertices, dtype=np.float64), np.array(found.faces, dtype=np.int64)
+        if collada:  # trimesh leaves lengths in the file's unit
+            vertices *= import_module("collada").Collada(path).assetInfo.unitmeter or 1.0
     except Exception as error:  # trimesh raises whatever its readers do
         raise AssetError(f"{path}: not a readable mesh: {type(error).__name__}: {error}") from error
     if not len(faces):

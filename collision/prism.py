@@ -47,7 +47,7 @@ from spatialops.collision.supports import support
 from spatialops.collision.triangles import TRIANGLE_INTS
 
 UPRIGHT = 1.0 - 1e-4  # cosine: normals that lean by less than 0.8 degrees are the triangle's
-LEAN = 1e-3
+LEAN = 1e-3  # rad; edges between triangles that lean by less are flat: both reach that much over them
 
 
 @inlined
@@ -113,8 +113,15 @@ def triangle_points(
     if separation(geom_ints, geoms, solids, places, a, prism, limit, rows, ints) > limit:
         return 0
     n, axis, foot = vec3(solids, geom_ints[b, GEOM_FACES] + f, 0), vec3(rows, 4, AXIS), vec3(rows, 4, MIDDLE)
-    if dot(axis, n) < UPRIGHT and sticks_out(geom_ints, geoms, solids, lists, a, b, f, axis, foot):
+    upright = dot(axis, n) >= UPRIGHT
+    if upright:
+        count = face_contacts(geom_ints, geoms, solids, lists, places, a, b, f, n, limit, rows, ints)
+        if count > 0:
+            return count  # else a ball over an edge that sticks out so little that it stands upright on both sides
+    if sticks_out(geom_ints, geoms, solids, lists, a, b, f, axis, foot):
         return convex_points(geom_ints, geoms, solids, lists, places, a, prism, limit, rows, ints)
+    if upright:
+        return 0
     return face_contacts(geom_ints, geoms, solids, lists, places, a, b, f, n, limit, rows, ints)
 
 
@@ -156,7 +163,7 @@ def face_contacts(
     if (
         gap <= limit
         and gap < lowest - CLEARLY * size
-        and is_over(geom_ints, solids, lists, b, f, n, point, 1e-9 * size)
+        and is_over(geom_ints, solids, lists, b, f, n, point, 2.0 * LEAN * size)
     ):
         put3(found, kept, AT_POINT, plus(origin, plus_scaled(point, -0.5 * gap, n)))
         put3(found, kept, AT_NORMAL, n)

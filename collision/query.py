@@ -114,9 +114,9 @@ class ShapePair:
     ) -> Points:
         """Contact points with gaps up to `limit` (m)."""
         if self._other is not None:
-            found = self._asked(position, rotation, position_b, rotation_b)
+            nearest = self._asked(position, rotation, position_b, rotation_b)
             self._place(position, rotation, position_b, rotation_b)
-            return self._points_about(found, limit)
+            return self._points_about(nearest, limit)
         if not isinstance(self.shapes[1], FIXED):
             self._place(position, rotation, position_b, rotation_b)
             return self._points(limit)

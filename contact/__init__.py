@@ -1,10 +1,12 @@
 """Contact problems: complementarity problems, cone problems, formulations and solvers."""
 
+from spatialops.contact.certificate import Certificate, certify
 from spatialops.contact.cone.convex import ConvexCone, ConvexSolution
 from spatialops.contact.cone.ladder import ConeLadder, ConeSolver
 from spatialops.contact.cone.problem import ConeProblem, ConeSolution
 from spatialops.contact.cone.residual import Residuals
 from spatialops.contact.cone.solvers import ConeGaussSeidel, ConeInteriorPoint, ConeNewton
+from spatialops.contact.fclib import load_fclib, load_fclib_solution, save_fclib
 from spatialops.contact.formulations import FORMULATIONS, Formulation, check_formulation
 from spatialops.contact.formulations.mc import MinimalCoordinates
 from spatialops.contact.formulations.nmc import NonMinimalCoordinates
@@ -12,6 +14,7 @@ from spatialops.contact.formulations.nmc_os import NonMinimalOperationalSpace
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.formulations.rmc import ReducedMinimalCoordinates
 from spatialops.contact.formulations.trinkle import Trinkle
+from spatialops.contact.indeterminacy import Indeterminacy, indeterminacy
 from spatialops.contact.laws import LAWS, check_law
 from spatialops.contact.laws.compliant import Compliant
 from spatialops.contact.laws.cone import Cone
@@ -35,12 +38,14 @@ from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.lcp.projected_gauss_seidel import ProjectedGaussSeidel
 from spatialops.contact.lcp.status import Status
-from spatialops.contact.problem import ContactProblem, ContactSolution, Indeterminacy, indeterminacy
+from spatialops.contact.problem import ContactProblem, ContactSolution
 from spatialops.contact.solve import solve
 
 __all__ = [
     "ContactProblem",
     "ContactSolution",
+    "Certificate",
+    "certify",
     "Indeterminacy",
     "indeterminacy",
     "MixedLCP",
@@ -77,6 +82,9 @@ __all__ = [
     "ConvexCone",
     "ConvexSolution",
     "Residuals",
+    "load_fclib",
+    "load_fclib_solution",
+    "save_fclib",
     "LAWS",
     "check_law",
     "Law",

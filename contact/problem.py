@@ -313,48 +313,6 @@ class ContactSolution:
     moments: Array | None = field(default=None, kw_only=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Indeterminacy:
-    """What the rows leave undetermined: impulses that change no velocity.
-
-    Attributes
-    ----------
-    rank : int
-        Of the compliance of all rows: closures and contacts.
-    loop_rank : int
-        Of the closures alone.
-    null_space : (n_b + 3 m, k) array
-        Orthonormal combinations of impulses that move nothing, k = n_b + 3 m - rank.
-    """
-
-    rank: int
-    loop_rank: int
-    null_space: Array
-
-    @property
-    def unique(self) -> bool:
-        """Whether impulses follow from velocities."""
-        return self.null_space.shape[1] == 0
-
-    def __str__(self) -> str:
-        rows = len(self.null_space)
-        if self.unique:
-            return f"impulses are determined: {rows} rows of full rank"
-        return f"impulses are indeterminate: {rows} rows of rank {self.rank}, {rows - self.rank} combinations are free"
-
-
-def indeterminacy(problem: ContactProblem, tolerance: float = 1e-9) -> Indeterminacy:
-    """Rank and null space of the compliance of a problem's rows, by singular values of L relative to the largest."""
-    L, n_b = problem.response.L, problem.n_loop_rows
-    if not len(L):
-        return Indeterminacy(0, 0, np.zeros((0, 0)))
-    left, values, _ = np.linalg.svd(L)
-    rank = int((values > tolerance * values[0]).sum())
-    loops = np.linalg.svd(L[:n_b], compute_uv=False) if n_b else np.zeros(0)
-    loop_rank = int((loops > tolerance * values[0]).sum())
-    return Indeterminacy(rank, loop_rank, left[:, rank:])
-
-
 def polyhedral_impulses(solution: LCPSolution, start: int, m: int, facets: Array, scale: float) -> Array:
     """Impulses (m, 3) along the frames from the rows F_n, beta_1 .. beta_nf of each contact, from row `start` on."""
     width = len(facets) + 1

@@ -89,7 +89,8 @@ class DualArm:
     ) -> Scene:
         """The robot on a floor and a stand, its parts as spheres and capsules, and `extra` geoms.
 
-        Spheres are fingertips, palms, elbows and head; capsules fingers, upper arms and forearms. `friction` and `restitution` are those of the robot and the floor; `options` go to `Scene`.
+        Spheres are fingertips, palms, elbows and head; capsules fingers, upper arms and forearms. `friction` and
+        `restitution` are those of the robot and the floor; `options` go to `Scene`.
         """
         pair = {"friction": friction, "restitution": restitution}
         geoms = [Geom(name, name, Sphere(TIP_RADIUS), **pair) for name in self.tips]

@@ -24,6 +24,7 @@ from spatialops.contact.formulations.polyhedron import used_rows
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.pivoting import pivot
+from spatialops.contact.laws.quadratic import solve_program
 from spatialops.contact.laws.solution import (
     TOLERANCE,
     LawSolution,
@@ -33,6 +34,7 @@ from spatialops.contact.laws.solution import (
     unit_compliance,
     without_moments,
 )
+from spatialops.contact.lcp.convex_qp import ConvexQP
 from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
@@ -83,7 +85,7 @@ class MaxDissipation:
     shortest : bool
         Whether the second stage is run at all; without, impulses are those that the solver happens to meet.
     solver : str or Solver
-        Of the optimality conditions, as `contact.solve` takes.
+        Of the optimality conditions, as `contact.solve` takes; "qp", or a `ConvexQP`, solves the program itself.
     tolerance : float
         Largest accepted residual, of the optimality conditions.
 
@@ -114,8 +116,11 @@ class MaxDissipation:
         held = Elimination(L[:n_b], u[:n_b])
         program, D = _program(problem, *held.reduce(L[n_b:], u[n_b:]), s, self.n_f)
         conditions = _optimality(program, self.regularization)
-        found = solve(conditions, self.solver)
-        k = program.c.size
+        k, solver = program.c.size, ConvexQP() if isinstance(self.solver, str) and self.solver == "qp" else self.solver
+        if isinstance(solver, ConvexQP) and k:
+            found = solve_program(conditions, k, solver)
+        else:
+            found = solve(conditions, solver)
         z = np.maximum(found.z[:k], 0.0)
         iterations = found.iterations
         residual = conditions.residual(np.concatenate([z, found.z[k:]]))

@@ -19,6 +19,8 @@ from spatialops.cli.output import print_json
 def solve(file: Path, formulation: str, solver: str, n_f: int, as_json: bool) -> None:
     """Solve a problem that was saved (ContactProblem.save, MixedLCP.save), with any formulation and solver.
 
+    A file.hdf5 is a friction problem in the layout of FCLIB; its solvers are those of cone problems.
+
     Exits with status 1 where it is not solved.
     """
     from spatialops.compare.stored import solve_file

@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from spatialops._files import load_arrays
+from spatialops.contact.cone.problem import ConeProblem
+from spatialops.contact.fclib import SUFFIXES, load_fclib
 from spatialops.contact.formulations import check_formulation
+from spatialops.contact.indeterminacy import indeterminacy
 from spatialops.contact.lcp.problem import MixedLCP
-from spatialops.contact.problem import ContactProblem, indeterminacy
+from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
 
 
 def solve_file(path: str | os.PathLike[str], formulation: str, solver: str, n_f: int) -> dict[str, Any]:
-    """Solve what `ContactProblem.save` or `MixedLCP.save` wrote; returns a summary in plain numbers.
+    """Solve what `ContactProblem.save`, `MixedLCP.save` or `save_fclib` wrote; returns a summary in plain numbers.
 
     Raises
     ------
     AssetError
-        If the file holds neither.
+        If the file holds none of these.
     ArgumentError
         For an unknown formulation or solver.
     """
+    if Path(path).suffix.lower() in SUFFIXES:
+        return _cone_summary(load_fclib(path), solver)
     if "A" in load_arrays(path, "problem"):
         lcp = MixedLCP.load(path)
         return {"kind": "complementarity problem", "formulation": None} | _summary(lcp, solver)[0]
@@ -36,7 +42,7 @@ def solve_file(path: str | os.PathLike[str], formulation: str, solver: str, n_f:
         "contacts": problem.n_contacts,
         "closure_rows": problem.n_loop_rows,
         "formulation": formulation,
-        "determined": str(indeterminacy(problem)),
+        "determined": str(indeterminacy(problem, warn=False)),
     }
     if not solution.solved:
         return about | summary
@@ -50,6 +56,22 @@ def solve_file(path: str | os.PathLike[str], formulation: str, solver: str, n_f:
             "slip": [float(s) for s in answer.slip],
         }
     )
+
+
+def _cone_summary(problem: ConeProblem, solver: str) -> dict[str, Any]:
+    solution = solve(problem, solver)
+    return {
+        "kind": "friction problem (FCLIB)",
+        "contacts": problem.n_contacts,
+        "rows": problem.size,
+        "solver": solution.solver,
+        "solved": solution.solved,
+        "status": solution.status.message,
+        "residual": solution.residual,
+        "residual_scale_free": solution.scale_free,
+        "iterations": solution.iterations,
+        "normal_impulses": [float(r) for r in solution.r[:: problem.dim]],
+    }
 
 
 def _summary(lcp: MixedLCP, solver: str) -> tuple[dict[str, Any], Any]:

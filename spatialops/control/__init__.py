@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from spatialops.control.friction_cone_conic import Conic
     from spatialops.control.friction_cone_problem import ForceProgram, ForceSolution
     from spatialops.control.gait import Gait
+    from spatialops.control.grasp_force import FingerGains, GraspForce, Open, Squeeze
+    from spatialops.control.impedance import Impedance, ImpedanceGains
     from spatialops.control.inverse_problem import InverseProblem
     from spatialops.control.legs import Legs
+    from spatialops.control.manipulation import Manipulator
     from spatialops.control.motors import Motors
     from spatialops.control.no_slip import NoSlipControl
     from spatialops.control.operational_space import OperationalSpaceController
@@ -24,52 +27,97 @@ if TYPE_CHECKING:
     from spatialops.control.projection_contacts import HeldContact, HeldContacts
     from spatialops.control.projection_secondary import AwayFromSingularity, JointLimits, Rest
     from spatialops.control.projection_tasks import CenterOfMassTask, JointTask, PointTask, PoseTask, Tracking
+    from spatialops.control.script import Guard, Phase, Script
     from spatialops.control.sensed import SensedForces
+    from spatialops.control.senses import Senses
     from spatialops.control.tracking import PID, Gains, JointTracking, Reference
+    from spatialops.control.trajectory import Bounds, Pose, PoseTrajectory
     from spatialops.control.trot import Trot
     from spatialops.control.waypoints import Waypoints
     from spatialops.control.whole_body import WholeBodyController
 
-# name: module that defines it
-_LAZY: dict[str, str] = {
-    "AwayFromSingularity": "spatialops.control.projection_secondary",
-    "Barrier": "spatialops.control.friction_cone_barrier",
-    "CenterOfMassTask": "spatialops.control.projection_tasks",
-    "ConeControl": "spatialops.control.coulomb",
-    "ConeExplanation": "spatialops.control.friction_cone",
-    "Conic": "spatialops.control.friction_cone_conic",
-    "CoulombControl": "spatialops.control.coulomb",
-    "DissipationControl": "spatialops.control.dissipation",
-    "ForceProgram": "spatialops.control.friction_cone_problem",
-    "ForceSolution": "spatialops.control.friction_cone_problem",
-    "FrictionConeController": "spatialops.control.friction_cone",
-    "Gains": "spatialops.control.tracking",
-    "Gait": "spatialops.control.gait",
-    "HeldContact": "spatialops.control.projection_contacts",
-    "HeldContacts": "spatialops.control.projection_contacts",
-    "InverseProblem": "spatialops.control.inverse_problem",
-    "JointLimits": "spatialops.control.projection_secondary",
-    "JointTask": "spatialops.control.projection_tasks",
-    "JointTracking": "spatialops.control.tracking",
-    "Legs": "spatialops.control.legs",
-    "Motors": "spatialops.control.motors",
-    "NoSlipControl": "spatialops.control.no_slip",
-    "NoSlipDissipationControl": "spatialops.control.dissipation",
-    "OperationalSpaceController": "spatialops.control.operational_space",
-    "PID": "spatialops.control.tracking",
-    "PointTask": "spatialops.control.projection_tasks",
-    "PoseTask": "spatialops.control.projection_tasks",
-    "ProjectedDynamics": "spatialops.control.projection",
-    "Projection": "spatialops.control.projection",
-    "Reference": "spatialops.control.tracking",
-    "Rest": "spatialops.control.projection_secondary",
-    "SensedForces": "spatialops.control.sensed",
-    "Tracking": "spatialops.control.projection_tasks",
-    "Trot": "spatialops.control.trot",
-    "Waypoints": "spatialops.control.waypoints",
-    "WholeBodyController": "spatialops.control.whole_body",
-    "nearest_consistent": "spatialops.control.consistency",
+_MODULES: dict[str, tuple[str, ...]] = {
+    "consistency": ("nearest_consistent",),
+    "coulomb": (
+        "ConeControl",
+        "CoulombControl",
+    ),
+    "dissipation": (
+        "DissipationControl",
+        "NoSlipDissipationControl",
+    ),
+    "friction_cone": (
+        "ConeExplanation",
+        "FrictionConeController",
+    ),
+    "friction_cone_barrier": ("Barrier",),
+    "friction_cone_conic": ("Conic",),
+    "friction_cone_problem": (
+        "ForceProgram",
+        "ForceSolution",
+    ),
+    "gait": ("Gait",),
+    "grasp_force": (
+        "FingerGains",
+        "GraspForce",
+        "Open",
+        "Squeeze",
+    ),
+    "impedance": (
+        "Impedance",
+        "ImpedanceGains",
+    ),
+        "InverseProblem",
+        "inverse_problem",
+    ),
+    "legs": ("Legs",),
+    "manipulation": ("Manipulator",),
+    "motors": ("Motors",),
+    "no_slip": ("NoSlipControl",),
+    "operational_space": ("OperationalSpaceController",),
+    "projection": (
+        "ProjectedDynamics",
+        "Projection",
+    ),
+    "projection_contacts": (
+        "HeldContact",
+        "HeldContacts",
+    ),
+    "projection_secondary": (
+        "AwayFromSingularity",
+        "JointLimits",
+        "Rest",
+    ),
+    "projection_tasks": (
+        "CenterOfMassTask",
+        "JointTask",
+        "PointTask",
+        "PoseTask",
+        "Tracking",
+    ),
+    "script": (
+        "Guard",
+        "Phase",
+        "Script",
+    ),
+    "sensed": ("SensedForces",),
+    "senses": ("Senses",),
+    "tracking": (
+        "Gains",
+        "JointTracking",
+        "PID",
+        "Reference",
+    ),
+    "trajectory": (
+        "Bounds",
+        "Pose",
+        "PoseTrajectory",
+    ),
+    "trot": ("Trot",),
+    "waypoints": ("Waypoints",),
+    "whole_body": ("WholeBodyController",),
 }
+_LAZY = {name: f"spatialops.control.{module}" for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
@@ -82,6 +130,7 @@ __all__ = [
     "Actuation",
     "AwayFromSingularity",
     "Barrier",
+    "Bounds",
     "CenterOfMassTask",
     "ConeControl",
     "ConeExplanation",
@@ -90,30 +139,43 @@ __all__ = [
     "CoulombControl",
     "DissipationControl",
     "Explanation",
+    "FingerGains",
     "ForceProgram",
     "ForceSolution",
     "FrictionConeController",
     "Gains",
     "Gait",
+    "GraspForce",
+    "Guard",
     "HeldContact",
     "HeldContacts",
+    "Impedance",
+    "ImpedanceGains",
     "InverseProblem",
     "JointLimits",
     "JointTask",
     "JointTracking",
     "Legs",
+    "Manipulator",
     "Motors",
     "NoSlipControl",
     "NoSlipDissipationControl",
+    "Open",
     "OperationalSpaceController",
     "PID",
+    "Phase",
     "PointTask",
+    "Pose",
     "PoseTask",
+    "PoseTrajectory",
     "ProjectedDynamics",
     "Projection",
     "Reference",
     "Rest",
+    "Script",
     "SensedForces",
+    "Senses",
+    "Squeeze",
     "Tracking",
     "Trot",
     "Waypoints",

@@ -1,4 +1,4 @@
-"""Energy-optimal control under friction cones ([A] section 3): least losses in the motors among all forces that do the task."""
+"""Energy-optimal control under friction cones ([A] section 3): least losses in the motors that do the task."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class ConeExplanation(Explanation):
     binding : tuple of str
         Constraints that cost power: those with the largest multipliers and hardly a margin.
     conflict : tuple of str
-        Where the task had to give way: limits and cones that cannot hold together with it, none of which can be left out.
+        Where the task had to give way: limits and cones that cannot hold together with it, none of which can be left
+        out.
     disturbance : (l,) array
         What the task's error dynamics are disturbed by, zeta of [A] 20: accelerations missing of each row.
     consistency : Consistency or None
@@ -75,13 +76,14 @@ class FrictionConeController:
     Parameters
     ----------
     model : Model
-    tasks : sequence of Tracking
+    tasks : sequence of Tracking, or callable
+        (time, state) -> sequence of Tracking, where they change.
     motors : Motors
     contacts : HeldContacts, callable or None
         What is held: fixed, or by time and state; None: the contacts of the simulator's last step that touch.
     posture : callable, optional
-        (model, state) -> accelerations (nv,) wanted where tasks leave freedom, see `projection_secondary`. Default: -10 v
-        where there is freedom.
+        (model, state) -> accelerations (nv,) wanted where tasks leave freedom, see `projection_secondary`. Default: -10
+        v where there is freedom.
     force_goals : callable, optional
         time -> (k, 3) contact forces to regulate ([A] 35), N; NaN where free.
     solver : ForceSolver
@@ -101,7 +103,7 @@ class FrictionConeController:
     def __init__(
         self,
         model: Model,
-        tasks: Sequence[Tracking],
+        tasks: Sequence[Tracking] | Callable[[float, State], Sequence[Tracking]],
         motors: Motors,
         *,
         contacts: HeldContacts | Schedule | None = None,
@@ -114,9 +116,9 @@ class FrictionConeController:
     ) -> None:
         if motors.actuation.model is not model:
             raise ArgumentError("motors: are those of another model")
-        if not tasks or not all(isinstance(item, Tracking) for item in tasks):
+        if not callable(tasks) and (not tasks or not all(isinstance(item, Tracking) for item in tasks)):
             raise ArgumentError("tasks: expected at least one Tracking")
-        self.model, self.tasks, self.motors = model, tuple(tasks), motors
+        self.model, self.tasks, self.motors = model, tasks, motors
         self.contacts, self.posture, self.force_goals = contacts, posture, force_goals
         self.solver: ForceSolver = solver or Barrier()
         self.trade_off = scalar(trade_off, "trade_off", low=0.0, strict=True)
@@ -128,7 +130,8 @@ class FrictionConeController:
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
         """Joint forces (nv,), N m or N, zero where there is no motor."""
         begin = clock.perf_counter()
-        at = control_state(self.model, state, self._held(time, state, contacts), self.motors, self.tasks, time)
+        tasks = self.tasks(time, state) if callable(self.tasks) else self.tasks
+        at = control_state(self.model, state, self._held(time, state, contacts), self.motors, tasks, time)
         assembly = Assembly(at, self._posture(at, state), None if self.force_goals is None else self.force_goals(time))
         if self.minimum_norm:
             program = assembly.strict()
@@ -182,6 +185,27 @@ class FrictionConeController:
             self._start = center
         return solution
 
+    @property
+    def status(self) -> str:
+        """Status of the last command."""
+        return str(self._remembered()[4])
+
+    @property
+    def answer(self) -> tuple[ForceProgram, Array]:
+        """The program behind the last command, and its unknowns: motor forces, then internal forces."""
+        return self._remembered()[5], self._remembered()[2]
+
+    @property
+    def at(self) -> ControlState:
+        """Dynamics and tasks at the last command."""
+        at: ControlState = self._remembered()[0]
+        return at
+
+    def _remembered(self) -> tuple[Any, ...]:
+        if self._last is None:
+            raise ArgumentError("explain: there was no command yet")
+        return self._last
+
     def explain(self) -> ConeExplanation:
         """Why the last command was what it was; where the task gave way, this looks for the smallest conflict.
 
@@ -190,9 +214,7 @@ class FrictionConeController:
         ArgumentError
             Before the first command.
         """
-        if self._last is None:
-            raise ArgumentError("explain: there was no command yet")
-        at, assembly, x, tau, status, program, solution, refused, seconds = self._last
+        at, assembly, x, tau, status, program, solution, refused, seconds = self._remembered()
         predicted, u = at.accelerations(x[: assembly.p]), x[: assembly.p]
         zeta = at.goal - at.task.drift - at.task.J @ predicted
         margins = dict(zip(assembly.names, program.margins(x).tolist(), strict=True))
@@ -208,7 +230,9 @@ class FrictionConeController:
         wanted = np.linalg.lstsq(at.task.J, at.goal - at.task.drift - at.task.J @ predicted, rcond=_RANK)[0]
         sizes = dict(zip(assembly.names, assembly.scales.tolist(), strict=True))
         most = max((weights[name] * sizes[name] for name in weights), default=0.0)
-        binding = [name for name in weights if weights[name] * sizes[name] > 1e-4 * most and margins[name] < 1e-4 * sizes[name]]
+        binding = [
+            name for name in weights if weights[name] * sizes[name] > 1e-4 * most and margins[name] < 1e-4 * sizes[name]
+        ]
         return ConeExplanation(
             tau=tau,
             demanded=predicted + wanted,

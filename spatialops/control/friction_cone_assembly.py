@@ -1,7 +1,7 @@
-"""From a state to the program of [A] 29: unknowns are motor forces u, and internal forces y where contacts are redundant.
+"""From a state to the program of [A] 29: motor forces u, and internal forces y where contacts are redundant.
 
-Where rows of A are redundant forces cannot be told from motions: lambda = F u + f + I y with A^T I = 0. Contacts hold if
-some y brings all of them into their cones; the program looks for it.
+Where rows of A are redundant forces cannot be told from motions: lambda = F u + f + I y with A^T I = 0. Contacts hold
+if some y brings all of them into their cones; the program looks for it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Assembly:
         self.forces_wanted = self._force_equalities(force_goals)
 
     def _inequalities(self) -> None:
-        held, limits, p, n = self.at.held, self.at.motors.actuation.limits, self.p, self.n
+        held, limits, _p, n = self.at.held, self.at.motors.actuation.limits, self.p, self.n
         strong, labels = self.at.motors.strong
         select = np.zeros((len(strong), n))
         select[np.arange(len(strong)), strong] = 1.0
@@ -90,14 +90,16 @@ class Assembly:
         """Tasks as equalities, posture as well as it can be met beside them."""
         E, e = self.at.task_equation
         if self.posture is not None:
-            rows, right = self._posture_equalities(E, e)
+            rows, right = self._posture_equalities(E, e, self.posture + self.at.load)
             E, e = np.vstack([E, rows]), np.concatenate([e, right])
         return self.program(*self.power(), self.wide(E), e)
 
-    def _posture_equalities(self, E: Array, e: Array) -> tuple[Array, Array]:
+    def _posture_equalities(self, E: Array, e: Array, wanted: Array) -> tuple[Array, Array]:
         """V^T Z^T u = s: the least |G u - wanted| among all u with E u = e."""
-        G, wanted = self.at.drive, self.posture + self.at.load
-        left, values, right, _ = scipy.linalg.lapack.dgesdd(E) if len(E) else (np.eye(0), np.zeros(0), np.eye(self.p), 0)
+        G = self.at.drive
+        left, values, right, _ = (
+            scipy.linalg.lapack.dgesdd(E) if len(E) else (np.eye(0), np.zeros(0), np.eye(self.p), 0)
+        )
         rank = int((values > _RANK * max(values[0], 1e-300)).sum()) if values.size else 0
         free = right[rank:].T
         u = (right[:rank].T / values[:rank]) @ (left[:, :rank].T @ e) if rank else np.zeros(self.p)

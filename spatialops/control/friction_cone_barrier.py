@@ -1,7 +1,7 @@
 """Force programs by the log-barrier Newton method ([A] 30, appendix .5), with a phase that finds a feasible start.
 
-Equalities are eliminated first: x = x0 + Z w, columns of Z orthonormal once every unknown is scaled to a unit cost. What
-is left is small: the internal forces of a quadruped on four feet are six numbers.
+Equalities are eliminated first: x = x0 + Z w, columns of Z orthonormal once every unknown is scaled to a unit cost.
+What is left is small: the internal forces of a quadruped on four feet are six numbers.
 
 The start is the least s with all inequalities given s times their scale; Newton's method on the barrier of that program
 stops as soon as s is negative by enough. If its least s is not negative, its multipliers prove that no point is inside.
@@ -91,7 +91,8 @@ class Barrier:
 
     References
     ----------
-    [A] 30 and appendix .5; S. Boyd, L. Vandenberghe, Convex Optimization (2004), 11.3-11.4; Y. Nesterov, A. Nemirovskii,
+    [A] 30 and appendix .5; S. Boyd, L. Vandenberghe, Convex Optimization (2004), 11.3-11.4; Y. Nesterov, A.
+    Nemirovskii,
     Interior-Point Polynomial Algorithms in Convex Programming (1994), for the cone's barrier and its parameter 2.
     """
 
@@ -128,16 +129,22 @@ class Barrier:
         return solution, center
 
     def _without_search(self, reduced: _Reduced) -> ForceSolution:
-        program, w = reduced.program, np.zeros(reduced.size)
+        program = reduced.program
+        w: Array = np.zeros(reduced.size)
         if reduced.size:
-            w = -np.linalg.lstsq(reduced.H, reduced.g, rcond=1e-14)[0]
+            w = np.asarray(-np.linalg.lstsq(reduced.H, reduced.g, rcond=1e-14)[0], dtype=np.float64)
         if reduced.theta and not reduced.slack(w) > 0.0:
             margins = program.margins(reduced.lift(w))
             conflict = tuple(name for name, margin in zip(program.names, margins, strict=True) if margin <= 0.0)
             blank = unsolved(program, "infeasible", reduced.lift(w))
             return ForceSolution(
-                blank.x, blank.status, blank.equality, blank.linear, blank.cones,
-                violation=-reduced.slack(w), conflict=conflict[:1],
+                blank.x,
+                blank.status,
+                blank.equality,
+                blank.linear,
+                blank.cones,
+                violation=-reduced.slack(w),
+                conflict=conflict[:1],
             )
         return _judged(reduced, w, np.zeros(len(program.d)), np.zeros((len(program.mu), 3)), 0, 0)
 
@@ -156,7 +163,19 @@ class Barrier:
         y[n] = 1.0 - 1.5 * min(reduced.slack(y[:n]), 0.0)
         last = 0.1 * self.least_margin / reduced.theta
         status, options, _, weights = _follow(
-            H, g, D, reduced.d, K, reduced.k, reduced.mu, y, y[n] / reduced.theta, last, -self.inside, self.max_steps, 1.0
+            H,
+            g,
+            D,
+            reduced.d,
+            K,
+            reduced.k,
+            reduced.mu,
+            y,
+            y[n] / reduced.theta,
+            last,
+            -self.inside,
+            self.max_steps,
+            1.0,
         )
         found = status in (compiled.STOPPED, compiled.SOLVED) and reduced.slack(y[:n]) > self.least_margin
         return found, y, int(options[3]), weights
@@ -168,8 +187,19 @@ class Barrier:
         begin = (size + 0.5 * float(w @ reduced.H @ w)) / reduced.theta
         constant = 0.5 * float(reduced.x0 @ reduced.program.H @ reduced.x0) + self.least_cost
         status, options, center, (linear, cones) = _follow(
-            reduced.H, reduced.g, reduced.D, reduced.d, reduced.K, reduced.k, reduced.mu, w, begin,
-            tolerance / reduced.theta, -np.inf, self.max_steps, constant,
+            reduced.H,
+            reduced.g,
+            reduced.D,
+            reduced.d,
+            reduced.K,
+            reduced.k,
+            reduced.mu,
+            w,
+            begin,
+            tolerance / reduced.theta,
+            -np.inf,
+            self.max_steps,
+            constant,
         )
         total = steps + int(options[3])
         linear, cones = linear * reduced.by_row, cones * reduced.by_cone.reshape(-1, 3)
@@ -219,7 +249,7 @@ def _judged(reduced: _Reduced, w: Array, linear: Array, cones: Array, steps: int
 
 
 def _refined(reduced: _Reduced, rest: Array, linear: Array, cones: Array) -> tuple[Array, Array]:
-    """Multipliers that balance the cost: the least change relative to their own sizes, so that small ones stay small."""
+    """Multipliers that balance the cost: the least change relative to their sizes, so that small ones stay small."""
     program = reduced.program
     sizes = np.concatenate([linear, np.repeat(np.linalg.norm(cones, axis=1), 3)])
     rows = np.vstack([program.D, program.K]) @ reduced.Z * sizes[:, None]
@@ -236,8 +266,15 @@ def _refuted(reduced: _Reduced, y: Array, steps: int, weights: tuple[Array, Arra
     conflict = tuple(name for name, counts in zip(program.names, involved, strict=True) if counts)
     blank = unsolved(program, "infeasible", reduced.lift(y[:-1]))
     return ForceSolution(
-        blank.x, "infeasible", blank.equality, linear * reduced.by_row, cones * reduced.by_cone.reshape(-1, 3),
-        violation=max(float(-reduced.slack(y[:-1])), 0.0), conflict=conflict, iterations=steps, start_iterations=steps,
+        blank.x,
+        "infeasible",
+        blank.equality,
+        linear * reduced.by_row,
+        cones * reduced.by_cone.reshape(-1, 3),
+        violation=max(float(-reduced.slack(y[:-1])), 0.0),
+        conflict=conflict,
+        iterations=steps,
+        start_iterations=steps,
     )
 
 

@@ -55,13 +55,12 @@ def slacks(
 @kernel
 def inside(l: Array, f: Array, c: Array) -> bool:
     """Whether slacks are strictly feasible."""
+    good = True
     for j in range(l.size):
-        if not l[j] > 0.0:
-            return False
+        good = good and l[j] > 0.0
     for i in range(c.size):
-        if not (c[i] > 0.0 and f[3 * i] > 0.0):
-            return False
-    return True
+        good = good and c[i] > 0.0 and f[3 * i] > 0.0
+    return good
 
 
 @kernel
@@ -119,7 +118,7 @@ def assemble(
 
 @kernel
 def cholesky(B: Array, n: int) -> bool:
-    """Factor the lower half in place; False where it is not a number. Directions lost to rounding stay where they are."""
+    """Factor the lower half in place; False where it is no number. Directions lost to rounding do not move."""
     for a in range(n):
         whole = B[a, a]
         for b in range(a + 1):
@@ -154,7 +153,7 @@ def solve(B: Array, y: Array, n: int) -> None:
 def longest(
     D: Array, K: Array, mu: Array, l: Array, f: Array, c: Array, step: Array, dl: Array, df: Array, bends: Array
 ) -> float:
-    """Share of a step at which the first constraint is met (1e30: none); changes of the slacks in dl, df and `bends`."""
+    """Share of a step at which the first constraint is met (1e30: none); changes of slacks in dl, df, `bends`."""
     n, best = step.size, 1e30
     for j in range(l.size):
         total = 0.0
@@ -287,9 +286,9 @@ def barrier(
 ) -> int:
     """Follow the central path from the strictly feasible x; the result is in x, its last Newton step in rows[STEP].
 
-    options: eta to begin with; eta to end with, relative to the cost x.H x / 2 and a constant, the fifth option; value of
-    the last variable at which to stop; Newton steps allowed. They come back with eta, the last Newton decrement, and the
-    steps taken. `center` is the first point on the path.
+    options: eta to begin with; eta to end with, relative to the cost x.H x / 2 and a constant, the fifth option; value
+    of the last variable at which to stop; Newton steps allowed. They come back with eta, the last Newton decrement, and
+    the steps taken. `center` is the first point on the path.
     """
     n, eta, relative, stop, most = x.size, options[0], options[1], options[2], int(options[3])
     first, before, last = True, 1e30, 0.0

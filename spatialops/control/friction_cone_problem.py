@@ -58,7 +58,7 @@ class ForceProgram:
         shapes = {"H": (n, n), "g": (n,), "E": (r, n), "e": (r,), "D": (m, n), "d": (m,), "K": (3 * c, n)}
         for name, shape in {**shapes, "k": (3 * c,), "mu": (c,)}.items():
             object.__setattr__(self, name, array(getattr(self, name), shape, name))
-        if not np.isfinite(sum(float(np.abs(getattr(self, name)).sum()) for name in shapes)):
+        if not np.isfinite(sum(float(getattr(self, name).sum()) for name in shapes)):
             raise ArgumentError("a force program holds NaN or infinity")
         if c and not (np.isfinite(self.k).all() and self.mu.min() > 0.0 and np.isfinite(self.mu).all()):
             raise ArgumentError("mu: expected positive coefficients of friction, and finite forces k")
@@ -90,8 +90,8 @@ class ForceProgram:
     def residuals(self, x: Array, equality: Array, linear: Array, cones: Array) -> dict[str, float]:
         """How well x and its multipliers satisfy the conditions of optimality, each relative to its own scale.
 
-        Unknowns below 1e-3 (N m, N) count as zero: so much of the cost's gradient, and the cost of so much, is the least
-        scale.
+        Unknowns below 1e-3 (N m, N) count as zero: so much of the cost's gradient, and the cost of so much, is the
+        least scale.
 
         Equality multipliers are (r,), linear ones (m,) and not negative, those of cones (c, 3), in the dual cones:
         n >= mu |t|.
@@ -125,7 +125,8 @@ class ForceSolution:
     x : (n,) array
         The best point known; strictly inside all inequalities where the status is "solved".
     status : {"solved", "infeasible", "inconsistent", "failed"}
-        "infeasible": no point is strictly inside all inequalities; "inconsistent": the equalities contradict each other.
+        "infeasible": no point is strictly inside all inequalities; "inconsistent": the equalities contradict each
+        other.
     equality, linear, cones : (r,), (m,), (c, 3) arrays
         Multipliers; of an infeasible program, those of its proof: the weights of constraints that conflict.
     residual : float

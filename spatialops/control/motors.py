@@ -17,8 +17,8 @@ from spatialops.errors import ArgumentError
 class Motors:
     """Motors of a model's actuated velocities.
 
-    A motor gives torque_constant * current, its gear that many times the torque at the joint: u = N K_t i. Losses in the
-    windings are P = i.R i = u.W u, W_jj = R_j / (N_j K_t,j)^2 ([A] 26 has gears of 1).
+    A motor gives torque_constant * current, its gear that many times the torque at the joint: u = N K_t i. Losses in
+    the windings are P = i.R i = u.W u, W_jj = R_j / (N_j K_t,j)^2 ([A] 26 has gears of 1).
 
     Parameters
     ----------

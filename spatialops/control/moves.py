@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array
 from spatialops.control.script import Guard
 from spatialops.control.senses import Senses
 from spatialops.control.trajectory import Pose
@@ -14,7 +14,7 @@ from spatialops.control.trajectory import Pose
 Move = Callable[[Senses], Mapping[str, Pose]]
 
 
-def palm_pose(holds: Array, points: Array, squeezes: Array, reach: float) -> Pose:
+def palm_pose(holds: Any, points: Any, squeezes: Any, reach: float) -> Pose:
     """Pose of a palm that holds at a point, pointing one way (its z), fingers on the side of `squeezes` (its x).
 
     `reach` (m) is how far before the palm its fingertips meet.

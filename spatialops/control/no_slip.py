@@ -13,13 +13,12 @@ from spatialops.contact.problem import ContactProblem
 from spatialops.control.predictive import Demand, Predictive
 from spatialops.simulation.simulator import Simulator
 
-
 _EXCESS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class PressedNoSlip(NoSlip):
-    """`NoSlip` whose friction needs a load: a contact that carries none does not hold more than `_EXCESS` times all loads.
+    """`NoSlip` whose friction needs a load: one that carries none holds at most `_EXCESS` times all loads.
 
     The law as printed admits tangential impulses without normal ones. In the inverse problem feet are tied to one
     moving body, tangents of feet on level ground are all but dependent, and such impulses get 1e6 times the weight.

@@ -86,7 +86,9 @@ class OperationalSpaceController:
                 turn[:3, :3] = item.task.rates(self.model, state)  # type: ignore[attr-defined]
                 maps.append(turn)
                 at.append(slice(6 * i, 6 * i + 6))
-        return np.block([[a @ whole[s, t] @ b.T for b, t in zip(maps, at, strict=True)] for a, s in zip(maps, at, strict=True)])
+        return np.block(
+            [[a @ whole[s, t] @ b.T for b, t in zip(maps, at, strict=True)] for a, s in zip(maps, at, strict=True)]
+        )
 
     def explain(self) -> Explanation:
         """Why the last command was what it was.

@@ -1,13 +1,14 @@
 """Constrained dynamics in dependent coordinates, by projection onto the motions that constraints admit ([A] section 2).
 
-M a + h = tau + A^T lambda with A v = 0, h = C v - tau_g. With P = I - A^+ A the orthogonal projection onto the null space
-of A, and L = -A^+ Adot P,
+M a + h = tau + A^T lambda with A v = 0, h = C v - tau_g. With P = I - A^+ A the orthogonal projection onto the null
+space of A, and L = -A^+ Adot P,
 
     dP/dt = L + L^T,   (I - P) a = L v = Omega v,   Omega = L - L^T,
     Mbar a + Cbar v = P (tau + tau_g),   Mbar = P M P + nu (I - P),   Cbar = P C P + P M (L + L^T) - nu L,
     A^T lambda = -S (tau + tau_g - (C + M L) v),   S = I - M Mbar^-1 P.
 
-Signs differ from the paper's where the paper contradicts itself: docs/projection.md says where, and why these are right.
+Signs differ from the paper's where the paper contradicts itself: docs/projection.md says where, and why these are
+right.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Projection:
         return float(values[r] / values[r - 1]) if 0 < r < values.size else 0.0
 
     def drift(self, rate: Any) -> Array:
-        """L (n, n) = -A^+ Adot P from the rate Adot (m, n); L v is the part of the acceleration outside the null space."""
+        """L (n, n) = -A^+ Adot P from the rate Adot (m, n); L v is the acceleration outside the null space."""
         rate = array(rate, self.A.shape, "rate")
         result: Array = -self.pinv @ rate @ self.P
         return result
@@ -151,7 +152,7 @@ class ProjectedDynamics:
 
     @cached_property
     def load(self) -> Array:
-        """h + M L v, (n,): the force that acceleration `outside` alone asks for."""
+        """H + M L v, (n,): the force that acceleration `outside` alone asks for."""
         result: Array = self.bias + self.M @ self.outside
         return result
 

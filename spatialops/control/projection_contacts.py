@@ -78,7 +78,9 @@ class HeldContact:
         if self.slide is not None:
             direction = array(self.slide, (3,), "slide", finite=True)
             if not (np.linalg.norm(direction) > 0.0 and self.pressed > 0.0 and self.half_lengths is None):
-                raise ArgumentError("slide: needs a direction with a length, a positive pressed force, and no flat foot")
+                raise ArgumentError(
+                    "slide: needs a direction with a length, a positive pressed force, and no flat foot"
+                )
         object.__setattr__(self, "name", self.name or f"contact of {self.node[0]}")
 
     @property
@@ -115,7 +117,7 @@ def frame_of(normal: Any, tangent: Any = None) -> Array:
 
 
 class HeldContacts:
-    """Several contacts of one model: their rows A with A v = 0, linear [normal, tangent, tangent], then a foot's angular.
+    """Several contacts of one model and their rows A, A v = 0: [normal, tangent, tangent], then a foot's angular ones.
 
     Multipliers are forces on the first body along the contact's frame, N, and moments, N m.
     """
@@ -192,7 +194,7 @@ class HeldContacts:
 
     @cached_property
     def limits(self) -> tuple[Array, Array, tuple[str, ...]]:
-        """Linear inequalities F lambda + f >= 0 of the multipliers: bounds of the normal force, and of a foot's moments."""
+        """Inequalities F lambda + f >= 0 of the multipliers: bounds of normal forces, and of a foot's moments."""
         rows, offsets, names = [], [], []
 
         def add(name: str, offset: float, *entries: tuple[int, float]) -> None:
@@ -216,7 +218,7 @@ class HeldContacts:
                     add(f"{contact.name}: edge {word}t2", 0.0, (first, b), (first + 4, -sign))
                     add(f"{contact.name}: edge {word}t1", 0.0, (first, a), (first + 5, sign))
                     add(f"{contact.name}: torsion {word}", 0.0, (first, contact.torsion), (first + 3, sign))
-        return np.array(rows).reshape(-1, self.n_rows), np.array(offsets), tuple(names)
+        return np.array(rows).reshape(len(rows), self.n_rows), np.array(offsets), tuple(names)
 
 
 def held(model: Model, q: Array, contacts: ContactSet, *, touching: float = 1e-4) -> HeldContacts:

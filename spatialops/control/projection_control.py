@@ -1,6 +1,7 @@
 """What a projection-based controller knows at one state: the constrained dynamics, its tasks, and what motors can do.
 
-Motions that contacts admit are written xi = N_M^T M a with columns of N_M orthonormal in the metric of M: a = N_M xi + L v.
+Motions that contacts admit are written xi = N_M^T M a with columns of N_M orthonormal in the metric of M: a = N_M xi +
+L v.
 Motors and load give them as xi = G u - xi_load, and the tasks ask for T u = t of them ([A] 12 and 17, row by row of the
 task instead of column by column of P: the same where the task is complete).
 """
@@ -35,13 +36,13 @@ class Consistency(NamedTuple):
     freedom : int
         Dimension of the motions that contacts admit, n - r.
     task_rank, task_size : int
-        Independent task rows on those motions, and rows; fewer than rows: contacts (or a singularity) forbid motions that
-        the task asks for, which breaks [A] 10.
+        Independent task rows on those motions, and rows; fewer than rows: contacts (or a singularity) forbid motions
+        that the task asks for, which breaks [A] 10.
     drive_rank : int
         Dimension of the motions that motors can drive, rank(P B); below `freedom` the mechanism is underactuated.
     reach_rank : int
-        Task rows that motors can drive on their own; below `task_rank` breaks [A] 15. ([A] 13 as printed, R(Lambda^T) in
-        R(B), is stronger than what is needed and fails for every floating base: R(Lambda^T) in R(P B) is enough.)
+        Task rows that motors can drive on their own; below `task_rank` breaks [A] 15. ([A] 13 as printed, R(Lambda^T)
+        in R(B), is stronger than what is needed and fails for every floating base: R(Lambda^T) in R(P B) is enough.)
     """
 
     freedom: int
@@ -119,7 +120,9 @@ class ControlState:
     def control_force(self) -> Array:
         """tau_c (n,) of [A] 17: the force in the null space of A that a complete task asks for."""
         Lambda = self.task.J @ self.dynamics.projection.P
-        wanted = np.linalg.pinv(Lambda, rcond=_RANK) @ (self.goal - self.task.drift - self.task.J @ self.dynamics.outside)
+        wanted = np.linalg.pinv(Lambda, rcond=_RANK) @ (
+            self.goal - self.task.drift - self.task.J @ self.dynamics.outside
+        )
         result: Array = self.dynamics.projection.P @ (self.dynamics.M @ wanted + self.dynamics.load)
         return result
 
@@ -140,14 +143,18 @@ class ControlState:
             return float(np.linalg.norm(matrix, 2)) if matrix.size else 0.0
 
         return Consistency(
-            len(self.half), rank(J @ P, norm(J)), len(J), rank(G, norm(self.half)), rank(T, norm(self.task_map) * norm(G))
+            len(self.half),
+            rank(J @ P, norm(J)),
+            len(J),
+            rank(G, norm(self.half)),
+            rank(T, norm(self.task_map) * norm(G)),
         )
 
 
 def control_state(
     model: Model, state: State, held: HeldContacts, motors: Motors, tasks: Sequence[Tracking], time: float
 ) -> ControlState:
-    """Constrained dynamics and tasks at a state; viscous damping of the joints and sliding friction are part of the load."""
+    """Constrained dynamics and tasks at a state; joints' viscous damping and sliding friction are part of the load."""
     q, v = state.q, state.v
     load = bias(model, q, v) + model.damping * v
     if held.sliding:
@@ -156,15 +163,14 @@ def control_state(
     dynamics = ProjectedDynamics(mass_matrix(model, q), load, projection, held.drift(q, v))
     motions = [tracking.task.motion(model, state) for tracking in tasks]
     goals = [tracking.goal(time, motion, v) for tracking, motion in zip(tasks, motions, strict=True)]
-    wanted = np.concatenate([goal[0] for goal in goals]) if goals else np.zeros(0)
-    error = np.concatenate([goal[1] for goal in goals]) if goals else np.zeros(0)
+    wanted: Array = np.concatenate([goal[0] for goal in goals]) if goals else np.zeros(0)
+    error: Array = np.concatenate([goal[1] for goal in goals]) if goals else np.zeros(0)
     return ControlState(model, state, held, motors, dynamics, stack(motions, model.nv), wanted, error)
 
 
 def minimum_norm(E: Array, e: Array) -> Array:
     """The least u with E u = e ([A] 14), in the least-squares sense where there is none."""
-    result: Array = np.linalg.lstsq(E, e, rcond=_RANK)[0]
-    return result
+    return np.asarray(np.linalg.lstsq(E, e, rcond=_RANK)[0], dtype=np.float64)
 
 
 def regulation_force(at: ControlState, stiffness: Array, damping: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Secondary tasks: accelerations for what the tasks leave free. Add them up: ``lambda m, s: rest(m, s) + limits(m, s)``."""
+"""Secondary tasks: accelerations of what tasks leave free. They add up: ``lambda m, s: rest(m, s) + away(m, s)``."""
 
 from __future__ import annotations
 

@@ -31,7 +31,9 @@ class Motion(NamedTuple):
 class Task(Protocol):
     """Coordinates of a mechanism."""
 
-    size: int
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
 
     def motion(self, model: Model, state: State) -> Motion:
         """The coordinates at a state."""
@@ -61,8 +63,8 @@ class PointTask:
 class PoseTask:
     """Attitude and position of a body: x = [rotation vector of R R0^T (rad); position of its point (m)], world axes.
 
-    The rotation vector is a coordinate like any other: its rate is J_l^-1(x) omega, and its error follows the designed law
-    exactly, however large. It must stay below pi.
+    The rotation vector is a coordinate like any other: its rate is J_l^-1(x) omega, and its error follows the designed
+    law exactly, however large. It must stay below pi.
     """
 
     node: Node
@@ -92,7 +94,9 @@ class PoseTask:
         inverse, rate = vector_rates(x, omega)
         drift[:3] = inverse @ drift[:3] + rate @ omega
         J[:3] = inverse @ J[:3]
-        place = poses.positions[body] if frame is None else poses.positions[body] + poses.rotations[body] @ frame.position
+        place = (
+            poses.positions[body] if frame is None else poses.positions[body] + poses.rotations[body] @ frame.position
+        )
         return Motion(np.concatenate([x, place + turn @ np.asarray(self.node[1], dtype=np.float64)]), J, drift)
 
 
@@ -160,7 +164,9 @@ class Tracking:
     name : str
     """
 
-    def __init__(self, task: Task, path: Path | Any, *, stiffness: Any = 100.0, damping: Any = None, name: str = "") -> None:
+    def __init__(
+        self, task: Task, path: Path | Any, *, stiffness: Any = 100.0, damping: Any = None, name: str = ""
+    ) -> None:
         self.task, self.path = task, path if callable(path) else _fixed(array(path, (task.size,), "path", finite=True))
         self.stiffness = _gain(stiffness, task.size, "stiffness")
         if damping is None:

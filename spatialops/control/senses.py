@@ -113,10 +113,10 @@ class ContactSenses:
 
     def update(self, contacts: ContactSet, senses: Senses) -> None:
         """Put the smoothed forces into `senses`."""
-        now = np.zeros(len(self._forces))
+        now: Array = np.zeros(len(self._forces))
         if len(contacts):
             sizes = np.sqrt((contacts.impulses**2).sum(axis=1)) / self._dt
-            now = np.bincount(self._kinds[contacts.pairs], weights=sizes, minlength=len(now))
+            now = np.bincount(self._kinds[contacts.pairs], weights=sizes, minlength=len(now)).astype(np.float64)
         self._forces += self._share * (now - self._forces)
         senses.touch = dict(zip(self.names, self._forces[:-2].tolist(), strict=True))
         senses.support = float(self._forces[-2])

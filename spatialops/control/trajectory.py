@@ -32,9 +32,11 @@ def turn_between(start: Array, end: Array) -> Array:
     x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
     sine = 0.5 * math.sqrt(x * x + y * y + z * z)
     cosine = 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
-    if sine < 1e-6 and cosine < 0.0:  # half a turn: the axis is what R leaves alone
-        axis = (R + np.eye(3))[int(np.argmax(np.diag(R)))]
-        return np.asarray(math.pi / np.linalg.norm(axis) * axis)
+    if cosine < -0.9:  # the antisymmetric part vanishes: the axis n from R + R^T = 2 c + 2 (1 - c) n n^T
+        outer = 0.5 * (R + R.T) - cosine * np.eye(3)
+        axis = outer[int(np.argmax(np.diag(outer)))]
+        sign = 1.0 if axis[0] * x + axis[1] * y + axis[2] * z >= 0.0 else -1.0
+        return np.asarray(sign * math.atan2(sine, cosine) / np.linalg.norm(axis) * axis)
     scale = 0.5 if sine < 1e-9 else 0.5 * math.atan2(sine, cosine) / sine
     return scale * np.array([x, y, z])
 
@@ -131,6 +133,7 @@ class PoseTrajectory:
             shortest_time(angle, bounds.turn_speed, bounds.turn_acceleration, bounds.turn_jerk),
         )
         self.duration = least if duration is None else max(least, duration)
+        self._turns = angle > 0.0
         self._direction = np.concatenate([self._turn, self._line])
 
     @property
@@ -146,6 +149,6 @@ class PoseTrajectory:
         s = x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
         rate = 30.0 * x * x * (1.0 - x) ** 2 / self.duration
         change = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / self.duration**2
-        turn = turned_by(s * self._turn) @ self.start.rotation
+        turn = turned_by(s * self._turn) @ self.start.rotation if self._turns else self.start.rotation
         pose = Pose(self.start.position + s * self._line, turn)
         return Sample(pose, rate * self._direction, change * self._direction)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -108,7 +107,8 @@ class WholeBodyController:
         self._last = ConeExplanation(
             tau=tau, demanded=x[:n] + missing, predicted=x[:n], status=status, residual=float(off), iterations=steps,
             forces=x[n + p :][grip.force_rows].reshape(-1, 3), slack=float(np.abs(missing).max(initial=0.0)),
-            seconds=clock.perf_counter() - begin, power=self.motors.power(x[n : n + p]), disturbance=wanted - task.J @ x[:n],
+            seconds=clock.perf_counter() - begin, power=self.motors.power(x[n : n + p]), disturbance=wanted - task.J @
+            x[:n],
         )  # fmt: skip
         return tau
 
@@ -163,7 +163,11 @@ class WholeBodyController:
         rows, offsets, _ = grip.limits
         forces = np.hstack([np.zeros((len(rows), n + p)), rows])
         low = np.concatenate([-limits, np.zeros(len(cones)), -offsets])
-        return np.vstack([motors, cones, forces]), low, np.concatenate([limits, np.full(len(cones) + len(rows), np.inf)])
+        return (
+            np.vstack([motors, cones, forces]),
+            low,
+            np.concatenate([limits, np.full(len(cones) + len(rows), np.inf)]),
+        )
 
 
 def _daqp(
@@ -172,7 +176,11 @@ def _daqp(
     """Solve, or None. Equalities are eliminated first: daqp takes redundant ones for infeasible."""
     import daqp
 
-    left, values, right, = np.linalg.svd(E)
+    (
+        left,
+        values,
+        right,
+    ) = np.linalg.svd(E)
     rank = int((values > 1e-10 * values[0]).sum())
     x0 = (right[:rank].T / values[:rank]) @ (left[:, :rank].T @ e)
     if np.abs(E @ x0 - e).max() > 1e-8 * (1.0 + np.abs(e).max()):

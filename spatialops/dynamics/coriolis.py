@@ -1,8 +1,8 @@
 """Coriolis matrices and rates of Jacobians, exact and without a formula of their own.
 
 Velocities of ball and free joints are not rates of coordinates: fields of constant v and w do not commute, and their
-bracket [v, w] is the only thing beside known quadratic functions that is needed. With c(v) the Coriolis forces and d(v) =
-Jdot v the drift of linear rows, both quadratic in v, and the Levi-Civita connection of the mass matrix (no torsion,
+bracket [v, w] is the only thing beside known quadratic functions that is needed. With c(v) the Coriolis forces and d(v)
+= Jdot v the drift of linear rows, both quadratic in v, and the Levi-Civita connection of the mass matrix (no torsion,
 compatible with the metric),
 
     C(v) w    = (c(v + w) - c(v - w)) / 4 + M [v, w] / 2,      so that dM/dt = C + C^T,

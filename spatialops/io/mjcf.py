@@ -107,13 +107,22 @@ def _compiled(path: Path) -> Compiled:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            m = mujoco.MjSpec.from_file(str(path)).compile()
+            spec = mujoco.MjSpec.from_file(str(path))
+            m = spec.compile()
         except (ValueError, TypeError, OSError, RuntimeError, mujoco.FatalError) as error:
             raise AssetError(f"{path}: MuJoCo cannot compile it: {' '.join(str(error).split())}") from error
     c = named(m)
+    if guessed := _weighed_by_density(spec):
+        c.warnings.add(f"mass and inertia come from the densities of geoms: {guessed} bodies")
     for warning in caught:
         c.left_out.add(f"MuJoCo warns: {' '.join(str(warning.message).split())}")
     return c
+
+
+def _weighed_by_density(spec: Any) -> int:
+    """How many bodies MuJoCo's compiler weighs by their geoms, of which none says a mass itself."""
+    bodies = [body for body in spec.bodies if body.name != WORLD and not body.explicitinertial]
+    return sum(any(np.isnan(geom.mass) and geom.density > 0.0 for geom in body.geoms) for body in bodies)
 
 
 def named(m: Any) -> Compiled:

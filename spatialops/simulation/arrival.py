@@ -93,8 +93,9 @@ def lowest_gap(t: Tables, q: Array, count: int, store: int) -> float:
     for i in range(count):
         p = t.lcp_ints[i]
         if of_joint(t, p):
-            t.lcp_vectors[i] = 0.0 if store == 2 else t.lcp_vectors[i]
-            lowest = min(lowest, stop_gap(t, p, q))
+            gap = stop_gap(t, p, q)
+            t.lcp_vectors[i] = gap if store == 1 else 0.0
+            lowest = min(lowest, gap)
             continue
         a, b = t.pairs[p, 0], t.pairs[p, 1]
         gap = pair_gap(t.geom_ints, t.geoms, t.solids, t.lists, t.centers, a, b, t.shape_rows, t.shape_ints)
@@ -110,11 +111,12 @@ def lowest_gap(t: Tables, q: Array, count: int, store: int) -> float:
 
 @merged
 def keep_apart(t: Tables, count: int) -> int:
-    """Of the gathered pairs those that can still arrive: spheres that touch from the start cannot; how many."""
+    """Of the gathered pairs those that can still arrive: spheres and stops that touch at the start cannot; how many."""
     kept = 0
     for i in range(count):
         p = t.lcp_ints[i]
-        if t.lcp_vectors[i] > 0.0 or not is_simple(t.geom_ints, t.pairs[p, 0], t.pairs[p, 1]):
+        several = False if of_joint(t, p) else not is_simple(t.geom_ints, t.pairs[p, 0], t.pairs[p, 1])
+        if t.lcp_vectors[i] > 0.0 or several:
             t.lcp_ints[kept], t.lcp_vectors[kept] = p, t.lcp_vectors[i]
             kept += 1
     return kept

@@ -115,7 +115,7 @@ class Collider:
             pairs = {tuple(pair) for pair in problem.links[tied]}
             chosen = np.array([tuple(pair) in pairs for pair in problem.links])
             hit = self._together(_part(now, chosen), e[chosen], newton[chosen], 1.0)
-            total, velocity = _add(total, hit, chosen), _after(_part(now, chosen), hit)
+            total, velocity = _add(total, hit, chosen), after_impact(_part(now, chosen), hit)
             now = replace(problem, velocity=velocity)
         if now.velocities[n_b::3].min(initial=0.0) < 0.0:
             total = _add(total, self._both_phases(now, np.zeros(m), newton), np.ones(m, dtype=bool))
@@ -137,7 +137,7 @@ def _answer(problem: ContactProblem, normal: Array) -> Array:
     return problem.after(np.concatenate([loops, p.ravel()])) - problem.velocity
 
 
-def _after(problem: ContactProblem, hit: Impact) -> Array:
+def after_impact(problem: ContactProblem, hit: Impact) -> Array:
     """Velocity (nv,) after an impact, with closures held at the rates that they have."""
     L, n_b = problem.response.L, problem.n_loop_rows
     x = L[n_b:].T @ hit.impulses.ravel()
@@ -149,7 +149,7 @@ def _after(problem: ContactProblem, hit: Impact) -> Array:
 
 def _work(problem: ContactProblem, hit: Impact) -> float:
     """Kinetic energy that contacts add, J: impulse times the mean of the velocities before and after."""
-    after, G = _after(problem, hit), problem.jacobian[problem.n_loop_rows :]
+    after, G = after_impact(problem, hit), problem.jacobian[problem.n_loop_rows :]
     mean = 0.5 * (problem.velocity + after)
     work = float(hit.impulses.ravel() @ (G @ mean))
     return work if hit.moments is None else work + float(hit.moments.ravel() @ (problem.spin_jacobian @ mean))

@@ -1,19 +1,27 @@
-"""Impacts of the event-driven method: compression and decompression ([J] 54-58), as the stepping loop has them."""
+"""Impacts of the event-driven method, by the same rules as the time stepper's: see `simulation.colliding`."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
-from spatialops.contact.laws.solution import Law, LawSolution
+from spatialops._arrays import Array
+from spatialops.contact.laws.solution import Law
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.energy import energy
 from spatialops.errors import SolverFailed
+from spatialops.simulation.colliding import Answer, Collider, Flags, after_impact
 from spatialops.simulation.event_sight import Contacts
 from spatialops.tree.model import Model
+
+
+class Rules(NamedTuple):
+    """How impacts are resolved: one after the other or together, and pairs whose coefficient is Newton's."""
+
+    propagated: bool
+    newton: Flags
+    threshold: float
 
 
 class Impact(NamedTuple):
@@ -27,64 +35,50 @@ class Impact(NamedTuple):
     residual: float
 
 
-def impact(
-    model: Model, law: Law, time: float, q: Array, v: Array, contacts: Contacts, closures: Any, fraction: float
-) -> Impact:
-    """All that touches is compressed together, then restitution e p_c is given back, as far as energy allows.
+class Impacts:
+    """Resolves the impacts of a model under a law."""
 
-    `closures` are terms (ints, floats) of independent rows; `fraction` 0 is an impact without restitution.
+    def __init__(self, model: Model, law: Law, rules: Rules) -> None:
+        self.model, self.law, self.rules = model, law, rules
 
-    Raises
-    ------
-    SolverFailed
-        If the law has no solution.
-    """
-    ints, terms = closures
-    m = len(contacts.keys)
-    problem = ContactProblem(
-        model,
-        q,
-        v,
-        contacts.links,
-        contacts.points,
-        contacts.frames,
-        contacts.friction,
-        phase="compression",
-        loop_ints=ints,
-        loop_terms=terms,
-        loop_targets=np.zeros(_rows(ints)),
-    )
-    first = _solved(law, problem, time)
-    before = energy(model, q, v).kinetic
-    for tries in range(10):
-        theta = fraction * contacts.restitution * first.impulses[:, 0]
-        if not theta.any():
-            after = energy(model, q, first.velocity).kinetic
-            return Impact(first.velocity, first.impulses, before, after, fraction, first.residual)
-        given = np.zeros((m, 3))
-        given[:, 0] = theta
-        loops = np.zeros(problem.n_loop_rows)
-        pushed = replace(problem, velocity=first.velocity).after(np.concatenate([loops, given.ravel()]))
-        second = _solved(law, replace(problem, velocity=pushed, offset=theta, phase="decompression"), time)
-        after = energy(model, q, second.velocity).kinetic
-        if after - before <= 1e-12 * before:
-            break
-        fraction = 0.5 * fraction if tries < 8 else 0.0
-    impulses = first.impulses + given + second.impulses
-    return Impact(second.velocity, impulses, before, after, fraction, max(first.residual, second.residual))
+    def resolve(
+        self, time: float, q: Array, v: Array, contacts: Contacts, closures: Any, *, restitution: bool
+    ) -> Impact:
+        """All that touches takes part; `closures` are terms (ints, floats) of independent rows.
 
-
-def _rows(ints: IntArray) -> int:
-    return int(ints[:, 0].max()) + 1 if len(ints) else 0
-
-
-def _solved(law: Law, problem: ContactProblem, time: float) -> LawSolution:
-    solution = law.solve(problem)
-    if not solution.solved:
-        raise SolverFailed(
-            f"impact of {problem.n_contacts} contacts ({problem.phase}) at t = {time:.6g} s under {law!r}: residual "
-            f"{solution.residual:.2e}; {solution.detail}. Save it with error.problem.save(path)",
-            problem,
-            solution,
+        Raises
+        ------
+        SolverFailed
+            If the law has no solution.
+        """
+        ints, terms = closures
+        problem = ContactProblem(
+            self.model,
+            q,
+            v,
+            contacts.links,
+            contacts.points,
+            contacts.frames,
+            contacts.friction,
+            phase="compression",
+            loop_ints=ints,
+            loop_terms=terms,
+            loop_targets=np.zeros(int(ints[:, 0].max()) + 1 if len(ints) else 0),
         )
-    return solution
+        collider = Collider(lambda part: self._answer(part, time), self.rules.propagated, self.rules.threshold)
+        newton = self.rules.newton[[key[0] for key in contacts.keys]]
+        found = collider.resolve(problem, contacts.restitution * restitution, newton)
+        end = after_impact(problem, found)
+        energies = energy(self.model, q, v).kinetic, energy(self.model, q, end).kinetic
+        return Impact(end, found.impulses, *energies, found.share * restitution, found.residual)
+
+    def _answer(self, problem: ContactProblem, time: float) -> Answer:
+        solution = self.law.solve(problem)
+        if not solution.solved:
+            raise SolverFailed(
+                f"impact of {problem.n_contacts} contacts ({problem.phase}) at t = {time:.6g} s under {self.law!r}: "
+                f"residual {solution.residual:.2e}; {solution.detail}. Save it with error.problem.save(path)",
+                problem,
+                solution,
+            )
+        return Answer(solution.impulses, None, solution.velocity, solution.residual, solution.iterations)

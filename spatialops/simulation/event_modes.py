@@ -23,8 +23,9 @@ from spatialops.contact.laws.viscous import Viscous
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.solve import solve
 from spatialops.errors import PainleveError, PainleveWarning, SolverFailed
-from spatialops.simulation.event_motion import STOPPED, Mechanics, Mode, Modes, Rows, frictionless, slip_direction
+from spatialops.simulation.event_motion import Mechanics, Rows
 from spatialops.simulation.event_sight import Contacts
+from spatialops.simulation.event_slip import STOPPED, Mode, Modes, frictionless, slip_direction
 
 TIED = 1e-8  # part of the accelerations without contacts below which one counts as none
 _MOST = 8  # sliding contacts whose principal minors are all looked at

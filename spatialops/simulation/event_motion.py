@@ -1,4 +1,4 @@
-"""Smooth motion between events: accelerations while contacts stay closed, stick or slide, and the drift held off.
+"""Smooth motion between events: accelerations while contacts stay closed, stick or slide.
 
 In a mode the complementarity conditions of accelerations ([D] 18-22) are equations: closed contacts have a_n = 0,
 sticking ones a_t = 0 too, sliding ones f_t = -mu f_n d against the slip. With closures' rows G_b,
@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
@@ -25,29 +24,18 @@ from spatialops.contact.laws.viscous import Viscous
 from spatialops.contact.response import velocity_change
 from spatialops.contact.rows import contact_terms
 from spatialops.dynamics.articulated_body import factor_kernel
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.loop_rows import closure_accelerations, closure_jacobian, closure_rows
 from spatialops.dynamics.span import Span
 from spatialops.errors import ContactError
+from spatialops.simulation.event_forces import held_forces
 from spatialops.simulation.event_sight import Contacts, Key, Sight, nearest
+from spatialops.simulation.event_slip import Mode, Modes, frictionless, held_rows, slip_direction
 from spatialops.simulation.flow import accelerations
 from spatialops.simulation.scene import Scene
-from spatialops.tree.state import integrate_kernel, transport
 
 Forces = Callable[[float, Array, Array], Array]
 REACH = 1e-3  # m: contacts are looked for up to this gap, so that closed ones are found in trial states too
-_RANK = 1e-11
 _NO_EXTERNAL = np.zeros((0, 6))
-
-
-class Mode(NamedTuple):
-    """How a closed contact moves: it sticks, or slides along a unit direction (3,) in world axes."""
-
-    sticks: bool
-    direction: Array
-
-
-Modes = dict[Key, Mode]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,14 +140,15 @@ class Mechanics:
 
     def rows(self, q: Array, v: Array, a: Array, loop_rates: Array, contacts: Contacts) -> Rows:
         """Rows of closures, then normal and tangents of contacts; poses and factors must be in `work`."""
-        G, L = self._jacobian(contacts)
+        G, L = self.jacobian(contacts)
         turning = self.sight.turning(q, v, contacts, 2.0 * REACH)
         rates = G @ a
         rates[: self.n_b] = loop_rates
         rates[self.n_b :] += turning.ravel()
         return Rows(G, L, rates)
 
-    def _jacobian(self, contacts: Contacts) -> tuple[Array, Array]:
+    def jacobian(self, contacts: Contacts) -> tuple[Array, Array]:
+        """G and L of closures, then contacts; poses and factors must be in `work`."""
         model, loops = self.scene.model, self.scene.loops
         ints, terms = contact_terms(contacts.links, contacts.points, contacts.frames, self.n_b)
         if self.n_b:
@@ -215,7 +204,7 @@ class Mechanics:
         n_b, k = self.n_b, len(modes)
         friction = contacts.friction
         columns = rows.L.copy()
-        held = list(range(n_b))
+        held = held_rows(n_b, modes)
         p = np.zeros(len(rows.L))
         rates = rows.rates
         if isinstance(self.law, Viscous):
@@ -225,16 +214,12 @@ class Mechanics:
         slides = np.zeros((k, 2))
         for i, mode in enumerate(modes):
             r = n_b + 3 * i
-            if mode.sticks:
-                held += [r, r + 1, r + 2]
-                continue
-            held.append(r)
-            mu = 0.0 if frictionless(self.law) else friction[i]
+            mu = 0.0 if mode.sticks or frictionless(self.law) else friction[i]
             if mu > 0.0:
                 slides[i] = -mu * slip_direction(contacts, i, mode.direction)
                 columns[r] = rows.L[r] + slides[i] @ rows.L[r + 1 : r + 3]
         normal = [r >= n_b and (r - n_b) % 3 == 0 for r in held]
-        f, determined, residual = _forces(rows.L[held], columns[held], rates[held], normal)
+        f, determined, residual = held_forces(rows.L[held], columns[held], rates[held], normal)
         p[held] += f
         contact_forces = p[n_b:].reshape(k, 3)
         contact_forces[:, 1:] += slides * contact_forces[:, :1]
@@ -244,56 +229,12 @@ class Mechanics:
     def _pushed(self, a: Array, rates: Array, contacts: Contacts, forces: Array) -> Motion:
         """Known forces at contacts, closures held."""
         n_b = self.n_b
-        _, L = self._jacobian(contacts)
+        _, L = self.jacobian(contacts)
         p = np.concatenate([np.zeros(n_b), forces.ravel()])
         if n_b:
             left = rates + L[:n_b] @ (L.T @ p)
-            p[:n_b] = _forces(L[:n_b], L[:n_b], left, [False] * n_b)[0]
+            p[:n_b] = held_forces(L[:n_b], L[:n_b], left, [False] * n_b)[0]
         return Motion(a + self.push(L, p), contacts, forces, p[:n_b], True, 0.0)
-
-    # ------------------------------------------------------------------------------------------------- drift
-    def project(self, q: Array, v: Array, modes: Modes) -> tuple[Array, Array]:
-        """The nearest state, in the metric of M, whose closures and closed contacts are closed, and stay so."""
-        if isinstance(self.law, Compliant):
-            modes = {}
-        if not modes and not self.n_b:
-            return q, v
-        model, tree = self.scene.model, self.scene.model.tree
-        for _ in range(4):
-            contacts = self._factored(q, v, modes)
-            errors = np.concatenate([self.span.errors(q), contacts.gaps]) if self.n_b else contacts.gaps
-            if np.abs(errors).max(initial=0.0) <= 1e-14:
-                break
-            _, L = self._jacobian(contacts)
-            held = [*range(self.n_b), *range(self.n_b, len(L), 3)]
-            move, ahead = self._least(L, held, errors), np.empty(model.nq)
-            integrate_kernel(tree, q, move, 1.0, ahead)
-            v = v.copy()
-            transport(tree, q, ahead, v)
-            q = ahead
-        contacts = self._factored(q, v, modes)
-        G, L = self._jacobian(contacts)
-        held = list(range(self.n_b))
-        for i, mode in enumerate(modes.values()):
-            r = self.n_b + 3 * i
-            held += [r, r + 1, r + 2] if mode.sticks else [r]
-        return q, v + self._least(L, held, G[held] @ v)
-
-    def _factored(self, q: Array, v: Array, modes: Modes) -> Contacts:
-        model = self.scene.model
-        poses_kernel(model.tree, model.links, q, self.work)
-        velocities_kernel(model.tree, model.links, v, self.work)
-        factor_kernel(model.tree, model.links, self.work)
-        if self.n_b:
-            self.span.put_terms()
-        return self.closed(q, v, modes)
-
-    def _least(self, L: Array, held: list[int], errors: Array) -> Array:
-        """The least motion (nv,) that takes errors of rows away."""
-        rows = L[held]
-        p = np.zeros(len(L))
-        p[held] = _forces(rows, rows, errors, [False] * len(held))[0]
-        return self.push(L, p)
 
 
 NOTHING = Contacts((), np.zeros((0, col.CONTACT_INTS), dtype=np.int64), np.zeros((0, col.CONTACT_COLUMNS)))
@@ -305,66 +246,3 @@ class LostContact(Exception):
     def __init__(self, message: str, key: Key) -> None:
         super().__init__(message)
         self.key = key
-
-
-def frictionless(law: Any) -> bool:
-    """Whether forces of contacts have no dry friction."""
-    from spatialops.contact.laws.frictionless import Frictionless
-
-    return isinstance(law, (Frictionless, Viscous))
-
-
-def slip_direction(contacts: Contacts, i: int, last: Array) -> Array:
-    """Unit direction (2,) of the slip along the tangents, on the side of where it went before.
-
-    Where the slip has just passed zero it points backwards; friction goes on as before, so that the motion is smooth in
-    the step in which it stops, and its end can be found. A slip slower than `SLOW` keeps the direction it had or began
-    with: what is across it would die down at the rate mu g / |slip|, faster than steps could follow.
-    """
-    before = contacts.frames[i, 1:] @ last
-    slip = contacts.velocities[i, 1:]
-    speed = float(np.hypot(*slip))
-    if speed <= SLOW:
-        size = float(np.hypot(*before))
-        return np.asarray(before / size if size > 0.0 else before)
-    return np.asarray(slip / speed if slip @ before >= 0.0 else -slip / speed)
-
-
-STOPPED = 1e-9  # m/s: a slip that has no direction
-SLOW = 1e-5  # m/s: one that has no time to change it
-
-
-def _forces(L: Array, columns: Array, rates: Array, normal: list[bool]) -> tuple[Array, bool, float]:
-    """The smallest forces f on columns with L columns^T f = -rates, whether they are the only ones, and the residual.
-
-    Where they are not, and some normal force pulls, the smallest that do not.
-    """
-    if not len(rates):
-        return np.zeros(0), True, 0.0
-    size = np.sqrt(np.einsum("ij,ij->i", L, L))
-    moving = int((size > 1e-10 * size.max()).sum())
-    size[size == 0.0] = 1.0
-    K = (L / size[:, None]) @ (columns / size[:, None]).T
-    b = -rates / size
-    f, _, rank, _ = np.linalg.lstsq(K, b, rcond=_RANK)
-    determined = int(rank) >= moving
-    left = b - K @ f
-    if np.abs(left).max() > 1e-13 * np.abs(b).max():
-        f += np.linalg.lstsq(K, left, rcond=_RANK)[0]
-    pushes = np.array(normal, dtype=bool)
-    if not determined and pushes.any() and f[pushes].min() < -1e-9 * np.abs(f).max():
-        f = _pushing(K, b, pushes)
-    scale = float(np.abs(b).max())
-    residual = float(np.abs(K @ f - b).max()) / scale if scale > 0.0 else 0.0
-    return f / size, determined, residual
-
-
-def _pushing(K: Array, b: Array, pushes: Any) -> Array:
-    """The smallest forces whose normal ones push."""
-    weight = 1e-7
-    both = np.hstack([K, -K[:, ~pushes]])
-    system = np.vstack([both, weight * np.eye(both.shape[1])])
-    x = scipy.optimize.nnls(system, np.concatenate([b, np.zeros(both.shape[1])]))[0]
-    f = x[: len(b)].copy()
-    f[~pushes] -= x[len(b) :]
-    return np.asarray(f)

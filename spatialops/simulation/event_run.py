@@ -16,6 +16,7 @@ from spatialops.dynamics.energy import energy
 from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.begin import begin_loops
+from spatialops.simulation.event_impact import Rules
 from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.event_sight import Contacts
 from spatialops.simulation.events import Engine
@@ -39,11 +40,9 @@ class Limits(NamedTuple):
 class Course:
     """One run, or one step: an engine, the control of it, and what is kept."""
 
-    def __init__(
-        self, scene: Scene, law: Law, options: EventDriven, dt: float, threshold: float, limits: Limits
-    ) -> None:
+    def __init__(self, scene: Scene, law: Law, options: EventDriven, dt: float, rules: Rules, limits: Limits) -> None:
         self.scene, self.options, self.dt, self.limits = scene, options, dt, limits
-        self.engine = Engine(scene, law, options, dt, threshold)
+        self.engine = Engine(scene, law, options, dt, rules)
         self.redundant: tuple[str, ...] = ()
         self._rows: list[list[float]] = []
         self._states: list[Array] = []
@@ -100,7 +99,7 @@ class Course:
             faults.append(f"a loop opened by {opening:.2e} m or rad (limit {self.limits.opening:g})")
         if faults:
             text = f"certificate failed by t = {engine.time:.6g} s: " + "; ".join(faults)
-            if self.limits.certify == "raise":
+            if self.limits.certify != "warn":
                 raise ContactError(text)
             warnings.warn(text, stacklevel=4)
 

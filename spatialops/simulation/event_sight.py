@@ -94,6 +94,8 @@ class Sight:
         rows, ints = scratch_shapes(scene.geom_ints, scene.tables.lists)
         self._rows, self._row_ints = np.zeros(rows), np.zeros(ints, dtype=np.int64)
         self._solids = scene.tables.solids.copy()  # its last rows are written to
+        self._values = scene.pair_values.copy()
+        self._values[scene.pair_table.frictionless, col.PAIR_FRICTION] = 0.0
         self._near = np.arange(n_pairs + 1, dtype=np.int64)
         self._near[-1] = n_pairs
         self._ints = np.zeros((room, col.CONTACT_INTS), dtype=np.int64)
@@ -115,6 +117,7 @@ class Sight:
             self._solids,
             scene.tables.lists,
             scene.pairs,
+            self._values,
             self._places,
             self._near,
             self._work,

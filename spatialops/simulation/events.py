@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy
@@ -24,22 +23,23 @@ from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.laws.solution import Law
 from spatialops.contact.laws.viscous import Viscous
 from spatialops.errors import ArgumentError, ContactError
-from spatialops.simulation.event_impact import impact
+from spatialops.simulation.event_drift import project
+from spatialops.simulation.event_impact import Impacts, Rules
 from spatialops.simulation.event_log import Event
 from spatialops.simulation.event_modes import Verdict, decide
-from spatialops.simulation.event_motion import REACH, SLOW, LostContact, Mechanics, Mode, Modes, Motion
+from spatialops.simulation.event_motion import REACH, LostContact, Mechanics, Motion
 from spatialops.simulation.event_passing import Passing
 from spatialops.simulation.event_runge_kutta import RungeKutta
 from spatialops.simulation.event_sight import Contacts, Key, Sight
+from spatialops.simulation.event_slip import SLOW, Mode, Modes
+from spatialops.simulation.event_watch import STILL, Mark, still, watch
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.time import EventDriven
 from spatialops.tree.state import State
 
 LAWS = (Coulomb, Cone, NoSlip, Frictionless, Viscous, Compliant)
 TOUCH = 1e-8  # m: gap below which a contact may be closed
-_STILL = 1e-9  # m/s, times 1 + the largest velocity: normal speeds that count as none
 _MOST_EVENTS = 100  # at one instant
-Mark = tuple[str, Any]  # kind of event, and the contact or pair it is about
 
 
 @dataclass
@@ -56,13 +56,19 @@ class Moment:
 class Engine:
     """Carries one state of a scene through time."""
 
-    def __init__(self, scene: Scene, law: Law, options: EventDriven, dt: float, threshold: float) -> None:
+    def __init__(self, scene: Scene, law: Law, options: EventDriven, dt: float, rules: Rules) -> None:
         if any(loop.rate is not None for loop in scene.loops.items):
             raise ArgumentError("time: closures with prescribed rates are for TimeStepping only")
         if not isinstance(law, LAWS):
             names = ", ".join(known.__name__ for known in LAWS)
             raise ArgumentError(f"law: {law!r} has no form for accelerations; EventDriven takes {names}")
-        self.scene, self.law, self.options, self.dt, self.threshold = scene, law, options, dt, threshold
+        table = scene.pair_table
+        if table.torsion.any() or table.rolling.any() or table.no_slip.any():
+            raise ArgumentError(
+                "time: EventDriven has no torsional and rolling friction, and no pairs without slip: use TimeStepping"
+            )
+        self.scene, self.law, self.options, self.dt = scene, law, options, dt
+        self.impact = Impacts(scene.model, law, rules)
         self.sight = Sight(scene)
         self.control: Callable[[float, Array, Array], Array] = lambda time, q, v: np.zeros(scene.model.nv)
         self.mechanics = Mechanics(scene, law, self.sight, lambda time, q, v: self.control(time, q, v))
@@ -140,7 +146,7 @@ class Engine:
             return start, 1e10
         if step.error > 1.0:
             return start, step.error
-        q, v = self.mechanics.project(step.q, step.v, self.modes)
+        q, v = project(self.mechanics, step.q, step.v, self.modes)
         return self._moment(start.time + h, q, v), step.error
 
     def _touches(self, start: Moment, h: float) -> bool:
@@ -154,7 +160,10 @@ class Engine:
 
     def _moment(self, time: float, q: Array, v: Array) -> Moment:
         motion = self.mechanics.motion(time, q, v, self.modes)
-        return Moment(time, q, v, motion, self._watch(time, q, v, motion))
+        watched = watch(
+            self.sight, self.law, self.modes, q, v, motion, lambda: self._holds(time, q, v, motion.contacts)
+        )
+        return Moment(time, q, v, motion, watched)
 
     def _accept(self, moment: Moment) -> None:
         self.time, self.q, self.v = moment.time, moment.q, moment.v
@@ -172,43 +181,10 @@ class Engine:
             if key in self.modes and key not in stopping and not self.modes[key].sticks and speed > SLOW:
                 self.modes[key] = Mode(False, slip / speed @ contacts.frames[i, 1:])
 
-    # -------------------------------------------------------------------------------------------------- the watch
-    def _watch(self, time: float, q: Array, v: Array, motion: Motion) -> dict[Mark, float]:
-        """What must not become negative: relative forces, slips along their directions, gaps."""
-        if isinstance(self.law, Compliant):
-            return {}
-        watched: dict[Mark, float] = {}
-        contacts, forces = motion.contacts, motion.forces
-        largest = float(np.abs(forces).max(initial=0.0))
-        for i, (key, mode) in enumerate(self.modes.items()):
-            if not mode.sticks and mode.direction.any():
-                along = float(contacts.frames[i, 1:] @ mode.direction @ contacts.velocities[i, 1:])
-                watched["stick", key] = along + 1e-12
-            if not motion.determined or largest == 0.0:
-                continue
-            watched["separation", key] = float(forces[i, 0]) / largest + 1e-11
-            if mode.sticks and not isinstance(self.law, NoSlip):
-                limit = float(contacts.friction[i] * forces[i, 0])
-                watched["slip", key] = (limit - float(np.hypot(*forces[i, 1:]))) / largest + 1e-11
-        if self.modes and not motion.determined:
-            modes = self._decide(time, q, v, contacts, self.modes).modes
-            same = all(key in modes and (modes[key].sticks or not mode.sticks) for key, mode in self.modes.items())
-            watched["doubt", None] = 1.0 if same else -1.0
-        watched.update(self._gaps(q, v))
-        return watched
-
-    def _gaps(self, q: Array, v: Array) -> dict[Mark, float]:
-        """Lowest gap of the open contacts of each pair in sight; what is leaving counts as open."""
-        found, gaps = self.sight.look(q, v, REACH), dict[Mark, float]()
-        still = _STILL * (1.0 + float(np.abs(v).max(initial=0.0)))
-        for i, key in enumerate(found.keys):
-            if key in self.modes:
-                continue
-            gap, speed = float(found.gaps[i]), float(found.velocities[i, 0])
-            value = gap if gap > 0.0 or speed < -still else abs(gap) + 1e-16
-            mark = ("impact", key[0])
-            gaps[mark] = min(value, gaps.get(mark, value))
-        return gaps
+    def _holds(self, time: float, q: Array, v: Array, contacts: Contacts) -> bool:
+        """Whether the law would choose the same motion again: nobody leaves, nobody who sticks begins to slide."""
+        modes = self._decide(time, q, v, contacts, self.modes).modes
+        return all(key in modes and (modes[key].sticks or not mode.sticks) for key, mode in self.modes.items())
 
     # -------------------------------------------------------------------------------------------------- events
     def _meet(self, start: Moment, later: Moment, h: float, passed: list[Mark]) -> None:
@@ -277,7 +253,7 @@ class Engine:
         trial = dict(self.modes)
         for key in stopped:
             trial[key] = Mode(True, np.zeros(3))
-        q, v = self.mechanics.project(self.q, self.v, trial)
+        q, v = project(self.mechanics, self.q, self.v, trial)
         verdict = self._decide(self.time, q, v, self.mechanics.closed(q, v, self.modes))
         self.q, self.v = q, v
         self.modes = {key: verdict.modes[key] for key in self.modes if key in verdict.modes}
@@ -302,9 +278,9 @@ class Engine:
             found = self.sight.look(self.q, self.v, REACH)
             touching = np.array([gap <= TOUCH or key in self.modes for gap, key in zip(found.gaps, found.keys)], bool)
             contacts = found.take(np.flatnonzero(touching))
-            still = _STILL * (1.0 + float(np.abs(self.v).max(initial=0.0)))
+            slow = still(self.v)
             speed = float(-contacts.velocities[:, 0].min(initial=0.0))
-            if speed <= still and not self._skids(contacts):
+            if speed <= slow and not self._skids(contacts):
                 break
             self._collide(contacts, speed, before)
             before = dict(self.modes)
@@ -312,12 +288,12 @@ class Engine:
                 quiet = False
         else:
             raise ContactError(f"impacts do not end at t = {self.time:.9g} s")
-        closed = contacts.take(np.flatnonzero(contacts.velocities[:, 0] <= still))
+        closed = contacts.take(np.flatnonzero(contacts.velocities[:, 0] <= slow))
         verdict = self._decide(self.time, self.q, self.v, closed)
         self.residual = max(self.residual, verdict.residual)
         self.modes = verdict.modes
         self.mechanics.remember(closed)
-        self.q, self.v = self.mechanics.project(self.q, self.v, self.modes)
+        self.q, self.v = project(self.mechanics, self.q, self.v, self.modes)
         if not quiet:
             self._report(before, set())
 
@@ -325,34 +301,26 @@ class Engine:
         """Whether contacts slide that the law without slip would stop."""
         if not isinstance(self.law, NoSlip):
             return False
-        rough = (contacts.friction > 0.0) & (np.abs(contacts.velocities[:, 0]) <= _STILL)
+        rough = (contacts.friction > 0.0) & (np.abs(contacts.velocities[:, 0]) <= STILL)
         slip = np.hypot(contacts.velocities[:, 1], contacts.velocities[:, 2])
         return bool((slip[rough] > 1e-8).any())
 
     def _collide(self, contacts: Contacts, speed: float, before: Modes) -> None:
         self._left -= 1
-        full = speed > self.threshold and self._left >= 0
-        hit = impact(
-            self.scene.model,
-            self.law,
-            self.time,
-            self.q,
-            self.v,
-            contacts,
-            self.mechanics.independent(self.q),
-            1.0 if full else 0.0,
-        )
+        full = speed > self.impact.rules.threshold and self._left >= 0
+        closures = self.mechanics.independent(self.q)
+        hit = self.impact.resolve(self.time, self.q, self.v, contacts, closures, restitution=full)
         names = tuple(self.scene.pair_names(key[0]) for key in contacts.keys)
         was = tuple(_name(before.get(key)) for key in contacts.keys)
         self.v = hit.v
         self.residual = max(self.residual, hit.residual)
         after = self.sight.look(self.q, self.v, REACH)
         index = {key: i for i, key in enumerate(after.keys)}
-        still = _STILL * (1.0 + float(np.abs(self.v).max(initial=0.0)))
+        slow = still(self.v)
         now = []
         for key in contacts.keys:
             u = after.velocities[index[key]] if key in index else np.array([1.0, 0.0, 0.0])
-            now.append("open" if u[0] > still else "stick" if np.hypot(u[1], u[2]) <= 1e-8 else "slip")
+            now.append("open" if u[0] > slow else "stick" if np.hypot(u[1], u[2]) <= 1e-8 else "slip")
         self.modes = {
             key: Mode(mode == "stick", np.zeros(3))
             for key, mode in zip(contacts.keys, now, strict=True)

@@ -8,10 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from spatialops import collision
 from spatialops._arrays import Array
-from spatialops.collision import Geom
-from spatialops.errors import AssetError, ShapeError
+from spatialops.collision import (
+    Box,
+    Capsule,
+    ConvexHull,
+    Cylinder,
+    Ellipsoid,
+    Geom,
+    HalfSpace,
+    HeightField,
+    Mesh,
+    Sphere,
+    convex_parts,
+    load_mesh,
+)
+from spatialops.errors import AssetError, MissingLibraryError, ShapeError
 from spatialops.io.description import Description, MeshFile, Notes, ShapeSpec, check_length
 from spatialops.io.packages import Resolver
 from spatialops.tree.model import Frame
@@ -20,8 +32,14 @@ MAX_MESH_BYTES = 50 * 2**20
 MAX_MESH_SIZE = 1e3  # m: larger ones are in millimetres
 DEFAULT_FRICTION = 0.5
 
-_FIELDS = frozenset(Geom.__dataclass_fields__)
 _TURNLESS = ("sphere", "half_space")
+_BY_SIZE: dict[str, Any] = {
+    "sphere": Sphere,
+    "capsule": Capsule,
+    "cylinder": Cylinder,
+    "box": Box,
+    "ellipsoid": Ellipsoid,
+}
 
 
 class GeomMaker:
@@ -34,39 +52,39 @@ class GeomMaker:
         The frame of a body by name: which moving body it sits on, -1 for the world.
     strict : bool
         Refuse what is wrong with a shape; otherwise it is left out and listed.
+    decompose : float, optional
+        Concavity of the convex parts that moving meshes are cut into; default: their hulls.
     """
 
-    def __init__(self, description: Description, frame_of: Callable[[str], Frame], *, strict: bool) -> None:
+    def __init__(
+        self,
+        description: Description,
+        frame_of: Callable[[str], Frame],
+        *,
+        strict: bool,
+        decompose: float | None = None,
+    ) -> None:
         self.description = description
         self.frame_of = frame_of
         self.strict = strict
+        self.decompose = decompose
         self.notes = Notes()
         self.resolver = Resolver(description.path or Path("robot"), description.packages)
         self._meshes: dict[MeshFile, tuple[Array, Any]] = {}
 
     def geoms(self) -> list[Geom]:
         """Geoms of everything that collides."""
-        made = [self._geom(spec) for spec in self.description.shapes if spec.collides]
-        return [geom for geom in made if geom is not None]
+        return [geom for spec in self.description.shapes if spec.collides for geom in self._made(spec)]
 
-    def _geom(self, spec: ShapeSpec) -> Geom | None:
+    def _made(self, spec: ShapeSpec) -> list[Geom]:
         try:
-            return self._made(spec)
-        except (AssetError, ShapeError) as error:
+            shapes = self._shapes(spec, self.frame_of(spec.body))
+        except (AssetError, ShapeError, MissingLibraryError) as error:
             if self.strict:
                 raise
             self.notes.add(f"a shape is left out: {error}", spec.name)
-            return None
-
-    def _made(self, spec: ShapeSpec) -> Geom | None:
-        turned = not np.allclose(spec.rotation, np.eye(3), rtol=0.0, atol=1e-12)
-        if spec.kind not in _TURNLESS and turned and "rotation" not in _FIELDS:
-            self._unsupported(spec, "shapes that are turned are")
-            return None
-        frame = self.frame_of(spec.body)
-        shape = self._shape(spec, frame)
-        if shape is None:
-            return None
+            return []
+        names = [spec.name] if len(shapes) == 1 else [f"{spec.name}/{i}" for i in range(len(shapes))]
         options: dict[str, Any] = {
             "friction": DEFAULT_FRICTION if spec.friction is None else spec.friction[0],
             "restitution": spec.restitution,
@@ -76,49 +94,36 @@ class GeomMaker:
         }
         if spec.kind in _TURNLESS:
             del options["rotation"]
-        known = {key: value for key, value in options.items() if key in _FIELDS}
-        return Geom(spec.name, spec.body, shape, position=spec.position, **known)
+        return [
+            Geom(name, spec.body, shape, position=spec.position, **options)
+            for name, shape in zip(names, shapes, strict=True)
+        ]
 
-    def _shape(self, spec: ShapeSpec, frame: Frame) -> Any:
+    def _shapes(self, spec: ShapeSpec, frame: Frame) -> list[Any]:
+        """The shape, or several convex parts of it; none where it cannot collide here."""
         kind, sizes, still = spec.kind, spec.sizes, frame.body < 0
         if kind in ("half_space", "height_field") and not still:
             self.notes.add(f"a {kind.replace('_', '-')} on a body that moves is left out", spec.name)
-            return None
+            return []
         if kind == "half_space":
-            return self._new(spec, "HalfSpace", frame.rotation @ spec.rotation[:, 2])
-        if kind == "mesh" and not hasattr(collision, "Mesh" if still else "ConvexHull"):
-            self._unsupported(spec, "meshes are")
-            return None
+            return [HalfSpace(frame.rotation @ spec.rotation[:, 2])]
         if kind == "mesh":
-            vertices, faces = self._mesh(spec.mesh)
-            inline = not isinstance(spec.mesh, MeshFile)  # MuJoCo collides with the hull, of what stands still too
-            return self._new(spec, "Mesh", vertices, faces) if still and not inline else self._hull(spec, vertices)
+            return self._from_mesh(spec, still)
         if kind == "height_field":
-            return self._new(spec, "HeightField", spec.mesh.T, (2.0 * sizes[0], 2.0 * sizes[1]))
-        names = {
-            "sphere": "Sphere",
-            "capsule": "Capsule",
-            "cylinder": "Cylinder",
-            "box": "Box",
-            "ellipsoid": "Ellipsoid",
-        }
-        return self._new(spec, names[kind], *((sizes,) if kind in ("box", "ellipsoid") else sizes))
+            return [HeightField(spec.mesh.T, (2.0 * sizes[0], 2.0 * sizes[1]))]
+        return [_BY_SIZE[kind](*((sizes,) if kind in ("box", "ellipsoid") else sizes))]
 
-    def _hull(self, spec: ShapeSpec, vertices: Array) -> Any:
+    def _from_mesh(self, spec: ShapeSpec, still: bool) -> list[Any]:
+        vertices, faces = self._mesh(spec.mesh)
+        inline = not isinstance(spec.mesh, MeshFile)  # MuJoCo collides with the hull, of what stands still too
+        if still and not inline:
+            return [Mesh(vertices, faces)]
         spread = np.linalg.svd(vertices - vertices.mean(axis=0), compute_uv=False)
         if len(vertices) < 4 or not spread[-1] > 1e-9 * spread[0]:
             raise ShapeError(f"shape {spec.name!r}: the mesh has no volume: all its points lie in a plane")
-        return self._new(spec, "ConvexHull", vertices)
-
-    def _new(self, spec: ShapeSpec, name: str, *arguments: Any) -> Any:
-        made = getattr(collision, name, None)
-        if made is None:
-            self._unsupported(spec, f"{name} is")
-            return None
-        return made(*arguments)
-
-    def _unsupported(self, spec: ShapeSpec, what: str) -> None:
-        self.notes.add(f"shapes are left out: {what} not supported yet", spec.name)
+        if self.decompose is not None and not inline:
+            return [*convex_parts(Mesh(vertices, faces), threshold=self.decompose)]
+        return [ConvexHull(vertices)]
 
     def _mesh(self, mesh: Any) -> tuple[Array, Any]:
         """Vertices and faces; a file is looked up and read now."""
@@ -134,7 +139,7 @@ class GeomMaker:
         return self._meshes[mesh]
 
     def _read(self, path: Path, mesh: MeshFile, where: str) -> tuple[Array, Any]:
-        loaded = collision.load_mesh(path, mesh.scale)  # type: ignore[attr-defined, unused-ignore]
+        loaded = load_mesh(path, mesh.scale)
         vertices, faces = np.asarray(loaded.vertices, dtype=np.float64), np.asarray(loaded.faces)
         if not len(vertices) or not np.isfinite(vertices).all():
             raise AssetError(f"{where}: {path} has no vertices, or some that are not finite")

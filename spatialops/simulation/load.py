@@ -20,6 +20,7 @@ from spatialops.errors import ArgumentError, AssetWarning, ModelError
 from spatialops.io import Description, build, read
 from spatialops.simulation.geoms import DEFAULT_FRICTION, GeomMaker
 from spatialops.simulation.scene import Scene
+from spatialops.simulation.weigh import weighed
 from spatialops.tree.builder import WORLD
 from spatialops.tree.forest import Planted, forest, planted_coordinates, planted_loop
 from spatialops.tree.loops import Loops
@@ -70,6 +71,8 @@ def load_scene(
     floor: bool | float = False,
     self_collision: bool | None = None,
     strict: bool = True,
+    density: float | None = None,
+    decompose: float | None = None,
 ) -> LoadedScene:
     """Read a robot with its collision shapes and closures.
 
@@ -86,6 +89,10 @@ def load_scene(
         says nothing and whose shapes often overlap.
     strict : bool
         Refuse shapes that are damaged or whose mesh is missing; otherwise they are left out and listed.
+    density : float, optional
+        kg/m^3: bodies that the file gives no inertia get that of their shapes, with a warning. Default: they have none.
+    decompose : float, optional
+        Cut moving meshes into convex parts with this concavity (`collision.convex_parts`); default: their hulls.
 
     Returns
     -------
@@ -110,6 +117,8 @@ def load_scene(
         floor=floor,
         self_collision=own if self_collision is None else self_collision,
         strict=strict,
+        density=density,
+        decompose=decompose,
     )
     if scene.warnings:
         warnings.warn(AssetWarning(f"{path}: " + "; ".join(scene.warnings)), stacklevel=2)
@@ -123,10 +132,14 @@ def scene_of(
     floor: bool | float = False,
     self_collision: bool = True,
     strict: bool = True,
+    density: float | None = None,
+    decompose: float | None = None,
 ) -> LoadedScene:
     """The scene of a description that has been read; options as in `load_scene`."""
+    if density is not None:
+        description = weighed(description, density, strict=strict)
     model = build(description, floating_base=floating_base)
-    maker = GeomMaker(description, model.frame, strict=strict)
+    maker = GeomMaker(description, model.frame, strict=strict, decompose=decompose)
     geoms = maker.geoms()
     ground = _floor(floor, geoms)
     notes = [*model.warnings, *maker.notes.texts()]

@@ -14,6 +14,8 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops._files import load_arrays, save_arrays
+from spatialops.collision._layout import PAIR_FRICTION
+from spatialops.contact.certificate import UNITS, Certificate, certify_contacts
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import AssetError, RecordError, SpatialOpsError
 from spatialops.simulation import _layout as at
@@ -61,6 +63,9 @@ class Record:
     loop_forces : (T, n_rows) array
         Forces of the closures along their rows (N, N m; they push A along the row and B against it) where the recorded
         step's dynamics were evaluated, with what they answer to its contacts but not to impacts; zero in the first row.
+    certificates : (T, 11) array
+        The worst certificate since the row before, in the order of `contact.certificate.UNITS`; NaN what was not
+        measured: all but ``certify="full"``.
     """
 
     scene: Scene
@@ -83,11 +88,14 @@ class Record:
     stop_impulses: Array = field(default_factory=lambda: np.zeros((0, 0)))
     dry_impulses: Array = field(default_factory=lambda: np.zeros((0, 0)))
     joint_work: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    certificates: Array = field(default_factory=lambda: np.zeros((0, len(UNITS))))
 
     def __post_init__(self) -> None:
         if len(self.closure_errors) != len(self.times):  # of a mechanism without loops, or an older record
             object.__setattr__(self, "closure_errors", np.zeros(len(self.times)))
             object.__setattr__(self, "loop_forces", np.zeros((len(self.times), self.scene.loops.n_rows)))
+        if len(self.certificates) != len(self.times):
+            object.__setattr__(self, "certificates", np.full((len(self.times), len(UNITS)), np.nan))
         for name in _OF_JOINTS:
             if getattr(self, name).shape != self.v.shape:  # without stops and dry friction, or in an older record
                 object.__setattr__(self, name, np.zeros(self.v.shape))
@@ -101,6 +109,22 @@ class Record:
     def final(self) -> State:
         """The last state."""
         return State(self.q[-1].copy(), self.v[-1].copy(), float(self.times[-1]))
+
+    def certificate(self) -> Certificate:
+        """The worst of the whole run: in full with ``certify="full"``, else what the recorded contacts show.
+
+        There friction is that of bodies' contacts against the coefficients of their pairs.
+        """
+        gap, residual = float(self.penetrations.max(initial=0.0)), float(self.residuals.max(initial=0.0))
+        if not np.isnan(self.certificates).all():
+            full = [Certificate.from_array(row) for row in self.certificates if not np.isnan(row).all()]
+            return Certificate.worst([*full, Certificate(gap=gap)])
+        p, n = self.hits[:, at.HIT_IMPULSE : at.HIT_IMPULSE + 3], self.hits[:, at.HIT_NORMAL : at.HIT_NORMAL + 3]
+        normal = np.einsum("ij,ij->i", p, n)
+        along = np.linalg.norm(p - normal[:, None] * n, axis=1)
+        friction = self.scene.pair_values[self.hits[:, at.HIT_PAIR].astype(np.int64), PAIR_FRICTION]
+        impulses = np.column_stack([normal, along, np.zeros(len(along))])
+        return certify_contacts(impulses, friction, gap=gap, residual=residual)
 
     @property
     def log(self) -> EventLog:
@@ -130,6 +154,7 @@ class Record:
             "dry_friction_impulse_max": float(np.abs(self.dry_impulses).max(initial=0.0)),
             "joint_work": float(self.joint_work.sum()),
             "effort_clipped": dict(self.metadata.get("effort_clipped", {})),
+            "certificate": self.certificate().to_data(),
         }
 
     def _joints_with(self, values: Array) -> list[str]:
@@ -192,7 +217,13 @@ class Record:
 
 _APART = ("scene", "metadata")
 _OF_JOINTS = ("stop_impulses", "dry_impulses", "joint_work")
-_LATER = ("closure_errors", "loop_forces", "moments", *_OF_JOINTS)  # not in the first records of this format
+_LATER = (
+    "closure_errors",
+    "loop_forces",
+    "moments",
+    "certificates",
+    *_OF_JOINTS,
+)  # not in the first records of this format
 
 
 def load_record(path: str | os.PathLike[str]) -> Record:
@@ -235,9 +266,11 @@ class RecordBuilder:
         self.joints: list[Array] = []
         self.hits: list[Array] = []
         self.events: list[Array] = []
+        self.certificates: list[Array] = []
+        self._since: list[Certificate] = []
 
-    def take(self, t: Tables) -> None:
-        """Move the loop's rows here."""
+    def take(self, t: Tables, certificate: Certificate | None = None) -> None:
+        """Move the loop's rows here; `certificate` is that of what was done since the last call."""
         counts = t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]]
         self.rows.append(t.rows[: counts[0]].copy())
         self.states.append(t.row_states[: counts[0]].copy())
@@ -245,6 +278,12 @@ class RecordBuilder:
         self.joints.append(t.row_joints[: counts[0]].copy())
         self.hits.append(t.hits[: counts[1]].copy())
         self.events.append(t.events[: counts[2]].copy())
+        self._since += [] if certificate is None else [certificate]
+        if counts[0]:
+            rows = np.full((counts[0], len(UNITS)), np.nan)
+            rows[-1] = Certificate.worst(self._since).to_array()
+            self.certificates.append(rows)
+            self._since = []
         t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]] = 0
 
     def record(self, t: Tables, *, fallbacks: int, clipped: dict[str, int]) -> Record:
@@ -281,6 +320,7 @@ class RecordBuilder:
             stop_impulses=joints[:, at.STOP_SUM],
             dry_impulses=joints[:, at.DRY_SUM],
             joint_work=joints[:, at.WORK_SUM],
+            certificates=np.concatenate(self.certificates),
             pivots=rows[:, at.ROW_PIVOTS],
             hits=hits[~turning],
             events=np.concatenate(self.events),

@@ -25,8 +25,8 @@ from spatialops.collision.shapes import (
     shape_from_data,
 )
 from spatialops.errors import ArgumentError, ShapeError
-from spatialops.simulation.pairs import Pair, PairTable, checked_pairs, pair_table
 from spatialops.simulation.joint_rows import within_limits
+from spatialops.simulation.pairs import Pair, PairTable, checked_pairs, pair_table
 from spatialops.tree.loop import Loop
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model, Node

@@ -15,6 +15,7 @@ import spatialops._layout as layout
 from spatialops._arrays import Array, IntArray, scalar, vector, whole
 from spatialops.collision import _layout as column
 from spatialops.collision.contact_set import ContactSet
+from spatialops.contact.certificate import Certificate, certify, certify_contacts, promised
 from spatialops.contact.formulations import Formulation, check_formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
@@ -23,7 +24,7 @@ from spatialops.contact.laws.compliant import Compliant
 from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.solution import Law
 from spatialops.contact.lcp.handles import Solver
-from spatialops.contact.problem import ContactProblem
+from spatialops.contact.problem import ContactProblem, ContactSolution
 from spatialops.contact.response import velocity_change
 from spatialops.contact.rows import CONTACT, DRY, STOP
 from spatialops.contact.solve import check_solver, solve
@@ -47,7 +48,8 @@ if TYPE_CHECKING:
     from spatialops.simulation.event_run import Course
 
 INTEGRATORS = {"semi-implicit": at.SEMI_IMPLICIT, "moreau": at.MOREAU, "rk4": at.RK4}
-CERTIFY = ("raise", "warn", "off")
+CERTIFY = ("raise", "warn", "off", "full")
+_CERTIFIED = 1e-8  # residual that certificates must reach
 _STEPPING = TimeStepping()
 _CHUNK = 2000  # steps a call of the compiled loop: short enough for a progress bar and Ctrl-C
 
@@ -82,6 +84,8 @@ class StepInfo:
         What the joints' stops and dry friction did along each velocity, N m s or N s.
     clipped : (nv,) bool array
         Where `tau` was cut to the joint's effort limit.
+    certified : Certificate or None
+        The worst of the step's problems, with ``certify="full"``.
     """
 
     contacts: ContactSet
@@ -95,6 +99,15 @@ class StepInfo:
     stop_impulses: Array
     dry_impulses: Array
     clipped: Mask
+    certified: Certificate | None = None
+
+    @property
+    def certificate(self) -> Certificate:
+        """What the step violates by how much, in units: in full with ``certify="full"``, else what contacts show."""
+        if self.certified is not None:
+            return self.certified
+        impulses, frictions = self.contacts.impulses, self.contacts.frictions
+        return certify_contacts(impulses, frictions, gap=self.penetration, residual=self.residual)
 
 
 class Simulator:
@@ -127,9 +140,11 @@ class Simulator:
         ends sequences of impacts that would accumulate.
     margin : float
         Gap (m) below which a contact takes part in the step's problem; it acts only where the gap would close.
-    certify : {"raise", "warn", "off"}
+    certify : {"raise", "warn", "off", "full"}
         What to do when a step's certificate fails: residual above 1e-9, a gain of kinetic energy in an impact above
-        1e-9 relative, penetration above `depth_limit`, loops open by more than `loop_limit`.
+        1e-9 relative, penetration above `depth_limit`, loops open by more than `loop_limit`. "full" raises, and has
+        every contact problem solved outside the compiled loop and certified by itself (`contact.certify`): slower, and
+        of time stepping only.
     depth_limit : float
         m.
     loop_limit : float
@@ -228,8 +243,6 @@ class Simulator:
         self._settings[at.WIDTH] = scene.least_width
         if isinstance(self.law, Compliant):  # nothing is rigid: no impacts, and depth is what bears a load
             self._settings[[at.THRESHOLD, at.DEPTH]] = 1e300
-        if isinstance(self.time, EventDriven):
-            self._course()  # refuses what it cannot take
         compiled = self.law is None and isinstance(self.formulation, OperationalSpace) and solver == "auto"
         table = scene.pair_table
         self._newton = (table.newton | (restitution == "newton")) & ~table.poisson
@@ -237,10 +250,13 @@ class Simulator:
         if table.special and self.law is None:
             self.law, compiled = Coulomb(formulation=self.formulation, solver=self.solver), False
         self._pairs, self._memory = table, Memory()
-        self._external = 1 if not compiled else 2 if self._whole else 0
+        self._certificates: list[Certificate] = []
+        self._external = 1 if not compiled or certify == "full" else 2 if self._whole else 0
         self._n_f = getattr(self.formulation, "n_f", 4)
         directions(self._n_f)
         self._single = self._tables(self._capacity(), (1, 1))
+        if isinstance(self.time, EventDriven):
+            self._course()  # refuses what it cannot take
 
     def step(self, state: State, tau: Any = None) -> tuple[State, StepInfo]:
         """One step of `dt` from `state` under joint forces `tau` (nv,), default zero.
@@ -278,8 +294,9 @@ class Simulator:
             stop_impulses=_joint_sums(t, at.STOP_SUM),
             dry_impulses=_joint_sums(t, at.DRY_SUM),
             clipped=self._clipped > 0,
+            certified=self._certified(max(0.0, -float(t.rows[0, at.ROW_GAP]))),
         )
-        self._certify(t)
+        self._certify(t, info.certified)
         if len(self.scene.loops):
             self._left = FramesLeft(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME]), t.loops.copy())
         return State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME])), info
@@ -338,7 +355,7 @@ class Simulator:
             return self._run_by_events(begin, n_steps, controller, record_every, progress)
         self._look_for_loops()
         varying = any(callable(loop.rate) for loop in self._loops.items)
-        chunk = 1 if controller or varying else min(_CHUNK, max(n_steps, 1))
+        chunk = 1 if controller or varying or self.certify == "full" else min(_CHUNK, max(n_steps, 1))
         t = self._tables(self._capacity(), (chunk, chunk // record_every + 2))
         _load(t, begin, np.zeros(self.scene.model.nv), 0)
         self._begin_loops(t)
@@ -357,8 +374,11 @@ class Simulator:
                 self._put_rates(t)
                 t.control[at.STEPS_LEFT] = count
                 t = self._advance(t, builder)
-                self._certify(t)
-                builder.take(t)
+                certificate = self._certified(
+                    -min(float(t.rows[: t.control[at.ROWS], at.ROW_GAP].min(initial=0.0)), 0.0)
+                )
+                self._certify(t, certificate)
+                builder.take(t, certificate)
                 done += count
                 bar.update(count)
         names = self.scene.model.joint_of_link
@@ -366,12 +386,18 @@ class Simulator:
         return builder.record(t, fallbacks=self.fallbacks, clipped=clipped)
 
     def _course(self) -> Course:
+        from spatialops.simulation.event_impact import Rules
         from spatialops.simulation.event_run import Course, Limits  # with more of SciPy
 
+        if len(self._joints.ints):
+            raise ArgumentError(
+                "time: EventDriven has no stops and dry friction of joints; leave them out with joint_limits=False and "
+                "dry_friction=False, or use TimeStepping"
+            )
         law = self.law or Coulomb(formulation=self.formulation, solver=self.solver)
         limits = Limits(self.certify, self.depth_limit, self.loop_limit)
-        threshold = float(self._settings[at.THRESHOLD])
-        return Course(self.scene, law, cast(EventDriven, self.time), self.dt, threshold, limits)
+        rules = Rules(self.impacts == "propagated", self._newton, float(self._settings[at.THRESHOLD]))
+        return Course(self.scene, law, cast(EventDriven, self.time), self.dt, rules, limits)
 
     def _step_by_events(self, state: State, tau: Array) -> tuple[State, StepInfo]:
         course = self._course()
@@ -441,8 +467,9 @@ class Simulator:
     def _checked(self, state: Any) -> State:
         """The state, checked; one beyond a joint's limits is refused as far as no step can have left it there."""
         checked = checked_state(state, self.scene.model)
-        fault = outside_limits(self.scene.model, checked.q, self.depth_limit) if self.joint_limits else ""
-        if fault and self.certify == "raise":
+        exact = self.joint_limits and self.certify == "raise" and not isinstance(self.law, Compliant)
+        fault = outside_limits(self.scene.model, checked.q, self.depth_limit) if exact else ""
+        if fault:
             raise ArgumentError(f"state: {fault}; start within them, or simulate with joint_limits=False")
         return checked
 
@@ -555,6 +582,7 @@ class Simulator:
                     problem,
                     answer,
                 )
+            self._note(problem, answer)
             return Answer(answer.impulses, answer.moments, answer.velocity, answer.residual, answer.iterations)
         formulation: Formulation = OperationalSpace(self._n_f) if fallback else self.formulation
         solution = solve(formulation.assemble(problem), "auto" if fallback else self.solver)
@@ -567,6 +595,7 @@ class Simulator:
                 solution,
             )
         recovered = formulation.recover(problem, solution)
+        self._note(problem, recovered)
         return Answer(recovered.impulses, None, recovered.velocity, solution.residual, solution.iterations)
 
     def _grow(self, t: Tables) -> Tables:
@@ -584,7 +613,21 @@ class Simulator:
         bigger.control[at.LOOKED] = 0
         return bigger
 
-    def _certify(self, t: Tables) -> None:
+    def _note(self, problem: ContactProblem, answer: ContactSolution) -> None:
+        """Certify one problem's answer, with ``certify="full"``."""
+        if self.certify == "full":
+            found = certify(problem, answer.impulses, answer.loop_impulses, answer.moments, promises=promised(self.law))
+            self._certificates.append(found)
+
+    def _certified(self, gap: float) -> Certificate | None:
+        """The worst certificate since it was last asked for; None unless ``certify="full"``."""
+        if self.certify != "full":
+            return None
+        worst = Certificate.worst([*self._certificates, Certificate(gap=gap, residual=0.0)])
+        self._certificates.clear()
+        return worst
+
+    def _certify(self, t: Tables, certificate: Certificate | None = None) -> None:
         """Check what the monitors saw since the last row; `rows` still hold the earlier ones."""
         if self.certify == "off":
             return
@@ -602,9 +645,11 @@ class Simulator:
             faults.append(f"penetration {depth:.2e} m (limit {self.depth_limit:g} m)")
         if not opening <= self.loop_limit:
             faults.append(f"a loop opened by {opening:.2e} m or rad (limit {self.loop_limit:g})")
+        if certificate is not None and not certificate.residual <= _CERTIFIED:
+            faults.append(f"{certificate} (limit {_CERTIFIED:g})")
         if faults:
             text = f"certificate failed by t = {t.monitor[at.TIME]:.6g} s: " + "; ".join(faults)
-            if self.certify == "raise":
+            if self.certify in ("raise", "full"):
                 raise ContactError(text)
             warnings.warn(text, stacklevel=3)
 

@@ -77,7 +77,7 @@ def _time(call: Callable[[], object], repeats: int) -> float:
     return least
 
 
-def _pieces(t: Tables, m: int) -> tuple[Array, ...]:
+def _pieces(t: Tables, m: int) -> tuple[Any, ...]:
     n = m * (t.facets.shape[0] + 2)
     return (
         t.A[: n * n].reshape(n, n),
@@ -96,12 +96,12 @@ def _compliance(t: Tables, m: int) -> None:
     multiply_rows(t.L, 3 * m, t.W[: 9 * m * m].reshape(3 * m, 3 * m))
 
 
-def _assemble(t: Tables, m: int, pieces: tuple[Array, ...]) -> None:
+def _assemble(t: Tables, m: int, pieces: tuple[Any, ...]) -> None:
     W, friction = t.W[: 9 * m * m].reshape(3 * m, 3 * m), t.floats[:m, of_table.MU].copy()
     t.monitor[at.SCALE] = assemble_kernel(W, t.u[: 3 * m], friction, t.offset[:m], t.facets, pieces[0], pieces[1])
 
 
-def _check(t: Tables, m: int, pieces: tuple[Array, ...]) -> None:
+def _check(t: Tables, m: int, pieces: tuple[Any, ...]) -> None:
     A, b, z, w, active, D, ints, vectors = pieces
     _assemble(t, m, pieces)
     solve_basis(A, b, 0, active, z, w, D[: len(b) ** 2].reshape(len(b), len(b)), ints[4:6], vectors)

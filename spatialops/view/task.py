@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spatialops.control.tasks.report import FORMULATIONS
-from spatialops.control.tasks.task import Run
+from spatialops.control.tasks.run import Run
 from spatialops.view.plots import COLORS, save_figure
 from spatialops.view.record import replay_record
 
@@ -98,9 +98,11 @@ def _contacts(run: Run, path: Path) -> None:
 
 def _sizes(run: Run, path: Path, sizes: Mapping[str, Sequence[float]]) -> None:
     figure, (axes,) = _axes(run)
+    styles = ("-", "-", "-", "--")  # RMC and OS are as large as each other where there are no closures
     for i, name in enumerate(FORMULATIONS):
-        axes.step(sizes["time"], sizes[name], where="mid", color=COLORS[i], linewidth=1.1, label=name.upper())
-    axes.set_yscale("symlog", linthresh=10.0)
+        axes.step(
+            sizes["time"], sizes[name], styles[i], where="mid", color=COLORS[i], linewidth=1.1, label=name.upper()
+        )
     axes.set_ylabel("rows of the problem")
     axes.legend(fontsize=8, ncols=4)
     save_figure(figure, path)

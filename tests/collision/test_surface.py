@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+import spatialops as so
 from spatialops.collision import (
     Box,
     Capsule,
@@ -17,6 +18,9 @@ from spatialops.collision import (
     ShapePair,
     Sphere,
 )
+from spatialops.collision.narrow_phase import pair_points
+from spatialops.collision.scratch import scratch_shapes
+from spatialops.collision.triangles import grid_neighbours, neighbours
 
 HULL = ConvexHull([(x, y, z) for x in (-0.2, 0.2) for y in (-0.1, 0.15) for z in (-0.1, 0.1)] + [(0.0, 0.0, 0.3)])
 SHAPES = {
@@ -137,6 +141,102 @@ def test_a_ball_on_waves_touches_where_the_triangles_say(rng):
         assert found.gaps.min() == pytest.approx(gaps.min(), abs=1e-9)
         checked += 1
     assert checked > 10
+
+
+def hills(nx=17, ny=13):
+    x, y = np.linspace(-1.0, 1.0, nx), np.linspace(-0.8, 0.8, ny)
+    return HeightField(0.1 * np.sin(4.0 * x)[:, None] * np.cos(3.0 * y)[None, :], (2.0, 1.6))
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_cells_of_a_height_field_say_what_its_triangles_say(rng, name):
+    """The grid finds what a tree over the same triangles finds: deepest gap, normals and number of points."""
+    field, touching = hills(), 0
+    cells, tree = ShapePair(SHAPES[name], field), ShapePair(SHAPES[name], Mesh(*field.triangles()))
+    for _ in range(40):
+        turn = Rotation.random(random_state=rng).as_matrix()
+        place = np.append(rng.uniform(-1.1, 1.1, 2), rng.uniform(0.0, 0.4))
+        here, there = cells.contacts(place, turn, limit=1e-3), tree.contacts(place, turn, limit=1e-3)
+        assert (len(here.gaps) > 0) == (len(there.gaps) > 0)
+        if len(here.gaps):
+            touching += 1
+            assert (
+                len(here.gaps) == len(there.gaps) or here.gaps.min() < -5e-3
+            )  # deep in, which normals are kept varies
+            assert here.gaps.min() == pytest.approx(there.gaps.min(), abs=1e-6)  # as close as points are told apart
+    assert touching > 8
+
+
+@pytest.mark.parametrize("slope", [1e-4, 5e-4, 1.5e-3, 5e-3, 0.02, 0.05])
+def test_a_ball_is_never_lost_over_an_edge_that_hardly_sticks_out(slope):
+    """A roof so flat that a ball over its ridge stands upright on both sides: its gap is that of the nearest point."""
+    roof = ShapePair(Sphere(0.2), HeightField([[-slope, -slope], [0.0, 0.0], [-slope, -slope]], (2.0, 2.0)))
+    for x in np.linspace(-0.4 * slope, 0.4 * slope, 41):
+        beside = abs(x) > 0.1999 * slope
+        truth = (0.1999 + slope * abs(x)) * np.cos(np.arctan(slope)) - 0.2 if beside else np.hypot(x, 0.1999) - 0.2
+        found = roof.contacts((x, 0.3, 0.1999), limit=1e-3)
+        assert len(found.gaps) > 0
+        assert found.gaps.min() == pytest.approx(truth, abs=1e-6)
+
+
+def test_a_turned_height_field_is_the_same_seen_from_elsewhere(rng):
+    pair = ShapePair(Sphere(0.2), hills())
+    for _ in range(20):
+        place, frame = np.append(rng.uniform(-0.7, 0.7, 2), 0.4), Rotation.random(random_state=rng).as_matrix()
+        while not len(gaps := pair.contacts(place, limit=0.01).gaps):  # down to where it touches
+            place[2] -= 0.005
+        for _ in range(30):
+            place[2] -= gaps.min() + 1e-4
+            gaps = pair.contacts(place, limit=0.01).gaps
+        origin = rng.normal(size=3)
+        here = pair.contacts(place, limit=1e-3)
+        moved = pair.contacts(origin + frame @ place, frame, position_b=origin, rotation_b=frame, limit=1e-3)
+        assert here.gaps.min() == pytest.approx(-1e-4, abs=1e-7)
+        assert np.allclose(moved.gaps, here.gaps, atol=1e-9)
+        assert np.allclose(moved.positions, origin + here.positions @ frame.T, atol=1e-9)
+        assert np.allclose(moved.normals, here.normals @ frame.T, atol=1e-9)
+
+
+def test_a_turned_field_in_a_scene_is_found_by_its_own_axes():
+    """A field about the vertical by 30 degrees: a ball over every corner region finds the ground."""
+    builder = so.TreeBuilder()
+    builder.add_body("ball", joint=so.Joint("free"), inertia=so.Inertia.sphere(0.1, mass=1.0))
+    model, turn = builder.build(), Rotation.from_euler("z", 30, degrees=True).as_matrix()
+    field = so.Geom(
+        "ground", "world", HeightField(np.zeros((5, 9)), (2.0, 4.0)), position=(1.0, 2.0, 3.0), rotation=turn
+    )
+    scene = so.Scene(model, [field, so.Geom("ball", "ball", Sphere(0.1))])
+    t = scene.tables
+    places = np.zeros((3, 12))
+    places[:, 3:] = np.eye(3).ravel()
+    places[0, :3], places[0, 3:] = (1.0, 2.0, 3.0), turn.ravel()
+    rows, ints = scratch_shapes(t.ints, t.lists)
+    for x in (-0.95, 0.0, 0.95):
+        for y in (-1.95, 0.0, 1.95):
+            places[1, :3] = (1.0, 2.0, 3.0) + turn @ (x, y, 0.0999)
+            args = (t.ints, t.floats, t.solids.copy(), t.lists, places, 1, 0, 1e-3, np.zeros(rows))
+            assert pair_points(*args, np.zeros(ints, dtype=np.int64)) == 1
+    places[1, :3] = (1.0, 2.0, 3.0) + turn @ (1.2, 0.0, 0.0999)
+    args = (t.ints, t.floats, t.solids.copy(), t.lists, places, 1, 0, 1e-3, np.zeros(rows))
+    assert pair_points(*args, np.zeros(ints, dtype=np.int64)) == 0
+
+
+@pytest.mark.parametrize("cells", [(1, 1), (4, 7)])
+def test_neighbours_in_a_grid_are_those_that_share_an_edge(cells):
+    field = HeightField(np.zeros((cells[0] + 1, cells[1] + 1)), (1.0, 1.0))
+    assert np.array_equal(grid_neighbours(cells), neighbours(*field.triangles()))
+
+
+@pytest.mark.parametrize("kind", ["field", "mesh"])
+def test_a_box_on_thousands_of_triangles_is_held_by_its_corners(kind):
+    """More triangles under the box than any list has room for: the outermost points are kept."""
+    field = HeightField(np.zeros((81, 81)), (2.0, 2.0))
+    ground = field if kind == "field" else Mesh(*field.triangles())
+    found = ShapePair(Box((1.3, 1.1, 0.2)), ground).contacts((0.013, 0.007, 0.0999), limit=1e-3)
+    assert np.allclose(found.gaps, -1e-4, atol=1e-9)
+    assert np.ptp(found.positions[:, 0]) == pytest.approx(1.3, abs=2e-3)
+    assert np.ptp(found.positions[:, 1]) == pytest.approx(1.1, abs=2e-3)
+    assert len(found.gaps) == 4
 
 
 @pytest.mark.parametrize("name", ["box", "cylinder", "hull", "capsule"])

@@ -1,4 +1,4 @@
-"""Inverse dynamics with predicted contact forces: round trips with the simulator, consistency, choice, safe commands."""
+"""Inverse dynamics with predicted contact forces: round trips, consistency, choice, safe commands."""
 
 import numpy as np
 import pytest

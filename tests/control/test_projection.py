@@ -106,7 +106,8 @@ def test_redundant_contacts(model):
     feet = [FEET[0], so.Node("shank0", (0.0, 0.05, -0.1)), FEET[0], FEET[1]]
     q, v, A, rate = state(model, rng, feet)
     projection = Projection(A)
-    assert projection.rank == 8 and projection.gap < 1e-12
+    assert projection.rank == 8
+    assert projection.gap < 1e-12
     tau = rng.normal(size=model.nv)
     projected = ProjectedDynamics(so.mass_matrix(model, q), so.bias(model, q, v), projection, rate @ v)
     engine = so.constrained_dynamics(model, pinned(model, q, feet), q, v, tau)
@@ -118,7 +119,7 @@ def test_redundant_contacts(model):
 
 @pytest.mark.parametrize("nu", [None, 0.05, 30.0])
 def test_property_1(model, nu):
-    """Mbar is positive definite, its rate less 2 Cbar skew; both from differences of Mbar along an admissible motion."""
+    """Mbar is positive definite, its rate less 2 Cbar skew; by differences of Mbar along an admissible motion."""
     rng = np.random.default_rng(7)
     feet = FEET[:3]
     q, v, A, rate = state(model, rng, feet)
@@ -162,12 +163,15 @@ def test_projections_and_their_rates(model):
     L, omega, h = projection.drift(rate), projection.omega(rate), 1e-6
     ends = [Projection(so.jacobian(model, moved(model, q, v, s * h), feet)[LINEAR[:6]]).P for s in (1.0, -1.0)]
     assert np.allclose((ends[0] - ends[1]) / (2 * h), L + L.T, atol=1e-7)
-    assert np.allclose(P @ P, P, atol=1e-13) and np.allclose(P @ A.T, 0.0, atol=1e-13)
-    assert np.allclose(omega, -omega.T) and np.allclose(omega @ v, L @ v, atol=1e-12)
+    assert np.allclose(P @ P, P, atol=1e-13)
+    assert np.allclose(P @ A.T, 0.0, atol=1e-13)
+    assert np.allclose(omega, -omega.T)
+    assert np.allclose(omega @ v, L @ v, atol=1e-12)
     assert np.allclose(A @ (omega @ v), -rate @ v, atol=1e-11)  # the printed sign, L^T - L, gives the opposite
     here = ProjectedDynamics(so.mass_matrix(model, q), so.bias(model, q, v), projection, rate @ v)
     S, Mbar = here.oblique, here.constraint_inertia
-    assert np.allclose(S @ S, S, atol=1e-10) and not np.allclose(S, S.T, atol=1e-3)
+    assert np.allclose(S @ S, S, atol=1e-10)
+    assert not np.allclose(S, S.T, atol=1e-3)
     assert np.allclose(S, np.eye(len(S)) - here.M @ np.linalg.inv(Mbar) @ P, atol=1e-9)
     assert np.allclose(P @ Mbar, Mbar @ P, atol=1e-12)
 

@@ -7,7 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from examples import compare_formulations, four_bar, load_robot, pendulum_collisions, shapes
+from examples import (
+    compare_formulations,
+    driver_handoff,
+    dual_arm_wheel_removal,
+    event_driven,
+    four_bar,
+    load_robot,
+    pendulum_collisions,
+    shapes,
+)
 from spatialops.simulation import load_record
 
 
@@ -88,3 +97,47 @@ def test_load_robot(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "nv=9" in printed
     assert "1 closures" in printed
+
+
+@pytest.mark.compiled
+def test_event_driven(capsys: pytest.CaptureFixture[str]) -> None:
+    records = event_driven.main(duration=1.5)
+    bounces = [event.time for event in records["bounce"].log]
+    fall = np.sqrt(2.0 / event_driven.GRAVITY)
+    np.testing.assert_allclose(np.diff(bounces)[:3], 2.0 * fall * 0.5 ** np.arange(1, 4), rtol=0.0, atol=1e-9)
+    assert bounces[-1] == pytest.approx(3.0 * fall, abs=1e-6)  # Zeno: fall (1 + e) / (1 - e)
+    assert [event.kind for event in records["roll"].log] == ["stick"]
+    assert records["roll"].log[0].time == pytest.approx(4.0 / (7.0 * 0.3 * event_driven.GRAVITY), abs=1e-8)
+    assert records["ladder"].log[0].contacts == (("top", "wall"),)
+    assert "ball on floor: open -> stick" in capsys.readouterr().out
+
+
+@pytest.mark.compiled
+def test_dual_arm_wheel_removal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = dual_arm_wheel_removal.main(duration=0.5, out=tmp_path)
+    record, controller = result["record"], result["controller"]
+    assert record.penetrations.max() <= 1e-3
+    assert record.residuals.max() <= 1e-9
+    assert controller.script.phase.name == "approach"
+    assert np.abs(record.q[-1, 26:29] - record.q[0, 26:29]).max() < 1e-4  # the wheel hangs where it hung
+    assert {path.name for path in tmp_path.iterdir()} == {"record.npz", "replay.html"}
+    assert "not over yet" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_dual_arm_wheel_removal_to_its_end(tmp_path: Path) -> None:
+    result = dual_arm_wheel_removal.main(out=tmp_path)
+    record, controller = result["record"], result["controller"]
+    assert controller.script.succeeded
+    assert controller.script.passed[-1].name == "retract"
+    assert record.q[0, 26] - record.q[-1, 26] >= 0.25
+    assert record.penetrations.max() <= 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_driver_handoff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = driver_handoff.main(out=tmp_path)
+    assert all(run.succeeded for run in runs)
+    assert capsys.readouterr().out.count("handed over") == 2

@@ -9,7 +9,6 @@ from spatialops.contact import Compliant, Viscous
 from spatialops.errors import ArgumentError, PainleveError, PainleveWarning
 from spatialops.simulation.event_log import EventLog
 
-pytestmark = pytest.mark.compiled
 G, R = 9.81, 0.1
 
 
@@ -48,6 +47,7 @@ def world_velocity(record, row=-1):
 # ------------------------------------------------------------------------------------------------------ impacts
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("e", [0.5, 0.8])
 def test_bounces_and_the_end_of_them(e):
     # Zeno: the first impact after sqrt(2 h / g), the others after flights of 2 e^k v0 / g; all end 2 e v0 / (g (1 - e))
@@ -70,12 +70,14 @@ def test_bounces_and_the_end_of_them(e):
     assert ratio == pytest.approx(e**2, rel=1e-9)
 
 
+@pytest.mark.compiled
 def test_a_ball_that_keeps_its_energy():
     record = run(ball(R + 0.5, restitution=1.0), 10.0, dt=0.5)
     assert np.abs(record.energy / record.energy[0] - 1.0).max() < 1e-11
     assert len(record.log.of("impact")) == 1 + int((10.0 / np.sqrt(1.0 / G) - 1.0) // 2.0)
 
 
+@pytest.mark.compiled
 def test_a_shot_does_not_pass_through_a_thin_wall():
     builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
     builder.add_body("body", joint=so.Joint("free"), inertia=so.Inertia.sphere(0.01, mass=1.0))
@@ -113,6 +115,7 @@ def test_a_graze_is_not_missed(overlap):
 # ------------------------------------------------------------------------------------------------------ friction
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("law", ["coulomb", "cone"])
 def test_a_sliding_ball_begins_to_roll(law):
     mu, speed = 0.3, 2.0
@@ -123,6 +126,7 @@ def test_a_sliding_ball_begins_to_roll(law):
     assert world_velocity(record)[3] == pytest.approx(5.0 / 7.0 * speed, abs=1e-8)
 
 
+@pytest.mark.compiled
 def test_without_slip_a_ball_rolls_at_once():
     record = run(ball(R, (0.0, 0.0, 0.0, 7.0, 0.0, 0.0), friction=0.3), 0.1, law="no-slip")
     assert world_velocity(record)[3] == pytest.approx(5.0, abs=1e-8)
@@ -138,6 +142,7 @@ def test_a_block_stops_where_friction_stops_it():
     assert np.abs(record.v[-1]).max() < 1e-12
 
 
+@pytest.mark.compiled
 def test_a_growing_force_makes_a_block_slip():
     mu, rate = 0.5, 10.0
 
@@ -152,6 +157,7 @@ def test_a_growing_force_makes_a_block_slip():
     assert record.v[-1, 3] == pytest.approx(0.5 * rate * (0.55 - began) ** 2, rel=1e-4)
 
 
+@pytest.mark.compiled
 def test_a_tilting_slope_lets_a_foot_go():
     # Gravity turns: a body on one foot, held upright by a slide, slips where tan(angle) passes mu.
     mu, turn = 0.4, 0.5
@@ -195,6 +201,7 @@ def ladder(angle, length=2.0):
     return so.Scene(model, geoms, state=so.State(q, np.zeros(6)))
 
 
+@pytest.mark.compiled
 def test_a_ladder_leaves_the_wall():
     # Down a smooth wall and floor, from rest at an angle: it leaves the wall where sin is 2/3 of that at the start.
     start = np.deg2rad(70.0)
@@ -212,6 +219,7 @@ def test_a_ladder_leaves_the_wall():
     assert np.abs(record.energy[until] - record.energy[0]).max() < 1e-9
 
 
+@pytest.mark.compiled
 def test_a_rocking_block():
     # G. W. Housner (1963): an inelastic impact of the base leaves 1 - 3/2 sin^2(alpha) of the rate, tan(alpha) = b / h.
     width, height = 0.4, 1.0
@@ -259,6 +267,7 @@ def rod(angle, mu, speed=1.0, rate=0.0, length=1.0):
     return so.Scene(model, geoms, state=so.State(q, v))
 
 
+@pytest.mark.compiled
 def test_painleve_is_called_by_its_name():
     # m a_n = f (1 + 3 cos^2 - 3 mu sin cos) - m g: for mu > 4/3 the bracket can be negative, and no force keeps it up.
     angle, mu = np.deg2rad(60.0), 3.0
@@ -276,6 +285,7 @@ def test_painleve_is_called_by_its_name():
 # ------------------------------------------------------------------------------------------------------ the rule
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("method", "order"), [("rk4", 4), ("dormand-prince", 5)])
 def test_order_of_the_rule(method, order):
     from spatialops.simulation.event_runge_kutta import RungeKutta
@@ -300,6 +310,7 @@ def test_order_of_the_rule(method, order):
     assert np.log2(errors[1] / errors[2]) > order - 0.5
 
 
+@pytest.mark.compiled
 def test_time_stepping_converges_to_it():
     speeds = (1.0, -2.0, 0.5, 2.0, 0.7, -1.0)
     scene = ball(R + 0.3, speeds, friction=0.2, restitution=0.5)
@@ -316,6 +327,7 @@ def test_time_stepping_converges_to_it():
 # ------------------------------------------------------------------------------------------------------ mechanisms
 
 
+@pytest.mark.compiled
 def test_a_loop_stays_closed_and_keeps_its_energy():
     scene = so.models.four_bar().scene()
     record = run(scene, 1.0, dt=0.1, tolerance=1e-10)
@@ -325,6 +337,7 @@ def test_a_loop_stays_closed_and_keeps_its_energy():
     assert np.abs(fine.q[-1] - record.q[-1]).max() < 1e-6
 
 
+@pytest.mark.compiled
 def test_a_pendulum_on_the_ground():
     # Two links with tip spheres fall, hit the ground with friction and come to rest or slide: nothing gains energy.
     scene = so.models.pendulum(3).scene()
@@ -336,6 +349,7 @@ def test_a_pendulum_on_the_ground():
 # ------------------------------------------------------------------------------------------------------ other laws
 
 
+@pytest.mark.compiled
 def test_viscous_slip_dies_down():
     coefficient = 3.0
     scene = block((0.2, 0.2, 0.01), (0.0, 0.0, 0.0, 1.0, 0.0, 0.0))
@@ -345,6 +359,7 @@ def test_viscous_slip_dies_down():
     assert record.log == EventLog()
 
 
+@pytest.mark.compiled
 def test_compliant_ground_gives_a_ball_back():
     stiffness = 1e4
     scene = ball(R + 1e-3, (0.0, 0.0, 0.0, 0.0, 0.0, -1.0), gravity=(0.0, 0.0, 0.0))
@@ -356,6 +371,7 @@ def test_compliant_ground_gives_a_ball_back():
     assert record.q[-1, 2] == pytest.approx(R + 0.05 - touch - flight, abs=1e-6)
 
 
+@pytest.mark.compiled
 def test_compliant_ground_sinks_as_asked():
     law = Compliant.sinking(1e-3, mass=1.0, contacts=4)
     scene = block((0.2, 0.2, 0.1), friction=0.5)
@@ -377,6 +393,7 @@ def test_the_log_is_kept_and_printed(tmp_path):
     assert so.Simulator(record.scene).run(duration=0.0).log == EventLog()
 
 
+@pytest.mark.compiled
 def test_steps_are_as_good_as_runs():
     scene = ball(R + 0.05, (0.0, 0.0, 0.0, 1.0, 0.0, 0.0), friction=0.3, restitution=0.4)
     record = run(scene, 0.3, dt=0.1)
@@ -400,3 +417,41 @@ def test_what_it_cannot_take_is_refused():
     for bad in ({"method": "euler"}, {"tolerance": 0.0}, {"continuous": 1}, {"max_impacts": 0}):
         with pytest.raises(ArgumentError, match=next(iter(bad))):
             so.EventDriven(**bad)
+
+
+def test_what_it_does_not_have_is_refused_by_name():
+    builder = so.TreeBuilder()
+    builder.add_body(
+        "arm", joint=so.Joint("revolute", axis="y", lower=-1.0, upper=1.0), inertia=so.Inertia.sphere(0.1, mass=1.0)
+    )
+    stops = so.Scene(builder.build())
+    with pytest.raises(ArgumentError, match="joint_limits=False"):
+        so.Simulator(stops, time=so.EventDriven())
+    so.Simulator(stops, time=so.EventDriven(), joint_limits=False)
+    model = so.TreeBuilder().add_body("body", joint=so.Joint("free"), inertia=so.Inertia.sphere(R, mass=1.0)).build()
+    geoms = [
+        so.Geom("floor", "world", HalfSpace(), torsion=0.01),
+        so.Geom("body", "body", Sphere(R), torsion=0.01),
+    ]
+    with pytest.raises(ArgumentError, match="torsional"):
+        so.Simulator(so.Scene(model, geoms), time=so.EventDriven())
+    driven = so.Loop(kind="weld", a="body", b="world", rate=np.zeros(6))
+    with pytest.raises(ArgumentError, match="prescribed rates"):
+        so.Simulator(so.Scene(model, loops=[driven]), time=so.EventDriven())
+
+
+def test_newton_and_propagated_impacts():
+    # Three balls in a row, the first one hits: one after the other, the last takes it all.
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    for i in range(3):
+        builder.add_body(f"ball{i}", joint=so.Joint("free"), inertia=so.Inertia.sphere(R, mass=1.0))
+    model = builder.build()
+    q, v = model.neutral(), np.zeros(18)
+    q[[0, 7, 14]], v[3] = (-0.3, 0.2 * 1.0, 0.4), 1.0
+    geoms = [so.Geom(f"ball{i}", f"ball{i}", Sphere(R), friction=0.0, restitution=1.0) for i in range(3)]
+    scene = so.Scene(model, geoms, state=so.State(q, v))
+    for law in ("poisson", "newton"):
+        sim = so.Simulator(scene, dt=0.5, time=so.EventDriven(), impacts="propagated", restitution=law)
+        record = sim.run(duration=1.0)
+        assert record.log[0].time == pytest.approx(0.3, abs=1e-12)
+        assert record.v[-1, [3, 9, 15]] == pytest.approx([0.0, 0.0, 1.0], abs=1e-9)

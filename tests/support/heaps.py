@@ -100,6 +100,32 @@ def brick_wall(width, height, *, mu=0.5, speed=0.0):
     return problem_of(contacts, centers, np.ones(size), np.full(size, 0.8), falling(size, speed=speed), mu)
 
 
+def spheres_in_box(side, *, mu=0.5, speed=0.0, hexagonal=False):
+    """side^3 unit-diameter spheres in an open box that just holds them, in columns or in staggered layers.
+
+    In columns every sphere touches up to six; staggered, those of a layer lie in the hollows of the one below.
+    """
+    rise = np.sqrt(0.5) if hexagonal else 1.0
+    grid = [(x, y, z) for z in range(side) for y in range(side) for x in range(side)]
+    centers = np.array([[x, y, 0.5 + rise * z] for x, y, z in grid], dtype=float)
+    if hexagonal:
+        centers[:, :2] += 0.5 * (np.array(grid)[:, 2:] % 2)
+    contacts = [(a, GROUND, [*c[:2], 0.0], [0.0, 0.0, 1.0]) for a, c in enumerate(centers) if c[2] < 0.6]
+    low, high = centers.min(axis=0), centers.max(axis=0)
+    for a, c in enumerate(centers):
+        for axis in (0, 1):
+            for wall, sign in ((low[axis], 1.0), (high[axis], -1.0)):
+                if abs(c[axis] - wall) < 1e-9:
+                    normal = sign * np.eye(3)[axis]
+                    contacts.append((a, GROUND, c - 0.5 * normal, normal))
+        for b in range(a):
+            between = c - centers[b]
+            if abs(np.linalg.norm(between) - 1.0) < 1e-9:
+                contacts.append((a, b, centers[b] + 0.5 * between, between))
+    size = len(centers)
+    return problem_of(contacts, centers, np.ones(size), np.full(size, 0.5), falling(size, speed=speed), mu)
+
+
 def pile(rng, size, *, mu=0.5, spread=1.0, speed=1.0, extra=2.0, dense=None):
     """Spheres in a heap: contacts between near ones and with the ground, masses over `spread` decades, some moving."""
     side = max(2.0, (size / extra) ** (1.0 / 3.0) * 1.7)

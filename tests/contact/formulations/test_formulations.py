@@ -9,7 +9,8 @@ import spatialops as so
 from spatialops._layout import ARMATURE, MASS
 from spatialops.contact import solve
 from spatialops.contact.formulations import FORMULATIONS, check_formulation
-from spatialops.contact.problem import ContactProblem, indeterminacy
+from spatialops.contact.indeterminacy import indeterminacy
+from spatialops.contact.problem import ContactProblem
 from spatialops.errors import ArgumentError, ContactError
 from tests.support.contacts import block_problem, check_laws, random_problem
 

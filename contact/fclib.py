@@ -1,0 +1,238 @@
+"""Friction problems in the HDF5 layout of FCLIB, the collection that solvers of others are compared on.
+
+`/fclib_local` holds u = W r + V l + q with the equations 0 = V^T r + R l + s, if V and R are there; `/fclib_global`
+holds M v = H r + G l + f with u = H^T v + w, and 0 = G^T v + b, if G is there. Both become a `ConeProblem`: multipliers
+l and velocities v are eliminated. Matrices are triplets, compressed columns or compressed rows (nz >= 0, -1, -2). Rows
+of a contact are its normal and its tangents, as here.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from spatialops._arrays import Array, array
+from spatialops.contact.cone.problem import ConeProblem
+from spatialops.contact.laws.cone import without_closures
+from spatialops.contact.problem import ContactProblem
+from spatialops.errors import ArgumentError, AssetError, MissingLibraryError
+
+SUFFIXES = (".hdf5", ".h5")
+_MOST = 50_000_000  # numbers in one array of a file: 400 MB
+_DENSE = 8_000  # rows up to which an elimination, which leaves W dense, is done
+_DAMAGE = (OSError, ValueError, TypeError, KeyError, RuntimeError, OverflowError, MemoryError, IndexError)
+_TRIPLET, _COLUMNS, _ROWS = 0, -1, -2
+
+
+def save_fclib(
+    path: str | os.PathLike[str], problem: ConeProblem | ContactProblem, solution: Any = None, *, title: str = ""
+) -> Path:
+    """Write a friction problem as `/fclib_local`, whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+        By custom *.hdf5.
+    problem : ConeProblem or ContactProblem
+        In the plane or in space. Closures of a contact problem are eliminated.
+    solution : (n,) array_like, optional
+        Impulses r, written as `/solution` with their velocities.
+    title : str
+
+    Raises
+    ------
+    ArgumentError
+        For torsional or rolling friction, or impulses that press already: FCLIB knows neither.
+    AssetError
+        If the file cannot be written.
+    MissingLibraryError
+        Without the extra ``spatialops[fclib]``.
+    """
+    h5py, cone = _h5py(), _cone_problem(problem)
+    r = None if solution is None else array(solution, (cone.size,), "solution", finite=True)
+    target = Path(path)
+    part = target.with_name(f".{target.name}.part")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with h5py.File(part, "w") as file:
+            _put_local(file.create_group("fclib_local"), cone, title)
+            if r is not None:
+                file["solution/r"], file["solution/u"] = r, cone.velocities(r)
+        part.replace(target)
+    except BaseException as error:
+        if part.parent.is_dir():
+            part.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise AssetError(f"{target}: cannot be written: {error}") from error
+        raise
+    return target
+
+
+def load_fclib(path: str | os.PathLike[str]) -> ConeProblem:
+    """Read the friction problem of an FCLIB file, local or global.
+
+    Raises
+    ------
+    AssetError
+        If the file is missing, damaged, too large, or of another layout.
+    MissingLibraryError
+        Without the extra ``spatialops[fclib]``.
+    """
+    return _read(path, _problem_of)
+
+
+def load_fclib_solution(path: str | os.PathLike[str]) -> Array | None:
+    """Impulses r (n,) of the solution stored beside a problem, or None.
+
+    Raises
+    ------
+    AssetError, MissingLibraryError
+        As `load_fclib`.
+    """
+    return _read(path, lambda file: _vector(file, "solution/r") if "solution" in file else None)
+
+
+def _read(path: str | os.PathLike[str], take: Any) -> Any:
+    h5py = _h5py()
+    try:
+        with h5py.File(path, "r") as file:
+            return take(file)
+    except (*_DAMAGE, ArgumentError) as error:
+        raise AssetError(f"{path}: not a readable FCLIB problem: {' '.join(str(error).split())}") from error
+
+
+def _h5py() -> Any:
+    try:
+        import h5py
+    except ModuleNotFoundError as error:
+        raise MissingLibraryError("FCLIB files are read and written by h5py: install spatialops[fclib]") from error
+    return h5py
+
+
+def _cone_problem(problem: Any) -> ConeProblem:
+    if isinstance(problem, ContactProblem):
+        if problem.offset.any():
+            raise ArgumentError("problem: has impulses that press already (offset), which FCLIB cannot say")
+        _, W, u = without_closures(problem)
+        problem = ConeProblem(W, u, problem.friction)
+    if not isinstance(problem, ConeProblem):
+        raise ArgumentError(f"problem: expected a ConeProblem or ContactProblem, got {type(problem).__name__}")
+    if problem.torsion is not None or problem.rolling is not None:
+        raise ArgumentError("problem: has torsional or rolling friction, which FCLIB cannot say")
+    return problem
+
+
+def _put_local(group: Any, problem: ConeProblem, title: str) -> None:
+    W = sp.csr_array(problem.W)
+    group["spacedim"] = np.array([problem.dim], dtype=np.int32)
+    sizes = {"nzmax": W.nnz, "m": W.shape[0], "n": W.shape[1], "nz": _ROWS}
+    for name, value in sizes.items():
+        group[f"W/{name}"] = np.array([value], dtype=np.int32)
+    group["W/p"], group["W/i"] = W.indptr.astype(np.int32), W.indices.astype(np.int32)
+    group["W/x"] = W.data
+    group["vectors/q"], group["vectors/mu"] = problem.b, problem.mu
+    if title:
+        group["info/title"] = np.bytes_(title.encode())
+
+
+def _problem_of(file: Any) -> ConeProblem:
+    if "fclib_local" in file:
+        group = file["fclib_local"]
+        W, q = _matrix(group, "W"), _vector(group, "vectors/q")
+        if "V" in group:
+            W, q = _without_equations(W, q, _matrix(group, "V"), _matrix(group, "R"), _vector(group, "vectors/s"))
+    elif "fclib_global" in file:
+        group = file["fclib_global"]
+        W, q = _without_velocities(group)
+    else:
+        raise ValueError("it has neither /fclib_local nor /fclib_global")
+    mu, dim = _vector(group, "vectors/mu"), _whole(group, "spacedim")
+    if mu.size * dim != q.size:
+        raise ValueError(f"{q.size} rows do not fit {mu.size} contacts of {dim} rows")
+    return ConeProblem(W, q, mu, dim)
+
+
+def _without_equations(W: Any, q: Array, V: Any, R: Any, s: Array) -> tuple[Any, Array]:
+    """W - V R^-1 V^T and q - V R^-1 s, as l = -R^-1 (V^T r + s)."""
+    _check_dense(q.size)
+    answers = _solved(R, np.column_stack([V.T.toarray(), s]))
+    return W.toarray() - V @ answers[:, :-1], q - V @ answers[:, -1]
+
+
+def _without_velocities(group: Any) -> tuple[Array, Array]:
+    """W = H^T K^-1 H and q = w + H^T K^-1 f, K = (M, -G; G^T, 0) with f over -b where there are equations."""
+    M, H, f = _matrix(group, "M"), _matrix(group, "H"), _vector(group, "vectors/f")
+    w, K = _vector(group, "vectors/w"), M
+    _check_dense(max(w.size, 0))
+    if "G" in group:
+        G, b = _matrix(group, "G"), _vector(group, "vectors/b")
+        K = sp.block_array([[M, -G], [G.T, None]], format="csc")
+        f = np.concatenate([f, -b])
+        H = sp.vstack([H, sp.csr_array((b.size, H.shape[1]))], format="csr")
+    if K.shape[0] != f.size or H.shape != (f.size, w.size):
+        raise ValueError(f"M {M.shape}, H {H.shape}, f and w do not fit each other")
+    answers = _solved(K, np.column_stack([H.toarray(), f]))
+    return np.asarray(H.T @ answers[:, :-1]), np.asarray(w + H.T @ answers[:, -1])
+
+
+def _solved(K: Any, right: Array) -> Array:
+    """K^-1 of the columns of `right`."""
+    answers = np.asarray(sp.linalg.splu(sp.csc_array(K)).solve(right))
+    if not np.isfinite(answers).all():
+        raise ValueError("the matrix of the variables that are eliminated is singular")
+    return answers
+
+
+def _check_dense(rows: int) -> None:
+    if rows > _DENSE:
+        raise ValueError(f"{rows} rows with variables to eliminate would fill a matrix; at most {_DENSE} are taken")
+
+
+def _matrix(group: Any, name: str) -> Any:
+    """A sparse matrix, checked before and after it is made."""
+    m, n, nz = (_whole(group, f"{name}/{key}") for key in ("m", "n", "nz"))
+    if not (0 <= m <= _MOST and 0 <= n <= _MOST):
+        raise ValueError(f"{name}: {m} by {n} is no size of a matrix that can be read")
+    p, i = _vector(group, f"{name}/p", whole=True), _vector(group, f"{name}/i", whole=True)
+    x = _vector(group, f"{name}/x")
+    if nz >= _TRIPLET:
+        if min(p.size, i.size, x.size) < nz:
+            raise ValueError(f"{name}: fewer than nz = {nz} entries")
+        rows, columns = i[:nz], p[:nz]
+        inside = rows.size == 0 or (min(rows.min(), columns.min()) >= 0 and rows.max() < m and columns.max() < n)
+        if not inside:
+            raise ValueError(f"{name}: an index lies outside of {m} by {n}")
+        return sp.csr_array((x[:nz], (rows, columns)), shape=(m, n))
+    if nz not in (_COLUMNS, _ROWS):
+        raise ValueError(f"{name}: nz = {nz} is no kind of matrix")
+    made: Any = (sp.csc_array if nz == _COLUMNS else sp.csr_array)((x, i, p), shape=(m, n))
+    made.check_format(full_check=True)
+    return sp.csr_array(made)
+
+
+def _whole(group: Any, name: str) -> int:
+    values = _vector(group, name, whole=True)
+    if values.size != 1:
+        raise ValueError(f"{name}: expected one number, got {values.size}")
+    return int(values[0])
+
+
+def _vector(group: Any, name: str, *, whole: bool = False) -> Any:
+    """A flat array of numbers; its size is looked at before it is read."""
+    data = group.get(name)
+    if data is None or not hasattr(data, "shape"):
+        raise ValueError(f"{name}: is missing")
+    if data.size is None or data.size > _MOST or data.dtype.kind not in "iuf" or (whole and data.dtype.kind == "f"):
+        raise ValueError(f"{name}: {data.size} values of type {data.dtype} are not what belongs here")
+    if data.file.filename != group.file.filename or data.is_virtual or data.external:
+        raise ValueError(f"{name}: lies in another file")
+    values = np.asarray(data[()]).reshape(-1)
+    if whole:
+        return values.astype(np.int64)
+    if not np.isfinite(values).all():
+        raise ValueError(f"{name}: holds NaN or infinity")
+    return values.astype(np.float64)

@@ -1,0 +1,179 @@
+"""What contact problems leave undetermined: impulses that move nothing, redundant closures, Painleve configurations."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops.contact.laws.elimination import Elimination
+from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import CONTACT
+from spatialops.errors import ArgumentError, PainleveWarning
+
+Mask = np.ndarray[Any, np.dtype[np.bool_]]
+_FIXED = 1e-6  # part of a unit impulse in the null space below which its row is determined
+
+
+@dataclass(frozen=True, eq=False)
+class Indeterminacy:
+    """What the rows leave undetermined: impulses that change no velocity.
+
+    Attributes
+    ----------
+    rank : int
+        Of the compliance of all rows: closures and contacts.
+    loop_rank : int
+        Of the closures alone.
+    null_space : (n_b + 3 m, k) array
+        Orthonormal combinations of impulses that move nothing, k = n_b + 3 m - rank. Where only some contacts may push,
+        combinations of those.
+    determined : (m, 3) bool array
+        Components of the contacts' impulses, along their frames, that follow from the velocities: no combination of the
+        null space has a part in them.
+    determined_loops : (n_b,) bool array
+        The same of the closures' rows.
+    redundant_loops : tuple of str
+        Closure rows that the others before them imply.
+    painleve : (m,) int array
+        Contacts whose normal speed falls when they are pushed while they slide with the friction they have, alone:
+        n.W (n - mu d) <= 0 with d along the slip, or along the worst direction where they do not slide. Rigid bodies
+        may then have several motions or none (P. Painleve, 1895), but for impulses.
+    sliding : (m,) bool array
+        Contacts that slide.
+    """
+
+    rank: int
+    loop_rank: int
+    null_space: Array
+    determined: Mask
+    determined_loops: Mask
+    redundant_loops: tuple[str, ...]
+    painleve: IntArray
+    sliding: Mask
+
+    @property
+    def unique(self) -> bool:
+        """Whether impulses follow from velocities."""
+        return self.null_space.shape[1] == 0
+
+    def __str__(self) -> str:
+        rows, free = self.null_space.shape
+        if self.unique:
+            text = f"impulses are determined: {rows} rows of full rank"
+        else:
+            text = f"impulses are indeterminate: {rows} rows of rank {self.rank}, {free} combinations are free"
+            text += f"; {int(self.determined.sum())} of {self.determined.size} components of contacts are determined"
+        if self.redundant_loops:
+            text += f"; redundant: {', '.join(self.redundant_loops)}"
+        if self.painleve.size:
+            text += f"; Painleve configuration at contacts {', '.join(map(str, self.painleve))}"
+        return text
+
+
+def indeterminacy(
+    problem: ContactProblem,
+    tolerance: float = 1e-9,
+    *,
+    pushing: Any = None,
+    loop_names: Sequence[str] | None = None,
+    warn: bool = True,
+) -> Indeterminacy:
+    """Rank and null space of the compliance of a problem's rows, and what follows from them.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    tolerance : float
+        Singular values of L, relative to the largest, that count as zero.
+    pushing : (m,) bool array_like, optional
+        Contacts that may push: of a solution, those with u_n = 0. Others have no impulse in any solution with the same
+        velocities. Default: all.
+    loop_names : sequence of str, optional
+        Names of the closures' rows; default "row 0", ... A `Simulator` leaves redundant rows out of its problems and
+        names them in `redundant_rows`.
+    warn : bool
+        Whether to issue a `PainleveWarning` where a sliding contact is in a Painleve configuration.
+
+    Returns
+    -------
+    Indeterminacy
+
+    Raises
+    ------
+    ArgumentError
+        For `pushing` or `loop_names` of a wrong length.
+    """
+    L, n_b, m = problem.response.L, problem.n_loop_rows, problem.n_contacts
+    names = [f"row {k}" for k in range(n_b)] if loop_names is None else [str(name) for name in loop_names]
+    if len(names) != n_b:
+        raise ArgumentError(f"loop_names: expected {n_b}, one for each row of the closures, got {len(names)}")
+    may = np.ones(m, dtype=bool) if pushing is None else np.array(pushing)
+    if may.shape != (m,) or may.dtype.kind != "b":
+        raise ArgumentError(f"pushing: expected {m} flags, one for each contact, got {may.dtype} of shape {may.shape}")
+    some = np.concatenate([np.ones(n_b, dtype=bool), np.repeat(may, 3)])
+    rank, null_space = _null_space(L, some, tolerance)
+    parts = np.sqrt(np.einsum("ij,ij->i", null_space, null_space)) <= _FIXED
+    kept, redundant = _independent(L[:n_b], tolerance)
+    stuck, sliding = _painleve(problem)
+    if warn and (chosen := np.flatnonzero(stuck & sliding)).size:
+        warnings.warn(
+            f"Painleve configuration: contacts {', '.join(map(str, chosen))} slide where pushing makes them approach",
+            PainleveWarning,
+            stacklevel=2,
+        )
+    return Indeterminacy(
+        rank,
+        kept,
+        null_space,
+        parts[n_b:].reshape(m, 3),
+        parts[:n_b],
+        tuple(names[k] for k in redundant),
+        np.flatnonzero(stuck),
+        sliding,
+    )
+
+
+def _null_space(L: Array, some: Mask, tolerance: float) -> tuple[int, Array]:
+    """Rank of the rows `some` of L, and orthonormal combinations of them that are zero."""
+    if not some.any():
+        return 0, np.zeros((len(some), 0))
+    left, values, _ = np.linalg.svd(L[some])
+    rank = int((values > tolerance * values.max(initial=0.0)).sum())
+    null_space = np.zeros((len(some), left.shape[1] - rank))
+    null_space[some] = left[:, rank:]
+    return rank, null_space
+
+
+def _independent(rows: Array, tolerance: float) -> tuple[int, list[int]]:
+    """Rank of rows, and those that are combinations of rows before them."""
+    basis, redundant = np.zeros((0, rows.shape[1])), []
+    for k, row in enumerate(rows):
+        rest = row - basis.T @ (basis @ row)
+        rest -= basis.T @ (basis @ rest)
+        if np.linalg.norm(rest) <= max(tolerance, 1e-12) * np.linalg.norm(row):
+            redundant.append(k)
+        else:
+            basis = np.vstack([basis, rest / np.linalg.norm(rest)])
+    return len(basis), redundant
+
+
+def _painleve(problem: ContactProblem) -> tuple[Mask, Mask]:
+    """Contacts of a Painleve configuration, and those that slide; closures answer."""
+    n_b, m = problem.n_loop_rows, problem.n_contacts
+    L, u = problem.response.L, problem.jacobian @ problem.velocity
+    rows, _ = Elimination(L[:n_b], u[:n_b]).reduce(L[n_b:], u[n_b:])
+    blocks, v = rows.reshape(m, 3, -1), u[n_b:].reshape(m, 3)
+    W_n = np.einsum("ij,ikj->ik", blocks[:, 0], blocks)
+    speed = np.hypot(v[:, 1], v[:, 2])
+    sliding = speed > 1e-9 * np.abs(u).max(initial=0.0)
+    along = np.einsum("ij,ij->i", W_n[:, 1:], v[:, 1:]) / np.where(sliding, speed, 1.0)
+    coupling = np.where(sliding, along, np.hypot(W_n[:, 1], W_n[:, 2]))
+    rough = (problem.kinds == CONTACT) & (problem.friction > 0.0) & (W_n[:, 0] > 0.0)
+    finite = np.where(np.isinf(problem.friction), 0.0, problem.friction)
+    stuck = rough & np.isfinite(problem.friction) & (W_n[:, 0] - finite * coupling <= 0.0)
+    return stuck, sliding & rough

@@ -1,0 +1,105 @@
+"""`spatialops reproduce aghili`: energy-optimal control under friction cones, its claims checked one by one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spatialops.cli.options import json_option, out_option
+from spatialops.cli.output import finished_files
+
+Check = Callable[[dict[str, Any]], bool]
+
+
+def _plan(quick: bool) -> dict[str, tuple[Callable[[], dict[str, Any]], Check]]:
+    """Experiments by name, with the bars that they must meet."""
+    from spatialops.compare.aghili import grasp, pressing, states, walking
+
+    def optimal(found: dict[str, Any]) -> bool:
+        return bool(found["failed"] == 0 and found["largest excess over least norm"] <= 1e-9)
+
+    def agree(found: dict[str, Any]) -> bool:
+        forces, power = found["largest difference of forces"], found["largest difference of power"]
+        return bool(found["disagree on feasibility"] == 0 and forces <= 1e-6 and power <= 1e-6)
+
+    def steady(found: dict[str, Any]) -> bool:
+        margin, used = (
+            found["least margin of commanded forces to a cone, N"],
+            found["largest share of the cone used in the simulation"],
+        )
+        return bool(margin > 0.0 and used < 1.0 and found["commands"].get("held", 0) == 0)
+
+    def cheaper(found: dict[str, Any]) -> bool:
+        return bool(found["exact cone QCQP"]["mean power, W"] <= found["pyramid QP"]["mean power, W"] * (1.0 + 1e-6))
+
+    return {
+        "decay": (
+            lambda: walking.decay(0.1 if quick else 1.0),
+            lambda f: f["largest deviation from the designed law, m or rad"] < 1e-6,
+        ),
+        "power": (lambda: states.power(60 if quick else 1000), optimal),
+        "agreement": (lambda: states.agreement(30 if quick else 300), agree),
+        "timing": (lambda: states.timing(200 if quick else 5000), lambda f: f["clock, median"] < 1000.0),
+        "shifting": (lambda: walking.shifting(0.2 if quick else 2.0), steady),
+        "walking": (lambda: walking.walking(1 if quick else 12), steady),
+        "switching": (lambda: walking.switching(1.0 if quick else 60.0), lambda f: f["failed solves"] == 0),
+        "pressing": (lambda: pressing.pressing(0.1 if quick else 1.0), cheaper),
+        "sliding": (
+            lambda: pressing.sliding(0.35 if quick else 1.0),
+            lambda f: f["exact cone QCQP"]["error along the way, mm"] < 1.0,
+        ),
+        "grasp": (lambda: grasp.lifting(0.1 if quick else 1.0), lambda f: f["exact cone QCQP"]["held"]),
+    }
+
+
+@click.command()
+@click.option("--only", multiple=True, metavar="NAME", help="Run this experiment only; may be repeated.")
+@click.option("--quick", is_flag=True, help="Short runs, to see that everything works.")
+@json_option
+@out_option
+def aghili(only: tuple[str, ...], quick: bool, as_json: bool, out: Path | None) -> None:
+    """Repeat the claims of [A]: tracking, cones, power, agreement of solvers, speed, switching contacts.
+
+    Experiments: decay, power, agreement, timing, shifting, walking, switching, pressing, sliding, grasp. Exits with 1
+    if a bar is missed. With --out, writes aghili.json.
+    """
+    plan = _plan(quick)
+    for name in only:
+        if name not in plan:
+            raise click.BadParameter(f"expected some of {', '.join(plan)}, got {name!r}", param_hint="--only")
+    results: dict[str, Any] = {}
+    for name, (run, check) in plan.items():
+        if only and name not in only:
+            continue
+        found = run()
+        results[name] = {"met": bool(check(found)), **found}
+        if not as_json:
+            _show(name, results[name])
+    with finished_files(out) as scratch:
+        if scratch is not None:
+            (scratch / "aghili.json").write_text(json.dumps(results, indent=1) + "\n")
+    if as_json:
+        click.echo(json.dumps(results))
+    if not all(found["met"] for found in results.values()):
+        raise click.exceptions.Exit(1)
+
+
+def _show(name: str, found: dict[str, Any]) -> None:
+    click.echo(f"\n{name}: {'met' if found['met'] else 'MISSED'}")
+    for key, value in found.items():
+        if key == "met":
+            continue
+        if isinstance(value, dict):
+            click.echo(f"  {key}: " + ", ".join(f"{k} {_number(v)}" for k, v in value.items()))
+        else:
+            click.echo(f"  {key}: {_number(value)}")
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(_number(entry) for entry in value) + "]"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
