@@ -7,9 +7,7 @@ import click
 from spatialops.cli.group import Entry, LazyGroup
 
 PAPERS: dict[str, Entry] = {
-    "aghili": Entry(
-        "spatialops.compare.aghili.command:command", "[A]: energy-optimal control under friction cones.", "qp"
-    ),
+    "aghili": Entry("spatialops.cli.aghili:command", "[A]: energy-optimal control under friction cones.", "qp"),
 }
 
 
