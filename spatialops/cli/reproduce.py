@@ -8,7 +8,7 @@ from spatialops.cli.group import Entry, LazyGroup
 
 PAPERS: dict[str, Entry] = {
     "zapolsky": Entry("spatialops.cli.zapolsky:zapolsky", "Inverse dynamics with contact, on a trotting quadruped."),
-    "aghili": Entry("spatialops.compare.aghili.command:command", "Energy-optimal control under friction cones.", "qp"),
+    "aghili": Entry("spatialops.cli.aghili:aghili", "Energy-optimal control under friction cones.", "qp"),
 }
 
 

@@ -52,7 +52,7 @@ def _plan(quick: bool) -> dict[str, tuple[Callable[[], dict[str, Any]], Check]]:
             lambda: pressing.sliding(0.35 if quick else 1.0),
             lambda f: f["exact cone QCQP"]["error along the way, mm"] < 1.0,
         ),
-        "grasp": (lambda: grasp.lifting(0.1 if quick else 1.0), lambda f: f["exact cone QCQP"]["held"]),
+        "grasp": (lambda: grasp.lifting(0.4 if quick else 1.0), lambda f: f["exact cone QCQP"]["held"]),
     }
 
 
@@ -61,7 +61,7 @@ def _plan(quick: bool) -> dict[str, tuple[Callable[[], dict[str, Any]], Check]]:
 @click.option("--quick", is_flag=True, help="Short runs, to see that everything works.")
 @json_option
 @out_option
-def command(only: tuple[str, ...], quick: bool, as_json: bool, out: Path | None) -> None:
+def aghili(only: tuple[str, ...], quick: bool, as_json: bool, out: Path | None) -> None:
     """Repeat the claims of [A]: tracking, cones, power, agreement of solvers, speed, switching contacts.
 
     Experiments: decay, power, agreement, timing, shifting, walking, switching, pressing, sliding, grasp. Exits with 1
