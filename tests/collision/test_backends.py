@@ -13,7 +13,7 @@ from tests.collision.test_pairs import PAIRS, SHAPES, pose_at
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 @pytest.mark.parametrize("backend", ["coal", "fcl"])
 def test_other_backends_agree_wherever_they_are_right(rng, backend, first, second):
-    """Depth within 1e-6 m and normal within 0.1 degree where theirs bears itself out to 1e-7 m."""
+    """Depth within 1e-6 m and normal within 0.1 degree where theirs bears itself out to 1e-7 m; else 1e-5 m."""
     pytest.importorskip(backend)
     own = ShapePair(SHAPES[first], SHAPES[second])
     other, compared = ShapePair(SHAPES[first], SHAPES[second], backend=backend), 0
@@ -23,15 +23,15 @@ def test_other_backends_agree_wherever_they_are_right(rng, backend, first, secon
         try:
             got = other.separation(place, turns[0], rotation_b=turns[1])
         except ContactError:
-            continue
+            continue  # refused, as it must be
+        assert got.distance == pytest.approx(want.distance, abs=1e-5)
         n = got.normal
         along = place @ n - reach(SHAPES[first], -turns[0].T @ n) - reach(SHAPES[second], turns[1].T @ n)
-        if abs(along - got.distance) > 1e-7:
-            continue  # FCL stops at 1e-6 of its own
-        compared += 1
-        assert got.distance == pytest.approx(want.distance, abs=1e-6)
-        assert np.degrees(np.linalg.norm(np.cross(got.normal, want.normal))) < 0.1
-    assert compared >= (6 if backend == "coal" else 1)
+        if abs(along - got.distance) < 1e-7:  # FCL stops earlier for round shapes
+            compared += 1
+            assert got.distance == pytest.approx(want.distance, abs=1e-6)
+            assert np.degrees(np.linalg.norm(np.cross(got.normal, want.normal))) < 0.1
+    assert compared >= 6 or backend == "fcl"
 
 
 @pytest.mark.parametrize("backend", ["coal", "fcl"])
