@@ -100,7 +100,7 @@ def gripping_arm(*, density: float = DENSITY) -> GrippingArm:
         q[model.q_slice(name)] = lean
     poses = body_poses(model, q)
     hand = model.body_index(parent)
-    turn = np.asarray(poses.rotations[hand])
-    place = np.asarray(poses.positions[hand]) + turn @ np.array([0.0, 0.0, height + FINGER * math.cos(lean)])
-    q[model.q_slice("box")] = [*place, *Rotation.from_matrix(turn).as_quat()]
+    held = np.asarray(poses.rotations[hand])
+    place = np.asarray(poses.positions[hand]) + held @ np.array([0.0, 0.0, height + FINGER * math.cos(lean)])
+    q[model.q_slice("box")] = [*place, *Rotation.from_matrix(held).as_quat()]
     return GrippingArm(model, State(q, np.zeros(model.nv)), tuple(f"{name}_tip" for name in FINGERS))
