@@ -118,12 +118,14 @@ class PID:
         dt: float = 1e-3,
     ) -> None:
         self.tracking = JointTracking(model, _still(reference), gains=gains, actuation=actuation, dt=dt)
-        self.actuation, self._said = self.tracking.actuation, None
+        self.actuation = self.tracking.actuation
+        self._said: Explanation | None = None
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
         """Joint forces (nv,), within the motors' limits."""
         begun = perf_counter()
-        tau, status, notes = np.zeros(self.tracking.model.nv), "solved", ()
+        tau, status = np.zeros(self.tracking.model.nv), "solved"
+        notes: tuple[str, ...] = ()
         wanted = self.tracking(time, state)
         if np.isfinite(wanted).all():
             tau = self.actuation.clipped(self.actuation.spread(wanted))
@@ -154,7 +156,7 @@ def _still(reference: Planner) -> Planner:
 
 def coordinates(model: Model, actuation: Actuation) -> IntArray:
     """Entries of q that belong to the actuated velocities."""
-    place = {}
+    place: dict[int, int] = {}
     for name in model.joint_names:
         q, v = model.q_slice(name), model.v_slice(name)
         if q.stop - q.start == v.stop - v.start:

@@ -51,7 +51,7 @@ class Trot:
         self._angles = np.array(stance, dtype=np.float64)
         self.rest = legs.positions(self._angles)
         self.feet, self._left = self.rest.copy(), self.rest.copy()
-        self._pace, self._swinging = np.zeros(3), np.zeros(len(self.rest), dtype=bool)
+        self._pace, self._swinging = np.zeros(3), np.zeros(len(self.rest), dtype=np.bool_)
         self._rates = np.zeros_like(self.rest)
         self.missed, self._begun = 0.0, False
 

@@ -86,8 +86,7 @@ def _consistent(step: Ahead, rows: IntArray, twist: Array) -> Array:
     """Velocities of the joints with which feet stand still while the base moves with `twist` (6,)."""
     assert step.problem is not None
     G = step.problem.jacobian
-    v: Array = -np.linalg.lstsq(G[:, rows], G[:, :6] @ twist, rcond=None)[0]
-    return v
+    return np.asarray(-np.linalg.lstsq(G[:, rows], G[:, :6] @ twist, rcond=None)[0], dtype=np.float64)
 
 
 def figure_19(*, repeats: int = 30, largest: int = 1000) -> list[dict[str, Any]]:
