@@ -7,7 +7,8 @@ from pathlib import Path
 
 from spatialops.control.tasks.driver_handoff import driver_handoff, judge, phases
 from spatialops.control.tasks.report import energy_balance
-from spatialops.control.tasks.task import Run, Variation, run_task
+from spatialops.control.tasks.run import Run, run_task
+from spatialops.control.tasks.task import Variation
 
 
 def main(stop_after: str = "", seeds: tuple[int, ...] = (1,), out: str | Path = "out/driver_handoff") -> list[Run]:

@@ -27,8 +27,8 @@ def main(steps: int = 50) -> dict[str, float]:
     # 3. Held for a while. With such friction the polyhedral problem has more than one motion as its solution, and Lemke
     #    may take one that turns the boxes a little before they stick; without slip there is only one.
     sags = {}
-    for name, options in (("coulomb", {}), ("no-slip", {"law": "no-slip"})):
-        simulator, state = so.Simulator(scene, dt=0.01, **options), grasp.state
+    for name in ("coulomb", "no-slip"):
+        simulator, state = so.Simulator(scene, dt=0.01, law=name), grasp.state
         for _ in range(steps):
             state, _ = simulator.step(state, grasp.tau)
         sags[name] = grasp.sag(state.q)

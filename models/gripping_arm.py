@@ -1,4 +1,4 @@
-"""The gripping arm of [Z] section 7.1: seven joints, four one-joint fingers with spherical tips, and the box they hold."""
+"""The gripping arm of [Z] section 7.1: seven joints, four one-joint fingers with spherical tips, and a box in them."""
 
 from __future__ import annotations
 

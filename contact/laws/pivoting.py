@@ -21,7 +21,7 @@ from spatialops.contact.solve import solve
 from spatialops.dynamics.elimination import product
 
 _DEPENDENT = 1e-10  # remainder of a row, relative to its length, below which active rows imply it
-_BEGIN = 1e-6  # the same for the rows to begin with, which are only a guess
+_BEGIN = 1e-9  # the same for the rows to begin with, which are only a guess
 _MET = 1e-13  # violation, relative to the velocities, that counts as none
 _ANSWERED, _STUCK = 0, 1
 
@@ -61,7 +61,12 @@ def pivot(L: Array, u: Array, active: Any = (), *, lengths: Array | None = None,
     scale = float(np.abs(u).max(initial=0.0)) if scale is None else scale
     begin = np.asarray(active, dtype=np.int64).reshape(-1)
     p, room, rows = np.zeros(n), np.zeros((2 * nv + 5, nv)), np.zeros(nv, dtype=np.int64)
-    status, count, pivots = pivot_kernel(L, u, lengths, scale, begin, 20 * (n + nv) + 100, p, room, rows)
+    limit = 20 * (n + nv) + 100
+    status, count, pivots = pivot_kernel(L, u, lengths, scale, begin, limit, p, room, rows)
+    if status != _ANSWERED and begin.size:  # a bad guess may leave rows that are nearly dependent
+        first = pivots
+        status, count, pivots = pivot_kernel(L, u, lengths, scale, begin[:0], limit, p, room, rows)
+        pivots += first
     if status != _ANSWERED:
         answer = solve(MixedLCP(L @ L.T, u))
         return Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), pivots + answer.iterations, True)
@@ -92,6 +97,7 @@ def pivot_kernel(
         pivots += abs(steps)
         if steps <= 0 or pivots > limit:
             return _STUCK, k, pivots
+        hold(L, u, rows, k, Q, R, active, d, x)  # what rounding has left of the many steps would look like violations
     hold(L, u, rows, k, Q, R, active, d, x)
     largest = 0.0
     for j in range(k):

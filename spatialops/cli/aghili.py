@@ -61,7 +61,7 @@ def _plan(quick: bool) -> dict[str, tuple[Callable[[], dict[str, Any]], Check]]:
 @click.option("--quick", is_flag=True, help="Short runs, to see that everything works.")
 @json_option
 @out_option
-def command(only: tuple[str, ...], quick: bool, as_json: bool, out: Path | None) -> None:
+def aghili(only: tuple[str, ...], quick: bool, as_json: bool, out: Path | None) -> None:
     """Repeat the claims of [A]: tracking, cones, power, agreement of solvers, speed, switching contacts.
 
     Experiments: decay, power, agreement, timing, shifting, walking, switching, pressing, sliding, grasp. Exits with 1

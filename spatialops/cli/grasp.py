@@ -14,7 +14,7 @@ from spatialops.cli.output import finished_files, print_json
 if TYPE_CHECKING:
     from spatialops.compare.grasp import Trial
 
-_METHODS = ("lemke", "lemke-warm", "qp", "pivoting")
+_METHODS = ("lemke", "lemke-warm", "qp", "pivoting", "pivoting-warm")
 
 
 @click.command()

@@ -7,7 +7,8 @@ import click
 from spatialops.cli.group import Entry, LazyGroup
 
 PAPERS: dict[str, Entry] = {
-    "aghili": Entry("spatialops.cli.aghili:command", "[A]: energy-optimal control under friction cones.", "qp"),
+    "zapolsky": Entry("spatialops.cli.zapolsky:zapolsky", "Inverse dynamics with contact, on a trotting quadruped."),
+    "aghili": Entry("spatialops.cli.aghili:aghili", "Energy-optimal control under friction cones.", "qp"),
 }
 
 

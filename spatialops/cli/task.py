@@ -84,7 +84,8 @@ def _once(
     name: str, seed: int | None, settings: dict[str, Any], out: Path | None, progress: bool, as_json: bool
 ) -> bool:
     from spatialops.control.tasks.report import report
-    from spatialops.control.tasks.task import Variation, run_task
+    from spatialops.control.tasks.run import run_task
+    from spatialops.control.tasks.task import Variation
     from spatialops.control.tasks.variations import task_module
     from spatialops.view.task import draw_task
 

@@ -1,12 +1,12 @@
 """The demand nearest to one that contacts cannot follow ([Z] 4.5, 46-51).
 
 Contacts that press and do not slip tie the motors' velocities: their rows want u + J d + L x = 0, where d is the change
-of the demand, J how the rows answer it, and x = L^T p what forces can add. What forces can reach drops out by projecting
-on the complement Q of L's range, and the smallest d follows from Q^T (u + J d) = 0.
+of the demand, J how the rows answer it, and x = L^T p what forces can add. What forces can reach drops out by
+projecting on the complement Q of L's range, and the smallest d follows from Q^T (u + J d) = 0.
 
-That leaves the change of the other velocities free: a foot that meets the ground early would throw the robot up rather
-than stop. Where x differs from what keeps the other velocities by more than a limit, both share the change: the smallest
-|d|^2 + w^2 |x - x_0|^2, in which they count as velocities and energy.
+That leaves the change of the other velocities free: a foot that meets the ground early would throw the robot up
+rather than stop. Where x differs from what keeps the other velocities by more than a limit, both share the change: the
+smallest |d|^2 + w^2 |x - x_0|^2, in which they count as velocities and energy.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def nearest_consistent(problem: InverseProblem, pressing: Any, before: Any = Non
     given, others = problem.given, problem.others
     if not rows.any() or not len(given):
         return np.zeros(len(given))
-    L, u = problem.response.L[rows], problem.velocities[rows]
+    L, u = problem.reach[rows], problem.velocities[rows]
     J = problem.jacobian[rows][:, given] - L @ (problem.factor @ problem.mass[np.ix_(others, given)])
     left, values, right = np.linalg.svd(L)
     rank = int((values > _RANK * values.max(initial=0.0)).sum())

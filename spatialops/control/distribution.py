@@ -106,7 +106,7 @@ def least_torque(
 
 def _null_space(problem: InverseProblem, room: Room, also: Array | None) -> Array:
     """Orthonormal combinations (3 m, k) of what the law allows that move nothing."""
-    rows = (problem.response.L.T @ room.basis) if also is None else np.vstack([problem.response.L.T, also]) @ room.basis
+    rows = (problem.reach.T @ room.basis) if also is None else np.vstack([problem.reach.T, also]) @ room.basis
     if not room.basis.shape[1]:
         return room.basis
     _, values, right = np.linalg.svd(rows)
@@ -116,7 +116,7 @@ def _null_space(problem: InverseProblem, room: Room, also: Array | None) -> Arra
 
 
 def _closest(p: Array, null: Array, room: Room, best: Array) -> Array:
-    """P + null y with y nearest to `best` where rows (p + null y) >= 0; a row that p just misses stays where p has it."""
+    """Impulses p + null y, y nearest to `best`, with rows (p + null y) >= 0, or as little below as p has them."""
     if not null.shape[1]:
         return p
     rows, slack = room.rows @ null, room.rows @ p

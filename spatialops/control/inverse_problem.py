@@ -12,7 +12,7 @@ of M_uu, 6 x 6 for a legged robot. The rows a then give tau.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -58,14 +58,23 @@ class InverseProblem(ContactProblem):
         return inverse_factor(self.mass[np.ix_(u, u)])
 
     @cached_property
-    def response(self) -> Response:
-        """L = G_u C^-T, so that the contacts' compliance is L L^T."""
-        return Response(np.zeros((0, 0)), self.jacobian[:, self.others] @ self.factor.T)
+    def reach(self) -> Array:
+        """G_u C^-T (3 m, u): the contacts' compliance is its square."""
+        return np.asarray(self.jacobian[:, self.others] @ self.factor.T)
 
-    def after(self, impulses: Array) -> Array:
+    @cached_property
+    def response(self) -> Response:
+        """L (3 m, nv) with the columns of `reach` where velocities follow, and zeros where they are given."""
+        L = np.zeros((len(self.jacobian), self.model.nv))
+        L[:, self.others] = self.reach
+        return Response(np.zeros((0, 0)), L)
+
+    def after(self, impulses: Array, moments: Array | None = None) -> Array:
         """Velocities (nv,) after impulses (3 m,): the given ones do not change."""
+        if moments is not None and np.any(moments):
+            raise ArgumentError("an inverse problem has no moments of contacts")
         v: Array = self.velocity.copy()
-        v[self.others] += self.factor.T @ (self.response.L.T @ impulses)
+        v[self.others] += self.factor.T @ (self.reach.T @ impulses)
         return v
 
     def forces(self, ahead: Ahead, impulses: Array, dt: float) -> Array:
@@ -99,23 +108,13 @@ def inverse_problem(ahead: Ahead, given: IntArray, wanted: Array, frames: Array 
     v[given] = wanted
     C = inverse_factor(M[np.ix_(u, u)])
     v[u] -= C.T @ (C @ (M[np.ix_(u, given)] @ (wanted - ahead.free[given])))
-    seen = ahead.problem
-    if seen is None:
+    if ahead.problem is None:
         none = np.zeros((0, 3))
         made = InverseProblem(model, ahead.q, v, none, none, np.zeros((0, 3, 3)), (), given=given, mass=M)
     else:
-        made = InverseProblem(
-            model,
-            ahead.q,
-            v,
-            seen.links,
-            seen.points,
-            seen.frames if frames is None else frames,
-            seen.friction,
-            closing=seen.closing,
-            given=given,
-            mass=M,
-        )
+        own = {item.name: getattr(ahead.problem, item.name) for item in fields(ContactProblem) if item.init}
+        own |= {"velocity": v, "frames": own["frames"] if frames is None else frames, "given": given, "mass": M}
+        made = InverseProblem(**own)
     made.__dict__["factor"] = C
     made.__dict__["others"] = u
     return made

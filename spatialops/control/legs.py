@@ -1,4 +1,4 @@
-"""Feet of a legged robot as seen from its base: where they are, how they move, and joint angles that put them somewhere."""
+"""Feet of a legged robot as seen from its base: where they are, how they move, and their inverse kinematics."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Legs:
     def inverse(self, feet: Any, angles: Any, *, rounds: int = 20) -> tuple[Array, float]:
         """Joint angles (legs, 3) that put the feet at `feet` (legs, 3), from `angles`; and the error left, m.
 
-        Damped Newton: where a foot is out of reach the leg stretches towards it, and the error says by how much it misses.
+        Damped Newton: where a foot is out of reach the leg stretches towards it, and the error says how far off it is.
         """
         wanted, found = array(feet, self.joints.shape, "feet"), array(angles, self.joints.shape, "angles").copy()
         error = wanted - self.positions(found)

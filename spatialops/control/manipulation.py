@@ -79,6 +79,8 @@ class Manipulator:
         tips = {f"{name}_tip": [f"{name}_tip", name] for hand in hands.values() for name in hand.closing}
         self._touch = ContactSenses(scene, body, tips, dt=dt)
         self._dt, self._every, self._reach, self._calls = dt, every, reach, 0
+        strong = self._actuation.limits > 10.0  # arms; fingers have their grips
+        self._ends = np.where(strong, _LIMIT_STIFFNESS, 0.0)
         self._motions: dict[str, PoseTrajectory] = {}
         self._loads, self._wanted = np.zeros(len(self.hands)), np.zeros(len(self.hands))
         self.senses = Senses()
@@ -189,13 +191,8 @@ class Manipulator:
         """Springs that begin a little before the joints' limits."""
         below = np.maximum(self.robot.lower + _LIMIT_ZONE - q, 0.0)
         above = np.maximum(q - self.robot.upper + _LIMIT_ZONE, 0.0)
-        result: Array = _LIMIT_STIFFNESS * self._ends * (below - above)
+        result: Array = self._ends * (below - above)
         return result
-
-    @property
-    def _ends(self) -> Array:
-        """Only joints of the arms: fingers have limits of their own making."""
-        return (self._actuation.limits > 10.0).astype(np.float64)
 
 
 def palms(sides: Sequence[str]) -> list[str]:

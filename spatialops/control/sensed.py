@@ -57,7 +57,7 @@ class SensedForces:
         return said.tau
 
     def explain(self) -> Explanation:
-        """Why the last command was what it was; its `forces` is one row: the summed normal force that it took for granted."""
+        """Why the last command was what it was; `forces` is one row: the sensed sum of normal forces."""
         if self._said is None:
             raise ArgumentError("explain: there has been no command yet")
         return self._said

@@ -1,4 +1,4 @@
-"""Following a reference: error feedback as demanded accelerations, and the plain PID controller ([Z] 7.3, figure 10)."""
+"""Following a reference: error feedback as demanded accelerations, and plain PID control ([Z] 7.3, figure 10)."""
 
 from __future__ import annotations
 

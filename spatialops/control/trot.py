@@ -19,9 +19,9 @@ Command = Callable[[float, State], Any]
 class Trot:
     """Feet that carry the base along, in the base's own frame.
 
-    Feet that stand move against the base as the ground would, at every call anew; those that swing follow velocity-clamped
-    cubics from where they left the ground to where half a stance brings them back to rest, landing with the velocity of
-    the ground. Inverse kinematics turns feet into joints.
+    Feet that stand move against the base as the ground would, at every call anew; those that swing follow
+    velocity-clamped cubics from where they left the ground to where half a stance brings them back to rest, landing
+    with the velocity of the ground. Inverse kinematics turns feet into joints.
 
     Parameters
     ----------
@@ -67,8 +67,9 @@ class Trot:
         return Reference(angles, rates, (self._rates - rates) / self.dt)
 
     def standing(self, time: float) -> IntArray:
-        """Links of the feet whose contacts the gait means to keep: those that stand, and those that come down, so that a
-        foot that meets the ground early is not driven into it.
+        """Links of the feet whose contacts the gait means to keep: those that stand, and those that come down.
+
+        A foot that meets the ground early is not driven into it.
         """
         gait = self.gait
         kept: IntArray = self.legs.links[gait.standing(time) | (gait.swing(time) > 0.5)]

@@ -99,7 +99,7 @@ class Course:
             faults.append(f"a loop opened by {opening:.2e} m or rad (limit {self.limits.opening:g})")
         if faults:
             text = f"certificate failed by t = {engine.time:.6g} s: " + "; ".join(faults)
-            if self.limits.certify == "raise":
+            if self.limits.certify != "warn":
                 raise ContactError(text)
             warnings.warn(text, stacklevel=4)
 

@@ -16,14 +16,12 @@ from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as column
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.composite_body import mass_matrix
-from spatialops.dynamics.newton_euler import bias
-from spatialops.errors import ArgumentError, ContactError, SolverFailed
+from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
-from spatialops.simulation.flow import add_convection
-from spatialops.simulation.simulator import Simulator, _capacity, _load, contact_problem
+from spatialops.simulation.simulator import Simulator, _load, _with_links
 from spatialops.simulation.step import advance
 from spatialops.tree.model import Model
-from spatialops.tree.state import State, checked_state, integrate, transport
+from spatialops.tree.state import State, checked_state
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +74,7 @@ class Foresight:
         if len(simulator.scene.loops):
             raise ArgumentError("simulator: looking ahead is for scenes without closures")
         self.simulator, self.model, self.dt = simulator, simulator.scene.model, simulator.dt
-        self._tables = simulator._tables(_capacity(simulator.scene), (1, 1))
+        self._tables = simulator._tables(simulator._capacity(), (1, 1))
 
     def look(self, state: State, tau: Any = None) -> Ahead:
         """What a step from `state` under `tau` (default: none) meets.
@@ -85,22 +83,21 @@ class Foresight:
         ------
         ArgumentError
             For a state or forces that do not fit or are not finite.
-        ContactError, SolverFailed
+        ContactError
             If an impact at the step's start has no solution.
         """
         checked = checked_state(state, self.model)
         forces = self.simulator._forces(tau)
-        problem = self._problem(checked, forces)
+        problem, t = self._problem(checked, forces), self._tables
+        nv = self.model.nv
+        before = t.vectors[at.V_E, :nv].copy()
+        model = _with_links(self.model, t.damped.copy()) if t.control[at.DAMPED] else self.model
         if problem is None:
-            q, before, free = self._flight(checked, forces)
-            none = np.zeros((0, 3), dtype=np.int64)
-            return Ahead(self.model, q, before, free, mass_matrix(self.model, q), None, none)
-        t, q = self._tables, problem.q
-        before = t.vectors[at.V_E, : self.model.nv].copy()
-        keys = t.ints[
-            : problem.n_contacts, [column.CONTACT_PAIR, column.CONTACT_FEATURE_A, column.CONTACT_FEATURE_B]
-        ].copy()
-        return Ahead(self.model, q, before, problem.velocity, mass_matrix(self.model, q), problem, keys)
+            q, none = t.vectors[at.Q_E, : self.model.nq].copy(), np.zeros((0, 3), dtype=np.int64)
+            free = before + t.vectors[at.DV, :nv]
+            return Ahead(self.model, q, before, free, mass_matrix(model, q), None, none)
+        keys = t.ints[: problem.n_contacts, [column.CONTACT_PAIR, column.CONTACT_FEATURE_A, column.CONTACT_FEATURE_B]]
+        return Ahead(self.model, problem.q, before, problem.velocity, mass_matrix(model, problem.q), problem, keys)
 
     def _problem(self, state: State, tau: Array) -> ContactProblem | None:
         """The step's contact problem, after impacts at its start, which joint forces do not change."""
@@ -116,31 +113,10 @@ class Foresight:
                 return None
             elif code != at.SOLVE:
                 raise ContactError("the state is no longer finite within the step")
-            elif (problem := contact_problem(self.simulator.scene, t)).phase == "contact":
+            elif (problem := self.simulator._problem(t)).phase == "contact":
                 return problem
             elif t.monitor[at.TIME] > state.time:
                 return None  # a flight that ends in an impact within the step
             else:
-                self._impact(problem)
+                t = self._tables = self.simulator._solve(t, self.simulator.law is None)
         raise ContactError("impacts at the start of the step do not end")
-
-    def _impact(self, problem: ContactProblem) -> None:
-        law = self.simulator.law
-        if law is None:
-            self.simulator._solve(self._tables, True)
-            return
-        solution = law.solve(problem)
-        if not solution.solved:
-            raise SolverFailed(f"impact: {solution.detail}", problem, solution)
-        self._tables.impulses[: solution.impulses.size] = solution.impulses.ravel()
-
-    def _flight(self, state: State, tau: Array) -> tuple[Array, Array, Array]:
-        """Evaluation state and velocity at the end of a step without contacts."""
-        model, v = self.model, state.v.copy()
-        half = 0.5 * self.dt if self.simulator.integrator == "moreau" else 0.0
-        q = integrate(model, state.q, half * v)
-        transport(model.tree, state.q, q, v)
-        forces = tau - model.damping * v - bias(model, q, v)
-        dv = np.linalg.solve(mass_matrix(model, q), forces)
-        add_convection(model.tree, v, dv, 1.0)
-        return q, v, v + self.dt * dv

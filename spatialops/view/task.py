@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spatialops.control.tasks.report import FORMULATIONS
-from spatialops.control.tasks.task import Run
+from spatialops.control.tasks.run import Run
 from spatialops.view.plots import COLORS, save_figure
 from spatialops.view.record import replay_record
 

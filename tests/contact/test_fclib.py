@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from spatialops.compare.stored import solve_file
 from spatialops.contact import ConeProblem, load_fclib, load_fclib_solution, save_fclib, solve
 from spatialops.errors import ArgumentError, AssetError
 from tests.support.contacts import random_problem
@@ -213,3 +214,12 @@ def test_damaged_files(tmp_path, rng):
         except AssetError:
             pass
     assert read < 150
+
+
+def test_the_command_solves_a_file(tmp_path):
+    summary = solve_file(save_fclib(tmp_path / "stack.hdf5", box_stack(2)), "os", "auto", 4)
+    assert summary["solved"]
+    assert summary["contacts"] == 8
+    assert sum(summary["normal_impulses"][:4]) == pytest.approx(2.0 * 9.81e-2)  # the weight of both boxes
+    with pytest.raises(ArgumentError, match="solver"):
+        solve_file(tmp_path / "stack.hdf5", "os", "nonsense", 4)

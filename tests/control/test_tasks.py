@@ -5,7 +5,8 @@ import pytest
 
 from spatialops.control.tasks import driver_handoff, wheel_removal
 from spatialops.control.tasks.report import contact_kinds, energy_balance, problem_sizes, report
-from spatialops.control.tasks.task import DT, Variation, joined, run_task
+from spatialops.control.tasks.run import joined, run_task
+from spatialops.control.tasks.task import DT, Variation
 from spatialops.control.tasks.variations import run_variations, task_module
 from spatialops.errors import ArgumentError, SpatialOpsError
 from spatialops.simulation.timing import STAGES
@@ -64,6 +65,8 @@ def test_a_record_of_two_is_that_of_one(beginning):
     assert record.metadata["steps"] == round(record.times[-1] / DT)
     with pytest.raises(ArgumentError, match="none"):
         joined([])
+    with pytest.raises(ArgumentError, match="there is no phase 'juggle'"):
+        run_task(beginning.task, stop_after="juggle")
 
 
 @pytest.mark.compiled

@@ -11,32 +11,37 @@ from spatialops.simulation.drop import raised
 from spatialops.simulation.load import scene_of
 from tests.support.files import MALFORMED, example_robots, files_of
 
-ENOUGH = 60  # of 68; limp limbs without damping or limits may whirl until dt = 1 ms is too long for them
+ENOUGH = 60  # of the 64 whose file has shapes that collide; the other four fall for ever
 
 
 def drop(path):
-    """Summary of one second; raises where a solve or a certificate fails."""
+    """Geoms of the robot, and the summary of one second; raises where a solve or a certificate fails."""
     scene = scene_of(read(path), floating_base=True, floor=True, self_collision=False, strict=False)
     scene.state = raised(scene, 0.02)
-    return so.Simulator(scene, dt=1e-3).run(duration=1.0).summary()
+    return len(scene.geoms) - 1, so.Simulator(scene, dt=1e-3).run(duration=1.0).summary()
 
 
 @pytest.mark.slow
 @pytest.mark.compiled
 def test_robots_are_dropped_for_a_second():
+    """Without torques, self-collision left out: no failed solve, and no point deeper than 1 mm at any time."""
     files = files_of(example_robots(), "urdf")
     if not files:
         pytest.skip("example-robot-data is not installed")
+    pytest.importorskip("collada")
     good, failed = 0, {}
     for name, path in files:
         if name in MALFORMED:
             continue
         try:
-            summary = drop(path)
+            geoms, summary = drop(path)
         except ContactError as error:
             failed[name] = str(error)
             continue
+        if not geoms:
+            continue
         assert summary["steps"] == 1000
+        assert summary["contacts_max"] > 0, name
         assert summary["residual_max"] <= 1e-9, name
         assert summary["penetration_max"] <= 1e-3, name
         good += 1

@@ -160,7 +160,6 @@ def test_what_has_no_counterpart_is_listed(write):
         "springs of joints",
         "compensation of gravity",
         "fluid",
-        "explicit contact pairs: 1",
         "limit of a ball",
     ):
         assert words in told, words
@@ -204,3 +203,34 @@ def test_without_mujoco_the_error_names_the_extra(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "mujoco", None)
     with pytest.raises(MissingLibraryError, match=r"spatialops\[mjcf\]"):
         read(write(CLOSED))
+
+
+PAIRED = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" contype="0" conaffinity="0"/>
+<body name="a" pos="0 0 1"><freejoint/><geom name="ga" size=".1" mass="1" contype="0" conaffinity="0"/></body>
+<body name="b" pos="1 0 1"><freejoint/><geom name="gb" size=".1" density="500"/>
+<geom name="gc" size=".1" pos=".3 0 0" mass="1" contype="2" conaffinity="2"/></body>
+<body name="c" pos="2 0 1"><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+<geom name="gd" size=".1"/></body>
+</worldbody><contact><pair geom1="ga" geom2="floor" friction=".7 .7 .1 .1 .1"/><pair geom1="ga" geom2="gb" condim="1"/>
+<pair geom1="gc" geom2="gd" friction=".4 .3 .1 .1 .1"/><exclude body1="b" body2="c"/></contact></mujoco>"""
+
+
+def test_contact_pairs_are_looked_at_whatever_masks_and_excludes_say(tmp_path):
+    path = tmp_path / "paired.xml"
+    path.write_text(PAIRED)
+    with pytest.warns(so.errors.AssetWarning, match="differs by direction"):
+        scene = so.load_scene(path)
+    looked_at = {frozenset(scene.pair_names(p)): scene.pair_values[p, 0] for p in range(len(scene.pairs))}
+    assert looked_at == {frozenset(("ga", "floor")): 0.7, frozenset(("ga", "gb")): 0.0, frozenset(("gc", "gd")): 0.4}
+    again = so.Scene.from_data(scene.model, scene.to_data(), scene.state)
+    assert np.array_equal(again.pair_values, scene.pair_values)
+    both = so.compose([so.Part(source=scene, name="one"), so.Part(source=scene, name="two", position=(9.0, 0.0, 0.0))])
+    names = {frozenset(both.pair_names(p)): both.pair_values[p, 0] for p in range(len(both.pairs))}
+    assert names[frozenset(("two/ga", "two/floor"))] == 0.7
+    assert names[frozenset(("one/gc", "one/gd"))] == 0.4
+
+
+def test_masses_that_come_from_densities_are_told(tmp_path):
+    path = tmp_path / "paired.xml"
+    path.write_text(PAIRED)
+    assert "mass and inertia come from the densities of geoms: 1 bodies" in read(path).warnings

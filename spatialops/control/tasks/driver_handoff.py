@@ -23,7 +23,8 @@ from spatialops.control.moves import (
 )
 from spatialops.control.script import Phase
 from spatialops.control.senses import Senses
-from spatialops.control.tasks.task import REACH, Run, Task, Variation
+from spatialops.control.tasks.run import Run
+from spatialops.control.tasks.task import REACH, Task, Variation
 from spatialops.control.tasks.wheel_removal import arms
 from spatialops.control.trajectory import Bounds, Pose, turned_by
 from spatialops.models.dual_arm import dual_arm

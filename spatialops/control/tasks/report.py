@@ -9,7 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.contact.formulations import check_formulation
-from spatialops.control.tasks.task import Run
+from spatialops.control.tasks.run import Run
 from spatialops.dynamics.newton_euler import bias
 from spatialops.models.dual_arm import FINGERS
 from spatialops.simulation.simulator import Simulator

@@ -1,31 +1,27 @@
-"""A task made ready, run to its end, and judged from its record."""
+"""A task made ready: a scene, a robot, an object and a script; and how it may vary."""
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, scalar
+from spatialops._arrays import Array
 from spatialops.control.grasp_force import GraspForce
 from spatialops.control.impedance import Impedance
 from spatialops.control.manipulation import Manipulator, palms
 from spatialops.control.script import Phase, Script
 from spatialops.control.senses import Senses, object_pose
 from spatialops.control.trajectory import Pose
-from spatialops.errors import ArgumentError, SpatialOpsError
 from spatialops.models.dual_arm import FINGERS, SIDES, DualArm
 from spatialops.simulation.record import Record
 from spatialops.simulation.scene import Scene
-from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
 
 DT = 5e-4  # s
 REACH = 0.158  # m from a palm to where its fingertips meet
-_CHUNK = 0.25  # s between two looks at whether the task is over
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,194 +107,3 @@ class Task:
         model, name = self.robot.model, f"{side}_palm"
         looker = Impedance(model, [name], self.posture)
         return [looker.look(record.q[row, : model.nq])[0] for row in rows]
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """A task that was run.
-
-    Attributes
-    ----------
-    task : Task
-    record : Record
-    controller : Manipulator
-    error : str
-        Why the simulation stopped before the script was over; empty if it did not.
-    stopped : bool
-        Whether it was ended on purpose before the script was over.
-    seconds, cpu : float
-        Wall time and processor time of all, s.
-    work, damping : float
-        What the motors put in and joint damping took out, J.
-    """
-
-    task: Task
-    record: Record
-    controller: Manipulator
-    error: str
-    seconds: float
-    cpu: float
-    work: float
-    damping: float
-    stopped: bool = False
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether the script came to its end."""
-        return self.controller.script.succeeded and not self.error
-
-    @property
-    def reason(self) -> str:
-        """Why it failed; empty if it did not."""
-        script = self.controller.script
-        over = script.succeeded or self.stopped
-        return self.error or script.failure or ("" if over else "the time was up before the script was over")
-
-    def span(self, phase: str) -> tuple[float, float]:
-        """When a phase began and ended, s.
-
-        Raises
-        ------
-        ArgumentError
-            If it was not passed.
-        """
-        found = next((passed for passed in self.controller.script.passed if passed.name == phase), None)
-        if found is None:
-            raise ArgumentError(f"phase {phase!r} was not passed: {self.reason}")
-        return found.begin, found.end
-
-    def rows(self, phase: str) -> IntArray:
-        """Indices of recorded rows within a phase that was passed."""
-        begin, end = self.span(phase)
-        return np.flatnonzero((self.record.times >= begin) & (self.record.times <= end))
-
-    def slip(self, phase: str, sides: Sequence[str] = SIDES) -> float:
-        """Largest move of the object in its hands within a phase that was passed, m."""
-        rows, poses = self.rows(phase), self.task.object_poses(self.record)
-        largest = 0.0
-        for side in sides:
-            seen = [
-                palm.inverse() @ poses[row]
-                for palm, row in zip(self.task.palm_poses(self.record, side, rows), rows, strict=True)
-            ]
-            points = np.array([pose.position for pose in seen])
-            largest = max(largest, float(np.linalg.norm(points - points[0], axis=1).max()))
-        return largest
-
-    def supported(self, begin: float, end: float) -> bool:
-        """Whether the object touched the world between two times."""
-        hits, scene = self.record.hits, self.task.scene
-        bodies = {geom.name: geom.body for geom in scene.geoms}
-        met = {int(pair) for pair in hits[(hits[:, 0] > begin) & (hits[:, 0] <= end), 1]}
-        return any({bodies[a], bodies[b]} == {self.task.body, "world"} for a, b in map(scene.pair_names, met))
-
-
-class _Motors:
-    """The controller's torques with the motors' noise, and the work that they do."""
-
-    def __init__(self, task: Task, controller: Manipulator, dt: float) -> None:
-        self.controller, self._n, self._dt = controller, task.robot.model.nv, dt
-        self._noise, self._rng = task.variation.torque_noise, np.random.default_rng(task.variation.seed)
-        self._drag = task.robot.model.damping
-        self._before: tuple[Array, Array] | None = None
-        self.work = self.damping = 0.0
-        self.begins, self._contacts = False, None  # a stretch of the run begins: its first contacts are not known yet
-
-    def __call__(self, time: float, state: State, contacts: Any) -> Array:
-        if self.begins and self._contacts is not None:
-            contacts = self._contacts
-        self.begins, self._contacts = False, contacts
-        tau = self.controller(time, state, contacts)
-        if self._noise:
-            tau[: self._n] *= 1.0 + self._noise * self._rng.normal(size=self._n)
-        q = state.q[: self._n].copy()
-        if self._before is not None:
-            push, old = self._before
-            moved = q - old
-            self.work += float(push @ moved)
-            self.damping += float(self._drag @ (moved * moved)) / self._dt
-        self._before = tau[: self._n], q
-        return tau
-
-
-def run_task(
-    task: Task,
-    *,
-    formulation: Any = "os",
-    solver: Any = "auto",
-    dt: float = DT,
-    limit: float = 40.0,
-    stop_after: str = "",
-    record_every: int = 10,
-    progress: bool = False,
-) -> Run:
-    """Simulate until the script is over, `limit` (s) has passed, or a phase of the name `stop_after` has.
-
-    The certificate is on: what breaks it ends the run, and is the run's `error`.
-    """
-    limit = scalar(limit, "limit", low=0.0, strict=True)
-    controller = task.controller(dt)
-    motors, simulator = (
-        _Motors(task, controller, dt),
-        Simulator(task.scene, formulation=formulation, solver=solver, dt=dt),
-    )
-    records: list[Record] = []
-    state, error, stopped = task.scene.state, "", False
-    begin, cpu = clock.perf_counter(), clock.process_time()
-    with _PhaseBar(len(task.phases), progress) as bar:
-        while not controller.finished and state.time < limit - 1e-9:
-            motors.begins = True
-            try:
-                record = simulator.run(state, _CHUNK, controller=motors, record_every=record_every)
-            except SpatialOpsError as failed:
-                error = str(failed)
-                break
-            records.append(record)
-            state = record.final
-            bar(controller, state.time)
-            if stopped := any(passed.name == stop_after for passed in controller.script.passed):
-                break
-    seconds, cpu = clock.perf_counter() - begin, clock.process_time() - cpu
-    whole = joined(records or [simulator.run(task.scene.state, 0.0)])
-    return Run(task, whole, controller, error, seconds, cpu, motors.work, motors.damping, stopped)
-
-
-def joined(records: Sequence[Record]) -> Record:
-    """One record of several that follow one another."""
-    if not records:
-        raise ArgumentError("records: there is none")
-    names = [item.name for item in fields(Record) if item.name not in ("scene", "metadata")]
-    each: dict[str, Any] = {}
-    for name in names:
-        drop = 0 if name in ("hits", "events") else 1  # a row at the beginning stands at the end of the record before
-        parts = [getattr(record, name)[drop if i else 0 :] for i, record in enumerate(records)]
-        each[name] = np.concatenate(parts)
-    counts = ("steps", "contact_problems", "warm_started", "position_projections", "solver_fallbacks")
-    sums = {name: sum(int(record.metadata[name]) for record in records) for name in counts}
-    return replace(records[0], metadata=records[0].metadata | sums, **each)
-
-
-class _PhaseBar:
-    """A progress bar over phases, or nothing."""
-
-    def __init__(self, total: int, show: bool) -> None:
-        self._show, self._total = show, total
-        self._bar: Any = None
-
-    def __enter__(self) -> Any:
-        if self._show:
-            from tqdm import tqdm
-
-            self._bar = tqdm(total=self._total, unit="phase", leave=False)
-        return self._update
-
-    def __exit__(self, *details: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def _update(self, controller: Manipulator, time: float) -> None:
-        if self._bar is None:
-            return
-        phase = controller.script.phase
-        self._bar.n = len(controller.script.passed)
-        self._bar.set_description(f"{time:6.2f} s  {phase.name if phase else 'over':<12}")

@@ -9,7 +9,8 @@ from dataclasses import asdict
 from typing import Any
 
 from spatialops._arrays import whole
-from spatialops.control.tasks.task import Variation, run_task
+from spatialops.control.tasks.run import run_task
+from spatialops.control.tasks.task import Variation
 from spatialops.errors import ArgumentError
 
 TASKS = ("wheel-removal", "driver-handoff")

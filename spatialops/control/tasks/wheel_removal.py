@@ -25,7 +25,8 @@ from spatialops.control.moves import (
 )
 from spatialops.control.script import Phase
 from spatialops.control.senses import Senses
-from spatialops.control.tasks.task import REACH, Run, Task, Variation
+from spatialops.control.tasks.run import Run
+from spatialops.control.tasks.task import REACH, Task, Variation
 from spatialops.control.trajectory import Bounds, Pose, turned_by
 from spatialops.models.dual_arm import SIDES, DualArm, dual_arm
 from spatialops.models.wheel_on_hub import GRIP_RADIUS, wheel_on_hub

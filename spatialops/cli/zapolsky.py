@@ -1,0 +1,68 @@
+"""`spatialops reproduce zapolsky`: inverse dynamics with contact, on a trotting quadruped."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from spatialops.cli.options import json_option
+from spatialops.cli.output import finished_files, print_json
+
+
+@click.command()
+@click.option("--table", "tables", type=click.Choice(["3", "4", "5", "6"]), multiple=True, help="Tables; default: all.")
+@click.option(
+    "--figure", "figures", type=click.Choice(["14", "15", "17", "19"]), multiple=True, help="Figures to plot."
+)
+@click.option("--controller", "names", multiple=True, help="qp, qp-no-slip, lcp, lcp-no-slip, cone, pid, sensed-1, ...")
+@click.option(
+    "--terrain", "terrains", multiple=True, help="rigid-low, rigid-high, compliant-low, compliant-high, bumps."
+)
+@click.option("--law", default="coulomb", show_default=True, help="Of the simulator; own: the controller's.")
+@click.option("--duration", default=30.0, show_default=True, help="Seconds of each run.")
+@click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder for figures and figures as JSON.")
+@json_option
+def zapolsky(
+    tables: tuple[str, ...],
+    figures: tuple[str, ...],
+    names: tuple[str, ...],
+    terrains: tuple[str, ...],
+    law: str,
+    duration: float,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Walk the waypoints of Zapolsky and Drumwright with each controller, and print their tables beside ours.
+
+    Exits with status 1 where a controller falls that completes the course in the paper.
+    """
+    from spatialops.compare.zapolsky import paper
+    from spatialops.compare.zapolsky.command import runs, table, times
+
+    def say(line: str) -> None:
+        if not as_json:
+            click.echo(line)
+
+    summary: dict[str, Any] = {}
+    fell = False
+    with finished_files(out) as folder:
+        if tables or set(figures) != {"19"} or not figures:
+            rows = runs(names or paper.CONTROLLERS, terrains or paper.TERRAINS[:2], duration=duration, law=law, say=say)
+            summary["runs"] = rows
+            for number in tables or ("3", "4", "5", "6"):
+                say("\n".join(table(int(number), rows)))
+            printed = paper.TRACKING
+            fell = any(not row["completed"] and printed.get(row["terrain"], {}).get(row["controller"]) for row in rows)
+        if "19" in figures:
+            summary["times"], summary["exponent"] = times(repeats=30, largest=1000)
+            for row in summary["times"]:
+                say(f"  {row['method']:<14}{row['contacts']:>6} contacts {row['milliseconds']:>9.3f} ms")
+        if folder is not None:
+            (folder / "zapolsky.json").write_text(json.dumps(summary, indent=2))
+    if as_json:
+        print_json(summary)
+    if fell:
+        raise click.exceptions.Exit(1)

@@ -1,0 +1,235 @@
+"""The quadruped between its waypoints ([Z] 7.6): one run of one controller on one terrain, and what it measures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.collision.shapes import Geom, HeightField
+from spatialops.contact.laws.compliant import Compliant
+from spatialops.control.coulomb import ConeControl, CoulombControl
+from spatialops.control.dissipation import DissipationControl, NoSlipDissipationControl
+from spatialops.control.legs import Legs
+from spatialops.control.no_slip import NoSlipControl
+from spatialops.control.sensed import SensedForces
+from spatialops.control.tracking import PID, JointTracking
+from spatialops.control.trot import Trot
+from spatialops.control.waypoints import Waypoints
+from spatialops.errors import ArgumentError, SpatialOpsError
+from spatialops.models.quadruped import Quadruped, quadruped
+from spatialops.simulation.scene import Scene
+from spatialops.simulation.simulator import Simulator
+
+LOW, HIGH = 0.1, 1.0  # friction; "infinite" friction is the law without slip
+SINK = 1e-3  # m, of the compliant ground at rest
+FALLEN = 0.6  # of the height at rest
+LAWS = ("own", "coulomb", "cone", "no-slip", "max-dissipation")
+_OWN = {"qp": "max-dissipation", "qp-no-slip": "no-slip", "lcp-no-slip": "no-slip", "cone": "cone"}
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What one run measured; arrays have one row a step.
+
+    Attributes
+    ----------
+    completed : bool
+        Whether the robot was on its feet at the end.
+    reached : int
+        Waypoints met.
+    seconds : float
+        Simulated.
+    position, rate : (n,) arrays
+        Mean absolute joint errors, rad and rad/s.
+    tau : (n, nv) array
+        N m.
+    predicted, measured : (n,) arrays
+        Summed normal forces, N.
+    missed : (n,) array
+        Largest difference of an actuated acceleration from the predicted one, rad/s^2.
+    times : (n,) array
+        Of the commands, s.
+    path : (n, 2) array
+        Of the base, m.
+    statuses : dict
+        How many commands of each status.
+    """
+
+    completed: bool
+    reached: int
+    seconds: float
+    dt: float
+    position: Array
+    rate: Array
+    tau: Array
+    predicted: Array
+    measured: Array
+    missed: Array
+    times: Array
+    path: Array
+    statuses: dict[str, int]
+    fault: str = ""
+
+    def summary(self) -> dict[str, Any]:
+        """The figures of tables 3, 4 and 5, of figure 19's times, and how the run ended."""
+        change = np.abs(np.diff(self.tau[:, 6:], axis=0)) / self.dt
+        pressed = self.measured > 1.0
+        errors = np.abs(self.predicted - self.measured)
+        return {
+            "completed": self.completed,
+            "seconds": self.seconds,
+            "waypoints": self.reached,
+            "position_error": float(self.position.mean()),
+            "rate_error": float(self.rate.mean()),
+            "torque_derivative": float(change.mean()) if len(change) else 0.0,
+            "torque": float(np.abs(self.tau[:, 6:]).mean()),
+            "force_error": float(errors.mean()),
+            "force_error_relative": float(errors.sum() / max(self.measured.sum(), 1e-300)),
+            "force_error_worst": float((errors[pressed] / self.measured[pressed]).max(initial=0.0)),
+            "acceleration_missed_median": float(np.median(self.missed)),
+            "milliseconds_median": 1e3 * float(np.median(self.times)),
+            "milliseconds_999": 1e3 * float(np.quantile(self.times, 0.999)),
+            **{f"status_{name}": count for name, count in self.statuses.items()},
+            **({"fault": self.fault} if self.fault else {}),
+        }
+
+
+def simulator(terrain: str, law: str, *, dt: float = 1e-3, robot: Quadruped | None = None, seed: int = 0) -> Simulator:
+    """A quadruped on a terrain: "rigid-low", "rigid-high", "compliant-low", "compliant-high" or "bumps".
+
+    Contacts have no restitution and are all taken by the step's problem, as by the time stepping of [Z].
+    """
+    robot = quadruped() if robot is None else robot
+    ground, _, friction = terrain.partition("-")
+    if ground not in ("rigid", "compliant", "bumps") or (ground != "bumps" and friction not in ("low", "high")):
+        raise ArgumentError(
+            f"terrain: expected rigid-low, rigid-high, compliant-low, compliant-high, bumps; got {terrain!r}"
+        )
+    scene = robot.scene(friction=LOW if friction == "low" else HIGH) if ground != "bumps" else bumps(robot, seed)
+    made: Any = law
+    if ground == "compliant":
+        stiffness = robot.model.mass * 9.81 / (4.0 * SINK)
+        made = Compliant(stiffness=stiffness, damping=0.5 * np.sqrt(stiffness * robot.model.mass / 4.0))
+    return Simulator(scene, law=made, dt=dt, impact_threshold=100.0, certify="off")
+
+
+def bumps(robot: Quadruped, seed: int = 0, *, height: float = 0.03, size: float = 0.2, tiles: int = 6) -> Scene:
+    """Rolling ground of bumps up to `height`, in tiles of random friction U(0.1, 1.5), level where the robot starts."""
+    rng = np.random.default_rng(seed)
+    waves, phases = rng.uniform(8.0, 16.0, (6, 2)) * rng.choice((-1.0, 1.0), (6, 2)), rng.uniform(0.0, 2.0 * np.pi, 6)
+
+    def ground(x: Array, y: Array) -> Array:
+        rough = np.sin(waves[:, 0, None, None] * x + waves[:, 1, None, None] * y + phases[:, None, None]).sum(axis=0)
+        level = 1.0 - np.exp(-(((x**2 + y**2) / 0.2**2) ** 2))
+        return np.asarray(np.clip(0.25 * rough, -1.0, 1.0) * level * 0.5 * height)
+
+    geoms, grid = [], np.linspace(-0.5 * size, 0.5 * size, 11)
+    for i in range(tiles):
+        for j in range(tiles):
+            x, y = (i - 0.5 * (tiles - 1)) * size, (j - 0.5 * (tiles - 1)) * size
+            field = HeightField(ground(*np.meshgrid(grid + x, grid + y, indexing="ij")), (size, size))
+            geoms.append(Geom(f"tile_{i}_{j}", "world", field, (x, y, 0.0), friction=float(rng.uniform(0.1, 1.5))))
+    return robot.scene(friction=1.0, ground=geoms)
+
+
+def controller(name: str, sim: Simulator, trot: Trot, *, limits: bool = True) -> tuple[Any, JointTracking]:
+    """A controller of the experiments by its name in `paper.TITLES`, and what it tracks."""
+    if name == "pid":
+        pid = PID(sim.scene.model, trot, dt=sim.dt)
+        return pid, pid.tracking
+    track = JointTracking(sim.scene.model, trot, dt=sim.dt)
+    if name.startswith("sensed-"):
+        return SensedForces(sim, track, delay=int(name[7:])), track
+    options: dict[str, Any] = {"standing": trot.standing, "within_limits": limits}
+    kinds: dict[str, Any] = {
+        "qp": DissipationControl,
+        "qp-no-slip": NoSlipDissipationControl,
+        "lcp": CoulombControl,
+        "lcp-nearest": CoulombControl,
+        "lcp-no-slip": NoSlipControl,
+        "cone": ConeControl,
+    }
+    if name not in kinds:
+        raise ArgumentError(f"controller: expected one of {', '.join(kinds)}, pid, sensed-k; got {name!r}")
+    if name == "lcp-nearest":
+        options["choice"] = "nearest"
+    return kinds[name](sim, track, **options), track
+
+
+def run(
+    name: str,
+    terrain: str,
+    *,
+    duration: float = 30.0,
+    law: str = "own",
+    dt: float = 1e-3,
+    limits: bool = True,
+    seed: int = 0,
+) -> Run:
+    """Walk the course for `duration` seconds.
+
+    Parameters
+    ----------
+    name : str
+        Controller.
+    terrain : str
+        As `simulator`.
+    duration : float
+        s.
+    law : {"own", "coulomb", "cone", "no-slip", "max-dissipation"}
+        Of the simulator: "own" is the controller's.
+    dt : float
+        Step of simulator and controller, s.
+    limits : bool
+        Whether commands respect the motors' limits.
+    seed : int
+        Of "bumps".
+    """
+    if law not in LAWS:
+        raise ArgumentError(f"law: expected one of {', '.join(LAWS)}, got {law!r}")
+    robot = quadruped()
+    sim = simulator(terrain, _OWN.get(name, "coulomb") if law == "own" else law, dt=dt, robot=robot, seed=seed)
+    legs, way = Legs(robot.model, robot.feet), Waypoints()
+    trot = Trot(legs, robot.state.q[legs.angles], way, dt=dt)
+    control, track = controller(name, sim, trot, limits=limits)
+    rows, taus, statuses = [], [], dict[str, int]()
+    state, contacts, fault, actuated = robot.state, None, "", slice(6, None)
+    for _ in range(round(duration / dt)):
+        tau = control(state.time, state, contacts)
+        said = control.explain()
+        statuses[said.status] = statuses.get(said.status, 0) + 1
+        before = state
+        try:
+            state, info = sim.step(before, tau)
+        except SpatialOpsError as error:
+            fault = str(error)
+            break
+        contacts = info.contacts
+        missed = np.abs((state.v - before.v)[actuated] / dt - said.predicted[actuated]).max()
+        measured = float(contacts.impulses[:, 0].sum()) / dt
+        taus.append(tau)
+        errors = float(np.abs(track.errors).mean()), float(np.abs(track.rate_errors).mean())
+        rows.append((*errors, float(said.forces[:, 0].sum()), measured, missed, said.seconds, *state.q[:2]))
+        if state.q[2] < FALLEN * robot.state.q[2]:
+            fault = f"fell at t = {state.time:.3f} s"
+            break
+    table, tau = np.array(rows).reshape(-1, 8), np.array(taus).reshape(-1, robot.model.nv)
+    return Run(
+        completed=not fault,
+        reached=way.reached,
+        seconds=state.time,
+        dt=dt,
+        position=table[:, 0],
+        rate=table[:, 1],
+        tau=tau,
+        predicted=table[:, 2],
+        measured=table[:, 3],
+        missed=table[:, 4],
+        times=table[:, 5],
+        path=table[:, 6:],
+        statuses=statuses,
+        fault=fault,
+    )
