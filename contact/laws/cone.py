@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.contact.cone.ladder import ConeSolver, check_cone_solver
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.laws.elimination import Elimination
@@ -63,7 +63,7 @@ def load_dry(problem: ContactProblem, W: Array, u: Array, stiff: float) -> tuple
     return W, u
 
 
-def with_carriers(reduced: Reduced, offset: Array, pressed: Array, stiff: float) -> ConeProblem:
+def with_carriers(reduced: Reduced, offset: Array, pressed: IntArray, stiff: float) -> ConeProblem:
     """The cone problem of contacts of which some are pressed already; the last ones carry the normals of those.
 
     `stiff`, 1/kg, makes velocities of the carriers' rows: of the size of W.
@@ -80,7 +80,8 @@ def with_carriers(reduced: Reduced, offset: Array, pressed: Array, stiff: float)
         A[normal + j, normal + j] = stiff
     mu, *others = (np.concatenate([values, np.zeros(extra)]) for _, values in reduced.kinds)
     mu[:m][reduced.problem.kinds == DRY] = 1.0
-    return ConeProblem(A, b, mu, **dict(zip(("torsion", "rolling"), others)))
+    torsion, rolling = others if others else (None, None)
+    return ConeProblem(A, b, mu, torsion=torsion, rolling=rolling)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +137,7 @@ class Cone:
         return settle(problem, np.isinf(problem.friction), attempt, judge)
 
 
-def _guess(problem: ContactProblem, reduced: Reduced, start: Array | None, pressed: Array) -> Array | None:
+def _guess(problem: ContactProblem, reduced: Reduced, start: Array | None, pressed: IntArray) -> Array | None:
     """A warm start in the rows of `with_carriers`."""
     if start is None:
         return None
@@ -144,7 +145,7 @@ def _guess(problem: ContactProblem, reduced: Reduced, start: Array | None, press
     first[:, :3] = start[:, :3]
     if reduced.dim > 3 and start.shape[1] == 6:
         first[:, 3:] = start[:, 3:] / reduced.unit
-    first[np.ix_(reduced.stuck, [1, 2])] = 0.0
+    first[reduced.stuck, 1:3] = 0.0
     extra[:, 0] = start[pressed, 0]
     first[:, 0] += np.where(problem.kinds == DRY, problem.dry, 0.0)
     first[pressed, 0] += problem.offset[pressed]

@@ -52,7 +52,7 @@ def _plan(quick: bool) -> dict[str, tuple[Callable[[], dict[str, Any]], Check]]:
             lambda: pressing.sliding(0.35 if quick else 1.0),
             lambda f: f["exact cone QCQP"]["error along the way, mm"] < 1.0,
         ),
-        "grasp": (lambda: grasp.lifting(0.1 if quick else 1.0), lambda f: f["exact cone QCQP"]["held"]),
+        "grasp": (lambda: grasp.lifting(0.4 if quick else 1.0), lambda f: f["exact cone QCQP"]["held"]),
     }
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from spatialops.control.gait import Gait
     from spatialops.control.grasp_force import FingerGains, GraspForce, Open, Squeeze
     from spatialops.control.impedance import Impedance, ImpedanceGains
-    from spatialops.control.inverse_problem import InverseProblem, inverse_problem
+    from spatialops.control.inverse_problem import InverseProblem
     from spatialops.control.legs import Legs
     from spatialops.control.manipulation import Manipulator
     from spatialops.control.motors import Motors
@@ -67,10 +67,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
         "Impedance",
         "ImpedanceGains",
     ),
-    "inverse_problem": (
-        "InverseProblem",
-        "inverse_problem",
-    ),
+    "inverse_problem": ("InverseProblem",),
     "legs": ("Legs",),
     "manipulation": ("Manipulator",),
     "motors": ("Motors",),
@@ -181,6 +178,5 @@ __all__ = [
     "Trot",
     "Waypoints",
     "WholeBodyController",
-    "inverse_problem",
     "nearest_consistent",
 ]

@@ -44,7 +44,7 @@ def nearest_consistent(problem: InverseProblem, pressing: Any, before: Any = Non
     given, others = problem.given, problem.others
     if not rows.any() or not len(given):
         return np.zeros(len(given))
-    L, u = problem.response.L[rows], problem.velocities[rows]
+    L, u = problem.reach[rows], problem.velocities[rows]
     J = problem.jacobian[rows][:, given] - L @ (problem.factor @ problem.mass[np.ix_(others, given)])
     left, values, right = np.linalg.svd(L)
     rank = int((values > _RANK * values.max(initial=0.0)).sum())

@@ -106,7 +106,7 @@ def least_torque(
 
 def _null_space(problem: InverseProblem, room: Room, also: Array | None) -> Array:
     """Orthonormal combinations (3 m, k) of what the law allows that move nothing."""
-    rows = (problem.response.L.T @ room.basis) if also is None else np.vstack([problem.response.L.T, also]) @ room.basis
+    rows = (problem.reach.T @ room.basis) if also is None else np.vstack([problem.reach.T, also]) @ room.basis
     if not room.basis.shape[1]:
         return room.basis
     _, values, right = np.linalg.svd(rows)

@@ -118,8 +118,10 @@ class Barrier:
         if w is None or not reduced.slack(w) > self.inside:
             w = np.zeros(reduced.size)
             if not reduced.slack(w) > self.inside:
-                found, y, steps, weights = self._start(reduced)
-                if not found:
+                status, y, steps, weights = self._start(reduced)
+                if not reduced.slack(y[:-1]) > self.least_margin:
+                    if status != compiled.SOLVED:  # not at its least: nothing is proved
+                        return unsolved(program, "failed", reduced.lift(y[:-1])), None
                     return _refuted(reduced, y, steps, weights), None
                 w = y[:-1].copy()
         for tolerance in self.tolerances:
@@ -148,8 +150,8 @@ class Barrier:
             )
         return _judged(reduced, w, np.zeros(len(program.d)), np.zeros((len(program.mu), 3)), 0, 0)
 
-    def _start(self, reduced: _Reduced) -> tuple[bool, Array, int, tuple[Array, Array]]:
-        """Least s with every inequality given s: whether it is negative, where, Newton steps, and the multipliers."""
+    def _start(self, reduced: _Reduced) -> tuple[int, Array, int, tuple[Array, Array]]:
+        """Least s with every inequality given s: the kernel's status, (w, s), Newton steps, and the multipliers."""
         n, m, c = reduced.size, len(reduced.d), len(reduced.mu)
         lift = np.zeros((3 * c, 1))
         lift[::3, 0] = 1.0 / reduced.mu
@@ -177,8 +179,7 @@ class Barrier:
             self.max_steps,
             1.0,
         )
-        found = status in (compiled.STOPPED, compiled.SOLVED) and reduced.slack(y[:n]) > self.least_margin
-        return found, y, int(options[3]), weights
+        return status, y, int(options[3]), weights
 
     def _optimise(self, reduced: _Reduced, w: Array, steps: int, tolerance: float) -> tuple[ForceSolution, Array]:
         diagonal = reduced.H.diagonal()

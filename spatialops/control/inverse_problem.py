@@ -58,16 +58,23 @@ class InverseProblem(ContactProblem):
         return inverse_factor(self.mass[np.ix_(u, u)])
 
     @cached_property
+    def reach(self) -> Array:
+        """G_u C^-T (3 m, u): the contacts' compliance is its square."""
+        return np.asarray(self.jacobian[:, self.others] @ self.factor.T)
+
+    @cached_property
     def response(self) -> Response:
-        """L = G_u C^-T, so that the contacts' compliance is L L^T."""
-        return Response(np.zeros((0, 0)), self.jacobian[:, self.others] @ self.factor.T)
+        """L (3 m, nv) with the columns of `reach` where velocities follow, and zeros where they are given."""
+        L = np.zeros((len(self.jacobian), self.model.nv))
+        L[:, self.others] = self.reach
+        return Response(np.zeros((0, 0)), L)
 
     def after(self, impulses: Array, moments: Array | None = None) -> Array:
         """Velocities (nv,) after impulses (3 m,): the given ones do not change."""
         if moments is not None and np.any(moments):
             raise ArgumentError("an inverse problem has no moments of contacts")
         v: Array = self.velocity.copy()
-        v[self.others] += self.factor.T @ (self.response.L.T @ impulses)
+        v[self.others] += self.factor.T @ (self.reach.T @ impulses)
         return v
 
     def forces(self, ahead: Ahead, impulses: Array, dt: float) -> Array:

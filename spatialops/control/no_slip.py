@@ -13,10 +13,12 @@ from spatialops.contact.problem import ContactProblem
 from spatialops.control.predictive import Demand, Predictive
 from spatialops.simulation.simulator import Simulator
 
+_EXCESS = 10.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class PressedNoSlip(NoSlip):
-    """`NoSlip` whose friction needs a load: a contact that carries none does not hold its tangents either.
+    """`NoSlip` whose friction needs a load: one that carries none holds at most `_EXCESS` times all loads.
 
     The law as printed admits tangential impulses without normal ones. In the inverse problem feet are tied to one
     moving body, tangents of feet on level ground are all but dependent, and such impulses get 1e6 times the weight.
@@ -27,7 +29,8 @@ class PressedNoSlip(NoSlip):
         while True:
             solution = super().solve(problem, warm_start)
             p = solution.impulses
-            idle = (p[:, 0] + problem.offset <= 0.0) & (np.abs(p[:, 1:]).max(axis=1, initial=0.0) > 0.0)
+            held = np.abs(p[:, 1:]).max(axis=1, initial=0.0) > _EXCESS * np.maximum(p[:, 0], 0.0).sum()
+            idle = (p[:, 0] + problem.offset <= 0.0) & held
             if not (idle & (problem.friction > 0.0)).any():
                 return solution
             problem = replace(problem, friction=np.where(idle, 0.0, problem.friction))

@@ -227,8 +227,8 @@ class Predictive:
         else:
             torques = problem.forces(ahead, p.ravel(), self.dt)[problem.given]
             other = least_torque(problem, p, torques, self.dt, room, also=also)
-        moved = problem.response.L.T @ (other - p).ravel()
-        size = np.abs(problem.response.L.T @ p.ravel()).max(initial=0.0)
+        moved = problem.reach.T @ (other - p).ravel()
+        size = np.abs(problem.reach.T @ p.ravel()).max(initial=0.0)
         kept = np.abs(moved).max(initial=0.0) <= 1e-9 * size and (room.rows @ other.ravel()).min(initial=0.0) >= (
             -1e-9 * np.abs(other).max(initial=0.0)
         )

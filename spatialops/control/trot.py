@@ -20,8 +20,8 @@ class Trot:
     """Feet that carry the base along, in the base's own frame.
 
     Feet that stand move against the base as the ground would, at every call anew; those that swing follow
-    velocity-clamped cubics from where they left the ground to where half a stance brings them back to rest, landing with
-    the velocity of the ground. Inverse kinematics turns feet into joints.
+    velocity-clamped cubics from where they left the ground to where half a stance brings them back to rest, landing
+    with the velocity of the ground. Inverse kinematics turns feet into joints.
 
     Parameters
     ----------

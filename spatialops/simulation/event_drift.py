@@ -26,17 +26,17 @@ def project(mechanics: Mechanics, q: Array, v: Array, modes: Modes) -> tuple[Arr
     model, n_b = mechanics.scene.model, mechanics.n_b
     for _ in range(_MOST):
         contacts = _factored(mechanics, q, v, modes)
-        errors = np.concatenate([mechanics.span.errors(q), contacts.gaps]) if n_b else contacts.gaps
+        errors = np.concatenate([mechanics.span.errors(q)[mechanics.kept], contacts.gaps]) if n_b else contacts.gaps
         if np.abs(errors).max(initial=0.0) <= _CLOSED:
             break
         L = mechanics.jacobian(contacts)[1]
-        move, ahead = _least(mechanics, L, [*range(n_b), *range(n_b, len(L), 3)], errors), np.empty(model.nq)
+        move, ahead = _least(mechanics, L, [*mechanics.kept, *range(n_b, len(L), 3)], errors), np.empty(model.nq)
         integrate_kernel(model.tree, q, move, 1.0, ahead)
         v = v.copy()
         transport(model.tree, q, ahead, v)
         q = ahead
     G, L = mechanics.jacobian(_factored(mechanics, q, v, modes))
-    held = held_rows(n_b, list(modes.values()))
+    held = held_rows(mechanics.kept, n_b, list(modes.values()))
     return q, v + _least(mechanics, L, held, G[held] @ v)
 
 

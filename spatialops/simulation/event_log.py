@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-KINDS = ("impact", "separation", "slip", "stick")
+OPEN = "open"
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,16 @@ class EventLog(tuple[Event, ...]):
             )
             for entry in data
         )
+
+
+def changed(time: float, changes: Iterable[tuple[tuple[str, str], str, str]]) -> list[Event]:
+    """Events of contacts (names, before, after) that have opened, or have begun or ended to slide."""
+    groups: dict[str, list[tuple[tuple[str, str], str, str]]] = {}
+    for names, before, after in changes:
+        if before not in (after, OPEN):
+            groups.setdefault("separation" if after == OPEN else after, []).append((names, before, after))
+    columns = {kind: tuple(zip(*group)) for kind, group in groups.items()}
+    return [Event(time, kind, names, before, after) for kind, (names, before, after) in columns.items()]
 
 
 def _summary(modes: tuple[str, ...]) -> str:

@@ -79,6 +79,7 @@ class Mechanics:
         self.scene, self.law, self.sight, self.forces = scene, law, sight, forces
         self.span = Span(scene.model, scene.loops)
         self.n_b = scene.loops.n_rows
+        self.kept = list(range(self.n_b))
         self._last: dict[Key, Contacts] = {}
 
     @property
@@ -105,7 +106,7 @@ class Mechanics:
         model, a, room = self.scene.model, np.empty(self.scene.model.nv), np.empty(self.scene.model.nv)
         tau = self.forces(time, q, v)
         if accelerations(model.tree, model.links, q, v, tau, _NO_EXTERNAL, self.work, room, a) != 0:
-            raise ContactError(
+            raise NotFinite(
                 f"the state is no longer finite at t = {time:.6g} s: forces are too large, or a joint has a singular "
                 "inertia"
             )
@@ -175,16 +176,24 @@ class Mechanics:
         loops, row = self.scene.loops, layout.TERM_ROW
         if not self.n_b:
             return loops.term_ints, loops.empty_terms()
-        self.span.place(q)
-        factor_kernel(self.scene.model.tree, self.scene.model.links, self.work)
-        self.span.factor()
-        kept = np.sort(self.span.order[: self.span.rank])
+        self.choose(q)
         number = np.full(self.n_b, -1, dtype=np.int64)
-        number[kept] = np.arange(len(kept))
+        number[self.kept] = np.arange(len(self.kept))
         ints = loops.term_ints.copy()
         ints[:, row] = number[ints[:, row]]
         chosen = ints[:, row] >= 0
         return ints[chosen], self.span.terms[chosen]
+
+    def choose(self, q: Array) -> None:
+        """Choose independent rows of the closures at closed coordinates.
+
+        Trial states are a little open: redundant rows look independent there by as much, and would lock the mechanism.
+        """
+        if self.n_b:
+            self.span.place(q)
+            factor_kernel(self.scene.model.tree, self.scene.model.links, self.work)
+            self.span.factor()
+            self.kept = np.sort(self.span.order[: self.span.rank]).tolist()
 
     def opening(self, q: Array) -> float:
         """Largest error of a closure, m or rad."""
@@ -204,7 +213,7 @@ class Mechanics:
         n_b, k = self.n_b, len(modes)
         friction = contacts.friction
         columns = rows.L.copy()
-        held = held_rows(n_b, modes)
+        held = held_rows(self.kept, n_b, modes)
         p = np.zeros(len(rows.L))
         rates = rows.rates
         if isinstance(self.law, Viscous):
@@ -232,12 +241,17 @@ class Mechanics:
         _, L = self.jacobian(contacts)
         p = np.concatenate([np.zeros(n_b), forces.ravel()])
         if n_b:
-            left = rates + L[:n_b] @ (L.T @ p)
-            p[:n_b] = held_forces(L[:n_b], L[:n_b], left, [False] * n_b)[0]
+            rows = L[self.kept]
+            left = rates[self.kept] + rows @ (L.T @ p)
+            p[self.kept] = held_forces(rows, rows, left, [False] * len(rows))[0]
         return Motion(a + self.push(L, p), contacts, forces, p[:n_b], True, 0.0)
 
 
 NOTHING = Contacts((), np.zeros((0, col.CONTACT_INTS), dtype=np.int64), np.zeros((0, col.CONTACT_COLUMNS)))
+
+
+class NotFinite(ContactError):
+    """Accelerations that are no numbers."""
 
 
 class LostContact(Exception):

@@ -46,9 +46,9 @@ def slip_direction(contacts: Contacts, i: int, last: Array) -> Array:
     return np.asarray(slip / speed if slip @ before >= 0.0 else -slip / speed)
 
 
-def held_rows(n_b: int, modes: list[Mode]) -> list[int]:
-    """Rows whose accelerations are held at zero, of closures' (n_b) and three for each contact."""
-    held = list(range(n_b))
+def held_rows(closures: list[int], n_b: int, modes: list[Mode]) -> list[int]:
+    """Rows whose accelerations are held at zero: independent ones of the closures' n_b, then three for each contact."""
+    held = list(closures)
     for i, mode in enumerate(modes):
         r = n_b + 3 * i
         held += [r, r + 1, r + 2] if mode.sticks else [r]

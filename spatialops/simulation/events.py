@@ -25,9 +25,9 @@ from spatialops.contact.laws.viscous import Viscous
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation.event_drift import project
 from spatialops.simulation.event_impact import Impacts, Rules
-from spatialops.simulation.event_log import Event
+from spatialops.simulation.event_log import OPEN, Event, changed
 from spatialops.simulation.event_modes import Verdict, decide
-from spatialops.simulation.event_motion import REACH, LostContact, Mechanics, Motion
+from spatialops.simulation.event_motion import REACH, LostContact, Mechanics, Motion, NotFinite
 from spatialops.simulation.event_passing import Passing
 from spatialops.simulation.event_runge_kutta import RungeKutta
 from spatialops.simulation.event_sight import Contacts, Key, Sight
@@ -84,6 +84,7 @@ class Engine:
         self.h = self.dt
         self._instant, self._here = state.time, 0
         self._now: Moment | None = None
+        self.mechanics.choose(self.q)
 
     def advance(self, end: float) -> None:
         """Go on to a time."""
@@ -116,7 +117,7 @@ class Engine:
                     return
                 h *= 0.25
                 continue
-            if error > 1.0 and not rigid:
+            if error > 1.0:
                 h *= max(0.2, 0.9 * error**-0.2)
                 continue
             speeds = passing.speeds_at(later.q, later.v)
@@ -134,14 +135,20 @@ class Engine:
             self.h = grown if h < self.h or grown < self.h or end - self.time > h else self.h
         passed = [mark for mark, value in later.watched.items() if value < 0.0]
         if passed:
-            self._meet(start, later, h, passed)
+            try:
+                self._meet(start, later, h, passed)
+            except LostContact:  # somewhere within the step
+                self.h = 0.25 * h
         else:
             self._accept(later)
             self._turn(later.motion)
 
     def _reach(self, start: Moment, h: float) -> tuple[Moment, float]:
         """The moment a step of h later, and the error of the step over the tolerance."""
-        step = self.rule.step(self._acceleration, start.time, start.q, start.v, h)
+        try:
+            step = self.rule.step(self._acceleration, start.time, start.q, start.v, h)
+        except NotFinite:
+            return start, 1e10
         if not (np.isfinite(step.q).all() and np.isfinite(step.v).all() and np.isfinite(step.error)):
             return start, 1e10
         if step.error > 1.0:
@@ -169,6 +176,7 @@ class Engine:
         self.time, self.q, self.v = moment.time, moment.q, moment.v
         self._now = moment
         self.mechanics.remember(moment.motion.contacts)
+        self.mechanics.choose(moment.q)
         self.steps += 1
         self.residual = max(self.residual, moment.motion.residual)
 
@@ -234,7 +242,7 @@ class Engine:
         stopping = [key for kind, key in due if kind == "stick" and key in self.modes]
         if stopping:
             self._stop(stopping, motion)
-        self._report(before, kinds)
+        self._report(before)
         again = self._moment(self.time, self.q, self.v)
         if any(value < -1e-9 for mark, value in again.watched.items() if mark[0] in ("separation", "slip")):
             self._settle()
@@ -263,7 +271,7 @@ class Engine:
         before, self._now = dict(self.modes), None
         for key in keys:
             self.modes.pop(key, None)
-        self._report(before, {"separation"})
+        self._report(before)
 
     def _decide(self, time: float, q: Array, v: Array, contacts: Contacts, modes: Modes | None = None) -> Verdict:
         self.decisions += 1
@@ -283,9 +291,7 @@ class Engine:
             if speed <= slow and not self._skids(contacts):
                 break
             self._collide(contacts, speed, before)
-            before = dict(self.modes)
-            if quiet:
-                quiet = False
+            before, quiet = dict(self.modes), False
         else:
             raise ContactError(f"impacts do not end at t = {self.time:.9g} s")
         closed = contacts.take(np.flatnonzero(contacts.velocities[:, 0] <= slow))
@@ -295,7 +301,7 @@ class Engine:
         self.mechanics.remember(closed)
         self.q, self.v = project(self.mechanics, self.q, self.v, self.modes)
         if not quiet:
-            self._report(before, set())
+            self._report(before)
 
     def _skids(self, contacts: Contacts) -> bool:
         """Whether contacts slide that the law without slip would stop."""
@@ -320,11 +326,11 @@ class Engine:
         now = []
         for key in contacts.keys:
             u = after.velocities[index[key]] if key in index else np.array([1.0, 0.0, 0.0])
-            now.append("open" if u[0] > slow else "stick" if np.hypot(u[1], u[2]) <= 1e-8 else "slip")
+            now.append(OPEN if u[0] > slow else "stick" if np.hypot(u[1], u[2]) <= 1e-8 else "slip")
         self.modes = {
             key: Mode(mode == "stick", np.zeros(3))
             for key, mode in zip(contacts.keys, now, strict=True)
-            if mode != "open"
+            if mode != OPEN
         }
         energies = (hit.before, hit.after)
         self.log.append(Event(self.time, "impact", names, was, tuple(now), speed, energies))
@@ -332,18 +338,12 @@ class Engine:
             (self.time, contacts, hit.impulses, [self.time, len(names), speed, *energies, hit.fraction])
         )
 
-    def _report(self, before: Modes, _kinds: set[str]) -> None:
+    def _report(self, before: Modes) -> None:
         """Write down which contacts have changed without an impact."""
-        changes: dict[str, list[tuple[tuple[str, str], str, str]]] = {}
-        for key in dict.fromkeys([*before, *self.modes]):
-            was, now = _name(before.get(key)), _name(self.modes.get(key))
-            kind = {"open": "separation", "slip": "slip", "stick": "stick"}[now]
-            if was != now and was != "open":
-                changes.setdefault(kind, []).append((self.scene.pair_names(key[0]), was, now))
-        for kind, items in changes.items():
-            names, was_all, now_all = zip(*items)
-            self.log.append(Event(self.time, kind, names, was_all, now_all))
+        keys = dict.fromkeys([*before, *self.modes])
+        changes = [(self.scene.pair_names(k[0]), _name(before.get(k)), _name(self.modes.get(k))) for k in keys]
+        self.log += changed(self.time, changes)
 
 
 def _name(mode: Mode | None) -> str:
-    return "open" if mode is None else "stick" if mode.sticks else "slip"
+    return OPEN if mode is None else "stick" if mode.sticks else "slip"

@@ -294,7 +294,15 @@ def compose(parts: Iterable[Part], *, floor: bool | float = False, strict: bool 
     }
     q = np.concatenate([planted_coordinates(own, scene.state.q) for own, scene in scenes])
     v = np.concatenate([scene.state.v for _, scene in scenes])
-    result = LoadedScene(model, geoms, loops=loops, state=State(q, v), **pairs, pair_friction=friction)
+    result = LoadedScene(
+        model,
+        geoms,
+        loops=loops,
+        state=State(q, v),
+        ignore=pairs["ignore"],
+        include=pairs["include"],
+        pair_friction=friction,
+    )
     result.warnings = tuple(dict.fromkeys(text for piece in pieces for text in piece.warnings))
     return result
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as column
 from spatialops.contact.problem import ContactProblem
 from spatialops.simulation import _layout as at
 from spatialops.simulation.tables import Tables
 
 
-def with_moments(problem: ContactProblem) -> Array:
+def with_moments(problem: ContactProblem) -> IntArray:
     """Contacts that have torsional or rolling friction."""
     return np.flatnonzero((problem.torsion > 0.0) | (problem.rolling > 0.0))
 

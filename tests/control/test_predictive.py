@@ -1,4 +1,4 @@
-"""Inverse dynamics with predicted contact forces: round trips with the simulator, consistency, choice, safe commands."""
+"""Inverse dynamics with predicted contact forces: round trips, consistency, choice, safe commands."""
 
 import numpy as np
 import pytest
@@ -14,9 +14,9 @@ from spatialops.control import (
     NoSlipDissipationControl,
     Reference,
     SensedForces,
-    inverse_problem,
     nearest_consistent,
 )
+from spatialops.control.inverse_problem import inverse_problem
 from spatialops.errors import ArgumentError
 from spatialops.simulation.foresight import Foresight
 
@@ -116,7 +116,7 @@ def test_splaying_legs_is_replaced_by_the_nearest_motion_that_feet_can_follow():
     change = nearest_consistent(problem, np.ones(4, dtype=bool))
     assert np.linalg.norm(change) > 0.01
     follows = inverse_problem(ahead, ACTUATED, splay + change)
-    L, u = follows.response.L, follows.velocities
+    L, u = follows.reach, follows.velocities
     assert np.abs(u - L @ np.linalg.lstsq(L, u, rcond=None)[0]).max() < 1e-12
     # The change is the least: orthogonal to all motions that feet can follow.
     rng = np.random.default_rng(5)
@@ -148,15 +148,18 @@ def test_bad_states_and_demands_get_a_safe_command(kind):
 
 
 @pytest.mark.compiled
-def test_sensed_forces_hold_a_robot_at_rest():
+@pytest.mark.parametrize("delay", [1, 2])
+def test_sensed_forces_are_those_of_earlier_steps(delay):
     robot, sim = simulator("cone")
     q0 = robot.state.q[7:].copy()
-    control = SensedForces(sim, lambda time, state: 400.0 * (q0 - state.q[7:]) - 40.0 * state.v[6:])
-    state, contacts = robot.state, None
-    for _ in range(30):
-        state, info = sim.step(state, control(state.time, state, contacts))
+    control = SensedForces(sim, lambda time, state: 400.0 * (q0 - state.q[7:]) - 40.0 * state.v[6:], delay=delay)
+    state, contacts, felt = robot.state, None, [0.0]
+    for _ in range(20):
+        tau = control(state.time, state, contacts)
+        assert control.explain().forces[0, 0] == pytest.approx(felt[max(len(felt) - delay, 0)], rel=1e-12)
+        state, info = sim.step(state, tau)
         contacts = info.contacts
-    assert control.explain().forces[0, 0] == pytest.approx(47.0882, rel=0.02)
+        felt.append(contacts.impulses[:, 0].sum() / sim.dt)
     assert state.q[2] == pytest.approx(0.15, abs=2e-3)
 
 

@@ -109,7 +109,7 @@ def test_event_driven(capsys: pytest.CaptureFixture[str]) -> None:
     assert [event.kind for event in records["roll"].log] == ["stick"]
     assert records["roll"].log[0].time == pytest.approx(4.0 / (7.0 * 0.3 * event_driven.GRAVITY), abs=1e-8)
     assert records["ladder"].log[0].contacts == (("top", "wall"),)
-    assert "ball on floor: open -> stick" in capsys.readouterr().out
+    assert "ball on floor: slip -> stick" in capsys.readouterr().out
 
 
 @pytest.mark.compiled

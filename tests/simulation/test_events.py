@@ -338,6 +338,34 @@ def test_a_loop_stays_closed_and_keeps_its_energy():
 
 
 @pytest.mark.compiled
+def test_a_closed_mechanism_falls_on_its_feet():
+    # A planar loop with two redundant rows under a free body: trial states, which are a bit open, must not lock it.
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -G))
+    builder.add_body("base", joint=so.Joint("free"), inertia=so.Inertia.sphere(R, mass=1.0))
+    thin = so.Inertia.sphere(0.05, mass=0.3)
+    for side, x in (("left", 0.2), ("right", -0.2)):
+        hip, knee = so.Joint("revolute", axis="y", name=f"{side} hip"), so.Joint("revolute", axis="y")
+        builder.add_body(f"{side} leg", parent="base", joint=hip, position=(x, 0.0, 0.0), inertia=thin)
+        builder.add_body(side, parent=f"{side} leg", joint=knee, position=(0.0, 0.0, -0.2), inertia=thin)
+    model = builder.build()
+    ends = {"position_a": (-0.2, 0.0, -0.1), "position_b": (0.2, 0.0, -0.1)}
+    loop = so.Loop(kind="revolute", a="left", b="right", axis="y", **ends)
+    q = model.neutral()
+    q[2] = 0.5
+    q = so.close_loops(model, [loop], q)
+    q[3:7] = 0.0, np.sin(0.05), 0.0, np.cos(0.05)
+    pair = {"friction": 0.5, "restitution": 0.3}
+    geoms = [so.Geom("floor", "world", HalfSpace(), **pair)]
+    geoms += [so.Geom(name, name, Sphere(0.05), **pair) for name in ("left", "right", "base")]
+    scene = so.Scene(model, geoms, loops=[loop], state=so.State(q, np.zeros(model.nv)))
+    record = run(scene, 0.5, dt=0.05, law="cone", tolerance=1e-8)
+    assert len(record.log.of("impact")) >= 2
+    assert record.closure_errors.max() < 1e-12
+    assert record.penetrations.max() < 1e-12
+    assert np.diff(record.energy).max() < 1e-7 * record.energy[0]
+
+
+@pytest.mark.compiled
 def test_a_pendulum_on_the_ground():
     # Two links with tip spheres fall, hit the ground with friction and come to rest or slide: nothing gains energy.
     scene = so.models.pendulum(3).scene()

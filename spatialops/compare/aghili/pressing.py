@@ -151,7 +151,7 @@ def sliding(duration: float = 1.0, dt: float = 1e-3, speed: float = 0.1, force: 
     for name, controller in controllers.items():
         meter = _Meter(controller, motors, dt)
         record = Simulator(_table(model, start, FRICTION), law="cone", dt=dt).run(start, duration, controller=meter)
-        final, forces = State(record.q[-1], record.v[-1]), np.array(meter.forces)[round(0.3 / dt) :]
+        final, forces = State(record.q[-1], record.v[-1]), np.array(meter.forces)[len(meter.forces) // 2 :]
         error = np.abs(task.motion(model, final).x - path(duration)[0])
         result[name] = {
             "mean power, W": float(np.mean(meter.power)),
