@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from spatialops._arrays import Array, array
 from spatialops.contact.cone.problem import ConeProblem
@@ -127,7 +127,7 @@ def _cone_problem(problem: Any) -> ConeProblem:
 
 
 def _put_local(group: Any, problem: ConeProblem, title: str) -> None:
-    W = sp.csr_array(problem.W)
+    W = scipy.sparse.csr_array(problem.W)
     group["spacedim"] = np.array([problem.dim], dtype=np.int32)
     sizes = {"nzmax": W.nnz, "m": W.shape[0], "n": W.shape[1], "nz": _ROWS}
     for name, value in sizes.items():
@@ -170,9 +170,9 @@ def _without_velocities(group: Any) -> tuple[Array, Array]:
     _check_dense(max(w.size, 0))
     if "G" in group:
         G, b = _matrix(group, "G"), _vector(group, "vectors/b")
-        K = sp.block_array([[M, -G], [G.T, None]], format="csc")
+        K = scipy.sparse.block_array([[M, -G], [G.T, None]], format="csc")
         f = np.concatenate([f, -b])
-        H = sp.vstack([H, sp.csr_array((b.size, H.shape[1]))], format="csr")
+        H = scipy.sparse.vstack([H, scipy.sparse.csr_array((b.size, H.shape[1]))], format="csr")
     if K.shape[0] != f.size or H.shape != (f.size, w.size):
         raise ValueError(f"M {M.shape}, H {H.shape}, f and w do not fit each other")
     answers = _solved(K, np.column_stack([H.toarray(), f]))
@@ -181,7 +181,7 @@ def _without_velocities(group: Any) -> tuple[Array, Array]:
 
 def _solved(K: Any, right: Array) -> Array:
     """K^-1 of the columns of `right`."""
-    answers = np.asarray(sp.linalg.splu(sp.csc_array(K)).solve(right))
+    answers = np.asarray(scipy.sparse.linalg.splu(scipy.sparse.csc_array(K)).solve(right))
     if not np.isfinite(answers).all():
         raise ValueError("the matrix of the variables that are eliminated is singular")
     return answers
@@ -206,12 +206,12 @@ def _matrix(group: Any, name: str) -> Any:
         inside = rows.size == 0 or (min(rows.min(), columns.min()) >= 0 and rows.max() < m and columns.max() < n)
         if not inside:
             raise ValueError(f"{name}: an index lies outside of {m} by {n}")
-        return sp.csr_array((x[:nz], (rows, columns)), shape=(m, n))
+        return scipy.sparse.csr_array((x[:nz], (rows, columns)), shape=(m, n))
     if nz not in (_COLUMNS, _ROWS):
         raise ValueError(f"{name}: nz = {nz} is no kind of matrix")
-    made: Any = (sp.csc_array if nz == _COLUMNS else sp.csr_array)((x, i, p), shape=(m, n))
+    made: Any = (scipy.sparse.csc_array if nz == _COLUMNS else scipy.sparse.csr_array)((x, i, p), shape=(m, n))
     made.check_format(full_check=True)
-    return sp.csr_array(made)
+    return scipy.sparse.csr_array(made)
 
 
 def _whole(group: Any, name: str) -> int:

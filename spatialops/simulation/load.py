@@ -19,6 +19,7 @@ from spatialops.dynamics.closing import close_loops
 from spatialops.errors import ArgumentError, AssetWarning, ModelError
 from spatialops.io import Description, build, read
 from spatialops.simulation.geoms import DEFAULT_FRICTION, GeomMaker
+from spatialops.simulation.pairs import Pair
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.weigh import weighed
 from spatialops.tree.builder import WORLD
@@ -146,7 +147,7 @@ def scene_of(
     ignore = _ignored(description, model, geoms, self_collision)
     loops = Loops(model, description.loops)
     state = State(_start(description, model, loops, notes), np.zeros(model.nv))
-    include, friction = _included(description, geoms)
+    include, laws = _included(description, geoms)
     if self_collision:  # what the file pairs itself is not left out because it keeps the bodies apart
         named = {frozenset(pair) for pair in include}
         ignore = [pair for pair in ignore if frozenset(pair) not in named]
@@ -157,7 +158,7 @@ def scene_of(
         state=state,
         ignore=ignore,
         include=include,
-        pair_friction=friction,
+        pair_laws=laws,
     )
     scene.description, scene.warnings = description, tuple(notes)
     return scene
@@ -183,15 +184,12 @@ def _ignored(
     return [(a, b) for a, b in combinations(bodies, 2) if frozenset((bodies[a], bodies[b])) in apart]
 
 
-def _included(
-    description: Description, geoms: Sequence[Geom]
-) -> tuple[list[tuple[str, str]], dict[tuple[str, str], float]]:
+def _included(description: Description, geoms: Sequence[Geom]) -> tuple[list[tuple[str, str]], list[Pair]]:
     """The file's own pairs, of shapes that became geoms, and their friction."""
     made = {geom.name for geom in geoms}
     found = [pair for pair in description.pairs if pair.first in made and pair.second in made]
-    return [(pair.first, pair.second) for pair in found], {
-        (pair.first, pair.second): pair.friction for pair in found if pair.friction is not None
-    }
+    laws = [Pair(a=pair.first, b=pair.second, friction=pair.friction) for pair in found if pair.friction is not None]
+    return [(pair.first, pair.second) for pair in found], laws
 
 
 def _start(description: Description, model: Model, loops: Loops, notes: list[str]) -> Array:
@@ -287,11 +285,9 @@ def compose(parts: Iterable[Part], *, floor: bool | float = False, strict: bool 
         name: [(own.prefix + a, own.prefix + b) for own, scene in scenes for a, b in getattr(scene, name)]
         for name in ("ignore", "include")
     }
-    friction = {
-        (own.prefix + a, own.prefix + b): value
-        for own, scene in scenes
-        for (a, b), value in scene.pair_friction.items()
-    }
+    laws = [
+        replace(pair, a=own.prefix + pair.a, b=own.prefix + pair.b) for own, scene in scenes for pair in scene.pair_laws
+    ]
     q = np.concatenate([planted_coordinates(own, scene.state.q) for own, scene in scenes])
     v = np.concatenate([scene.state.v for _, scene in scenes])
     result = LoadedScene(
@@ -301,7 +297,7 @@ def compose(parts: Iterable[Part], *, floor: bool | float = False, strict: bool 
         state=State(q, v),
         ignore=pairs["ignore"],
         include=pairs["include"],
-        pair_friction=friction,
+        pair_laws=laws,
     )
     result.warnings = tuple(dict.fromkeys(text for piece in pieces for text in piece.warnings))
     return result

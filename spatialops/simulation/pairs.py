@@ -32,8 +32,10 @@ class Pair:
         law with the coefficients of the geoms.
     restitution : {"poisson", "newton"}, optional
         What the coefficient of restitution means. Default: the simulator's.
+    friction : float, optional
+        Coefficient of friction. Default: the geometric mean of both geoms'.
     torsion, rolling : float, optional
-        Coefficients of torsional and rolling friction, m. Default: the geometric mean of both geoms'.
+        Coefficients of torsional and rolling friction, m. Default: likewise.
 
     Raises
     ------
@@ -45,6 +47,7 @@ class Pair:
     b: str
     law: str | None = None
     restitution: str | None = None
+    friction: float | None = None
     torsion: float | None = None
     rolling: float | None = None
 
@@ -52,7 +55,7 @@ class Pair:
         for name, known in (("law", PAIR_LAWS), ("restitution", RESTITUTIONS)):
             if getattr(self, name) is not None and getattr(self, name) not in known:
                 raise ShapeError(f"pair: {name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}")
-        for name in ("torsion", "rolling"):
+        for name in ("friction", "torsion", "rolling"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, scalar(getattr(self, name), f"pair: {name}", low=0.0))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -12,7 +12,6 @@ from spatialops._arrays import Array, IntArray
 from spatialops._layout import CLOSE_COUPLER, CLOSE_DISTANCE, LOOP_A, LOOP_B, LOOP_KIND
 from spatialops.collision._layout import GEOM_SHAPE, GEOM_WIDTH, HALF_SPACE, PAIR_COLUMNS, PAIR_FRICTION, SPHERE
 from spatialops.collision.broad_phase import SWEEP_FROM
-from spatialops.collision.checks import is_friction
 from spatialops.collision.geom_tables import GeomTables, Placed, geom_tables, least_width, pair_slots
 from spatialops.collision.shapes import (
     FIXED,
@@ -52,8 +51,6 @@ class Scene:
         Pairs of geoms on two bodies that are looked at in any case.
     pair_laws : sequence of Pair
         What holds between two geoms in place of what the simulator and their coefficients say.
-    pair_friction : mapping of (str, str) to float
-        Friction of pairs of geoms, in place of the geometric mean of both sides.
 
     Raises
     ------
@@ -74,7 +71,6 @@ class Scene:
         ignore: Iterable[tuple[str, str]] = (),
         include: Iterable[tuple[str, str]] = (),
         pair_laws: Sequence[Pair] = (),
-        pair_friction: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
         if not isinstance(model, Model):
             raise ArgumentError(f"model: expected a Model, got {type(model).__name__}")
@@ -87,7 +83,6 @@ class Scene:
         self.ignore = _name_pairs(ignore, "ignore")
         self.include = _name_pairs(include, "include")
         self.pair_laws = checked_pairs(pair_laws, (geom.name for geom in self.geoms))
-        self.pair_friction = _pair_friction({} if pair_friction is None else pair_friction)
         self._bodies = self._check()
         self.tables = self._tables()
         self._find_pairs()
@@ -124,11 +119,7 @@ class Scene:
                 kind = shape_data(geom.shape)["kind"].replace("_", "-")
                 raise ShapeError(f"geom {geom.name!r}: a {kind} must sit on the world, not on {geom.body!r}")
             bodies.append(body)
-        for option, pairs in (
-            ("ignore", self.ignore),
-            ("include", self.include),
-            ("pair_friction", self.pair_friction),
-        ):
+        for option, pairs in (("ignore", self.ignore), ("include", self.include)):
             for name in (name for pair in pairs for name in pair):
                 if name not in names:
                     raise ShapeError(f"{option}: there is no geom {name!r}")
@@ -174,7 +165,7 @@ class Scene:
 
     def _pair_values(self) -> Array:
         """Coefficients of every row of `pairs`."""
-        given = {frozenset(pair): value for pair, value in self.pair_friction.items()}
+        given = {frozenset((pair.a, pair.b)): pair.friction for pair in self.pair_laws if pair.friction is not None}
         values = np.empty((len(self.pairs), PAIR_COLUMNS))
         for p, (a, b) in enumerate(self.pairs):
             values[p] = pair_values(self.geoms[a], self.geoms[b])
@@ -231,9 +222,8 @@ class Scene:
         ]
         loops = [loop.to_data() for loop in self.loops.items]
         pairs = {name: [list(pair) for pair in getattr(self, name)] for name in ("ignore", "include")}
-        friction = [[*pair, value] for pair, value in self.pair_friction.items()]
         laws = [pair.to_data() for pair in self.pair_laws]
-        return {"geoms": geoms, "loops": loops, **pairs, "pair_friction": friction, "pair_laws": laws}
+        return {"geoms": geoms, "loops": loops, **pairs, "pair_laws": laws}
 
     @classmethod
     def from_data(cls, model: Model, data: dict[str, Any], state: State) -> Scene:
@@ -247,7 +237,6 @@ class Scene:
             state=state,
             pair_laws=[Pair(**entry) for entry in data.get("pair_laws", ())],
             **{name: [(a, b) for a, b in data.get(name, ())] for name in ("ignore", "include")},
-            pair_friction={(a, b): value for a, b, value in data.get("pair_friction", ())},
         )
 
 
@@ -277,13 +266,3 @@ def _name_pairs(given: Any, option: str) -> tuple[tuple[str, str], ...]:
             raise ShapeError(f"{option}: expected a pair of geom names, got {pair!r}")
         pairs.append((str(names[0]), str(names[1])))
     return tuple(pairs)
-
-
-def _pair_friction(given: Any) -> dict[tuple[str, str], float]:
-    if not isinstance(given, Mapping):
-        raise ShapeError(f"pair_friction: expected a mapping from pairs of geom names to numbers, got {given!r}")
-    names = _name_pairs(given, "pair_friction")
-    for pair, value in zip(names, given.values(), strict=True):
-        if not is_friction(value):
-            raise ShapeError(f"pair_friction: {pair}: must be >= 0 and finite, got {value!r}")
-    return {pair: float(value) for pair, value in zip(names, given.values(), strict=True)}

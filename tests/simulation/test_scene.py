@@ -110,25 +110,23 @@ def test_plain_data_there_and_back(model):
 
 
 def test_a_pair_may_have_a_friction_of_its_own(model):
-    scene = so.Scene(model, geoms(), pair_friction={("floor", "ball"): 0.05})
+    scene = so.Scene(model, geoms(), pair_laws=[so.Pair(a="floor", b="ball", friction=0.05)])
     given = {frozenset(scene.pair_names(p)): scene.pair_values[p, 0] for p in range(len(scene.pairs))}
     assert given[frozenset(("ball", "floor"))] == 0.05
     assert given[frozenset(("tip", "floor"))] == pytest.approx(np.sqrt(0.7 * 0.5))
     again = so.Scene.from_data(model, json.loads(json.dumps(scene.to_data())), scene.state)
-    assert again.pair_friction == {("floor", "ball"): 0.05}
+    assert again.pair_laws == scene.pair_laws
 
 
 @pytest.mark.parametrize(
     ("bad", "named"),
     [
-        ({("floor", "bell"): 0.5}, "no geom 'bell'"),
-        ({("floor", "ball"): -0.5}, "must be >= 0"),
-        ({("floor", "ball"): np.nan}, "must be >= 0"),
-        ({("floor", "ball"): "slippery"}, "must be >= 0"),
-        ({"floor": 0.5}, "expected a pair"),
-        ([("floor", "ball")], "expected a mapping"),
+        ({"b": "bell"}, "no geom 'bell'"),
+        ({"friction": -0.5}, "friction"),
+        ({"friction": np.nan}, "friction"),
+        ({"friction": "slippery"}, "friction"),
     ],
 )
 def test_frictions_of_pairs_are_checked(model, bad, named):
-    with pytest.raises(ShapeError, match=named):
-        so.Scene(model, geoms(), pair_friction=bad)
+    with pytest.raises(SpatialOpsError, match=named):
+        so.Scene(model, geoms(), pair_laws=[so.Pair(**{"a": "floor", "b": "ball", **bad})])
