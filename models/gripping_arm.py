@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar
+from spatialops._arrays import scalar
 from spatialops.algebra.inertia import Inertia
+from spatialops.algebra.rotation import to_quaternion
 from spatialops.collision.shapes import Box, Capsule, Geom, Sphere
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.simulation.scene import Scene
@@ -101,13 +102,5 @@ def gripping_arm(*, density: float = DENSITY) -> GrippingArm:
     hand = model.body_index(parent)
     held = np.asarray(poses.rotations[hand])
     place = np.asarray(poses.positions[hand]) + held @ np.array([0.0, 0.0, height + FINGER * math.cos(lean)])
-    q[model.q_slice("box")] = [*place, *_quaternion(held)]
+    q[model.q_slice("box")] = [*place, *to_quaternion(held)]
     return GrippingArm(model, State(q, np.zeros(model.nv)), tuple(f"{name}_tip" for name in FINGERS))
-
-
-def _quaternion(turn: Array) -> Array:
-    """(x, y, z, w) of a rotation matrix that turns by less than pi."""
-    w = 0.5 * math.sqrt(max(1.0 + float(np.trace(turn)), 1e-12))
-    axis = np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]) / (4.0 * w)
-    q = np.array([*axis, w])
-    return q / np.linalg.norm(q)
