@@ -112,11 +112,11 @@ def _settled(problem: ContactProblem, rough: Mask, held: Mask, attempt: Callable
     One that presses and slides after it was let go is held for good: it closes its gap within the step, and no choice
     need exist that counts it on one side. Motion that large impulses hide by rounding counts as none.
     """
-    released, kept, total = np.zeros_like(rough), np.zeros_like(rough), 0
+    released, kept = np.zeros_like(rough), np.zeros_like(rough)
     scale, s = np.abs(problem.velocities).max(initial=0.0), unit_compliance(problem)
     answer = attempt(held, None)
+    total = answer.iterations
     while rough.any():
-        total += answer.iterations + 1
         after = problem.after(np.concatenate([answer.loop_impulses, answer.impulses.ravel()]), answer.moments)
         u = (problem.jacobian @ after)[problem.n_loop_rows :].reshape(-1, 3)
         limit = max(1e-10 * scale, 1e-15 * s * np.abs(answer.impulses).max())
@@ -129,4 +129,5 @@ def _settled(problem: ContactProblem, rough: Mask, held: Mask, attempt: Callable
         released |= leave
         held = (held | back) & ~leave
         answer = attempt(held, answer)
-    return answer._replace(iterations=total + answer.iterations)
+        total += answer.iterations + 1
+    return answer._replace(iterations=total)

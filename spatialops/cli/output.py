@@ -49,6 +49,10 @@ def print_json(data: dict[str, Any]) -> None:
 
 def _plain(value: Any) -> Any:
     """Nine significant digits are more than anything here means; no minus zero, no NaN."""
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
     if not isinstance(value, float):
         return value
     return float(f"{value:.9g}") + 0.0 if math.isfinite(value) else None

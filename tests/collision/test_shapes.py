@@ -171,7 +171,7 @@ def test_convex_parts_are_kept_by_their_content(tmp_path, monkeypatch):
     hull = ConvexHull(CUBE).solid
     mesh, calls = Mesh(hull.vertices, hull.triangles()), []
     monkeypatch.setattr(assets, "find_spec", lambda name: None)
-    with pytest.raises(MissingLibraryError, match="coacd"):
+    with pytest.raises(MissingLibraryError, match="decompose"):
         convex_parts(mesh, cache_dir=tmp_path)
     monkeypatch.setattr(assets, "find_spec", lambda name: name)
     monkeypatch.setattr(assets, "_decompose", lambda *args: calls.append(args) or [CUBE, CUBE + 3.0])
