@@ -45,7 +45,7 @@ def sinks_fast(t: Tables) -> bool:
     return False
 
 
-@merged
+@kernel
 def cut_piece(t: Tables) -> float:
     """Put the end of the piece at its first impact; returns its fraction."""
     x = time_of_impact(t, violating_pairs(t))
@@ -55,7 +55,7 @@ def cut_piece(t: Tables) -> float:
     return x
 
 
-@merged
+@kernel
 def cut_at_crossing(t: Tables) -> float:
     """Put the end of the piece where the first fast body would begin to pass through another; returns its fraction."""
     x = first_crossing(t)

@@ -100,7 +100,7 @@ def see(t: Tables, q: Array, v: Array, horizon: float) -> int:
     return see_joints(t, q, v, horizon, count) if has_joints(t) else count
 
 
-@merged
+@kernel
 def look_here(t: Tables) -> None:
     """Contacts at the present state."""
     t.control[SEEN] = look(t, t.q, t.v, 0.0)
