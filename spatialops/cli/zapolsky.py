@@ -15,7 +15,11 @@ from spatialops.cli.output import finished_files, print_json
 @click.command()
 @click.option("--table", "tables", type=click.Choice(["3", "4", "5", "6"]), multiple=True, help="Tables; default: all.")
 @click.option(
-    "--figure", "figures", type=click.Choice(["14", "15", "17", "19"]), multiple=True, help="Figures to plot."
+    "--figure",
+    "figures",
+    type=click.Choice(["14", "15", "16", "17", "19"]),
+    multiple=True,
+    help="Figures to draw, into --out; 19 (times) can do without.",
 )
 @click.option("--controller", "names", multiple=True, help="qp, qp-no-slip, lcp, lcp-no-slip, cone, pid, sensed-1, ...")
 @click.option(
@@ -23,6 +27,7 @@ from spatialops.cli.output import finished_files, print_json
 )
 @click.option("--law", default="coulomb", show_default=True, help="Of the simulator; own: the controller's.")
 @click.option("--duration", default=30.0, show_default=True, help="Seconds of each run.")
+@click.option("--limits/--no-limits", default=False, show_default=True, help="Whether motors have limits.")
 @click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder for figures and figures as JSON.")
 @json_option
 def zapolsky(
@@ -32,6 +37,7 @@ def zapolsky(
     terrains: tuple[str, ...],
     law: str,
     duration: float,
+    limits: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -39,6 +45,9 @@ def zapolsky(
 
     Exits with status 1 where a controller falls that completes the course in the paper.
     """
+    if out is None and set(figures) - {"19"}:
+        raise click.UsageError("figures of runs are drawn into a folder: give --out")
+    from spatialops.compare.zapolsky import figures as draw
     from spatialops.compare.zapolsky import paper
     from spatialops.compare.zapolsky.command import runs, table, times
 
@@ -49,20 +58,36 @@ def zapolsky(
     summary: dict[str, Any] = {}
     fell = False
     with finished_files(out) as folder:
-        if tables or set(figures) != {"19"} or not figures:
-            rows = runs(names or paper.CONTROLLERS, terrains or paper.TERRAINS[:2], duration=duration, law=law, say=say)
+        if tables or set(figures) != {"19"}:
+            rows, recorded = runs(
+                names or paper.CONTROLLERS,
+                terrains or paper.TERRAINS[:2],
+                duration=duration,
+                law=law,
+                limits=limits,
+                say=say,
+            )
             summary["runs"] = rows
             for number in tables or ("3", "4", "5", "6"):
                 say("\n".join(table(int(number), rows)))
-            printed = paper.TRACKING
-            fell = any(not row["completed"] and printed.get(row["terrain"], {}).get(row["controller"]) for row in rows)
+            fell = any(not row["completed"] and _walks(row) for row in rows)
+            for number in set(figures) - {"19"} if folder is not None else ():
+                for terrain, made in recorded.items():
+                    draw.of_runs(number, made, folder / f"figure-{number}-{terrain}.png")
         if "19" in figures:
-            summary["times"], summary["exponent"] = times(repeats=30, largest=1000)
-            for row in summary["times"]:
-                say(f"  {row['method']:<14}{row['contacts']:>6} contacts {row['milliseconds']:>9.3f} ms")
+            summary["figure 19"] = seen = times(repeats=100, largest=1000, say=say)
+            if folder is not None:
+                draw.times(seen["times"], folder / "figure-19.png")
         if folder is not None:
             (folder / "zapolsky.json").write_text(json.dumps(summary, indent=2))
     if as_json:
         print_json(summary)
     if fell:
         raise click.exceptions.Exit(1)
+
+
+def _walks(row: dict[str, Any]) -> bool:
+    """Whether the paper reports that this controller completes the course on this terrain."""
+    from spatialops.compare.zapolsky import paper
+
+    return paper.TRACKING.get(row["terrain"], {}).get(row["controller"]) is not None

@@ -6,22 +6,31 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from spatialops.compare.zapolsky import paper
-from spatialops.compare.zapolsky.course import run
-from spatialops.compare.zapolsky.timing import exponent, figure_19
+from spatialops.compare.zapolsky.course import Run, run
+from spatialops.compare.zapolsky.timing import exponent, figure_19, general
 
 Say = Callable[[str], None]
 
 
-def runs(names: Iterable[str], terrains: Iterable[str], *, duration: float, law: str, say: Say) -> list[dict[str, Any]]:
-    """Summaries of all controllers on all terrains."""
-    found = []
+def runs(
+    names: Iterable[str], terrains: Iterable[str], *, duration: float, law: str, limits: bool, say: Say
+) -> tuple[list[dict[str, Any]], dict[str, dict[str, Run]]]:
+    """Summaries of all controllers on all terrains, and the runs themselves by terrain and controller."""
+    found, recorded = [], dict[str, dict[str, Run]]()
     for terrain in terrains:
         for name in names:
-            summary = run(name, terrain, duration=duration, law=law).summary()
+            made = run(name, terrain, duration=duration, law=law, limits=limits)
+            summary = made.summary()
+            recorded.setdefault(terrain, {})[name] = made
             found.append({"controller": name, "terrain": terrain, **summary})
-            end = "" if summary["completed"] else f"  ({summary['fault'][:60]})"
-            say(f"  {terrain:<15}{paper.TITLES[name]:<32}{summary['waypoints']:>3} waypoints{end}")
-    return found
+            end = "" if made.completed else f"  ({made.fault[:60]})"
+            say(f"  {terrain:<15}{title(name):<32}{made.reached:>3} waypoints{end}")
+    return found, recorded
+
+
+def title(name: str) -> str:
+    """A controller's name in the tables."""
+    return paper.TITLES.get(name, name)
 
 
 def table(number: int, rows: list[dict[str, Any]]) -> list[str]:
@@ -40,7 +49,7 @@ def table(number: int, rows: list[dict[str, Any]]) -> list[str]:
             4: ((row["torque_derivative"], row["torque"]), paper.TORQUES.get(name)),
             5: ((row["force_error"], row["force_error_relative"]), paper.FORCES.get(terrain, {}).get(name)),
         }
-        label = f"  {terrain:<15}{paper.TITLES[name]:<32}"
+        label = f"  {terrain:<15}{title(name):<32}"
         if number == 6:
             printed = paper.TRACKING.get(terrain, {}).get(name, "-")
             theirs = "-" if printed == "-" else "fell" if printed is None else "completed"
@@ -54,7 +63,16 @@ def table(number: int, rows: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def times(*, repeats: int, largest: int) -> tuple[list[dict[str, Any]], float]:
-    """Rows of figure 19, and the exponent of the no-slip LCP."""
-    rows = figure_19(repeats=repeats, largest=largest)
-    return rows, exponent(rows, "lcp-no-slip")
+def times(*, repeats: int, largest: int, say: Say) -> dict[str, Any]:
+    """Rows of figure 19, the exponents of time against contacts, and ratios against a general QP solver."""
+    rows, against = figure_19(repeats=repeats, largest=largest), general(repeats=repeats)
+    for row in rows:
+        say(
+            f"  {row['method']:<14}{row['contacts']:>6} contacts {row['milliseconds']:>9.3f} ms, 99.9 %: "
+            f"{row['milliseconds_999']:>9.3f} ms, residual {row['residual']:.1e}"
+        )
+    slope = exponent(rows, "lcp-no-slip")
+    say(f"  lcp-no-slip: time grows with the power {slope:.2f} of contacts, from 40 on")
+    for row in against:
+        say(f"  {row['contacts']:>6} contacts: {row['solver']} / {row['method']} = {row['ratio']:.2f} in time")
+    return {"times": rows, "exponent": slope, "general": against}

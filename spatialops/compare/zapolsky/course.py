@@ -97,7 +97,15 @@ class Run:
         }
 
 
-def simulator(terrain: str, law: str, *, dt: float = 1e-3, robot: Quadruped | None = None, seed: int = 0) -> Simulator:
+def simulator(
+    terrain: str,
+    law: str,
+    *,
+    dt: float = 1e-3,
+    robot: Quadruped | None = None,
+    seed: int = 0,
+    limits: bool = False,
+) -> Simulator:
     """A quadruped on a terrain: "rigid-low", "rigid-high", "compliant-low", "compliant-high" or "bumps".
 
     Contacts have no restitution and are all taken by the step's problem, as by the time stepping of [Z].
@@ -113,7 +121,7 @@ def simulator(terrain: str, law: str, *, dt: float = 1e-3, robot: Quadruped | No
     if ground == "compliant":
         stiffness = robot.model.mass * 9.81 / (4.0 * SINK)
         made = Compliant(stiffness=stiffness, damping=0.5 * np.sqrt(stiffness * robot.model.mass / 4.0))
-    return Simulator(scene, law=made, dt=dt, impact_threshold=100.0, certify="off")
+    return Simulator(scene, law=made, dt=dt, impact_threshold=100.0, certify="off", clip_effort=limits)
 
 
 def bumps(robot: Quadruped, seed: int = 0, *, height: float = 0.03, size: float = 0.2, tiles: int = 6) -> Scene:
@@ -135,7 +143,7 @@ def bumps(robot: Quadruped, seed: int = 0, *, height: float = 0.03, size: float 
     return robot.scene(friction=1.0, ground=geoms)
 
 
-def controller(name: str, sim: Simulator, trot: Trot, *, limits: bool = True) -> tuple[Any, JointTracking]:
+def controller(name: str, sim: Simulator, trot: Trot, *, limits: bool = False) -> tuple[Any, JointTracking]:
     """A controller of the experiments by its name in `paper.TITLES`, and what it tracks."""
     if name == "pid":
         pid = PID(sim.scene.model, trot, dt=sim.dt)
@@ -166,7 +174,7 @@ def run(
     duration: float = 30.0,
     law: str = "own",
     dt: float = 1e-3,
-    limits: bool = True,
+    limits: bool = False,
     seed: int = 0,
 ) -> Run:
     """Walk the course for `duration` seconds.
@@ -184,14 +192,16 @@ def run(
     dt : float
         Step of simulator and controller, s.
     limits : bool
-        Whether commands respect the motors' limits.
+        Whether commands and motors keep to the motors' limits, of which [Z] says nothing.
     seed : int
         Of "bumps".
     """
     if law not in LAWS:
         raise ArgumentError(f"law: expected one of {', '.join(LAWS)}, got {law!r}")
     robot = quadruped()
-    sim = simulator(terrain, _OWN.get(name, "coulomb") if law == "own" else law, dt=dt, robot=robot, seed=seed)
+    sim = simulator(
+        terrain, _OWN.get(name, "coulomb") if law == "own" else law, dt=dt, robot=robot, seed=seed, limits=limits
+    )
     legs, way = Legs(robot.model, robot.feet), Waypoints()
     trot = Trot(legs, robot.state.q[legs.angles], way, dt=dt)
     control, track = controller(name, sim, trot, limits=limits)
