@@ -25,6 +25,7 @@ SHOULDER_HEIGHT, SHOULDER_OFFSET, NECK_HEIGHT = 1.15, 0.18, 1.40  # m
 TIP_RADIUS = 0.012  # m
 FINGER_RADIUS = 0.008  # m
 FINGERS = ("finger1", "finger2", "thumb")
+_SHOWN = {"group": 0, "collides_with": 0}  # parts that are seen and not felt
 FINGER_LENGTH = 0.10  # m, from the knuckle to the centre of the tip
 
 
@@ -99,6 +100,7 @@ class DualArm:
             geoms += _arm_geoms(side, pair)
             ignore.append((f"{side}_upper", f"{side}_forearm"))  # they meet in the elbow
         geoms.append(Geom("head", "head4", Sphere(0.09), position=(0.0, 0.0, 0.06), **pair))
+        geoms.append(Geom("neck", "world", Capsule(0.04, 0.25), position=(0.0, 0.0, NECK_HEIGHT), **_SHOWN))
         geoms.append(Geom("stand", "world", Box((0.14, 0.16, 1.30)), position=(-0.03, 0.0, 0.65), **pair))
         geoms.append(Geom("floor", "world", HalfSpace((0.0, 0.0, 1.0)), **pair))
         return Scene(self.model, [*geoms, *extra], state=self.state, ignore=ignore, **options)
@@ -147,6 +149,7 @@ class DualArm:
 def _arm_geoms(side: str, pair: dict[str, float]) -> list[Geom]:
     geoms = [
         Geom(f"{side}_palm", f"{side}_palm", Sphere(0.05), position=(0.0, 0.0, 0.02), **pair),
+        Geom(f"{side}_shoulder", f"{side}_arm2", Sphere(0.06), **_SHOWN),
         Geom(f"{side}_upper", f"{side}_arm3", Capsule(0.05, 0.26), **pair),
         Geom(f"{side}_elbow", f"{side}_arm4", Sphere(0.055), **pair),
         Geom(f"{side}_forearm", f"{side}_arm5", Capsule(0.042, 0.26), **pair),

@@ -23,6 +23,7 @@ from spatialops.dynamics.elimination import product
 _DEPENDENT = 1e-10  # remainder of a row, relative to its length, below which active rows imply it
 _BEGIN = 1e-9  # the same for the rows to begin with, which are only a guess
 _MET = 1e-13  # violation, relative to the velocities, that counts as none
+_ROUNDING = 1e-10  # the same for a row that active rows imply, so that no push can move it: it has their rounding
 _ANSWERED, _STUCK = 0, 1
 
 
@@ -95,6 +96,8 @@ def pivot_kernel(
             break
         k, steps = drive(L, i, w, _DEPENDENT * lengths[i], room, rows, k)
         pivots += abs(steps)
+        if steps == -1 and w > -_ROUNDING * (scale + lengths[i] * size):
+            break  # nothing has been pushed; violations of other rows are smaller still
         if steps <= 0 or pivots > limit:
             return _STUCK, k, pivots
         hold(L, u, rows, k, Q, R, active, d, x)  # what rounding has left of the many steps would look like violations

@@ -15,8 +15,9 @@ from spatialops.bench.peers import require
 from spatialops.collision._layout import CONTACT_PAIR
 from spatialops.collision.shapes import Box, Geom, HalfSpace
 from spatialops.simulation._layout import SEEN
+from spatialops.simulation.prepared import load_state
 from spatialops.simulation.scene import Scene
-from spatialops.simulation.simulator import Simulator, _load
+from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stages import look_here
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
@@ -47,7 +48,7 @@ class Ours:
     def __init__(self, scene: Scene) -> None:
         simulator = Simulator(scene, certify="off")
         self.tables = simulator._tables(8 * len(scene.geoms) + int(scene.slots[-1]) // 8, (1, 1))
-        _load(self.tables, scene.state, np.zeros(scene.model.nv), 0)
+        load_state(self.tables, scene.state, np.zeros(scene.model.nv), 0)
 
     def __call__(self) -> None:
         """Poses, near pairs from scratch, contacts."""

@@ -25,9 +25,10 @@ from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.jacobian import body_poses, jacobian
 from spatialops.models.pendulum import BASE_HEIGHT, GRAVITY, pendulum
 from spatialops.simulation import _layout as at
+from spatialops.simulation.prepared import first_capacity, load_state
 from spatialops.simulation.record import Record
 from spatialops.simulation.scene import Scene
-from spatialops.simulation.simulator import Simulator, _capacity, _load
+from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.step import start
 from spatialops.tree.model import Node
 from spatialops.tree.state import State
@@ -101,13 +102,13 @@ class Ours:
     def __init__(self, scene: Scene, state: State, integrator: str) -> None:
         self.simulator = Simulator(scene, dt=DT, integrator=integrator)
         # So many rows that the contacts of a block fit: `run` empties the tables between its chunks.
-        self.tables = self.simulator._tables(_capacity(scene), (10 * STEPS, 10 * STEPS))
+        self.tables = self.simulator._tables(first_capacity(scene), (10 * STEPS, 10 * STEPS))
         self.state, self.zero = state, np.zeros(scene.model.nv)
 
     def __call__(self) -> None:
         """Run one block."""
         t = self.tables
-        _load(t, self.state, self.zero, STEPS)
+        load_state(t, self.state, self.zero, STEPS)
         t.control[at.EVERY] = 1000
         t.control[at.LOOKED] = 0
         start(t)
@@ -116,7 +117,7 @@ class Ours:
     def contacts(self) -> Array:
         """Contacts acting in every step of a block, (STEPS,)."""
         t, counts = self.tables, np.empty(STEPS)
-        _load(t, self.state, self.zero, 0)
+        load_state(t, self.state, self.zero, 0)
         t.control[[at.EVERY, at.LOOKED]] = 1000, 0
         for i in range(STEPS):
             t.control[at.STEPS_LEFT] = 1

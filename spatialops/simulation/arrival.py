@@ -111,12 +111,16 @@ def lowest_gap(t: Tables, q: Array, count: int, store: int) -> float:
 
 @merged
 def keep_apart(t: Tables, count: int) -> int:
-    """Of the gathered pairs those that can still arrive: spheres and stops that touch at the start cannot; how many."""
+    """Of the gathered pairs those that can still arrive: spheres and stops that touch at the start cannot; how many.
+
+    They take part in the piece's problem (`note_touching`). Were one kept for a gap that is positive but below TOUCH,
+    the piece would be cut where it stands, again and again, and what does arrive later would never be met.
+    """
     kept = 0
     for i in range(count):
         p = t.lcp_ints[i]
         several = False if of_joint(t, p) else not is_simple(t.geom_ints, t.pairs[p, 0], t.pairs[p, 1])
-        if t.lcp_vectors[i] > 0.0 or several:
+        if t.lcp_vectors[i] > t.settings[TOUCH] or several:
             t.lcp_ints[kept], t.lcp_vectors[kept] = p, t.lcp_vectors[i]
             kept += 1
     return kept

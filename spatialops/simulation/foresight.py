@@ -18,7 +18,8 @@ from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
-from spatialops.simulation.simulator import Simulator, _load, _with_links
+from spatialops.simulation.prepared import load_state, with_links
+from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.step import advance
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
@@ -91,7 +92,7 @@ class Foresight:
         problem, t = self._problem(checked, forces), self._tables
         nv = self.model.nv
         before = t.vectors[at.V_E, :nv].copy()
-        model = _with_links(self.model, t.damped.copy()) if t.control[at.DAMPED] else self.model
+        model = with_links(self.model, t.damped.copy()) if t.control[at.DAMPED] else self.model
         if problem is None:
             q, none = t.vectors[at.Q_E, : self.model.nq].copy(), np.zeros((0, 3), dtype=np.int64)
             free = before + t.vectors[at.DV, :nv]
@@ -102,7 +103,7 @@ class Foresight:
     def _problem(self, state: State, tau: Array) -> ContactProblem | None:
         """The step's contact problem, after impacts at its start, which joint forces do not change."""
         t = self._tables
-        _load(t, state, tau, 1)
+        load_state(t, state, tau, 1)
         t.control[at.EXTERNAL], t.control[at.LOOKED] = 1, 0
         for _ in range(100):
             code = advance(t)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-import spatialops._layout as layout
-from spatialops._arrays import Array, IntArray, scalar, vector, whole
+from spatialops._arrays import Array, scalar, vector, whole
 from spatialops.collision import _layout as column
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.certificate import Certificate, certify, certify_contacts, promised
@@ -25,23 +22,31 @@ from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.solution import Law
 from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.problem import ContactProblem, ContactSolution
-from spatialops.contact.response import velocity_change
-from spatialops.contact.rows import CONTACT, DRY, STOP
 from spatialops.contact.solve import check_solver, solve
 from spatialops.errors import ArgumentError, ContactError, SolverFailed
 from spatialops.simulation import _layout as at
 from spatialops.simulation.begin import FramesLeft, begin_loops
-from spatialops.simulation.colliding import PROPAGATIONS, Answer, Collider, Impact
+from spatialops.simulation.colliding import PROPAGATIONS, Answer, Collider
 from spatialops.simulation.joint_rows import joint_rows, outside_limits
 from spatialops.simulation.memory import Memory
-from spatialops.simulation.moments import put_moments, with_moments
+from spatialops.simulation.moments import with_moments
 from spatialops.simulation.pairs import RESTITUTIONS
+from spatialops.simulation.prepared import (
+    acting,
+    acting_moments,
+    contact_problem,
+    first_capacity,
+    joint_sums,
+    load_state,
+    put_answer,
+)
+from spatialops.simulation.progress import progress_bar
 from spatialops.simulation.record import Record, RecordBuilder
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.step import advance, start
 from spatialops.simulation.tables import Tables, allocate
 from spatialops.simulation.time import EventDriven, TimeStepping, check_time
-from spatialops.tree.model import Model
+from spatialops.simulation.watch import faults, report
 from spatialops.tree.state import State, checked_state
 
 if TYPE_CHECKING:
@@ -49,7 +54,6 @@ if TYPE_CHECKING:
 
 INTEGRATORS = {"semi-implicit": at.SEMI_IMPLICIT, "moreau": at.MOREAU, "rk4": at.RK4}
 CERTIFY = ("raise", "warn", "off", "full")
-_CERTIFIED = 1e-8  # residual that certificates must reach
 _STEPPING = TimeStepping()
 _CHUNK = 2000  # steps a call of the compiled loop: short enough for a progress bar and Ctrl-C
 
@@ -278,21 +282,21 @@ class Simulator:
         self._look_for_loops()
         t = self._single
         self._clipped[:] = 0
-        _load(t, checked, self._forces(tau), 1)
+        load_state(t, checked, self._forces(tau), 1)
         self._begin_loops(t)
         t.control[at.LOOKED] = 0
         t = self._single = self._advance(t)
         info = StepInfo(
-            contacts=_acting(t),
+            contacts=acting(t),
             events=t.events[: t.control[at.EVENT_ROWS]].copy(),
             residual=float(t.rows[0, at.ROW_RESIDUAL]),
             penetration=max(0.0, -float(t.rows[0, at.ROW_GAP])),
             pivots=int(t.rows[0, at.ROW_PIVOTS]),
             loop_forces=t.row_forces[0].copy(),
             closure_error=float(t.rows[0, at.ROW_OPENING]),
-            moments=_moments(t),
-            stop_impulses=_joint_sums(t, at.STOP_SUM),
-            dry_impulses=_joint_sums(t, at.DRY_SUM),
+            moments=acting_moments(t),
+            stop_impulses=joint_sums(t, at.STOP_SUM),
+            dry_impulses=joint_sums(t, at.DRY_SUM),
             clipped=self._clipped > 0,
             certified=self._certified(max(0.0, -float(t.rows[0, at.ROW_GAP]))),
         )
@@ -309,7 +313,7 @@ class Simulator:
         checked = self._checked(state)
         t = self._tables(self._capacity(), (1, 1))
         t.control[at.EXTERNAL] = 1
-        _load(t, checked, self._forces(tau), 1)
+        load_state(t, checked, self._forces(tau), 1)
         self._begin_loops(t)
         while (code := advance(t)) == at.CONTACTS_FULL:
             t = self._grow(t)
@@ -357,20 +361,20 @@ class Simulator:
         varying = any(callable(loop.rate) for loop in self._loops.items)
         chunk = 1 if controller or varying or self.certify == "full" else min(_CHUNK, max(n_steps, 1))
         t = self._tables(self._capacity(), (chunk, chunk // record_every + 2))
-        _load(t, begin, np.zeros(self.scene.model.nv), 0)
+        load_state(t, begin, np.zeros(self.scene.model.nv), 0)
         self._begin_loops(t)
         builder = RecordBuilder(self.scene, self._options())
         self._clipped[:] = 0
         t.control[at.EVERY] = record_every
         start(t)
         builder.take(t)
-        with _progress(n_steps, progress) as bar:
+        with progress_bar(n_steps, progress) as bar:
             done = 0
             while done < n_steps:
                 count = min(chunk, n_steps - done)
                 if controller:
                     now = State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME]))
-                    t.tau[:] = self._forces(controller(now.time, now, _acting(t)))
+                    t.tau[:] = self._forces(controller(now.time, now, acting(t)))
                 self._put_rates(t)
                 t.control[at.STEPS_LEFT] = count
                 t = self._advance(t, builder)
@@ -427,7 +431,7 @@ class Simulator:
         course.begin(state)
         self.redundant_rows = course.redundant
         course.keep()
-        with _progress(n_steps, progress) as bar:
+        with progress_bar(n_steps, progress) as bar:
             for i in range(1, n_steps + 1):
                 course.drive(controller, self._forces)
                 course.advance(state.time + i * self.dt)
@@ -475,7 +479,7 @@ class Simulator:
 
     def _capacity(self) -> int:
         """Contacts to make room for at first; the tables grow where there are more."""
-        return _capacity(self.scene) + self._joints.n_dry
+        return first_capacity(self.scene) + self._joints.n_dry
 
     def _tables(self, capacity: int, steps: tuple[int, int]) -> Tables:
         t = allocate(self.scene, self._joints, self._settings, self._n_f, capacity, steps)
@@ -535,7 +539,7 @@ class Simulator:
         problem, table = contact_problem(self.scene, t), self._pairs
         if not table.special:
             return problem
-        of_geoms = np.arange(len(_acting(t)))
+        of_geoms = np.arange(len(acting(t)))
         pairs, friction = t.ints[of_geoms, column.CONTACT_PAIR], problem.friction.copy()
         torsion, rolling = np.zeros(problem.n_contacts), np.zeros(problem.n_contacts)
         friction[of_geoms[table.no_slip[pairs]]], friction[of_geoms[table.frictionless[pairs]]] = np.inf, 0.0
@@ -555,19 +559,19 @@ class Simulator:
         answer = self._answer(problem, t, fallback, warm)
         if self.law is not None and problem.phase == "contact":
             self._memory.keep(t, answer.impulses, answer.moments)
-        _put(t, problem, answer)
+        put_answer(t, problem, answer)
         return t
 
     def _collide(self, problem: ContactProblem, t: Tables) -> None:
         """Both phases of an impact, whose impulses the loop only has to apply."""
         m, threshold = problem.n_contacts, float(self._settings[at.THRESHOLD])
         collider = Collider(lambda part: self._answer(part, t), self.impacts == "propagated", threshold)
-        newton, pairs = np.full(m, self.restitution == "newton"), t.ints[: len(_acting(t)), column.CONTACT_PAIR]
+        newton, pairs = np.full(m, self.restitution == "newton"), t.ints[: len(acting(t)), column.CONTACT_PAIR]
         newton[: len(pairs)], share = self._newton[pairs], float(t.monitor[at.FRACTION])
         found = collider.resolve(problem, t.floats[:m, column.RESTITUTION].copy(), newton, share)
         t.floats[:m, column.RESTITUTION] = 0.0  # nothing is left for decompression
         t.monitor[at.FRACTION] = found.share
-        _put(t, problem, found)
+        put_answer(t, problem, found)
 
     def _answer(self, problem: ContactProblem, t: Tables, fallback: bool = False, warm: Array | None = None) -> Answer:
         """Solve by the law or the formulation; SolverFailed where they do not."""
@@ -628,162 +632,9 @@ class Simulator:
         return worst
 
     def _certify(self, t: Tables, certificate: Certificate | None = None) -> None:
-        """Check what the monitors saw since the last row; `rows` still hold the earlier ones."""
-        if self.certify == "off":
-            return
-        rows = t.rows[: t.control[at.ROWS]]
-        worst = max(float(rows[:, at.ROW_RESIDUAL].max(initial=0.0)), float(t.monitor[at.RESIDUAL]))
-        depth = -min(float(rows[:, at.ROW_GAP].min(initial=0.0)), float(t.monitor[at.LOWEST_GAP]))
-        opening = max(float(rows[:, at.ROW_OPENING].max(initial=0.0)), float(t.monitor[at.OPENING]))
-        gain, t.monitor[at.GAIN] = float(t.monitor[at.GAIN]), 0.0
-        faults = []
-        if not worst <= 1e-9:
-            faults.append(f"complementarity residual {worst:.2e} (limit 1e-9 of the problem's scale)")
-        if not gain <= 1e-9:
-            faults.append(f"an impact raised the kinetic energy by {gain:.2e} of it (limit 1e-9)")
-        if not depth <= self.depth_limit and not isinstance(self.law, Compliant):
-            faults.append(f"penetration {depth:.2e} m (limit {self.depth_limit:g} m)")
-        if not opening <= self.loop_limit:
-            faults.append(f"a loop opened by {opening:.2e} m or rad (limit {self.loop_limit:g})")
-        if certificate is not None and not certificate.residual <= _CERTIFIED:
-            faults.append(f"{certificate} (limit {_CERTIFIED:g})")
-        if faults:
-            text = f"certificate failed by t = {t.monitor[at.TIME]:.6g} s: " + "; ".join(faults)
-            if self.certify in ("raise", "full"):
-                raise ContactError(text)
-            warnings.warn(text, stacklevel=3)
-
-
-def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
-    """The contact problem that the loop has prepared, as every formulation and solver can take it up."""
-    m, nv = int(t.control[at.ACTING]), scene.model.nv
-    contacts = ContactSet.from_tables(t.ints[:m], t.floats[:m])
-    phase = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}.get(int(t.control[at.STAGE]), "contact")
-    duration = rest = 0.0
-    if phase == "contact":
-        q, velocity = t.vectors[at.Q_E, : scene.model.nq], t.vectors[at.V_X, :nv]
-        duration = float(t.monitor[at.PIECE])
-        rest = duration * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5)  # as `stages.rest_of`
-        closing = np.maximum(contacts.gaps, 0.0) / rest
-    else:
-        q, velocity, closing = t.q, t.v, np.zeros(m)
-    damped = phase == "contact" and t.control[at.DAMPED]
-    model = _with_links(scene.model, t.damped.copy()) if damped else scene.model
-    features = t.ints[:m, column.CONTACT_FEATURE_A]
-    loop_ints, loop_terms = _independent_terms(t)
-    problem = ContactProblem(
-        model,
-        q.copy(),
-        velocity.copy(),
-        contacts.links,
-        contacts.positions,
-        contacts.frames,
-        contacts.frictions,
-        closing=closing,
-        offset=t.offset[:m].copy(),
-        phase=phase,
-        loop_ints=loop_ints,
-        loop_terms=loop_terms,
-        loop_targets=np.zeros(int(t.control[at.RANK])),
-        kinds=np.select([features == column.STOP, features == column.DRY], [STOP, DRY], CONTACT),
-        dry=t.dry[:m].copy(),
-        gaps=contacts.gaps,
-        duration=duration,
-        rest=rest,
-    )
-    # Closures hold what they do without the contacts: their reaction to everything else is in the velocities already.
-    problem = replace(problem, loop_targets=problem.jacobian[: problem.n_loop_rows] @ problem.velocity)
-    if phase != "decompression":
-        return problem
-    given, dv = t.stored[: 3 * m].copy(), np.empty(nv)
-    given[::3] += t.offset[:m]
-    velocity_change(t.tree, t.links, t.work, t.L, 3 * m, given, dv)  # the rows of L have the closures' answer in them
-    return replace(problem, velocity=t.v + dv)
-
-
-def _independent_terms(t: Tables) -> tuple[IntArray, Array]:
-    """Terms of the closures' rows that the loop took for independent where it stands, numbered anew."""
-    kept = t.order[: int(t.control[at.RANK])]
-    number = np.full(len(t.order), -1, dtype=np.int64)
-    number[kept] = np.arange(len(kept))
-    ints = t.term_ints.copy()
-    ints[:, layout.TERM_ROW] = number[ints[:, layout.TERM_ROW]]
-    chosen = ints[:, layout.TERM_ROW] >= 0
-    return ints[chosen], t.terms[chosen]
-
-
-def _load(t: Tables, state: State, tau: Array, steps: int) -> None:
-    t.q[:], t.v[:], t.tau[:] = state.q, state.v, tau
-    t.monitor[:] = 0.0
-    t.monitor[at.TIME] = state.time
-    t.control[[at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.IMPACTS, at.PIVOTS]] = 0
-    t.control[at.STEPS_LEFT] = steps
-
-
-def _with_links(model: Model, links: Array) -> Model:
-    """The model with another table of links."""
-    made = copy.copy(model)
-    object.__setattr__(made, "links", links)
-    return made
-
-
-def _joint_sums(t: Tables, row: int) -> Array:
-    return t.row_joints[0, row].copy() if len(t.joint_ints) else np.zeros(t.v.size)
-
-
-def _acting(t: Tables) -> ContactSet:
-    """The acting contacts of geoms: those of joints, and moments, come behind them."""
-    pairs = t.ints[: t.control[at.ACTING], column.CONTACT_PAIR]
-    m = int(((pairs >= 0) & (pairs < len(t.pairs))).sum())
-    return ContactSet.from_tables(t.ints[:m], t.floats[:m])
-
-
-def _put(t: Tables, problem: ContactProblem, answer: Answer | Impact) -> None:
-    """Impulses and moments of the prepared problem into the tables."""
-    t.impulses[: answer.impulses.size] = answer.impulses.ravel()
-    if answer.moments is not None:
-        put_moments(t, problem, answer.moments)
-    t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], answer.residual)
-    t.control[at.PIVOTS] += answer.iterations
-
-
-def _moments(t: Tables) -> Array:
-    """Moments (m, 3) of the acting contacts of geoms along their frames, N m s."""
-    names = [column.CONTACT_PAIR, column.CONTACT_FEATURE_A, column.CONTACT_FEATURE_B]
-    count = int(t.control[at.ACTING])
-    ints, rows = t.ints[:count, names].tolist(), range(count - int(t.control[at.SPINS]), count)
-    turning = {(-1 - ints[i][0], *ints[i][1:]): t.floats[i, column.IMPULSE : column.IMPULSE + 3] for i in rows}
-    found = [turning.get(tuple(name), np.zeros(3)) for name in ints[: len(_acting(t))]]
-    return np.array(found).reshape(-1, 3)
-
-
-def _capacity(scene: Scene) -> int:
-    """Contacts to make room for at first; the tables grow where there are more."""
-    return max(1, min(int(scene.slots[-1]), 8 + math.isqrt(int(scene.slots[-1]))))
-
-
-class _Bar:
-    """A progress bar, or nothing that behaves like one."""
-
-    def __init__(self, bar: Any) -> None:
-        self.bar = bar
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *details: object) -> None:
-        if self.bar is not None:
-            self.bar.close()
-
-    def update(self, count: int) -> None:
-        """Tell of `count` more steps."""
-        if self.bar is not None:
-            self.bar.update(count)
-
-
-def _progress(total: int, show: bool) -> _Bar:
-    if not show:
-        return _Bar(None)
-    from tqdm import tqdm
-
-    return _Bar(tqdm(total=total, unit="step", unit_scale=True, desc="simulating", leave=False))
+        """Check what the monitors saw since the last row."""
+        if self.certify != "off":
+            depth = math.inf if isinstance(self.law, Compliant) else self.depth_limit
+            found = faults(t, depth, self.loop_limit, certificate)
+            if found:
+                report(found, float(t.monitor[at.TIME]), self.certify)

@@ -16,7 +16,8 @@ from spatialops.contact.lcp.lemke import lemke_kernel
 from spatialops.contact.response import contact_rows, multiply_rows, velocity_change
 from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.simulation import _layout as at
-from spatialops.simulation.simulator import Simulator, _load
+from spatialops.simulation.prepared import load_state
+from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stages import look_here
 from spatialops.simulation.step import advance
 from spatialops.simulation.tables import Tables
@@ -60,7 +61,7 @@ def _prepared(simulator: Simulator, state: State, tau: Any) -> Tables:
     """The loop's tables as they are when the first contact problem of a step is ready, as in `Simulator.problem`."""
     t = simulator._tables(simulator._capacity(), (1, 1))
     t.control[at.EXTERNAL] = 1
-    _load(t, state, np.asarray(tau, dtype=np.float64), 1)
+    load_state(t, state, np.asarray(tau, dtype=np.float64), 1)
     while advance(t) == at.CONTACTS_FULL:
         t = simulator._grow(t)
         t.control[at.EXTERNAL] = 1

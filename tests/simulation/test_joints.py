@@ -169,6 +169,22 @@ def test_contacts_and_stops_together():
     assert record.residuals.max() <= 1e-9
 
 
+def test_a_ball_that_touches_does_not_hide_a_stop():
+    """A whirling ball on a floor sinks a little between evaluations, and has no time of arrival: a stop has one."""
+    builder, ball = so.TreeBuilder(), so.Inertia.sphere(0.1, mass=1.0)
+    builder.add_body("lift", joint=so.Joint("prismatic", axis="z"), inertia=ball)
+    builder.add_body("arm", parent="lift", joint=so.Joint("revolute", axis="y"), inertia=ball.shifted([0.0, 0.0, 0.3]))
+    builder.add_body("slider", joint=so.Joint("prismatic", axis="x", upper=0.0), inertia=ball)
+    tip = so.Geom("tip", "arm", so.Sphere(0.1), position=(0.0, 0.0, 0.3))
+    floor = so.Geom("floor", "world", so.HalfSpace())
+    q, v = [1e-9 - 0.2, 0.0, -8e-3], [0.0, 30.0, 20.0]
+    scene = so.Scene(builder.build(), [tip, floor], state=so.State(q, v))
+    state, info = so.Simulator(scene, dt=1e-3).step(scene.state)
+    assert info.events[:, 0] == pytest.approx([4e-4], abs=1e-9)
+    assert info.penetration < 1e-4  # of the ball; the stop was passed by 2e-3 m
+    assert abs(state.q[2]) < 1e-9
+
+
 # ---------------------------------------------------------------------------------------------------- dry friction
 def test_friction_holds_or_lets_slide():
     limit = 1.5

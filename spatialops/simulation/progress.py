@@ -1,0 +1,33 @@
+"""A progress bar for runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Bar:
+    """A progress bar, or nothing that behaves like one."""
+
+    def __init__(self, bar: Any) -> None:
+        self.bar = bar
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        if self.bar is not None:
+            self.bar.close()
+
+    def update(self, count: int) -> None:
+        """Tell of `count` more steps."""
+        if self.bar is not None:
+            self.bar.update(count)
+
+
+def progress_bar(total: int, show: bool) -> Bar:
+    """A bar for `total` steps, on standard error."""
+    if not show:
+        return Bar(None)
+    from tqdm import tqdm
+
+    return Bar(tqdm(total=total, unit="step", unit_scale=True, desc="simulating", leave=False))
