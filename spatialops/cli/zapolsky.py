@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from spatialops.cli.options import json_option
 from spatialops.cli.output import finished_files, print_json
+
+if TYPE_CHECKING:
+    from spatialops.compare.zapolsky.course import Run
 
 
 @click.command()
@@ -47,7 +51,7 @@ def zapolsky(
     """
     if out is None and set(figures) - {"19"}:
         raise click.UsageError("figures of runs are drawn into a folder: give --out")
-    from spatialops.compare.zapolsky import figures as draw
+    from spatialops.compare.zapolsky import figures as drawn
     from spatialops.compare.zapolsky import paper
     from spatialops.compare.zapolsky.command import runs, table, times
 
@@ -71,19 +75,27 @@ def zapolsky(
             for number in tables or ("3", "4", "5", "6"):
                 say("\n".join(table(int(number), rows)))
             fell = any(not row["completed"] and _walks(row) for row in rows)
-            for number in set(figures) - {"19"} if folder is not None else ():
-                for terrain, made in recorded.items():
-                    draw.of_runs(number, made, folder / f"figure-{number}-{terrain}.png")
+            if folder is not None:
+                _draw(set(figures) - {"19"}, recorded, folder)
         if "19" in figures:
             summary["figure 19"] = seen = times(repeats=100, largest=1000, say=say)
             if folder is not None:
-                draw.times(seen["times"], folder / "figure-19.png")
+                drawn.times(seen["times"], folder / "figure-19.png")
         if folder is not None:
             (folder / "zapolsky.json").write_text(json.dumps(summary, indent=2))
     if as_json:
         print_json(summary)
     if fell:
         raise click.exceptions.Exit(1)
+
+
+def _draw(numbers: set[str], recorded: Mapping[str, Mapping[str, Run]], folder: Path) -> None:
+    """Draw these figures of the runs of every terrain."""
+    from spatialops.compare.zapolsky import figures
+
+    for number in numbers:
+        for terrain, made in recorded.items():
+            figures.of_runs(number, made, folder / f"figure-{number}-{terrain}.png")
 
 
 def _walks(row: dict[str, Any]) -> bool:
