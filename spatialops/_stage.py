@@ -24,7 +24,7 @@ from spatialops._jit import COMPILED, kernel
 Function = TypeVar("Function", bound=Callable[..., object])
 Tables = TypeVar("Tables")
 
-_SCALARS = {"float": types.float64, "int": types.int64, "bool": types.boolean}
+_NUMBERS = {"float": types.float64, "int": types.int64, "bool": types.boolean}  # by annotation
 _ADDRESS = ir.PointerType(ir.IntType(8))
 STAGES: list[Stage] = []
 
@@ -60,7 +60,7 @@ class Stage:
         self.py_func = function
         self.name = f"{function.__module__}.{function.__qualname__}"
         self.label = function.__name__.replace("_", " ")
-        self.numbers = [_SCALARS[p.annotation] for p in list(inspect.signature(function).parameters.values())[1:]]
+        self.numbers = [_NUMBERS[p.annotation] for p in list(inspect.signature(function).parameters.values())[1:]]
         self._kernel: Any = kernel(function)
         self._signatures: dict[Any, Any] = {}
         STAGES.append(self)
@@ -88,8 +88,11 @@ class Stage:
     def _emit(self, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = context.call_conv.get_function_type(signature.return_type, signature.args)
         target = cgutils.get_or_insert_function(builder.module, kind, self.name)
-        # Kernels do not raise: their status is always the same.
-        return context.call_conv.call_function(builder, target, signature.return_type, signature.args, arguments)[1]
+        calls = context.call_conv
+        status, result = calls.call_function(builder, target, signature.return_type, signature.args, arguments)
+        with cgutils.if_unlikely(builder, status.is_error):  # only ever with NUMBA_BOUNDSCHECK: kernels do not raise
+            calls.return_status_propagate(builder, status)
+        return result
 
 
 def stage_named(name: str) -> Stage:
