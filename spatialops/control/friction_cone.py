@@ -125,6 +125,7 @@ class FrictionConeController:
         self.posture_weight = scalar(posture_weight, "posture_weight", low=0.0)
         self.minimum_norm = minimum_norm
         self._start: Array | None = None
+        self._attempts: list[str] = []
         self._last: tuple[Any, ...] | None = None
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
@@ -164,10 +165,11 @@ class FrictionConeController:
         if assembly.posture is not None:
             programs.append((lambda: assembly.soft_posture(self.posture_weight), "solved"))
         programs.append((lambda: assembly.trade_off(self.trade_off, self.posture_weight), "nearest"))
-        refused = None
+        refused, self._attempts = None, []
         for make, status in programs:
             program = make()
             solution = self._solve(program)
+            self._attempts.append(solution.status)
             if solution.solved:
                 return solution.x, status, program, solution, refused
             refused = refused or program
@@ -189,6 +191,11 @@ class FrictionConeController:
     def status(self) -> str:
         """Status of the last command."""
         return str(self._remembered()[4])
+
+    @property
+    def attempts(self) -> tuple[str, ...]:
+        """Status of each program that was tried for the last command; "failed" where the method gave up."""
+        return tuple(self._attempts)
 
     @property
     def answer(self) -> tuple[ForceProgram, Array]:

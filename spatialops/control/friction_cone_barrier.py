@@ -41,7 +41,7 @@ class _Reduced:
             self.pinv = ((right[:rank].T / values[:rank]) @ left[:, :rank].T * weights) / scale[:, None]
             self.x0 = self.pinv @ program.e
             self.Z = right[rank:].T / scale[:, None]
-            rows = (np.abs(E) @ np.abs(self.x0 * scale) + np.abs(program.e)) + 1e-12
+            rows = lengths * np.linalg.norm(self.x0 * scale) + np.abs(program.e) + 1e-12
             off = np.abs(program.E @ self.x0 - program.e) / rows
             self.fits = bool(off.max(initial=0.0) <= _EQUAL)
         self.size = n - rank

@@ -32,8 +32,8 @@ def motors_of(robot: Quadruped) -> Motors:
     return Motors(Actuation(robot.model), torque_constant=0.02, resistance=0.5, gear=np.tile(GEARS, 4))
 
 
-def grips(robot: Quadruped, feet: Any, friction: Any, normals: Any = None) -> HeldContacts:
-    """Feet that stand: by index; friction and normals one for all or one a foot."""
+def grips(robot: Quadruped, feet: Any, friction: Any, normals: Any = None, *, least: float = 0.0) -> HeldContacts:
+    """Feet that stand: by index; friction and normals one for all or one a foot; least force of each, N."""
     mu = np.broadcast_to(friction, (len(feet),))
     n = np.broadcast_to((0.0, 0.0, 1.0) if normals is None else normals, (len(feet), 3))
     return HeldContacts(
@@ -44,6 +44,7 @@ def grips(robot: Quadruped, feet: Any, friction: Any, normals: Any = None) -> He
                 friction=float(mu[i]),
                 normal=n[i],
                 radius=robot.foot_radius,
+                least=least,
                 name=robot.feet[foot],
             )
             for i, foot in enumerate(feet)
