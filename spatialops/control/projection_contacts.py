@@ -36,7 +36,8 @@ class HeldContact:
         Of a flat foot's rectangle along the first and second tangent, m: the foot is also held against turning, the
         centre of pressure stays in the rectangle ([A] 34), and the moment about the normal below `torsion` N_n.
     torsion : float
-        m; for a foot, positive.
+        m; of a flat foot, positive. Of a point: it is soft, held against spinning about the normal too, by a moment
+        below `torsion` N_n.
     radius : float
         Of a round foot about the node, m: the point of contact is that far along -normal, and the foot rolls on it.
     slide : (3,) array_like, optional
@@ -69,6 +70,7 @@ class HeldContact:
         scalar(self.friction, "friction", low=0.0, strict=True)
         scalar(self.least, "least", low=0.0)
         scalar(self.radius, "radius", low=0.0)
+        scalar(self.torsion, "torsion", low=0.0)
         if not self.most > self.least:
             raise ArgumentError(f"most: expected more than least = {self.least:g} N, got {self.most:g}")
         if self.half_lengths is not None:
@@ -85,10 +87,12 @@ class HeldContact:
 
     @property
     def rows(self) -> int:
-        """Number of its rows: 3, 6 of a flat foot, 1 while it slides."""
+        """Number of its rows: 3 of a point, 4 if it is soft, 6 of a flat foot, 1 while it slides."""
         if self.slide is not None:
             return 1
-        return 3 if self.half_lengths is None else 6
+        if self.half_lengths is not None:
+            return 6
+        return 4 if self.torsion > 0.0 else 3
 
     def frame(self) -> Array:
         """Rows normal, tangent, tangent (3, 3)."""
@@ -117,7 +121,7 @@ def frame_of(normal: Any, tangent: Any = None) -> Array:
 
 
 class HeldContacts:
-    """Several contacts of one model and their rows A, A v = 0: [normal, tangent, tangent], then a foot's angular ones.
+    """Several contacts of one model and their rows A, A v = 0: [normal, tangent, tangent], then angular ones.
 
     Multipliers are forces on the first body along the contact's frame, N, and moments, N m.
     """
@@ -133,6 +137,7 @@ class HeldContacts:
         self._nodes += [contact.other for contact in self.contacts if contact.other is not None]
         radii = np.array([contact.radius for contact in self.contacts])
         self._round, self._levers = bool(radii.any()), -radii[:, None] * self.frames[:, 0]
+        self._rolls = [i for i in self._others if radii[i] > 0.0 or self.contacts[i].rows == 4]
         counts = np.array([contact.rows for contact in self.contacts], dtype=np.int64)
         self.first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self._plain = bool((counts == 3).all())
@@ -159,7 +164,25 @@ class HeldContacts:
         """Adot v (n_rows,), where A v = 0."""
         if not self.contacts:
             return np.zeros(0)
-        return self._rows(jacobian_drift(self.model, q, v, self._nodes).reshape(-1, 6, 1))[:, 0]
+        rows: Array = self._rows(jacobian_drift(self.model, q, v, self._nodes).reshape(-1, 6, 1))[:, 0]
+        return rows + self._rolling(q, v) if self._rolls else rows
+
+    def _rolling(self, q: Array, v: Array) -> Array:
+        """What rolling on a body that turns adds to the drift, where A v = 0.
+
+        The normal turns with that body, ndot = W x n, and the point of contact travels by r (w - W) x n over it.
+        """
+        extra = np.zeros(self.n_rows)
+        spins = (jacobian(self.model, q, self._nodes) @ v).reshape(-1, 6)[:, :3]
+        for i in self._rolls:
+            contact, n, first = self.contacts[i], self.frames[i, 0], self.first[i]
+            w, W = spins[i], spins[len(self.contacts) + self._others.index(i)]
+            turn = np.cross(W, n)
+            bend = -contact.radius * (np.cross(w, turn) + np.cross(W, np.cross(w - W, n)))
+            extra[first : first + min(3, contact.rows)] = (self.frames[i] @ bend)[: contact.rows]
+            if contact.rows == 4:
+                extra[first + 3] = turn @ (w - W)
+        return extra
 
     def _rows(self, blocks: Array) -> Array:
         k = len(self.contacts)
@@ -168,7 +191,7 @@ class HeldContacts:
             own[self._others] -= blocks[k:]
         linear = own[:, 3:]
         if self._round:  # omega x (-radius normal); the point of contact stays below the centre, so no omega x omega x
-            linear = linear + np.cross(own[:, :3], self._levers[:, :, None], axis=1)
+            linear = linear + np.cross(blocks[:k, :3], self._levers[:, :, None], axis=1)
         linear = self.frames @ linear
         if self._plain:
             return linear.reshape(3 * k, -1)
@@ -176,8 +199,8 @@ class HeldContacts:
         for i, contact in enumerate(self.contacts):
             first, last = self.first[i], self.first[i + 1]
             result[first : min(first + 3, last)] = linear[i, : contact.rows]
-            if contact.rows == 6:
-                result[first + 3 : last] = self.frames[i] @ own[i, :3]
+            if contact.rows > 3:
+                result[first + 3 : last] = self.frames[i, : contact.rows - 3] @ own[i, :3]
         return result
 
     def sliding_friction(self, q: Array) -> Array:
@@ -211,13 +234,14 @@ class HeldContacts:
             add(f"{contact.name}: normal force", -contact.least, (first, 1.0))
             if np.isfinite(contact.most):
                 add(f"{contact.name}: largest force", contact.most, (first, -1.0))
+            for sign, word in ((1.0, "+"), (-1.0, "-")) if contact.rows > 3 else ():
+                add(f"{contact.name}: torsion {word}", 0.0, (first, contact.torsion), (first + 3, sign))
             if contact.rows == 6:
                 a, b = contact.half_lengths
                 for sign, word in ((1.0, "+"), (-1.0, "-")):
                     # r x f with r = a t1 + b t2 in the plane: its moments are b f_n about t1, -a f_n about t2.
                     add(f"{contact.name}: edge {word}t2", 0.0, (first, b), (first + 4, -sign))
                     add(f"{contact.name}: edge {word}t1", 0.0, (first, a), (first + 5, sign))
-                    add(f"{contact.name}: torsion {word}", 0.0, (first, contact.torsion), (first + 3, sign))
         return np.array(rows).reshape(len(rows), self.n_rows), np.array(offsets), tuple(names)
 
 

@@ -19,7 +19,7 @@ from spatialops.control.projection_contacts import HeldContact, HeldContacts
 from spatialops.control.projection_secondary import Rest
 from spatialops.control.projection_tasks import PoseTask, Tracking
 from spatialops.control.whole_body import WholeBodyController
-from spatialops.dynamics.jacobian import body_poses, node_positions
+from spatialops.dynamics.jacobian import node_positions
 from spatialops.models.dual_arm import dual_arm
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.simulator import Simulator
@@ -29,75 +29,63 @@ from spatialops.tree.joint import Joint
 from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State
 
-MASS, FRICTION, LEAST = 2.0, 0.6, 1.0  # kg; 1; N, what a pad is pressed with at least
-_PAD, _REACH = 0.008, 0.05  # m: radius of a pad, from a palm's middle to the box
-_PADS = ((0.03, 0.03), (0.03, -0.03), (-0.04, 0.0))  # m, forward and up of a palm's middle
-_SIDES = {"left_palm": 1.0, "right_palm": -1.0}  # the box is to the right of the left palm
+MASS, FRICTION, TORSION, LEAST = 2.0, 0.6, 0.02, 1.0  # kg; 1; m; N, what a palm presses with at least
+PALM = 0.05  # m, radius of a palm
+_PALMS = {"left_palm": 1.0, "right_palm": -1.0}  # the box is to the right of the left palm
+_MIDDLE = (0.0, 0.0, 0.02)  # m, of a palm, in its frame
 _SWING = np.array([0.1, 0.15, -0.05, 0.03, 0.02, 0.05])  # rad, m
 
 
 class Grasp:
-    """Robot and box, and three round pads on each palm that touch the box: 18 rows of rank 12 hold it.
+    """Robot and box, which just fits between two round, soft palms: 8 rows hold it in all directions.
 
-    Two points alone would leave the box free to turn about the line between them.
+    Soft palms resist spinning about their normals; two points alone would leave the box free to turn about the line
+    between them.
     """
 
     def __init__(self, *, friction: float) -> None:
         robot, self.friction = dual_arm(), friction
-        poses = body_poses(robot.model, robot.state.q)
-        frames = {name: robot.model.frame(name) for name in _SIDES}
-        middles = node_positions(robot.model, robot.state.q, [Node(name, (0.0, 0.0, 0.02)) for name in _SIDES])
-        middle = middles.mean(axis=0)
-        self.edges = np.array([0.15, middles[0, 1] - middles[1, 1] - 2.0 * _REACH, 0.15])
+        middles = node_positions(robot.model, robot.state.q, [Node(name, _MIDDLE) for name in _PALMS])
+        self.edges = np.array([0.15, middles[0, 1] - middles[1, 1] - 2.0 * PALM, 0.15])
         builder = TreeBuilder()
         inertia = Inertia.box(tuple(self.edges), mass=MASS)
         builder.add_body("box", joint=Joint("free", name="box"), inertia=inertia)
         self.model: Model = forest([Planted(robot.model), Planted(builder.build())])
-        q = np.concatenate([robot.state.q, middle, [0.0, 0.0, 0.0, 1.0]])
+        q = np.concatenate([robot.state.q, middles.mean(axis=0), [0.0, 0.0, 0.0, 1.0]])
         self.state = State(q, np.zeros(self.model.nv))
-        self.pads: list[tuple[str, Array, Array, float]] = []  # palm, pad's centre and touching point on it, side
-        self.places: list[Array] = []  # on the box
-        for place, (name, side) in zip(middles, _SIDES.items(), strict=True):
-            frame = frames[name]
-            turn = poses.rotations[frame.body] @ frame.rotation
-            origin = poses.positions[frame.body] + poses.rotations[frame.body] @ frame.position
-            for forward, up in _PADS:
-                on_box = np.array([place[0] + forward, middle[1] + 0.5 * side * self.edges[1], place[2] + up])
-                center = on_box + np.array([0.0, side * _PAD, 0.0])
-                self.pads.append((name, turn.T @ (center - origin), turn.T @ (on_box - origin), side))
-                self.places.append(on_box - middle)
+        self.start = self.touches(q)
+
+    def touches(self, q: Array) -> Array:
+        """Where the palms are nearest the box (2, 3), m, in its frame."""
+        turn, palms = from_quaternion(q[-4:]), node_positions(self.model, q, [Node(name, _MIDDLE) for name in _PALMS])
+        result: Array = (palms - q[-7:-4]) @ turn
+        result[:, 1] = 0.5 * self.edges[1] * np.array(list(_PALMS.values()))
+        return result
 
     def grips(self, time: float, state: State) -> HeldContacts:
-        """The pads on the box, as it is turned now; forces are those on the palms, outwards."""
-        turn = from_quaternion(state.q[-4:])
-        contacts = [
-            HeldContact(
-                node=Node(name, tuple(point)), other=Node("box", tuple(place)), normal=turn @ np.array([0.0, side, 0.0]),
-                tangent=turn[:, 0], friction=CAUTION * self.friction, least=LEAST, name=f"{name} pad {i % 3}",
-            )
-            for i, ((name, _, point, side), place) in enumerate(zip(self.pads, self.places, strict=True))
-        ]  # fmt: skip
-        return HeldContacts(self.model, contacts)
+        """The palms on the box, as it is turned now; forces are those on the palms, outwards."""
+        turn, touches = from_quaternion(state.q[-4:]), self.touches(state.q)
+        return HeldContacts(
+            self.model,
+            [
+                HeldContact(
+                    node=Node(name, _MIDDLE), other=Node("box", tuple(touch)), normal=side * turn[:, 1], radius=PALM,
+                    tangent=turn[:, 0], friction=CAUTION * self.friction, torsion=CAUTION * TORSION, least=LEAST,
+                    name=name,
+                )
+                for touch, (name, side) in zip(touches, _PALMS.items(), strict=True)
+            ],
+        )  # fmt: skip
 
     def scene(self) -> Scene:
-        """Pads and box; nothing else collides."""
-        pair = {"friction": self.friction, "restitution": 0.0}
-        pads = [
-            Geom(f"pad{i}", name, Sphere(_PAD), position=tuple(center), **pair)
-            for i, (name, center, _, _) in enumerate(self.pads)
-        ]
-        return Scene(self.model, [*pads, Geom("box", "box", Box(tuple(self.edges)), **pair)], state=self.state)
-
-    def offsets(self, q: Array) -> Array:
-        """Where the pads' points are on the box (6, 3), from where they belong, m."""
-        turn = from_quaternion(q[-4:])
-        points = node_positions(self.model, q, [Node(name, tuple(point)) for name, _, point, _ in self.pads])
-        result: Array = (points - q[-7:-4]) @ turn - np.array(self.places)
-        return result
+        """Palms and box; nothing else collides."""
+        pair = {"friction": self.friction, "restitution": 0.0, "torsion": TORSION}
+        palms = [Geom(name, name, Sphere(PALM), position=_MIDDLE, **pair) for name in _PALMS]
+        return Scene(self.model, [*palms, Geom("box", "box", Box(tuple(self.edges)), **pair)], state=self.state)
 
 
 class _Hands:
-    """Runs a controller, and keeps its power and what pads and box did."""
+    """Runs a controller, and keeps its power and what palms and box did."""
 
     def __init__(self, grasp: Grasp, controller: Any, motors: Motors, task: PoseTask, path: Path) -> None:
         self.grasp, self.controller, self.motors, self.task, self.path = grasp, controller, motors, task, path
@@ -109,7 +97,8 @@ class _Hands:
         p = contacts.impulses[contacts.impulses[:, 0] > 1e-9]
         used = (np.hypot(p[:, 1], p[:, 2]) / (self.grasp.friction * p[:, 0])).max(initial=0.0)
         error = np.abs(self.task.motion(self.grasp.model, state).x - self.path(time)[0]).max()
-        slid = np.linalg.norm(self.grasp.offsets(state.q), axis=1).max()
+        A = self.grasp.grips(time, state).jacobian(state.q)
+        slid = np.abs((A @ state.v).reshape(2, 4)[:, :3]).max()
         power = self.motors.power(tau[self.motors.actuation.rows])
         self.samples.append((time, power, used, float(error), float(slid), self._margin(), *state.q[-7:-4]))
         return tau
@@ -147,7 +136,7 @@ def lifting(duration: float = 2.0, dt: float = 1e-3) -> dict[str, Any]:
             "for, s": length,
             "mean power, W": float(table[:, 1].mean()),
             "largest error of the box, mm or mrad": float(1e3 * table[:, 3].max()),
-            "pads moved on the box, mm": float(1e3 * table[:, 4].max()),
+            "fastest motion at a held contact, m/s": float(table[:, 4].max()),
             "least margin of commanded forces to a cone, N": float(table[:, 5].min()),
             "largest share of the cone used in the simulation": float(table[:, 2].max()),
         }
