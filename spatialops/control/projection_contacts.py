@@ -11,7 +11,8 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray, array, scalar
 from spatialops.collision.contact_set import ContactSet
-from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift
+from spatialops.control.projection_nodes import Points
+from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model, Node
 
@@ -135,12 +136,13 @@ class HeldContacts:
         self._nodes = [contact.node for contact in self.contacts]
         self._others = [i for i, contact in enumerate(self.contacts) if contact.other is not None]
         self._nodes += [contact.other for contact in self.contacts if contact.other is not None]
-        radii = np.array([contact.radius for contact in self.contacts])
-        self._round, self._levers = bool(radii.any()), -radii[:, None] * self.frames[:, 0]
-        self._rolls = [i for i in self._others if radii[i] > 0.0 or self.contacts[i].rows == 4]
+        self._rolls = [
+            i for i in self._others if self.contacts[i].radius > 0.0 or self.contacts[i].rows == 4
+        ]  # fmt: skip
         counts = np.array([contact.rows for contact in self.contacts], dtype=np.int64)
         self.first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self._plain = bool((counts == 3).all())
+        self._maps = [self._map(i, contact.radius) for i, contact in enumerate(self.contacts)]
+        self._plain = np.array(self._maps) if (counts == 3).all() and not self._others and len(counts) else None
         grips = np.array([i for i, contact in enumerate(self.contacts) if contact.slide is None], dtype=np.int64)
         self.force_rows: IntArray = (self.first[grips, None] + np.arange(3)).ravel()
         self.pressed_rows: IntArray = np.delete(self.first[:-1], grips)
@@ -154,26 +156,53 @@ class HeldContacts:
         """Number of rows."""
         return int(self.first[-1])
 
+    def _map(self, i: int, radius: float) -> Array:
+        """Rows (rows, 6) of a contact from a point's [angular; linear] motion; the point of contact -radius n off it."""
+        frame, count = self.frames[i], self.contacts[i].rows
+        lever = -radius * frame[0]
+        result = np.zeros((count, 6))
+        result[:3, 3:] = frame[: min(count, 3)]
+        result[:3, :3] = np.cross(lever, frame[: min(count, 3)])
+        if count > 3:
+            result[3:, :3] = frame[: count - 3]
+        return result
+
+    @cached_property
+    def _points(self) -> Points:
+        return Points(self.model, self._nodes)
+
+    def rows(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """A (n_rows, nv), and Adot v (n_rows,) where A v = 0."""
+        if not self.contacts:
+            return np.zeros((0, self.model.nv)), np.zeros(0)
+        found = self._points.rows(q, v)
+        drift = self._of(found.drift[:, :, None])[:, 0]
+        return self._of(found.J), drift + self._rolling(found.velocities[:, :3]) if self._rolls else drift
+
     def jacobian(self, q: Array) -> Array:
         """Rows A (n_rows, nv)."""
-        if not self.contacts:
-            return np.zeros((0, self.model.nv))
-        return self._rows(jacobian(self.model, q, self._nodes).reshape(-1, 6, self.model.nv))
+        return self.rows(q, np.zeros(self.model.nv))[0]
 
     def drift(self, q: Array, v: Array) -> Array:
         """Adot v (n_rows,), where A v = 0."""
-        if not self.contacts:
-            return np.zeros(0)
-        rows: Array = self._rows(jacobian_drift(self.model, q, v, self._nodes).reshape(-1, 6, 1))[:, 0]
-        return rows + self._rolling(q, v) if self._rolls else rows
+        return self.rows(q, v)[1]
 
-    def _rolling(self, q: Array, v: Array) -> Array:
+    def _of(self, blocks: Array) -> Array:
+        """Rows from blocks (nodes, 6, columns): those of the contacts' own nodes less those of the other bodies."""
+        k = len(self.contacts)
+        if self._plain is not None:
+            return (self._plain @ blocks).reshape(3 * k, -1)
+        result = np.concatenate([mapped @ block for mapped, block in zip(self._maps, blocks[:k], strict=True)])
+        for place, i in enumerate(self._others):
+            result[self.first[i] : self.first[i + 1]] -= self._map(i, 0.0) @ blocks[k + place]
+        return result
+
+    def _rolling(self, spins: Array) -> Array:
         """What rolling on a body that turns adds to the drift, where A v = 0.
 
         The normal turns with that body, ndot = W x n, and the point of contact travels by r (w - W) x n over it.
         """
         extra = np.zeros(self.n_rows)
-        spins = (jacobian(self.model, q, self._nodes) @ v).reshape(-1, 6)[:, :3]
         for i in self._rolls:
             contact, n, first = self.contacts[i], self.frames[i, 0], self.first[i]
             w, W = spins[i], spins[len(self.contacts) + self._others.index(i)]
@@ -183,25 +212,6 @@ class HeldContacts:
             if contact.rows == 4:
                 extra[first + 3] = turn @ (w - W)
         return extra
-
-    def _rows(self, blocks: Array) -> Array:
-        k = len(self.contacts)
-        own = blocks[:k].copy() if self._others else blocks
-        if self._others:
-            own[self._others] -= blocks[k:]
-        linear = own[:, 3:]
-        if self._round:  # omega x (-radius normal); the point of contact stays below the centre, so no omega x omega x
-            linear = linear + np.cross(blocks[:k, :3], self._levers[:, :, None], axis=1)
-        linear = self.frames @ linear
-        if self._plain:
-            return linear.reshape(3 * k, -1)
-        result = np.empty((self.n_rows, blocks.shape[2]))
-        for i, contact in enumerate(self.contacts):
-            first, last = self.first[i], self.first[i + 1]
-            result[first : min(first + 3, last)] = linear[i, : contact.rows]
-            if contact.rows > 3:
-                result[first + 3 : last] = self.frames[i, : contact.rows - 3] @ own[i, :3]
-        return result
 
     def sliding_friction(self, q: Array) -> Array:
         """Generalised force (nv,) of the sliding contacts' friction."""

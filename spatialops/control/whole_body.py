@@ -147,7 +147,7 @@ class WholeBodyController:
     def _physics(self, state: State, grip: HeldContacts) -> tuple[Array, Array]:
         """Rows of M a - B u - A^T lambda = -h and of A a = -Adot v."""
         q, v, n, m = state.q, state.v, self.model.nv, grip.n_rows
-        A, rows = grip.jacobian(q), self.motors.actuation.rows
+        (A, drift), rows = grip.rows(q, v), self.motors.actuation.rows
         B = np.zeros((n, len(rows)))
         B[rows, np.arange(len(rows))] = 1.0
         load = bias(self.model, q, v) + self.model.damping * v
@@ -157,7 +157,7 @@ class WholeBodyController:
         pressed = np.zeros((len(grip.pressed), n + len(rows) + m))
         pressed[np.arange(len(grip.pressed)), n + len(rows) + grip.pressed_rows] = 1.0
         left = np.vstack([top, np.hstack([A, np.zeros((m, len(rows) + m))]), pressed])
-        return left, np.concatenate([-load, -grip.drift(q, v), grip.pressed])
+        return left, np.concatenate([-load, -drift, grip.pressed])
 
     def _inequalities(self, grip: HeldContacts, n: int, p: int) -> tuple[Array, Array, Array]:
         """Rows with lower and upper bounds: motors' limits, sides of the pyramids, bounds of contact forces."""
