@@ -121,8 +121,11 @@ class Assembly:
         """No equalities: weight |d|^2 with d = Lambda^+ zeta, what the task misses, as a cost ([A] 31-33)."""
         H, g = self.power()
         T, t = self.at.task_equation
-        Lambda = self.at.task.J @ self.at.dynamics.projection.P
-        pinv = np.linalg.pinv(Lambda, rcond=1e-4)
+        left, values, right, _ = scipy.linalg.lapack.dgesdd(
+            self.at.task.J @ self.at.dynamics.projection.P, full_matrices=0
+        )
+        rank = int((values > 1e-4 * max(values[0], 1e-300)).sum())
+        pinv = (right[:rank].T / values[:rank]) @ left[:, :rank].T
         self._add(H, g, weight, pinv @ T, pinv @ t)
         if self.posture is not None:
             self._add_posture(H, g, posture_weight)

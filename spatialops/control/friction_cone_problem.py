@@ -9,6 +9,7 @@ import numpy as np
 from spatialops._arrays import Array, array
 from spatialops.errors import ArgumentError
 
+_FLOAT = np.dtype(np.float64)
 STATUSES = ("solved", "infeasible", "inconsistent", "failed")
 
 
@@ -57,7 +58,9 @@ class ForceProgram:
         r, m, c = len(self.e), len(self.d), len(self.mu)
         shapes = {"H": (n, n), "g": (n,), "E": (r, n), "e": (r,), "D": (m, n), "d": (m,), "K": (3 * c, n)}
         for name, shape in {**shapes, "k": (3 * c,), "mu": (c,)}.items():
-            object.__setattr__(self, name, array(getattr(self, name), shape, name))
+            given = getattr(self, name)
+            if not (type(given) is np.ndarray and given.dtype == _FLOAT and given.shape == shape):
+                object.__setattr__(self, name, array(given, shape, name))
         if not np.isfinite(sum(float(getattr(self, name).sum()) for name in shapes)):
             raise ArgumentError("a force program holds NaN or infinity")
         if c and not (np.isfinite(self.k).all() and self.mu.min() > 0.0 and np.isfinite(self.mu).all()):
