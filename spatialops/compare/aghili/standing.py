@@ -40,7 +40,7 @@ def shifting(duration: float = 2.0, friction: float = 0.6, dt: float = 1e-3) -> 
     return {"duration": duration, **watch.found(), "feet moved, m": float(moved)}
 
 
-def decay(duration: float = 0.5, dt: float = 1e-3) -> dict[str, float]:
+def decay(duration: float = 0.5, dt: float = 1e-3) -> dict[str, Any]:
     """Error of the base in closed loop with the engine's constrained dynamics, beside the designed law's solution.
 
     Feet are pinned, which the controller is told; the motion is integrated by Runge-Kutta's method with the controller
@@ -68,7 +68,7 @@ def decay(duration: float = 0.5, dt: float = 1e-3) -> dict[str, float]:
         tau = controller(0.0, State(q, v))
         return _coordinate_rates(model, q, v), constrained_dynamics(model, loops, q, v, tau).accelerations
 
-    q, v, worst, share = robot.state.q.copy(), robot.state.v.copy(), 0.0, 0.0
+    q, v, errors, laws = robot.state.q.copy(), robot.state.v.copy(), [], []
     for i in range(round(duration / dt)):
         stages = [rates(q, v)]
         for h in (0.5 * dt, 0.5 * dt, dt):
@@ -78,14 +78,15 @@ def decay(duration: float = 0.5, dt: float = 1e-3) -> dict[str, float]:
         v = v + dt / 6.0 * sum(s * part[1] for s, part in zip(weights, stages, strict=True))
         q[3:7] /= np.linalg.norm(q[3:7])
         t = (i + 1) * dt
-        law = offset * (1.0 + w * t) * np.exp(-w * t)
-        error = start + offset - task.motion(model, State(q, v)).x
-        worst = max(worst, float(np.abs(error - law).max()))
-        share = max(share, float(np.abs(error).max() / np.abs(offset).max()))
+        laws.append(offset * (1.0 + w * t) * np.exp(-w * t))
+        errors.append(start + offset - task.motion(model, State(q, v)).x)
+    apart = np.abs(np.array(errors) - np.array(laws)).max()
     return {
         "duration": duration,
-        "largest deviation from the designed law, m or rad": worst,
-        "error left": float(np.abs(error).max()),
+        "largest deviation from the designed law, m or rad": float(apart),
+        "largest error at the beginning, m or rad": float(np.abs(offset).max()),
+        "error left, m or rad": float(np.abs(errors[-1]).max()),
+        "series": {"time": dt * np.arange(1, len(laws) + 1), "error": np.array(errors), "law": np.array(laws)},
     }
 
 

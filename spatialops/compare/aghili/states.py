@@ -149,6 +149,7 @@ def agreement(count: int = 300, seed: int = 1) -> dict[str, Any]:
         "conic solver failed": conic_failed,
         "largest difference of forces": max(forces),
         "largest difference of power": max(costs),
+        "series": {"forces": np.array(forces), "power": np.array(costs)},
     }
 
 
