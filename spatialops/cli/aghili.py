@@ -60,7 +60,10 @@ def _never_fails(found: dict[str, Any]) -> bool:
 
 def _steady(found: dict[str, Any]) -> bool:
     """Whether tasks were kept exactly, and no foot slipped that stood."""
-    used, slip = found["largest share of the cone used in the simulation"], found["fastest motion at a held contact, m/s"]
+    used, slip = (
+        found["largest share of the cone used in the simulation"],
+        found["fastest motion at a held contact, m/s"],
+    )
     return bool(_never_fails(found) and set(found["commands"]) == {"solved"} and used < 1.0 and slip < 1e-3)
 
 

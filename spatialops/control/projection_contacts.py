@@ -157,7 +157,7 @@ class HeldContacts:
         return int(self.first[-1])
 
     def _map(self, i: int, radius: float) -> Array:
-        """Rows (rows, 6) of a contact from a point's [angular; linear] motion; the point of contact -radius n off it."""
+        """Rows (rows, 6) of a contact from a point's [angular; linear] motion; it is touched -radius n off."""
         frame, count = self.frames[i], self.contacts[i].rows
         lever = -radius * frame[0]
         result = np.zeros((count, 6))

@@ -1,4 +1,4 @@
-"""Points of bodies that a controller asks for at every command: looked up once, with one pass of kinematics a command."""
+"""Points of bodies that a controller asks for at every command: looked up once, one pass of kinematics a command."""
 
 from __future__ import annotations
 

@@ -99,11 +99,11 @@ def _timing(series: Series) -> Figure:
 
 
 def _standing(series: Series) -> Figure:
-    """Four panels over time: feet that stand, margins, cones used, and the base's error beside the power."""
+    """Panels over time: feet that stand, margins, cones used, and the base's error beside the power."""
     figure, (feet, margin, used, error, power) = _panels(5)
     t = series["time"]
-    for foot, name in enumerate(("lf", "rf", "lh", "rh")):
-        feet.fill_between(t, foot + 0.1, foot + 0.9, where=series["stands"][:, foot] > 0.0, color=COLORS[0], step="post")
+    for foot, stands in enumerate(series["stands"].T):
+        feet.fill_between(t, foot + 0.1, foot + 0.9, where=stands > 0.0, color=COLORS[0], step="post")
     feet.set(yticks=np.arange(4) + 0.5, yticklabels=("lf", "rf", "lh", "rh"), ylabel="stands")
     _lines(margin, {"": (t, np.maximum(series["margin"], 1e-13))}, "to a cone [N]", yscale="log")
     _lines(used, {"": (t, series["used"])}, "cone used", ylim=(0.0, 1.05))
@@ -115,7 +115,7 @@ def _standing(series: Series) -> Figure:
 def _arm(series: Series) -> Figure:
     figure, (power, normal, used) = _panels(3)
     for i, (name, table) in enumerate(series.items()):
-        look = {"color": COLORS[i], "label": name, "linewidth": 0.9}
+        look: dict[str, Any] = {"color": COLORS[i], "label": name, "linewidth": 0.9}
         t, n = 1e-3 * np.arange(len(table)), np.maximum(table[:, 1], 1e-9)
         power.semilogy(t, table[:, 0], **look)
         normal.plot(t[2:], table[2:, 1], **look)

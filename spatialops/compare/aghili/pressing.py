@@ -153,7 +153,9 @@ def sliding(duration: float = 1.0, dt: float = 1e-3, speed: float = 0.1, force: 
         Tracking(joints, np.array(_START)[[2, 4]], stiffness=100.0),
     ]
     controllers = {
-        "pyramid QP": WholeBodyController(model, tasks, motors, contacts=held, posture=lambda _, state: -10.0 * state.v),
+        "pyramid QP": WholeBodyController(
+            model, tasks, motors, contacts=held, posture=lambda _, state: -10.0 * state.v
+        ),
         "exact cone QCQP": FrictionConeController(model, tasks, motors, contacts=held),
     }
     result: dict[str, Any] = {"duration": duration, "series": {}}

@@ -30,9 +30,7 @@ def shifting(duration: float = 2.0, friction: float = 0.6, dt: float = 1e-3) -> 
     start = task.motion(robot.model, robot.state).x
     path = shift(start, np.array([0.06, 0.06, 0.15, 0.025, 0.02, -0.015]), 2.0 * np.pi)
     tasks, grip = [Tracking(task, path, stiffness=400.0)], grips(robot, range(4), CAUTION * friction, least=LEAST)
-    watch = Watch(
-        FrictionConeController(robot.model, tasks, motors_of(robot), contacts=grip), robot, path, friction
-    )
+    watch = Watch(FrictionConeController(robot.model, tasks, motors_of(robot), contacts=grip), robot, path, friction)
     feet = [Node(foot) for foot in robot.feet]
     before = node_positions(robot.model, robot.state.q, feet)
     record = Simulator(robot.scene(friction=friction), law="cone", dt=dt).run(robot.state, duration, controller=watch)

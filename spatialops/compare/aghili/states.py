@@ -94,7 +94,10 @@ def power(count: int = 1000, seed: int = 0) -> dict[str, Any]:
     The least norm knows no cones. Where it breaks them its losses are no bar, and are counted apart: there the optimum
     is compared with the least norm under the same cones and limits (the same program with W = 1).
     """
-    admissible, broken, ruled, infeasible, failed = [], [], [], 0, 0
+    admissible: list[float] = []
+    broken: list[float] = []
+    ruled: list[float] = []
+    infeasible = failed = 0
     for motors, assembly, program in programs(10 * count, seed):
         if len(ruled) + failed == count:
             break

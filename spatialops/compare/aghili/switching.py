@@ -1,15 +1,16 @@
-"""A quadruped that is told at random, every 60 to 200 ms, on which feet it may stand: the others lift and land again."""
+"""A quadruped is told at random, every 60 to 200 ms, on which feet it may stand: the others lift and land again."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.compare.aghili.states import grips, motors_of
-from spatialops.compare.aghili.watch import CAUTION, LEAST, Watch, hop, shift
+from spatialops.compare.aghili.watch import CAUTION, LEAST, BoolArray, Watch, hop, shift
 from spatialops.control.friction_cone import FrictionConeController
 from spatialops.control.projection_contacts import HeldContacts
 from spatialops.control.projection_secondary import Rest
@@ -20,7 +21,7 @@ from spatialops.simulation.simulator import Simulator
 from spatialops.tree.model import Node
 from spatialops.tree.state import State
 
-# All four feet, three of them, or two across, on which the base cannot be balanced: nothing drives it about their line.
+# All four feet, three of them, or two across: there nothing but legs in the air turns the base about the feet's line.
 SETS = ((0, 1, 2, 3), (1, 2, 3), (0, 2, 3), (0, 1, 3), (0, 1, 2), (0, 3), (1, 2))
 _LAND, _EARLY, _HASTE = 0.02, 0.01, 10.0  # m/s down; s before the next set; m/s^2, the most that a foot is lifted with
 
@@ -49,7 +50,7 @@ class RandomStances:
         self.up: dict[int, tuple[float, float, Array]] = {}  # foot: when it lifted, for how long, from where
         self._steady, self._feet = np.ones(4, dtype=bool), self.places
 
-    def feel(self, time: float, steady: Array) -> None:
+    def feel(self, time: float, steady: BoolArray) -> None:
         """Lift feet that may not be stood on, and stand again on those that came down and rest twice in a row."""
         both, self._steady = steady & self._steady, steady
         for foot, (since, span, _) in list(self.up.items()):
@@ -69,8 +70,11 @@ class RandomStances:
         """The base, and the feet that are up."""
         self._feet = node_positions(self.robot.model, state.q, [Node(foot) for foot in self.robot.feet])
         base = Tracking(self.task, self.base, stiffness=200.0, name="base")
-        feet = [(PointTask(Node(self.robot.feet[foot])), self._path(foot, time)) for foot in sorted(self.up)]
-        return [base, *(Tracking(task, lambda _, p=path: p, stiffness=900.0, name="foot") for task, path in feet)]
+        feet = [
+            Tracking(PointTask(Node(self.robot.feet[foot])), partial(self._path, foot), stiffness=900.0, name="foot")
+            for foot in sorted(self.up)
+        ]
+        return [base, *feet]
 
     def _path(self, foot: int, time: float) -> tuple[Array, Array, Array]:
         since, span, start = self.up[foot]

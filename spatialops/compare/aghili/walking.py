@@ -1,4 +1,4 @@
-"""A quadruped walks in the simulator with the exact cone: one foot after another, felt to land before it is stood on."""
+"""A quadruped walks in the simulator with the exact cone: one foot after another, stood on once it is felt to rest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.compare.aghili.states import grips, motors_of
-from spatialops.compare.aghili.watch import CAUTION, LEAST, Watch, ease, hop
+from spatialops.compare.aghili.watch import CAUTION, LEAST, BoolArray, Watch, ease, hop
 from spatialops.control.friction_cone import FrictionConeController
 from spatialops.control.projection_contacts import HeldContacts
 from spatialops.control.projection_secondary import Rest
@@ -55,7 +55,7 @@ class Crawl:
         self.landed = 0  # quarters whose foot stands again
         self._steady = np.ones(4, dtype=bool)
 
-    def feel(self, time: float, steady: Array) -> None:
+    def feel(self, time: float, steady: BoolArray) -> None:
         """Which feet rest on the ground: one that comes down and rests twice in a row has landed."""
         done, since = self._quarter(time)
         both, self._steady = steady & self._steady, steady

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from spatialops._arrays import Array
 from spatialops.collision.contact_set import ContactSet
@@ -17,6 +18,7 @@ from spatialops.models.quadruped import Quadruped
 from spatialops.tree.model import Node
 from spatialops.tree.state import State
 
+BoolArray = npt.NDArray[np.bool_]
 Path = Callable[[float], tuple[Array, Array, Array]]
 
 CAUTION = 0.9  # of the friction that there is, a controller counts on this share
@@ -27,7 +29,7 @@ _STILL = 0.1  # m/s, a foot that has come down is stood on once it is slower tha
 class Gait(Protocol):
     """Decides which feet are to stand; it feels which of them touch the ground."""
 
-    def feel(self, time: float, steady: Array) -> None:
+    def feel(self, time: float, steady: BoolArray) -> None:
         """Take notice of the feet (4,) that touch the ground and rest there."""
 
 
@@ -39,13 +41,20 @@ class Watch:
     """
 
     def __init__(
-        self, controller: FrictionConeController, robot: Quadruped, path: Path, friction: float, gait: Gait | None = None
+        self,
+        controller: FrictionConeController,
+        robot: Quadruped,
+        path: Path,
+        friction: float,
+        gait: Gait | None = None,
     ) -> None:
         self.controller, self.friction, self.gait, self.path = controller, friction, gait, path
         self.statuses: Counter[str] = Counter()
         self.failed = 0
         self._task, self._model = PoseTask(Node("base")), robot.model
-        self._foot_of = {int(link): i for i, link in enumerate(robot.model.resolve([Node(f) for f in robot.feet]).links)}
+        self._foot_of = {
+            int(link): i for i, link in enumerate(robot.model.resolve([Node(f) for f in robot.feet]).links)
+        }
         self._feet = {name: i for i, name in enumerate(robot.feet)}
         self._soles = grips(robot, range(4), friction)
         self._stood = self._firm = np.ones(4, dtype=bool)  # held by the last command; by that before it, too
@@ -137,7 +146,7 @@ def ease(start: Array, end: Array, time: float, duration: float) -> tuple[Array,
 
 
 def hop(height: float, time: float, duration: float, speed: float) -> tuple[float, float, float]:
-    """Height of a foot that lifts off, comes down at `speed` (m/s) after `duration`, and goes on down to find ground."""
+    """Height of a foot that lifts off, comes down at `speed` (m/s) after `duration`, and goes on to find ground."""
     if time >= duration:
         return -speed * (time - duration), -speed, 0.0
     s, T = time / duration, duration
