@@ -68,8 +68,9 @@ def _power(series: Series) -> Figure:
         "admissible": "least norm, where it keeps them",
         "broken": "least norm, where it breaks one (no bar)",
     }
+    bins = np.linspace(-20.0, 12.0, 65)  # what lies below counts in the first bin
     for color, (key, title) in zip(COLORS, titles.items(), strict=False):
-        axes.hist(-100.0 * series[key], bins=60, histtype="step", color=color, label=title)
+        axes.hist(np.maximum(-100.0 * series[key], -19.9), bins=bins, histtype="step", color=color, label=title)
     axes.axvline(0.0, color="#5b6b7d", linewidth=0.9)
     axes.set(xlabel="power saved against it [%]", ylabel="states")
     axes.legend(frameon=False, fontsize=8)
@@ -99,7 +100,9 @@ def _timing(series: Series) -> Figure:
 
 
 def _standing(series: Series) -> Figure:
-    """Panels over time: feet that stand, margins, cones used, and the base's error beside the power."""
+    """Panels over time: feet that stand, margins, cones used, error and power; of a long run the worst five seconds."""
+    if series["time"][-1] > 10.0:
+        series = _around(series, int(np.argmax(series["error"])), 2500)
     figure, (feet, margin, used, error, power) = _panels(5)
     t = series["time"]
     for foot, stands in enumerate(series["stands"].T):
@@ -110,6 +113,11 @@ def _standing(series: Series) -> Figure:
     _lines(error, {"": (t, np.maximum(series["error"], 1e-12))}, "error [m, rad]", yscale="log")
     _lines(power, {"": (t, series["power"])}, "power [W]", xlabel="time [s]")
     return figure
+
+
+def _around(series: Series, at: int, reach: int) -> Series:
+    """A long run's samples near one of them."""
+    return {key: values[max(at - reach, 0) : at + reach] for key, values in series.items()}
 
 
 def _arm(series: Series) -> Figure:

@@ -124,7 +124,7 @@ def lifting(duration: float = 2.0, dt: float = 1e-3) -> dict[str, Any]:
     options: dict[str, Any] = {"contacts": grasp.grips}
     controllers = {
         "least norm": FrictionConeController(model, tasks, motors, posture=rest, minimum_norm=True, **options),
-        "pyramid QP": WholeBodyController(model, tasks, motors, posture=rest, **options),
+        "pyramid QP": WholeBodyController(model, tasks, motors, posture=rest, posture_weight=1e3, **options),
         "exact cone QCQP": FrictionConeController(model, tasks, motors, posture=rest, **options),
     }
     found: dict[str, Any] = {"duration": duration}

@@ -154,7 +154,7 @@ def sliding(duration: float = 1.0, dt: float = 1e-3, speed: float = 0.1, force: 
     ]
     controllers = {
         "pyramid QP": WholeBodyController(
-            model, tasks, motors, contacts=held, posture=lambda _, state: -10.0 * state.v
+            model, tasks, motors, contacts=held, posture=lambda _, state: -10.0 * state.v, posture_weight=1e3
         ),
         "exact cone QCQP": FrictionConeController(model, tasks, motors, contacts=held),
     }

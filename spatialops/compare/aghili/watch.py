@@ -105,6 +105,7 @@ class Watch:
             "solves that failed": self.failed,
             "least margin of commanded forces to a cone, N": float(table[:, 2].min()),
             "fastest motion at a held contact, m/s": float(table[:, 5].max()),
+            "time with one faster than 1 mm/s, s": float((table[:, 5] > 1e-3).mean() * (table[-1, 0] - table[0, 0])),
             "largest share of the cone used in the simulation": float(table[:, 3].max()),
             "largest error of the base, m or rad": float(table[:, 4].max()),
             "mean power, W": float(table[:, 1].mean()),
