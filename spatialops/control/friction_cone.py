@@ -229,10 +229,9 @@ class FrictionConeController:
         if solution is not None:
             values = np.concatenate([solution.linear, solution.cones[:, 0]])
             weights = dict(zip(assembly.names, values.tolist(), strict=True))
-        conflict, notes = self._conflict(refused), list(at.consistency().reasons)
+        (conflict, why), notes = self._conflict(refused), list(at.consistency().reasons)
         if refused is not None:
             what = "tasks" if status != "solved" else "posture"
-            why = f"not together with {', '.join(conflict)}" if conflict else "the equalities contradict each other"
             notes.append(f"{what} could not be met exactly: {why}")
         wanted = np.linalg.lstsq(at.task.J, at.goal - at.task.drift - at.task.J @ predicted, rcond=_RANK)[0]
         sizes = dict(zip(assembly.names, assembly.scales.tolist(), strict=True))
@@ -260,11 +259,17 @@ class FrictionConeController:
             consistency=at.consistency(),
         )
 
-    def _conflict(self, refused: ForceProgram | None) -> tuple[str, ...]:
+    def _conflict(self, refused: ForceProgram | None) -> tuple[tuple[str, ...], str]:
+        """Inequalities that conflict in a program that was refused, and why it was, in words."""
         if refused is None:
-            return ()
+            return (), ""
         found = Barrier().solve(refused)
-        return smallest_conflict(refused, found.conflict) if found.status == "infeasible" else ()
+        if found.status == "infeasible":
+            conflict = smallest_conflict(refused, found.conflict)
+            return conflict, f"not together with {', '.join(conflict)}"
+        if found.status == "inconsistent":
+            return (), "the equalities contradict each other"
+        return (), "no solution was found for the program that asks for them"
 
 
 _RANK = 1e-8
