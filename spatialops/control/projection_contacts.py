@@ -148,6 +148,11 @@ class HeldContacts:
         self.pressed_rows: IntArray = np.delete(self.first[:-1], grips)
         self.pressed = np.array([contact.pressed for contact in self.sliding])
 
+    @cached_property
+    def cone_names(self) -> tuple[str, ...]:
+        """Names of the friction cones of contacts that grip."""
+        return tuple(f"{contact.name}: cone" for contact in self.gripping)
+
     def __len__(self) -> int:
         return len(self.contacts)
 

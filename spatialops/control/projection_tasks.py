@@ -212,23 +212,27 @@ def vector_rates(x: Array, omega: Array) -> tuple[Array, Array]:
 
     J_l^-1 = I - X / 2 + c X^2, c = (1 - (t / 2) cot(t / 2)) / t^2, t = |x|, X the cross product by x.
     """
-    t = float(np.linalg.norm(x))
-    X = _skew(x)
+    t, X = math.sqrt(float(x @ x)), _skew(x)
+    XX = X @ X
     if t < 1e-2:  # the series: the quotients lose digits
         c, slope = 1.0 / 12.0 + t * t / 720.0 + t**4 / 30240.0, 1.0 / 360.0 + t * t / 7560.0
     else:
         half = 0.5 * t
-        cot, square = 1.0 / np.tan(half), 1.0 / np.sin(half) ** 2
+        cot, square = 1.0 / math.tan(half), 1.0 / math.sin(half) ** 2
         c = (1.0 - half * cot) / (t * t)
         slope = ((-0.5 * cot + 0.5 * half * square) / (t * t) - 2.0 * c / t) / t  # dc/dt / t
-    inverse = np.eye(3) - 0.5 * X + c * X @ X
+    inverse = _WORLD - 0.5 * X + c * XX
     rate = inverse @ omega
     V = _skew(rate)
-    return inverse, -0.5 * V + slope * float(x @ rate) * X @ X + c * (V @ X + X @ V)
+    return inverse, (slope * float(x @ rate)) * XX - 0.5 * V + c * (V @ X + X @ V)
 
 
 def _skew(w: Array) -> Array:
-    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+    x, y, z = w.tolist()
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+_WORLD = np.eye(3)
 
 
 def _fixed(x: Array) -> Path:
