@@ -68,7 +68,7 @@ def _power(series: Series) -> Figure:
         "admissible": "least norm, where it keeps them",
         "broken": "least norm, where it breaks one (no bar)",
     }
-    bins = np.linspace(-20.0, 12.0, 65)  # what lies below counts in the first bin
+    bins = np.linspace(-20.0, 12.0, 65).tolist()  # what lies below counts in the first bin
     for color, (key, title) in zip(COLORS, titles.items(), strict=False):
         axes.hist(np.maximum(-100.0 * series[key], -19.9), bins=bins, histtype="step", color=color, label=title)
     axes.axvline(0.0, color="#5b6b7d", linewidth=0.9)
