@@ -125,6 +125,7 @@ class FrictionConeController:
         self.posture_weight = scalar(posture_weight, "posture_weight", low=0.0)
         self.minimum_norm = minimum_norm
         self._start: Array | None = None
+        self._attempts: list[str] = []
         self._last: tuple[Any, ...] | None = None
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
@@ -164,10 +165,11 @@ class FrictionConeController:
         if assembly.posture is not None:
             programs.append((lambda: assembly.soft_posture(self.posture_weight), "solved"))
         programs.append((lambda: assembly.trade_off(self.trade_off, self.posture_weight), "nearest"))
-        refused = None
+        refused, self._attempts = None, []
         for make, status in programs:
             program = make()
             solution = self._solve(program)
+            self._attempts.append(solution.status)
             if solution.solved:
                 return solution.x, status, program, solution, refused
             refused = refused or program
@@ -189,6 +191,11 @@ class FrictionConeController:
     def status(self) -> str:
         """Status of the last command."""
         return str(self._remembered()[4])
+
+    @property
+    def attempts(self) -> tuple[str, ...]:
+        """Status of each program that was tried for the last command; "failed" where the method gave up."""
+        return tuple(self._attempts)
 
     @property
     def answer(self) -> tuple[ForceProgram, Array]:
@@ -222,10 +229,9 @@ class FrictionConeController:
         if solution is not None:
             values = np.concatenate([solution.linear, solution.cones[:, 0]])
             weights = dict(zip(assembly.names, values.tolist(), strict=True))
-        conflict, notes = self._conflict(refused), list(at.consistency().reasons)
+        (conflict, why), notes = self._conflict(refused), list(at.consistency().reasons)
         if refused is not None:
             what = "tasks" if status != "solved" else "posture"
-            why = f"not together with {', '.join(conflict)}" if conflict else "the equalities contradict each other"
             notes.append(f"{what} could not be met exactly: {why}")
         wanted = np.linalg.lstsq(at.task.J, at.goal - at.task.drift - at.task.J @ predicted, rcond=_RANK)[0]
         sizes = dict(zip(assembly.names, assembly.scales.tolist(), strict=True))
@@ -253,11 +259,17 @@ class FrictionConeController:
             consistency=at.consistency(),
         )
 
-    def _conflict(self, refused: ForceProgram | None) -> tuple[str, ...]:
+    def _conflict(self, refused: ForceProgram | None) -> tuple[tuple[str, ...], str]:
+        """Inequalities that conflict in a program that was refused, and why it was, in words."""
         if refused is None:
-            return ()
+            return (), ""
         found = Barrier().solve(refused)
-        return smallest_conflict(refused, found.conflict) if found.status == "infeasible" else ()
+        if found.status == "infeasible":
+            conflict = smallest_conflict(refused, found.conflict)
+            return conflict, f"not together with {', '.join(conflict)}"
+        if found.status == "inconsistent":
+            return (), "the equalities contradict each other"
+        return (), "no solution was found for the program that asks for them"
 
 
 _RANK = 1e-8

@@ -45,7 +45,7 @@ class Assembly:
 
     def _inequalities(self) -> None:
         held, limits, _p, n = self.at.held, self.at.motors.actuation.limits, self.p, self.n
-        strong, labels = self.at.motors.strong
+        (strong, _), motors = self.at.motors.strong, self.at.motors
         select = np.zeros((len(strong), n))
         select[np.arange(len(strong)), strong] = 1.0
         rows, offsets, names = held.limits
@@ -53,10 +53,9 @@ class Assembly:
         usual = max(weight, float(np.abs(self.force_offsets).max(initial=0.0)), 1e-3) / max(len(held), 1)
         self.D = np.vstack([-select, select, rows @ self.force_rows])
         self.d = np.concatenate([limits[strong], limits[strong], rows @ self.force_offsets + offsets])
-        ends = [f"{label}: {end}" for end in ("upper", "lower") for label in labels]
         at_force = held.force_rows
         self.K, self.k, self.mu = self.force_rows[at_force], self.force_offsets[at_force], held.mu
-        self.names = (*ends, *names, *(f"{contact.name}: cone" for contact in held.gripping))
+        self.names = (*motors.ends, *names, *held.cone_names)
         self.scales = np.concatenate([limits[strong], limits[strong], np.full(len(rows) + len(held.mu), usual)])
 
     def _force_equalities(self, goals: Array | None) -> tuple[Array, Array]:
@@ -121,8 +120,11 @@ class Assembly:
         """No equalities: weight |d|^2 with d = Lambda^+ zeta, what the task misses, as a cost ([A] 31-33)."""
         H, g = self.power()
         T, t = self.at.task_equation
-        Lambda = self.at.task.J @ self.at.dynamics.projection.P
-        pinv = np.linalg.pinv(Lambda, rcond=1e-4)
+        left, values, right, _ = scipy.linalg.lapack.dgesdd(
+            self.at.task.J @ self.at.dynamics.projection.P, full_matrices=0
+        )
+        rank = int((values > 1e-4 * max(values[0], 1e-300)).sum())
+        pinv = (right[:rank].T / values[:rank]) @ left[:, :rank].T
         self._add(H, g, weight, pinv @ T, pinv @ t)
         if self.posture is not None:
             self._add_posture(H, g, posture_weight)

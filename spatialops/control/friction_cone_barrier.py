@@ -27,32 +27,37 @@ class _Reduced:
     """A program without its equalities: inequalities and cost in w."""
 
     def __init__(self, program: ForceProgram) -> None:
-        self.program, n = program, program.size
+        self.program, n, m = program, program.size, len(program.d)
         diagonal = program.H.diagonal()
         scale = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-        E = program.E / scale
-        rank, self.x0 = 0, np.zeros(n)
-        lengths = np.sqrt((E * E).sum(axis=1))
-        weights = np.where(lengths > 0.0, 1.0 / np.where(lengths > 0.0, lengths, 1.0), 0.0)
-        self.Z, self.fits, self.pinv = np.diag(1.0 / scale), True, np.zeros((n, len(E)))
-        if len(E):
-            left, values, right, _ = scipy.linalg.lapack.dgesdd(E * weights[:, None])
-            rank = int((values > 1e-10 * max(values[0], 1e-300)).sum())
-            self.pinv = ((right[:rank].T / values[:rank]) @ left[:, :rank].T * weights) / scale[:, None]
-            self.x0 = self.pinv @ program.e
-            self.Z = right[rank:].T / scale[:, None]
-            rows = (np.abs(E) @ np.abs(self.x0 * scale) + np.abs(program.e)) + 1e-12
-            off = np.abs(program.E @ self.x0 - program.e) / rows
-            self.fits = bool(off.max(initial=0.0) <= _EQUAL)
+        rank, self.x0, self.fits = 0, np.zeros(n), True
+        if len(program.e):
+            rank = self._eliminate(scale)
+        else:
+            self.Z, self.pinv = np.diag(1.0 / scale), np.zeros((n, 0))
         self.size = n - rank
-        HZ = program.H @ self.Z
-        self.H, self.g = self.Z.T @ HZ, self.Z.T @ (program.g + program.H @ self.x0)
-        m = len(program.d)
-        by_row, by_cone = 1.0 / program.scales[:m], np.repeat(1.0 / program.scales[m:], 3)
-        self.D, self.d = (program.D @ self.Z) * by_row[:, None], (program.D @ self.x0 + program.d) * by_row
-        self.K, self.k = (program.K @ self.Z) * by_cone[:, None], (program.K @ self.x0 + program.k) * by_cone
-        self.by_row, self.by_cone, self.mu = by_row, by_cone, program.mu
+        Hx = program.H @ self.x0
+        self.H, self.g = self.Z.T @ (program.H @ self.Z), self.Z.T @ (program.g + Hx)
+        self.fixed, self.pull = 0.5 * float(self.x0 @ Hx), scale * scale
+        by = 1.0 / program.scales
+        self.by_row, self.by_cone, self.mu = by[:m], by[m:].repeat(3), program.mu
+        self.D, self.d = (program.D @ self.Z) * self.by_row[:, None], (program.D @ self.x0 + program.d) * self.by_row
+        self.K, self.k = (program.K @ self.Z) * self.by_cone[:, None], (program.K @ self.x0 + program.k) * self.by_cone
         self.theta = m + 2 * len(self.mu)
+
+    def _eliminate(self, scale: Array) -> int:
+        """The rank of the equalities; x0, Z and their pseudo-inverse."""
+        program, E = self.program, self.program.E / scale
+        lengths = np.sqrt((E * E).sum(axis=1))
+        weights = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+        left, values, right, _ = scipy.linalg.lapack.dgesdd(E * weights[:, None])
+        rank = int((values > 1e-10 * max(values[0], 1e-300)).sum())
+        self.pinv = ((right[:rank].T / values[:rank]) @ left[:, :rank].T * weights) / scale[:, None]
+        self.x0 = self.pinv @ program.e
+        self.Z = right[rank:].T / scale[:, None]
+        rows = lengths * np.linalg.norm(self.x0 * scale) + np.abs(program.e) + 1e-12
+        self.fits = bool((np.abs(program.E @ self.x0 - program.e) <= _EQUAL * rows).all())
+        return rank
 
     def lift(self, w: Array) -> Array:
         """The unknowns of the program."""
@@ -60,15 +65,14 @@ class _Reduced:
 
     def drop(self, x: Array) -> Array:
         """The nearest w, in the metric of the cost."""
-        scale = np.where(self.program.H.diagonal() > 0.0, self.program.H.diagonal(), 1.0)
-        result: Array = self.Z.T @ (scale * (x - self.x0))
+        result: Array = self.Z.T @ (self.pull * (x - self.x0))
         return result
 
     def slack(self, w: Array) -> float:
         """The smallest scaled margin."""
         f = (self.K @ w + self.k).reshape(-1, 3)
         cones = self.mu * f[:, 0] - np.hypot(f[:, 1], f[:, 2])
-        return float(min((self.D @ w + self.d).min(initial=np.inf), cones.min(initial=np.inf)))
+        return min([np.inf, *(self.D @ w + self.d).tolist(), *cones.tolist()])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,9 +157,8 @@ class Barrier:
     def _start(self, reduced: _Reduced) -> tuple[int, Array, int, tuple[Array, Array]]:
         """Least s with every inequality given s: the kernel's status, (w, s), Newton steps, and the multipliers."""
         n, m, c = reduced.size, len(reduced.d), len(reduced.mu)
-        lift = np.zeros((3 * c, 1))
-        lift[::3, 0] = 1.0 / reduced.mu
-        D, K = np.hstack([reduced.D, np.ones((m, 1))]), np.hstack([reduced.K, lift])
+        D, K = np.ones((m, n + 1)), np.zeros((3 * c, n + 1))
+        D[:, :n], K[:, :n], K[::3, n] = reduced.D, reduced.K, 1.0 / reduced.mu
         size = max(np.abs(reduced.D).max(initial=0.0), np.abs(reduced.K).max(initial=0.0))
         H, g = np.zeros((n + 1, n + 1)), np.zeros(n + 1)
         # A cost that bounds what the inequalities leave free, too small to decide anything.
@@ -184,9 +187,8 @@ class Barrier:
     def _optimise(self, reduced: _Reduced, w: Array, steps: int, tolerance: float) -> tuple[ForceSolution, Array]:
         diagonal = reduced.H.diagonal()
         pull = (reduced.g**2 / np.where(diagonal > 0.0, diagonal, np.inf)).sum()
-        size = 0.5 * float(reduced.x0 @ reduced.program.H @ reduced.x0 + pull) + self.least_cost
+        size = reduced.fixed + 0.5 * float(pull) + self.least_cost
         begin = (size + 0.5 * float(w @ reduced.H @ w)) / reduced.theta
-        constant = 0.5 * float(reduced.x0 @ reduced.program.H @ reduced.x0) + self.least_cost
         status, options, center, (linear, cones) = _follow(
             reduced.H,
             reduced.g,
@@ -200,7 +202,7 @@ class Barrier:
             tolerance / reduced.theta,
             -np.inf,
             self.max_steps,
-            constant,
+            reduced.fixed + self.least_cost,
         )
         total = steps + int(options[3])
         linear, cones = linear * reduced.by_row, cones * reduced.by_cone.reshape(-1, 3)
@@ -218,13 +220,13 @@ def _follow(H: Array, g: Array, D: Array, d: Array, K: Array, k: Array, mu: Arra
     B, rows, center = np.empty((n, n)), np.empty((compiled.VECTORS, n)), w.copy()
     l, f, values, dl, df = np.empty(m), np.empty(3 * c), np.empty(c), np.empty(m), np.empty(3 * c)
     bends, errors = np.empty((c, 2)), np.empty((c, 3))
-    D, K = np.ascontiguousarray(D), np.ascontiguousarray(K)
     status = compiled.barrier(
         np.ascontiguousarray(H), g, D, d, K, k, mu, w, options, B, rows, l, f, values, dl, df, bends, errors, center
     )
     eta = options[0]
-    gradients = 2.0 * f.reshape(-1, 3) * np.column_stack([mu * mu, -np.ones(c), -np.ones(c)])
-    return status, options, center, (eta / l, eta * gradients / values[:, None])
+    gradients = f.reshape(-1, 3) * (-2.0 * eta / values)[:, None]
+    gradients[:, 0] *= -mu * mu
+    return status, options, center, (eta / l, gradients)
 
 
 def _judged(reduced: _Reduced, w: Array, linear: Array, cones: Array, steps: int, start: int) -> ForceSolution:

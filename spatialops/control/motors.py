@@ -67,6 +67,11 @@ class Motors:
         return at, tuple(f"motor {i} of {own.model.joint_of_link(int(own.rows[i]))}" for i in at)
 
     @cached_property
+    def ends(self) -> tuple[str, ...]:
+        """Names of the finite limits: upper ones, then lower ones."""
+        return tuple(f"{label}: {end}" for end in ("upper", "lower") for label in self.strong[1])
+
+    @cached_property
     def weights(self) -> Array:
         """Diagonal of W, (n,), W per N^2 m^2."""
         result: Array = self.resistance / (self.gear * self.torque_constant) ** 2

@@ -11,7 +11,8 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray, array, scalar
 from spatialops.collision.contact_set import ContactSet
-from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift
+from spatialops.control.projection_nodes import Points
+from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model, Node
 
@@ -36,7 +37,8 @@ class HeldContact:
         Of a flat foot's rectangle along the first and second tangent, m: the foot is also held against turning, the
         centre of pressure stays in the rectangle ([A] 34), and the moment about the normal below `torsion` N_n.
     torsion : float
-        m; for a foot, positive.
+        m; of a flat foot, positive. Of a point: it is soft, held against spinning about the normal too, by a moment
+        below `torsion` N_n.
     radius : float
         Of a round foot about the node, m: the point of contact is that far along -normal, and the foot rolls on it.
     slide : (3,) array_like, optional
@@ -69,6 +71,7 @@ class HeldContact:
         scalar(self.friction, "friction", low=0.0, strict=True)
         scalar(self.least, "least", low=0.0)
         scalar(self.radius, "radius", low=0.0)
+        scalar(self.torsion, "torsion", low=0.0)
         if not self.most > self.least:
             raise ArgumentError(f"most: expected more than least = {self.least:g} N, got {self.most:g}")
         if self.half_lengths is not None:
@@ -85,10 +88,12 @@ class HeldContact:
 
     @property
     def rows(self) -> int:
-        """Number of its rows: 3, 6 of a flat foot, 1 while it slides."""
+        """Number of its rows: 3 of a point, 4 if it is soft, 6 of a flat foot, 1 while it slides."""
         if self.slide is not None:
             return 1
-        return 3 if self.half_lengths is None else 6
+        if self.half_lengths is not None:
+            return 6
+        return 4 if self.torsion > 0.0 else 3
 
     def frame(self) -> Array:
         """Rows normal, tangent, tangent (3, 3)."""
@@ -117,7 +122,7 @@ def frame_of(normal: Any, tangent: Any = None) -> Array:
 
 
 class HeldContacts:
-    """Several contacts of one model and their rows A, A v = 0: [normal, tangent, tangent], then a foot's angular ones.
+    """Several contacts of one model and their rows A, A v = 0: [normal, tangent, tangent], then angular ones.
 
     Multipliers are forces on the first body along the contact's frame, N, and moments, N m.
     """
@@ -131,15 +136,22 @@ class HeldContacts:
         self._nodes = [contact.node for contact in self.contacts]
         self._others = [i for i, contact in enumerate(self.contacts) if contact.other is not None]
         self._nodes += [contact.other for contact in self.contacts if contact.other is not None]
-        radii = np.array([contact.radius for contact in self.contacts])
-        self._round, self._levers = bool(radii.any()), -radii[:, None] * self.frames[:, 0]
+        self._rolls = [
+            i for i in self._others if self.contacts[i].radius > 0.0 or self.contacts[i].rows == 4
+        ]  # fmt: skip
         counts = np.array([contact.rows for contact in self.contacts], dtype=np.int64)
         self.first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self._plain = bool((counts == 3).all())
+        self._maps = [self._map(i, contact.radius) for i, contact in enumerate(self.contacts)]
+        self._plain = np.array(self._maps) if (counts == 3).all() and not self._others and len(counts) else None
         grips = np.array([i for i, contact in enumerate(self.contacts) if contact.slide is None], dtype=np.int64)
         self.force_rows: IntArray = (self.first[grips, None] + np.arange(3)).ravel()
         self.pressed_rows: IntArray = np.delete(self.first[:-1], grips)
         self.pressed = np.array([contact.pressed for contact in self.sliding])
+
+    @cached_property
+    def cone_names(self) -> tuple[str, ...]:
+        """Names of the friction cones of contacts that grip."""
+        return tuple(f"{contact.name}: cone" for contact in self.gripping)
 
     def __len__(self) -> int:
         return len(self.contacts)
@@ -149,36 +161,62 @@ class HeldContacts:
         """Number of rows."""
         return int(self.first[-1])
 
+    def _map(self, i: int, radius: float) -> Array:
+        """Rows (rows, 6) of a contact from a point's [angular; linear] motion; it is touched -radius n off."""
+        frame, count = self.frames[i], self.contacts[i].rows
+        lever = -radius * frame[0]
+        result = np.zeros((count, 6))
+        result[:3, 3:] = frame[: min(count, 3)]
+        result[:3, :3] = np.cross(lever, frame[: min(count, 3)])
+        if count > 3:
+            result[3:, :3] = frame[: count - 3]
+        return result
+
+    @cached_property
+    def _points(self) -> Points:
+        return Points(self.model, self._nodes)
+
+    def rows(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """A (n_rows, nv), and Adot v (n_rows,) where A v = 0."""
+        if not self.contacts:
+            return np.zeros((0, self.model.nv)), np.zeros(0)
+        found = self._points.rows(q, v)
+        drift = self._of(found.drift[:, :, None])[:, 0]
+        return self._of(found.J), drift + self._rolling(found.velocities[:, :3]) if self._rolls else drift
+
     def jacobian(self, q: Array) -> Array:
         """Rows A (n_rows, nv)."""
-        if not self.contacts:
-            return np.zeros((0, self.model.nv))
-        return self._rows(jacobian(self.model, q, self._nodes).reshape(-1, 6, self.model.nv))
+        return self.rows(q, np.zeros(self.model.nv))[0]
 
     def drift(self, q: Array, v: Array) -> Array:
         """Adot v (n_rows,), where A v = 0."""
-        if not self.contacts:
-            return np.zeros(0)
-        return self._rows(jacobian_drift(self.model, q, v, self._nodes).reshape(-1, 6, 1))[:, 0]
+        return self.rows(q, v)[1]
 
-    def _rows(self, blocks: Array) -> Array:
+    def _of(self, blocks: Array) -> Array:
+        """Rows from blocks (nodes, 6, columns): those of the contacts' own nodes less those of the other bodies."""
         k = len(self.contacts)
-        own = blocks[:k].copy() if self._others else blocks
-        if self._others:
-            own[self._others] -= blocks[k:]
-        linear = own[:, 3:]
-        if self._round:  # omega x (-radius normal); the point of contact stays below the centre, so no omega x omega x
-            linear = linear + np.cross(own[:, :3], self._levers[:, :, None], axis=1)
-        linear = self.frames @ linear
-        if self._plain:
-            return linear.reshape(3 * k, -1)
-        result = np.empty((self.n_rows, blocks.shape[2]))
-        for i, contact in enumerate(self.contacts):
-            first, last = self.first[i], self.first[i + 1]
-            result[first : min(first + 3, last)] = linear[i, : contact.rows]
-            if contact.rows == 6:
-                result[first + 3 : last] = self.frames[i] @ own[i, :3]
+        if self._plain is not None:
+            return (self._plain @ blocks).reshape(3 * k, -1)
+        result = np.concatenate([mapped @ block for mapped, block in zip(self._maps, blocks[:k], strict=True)])
+        for place, i in enumerate(self._others):
+            result[self.first[i] : self.first[i + 1]] -= self._map(i, 0.0) @ blocks[k + place]
         return result
+
+    def _rolling(self, spins: Array) -> Array:
+        """What rolling on a body that turns adds to the drift, where A v = 0.
+
+        The normal turns with that body, ndot = W x n, and the point of contact travels by r (w - W) x n over it.
+        """
+        extra = np.zeros(self.n_rows)
+        for i in self._rolls:
+            contact, n, first = self.contacts[i], self.frames[i, 0], self.first[i]
+            w, W = spins[i], spins[len(self.contacts) + self._others.index(i)]
+            turn = np.cross(W, n)
+            bend = -contact.radius * (np.cross(w, turn) + np.cross(W, np.cross(w - W, n)))
+            extra[first : first + min(3, contact.rows)] = (self.frames[i] @ bend)[: contact.rows]
+            if contact.rows == 4:
+                extra[first + 3] = turn @ (w - W)
+        return extra
 
     def sliding_friction(self, q: Array) -> Array:
         """Generalised force (nv,) of the sliding contacts' friction."""
@@ -211,13 +249,14 @@ class HeldContacts:
             add(f"{contact.name}: normal force", -contact.least, (first, 1.0))
             if np.isfinite(contact.most):
                 add(f"{contact.name}: largest force", contact.most, (first, -1.0))
+            for sign, word in ((1.0, "+"), (-1.0, "-")) if contact.rows > 3 else ():
+                add(f"{contact.name}: torsion {word}", 0.0, (first, contact.torsion), (first + 3, sign))
             if contact.rows == 6:
                 a, b = contact.half_lengths
                 for sign, word in ((1.0, "+"), (-1.0, "-")):
                     # r x f with r = a t1 + b t2 in the plane: its moments are b f_n about t1, -a f_n about t2.
                     add(f"{contact.name}: edge {word}t2", 0.0, (first, b), (first + 4, -sign))
                     add(f"{contact.name}: edge {word}t1", 0.0, (first, a), (first + 5, sign))
-                    add(f"{contact.name}: torsion {word}", 0.0, (first, contact.torsion), (first + 3, sign))
         return np.array(rows).reshape(len(rows), self.n_rows), np.array(offsets), tuple(names)
 
 

@@ -159,8 +159,8 @@ def control_state(
     load = bias(model, q, v) + model.damping * v
     if held.sliding:
         load = load - held.sliding_friction(q)
-    projection = Projection(held.jacobian(q))
-    dynamics = ProjectedDynamics(mass_matrix(model, q), load, projection, held.drift(q, v))
+    A, drift = held.rows(q, v)
+    dynamics = ProjectedDynamics(mass_matrix(model, q), load, Projection(A), drift)
     motions = [tracking.task.motion(model, state) for tracking in tasks]
     goals = [tracking.goal(time, motion, v) for tracking, motion in zip(tasks, motions, strict=True)]
     wanted: Array = np.concatenate([goal[0] for goal in goals]) if goals else np.zeros(0)

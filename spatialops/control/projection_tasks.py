@@ -11,9 +11,10 @@ import numpy as np
 
 from spatialops._arrays import Array, array
 from spatialops.algebra.rotation import from_quaternion, rotation_matrix, to_quaternion
+from spatialops.control.projection_nodes import Points
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.energy import center_of_mass
-from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift, node_positions
+from spatialops.dynamics.jacobian import body_poses
 from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model, Node
@@ -53,10 +54,9 @@ class PointTask:
 
     def motion(self, model: Model, state: State) -> Motion:
         """Position, Jacobian and drift."""
-        rows = np.array(self.axes, dtype=np.int64)
-        nodes = [self.node]
-        drift = jacobian_drift(model, state.q, state.v, nodes)[3 + rows]
-        return Motion(node_positions(model, state.q, nodes)[0, rows], jacobian(model, state.q, nodes)[3 + rows], drift)
+        rows = 3 + np.array(self.axes, dtype=np.int64)
+        found = points_of(self, model, self.node).rows(state.q, state.v)
+        return Motion(found.points[0, rows - 3], found.J[0, rows], found.drift[0, rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,21 +83,18 @@ class PoseTask:
 
     def motion(self, model: Model, state: State) -> Motion:
         """Pose, Jacobian and drift."""
-        nodes = [self.node]
+        found = points_of(self, model, self.node).rows(state.q, state.v)
         frame = model.frame(self.node[0]) if isinstance(self.node[0], str) else None
-        poses = body_poses(model, state.q)
         body = model.body_index(self.node[0]) if frame is None else frame.body
-        turn = poses.rotations[body] if frame is None else poses.rotations[body] @ frame.rotation
+        turn = body_poses(model, state.q).rotations[body]
+        if frame is not None:
+            turn = turn @ frame.rotation
         x = rotation_vector(turn @ self._zero.T)  # type: ignore[attr-defined]
-        J, drift = jacobian(model, state.q, nodes), jacobian_drift(model, state.q, state.v, nodes)
-        omega = J[:3] @ state.v
+        J, drift, omega = found.J[0], found.drift[0], found.velocities[0, :3]
         inverse, rate = vector_rates(x, omega)
         drift[:3] = inverse @ drift[:3] + rate @ omega
         J[:3] = inverse @ J[:3]
-        place = (
-            poses.positions[body] if frame is None else poses.positions[body] + poses.rotations[body] @ frame.position
-        )
-        return Motion(np.concatenate([x, place + turn @ np.asarray(self.node[1], dtype=np.float64)]), J, drift)
+        return Motion(np.concatenate([x, found.points[0]]), J, drift)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,6 +178,15 @@ class Tracking:
         return acceleration + self.damping @ de + self.stiffness @ e, e, de
 
 
+def points_of(task: Any, model: Model, node: Node) -> Points:
+    """The node of a task, looked up once and kept with the task."""
+    kept: Points | None = getattr(task, "_points", None)
+    if kept is None or kept.model is not model:
+        kept = Points(model, [node])
+        object.__setattr__(task, "_points", kept)
+    return kept
+
+
 def stack(motions: Sequence[Motion], nv: int) -> Motion:
     """Several motions as one."""
     if not motions:
@@ -206,23 +212,27 @@ def vector_rates(x: Array, omega: Array) -> tuple[Array, Array]:
 
     J_l^-1 = I - X / 2 + c X^2, c = (1 - (t / 2) cot(t / 2)) / t^2, t = |x|, X the cross product by x.
     """
-    t = float(np.linalg.norm(x))
-    X = _skew(x)
+    t, X = math.sqrt(float(x @ x)), _skew(x)
+    XX = X @ X
     if t < 1e-2:  # the series: the quotients lose digits
         c, slope = 1.0 / 12.0 + t * t / 720.0 + t**4 / 30240.0, 1.0 / 360.0 + t * t / 7560.0
     else:
         half = 0.5 * t
-        cot, square = 1.0 / np.tan(half), 1.0 / np.sin(half) ** 2
+        cot, square = 1.0 / math.tan(half), 1.0 / math.sin(half) ** 2
         c = (1.0 - half * cot) / (t * t)
         slope = ((-0.5 * cot + 0.5 * half * square) / (t * t) - 2.0 * c / t) / t  # dc/dt / t
-    inverse = np.eye(3) - 0.5 * X + c * X @ X
+    inverse = _WORLD - 0.5 * X + c * XX
     rate = inverse @ omega
     V = _skew(rate)
-    return inverse, -0.5 * V + slope * float(x @ rate) * X @ X + c * (V @ X + X @ V)
+    return inverse, (slope * float(x @ rate)) * XX - 0.5 * V + c * (V @ X + X @ V)
 
 
 def _skew(w: Array) -> Array:
-    return np.array([[0.0, -w[2], w[1]], [w[2], 0.0, -w[0]], [-w[1], w[0], 0.0]])
+    x, y, z = w.tolist()
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+
+
+_WORLD = np.eye(3)
 
 
 def _fixed(x: Array) -> Path:

@@ -13,7 +13,7 @@ import numpy as np
 from spatialops._arrays import Array, scalar, whole
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.controller import Explanation
-from spatialops.control.friction_cone import ConeExplanation, Schedule
+from spatialops.control.friction_cone import ConeExplanation, Posture, Schedule
 from spatialops.control.motors import Motors
 from spatialops.control.projection_contacts import HeldContacts, held
 from spatialops.control.projection_tasks import Tracking, stack
@@ -44,6 +44,10 @@ class WholeBodyController:
         1/s; accelerations that tasks leave free are drawn to -damping v.
     task_weight : float
         W s^4 per squared missing acceleration, where tasks are costs.
+    posture : callable, optional
+        (model, state) -> accelerations (nv,) wanted where tasks leave freedom, instead of damping.
+    posture_weight : float
+        W s^3 per J: cost of missing them, in the metric of the mass matrix.
 
     Raises
     ------
@@ -63,6 +67,8 @@ class WholeBodyController:
         sides: int = 4,
         damping: float = 10.0,
         task_weight: float = 1e3,
+        posture: Posture | None = None,
+        posture_weight: float = 10.0,
     ) -> None:
         try:
             import daqp  # noqa: F401
@@ -74,6 +80,7 @@ class WholeBodyController:
         self.sides = whole(sides, "sides", low=3)
         self.damping = scalar(damping, "damping", low=0.0)
         self.task_weight = scalar(task_weight, "task_weight", low=0.0, strict=True)
+        self.posture, self.posture_weight = posture, scalar(posture_weight, "posture_weight", low=0.0)
         self._last: ConeExplanation | None = None
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
@@ -90,6 +97,10 @@ class WholeBodyController:
         H, f = np.zeros((n + p + m, n + p + m)), np.zeros(n + p + m)
         H[np.arange(n), np.arange(n)] = 1e-6
         f[:n] = 1e-6 * self.damping * state.v
+        if self.posture is not None:
+            M = 2.0 * self.posture_weight * mass_matrix(self.model, state.q)
+            H[:n, :n] += M
+            f[:n] = -M @ self.posture(self.model, state)
         H[np.arange(n, n + p), np.arange(n, n + p)] = 2.0 * self.motors.weights
         H[np.arange(n + p, n + p + m), np.arange(n + p, n + p + m)] = 1e-9
         status = "solved"
@@ -136,7 +147,7 @@ class WholeBodyController:
     def _physics(self, state: State, grip: HeldContacts) -> tuple[Array, Array]:
         """Rows of M a - B u - A^T lambda = -h and of A a = -Adot v."""
         q, v, n, m = state.q, state.v, self.model.nv, grip.n_rows
-        A, rows = grip.jacobian(q), self.motors.actuation.rows
+        (A, drift), rows = grip.rows(q, v), self.motors.actuation.rows
         B = np.zeros((n, len(rows)))
         B[rows, np.arange(len(rows))] = 1.0
         load = bias(self.model, q, v) + self.model.damping * v
@@ -146,7 +157,7 @@ class WholeBodyController:
         pressed = np.zeros((len(grip.pressed), n + len(rows) + m))
         pressed[np.arange(len(grip.pressed)), n + len(rows) + grip.pressed_rows] = 1.0
         left = np.vstack([top, np.hstack([A, np.zeros((m, len(rows) + m))]), pressed])
-        return left, np.concatenate([-load, -grip.drift(q, v), grip.pressed])
+        return left, np.concatenate([-load, -drift, grip.pressed])
 
     def _inequalities(self, grip: HeldContacts, n: int, p: int) -> tuple[Array, Array, Array]:
         """Rows with lower and upper bounds: motors' limits, sides of the pyramids, bounds of contact forces."""

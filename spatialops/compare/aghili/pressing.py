@@ -9,6 +9,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.algebra.inertia import Inertia
 from spatialops.collision.shapes import Geom, HalfSpace, Sphere
+from spatialops.compare.aghili.watch import CAUTION
 from spatialops.control.actuation import Actuation
 from spatialops.control.friction_cone import FrictionConeController
 from spatialops.control.motors import Motors
@@ -16,6 +17,7 @@ from spatialops.control.projection_contacts import HeldContact, HeldContacts
 from spatialops.control.projection_tasks import JointTask, PointTask, Tracking
 from spatialops.control.whole_body import WholeBodyController
 from spatialops.dynamics.jacobian import node_positions
+from spatialops.simulation.record import Record
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.builder import TreeBuilder
@@ -81,7 +83,8 @@ class _Meter:
 def pressing(duration: float = 1.0, dt: float = 1e-3, law: str = "cone") -> dict[str, Any]:
     """The tip stays where it presses, by 10 N at least, while three joints move the arm about it."""
     model, motors, start = arm()
-    held = HeldContacts(model, [HeldContact(node=TIP, radius=RADIUS, friction=FRICTION, least=LEAST, name="tip")])
+    grip = HeldContact(node=TIP, radius=RADIUS, friction=CAUTION * FRICTION, least=LEAST, name="tip")
+    held = HeldContacts(model, [grip])
     task = JointTask(("joint1", "joint3", "joint5"))
     x0, swing, rate = np.array(_START)[[0, 2, 4]], np.array([0.06, 0.08, -0.1]), 2.0 * np.pi
 
@@ -98,21 +101,27 @@ def pressing(duration: float = 1.0, dt: float = 1e-3, law: str = "cone") -> dict
         "pyramid QP": WholeBodyController(model, tasks, motors, contacts=held),
         "exact cone QCQP": FrictionConeController(model, tasks, motors, contacts=held),
     }
-    result = {}
+    result: dict[str, Any] = {"duration": duration, "series": {}}
     for name, controller in controllers.items():
         meter = _Meter(controller, motors, dt)
         record = Simulator(_table(model, start, FRICTION), law=law, dt=dt).run(start, duration, controller=meter)
         forces = np.array(meter.forces[2:])
-        tips = np.array([node_positions(model, q, [TIP])[0] for q in (record.q[0], record.q[-1])])
+        result["series"][name] = np.column_stack([meter.power, meter.forces])
         final = State(record.q[-1], record.v[-1])
         result[name] = {
             "mean power, W": float(np.mean(meter.power)),
             "normal force, N": [float(forces[:, 0].min()), float(forces[:, 0].max())],
             "largest |t| / (mu n)": float(_share(forces)),
-            "tip moved, mm": float(1e3 * np.linalg.norm(tips[1] - tips[0])),
+            "fastest motion of the tip, m/s": float(_speed(held, record)),
             "final error, rad": float(np.abs(task.motion(model, final).x - path(duration)[0]).max()),
         }
     return result
+
+
+def _speed(held: HeldContacts, record: Record) -> float:
+    """The fastest that the point of contact moves, m/s."""
+    motions = [held.jacobian(q) @ v for q, v in zip(record.q, record.v, strict=True)]
+    return float(np.linalg.norm(motions, axis=1).max())
 
 
 def _share(forces: Array) -> float:
@@ -144,15 +153,18 @@ def sliding(duration: float = 1.0, dt: float = 1e-3, speed: float = 0.1, force: 
         Tracking(joints, np.array(_START)[[2, 4]], stiffness=100.0),
     ]
     controllers = {
-        "pyramid QP": WholeBodyController(model, tasks, motors, contacts=held),
+        "pyramid QP": WholeBodyController(
+            model, tasks, motors, contacts=held, posture=lambda _, state: -10.0 * state.v, posture_weight=1e3
+        ),
         "exact cone QCQP": FrictionConeController(model, tasks, motors, contacts=held),
     }
-    result = {}
+    result: dict[str, Any] = {"duration": duration, "series": {}}
     for name, controller in controllers.items():
         meter = _Meter(controller, motors, dt)
         record = Simulator(_table(model, start, FRICTION), law="cone", dt=dt).run(start, duration, controller=meter)
         final, forces = State(record.q[-1], record.v[-1]), np.array(meter.forces)[len(meter.forces) // 2 :]
         error = np.abs(task.motion(model, final).x - path(duration)[0])
+        result["series"][name] = np.column_stack([meter.power, meter.forces])
         result[name] = {
             "mean power, W": float(np.mean(meter.power)),
             "normal force once steady, N": [float(forces[:, 0].min()), float(forces[:, 0].max())],
