@@ -7,12 +7,13 @@ those that do the same; take the motors' forces from the actuated rows. Subclass
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, vector
+from spatialops._arrays import Array, IntArray, scalar, vector
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.laws.solution import Law, LawSolution
 from spatialops.control.actuation import Actuation
@@ -64,6 +65,10 @@ class Predictive:
         by the least with which these neither slip nor part ([Z] 4.5), so that feet do not pull against each other.
     within_limits : bool
         Clip commands to the motors' limits (and say so).
+    horizon : float, optional
+        s over which the demand is met and contacts are brought to rest; default: one step of the simulator, with which
+        a prediction is exact. On ground that is not as rigid as a law says, a foot that is stopped within one step
+        counts on forces that do not come, and shakes: there some tens of steps are better.
 
     Attributes
     ----------
@@ -86,13 +91,15 @@ class Predictive:
         choice: str = "solver",
         standing: Callable[[float], Any] | None = None,
         within_limits: bool = True,
+        horizon: float | None = None,
     ) -> None:
         if choice not in CHOICES:
             raise ArgumentError(f"choice: expected one of {', '.join(CHOICES)}, got {choice!r}")
         if not callable(demand):
             raise ArgumentError(f"demand: expected a function (time, state) -> accelerations, got {demand!r}")
         self.foresight = Foresight(simulator)
-        self.model, self.dt = self.foresight.model, simulator.dt
+        self.model, self._memory = self.foresight.model, 1.0 - min(simulator.dt / _FORGET, 1.0)
+        self.dt = simulator.dt if horizon is None else scalar(horizon, "horizon", low=simulator.dt)
         self.actuation = Actuation(self.model) if actuation is None else actuation
         self.demand, self.choice, self.within_limits, self.standing = demand, choice, within_limits, standing
         self.forces: dict[tuple[int, ...], Array] = {}
@@ -129,7 +136,7 @@ class Predictive:
 
     def _command(self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]) -> Explanation:
         rows = self.actuation.rows
-        ahead = self.foresight.look(state)
+        ahead = stretched(self.foresight.look(state), self.dt / self.foresight.dt)
         wanted = ahead.before[rows] + self.dt * accelerations
         kept = self._kept(state.time, ahead, wanted)
         found = self._predict(state, ahead, kept)
@@ -221,9 +228,9 @@ class Predictive:
         if self.choice == "solver" or not len(p):
             return p
         room = allowed(problem, p, law=self.cone, n_f=self.n_f)
-        also = problem.velocities if self.cone == "dissipation" and problem.closing.any() else None
+        also = problem.velocities if self.cone in ("dissipation", "released") and problem.closing.any() else None
         if self.choice == "nearest":
-            other = nearest(problem, p, (1.0 - min(self.dt / _FORGET, 1.0)) * last, room, also=also)
+            other = nearest(problem, p, self._memory * last, room, also=also)
         else:
             torques = problem.forces(ahead, p.ravel(), self.dt)[problem.given]
             other = least_torque(problem, p, torques, self.dt, room, also=also)
@@ -233,6 +240,15 @@ class Predictive:
             -1e-9 * np.abs(other).max(initial=0.0)
         )
         return other if kept else p
+
+
+def stretched(ahead: Ahead, times: float) -> Ahead:
+    """The same with a step so many times as long: what drifts does so for as long, and gaps have as long to close."""
+    if times == 1.0:
+        return ahead
+    free, seen = ahead.before + times * (ahead.free - ahead.before), ahead.problem
+    problem = None if seen is None else replace(seen, velocity=free, closing=seen.closing / times)
+    return replace(ahead, free=free, problem=problem)
 
 
 def damped(nv: int, actuation: Actuation, state: Any, notes: tuple[str, ...]) -> Explanation:

@@ -10,6 +10,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.collision.shapes import Geom, HeightField
 from spatialops.contact.laws.compliant import Compliant
+from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.control.coulomb import ConeControl, CoulombControl
 from spatialops.control.dissipation import DissipationControl, NoSlipDissipationControl
 from spatialops.control.legs import Legs
@@ -23,8 +24,9 @@ from spatialops.models.quadruped import Quadruped, quadruped
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.simulator import Simulator
 
-LOW, HIGH = 0.1, 1.0  # friction; "infinite" friction is the law without slip
+LOW, HIGH = 0.1, 10.0  # friction
 SINK = 1e-3  # m, of the compliant ground at rest
+SOFT = 0.02  # s, horizon of controllers on compliant ground
 FALLEN = 0.6  # of the height at rest
 LAWS = ("own", "coulomb", "cone", "no-slip", "max-dissipation")
 _OWN = {"qp": "max-dissipation", "qp-no-slip": "no-slip", "lcp-no-slip": "no-slip", "cone": "cone"}
@@ -164,6 +166,10 @@ def controller(name: str, sim: Simulator, trot: Trot, *, limits: bool = False) -
         raise ArgumentError(f"controller: expected one of {', '.join(kinds)}, pid, sensed-k; got {name!r}")
     if name == "lcp-nearest":
         options["choice"] = "nearest"
+    if name == "qp":
+        options["parting"] = "pressed" if isinstance(sim.law, MaxDissipation) else "released"
+    if isinstance(sim.law, Compliant):
+        options["horizon"] = SOFT
     return kinds[name](sim, track, **options), track
 
 
