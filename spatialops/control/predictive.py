@@ -21,6 +21,7 @@ from spatialops.control.consistency import nearest_consistent
 from spatialops.control.controller import Explanation
 from spatialops.control.distribution import allowed, least_torque, nearest
 from spatialops.control.inverse_problem import InverseProblem, inverse_problem
+from spatialops.control.landing import Mask, landing, part, stretched
 from spatialops.errors import ArgumentError, SpatialOpsError
 from spatialops.simulation.foresight import Ahead, Foresight
 from spatialops.simulation.simulator import Simulator
@@ -137,9 +138,11 @@ class Predictive:
     def _command(self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]) -> Explanation:
         rows = self.actuation.rows
         ahead = stretched(self.foresight.look(state), self.dt / self.foresight.dt)
+        lands = landing(ahead)
+        ahead = part(ahead, ~lands) if lands.any() else ahead
         wanted = ahead.before[rows] + self.dt * accelerations
         kept = self._kept(state.time, ahead, wanted)
-        found = self._predict(state, ahead, kept)
+        found = self._predict(state, ahead, kept, ~lands)
         if found.status == "solved" and np.abs(kept - wanted).max(initial=0.0) > _CHANGED * self.dt:
             found = found._replace(status="nearest")
         p = found.impulses
@@ -154,7 +157,7 @@ class Predictive:
         self.forces = {tuple(key): f for key, f in zip(ahead.keys.tolist(), world, strict=True)}
         demanded, predicted = np.zeros(self.model.nv), (found.problem.after(p.ravel()) - ahead.before) / self.dt
         demanded[rows] = accelerations
-        return Explanation(
+        said = Explanation(
             tau=tau,
             demanded=demanded,
             predicted=predicted,
@@ -164,6 +167,25 @@ class Predictive:
             slack=float(np.abs(predicted[rows] - accelerations).max(initial=0.0)),
             iterations=found.iterations,
             notes=notes,
+        )
+        return self._landed(state, said) if lands.any() else said
+
+    def _landed(self, state: State, said: Explanation) -> Explanation:
+        """The same command, and what comes of it where contacts land: the ground stops them, motors do as before."""
+        seen = self.foresight.look(state, said.tau)
+        if seen.problem is None:
+            return said
+        answer = self.law.solve(seen.problem)
+        predicted = (seen.problem.after(answer.impulses.ravel()) - seen.before) / self.foresight.dt
+        rows = self.actuation.rows
+        return replace(
+            said,
+            predicted=predicted,
+            forces=answer.impulses / self.foresight.dt,
+            status="nearest" if said.status == "solved" else said.status,
+            residual=answer.residual,
+            slack=float(np.abs(predicted - said.demanded)[rows].max(initial=0.0)),
+            notes=(*said.notes, "contacts land: passively"),
         )
 
     def _kept(self, time: float, ahead: Ahead, wanted: Array) -> Array:
@@ -177,16 +199,19 @@ class Predictive:
         limit = np.sqrt(mass) * _THROWN * self.dt
         return wanted + nearest_consistent(problem, feet, ahead.before, limit)
 
-    def _predict(self, state: State, ahead: Ahead, wanted: Array) -> Prediction:
+    def _predict(self, state: State, ahead: Ahead, wanted: Array, rests: Mask) -> Prediction:
         """Impulses by the law, in the contact frames that the step will have under the command that follows."""
         found = self._solved(ahead, wanted, None)
         frames = None if ahead.problem is None else ahead.problem.frames
         for _ in range(self.aligned if len(found.impulses) else 0):
             tau = found.problem.forces(ahead, found.impulses.ravel(), self.dt)
             seen = self.foresight.look(state, tau).problem
-            if seen is None or frames is None or np.abs(seen.frames - frames).max() < 1e-12:
+            if seen is None or frames is None:
                 break
-            frames = seen.frames
+            turned = seen.frames[rests]
+            if np.abs(turned - frames).max() < 1e-9:
+                break
+            frames = turned
             found = self._solved(ahead, wanted, frames)
         return found
 
@@ -240,15 +265,6 @@ class Predictive:
             -1e-9 * np.abs(other).max(initial=0.0)
         )
         return other if kept else p
-
-
-def stretched(ahead: Ahead, times: float) -> Ahead:
-    """The same with a step so many times as long: what drifts does so for as long, and gaps have as long to close."""
-    if times == 1.0:
-        return ahead
-    free, seen = ahead.before + times * (ahead.free - ahead.before), ahead.problem
-    problem = None if seen is None else replace(seen, velocity=free, closing=seen.closing / times)
-    return replace(ahead, free=free, problem=problem)
 
 
 def damped(nv: int, actuation: Actuation, state: Any, notes: tuple[str, ...]) -> Explanation:

@@ -123,7 +123,8 @@ def simulator(
     if ground == "compliant":
         stiffness = robot.model.mass * 9.81 / (4.0 * SINK)
         made = Compliant(stiffness=stiffness, damping=0.5 * np.sqrt(stiffness * robot.model.mass / 4.0))
-    return Simulator(scene, law=made, dt=dt, impact_threshold=100.0, certify="off", clip_effort=limits)
+    options: dict[str, Any] = {"impact_threshold": 100.0, "integrator": "semi-implicit", "certify": "off"}
+    return Simulator(scene, law=made, dt=dt, clip_effort=limits, **options)
 
 
 def bumps(robot: Quadruped, seed: int = 0, *, height: float = 0.03, size: float = 0.2, tiles: int = 6) -> Scene:
