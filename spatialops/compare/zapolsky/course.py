@@ -26,7 +26,7 @@ from spatialops.simulation.simulator import Simulator
 
 LOW, HIGH = 0.1, 10.0  # friction
 SINK = 1e-3  # m, of the compliant ground at rest
-SOFT = 0.02  # s, horizon of controllers on compliant ground
+SOFT = 0.02  # s, horizon of controllers on ground that is not as they think: soft, or slippery where they count on grip
 FALLEN = 0.6  # of the height at rest
 LAWS = ("own", "coulomb", "cone", "no-slip", "max-dissipation")
 _OWN = {"qp": "max-dissipation", "qp-no-slip": "no-slip", "lcp-no-slip": "no-slip", "cone": "cone"}
@@ -146,7 +146,9 @@ def bumps(robot: Quadruped, seed: int = 0, *, height: float = 0.03, size: float 
     return robot.scene(friction=1.0, ground=geoms)
 
 
-def controller(name: str, sim: Simulator, trot: Trot, *, limits: bool = False) -> tuple[Any, JointTracking]:
+def controller(
+    name: str, sim: Simulator, trot: Trot, *, limits: bool = False, slippery: bool = False
+) -> tuple[Any, JointTracking]:
     """A controller of the experiments by its name in `paper.TITLES`, and what it tracks."""
     if name == "pid":
         pid = PID(sim.scene.model, trot, dt=sim.dt)
@@ -169,7 +171,7 @@ def controller(name: str, sim: Simulator, trot: Trot, *, limits: bool = False) -
         options["choice"] = "nearest"
     if name == "qp":
         options["parting"] = "pressed" if isinstance(sim.law, MaxDissipation) else "released"
-    if isinstance(sim.law, Compliant):
+    if isinstance(sim.law, Compliant) or (slippery and name.endswith("no-slip")):
         options["horizon"] = SOFT
     return kinds[name](sim, track, **options), track
 
@@ -211,7 +213,7 @@ def run(
     )
     legs, way = Legs(robot.model, robot.feet), Waypoints()
     trot = Trot(legs, robot.state.q[legs.angles], way, dt=dt)
-    control, track = controller(name, sim, trot, limits=limits)
+    control, track = controller(name, sim, trot, limits=limits, slippery=terrain.endswith("low") and law != "own")
     rows, taus, statuses = [], [], dict[str, int]()
     state, contacts, fault, actuated = robot.state, None, "", slice(6, None)
     for _ in range(round(duration / dt)):
