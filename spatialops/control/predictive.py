@@ -70,6 +70,10 @@ class Predictive:
         s over which the demand is met and contacts are brought to rest; default: one step of the simulator, with which
         a prediction is exact. On ground that is not as rigid as a law says, a foot that is stopped within one step
         counts on forces that do not come, and shakes: there some tens of steps are better.
+    others : callable, optional
+        others(time, state) -> joint forces (nv,) of motors outside `actuation`, which follow forces: they are counted
+        on, and part of the command. Fingers that squeeze are such; were their motion given, what they squeeze would
+        have to fit between them to the last digit.
 
     Attributes
     ----------
@@ -93,6 +97,7 @@ class Predictive:
         standing: Callable[[float], Any] | None = None,
         within_limits: bool = True,
         horizon: float | None = None,
+        others: Callable[[float, State], Any] | None = None,
     ) -> None:
         if choice not in CHOICES:
             raise ArgumentError(f"choice: expected one of {', '.join(CHOICES)}, got {choice!r}")
@@ -103,6 +108,7 @@ class Predictive:
         self.dt = simulator.dt if horizon is None else scalar(horizon, "horizon", low=simulator.dt)
         self.actuation = Actuation(self.model) if actuation is None else actuation
         self.demand, self.choice, self.within_limits, self.standing = demand, choice, within_limits, standing
+        self.others = others
         self.forces: dict[tuple[int, ...], Array] = {}
         self._said: Explanation | None = None
 
@@ -136,13 +142,13 @@ class Predictive:
             return damped(self.model.nv, self.actuation, state, (*notes, f"no command to brake: {error}"))
 
     def _command(self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]) -> Explanation:
-        rows = self.actuation.rows
-        ahead = stretched(self.foresight.look(state), self.dt / self.foresight.dt)
+        rows, base = self.actuation.rows, self._base(state)
+        ahead = stretched(self.foresight.look(state, base), self.dt / self.foresight.dt)
         lands = landing(ahead)
         ahead = part(ahead, ~lands) if lands.any() else ahead
         wanted = ahead.before[rows] + self.dt * accelerations
         kept = self._kept(state.time, ahead, wanted)
-        found = self._predict(state, ahead, kept, ~lands)
+        found = self._predict(state, ahead, kept, ~lands, base)
         if found.status == "solved" and np.abs(kept - wanted).max(initial=0.0) > _CHANGED * self.dt:
             found = found._replace(status="nearest")
         p = found.impulses
@@ -153,6 +159,7 @@ class Predictive:
         if self.within_limits and (np.abs(tau[rows]) > self.actuation.limits).any():
             tau, notes = self.actuation.clipped(tau), (*notes, "limits of motors bind")
             found = found._replace(status="nearest")
+        tau = tau + base
         world = np.einsum("mi,mij->mj", p, found.problem.frames)
         self.forces = {tuple(key): f for key, f in zip(ahead.keys.tolist(), world, strict=True)}
         demanded, predicted = np.zeros(self.model.nv), (found.problem.after(p.ravel()) - ahead.before) / self.dt
@@ -188,6 +195,15 @@ class Predictive:
             notes=(*said.notes, "contacts land: passively"),
         )
 
+    def _base(self, state: State) -> Array:
+        """Forces (nv,) of the motors whose motion is not given."""
+        nv, rows = self.model.nv, self.actuation.rows
+        if self.others is None:
+            return np.zeros(nv)
+        base = vector(self.others(state.time, state), nv, "others").copy()
+        base[rows] = 0.0
+        return base
+
     def _kept(self, time: float, ahead: Ahead, wanted: Array) -> Array:
         """The nearest demand with which contacts of `standing` links neither slip nor part."""
         if self.standing is None or ahead.problem is None:
@@ -199,13 +215,13 @@ class Predictive:
         limit = np.sqrt(mass) * _THROWN * self.dt
         return wanted + nearest_consistent(problem, feet, ahead.before, limit)
 
-    def _predict(self, state: State, ahead: Ahead, wanted: Array, rests: Mask) -> Prediction:
+    def _predict(self, state: State, ahead: Ahead, wanted: Array, rests: Mask, base: Array) -> Prediction:
         """Impulses by the law, in the contact frames that the step will have under the command that follows."""
         found = self._solved(ahead, wanted, None)
         frames = None if ahead.problem is None else ahead.problem.frames
         for _ in range(self.aligned if len(found.impulses) else 0):
             tau = found.problem.forces(ahead, found.impulses.ravel(), self.dt)
-            seen = self.foresight.look(state, tau).problem
+            seen = self.foresight.look(state, tau + base).problem
             if seen is None or frames is None:
                 break
             turned = seen.frames[rests]

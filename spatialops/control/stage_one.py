@@ -1,13 +1,13 @@
-"""The matrix and the vector of [Z]'s first stage, twice: by the block matrix X, and with the savings of 6.2.2.
+"""The matrix and the vector of [Z]'s first stage: by the block matrix X, and with the savings of 6.2.2.
 
-With b for velocities without and q for those with motors, M = [[A, B], [B^T, C]] and M^-1 = [[D, E], [E^T, G]], contacts
+With b for velocities without motors, q for those with, M = [[A, B], [B^T, C]], M^-1 = [[D, E], [E^T, G]]: contacts
 R = J^T see, while the motors move as demanded, the velocity W z + u after impulses z:
 
     plain ([Z] 63, 75):    W = J X^-1 J^T of X = [[M, P^T], [P, 0]],    u = J v,  X (v; -s tau) = (M v_free; v_des)
     saving ([Z] 80-94):    v_b = Z z + p,   Z = ([D E] - E G^-1 [E^T G]) R,   p = j + E G^-1 (v_des - k)
 
-(j; k) = v_free where motors push with f_ID; which f_ID does not matter. ([Z] print E G^-1 v in (91) with the same sign.)
-[D E] - E G^-1 [E^T G] = [A^-1 0], so that neither M^-1 nor X is needed: `inverse_problem` factors A alone.
+(j; k) = v_free where motors push with f_ID; which f_ID does not matter. [D E] - E G^-1 [E^T G] = [A^-1 0], so that
+neither M^-1 nor X is needed: `inverse_problem` factors A alone.
 """
 
 from __future__ import annotations
