@@ -65,7 +65,7 @@ class Predictive:
         standing(time) -> kernel links (`model.body_links`) whose contacts the motion means to keep. Demands are changed
         by the least with which these neither slip nor part ([Z] 4.5), so that feet do not pull against each other.
     within_limits : bool
-        Clip commands to the motors' limits (and say so).
+        Clip commands to the motors' limits, say so, and predict what the clipped command does.
     horizon : float, optional
         s over which the demand is met and contacts are brought to rest; default: one step of the simulator, with which
         a prediction is exact. On ground that is not as rigid as a law says, a foot that is stopped within one step
@@ -156,9 +156,11 @@ class Predictive:
         if not np.isfinite(tau).all():
             raise ArgumentError("the predicted forces are not finite")
         notes = (*notes, *found.notes)
-        if self.within_limits and (np.abs(tau[rows]) > self.actuation.limits).any():
+        binds = self.within_limits and bool((np.abs(tau[rows]) > self.actuation.limits).any())
+        if binds:
             tau, notes = self.actuation.clipped(tau), (*notes, "limits of motors bind")
-            found = found._replace(status="nearest")
+        if lands.any():
+            notes = (*notes, "contacts land: passively")
         tau = tau + base
         world = np.einsum("mi,mij->mj", p, found.problem.frames)
         self.forces = {tuple(key): f for key, f in zip(ahead.keys.tolist(), world, strict=True)}
@@ -175,13 +177,14 @@ class Predictive:
             iterations=found.iterations,
             notes=notes,
         )
-        return self._landed(state, said) if lands.any() else said
+        return self._foreseen(state, said) if binds or lands.any() else said
 
-    def _landed(self, state: State, said: Explanation) -> Explanation:
-        """The same command, and what comes of it where contacts land: the ground stops them, motors do as before."""
+    def _foreseen(self, state: State, said: Explanation) -> Explanation:
+        """The same command, and what comes of it by the law, where that is not what was asked for."""
         seen = self.foresight.look(state, said.tau)
         if seen.problem is None:
-            return said
+            free = (seen.free - seen.before) / self.foresight.dt
+            return replace(said, predicted=free, status="nearest" if said.status == "solved" else said.status)
         answer = self.law.solve(seen.problem)
         predicted = (seen.problem.after(answer.impulses.ravel()) - seen.before) / self.foresight.dt
         rows = self.actuation.rows
@@ -192,7 +195,6 @@ class Predictive:
             status="nearest" if said.status == "solved" else said.status,
             residual=answer.residual,
             slack=float(np.abs(predicted - said.demanded)[rows].max(initial=0.0)),
-            notes=(*said.notes, "contacts land: passively"),
         )
 
     def _base(self, state: State) -> Array:
