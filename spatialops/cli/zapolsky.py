@@ -1,4 +1,4 @@
-"""`spatialops reproduce zapolsky`: inverse dynamics with contact, on a trotting quadruped."""
+"""`spatialops reproduce zapolsky`: inverse dynamics with contact, on a trotting quadruped and a gripping arm."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 @click.option(
     "--figure",
     "figures",
-    type=click.Choice(["14", "15", "16", "17", "19"]),
+    type=click.Choice(["6", "14", "15", "16", "17", "18", "19"]),
     multiple=True,
-    help="Figures to draw, into --out; 19 (times) can do without.",
+    help="Figures to draw, into --out; 6 and 18 (the gripping arm) and 19 (times) also without.",
 )
 @click.option("--controller", "names", multiple=True, help="qp, qp-no-slip, lcp, lcp-no-slip, cone, pid, sensed-1, ...")
 @click.option(
@@ -49,11 +49,12 @@ def zapolsky(
 
     Exits with status 1 where a controller falls that completes the course in the paper.
     """
-    if out is None and set(figures) - {"19"}:
+    alone = {"6", "18", "19"}
+    if out is None and set(figures) - alone:
         raise click.UsageError("figures of runs are drawn into a folder: give --out")
     from spatialops.compare.zapolsky import figures as drawn
     from spatialops.compare.zapolsky import paper
-    from spatialops.compare.zapolsky.command import runs, table, times
+    from spatialops.compare.zapolsky.command import grips, runs, table, times
 
     def say(line: str) -> None:
         if not as_json:
@@ -62,7 +63,7 @@ def zapolsky(
     summary: dict[str, Any] = {}
     fell = False
     with finished_files(out) as folder:
-        if tables or set(figures) != {"19"}:
+        if tables or not figures or set(figures) - alone:
             rows, recorded = runs(
                 names or paper.CONTROLLERS,
                 terrains or paper.TERRAINS[:2],
@@ -76,7 +77,17 @@ def zapolsky(
                 say("\n".join(table(int(number), rows)))
             fell = any(not row["completed"] and _walks(row) for row in rows)
             if folder is not None:
-                _draw(set(figures) - {"19"}, recorded, folder)
+                _draw(set(figures) - alone, recorded, folder)
+        if "6" in figures:
+            shown = ("lcp", "qp-first", "qp", "lcp-nearest")
+            summary["figure 6"], gripped = grips(shown, ("1",), duration=min(duration, 1.0), say=say)
+            if folder is not None:
+                drawn.chatter(gripped["1"], folder / "figure-6.png")
+        if "18" in figures:
+            shown, both = names or ("pid", "sensed-1", "qp"), ("inf", "1")
+            summary["figure 18"], gripped = grips(shown, both, duration=min(duration, 3.0), say=say)
+            for friction in both if folder is not None else ():
+                drawn.grasp(gripped[friction], folder / f"figure-18-{friction}.png")
         if "19" in figures:
             summary["figure 19"] = seen = times(repeats=100, largest=1000, say=say)
             if folder is not None:

@@ -7,6 +7,7 @@ from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Controller, Explanation
 
 if TYPE_CHECKING:
+    from spatialops.control.balance import Balance
     from spatialops.control.consistency import nearest_consistent
     from spatialops.control.coulomb import ConeControl, CoulombControl
     from spatialops.control.dissipation import DissipationControl, NoSlipDissipationControl
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from spatialops.control.whole_body import WholeBodyController
 
 _MODULES: dict[str, tuple[str, ...]] = {
+    "balance": ("Balance",),
     "consistency": ("nearest_consistent",),
     "coulomb": (
         "ConeControl",
@@ -127,6 +129,7 @@ def __getattr__(name: str) -> Any:
 __all__ = [
     "Actuation",
     "AwayFromSingularity",
+    "Balance",
     "Barrier",
     "Bounds",
     "CenterOfMassTask",

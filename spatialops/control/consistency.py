@@ -4,9 +4,11 @@ Contacts that press and do not slip tie the motors' velocities: their rows want 
 of the demand, J how the rows answer it, and x = L^T p what forces can add. What forces can reach drops out by
 projecting on the complement Q of L's range, and the smallest d follows from Q^T (u + J d) = 0.
 
-That leaves the change of the other velocities free: a foot that meets the ground early would throw the robot up
-rather than stop. Where x differs from what keeps the other velocities by more than a limit, both share the change: the
-smallest |d|^2 + w^2 |x - x_0|^2, in which they count as velocities and energy.
+That leaves the change of the other velocities free. A foot that comes down on the ground moves at g = G v before the
+step, and its stop would be theirs: joints that move as demanded are rigid, and the whole robot would bounce. So what a
+contact moves already is stopped first as it would be without motors: by the smallest w^T M w with G w = -g (Gauss). A
+leg is light, and gives, and its motors need not know. Where what is left would still throw the others by more than a
+limit, both share that: the smallest |d|^2 + c^2 |x - x_0|^2, in which they count as velocities and energy.
 """
 
 from __future__ import annotations
@@ -16,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.control.inverse_problem import InverseProblem
+from spatialops.control.inverse_problem import InverseProblem, inverse_factor
 
 _RANK = 1e-9
-_WEIGHT = 3.0  # of sqrt(2 J) of the other velocities against rad/s of the given ones, where the limit is passed
+_WEIGHT = 3.0  # c, of sqrt(2 J) of the other velocities against rad/s of the given ones, where the limit is passed
 
 
 def nearest_consistent(problem: InverseProblem, pressing: Any, before: Any = None, limit: float = np.inf) -> Array:
@@ -31,7 +33,8 @@ def nearest_consistent(problem: InverseProblem, pressing: Any, before: Any = Non
     pressing : (m,) bool array
         Contacts that shall neither slip nor part.
     before : (nv,) array, optional
-        Velocities now: with `limit`, how far the others may be thrown off them by one command.
+        Velocities now: contacts that move already are stopped as passive joints would let them be, and with `limit`
+        the other velocities are not thrown by one command.
     limit : float
         Of |x - x_0|, square root of twice an energy, J^(1/2).
 
@@ -49,13 +52,24 @@ def nearest_consistent(problem: InverseProblem, pressing: Any, before: Any = Non
     left, values, right = np.linalg.svd(L)
     rank = int((values > _RANK * values.max(initial=0.0)).sum())
     Q = left[:, rank:]
+    g, landed = (0.0, 0.0) if before is None else _stopped(problem, rows, np.asarray(before))
+    u = u - g
     change: Array = -np.linalg.lstsq(Q.T @ J, Q.T @ u, rcond=_RANK)[0]
     if before is None:
         return change
     x = -right[:rank].T @ ((left[:, :rank].T @ (u + J @ change)) / values[:rank])
     keep = np.linalg.solve(problem.factor.T, np.asarray(before)[others] - problem.velocity[others])
-    if float(np.linalg.norm(x - keep)) <= limit:
-        return change
-    both = np.linalg.lstsq(np.hstack([J, L / _WEIGHT]), -(u + L @ keep), rcond=_RANK)[0]
-    shared: Array = both[: len(given)]
-    return shared
+    if float(np.linalg.norm(x - keep)) > limit:
+        both = np.linalg.lstsq(np.hstack([J, L / _WEIGHT]), -(u + L @ keep), rcond=_RANK)[0]
+        change = both[: len(given)]
+    return landed + change
+
+
+def _stopped(problem: InverseProblem, rows: Array, before: Array) -> tuple[Array, Array]:
+    """What contacts `rows` move before, and the change (n,) of the given velocities in an impact that stops it."""
+    G = problem.jacobian[rows]
+    g = G @ before
+    g[::3] = np.minimum(g[::3] + problem.closing[rows[::3]], 0.0)
+    back = inverse_factor(problem.mass).T
+    w = -back @ np.linalg.lstsq(G @ back, g, rcond=_RANK)[0]
+    return g, w[problem.given]

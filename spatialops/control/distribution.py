@@ -39,8 +39,9 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: str, n_f: int = 8)
 
     Parameters
     ----------
-    law : {"no-slip", "coulomb", "dissipation"}
-        What binds a contact: pressing alone; the cone, with sliding ones on its surface; the cone alone.
+    law : {"no-slip", "coulomb", "dissipation", "released"}
+        What binds a contact: pressing alone; the cone, with sliding ones on its surface; the cone alone, of all or of
+        those that do not part.
     """
     m = problem.n_contacts
     u = (problem.jacobian @ problem.after(impulses.ravel())).reshape(m, 3)
@@ -50,9 +51,9 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: str, n_f: int = 8)
     columns, rows = [], []
     for i in range(m):
         p, mu, at = impulses[i], problem.friction[i], slice(3 * i, 3 * i + 3)
-        free = law == "dissipation"
-        slides = not free and np.hypot(u[i, 1], u[i, 2]) > still
-        if not free and (u[i, 0] > still or (slides and (p[0] <= 0.0 or law == "no-slip"))):
+        slides = law not in ("dissipation", "released") and np.hypot(u[i, 1], u[i, 2]) > still
+        opens = law != "dissipation" and u[i, 0] > still
+        if opens or (slides and (p[0] <= 0.0 or law == "no-slip")):
             continue  # open, or about to slide with no force to tell where: it stays without
         axes = (p / np.sqrt(p @ p))[:, None] if slides else np.eye(3)[:, : 3 if mu > 0.0 else 1]
         block = np.zeros((3 * m, axes.shape[1]))

@@ -72,8 +72,10 @@ class Gait:
         return self.period * (1.0 - self.duty)
 
 
-def hermite(s: Array, duration: float, start: Array, end: Array, v_start: Array, v_end: Array) -> tuple[Array, Array]:
-    """Velocity-clamped cubics (k, d) at parts s (k,) of their duration: positions and velocities."""
+def hermite(
+    s: Array, duration: float | Array, start: Array, end: Array, v_start: Array, v_end: Array
+) -> tuple[Array, Array]:
+    """Positions and velocities of clamped cubics (k, d) at parts s (k,) of their duration, a number or (k, 1)."""
     s = np.asarray(s)[:, None]
     h = s * s * (3.0 - 2.0 * s)
     a, b = s * (1.0 - s) ** 2 * duration, s * s * (s - 1.0) * duration

@@ -7,12 +7,13 @@ those that do the same; take the motors' forces from the actuated rows. Subclass
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, vector
+from spatialops._arrays import Array, IntArray, scalar, vector
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.laws.solution import Law, LawSolution
 from spatialops.control.actuation import Actuation
@@ -20,6 +21,7 @@ from spatialops.control.consistency import nearest_consistent
 from spatialops.control.controller import Explanation
 from spatialops.control.distribution import allowed, least_torque, nearest
 from spatialops.control.inverse_problem import InverseProblem, inverse_problem
+from spatialops.control.landing import Mask, landing, part, stretched
 from spatialops.errors import ArgumentError, SpatialOpsError
 from spatialops.simulation.foresight import Ahead, Foresight
 from spatialops.simulation.simulator import Simulator
@@ -63,7 +65,15 @@ class Predictive:
         standing(time) -> kernel links (`model.body_links`) whose contacts the motion means to keep. Demands are changed
         by the least with which these neither slip nor part ([Z] 4.5), so that feet do not pull against each other.
     within_limits : bool
-        Clip commands to the motors' limits (and say so).
+        Clip commands to the motors' limits, say so, and predict what the clipped command does.
+    horizon : float, optional
+        s over which the demand is met and contacts are brought to rest; default: one step of the simulator, with which
+        a prediction is exact. On ground that is not as rigid as a law says, a foot that is stopped within one step
+        counts on forces that do not come, and shakes: there some tens of steps are better.
+    others : callable, optional
+        others(time, state) -> joint forces (nv,) of motors outside `actuation`, which follow forces: they are counted
+        on, and part of the command. Fingers that squeeze are such; were their motion given, what they squeeze would
+        have to fit between them to the last digit.
 
     Attributes
     ----------
@@ -86,15 +96,19 @@ class Predictive:
         choice: str = "solver",
         standing: Callable[[float], Any] | None = None,
         within_limits: bool = True,
+        horizon: float | None = None,
+        others: Callable[[float, State], Any] | None = None,
     ) -> None:
         if choice not in CHOICES:
             raise ArgumentError(f"choice: expected one of {', '.join(CHOICES)}, got {choice!r}")
         if not callable(demand):
             raise ArgumentError(f"demand: expected a function (time, state) -> accelerations, got {demand!r}")
         self.foresight = Foresight(simulator)
-        self.model, self.dt = self.foresight.model, simulator.dt
+        self.model, self._memory = self.foresight.model, 1.0 - min(simulator.dt / _FORGET, 1.0)
+        self.dt = simulator.dt if horizon is None else scalar(horizon, "horizon", low=simulator.dt)
         self.actuation = Actuation(self.model) if actuation is None else actuation
         self.demand, self.choice, self.within_limits, self.standing = demand, choice, within_limits, standing
+        self.others = others
         self.forces: dict[tuple[int, ...], Array] = {}
         self._said: Explanation | None = None
 
@@ -128,11 +142,13 @@ class Predictive:
             return damped(self.model.nv, self.actuation, state, (*notes, f"no command to brake: {error}"))
 
     def _command(self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]) -> Explanation:
-        rows = self.actuation.rows
-        ahead = self.foresight.look(state)
+        rows, base = self.actuation.rows, self._base(state)
+        ahead = stretched(self.foresight.look(state, base), self.dt / self.foresight.dt)
+        lands = landing(ahead)
+        ahead = part(ahead, ~lands) if lands.any() else ahead
         wanted = ahead.before[rows] + self.dt * accelerations
         kept = self._kept(state.time, ahead, wanted)
-        found = self._predict(state, ahead, kept)
+        found = self._predict(state, ahead, kept, ~lands, base)
         if found.status == "solved" and np.abs(kept - wanted).max(initial=0.0) > _CHANGED * self.dt:
             found = found._replace(status="nearest")
         p = found.impulses
@@ -140,14 +156,17 @@ class Predictive:
         if not np.isfinite(tau).all():
             raise ArgumentError("the predicted forces are not finite")
         notes = (*notes, *found.notes)
-        if self.within_limits and (np.abs(tau[rows]) > self.actuation.limits).any():
+        binds = self.within_limits and bool((np.abs(tau[rows]) > self.actuation.limits).any())
+        if binds:
             tau, notes = self.actuation.clipped(tau), (*notes, "limits of motors bind")
-            found = found._replace(status="nearest")
+        if lands.any():
+            notes = (*notes, "contacts land: passively")
+        tau = tau + base
         world = np.einsum("mi,mij->mj", p, found.problem.frames)
         self.forces = {tuple(key): f for key, f in zip(ahead.keys.tolist(), world, strict=True)}
         demanded, predicted = np.zeros(self.model.nv), (found.problem.after(p.ravel()) - ahead.before) / self.dt
         demanded[rows] = accelerations
-        return Explanation(
+        said = Explanation(
             tau=tau,
             demanded=demanded,
             predicted=predicted,
@@ -158,6 +177,34 @@ class Predictive:
             iterations=found.iterations,
             notes=notes,
         )
+        return self._foreseen(state, said) if binds or lands.any() else said
+
+    def _foreseen(self, state: State, said: Explanation) -> Explanation:
+        """The same command, and what comes of it by the law, where that is not what was asked for."""
+        seen = self.foresight.look(state, said.tau)
+        if seen.problem is None:
+            free = (seen.free - seen.before) / self.foresight.dt
+            return replace(said, predicted=free, status="nearest" if said.status == "solved" else said.status)
+        answer = self.law.solve(seen.problem)
+        predicted = (seen.problem.after(answer.impulses.ravel()) - seen.before) / self.foresight.dt
+        rows = self.actuation.rows
+        return replace(
+            said,
+            predicted=predicted,
+            forces=answer.impulses / self.foresight.dt,
+            status="nearest" if said.status == "solved" else said.status,
+            residual=answer.residual,
+            slack=float(np.abs(predicted - said.demanded)[rows].max(initial=0.0)),
+        )
+
+    def _base(self, state: State) -> Array:
+        """Forces (nv,) of the motors whose motion is not given."""
+        nv, rows = self.model.nv, self.actuation.rows
+        if self.others is None:
+            return np.zeros(nv)
+        base = vector(self.others(state.time, state), nv, "others").copy()
+        base[rows] = 0.0
+        return base
 
     def _kept(self, time: float, ahead: Ahead, wanted: Array) -> Array:
         """The nearest demand with which contacts of `standing` links neither slip nor part."""
@@ -170,16 +217,19 @@ class Predictive:
         limit = np.sqrt(mass) * _THROWN * self.dt
         return wanted + nearest_consistent(problem, feet, ahead.before, limit)
 
-    def _predict(self, state: State, ahead: Ahead, wanted: Array) -> Prediction:
+    def _predict(self, state: State, ahead: Ahead, wanted: Array, rests: Mask, base: Array) -> Prediction:
         """Impulses by the law, in the contact frames that the step will have under the command that follows."""
         found = self._solved(ahead, wanted, None)
         frames = None if ahead.problem is None else ahead.problem.frames
         for _ in range(self.aligned if len(found.impulses) else 0):
             tau = found.problem.forces(ahead, found.impulses.ravel(), self.dt)
-            seen = self.foresight.look(state, tau).problem
-            if seen is None or frames is None or np.abs(seen.frames - frames).max() < 1e-12:
+            seen = self.foresight.look(state, tau + base).problem
+            if seen is None or frames is None:
                 break
-            frames = seen.frames
+            turned = seen.frames[rests]
+            if np.abs(turned - frames).max() < 1e-9:
+                break
+            frames = turned
             found = self._solved(ahead, wanted, frames)
         return found
 
@@ -221,9 +271,9 @@ class Predictive:
         if self.choice == "solver" or not len(p):
             return p
         room = allowed(problem, p, law=self.cone, n_f=self.n_f)
-        also = problem.velocities if self.cone == "dissipation" and problem.closing.any() else None
+        also = problem.velocities if self.cone in ("dissipation", "released") and problem.closing.any() else None
         if self.choice == "nearest":
-            other = nearest(problem, p, (1.0 - min(self.dt / _FORGET, 1.0)) * last, room, also=also)
+            other = nearest(problem, p, self._memory * last, room, also=also)
         else:
             torques = problem.forces(ahead, p.ravel(), self.dt)[problem.given]
             other = least_torque(problem, p, torques, self.dt, room, also=also)

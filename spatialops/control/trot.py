@@ -14,14 +14,16 @@ from spatialops.control.tracking import Reference
 from spatialops.tree.state import State
 
 Command = Callable[[float, State], Any]
+_AIMED = 0.7  # part of a swing from which on its end stays where it is
 
 
 class Trot:
     """Feet that carry the base along, in the base's own frame.
 
     Feet that stand move against the base as the ground would, at every call anew; those that swing follow
-    velocity-clamped cubics from where they left the ground to where half a stance brings them back to rest, landing
-    with the velocity of the ground. Inverse kinematics turns feet into joints.
+    velocity-clamped cubics to where half a stance brings them back to rest, landing with the velocity of the ground.
+    Cubics are planned anew at every call from where the foot is and as fast as it is, so that positions and velocities
+    of a reference belong together also while the command changes. Inverse kinematics turns feet into joints.
 
     Parameters
     ----------
@@ -50,20 +52,19 @@ class Trot:
         self.change = np.array([change, change, 5.0 * change])
         self._angles = np.array(stance, dtype=np.float64)
         self.rest = legs.positions(self._angles)
-        self.feet, self._left = self.rest.copy(), self.rest.copy()
-        self._pace, self._swinging = np.zeros(3), np.zeros(len(self.rest), dtype=np.bool_)
+        self.feet, self._ends = self.rest.copy(), self.rest[:, :2].copy()
+        self._pace, self._velocities = np.zeros(3), np.zeros_like(self.rest)
         self._rates = np.zeros_like(self.rest)
-        self.missed, self._begun = 0.0, False
+        self.missed = 0.0
 
     def __call__(self, time: float, state: State) -> Reference:
         """Joints at `time`, and accelerations that bring their velocities to where they should be a step later."""
         wanted = np.asarray(self.command(time, state), dtype=np.float64)
         self._pace += np.clip(wanted - self._pace, -self.change * self.dt, self.change * self.dt)
         angles, rates = self._angles, self._rates
-        feet, velocities = self._ahead(time + self.dt)
-        self.feet = feet
-        self._angles, self.missed = self.legs.inverse(feet, angles)
-        self._rates = self.legs.rates(self.legs.jacobians(self._angles), velocities)
+        self.feet, self._velocities = self._ahead(time)
+        self._angles, self.missed = self.legs.inverse(self.feet, angles)
+        self._rates = self.legs.rates(self.legs.jacobians(self._angles), self._velocities)
         return Reference(angles, rates, (self._rates - rates) / self.dt)
 
     def standing(self, time: float) -> IntArray:
@@ -77,24 +78,27 @@ class Trot:
 
     def _ahead(self, time: float) -> tuple[Array, Array]:
         """Feet and their velocities against the base, one step on."""
-        gait = self.gait
-        down, done = gait.standing(time), gait.swing(time)
-        self._left[~down & ~self._swinging] = self.feet[~down & ~self._swinging]
-        self._swinging = ~down
-        feet, velocities = self.feet.copy(), np.zeros_like(self.feet)
-        ground = self._ground(self.feet)
-        feet[:, :2] += self.dt * self._ground(self.feet + 0.5 * self.dt * np.pad(ground, ((0, 0), (0, 1))))
+        down, feet, velocities = self.gait.standing(time + self.dt), self.feet.copy(), np.zeros_like(self.feet)
+        ground = self._ground(feet)
+        feet[:, :2] += self.dt * self._ground(feet + 0.5 * self.dt * np.pad(ground, ((0, 0), (0, 1))))
         feet[:, 2] = self.rest[:, 2]
         velocities[:, :2] = self._ground(feet)
-        if (~down).any():
-            ends = self.rest[:, :2] - 0.5 * gait.stance_time * self._ground(self.rest)
-            start = self._left[:, :2]
-            x, v = hermite(done, gait.swing_time, start, ends, self._ground(self._left), self._ground(ends))
-            z, rate = lift(done, gait.swing_time, gait.step_height)
-            feet[~down, :2], velocities[~down, :2] = x[~down], v[~down]
-            feet[~down, 2] += z[~down]
-            velocities[~down, 2] = rate[~down]
+        up = np.flatnonzero(~down)
+        if len(up):
+            feet[up], velocities[up] = self._swung(time, up)
         return feet, velocities
+
+    def _swung(self, time: float, up: IntArray) -> tuple[Array, Array]:
+        """The same of feet `up` that swing."""
+        gait, dt = self.gait, self.dt
+        done = gait.swing(time + dt)[up]
+        aims = up[done < _AIMED]
+        self._ends[aims] = self.rest[aims, :2] - 0.5 * gait.stance_time * self._ground(self.rest[aims])
+        left = (1.0 - done) * gait.swing_time + dt  # s from now to touchdown
+        start, ends = self.feet[up, :2], self._ends[up]
+        x, v = hermite(dt / left, left[:, None], start, ends, self._velocities[up, :2], self._ground(ends))
+        z, rate = lift(done, gait.swing_time, gait.step_height)
+        return np.column_stack([x, self.rest[up, 2] + z]), np.column_stack([v, rate])
 
     def _ground(self, feet: Array) -> Array:
         """Velocities (legs, 2) of the ground against the base at `feet`."""

@@ -47,3 +47,18 @@ def test_every_figure_is_drawn_and_none_without_a_folder(tmp_path):
     rows = json.loads((tmp_path / "zapolsky.json").read_text())["runs"]
     assert [row["controller"] for row in rows] == ["pid", "sensed-3"]
     assert CliRunner().invoke(zapolsky, [*figures, *options]).exit_code == 2
+
+
+@pytest.mark.compiled
+def test_the_arm_holds_its_box_as_predicted(tmp_path):
+    done = CliRunner().invoke(
+        zapolsky, ["--figure", "18", "--controller", "qp", "--duration", "0.1", "--out", tmp_path]
+    )
+    assert done.exit_code == 0, done.output
+    rows = json.loads((tmp_path / "zapolsky.json").read_text())["figure 18"]
+    assert [row["friction"] for row in rows] == ["inf", "1"]
+    for row in rows:
+        assert row["dropped"] is None
+        assert row["slip"] < 1e-3
+        assert row["position_error"] < 1e-3
+    assert (tmp_path / "figure-18-1.png").exists()

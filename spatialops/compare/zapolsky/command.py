@@ -7,6 +7,7 @@ from typing import Any
 
 from spatialops.compare.zapolsky import paper
 from spatialops.compare.zapolsky.course import Run, run
+from spatialops.compare.zapolsky.gripping import Grip, grip
 from spatialops.compare.zapolsky.timing import exponent, figure_19, general
 
 Say = Callable[[str], None]
@@ -61,6 +62,25 @@ def table(number: int, rows: list[dict[str, Any]]) -> list[str]:
         shown = "(-)" if theirs is None else f"({theirs[0]:.4g}, {theirs[1]:.4g})"
         lines.append(f"{label}{a:>12.4g}{b:>12.4g}   {shown}")
     return lines
+
+
+def grips(
+    names: Iterable[str], frictions: Iterable[str], *, duration: float, say: Say
+) -> tuple[list[dict[str, Any]], dict[str, dict[str, Grip]]]:
+    """Summaries of the gripping arm, and its runs by friction and controller."""
+    found, recorded = [], dict[str, dict[str, Grip]]()
+    for friction in frictions:
+        for name in names:
+            made = grip(name, friction, duration=duration)
+            row = {"controller": name, "friction": friction, **made.summary()}
+            recorded.setdefault(friction, {})[name] = made
+            found.append(row)
+            end = "held" if row["dropped"] is None else f"dropped at {row['dropped']:.2f} s"
+            say(
+                f"  grasp, mu = {friction:<4}{title(name):<32}error {row['position_error']:.3g} rad, |d tau/dt| "
+                f"{row['torque_derivative']:.4g} N m/s, slip {1e3 * row['slip']:.2g} mm, {end}"
+            )
+    return found, recorded
 
 
 def times(*, repeats: int, largest: int, say: Say) -> dict[str, Any]:

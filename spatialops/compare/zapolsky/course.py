@@ -10,6 +10,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.collision.shapes import Geom, HeightField
 from spatialops.contact.laws.compliant import Compliant
+from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.control.coulomb import ConeControl, CoulombControl
 from spatialops.control.dissipation import DissipationControl, NoSlipDissipationControl
 from spatialops.control.legs import Legs
@@ -23,8 +24,9 @@ from spatialops.models.quadruped import Quadruped, quadruped
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.simulator import Simulator
 
-LOW, HIGH = 0.1, 1.0  # friction; "infinite" friction is the law without slip
+LOW, HIGH = 0.1, 10.0  # friction
 SINK = 1e-3  # m, of the compliant ground at rest
+SOFT = 0.02  # s, horizon of controllers on ground that is not as they think: soft, or slippery where they count on grip
 FALLEN = 0.6  # of the height at rest
 LAWS = ("own", "coulomb", "cone", "no-slip", "max-dissipation")
 _OWN = {"qp": "max-dissipation", "qp-no-slip": "no-slip", "lcp-no-slip": "no-slip", "cone": "cone"}
@@ -121,7 +123,8 @@ def simulator(
     if ground == "compliant":
         stiffness = robot.model.mass * 9.81 / (4.0 * SINK)
         made = Compliant(stiffness=stiffness, damping=0.5 * np.sqrt(stiffness * robot.model.mass / 4.0))
-    return Simulator(scene, law=made, dt=dt, impact_threshold=100.0, certify="off", clip_effort=limits)
+    options: dict[str, Any] = {"impact_threshold": 100.0, "integrator": "semi-implicit", "certify": "off"}
+    return Simulator(scene, law=made, dt=dt, clip_effort=limits, **options)
 
 
 def bumps(robot: Quadruped, seed: int = 0, *, height: float = 0.03, size: float = 0.2, tiles: int = 6) -> Scene:
@@ -143,7 +146,9 @@ def bumps(robot: Quadruped, seed: int = 0, *, height: float = 0.03, size: float 
     return robot.scene(friction=1.0, ground=geoms)
 
 
-def controller(name: str, sim: Simulator, trot: Trot, *, limits: bool = False) -> tuple[Any, JointTracking]:
+def controller(
+    name: str, sim: Simulator, trot: Trot, *, limits: bool = False, slippery: bool = False
+) -> tuple[Any, JointTracking]:
     """A controller of the experiments by its name in `paper.TITLES`, and what it tracks."""
     if name == "pid":
         pid = PID(sim.scene.model, trot, dt=sim.dt)
@@ -164,6 +169,10 @@ def controller(name: str, sim: Simulator, trot: Trot, *, limits: bool = False) -
         raise ArgumentError(f"controller: expected one of {', '.join(kinds)}, pid, sensed-k; got {name!r}")
     if name == "lcp-nearest":
         options["choice"] = "nearest"
+    if name == "qp":
+        options["parting"] = "pressed" if isinstance(sim.law, MaxDissipation) else "released"
+    if isinstance(sim.law, Compliant) or (slippery and name.endswith("no-slip")):
+        options["horizon"] = SOFT
     return kinds[name](sim, track, **options), track
 
 
@@ -204,7 +213,7 @@ def run(
     )
     legs, way = Legs(robot.model, robot.feet), Waypoints()
     trot = Trot(legs, robot.state.q[legs.angles], way, dt=dt)
-    control, track = controller(name, sim, trot, limits=limits)
+    control, track = controller(name, sim, trot, limits=limits, slippery=terrain.endswith("low") and law != "own")
     rows, taus, statuses = [], [], dict[str, int]()
     state, contacts, fault, actuated = robot.state, None, "", slice(6, None)
     for _ in range(round(duration / dt)):

@@ -10,6 +10,7 @@ import numpy as np
 
 from spatialops.compare.zapolsky import paper
 from spatialops.compare.zapolsky.course import Run
+from spatialops.compare.zapolsky.gripping import Grip
 from spatialops.control.waypoints import Waypoints
 from spatialops.view.plots import COLORS, save_figure
 
@@ -41,6 +42,33 @@ def of_runs(number: str, runs: Mapping[str, Run], path: Path) -> Path:
         axes.set_aspect("equal")
     axes.legend(frameon=False, fontsize=8)
     return save_figure(figure, path)
+
+
+def chatter(grips: Mapping[str, Grip], path: Path) -> Path:
+    """Draw figure 6: how fast the arm's torques change while a box is held by forces that are not determined."""
+    figure, axes = _blank()
+    for i, (name, grip) in enumerate(grips.items()):
+        clock = grip.dt * np.arange(1, len(grip.tau) + 1)
+        change = np.abs(np.diff(grip.tau[:, :7], axis=0)).mean(axis=1) / grip.dt
+        axes.semilogy(clock[1:], change, color=COLORS[i % len(COLORS)], label=_title(name), linewidth=0.9)
+    axes.set(xlabel="time [s]", ylabel="mean |d tau/dt| of the arm [N m/s]")
+    axes.legend(frameon=False, fontsize=8)
+    return save_figure(figure, path)
+
+
+def grasp(grips: Mapping[str, Grip], path: Path) -> Path:
+    """Draw figure 18: mean joint errors of the arm that swings a box."""
+    figure, axes = _blank()
+    for i, (name, grip) in enumerate(grips.items()):
+        clock = grip.dt * np.arange(1, len(grip.position) + 1)
+        axes.semilogy(clock, grip.position, color=COLORS[i % len(COLORS)], label=_title(name), linewidth=0.9)
+    axes.set(xlabel="time [s]", ylabel="mean joint error [rad]")
+    axes.legend(frameon=False, fontsize=8)
+    return save_figure(figure, path)
+
+
+def _title(name: str) -> str:
+    return paper.TITLES.get(name, name)
 
 
 def times(rows: list[dict[str, Any]], path: Path) -> Path:

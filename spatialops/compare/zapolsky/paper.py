@@ -10,6 +10,7 @@ TITLES = {
     "lcp-no-slip": "ID(t_i) LCP, no slip",
     "cone": "ID(t_i) cone (ours)",
     "lcp-nearest": "ID(t_i) LCP, mu, nearest (ours)",
+    "qp-first": "ID(t_i) QP, mu, stage I alone",
     "pid": "PID",
     "sensed-1": "ID(t_i-1)",
     "sensed-2": "ID(t_i-2)",

@@ -5,7 +5,7 @@ Times are those of the process, so that other programs on the machine do not cou
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from time import process_time
 from typing import Any
 
@@ -15,8 +15,8 @@ from scipy import sparse
 from spatialops._arrays import Array
 from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.max_dissipation import MaxDissipation
-from spatialops.contact.problem import ContactProblem
 from spatialops.control.inverse_problem import InverseProblem, inverse_problem
+from spatialops.control.landing import part
 from spatialops.control.no_slip import PressedNoSlip
 from spatialops.errors import MissingLibraryError
 from spatialops.models.quadruped import FOOT_RADIUS, quadruped
@@ -38,27 +38,11 @@ def crowded(ahead: Ahead, count: int, rng: np.random.Generator) -> Ahead:
     """The same step with `count` contacts: every foot touches in a disc of points."""
     seen = ahead.problem
     assert seen is not None
-    own = {item.name: getattr(seen, item.name) for item in fields(ContactProblem) if item.init}
-    which = np.arange(count) % seen.n_contacts
-    for name in (
-        "links",
-        "points",
-        "frames",
-        "friction",
-        "closing",
-        "offset",
-        "kinds",
-        "dry",
-        "torsion",
-        "rolling",
-        "gaps",
-    ):
-        if own[name] is not None:
-            own[name] = np.asarray(own[name])[which]
+    many = part(ahead, np.arange(count) % seen.n_contacts)
+    assert many.problem is not None
     angle, radius = rng.uniform(0.0, 2.0 * np.pi, count), 0.5 * FOOT_RADIUS * np.sqrt(rng.uniform(0.0, 1.0, count))
     shift = np.column_stack([radius * np.cos(angle), radius * np.sin(angle), np.zeros(count)])
-    own["points"] = own["points"] + shift
-    return Ahead(ahead.model, ahead.q, ahead.before, ahead.free, ahead.mass, ContactProblem(**own), ahead.keys[which])
+    return replace(many, problem=replace(many.problem, points=many.problem.points + shift))
 
 
 def timed(method: str, count: int, *, repeats: int = 30, seed: int = 0) -> dict[str, Any]:
