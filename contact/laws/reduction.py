@@ -2,6 +2,9 @@
 
 Each contact has D rows: normal, tangent, tangent, and with torsional or rolling friction the spins about them. Those
 are measured by a length, so that they are velocities of the size of the others (and moments impulses).
+
+Viscous friction -K T v+ beside the dry one is linear in the velocities after the step, and part of what the contacts'
+rows see: in coordinates y of L (G M^-1 G^T = L L^T) the mass becomes H = 1 + T^T K T, see `laws.viscous`.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.laws.elimination import Elimination
@@ -62,6 +66,10 @@ class Reduced:
         rows, u = self.held.reduce(self.rows.reshape(-1, L.shape[1]), own.ravel())
         still = np.flatnonzero(np.repeat(stuck, self.dim) & np.tile(np.isin(np.arange(self.dim), (1, 2)), m))
         rows[still], u[still] = 0.0, 0.0
+        self._seen, self._slow, self._dragged = rows, u, np.zeros(rows.shape[1])
+        self._factor: Array | None = None
+        if problem.drag.any():
+            rows, u = self._with_drag(rows, u)
         self.W, self.u = rows @ rows.T, u
         idle = np.zeros((m, self.dim), dtype=bool)  # rows of joints that do nothing: an entry on the diagonal is all
         idle[:, 1:3] = (problem.kinds == STOP)[:, None]
@@ -74,9 +82,36 @@ class Reduced:
         """Rows D of a contact."""
         return int(self.rows.shape[1])
 
+    def _with_drag(self, rows: Array, u: Array) -> tuple[Array, Array]:
+        """Rows and velocities with the drag in the mass: rows H^-1/2 and what the drag leaves of u."""
+        chosen, K = self._tangents()
+        H = np.eye(rows.shape[1]) + rows[chosen].T @ (K[:, None] * rows[chosen])
+        factor: Array = np.asarray(np.linalg.cholesky(H), dtype=np.float64)
+        self._factor = factor
+        self._dragged = -self._answer(rows[chosen].T @ (K * u[chosen]))
+        return scipy.linalg.solve_triangular(factor, rows.T, lower=True).T, u + rows @ self._dragged
+
+    def _tangents(self) -> tuple[IntArray, Array]:
+        """Rows of tangents, and impulse over slip of each."""
+        rows = self.dim * np.arange(self.problem.n_contacts)
+        return np.column_stack([rows + 1, rows + 2]).ravel(), np.repeat(self.problem.drag, 2)
+
+    def _answer(self, x: Array) -> Array:
+        """H^-1 x."""
+        return x if self._factor is None else np.asarray(scipy.linalg.cho_solve((self._factor, True), x))
+
+    def _drag(self, r: Array) -> Array:
+        """Impulses (m, 2) of the drag that go with those of the contacts' rows, (m, D)."""
+        chosen, K = self._tangents()
+        if self._factor is None:
+            return np.zeros((self.problem.n_contacts, 2))
+        y = self._dragged + self._answer(self._seen.T @ r.ravel())
+        return np.asarray(-K * (self._slow[chosen] + self._seen[chosen] @ y)).reshape(-1, 2)
+
     def impulses(self, r: Array, iterations: int) -> Held:
         """All impulses that go with those of the contacts' rows, (m, D)."""
-        n_b = self.problem.n_loop_rows
+        n_b, r = self.problem.n_loop_rows, r.copy()
+        r[:, 1:3] += self._drag(r)
         others = self.held.impulses(self.rows.reshape(-1, self.rows.shape[2]).T @ r.ravel())
         impulses = r[:, :3].copy()
         impulses[self.stuck, 1:] = others[n_b:].reshape(-1, 2)

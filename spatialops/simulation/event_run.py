@@ -11,7 +11,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.laws.compliant import Compliant
-from spatialops.contact.laws.solution import Law
+from spatialops.contact.rows import CONTACT, STOP
 from spatialops.dynamics.energy import energy
 from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
@@ -19,7 +19,7 @@ from spatialops.simulation.begin import begin_loops
 from spatialops.simulation.event_impact import Rules
 from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.event_sight import Contacts
-from spatialops.simulation.events import Engine
+from spatialops.simulation.events import Engine, Surfaces
 from spatialops.simulation.record import Record, versions
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.time import EventDriven
@@ -40,13 +40,16 @@ class Limits(NamedTuple):
 class Course:
     """One run, or one step: an engine, the control of it, and what is kept."""
 
-    def __init__(self, scene: Scene, law: Law, options: EventDriven, dt: float, rules: Rules, limits: Limits) -> None:
+    def __init__(
+        self, scene: Scene, surfaces: Surfaces, options: EventDriven, dt: float, rules: Rules, limits: Limits
+    ) -> None:
         self.scene, self.options, self.dt, self.limits = scene, options, dt, limits
-        self.engine = Engine(scene, law, options, dt, rules)
+        self.engine = Engine(scene, surfaces, options, dt, rules)
         self.redundant: tuple[str, ...] = ()
         self._rows: list[list[float]] = []
         self._states: list[Array] = []
         self._loop_forces: list[Array] = []
+        self._stops: list[Array] = []
         self._hits: list[Array] = []
         self._told = 0
 
@@ -75,7 +78,17 @@ class Course:
     def contacts(self) -> ContactSet:
         """Closed contacts, with the impulses that their forces would have in one `dt`."""
         motion = self.engine.present()
-        return motion.contacts.with_impulses(motion.forces * self.dt)
+        return motion.contacts.of_geoms.with_impulses(motion.forces[motion.contacts.kinds == CONTACT] * self.dt)
+
+    def stop_impulses(self, new: list[Any]) -> Array:
+        """Impulses (nv,) of the joints' stops: in impacts, and those that the present forces would have in one `dt`."""
+        motion, total = self.engine.present(), np.zeros(self.scene.model.nv)
+        stops = self.engine.sight.stops
+        for contacts, impulses in ((motion.contacts, motion.forces * self.dt), *((hit[1], hit[2]) for hit in new)):
+            for i in np.flatnonzero(contacts.kinds == STOP):
+                j = contacts.pairs[i] - stops.first
+                total[stops.links[j]] += stops.sides[j] * impulses[i, 0]
+        return total
 
     def advance(self, end: float) -> None:
         """Go on to a time, and check what happened on the way."""
@@ -106,7 +119,7 @@ class Course:
     def depth(self) -> float:
         """Largest penetration now, m."""
         seen = self.engine.sight.look(self.engine.q, self.engine.v, 0.0)
-        return max(0.0, float(-seen.gaps.min(initial=0.0)))
+        return max(0.0, float(-seen.gaps.min(initial=0.0)))  # m or, of stops, rad
 
     def opening(self) -> float:
         """Largest error of a closure now, m or rad."""
@@ -127,6 +140,7 @@ class Course:
         self._rows.append(row)
         self._states.append(np.concatenate([state.q, state.v]))
         self._loop_forces.append(motion.loop_forces if len(motion.loop_forces) else np.zeros(self.scene.loops.n_rows))
+        self._stops.append(self.stop_impulses(new))
         for time, contacts, impulses, _ in new:
             self._hits.append(_hits(time, contacts, impulses, 1.0))
         if len(motion.contacts.keys):
@@ -166,6 +180,7 @@ class Course:
             closure_errors=rows[:, at.ROW_OPENING],
             loop_forces=np.array(self._loop_forces),
             pivots=rows[:, at.ROW_PIVOTS],
+            stop_impulses=np.array(self._stops),
             hits=np.concatenate([np.zeros((0, at.HIT_COLUMNS)), *self._hits]),
             events=self.events(),
             metadata=metadata,
@@ -173,6 +188,7 @@ class Course:
 
 
 def _hits(time: float, contacts: Contacts, impulses: Array, kind: float) -> Array:
+    impulses, contacts = impulses[contacts.kinds == CONTACT], contacts.of_geoms
     rows = np.zeros((len(contacts.keys), at.HIT_COLUMNS))
     rows[:, at.HIT_TIME], rows[:, at.HIT_KIND], rows[:, at.HIT_GAP] = time, kind, contacts.gaps
     rows[:, at.HIT_PAIR] = [key[0] for key in contacts.keys]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.contact.laws.frictionless import Frictionless
-from spatialops.contact.laws.viscous import Viscous
 from spatialops.simulation.event_sight import Contacts, Key
 
 STOPPED = 1e-9  # m/s: a slip that has no direction
@@ -23,11 +21,6 @@ class Mode(NamedTuple):
 
 
 Modes = dict[Key, Mode]
-
-
-def frictionless(law: Any) -> bool:
-    """Whether forces of contacts have no dry friction."""
-    return isinstance(law, (Frictionless, Viscous))
 
 
 def slip_direction(contacts: Contacts, i: int, last: Array) -> Array:

@@ -9,7 +9,6 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.contact.laws.compliant import Compliant
-from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.simulation.event_motion import REACH, Motion
 from spatialops.simulation.event_sight import Sight
 from spatialops.simulation.event_slip import Modes
@@ -44,7 +43,7 @@ def watch(
         if not motion.determined or largest == 0.0:
             continue
         watched["separation", key] = float(forces[i, 0]) / largest + _SLACK
-        if mode.sticks and not isinstance(law, NoSlip):
+        if mode.sticks and np.isfinite(contacts.friction[i]):
             limit = float(contacts.friction[i] * forces[i, 0])
             watched["slip", key] = (limit - float(np.hypot(*forces[i, 1:]))) / largest + _SLACK
     if modes and not motion.determined:

@@ -454,8 +454,7 @@ def test_what_it_does_not_have_is_refused_by_name():
     )
     stops = so.Scene(builder.build())
     with pytest.raises(ArgumentError, match="joint_limits=False"):
-        so.Simulator(stops, time=so.EventDriven())
-    so.Simulator(stops, time=so.EventDriven(), joint_limits=False)
+        so.Simulator(stops, time=so.EventDriven(), law=so.contact.Compliant(stiffness=1e4))
     model = so.TreeBuilder().add_body("body", joint=so.Joint("free"), inertia=so.Inertia.sphere(R, mass=1.0)).build()
     geoms = [
         so.Geom("floor", "world", HalfSpace(), torsion=0.01),
@@ -466,6 +465,88 @@ def test_what_it_does_not_have_is_refused_by_name():
     driven = so.Loop(kind="weld", a="body", b="world", rate=np.zeros(6))
     with pytest.raises(ArgumentError, match="prescribed rates"):
         so.Simulator(so.Scene(model, loops=[driven]), time=so.EventDriven())
+
+
+def slider(lower, *, gravity=(0.0, 0.0, 0.0), v=0.0, joint="prismatic", upper=np.inf):
+    """One joint along or about y with stops, at zero."""
+    builder = so.TreeBuilder(gravity=gravity)
+    inertia = so.Inertia(2.0, (0.0, 0.0, -0.5) if joint == "revolute" else (0.0, 0.0, 0.0), np.eye(3) * 0.1)
+    builder.add_body("arm", joint=so.Joint(joint, axis="y", lower=lower, upper=upper), inertia=inertia)
+    model = builder.build()
+    return so.Scene(model, state=so.State(np.zeros(1), np.array([v])))
+
+
+@pytest.mark.parametrize("restitution", ["poisson", "newton"])
+def test_a_joint_bounces_between_its_stops(restitution):
+    # 1 m/s over 0.1 m and back with e = 0.5: impacts at 0.1, 0.1 + 0.2 / 0.5, ...
+    scene = slider(-0.1, v=1.0, upper=0.1)
+    sim = so.Simulator(scene, dt=0.05, time=so.EventDriven(), stop_restitution=0.5, restitution=restitution)
+    record = sim.run(duration=1.5)
+    assert [event.time for event in record.log] == pytest.approx([0.1, 0.1 + 0.4, 0.1 + 0.4 + 0.8], abs=1e-10)
+    assert [event.contacts[0] for event in record.log] == [("arm", f"{x} limit") for x in ("upper", "lower", "upper")]
+    assert record.v[-1, 0] == pytest.approx(-0.125, abs=1e-12)
+    assert record.stop_impulses[:, 0].sum() == pytest.approx(2.0 * (-1.5 + 0.75 - 0.375), abs=1e-9)
+    state, info = sim.step(so.State(np.array([0.09]), np.array([1.0])))
+    assert state.v[0] == pytest.approx(-0.5, abs=1e-12)
+    assert info.stop_impulses[0] == pytest.approx(-3.0, abs=1e-9)
+
+
+def test_a_joint_rests_on_its_stop_and_leaves_it():
+    # Pushed against the stop with 3 N until the force turns round, then away with 2 kg.
+    scene = slider(0.0)
+    record = so.Simulator(scene, dt=0.1, time=so.EventDriven(continuous=True)).run(
+        duration=1.0, controller=lambda time, state, contacts: np.array([10.0 * (time - 0.3)])
+    )
+    (event,) = record.log
+    assert event.kind == "separation"
+    assert event.time == pytest.approx(0.3, abs=1e-9)
+    assert record.q[-1, 0] == pytest.approx(10.0 * 0.7**3 / 6.0 / 2.0, abs=1e-9)
+    assert np.abs(record.q[:4]).max() < 1e-12
+
+
+@pytest.mark.compiled
+def test_a_pendulum_between_stops_converges_with_time_stepping():
+    gravity, ends = (0.0, 0.0, -9.81), []
+    scene = slider(-0.3, gravity=gravity, v=2.0, joint="revolute", upper=0.2)
+    options = {"stop_restitution": 0.8, "dt": 0.02, "time": so.EventDriven()}
+    record = so.Simulator(scene, **options).run(duration=0.6)
+    assert len(record.log.of("impact")) >= 2
+    assert record.q.max() < 0.2 + 1e-9
+    assert record.q.min() > -0.3 - 1e-9
+    for dt in (1e-3, 2.5e-4):
+        ends.append(so.Simulator(scene, dt=dt, stop_restitution=0.8).run(duration=0.6).q[-1, 0])
+    errors = np.abs(np.array(ends) - record.q[-1, 0])
+    assert errors[1] < 0.5 * errors[0]
+    assert errors[1] < 1e-3
+
+
+def test_a_stop_that_is_just_grazed_is_not_missed():
+    # q = t - 5 t^2 peaks at 0.05 within one step; the stop is a thousandth of a millimetre below that.
+    scene = slider(-np.inf, v=1.0, upper=0.05 - 1e-6)
+    record = so.Simulator(scene, dt=0.2, time=so.EventDriven()).run(
+        duration=0.2, controller=lambda time, state, contacts: np.array([-20.0])
+    )
+    event = record.log.of("impact")[0]
+    assert event.speed == pytest.approx(np.sqrt(20.0 * 1e-6), rel=1e-6)
+
+
+@pytest.mark.parametrize("own", ["no-slip", "frictionless", "viscous", "cone"])
+def test_laws_of_pairs_between_events(own):
+    # Two balls that cannot turn slide over one floor, one by the scene's law, one by its own.
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -G))
+    for k in range(2):
+        builder.add_body(f"x{k}", joint=so.Joint("prismatic", axis="x"), inertia=so.Inertia.sphere(R, mass=1e-9))
+        builder.add_body(
+            f"b{k}", parent=f"x{k}", joint=so.Joint("prismatic", axis="z"), inertia=so.Inertia.sphere(R, mass=1.0)
+        )
+    geoms = [so.Geom("floor", "world", HalfSpace(), friction=0.2)]
+    geoms += [so.Geom(f"g{k}", f"b{k}", Sphere(R), friction=0.2) for k in range(2)]
+    q, v = np.tile([0.0, R], 2), np.tile([1.0, 0.0], 2)
+    pairs = [so.Pair(a="g0", b="floor", law=own)]
+    scene = so.Scene(builder.build(), geoms, state=so.State(q, v), pair_laws=pairs, ignore=[("g0", "g1")])
+    record = so.Simulator(scene, dt=0.05, time=so.EventDriven()).run(duration=0.2)
+    left = {"no-slip": 0.0, "frictionless": 1.0, "viscous": np.exp(-0.2 * 0.2), "cone": 1.0 - 0.2 * G * 0.2}[own]
+    assert record.v[-1, [0, 2]] == pytest.approx([left, 1.0 - 0.2 * G * 0.2], abs=1e-8)
 
 
 def test_newton_and_propagated_impacts():

@@ -14,6 +14,7 @@ from spatialops.contact import (
     Frictionless,
     MaxDissipation,
     NoSlip,
+    Pairwise,
     Viscous,
     check_law,
     indeterminacy,
@@ -297,6 +298,7 @@ def test_names_and_bad_input(rng):
         Frictionless,
         MaxDissipation,
         Viscous,
+        Pairwise,
     }
     law = NoSlip(hold="all")
     assert check_law(law) is law
