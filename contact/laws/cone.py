@@ -150,7 +150,9 @@ def round_answer(reduced: Reduced, solver: str | ConeSolver, start: Array | None
     if found.residual <= _POLISHED and found.scale_free <= _POLISHED:
         return p, found.iterations, found.status.message
     mapped = FrictionMap(reduced, np.zeros(problem.n_contacts, dtype=np.int64))  # the offsets without carriers
-    better, _, steps = mapped.newton(mapped.inward(p))
+    better, least, steps = mapped.improve(mapped.inward(p))
+    if start is not None and least > _POLISHED:
+        return round_answer(reduced, solver, None)
     return mapped.outward(better), found.iterations + steps, found.status.message
 
 

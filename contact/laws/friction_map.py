@@ -20,7 +20,8 @@ from spatialops.contact.laws.nearest import on_discs, on_polygons
 from spatialops.contact.laws.reduction import Reduced
 from spatialops.contact.rows import DRY, STOP
 
-_STEPS, _HALVINGS, _WINDOW, _TARGET, _OUTER = 40, 12, 4, 1e-14, 60
+_STEPS, _HALVINGS, _WINDOW, _OUTER = 40, 12, 4, 60
+_TARGET, _ENOUGH = 1e-14, 1e-12
 
 
 class FrictionMap:
@@ -69,6 +70,14 @@ class FrictionMap:
             A[:, columns, columns] = slope
             B[:, columns] = (mu * presses)[:, None] * growth
         return F.ravel(), A, B
+
+    def improve(self, x: Array) -> tuple[Array, float, int]:
+        """Newton's method, and proximal points where that is not enough: the better of both, max |F|, steps."""
+        found, least, steps = self.newton(x)
+        if least <= _ENOUGH:
+            return found, least, steps
+        other, merit, more = self.proximal(x)
+        return (other, merit, steps + more) if merit < least else (found, least, steps + more)
 
     def newton(self, x: Array, eps: float = 0.0, center: Array | None = None) -> tuple[Array, float, int]:
         """The best x on the way from `x` with u = (W + eps) x + b - eps center; max |F| there; steps."""

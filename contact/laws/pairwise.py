@@ -120,13 +120,10 @@ class _Search:
 
     def begin(self, p: Array) -> None:
         """Newton's method, and proximal points where that is not enough, from impulses p."""
-        for method in (self.mapped.newton, self.mapped.proximal):
-            found, merit, taken = method(self.mapped.inward(p))
-            self.steps += taken
-            if merit < self.least:
-                self.best, self.least = self.mapped.outward(found), merit
-            if self.done:
-                return
+        found, merit, taken = self.mapped.improve(self.mapped.inward(p))
+        self.steps += taken
+        if merit < self.least:
+            self.best, self.least = self.mapped.outward(found), merit
 
 
 def _rows(reduced: Reduced, start: Array) -> Array:

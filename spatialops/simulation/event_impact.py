@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.contact.certificate import Certificate, certify, promised
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.energy import energy
 from spatialops.errors import SolverFailed
@@ -40,6 +41,7 @@ class Impacts:
 
     def __init__(self, model: Model, friction: PairFriction, rules: Rules) -> None:
         self.model, self.friction, self.rules = model, friction, rules
+        self.certificates: list[Certificate] | None = None  # of all problems, where somebody wants them
 
     def resolve(
         self, time: float, q: Array, v: Array, contacts: Contacts, closures: Any, *, restitution: bool
@@ -85,4 +87,8 @@ class Impacts:
                 problem,
                 solution,
             )
+        if self.certificates is not None:
+            own = promised(self.friction.law)
+            found = certify(problem, solution.impulses, solution.loop_impulses, solution.moments, promises=own)
+            self.certificates.append(found)
         return Answer(solution.impulses, None, solution.velocity, solution.residual, solution.iterations)

@@ -10,12 +10,14 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.collision.contact_set import ContactSet
+from spatialops.contact.certificate import UNITS, Certificate
 from spatialops.contact.laws.compliant import Compliant
 from spatialops.contact.rows import CONTACT, STOP
 from spatialops.dynamics.energy import energy
 from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.begin import begin_loops
+from spatialops.simulation.event_certificate import state_certificate
 from spatialops.simulation.event_impact import Rules
 from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.event_sight import Contacts
@@ -50,6 +52,10 @@ class Course:
         self._states: list[Array] = []
         self._loop_forces: list[Array] = []
         self._stops: list[Array] = []
+        self._certificates: list[Certificate] = []
+        self._worst: list[Certificate] = []
+        if limits.certify == "full":
+            self.engine.impact.certificates = self._worst
         self._hits: list[Array] = []
         self._told = 0
 
@@ -93,6 +99,9 @@ class Course:
     def advance(self, end: float) -> None:
         """Go on to a time, and check what happened on the way."""
         self.engine.advance(end)
+        if self.limits.certify == "full":
+            engine = self.engine
+            self._worst.append(state_certificate(engine.mechanics, engine.modes, engine.v, engine.present(), self.dt))
         self.certify()
 
     def certify(self) -> None:
@@ -110,11 +119,23 @@ class Course:
             faults.append(f"penetration {depth:.2e} m (limit {self.limits.depth:g} m)")
         if not opening <= self.limits.opening:
             faults.append(f"a loop opened by {opening:.2e} m or rad (limit {self.limits.opening:g})")
+        worst = max((one.residual for one in self._worst), default=0.0)
+        if not worst <= RESIDUAL:
+            faults.append(f"{Certificate.worst(self._worst)} (limit {RESIDUAL:g})")
         if faults:
             text = f"certificate failed by t = {engine.time:.6g} s: " + "; ".join(faults)
             if self.limits.certify != "warn":
                 raise ContactError(text)
             warnings.warn(text, stacklevel=4)
+
+    def certificate(self) -> Certificate | None:
+        """The worst since it was last asked for; None unless ``certify="full"``."""
+        if self.limits.certify != "full":
+            return None
+        own = Certificate(gap=self.depth(), residual=self.engine.residual)
+        worst = Certificate.worst([*self._worst, own])
+        self._worst.clear()
+        return worst
 
     def depth(self) -> float:
         """Largest penetration now, m."""
@@ -136,6 +157,8 @@ class Course:
         row[at.ROW_TIME], row[at.ROW_KINETIC], row[at.ROW_POTENTIAL] = state.time, own.kinetic, own.potential
         row[at.ROW_CONTACTS], row[at.ROW_IMPACTS] = len(motion.contacts.keys), len(new)
         row[at.ROW_RESIDUAL], row[at.ROW_GAP], row[at.ROW_OPENING] = engine.residual, -self.depth(), self.opening()
+        worst = self.certificate()
+        self._certificates += [worst] if worst is not None else []
         engine.residual = 0.0
         self._rows.append(row)
         self._states.append(np.concatenate([state.q, state.v]))
@@ -181,6 +204,7 @@ class Course:
             loop_forces=np.array(self._loop_forces),
             pivots=rows[:, at.ROW_PIVOTS],
             stop_impulses=np.array(self._stops),
+            certificates=np.array([one.to_array() for one in self._certificates]).reshape(-1, len(UNITS)),
             hits=np.concatenate([np.zeros((0, at.HIT_COLUMNS)), *self._hits]),
             events=self.events(),
             metadata=metadata,

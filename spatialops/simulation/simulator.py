@@ -148,8 +148,7 @@ class Simulator:
     certify : {"raise", "warn", "off", "full"}
         What to do when a step's certificate fails: residual above 1e-9, a gain of kinetic energy in an impact above
         1e-9 relative, penetration above `depth_limit`, loops open by more than `loop_limit`. "full" raises, and has
-        every contact problem solved outside the compiled loop and certified by itself (`contact.certify`): slower, and
-        of time stepping only.
+        every contact problem solved outside the compiled loop and certified by itself (`contact.certify`): slower.
     depth_limit : float
         m.
     loop_limit : float
@@ -425,6 +424,7 @@ class Simulator:
             dry_impulses=np.zeros(self.scene.model.nv),
             clipped=self._clipped > 0,
             moments=np.zeros((len(course.contacts()), 3)),
+            certified=course.certificate(),
         )
 
     def _run_by_events(

@@ -1,12 +1,14 @@
 """The event-driven method against closed forms: when things happen, and what comes after."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import spatialops as so
 from spatialops.collision import Box, HalfSpace, Sphere
 from spatialops.contact import Compliant, Viscous
-from spatialops.errors import ArgumentError, PainleveError, PainleveWarning
+from spatialops.errors import ArgumentError, ContactError, PainleveError, PainleveWarning
 from spatialops.simulation.event_log import EventLog
 
 G, R = 9.81, 0.1
@@ -564,3 +566,33 @@ def test_newton_and_propagated_impacts():
         record = sim.run(duration=1.0)
         assert record.log[0].time == pytest.approx(0.3, abs=1e-12)
         assert record.v[-1, [3, 9, 15]] == pytest.approx([0.0, 0.0, 1.0], abs=1e-9)
+
+
+def test_full_certificates_between_events():
+    # A block slides, sticks on a slope of 10 degrees after it fell on it; a law that lets it sink is caught.
+    slope = np.radians(10.0)
+    builder = so.TreeBuilder(gravity=(G * np.sin(slope), 0.0, -G * np.cos(slope)))
+    builder.add_body("ball", joint=so.Joint("prismatic", axis="x"), inertia=so.Inertia.sphere(R, mass=1e-3))
+    builder.add_body("b", parent="ball", joint=so.Joint("prismatic", axis="z"), inertia=so.Inertia.sphere(R, mass=1.0))
+    geoms = [so.Geom("floor", "world", HalfSpace(), friction=0.5), so.Geom("b", "b", Sphere(R), friction=0.5)]
+    scene = so.Scene(builder.build(), geoms, state=so.State(np.array([0.0, R + 0.02]), np.array([-0.5, 0.0])))
+    sim = so.Simulator(scene, dt=0.02, time=so.EventDriven(), certify="full")
+    record = sim.run(duration=0.4)
+    worst = record.certificate()
+    assert worst.residual < 1e-8
+    assert worst.momentum < 1e-9
+    assert worst.approach < 1e-9
+    assert {event.kind for event in record.log} >= {"impact", "stick"}
+    _, info = sim.step(record.final)
+    assert info.certificate.residual < 1e-8
+    assert not np.isnan(info.certificate.closures)
+
+    class Liar(so.contact.Cone):
+        promises = "approach", "complementarity"
+
+        def solve(self, problem, warm_start=None):
+            answer = super().solve(problem, warm_start)
+            return dataclasses.replace(answer, impulses=1.001 * answer.impulses)
+
+    with pytest.raises(ContactError, match="certificate"):
+        so.Simulator(scene, dt=0.02, time=so.EventDriven(), law=Liar(), certify="full").run(duration=0.4)
