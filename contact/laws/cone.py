@@ -116,8 +116,8 @@ class Cone:
         """Solve, from impulses `warm_start` (m, 3), with moments (m, 6), if that helps."""
         start, details = checked_problem(problem, warm_start), [""]
 
-        def attempt(held: Mask, _last: Held | None) -> Held:
-            reduced = Reduced(problem, held)
+        def attempt(held: Mask, _last: Held | None, /, *, rank: float) -> Held:
+            reduced = Reduced(problem, held, rank)
             rows, iterations, details[0] = round_answer(reduced, self.solver, start)
             return reduced.impulses(rows, iterations)
 

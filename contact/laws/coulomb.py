@@ -130,8 +130,8 @@ class Coulomb:
         s, endless = unit_compliance(problem), np.isinf(problem.friction)
         residuals, details = [0.0], [""]
 
-        def attempt(held: Mask, _last: Held | None) -> Held:
-            reduced = Reduced(problem, held)
+        def attempt(held: Mask, _last: Held | None, /, *, rank: float) -> Held:
+            reduced = Reduced(problem, held, rank)
             polyhedron = Polyhedron(reduced, s, formulation.n_f)
             found = solve(polyhedron.lcp, self.solver)
             residuals[0], details[0] = found.residual, found.status.message

@@ -61,8 +61,8 @@ class Pairwise:
         """Solve, from impulses `warm_start` (m, 3), with moments (m, 6), if that helps."""
         start, details, sides = checked_problem(problem, warm_start), [""], _polygons(problem)
 
-        def attempt(held: Mask, _last: Held | None) -> Held:
-            reduced = Reduced(problem, held)
+        def attempt(held: Mask, _last: Held | None, /, *, rank: float) -> Held:
+            reduced = Reduced(problem, held, rank)
             if sides.any():
                 return _mixed(reduced, sides, self.solver, start)
             rows, iterations, details[0] = round_answer(reduced, self.solver, start)

@@ -10,7 +10,8 @@ rows see: in coordinates y of L (G M^-1 G^T = L L^T) the mass becomes H = 1 + T^
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import scipy
@@ -24,6 +25,9 @@ from spatialops.contact.rows import DRY, STOP
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
+_COARSE = 1e-5  # what is left of a tangent that is nearly dependent
+
+
 class Held(NamedTuple):
     """Impulses (m, 3) with some contacts' tangents held, those of closures, pivots, who pushes, and moments (m, 3)."""
 
@@ -34,8 +38,17 @@ class Held(NamedTuple):
     moments: Array | None = None
 
 
+class Attempt(Protocol):
+    """A solution while the tangents of contacts `held` (m,) do not move, but for those that others leave `rank` of."""
+
+    def __call__(self, held: Mask, last: Held | None, /, *, rank: float) -> Held:
+        """Impulses and who pushes, from the `last` ones."""
+
+
 class Reduced:
     """The contacts' rows of a problem while the tangents of contacts `stuck` (m,) are held.
+
+    Of those that others leave no more than `rank` of, nothing is held.
 
     Attributes
     ----------
@@ -46,7 +59,7 @@ class Reduced:
         coefficient is zero where it is infinite.
     """
 
-    def __init__(self, problem: ContactProblem, stuck: Mask) -> None:
+    def __init__(self, problem: ContactProblem, stuck: Mask, rank: float = 0.0) -> None:
         self.problem, self.stuck = problem, stuck
         n_b, m = problem.n_loop_rows, problem.n_contacts
         L, u = problem.response.L, problem.velocities
@@ -62,7 +75,7 @@ class Reduced:
             self.kinds += [(slice(3, 4), problem.torsion / self.unit), (slice(4, 6), problem.rolling / self.unit)]
         tangents = np.flatnonzero(np.repeat(stuck, 3) & np.tile([False, True, True], m)) + n_b
         chosen = np.concatenate([np.arange(n_b), tangents])
-        self.held = Elimination(L[chosen], u[chosen])
+        self.held = Elimination(L[chosen], u[chosen], rank)
         rows, u = self.held.reduce(self.rows.reshape(-1, L.shape[1]), own.ravel())
         still = np.flatnonzero(np.repeat(stuck, self.dim) & np.tile(np.isin(np.arange(self.dim), (1, 2)), m))
         rows[still], u[still] = 0.0, 0.0
@@ -122,17 +135,18 @@ class Reduced:
 def settle(
     problem: ContactProblem,
     rough: Mask,
-    attempt: Callable[[Mask, Held | None], Held],
+    attempt: Attempt,
     judge: Callable[[Held], LawSolution],
 ) -> LawSolution:
     """`attempt` with the tangents of those contacts of `rough` held that press, found from all, else from none.
 
     All: nearly dependent tangents of contacts that leave can lock a motion between them. None: what presses and slides
-    is held, then.
+    is held, then. Last all again, but for nearly dependent tangents: what these would lock, by impulses so large that
+    rounding shows, normals may stop, or nothing moves.
     """
     best = None
-    for held in (rough, np.zeros_like(rough)):
-        answer = judge(_settled(problem, rough, held, attempt))
+    for held, rank in ((rough, 0.0), (np.zeros_like(rough), 0.0), (rough, _COARSE)):
+        answer = judge(_settled(problem, rough, held, partial(attempt, rank=rank)))
         if best is None or answer.residual < best.residual:
             best = answer
         if best.solved or not rough.any():
