@@ -17,7 +17,7 @@ import numba
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
-_MARKS = (b"_jit import", b"_layout import")  # files that define kernels or the constants compiled into them
+_MARKS = (b"_jit import", b"_stage import", b"_layout import")  # where kernels or the constants in them are defined
 
 
 def _sources_digest() -> str:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 import os
 import platform
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
-from types import ModuleType
 
 import numba
 import numpy as np
 
 from spatialops import _jit
+from spatialops._stage import STAGES, Reference, stage_named
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.cone.rungs import climb
 from spatialops.contact.cone.system import System
@@ -35,7 +36,6 @@ from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift, n
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
 from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum
-from spatialops.simulation import arrival, flow, impact, projection, stages, step
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.model import Node
 from spatialops.tree.state import difference, integrate
@@ -131,27 +131,43 @@ def _solve_by_hand(problem: ContactProblem) -> None:
 
 
 def _loop_tasks() -> list[Task]:
-    """The stages of a step one by one, so that the bar moves; then the loop that is made of them."""
+    """The stages of a step one by one, so that the bar moves; then the loop that is made of them.
+
+    The narrow phase takes a third of the time: where there is a second core, a process of its own compiles it while
+    this one sees to the stages that do without.
+    """
     simulator = Simulator(pendulum(3).scene(), dt=1e-4)
-    kind = numba.typeof(simulator._single)
-    found = [item for module in (flow, stages, impact, arrival, projection, step) for item in _stages(module)]
-    found.sort(key=lambda item: item[0] == "advance")  # made of all the others
-    compiled: list[Task] = [(name.replace("_", " "), _compiler(kernel, kind)) for name, kernel in found]
-    return [*compiled, ("stepping loop", lambda: simulator.run(duration=1e-3))]
+    tables = Reference(numba.typeof(simulator._single))
+    narrow, beside = stage_named("find"), _Beside()
+    others = sorted((stage for stage in STAGES if stage is not narrow), key=lambda stage: stage.leads_to(narrow))
+    first = sum(not stage.leads_to(narrow) for stage in others)
+    todo: list[Task] = [(stage.label, partial(stage.compile, tables)) for stage in others]
+    todo.insert(first, (narrow.label, lambda: beside.finish(partial(narrow.compile, tables))))
+    return [("narrow phase", beside.start), *todo, ("stepping loop", lambda: simulator.run(duration=1e-3))]
 
 
-def _stages(module: ModuleType) -> Iterator[tuple[str, object]]:
-    """Cached kernels of a module that take the tables and nothing else."""
-    for name, item in vars(module).items():
-        function = getattr(item, "py_func", None)
-        if function is None or function.__module__ != module.__name__ or item.stats.cache_path is None:
-            continue
-        if list(inspect.signature(function).parameters) == ["t"]:
-            yield name, item
+def compile_narrow_phase() -> None:
+    """Compile the stage that looks for contacts, and nothing else, into the cache."""
+    tables = Simulator(pendulum(3).scene(), dt=1e-4)._single
+    stage_named("find").compile(Reference(numba.typeof(tables)))
 
 
-def _compiler(kernel: object, kind: object) -> Callable[[], object]:
-    return lambda: kernel.compile((kind,))  # type: ignore[attr-defined]
+class _Beside:
+    """A process that compiles the narrow phase. Should it fail, the stage is compiled here, and says why."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        if (os.cpu_count() or 1) > 1:
+            code = "from spatialops.precompile import compile_narrow_phase; compile_narrow_phase()"
+            quiet = subprocess.DEVNULL
+            self._process = subprocess.Popen([sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet)
+
+    def finish(self, load: Callable[[], object]) -> None:
+        if self._process is not None:
+            self._process.wait()
+        load()
 
 
 def _with_bar(todo: list[Task]) -> Iterator[Task]:

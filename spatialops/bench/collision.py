@@ -18,7 +18,7 @@ from spatialops.simulation._layout import SEEN
 from spatialops.simulation.prepared import load_state
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.simulator import Simulator
-from spatialops.simulation.stages import look_here
+from spatialops.simulation.stages import look_now
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.tree.state import State
@@ -53,7 +53,7 @@ class Ours:
     def __call__(self) -> None:
         """Poses, near pairs from scratch, contacts."""
         self.tables.near[-1] = -1
-        look_here(self.tables)
+        look_now(self.tables)
 
     def pairs(self) -> int:
         """Pairs in contact."""

@@ -36,7 +36,7 @@ class Gait:
     Examples
     --------
     >>> from spatialops.control import Gait
-    >>> Gait().standing(0.1)
+    >>> Gait().standing(0.2)  # two feet swing, diagonally
     array([ True, False, False,  True])
     """
 

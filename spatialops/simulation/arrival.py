@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spatialops._arrays import Array
 from spatialops._jit import kernel, merged
+from spatialops._stage import stage
 from spatialops.collision._layout import (
     APPROACH,
     CONTACT_PAIR,
@@ -45,7 +46,7 @@ def sinks_fast(t: Tables) -> bool:
     return False
 
 
-@kernel
+@stage
 def cut_piece(t: Tables) -> float:
     """Put the end of the piece at its first impact; returns its fraction."""
     x = time_of_impact(t, violating_pairs(t))
@@ -55,7 +56,7 @@ def cut_piece(t: Tables) -> float:
     return x
 
 
-@kernel
+@stage
 def cut_at_crossing(t: Tables) -> float:
     """Put the end of the piece where the first fast body would begin to pass through another; returns its fraction."""
     x = first_crossing(t)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel, merged
 from spatialops._layout import DAMPING, FIRST_Q, FRAME, POSE
+from spatialops._stage import stage
 from spatialops.algebra.vectors import copy_into, cross, rotate, rotation_from_quaternion
 from spatialops.dynamics.articulated_body import sweep_kernel, weigh_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
@@ -103,14 +104,14 @@ def runge_kutta(t: Tables, s: float, q_end: Array, v_end: Array) -> None:
     copy_into(v_end, t.v)
     copy_into(s_q, t.q)
     copy_into(s_v, t.v)
-    for stage in range(4):
+    for sample in range(4):
         accelerations(t.tree, t.links, s_q, s_v, t.tau, t.external, t.spare, t.vectors[TAU, :nv], k_v)
         if has_loops(t):
-            passed = since_start(t, 0.0 if stage == 0 else s if stage == 3 else 0.5 * s)
+            passed = since_start(t, 0.0 if sample == 0 else s if sample == 3 else 0.5 * s)
             constrain(t, t.spare, passed, k_v, t.closure_vectors[OTHER_FORCES])
         rates(t.tree, s_q, s_v, k_q)
-        weight = s / 6.0 if stage == 0 or stage == 3 else s / 3.0
-        ahead = s if stage == 2 else 0.5 * s
+        weight = s / 6.0 if sample == 0 or sample == 3 else s / 3.0
+        ahead = s if sample == 2 else 0.5 * s
         for i in range(nq):
             q_end[i] += weight * k_q[i]
             s_q[i] = t.q[i] + ahead * k_q[i]
@@ -123,7 +124,7 @@ def runge_kutta(t: Tables, s: float, q_end: Array, v_end: Array) -> None:
     copy_into(q_end, s_q)
 
 
-@merged
+@stage
 def smooth_step(t: Tables) -> int:
     """Evaluate the smooth dynamics of a piece: evaluation state Q_E, V_E and velocity change DV without contacts.
 
@@ -159,7 +160,7 @@ def smooth_step(t: Tables) -> int:
     return status
 
 
-@merged
+@stage
 def flow_to(t: Tables, x: float) -> None:
     """State Q_X, V_X at the fraction x of the piece, loops closed; clobbers `work` where there are any."""
     drift_to(t, x)

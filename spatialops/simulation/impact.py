@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spatialops._arrays import Array
 from spatialops._jit import kernel, merged
+from spatialops._stage import stage
 from spatialops.collision._layout import (
     APPROACH,
     GAP,
@@ -42,7 +43,7 @@ def response(W: Array, impulses: Array, row: int) -> float:
     return total
 
 
-@merged
+@stage
 def prepare_compression(t: Tables) -> None:
     """Problem of compression, [J] 54: all that touches, at the velocities it meets with."""
     take_contacts(t, True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spatialops._jit import kernel, merged
+from spatialops._jit import merged
+from spatialops._stage import stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import (
     GAP,
@@ -25,7 +26,7 @@ from spatialops.simulation.tables import Tables
 from spatialops.tree.state import integrate_kernel
 
 
-@kernel
+@stage
 def project_positions(t: Tables) -> None:
     """Push penetrating contacts apart with the least motion in the metric of M; velocities stay: no energy enters.
 

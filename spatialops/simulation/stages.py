@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel, merged
+from spatialops._stage import entered, refer, stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import (
     APPROACH,
@@ -80,7 +81,14 @@ def look(t: Tables, q: Array, v: Array, horizon: float) -> int:
 @merged
 def see(t: Tables, q: Array, v: Array, horizon: float) -> int:
     """Contacts where geoms stand, now or within the horizon, then those of joints; how many (FULL if too many)."""
-    count = find_contacts(
+    count = find(t, horizon)
+    return see_joints(t, q, v, horizon, count) if has_joints(t) else count
+
+
+@stage
+def find(t: Tables, horizon: float) -> int:
+    """Contacts of geoms where they stand."""
+    return find_contacts(
         t.geom_ints,
         t.geoms,
         t.solids,
@@ -97,10 +105,15 @@ def see(t: Tables, q: Array, v: Array, horizon: float) -> int:
         t.seen_ints,
         t.seen,
     )
-    return see_joints(t, q, v, horizon, count) if has_joints(t) else count
 
 
-@kernel
+@entered
+def look_now(t: Tables) -> None:
+    """Contacts at the present state, for callers in Python."""
+    look_here(refer(t))
+
+
+@stage
 def look_here(t: Tables) -> None:
     """Contacts at the present state."""
     t.control[SEEN] = look(t, t.q, t.v, 0.0)
@@ -251,7 +264,7 @@ def remember(t: Tables) -> None:
             t.memory[row, a] = t.active[width * i + a if a < width else width * m + i]
 
 
-@merged
+@stage
 def solve_here(t: Tables, warm: bool) -> None:
     """Assemble and solve the OS problem: the basis of the step before where it still fits, else Lemke."""
     m = t.control[ACTING]
@@ -303,7 +316,7 @@ def look_ahead(t: Tables) -> int:
     return t.control[SEEN]
 
 
-@merged
+@stage
 def prepare_contact(t: Tables) -> None:
     """Problem of a step, [J] 53: contacts at the evaluation state, velocities that they would have without impulses."""
     take_contacts(t, False)

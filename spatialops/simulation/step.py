@@ -10,6 +10,7 @@ from __future__ import annotations
 from spatialops._arrays import Array, IntArray
 from spatialops._jit import kernel, merged
 from spatialops._layout import OK
+from spatialops._stage import entered, refer, stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import (
     APPROACH,
@@ -119,9 +120,15 @@ from spatialops.simulation.stages import (
 from spatialops.simulation.tables import Tables
 
 
-@kernel
+@entered
 def advance(t: Tables) -> int:
     """Run until the steps are done or something is needed from outside; returns why it stopped."""
+    return run(refer(t))
+
+
+@stage
+def run(t: Tables) -> int:
+    """The state machine: a stage says which one is next."""
     while True:
         stage = t.control[STAGE]
         if stage == BEGIN:
@@ -195,7 +202,7 @@ def begin_impact(t: Tables) -> int:
     return GO_ON
 
 
-@kernel
+@stage
 def compress(t: Tables) -> int:
     prepare_compression(t)
     if t.control[ACTING] == 0:
@@ -205,7 +212,7 @@ def compress(t: Tables) -> int:
     return ask(t, COMPRESSED)
 
 
-@kernel
+@stage
 def after_compression(t: Tables) -> int:
     store_compression(t)
     if not prepare_decompression(t):
@@ -214,7 +221,7 @@ def after_compression(t: Tables) -> int:
     return ask(t, DECOMPRESSED)
 
 
-@kernel
+@stage
 def after_decompression(t: Tables) -> int:
     """Apply both phases; where they would add kinetic energy, decompress again with less restitution."""
     nv = t.v.size
@@ -245,7 +252,7 @@ def after_decompression(t: Tables) -> int:
     return GO_ON
 
 
-@merged
+@stage
 def begin_piece(t: Tables) -> int:
     """Free acceleration, then the dt problem of the contacts that touch or would within the piece."""
     if t.control[LOOKED] == 0:  # it is begun anew
@@ -286,7 +293,7 @@ def after_contact(t: Tables) -> int:
     return GO_ON
 
 
-@merged
+@stage
 def move(t: Tables) -> int:
     """To the end of the piece, or to the first impact within it."""
     q_x, v_x, x = t.vectors[Q_X, : t.q.size], t.vectors[V_X, : t.v.size], 1.0
@@ -323,7 +330,7 @@ def begin_anew(t: Tables) -> int:
     return GO_ON
 
 
-@merged
+@stage
 def end_step(t: Tables) -> int:
     """Project positions where they penetrate, count the step, and record it."""
     if watch_gaps(t) < -t.settings[DEPTH]:
@@ -342,7 +349,7 @@ def end_step(t: Tables) -> int:
     return GO_ON
 
 
-@kernel
+@stage
 def write_row(t: Tables) -> None:
     """State, energies and monitors of a recorded step; the monitors start anew."""
     row, nq = t.control[ROWS], t.q.size
@@ -414,9 +421,14 @@ def put_hits(ints: IntArray, floats: Array, count: int, time: float, share: floa
             hits[i, HIT_IMPULSE + j] = share * (total + floats[i, IMPULSE + 2] * floats[i, SECOND + j])
 
 
-@kernel
+@entered
 def start(t: Tables) -> None:
     """Poses and velocities of the present state into `work`, and its row of the record."""
+    begin_record(refer(t))
+
+
+@stage
+def begin_record(t: Tables) -> None:
     poses_kernel(t.tree, t.links, t.q, t.work)
     velocities_kernel(t.tree, t.links, t.v, t.work)
     write_row(t)

@@ -18,7 +18,7 @@ from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.simulation import _layout as at
 from spatialops.simulation.prepared import load_state
 from spatialops.simulation.simulator import Simulator
-from spatialops.simulation.stages import look_here
+from spatialops.simulation.stages import look_now
 from spatialops.simulation.step import advance
 from spatialops.simulation.tables import Tables
 from spatialops.tree.state import State
@@ -45,7 +45,7 @@ def _times(simulator: Simulator, state: State, tau: Any, repeats: int) -> list[f
     t = _prepared(simulator, state, tau)
     m = int(t.control[at.ACTING]) if t.control[at.STAGE] == at.CONTACT else 0
     if m == 0:
-        return [dynamics, 2.0 * _time(lambda: look_here(t), repeats), 0.0, 0.0, 0.0]
+        return [dynamics, 2.0 * _time(lambda: look_now(t), repeats), 0.0, 0.0, 0.0]
     Lambda = _time(lambda: _compliance(t, m), repeats)
     pieces = _pieces(t, m)
     _assemble(t, m, pieces)
@@ -53,7 +53,7 @@ def _times(simulator: Simulator, state: State, tau: Any, repeats: int) -> list[f
     lemke_kernel(A, b, 0, t.covers, 10 * len(b) + 100, 1e-9, D.reshape(len(b), -1), ints, vectors, active, z, w)
     lcp = _time(lambda: _check(t, m, pieces), repeats)
     recovery = _time(lambda: _recover(t, m, z), repeats)
-    collision = 2.0 * _time(lambda: look_here(t), repeats)
+    collision = 2.0 * _time(lambda: look_now(t), repeats)
     return [dynamics, collision, Lambda, lcp, recovery]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from pathlib import Path
 
@@ -66,9 +67,16 @@ def test_any_bytes(noise, at):
     attempt(GOOD[:at] + noise + GOOD[at:], False)
 
 
+def feed(count: int, seed: int) -> int:
+    """Feed so many damaged files; how many models came out."""
+    rng = np.random.default_rng(seed)
+    return sum(attempt(mutate(GOOD, rng, int(rng.integers(1, 5))), bool(i % 2)) for i in range(count))
+
+
 @pytest.mark.slow
 def test_many_mutations():
-    rng, built = np.random.default_rng(1), 0
-    for i in range(20_000):
-        built += attempt(mutate(GOOD, rng, int(rng.integers(1, 5))), bool(i % 2))
-    assert built > 1000  # the mutations are not so wild that nothing is reached
+    assert feed(20_000, seed=1) > 1000  # the mutations are not so wild that nothing is reached
+
+
+if __name__ == "__main__":  # python -m tests.io.test_fuzz 1000000
+    print(feed(int(sys.argv[1]), seed=2), "models came out, and no other error than ours")

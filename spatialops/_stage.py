@@ -1,0 +1,188 @@
+"""Stages of the stepping loop: kernels that are compiled apart, and called where their code lies.
+
+Numba copies whatever a kernel calls into it and optimises all of that again. With the narrow phase in every part of the
+loop that looks at contacts, compiling took 260 s. A stage is compiled once: its callers know a symbol, which LLVM
+resolves when it links them, and hand over the address of the tables instead of the several hundred numbers they are
+made of. That costs nothing measurable (a step of the free 12-link pendulum takes 2 us either way).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar, cast
+
+import numba
+from llvmlite import binding, ir
+from numba.core import cgutils, types
+from numba.core.datamodel import models
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, register_model
+
+from spatialops._jit import COMPILED, kernel
+
+Function = TypeVar("Function", bound=Callable[..., object])
+Tables = TypeVar("Tables")
+
+_SCALARS = {"float": types.float64, "int": types.int64, "bool": types.boolean}
+_ADDRESS = ir.PointerType(ir.IntType(8))
+STAGES: list[Stage] = []
+
+
+def stage(function: Function) -> Function:
+    """Compile a function of the tables, and of one number at most, apart from those that call it."""
+    if not COMPILED:
+        return function
+    made = Stage(function)
+
+    def alone(context: Any, t: Any) -> Any:
+        return made.typed(t)
+
+    def with_number(context: Any, t: Any, x: Any) -> Any:
+        return made.typed(t)
+
+    call = with_number if made.numbers else alone
+    call.__name__ = function.__name__
+    callable_in_kernels = intrinsic(call)
+    callable_in_kernels.stage = made
+    return cast(Function, callable_in_kernels)
+
+
+def entered(function: Function) -> Function:
+    """Compile a function that Python calls with the tables, and that hands `refer` of them to a stage."""
+    return cast(Function, _Entered(function)) if COMPILED else function
+
+
+class Stage:
+    """One stage: its kernel, and the symbol under which callers find it."""
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self.py_func = function
+        self.name = f"{function.__module__}.{function.__qualname__}"
+        self.label = function.__name__.replace("_", " ")
+        self.numbers = [_SCALARS[p.annotation] for p in list(inspect.signature(function).parameters.values())[1:]]
+        self._kernel: Any = kernel(function)
+        self._signatures: dict[Any, Any] = {}
+        STAGES.append(self)
+
+    def compile(self, reference: Reference) -> Any:
+        """Compile the stage or read it from the cache, after all that it calls; returns its signature."""
+        if reference not in self._signatures:
+            for callee in called(self.py_func):
+                callee.compile(reference)
+            arguments = (reference, *self.numbers)
+            self._kernel.compile(arguments)
+            made = self._kernel.overloads[arguments]
+            binding.add_symbol(self.name, made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
+            self._signatures[reference] = made.signature
+        return self._signatures[reference]
+
+    def leads_to(self, other: Stage) -> bool:
+        """Whether it calls another stage, by itself or through others."""
+        return any(callee is other or callee.leads_to(other) for callee in called(self.py_func))
+
+    def typed(self, reference: Reference) -> Any:
+        """What Numba asks of an intrinsic: a signature, and what emits the call."""
+        return self.compile(reference), self._emit
+
+    def _emit(self, context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.call_conv.get_function_type(signature.return_type, signature.args)
+        target = cgutils.get_or_insert_function(builder.module, kind, self.name)
+        # Kernels do not raise: their status is always the same.
+        return context.call_conv.call_function(builder, target, signature.return_type, signature.args, arguments)[1]
+
+
+def stage_named(name: str) -> Stage:
+    """The stage of that function."""
+    return next(stage for stage in STAGES if stage.py_func.__name__ == name)
+
+
+class _Entered:
+    """A kernel that is loaded once all stages are: LLVM gives up on symbols that it does not know."""
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self.py_func = function
+        self._kernel: Any = kernel(function)
+
+    def __call__(self, t: Any) -> Any:
+        if not self._kernel.overloads:
+            for callee in called(self.py_func):
+                callee.compile(Reference(numba.typeof(t)))
+        return self._kernel(t)
+
+
+def called(function: Callable[..., object]) -> Iterator[Stage]:
+    """Stages that a function calls, by itself or through other kernels."""
+    seen, todo = {function}, [function]
+    while todo:
+        caller: Any = todo.pop()
+        for name in caller.__code__.co_names:
+            item = caller.__globals__.get(name)
+            if made := getattr(item, "stage", None):
+                yield made
+            elif (inner := getattr(item, "py_func", None)) and inner not in seen:
+                seen.add(inner)
+                todo.append(inner)
+
+
+class Reference(types.Type):
+    """Numba's type of the address of a named tuple of arrays; a field is read where it is used."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+        super().__init__(name=f"Reference({table})")
+
+
+@register_model(Reference)
+class _AddressModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _ADDRESS)
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):  # type: ignore[misc]
+    key = Reference
+
+    def generic_resolve(self, reference: Reference, name: str) -> Any:
+        table = reference.table
+        return table[table.fields.index(name)] if name in table.fields else None
+
+
+@lower_getattr_generic(Reference)  # type: ignore[untyped-decorator]
+def _field(context: Any, builder: Any, reference: Reference, address: Any, name: str) -> Any:
+    table = reference.table
+    whole = builder.bitcast(address, context.get_value_type(table).as_pointer())
+    return _loaded(builder, _part(builder, whole, table.fields.index(name)))
+
+
+def _loaded(builder: Any, address: Any) -> Any:
+    """What describes an array: it stays the same while the loop runs, so that LLVM need not read it again."""
+    kind = address.type.pointee
+    if not isinstance(kind, ir.Aggregate):
+        number = builder.load(address)
+        number.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return number
+    whole = ir.Constant(kind, ir.Undefined)
+    for k in range(len(kind)):
+        whole = builder.insert_value(whole, _loaded(builder, _part(builder, address, k)), k)
+    return whole
+
+
+def _part(builder: Any, address: Any, k: int) -> Any:
+    return builder.gep(address, [ir.Constant(ir.IntType(32), i) for i in (0, k)], inbounds=True)
+
+
+def _refer(context: Any, tables: Any) -> Any:
+    def put(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(cgutils.alloca_once_value(builder, arguments[0]), _ADDRESS)
+
+    return Reference(tables)(tables), put
+
+
+def refer(tables: Tables) -> Tables:
+    """Address of the tables, good until the caller returns."""
+    return tables
+
+
+if COMPILED:
+    refer = intrinsic(_refer)
