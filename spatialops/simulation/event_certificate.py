@@ -6,6 +6,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.contact.certificate import Certificate
+from spatialops.contact.rows import DRY
 from spatialops.simulation.event_motion import NOTHING, Mechanics, Motion
 from spatialops.simulation.event_slip import Modes
 
@@ -18,10 +19,10 @@ def state_certificate(mechanics: Mechanics, modes: Modes, v: Array, motion: Moti
     impulses relative to the largest, and of the accelerations' own. Where forces are not determined by the motion
     neither is which of them pull: they do not count for `residual`, since the law itself is asked there.
     """
-    contacts, p = motion.contacts, dt * motion.forces
-    own, friction = list(modes.values()), contacts.friction
-    sticks = np.array([mode.sticks for mode in own], dtype=bool)
-    u = contacts.velocities
+    bodies = motion.contacts.kinds != DRY  # dry friction of joints is in the accelerations' residual
+    contacts, p = motion.contacts.take(np.flatnonzero(bodies)), dt * motion.forces[bodies]
+    sticks = np.array([mode.sticks for mode in modes.values()], dtype=bool)[bodies]
+    u, friction = contacts.velocities, contacts.friction
     slip = np.hypot(u[:, 1], u[:, 2])
     drag = dt * mechanics.drag(contacts)
     sideways = np.linalg.norm(p[:, 1:] + drag, axis=1)

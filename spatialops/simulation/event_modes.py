@@ -19,6 +19,7 @@ from spatialops._arrays import Array
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.rows import DRY
 from spatialops.contact.solve import solve
 from spatialops.errors import PainleveError, PainleveWarning, SolverFailed
 from spatialops.simulation.event_motion import Mechanics, Rows
@@ -63,6 +64,9 @@ def decide(
         p = np.zeros(len(b))
         p[n_b:].reshape(-1, 3)[:, 1:] = -drag
         b = b + rows.L @ (rows.L.T @ p)
+    p, dry = np.zeros(len(b)), mechanics.sight.stops.friction(contacts.pairs)
+    p[n_b:].reshape(-1, 3)[:, 1:] = -dry[:, None] * _directions(contacts, modes or {})
+    b = b + rows.L @ (rows.L.T @ p)  # of joints that slide
     held = np.isinf(contacts.friction)
     while True:  # those without slip that leave are let go, one by one
         found, apart = _with_friction(mechanics, time, rows._replace(rates=b), contacts, modes, held)
@@ -87,9 +91,10 @@ def _with_friction(
     columns, normals = L.copy(), 3 * np.arange(m)
     for i in np.flatnonzero(slides):
         columns[3 * i] -= mu[i] * directions[i] @ L[3 * i + 1 : 3 * i + 3]
-    W, free = L @ columns.T, slides | (mu == 0.0)
+    dry = mechanics.sight.stops.friction(contacts.pairs) * ~directions.any(axis=1)
+    W, free = L @ columns.T, slides | ((mu == 0.0) & (dry == 0.0))
     paradox = _no_p_matrix(W[np.ix_(normals, normals)], (L * L).sum(1)[normals], np.flatnonzero(slides))
-    problem = _problem(W, b, mu, free)
+    problem = _problem(W, b, np.where(dry > 0.0, 1.0, mu), free, dry)
     found = solve(problem)
     names = ", ".join(dict.fromkeys(" on ".join(mechanics.sight.names(k[0])) for k in contacts.keys))
     if paradox and not found.solved:
@@ -114,25 +119,33 @@ def _with_friction(
         )
     forces = np.zeros(3 * m)
     forces[normals if isinstance(problem, MixedLCP) else slice(None)] = found.z
+    forces[normals[dry > 0.0]] = 0.0  # which were the limits
     w = (W @ forces + b).reshape(m, 3)
     limit = float(np.abs(b).max()) * (0.1 * TIED if modes is None else TIED)
-    directions[~slides] = 0.0
-    modes = _modes(contacts, forces.reshape(m, 3), w, limit, mu, directions)
+    joints = contacts.kinds == DRY
+    directions[~slides & ~joints] = 0.0
+    modes = _modes(contacts, forces.reshape(m, 3), w, limit, np.where(joints, 1.0, mu), directions)
     for i in np.flatnonzero(endless):
         if contacts.keys[i] in modes:
             modes[contacts.keys[i]] = Mode(True, np.zeros(3))
     return Verdict(modes, found.residual), w[:, 0]
 
 
-def _problem(W: Array, b: Array, mu: Array, free: Any) -> MixedLCP | ConeProblem:
-    """The exact cone's problem, without rows for the friction of those in `free`; an LCP where it is all of them."""
+def _problem(W: Array, b: Array, mu: Array, free: Any, dry: Array) -> MixedLCP | ConeProblem:
+    """The exact cone's problem, without rows for the friction of those in `free`; an LCP where it is all of them.
+
+    Dry friction of joints is a contact loaded with its limit `dry` (m,): as `laws.cone.load_dry`.
+    """
     normals = 3 * np.arange(len(mu))
     if free.all():
         return MixedLCP(W[np.ix_(normals, normals)], b[normals])
     tangents = np.concatenate([normals[free] + 1, normals[free] + 2])
     W, b = W.copy(), b.copy()
     W[tangents], W[:, tangents], b[tangents] = 0.0, 0.0, 0.0
-    W[tangents, tangents] = max(float(np.diag(W).max(initial=0.0)), 1e-300)
+    stiff = max(float(np.diag(W).max(initial=0.0)), 1e-300)
+    W[tangents, tangents] = stiff
+    loaded = normals[dry > 0.0]
+    W[loaded, loaded], b[loaded], W[loaded + 2, loaded + 2] = stiff, -stiff * dry[dry > 0.0], stiff
     return ConeProblem(W, b, np.where(free, 0.0, mu))
 
 

@@ -201,6 +201,15 @@ class Mechanics:
         """Viscous forces against the slip, (m, 2), N."""
         return np.asarray(self._drag[contacts.pairs][:, None] * contacts.velocities[:, 1:])
 
+    def dry(self, contacts: Contacts, modes: list[Mode]) -> Array:
+        """Dry friction of joints that slide, against the slip, (m, 2), N m or N."""
+        forces = np.zeros((len(contacts.keys), 2))
+        limits = self.sight.stops.friction(contacts.pairs)
+        for i in np.flatnonzero(limits > 0.0).tolist():
+            if not modes[i].sticks:
+                forces[i] = limits[i] * slip_direction(contacts, i, modes[i].direction)
+        return forces
+
     def opening(self, q: Array) -> float:
         """Largest error of a closure, m or rad."""
         if not self.n_b:
@@ -219,10 +228,10 @@ class Mechanics:
         n_b, k = self.n_b, len(modes)
         friction = contacts.friction
         columns = rows.L.copy()
-        held = held_rows(self.kept, n_b, modes)
+        held = held_rows(self.kept, n_b, modes, contacts.kinds)
         p = np.zeros(len(rows.L))
         rates = rows.rates
-        drag = self.drag(contacts)
+        drag = self.drag(contacts) + self.dry(contacts, modes)
         if drag.any():
             p[n_b:].reshape(k, 3)[:, 1:] = -drag
             rates = rates + rows.L @ (rows.L.T @ p)

@@ -12,7 +12,7 @@ from spatialops._arrays import Array
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.certificate import UNITS, Certificate
 from spatialops.contact.laws.compliant import Compliant
-from spatialops.contact.rows import CONTACT, STOP
+from spatialops.contact.rows import CONTACT, DRY, STOP
 from spatialops.dynamics.energy import energy
 from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
@@ -52,6 +52,7 @@ class Course:
         self._states: list[Array] = []
         self._loop_forces: list[Array] = []
         self._stops: list[Array] = []
+        self._dry: list[Array] = []
         self._certificates: list[Certificate] = []
         self._worst: list[Certificate] = []
         if limits.certify == "full":
@@ -85,6 +86,13 @@ class Course:
         """Closed contacts, with the impulses that their forces would have in one `dt`."""
         motion = self.engine.present()
         return motion.contacts.of_geoms.with_impulses(motion.forces[motion.contacts.kinds == CONTACT] * self.dt)
+
+    def dry_impulses(self) -> Array:
+        """Impulses (nv,) that the present dry friction of joints would have in one `dt`."""
+        motion, total = self.engine.present(), np.zeros(self.scene.model.nv)
+        dry = np.flatnonzero(motion.contacts.kinds == DRY)
+        total[motion.contacts.links[dry, 0]] = self.dt * motion.forces[dry, 1]
+        return total
 
     def stop_impulses(self, new: list[Any]) -> Array:
         """Impulses (nv,) of the joints' stops: in impacts, and those that the present forces would have in one `dt`."""
@@ -155,7 +163,7 @@ class Course:
         self._told = len(engine.impacts)
         row = [0.0] * at.ROW_COLUMNS
         row[at.ROW_TIME], row[at.ROW_KINETIC], row[at.ROW_POTENTIAL] = state.time, own.kinetic, own.potential
-        row[at.ROW_CONTACTS], row[at.ROW_IMPACTS] = len(motion.contacts.keys), len(new)
+        row[at.ROW_CONTACTS], row[at.ROW_IMPACTS] = len(motion.contacts.of_geoms.keys), len(new)
         row[at.ROW_RESIDUAL], row[at.ROW_GAP], row[at.ROW_OPENING] = engine.residual, -self.depth(), self.opening()
         worst = self.certificate()
         self._certificates += [worst] if worst is not None else []
@@ -164,6 +172,7 @@ class Course:
         self._states.append(np.concatenate([state.q, state.v]))
         self._loop_forces.append(motion.loop_forces if len(motion.loop_forces) else np.zeros(self.scene.loops.n_rows))
         self._stops.append(self.stop_impulses(new))
+        self._dry.append(self.dry_impulses())
         for time, contacts, impulses, _ in new:
             self._hits.append(_hits(time, contacts, impulses, 1.0))
         if len(motion.contacts.keys):
@@ -204,6 +213,7 @@ class Course:
             loop_forces=np.array(self._loop_forces),
             pivots=rows[:, at.ROW_PIVOTS],
             stop_impulses=np.array(self._stops),
+            dry_impulses=np.array(self._dry),
             certificates=np.array([one.to_array() for one in self._certificates]).reshape(-1, len(UNITS)),
             hits=np.concatenate([np.zeros((0, at.HIT_COLUMNS)), *self._hits]),
             events=self.events(),

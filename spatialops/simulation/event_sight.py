@@ -14,7 +14,7 @@ from spatialops.collision.contact_set import ContactSet
 from spatialops.collision.detector import closing_speed, find_contacts, pair_gap, place_geoms
 from spatialops.collision.scratch import scratch_shapes
 from spatialops.contact.friction import put_frames
-from spatialops.contact.rows import CONTACT, STOP
+from spatialops.contact.rows import CONTACT, DRY, STOP
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation.event_stops import Stops
 from spatialops.simulation.joint_rows import JointRows
@@ -66,8 +66,9 @@ class Contacts:
 
     @property
     def kinds(self) -> IntArray:
-        """(m,): contacts of bodies, or stops of joints; see `contact.rows`."""
-        return np.where(self.ints[:, col.CONTACT_FEATURE_A] == col.STOP, STOP, CONTACT)
+        """(m,): contacts of bodies, stops or dry friction of joints; see `contact.rows`."""
+        features = self.ints[:, col.CONTACT_FEATURE_A]
+        return np.select([features == col.STOP, features == col.DRY], [STOP, DRY], CONTACT)
 
     @property
     def pairs(self) -> IntArray:
@@ -76,7 +77,7 @@ class Contacts:
 
     @property
     def of_geoms(self) -> Contacts:
-        """Without the stops."""
+        """Without those of joints."""
         return self.take(np.flatnonzero(self.kinds == CONTACT))
 
     @property
@@ -174,7 +175,7 @@ class Sight:
         world = (ends[0][0] - ends[1][0]) / (2.0 * step)
         rates = np.einsum("mij,mj->mi", contacts.frames, world)
         rates[:, 0] = (ends[0][1] - ends[1][1]) / (2.0 * step)
-        rates[contacts.kinds == STOP] = 0.0  # v_k itself, which stays
+        rates[contacts.kinds != CONTACT] = 0.0  # v_k itself, which stays
         return np.asarray(rates)
 
     def far(self, q: Array, v: Array, skip: set[int]) -> tuple[Array, Array]:

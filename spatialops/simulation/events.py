@@ -23,6 +23,7 @@ from spatialops.contact.laws.frictionless import Frictionless
 from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.laws.pairwise import Pairwise
 from spatialops.contact.laws.viscous import Viscous
+from spatialops.contact.rows import DRY
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation.event_drift import project
 from spatialops.simulation.event_impact import Impacts, Rules
@@ -76,7 +77,10 @@ class Engine:
         if friction.torsion.any() or friction.rolling.any():
             raise ArgumentError("time: EventDriven has no torsional and rolling friction: use TimeStepping")
         if len(surfaces.joints.ints) and isinstance(law, Compliant):
-            raise ArgumentError("time: EventDriven has no stops beside ground that gives way: use joint_limits=False")
+            raise ArgumentError(
+                "time: EventDriven has no stops and dry friction of joints beside ground that gives way: use "
+                "joint_limits=False, dry_friction=False"
+            )
         self.scene, self.law, self.options, self.dt = scene, law, options, dt
         self.impact = Impacts(scene.model, friction, rules)
         self.sight = Sight(scene, friction.friction, surfaces.joints)
@@ -324,8 +328,9 @@ class Engine:
         full = speed > self.impact.rules.threshold and self._left >= 0
         closures = self.mechanics.independent(self.q)
         hit = self.impact.resolve(self.time, self.q, self.v, contacts, closures, restitution=full)
-        names = tuple(self.sight.names(key[0]) for key in contacts.keys)
-        was = tuple(_name(before.get(key)) for key in contacts.keys)
+        met = np.flatnonzero(contacts.kinds != DRY).tolist()  # dry friction of joints has no part in impacts
+        names = tuple(self.sight.names(contacts.keys[i][0]) for i in met)
+        was = tuple(_name(before.get(contacts.keys[i])) for i in met)
         self.v = hit.v
         self.residual = max(self.residual, hit.residual)
         after = self.sight.look(self.q, self.v, REACH)
@@ -341,7 +346,7 @@ class Engine:
             if mode != OPEN
         }
         energies = (hit.before, hit.after)
-        self.log.append(Event(self.time, "impact", names, was, tuple(now), speed, energies))
+        self.log.append(Event(self.time, "impact", names, was, tuple(now[i] for i in met), speed, energies))
         self.impacts.append(
             (self.time, contacts, hit.impulses, [self.time, len(names), speed, *energies, hit.fraction])
         )

@@ -395,11 +395,6 @@ class Simulator:
         from spatialops.simulation.event_run import Course, Limits  # with more of SciPy
         from spatialops.simulation.events import Surfaces
 
-        if self._joints.n_dry:
-            raise ArgumentError(
-                "time: EventDriven has no dry friction of joints; leave it out with dry_friction=False, or use "
-                "TimeStepping"
-            )
         surfaces, limits = Surfaces(self._pairs, self._joints), Limits(self.certify, self.depth_limit, self.loop_limit)
         newton = np.append(self._newton, np.full(len(self._joints.ints), self.restitution == "newton"))
         rules = Rules(self.impacts == "propagated", newton, float(self._settings[at.THRESHOLD]))
@@ -421,7 +416,7 @@ class Simulator:
             loop_forces=motion.loop_forces,
             closure_error=course.opening(),
             stop_impulses=course.stop_impulses(course.engine.impacts),
-            dry_impulses=np.zeros(self.scene.model.nv),
+            dry_impulses=course.dry_impulses(),
             clipped=self._clipped > 0,
             moments=np.zeros((len(course.contacts()), 3)),
             certified=course.certificate(),

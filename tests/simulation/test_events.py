@@ -469,11 +469,12 @@ def test_what_it_does_not_have_is_refused_by_name():
         so.Simulator(so.Scene(model, loops=[driven]), time=so.EventDriven())
 
 
-def slider(lower, *, gravity=(0.0, 0.0, 0.0), v=0.0, joint="prismatic", upper=np.inf):
+def slider(lower, *, gravity=(0.0, 0.0, 0.0), v=0.0, joint="prismatic", upper=np.inf, dry=0.0):
     """One joint along or about y with stops, at zero."""
     builder = so.TreeBuilder(gravity=gravity)
     inertia = so.Inertia(2.0, (0.0, 0.0, -0.5) if joint == "revolute" else (0.0, 0.0, 0.0), np.eye(3) * 0.1)
-    builder.add_body("arm", joint=so.Joint(joint, axis="y", lower=lower, upper=upper), inertia=inertia)
+    own = so.Joint(joint, axis="y", lower=lower, upper=upper, dry_friction=dry)
+    builder.add_body("arm", joint=own, inertia=inertia)
     model = builder.build()
     return so.Scene(model, state=so.State(np.zeros(1), np.array([v])))
 
@@ -520,6 +521,49 @@ def test_a_pendulum_between_stops_converges_with_time_stepping():
     errors = np.abs(np.array(ends) - record.q[-1, 0])
     assert errors[1] < 0.5 * errors[0]
     assert errors[1] < 1e-3
+
+
+def test_a_joint_stops_by_its_dry_friction_and_is_moved_again():
+    # 2 kg at 1 m/s against 3 N stop at 2/3 s; a force that grows by 10 N/s from then on moves them again 0.3 s later.
+    scene, begin = slider(-np.inf, v=1.0, dry=3.0), 2.0 / 3.0
+    record = so.Simulator(scene, dt=0.05, time=so.EventDriven(continuous=True), certify="full").run(
+        duration=1.5, controller=lambda time, state, contacts: np.array([10.0 * max(time - begin, 0.0)])
+    )
+    assert [event.kind for event in record.log] == ["stick", "slip"]
+    assert [event.time for event in record.log] == pytest.approx([begin, begin + 0.3], abs=1e-8)
+    assert record.log[0].contacts == (("arm", "dry friction"),)
+    late = 1.5 - begin - 0.3
+    assert record.q[-1, 0] == pytest.approx(1.0 / 3.0 + 10.0 * late**3 / 12.0, abs=1e-8)
+    assert record.dry_impulses[5, 0] == pytest.approx(-3.0 * 0.05, abs=1e-12)
+    assert record.certificate().residual < 1e-9
+
+
+@pytest.mark.compiled
+def test_dry_friction_a_stop_and_a_floor_together():
+    # A pendulum with dry friction, a stop and a foot on the floor: it comes to rest as under time stepping.
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -G))
+    rod = so.Inertia(1.0, (0.15, 0.0, 0.0), np.diag([1e-3, 8e-3, 8e-3]))
+    hinge = {"axis": "y", "dry_friction": 0.3}
+    builder.add_body("upper", joint=so.Joint("revolute", **hinge), position=(0.0, 0.0, 0.35), inertia=rod)
+    builder.add_body(
+        "lower",
+        parent="upper",
+        joint=so.Joint("revolute", upper=0.9, lower=-1.2, **hinge),
+        position=(0.3, 0.0, 0.0),
+        inertia=rod,
+    )
+    geoms = [so.Geom("floor", "world", HalfSpace(), friction=0.4, restitution=0.3)]
+    geoms += [so.Geom("tip", "lower", Sphere(0.03), (0.3, 0.0, 0.0), friction=0.4, restitution=0.3)]
+    scene = so.Scene(builder.build(), geoms, state=so.State(np.array([0.2, 0.3]), np.zeros(2)))
+    record = so.Simulator(scene, dt=0.02, time=so.EventDriven(), stop_restitution=0.2, law="cone").run(duration=1.0)
+    assert record.penetrations.max() < 1e-9
+    assert record.q[:, 1].min() > -1.2 - 1e-9
+    assert ("lower", "lower limit") in {pair for event in record.log for pair in event.contacts}
+    assert record.log[-1].kind == "stick"
+    assert np.diff(record.energy).max() < 1e-8
+    assert np.abs(record.v[-1]).max() < 1e-6  # at rest
+    other = so.Simulator(scene, dt=1e-4, stop_restitution=0.2, law="cone").run(duration=1.0)
+    assert np.abs(other.q[-1] - record.q[-1]).max() < 1e-4
 
 
 def test_a_stop_that_is_just_grazed_is_not_missed():
