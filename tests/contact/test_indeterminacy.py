@@ -122,7 +122,7 @@ def test_only_what_can_have_an_impulse_counts():
     assert np.abs(report.null_space[::3, 0]) == pytest.approx(0.5)
     # A joint at its stop has one row, and that determines it.
     builder = TreeBuilder()
-    builder.add_body("arm", joint=Joint("prismatic"), inertia=Inertia.sphere(0.1, mass=1.0))
+    builder.add_body("arm", joint=Joint("prismatic", axis="x"), inertia=Inertia.sphere(0.1, mass=1.0))
     at, frame = [[0.0, 0.0, 0.0]], [np.eye(3)]
     stop = ContactProblem(builder.build(), [0.0], [-1.0], [[0, -1]], at, frame, [0.0], kinds=[1])
     assert indeterminacy(stop).unique
