@@ -31,7 +31,8 @@ def test_directions_refuse_other_numbers(n_f):
 def frames(normal, velocity):
     """Frame and velocities of one contact at the origin of a body that moves with `velocity`."""
     model = so.TreeBuilder().add_body("b", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0)).build()
-    work, ints = np.zeros((6, WORK_COLUMNS)), np.array([[0, model.body_links[0], -1]])
+    work, ints = np.zeros((6, WORK_COLUMNS)), np.zeros((1, at.CONTACT_INTS), dtype=np.int64)
+    ints[0, at.CONTACT_A], ints[0, at.CONTACT_B] = model.body_links[0], -1
     floats = np.zeros((1, at.CONTACT_COLUMNS))
     floats[0, at.NORMAL : at.NORMAL + 3] = normal
     poses_kernel(model.tree, model.links, model.neutral(), work)
