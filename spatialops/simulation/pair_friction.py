@@ -24,7 +24,14 @@ from spatialops.contact.problem import ContactProblem
 from spatialops.errors import ArgumentError
 from spatialops.simulation.scene import Scene
 
-_BASES = {Coulomb: "coulomb", Cone: "cone", NoSlip: "no-slip", Frictionless: "frictionless", Viscous: "viscous"}
+_BASES = {
+    Coulomb: "coulomb",
+    Cone: "cone",
+    Pairwise: "cone",
+    NoSlip: "no-slip",
+    Frictionless: "frictionless",
+    Viscous: "viscous",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +122,9 @@ def _law(law: Any, base: str, names: set[str], moments: bool) -> Any:
     if rest == {"coulomb"} and base == "coulomb":
         return law
     _check_options(law)
-    options: dict[str, Any] = {"solver": law.solver, "tolerance": law.tolerance} if isinstance(law, Cone) else {}
+    options: dict[str, Any] = (
+        {"solver": law.solver, "tolerance": law.tolerance} if isinstance(law, (Cone, Pairwise)) else {}
+    )
     if rest <= {"cone"}:
         return Cone(**options)
     return Coulomb() if rest == {"coulomb"} else Pairwise(**options)

@@ -90,6 +90,8 @@ def test_the_simplest_law_that_has_all_of_them():
         ("frictionless", ["no-slip"], so.contact.NoSlip),
         ("viscous", ["frictionless"], so.contact.Pairwise),
         ("coulomb", ["cone"], so.contact.Pairwise),
+        ("pairwise", ["no-slip"], so.contact.Cone),
+        ("pairwise", ["coulomb"], so.contact.Pairwise),
     ):
         made = so.Simulator(sliders([*own, None]), law=law).law
         assert made is None if kind is None else isinstance(made, kind), (law, own)
