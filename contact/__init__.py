@@ -23,6 +23,7 @@ from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.frictionless import Frictionless
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.contact.laws.no_slip import NoSlip
+from spatialops.contact.laws.pairwise import Pairwise
 from spatialops.contact.laws.solution import Law, LawSolution
 from spatialops.contact.laws.viscous import Viscous
 from spatialops.contact.lcp.bounds import Recovery
@@ -97,6 +98,7 @@ __all__ = [
     "Frictionless",
     "MaxDissipation",
     "NoSlip",
+    "Pairwise",
     "Viscous",
     "solve",
 ]

@@ -44,6 +44,8 @@ _PROMISES = {
     "NoSlip": NO_SLIP,
     "MaxDissipation": ("approach", "pull", "cone", *MECHANICS),
     "Convex": ("cone", *MECHANICS),
+    "Pairwise": COULOMB,
+    "Viscous": ("approach", "pull", "complementarity", *MECHANICS),
 }
 
 
@@ -65,7 +67,8 @@ class Certificate:
     pull : float
         Normal impulse that pulls, N s.
     cone : float
-        Friction impulse beyond mu times the normal one, N s; moments beyond torsion and rolling, over their length.
+        Dry friction impulse beyond mu times the normal one, N s (of contacts that must not slip: what acts while they
+        do); moments beyond torsion and rolling, over their length.
     complementarity : float
         |p_n u_n|: impulse where a contact leaves, J.
     dissipation : float
@@ -181,19 +184,21 @@ def _contact_entries(problem: ContactProblem, p: Array, after: Array) -> tuple[d
     u = rows[n_b:].reshape(-1, 3).copy()
     u[:, 0] += problem.closing
     body = problem.kinds != DRY
-    sideways, speed = np.hypot(p[:, 1], p[:, 2]), np.hypot(u[:, 1], u[:, 2])
+    dry = p[:, 1:] + problem.drag[:, None] * u[:, 1:]  # without the viscous part
+    sideways, speed = np.hypot(dry[:, 0], dry[:, 1]), np.hypot(u[:, 1], u[:, 2])
     load = p[:, 0] + problem.offset
     limit = np.where(body, _limits(problem.friction, load), problem.dry)
     rough = body & (problem.friction > 0.0)
     held = np.isinf(problem.friction) & body
-    power = np.where(held, load * speed, limit * speed + p[:, 1] * u[:, 1] + p[:, 2] * u[:, 2])
+    pressed = np.maximum(load, sideways)
+    power = np.where(held, pressed * speed, limit * speed + (dry * u[:, 1:]).sum(axis=1))
     values = {
         "approach": _largest(-u[body, 0]),
         "pull": _largest(-p[body, 0]),
-        "cone": _largest(np.where(held, np.where(load > 0.0, 0.0, sideways), sideways - limit)),
+        "cone": _largest(np.where(held, np.minimum(pressed, speed / s), sideways - limit)),
         "complementarity": _largest(np.abs(p[body, 0] * u[body, 0])),
         "dissipation": _largest(np.abs(power)),
-        "slip": _largest(np.minimum(speed, s * load)[rough]),
+        "slip": _largest(np.minimum(speed, s * pressed)[rough]),
         "closures": _largest(np.abs(rows[:n_b] - problem.loop_targets)),
     }
     largest = float(np.abs(problem.velocities).max(initial=0.0))

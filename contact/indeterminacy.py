@@ -12,7 +12,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.problem import ContactProblem
-from spatialops.contact.rows import CONTACT
+from spatialops.contact.rows import CONTACT, DRY
 from spatialops.errors import ArgumentError, PainleveWarning
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -115,7 +115,7 @@ def indeterminacy(
     may = np.ones(m, dtype=bool) if pushing is None else np.array(pushing)
     if may.shape != (m,) or may.dtype.kind != "b":
         raise ArgumentError(f"pushing: expected {m} flags, one for each contact, got {may.dtype} of shape {may.shape}")
-    some = np.concatenate([np.ones(n_b, dtype=bool), np.repeat(may, 3)])
+    some = np.concatenate([np.ones(n_b, dtype=bool), (may[:, None] & _acting(problem)).ravel()])
     rank, null_space = _null_space(L, some, tolerance)
     parts = np.sqrt(np.einsum("ij,ij->i", null_space, null_space)) <= _FIXED
     kept, redundant = _independent(L[:n_b], tolerance)
@@ -136,6 +136,12 @@ def indeterminacy(
         np.flatnonzero(stuck),
         sliding,
     )
+
+
+def _acting(problem: ContactProblem) -> Mask:
+    """Components (m, 3) that can have an impulse: tangents with dry friction; of joints, their own row."""
+    normal, tangent = problem.kinds != DRY, problem.friction > 0.0
+    return np.column_stack([normal, tangent | (problem.kinds == DRY), tangent])
 
 
 def _null_space(L: Array, some: Mask, tolerance: float) -> tuple[int, Array]:

@@ -24,7 +24,8 @@ from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
 from spatialops.tree.model import Model
 
 PHASES = ("contact", "compression", "decompression")
-_LATER = ("kinds", "dry", "torsion", "rolling", "gaps", "duration", "rest")  # not in the first files
+_POSITIVE = ("dry", "drag", "torsion", "rolling")
+_LATER = ("kinds", "dry", "drag", "sides", "torsion", "rolling", "gaps", "duration", "rest")  # not in the first files
 
 
 class Response(NamedTuple):
@@ -75,6 +76,11 @@ class ContactProblem:
         parent B, and their rows are rates of the joint (rad/s or m/s; impulses N m s or N s); other rows are zero.
     dry : (m,) array, optional
         Friction impulse that needs no normal one, N s or N m s: friction is at most mu (p_n + offset) + dry.
+    drag : (m,) array, optional
+        Viscous friction beside the dry one: impulse over slip, N s per m/s. (A coefficient times the duration.)
+    sides : (m,) int array, optional
+        Directions of the friction polyhedron of each contact, even; 0 for the round cone. For the law that has both,
+        `Pairwise`; others have what they have.
     gaps : (m,) array, optional
         Gaps where everything is evaluated, m; `closing` has the positive ones. For laws whose forces depend on them.
     duration : float
@@ -103,6 +109,8 @@ class ContactProblem:
     loop_targets: Any = None
     kinds: Any = None
     dry: Any = None
+    drag: Any = None
+    sides: Any = None
     torsion: Any = None
     rolling: Any = None
     gaps: Any = None
@@ -135,15 +143,16 @@ class ContactProblem:
             "loop_ints": _terms(self.loop_ints, targets.size, self.model),
         }
         values["kinds"] = _kinds(self.kinds, links, self.model)
+        values["sides"] = _sides(self.sides, m)
         count = len(values["loop_ints"])
         terms = np.zeros((0, TERM_COLUMNS)) if self.loop_terms is None else self.loop_terms
         values["loop_terms"] = array(terms, (count, TERM_COLUMNS), "loop_terms", finite=True)
         if np.isnan(friction).any():
             raise ArgumentError("friction: holds NaN")
-        for name in ("torsion", "rolling"):
+        for name in ("drag", "torsion", "rolling"):
             given = getattr(self, name)
             values[name] = array(np.zeros(m) if given is None else given, (m,), name, finite=True)
-        for name, given in (("friction", friction), *((name, values[name]) for name in ("dry", "torsion", "rolling"))):
+        for name, given in (("friction", friction), *((name, values[name]) for name in _POSITIVE)):
             if given.min(initial=0.0) < 0.0:
                 raise ArgumentError(f"{name}: must not be negative, got {given.min():g}")
         if friction[values["kinds"] != CONTACT].any():
@@ -341,6 +350,15 @@ def _kinds(values: Any, links: IntArray, model: Model) -> IntArray:
     if (joined[:, 0] < 0).any() or (model.tree[joined[:, 0], PARENT] != joined[:, 1]).any():
         raise ArgumentError("kinds: a stop or dry friction of a joint acts between a link and its parent")
     return np.ascontiguousarray(kinds, dtype=np.int64)
+
+
+def _sides(values: Any, m: int) -> IntArray:
+    sides = np.zeros(m, dtype=np.int64) if values is None else np.array(values)
+    if sides.size == 0:
+        sides = np.zeros(0, dtype=np.int64)
+    if sides.shape != (m,) or sides.dtype.kind not in "iu" or (sides < 0).any() or (sides % 2).any():
+        raise ArgumentError(f"sides: expected {m} even numbers of directions, 0 for the round cone, got {values!r}")
+    return np.ascontiguousarray(sides, dtype=np.int64)
 
 
 def _terms(values: Any, rows: int, model: Model) -> IntArray:

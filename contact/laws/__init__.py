@@ -10,6 +10,7 @@ from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.frictionless import Frictionless
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.contact.laws.no_slip import NoSlip
+from spatialops.contact.laws.pairwise import Pairwise
 from spatialops.contact.laws.solution import Law
 from spatialops.contact.laws.viscous import Viscous
 from spatialops.errors import ArgumentError
@@ -22,6 +23,7 @@ LAWS: dict[str, Any] = {
     "frictionless": Frictionless,
     "max-dissipation": MaxDissipation,
     "viscous": Viscous,
+    "pairwise": Pairwise,
 }
 
 

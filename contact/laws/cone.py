@@ -21,6 +21,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops.contact.cone.ladder import ConeSolver, check_cone_solver
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.laws.elimination import Elimination
+from spatialops.contact.laws.friction_map import FrictionMap
 from spatialops.contact.laws.reduction import Held, Mask, Reduced, settle
 from spatialops.contact.laws.solution import (
     TOLERANCE,
@@ -36,6 +37,8 @@ from spatialops.contact.problem import ContactProblem
 from spatialops.contact.rows import DRY
 from spatialops.contact.solve import solve
 
+_POLISHED = 1e-11  # residuals of the cone's solver that need no more steps
+
 
 def without_closures(problem: ContactProblem) -> tuple[Elimination, Array, Array]:
     """The closures' elimination, and the contacts' compliance W (3 m square) and velocities (3 m,) with it."""
@@ -43,12 +46,15 @@ def without_closures(problem: ContactProblem) -> tuple[Elimination, Array, Array
     return reduced.held, reduced.W, reduced.u
 
 
-def cone_conditions(problem: ContactProblem) -> Conditions:
-    """Violations of the exact law: unilateral contact, and friction that is the nearest to s p_t - u_t in its disc."""
+def cone_conditions(problem: ContactProblem, sides: IntArray | None = None) -> Conditions:
+    """Violations of the exact law: unilateral contact, and friction that is the nearest to s p_t - u_t in its disc.
+
+    In its polygon where a contact has `sides`.
+    """
     s = unit_compliance(problem)
 
     def conditions(p: Array, u: Array) -> Array:
-        return np.maximum(normal_errors(s, p, u), cone_errors(problem, s, p, u))
+        return np.maximum(normal_errors(s, p, u), cone_errors(problem, s, p, u, sides))
 
     return conditions
 
@@ -86,7 +92,7 @@ def with_carriers(reduced: Reduced, offset: Array, pressed: IntArray, stiff: flo
 
 @dataclass(frozen=True, kw_only=True)
 class Cone:
-    """Coulomb friction with its exact, round cone; torsional and rolling friction; mu = inf.
+    """Coulomb friction with its exact, round cone; torsional, rolling and viscous friction; mu = inf.
 
     Parameters
     ----------
@@ -109,18 +115,11 @@ class Cone:
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve, from impulses `warm_start` (m, 3), with moments (m, 6), if that helps."""
         start, details = checked_problem(problem, warm_start), [""]
-        pressed = np.flatnonzero((problem.offset > 0.0) & (problem.friction > 0.0))
 
-        def attempt(held: Mask, _last: Held | None) -> Held:
-            reduced = Reduced(problem, held)
-            cone = with_carriers(reduced, problem.offset, pressed, unit_compliance(problem))
-            found = solve(cone, self.solver, _guess(problem, reduced, start, pressed))
-            details[0] = found.status.message
-            r = found.z.reshape(-1, reduced.dim)
-            p = r[: problem.n_contacts].copy()
-            p[pressed, 0] = r[problem.n_contacts :, 0]
-            p[:, 0] = np.where(problem.kinds == DRY, 0.0, np.maximum(p[:, 0], 0.0))
-            return reduced.impulses(p, found.iterations)
+        def attempt(held: Mask, _last: Held | None, /, *, rank: float) -> Held:
+            reduced = Reduced(problem, held, rank)
+            rows, iterations, details[0] = round_answer(reduced, self.solver, start)
+            return reduced.impulses(rows, iterations)
 
         def judge(answer: Held) -> LawSolution:
             return judged(
@@ -135,6 +134,26 @@ class Cone:
             )
 
         return settle(problem, np.isinf(problem.friction), attempt, judge)
+
+
+def round_answer(reduced: Reduced, solver: str | ConeSolver, start: Array | None) -> tuple[Array, int, str]:
+    """Impulses (m, D) with every cone round, iterations, and what the solver says of them."""
+    problem = reduced.problem
+    rough = (problem.friction > 0.0) | (problem.torsion > 0.0) | (problem.rolling > 0.0)
+    pressed = np.flatnonzero((problem.offset > 0.0) & rough)
+    cone = with_carriers(reduced, problem.offset, pressed, unit_compliance(problem))
+    found = solve(cone, solver, _guess(problem, reduced, start, pressed))
+    r = found.z.reshape(-1, reduced.dim)
+    p = r[: problem.n_contacts].copy()
+    p[pressed, 0] = r[problem.n_contacts :, 0]
+    p[:, 0] = np.where(problem.kinds == DRY, 0.0, np.maximum(p[:, 0], 0.0))
+    if found.residual <= _POLISHED and found.scale_free <= _POLISHED:
+        return p, found.iterations, found.status.message
+    mapped = FrictionMap(reduced, np.zeros(problem.n_contacts, dtype=np.int64))  # the offsets without carriers
+    better, least, steps = mapped.improve(mapped.inward(p))
+    if start is not None and least > _POLISHED:
+        return round_answer(reduced, solver, None)
+    return mapped.outward(better), found.iterations + steps, found.status.message
 
 
 def _guess(problem: ContactProblem, reduced: Reduced, start: Array | None, pressed: IntArray) -> Array | None:

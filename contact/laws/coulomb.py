@@ -1,6 +1,6 @@
 """Coulomb's law with a friction polyhedron: any formulation and solver of the complementarity problem, as a law.
 
-Torsional and rolling friction, and contacts with mu = inf, have rows beyond those of the formulations: `Polyhedron` is
+Torsional, rolling and viscous friction, and contacts with mu = inf, go beyond the formulations: `Polyhedron` is
 the operational-space problem ([J] 53) of `Reduced` rows, with a slack sigma for each kind k of friction,
 
     0 <= beta_k  _|_  D_k^T u_k + sigma_k e,     0 <= sigma_k  _|_  mu_k (p_n + theta) - e^T beta_k >= 0
@@ -30,9 +30,12 @@ from spatialops.errors import ArgumentError
 
 
 class Polyhedron:
-    """The LCP of `Reduced` rows with `n_f` directions: unknowns of each contact, then all sigmas."""
+    """The LCP of `Reduced` rows with `n_f` directions: unknowns of each contact, then all sigmas.
 
-    def __init__(self, reduced: Reduced, s: float, n_f: int) -> None:
+    Of sliding they begin along `slips` (m, 2), unit vectors along the tangents; default: the first tangent.
+    """
+
+    def __init__(self, reduced: Reduced, s: float, n_f: int, slips: Array | None = None) -> None:
         problem, dim, kinds = reduced.problem, reduced.dim, reduced.kinds
         m = problem.n_contacts
         widths = [n_f, 2, n_f][: len(kinds)]
@@ -42,7 +45,8 @@ class Polyhedron:
         D[:, 0, 0] = 1.0
         for k, (columns, _) in enumerate(kinds):
             own = slice(first, first + widths[k])
-            D[:, columns, own] = _directions(u[:, columns], widths[k], turned=k > 0)
+            along = u[:, columns] if k > 0 else slips
+            D[:, columns, own] = _directions(m, widths[k], along)
             E[:, own, k] = 1.0
             first += widths[k]
         n, sigmas = m * width, m * len(kinds)
@@ -65,13 +69,12 @@ class Polyhedron:
         return np.asarray(self.D @ z[: self.D.shape[1]]) / self.s
 
 
-def _directions(u: Array, count: int, *, turned: bool) -> Array:
-    """(m, columns, count) directions; the first along u (m, columns) where `turned` and there is any motion."""
-    if u.shape[1] == 1:
-        return np.tile(np.array([[1.0, -1.0]]), (len(u), 1, 1))
-    angle = (
-        np.where(np.linalg.norm(u, axis=1) > 1e-9, np.arctan2(u[:, 1], u[:, 0]), 0.0) if turned else np.zeros(len(u))
-    )
+def _directions(m: int, count: int, along: Array | None) -> Array:
+    """(m, columns, count) directions; the first along `along` (m, columns) where there is any motion."""
+    if along is not None and along.shape[1] == 1:
+        return np.tile(np.array([[1.0, -1.0]]), (m, 1, 1))
+    along = np.zeros((m, 2)) if along is None else along
+    angle = np.where(np.linalg.norm(along, axis=1) > 1e-9, np.arctan2(along[:, 1], along[:, 0]), 0.0)
     turn = np.stack([np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)], axis=1).reshape(-1, 2, 2)
     return np.asarray(turn @ directions(count).T)
 
@@ -111,7 +114,7 @@ class Coulomb:
         """Solve; `warm_start` is not used: impulses of another problem do not tell the formulation's other unknowns."""
         checked_problem(problem, warm_start)
         formulation = check_formulation(self.formulation, self.n_f)
-        if problem.has_moments or np.isinf(problem.friction).any():
+        if problem.has_moments or problem.drag.any() or np.isinf(problem.friction).any():
             return self._solve_extended(problem, formulation)
         found = solve(formulation.assemble(problem), self.solver)
         answer = formulation.recover(problem, found)
@@ -123,12 +126,12 @@ class Coulomb:
 
     def _solve_extended(self, problem: ContactProblem, formulation: Formulation) -> LawSolution:
         if not isinstance(formulation, OperationalSpace):
-            raise ArgumentError("formulation: torsional and rolling friction and mu = inf need 'os'")
+            raise ArgumentError("formulation: torsional, rolling and viscous friction and mu = inf need 'os'")
         s, endless = unit_compliance(problem), np.isinf(problem.friction)
         residuals, details = [0.0], [""]
 
-        def attempt(held: Mask, _last: Held | None) -> Held:
-            reduced = Reduced(problem, held)
+        def attempt(held: Mask, _last: Held | None, /, *, rank: float) -> Held:
+            reduced = Reduced(problem, held, rank)
             polyhedron = Polyhedron(reduced, s, formulation.n_f)
             found = solve(polyhedron.lcp, self.solver)
             residuals[0], details[0] = found.residual, found.status.message

@@ -23,19 +23,23 @@ _RANK = 1e-9  # remainder of a row of length one below which others imply it
 class Elimination:
     """Rows (k, nv) with velocities (k,) that are brought to zero, by impulses on an independent choice of them.
 
+    Rows of which others leave less than `rank` of their length count as dependent.
+
     Attributes
     ----------
     chosen : (r,) int array
         The independent rows.
     """
 
-    def __init__(self, rows: Array, velocities: Array) -> None:
+    def __init__(self, rows: Array, velocities: Array, rank: float = 0.0) -> None:
         self.size, nv = rows.shape
         most = min(self.size, nv)
         left, lengths = np.empty((self.size, nv)), np.empty((2, self.size))
         self._Q, self._Z, chosen = np.empty((most, nv)), np.zeros((most, most)), np.empty(most, dtype=np.int64)
-        rank = choose_rows(rows, left, lengths, self._Q, self._Z, chosen)
-        self.chosen = chosen[:rank]
+        count = choose_rows(rows, left, lengths, self._Q, self._Z, chosen)
+        if rank > 0.0:  # the remainders fall from row to row
+            count = int((np.diag(self._Z)[:count] > rank).sum())
+        self._Q, self._Z, self.chosen = self._Q[:count], self._Z[:count, :count].copy(), chosen[:count]
         self._lengths = lengths[0, self.chosen]
         self._rows = rows[self.chosen] / self._lengths[:, None]
         self._u = velocities[self.chosen] / self._lengths

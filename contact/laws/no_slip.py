@@ -49,25 +49,27 @@ class Normals(NamedTuple):
     eliminated: Elimination
 
 
-def reduced_normals(problem: ContactProblem, held: Mask) -> Normals:
+def reduced_normals(problem: ContactProblem, held: Mask, rank: float = 0.0) -> Normals:
     """The normals of a problem while its closures and the tangents of contacts `held` (m,) do not move."""
     n_b, m = problem.n_loop_rows, problem.n_contacts
     L, u = problem.response.L, problem.velocities
     normals = n_b + 3 * np.arange(m)
     tangents = np.column_stack([normals + 1, normals + 2])[held].ravel()
     rows = np.concatenate([np.arange(n_b), tangents])
-    eliminated, N = Elimination(L[rows], u[rows]), L[normals]
+    eliminated, N = Elimination(L[rows], u[rows], rank), L[normals]
     lengths = np.sqrt(np.einsum("ij,ij->i", N, N))
     return Normals(*eliminated.reduce(N, u[normals]), lengths, float(np.abs(u).max(initial=0.0)), eliminated)
 
 
-def hold_tangents(problem: ContactProblem, held: Mask, active: Any = (), solver: Any = None) -> Held:
+def hold_tangents(
+    problem: ContactProblem, held: Mask, active: Any = (), solver: Any = None, *, rank: float = 0.0
+) -> Held:
     """Normal impulses while closures and the tangents of contacts `held` (m,) do not move.
 
     By principal pivoting, or by a solver of complementarity problems on the whole N X^-1 N^T ([D] 56-57).
     """
     n_b, m = problem.n_loop_rows, problem.n_contacts
-    rows, speeds, lengths, scale, eliminated = reduced_normals(problem, held)
+    rows, speeds, lengths, scale, eliminated = reduced_normals(problem, held, rank)
     impulses = np.zeros((m, 3))
     L, u = problem.response.L[n_b : n_b + 3 * m], problem.velocities[n_b : n_b + 3 * m]
     if (problem.kinds == DRY).any():
@@ -156,8 +158,9 @@ class NoSlip:
         rough = problem.friction > 0.0
         active = () if start is None else np.flatnonzero(start[:, 0] > 0.0)
 
-        def attempt(held: Mask, last: Held | None) -> Held:
-            return hold_tangents(problem, held, active if last is None else last.active, self._solver)
+        def attempt(held: Mask, last: Held | None, /, *, rank: float) -> Held:
+            first = active if last is None else last.active
+            return hold_tangents(problem, held, first, self._solver, rank=rank)
 
         s, pressed, everywhere = unit_compliance(problem), problem.offset, self.hold == "all"
 
@@ -178,4 +181,4 @@ class NoSlip:
                 detail="closures or tangents that are held force contacts together",
             )
 
-        return judge(attempt(rough, None)) if everywhere else settle(problem, rough, attempt, judge)
+        return judge(attempt(rough, None, rank=0.0)) if everywhere else settle(problem, rough, attempt, judge)

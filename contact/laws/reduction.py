@@ -2,14 +2,19 @@
 
 Each contact has D rows: normal, tangent, tangent, and with torsional or rolling friction the spins about them. Those
 are measured by a length, so that they are velocities of the size of the others (and moments impulses).
+
+Viscous friction -K T v+ beside the dry one is linear in the velocities after the step, and part of what the contacts'
+rows see: in coordinates y of L (G M^-1 G^T = L L^T) the mass becomes H = 1 + T^T K T, see `laws.viscous`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import scipy
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.laws.elimination import Elimination
@@ -18,6 +23,9 @@ from spatialops.contact.problem import ContactProblem
 from spatialops.contact.rows import DRY, STOP
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+_COARSE = 1e-5  # what is left of a tangent that is nearly dependent
 
 
 class Held(NamedTuple):
@@ -30,8 +38,17 @@ class Held(NamedTuple):
     moments: Array | None = None
 
 
+class Attempt(Protocol):
+    """A solution while the tangents of contacts `held` (m,) do not move, but for those that others leave `rank` of."""
+
+    def __call__(self, held: Mask, last: Held | None, /, *, rank: float) -> Held:
+        """Impulses and who pushes, from the `last` ones."""
+
+
 class Reduced:
     """The contacts' rows of a problem while the tangents of contacts `stuck` (m,) are held.
+
+    Of those that others leave no more than `rank` of, nothing is held.
 
     Attributes
     ----------
@@ -42,7 +59,7 @@ class Reduced:
         coefficient is zero where it is infinite.
     """
 
-    def __init__(self, problem: ContactProblem, stuck: Mask) -> None:
+    def __init__(self, problem: ContactProblem, stuck: Mask, rank: float = 0.0) -> None:
         self.problem, self.stuck = problem, stuck
         n_b, m = problem.n_loop_rows, problem.n_contacts
         L, u = problem.response.L, problem.velocities
@@ -58,10 +75,14 @@ class Reduced:
             self.kinds += [(slice(3, 4), problem.torsion / self.unit), (slice(4, 6), problem.rolling / self.unit)]
         tangents = np.flatnonzero(np.repeat(stuck, 3) & np.tile([False, True, True], m)) + n_b
         chosen = np.concatenate([np.arange(n_b), tangents])
-        self.held = Elimination(L[chosen], u[chosen])
+        self.held = Elimination(L[chosen], u[chosen], rank)
         rows, u = self.held.reduce(self.rows.reshape(-1, L.shape[1]), own.ravel())
         still = np.flatnonzero(np.repeat(stuck, self.dim) & np.tile(np.isin(np.arange(self.dim), (1, 2)), m))
         rows[still], u[still] = 0.0, 0.0
+        self._seen, self._slow, self._dragged = rows, u, np.zeros(rows.shape[1])
+        self._factor: Array | None = None
+        if problem.drag.any():
+            rows, u = self._with_drag(rows, u)
         self.W, self.u = rows @ rows.T, u
         idle = np.zeros((m, self.dim), dtype=bool)  # rows of joints that do nothing: an entry on the diagonal is all
         idle[:, 1:3] = (problem.kinds == STOP)[:, None]
@@ -74,9 +95,36 @@ class Reduced:
         """Rows D of a contact."""
         return int(self.rows.shape[1])
 
+    def _with_drag(self, rows: Array, u: Array) -> tuple[Array, Array]:
+        """Rows and velocities with the drag in the mass: rows H^-1/2 and what the drag leaves of u."""
+        chosen, K = self._tangents()
+        H = np.eye(rows.shape[1]) + rows[chosen].T @ (K[:, None] * rows[chosen])
+        factor: Array = np.asarray(np.linalg.cholesky(H), dtype=np.float64)
+        self._factor = factor
+        self._dragged = -self._answer(rows[chosen].T @ (K * u[chosen]))
+        return scipy.linalg.solve_triangular(factor, rows.T, lower=True).T, u + rows @ self._dragged
+
+    def _tangents(self) -> tuple[IntArray, Array]:
+        """Rows of tangents, and impulse over slip of each."""
+        rows = self.dim * np.arange(self.problem.n_contacts)
+        return np.column_stack([rows + 1, rows + 2]).ravel(), np.repeat(self.problem.drag, 2)
+
+    def _answer(self, x: Array) -> Array:
+        """H^-1 x."""
+        return x if self._factor is None else np.asarray(scipy.linalg.cho_solve((self._factor, True), x))
+
+    def _drag(self, r: Array) -> Array:
+        """Impulses (m, 2) of the drag that go with those of the contacts' rows, (m, D)."""
+        chosen, K = self._tangents()
+        if self._factor is None:
+            return np.zeros((self.problem.n_contacts, 2))
+        y = self._dragged + self._answer(self._seen.T @ r.ravel())
+        return np.asarray(-K * (self._slow[chosen] + self._seen[chosen] @ y)).reshape(-1, 2)
+
     def impulses(self, r: Array, iterations: int) -> Held:
         """All impulses that go with those of the contacts' rows, (m, D)."""
-        n_b = self.problem.n_loop_rows
+        n_b, r = self.problem.n_loop_rows, r.copy()
+        r[:, 1:3] += self._drag(r)
         others = self.held.impulses(self.rows.reshape(-1, self.rows.shape[2]).T @ r.ravel())
         impulses = r[:, :3].copy()
         impulses[self.stuck, 1:] = others[n_b:].reshape(-1, 2)
@@ -87,17 +135,18 @@ class Reduced:
 def settle(
     problem: ContactProblem,
     rough: Mask,
-    attempt: Callable[[Mask, Held | None], Held],
+    attempt: Attempt,
     judge: Callable[[Held], LawSolution],
 ) -> LawSolution:
     """`attempt` with the tangents of those contacts of `rough` held that press, found from all, else from none.
 
     All: nearly dependent tangents of contacts that leave can lock a motion between them. None: what presses and slides
-    is held, then.
+    is held, then. Last all again, but for nearly dependent tangents: what these would lock, by impulses so large that
+    rounding shows, normals may stop, or nothing moves.
     """
     best = None
-    for held in (rough, np.zeros_like(rough)):
-        answer = judge(_settled(problem, rough, held, attempt))
+    for held, rank in ((rough, 0.0), (np.zeros_like(rough), 0.0), (rough, _COARSE)):
+        answer = judge(_settled(problem, rough, held, partial(attempt, rank=rank)))
         if best is None or answer.residual < best.residual:
             best = answer
         if best.solved or not rough.any():

@@ -8,7 +8,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from spatialops._arrays import Array, array
+from spatialops._arrays import Array, IntArray, array
+from spatialops.contact.laws.nearest import on_polygons
 from spatialops.contact.problem import ContactProblem, ContactSolution
 from spatialops.contact.rows import DRY
 from spatialops.errors import ArgumentError
@@ -72,8 +73,10 @@ def without_moments(law: object, start: Array | None, problem: ContactProblem) -
     Raises
     ------
     ArgumentError
-        For a problem with torsional or rolling friction.
+        For a problem with torsional, rolling or viscous friction.
     """
+    if problem.drag.any():
+        raise ArgumentError(f"problem: {type(law).__name__} does not take `drag`; 'cone', 'coulomb' and Pairwise() do")
     if problem.has_moments:
         raise ArgumentError(
             f"problem: {type(law).__name__} has no torsional or rolling friction; the laws 'cone' and 'coulomb' have"
@@ -108,17 +111,23 @@ def normal_errors(s: float, p: Array, u: Array) -> Array:
     return np.abs(np.minimum(s * p[:, 0], u[:, 0]))
 
 
-def cone_errors(problem: ContactProblem, s: float, p: Array, u: Array) -> Array:
+def cone_errors(problem: ContactProblem, s: float, p: Array, u: Array, sides: IntArray | None = None) -> Array:
     """How far friction is from the nearest to s p_t - u_t in its disc, (m,): slip of what presses where mu is infinite.
 
-    p and u have three columns, or six with moments and spins.
+    p and u have three columns, or six with moments and spins. Viscous friction is what it has to be; the rest counts.
+    Contacts with `sides` (m,) above zero have polygons of so many corners in place of discs.
     """
     endless = np.isinf(problem.friction)
     load = s * (np.maximum(p[:, 0], 0.0) + problem.offset)
     slide = slice(1, 3)
-    worst = _disc_errors(
-        s * p[:, slide], u[:, slide], np.where(endless, 0.0, problem.friction) * load + s * problem.dry
-    )
+    limits = np.where(endless, 0.0, problem.friction) * load + s * problem.dry
+    dry = s * (p[:, slide] + problem.drag[:, None] * u[:, slide])
+    worst = _disc_errors(dry, u[:, slide], limits)
+    for count in () if sides is None else np.unique(sides[sides > 0]):
+        some = sides == count
+        near = on_polygons(dry[some] - u[some, slide], limits[some], int(count))[0]
+        worst[some] = np.linalg.norm(dry[some] - near, axis=1)
+    worst /= 1.0 + s * problem.drag
     pressed = np.maximum(load, s * np.hypot(p[:, 1], p[:, 2]))
     worst = np.where(endless, np.minimum(pressed, np.hypot(u[:, 1], u[:, 2])), worst)
     if p.shape[1] == 3:

@@ -31,6 +31,10 @@ from spatialops.dynamics.energy import energy
 PROPAGATIONS = ("simultaneous", "propagated")
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 _TIE, _HALVINGS = 1e-9, 8
+_OF_CONTACTS = (
+    "links", "points", "frames", "friction", "closing", "offset", "kinds", "dry", "drag", "sides", "torsion", "rolling",
+    "gaps",
+)  # fmt: skip
 
 
 class Answer(NamedTuple):
@@ -124,8 +128,7 @@ class Collider:
 
 def _part(problem: ContactProblem, chosen: Flags) -> ContactProblem:
     """The problem of some of its contacts."""
-    names = ("links", "points", "frames", "friction", "closing", "offset", "kinds", "dry", "torsion", "rolling", "gaps")
-    return replace(problem, **{name: getattr(problem, name)[chosen] for name in names})
+    return replace(problem, **{name: getattr(problem, name)[chosen] for name in _OF_CONTACTS})
 
 
 def _answer(problem: ContactProblem, normal: Array) -> Array:

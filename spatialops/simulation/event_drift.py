@@ -35,8 +35,9 @@ def project(mechanics: Mechanics, q: Array, v: Array, modes: Modes) -> tuple[Arr
         v = v.copy()
         transport(model.tree, q, ahead, v)
         q = ahead
-    G, L = mechanics.jacobian(_factored(mechanics, q, v, modes))
-    held = held_rows(mechanics.kept, n_b, list(modes.values()))
+    contacts = _factored(mechanics, q, v, modes)
+    G, L = mechanics.jacobian(contacts)
+    held = held_rows(mechanics.kept, n_b, list(modes.values()), contacts.kinds)
     return q, v + _least(mechanics, L, held, G[held] @ v)
 
 

@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.contact.laws.solution import Law
+from spatialops.contact.certificate import Certificate, certify, promised
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.energy import energy
 from spatialops.errors import SolverFailed
 from spatialops.simulation.colliding import Answer, Collider, Flags, after_impact
 from spatialops.simulation.event_sight import Contacts
+from spatialops.simulation.pair_friction import PairFriction
 from spatialops.tree.model import Model
 
 
@@ -36,10 +37,11 @@ class Impact(NamedTuple):
 
 
 class Impacts:
-    """Resolves the impacts of a model under a law."""
+    """Resolves the impacts of a model under the laws of its pairs."""
 
-    def __init__(self, model: Model, law: Law, rules: Rules) -> None:
-        self.model, self.law, self.rules = model, law, rules
+    def __init__(self, model: Model, friction: PairFriction, rules: Rules) -> None:
+        self.model, self.friction, self.rules = model, friction, rules
+        self.certificates: list[Certificate] | None = None  # of all problems, where somebody wants them
 
     def resolve(
         self, time: float, q: Array, v: Array, contacts: Contacts, closures: Any, *, restitution: bool
@@ -61,24 +63,32 @@ class Impacts:
             contacts.frames,
             contacts.friction,
             phase="compression",
+            kinds=contacts.kinds,
             loop_ints=ints,
             loop_terms=terms,
             loop_targets=np.zeros(int(ints[:, 0].max()) + 1 if len(ints) else 0),
         )
+        if self.friction.special:
+            problem = self.friction.put(problem, contacts.of_geoms.pairs)
         collider = Collider(lambda part: self._answer(part, time), self.rules.propagated, self.rules.threshold)
-        newton = self.rules.newton[[key[0] for key in contacts.keys]]
+        newton = self.rules.newton[contacts.pairs]
         found = collider.resolve(problem, contacts.restitution * restitution, newton)
         end = after_impact(problem, found)
         energies = energy(self.model, q, v).kinetic, energy(self.model, q, end).kinetic
         return Impact(end, found.impulses, *energies, found.share * restitution, found.residual)
 
     def _answer(self, problem: ContactProblem, time: float) -> Answer:
-        solution = self.law.solve(problem)
+        solution = self.friction.law.solve(problem)
         if not solution.solved:
             raise SolverFailed(
-                f"impact of {problem.n_contacts} contacts ({problem.phase}) at t = {time:.6g} s under {self.law!r}: "
-                f"residual {solution.residual:.2e}; {solution.detail}. Save it with error.problem.save(path)",
+                f"impact of {problem.n_contacts} contacts ({problem.phase}) at t = {time:.6g} s under "
+                f"{self.friction.law!r}: residual {solution.residual:.2e}; {solution.detail}. Save it with "
+                "error.problem.save(path)",
                 problem,
                 solution,
             )
+        if self.certificates is not None:
+            own = promised(self.friction.law)
+            found = certify(problem, solution.impulses, solution.loop_impulses, solution.moments, promises=own)
+            self.certificates.append(found)
         return Answer(solution.impulses, None, solution.velocity, solution.residual, solution.iterations)

@@ -18,14 +18,13 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.laws.elimination import Elimination
-from spatialops.contact.laws.no_slip import NoSlip
-from spatialops.contact.laws.viscous import Viscous
 from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.rows import DRY
 from spatialops.contact.solve import solve
 from spatialops.errors import PainleveError, PainleveWarning, SolverFailed
 from spatialops.simulation.event_motion import Mechanics, Rows
 from spatialops.simulation.event_sight import Contacts
-from spatialops.simulation.event_slip import STOPPED, Mode, Modes, frictionless, slip_direction
+from spatialops.simulation.event_slip import STOPPED, Mode, Modes, slip_direction
 
 TIED = 1e-8  # part of the accelerations without contacts below which one counts as none
 _MOST = 8  # sliding contacts whose principal minors are all looked at
@@ -60,33 +59,44 @@ def decide(
     rows = mechanics.rows(q, v, a, loop_rates, contacts)
     n_b = mechanics.n_b
     b = rows.rates
-    if isinstance(mechanics.law, Viscous):
+    drag = mechanics.drag(contacts)
+    if drag.any():
         p = np.zeros(len(b))
-        drag = mechanics.law.drag(contacts.friction)[:, None] * contacts.velocities[:, 1:]
         p[n_b:].reshape(-1, 3)[:, 1:] = -drag
         b = b + rows.L @ (rows.L.T @ p)
-    if isinstance(mechanics.law, NoSlip):
-        return _without_slip(rows, n_b, b, contacts)
-    return _with_friction(mechanics, time, rows, b, contacts, modes)
+    p, dry = np.zeros(len(b)), mechanics.sight.stops.friction(contacts.pairs)
+    p[n_b:].reshape(-1, 3)[:, 1:] = -dry[:, None] * _directions(contacts, modes or {})
+    b = b + rows.L @ (rows.L.T @ p)  # of joints that slide
+    held = np.isinf(contacts.friction)
+    while True:  # those without slip that leave are let go, one by one
+        found, apart = _with_friction(mechanics, time, rows._replace(rates=b), contacts, modes, held)
+        leave = held & (apart > TIED * float(np.abs(b).max(initial=0.0)))
+        if not leave.any():
+            return found
+        held[int(np.argmax(np.where(leave, apart, -1.0)))] = False
 
 
 def _with_friction(
-    mechanics: Mechanics, time: float, rows: Rows, b: Array, contacts: Contacts, modes: Modes | None
-) -> Verdict:
+    mechanics: Mechanics, time: float, rows: Rows, contacts: Contacts, modes: Modes | None, held: Any
+) -> tuple[Verdict, Array]:
+    """Modes while closures, and tangents of contacts `held` (m,), do not move; and accelerations (m,) apart."""
     n_b, m = mechanics.n_b, len(contacts.keys)
-    held = Elimination(rows.L[:n_b], b[:n_b])
-    L, b = held.reduce(rows.L[n_b:], b[n_b:])
-    mu = np.zeros(m) if frictionless(mechanics.law) else contacts.friction.copy()
+    tangents = n_b + 3 * np.flatnonzero(held)
+    kept = np.concatenate([np.arange(n_b), np.column_stack([tangents + 1, tangents + 2]).ravel()]).astype(np.int64)
+    L, b = Elimination(rows.L[kept], rows.rates[kept]).reduce(rows.L[n_b:], rows.rates[n_b:])
+    endless = np.isinf(contacts.friction)
+    mu = np.where(endless, 0.0, contacts.friction)
     directions = _directions(contacts, modes or {})
     slides = directions.any(axis=1) & (mu > 0.0)
     columns, normals = L.copy(), 3 * np.arange(m)
     for i in np.flatnonzero(slides):
         columns[3 * i] -= mu[i] * directions[i] @ L[3 * i + 1 : 3 * i + 3]
-    W, free = L @ columns.T, slides | (mu == 0.0)
+    dry = mechanics.sight.stops.friction(contacts.pairs) * ~directions.any(axis=1)
+    W, free = L @ columns.T, slides | ((mu == 0.0) & (dry == 0.0))
     paradox = _no_p_matrix(W[np.ix_(normals, normals)], (L * L).sum(1)[normals], np.flatnonzero(slides))
-    problem = _problem(W, b, mu, free)
+    problem = _problem(W, b, np.where(dry > 0.0, 1.0, mu), free, dry)
     found = solve(problem)
-    names = ", ".join(dict.fromkeys(" on ".join(mechanics.scene.pair_names(k[0])) for k in contacts.keys))
+    names = ", ".join(dict.fromkeys(" on ".join(mechanics.sight.names(k[0])) for k in contacts.keys))
     if paradox and not found.solved:
         raise PainleveError(
             f"Painleve configuration at t = {time:.9g} s: with the friction of sliding contacts ({names}) there are no "
@@ -109,21 +119,33 @@ def _with_friction(
         )
     forces = np.zeros(3 * m)
     forces[normals if isinstance(problem, MixedLCP) else slice(None)] = found.z
+    forces[normals[dry > 0.0]] = 0.0  # which were the limits
     w = (W @ forces + b).reshape(m, 3)
     limit = float(np.abs(b).max()) * (0.1 * TIED if modes is None else TIED)
-    directions[~slides] = 0.0
-    return Verdict(_modes(contacts, forces.reshape(m, 3), w, limit, mu, directions), found.residual)
+    joints = contacts.kinds == DRY
+    directions[~slides & ~joints] = 0.0
+    modes = _modes(contacts, forces.reshape(m, 3), w, limit, np.where(joints, 1.0, mu), directions)
+    for i in np.flatnonzero(endless):
+        if contacts.keys[i] in modes:
+            modes[contacts.keys[i]] = Mode(True, np.zeros(3))
+    return Verdict(modes, found.residual), w[:, 0]
 
 
-def _problem(W: Array, b: Array, mu: Array, free: Any) -> MixedLCP | ConeProblem:
-    """The exact cone's problem, without rows for the friction of those in `free`; an LCP where it is all of them."""
+def _problem(W: Array, b: Array, mu: Array, free: Any, dry: Array) -> MixedLCP | ConeProblem:
+    """The exact cone's problem, without rows for the friction of those in `free`; an LCP where it is all of them.
+
+    Dry friction of joints is a contact loaded with its limit `dry` (m,): as `laws.cone.load_dry`.
+    """
     normals = 3 * np.arange(len(mu))
     if free.all():
         return MixedLCP(W[np.ix_(normals, normals)], b[normals])
     tangents = np.concatenate([normals[free] + 1, normals[free] + 2])
     W, b = W.copy(), b.copy()
     W[tangents], W[:, tangents], b[tangents] = 0.0, 0.0, 0.0
-    W[tangents, tangents] = max(float(np.diag(W).max(initial=0.0)), 1e-300)
+    stiff = max(float(np.diag(W).max(initial=0.0)), 1e-300)
+    W[tangents, tangents] = stiff
+    loaded = normals[dry > 0.0]
+    W[loaded, loaded], b[loaded], W[loaded + 2, loaded + 2] = stiff, -stiff * dry[dry > 0.0], stiff
     return ConeProblem(W, b, np.where(free, 0.0, mu))
 
 
@@ -155,25 +177,6 @@ def _modes(contacts: Contacts, forces: Array, a: Array, limit: float, mu: Array,
             start = -forces[i, 1:] if np.hypot(*forces[i, 1:]) > 0.0 else a[i, 1:]
             modes[key] = Mode(False, start / np.hypot(*start) @ tangents)
     return modes
-
-
-def _without_slip(rows: Rows, n_b: int, b: Array, contacts: Contacts) -> Verdict:
-    """The same where tangents of closed contacts do not slip ([D] VI); contacts that leave are let go, one by one."""
-    m, rough = len(contacts.keys), contacts.friction > 0.0
-    normals, held = n_b + 3 * np.arange(m), contacts.friction > 0.0
-    scale = float(np.abs(b).max(initial=0.0))
-    while True:
-        tangents = np.column_stack([normals + 1, normals + 2])[held].ravel()
-        kept = np.concatenate([np.arange(n_b), tangents])
-        N, b_n = Elimination(rows.L[kept], b[kept]).reduce(rows.L[normals], b[normals])
-        found = solve(MixedLCP(N @ N.T, b_n))
-        if not found.solved:
-            raise SolverFailed(f"accelerations of {m} contacts without slip: {found.status.message}", None, found)
-        leave = held & (found.w > TIED * scale)
-        if not leave.any():
-            closed = [i for i in range(m) if found.w[i] <= TIED * scale]
-            return Verdict({contacts.keys[i]: Mode(bool(rough[i]), np.zeros(3)) for i in closed}, found.residual)
-        held[int(np.argmax(np.where(leave, found.w, -1.0)))] = False
 
 
 def _no_p_matrix(A: Array, size: Array, slides: Any) -> bool:

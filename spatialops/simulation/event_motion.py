@@ -20,7 +20,6 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
 from spatialops.contact.laws.compliant import Compliant
-from spatialops.contact.laws.viscous import Viscous
 from spatialops.contact.response import velocity_change
 from spatialops.contact.rows import contact_terms
 from spatialops.dynamics.articulated_body import factor_kernel
@@ -29,7 +28,7 @@ from spatialops.dynamics.span import Span
 from spatialops.errors import ContactError
 from spatialops.simulation.event_forces import held_forces
 from spatialops.simulation.event_sight import Contacts, Key, Sight, nearest
-from spatialops.simulation.event_slip import Mode, Modes, frictionless, held_rows, slip_direction
+from spatialops.simulation.event_slip import Mode, Modes, held_rows, slip_direction
 from spatialops.simulation.flow import accelerations
 from spatialops.simulation.scene import Scene
 
@@ -75,8 +74,9 @@ class Rows(NamedTuple):
 class Mechanics:
     """The smooth dynamics of a scene under a law."""
 
-    def __init__(self, scene: Scene, law: Any, sight: Sight, forces: Forces) -> None:
+    def __init__(self, scene: Scene, law: Any, drag: Array, sight: Sight, forces: Forces) -> None:
         self.scene, self.law, self.sight, self.forces = scene, law, sight, forces
+        self._drag = np.append(drag, np.zeros(len(sight.stops)))
         self.span = Span(scene.model, scene.loops)
         self.n_b = scene.loops.n_rows
         self.kept = list(range(self.n_b))
@@ -131,7 +131,7 @@ class Mechanics:
         last = self._last.get(key)
         row = nearest(last, 0, found) if last is not None else -1
         if row < 0:
-            names = self.scene.pair_names(key[0])
+            names = self.sight.names(key[0])
             raise LostContact(f"the contact of {names[0]!r} and {names[1]!r} is no longer seen", key)
         return row
 
@@ -151,7 +151,9 @@ class Mechanics:
     def jacobian(self, contacts: Contacts) -> tuple[Array, Array]:
         """G and L of closures, then contacts; poses and factors must be in `work`."""
         model, loops = self.scene.model, self.scene.loops
-        ints, terms = contact_terms(contacts.links, contacts.points, contacts.frames, self.n_b)
+        ints, terms = contact_terms(
+            contacts.links, contacts.points, contacts.frames, self.n_b, contacts.kinds, model.tree
+        )
         if self.n_b:
             ints = np.concatenate([loops.term_ints, ints])
             terms = np.concatenate([self.span.terms, terms])
@@ -195,6 +197,19 @@ class Mechanics:
             self.span.factor()
             self.kept = np.sort(self.span.order[: self.span.rank]).tolist()
 
+    def drag(self, contacts: Contacts) -> Array:
+        """Viscous forces against the slip, (m, 2), N."""
+        return np.asarray(self._drag[contacts.pairs][:, None] * contacts.velocities[:, 1:])
+
+    def dry(self, contacts: Contacts, modes: list[Mode]) -> Array:
+        """Dry friction of joints that slide, against the slip, (m, 2), N m or N."""
+        forces = np.zeros((len(contacts.keys), 2))
+        limits = self.sight.stops.friction(contacts.pairs)
+        for i in np.flatnonzero(limits > 0.0).tolist():
+            if not modes[i].sticks:
+                forces[i] = limits[i] * slip_direction(contacts, i, modes[i].direction)
+        return forces
+
     def opening(self, q: Array) -> float:
         """Largest error of a closure, m or rad."""
         if not self.n_b:
@@ -213,18 +228,18 @@ class Mechanics:
         n_b, k = self.n_b, len(modes)
         friction = contacts.friction
         columns = rows.L.copy()
-        held = held_rows(self.kept, n_b, modes)
+        held = held_rows(self.kept, n_b, modes, contacts.kinds)
         p = np.zeros(len(rows.L))
         rates = rows.rates
-        if isinstance(self.law, Viscous):
-            drag = self.law.drag(friction)[:, None] * contacts.velocities[:, 1:]
+        drag = self.drag(contacts) + self.dry(contacts, modes)
+        if drag.any():
             p[n_b:].reshape(k, 3)[:, 1:] = -drag
             rates = rates + rows.L @ (rows.L.T @ p)
         slides = np.zeros((k, 2))
         for i, mode in enumerate(modes):
             r = n_b + 3 * i
-            mu = 0.0 if mode.sticks or frictionless(self.law) else friction[i]
-            if mu > 0.0:
+            mu = 0.0 if mode.sticks else friction[i]
+            if 0.0 < mu < np.inf:
                 slides[i] = -mu * slip_direction(contacts, i, mode.direction)
                 columns[r] = rows.L[r] + slides[i] @ rows.L[r + 1 : r + 3]
         normal = [r >= n_b and (r - n_b) % 3 == 0 for r in held]

@@ -8,11 +8,14 @@ through them.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.simulation.event_sight import HASTE, Contacts, Sight
 
+_BEFORE = 1e-3  # of a step
 Ends = tuple[tuple[float, float], tuple[float, float]]
 
 
@@ -37,6 +40,21 @@ class Passing:
 
     def suspicion(self, q: Array, v: Array, h: float, speeds: Array) -> float | None:
         """Fraction of a step of h to the state (q, v) at which a pair may have been touching; None where none can."""
+        x = self._of_stops(q, v, h)
+        return self._of_pairs(q, v, h, speeds) if x is None else x
+
+    def _of_stops(self, q: Array, v: Array, h: float) -> float | None:
+        """The same for stops of joints."""
+        stops = self.sight.stops
+        before = list(zip(stops.gaps(self.q).tolist(), stops.speeds(self.v).tolist()))
+        after = list(zip(stops.gaps(q).tolist(), stops.speeds(v).tolist()))
+        for j in range(len(stops)):
+            x = _dip((before[j], after[j]), h)
+            if x is not None and stops.first + j not in self.closed:
+                return x
+        return None
+
+    def _of_pairs(self, q: Array, v: Array, h: float, speeds: Array) -> float | None:
         travel = HASTE * h * np.maximum(self._speeds, speeds)
         near = np.isfinite(self._gaps) & (self._gaps < travel)
         if not near.any():
@@ -61,12 +79,16 @@ def _lowest(contacts: Contacts) -> dict[int, tuple[float, float]]:
 
 
 def _dip(ends: Ends, h: float) -> float | None:
-    """Where the cubic through two gaps and rates has come down to a tenth of the lower one, as a fraction; or None."""
+    """Just before where the cubic through two gaps and rates is lowest, as a fraction of the step.
+
+    None where that is more than a tenth of the lower gap. (At the lowest place itself nothing approaches any more.)
+    """
     (g0, u0), (g1, u1) = ends
     if not (u0 < 0.0 < u1 and g0 > 0.0 and g1 > 0.0):
         return None
     a, b = h * u0, h * u1
-    x = np.linspace(0.0, 1.0, 33)[1:-1]
-    gaps = g0 * (1 + 2 * x) * (1 - x) ** 2 + a * x * (1 - x) ** 2 + g1 * x**2 * (3 - 2 * x) + b * x**2 * (x - 1)
-    lowest = int(np.argmin(gaps))
-    return float(x[lowest]) if gaps[lowest] < 0.1 * min(g0, g1) else None
+    c, d = 3.0 * (g1 - g0) - 2.0 * a - b, 2.0 * (g0 - g1) + a + b  # g0 + a x + c x^2 + d x^3
+    root = math.sqrt(max(c * c - 3.0 * a * d, 0.0))  # a < 0 < b: one lowest place within the step
+    x = -a / (c + root) if c + root > 0.0 else (root - c) / (3.0 * d)
+    lowest = g0 + x * (a + x * (c + x * d))
+    return max(x - _BEFORE, 0.5 * x) if lowest < 0.1 * min(g0, g1) else None

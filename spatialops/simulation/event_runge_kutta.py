@@ -15,7 +15,7 @@ Accelerations = Callable[[float, Array, Array], Array]
 
 # J. R. Dormand, P. J. Prince, A family of embedded Runge-Kutta formulae, J. Comput. Appl. Math. 6 (1980).
 _NODES = (0.0, 1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0)
-_STAGES = (
+_ROWS: tuple[tuple[float, ...], ...] = (
     (),
     (1 / 5,),
     (3 / 40, 9 / 40),
@@ -23,8 +23,9 @@ _STAGES = (
     (19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729),
     (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
 )
-_FIFTH = (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84)
-_ERROR = (71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
+_STAGES = tuple(np.array(row) for row in _ROWS)
+_FIFTH = np.array([35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84])
+_ERROR = np.array([71 / 57600, 0.0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40])
 
 
 class Step(NamedTuple):
@@ -55,13 +56,13 @@ class RungeKutta:
 
     def _dormand_prince(self, a: Accelerations, time: float, q: Array, v: Array, h: float) -> Step:
         nq, y = q.size, np.concatenate([q, v])
-        slopes: list[Array] = []
-        for node, weights in zip(_NODES, _STAGES, strict=True):
-            at = y + h * sum((w * k for w, k in zip(weights, slopes, strict=True)), np.zeros(y.size))
-            slopes.append(self._slope(a, time + node * h, at[:nq].copy(), at[nq:].copy()))
-        end = y + h * sum((w * k for w, k in zip(_FIFTH, slopes, strict=True)), np.zeros(y.size))
-        slopes.append(self._slope(a, time + h, end[:nq].copy(), end[nq:].copy()))
-        miss = h * sum((w * k for w, k in zip(_ERROR, slopes, strict=True)), np.zeros(y.size))
+        slopes = np.empty((7, y.size))
+        for i, (node, weights) in enumerate(zip(_NODES, _STAGES, strict=True)):
+            at = y + h * (weights @ slopes[:i])
+            slopes[i] = self._slope(a, time + node * h, at[:nq], at[nq:])
+        end = y + h * (_FIFTH @ slopes[:6])
+        slopes[6] = self._slope(a, time + h, end[:nq], end[nq:])
+        miss = h * (_ERROR @ slopes)
         scale = self.tolerance * (1.0 + np.maximum(np.abs(y), np.abs(end)))
         return Step(*self._unit(end, nq), float(np.abs(miss / scale).max(initial=0.0)))
 

@@ -14,7 +14,10 @@ from spatialops.collision.contact_set import ContactSet
 from spatialops.collision.detector import closing_speed, find_contacts, pair_gap, place_geoms
 from spatialops.collision.scratch import scratch_shapes
 from spatialops.contact.friction import put_frames
+from spatialops.contact.rows import CONTACT, DRY, STOP
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.simulation.event_stops import Stops
+from spatialops.simulation.joint_rows import JointRows
 from spatialops.simulation.scene import Scene
 from spatialops.tree.state import integrate_kernel
 
@@ -62,6 +65,22 @@ class Contacts:
         return self.floats[:, col.MU]
 
     @property
+    def kinds(self) -> IntArray:
+        """(m,): contacts of bodies, stops or dry friction of joints; see `contact.rows`."""
+        features = self.ints[:, col.CONTACT_FEATURE_A]
+        return np.select([features == col.STOP, features == col.DRY], [STOP, DRY], CONTACT)
+
+    @property
+    def pairs(self) -> IntArray:
+        """(m,) rows of `Scene.pairs`; stops are numbered after those."""
+        return self.ints[:, col.CONTACT_PAIR]
+
+    @property
+    def of_geoms(self) -> Contacts:
+        """Without those of joints."""
+        return self.take(np.flatnonzero(self.kinds == CONTACT))
+
+    @property
     def restitution(self) -> Array:
         """(m,)."""
         return self.floats[:, col.RESTITUTION]
@@ -84,10 +103,10 @@ class Contacts:
 
 
 class Sight:
-    """Contacts of a scene at any state."""
+    """Contacts of a scene, with coefficients of friction of all pairs, and stops of joints, at any state."""
 
-    def __init__(self, scene: Scene) -> None:
-        self.scene = scene
+    def __init__(self, scene: Scene, friction: Array, joints: JointRows) -> None:
+        self.scene, self.stops = scene, Stops(scene.model, joints, len(scene.pairs))
         n_geoms, n_pairs, room = len(scene.geoms), len(scene.pairs), int(scene.slots[-1])
         self._places = np.zeros((n_geoms + 1, col.PLACE_COLUMNS))
         self._places[-1, col.TURN : col.TURN + 9] = np.eye(3).ravel()
@@ -95,7 +114,7 @@ class Sight:
         self._rows, self._row_ints = np.zeros(rows), np.zeros(ints, dtype=np.int64)
         self._solids = scene.tables.solids.copy()  # its last rows are written to
         self._values = scene.pair_values.copy()
-        self._values[scene.pair_table.frictionless, col.PAIR_FRICTION] = 0.0
+        self._values[:, col.PAIR_FRICTION] = friction
         self._near = np.arange(n_pairs + 1, dtype=np.int64)
         self._near[-1] = n_pairs
         self._ints = np.zeros((room, col.CONTACT_INTS), dtype=np.int64)
@@ -129,8 +148,15 @@ class Sight:
             self._floats,
         )
         put_frames(self._ints, self._floats, found, self._work)
-        ints = self._ints[:found].copy()
-        return Contacts(_keys(ints), ints, self._floats[:found].copy())
+        ints, floats = self._ints[:found].copy(), self._floats[:found].copy()
+        if len(self.stops):
+            of_joints = self.stops.rows(self._work, q, v, limit)
+            ints, floats = np.concatenate([ints, of_joints[0]]), np.concatenate([floats, of_joints[1]])
+        return Contacts(_keys(ints), ints, floats)
+
+    def names(self, pair: int) -> tuple[str, str]:
+        """Of the geoms of a pair, or of a joint and its stop."""
+        return self.scene.pair_names(pair) if pair < len(self.scene.pairs) else self.stops.names(pair)
 
     def turning(self, q: Array, v: Array, contacts: Contacts, limit: float) -> Array:
         """d/dt of the contacts' velocities where v stays as it is: (m, 3) along their frames, m/s^2.
@@ -149,6 +175,7 @@ class Sight:
         world = (ends[0][0] - ends[1][0]) / (2.0 * step)
         rates = np.einsum("mij,mj->mi", contacts.frames, world)
         rates[:, 0] = (ends[0][1] - ends[1][1]) / (2.0 * step)
+        rates[contacts.kinds != CONTACT] = 0.0  # v_k itself, which stays
         return np.asarray(rates)
 
     def far(self, q: Array, v: Array, skip: set[int]) -> tuple[Array, Array]:

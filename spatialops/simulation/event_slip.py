@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
-from spatialops.contact.laws.frictionless import Frictionless
-from spatialops.contact.laws.viscous import Viscous
+from spatialops._arrays import Array, IntArray
+from spatialops.contact.rows import DRY
 from spatialops.simulation.event_sight import Contacts, Key
 
 STOPPED = 1e-9  # m/s: a slip that has no direction
@@ -23,11 +22,6 @@ class Mode(NamedTuple):
 
 
 Modes = dict[Key, Mode]
-
-
-def frictionless(law: Any) -> bool:
-    """Whether forces of contacts have no dry friction."""
-    return isinstance(law, (Frictionless, Viscous))
 
 
 def slip_direction(contacts: Contacts, i: int, last: Array) -> Array:
@@ -46,10 +40,16 @@ def slip_direction(contacts: Contacts, i: int, last: Array) -> Array:
     return np.asarray(slip / speed if slip @ before >= 0.0 else -slip / speed)
 
 
-def held_rows(closures: list[int], n_b: int, modes: list[Mode]) -> list[int]:
-    """Rows whose accelerations are held at zero: independent ones of the closures' n_b, then three for each contact."""
+def held_rows(closures: list[int], n_b: int, modes: list[Mode], kinds: IntArray) -> list[int]:
+    """Rows whose accelerations are held at zero: independent ones of the closures' n_b, then three for each contact.
+
+    Of a stop the normal alone, of dry friction that sticks the first tangent alone.
+    """
     held = list(closures)
     for i, mode in enumerate(modes):
         r = n_b + 3 * i
-        held += [r, r + 1, r + 2] if mode.sticks else [r]
+        if kinds[i] == DRY:
+            held += [r + 1] if mode.sticks else []
+        else:
+            held += [r, r + 1, r + 2] if mode.sticks else [r]
     return held

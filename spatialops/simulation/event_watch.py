@@ -9,7 +9,6 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.contact.laws.compliant import Compliant
-from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.simulation.event_motion import REACH, Motion
 from spatialops.simulation.event_sight import Sight
 from spatialops.simulation.event_slip import Modes
@@ -37,15 +36,18 @@ def watch(
     watched: dict[Mark, float] = {}
     contacts, forces = motion.contacts, motion.forces
     largest = float(np.abs(forces).max(initial=0.0))
+    limits = sight.stops.friction(contacts.pairs)
     for i, (key, mode) in enumerate(modes.items()):
         if not mode.sticks and mode.direction.any():
             along = float(contacts.frames[i, 1:] @ mode.direction @ contacts.velocities[i, 1:])
             watched["stick", key] = along + 1e-12
         if not motion.determined or largest == 0.0:
             continue
-        watched["separation", key] = float(forces[i, 0]) / largest + _SLACK
-        if mode.sticks and not isinstance(law, NoSlip):
-            limit = float(contacts.friction[i] * forces[i, 0])
+        dry = float(limits[i])
+        if dry == 0.0:
+            watched["separation", key] = float(forces[i, 0]) / largest + _SLACK
+        if mode.sticks and np.isfinite(contacts.friction[i]):
+            limit = float(contacts.friction[i] * forces[i, 0]) + dry
             watched["slip", key] = (limit - float(np.hypot(*forces[i, 1:]))) / largest + _SLACK
     if modes and not motion.determined:
         watched["doubt", None] = 1.0 if holds() else -1.0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -20,8 +21,9 @@ from spatialops.contact.laws.cone import Cone
 from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.frictionless import Frictionless
 from spatialops.contact.laws.no_slip import NoSlip
-from spatialops.contact.laws.solution import Law
+from spatialops.contact.laws.pairwise import Pairwise
 from spatialops.contact.laws.viscous import Viscous
+from spatialops.contact.rows import DRY
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation.event_drift import project
 from spatialops.simulation.event_impact import Impacts, Rules
@@ -33,13 +35,22 @@ from spatialops.simulation.event_runge_kutta import RungeKutta
 from spatialops.simulation.event_sight import Contacts, Key, Sight
 from spatialops.simulation.event_slip import SLOW, Mode, Modes
 from spatialops.simulation.event_watch import STILL, Mark, still, watch
+from spatialops.simulation.joint_rows import JointRows
+from spatialops.simulation.pair_friction import PairFriction
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.time import EventDriven
 from spatialops.tree.state import State
 
-LAWS = (Coulomb, Cone, NoSlip, Frictionless, Viscous, Compliant)
+LAWS = (Coulomb, Cone, NoSlip, Frictionless, Viscous, Compliant, Pairwise)
 TOUCH = 1e-8  # m: gap below which a contact may be closed
 _MOST_EVENTS = 100  # at one instant
+
+
+class Surfaces(NamedTuple):
+    """What contacts have: the friction of all pairs, and the stops of joints."""
+
+    friction: PairFriction
+    joints: JointRows
 
 
 @dataclass
@@ -56,22 +67,25 @@ class Moment:
 class Engine:
     """Carries one state of a scene through time."""
 
-    def __init__(self, scene: Scene, law: Law, options: EventDriven, dt: float, rules: Rules) -> None:
+    def __init__(self, scene: Scene, surfaces: Surfaces, options: EventDriven, dt: float, rules: Rules) -> None:
+        law, friction = surfaces.friction.law, surfaces.friction
         if any(loop.rate is not None for loop in scene.loops.items):
             raise ArgumentError("time: closures with prescribed rates are for TimeStepping only")
         if not isinstance(law, LAWS):
             names = ", ".join(known.__name__ for known in LAWS)
             raise ArgumentError(f"law: {law!r} has no form for accelerations; EventDriven takes {names}")
-        table = scene.pair_table
-        if table.torsion.any() or table.rolling.any() or table.no_slip.any():
+        if friction.torsion.any() or friction.rolling.any():
+            raise ArgumentError("time: EventDriven has no torsional and rolling friction: use TimeStepping")
+        if len(surfaces.joints.ints) and isinstance(law, Compliant):
             raise ArgumentError(
-                "time: EventDriven has no torsional and rolling friction, and no pairs without slip: use TimeStepping"
+                "time: EventDriven has no stops and dry friction of joints beside ground that gives way: use "
+                "joint_limits=False, dry_friction=False"
             )
         self.scene, self.law, self.options, self.dt = scene, law, options, dt
-        self.impact = Impacts(scene.model, law, rules)
-        self.sight = Sight(scene)
+        self.impact = Impacts(scene.model, friction, rules)
+        self.sight = Sight(scene, friction.friction, surfaces.joints)
         self.control: Callable[[float, Array, Array], Array] = lambda time, q, v: np.zeros(scene.model.nv)
-        self.mechanics = Mechanics(scene, law, self.sight, lambda time, q, v: self.control(time, q, v))
+        self.mechanics = Mechanics(scene, law, friction.drag, self.sight, lambda time, q, v: self.control(time, q, v))
         self.rule = RungeKutta(scene.model.tree, options.method, options.tolerance)
         self.log: list[Event] = []
         self.impacts: list[tuple[float, Contacts, Array, list[float]]] = []
@@ -304,10 +318,8 @@ class Engine:
             self._report(before)
 
     def _skids(self, contacts: Contacts) -> bool:
-        """Whether contacts slide that the law without slip would stop."""
-        if not isinstance(self.law, NoSlip):
-            return False
-        rough = (contacts.friction > 0.0) & (np.abs(contacts.velocities[:, 0]) <= STILL)
+        """Whether contacts slide that have to stop: those without slip."""
+        rough = np.isinf(contacts.friction) & (np.abs(contacts.velocities[:, 0]) <= STILL)
         slip = np.hypot(contacts.velocities[:, 1], contacts.velocities[:, 2])
         return bool((slip[rough] > 1e-8).any())
 
@@ -316,8 +328,9 @@ class Engine:
         full = speed > self.impact.rules.threshold and self._left >= 0
         closures = self.mechanics.independent(self.q)
         hit = self.impact.resolve(self.time, self.q, self.v, contacts, closures, restitution=full)
-        names = tuple(self.scene.pair_names(key[0]) for key in contacts.keys)
-        was = tuple(_name(before.get(key)) for key in contacts.keys)
+        met = np.flatnonzero(contacts.kinds != DRY).tolist()  # dry friction of joints has no part in impacts
+        names = tuple(self.sight.names(contacts.keys[i][0]) for i in met)
+        was = tuple(_name(before.get(contacts.keys[i])) for i in met)
         self.v = hit.v
         self.residual = max(self.residual, hit.residual)
         after = self.sight.look(self.q, self.v, REACH)
@@ -333,7 +346,7 @@ class Engine:
             if mode != OPEN
         }
         energies = (hit.before, hit.after)
-        self.log.append(Event(self.time, "impact", names, was, tuple(now), speed, energies))
+        self.log.append(Event(self.time, "impact", names, was, tuple(now[i] for i in met), speed, energies))
         self.impacts.append(
             (self.time, contacts, hit.impulses, [self.time, len(names), speed, *energies, hit.fraction])
         )
@@ -341,7 +354,7 @@ class Engine:
     def _report(self, before: Modes) -> None:
         """Write down which contacts have changed without an impact."""
         keys = dict.fromkeys([*before, *self.modes])
-        changes = [(self.scene.pair_names(k[0]), _name(before.get(k)), _name(self.modes.get(k))) for k in keys]
+        changes = [(self.sight.names(k[0]), _name(before.get(k)), _name(self.modes.get(k))) for k in keys]
         self.log += changed(self.time, changes)
 
 

@@ -14,7 +14,12 @@ from spatialops.errors import ShapeError
 if TYPE_CHECKING:
     from spatialops.simulation.scene import Scene
 
-PAIR_LAWS = ("no-slip", "frictionless")
+PAIR_LAWS = ("coulomb", "cone", "no-slip", "frictionless", "viscous")
+_WHOLE = {
+    "convex": "it is an optimum over all contacts at once",
+    "max-dissipation": "it is an optimum over all contacts at once",
+    "compliant": "ground that gives way has no impacts, which is said of a whole scene",
+}
 RESTITUTIONS = ("poisson", "newton")
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -27,9 +32,10 @@ class Pair:
     ----------
     a, b : str
         Names of the geoms, in any order.
-    law : {"no-slip", "frictionless"}, optional
-        "no-slip": the pair does not slip while it presses (mu = inf). "frictionless": mu = 0. Default: the simulator's
-        law with the coefficients of the geoms.
+    law : {"coulomb", "cone", "no-slip", "frictionless", "viscous"}, optional
+        "no-slip": the pair does not slip while it presses (mu = inf). "frictionless": mu = 0. "viscous": a drag, whose
+        coefficient (N s/m) is the pair's `friction`. Default: the simulator's law. docs/impacts.md has the table of
+        what goes with what.
     restitution : {"poisson", "newton"}, optional
         What the coefficient of restitution means. Default: the simulator's.
     friction : float, optional
@@ -52,6 +58,8 @@ class Pair:
     rolling: float | None = None
 
     def __post_init__(self) -> None:
+        if self.law in tuple(_WHOLE):
+            raise ShapeError(f"pair: law: {self.law!r} is no law of one pair: {_WHOLE[str(self.law)]}")
         for name, known in (("law", PAIR_LAWS), ("restitution", RESTITUTIONS)):
             if getattr(self, name) is not None and getattr(self, name) not in known:
                 raise ShapeError(f"pair: {name}: expected one of {', '.join(known)}, got {getattr(self, name)!r}")
@@ -69,15 +77,9 @@ class PairTable(NamedTuple):
 
     torsion: Array
     rolling: Array
-    no_slip: Flags
-    frictionless: Flags
     newton: Flags
     poisson: Flags
-
-    @property
-    def special(self) -> bool:
-        """Whether some pair needs a law that the compiled loop does not have."""
-        return bool(self.torsion.any() or self.rolling.any() or self.no_slip.any() or self.frictionless.any())
+    laws: tuple[str | None, ...]
 
 
 def checked_pairs(given: Any, names: Iterable[str]) -> tuple[Pair, ...]:
@@ -107,7 +109,8 @@ def checked_pairs(given: Any, names: Iterable[str]) -> tuple[Pair, ...]:
 def pair_table(scene: Scene) -> PairTable:
     """What `Scene.pair_laws` and the geoms' coefficients make of every pair that is looked at."""
     n = len(scene.pairs)
-    table = PairTable(np.zeros(n), np.zeros(n), *(np.zeros(n, dtype=bool) for _ in range(4)))
+    laws: list[str | None] = [None] * n
+    table = PairTable(np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), ())
     for kind in ("torsion", "rolling"):
         values = np.array([getattr(geom, kind) for geom in scene.geoms], dtype=np.float64)
         getattr(table, kind)[:] = np.sqrt(values[scene.pairs[:, 0]] * values[scene.pairs[:, 1]])
@@ -116,8 +119,8 @@ def pair_table(scene: Scene) -> PairTable:
         row = rows.get(frozenset((pair.a, pair.b)))
         if row is None:
             raise ShapeError(f"pair_laws: {pair.a!r} and {pair.b!r} never touch: their pair is not looked at")
-        table.no_slip[row], table.frictionless[row] = pair.law == "no-slip", pair.law == "frictionless"
+        laws[row] = pair.law
         table.newton[row], table.poisson[row] = pair.restitution == "newton", pair.restitution == "poisson"
         table.torsion[row] = table.torsion[row] if pair.torsion is None else pair.torsion
         table.rolling[row] = table.rolling[row] if pair.rolling is None else pair.rolling
-    return table
+    return table._replace(laws=tuple(laws))

@@ -122,7 +122,9 @@ class Record:
         p, n = self.hits[:, at.HIT_IMPULSE : at.HIT_IMPULSE + 3], self.hits[:, at.HIT_NORMAL : at.HIT_NORMAL + 3]
         normal = np.einsum("ij,ij->i", p, n)
         along = np.linalg.norm(p - normal[:, None] * n, axis=1)
-        friction = self.scene.pair_values[self.hits[:, at.HIT_PAIR].astype(np.int64), PAIR_FRICTION]
+        own = [law is not None for law in self.scene.pair_table.laws]  # whose limits are not those of coefficients
+        limits = np.where(own, np.inf, self.scene.pair_values[:, PAIR_FRICTION])
+        friction = limits[self.hits[:, at.HIT_PAIR].astype(np.int64)]
         impulses = np.column_stack([normal, along, np.zeros(len(along))])
         return certify_contacts(impulses, friction, gap=gap, residual=residual)
 

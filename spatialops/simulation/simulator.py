@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -30,6 +30,7 @@ from spatialops.simulation.colliding import PROPAGATIONS, Answer, Collider
 from spatialops.simulation.joint_rows import joint_rows, outside_limits
 from spatialops.simulation.memory import Memory
 from spatialops.simulation.moments import with_moments
+from spatialops.simulation.pair_friction import pair_friction
 from spatialops.simulation.pairs import RESTITUTIONS
 from spatialops.simulation.prepared import (
     acting,
@@ -147,8 +148,7 @@ class Simulator:
     certify : {"raise", "warn", "off", "full"}
         What to do when a step's certificate fails: residual above 1e-9, a gain of kinetic energy in an impact above
         1e-9 relative, penetration above `depth_limit`, loops open by more than `loop_limit`. "full" raises, and has
-        every contact problem solved outside the compiled loop and certified by itself (`contact.certify`): slower, and
-        of time stepping only.
+        every contact problem solved outside the compiled loop and certified by itself (`contact.certify`): slower.
     depth_limit : float
         m.
     loop_limit : float
@@ -250,10 +250,11 @@ class Simulator:
         compiled = self.law is None and isinstance(self.formulation, OperationalSpace) and solver == "auto"
         table = scene.pair_table
         self._newton = (table.newton | (restitution == "newton")) & ~table.poisson
-        self._whole = impacts == "propagated" or restitution == "newton" or bool(self._newton.any()) or table.special
-        if table.special and self.law is None:
-            self.law, compiled = Coulomb(formulation=self.formulation, solver=self.solver), False
-        self._pairs, self._memory = table, Memory()
+        pairs = pair_friction(scene, self.law or Coulomb(formulation=self.formulation, solver=self.solver))
+        self._whole = impacts == "propagated" or restitution == "newton" or bool(self._newton.any()) or pairs.special
+        if pairs.special:
+            self.law, compiled = pairs.law, False
+        self._pairs, self._memory = pairs, Memory()
         self._certificates: list[Certificate] = []
         self._external = 1 if not compiled or certify == "full" else 2 if self._whole else 0
         self._n_f = getattr(self.formulation, "n_f", 4)
@@ -392,16 +393,12 @@ class Simulator:
     def _course(self) -> Course:
         from spatialops.simulation.event_impact import Rules
         from spatialops.simulation.event_run import Course, Limits  # with more of SciPy
+        from spatialops.simulation.events import Surfaces
 
-        if len(self._joints.ints):
-            raise ArgumentError(
-                "time: EventDriven has no stops and dry friction of joints; leave them out with joint_limits=False and "
-                "dry_friction=False, or use TimeStepping"
-            )
-        law = self.law or Coulomb(formulation=self.formulation, solver=self.solver)
-        limits = Limits(self.certify, self.depth_limit, self.loop_limit)
-        rules = Rules(self.impacts == "propagated", self._newton, float(self._settings[at.THRESHOLD]))
-        return Course(self.scene, law, cast(EventDriven, self.time), self.dt, rules, limits)
+        surfaces, limits = Surfaces(self._pairs, self._joints), Limits(self.certify, self.depth_limit, self.loop_limit)
+        newton = np.append(self._newton, np.full(len(self._joints.ints), self.restitution == "newton"))
+        rules = Rules(self.impacts == "propagated", newton, float(self._settings[at.THRESHOLD]))
+        return Course(self.scene, surfaces, cast(EventDriven, self.time), self.dt, rules, limits)
 
     def _step_by_events(self, state: State, tau: Array) -> tuple[State, StepInfo]:
         course = self._course()
@@ -418,10 +415,11 @@ class Simulator:
             pivots=0,
             loop_forces=motion.loop_forces,
             closure_error=course.opening(),
-            stop_impulses=np.zeros(self.scene.model.nv),
-            dry_impulses=np.zeros(self.scene.model.nv),
+            stop_impulses=course.stop_impulses(course.engine.impacts),
+            dry_impulses=course.dry_impulses(),
             clipped=self._clipped > 0,
             moments=np.zeros((len(course.contacts()), 3)),
+            certified=course.certificate(),
         )
 
     def _run_by_events(
@@ -536,15 +534,10 @@ class Simulator:
 
     def _problem(self, t: Tables) -> ContactProblem:
         """The prepared problem, with what pairs of geoms have of their own."""
-        problem, table = contact_problem(self.scene, t), self._pairs
-        if not table.special:
+        problem = contact_problem(self.scene, t)
+        if not self._pairs.special:
             return problem
-        of_geoms = np.arange(len(acting(t)))
-        pairs, friction = t.ints[of_geoms, column.CONTACT_PAIR], problem.friction.copy()
-        torsion, rolling = np.zeros(problem.n_contacts), np.zeros(problem.n_contacts)
-        friction[of_geoms[table.no_slip[pairs]]], friction[of_geoms[table.frictionless[pairs]]] = np.inf, 0.0
-        torsion[of_geoms], rolling[of_geoms] = table.torsion[pairs], table.rolling[pairs]
-        return replace(problem, friction=friction, torsion=torsion, rolling=rolling)
+        return self._pairs.put(problem, t.ints[: len(acting(t)), column.CONTACT_PAIR])
 
     def _solve(self, t: Tables, fallback: bool) -> Tables:
         """Solve the prepared contact problem in Python; returns the tables, larger ones where there was no room."""

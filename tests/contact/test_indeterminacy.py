@@ -110,3 +110,19 @@ def test_determined_components_agree_between_solutions():
     np.testing.assert_allclose(problem.after(first.ravel()), problem.after(other.ravel()), atol=1e-12)
     assert np.abs((first - other)[report.determined]).max() <= 1e-12
     assert np.abs((first - other)[~report.determined]).min() > 1e-3
+
+
+def test_only_what_can_have_an_impulse_counts():
+    # Without friction three of four normals under a block are independent; tangents have nothing to say.
+    feet = [(x, y, -0.2) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
+    report = indeterminacy(body_problem(feet, [0.0, 0.0, 0.0, 0.0, 0.0, -1.0], mu=0.0))
+    assert report.rank == 3
+    assert report.null_space.shape == (12, 1)
+    assert np.abs(report.null_space.reshape(4, 3)[:, 1:]).max() == 0.0
+    assert np.abs(report.null_space[::3, 0]) == pytest.approx(0.5)
+    # A joint at its stop has one row, and that determines it.
+    builder = TreeBuilder()
+    builder.add_body("arm", joint=Joint("prismatic", axis="x"), inertia=Inertia.sphere(0.1, mass=1.0))
+    at, frame = [[0.0, 0.0, 0.0]], [np.eye(3)]
+    stop = ContactProblem(builder.build(), [0.0], [-1.0], [[0, -1]], at, frame, [0.0], kinds=[1])
+    assert indeterminacy(stop).unique

@@ -1,12 +1,14 @@
 """The event-driven method against closed forms: when things happen, and what comes after."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
 import spatialops as so
 from spatialops.collision import Box, HalfSpace, Sphere
 from spatialops.contact import Compliant, Viscous
-from spatialops.errors import ArgumentError, PainleveError, PainleveWarning
+from spatialops.errors import ArgumentError, ContactError, PainleveError, PainleveWarning
 from spatialops.simulation.event_log import EventLog
 
 G, R = 9.81, 0.1
@@ -454,8 +456,7 @@ def test_what_it_does_not_have_is_refused_by_name():
     )
     stops = so.Scene(builder.build())
     with pytest.raises(ArgumentError, match="joint_limits=False"):
-        so.Simulator(stops, time=so.EventDriven())
-    so.Simulator(stops, time=so.EventDriven(), joint_limits=False)
+        so.Simulator(stops, time=so.EventDriven(), law=so.contact.Compliant(stiffness=1e4))
     model = so.TreeBuilder().add_body("body", joint=so.Joint("free"), inertia=so.Inertia.sphere(R, mass=1.0)).build()
     geoms = [
         so.Geom("floor", "world", HalfSpace(), torsion=0.01),
@@ -466,6 +467,132 @@ def test_what_it_does_not_have_is_refused_by_name():
     driven = so.Loop(kind="weld", a="body", b="world", rate=np.zeros(6))
     with pytest.raises(ArgumentError, match="prescribed rates"):
         so.Simulator(so.Scene(model, loops=[driven]), time=so.EventDriven())
+
+
+def slider(lower, *, gravity=(0.0, 0.0, 0.0), v=0.0, joint="prismatic", upper=np.inf, dry=0.0):
+    """One joint along or about y with stops, at zero."""
+    builder = so.TreeBuilder(gravity=gravity)
+    inertia = so.Inertia(2.0, (0.0, 0.0, -0.5) if joint == "revolute" else (0.0, 0.0, 0.0), np.eye(3) * 0.1)
+    own = so.Joint(joint, axis="y", lower=lower, upper=upper, dry_friction=dry)
+    builder.add_body("arm", joint=own, inertia=inertia)
+    model = builder.build()
+    return so.Scene(model, state=so.State(np.zeros(1), np.array([v])))
+
+
+@pytest.mark.parametrize("restitution", ["poisson", "newton"])
+def test_a_joint_bounces_between_its_stops(restitution):
+    # 1 m/s over 0.1 m and back with e = 0.5: impacts at 0.1, 0.1 + 0.2 / 0.5, ...
+    scene = slider(-0.1, v=1.0, upper=0.1)
+    sim = so.Simulator(scene, dt=0.05, time=so.EventDriven(), stop_restitution=0.5, restitution=restitution)
+    record = sim.run(duration=1.5)
+    assert [event.time for event in record.log] == pytest.approx([0.1, 0.1 + 0.4, 0.1 + 0.4 + 0.8], abs=1e-10)
+    assert [event.contacts[0] for event in record.log] == [("arm", f"{x} limit") for x in ("upper", "lower", "upper")]
+    assert record.v[-1, 0] == pytest.approx(-0.125, abs=1e-12)
+    assert record.stop_impulses[:, 0].sum() == pytest.approx(2.0 * (-1.5 + 0.75 - 0.375), abs=1e-9)
+    state, info = sim.step(so.State(np.array([0.09]), np.array([1.0])))
+    assert state.v[0] == pytest.approx(-0.5, abs=1e-12)
+    assert info.stop_impulses[0] == pytest.approx(-3.0, abs=1e-9)
+
+
+def test_a_joint_rests_on_its_stop_and_leaves_it():
+    # Pushed against the stop with 3 N until the force turns round, then away with 2 kg.
+    scene = slider(0.0)
+    record = so.Simulator(scene, dt=0.1, time=so.EventDriven(continuous=True)).run(
+        duration=1.0, controller=lambda time, state, contacts: np.array([10.0 * (time - 0.3)])
+    )
+    (event,) = record.log
+    assert event.kind == "separation"
+    assert event.time == pytest.approx(0.3, abs=1e-9)
+    assert record.q[-1, 0] == pytest.approx(10.0 * 0.7**3 / 6.0 / 2.0, abs=1e-9)
+    assert np.abs(record.q[:4]).max() < 1e-12
+
+
+@pytest.mark.compiled
+def test_a_pendulum_between_stops_converges_with_time_stepping():
+    gravity, ends = (0.0, 0.0, -9.81), []
+    scene = slider(-0.3, gravity=gravity, v=2.0, joint="revolute", upper=0.2)
+    options = {"stop_restitution": 0.8, "dt": 0.02, "time": so.EventDriven()}
+    record = so.Simulator(scene, **options).run(duration=0.6)
+    assert len(record.log.of("impact")) >= 2
+    assert record.q.max() < 0.2 + 1e-9
+    assert record.q.min() > -0.3 - 1e-9
+    for dt in (1e-3, 2.5e-4):
+        ends.append(so.Simulator(scene, dt=dt, stop_restitution=0.8).run(duration=0.6).q[-1, 0])
+    errors = np.abs(np.array(ends) - record.q[-1, 0])
+    assert errors[1] < 0.5 * errors[0]
+    assert errors[1] < 1e-3
+
+
+def test_a_joint_stops_by_its_dry_friction_and_is_moved_again():
+    # 2 kg at 1 m/s against 3 N stop at 2/3 s; a force that grows by 10 N/s from then on moves them again 0.3 s later.
+    scene, begin = slider(-np.inf, v=1.0, dry=3.0), 2.0 / 3.0
+    record = so.Simulator(scene, dt=0.05, time=so.EventDriven(continuous=True), certify="full").run(
+        duration=1.5, controller=lambda time, state, contacts: np.array([10.0 * max(time - begin, 0.0)])
+    )
+    assert [event.kind for event in record.log] == ["stick", "slip"]
+    assert [event.time for event in record.log] == pytest.approx([begin, begin + 0.3], abs=1e-8)
+    assert record.log[0].contacts == (("arm", "dry friction"),)
+    late = 1.5 - begin - 0.3
+    assert record.q[-1, 0] == pytest.approx(1.0 / 3.0 + 10.0 * late**3 / 12.0, abs=1e-8)
+    assert record.dry_impulses[5, 0] == pytest.approx(-3.0 * 0.05, abs=1e-12)
+    assert record.certificate().residual < 1e-9
+
+
+@pytest.mark.compiled
+def test_dry_friction_a_stop_and_a_floor_together():
+    # A pendulum with dry friction, a stop and a foot on the floor: it comes to rest as under time stepping.
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -G))
+    rod = so.Inertia(1.0, (0.15, 0.0, 0.0), np.diag([1e-3, 8e-3, 8e-3]))
+    hinge = {"axis": "y", "dry_friction": 0.3}
+    builder.add_body("upper", joint=so.Joint("revolute", **hinge), position=(0.0, 0.0, 0.35), inertia=rod)
+    builder.add_body(
+        "lower",
+        parent="upper",
+        joint=so.Joint("revolute", upper=0.9, lower=-1.2, **hinge),
+        position=(0.3, 0.0, 0.0),
+        inertia=rod,
+    )
+    geoms = [so.Geom("floor", "world", HalfSpace(), friction=0.4, restitution=0.3)]
+    geoms += [so.Geom("tip", "lower", Sphere(0.03), (0.3, 0.0, 0.0), friction=0.4, restitution=0.3)]
+    scene = so.Scene(builder.build(), geoms, state=so.State(np.array([0.2, 0.3]), np.zeros(2)))
+    record = so.Simulator(scene, dt=0.02, time=so.EventDriven(), stop_restitution=0.2, law="cone").run(duration=1.0)
+    assert record.penetrations.max() < 1e-9
+    assert record.q[:, 1].min() > -1.2 - 1e-9
+    assert ("lower", "lower limit") in {pair for event in record.log for pair in event.contacts}
+    assert record.log[-1].kind == "stick"
+    assert np.diff(record.energy).max() < 1e-8
+    assert np.abs(record.v[-1]).max() < 1e-6  # at rest
+    other = so.Simulator(scene, dt=1e-4, stop_restitution=0.2, law="cone").run(duration=1.0)
+    assert np.abs(other.q[-1] - record.q[-1]).max() < 1e-4
+
+
+def test_a_stop_that_is_just_grazed_is_not_missed():
+    # q = t - 5 t^2 peaks at 0.05 within one step; the stop is a thousandth of a millimetre below that.
+    scene = slider(-np.inf, v=1.0, upper=0.05 - 1e-6)
+    record = so.Simulator(scene, dt=0.2, time=so.EventDriven()).run(
+        duration=0.2, controller=lambda time, state, contacts: np.array([-20.0])
+    )
+    event = record.log.of("impact")[0]
+    assert event.speed == pytest.approx(np.sqrt(20.0 * 1e-6), rel=1e-6)
+
+
+@pytest.mark.parametrize("own", ["no-slip", "frictionless", "viscous", "cone"])
+def test_laws_of_pairs_between_events(own):
+    # Two balls that cannot turn slide over one floor, one by the scene's law, one by its own.
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -G))
+    for k in range(2):
+        builder.add_body(f"x{k}", joint=so.Joint("prismatic", axis="x"), inertia=so.Inertia.sphere(R, mass=1e-9))
+        builder.add_body(
+            f"b{k}", parent=f"x{k}", joint=so.Joint("prismatic", axis="z"), inertia=so.Inertia.sphere(R, mass=1.0)
+        )
+    geoms = [so.Geom("floor", "world", HalfSpace(), friction=0.2)]
+    geoms += [so.Geom(f"g{k}", f"b{k}", Sphere(R), friction=0.2) for k in range(2)]
+    q, v = np.tile([0.0, R], 2), np.tile([1.0, 0.0], 2)
+    pairs = [so.Pair(a="g0", b="floor", law=own)]
+    scene = so.Scene(builder.build(), geoms, state=so.State(q, v), pair_laws=pairs, ignore=[("g0", "g1")])
+    record = so.Simulator(scene, dt=0.05, time=so.EventDriven()).run(duration=0.2)
+    left = {"no-slip": 0.0, "frictionless": 1.0, "viscous": np.exp(-0.2 * 0.2), "cone": 1.0 - 0.2 * G * 0.2}[own]
+    assert record.v[-1, [0, 2]] == pytest.approx([left, 1.0 - 0.2 * G * 0.2], abs=1e-8)
 
 
 def test_newton_and_propagated_impacts():
@@ -483,3 +610,33 @@ def test_newton_and_propagated_impacts():
         record = sim.run(duration=1.0)
         assert record.log[0].time == pytest.approx(0.3, abs=1e-12)
         assert record.v[-1, [3, 9, 15]] == pytest.approx([0.0, 0.0, 1.0], abs=1e-9)
+
+
+def test_full_certificates_between_events():
+    # A block slides, sticks on a slope of 10 degrees after it fell on it; a law that lets it sink is caught.
+    slope = np.radians(10.0)
+    builder = so.TreeBuilder(gravity=(G * np.sin(slope), 0.0, -G * np.cos(slope)))
+    builder.add_body("ball", joint=so.Joint("prismatic", axis="x"), inertia=so.Inertia.sphere(R, mass=1e-3))
+    builder.add_body("b", parent="ball", joint=so.Joint("prismatic", axis="z"), inertia=so.Inertia.sphere(R, mass=1.0))
+    geoms = [so.Geom("floor", "world", HalfSpace(), friction=0.5), so.Geom("b", "b", Sphere(R), friction=0.5)]
+    scene = so.Scene(builder.build(), geoms, state=so.State(np.array([0.0, R + 0.02]), np.array([-0.5, 0.0])))
+    sim = so.Simulator(scene, dt=0.02, time=so.EventDriven(), certify="full")
+    record = sim.run(duration=0.4)
+    worst = record.certificate()
+    assert worst.residual < 1e-8
+    assert worst.momentum < 1e-9
+    assert worst.approach < 1e-9
+    assert {event.kind for event in record.log} >= {"impact", "stick"}
+    _, info = sim.step(record.final)
+    assert info.certificate.residual < 1e-8
+    assert not np.isnan(info.certificate.closures)
+
+    class Liar(so.contact.Cone):
+        promises = "approach", "complementarity"
+
+        def solve(self, problem, warm_start=None):
+            answer = super().solve(problem, warm_start)
+            return dataclasses.replace(answer, impulses=1.001 * answer.impulses)
+
+    with pytest.raises(ContactError, match="certificate"):
+        so.Simulator(scene, dt=0.02, time=so.EventDriven(), law=Liar(), certify="full").run(duration=0.4)

@@ -96,8 +96,8 @@ def test_laws_of_pairs():
         assert again.pair_laws == scene.pair_laws
         state, _ = so.Simulator(again, law=law, dt=1e-4).step(scene.state)
         assert linear(scene, state)[:, 0] == pytest.approx([0.5, 0.7], abs=1e-9)
-    with pytest.raises(ArgumentError, match="inf"):
-        so.Simulator(scene, law="convex", dt=1e-4).step(scene.state)
+    with pytest.raises(ArgumentError, match="all contacts together"):
+        so.Simulator(scene, law="convex", dt=1e-4)
 
 
 def test_torsion_of_a_pair():
@@ -107,8 +107,8 @@ def test_torsion_of_a_pair():
     state, info = so.Simulator(other, dt=1e-3).step(other.state)
     assert state.v[2] == pytest.approx(5.0 - 0.01 * 9.81e-3 / (0.4 * 0.01), rel=1e-9)
     assert info.moments[0, 0] == pytest.approx(-0.01 * info.contacts.impulses[0, 0], rel=1e-9)
-    with pytest.raises(ArgumentError, match="torsional"):
-        so.Simulator(other, law="no-slip", dt=1e-3).step(other.state)
+    held, _ = so.Simulator(other, law="no-slip", dt=1e-3).step(other.state)
+    assert held.v[2] == pytest.approx(state.v[2], rel=1e-9)
 
 
 def test_bad_pairs():

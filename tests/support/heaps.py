@@ -194,7 +194,8 @@ def natural_residual(problem, r):
     side = (problem.mu * normal / np.where(size > 0.0, size, 1.0))[:, None] * x[:, 1:]
     edge = np.hstack([normal[:, None], side])
     projected = np.where(inside[:, None], x, np.where(polar[:, None], 0.0, edge))
-    return float(np.abs(r - projected).max() / rho / np.abs(problem.b).max())
+    scale = float(np.abs(problem.b).max())
+    return float(np.abs(r - projected).max() / rho / (scale if scale > 0.0 else 1.0))
 
 
 def check_solved(problem, solution, tolerance=1e-9):

@@ -10,6 +10,7 @@ import pytest
 
 from spatialops.contact import solve
 from tests.support.heaps import box_on_plane, box_stack, brick_wall, natural_residual, pile, spheres_in_box
+from tests.support.structures import arch, card_house, mixed_wall, rubble
 
 FRICTIONS, SPEEDS = (0.2, 0.5, 0.9), (0.0, 1.0)  # of the whole heap, sideways, m/s
 
@@ -42,6 +43,30 @@ def heap(size, mu, speed):
     return pile(np.random.default_rng(size), size, mu=mu, speed=speed)
 
 
+def voussoirs(size, mu, speed):
+    return arch(size, mu=mu, speed=speed)
+
+
+def unequal_voussoirs(size, mu, speed):
+    return arch(size, mu=mu, speed=speed, points=9, ratio=1e3)
+
+
+def cards(size, mu, speed):
+    return card_house(size, mu=mu, speed=speed)
+
+
+def hulls(size, mu, speed):
+    return rubble(size, mu=mu, speed=speed)
+
+
+def unequal_hulls(size, mu, speed):
+    return rubble(size, mu=mu, speed=speed, decades=4.0)
+
+
+def stones(size, mu, speed):
+    return mixed_wall(size, mu=mu, speed=speed)
+
+
 FAMILIES = {
     box: (4, 8, 24, 48),
     stack: (1, 2, 5, 10, 20),
@@ -50,6 +75,12 @@ FAMILIES = {
     columns: (2, 3, 4, 5),
     layers: (2, 3, 4),
     heap: (5, 20, 60),
+    voussoirs: (3, 7, 15, 31),
+    unequal_voussoirs: (5, 11, 41),
+    cards: (1, 2, 4, 6),
+    hulls: (6, 10, 25, 50),
+    unequal_hulls: (6, 10),
+    stones: (2, 4, 6),
 }
 
 

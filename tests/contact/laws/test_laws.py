@@ -14,6 +14,7 @@ from spatialops.contact import (
     Frictionless,
     MaxDissipation,
     NoSlip,
+    Pairwise,
     Viscous,
     check_law,
     indeterminacy,
@@ -297,6 +298,7 @@ def test_names_and_bad_input(rng):
         Frictionless,
         MaxDissipation,
         Viscous,
+        Pairwise,
     }
     law = NoSlip(hold="all")
     assert check_law(law) is law
@@ -321,3 +323,19 @@ def test_names_and_bad_input(rng):
             law.solve(problem, np.zeros(6))
         with pytest.raises(ArgumentError, match="warm_start"):
             law.solve(problem, np.full((2, 3), np.nan))
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10])
+def test_duplicates_that_are_not_quite(apart):
+    """Six feet, each twice, `apart` from each other: tangents of both would hold a rotation by impulses u / apart."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        arms = np.array(FEET * 2) + apart * np.vstack([np.zeros((6, 3)), rng.normal(size=(6, 3))])
+        problem = feet_problem(arms, velocity=(0.3, 0.2, -1.0), spin=(0.3, -0.5, 0.4))
+        answer = NoSlip().solve(problem)
+        assert answer.solved
+        assert answer.residual <= 1e-9
+        assert answer.slip.max() < 2e-9
+        endless = dataclasses.replace(problem, friction=np.full(12, np.inf))
+        for law in (Cone(), Coulomb(), Pairwise()):
+            assert law.solve(endless).solved, law

@@ -97,6 +97,27 @@ def test_warm_or_cold_with_moments(rng):
     assert warm.iterations <= cold.iterations
 
 
+def test_a_bad_guess_does_no_harm(rng):
+    # Two feet on the axis of a turning body share what twists it in many ways: from anywhere all is met to 1e-9.
+    for k in range(10):
+        feet = [(-0.3, 0.0, -0.2), (0.3, 0.0, -0.2)]
+        problem = feet_problem(feet, velocity=(1e-3 * k, 0.1, -0.1), spin=(0.0, 0.0, 0.3))
+        problem = dataclasses.replace(problem, torsion=[1e-3, 1e-3])
+        cold = Cone().solve(problem)
+        assert cold.solved
+        guess = np.hstack([cold.impulses, cold.moments]) * (1.0 + 10.0 ** -(1 + k % 4) * rng.normal(size=(2, 6)))
+        assert Cone().solve(problem, guess).residual < 1e-9
+
+
+def test_offsets_of_contacts_with_moments_and_no_friction(rng):
+    for k in range(10):
+        problem = extended(rng, 2 * k, endless=False)
+        smooth = dataclasses.replace(problem, friction=np.zeros(problem.n_contacts))
+        assert smooth.offset.any()
+        for law in (Cone(), Coulomb()):
+            assert law.solve(smooth).residual < 1e-9, (k, law)
+
+
 def test_laws_that_do_not_know_them_say_so():
     problem = feet_problem([(0.0, 0.0, -0.2)], velocity=(0.0, 0.0, -1.0))
     turning = dataclasses.replace(problem, torsion=[0.1])

@@ -1,0 +1,136 @@
+"""Contacts of which each has a law of its own: round or polyhedral friction, none, no slip, or a viscous drag.
+
+What a contact has is in the problem: `friction` (0, finite, or infinite for no slip), `sides` (directions of its
+friction polyhedron, 0 for the round cone), `drag`, `torsion` and `rolling`. All of these are conditions of one contact
+at a time, so that they go together; laws that are an optimum over all contacts (most dissipation, the convex
+relaxation) do not.
+
+Polyhedra alone are a complementarity problem, round cones alone a cone problem. Both together are solved as the zero
+of one map (`FrictionMap`), from the cone problem's answer, or from polyhedra that are turned along the slip. The
+residual is that of each contact's own condition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops.contact.cone.ladder import ConeSolver, check_cone_solver
+from spatialops.contact.laws.cone import cone_conditions, round_answer
+from spatialops.contact.laws.coulomb import Polyhedron
+from spatialops.contact.laws.friction_map import FrictionMap
+from spatialops.contact.laws.reduction import Held, Mask, Reduced, settle
+from spatialops.contact.laws.solution import (
+    TOLERANCE,
+    LawSolution,
+    checked_problem,
+    judged,
+    unit_compliance,
+)
+from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import CONTACT
+from spatialops.contact.solve import solve
+
+_GOAL, _TURNS = 1e-12, 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pairwise:
+    """The friction of every contact as the problem has it: `friction`, `sides`, `drag`, `torsion`, `rolling`.
+
+    Torsional and rolling moments have round limits, also of contacts whose sliding has a polyhedron.
+
+    Parameters
+    ----------
+    solver : str or ConeSolver
+        As `contact.solve` takes for a `ConeProblem`, where contacts are round.
+    tolerance : float
+        Largest accepted residual.
+    """
+
+    solver: str | ConeSolver = "auto"
+    tolerance: float = TOLERANCE
+
+    def __post_init__(self) -> None:
+        check_cone_solver(self.solver)
+
+    def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
+        """Solve, from impulses `warm_start` (m, 3), with moments (m, 6), if that helps."""
+        start, details, sides = checked_problem(problem, warm_start), [""], _polygons(problem)
+
+        def attempt(held: Mask, _last: Held | None, /, *, rank: float) -> Held:
+            reduced = Reduced(problem, held, rank)
+            if sides.any():
+                return _mixed(reduced, sides, self.solver, start)
+            rows, iterations, details[0] = round_answer(reduced, self.solver, start)
+            return reduced.impulses(rows, iterations)
+
+        def judge(answer: Held) -> LawSolution:
+            return judged(
+                problem,
+                answer.impulses,
+                answer.loop_impulses,
+                cone_conditions(problem, sides),
+                answer.iterations,
+                tolerance=self.tolerance,
+                detail=details[0],
+                moments=answer.moments,
+            )
+
+        return settle(problem, np.isinf(problem.friction), attempt, judge)
+
+
+def _polygons(problem: ContactProblem) -> IntArray:
+    """Sides (m,) of contacts that have a friction polyhedron, 0 where friction is round, infinite or none."""
+    some = (problem.kinds == CONTACT) & (problem.friction > 0.0) & np.isfinite(problem.friction)
+    return np.where(some, problem.sides, 0)
+
+
+def _mixed(reduced: Reduced, sides: IntArray, solver: str | ConeSolver, start: Array | None) -> Held:
+    """Round and polyhedral cones: the first way that meets the goal, else the best."""
+    search = _Search(FrictionMap(reduced, sides))
+    if start is not None:
+        search.begin(_rows(reduced, start))
+    if not search.done:
+        search.begin(round_answer(reduced, solver, None)[0])
+    count, s, fixed = int(sides.max()), unit_compliance(reduced.problem), (sides > 0)[:, None]
+    for _ in range(_TURNS):
+        if search.done:
+            break
+        u = (reduced.W @ search.best.ravel() + reduced.u).reshape(-1, reduced.dim)[:, 1:3]
+        polyhedron = Polyhedron(reduced, s, count, np.where(fixed, 0.0, -u))
+        search.begin(polyhedron.impulses(solve(polyhedron.lcp).z).reshape(-1, reduced.dim))
+    return reduced.impulses(search.best, search.steps)
+
+
+class _Search:
+    """The best zero of a map so far, impulses (m, D)."""
+
+    def __init__(self, mapped: FrictionMap) -> None:
+        self.mapped, self.least, self.steps = mapped, np.inf, 0
+        self.best = mapped.outward(np.zeros(len(mapped.b)))
+
+    @property
+    def done(self) -> bool:
+        """Whether it meets the goal."""
+        return bool(self.least <= _GOAL)
+
+    def begin(self, p: Array) -> None:
+        """Newton's method, and proximal points where that is not enough, from impulses p."""
+        found, merit, taken = self.mapped.improve(self.mapped.inward(p))
+        self.steps += taken
+        if merit < self.least:
+            self.best, self.least = self.mapped.outward(found), merit
+
+
+def _rows(reduced: Reduced, start: Array) -> Array:
+    """Impulses of an earlier problem in the contacts' rows, (m, D)."""
+    rows = np.zeros((len(start), reduced.dim))
+    rows[:, :3] = start[:, :3]
+    if reduced.dim > 3 and start.shape[1] == 6:
+        rows[:, 3:] = start[:, 3:] / reduced.unit
+    rows[reduced.stuck, 1:3] = 0.0
+    return rows
