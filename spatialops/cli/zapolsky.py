@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,9 @@ from spatialops.cli.output import finished_files, print_json
 
 if TYPE_CHECKING:
     from spatialops.compare.zapolsky.course import Run
+
+ALONE = {"6", "18", "19"}
+"""Figures that need no run of the course."""
 
 
 @click.command()
@@ -49,12 +52,11 @@ def zapolsky(
 
     Exits with status 1 where a controller falls that completes the course in the paper.
     """
-    alone = {"6", "18", "19"}
-    if out is None and set(figures) - alone:
+    of_runs = set(figures) - ALONE
+    if out is None and of_runs:
         raise click.UsageError("figures of runs are drawn into a folder: give --out")
-    from spatialops.compare.zapolsky import figures as drawn
     from spatialops.compare.zapolsky import paper
-    from spatialops.compare.zapolsky.command import grips, runs, table, times
+    from spatialops.compare.zapolsky.command import runs, table
 
     def say(line: str) -> None:
         if not as_json:
@@ -63,7 +65,7 @@ def zapolsky(
     summary: dict[str, Any] = {}
     fell = False
     with finished_files(out) as folder:
-        if tables or not figures or set(figures) - alone:
+        if tables or not figures or of_runs:
             rows, recorded = runs(
                 names or paper.CONTROLLERS,
                 terrains or paper.TERRAINS[:2],
@@ -77,27 +79,40 @@ def zapolsky(
                 say("\n".join(table(int(number), rows)))
             fell = any(not row["completed"] and _walks(row) for row in rows)
             if folder is not None:
-                _draw(set(figures) - alone, recorded, folder)
-        if "6" in figures:
-            shown = ("lcp", "qp-first", "qp", "lcp-nearest")
-            summary["figure 6"], gripped = grips(shown, ("1",), duration=min(duration, 1.0), say=say)
-            if folder is not None:
-                drawn.chatter(gripped["1"], folder / "figure-6.png")
-        if "18" in figures:
-            shown, both = names or ("pid", "sensed-1", "qp"), ("inf", "1")
-            summary["figure 18"], gripped = grips(shown, both, duration=min(duration, 3.0), say=say)
-            for friction in both if folder is not None else ():
-                drawn.grasp(gripped[friction], folder / f"figure-18-{friction}.png")
-        if "19" in figures:
-            summary["figure 19"] = seen = times(repeats=100, largest=1000, say=say)
-            if folder is not None:
-                drawn.times(seen["times"], folder / "figure-19.png")
+                _draw(of_runs, recorded, folder)
+        summary.update(_of_their_own(figures, names, duration, folder, say))
         if folder is not None:
             (folder / "zapolsky.json").write_text(json.dumps(summary, indent=2))
     if as_json:
         print_json(summary)
     if fell:
         raise click.exceptions.Exit(1)
+
+
+def _of_their_own(
+    figures: tuple[str, ...], names: tuple[str, ...], duration: float, folder: Path | None, say: Callable[[str], None]
+) -> dict[str, Any]:
+    """Measure, and draw where there is a folder, the figures that need no run of the course: 6, 18 and 19."""
+    from spatialops.compare.zapolsky import figures as drawn
+    from spatialops.compare.zapolsky.command import grips, times
+
+    summary: dict[str, Any] = {}
+    if "6" in figures:
+        compared = ("lcp", "qp-first", "qp", "lcp-nearest")
+        summary["figure 6"], gripped = grips(compared, ("1",), duration=min(duration, 1.0), say=say)
+        if folder is not None:
+            drawn.chatter(gripped["1"], folder / "figure-6.png")
+    if "18" in figures:
+        shown, frictions = names or ("pid", "sensed-1", "qp"), ("inf", "1")
+        summary["figure 18"], gripped = grips(shown, frictions, duration=min(duration, 3.0), say=say)
+        if folder is not None:
+            for friction in frictions:
+                drawn.grasp(gripped[friction], folder / f"figure-18-{friction}.png")
+    if "19" in figures:
+        summary["figure 19"] = seen = times(repeats=100, largest=1000, say=say)
+        if folder is not None:
+            drawn.times(seen["times"], folder / "figure-19.png")
+    return summary
 
 
 def _draw(numbers: set[str], recorded: Mapping[str, Mapping[str, Run]], folder: Path) -> None:
