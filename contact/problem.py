@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +25,10 @@ from spatialops.tree.model import Model
 
 PHASES = ("contact", "compression", "decompression")
 _POSITIVE = ("dry", "drag", "torsion", "rolling")
+_OF_CONTACTS = (
+    "links", "points", "frames", "friction", "closing", "offset", "kinds", "dry", "drag", "sides", "torsion", "rolling",
+    "gaps",
+)  # fmt: skip
 _LATER = ("kinds", "dry", "drag", "sides", "torsion", "rolling", "gaps", "duration", "rest")  # not in the first files
 
 
@@ -196,6 +200,10 @@ class ContactProblem:
         L = np.empty((3 * self.n_contacts, self.model.nv))
         closure_rows(self.model.tree, self.model.links, self.response.work, *self.spin_terms, L)
         return L
+
+    def part(self, chosen: Any) -> ContactProblem:
+        """The same step with some of its contacts only: a mask (m,), or indices, which may repeat."""
+        return replace(self, **{name: getattr(self, name)[chosen] for name in _OF_CONTACTS})
 
     @cached_property
     def has_joints(self) -> bool:

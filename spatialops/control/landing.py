@@ -16,19 +16,6 @@ import numpy as np
 from spatialops.simulation.foresight import Ahead
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
-_OF_CONTACTS = (
-    "links",
-    "points",
-    "frames",
-    "friction",
-    "closing",
-    "offset",
-    "kinds",
-    "dry",
-    "torsion",
-    "rolling",
-    "gaps",
-)
 _LANDS = 0.02  # m/s, and
 _SUNK = 1e-4  # m: contacts that approach faster, and have not sunk deeper, land
 
@@ -47,10 +34,8 @@ def part(ahead: Ahead, chosen: Any) -> Ahead:
     seen = ahead.problem
     if seen is None:
         return ahead
-    own = {name: getattr(seen, name) for name in _OF_CONTACTS}
-    some = {name: np.asarray(values)[chosen] for name, values in own.items() if values is not None}
     keys = ahead.keys[chosen]
-    return replace(ahead, problem=replace(seen, **some) if len(keys) else None, keys=keys)
+    return replace(ahead, problem=seen.part(chosen) if len(keys) else None, keys=keys)
 
 
 def stretched(ahead: Ahead, times: float) -> Ahead:

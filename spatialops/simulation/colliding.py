@@ -31,10 +31,6 @@ from spatialops.dynamics.energy import energy
 PROPAGATIONS = ("simultaneous", "propagated")
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
 _TIE, _HALVINGS = 1e-9, 8
-_OF_CONTACTS = (
-    "links", "points", "frames", "friction", "closing", "offset", "kinds", "dry", "drag", "sides", "torsion", "rolling",
-    "gaps",
-)  # fmt: skip
 
 
 class Answer(NamedTuple):
@@ -118,17 +114,12 @@ class Collider:
             tied = approach <= fastest * (1.0 - _TIE)
             pairs = {tuple(pair) for pair in problem.links[tied]}
             chosen = np.array([tuple(pair) in pairs for pair in problem.links])
-            hit = self._together(_part(now, chosen), e[chosen], newton[chosen], 1.0)
-            total, velocity = _add(total, hit, chosen), after_impact(_part(now, chosen), hit)
+            hit = self._together(now.part(chosen), e[chosen], newton[chosen], 1.0)
+            total, velocity = _add(total, hit, chosen), after_impact(now.part(chosen), hit)
             now = replace(problem, velocity=velocity)
         if now.velocities[n_b::3].min(initial=0.0) < 0.0:
             total = _add(total, self._both_phases(now, np.zeros(m), newton), np.ones(m, dtype=bool))
         return total
-
-
-def _part(problem: ContactProblem, chosen: Flags) -> ContactProblem:
-    """The problem of some of its contacts."""
-    return replace(problem, **{name: getattr(problem, name)[chosen] for name in _OF_CONTACTS})
 
 
 def _answer(problem: ContactProblem, normal: Array) -> Array:
