@@ -10,7 +10,7 @@ import numpy as np
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.contact.laws.solution import LawSolution
 from spatialops.contact.problem import ContactProblem
-from spatialops.control.no_slip import PressedNoSlip
+from spatialops.control.no_slip import NoSlipPredictive, PressedNoSlip
 from spatialops.control.predictive import Demand, Predictive
 from spatialops.errors import ArgumentError
 from spatialops.simulation.simulator import Simulator
@@ -95,7 +95,7 @@ class DissipationControl(Predictive):
         self.n_f = n_f
 
 
-class NoSlipDissipationControl(Predictive):
+class NoSlipDissipationControl(NoSlipPredictive):
     """ID(t_i) QP, infinite friction: no slip, and of all forces that do it those that ask least of the motors.
 
     With the tangents held, minimal energy over pressing impulses and its complementarity conditions are the same
@@ -109,9 +109,6 @@ class NoSlipDissipationControl(Predictive):
     **options
         Further options of `Predictive`.
     """
-
-    cone = "no-slip"
-    consistent = True
 
     def __init__(self, simulator: Simulator, demand: Demand, *, choice: str = "least-torque", **options: Any) -> None:
         super().__init__(simulator, demand, choice=choice, **options)

@@ -33,6 +33,7 @@ _BRAKE = 0.05  # s in which a command without an answer brings the joints to res
 _CHANGED = 1e-6  # rad/s^2: less is no change of a demand
 _THROWN = 20.0  # m/s^2: above that a demand throws what has no motors, and gives way itself
 _FORGET = 0.02  # s in which the last forces lose their hold on the choice, so that legs do not go on squeezing
+_STEEP = 1.0  # friction above which a law has several answers every now and then
 _CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
 
 
@@ -45,6 +46,8 @@ class Prediction(NamedTuple):
     status: str
     notes: tuple[str, ...]
     iterations: int
+    sure: bool
+    """Whether the law has no other answer to the command that follows: else its own is looked up."""
 
 
 class Predictive:
@@ -177,10 +180,10 @@ class Predictive:
             iterations=found.iterations,
             notes=notes,
         )
-        return self._foreseen(state, said) if binds or lands.any() else said
+        return said if found.sure and not (binds or lands.any()) else self._foreseen(state, said)
 
     def _foreseen(self, state: State, said: Explanation) -> Explanation:
-        """The same command, and what comes of it by the law, where that is not what was asked for."""
+        """The same command, and what comes of it by the law, where that is not what the command was made for."""
         seen = self.foresight.look(state, said.tau)
         if seen.problem is None:
             free = (seen.free - seen.before) / self.foresight.dt
@@ -221,17 +224,19 @@ class Predictive:
         """Impulses by the law, in the contact frames that the step will have under the command that follows."""
         found = self._solved(ahead, wanted, None)
         frames = None if ahead.problem is None else ahead.problem.frames
-        for _ in range(self.aligned if len(found.impulses) else 0):
+        if not self.aligned or frames is None:
+            return found
+        for _ in range(self.aligned):
             tau = found.problem.forces(ahead, found.impulses.ravel(), self.dt)
             seen = self.foresight.look(state, tau + base).problem
-            if seen is None or frames is None:
-                break
+            if seen is None:
+                return found
             turned = seen.frames[rests]
-            if np.abs(turned - frames).max() < 1e-9:
-                break
+            if np.abs(turned - frames).max(initial=0.0) < 1e-9:
+                return found
             frames = turned
             found = self._solved(ahead, wanted, frames)
-        return found
+        return found._replace(sure=False)
 
     def _solved(self, ahead: Ahead, wanted: Array, frames: Array | None) -> Prediction:
         rows = self.actuation.rows
@@ -255,8 +260,15 @@ class Predictive:
             notes.append(f"the law is met to {solution.residual:.1e} only: {solution.detail}")
             if not np.isfinite(solution.impulses).all() or not solution.residual < 1e-2:
                 raise ArgumentError(f"no contact forces for the demand: residual {solution.residual:.1e}")
+        elif solution.detail:
+            notes.append(solution.detail)
         impulses = self._chosen(problem, solution, last, ahead)
-        return Prediction(problem, solution, impulses, status, tuple(notes), pivots)
+        sure = not solution.detail and not self._several(problem, impulses)
+        return Prediction(problem, solution, impulses, status, tuple(notes), pivots, sure)
+
+    def _several(self, problem: InverseProblem, impulses: Array) -> bool:
+        """Whether the law may well have another answer to the command than that which the command was made for."""
+        return bool((problem.friction > _STEEP).any())
 
     def _last(self, keys: IntArray, frames: Array) -> Array:
         """The last command's impulses (m, 3) on the same contacts along their present frames; new ones have none."""
