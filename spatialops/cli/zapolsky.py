@@ -26,7 +26,7 @@ ALONE = {"6", "18", "19"}
     "figures",
     type=click.Choice(["6", "14", "15", "16", "17", "18", "19"]),
     multiple=True,
-    help="Figures to draw, into --out; 6 and 18 (the gripping arm) and 19 (times) also without.",
+    help="Figures to draw, into --out; 6 (chatter), 18 (the gripping arm) and 19 (times) also without.",
 )
 @click.option("--controller", "names", multiple=True, help="qp, qp-no-slip, lcp, lcp-no-slip, cone, pid, sensed-1, ...")
 @click.option(
@@ -94,14 +94,13 @@ def _of_their_own(
 ) -> dict[str, Any]:
     """Measure, and draw where there is a folder, the figures that need no run of the course: 6, 18 and 19."""
     from spatialops.compare.zapolsky import figures as drawn
-    from spatialops.compare.zapolsky.command import grips, times
+    from spatialops.compare.zapolsky.command import grips, kneelings, times
 
     summary: dict[str, Any] = {}
     if "6" in figures:
-        compared = ("lcp", "qp-first", "qp", "lcp-nearest")
-        summary["figure 6"], gripped = grips(compared, ("1",), duration=min(duration, 1.0), say=say)
+        summary["figure 6"], knelt = kneelings(duration=min(duration, 1.0), say=say)
         if folder is not None:
-            drawn.chatter(gripped["1"], folder / "figure-6.png")
+            drawn.chatter(knelt, folder / "figure-6.png")
     if "18" in figures:
         shown, frictions = names or ("pid", "sensed-1", "qp"), ("inf", "1")
         summary["figure 18"], gripped = grips(shown, frictions, duration=min(duration, 3.0), say=say)

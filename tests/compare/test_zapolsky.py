@@ -8,7 +8,9 @@ from click.testing import CliRunner
 
 from spatialops.cli.zapolsky import zapolsky
 from spatialops.compare.zapolsky import timing
+from spatialops.compare.zapolsky.chatter import kneel
 from spatialops.compare.zapolsky.course import run
+from spatialops.errors import ArgumentError
 
 
 def test_an_exponent_is_the_slope_of_the_logarithms():
@@ -35,6 +37,28 @@ def test_a_run_without_limits_reaches_what_was_predicted():
     found = run("cone", "rigid-low", duration=0.1).summary()  # within it torques exceed the 4 N m of the motors
     assert found["completed"]
     assert found["force_error_worst"] < 1e-9
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["lcp", "qp", "lcp-no-slip", "qp-no-slip", "cone"])
+def test_on_steep_friction_the_simulation_does_what_was_predicted(name):
+    found = run(name, "rigid-high", duration=0.25).summary()  # landings, open contacts, frames that do not settle
+    assert found["completed"]
+    assert found["force_error_relative"] < 1e-9
+
+
+@pytest.mark.compiled
+def test_the_choice_of_forces_ends_chatter():
+    assert kneel("lcp", duration=0.1).change.mean() > 100.0  # whatever Lemke meets
+    for name in ("lcp-nearest", "qp", "cone"):
+        found = kneel(name, duration=0.1)
+        assert found.change.mean() < 1.0
+        assert found.missed < 1e-6
+
+
+def test_chatter_is_of_known_controllers():
+    with pytest.raises(ArgumentError, match="expected one of lcp, "):
+        kneel("pid")
 
 
 @pytest.mark.compiled

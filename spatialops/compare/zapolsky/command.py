@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from spatialops.compare.zapolsky import paper
+from spatialops.compare.zapolsky.chatter import KINDS, Kneeling, kneel
 from spatialops.compare.zapolsky.course import Run, run
 from spatialops.compare.zapolsky.gripping import Grip, grip
 from spatialops.compare.zapolsky.timing import exponent, figure_19, general
@@ -80,6 +81,20 @@ def grips(
                 f"  grasp, mu = {friction:<4}{title(name):<32}error {row['position_error']:.3g} rad, |d tau/dt| "
                 f"{row['torque_derivative']:.4g} N m/s, slip {1e3 * row['slip']:.2g} mm, {end}"
             )
+    return found, recorded
+
+
+def kneelings(*, duration: float, say: Say) -> tuple[list[dict[str, Any]], dict[str, Kneeling]]:
+    """Chatter of every controller that chooses among forces that do the same, and the runs."""
+    found, recorded = [], dict[str, Kneeling]()
+    for name in KINDS:
+        made = recorded[name] = kneel(name, duration=duration)
+        mean, largest = float(made.change.mean()), float(made.change.max())
+        found.append({"controller": name, "torque_derivative": mean, "worst": largest, "missed": made.missed})
+        say(
+            f"  kneeling, contacts in any order: {title(name):<32}|d tau/dt| mean {mean:.3g}, worst {largest:.3g} "
+            f"N m/s, accelerations missed by {made.missed:.1e}"
+        )
     return found, recorded
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from spatialops.compare.zapolsky import paper
+from spatialops.compare.zapolsky.chatter import Kneeling
 from spatialops.compare.zapolsky.course import Run
 from spatialops.compare.zapolsky.gripping import Grip
 from spatialops.control.waypoints import Waypoints
@@ -44,14 +45,13 @@ def of_runs(number: str, runs: Mapping[str, Run], path: Path) -> Path:
     return save_figure(figure, path)
 
 
-def chatter(grips: Mapping[str, Grip], path: Path) -> Path:
-    """Draw figure 6: how fast the arm's torques change while a box is held by forces that are not determined."""
+def chatter(runs: Mapping[str, Kneeling], path: Path) -> Path:
+    """Draw figure 6: how fast torques change while a robot kneels on forces that are not determined."""
     figure, axes = _blank()
-    for i, (name, grip) in enumerate(grips.items()):
-        clock = grip.dt * np.arange(1, len(grip.tau) + 1)
-        change = np.abs(np.diff(grip.tau[:, :7], axis=0)).mean(axis=1) / grip.dt
-        axes.semilogy(clock[1:], change, color=COLORS[i % len(COLORS)], label=_title(name), linewidth=0.9)
-    axes.set(xlabel="time [s]", ylabel="mean |d tau/dt| of the arm [N m/s]")
+    for i, (name, run) in enumerate(runs.items()):
+        clock = run.dt * np.arange(1, len(run.tau))
+        axes.semilogy(clock, run.change, color=COLORS[i % len(COLORS)], label=_title(name), linewidth=0.9)
+    axes.set(xlabel="time [s]", ylabel="mean |d tau/dt| [N m/s]")
     axes.legend(frameon=False, fontsize=8)
     return save_figure(figure, path)
 
