@@ -17,9 +17,9 @@ from spatialops.contact.cone.solvers import ConeGaussSeidel, ConeInteriorPoint, 
 from spatialops.contact.cone.system import System
 from spatialops.errors import ArgumentError
 
-GOAL = 1e-10  # of both, for not trying another method
+GOAL, _ENOUGH = 1e-10, 1e-9  # of both, for not trying another method, and for trying few others
 _BUDGET, _BUDGET_LARGE, _LARGE = 30_000, 6_000, 1500  # iterations altogether; for more rows than the last
-_PATIENCE = 2  # methods tried for the goal when a result is good enough already
+_PATIENCE = 2  # methods tried for the goal when a result is enough already
 
 
 class ConeSolver(Protocol):
@@ -37,9 +37,12 @@ class ConeLadder:
     ----------
     goal : float
         Residual below which no other method is tried.
+    enough : float
+        Residual below which two more methods are tried for the goal. What is above it is not, even if it is `SOLVED`.
     """
 
     goal: float = GOAL
+    enough: float = _ENOUGH
 
     def solve(self, problem: ConeProblem, warm_start: Any = None) -> ConeSolution:
         """Solve; `warm_start` (n,) is an earlier r, or a guess."""
@@ -55,17 +58,32 @@ class ConeLadder:
             for name, r, steps in climb(system, None if warm_start is None else system.inward(warm_start)):
                 total += steps
                 found = judged(problem, system.outward(r), total, name)
-                best = min(best, found, key=_residual)
+                best = min(best, found, key=_total)
                 floor = rounding(problem, best.z)
                 if best.scale_free <= max(self.goal, min(floor, ACCEPTED)) and best.residual <= max(self.goal, floor):
                     break
-                patience -= best.solved
+                patience -= best.solved and _worst(best) <= max(self.enough, floor)
                 if patience < 0 or total > (_BUDGET if problem.size <= _LARGE else _BUDGET_LARGE):
                     break
         return ConeSolution(best.z, best.w, best.status, total, best.residual, best.solver, best.scale_free)
 
 
-def _residual(solution: ConeSolution) -> float:
+def sharpened(solver: str | ConeSolver, tolerance: float) -> str | ConeSolver:
+    """`solver`; for "auto" one that goes on to a tenth of `tolerance`, for a judge with a measure of its own.
+
+    The natural map of Alart and Curnier differs from that of De Saxce by a factor of the size of 1 + mu.
+    """
+    if not isinstance(solver, str) or solver != "auto":
+        return solver
+    enough = min(0.1 * tolerance, _ENOUGH)
+    return ConeLadder(goal=min(enough, GOAL), enough=enough)
+
+
+def _worst(solution: ConeSolution) -> float:
+    return max(solution.residual, solution.scale_free)
+
+
+def _total(solution: ConeSolution) -> float:
     """The two residuals together; infinite where they are no numbers."""
     total = solution.residual + solution.scale_free
     return total if total == total else float("inf")

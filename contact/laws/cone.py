@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops.contact.cone.ladder import ConeSolver, check_cone_solver
+from spatialops.contact.cone.ladder import ConeSolver, check_cone_solver, sharpened
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.friction_map import FrictionMap
@@ -115,10 +115,11 @@ class Cone:
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve, from impulses `warm_start` (m, 3), with moments (m, 6), if that helps."""
         start, details = checked_problem(problem, warm_start), [""]
+        solver = sharpened(self.solver, self.tolerance)
 
         def attempt(held: Mask, _last: Held | None, /, *, rank: float) -> Held:
             reduced = Reduced(problem, held, rank)
-            rows, iterations, details[0] = round_answer(reduced, self.solver, start)
+            rows, iterations, details[0] = round_answer(reduced, solver, start)
             return reduced.impulses(rows, iterations)
 
         def judge(answer: Held) -> LawSolution:

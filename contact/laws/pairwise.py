@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops.contact.cone.ladder import ConeSolver, check_cone_solver
+from spatialops.contact.cone.ladder import ConeSolver, check_cone_solver, sharpened
 from spatialops.contact.laws.cone import cone_conditions, round_answer
 from spatialops.contact.laws.coulomb import Polyhedron
 from spatialops.contact.laws.friction_map import FrictionMap
@@ -60,12 +60,13 @@ class Pairwise:
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve, from impulses `warm_start` (m, 3), with moments (m, 6), if that helps."""
         start, details, sides = checked_problem(problem, warm_start), [""], _polygons(problem)
+        solver = sharpened(self.solver, self.tolerance)
 
         def attempt(held: Mask, _last: Held | None, /, *, rank: float) -> Held:
             reduced = Reduced(problem, held, rank)
             if sides.any():
-                return _mixed(reduced, sides, self.solver, start)
-            rows, iterations, details[0] = round_answer(reduced, self.solver, start)
+                return _mixed(reduced, sides, solver, start)
+            rows, iterations, details[0] = round_answer(reduced, solver, start)
             return reduced.impulses(rows, iterations)
 
         def judge(answer: Held) -> LawSolution:

@@ -10,6 +10,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray, array
 from spatialops.contact.laws.nearest import on_polygons
+from spatialops.contact.lcp.status import Status
 from spatialops.contact.problem import ContactProblem, ContactSolution
 from spatialops.contact.rows import DRY
 from spatialops.errors import ArgumentError
@@ -194,5 +195,7 @@ def judged(
         residual = float("nan")
     slip = np.hypot(u[:, 1], u[:, 2])
     solved = bool(residual <= tolerance)
+    if detail == Status.SOLVED.message:  # by its solver's own measure
+        detail = f"inaccurate: the residual of the law, {residual:.2g}, is above {tolerance:.2g}; its solver's is small"
     detail = "" if solved else detail or "inaccurate"
     return LawSolution(velocity, impulses, loop_impulses, slip, solved, residual, iterations, detail, moments=moments)
