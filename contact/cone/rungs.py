@@ -1,8 +1,9 @@
 """The methods that the ladder tries, cheap ones first.
 
 Sweeps and Newton solve nearly everything; the interior point and proximal points what is badly conditioned or rank
-deficient; other steps rho of the projection, other starts and smaller friction what is left. All budgets are counts of
-iterations, so that the same problem always has the same answer.
+deficient; other steps rho of the projection, other starts and smaller friction what is left; and paths around turning
+points the heaps on which all of these stall. All budgets are counts of iterations, so that the same problem always has
+the same answer.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.contact.cone.gauss_seidel import sweep
+from spatialops.contact.cone.homotopy import Homotopy
 from spatialops.contact.cone.interior import interior
 from spatialops.contact.cone.newton import newton
 from spatialops.contact.cone.projection import DISCS, NATURAL
@@ -59,6 +61,13 @@ def climb(system: System, start: Array | None) -> Iterator[Rung]:
     yield _less_friction(system)
     yield _other_step(system, swept, 1e2, NATURAL)
     yield _proximal(system, "long proximal", swept, Proximal(DISCS, steps=200, inner=50, budget=4000))
+    if system.mu.shape[1] == 1:
+        for path in (Homotopy(), Homotopy(impulse=1.0, speed=1.0, rounding=0.1)):
+            end, taken = path.follow(system)
+            yield "homotopy", end, taken
+            yield _newton(system, "homotopy, newton", end, DISCS, 60)
+            yield _newton(system, "homotopy, newton", end, NATURAL, 60)
+            yield _proximal(system, "homotopy, proximal", end, Proximal(DISCS, 1e-6))
 
 
 def _newton(system: System, name: str, start: Array, which: int, limit: int) -> Rung:
