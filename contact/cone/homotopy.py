@@ -211,12 +211,17 @@ def _factor(A: Any, left: Array, right: Array) -> tuple[Callable[[Array], Array]
             if is_sparse(A):
                 lu = sparse_factor(M + scipy.sparse.eye_array(M.shape[0]))
                 swaps = _swaps(lu.perm_r) + _swaps(lu.perm_c)
-                return lu.solve, float((-1) ** (swaps + np.count_nonzero(lu.U.diagonal() < 0.0)))
+                return lu.solve, _sign(lu.U.diagonal(), swaps)
             factors, pivots = scipy.linalg.lu_factor(M + np.eye(len(M)), check_finite=False)
         except (RuntimeError, ValueError, np.linalg.LinAlgError):
             return None
-    swaps = np.count_nonzero(pivots != np.arange(len(M))) + np.count_nonzero(np.diag(factors) < 0.0)
-    return lambda b: np.asarray(scipy.linalg.lu_solve((factors, pivots), b, check_finite=False)), float((-1) ** swaps)
+    sign = _sign(np.diag(factors), int(np.count_nonzero(pivots != np.arange(len(M)))))
+    return lambda b: np.asarray(scipy.linalg.lu_solve((factors, pivots), b, check_finite=False)), sign
+
+
+def _sign(diagonal: Array, swaps: int) -> float:
+    """Of the determinant of a matrix with this diagonal in its triangular factor."""
+    return -1.0 if (swaps + int(np.count_nonzero(diagonal < 0.0))) % 2 else 1.0
 
 
 def _swaps(order: IntArray) -> int:

@@ -62,12 +62,17 @@ def climb(system: System, start: Array | None) -> Iterator[Rung]:
     yield _other_step(system, swept, 1e2, NATURAL)
     yield _proximal(system, "long proximal", swept, Proximal(DISCS, steps=200, inner=50, budget=4000))
     if system.mu.shape[1] == 1:
-        for path in (Homotopy(), Homotopy(impulse=1.0, speed=1.0, rounding=0.1)):
-            end, taken = path.follow(system)
-            yield "homotopy", end, taken
-            yield _newton(system, "homotopy, newton", end, DISCS, 60)
-            yield _newton(system, "homotopy, newton", end, NATURAL, 60)
-            yield _proximal(system, "homotopy, proximal", end, Proximal(DISCS, 1e-6))
+        yield from _paths(system)
+
+
+def _paths(system: System) -> Iterator[Rung]:
+    """Paths from two beginnings; what they lead to is near a solution, but not yet one where contacts hardly press."""
+    for path in (Homotopy(), Homotopy(impulse=1.0, speed=1.0, rounding=0.1)):
+        end, taken = path.follow(system)
+        yield "homotopy", end, taken
+        yield _newton(system, "homotopy, newton", end, DISCS, 60)
+        yield _newton(system, "homotopy, newton", end, NATURAL, 60)
+        yield _proximal(system, "homotopy, proximal", end, Proximal(DISCS, inner=50))
 
 
 def _newton(system: System, name: str, start: Array, which: int, limit: int) -> Rung:
