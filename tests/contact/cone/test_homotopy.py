@@ -1,4 +1,9 @@
-"""Paths to solutions of the exact problem, around their turning points."""
+"""Paths to solutions of the exact problem, around their turning points.
+
+``python -m tests.contact.cone.test_homotopy`` prints those of docs/cone.md.
+"""
+
+import time
 
 import numpy as np
 import pytest
@@ -6,8 +11,8 @@ import scipy.sparse as sp
 
 from spatialops.contact import ConeProblem, solve
 from spatialops.contact.cone.homotopy import Homotopy, _factor, _swaps
-from spatialops.contact.cone.newton import newton
 from spatialops.contact.cone.projection import DISCS
+from spatialops.contact.cone.proximal import Proximal
 from spatialops.contact.cone.system import System
 from tests.support.heaps import box_on_plane, box_stack, brick_wall, check_solved, natural_residual, pile
 from tests.support.structures import arch, rubble
@@ -29,12 +34,22 @@ PROBLEMS = {
 }
 
 
-def polished(problem, homotopy=None):
-    """Residual of Newton's method from the end of a path, and the factorizations of the path."""
+HEAPS = {
+    "25 hulls": lambda: rubble(25, mu=1.5, decades=4.0),
+    "50 hulls": lambda: rubble(50, mu=1.5, decades=4.0),
+    "50 hulls, moving": lambda: rubble(50, mu=1.5, speed=1.0, decades=4.0),
+    "120 spheres, mu 0.7": lambda: unequal_pile(120, 0.7),
+    "120 spheres": lambda: unequal_pile(120, 1.5),
+    "120 spheres, moving": lambda: unequal_pile(120, 1.5, 1.0),
+}
+
+
+def polished(problem):
+    """Residual after proximal points from the end of a path, and the factorizations of the path."""
     system = System.of(problem)
-    r, taken = (homotopy or Homotopy()).follow(system)
+    r, taken = Homotopy().follow(system)
     with np.errstate(all="ignore"):
-        newton(system, r, DISCS, 60, 1e-14)
+        Proximal(DISCS, inner=50).improve(system, r)
     return natural_residual(problem, system.outward(r)), taken
 
 
@@ -52,9 +67,9 @@ def test_the_end_of_the_path_is_near_a_solution(name):
 
 @pytest.mark.slow
 @pytest.mark.compiled
-@pytest.mark.parametrize(("mu", "speed"), [(0.7, 0.0), (1.5, 0.0), (1.5, 1.0)])
-def test_piles_that_no_other_method_solves(mu, speed):
-    residual, _ = polished(unequal_pile(120, mu, speed))
+@pytest.mark.parametrize("name", HEAPS)
+def test_heaps_that_no_other_method_solves(name):
+    residual, _ = polished(HEAPS[name]())
     assert residual <= 1e-8
 
 
@@ -94,3 +109,16 @@ def test_swaps():
     assert _swaps(np.array([0, 1, 2])) == 0
     assert _swaps(np.array([1, 0, 2])) == 1
     assert _swaps(np.array([1, 2, 0, 4, 3])) == 3
+
+
+def main():
+    """Heaps, and what the path leads to."""
+    for name, make in HEAPS.items():
+        problem, start = make(), time.perf_counter()
+        residual, taken = polished(problem)
+        seconds = time.perf_counter() - start
+        print(f"| {name} | {problem.n_contacts} | {residual:.1e} | {taken}, {seconds:.0f} s |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
