@@ -26,7 +26,7 @@ from spatialops.simulation.simulator import Simulator
 
 LOW, HIGH = 0.1, 10.0  # friction
 SINK = 1e-3  # m, of the compliant ground at rest
-SOFT = 0.02  # s, horizon of controllers on ground that is not as they think: soft, or slippery where they count on grip
+SOFT = 0.03  # s, horizon of controllers on ground that is not as they think: soft, or slippery where they count on grip
 FALLEN = 0.6  # of the height at rest
 LAWS = ("own", "coulomb", "cone", "no-slip", "max-dissipation")
 _OWN = {"qp": "max-dissipation", "qp-no-slip": "no-slip", "lcp-no-slip": "no-slip", "cone": "cone"}
