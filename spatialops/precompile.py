@@ -137,7 +137,7 @@ def _loop_tasks() -> list[Task]:
     this one sees to the stages that do without.
     """
     simulator = Simulator(pendulum(3).scene(), dt=1e-4)
-    tables = Reference(numba.typeof(simulator._single))
+    tables = Reference(numba.typeof(simulator.stepping.tables()))
     narrow, beside = stage_named("find"), _Beside()
     others = sorted((stage for stage in STAGES if stage is not narrow), key=lambda stage: stage.leads_to(narrow))
     first = sum(not stage.leads_to(narrow) for stage in others)

@@ -47,7 +47,7 @@ class Ours:
 
     def __init__(self, scene: Scene) -> None:
         simulator = Simulator(scene, certify="off")
-        self.tables = simulator._tables(8 * len(scene.geoms) + int(scene.slots[-1]) // 8, (1, 1))
+        self.tables = simulator.stepping.tables(8 * len(scene.geoms) + int(scene.slots[-1]) // 8)
         load_state(self.tables, scene.state, np.zeros(scene.model.nv), 0)
 
     def __call__(self) -> None:

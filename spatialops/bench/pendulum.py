@@ -25,7 +25,7 @@ from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.jacobian import body_poses, jacobian
 from spatialops.models.pendulum import BASE_HEIGHT, GRAVITY, pendulum
 from spatialops.simulation import _layout as at
-from spatialops.simulation.prepared import first_capacity, load_state
+from spatialops.simulation.prepared import load_state
 from spatialops.simulation.record import Record
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.simulator import Simulator
@@ -102,7 +102,7 @@ class Ours:
     def __init__(self, scene: Scene, state: State, integrator: str) -> None:
         self.simulator = Simulator(scene, dt=DT, integrator=integrator)
         # So many rows that the contacts of a block fit: `run` empties the tables between its chunks.
-        self.tables = self.simulator._tables(first_capacity(scene), (10 * STEPS, 10 * STEPS))
+        self.tables = self.simulator.stepping.tables(steps=(10 * STEPS, 10 * STEPS))
         self.state, self.zero = state, np.zeros(scene.model.nv)
 
     def __call__(self) -> None:
@@ -112,7 +112,7 @@ class Ours:
         t.control[at.EVERY] = 1000
         t.control[at.LOOKED] = 0
         start(t)
-        self.tables = self.simulator._advance(t)
+        self.tables = self.simulator.stepping.advance(t)
 
     def contacts(self) -> Array:
         """Contacts acting in every step of a block, (STEPS,)."""
@@ -121,7 +121,7 @@ class Ours:
         t.control[[at.EVERY, at.LOOKED]] = 1000, 0
         for i in range(STEPS):
             t.control[at.STEPS_LEFT] = 1
-            t = self.tables = self.simulator._advance(t)
+            t = self.tables = self.simulator.stepping.advance(t)
             counts[i] = t.control[at.ACTING]
             t.control[[at.ROWS, at.EVENT_ROWS, at.CONTACT_ROWS]] = 0
         return counts

@@ -184,21 +184,17 @@ class Predictive:
 
     def _foreseen(self, state: State, said: Explanation) -> Explanation:
         """The same command, and what comes of it by the law, where that is not what the command was made for."""
-        seen = self.foresight.look(state, said.tau)
-        if seen.problem is None:
-            free = (seen.free - seen.before) / self.foresight.dt
-            return replace(said, predicted=free, status="nearest" if said.status == "solved" else said.status)
-        answer = self.law.solve(seen.problem)
-        predicted = (seen.problem.after(answer.impulses.ravel()) - seen.before) / self.foresight.dt
-        rows = self.actuation.rows
-        return replace(
-            said,
-            predicted=predicted,
-            forces=answer.impulses / self.foresight.dt,
-            status="nearest" if said.status == "solved" else said.status,
-            residual=answer.residual,
-            slack=float(np.abs(predicted - said.demanded)[rows].max(initial=0.0)),
-        )
+        seen, rows, dt = self.foresight.look(state, said.tau), self.actuation.rows, self.foresight.dt
+        forces, residual, after = np.zeros((0, 3)), 0.0, seen.free
+        if seen.problem is not None:
+            answer = self.law.solve(seen.problem)
+            forces, residual = answer.impulses / dt, answer.residual
+            after = seen.problem.after(answer.impulses.ravel())
+        predicted = (after - seen.before) / dt
+        slack = float(np.abs(predicted - said.demanded)[rows].max(initial=0.0))
+        met = slack <= _CHANGED * max(1.0, np.abs(said.demanded).max(initial=0.0))
+        status = "nearest" if said.status == "solved" and not met else said.status
+        return replace(said, predicted=predicted, forces=forces, status=status, residual=residual, slack=slack)
 
     def _base(self, state: State) -> Array:
         """Forces (nv,) of the motors whose motion is not given."""

@@ -24,6 +24,7 @@ from spatialops.simulation.event_sight import Contacts
 from spatialops.simulation.events import Engine, Surfaces
 from spatialops.simulation.record import Record, versions
 from spatialops.simulation.scene import Scene
+from spatialops.simulation.step_info import Mask, StepInfo
 from spatialops.simulation.time import EventDriven
 from spatialops.tree.state import State
 
@@ -77,6 +78,24 @@ class Course:
             engine.control = lambda time, q, v: tau
             return
         engine.control = lambda time, q, v: checked(controller(time, State(q.copy(), v.copy(), time), contacts))
+
+    def info(self, clipped: Mask) -> StepInfo:
+        """What happened in this one step."""
+        contacts = self.contacts()
+        return StepInfo(
+            contacts=contacts,
+            events=self.events(),
+            residual=self.engine.residual,
+            penetration=self.depth(),
+            pivots=0,
+            loop_forces=self.engine.present().loop_forces,
+            closure_error=self.opening(),
+            moments=np.zeros((len(contacts), 3)),
+            stop_impulses=self.stop_impulses(self.engine.impacts),
+            dry_impulses=self.dry_impulses(),
+            clipped=clipped,
+            certified=self.certificate(),
+        )
 
     def state(self) -> State:
         """Where the engine is."""

@@ -75,7 +75,7 @@ class Foresight:
         if len(simulator.scene.loops):
             raise ArgumentError("simulator: looking ahead is for scenes without closures")
         self.simulator, self.model, self.dt = simulator, simulator.scene.model, simulator.dt
-        self._tables = simulator._tables(simulator._capacity(), (1, 1))
+        self._tables = simulator.stepping.tables()
 
     def look(self, state: State, tau: Any = None) -> Ahead:
         """What a step from `state` under `tau` (default: none) meets.
@@ -88,7 +88,7 @@ class Foresight:
             If an impact at the step's start has no solution.
         """
         checked = checked_state(state, self.model)
-        forces = self.simulator._forces(tau)
+        forces = self.simulator.effort.cut(tau)
         problem, t = self._problem(checked, forces), self._tables
         nv = self.model.nv
         before = t.vectors[at.V_E, :nv].copy()
@@ -108,16 +108,16 @@ class Foresight:
         for _ in range(100):
             code = advance(t)
             if code == at.CONTACTS_FULL:
-                t = self._tables = self.simulator._grow(t)
+                t = self._tables = self.simulator.stepping.grow(t)
                 t.control[at.EXTERNAL] = 1
             elif code == at.DONE:
                 return None
             elif code != at.SOLVE:
                 raise ContactError("the state is no longer finite within the step")
-            elif (problem := self.simulator._problem(t)).phase == "contact":
+            elif (problem := self.simulator.stepping.outside.problem(t)).phase == "contact":
                 return problem
             elif t.monitor[at.TIME] > state.time:
                 return None  # a flight that ends in an impact within the step
             else:
-                t = self._tables = self.simulator._solve(t, self.simulator.law is None)
+                t = self._tables = self.simulator.stepping.solve(t, self.simulator.law is None)
         raise ContactError("impacts at the start of the step do not end")

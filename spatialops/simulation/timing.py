@@ -19,7 +19,6 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.prepared import load_state
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stages import look_now
-from spatialops.simulation.step import advance
 from spatialops.simulation.tables import Tables
 from spatialops.tree.state import State
 
@@ -59,12 +58,9 @@ def _times(simulator: Simulator, state: State, tau: Any, repeats: int) -> list[f
 
 def _prepared(simulator: Simulator, state: State, tau: Any) -> Tables:
     """The loop's tables as they are when the first contact problem of a step is ready, as in `Simulator.problem`."""
-    t = simulator._tables(simulator._capacity(), (1, 1))
-    t.control[at.EXTERNAL] = 1
+    t = simulator.stepping.tables()
     load_state(t, state, np.asarray(tau, dtype=np.float64), 1)
-    while advance(t) == at.CONTACTS_FULL:
-        t = simulator._grow(t)
-        t.control[at.EXTERNAL] = 1
+    t, _ = simulator.stepping.prepare(t)
     return t
 
 

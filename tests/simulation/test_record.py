@@ -100,7 +100,7 @@ def test_metadata_and_summary(record):
 
 def test_fallbacks_are_those_of_the_run_itself(record):
     sim = so.Simulator(record.scene, dt=4e-3)
-    sim.fallbacks = 3  # of an earlier run
+    sim.stepping.outside.fallbacks = 3  # of an earlier run
     assert sim.run(duration=4e-3).metadata["solver_fallbacks"] == 0
 
 

@@ -26,7 +26,7 @@ from spatialops.simulation.simulator import Simulator
 
 LOW, HIGH = 0.1, 10.0  # friction
 SINK = 1e-3  # m, of the compliant ground at rest
-SOFT = 0.02  # s, horizon of controllers on ground that is not as they think: soft, or slippery where they count on grip
+SOFT, SLIPPERY = 0.03, 0.02  # s, horizons on ground that is not as controllers think, or where they count on grip
 FALLEN = 0.6  # of the height at rest
 LAWS = ("own", "coulomb", "cone", "no-slip", "max-dissipation")
 _OWN = {"qp": "max-dissipation", "qp-no-slip": "no-slip", "lcp-no-slip": "no-slip", "cone": "cone"}
@@ -171,8 +171,10 @@ def controller(
         options["choice"] = "nearest"
     if name == "qp":
         options["parting"] = "pressed" if isinstance(sim.law, MaxDissipation) else "released"
-    if isinstance(sim.law, Compliant) or (slippery and name.endswith("no-slip")):
+    if isinstance(sim.law, Compliant):
         options["horizon"] = SOFT
+    elif slippery and name.endswith("no-slip"):
+        options["horizon"] = SLIPPERY
     return kinds[name](sim, track, **options), track
 
 

@@ -28,9 +28,9 @@ _MOTORS = np.arange(6, 18)
 COUNTS = (4, 8, 12, 20, 40, 80, 160, 320, 640, 1000)
 METHODS: dict[str, tuple[Any, int]] = {
     "lcp-no-slip": (PressedNoSlip(), 1000),
-    "qp": (MaxDissipation(shortest=False), 20),
-    "qp-one-stage": (MaxDissipation(regularization=1e-8), 20),
-    "lcp": (Coulomb(), 20),
+    "qp": (MaxDissipation(shortest=False), 160),
+    "qp-one-stage": (MaxDissipation(regularization=1e-8), 40),
+    "lcp": (Coulomb(), 160),
 }
 
 
