@@ -26,7 +26,6 @@ Tables = TypeVar("Tables")
 
 _NUMBERS = {"float": types.float64, "int": types.int64, "bool": types.boolean}  # by annotation
 _ADDRESS = ir.PointerType(ir.IntType(8))
-STAGES: list[Stage] = []
 
 
 def stage(function: Function) -> Function:
@@ -63,7 +62,6 @@ class Stage:
         self.numbers = [_NUMBERS[p.annotation] for p in list(inspect.signature(function).parameters.values())[1:]]
         self._kernel: Any = kernel(function)
         self._signatures: dict[Any, Any] = {}
-        STAGES.append(self)
 
     def compile(self, reference: Reference) -> Any:
         """Compile the stage or read it from the cache, after all that it calls; returns its signature."""
@@ -95,9 +93,10 @@ class Stage:
         return result
 
 
-def stage_named(name: str) -> Stage:
-    """The stage of that function."""
-    return next(stage for stage in STAGES if stage.py_func.__name__ == name)
+def stage_of(function: Callable[..., object]) -> Stage:
+    """What `stage` made of a function."""
+    made: Stage = cast(Any, function).stage
+    return made
 
 
 class _Entered:
@@ -126,6 +125,15 @@ def called(function: Callable[..., object]) -> Iterator[Stage]:
             elif (inner := getattr(item, "py_func", None)) and inner not in seen:
                 seen.add(inner)
                 todo.append(inner)
+
+
+def below(*functions: Callable[..., object]) -> list[Stage]:
+    """All stages that functions call, by themselves or through others; what is called comes before its callers."""
+    found: list[Stage] = []
+    for function in functions:
+        for made in called(getattr(function, "py_func", function)):
+            found += [item for item in (*below(made.py_func), made) if item not in found]
+    return found
 
 
 class Reference(types.Type):

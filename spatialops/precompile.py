@@ -16,7 +16,7 @@ import numba
 import numpy as np
 
 from spatialops import _jit
-from spatialops._stage import STAGES, Reference, stage_named
+from spatialops._stage import Reference, Stage, below, stage_of
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.cone.rungs import climb
 from spatialops.contact.cone.system import System
@@ -37,6 +37,8 @@ from spatialops.dynamics.newton_euler import bias, inverse_dynamics
 from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum
 from spatialops.simulation.simulator import Simulator
+from spatialops.simulation.stages import find, look_now
+from spatialops.simulation.step import advance, start
 from spatialops.tree.model import Node
 from spatialops.tree.state import difference, integrate
 
@@ -136,10 +138,9 @@ def _loop_tasks() -> list[Task]:
     The narrow phase takes a third of the time: where there is a second core, a process of its own compiles it while
     this one sees to the stages that do without.
     """
-    simulator = Simulator(pendulum(3).scene(), dt=1e-4)
-    tables = Reference(numba.typeof(simulator.stepping.tables()))
-    narrow, beside = stage_named("find"), _Beside()
-    others = sorted((stage for stage in STAGES if stage is not narrow), key=lambda stage: stage.leads_to(narrow))
+    simulator, (tables, narrow), beside = Simulator(pendulum(3).scene(), dt=1e-4), _narrow_phase(), _Beside()
+    made = below(advance, start, look_now)
+    others = sorted((stage for stage in made if stage is not narrow), key=lambda stage: stage.leads_to(narrow))
     first = sum(not stage.leads_to(narrow) for stage in others)
     todo: list[Task] = [(stage.label, partial(stage.compile, tables)) for stage in others]
     todo.insert(first, (narrow.label, lambda: beside.finish(partial(narrow.compile, tables))))
@@ -148,8 +149,14 @@ def _loop_tasks() -> list[Task]:
 
 def compile_narrow_phase() -> None:
     """Compile the stage that looks for contacts, and nothing else, into the cache."""
-    tables = Simulator(pendulum(3).scene(), dt=1e-4)._single
-    stage_named("find").compile(Reference(numba.typeof(tables)))
+    tables, narrow = _narrow_phase()
+    narrow.compile(tables)
+
+
+def _narrow_phase() -> tuple[Reference, Stage]:
+    """Type of the loop's tables, and the stage that looks for contacts."""
+    tables = Simulator(pendulum(3).scene(), dt=1e-4).stepping.tables()
+    return Reference(numba.typeof(tables)), stage_of(find)
 
 
 class _Beside:

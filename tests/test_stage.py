@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from spatialops._arrays import Array
-from spatialops._stage import called, entered, refer, stage
+from spatialops._stage import below, called, entered, refer, stage
 
 pytestmark = pytest.mark.compiled
 
@@ -65,6 +65,10 @@ def test_other_tables_of_the_same_kind_need_nothing_compiled():
 def test_stages_are_found_behind_those_that_call_them():
     assert {made.py_func.__name__ for made in called(both.py_func)} == {"note", "doubled"}
     assert [made.py_func.__name__ for made in called(next(called(both.py_func)).py_func)] == ["entry"]
+
+
+def test_what_is_called_comes_before_its_callers_and_once():
+    assert [made.label for made in below(both, both)] == ["entry", "note", "doubled"]
 
 
 PROGRAM = "from tests.test_stage import both, tables; print(both(tables()), both(tables({which})))"
