@@ -26,7 +26,7 @@ from spatialops.simulation.simulator import Simulator
 
 LOW, HIGH = 0.1, 10.0  # friction
 SINK = 1e-3  # m, of the compliant ground at rest
-SOFT, SLIPPERY = 0.03, 0.02  # s, horizons on ground that is not as controllers think, or where they count on grip
+SOFT, ROUGH = 0.03, 0.02  # s, horizons on ground that is not as controllers or planner think: soft; bumps, or slippery
 FALLEN = 0.6  # of the height at rest
 LAWS = ("own", "coulomb", "cone", "no-slip", "max-dissipation")
 _OWN = {"qp": "max-dissipation", "qp-no-slip": "no-slip", "lcp-no-slip": "no-slip", "cone": "cone"}
@@ -147,7 +147,7 @@ def bumps(robot: Quadruped, seed: int = 0, *, height: float = 0.03, size: float 
 
 
 def controller(
-    name: str, sim: Simulator, trot: Trot, *, limits: bool = False, slippery: bool = False
+    name: str, sim: Simulator, trot: Trot, *, limits: bool = False, horizon: float | None = None
 ) -> tuple[Any, JointTracking]:
     """A controller of the experiments by its name in `paper.TITLES`, and what it tracks."""
     if name == "pid":
@@ -156,7 +156,7 @@ def controller(
     track = JointTracking(sim.scene.model, trot, dt=sim.dt)
     if name.startswith("sensed-"):
         return SensedForces(sim, track, delay=int(name[7:])), track
-    options: dict[str, Any] = {"standing": trot.standing, "within_limits": limits}
+    options: dict[str, Any] = {"standing": trot.standing, "within_limits": limits, "horizon": horizon}
     kinds: dict[str, Any] = {
         "qp": DissipationControl,
         "qp-no-slip": NoSlipDissipationControl,
@@ -171,11 +171,15 @@ def controller(
         options["choice"] = "nearest"
     if name == "qp":
         options["parting"] = "pressed" if isinstance(sim.law, MaxDissipation) else "released"
-    if isinstance(sim.law, Compliant):
-        options["horizon"] = SOFT
-    elif slippery and name.endswith("no-slip"):
-        options["horizon"] = SLIPPERY
     return kinds[name](sim, track, **options), track
+
+
+def _horizon(name: str, terrain: str, law: str) -> float | None:
+    """Time within which demands are met, s; None, one step, where the ground is as controller and planner think."""
+    if terrain.startswith("compliant"):
+        return SOFT
+    counts_on_grip = name.endswith("no-slip") and law != "own" and terrain.endswith("low")
+    return ROUGH if counts_on_grip or terrain == "bumps" else None
 
 
 def run(
@@ -215,7 +219,7 @@ def run(
     )
     legs, way = Legs(robot.model, robot.feet), Waypoints()
     trot = Trot(legs, robot.state.q[legs.angles], way, dt=dt)
-    control, track = controller(name, sim, trot, limits=limits, slippery=terrain.endswith("low") and law != "own")
+    control, track = controller(name, sim, trot, limits=limits, horizon=_horizon(name, terrain, law))
     rows, taus, statuses = [], [], dict[str, int]()
     state, contacts, fault, actuated = robot.state, None, "", slice(6, None)
     for _ in range(round(duration / dt)):
