@@ -6,6 +6,9 @@ WORKERS ?= 2
 # Lowest line and branch coverage of the pure-Python run, in per cent.
 COVERAGE ?= 85
 
+# Tests run in WORKERS processes: threads of their linear algebra would only wait for one another.
+export OPENBLAS_NUM_THREADS ?= 1
+
 BIN     := $(VENV)/bin
 PYTEST  := $(BIN)/python -m pytest
 UV      := $(shell command -v uv 2>/dev/null)
