@@ -1,5 +1,6 @@
 """FCLIB files: round trips, problems of others, eliminations against their definition, and damage of every kind."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from tests.support.contacts import random_problem
 from tests.support.heaps import box_stack
 
 h5py = pytest.importorskip("h5py")
-OTHERS = Path("/work/shared/problems/friction")
+OTHERS = Path(os.environ.get("SPATIALOPS_PROBLEMS", "no such folder")) / "friction"
 
 
 def stored(path, problem, kind, solution=None):
@@ -116,7 +117,7 @@ def test_a_local_problem_with_equations(tmp_path, rng):
     np.testing.assert_allclose(load_fclib(path).velocities(r), W @ r + V @ multipliers + q, atol=1e-9)
 
 
-@pytest.mark.skipif(not OTHERS.is_dir(), reason="the problems of other projects are not here")
+@pytest.mark.skipif(not OTHERS.is_dir(), reason="SPATIALOPS_PROBLEMS names no folder of problems")
 @pytest.mark.parametrize("name", ["fclib_local_problem_test", "siconos_Rover1039", "contactbench_sliding_cube"])
 def test_problems_of_others_by_way_of_a_file(name, tmp_path):
     data = np.load(OTHERS / f"{name}.npz")
