@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.rows import CONTACT, DRY
 from spatialops.errors import ArgumentError, PainleveWarning
 
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 _FIXED = 1e-6  # part of a unit impulse in the null space below which its row is determined
 
 
@@ -50,11 +49,11 @@ class Indeterminacy:
     rank: int
     loop_rank: int
     null_space: Array
-    determined: Mask
-    determined_loops: Mask
+    determined: BoolArray
+    determined_loops: BoolArray
     redundant_loops: tuple[str, ...]
     painleve: IntArray
-    sliding: Mask
+    sliding: BoolArray
 
     @property
     def unique(self) -> bool:
@@ -138,13 +137,13 @@ def indeterminacy(
     )
 
 
-def _acting(problem: ContactProblem) -> Mask:
+def _acting(problem: ContactProblem) -> BoolArray:
     """Components (m, 3) that can have an impulse: tangents with dry friction; of joints, their own row."""
     normal, tangent = problem.kinds != DRY, problem.friction > 0.0
     return np.column_stack([normal, tangent | (problem.kinds == DRY), tangent])
 
 
-def _null_space(L: Array, some: Mask, tolerance: float) -> tuple[int, Array]:
+def _null_space(L: Array, some: BoolArray, tolerance: float) -> tuple[int, Array]:
     """Rank of the rows `some` of L, and orthonormal combinations of them that are zero."""
     if not some.any():
         return 0, np.zeros((len(some), 0))
@@ -168,7 +167,7 @@ def _independent(rows: Array, tolerance: float) -> tuple[int, list[int]]:
     return len(basis), redundant
 
 
-def _painleve(problem: ContactProblem) -> tuple[Mask, Mask]:
+def _painleve(problem: ContactProblem) -> tuple[BoolArray, BoolArray]:
     """Contacts of a Painleve configuration, and those that slide; closures answer."""
     n_b, m = problem.n_loop_rows, problem.n_contacts
     L, u = problem.response.L, problem.jacobian @ problem.velocity

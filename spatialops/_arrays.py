@@ -12,6 +12,7 @@ from spatialops.errors import ArgumentError
 
 Array: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
 ArrayLike: TypeAlias = npt.ArrayLike
 Vec3: TypeAlias = tuple[float, float, float]
 Mat3: TypeAlias = tuple[Vec3, Vec3, Vec3]

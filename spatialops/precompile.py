@@ -16,7 +16,7 @@ import numba
 import numpy as np
 
 from spatialops import _jit
-from spatialops._stage import Reference, Stage, below, stage_of
+from spatialops._stage import Reference, below, stage_of
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.cone.rungs import climb
 from spatialops.contact.cone.system import System
@@ -138,7 +138,8 @@ def _loop_tasks() -> list[Task]:
     The narrow phase takes a third of the time: where there is a second core, a process of its own compiles it while
     this one sees to the stages that do without.
     """
-    simulator, (tables, narrow), beside = Simulator(pendulum(3).scene(), dt=1e-4), _narrow_phase(), _Beside()
+    simulator, narrow, beside = _small(), stage_of(find), _Beside()
+    tables = _tables_of(simulator)
     made = below(advance, start, look_now)
     others = sorted((stage for stage in made if stage is not narrow), key=lambda stage: stage.leads_to(narrow))
     first = sum(not stage.leads_to(narrow) for stage in others)
@@ -149,14 +150,16 @@ def _loop_tasks() -> list[Task]:
 
 def compile_narrow_phase() -> None:
     """Compile the stage that looks for contacts, and nothing else, into the cache."""
-    tables, narrow = _narrow_phase()
-    narrow.compile(tables)
+    stage_of(find).compile(_tables_of(_small()))
 
 
-def _narrow_phase() -> tuple[Reference, Stage]:
-    """Type of the loop's tables, and the stage that looks for contacts."""
-    tables = Simulator(pendulum(3).scene(), dt=1e-4).stepping.tables()
-    return Reference(numba.typeof(tables)), stage_of(find)
+def _small() -> Simulator:
+    return Simulator(pendulum(3).scene(), dt=1e-4)
+
+
+def _tables_of(simulator: Simulator) -> Reference:
+    """Numba's type of the loop's tables, which all simulators share."""
+    return Reference(numba.typeof(simulator.stepping.tables()))
 
 
 class _Beside:

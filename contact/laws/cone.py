@@ -12,17 +12,18 @@ mu = inf do not slip while they press: their tangents are held like closures, se
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.contact.cone.ladder import ConeSolver, check_cone_solver, sharpened
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.friction_map import FrictionMap
-from spatialops.contact.laws.reduction import Held, Mask, Reduced, settle
+from spatialops.contact.laws.reduction import Held, Reduced, settle
 from spatialops.contact.laws.solution import (
     TOLERANCE,
     Conditions,
@@ -44,6 +45,9 @@ def without_closures(problem: ContactProblem) -> tuple[Elimination, Array, Array
     """The closures' elimination, and the contacts' compliance W (3 m square) and velocities (3 m,) with it."""
     reduced = Reduced(problem, np.zeros(problem.n_contacts, dtype=bool))
     return reduced.held, reduced.W, reduced.u
+
+
+Find = Callable[[Reduced], tuple[Array, int, str]]  # impulses (m, D), iterations, what there is to say of them
 
 
 def cone_conditions(problem: ContactProblem, sides: IntArray | None = None) -> Conditions:
@@ -114,27 +118,33 @@ class Cone:
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve, from impulses `warm_start` (m, 3), with moments (m, 6), if that helps."""
-        start, details = checked_problem(problem, warm_start), [""]
-        solver = sharpened(self.solver, self.tolerance)
+        start, solver = checked_problem(problem, warm_start), sharpened(self.solver, self.tolerance)
+        return settled_cones(problem, lambda reduced: round_answer(reduced, solver, start), self.tolerance)
 
-        def attempt(held: Mask, _last: Held | None, /, *, rank: float) -> Held:
-            reduced = Reduced(problem, held, rank)
-            rows, iterations, details[0] = round_answer(reduced, solver, start)
-            return reduced.impulses(rows, iterations)
 
-        def judge(answer: Held) -> LawSolution:
-            return judged(
-                problem,
-                answer.impulses,
-                answer.loop_impulses,
-                cone_conditions(problem),
-                answer.iterations,
-                tolerance=self.tolerance,
-                detail=details[0],
-                moments=answer.moments,
-            )
+def settled_cones(problem: ContactProblem, find: Find, tolerance: float, sides: IntArray | None = None) -> LawSolution:
+    """What `find` makes of the reduced rows, with the tangents of mu = inf held, judged by every contact's own cone."""
+    detail = ""
 
-        return settle(problem, np.isinf(problem.friction), attempt, judge)
+    def attempt(held: BoolArray, _last: Held | None, /, *, rank: float) -> Held:
+        nonlocal detail
+        reduced = Reduced(problem, held, rank)
+        rows, iterations, detail = find(reduced)
+        return reduced.impulses(rows, iterations)
+
+    def judge(answer: Held) -> LawSolution:
+        return judged(
+            problem,
+            answer.impulses,
+            answer.loop_impulses,
+            cone_conditions(problem, sides),
+            answer.iterations,
+            tolerance=tolerance,
+            detail=detail,
+            moments=answer.moments,
+        )
+
+    return settle(problem, np.isinf(problem.friction), attempt, judge)
 
 
 def round_answer(reduced: Reduced, solver: str | ConeSolver, start: Array | None) -> tuple[Array, int, str]:

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.contact.formulations import Formulation, check_formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
-from spatialops.contact.laws.reduction import Held, Mask, Reduced, settle
+from spatialops.contact.laws.reduction import Held, Reduced, settle
 from spatialops.contact.laws.solution import TOLERANCE, LawSolution, checked_problem, judged, unit_compliance
 from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.lcp.problem import MixedLCP
@@ -130,7 +130,7 @@ class Coulomb:
         s, endless = unit_compliance(problem), np.isinf(problem.friction)
         residuals, details = [0.0], [""]
 
-        def attempt(held: Mask, _last: Held | None, /, *, rank: float) -> Held:
+        def attempt(held: BoolArray, _last: Held | None, /, *, rank: float) -> Held:
             reduced = Reduced(problem, held, rank)
             polyhedron = Polyhedron(reduced, s, formulation.n_f)
             found = solve(polyhedron.lcp, self.solver)

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.pivoting import Pivoted, pivot
-from spatialops.contact.laws.reduction import Held, Mask, settle
+from spatialops.contact.laws.reduction import Held, settle
 from spatialops.contact.laws.solution import (
     TOLERANCE,
     LawSolution,
@@ -49,7 +49,7 @@ class Normals(NamedTuple):
     eliminated: Elimination
 
 
-def reduced_normals(problem: ContactProblem, held: Mask, rank: float = 0.0) -> Normals:
+def reduced_normals(problem: ContactProblem, held: BoolArray, rank: float = 0.0) -> Normals:
     """The normals of a problem while its closures and the tangents of contacts `held` (m,) do not move."""
     n_b, m = problem.n_loop_rows, problem.n_contacts
     L, u = problem.response.L, problem.velocities
@@ -62,7 +62,7 @@ def reduced_normals(problem: ContactProblem, held: Mask, rank: float = 0.0) -> N
 
 
 def hold_tangents(
-    problem: ContactProblem, held: Mask, active: Any = (), solver: Any = None, *, rank: float = 0.0
+    problem: ContactProblem, held: BoolArray, active: Any = (), solver: Any = None, *, rank: float = 0.0
 ) -> Held:
     """Normal impulses while closures and the tangents of contacts `held` (m,) do not move.
 
@@ -158,7 +158,7 @@ class NoSlip:
         rough = problem.friction > 0.0
         active = () if start is None else np.flatnonzero(start[:, 0] > 0.0)
 
-        def attempt(held: Mask, last: Held | None, /, *, rank: float) -> Held:
+        def attempt(held: BoolArray, last: Held | None, /, *, rank: float) -> Held:
             first = active if last is None else last.active
             return hold_tangents(problem, held, first, self._solver, rank=rank)
 

@@ -19,15 +19,14 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.cone.ladder import ConeSolver, check_cone_solver, sharpened
-from spatialops.contact.laws.cone import cone_conditions, round_answer
+from spatialops.contact.laws.cone import round_answer, settled_cones
 from spatialops.contact.laws.coulomb import Polyhedron
 from spatialops.contact.laws.friction_map import FrictionMap
-from spatialops.contact.laws.reduction import Held, Mask, Reduced, settle
+from spatialops.contact.laws.reduction import Reduced
 from spatialops.contact.laws.solution import (
     TOLERANCE,
     LawSolution,
     checked_problem,
-    judged,
     unit_compliance,
 )
 from spatialops.contact.problem import ContactProblem
@@ -59,29 +58,13 @@ class Pairwise:
 
     def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
         """Solve, from impulses `warm_start` (m, 3), with moments (m, 6), if that helps."""
-        start, details, sides = checked_problem(problem, warm_start), [""], _polygons(problem)
-        solver = sharpened(self.solver, self.tolerance)
+        start, solver = checked_problem(problem, warm_start), sharpened(self.solver, self.tolerance)
+        sides = _polygons(problem)
 
-        def attempt(held: Mask, _last: Held | None, /, *, rank: float) -> Held:
-            reduced = Reduced(problem, held, rank)
-            if sides.any():
-                return _mixed(reduced, sides, solver, start)
-            rows, iterations, details[0] = round_answer(reduced, solver, start)
-            return reduced.impulses(rows, iterations)
+        def find(reduced: Reduced) -> tuple[Array, int, str]:
+            return _mixed(reduced, sides, solver, start) if sides.any() else round_answer(reduced, solver, start)
 
-        def judge(answer: Held) -> LawSolution:
-            return judged(
-                problem,
-                answer.impulses,
-                answer.loop_impulses,
-                cone_conditions(problem, sides),
-                answer.iterations,
-                tolerance=self.tolerance,
-                detail=details[0],
-                moments=answer.moments,
-            )
-
-        return settle(problem, np.isinf(problem.friction), attempt, judge)
+        return settled_cones(problem, find, self.tolerance, sides)
 
 
 def _polygons(problem: ContactProblem) -> IntArray:
@@ -90,8 +73,8 @@ def _polygons(problem: ContactProblem) -> IntArray:
     return np.where(some, problem.sides, 0)
 
 
-def _mixed(reduced: Reduced, sides: IntArray, solver: str | ConeSolver, start: Array | None) -> Held:
-    """Round and polyhedral cones: the first way that meets the goal, else the best."""
+def _mixed(reduced: Reduced, sides: IntArray, solver: str | ConeSolver, start: Array | None) -> tuple[Array, int, str]:
+    """Round and polyhedral cones: impulses (m, D) of the first way that meets the goal, else the best; steps."""
     search = _Search(FrictionMap(reduced, sides))
     if start is not None:
         search.begin(_rows(reduced, start))
@@ -104,7 +87,7 @@ def _mixed(reduced: Reduced, sides: IntArray, solver: str | ConeSolver, start: A
         u = (reduced.W @ search.best.ravel() + reduced.u).reshape(-1, reduced.dim)[:, 1:3]
         polyhedron = Polyhedron(reduced, s, count, np.where(fixed, 0.0, -u))
         search.begin(polyhedron.impulses(solve(polyhedron.lcp).z).reshape(-1, reduced.dim))
-    return reduced.impulses(search.best, search.steps)
+    return search.best, search.steps, ""
 
 
 class _Search:

@@ -11,19 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.solution import LawSolution, spin_unit, unit_compliance
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.rows import DRY, STOP
-
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
-
 
 _COARSE = 1e-5  # what is left of a tangent that is nearly dependent
 
@@ -41,7 +38,7 @@ class Held(NamedTuple):
 class Attempt(Protocol):
     """A solution while the tangents of contacts `held` (m,) do not move, but for those that others leave `rank` of."""
 
-    def __call__(self, held: Mask, last: Held | None, /, *, rank: float) -> Held:
+    def __call__(self, held: BoolArray, last: Held | None, /, *, rank: float) -> Held:
         """Impulses and who pushes, from the `last` ones."""
 
 
@@ -59,7 +56,7 @@ class Reduced:
         coefficient is zero where it is infinite.
     """
 
-    def __init__(self, problem: ContactProblem, stuck: Mask, rank: float = 0.0) -> None:
+    def __init__(self, problem: ContactProblem, stuck: BoolArray, rank: float = 0.0) -> None:
         self.problem, self.stuck = problem, stuck
         n_b, m = problem.n_loop_rows, problem.n_contacts
         L, u = problem.response.L, problem.velocities
@@ -134,7 +131,7 @@ class Reduced:
 
 def settle(
     problem: ContactProblem,
-    rough: Mask,
+    rough: BoolArray,
     attempt: Attempt,
     judge: Callable[[Held], LawSolution],
 ) -> LawSolution:
@@ -155,7 +152,9 @@ def settle(
     return best
 
 
-def _settled(problem: ContactProblem, rough: Mask, held: Mask, attempt: Callable[[Mask, Held | None], Held]) -> Held:
+def _settled(
+    problem: ContactProblem, rough: BoolArray, held: BoolArray, attempt: Callable[[BoolArray, Held | None], Held]
+) -> Held:
     """Hold contacts that press and slide, let those go that leave: at most 3 m changes.
 
     One that presses and slides after it was let go is held for good: it closes its gap within the step, and no choice

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.errors import ArgumentError
-
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +50,7 @@ class Gait:
         """Time since each foot's last touchdown, as a part of the period, in [0, 1)."""
         return np.asarray((time / self.period - np.asarray(self.touchdown)) % 1.0)
 
-    def standing(self, time: float) -> Mask:
+    def standing(self, time: float) -> BoolArray:
         """Which feet stand."""
         return np.asarray(self.phases(time) < self.duty)
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from spatialops._arrays import BoolArray
 from spatialops.simulation.foresight import Ahead
 
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 _LANDS = 0.02  # m/s, and
 _SUNK = 1e-4  # m: contacts that approach faster, and have not sunk deeper, land
 
 
-def landing(ahead: Ahead) -> Mask:
+def landing(ahead: Ahead) -> BoolArray:
     """Contacts (m,) that meet with some speed, rather than rest on one another."""
     seen = ahead.problem
     if seen is None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, scalar, vector
+from spatialops._arrays import Array, BoolArray, IntArray, scalar, vector
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.laws.solution import Law, LawSolution
 from spatialops.control.actuation import Actuation
@@ -21,7 +21,7 @@ from spatialops.control.consistency import nearest_consistent
 from spatialops.control.controller import Explanation
 from spatialops.control.distribution import allowed, least_torque, nearest
 from spatialops.control.inverse_problem import InverseProblem, inverse_problem
-from spatialops.control.landing import Mask, landing, part, stretched
+from spatialops.control.landing import landing, part, stretched
 from spatialops.errors import ArgumentError, SpatialOpsError
 from spatialops.simulation.foresight import Ahead, Foresight
 from spatialops.simulation.simulator import Simulator
@@ -216,7 +216,7 @@ class Predictive:
         limit = np.sqrt(mass) * _THROWN * self.dt
         return wanted + nearest_consistent(problem, feet, ahead.before, limit)
 
-    def _predict(self, state: State, ahead: Ahead, wanted: Array, rests: Mask, base: Array) -> Prediction:
+    def _predict(self, state: State, ahead: Ahead, wanted: Array, rests: BoolArray, base: Array) -> Prediction:
         """Impulses by the law, in the contact frames that the step will have under the command that follows."""
         found = self._solved(ahead, wanted, None)
         frames = None if ahead.problem is None else ahead.problem.frames

@@ -19,17 +19,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.energy import energy
 
 PROPAGATIONS = ("simultaneous", "propagated")
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
 _TIE, _HALVINGS = 1e-9, 8
 
 
@@ -71,13 +70,13 @@ class Collider:
     propagated: bool
     threshold: float
 
-    def resolve(self, problem: ContactProblem, e: Array, newton: Flags, share: float = 1.0) -> Impact:
+    def resolve(self, problem: ContactProblem, e: Array, newton: BoolArray, share: float = 1.0) -> Impact:
         """Impulses of the impact that meets at the velocities of `problem`, coefficients e (m,)."""
         if self.propagated:
             return self._propagate(problem, share * e, newton)._replace(share=share)
         return self._together(problem, e, newton, share)
 
-    def _together(self, problem: ContactProblem, e: Array, newton: Flags, share: float) -> Impact:
+    def _together(self, problem: ContactProblem, e: Array, newton: BoolArray, share: float) -> Impact:
         """All contacts at once, with less restitution where that would add energy."""
         kinetic = float(energy(problem.model, problem.q, problem.velocity).kinetic)
         for halving in range(_HALVINGS + 1):
@@ -87,7 +86,7 @@ class Collider:
             share = 0.5 * share if halving < _HALVINGS - 1 else 0.0
         return found
 
-    def _both_phases(self, problem: ContactProblem, e: Array, newton: Flags) -> Impact:
+    def _both_phases(self, problem: ContactProblem, e: Array, newton: BoolArray) -> Impact:
         """Compression, in which Newton's contacts find their whole impulse, and decompression of Poisson's."""
         approach = problem.velocities[problem.n_loop_rows :: 3]
         problem = replace(problem, closing=np.where(newton, e * np.minimum(approach, 0.0), 0.0), phase="compression")
@@ -101,11 +100,11 @@ class Collider:
         second = self.solve(replace(problem, velocity=between, offset=given, phase="decompression"))
         return _sum(whole, second)
 
-    def _propagate(self, problem: ContactProblem, e: Array, newton: Flags) -> Impact:
+    def _propagate(self, problem: ContactProblem, e: Array, newton: BoolArray) -> Impact:
         """Pair of bodies after pair of bodies, the fastest first."""
         m, n_b = problem.n_contacts, problem.n_loop_rows
         total = Impact(np.zeros((m, 3)), np.zeros((m, 3)) if problem.has_moments else None, 0.0, 0, 1.0)
-        velocity, now = problem.velocity, problem
+        now = problem
         for _ in range(100 + 50 * m):
             approach = now.velocities[n_b::3]
             fastest = approach.min()
@@ -114,9 +113,9 @@ class Collider:
             tied = approach <= fastest * (1.0 - _TIE)
             pairs = {tuple(pair) for pair in problem.links[tied]}
             chosen = np.array([tuple(pair) in pairs for pair in problem.links])
-            hit = self._together(now.part(chosen), e[chosen], newton[chosen], 1.0)
-            total, velocity = _add(total, hit, chosen), after_impact(now.part(chosen), hit)
-            now = replace(problem, velocity=velocity)
+            part = now.part(chosen)
+            hit = self._together(part, e[chosen], newton[chosen], 1.0)
+            total, now = _add(total, hit, chosen), replace(problem, velocity=after_impact(part, hit))
         if now.velocities[n_b::3].min(initial=0.0) < 0.0:
             total = _add(total, self._both_phases(now, np.zeros(m), newton), np.ones(m, dtype=bool))
         return total
@@ -155,7 +154,7 @@ def _sum(whole: Impact, more: Answer) -> Impact:
     return Impact(whole.impulses + more.impulses, moments, residual, iterations, whole.share)
 
 
-def _add(total: Impact, hit: Impact, chosen: Flags) -> Impact:
+def _add(total: Impact, hit: Impact, chosen: BoolArray) -> Impact:
     """`total` with the impulses of `hit` at some of its contacts."""
     impulses, moments = total.impulses.copy(), total.moments
     impulses[chosen] += hit.impulses

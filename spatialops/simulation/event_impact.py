@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.contact.certificate import Certificate, certify, promised
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.energy import energy
 from spatialops.errors import SolverFailed
-from spatialops.simulation.colliding import Answer, Collider, Flags, after_impact
+from spatialops.simulation.colliding import Answer, Collider, after_impact
 from spatialops.simulation.event_sight import Contacts
 from spatialops.simulation.pair_friction import PairFriction
 from spatialops.tree.model import Model
@@ -21,7 +21,7 @@ class Rules(NamedTuple):
     """How impacts are resolved: one after the other or together, and pairs whose coefficient is Newton's."""
 
     propagated: bool
-    newton: Flags
+    newton: BoolArray
     threshold: float
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.certificate import UNITS, Certificate
 from spatialops.contact.laws.compliant import Compliant
@@ -24,7 +24,7 @@ from spatialops.simulation.event_sight import Contacts
 from spatialops.simulation.events import Engine, Surfaces
 from spatialops.simulation.record import Record, versions
 from spatialops.simulation.scene import Scene
-from spatialops.simulation.step_info import Mask, StepInfo
+from spatialops.simulation.step_info import StepInfo
 from spatialops.simulation.time import EventDriven
 from spatialops.tree.state import State
 
@@ -79,7 +79,7 @@ class Course:
             return
         engine.control = lambda time, q, v: checked(controller(time, State(q.copy(), v.copy(), time), contacts))
 
-    def info(self, clipped: Mask) -> StepInfo:
+    def info(self, clipped: BoolArray) -> StepInfo:
         """What happened in this one step."""
         contacts = self.contacts()
         return StepInfo(

@@ -20,7 +20,6 @@ from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.prepared import load_state, with_links
 from spatialops.simulation.simulator import Simulator
-from spatialops.simulation.step import advance
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
 
@@ -104,20 +103,19 @@ class Foresight:
         """The step's contact problem, after impacts at its start, which joint forces do not change."""
         t = self._tables
         load_state(t, state, tau, 1)
-        t.control[at.EXTERNAL], t.control[at.LOOKED] = 1, 0
+        t.control[at.LOOKED] = 0
+        stepping = self.simulator.stepping
         for _ in range(100):
-            code = advance(t)
-            if code == at.CONTACTS_FULL:
-                t = self._tables = self.simulator.stepping.grow(t)
-                t.control[at.EXTERNAL] = 1
-            elif code == at.DONE:
+            t, code = stepping.prepare(t)
+            self._tables = t
+            if code == at.DONE:
                 return None
-            elif code != at.SOLVE:
+            if code != at.SOLVE:
                 raise ContactError("the state is no longer finite within the step")
-            elif (problem := self.simulator.stepping.outside.problem(t)).phase == "contact":
+            problem = stepping.outside.problem(t)
+            if problem.phase == "contact":
                 return problem
-            elif t.monitor[at.TIME] > state.time:
+            if t.monitor[at.TIME] > state.time:
                 return None  # a flight that ends in an impact within the step
-            else:
-                t = self._tables = self.simulator.stepping.solve(t, self.simulator.law is None)
+            t = self._tables = stepping.solve(t, self.simulator.law is None)
         raise ContactError("impacts at the start of the step do not end")

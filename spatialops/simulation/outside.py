@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.collision import _layout as column
 from spatialops.contact.certificate import Certificate, certify, promised
 from spatialops.contact.formulations import Formulation
@@ -18,7 +18,7 @@ from spatialops.contact.problem import ContactProblem, ContactSolution
 from spatialops.contact.solve import solve
 from spatialops.errors import SolverFailed
 from spatialops.simulation import _layout as at
-from spatialops.simulation.colliding import Answer, Collider, Flags
+from spatialops.simulation.colliding import Answer, Collider
 from spatialops.simulation.memory import Memory
 from spatialops.simulation.moments import with_moments
 from spatialops.simulation.pair_friction import PairFriction
@@ -49,7 +49,7 @@ class ImpactRule(NamedTuple):
     """How impacts are resolved; whose coefficients are Newton's: of these pairs, and of what is no pair of geoms."""
 
     propagated: bool
-    newton: Flags
+    newton: BoolArray
     else_newton: bool
 
     @property

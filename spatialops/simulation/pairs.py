@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar
+from spatialops._arrays import Array, BoolArray, scalar
 from spatialops.errors import ShapeError
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ _WHOLE = {
     "compliant": "ground that gives way has no impacts, which is said of a whole scene",
 }
 RESTITUTIONS = ("poisson", "newton")
-Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,8 +76,8 @@ class PairTable(NamedTuple):
 
     torsion: Array
     rolling: Array
-    newton: Flags
-    poisson: Flags
+    newton: BoolArray
+    poisson: BoolArray
     laws: tuple[str | None, ...]
 
 

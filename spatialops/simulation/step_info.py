@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.certificate import Certificate, certify_contacts
-
-Mask = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +50,7 @@ class StepInfo:
     moments: Array
     stop_impulses: Array
     dry_impulses: Array
-    clipped: Mask
+    clipped: BoolArray
     certified: Certificate | None = None
 
     @property

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.compare.aghili.states import grips, motors_of
-from spatialops.compare.aghili.watch import CAUTION, LEAST, BoolArray, Watch, hop, shift
+from spatialops.compare.aghili.watch import CAUTION, LEAST, Watch, hop, shift
 from spatialops.control.friction_cone import FrictionConeController
 from spatialops.control.projection_contacts import HeldContacts
 from spatialops.control.projection_secondary import Rest

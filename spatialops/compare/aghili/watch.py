@@ -7,9 +7,8 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.collision.contact_set import ContactSet
 from spatialops.compare.aghili.states import grips
 from spatialops.control.friction_cone import FrictionConeController
@@ -18,7 +17,6 @@ from spatialops.models.quadruped import Quadruped
 from spatialops.tree.model import Node
 from spatialops.tree.state import State
 
-BoolArray = npt.NDArray[np.bool_]
 Path = Callable[[float], tuple[Array, Array, Array]]
 
 CAUTION = 0.9  # of the friction that there is, a controller counts on this share

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.compare.zapolsky.measures import torque_rates
 from spatialops.contact.laws.solution import Law, LawSolution
 from spatialops.contact.problem import ContactProblem
 from spatialops.control.coulomb import ConeControl, CoulombControl
@@ -68,8 +69,7 @@ class Kneeling:
     @property
     def change(self) -> Array:
         """Mean |d tau / dt| of each step but the first, N m/s."""
-        result: Array = np.abs(np.diff(self.tau, axis=0)).mean(axis=1) / self.dt
-        return result
+        return np.asarray(torque_rates(self.tau, self.dt).mean(axis=1))
 
 
 def kneel(name: str, *, duration: float = 1.0, seed: int = 0) -> Kneeling:

@@ -9,6 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.collision.shapes import Geom, HeightField
+from spatialops.compare.zapolsky.measures import ending, relative_error, torque_rates
 from spatialops.contact.laws.compliant import Compliant
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.control.coulomb import ConeControl, CoulombControl
@@ -77,7 +78,7 @@ class Run:
 
     def summary(self) -> dict[str, Any]:
         """The figures of tables 3, 4 and 5, of figure 19's times, and how the run ended."""
-        change = np.abs(np.diff(self.tau[:, 6:], axis=0)) / self.dt
+        change = torque_rates(self.tau[:, 6:], self.dt)
         pressed = self.measured > 1.0
         errors = np.abs(self.predicted - self.measured)
         return {
@@ -89,13 +90,12 @@ class Run:
             "torque_derivative": float(change.mean()) if len(change) else 0.0,
             "torque": float(np.abs(self.tau[:, 6:]).mean()),
             "force_error": float(errors.mean()),
-            "force_error_relative": float(errors.sum() / max(self.measured.sum(), 1e-300)),
+            "force_error_relative": relative_error(self.predicted, self.measured),
             "force_error_worst": float((errors[pressed] / self.measured[pressed]).max(initial=0.0)),
             "acceleration_missed_median": float(np.median(self.missed)),
             "milliseconds_median": 1e3 * float(np.median(self.times)),
             "milliseconds_999": 1e3 * float(np.quantile(self.times, 0.999)),
-            **{f"status_{name}": count for name, count in self.statuses.items()},
-            **({"fault": self.fault} if self.fault else {}),
+            **ending(self.statuses, self.fault),
         }
 
 

@@ -12,6 +12,7 @@ from spatialops.compare.zapolsky import paper
 from spatialops.compare.zapolsky.chatter import Kneeling
 from spatialops.compare.zapolsky.course import Run
 from spatialops.compare.zapolsky.gripping import Grip
+from spatialops.compare.zapolsky.measures import torque_rates
 from spatialops.control.waypoints import Waypoints
 from spatialops.view.plots import COLORS, save_figure
 
@@ -100,7 +101,7 @@ def _errors(axes: Axes, run: Run, look: dict[str, Any]) -> None:
 
 
 def _smoothness(axes: Axes, run: Run, look: dict[str, Any]) -> None:
-    change = np.abs(np.diff(run.tau[:, 6:], axis=0)).mean(axis=1) / run.dt
+    change = torque_rates(run.tau[:, 6:], run.dt).mean(axis=1)
     axes.plot(np.linspace(0.0, 1.0, len(change)), np.sort(change), **look)
     axes.set(xlabel="share of steps", ylabel="mean |d tau/dt| below [N m/s]", yscale="symlog")
 

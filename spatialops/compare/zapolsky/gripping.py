@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops.compare.zapolsky.measures import ending, relative_error, torque_rates
 from spatialops.control.actuation import Actuation
 from spatialops.control.coulomb import ConeControl, CoulombControl
 from spatialops.control.dissipation import DissipationControl, NoSlipDissipationControl
@@ -61,9 +62,8 @@ class Grip:
 
     def summary(self) -> dict[str, Any]:
         """Means over the run."""
-        change = np.abs(np.diff(self.tau, axis=0)) / self.dt
+        change = torque_rates(self.tau, self.dt)
         held = self.slip < _DROPPED
-        errors = np.abs(self.predicted - self.measured)[held]
         return {
             "position_error": float(self.position.mean()),
             "position_error_worst": float(self.position.max()),
@@ -72,9 +72,8 @@ class Grip:
             "torque_derivative": float(change.mean()),
             "torque_derivative_worst": float(change.max()),
             "torque": float(np.abs(self.tau).mean()),
-            "force_error_relative": float(errors.sum() / max(self.measured[held].sum(), 1e-300)),
-            **{f"status_{name}": count for name, count in self.statuses.items()},
-            **({"fault": self.fault} if self.fault else {}),
+            "force_error_relative": relative_error(self.predicted[held], self.measured[held]),
+            **ending(self.statuses, self.fault),
         }
 
 
