@@ -7,6 +7,7 @@ while it waits for something else. Errors stay below 2.3e-16.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from spatialops._jit import inlined
 
@@ -21,15 +22,21 @@ _MIDDLE = _HALF_PI - _HIGH
 _LOW = math.cos(_HALF_PI)  # what float64 leaves out of pi / 2
 
 _ROUND = 1.5 * 2.0**52  # added and taken off again, it leaves a whole number
-_FAR = 1e5  # rad; beyond it the library does the reduction
+FAR = 1e5  # rad; beyond it the library does the reduction
 
 
 @inlined
 def sine_and_cosine(x: float) -> tuple[float, float]:
     """sin(x), cos(x): x = r + j pi / 2 with |r| <= pi / 4, two polynomials, and j quarter turns back."""
-    if not abs(x) < _FAR:
+    if not abs(x) < FAR:
         bad = x - x  # NaN for infinity, where Python's own functions raise
         return (math.sin(x), math.cos(x)) if bad == 0.0 else (bad, bad)
+    return near_sine_and_cosine(x)
+
+
+@inlined
+def near_sine_and_cosine(x: Any) -> tuple[Any, Any]:
+    """The same where |x| is known to be less than `FAR`; also for eight angles at a time (`lanes`)."""
     j = (x * (1.0 / _HALF_PI) + _ROUND) - _ROUND
     r = ((x - j * _HIGH) - j * _MIDDLE) - j * _LOW
     z = r * r

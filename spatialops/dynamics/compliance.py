@@ -31,10 +31,11 @@ from spatialops._layout import (
 from spatialops.dynamics.articulated_body import factor, singular_joint
 from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.kinematics import place_links
+from spatialops.dynamics.mass_route import MASS_ROUTE, mass_memory
 from spatialops.dynamics.propagation import propagation_kernel
 from spatialops.dynamics.virtual_tree import BELOW, CHILDREN, OWN, mark_links, recursion_kernel
 from spatialops.errors import ArgumentError
-from spatialops.tree.model import Model, Nodes
+from spatialops.tree.model import FewNodes, Model, Nodes
 
 
 @inlined
@@ -108,14 +109,14 @@ def _entrance(
     return enter(compliance_kernel, tree, links, q, node_links, offsets, method, scratch, out)
 
 
-_AUTO, _RECURSION, _PROPAGATION = 0, 1, 2
-_METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION}
+_AUTO, _RECURSION, _PROPAGATION, _MASS = 0, 1, 2, 3
+_METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION, "mass matrix": _MASS}
 _DOOR = Door(compliance_kernel, _entrance)
 
 
 def _number_of(method: Any) -> int:
     if not isinstance(method, str) or method not in _METHODS:
-        raise ArgumentError(f"method: expected 'auto', 'recursion' or 'propagation', got {method!r}")
+        raise ArgumentError(f"method: expected one of {', '.join(map(repr, _METHODS))}, got {method!r}")
     return _METHODS[method]
 
 
@@ -129,8 +130,9 @@ def compliance(
     model : Model
     q : (nq,) array
     nodes : sequence of Node, or what `model.resolve` returned for one (saves looking up names in loops)
-    method : {"auto", "recursion", "propagation"}
-        "auto" takes the route that a cost model finds the cheaper; both give the same matrix to rounding.
+    method : {"auto", "recursion", "propagation", "mass matrix"}
+        "auto" takes the route that a cost model finds the cheapest; all give the same matrix to rounding. "mass matrix"
+        takes the recursion where factors of the mass matrix would lose more than five digits.
     out : (6 n_c, 6 n_c) array, optional
 
     Returns
@@ -148,24 +150,61 @@ def compliance(
 
     References
     ----------
-    [J] equations 62-69; Kreutz-Delgado, Jain and Rodriguez 1992.
+    [J] equations 62-69; Kreutz-Delgado, Jain and Rodriguez 1992; Featherstone 2008, chapter 6.
     """
-    node_links, offsets = nodes if type(nodes) is Nodes else model.resolve(nodes)
-    result = np.empty((6 * len(node_links), 6 * len(node_links))) if out is None else out
+    ready = type(nodes)
+    if ready is not FewNodes and ready is not Nodes:
+        nodes = model.resolve(nodes)
+        ready = type(nodes)
+    node_links, offsets = nodes
+    if out is None:
+        out = np.empty((6 * len(node_links), 6 * len(node_links)))
+    if ready is FewNodes and method == "auto":
+        tree, constants, _, spare = model.branches
+        try:
+            memory = spare.pop()
+            if MASS_ROUTE.call(tree, constants, q, node_links, offsets, memory[0], memory[1], out) == OK:
+                spare.append(memory)
+                return out
+        except (IndexError, TypeError):
+            pass
+        return _by_mass_matrix(model, q, node_links, offsets, out)
+    if method == "mass matrix":
+        return _by_mass_matrix(model, q, node_links, offsets, out)
+    return _by_factors(model, q, node_links, offsets, method, out)
+
+
+def _by_mass_matrix(model: Model, q: Array, node_links: IntArray, offsets: Array, out: Array) -> Array:
+    """The mass matrix's route with everything checked; where it would lose digits, the recursion."""
+    m, (tree, constants, few, spare) = len(node_links), model.branches
+    q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
+    memory = mass_memory(model.nv, constants.shape[1], max(m, few))
+    status = MASS_ROUTE.checked_call(tree, constants, q, node_links, offsets, *memory, out)
+    if status == NOT_FINITE:
+        raise not_finite(q=q)
+    if status == SINGULAR:
+        return _by_factors(model, q, node_links, offsets, "recursion", out)
+    if m <= few:
+        spare.append(memory)
+    return out
+
+
+def _by_factors(model: Model, q: Array, node_links: IntArray, offsets: Array, method: str, out: Array) -> Array:
+    """The routes from articulated inertias."""
     try:
         scratch = model.scraps.pop()
-        status = _DOOR.call(model.tree, model.links, q, node_links, offsets, _METHODS[method], scratch, result)
+        status = _DOOR.call(model.tree, model.links, q, node_links, offsets, _METHODS[method], scratch, out)
     except (IndexError, KeyError, TypeError):
         status = MISFIT
     if status == MISFIT:
         n, m = model.nv, len(node_links)
-        q, result = vector(q, model.nq, "q"), output(result, (6 * m, 6 * m))
+        q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
         scratch = np.empty(scratch_size(n, m))
-        arguments = q, node_links, offsets, _number_of(method), scratch, result
+        arguments = q, node_links, offsets, _number_of(method), scratch, out
         status = _DOOR.checked_call(model.tree, model.links, *arguments)
     if status == NOT_FINITE:
         raise not_finite(q=q)
     if status == SINGULAR:
         raise singular_joint(model, scratch[: WORK_COLUMNS * model.nv].reshape(-1, WORK_COLUMNS))
     model.scraps.append(scratch)
-    return result
+    return out

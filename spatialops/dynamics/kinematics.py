@@ -59,6 +59,12 @@ from spatialops.algebra.vectors import (
 def turned(m: Mat3, angle: float) -> Mat3:
     """M Rz(angle): the columns x and y turn in their plane."""
     s, c = sine_and_cosine(angle)
+    return turned_by(m, s, c)
+
+
+@inlined
+def turned_by(m: Mat3, s: float, c: float) -> Mat3:
+    """The same for an angle with sine s and cosine c."""
     return (
         (c * m[0][0] + s * m[0][1], c * m[0][1] - s * m[0][0], m[0][2]),
         (c * m[1][0] + s * m[1][1], c * m[1][1] - s * m[1][0], m[1][2]),

@@ -13,6 +13,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops._layout import ATTITUDE, DAMPING, FIRST_Q, FRAME, GRAVITY, MASS, POSE, WORK_COLUMNS
 from spatialops.errors import ArgumentError, ModelError
+from spatialops.tree.branches import Branches, branches_of
 from spatialops.tree.joint import KINDS
 
 _TABLES = ("tree", "links")
@@ -38,6 +39,12 @@ class Nodes(NamedTuple):
 
     links: IntArray
     offsets: Array
+
+
+class FewNodes(Nodes):
+    """Nodes so few, for their model, that Lambda is cheapest by the mass matrix."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, eq=False, slots=True)  # slots: 20 ns less for every look at a field, three a call
@@ -74,6 +81,8 @@ class Model:
     """Workspaces (nv, 64) that no call uses just now; see `workspace`."""
     scraps: list[Array] = field(init=False, repr=False, default_factory=list)
     """Vectors of any length that no call uses just now, for kernels whose needs depend on more than the model."""
+    branches: Branches = field(init=False, repr=False)
+    """The kernels' tables once more, for work on eight links at a time."""
     _slices: dict[str, tuple[slice, slice]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -88,6 +97,7 @@ class Model:
         object.__setattr__(self, "nv", self.tree.shape[0])
         object.__setattr__(self, "nq", sum(KINDS[kind][0] for kind in self.joint_kinds))
         object.__setattr__(self, "n_bodies", len(self.body_names))
+        object.__setattr__(self, "branches", branches_of(self.tree, self.links))
         object.__setattr__(self, "_slices", self._joint_slices())
 
     def __repr__(self) -> str:
@@ -188,7 +198,8 @@ class Model:
             point = index.position + index.rotation @ point
             links[i] = -1 if index.body < 0 else self.body_links[index.body]
             offsets[i] = point if index.body < 0 else self.turns[links[i]].T @ point
-        return Nodes(links, offsets)
+        kind = FewNodes if len(nodes) <= self.branches.few else Nodes
+        return kind(links, offsets)
 
     def neutral(self) -> Array:
         """Coordinates with all joints at zero, (nq,): unit quaternions (0, 0, 0, 1) where there are any."""

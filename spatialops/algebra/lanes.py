@@ -1,0 +1,220 @@
+"""Eight numbers at a time: a type whose operators work on a whole vector register.
+
+Formulas of `vectors` take lanes in place of numbers as they are, and then do eight links for the price of one. LLVM
+splits lanes where registers are shorter. Without compilation they are NumPy arrays of eight.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, ClassVar
+
+import numpy as np
+from llvmlite import ir
+from numba.core import cgutils, types
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, overload, register_model
+
+from spatialops._arrays import Array
+from spatialops._jit import inlined
+
+WIDTH = 8
+
+_REGISTER = ir.VectorType(ir.DoubleType(), WIDTH)
+_NUMBER = ir.IntType(32)
+
+
+class _Lanes(types.Type):
+    """Numba's type of eight floats in a register."""
+
+
+_LANES = _Lanes("Lanes")
+
+
+@register_model(_Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Any) -> None:
+        super().__init__(manager, kind, _REGISTER)
+
+
+def _picked(build: Any, value: Any, places: list[int]) -> Any:
+    """The lanes of `value` at `places`."""
+    mask = ir.Constant(ir.VectorType(_NUMBER, len(places)), places)
+    return build.shuffle_vector(value, ir.Constant(_REGISTER, ir.Undefined), mask)
+
+
+def _wide(build: Any, value: Any) -> Any:
+    """A float in all lanes; lanes as they are."""
+    if value.type == _REGISTER:
+        return value
+    first = build.insert_element(ir.Constant(_REGISTER, ir.Undefined), value, ir.Constant(_NUMBER, 0))
+    return _picked(build, first, [0] * WIDTH)
+
+
+def _define(python: Any, instruction: str) -> None:
+    """Let an operator of Python take two lanes, or lanes and a float."""
+    pairs = (_LANES, _LANES), (_LANES, types.float64), (types.float64, _LANES)
+
+    @infer_global(python)  # type: ignore[untyped-decorator]
+    class Signatures(ConcreteTemplate):
+        cases: ClassVar[list[Any]] = [signature(_LANES, *pair) for pair in pairs]
+
+    def lower(context: Any, build: Any, kinds: Any, values: Any) -> Any:
+        return getattr(build, instruction)(*(_wide(build, value) for value in values))
+
+    for pair in pairs:
+        lower_builtin(python, *pair)(lower)
+
+
+_define(operator.add, "fadd")
+_define(operator.sub, "fsub")
+_define(operator.mul, "fmul")
+
+
+@infer_global(abs)  # type: ignore[untyped-decorator]
+class _AbsoluteValue(ConcreteTemplate):
+    cases: ClassVar[list[Any]] = [signature(_LANES, _LANES)]
+
+
+@lower_builtin(abs, _LANES)  # type: ignore[untyped-decorator]
+def _lower_abs(context: Any, build: Any, kinds: Any, values: Any) -> Any:
+    shape = ir.FunctionType(_REGISTER, [_REGISTER])
+    return build.call(cgutils.get_or_insert_function(build.module, shape, f"llvm.fabs.v{WIDTH}f64"), values)
+
+
+def _place(context: Any, build: Any, kinds: Any, values: Any, first: int = 0) -> Any:
+    """Address of table[row, column + first]; arguments start with table, row and column."""
+    array = context.make_array(kinds.args[0])(context, build, values[0])
+    place = cgutils.get_item_pointer(context, build, kinds.args[0], array, list(values[1:3]))
+    return build.gep(place, [ir.Constant(_NUMBER, first)])
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _load(context: Any, table: Any, row: Any, column: Any) -> Any:
+    def generate(context: Any, build: Any, kinds: Any, values: Any) -> Any:
+        place = build.bitcast(_place(context, build, kinds, values), _REGISTER.as_pointer())
+        return build.load(place, align=8)
+
+    return _LANES(table, types.intp, types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _spread(context: Any, table: Any, row: Any, column: Any) -> Any:
+    def generate(context: Any, build: Any, kinds: Any, values: Any) -> Any:
+        return _wide(build, build.load(_place(context, build, kinds, values)))
+
+    return _LANES(table, types.intp, types.intp), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _zeros(context: Any) -> Any:
+    return _LANES(), lambda context, build, kinds, values: ir.Constant(_REGISTER, [0.0] * WIDTH)
+
+
+def _storing(*sizes: int) -> Any:
+    """Code that stores the first lanes in parts of these sizes."""
+
+    def generate(context: Any, build: Any, kinds: Any, values: Any) -> Any:
+        first = 0
+        for size in sizes:
+            part = _picked(build, values[3], list(range(first, first + size)))
+            place = _place(context, build, kinds, values, first)
+            build.store(part, build.bitcast(place, part.type.as_pointer()), align=8)
+            first += size
+        return context.get_dummy_value()
+
+    return generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _store(context: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
+    return types.void(table, types.intp, types.intp, _LANES), _storing(WIDTH)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _store_six(context: Any, table: Any, row: Any, column: Any, value: Any) -> Any:
+    return types.void(table, types.intp, types.intp, _LANES), _storing(4, 2)
+
+
+def zeros() -> Any:
+    """Lanes of zeros."""
+    return np.zeros(WIDTH)
+
+
+def load(table: Array, row: int, column: int) -> Any:
+    """Lanes from table[row, column : column + 8]; not checked against the end."""
+    return table[row, column : column + WIDTH].copy()
+
+
+def spread(table: Array, row: int, column: int) -> Any:
+    """The number table[row, column] in all lanes; indices must not be negative."""
+    return np.full(WIDTH, table[row, column])
+
+
+def store(table: Array, row: int, column: int, value: Any) -> None:
+    """Put all lanes where `load` would find them."""
+    table[row, column : column + WIDTH] = value
+
+
+def store_six(table: Array, row: int, column: int, value: Any) -> None:
+    """Put the first six lanes there."""
+    table[row, column : column + 6] = value[:6]
+
+
+@overload(zeros, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_zeros() -> Any:
+    return lambda: _zeros()
+
+
+@overload(load, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_load(table: Any, row: Any, column: Any) -> Any:
+    return lambda table, row, column: _load(table, row, column)
+
+
+@overload(spread, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_spread(table: Any, row: Any, column: Any) -> Any:
+    return lambda table, row, column: _spread(table, row, column)
+
+
+@overload(store, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_store(table: Any, row: Any, column: Any, value: Any) -> Any:
+    return lambda table, row, column, value: _store(table, row, column, value)
+
+
+@overload(store_six, inline="always", strict=False)  # type: ignore[untyped-decorator]
+def _compiled_store_six(table: Any, row: Any, column: Any, value: Any) -> Any:
+    return lambda table, row, column, value: _store_six(table, row, column, value)
+
+
+@inlined
+def load3(table: Array, row: int, column: int) -> tuple[Any, Any, Any]:
+    """Vectors of eight links, whose components are rows of a table."""
+    return load(table, row, column), load(table, row + 1, column), load(table, row + 2, column)
+
+
+@inlined
+def load_mat3(table: Array, row: int, column: int) -> tuple[Any, Any, Any]:
+    """Matrices of eight links, row-major from row to row."""
+    return load3(table, row, column), load3(table, row + 3, column), load3(table, row + 6, column)
+
+
+@inlined
+def load_sym3(table: Array, row: int, column: int) -> tuple[Any, Any, Any, Any, Any, Any]:
+    """Symmetric matrices of eight links."""
+    a, b = load3(table, row, column), load3(table, row + 3, column)
+    return a[0], a[1], a[2], b[0], b[1], b[2]
+
+
+@inlined
+def store3(table: Array, row: int, column: int, a: tuple[Any, Any, Any]) -> None:
+    """Put vectors of eight links."""
+    store(table, row, column, a[0])
+    store(table, row + 1, column, a[1])
+    store(table, row + 2, column, a[2])
+
+
+def aligned(rows: int, columns: int) -> Array:
+    """A zeroed table that starts at a cache line: registers cost twice as much where they cross one."""
+    memory = np.zeros(rows * columns + WIDTH)
+    first = -(memory.ctypes.data // memory.itemsize) % WIDTH
+    return memory[first : first + rows * columns].reshape(rows, columns)

@@ -1,0 +1,228 @@
+"""Lambda of few nodes on a small tree, by the factors of the mass matrix: Lambda = Y* Y with L^T D^1/2 Y = J*.
+
+M = L^T D L is made and factorised in one sweep, tips to base, without fill-in outside of ancestors (Featherstone 2008,
+section 6.5). A row of the table `rows` is what belongs to a link k:
+
+    M(k, .)  |  L(k, .)  |  per node: column k of J, or what is left of it  |  column k of Y
+
+O(N depth^2 + n_c depth^2 + n_c^2 depth), with fewer and more independent operations than articulated inertias take.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from spatialops._arrays import Array, IntArray
+from spatialops._door import Door, enter
+from spatialops._jit import entrance, inlined, kernel
+from spatialops._layout import (
+    ARMATURE,
+    MISFIT,
+    NOT_FINITE,
+    OK,
+    PARENT,
+    SINGULAR,
+    SIZE_Q,
+)
+from spatialops.algebra.lanes import WIDTH, aligned, load, spread, store, store_six, zeros
+from spatialops.algebra.vectors import cross, plus, rotate, vec3
+from spatialops.dynamics.composites import (
+    CARRIES,
+    COMPOSITE_ROWS,
+    MOVES,
+    PLACED,
+    SCALE,
+    TURNED,
+    column3,
+    column9,
+    composites,
+)
+from spatialops.dynamics.kinematics import finite_status
+from spatialops.tree.branches import LAST, RANK
+
+_ROOT = COMPOSITE_ROWS  # one row more of the workspace: D^-1/2
+_LOSS = 1e-5  # a pivot this small against what it is the difference of has too few digits left
+
+
+def table_width(width: int, m: int) -> int:
+    """Columns of `rows`: an odd number of cache lines, or at some sizes all rows would compete for the same few."""
+    return 2 * width + 2 * WIDTH * m + WIDTH
+
+
+def mass_memory(n: int, width: int, m: int) -> tuple[Array, Array]:
+    """Workspace and rows for n links, `width` columns of constants and m nodes."""
+    return aligned(_ROOT + 1, width), aligned(n, table_width(width, m))
+
+
+@inlined
+def mass_row(work: Array, i: int, column: int) -> tuple[Any, Any]:
+    """Eight entries M(i, .) = F(i)* S(.) as a sum of two."""
+    a, b = (
+        spread(work, CARRIES, i) * load(work, MOVES, column),
+        spread(work, CARRIES + 3, i) * load(work, MOVES + 3, column),
+    )
+    a = a + spread(work, CARRIES + 1, i) * load(work, MOVES + 1, column)
+    b = b + spread(work, CARRIES + 4, i) * load(work, MOVES + 4, column)
+    a = a + spread(work, CARRIES + 2, i) * load(work, MOVES + 2, column)
+    b = b + spread(work, CARRIES + 5, i) * load(work, MOVES + 5, column)
+    return a, b
+
+
+@inlined
+def factor_mass(tree: IntArray, constants: Array, work: Array, rows: Array) -> int:
+    """M = L^T D L: M and L into `rows`, D^-1/2 into `work`; S and F must be there.
+
+    M(i, .) <- F(i)* S(.) - sum over carried k of L(k, i) M(k, .), and L(i, .) = M(i, .) / D(i). Entries that are not
+    ancestors' come out as anything, and are never used. Every pivot waits for the one before; the term of link i + 1
+    therefore enters it last, and as a number of its own.
+    """
+    status, width, inverse = OK, work.shape[1], 0.0
+    for i in range(tree.shape[0] - 1, -1, -1):
+        last, below = tree[i, LAST], 0.0
+        if last > i:
+            below = rows[i + 1, i]
+        factor = below * inverse
+        for column in range(0, i + 1, WIDTH):
+            a, b = mass_row(work, i, column)
+            k = last
+            while k > i + 2:
+                a = a - spread(rows, k, width + i) * load(rows, k, column)
+                b = b - spread(rows, k - 1, width + i) * load(rows, k - 1, column)
+                k -= 2
+            if k > i + 1:
+                a = a - spread(rows, k, width + i) * load(rows, k, column)
+            a = a + b
+            store(rows, i, width + column, a)  # for the pivot
+            if last > i:
+                a = a - factor * load(rows, i + 1, column)
+            store(rows, i, column, a)
+        pivot = (rows[i, width + i] + constants[ARMATURE, i]) - below * factor
+        if not pivot > _LOSS * work[SCALE, i]:
+            status = SINGULAR
+        inverse = 1.0 / pivot
+        work[_ROOT, i] = math.sqrt(inverse)
+        for column in range(0, i, WIDTH):
+            store(rows, i, width + column, inverse * load(rows, i, column))
+    return status
+
+
+@inlined
+def put_jacobian(tree: IntArray, work: Array, k: int, offset: tuple[float, float, float], rows: Array, at: int) -> None:
+    """Columns of J of a node of link k, one link after the other, from `at` on: (w, v + w x r)."""
+    if k < 0:
+        return
+    r = plus(column3(work, PLACED, k), rotate(column9(work, TURNED, k), offset))
+    while k >= 0:
+        omega = column3(work, MOVES, k)
+        rows[k, at], rows[k, at + 1], rows[k, at + 2] = omega
+        rows[k, at + 3], rows[k, at + 4], rows[k, at + 5] = plus(column3(work, MOVES + 3, k), cross(omega, r))
+        rows[k, at + 6] = rows[k, at + 7] = 0.0
+        k = tree[k, PARENT]
+
+
+@inlined
+def solve_node(tree: IntArray, work: Array, rows: Array, tip: int, at: int) -> None:
+    """L^T D^1/2 Y = J* for a node of link `tip`, tips to base; Y goes into the columns after those of J."""
+    i, width = tip, work.shape[1]
+    while i >= 0:
+        z, k = load(rows, i, at), tip
+        while k > i:
+            z = z - spread(rows, k, width + i) * load(rows, k, at)
+            k = tree[k, PARENT]
+        store(rows, i, at, z)
+        store(rows, i, at + WIDTH, spread(work, _ROOT, i) * z)
+        i = tree[i, PARENT]
+
+
+@inlined
+def put_block(tree: IntArray, rows: Array, k: int, at: int, by: int, out: Array, row: int, column: int) -> None:
+    """Block of Y* Y of the nodes whose Y starts at `at` and `by`: the sum over link k and all above."""
+    a0 = a1 = a2 = a3 = a4 = a5 = zeros()
+    while k >= 0:
+        b = load(rows, k, by)
+        a0 = a0 + spread(rows, k, at) * b
+        a1 = a1 + spread(rows, k, at + 1) * b
+        a2 = a2 + spread(rows, k, at + 2) * b
+        a3 = a3 + spread(rows, k, at + 3) * b
+        a4 = a4 + spread(rows, k, at + 4) * b
+        a5 = a5 + spread(rows, k, at + 5) * b
+        k = tree[k, PARENT]
+    store_six(out, row, column, a0)
+    store_six(out, row + 1, column, a1)
+    store_six(out, row + 2, column, a2)
+    store_six(out, row + 3, column, a3)
+    store_six(out, row + 4, column, a4)
+    store_six(out, row + 5, column, a5)
+
+
+@inlined
+def common_link(tree: IntArray, a: int, b: int) -> int:
+    """The last link that carries both, -1 if there is none."""
+    while a != b:  # a parent has a smaller number than its child
+        if a > b:
+            a = tree[a, PARENT]
+        else:
+            b = tree[b, PARENT]
+    return a
+
+
+@inlined
+def link_of(tree: IntArray, node_links: IntArray, i: int) -> int:
+    """Link of node i, depth first."""
+    return tree[node_links[i], RANK] if node_links[i] >= 0 else -1
+
+
+@kernel
+def mass_route_kernel(
+    tree: IntArray,
+    constants: Array,
+    q: Array,
+    node_links: IntArray,
+    offsets: Array,
+    work: Array,
+    rows: Array,
+    out: Array,
+) -> int:
+    """Everything; tables are those of `Branches`."""
+    n, m, width = tree.shape[0], node_links.size, constants.shape[1]
+    if q.size != tree[0, SIZE_Q] or out.shape[0] != 6 * m or out.shape[1] != 6 * m or offsets.shape[0] != m:
+        return MISFIT
+    if work.shape[1] != width or rows.shape[0] != n or rows.shape[1] < 2 * (width + WIDTH * m):
+        return MISFIT
+    for i in range(m):
+        if node_links[i] >= n:
+            return MISFIT
+    if finite_status(q) != OK:
+        return NOT_FINITE
+    composites(tree, constants, q, work)
+    for i in range(m):  # before the factors, so that they are in memory when registers read them
+        put_jacobian(tree, work, link_of(tree, node_links, i), vec3(offsets, i, 0), rows, 2 * (width + WIDTH * i))
+    if factor_mass(tree, constants, work, rows) != OK:
+        return SINGULAR
+    for i in range(m):
+        link, at = link_of(tree, node_links, i), 2 * (width + WIDTH * i)
+        solve_node(tree, work, rows, link, at)
+        for j in range(i + 1):
+            by, k = 2 * (width + WIDTH * j), common_link(tree, link, link_of(tree, node_links, j))
+            put_block(tree, rows, k, at + WIDTH, by + WIDTH, out, 6 * i, 6 * j)
+            if j < i:
+                put_block(tree, rows, k, by + WIDTH, at + WIDTH, out, 6 * j, 6 * i)
+    return OK
+
+
+@entrance
+def _entrance(
+    tree: IntArray,
+    constants: Array,
+    q: Array,
+    node_links: IntArray,
+    offsets: Array,
+    work: Array,
+    rows: Array,
+    out: Array,
+) -> int:
+    return enter(mass_route_kernel, tree, constants, q, node_links, offsets, work, rows, out)
+
+
+MASS_ROUTE = Door(mass_route_kernel, _entrance)

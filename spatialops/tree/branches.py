@@ -1,0 +1,120 @@
+"""The kernels' tables of a tree once more, branch after branch and turned on their side: a column per link.
+
+What is done for every link alike is done for eight links at a time (`algebra.lanes`): a row per constant then is what
+one register after the other is loaded from. Columns are padded with zeros to whole registers.
+
+Links are numbered depth first, so that what a link carries are the links right after it, up to `LAST`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops._layout import (
+    ARMATURE,
+    AXIS,
+    COM,
+    FRAME,
+    HELICAL,
+    LINEAR,
+    LINK_COLUMNS,
+    MASS,
+    MOTION,
+    PARENT,
+    PITCH,
+    PLACE_P,
+    SCREW,
+    SLIDE,
+    TREE_COLUMNS,
+    TURN,
+)
+from spatialops.algebra.lanes import WIDTH, aligned
+
+# Further columns of the tree.
+LAST = TREE_COLUMNS  # last link that this one carries, itself if none
+RANK = TREE_COLUMNS + 1  # the new number of the link that has this row's number in the model
+
+# Rows of constants: those of `_layout` up to ARMATURE, with the first moment m c in place of COM; then
+TURNING = ARMATURE + 1  # angle per unit of q: 1 or 0
+SLIDING = ARMATURE + 2  # metres per unit of q
+ANGULAR = ARMATURE + 3  # the axis of motion as spatial vector: ANGULAR * DIRECTION about the link's origin,
+ALONG = ARMATURE + 4  # and ALONG * DIRECTION of it
+DIRECTION = LINK_COLUMNS  # 3, in link axes
+CONSTANTS = LINK_COLUMNS + 3
+
+
+class Branches(NamedTuple):
+    """Tree (n, TREE_COLUMNS + 2), constants (CONSTANTS, n in whole registers), and memory that no call uses just now.
+
+    Up to `few` nodes, Lambda is cheapest by the mass matrix.
+    """
+
+    tree: IntArray
+    constants: Array
+    few: int
+    spare: list[tuple[Array, Array]]
+
+
+def branches_of(tree: IntArray, links: Array) -> Branches:
+    """Make the tables of a model."""
+    n = tree.shape[0]
+    order = _depth_first(tree[:, PARENT])
+    rank = np.empty(n, dtype=np.int64)
+    rank[order] = np.arange(n)
+    table = np.empty((n, TREE_COLUMNS + 2), dtype=np.int64)
+    table[:, :TREE_COLUMNS] = tree[order]
+    parents = table[:, PARENT]
+    parents[parents >= 0] = rank[parents[parents >= 0]]
+    table[:, LAST], table[:, RANK] = np.arange(n), rank
+    for k in range(n - 1, 0, -1):
+        if parents[k] >= 0:
+            table[parents[k], LAST] = max(table[parents[k], LAST], table[k, LAST])
+    return Branches(table, _constants(table, links[order]), _few_nodes(table), [])
+
+
+def _depth_first(parents: IntArray) -> IntArray:
+    """Links branch after branch; those of a branch, and the branches, in their old order."""
+    children: list[list[int]] = [[] for _ in range(len(parents) + 1)]
+    for k, parent in enumerate(parents):
+        children[parent].append(k)  # of the world: the last
+    order, waiting = [], children[-1][::-1]
+    while waiting:
+        order.append(waiting.pop())
+        waiting += children[order[-1]][::-1]
+    return np.array(order, dtype=np.int64)
+
+
+def _constants(tree: IntArray, links: Array) -> Array:
+    n, motion, frame, pitch = len(tree), tree[:, MOTION], tree[:, FRAME], links[:, PITCH]
+    result = aligned(CONSTANTS, -(-n // WIDTH) * WIDTH)
+    result[: ARMATURE + 1, :n] = links[:, : ARMATURE + 1].T
+    result[COM : COM + 3, :n] *= links[:, MASS]
+    result[TURNING, :n] = (frame == TURN) | (frame == SCREW)
+    result[SLIDING, :n] = np.where(frame == SCREW, pitch, frame == SLIDE)
+    result[ANGULAR, :n] = motion != LINEAR
+    result[ALONG, :n] = np.where(motion == HELICAL, pitch, motion == LINEAR)
+    result[DIRECTION + tree[:, AXIS], np.arange(n)] = 1.0
+    _forget_places(tree, result)
+    return result
+
+
+def _forget_places(tree: IntArray, constants: Array) -> None:
+    """Zero the places of links with nothing above that turns: only motion tells where they are, and it does not matter.
+
+    Positions are then those from the first axis that turns, and no digits are lost by a mechanism far away from the
+    world's origin or at the end of a long rail.
+    """
+    turned = np.zeros(len(tree), dtype=bool)
+    for k, parent in enumerate(tree[:, PARENT]):
+        above = parent >= 0 and turned[parent]
+        turned[k] = above or tree[k, MOTION] != LINEAR
+        if not above:
+            constants[PLACE_P : PLACE_P + 3, k] = constants[SLIDING, k] = 0.0
+
+
+def _few_nodes(tree: IntArray) -> int:
+    """Up to how many nodes the mass matrix is the cheaper way to Lambda."""
+    return 8 if len(tree) <= 48 else 0
