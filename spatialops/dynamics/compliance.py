@@ -152,55 +152,56 @@ def compliance(
     ----------
     [J] equations 62-69; Kreutz-Delgado, Jain and Rodriguez 1992; Featherstone 2008, chapter 6.
     """
-    ready = type(nodes)
-    if ready is not FewNodes and ready is not Nodes:
+    if type(nodes) is not FewNodes and type(nodes) is not Nodes:
         nodes = model.resolve(nodes)
-        ready = type(nodes)
-    node_links, offsets = nodes
     if out is None:
-        out = np.empty((6 * len(node_links), 6 * len(node_links)))
-    if ready is FewNodes and method == "auto":
-        tree, constants, _, spare = model.branches
+        out = np.empty((6 * len(nodes.links), 6 * len(nodes.links)))
+    if type(nodes) is FewNodes and method == "auto":
+        tables = model.branches
         try:
-            memory = spare.pop()
-            if MASS_ROUTE.call(tree, constants, q, node_links, offsets, memory[0], memory[1], out) == OK:
-                spare.append(memory)
-                return out
+            work, rows = memory = tables.spare.pop()
+            status = MASS_ROUTE.call(tables.tree, tables.constants, q, nodes.links, nodes.offsets, work, rows, out)
         except (IndexError, TypeError):
-            pass
-        return _by_mass_matrix(model, q, node_links, offsets, out)
+            status = MISFIT
+        if status == OK:
+            tables.spare.append(memory)
+            return out
+        if status == SINGULAR:
+            tables.spare.append(memory)
+            return _by_factors(model, q, nodes, "recursion", out)
+        return _by_mass_matrix(model, q, nodes, out)
     if method == "mass matrix":
-        return _by_mass_matrix(model, q, node_links, offsets, out)
-    return _by_factors(model, q, node_links, offsets, method, out)
+        return _by_mass_matrix(model, q, nodes, out)
+    return _by_factors(model, q, nodes, method, out)
 
 
-def _by_mass_matrix(model: Model, q: Array, node_links: IntArray, offsets: Array, out: Array) -> Array:
+def _by_mass_matrix(model: Model, q: Array, nodes: Nodes, out: Array) -> Array:
     """The mass matrix's route with everything checked; where it would lose digits, the recursion."""
-    m, (tree, constants, few, spare) = len(node_links), model.branches
+    m, tables = len(nodes.links), model.branches
     q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
-    memory = mass_memory(model.nv, constants.shape[1], max(m, few))
-    status = MASS_ROUTE.checked_call(tree, constants, q, node_links, offsets, *memory, out)
+    memory = mass_memory(model.nv, tables.constants.shape[1], max(m, tables.few))
+    status = MASS_ROUTE.checked_call(tables.tree, tables.constants, q, nodes.links, nodes.offsets, *memory, out)
     if status == NOT_FINITE:
         raise not_finite(q=q)
-    if status == SINGULAR:
-        return _by_factors(model, q, node_links, offsets, "recursion", out)
-    if m <= few:
-        spare.append(memory)
-    return out
+    if status == MISFIT:
+        raise ArgumentError("nodes: they were made ready for another model")
+    if m <= tables.few:
+        tables.spare.append(memory)
+    return out if status == OK else _by_factors(model, q, nodes, "recursion", out)
 
 
-def _by_factors(model: Model, q: Array, node_links: IntArray, offsets: Array, method: str, out: Array) -> Array:
+def _by_factors(model: Model, q: Array, nodes: Nodes, method: str, out: Array) -> Array:
     """The routes from articulated inertias."""
     try:
         scratch = model.scraps.pop()
-        status = _DOOR.call(model.tree, model.links, q, node_links, offsets, _METHODS[method], scratch, out)
+        status = _DOOR.call(model.tree, model.links, q, nodes.links, nodes.offsets, _METHODS[method], scratch, out)
     except (IndexError, KeyError, TypeError):
         status = MISFIT
     if status == MISFIT:
-        n, m = model.nv, len(node_links)
+        n, m = model.nv, len(nodes.links)
         q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
         scratch = np.empty(scratch_size(n, m))
-        arguments = q, node_links, offsets, _number_of(method), scratch, out
+        arguments = q, nodes.links, nodes.offsets, _number_of(method), scratch, out
         status = _DOOR.checked_call(model.tree, model.links, *arguments)
     if status == NOT_FINITE:
         raise not_finite(q=q)

@@ -8,7 +8,7 @@ Links are numbered depth first, so that what a link carries are the links right 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -46,7 +46,8 @@ DIRECTION = LINK_COLUMNS  # 3, in link axes
 CONSTANTS = LINK_COLUMNS + 3
 
 
-class Branches(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Branches:
     """Tree (n, TREE_COLUMNS + 2), constants (CONSTANTS, n in whole registers), and memory that no call uses just now.
 
     Up to `few` nodes, Lambda is cheapest by the mass matrix.
@@ -55,7 +56,7 @@ class Branches(NamedTuple):
     tree: IntArray
     constants: Array
     few: int
-    spare: list[tuple[Array, Array]]
+    spare: list[tuple[Array, Array]] = field(default_factory=list)
 
 
 def branches_of(tree: IntArray, links: Array) -> Branches:
@@ -72,7 +73,7 @@ def branches_of(tree: IntArray, links: Array) -> Branches:
     for k in range(n - 1, 0, -1):
         if parents[k] >= 0:
             table[parents[k], LAST] = max(table[parents[k], LAST], table[k, LAST])
-    return Branches(table, _constants(table, links[order]), _few_nodes(table), [])
+    return Branches(table, _constants(table, links[order]), _few_nodes(table))
 
 
 def _depth_first(parents: IntArray) -> IntArray:

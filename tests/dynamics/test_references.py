@@ -197,7 +197,7 @@ def compare(robot, rng):
         note("jacobian", so.jacobian(model, q, nodes) @ rates, their_jacobian)
         expected = their_jacobian @ robot.inverse_mass_matrix(their_q) @ their_jacobian.T
         dense = their_jacobian @ np.linalg.solve(robot.mass_matrix(their_q), their_jacobian.T)
-        for method in ("recursion", "propagation"):
+        for method in ("recursion", "propagation", "mass matrix"):
             note(f"compliance, {method}", so.compliance(model, q, nodes, method=method), expected)
             note(f"compliance, {method}, against solve", so.compliance(model, q, nodes, method=method), dense)
     for name, error in worst.items():
