@@ -8,6 +8,7 @@ Links are numbered depth first, so that what a link carries are the links right 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -44,6 +45,9 @@ ANGULAR = ARMATURE + 3  # the axis of motion as spatial vector: ANGULAR * DIRECT
 ALONG = ARMATURE + 4  # and ALONG * DIRECTION of it
 DIRECTION = LINK_COLUMNS  # 3, in link axes
 CONSTANTS = LINK_COLUMNS + 3
+
+FEW = 16
+"""Nodes that memory is kept for at most."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -117,5 +121,17 @@ def _forget_places(tree: IntArray, constants: Array) -> None:
 
 
 def _few_nodes(tree: IntArray) -> int:
-    """Up to how many nodes the mass matrix is the cheaper way to Lambda."""
-    return 8 if len(tree) <= 48 else 0
+    """Up to how many nodes the mass matrix is the cheaper way to Lambda: nanoseconds saved by links, lost by blocks.
+
+    Fitted on robots and chains with 1 to 64 nodes, against the recursion. Factors save 25 a link and lose 0.4 for every
+    register of eight entries that one link takes off another's row. A block of Lambda is a sum over common ancestors,
+    2.35 for each, where the recursion takes 14 more than for the rest; of two links, `common` have these in the mean.
+    """
+    n, i = len(tree), np.arange(len(tree))
+    carried = tree[:, LAST] - i
+    saved = 100.0 + 25.0 * n - 0.4 * (carried * (i // WIDTH + 1)).sum()
+    common = ((carried + 1.0) ** 2).sum() / n**2
+    lost = 2.35 * common - 14.0
+    if saved <= 0.0:
+        return 0
+    return FEW if lost * FEW**2 <= saved else int(math.sqrt(saved / lost))
