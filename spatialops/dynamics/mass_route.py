@@ -79,11 +79,12 @@ def factor_mass(tree: IntArray, constants: Array, work: Array, rows: Array) -> i
     """
     status, width, inverse = OK, work.shape[1], 0.0
     for i in range(tree.shape[0] - 1, -1, -1):
-        last, below = tree[i, LAST], 0.0
+        last, below, first = tree[i, LAST], 0.0, i // WIDTH * WIDTH
         if last > i:
             below = rows[i + 1, i]
         factor = below * inverse
-        for column in range(0, i + 1, WIDTH):
+        column = first
+        while column >= 0:  # the pivot's eight come first
             a, b = mass_row(work, i, column)
             k = last
             while k > i + 2:
@@ -93,17 +94,18 @@ def factor_mass(tree: IntArray, constants: Array, work: Array, rows: Array) -> i
             if k > i + 1:
                 a = a - spread(rows, k, width + i) * load(rows, k, column)
             a = a + b
-            store(rows, i, width + column, a)  # for the pivot
+            if column == first:
+                store(rows, i, column, a)
+                pivot = (rows[i, i] + constants[ARMATURE, i]) - below * factor
+                if not pivot > _LOSS * work[SCALE, i]:
+                    status = SINGULAR
+                inverse = 1.0 / pivot
+                work[_ROOT, i] = math.sqrt(inverse)
             if last > i:
                 a = a - factor * load(rows, i + 1, column)
             store(rows, i, column, a)
-        pivot = (rows[i, width + i] + constants[ARMATURE, i]) - below * factor
-        if not pivot > _LOSS * work[SCALE, i]:
-            status = SINGULAR
-        inverse = 1.0 / pivot
-        work[_ROOT, i] = math.sqrt(inverse)
-        for column in range(0, i, WIDTH):
-            store(rows, i, width + column, inverse * load(rows, i, column))
+            store(rows, i, width + column, inverse * a)
+            column -= WIDTH
     return status
 
 
