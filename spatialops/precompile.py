@@ -95,6 +95,7 @@ def _dynamics_tasks() -> list[Task]:
         ("articulated body", lambda: forward_dynamics(model, q, v, a)),
         ("compliance, recursion", lambda: compliance(model, q, nodes, method="recursion")),
         ("compliance, propagation", lambda: compliance(model, q, nodes, method="propagation")),
+        ("compliance, mass matrix", lambda: compliance(model, q, nodes, method="mass matrix")),
         ("closures", _closures),
     ]
 

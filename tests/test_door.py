@@ -11,10 +11,11 @@ import pytest
 import spatialops as so
 from spatialops._arrays import Array
 from spatialops._door import LONG
-from spatialops.dynamics import articulated_body, compliance, composite_body, newton_euler
+from spatialops._jit import COMPILED
+from spatialops.dynamics import articulated_body, compliance, composite_body, mass_route, newton_euler
 from spatialops.errors import ArgumentError
 
-MODULES = (articulated_body, newton_euler, composite_body, compliance)
+MODULES = (articulated_body, newton_euler, composite_body, compliance, mass_route)
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +31,8 @@ def state(model: so.Model, seed: int = 0) -> tuple[Array, Array, Array]:
 def call_all(model: so.Model, q: Any, v: Any, third: Any) -> list[Array]:
     nodes = [so.Node(0), so.Node(model.n_bodies - 1, (0.1, 0.2, 0.3))]
     dynamics = so.forward_dynamics(model, q, v, third), so.inverse_dynamics(model, q, v, third)
-    return [*dynamics, so.mass_matrix(model, q), so.compliance(model, q, nodes)]
+    routes = [so.compliance(model, q, nodes, method=method) for method in ("auto", "recursion")]
+    return [*dynamics, so.mass_matrix(model, q), *routes]
 
 
 @pytest.mark.compiled
@@ -116,8 +118,9 @@ def test_memory_is_reused_and_never_shared(model: so.Model) -> None:
         call_all(fresh, *state(fresh, seed))
     assert len(fresh.spare) == 1
     assert len(fresh.scraps) == 1
-    lent = fresh.workspace()
+    lent, short = fresh.workspace(), fresh.branches.memory
     call_all(fresh, *state(fresh))
+    assert fresh.branches.memory is short or not COMPILED
     assert all(work is not lent for work in fresh.spare)
 
 

@@ -32,7 +32,7 @@ _LANES = _Lanes("Lanes")
 
 
 @register_model(_Lanes)
-class _LanesModel(models.PrimitiveModel):
+class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, _REGISTER)
 
@@ -55,8 +55,8 @@ def _define(python: Any, instruction: str) -> None:
     """Let an operator of Python take two lanes, or lanes and a float."""
     pairs = (_LANES, _LANES), (_LANES, types.float64), (types.float64, _LANES)
 
-    @infer_global(python)  # type: ignore[untyped-decorator]
-    class Signatures(ConcreteTemplate):
+    @infer_global(python)
+    class Signatures(ConcreteTemplate):  # type: ignore[misc]
         cases: ClassVar[list[Any]] = [signature(_LANES, *pair) for pair in pairs]
 
     def lower(context: Any, build: Any, kinds: Any, values: Any) -> Any:
@@ -71,8 +71,8 @@ _define(operator.sub, "fsub")
 _define(operator.mul, "fmul")
 
 
-@infer_global(abs)  # type: ignore[untyped-decorator]
-class _AbsoluteValue(ConcreteTemplate):
+@infer_global(abs)
+class _AbsoluteValue(ConcreteTemplate):  # type: ignore[misc]
     cases: ClassVar[list[Any]] = [signature(_LANES, _LANES)]
 
 

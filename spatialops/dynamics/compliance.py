@@ -35,6 +35,7 @@ from spatialops.dynamics.mass_route import MASS_ROUTE, mass_memory
 from spatialops.dynamics.propagation import propagation_kernel
 from spatialops.dynamics.virtual_tree import BELOW, CHILDREN, OWN, mark_links, recursion_kernel
 from spatialops.errors import ArgumentError
+from spatialops.tree.branches import FEW
 from spatialops.tree.model import FewNodes, Model, Nodes
 
 
@@ -73,6 +74,9 @@ def compliance_kernel(
     n, m = tree.shape[0], node_links.size
     if q.size != tree[0, SIZE_Q] or out.shape[0] != 6 * m or out.shape[1] != 6 * m or scratch.size < scratch_size(n, m):
         return MISFIT
+    for i in range(m):
+        if node_links[i] >= n:
+            return MISFIT
     a = WORK_COLUMNS * n
     b = a + 3 * m
     c = b + 36
@@ -120,6 +124,10 @@ def _number_of(method: Any) -> int:
     return _METHODS[method]
 
 
+def _alien_nodes() -> ArgumentError:
+    return ArgumentError("nodes: they were made ready for another model")
+
+
 def compliance(
     model: Model, q: Array, nodes: Sequence[Any] | Nodes, *, method: str = "auto", out: Array | None = None
 ) -> Array:
@@ -152,41 +160,40 @@ def compliance(
     ----------
     [J] equations 62-69; Kreutz-Delgado, Jain and Rodriguez 1992; Featherstone 2008, chapter 6.
     """
-    if type(nodes) is not FewNodes and type(nodes) is not Nodes:
-        nodes = model.resolve(nodes)
+    ready: Any = nodes
+    kind = type(ready)
+    if kind is not FewNodes and kind is not Nodes:
+        ready = model.resolve(ready)
+        kind = type(ready)
     if out is None:
-        out = np.empty((6 * len(nodes.links), 6 * len(nodes.links)))
-    if type(nodes) is FewNodes and method == "auto":
+        out = np.empty((6 * len(ready.links), 6 * len(ready.links)))
+    if kind is FewNodes and method == "auto":
         tables = model.branches
         try:
-            work, rows = memory = tables.spare.pop()
-            status = MASS_ROUTE.call(tables.tree, tables.constants, q, nodes.links, nodes.offsets, work, rows, out)
-        except (IndexError, TypeError):
+            work, rows = tables.memory
+            status = MASS_ROUTE.call(tables.tree, tables.constants, q, ready.links, ready.offsets, work, rows, out)
+        except TypeError:
             status = MISFIT
         if status == OK:
-            tables.spare.append(memory)
             return out
-        if status == SINGULAR:
-            tables.spare.append(memory)
-            return _by_factors(model, q, nodes, "recursion", out)
-        return _by_mass_matrix(model, q, nodes, out)
+        method = "recursion" if status == SINGULAR else "mass matrix"
     if method == "mass matrix":
-        return _by_mass_matrix(model, q, nodes, out)
-    return _by_factors(model, q, nodes, method, out)
+        return _by_mass_matrix(model, q, ready, out)
+    return _by_factors(model, q, ready, method, out)
 
 
 def _by_mass_matrix(model: Model, q: Array, nodes: Nodes, out: Array) -> Array:
     """The mass matrix's route with everything checked; where it would lose digits, the recursion."""
     m, tables = len(nodes.links), model.branches
     q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
-    memory = mass_memory(model.nv, tables.constants.shape[1], max(m, tables.few))
+    memory = mass_memory(model.nv, tables.constants.shape[1], max(m, FEW))
     status = MASS_ROUTE.checked_call(tables.tree, tables.constants, q, nodes.links, nodes.offsets, *memory, out)
+    if status == MISFIT:
+        raise _alien_nodes()
     if status == NOT_FINITE:
         raise not_finite(q=q)
-    if status == MISFIT:
-        raise ArgumentError("nodes: they were made ready for another model")
-    if m <= tables.few:
-        tables.spare.append(memory)
+    if tables.few > 0:
+        tables.memory = memory
     return out if status == OK else _by_factors(model, q, nodes, "recursion", out)
 
 
@@ -203,6 +210,8 @@ def _by_factors(model: Model, q: Array, nodes: Nodes, method: str, out: Array) -
         scratch = np.empty(scratch_size(n, m))
         arguments = q, nodes.links, nodes.offsets, _number_of(method), scratch, out
         status = _DOOR.checked_call(model.tree, model.links, *arguments)
+    if status == MISFIT:
+        raise _alien_nodes()
     if status == NOT_FINITE:
         raise not_finite(q=q)
     if status == SINGULAR:

@@ -190,7 +190,9 @@ def mass_route_kernel(
     n, m, width = tree.shape[0], node_links.size, constants.shape[1]
     if q.size != tree[0, SIZE_Q] or out.shape[0] != 6 * m or out.shape[1] != 6 * m or offsets.shape[0] != m:
         return MISFIT
-    if work.shape[1] != width or rows.shape[0] != n or rows.shape[1] < 2 * (width + WIDTH * m):
+    if work.shape[0] <= _ROOT or work.shape[1] != width or tree.shape[1] <= RANK:
+        return MISFIT
+    if rows.shape[0] != n or rows.shape[1] < 2 * (width + WIDTH * m):
         return MISFIT
     for i in range(m):
         if node_links[i] >= n:

@@ -9,11 +9,13 @@ Links are numbered depth first, so that what a link carries are the links right 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops._door import LONG
 from spatialops._layout import (
     ARMATURE,
     AXIS,
@@ -47,20 +49,21 @@ DIRECTION = LINK_COLUMNS  # 3, in link axes
 CONSTANTS = LINK_COLUMNS + 3
 
 FEW = 16
-"""Nodes that memory is kept for at most."""
+"""Nodes that memory is kept for."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(eq=False, slots=True)
 class Branches:
-    """Tree (n, TREE_COLUMNS + 2), constants (CONSTANTS, n in whole registers), and memory that no call uses just now.
+    """Tree (n, TREE_COLUMNS + 2) and constants (CONSTANTS, n in whole registers).
 
-    Up to `few` nodes, Lambda is cheapest by the mass matrix.
+    Up to `few` nodes, Lambda is cheapest by the mass matrix. The `memory` for that is one for all threads: a call that
+    is so short keeps the GIL, and leaves nothing in it.
     """
 
     tree: IntArray
     constants: Array
     few: int
-    spare: list[tuple[Array, Array]] = field(default_factory=list)
+    memory: Any = None
 
 
 def branches_of(tree: IntArray, links: Array) -> Branches:
@@ -132,6 +135,6 @@ def _few_nodes(tree: IntArray) -> int:
     saved = 100.0 + 25.0 * n - 0.4 * (carried * (i // WIDTH + 1)).sum()
     common = ((carried + 1.0) ** 2).sum() / n**2
     lost = 2.35 * common - 14.0
-    if saved <= 0.0:
+    if saved <= 0.0 or n >= LONG:
         return 0
     return FEW if lost * FEW**2 <= saved else int(math.sqrt(saved / lost))
