@@ -187,30 +187,65 @@ def _compiled_store_six(table: Any, row: Any, column: Any, value: Any) -> Any:
 
 
 @inlined
-def load3(table: Array, row: int, column: int) -> tuple[Any, Any, Any]:
-    """Vectors of eight links, whose components are rows of a table."""
-    return load(table, row, column), load(table, row + 1, column), load(table, row + 2, column)
+def at(row: int, k: int) -> tuple[int, int]:
+    """Where a striped table has number `row` of link k.
+
+    Such a table has a row for every eight links, with their first numbers, their second numbers, and so on: everything
+    about a link lies at distances that the compiler knows, and the same number of eight links in a register.
+    """
+    return k >> 3, WIDTH * row + (k & 7)
 
 
 @inlined
-def load_mat3(table: Array, row: int, column: int) -> tuple[Any, Any, Any]:
-    """Matrices of eight links, row-major from row to row."""
-    return load3(table, row, column), load3(table, row + 3, column), load3(table, row + 6, column)
+def load1(table: Array, row: int, eight: int) -> Any:
+    """Number `row` of eight links in a striped table."""
+    return load(table, eight, WIDTH * row)
 
 
 @inlined
-def load_sym3(table: Array, row: int, column: int) -> tuple[Any, Any, Any, Any, Any, Any]:
+def load3(table: Array, row: int, eight: int) -> tuple[Any, Any, Any]:
+    """Vectors of eight links."""
+    return load1(table, row, eight), load1(table, row + 1, eight), load1(table, row + 2, eight)
+
+
+@inlined
+def load_mat3(table: Array, row: int, eight: int) -> tuple[Any, Any, Any]:
+    """Row-major matrices of eight links."""
+    return load3(table, row, eight), load3(table, row + 3, eight), load3(table, row + 6, eight)
+
+
+@inlined
+def load_sym3(table: Array, row: int, eight: int) -> tuple[Any, Any, Any, Any, Any, Any]:
     """Symmetric matrices of eight links."""
-    a, b = load3(table, row, column), load3(table, row + 3, column)
+    a, b = load3(table, row, eight), load3(table, row + 3, eight)
     return a[0], a[1], a[2], b[0], b[1], b[2]
 
 
 @inlined
-def store3(table: Array, row: int, column: int, a: tuple[Any, Any, Any]) -> None:
+def store1(table: Array, row: int, eight: int, a: Any) -> None:
+    """Put number `row` of eight links."""
+    store(table, eight, WIDTH * row, a)
+
+
+@inlined
+def store3(table: Array, row: int, eight: int, a: tuple[Any, Any, Any]) -> None:
     """Put vectors of eight links."""
-    store(table, row, column, a[0])
-    store(table, row + 1, column, a[1])
-    store(table, row + 2, column, a[2])
+    store1(table, row, eight, a[0])
+    store1(table, row + 1, eight, a[1])
+    store1(table, row + 2, eight, a[2])
+
+
+@inlined
+def spread1(table: Array, row: int, k: int) -> Any:
+    """Number `row` of link k in all lanes."""
+    eight, lane = at(row, k)
+    return spread(table, eight, lane)
+
+
+@inlined
+def spread3(table: Array, row: int, k: int) -> tuple[Any, Any, Any]:
+    """A vector of link k in all lanes."""
+    return spread1(table, row, k), spread1(table, row + 1, k), spread1(table, row + 2, k)
 
 
 def aligned(rows: int, columns: int) -> Array:

@@ -186,7 +186,7 @@ def _by_mass_matrix(model: Model, q: Array, nodes: Nodes, out: Array) -> Array:
     """The mass matrix's route with everything checked; where it would lose digits, the recursion."""
     m, tables = len(nodes.links), model.branches
     q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
-    memory = mass_memory(model.nv, tables.constants.shape[1], max(m, FEW))
+    memory = mass_memory(model.nv, max(m, FEW))
     status = MASS_ROUTE.checked_call(tables.tree, tables.constants, q, nodes.links, nodes.offsets, *memory, out)
     if status == MISFIT:
         raise _alien_nodes()

@@ -25,8 +25,8 @@ from spatialops._layout import (
     SINGULAR,
     SIZE_Q,
 )
-from spatialops.algebra.lanes import WIDTH, aligned, load, spread, store, store_six, zeros
-from spatialops.algebra.vectors import cross, plus, rotate, vec3
+from spatialops.algebra.lanes import WIDTH, aligned, at, load, load3, spread, spread1, spread3, store, store_six, zeros
+from spatialops.algebra.vectors import cross, dot, minus, plus, rotate, vec3
 from spatialops.dynamics.composites import (
     CARRIES,
     COMPOSITE_ROWS,
@@ -42,7 +42,7 @@ from spatialops.dynamics.kinematics import finite_status
 from spatialops.tree.branches import LAST, RANK
 
 _ROOT = COMPOSITE_ROWS  # one row more of the workspace: D^-1/2
-_LOSS = 1e-5  # a pivot this small against what it is the difference of has too few digits left
+_LOSS = 1e-5  # a pivot this small against the diagonal that it is left of has too few digits
 
 
 def table_width(width: int, m: int) -> int:
@@ -50,42 +50,41 @@ def table_width(width: int, m: int) -> int:
     return 2 * width + 2 * WIDTH * m + WIDTH
 
 
-def mass_memory(n: int, width: int, m: int) -> tuple[Array, Array]:
-    """Workspace and rows for n links, `width` columns of constants and m nodes."""
-    return aligned(_ROOT + 1, width), aligned(n, table_width(width, m))
+def mass_memory(n: int, m: int) -> tuple[Array, Array]:
+    """Workspace and rows for n links and m nodes."""
+    eights = -(-n // WIDTH)
+    return aligned(eights, WIDTH * (_ROOT + 1)), aligned(n, table_width(WIDTH * eights, m))
 
 
 @inlined
-def mass_row(work: Array, i: int, column: int) -> tuple[Any, Any]:
-    """Eight entries M(i, .) = F(i)* S(.) as a sum of two."""
-    a, b = (
-        spread(work, CARRIES, i) * load(work, MOVES, column),
-        spread(work, CARRIES + 3, i) * load(work, MOVES + 3, column),
-    )
-    a = a + spread(work, CARRIES + 1, i) * load(work, MOVES + 1, column)
-    b = b + spread(work, CARRIES + 4, i) * load(work, MOVES + 4, column)
-    a = a + spread(work, CARRIES + 2, i) * load(work, MOVES + 2, column)
-    b = b + spread(work, CARRIES + 5, i) * load(work, MOVES + 5, column)
-    return a, b
+def mass_row(work: Array, eight: int, place: Any, moment: Any, force: Any) -> tuple[Any, Any]:
+    """Eight entries M(i, .) as a sum of two, from F = (moment, force) about the place of link i.
+
+    (w, v)* F with F taken to the other links' origins: w.(moment + (place - p) x force) + v.force.
+    """
+    lever = minus(place, load3(work, PLACED, eight))
+    a = dot(load3(work, MOVES, eight), plus(moment, cross(lever, force)))
+    return a, dot(load3(work, MOVES + 3, eight), force)
 
 
 @inlined
 def factor_mass(tree: IntArray, constants: Array, work: Array, rows: Array) -> int:
     """M = L^T D L: M and L into `rows`, D^-1/2 into `work`; S and F must be there.
 
-    M(i, .) <- F(i)* S(.) - sum over carried k of L(k, i) M(k, .), and L(i, .) = M(i, .) / D(i). Entries that are not
-    ancestors' come out as anything, and are never used. Every pivot waits for the one before; the term of link i + 1
-    therefore enters it last, and as a number of its own.
+    M(i, .) <- F(i)* phi* S(.) - sum over carried k of L(k, i) M(k, .), and L(i, .) = M(i, .) / D(i). Entries that are
+    not ancestors' come out as anything, and are never used. Every pivot waits for the one before; the term of link
+    i + 1 therefore enters it last, and as a number of its own.
     """
-    status, width, inverse = OK, work.shape[1], 0.0
+    width, inverse = WIDTH * work.shape[0], 0.0
     for i in range(tree.shape[0] - 1, -1, -1):
-        last, below, first = tree[i, LAST], 0.0, i // WIDTH * WIDTH
+        last, below, first = tree[i, LAST], 0.0, i >> 3
         if last > i:
             below = rows[i + 1, i]
         factor = below * inverse
-        column = first
-        while column >= 0:  # the pivot's eight come first
-            a, b = mass_row(work, i, column)
+        place, moment, force = spread3(work, PLACED, i), spread3(work, CARRIES, i), spread3(work, CARRIES + 3, i)
+        for eight in range(first, -1, -1):  # the pivot's eight come first
+            column = WIDTH * eight
+            a, b = mass_row(work, eight, place, moment, force)
             k = last
             while k > i + 2:
                 a = a - spread(rows, k, width + i) * load(rows, k, column)
@@ -94,61 +93,64 @@ def factor_mass(tree: IntArray, constants: Array, work: Array, rows: Array) -> i
             if k > i + 1:
                 a = a - spread(rows, k, width + i) * load(rows, k, column)
             a = a + b
-            if column == first:
+            if eight == first:
                 store(rows, i, column, a)
-                pivot = (rows[i, i] + constants[ARMATURE, i]) - below * factor
-                if not pivot > _LOSS * work[SCALE, i]:
-                    status = SINGULAR
+                pivot = (rows[i, i] + constants[at(ARMATURE, i)]) - below * factor
+                if not pivot > _LOSS * work[at(SCALE, i)]:
+                    return SINGULAR
                 inverse = 1.0 / pivot
-                work[_ROOT, i] = math.sqrt(inverse)
+                work[at(_ROOT, i)] = math.sqrt(inverse)
             if last > i:
                 a = a - factor * load(rows, i + 1, column)
             store(rows, i, column, a)
             store(rows, i, width + column, inverse * a)
-            column -= WIDTH
-    return status
+    return OK
 
 
 @inlined
-def put_jacobian(tree: IntArray, work: Array, k: int, offset: tuple[float, float, float], rows: Array, at: int) -> None:
-    """Columns of J of a node of link k, one link after the other, from `at` on: (w, v + w x r)."""
+def put_jacobian(
+    tree: IntArray, work: Array, k: int, offset: tuple[float, float, float], rows: Array, column: int
+) -> None:
+    """Columns of J of a node of link k, one link after the other, from `column` on: (w, v + w x lever)."""
     if k < 0:
         return
-    r = plus(column3(work, PLACED, k), rotate(column9(work, TURNED, k), offset))
+    point = plus(column3(work, PLACED, k), rotate(column9(work, TURNED, k), offset))
     while k >= 0:
-        omega = column3(work, MOVES, k)
-        rows[k, at], rows[k, at + 1], rows[k, at + 2] = omega
-        rows[k, at + 3], rows[k, at + 4], rows[k, at + 5] = plus(column3(work, MOVES + 3, k), cross(omega, r))
-        rows[k, at + 6] = rows[k, at + 7] = 0.0
+        omega, lever = column3(work, MOVES, k), minus(point, column3(work, PLACED, k))
+        rows[k, column], rows[k, column + 1], rows[k, column + 2] = omega
+        rows[k, column + 3], rows[k, column + 4], rows[k, column + 5] = plus(
+            column3(work, MOVES + 3, k), cross(omega, lever)
+        )
+        rows[k, column + 6] = rows[k, column + 7] = 0.0
         k = tree[k, PARENT]
 
 
 @inlined
-def solve_node(tree: IntArray, work: Array, rows: Array, tip: int, at: int) -> None:
+def solve_node(tree: IntArray, work: Array, rows: Array, tip: int, column: int) -> None:
     """L^T D^1/2 Y = J* for a node of link `tip`, tips to base; Y goes into the columns after those of J."""
-    i, width = tip, work.shape[1]
+    i, width = tip, WIDTH * work.shape[0]
     while i >= 0:
-        z, k = load(rows, i, at), tip
+        z, k = load(rows, i, column), tip
         while k > i:
-            z = z - spread(rows, k, width + i) * load(rows, k, at)
+            z = z - spread(rows, k, width + i) * load(rows, k, column)
             k = tree[k, PARENT]
-        store(rows, i, at, z)
-        store(rows, i, at + WIDTH, spread(work, _ROOT, i) * z)
+        store(rows, i, column, z)
+        store(rows, i, column + WIDTH, spread1(work, _ROOT, i) * z)
         i = tree[i, PARENT]
 
 
 @inlined
-def put_block(tree: IntArray, rows: Array, k: int, at: int, by: int, out: Array, row: int, column: int) -> None:
-    """Block of Y* Y of the nodes whose Y starts at `at` and `by`: the sum over link k and all above."""
+def put_block(tree: IntArray, rows: Array, k: int, left: int, right: int, out: Array, row: int, column: int) -> None:
+    """Block of Y* Y of two nodes, whose Y start at these columns: the sum over link k and all above."""
     a0 = a1 = a2 = a3 = a4 = a5 = zeros()
     while k >= 0:
-        b = load(rows, k, by)
-        a0 = a0 + spread(rows, k, at) * b
-        a1 = a1 + spread(rows, k, at + 1) * b
-        a2 = a2 + spread(rows, k, at + 2) * b
-        a3 = a3 + spread(rows, k, at + 3) * b
-        a4 = a4 + spread(rows, k, at + 4) * b
-        a5 = a5 + spread(rows, k, at + 5) * b
+        b = load(rows, k, right)
+        a0 = a0 + spread(rows, k, left) * b
+        a1 = a1 + spread(rows, k, left + 1) * b
+        a2 = a2 + spread(rows, k, left + 2) * b
+        a3 = a3 + spread(rows, k, left + 3) * b
+        a4 = a4 + spread(rows, k, left + 4) * b
+        a5 = a5 + spread(rows, k, left + 5) * b
         k = tree[k, PARENT]
     store_six(out, row, column, a0)
     store_six(out, row + 1, column, a1)
@@ -187,10 +189,10 @@ def mass_route_kernel(
     out: Array,
 ) -> int:
     """Everything; tables are those of `Branches`."""
-    n, m, width = tree.shape[0], node_links.size, constants.shape[1]
+    n, m, width = tree.shape[0], node_links.size, WIDTH * constants.shape[0]
     if q.size != tree[0, SIZE_Q] or out.shape[0] != 6 * m or out.shape[1] != 6 * m or offsets.shape[0] != m:
         return MISFIT
-    if work.shape[0] <= _ROOT or work.shape[1] != width or tree.shape[1] <= RANK:
+    if work.shape[0] != constants.shape[0] or work.shape[1] <= WIDTH * _ROOT or tree.shape[1] <= RANK:
         return MISFIT
     if rows.shape[0] != n or rows.shape[1] < 2 * (width + WIDTH * m):
         return MISFIT
@@ -205,13 +207,13 @@ def mass_route_kernel(
     if factor_mass(tree, constants, work, rows) != OK:
         return SINGULAR
     for i in range(m):
-        link, at = link_of(tree, node_links, i), 2 * (width + WIDTH * i)
-        solve_node(tree, work, rows, link, at)
+        link, left = link_of(tree, node_links, i), 2 * (width + WIDTH * i) + WIDTH
+        solve_node(tree, work, rows, link, left - WIDTH)
         for j in range(i + 1):
-            by, k = 2 * (width + WIDTH * j), common_link(tree, link, link_of(tree, node_links, j))
-            put_block(tree, rows, k, at + WIDTH, by + WIDTH, out, 6 * i, 6 * j)
+            right, k = 2 * (width + WIDTH * j) + WIDTH, common_link(tree, link, link_of(tree, node_links, j))
+            put_block(tree, rows, k, left, right, out, 6 * i, 6 * j)
             if j < i:
-                put_block(tree, rows, k, by + WIDTH, at + WIDTH, out, 6 * j, 6 * i)
+                put_block(tree, rows, k, right, left, out, 6 * j, 6 * i)
     return OK
 
 

@@ -1,7 +1,7 @@
-"""The kernels' tables of a tree once more, branch after branch and turned on their side: a column per link.
+"""The kernels' tables of a tree once more, branch after branch and in stripes: for eight links at a time.
 
-What is done for every link alike is done for eight links at a time (`algebra.lanes`): a row per constant then is what
-one register after the other is loaded from. Columns are padded with zeros to whole registers.
+What is done for every link alike is done for eight at a time; `algebra.lanes.at` says how their constants lie. The
+last eight are filled up with zeros.
 
 Links are numbered depth first, so that what a link carries are the links right after it, up to `LAST`.
 """
@@ -54,7 +54,7 @@ FEW = 16
 
 @dataclass(eq=False, slots=True)
 class Branches:
-    """Tree (n, TREE_COLUMNS + 2) and constants (CONSTANTS, n in whole registers).
+    """Tree (n, TREE_COLUMNS + 2) and striped constants (n in eights, 8 CONSTANTS).
 
     Up to `few` nodes, Lambda is cheapest by the mass matrix. The `memory` for that is one for all threads: a call that
     is so short keeps the GIL, and leaves nothing in it.
@@ -97,7 +97,8 @@ def _depth_first(parents: IntArray) -> IntArray:
 
 def _constants(tree: IntArray, links: Array) -> Array:
     n, motion, frame, pitch = len(tree), tree[:, MOTION], tree[:, FRAME], links[:, PITCH]
-    result = aligned(CONSTANTS, -(-n // WIDTH) * WIDTH)
+    eights = -(-n // WIDTH)
+    result = np.zeros((CONSTANTS, WIDTH * eights))
     result[: ARMATURE + 1, :n] = links[:, : ARMATURE + 1].T
     result[COM : COM + 3, :n] *= links[:, MASS]
     result[TURNING, :n] = (frame == TURN) | (frame == SCREW)
@@ -106,7 +107,9 @@ def _constants(tree: IntArray, links: Array) -> Array:
     result[ALONG, :n] = np.where(motion == HELICAL, pitch, motion == LINEAR)
     result[DIRECTION + tree[:, AXIS], np.arange(n)] = 1.0
     _forget_places(tree, result)
-    return result
+    striped = aligned(eights, CONSTANTS * WIDTH)
+    striped[:] = result.reshape(CONSTANTS, eights, WIDTH).swapaxes(0, 1).reshape(striped.shape)
+    return striped
 
 
 def _forget_places(tree: IntArray, constants: Array) -> None:

@@ -10,6 +10,7 @@ from spatialops._jit import kernel
 from spatialops.algebra.lanes import (
     WIDTH,
     aligned,
+    at,
     load,
     load_mat3,
     load_sym3,
@@ -46,11 +47,11 @@ def sines(table: Array, out: Array) -> None:
 
 @kernel
 def geometry(table: Array, out: Array) -> None:
-    for column in range(0, table.shape[1], WIDTH):
-        rotation = load_mat3(table, 0, column)
-        turned = sym_rotated(rotation, load_sym3(table, 9, column))
-        store3(out, 0, column, rotate(rotation, (turned[0], turned[1], turned[2])))
-        store3(out, 3, column, cross(rotation[0], rotation[1]))
+    for eight in range(table.shape[0]):
+        rotation = load_mat3(table, 0, eight)
+        turned = sym_rotated(rotation, load_sym3(table, 9, eight))
+        store3(out, 0, eight, rotate(rotation, (turned[0], turned[1], turned[2])))
+        store3(out, 3, eight, cross(rotation[0], rotation[1]))
 
 
 @kernel
@@ -77,14 +78,17 @@ def test_sines_of_eight_angles(table: Array) -> None:
     np.testing.assert_allclose(out, [np.sin(angles[0]), np.cos(angles[0])], rtol=0.0, atol=2.3e-16)
 
 
-def test_formulas_of_vectors(table: Array) -> None:
-    out = np.empty((6, table.shape[1]))
-    geometry(table, out)
+def test_formulas_of_vectors_on_striped_tables(table: Array) -> None:
+    striped, out = np.empty((3, 15 * WIDTH)), np.empty((3, 6 * WIDTH))
+    for k in range(table.shape[1]):
+        for row in range(15):
+            striped[at(row, k)] = table[row, k]
+    geometry(striped, out)
     for k in range(table.shape[1]):
         rotation, (xx, xy, xz, yy, yz, zz) = table[:9, k].reshape(3, 3), table[9:, k]
         turned = rotation @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ rotation.T
         expected = *(rotation @ turned[0]), *np.cross(rotation[0], rotation[1])
-        np.testing.assert_allclose(out[:, k], expected, rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose([out[at(row, k)] for row in range(6)], expected, rtol=1e-13, atol=1e-13)
 
 
 def test_six_lanes_leave_their_neighbours_alone(table: Array) -> None:

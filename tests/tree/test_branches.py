@@ -10,6 +10,12 @@ from spatialops.tree.branches import ALONG, ANGULAR, FEW, LAST, RANK, SLIDING, T
 from tests.support.trees import chain, random_tree
 
 
+def columns(model):
+    """Constants with a column per link."""
+    constants = model.branches.constants
+    return constants.reshape(len(constants), -1, WIDTH).swapaxes(0, 1).reshape(-1, WIDTH * len(constants))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_what_a_link_carries_comes_right_after_it(seed):
     model = random_tree(np.random.default_rng(seed), 9, branching=0.7)
@@ -28,7 +34,7 @@ def test_what_a_link_carries_comes_right_after_it(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_columns_are_rows_of_the_models_tables(seed):
     model = random_tree(np.random.default_rng(seed), 9, branching=0.7)
-    tree, constants = model.branches.tree, model.branches.constants
+    tree, constants = model.branches.tree, columns(model)
     rank = tree[:, RANK]
     assert constants.shape[1] % WIDTH == 0
     assert 0 <= constants.shape[1] - model.nv < WIDTH
@@ -50,7 +56,7 @@ def test_axes():
     builder.add_body("slider", joint=so.Joint("prismatic"), inertia=own, position=(5.0, 0.0, 0.0))
     builder.add_body("arm", parent="slider", joint=so.Joint("revolute"), inertia=own, position=(7.0, 0.0, 0.0))
     builder.add_body("nut", parent="arm", joint=so.Joint("screw", pitch=0.2), inertia=own, position=(9.0, 0.0, 0.0))
-    constants = builder.build().branches.constants[:, :3]
+    constants = columns(builder.build())[:, :3]
     assert constants[[TURNING, ANGULAR]].tolist() == [[0.0, 1.0, 1.0]] * 2
     assert constants[ALONG].tolist() == [1.0, 0.0, 0.2]
     # Positions count from the first axis that turns.
