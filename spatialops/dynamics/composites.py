@@ -116,24 +116,26 @@ def place_in_parents(constants: Array, work: Array) -> None:
 @inlined
 def place_in_world(tree: IntArray, q: Array, work: Array) -> None:
     """Poses from those in the parents' frames, base to tips; balls and free joints take their quaternions."""
+    rotation, place = column9(work, TURNED, 0), ZERO3
     for k in range(tree.shape[0]):
         parent, frame, i = tree[k, PARENT], tree[k, FRAME], tree[k, FIRST_Q]
-        if frame == SAME:
-            put_column9(work, TURNED, k, column9(work, TURNED, parent))
-            put_column3(work, PLACED, k, column3(work, PLACED, parent))
-            put_column3(work, REACH, k, ZERO3)
-            continue
-        rotation = column9(work, TURNED, k)
-        if frame == POSE:
-            i += 3
-        if frame in (ATTITUDE, POSE):
-            rotation = times(rotation, rotation_from_quaternion(q[i], q[i + 1], q[i + 2], q[i + 3]))
-        if parent >= 0:
-            above = column9(work, TURNED, parent)
-            rotation, lever = times(above, rotation), rotate(above, column3(work, PLACED, k))
-            put_column3(work, REACH, k, lever)
-            put_column3(work, PLACED, k, plus(column3(work, PLACED, parent), lever))
+        if parent != k - 1 and parent >= 0:  # else they are in registers still
+            rotation, place = column9(work, TURNED, parent), column3(work, PLACED, parent)
+        lever = ZERO3
+        if frame != SAME:
+            own = column9(work, TURNED, k)
+            if frame == POSE:
+                i += 3
+            if frame in (ATTITUDE, POSE):
+                own = times(own, rotation_from_quaternion(q[i], q[i + 1], q[i + 2], q[i + 3]))
+            if parent >= 0:
+                lever = rotate(rotation, column3(work, PLACED, k))
+                rotation, place = times(rotation, own), plus(place, lever)
+            else:
+                rotation, place = own, ZERO3
         put_column9(work, TURNED, k, rotation)
+        put_column3(work, PLACED, k, place)
+        put_column3(work, REACH, k, lever)
 
 
 @inlined
