@@ -140,7 +140,7 @@ def compliance(
     nodes : sequence of Node, or what `model.resolve` returned for one (saves looking up names in loops)
     method : {"auto", "recursion", "propagation", "mass matrix"}
         "auto" takes the route that a cost model finds the cheapest; all give the same matrix to rounding. "mass matrix"
-        takes the recursion where factors of the mass matrix would lose more than five digits.
+        takes the recursion where factors of the mass matrix would lose more than four digits.
     out : (6 n_c, 6 n_c) array, optional
 
     Returns

@@ -42,7 +42,7 @@ from spatialops.dynamics.kinematics import finite_status
 from spatialops.tree.branches import LAST, RANK
 
 _ROOT = COMPOSITE_ROWS  # one row more of the workspace: D^-1/2
-_LOSS = 1e-5  # a pivot this small against the diagonal that it is left of has too few digits
+_LOSS = 1e-4  # a pivot this small against the diagonal that it is left of has too few digits
 
 
 def table_width(width: int, m: int) -> int:
