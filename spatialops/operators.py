@@ -7,112 +7,25 @@ form `dense` make any formula of the appendix a line of code. Solvers do not go 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from spatialops._arrays import Array, IntArray, not_finite, vector
-from spatialops._jit import kernel
-from spatialops._layout import (
-    ARMATURE,
-    AXIS,
-    COM,
-    D_INVERSE,
-    GAIN_M,
-    INERTIA,
-    LEVER,
-    LINEAR,
-    MASS,
-    MOTION,
-    OK,
-    ORIGIN,
-    PARENT,
-    PITCH,
-    ROTARY,
-    ROTATION,
-    UPS_E,
-    UPS_F,
-    UPS_G,
-    UPSILON_COLUMNS,
-    WORK_COLUMNS,
-)
-from spatialops.algebra.vectors import add3, cross, dot, plus, plus_scaled, vec3
+from spatialops._arrays import Array, not_finite, vector
+from spatialops._layout import ARMATURE, D_INVERSE, GAIN_M, LEVER, OK, ORIGIN, PARENT, UPSILON_COLUMNS, WORK_COLUMNS
+from spatialops.algebra.linear import block_diagonal, dense, diagonal, operator
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
+from spatialops.dynamics.blocks import add_at, joint_axes, link_inertias, moved, shifted, upsilon_blocks
 from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.kinematics import poses_kernel
-from spatialops.dynamics.upsilon import put_upsilon
+from spatialops.dynamics.sweeps import gather_kernel, scatter_kernel, upsilon_kernel
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 
-_SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # where (xx, xy, xz, yy, yz, zz) stand in a matrix
-
-
-@kernel
-def gather_kernel(tree: IntArray, levers: Array, axes: Array, gains: Array, X: Array) -> None:
-    """X(parent) += phi(parent, k) (1 - G H) X(k), tips to base: psi, or phi where the gains are zero.
-
-    X holds the rows of all links for one vector after the other.
-    """
-    n = tree.shape[0]
-    for start in range(0, X.shape[0], n):
-        for k in range(n - 1, -1, -1):
-            parent = tree[k, PARENT]
-            if parent < 0:
-                continue
-            moment, force = vec3(X, start + k, 0), vec3(X, start + k, 3)
-            effort = dot(vec3(axes, k, 0), moment) + dot(vec3(axes, k, 3), force)
-            moment = plus_scaled(moment, -effort, vec3(gains, k, 0))
-            force = plus_scaled(force, -effort, vec3(gains, k, 3))
-            add3(X, start + parent, 0, plus(moment, cross(vec3(levers, k, 0), force)))
-            add3(X, start + parent, 3, force)
-
-
-@kernel
-def scatter_kernel(tree: IntArray, levers: Array, axes: Array, gains: Array, X: Array) -> None:
-    """X(k) += (1 - H* G*) phi*(parent, k) X(parent), base to tips: psi*, or phi* where the gains are zero."""
-    n = tree.shape[0]
-    for start in range(0, X.shape[0], n):
-        for k in range(n):
-            parent = tree[k, PARENT]
-            if parent < 0:
-                continue
-            angular = vec3(X, start + parent, 0)
-            linear = plus(vec3(X, start + parent, 3), cross(angular, vec3(levers, k, 0)))
-            rate = dot(vec3(gains, k, 0), angular) + dot(vec3(gains, k, 3), linear)
-            add3(X, start + k, 0, plus_scaled(angular, -rate, vec3(axes, k, 0)))
-            add3(X, start + k, 3, plus_scaled(linear, -rate, vec3(axes, k, 3)))
-
-
-@kernel
-def upsilon_kernel(tree: IntArray, links: Array, work: Array, ups: Array) -> None:
-    """Upsilon of all links, base to tips ([J] 68); factors must be in `work`."""
-    for k in range(tree.shape[0]):
-        put_upsilon(tree, links, work, ups, k)
-
-
-def _operator(
-    shape: tuple[int, int], forward: Callable[[Array], Array], backward: Callable[[Array], Array]
-) -> LinearOperator:
-    """An operator of two functions, itself and its adjoint, that take rows of vectors (c, size) to rows of vectors."""
-
-    def by_rows(apply: Callable[[Array], Array]) -> Callable[[Array], Array]:
-        def columns(X: Array) -> Array:
-            rows = np.array(X if X.ndim == 2 else X[:, None], dtype=np.float64).T.copy()
-            result = apply(rows).T
-            return result if X.ndim == 2 else result[:, 0]
-
-        return columns
-
-    to, back = by_rows(forward), by_rows(backward)
-    return LinearOperator(shape, matvec=to, rmatvec=back, matmat=to, rmatmat=back, dtype=np.float64)
-
-
-def dense(operator: LinearOperator) -> Array:
-    """The matrix of an operator, column by column: for looking at and for checking."""
-    return np.asarray(operator @ np.eye(operator.shape[1]))
+__all__ = ["SpatialOperators", "dense"]
 
 
 class SpatialOperators:
@@ -193,7 +106,7 @@ class SpatialOperators:
             raise singular_joint(model, self._work)
         self._parents = model.tree[:, PARENT]
         self._levers = self._work[:, LEVER : LEVER + 3].copy()
-        self._axes = _axes(model, self._work)
+        self._axes = joint_axes(model, self._work)
         self._gains = self._work[:, GAIN_M : GAIN_M + 6] * self._work[:, D_INVERSE, None]
         self._no_gains = np.zeros_like(self._gains)
 
@@ -228,12 +141,12 @@ class SpatialOperators:
     @cached_property
     def D(self) -> LinearOperator:
         """(n, n) D = H P H* + armature, diagonal."""
-        return _diagonal(1.0 / self._work[:, D_INVERSE])
+        return diagonal(1.0 / self._work[:, D_INVERSE])
 
     @cached_property
     def D_inverse(self) -> LinearOperator:
         """(n, n) D^-1."""
-        return _diagonal(self._work[:, D_INVERSE])
+        return diagonal(self._work[:, D_INVERSE])
 
     @cached_property
     def K(self) -> LinearOperator:
@@ -243,17 +156,17 @@ class SpatialOperators:
     @cached_property
     def M(self) -> LinearOperator:
         """(6 n, 6 n) M: spatial inertias of the links about their origins, block diagonal."""
-        return _block_diagonal(_link_inertias(self.model, self._work))
+        return block_diagonal(link_inertias(self.model, self._work))
 
     @cached_property
     def armature(self) -> LinearOperator:
         """(n, n) diagonal of what the joints' drives add to the mass matrix, kg m^2 (kg)."""
-        return _diagonal(self.model.links[:, ARMATURE])
+        return diagonal(self.model.links[:, ARMATURE])
 
     @cached_property
     def identity(self) -> LinearOperator:
         """(n, n) identity."""
-        return _diagonal(np.ones(self.model.nv))
+        return diagonal(np.ones(self.model.nv))
 
     @cached_property
     def mass_matrix(self) -> LinearOperator:
@@ -269,7 +182,7 @@ class SpatialOperators:
     @cached_property
     def upsilon(self) -> LinearOperator:
         """(6 n, 6 n) Upsilon: block-diagonal part of Omega ([J] 66-68)."""
-        return _block_diagonal(self._upsilons)
+        return block_diagonal(self._upsilons)
 
     @cached_property
     def Omega(self) -> LinearOperator:
@@ -297,15 +210,15 @@ class SpatialOperators:
 
         def forces(rows: Array) -> Array:
             out = np.zeros((len(rows), n, 6))
-            _add_at(out, links[moving], _shifted(rows.reshape(len(rows), m, 6)[:, moving], levers))
+            add_at(out, links[moving], shifted(rows.reshape(len(rows), m, 6)[:, moving], levers))
             return out.reshape(len(rows), 6 * n)
 
         def velocities(rows: Array) -> Array:
             out = np.zeros((len(rows), m, 6))
-            out[:, moving] = _moved(rows.reshape(len(rows), n, 6)[:, links[moving]], levers)
+            out[:, moving] = moved(rows.reshape(len(rows), n, 6)[:, links[moving]], levers)
             return out.reshape(len(rows), 6 * m)
 
-        return _operator((6 * n, 6 * m), forces, velocities)
+        return operator((6 * n, 6 * m), forces, velocities)
 
     def jacobian(self, nodes: Sequence[Any]) -> LinearOperator:
         """(6 n_c, n) J = B* phi* H* ([J] 61)."""
@@ -320,8 +233,7 @@ class SpatialOperators:
     def _upsilons(self) -> Array:
         ups = np.empty((self.model.nv, UPSILON_COLUMNS))
         upsilon_kernel(self.model.tree, self.model.links, self._work, ups)
-        corner = ups[:, UPS_F : UPS_F + 9].reshape(-1, 3, 3)
-        return _blocks(ups[:, UPS_E + _SYMMETRIC], corner, ups[:, UPS_G + _SYMMETRIC])
+        return upsilon_blocks(ups)
 
     def _link(self, link: Any, name: str) -> int:
         if not isinstance(link, (int, np.integer)) or not 0 <= link < self.model.nv:
@@ -330,7 +242,7 @@ class SpatialOperators:
 
     def _psi_step(self, k: int) -> Array:
         kept = np.eye(6) - np.outer(self._axes[k], self._gains[k])
-        return _shifted(kept, self._levers[k]).T
+        return shifted(kept, self._levers[k]).T
 
     def _propagation(self, gains: Array) -> LinearOperator:
         tree, levers, axes = self.model.tree, self._levers, self._axes
@@ -343,7 +255,7 @@ class SpatialOperators:
             scatter_kernel(tree, levers, axes, gains, rows.reshape(-1, 6))
             return rows
 
-        return _operator((6 * self.model.nv,) * 2, gather, scatter)
+        return operator((6 * self.model.nv,) * 2, gather, scatter)
 
     def _step(self, gains: Array) -> LinearOperator:
         n, hung = self.model.nv, np.flatnonzero(self._parents >= 0)
@@ -352,77 +264,21 @@ class SpatialOperators:
         def up(rows: Array) -> Array:
             X, out = rows.reshape(len(rows), n, 6)[:, hung], np.zeros((len(rows), n, 6))
             X = X - (X * axes).sum(-1, keepdims=True) * gains
-            _add_at(out, parents, _shifted(X, levers))
+            add_at(out, parents, shifted(X, levers))
             return out.reshape(rows.shape)
 
         def down(rows: Array) -> Array:
-            X, out = _moved(rows.reshape(len(rows), n, 6)[:, parents], levers), np.zeros((len(rows), n, 6))
+            X, out = moved(rows.reshape(len(rows), n, 6)[:, parents], levers), np.zeros((len(rows), n, 6))
             out[:, hung] = X - (X * gains).sum(-1, keepdims=True) * axes
             return out.reshape(rows.shape)
 
-        return _operator((6 * n, 6 * n), up, down)
+        return operator((6 * n, 6 * n), up, down)
 
     def _hinges(self, columns: Array) -> LinearOperator:
         """(6 n, n) block-diagonal operator of one spatial vector a link."""
         n = self.model.nv
-        return _operator(
+        return operator(
             (6 * n, n),
             lambda rows: (rows[:, :, None] * columns).reshape(-1, 6 * n),
             lambda rows: (rows.reshape(len(rows), n, 6) * columns).sum(-1),
         )
-
-
-def _axes(model: Model, work: Array) -> Array:
-    """H* of all links, (n, 6): their spatial velocities at unit rate."""
-    rotations = work[:, ROTATION : ROTATION + 9].reshape(-1, 3, 3)
-    axis = rotations[np.arange(model.nv), :, model.tree[:, AXIS]]
-    motion = model.tree[:, MOTION]
-    turning = np.where(motion == LINEAR, 0.0, 1.0)
-    sliding = np.where(motion == LINEAR, 1.0, np.where(motion == ROTARY, 0.0, model.links[:, PITCH]))
-    return np.concatenate([axis * turning[:, None], axis * sliding[:, None]], axis=1)
-
-
-def _link_inertias(model: Model, work: Array) -> Array:
-    """Spatial inertias (n, 6, 6) of the links, world axes, about their origins."""
-    rotations, links = work[:, ROTATION : ROTATION + 9].reshape(-1, 3, 3), model.links
-    inertia = rotations @ links[:, INERTIA + _SYMMETRIC] @ rotations.transpose(0, 2, 1)
-    x, y, z = (rotations @ (links[:, MASS, None] * links[:, COM : COM + 3])[:, :, None])[:, :, 0].T
-    o = np.zeros_like(x)
-    moment = np.stack([o, -z, y, z, o, -x, -y, x, o], axis=1).reshape(-1, 3, 3)
-    return _blocks(inertia, moment, links[:, MASS, None, None] * np.eye(3))
-
-
-def _blocks(upper: Array, corner: Array, lower: Array) -> Array:
-    """Symmetric (n, 6, 6) matrices [[upper, corner], [corner^T, lower]]."""
-    return np.block([[upper, corner], [corner.transpose(0, 2, 1), lower]])
-
-
-def _shifted(X: Array, levers: Array) -> Array:
-    """Phi: forces (..., 6) at levers (..., 3) from the point that they are taken to."""
-    out = X.copy()
-    out[..., :3] += np.cross(levers, X[..., 3:])
-    return out
-
-
-def _moved(X: Array, levers: Array) -> Array:
-    """Phi*: velocities (..., 6) of the points at levers (..., 3)."""
-    out = X.copy()
-    out[..., 3:] += np.cross(X[..., :3], levers)
-    return out
-
-
-def _add_at(out: Array, links: IntArray, X: Array) -> None:
-    """out[:, links] += X, where links may repeat."""
-    np.add.at(out.swapaxes(0, 1), links, X.swapaxes(0, 1))
-
-
-def _diagonal(values: Array) -> LinearOperator:
-    values = values.copy()
-    return _operator((values.size, values.size), lambda rows: rows * values, lambda rows: rows * values)
-
-
-def _block_diagonal(blocks: Array) -> LinearOperator:
-    def apply(rows: Array) -> Array:
-        return np.einsum("kij,ckj->cki", blocks, rows.reshape(len(rows), len(blocks), 6)).reshape(rows.shape)
-
-    return _operator((6 * len(blocks),) * 2, apply, apply)

@@ -36,9 +36,10 @@ from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift, n
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
 from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum
+from spatialops.simulation.recording import start
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stages import find, look_now
-from spatialops.simulation.step import advance, start
+from spatialops.simulation.step import advance
 from spatialops.tree.model import Node
 from spatialops.tree.state import difference, integrate
 

@@ -27,9 +27,9 @@ from spatialops.models.pendulum import BASE_HEIGHT, GRAVITY, pendulum
 from spatialops.simulation import _layout as at
 from spatialops.simulation.prepared import load_state
 from spatialops.simulation.record import Record
+from spatialops.simulation.recording import start
 from spatialops.simulation.scene import Scene
 from spatialops.simulation.simulator import Simulator
-from spatialops.simulation.step import start
 from spatialops.tree.model import Node
 from spatialops.tree.state import State
 

@@ -34,6 +34,17 @@ class SensedForces:
     delay : int
         k >= 1 steps.
     actuation : Actuation, optional
+
+    Notes
+    -----
+    What has been felt is a step's length h late, so that demands are reached late. Where a motor that moves a mass m
+    between ground and a mass M is told a_d, m a = m a_d + M a' - M a with a' the acceleration felt:
+
+        a = (m a_d + M a') / (m + M),
+
+    a lag of T = k h M / m. With the feedback a_d = -kp e - kd e' it obeys T s^3 + s^2 + kd s + kp = 0, which is stable
+    for kd > T kp only: light legs under a heavy trunk, and long steps, want a small kp / kd. Forces of feet against one
+    another move nothing (M infinite): they are the integral of m a_d, and only slip bounds them.
     """
 
     def __init__(

@@ -32,8 +32,8 @@ from spatialops.simulation.pairs import RESTITUTIONS
 from spatialops.simulation.prepared import acting, acting_moments, joint_sums, load_state
 from spatialops.simulation.progress import progress_bar
 from spatialops.simulation.record import Record, RecordBuilder
+from spatialops.simulation.recording import start
 from spatialops.simulation.scene import Scene
-from spatialops.simulation.step import start
 from spatialops.simulation.step_info import StepInfo
 from spatialops.simulation.stepping import Stepping
 from spatialops.simulation.tables import Tables

@@ -47,6 +47,13 @@ def test_on_steep_friction_the_simulation_does_what_was_predicted(name):
     assert found["force_error_relative"] < 1e-9
 
 
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["sensed-1", "sensed-2"])
+def test_references_that_sense_forces_walk_on_steep_friction(name):
+    assert run(name, "rigid-high").completed
+
+
 @pytest.mark.compiled
 def test_the_choice_of_forces_ends_chatter():
     assert kneel("lcp", duration=0.1).change.mean() > 100.0  # whatever Lemke meets

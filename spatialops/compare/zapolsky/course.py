@@ -17,7 +17,7 @@ from spatialops.control.dissipation import DissipationControl, NoSlipDissipation
 from spatialops.control.legs import Legs
 from spatialops.control.no_slip import NoSlipControl
 from spatialops.control.sensed import SensedForces
-from spatialops.control.tracking import PID, JointTracking
+from spatialops.control.tracking import PID, Gains, JointTracking
 from spatialops.control.trot import Trot
 from spatialops.control.waypoints import Waypoints
 from spatialops.errors import ArgumentError, SpatialOpsError
@@ -29,6 +29,7 @@ LOW, HIGH = 0.1, 10.0  # friction
 SINK = 1e-3  # m, of the compliant ground at rest
 SOFT, ROUGH = 0.03, 0.02  # s, horizons on ground that is not as controllers or planner think: soft; bumps, or slippery
 FALLEN = 0.6  # of the height at rest
+SENSED = Gains(position=300.0)  # forces felt late lag by up to T = 0.13 s here, and velocity must exceed T position
 LAWS = ("own", "coulomb", "cone", "no-slip", "max-dissipation")
 _OWN = {"qp": "max-dissipation", "qp-no-slip": "no-slip", "lcp-no-slip": "no-slip", "cone": "cone"}
 
@@ -153,9 +154,10 @@ def controller(
     if name == "pid":
         pid = PID(sim.scene.model, trot, dt=sim.dt)
         return pid, pid.tracking
-    track = JointTracking(sim.scene.model, trot, dt=sim.dt)
     if name.startswith("sensed-"):
+        track = JointTracking(sim.scene.model, trot, gains=SENSED, dt=sim.dt)
         return SensedForces(sim, track, delay=int(name[7:])), track
+    track = JointTracking(sim.scene.model, trot, dt=sim.dt)
     options: dict[str, Any] = {"standing": trot.standing, "within_limits": limits, "horizon": horizon}
     kinds: dict[str, Any] = {
         "qp": DissipationControl,

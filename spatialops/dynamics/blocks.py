@@ -1,0 +1,74 @@
+"""What spatial operators are made of, as plain arrays of one block a link: axes, inertias, shifts."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops._layout import (
+    AXIS,
+    COM,
+    INERTIA,
+    LINEAR,
+    MASS,
+    MOTION,
+    PITCH,
+    ROTARY,
+    ROTATION,
+    UPS_E,
+    UPS_F,
+    UPS_G,
+)
+from spatialops.tree.model import Model
+
+_SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # where (xx, xy, xz, yy, yz, zz) stand in a matrix
+
+
+def joint_axes(model: Model, work: Array) -> Array:
+    """H* of all links, (n, 6): their spatial velocities at unit rate."""
+    rotations = work[:, ROTATION : ROTATION + 9].reshape(-1, 3, 3)
+    axis = rotations[np.arange(model.nv), :, model.tree[:, AXIS]]
+    motion = model.tree[:, MOTION]
+    turning = np.where(motion == LINEAR, 0.0, 1.0)
+    sliding = np.where(motion == LINEAR, 1.0, np.where(motion == ROTARY, 0.0, model.links[:, PITCH]))
+    return np.concatenate([axis * turning[:, None], axis * sliding[:, None]], axis=1)
+
+
+def link_inertias(model: Model, work: Array) -> Array:
+    """Spatial inertias (n, 6, 6) of the links, world axes, about their origins."""
+    rotations, links = work[:, ROTATION : ROTATION + 9].reshape(-1, 3, 3), model.links
+    inertia = rotations @ links[:, INERTIA + _SYMMETRIC] @ rotations.transpose(0, 2, 1)
+    x, y, z = (rotations @ (links[:, MASS, None] * links[:, COM : COM + 3])[:, :, None])[:, :, 0].T
+    o = np.zeros_like(x)
+    moment = np.stack([o, -z, y, z, o, -x, -y, x, o], axis=1).reshape(-1, 3, 3)
+    return _blocks(inertia, moment, links[:, MASS, None, None] * np.eye(3))
+
+
+def _blocks(upper: Array, corner: Array, lower: Array) -> Array:
+    """Symmetric (n, 6, 6) matrices [[upper, corner], [corner^T, lower]]."""
+    return np.block([[upper, corner], [corner.transpose(0, 2, 1), lower]])
+
+
+def shifted(X: Array, levers: Array) -> Array:
+    """Phi: forces (..., 6) at levers (..., 3) from the point that they are taken to."""
+    out = X.copy()
+    out[..., :3] += np.cross(levers, X[..., 3:])
+    return out
+
+
+def moved(X: Array, levers: Array) -> Array:
+    """Phi*: velocities (..., 6) of the points at levers (..., 3)."""
+    out = X.copy()
+    out[..., 3:] += np.cross(X[..., :3], levers)
+    return out
+
+
+def add_at(out: Array, links: IntArray, X: Array) -> None:
+    """out[:, links] += X, where links may repeat."""
+    np.add.at(out.swapaxes(0, 1), links, X.swapaxes(0, 1))
+
+
+def upsilon_blocks(ups: Array) -> Array:
+    """(n, 6, 6) matrices of the rows of Upsilon."""
+    corner = ups[:, UPS_F : UPS_F + 9].reshape(-1, 3, 3)
+    return _blocks(ups[:, UPS_E + _SYMMETRIC], corner, ups[:, UPS_G + _SYMMETRIC])
