@@ -161,20 +161,18 @@ def compliance(
     [J] equations 62-69; Kreutz-Delgado, Jain and Rodriguez 1992; Featherstone 2008, chapter 6.
     """
     ready: Any = nodes
-    kind = type(ready)
-    if kind is not FewNodes and kind is not Nodes:
+    if type(ready) is not FewNodes and type(ready) is not Nodes:
         ready = model.resolve(ready)
-        kind = type(ready)
     if out is None:
         out = np.empty((6 * len(ready.links), 6 * len(ready.links)))
-    if kind is FewNodes and method == "auto":
+    if type(ready) is FewNodes and method == "auto":
         tables = model.branches
         try:
             work, rows = tables.memory
             status = MASS_ROUTE.call(tables.tree, tables.constants, q, ready.links, ready.offsets, work, rows, out)
         except TypeError:
             status = MISFIT
-        if status == OK:
+        if not status:
             return out
         method = "recursion" if status == SINGULAR else "mass matrix"
     if method == "mass matrix":

@@ -180,8 +180,10 @@ def add_to_parents(tree: IntArray, work: Array) -> None:
         put_column3(work, CENTER, k, h)
         put_column3(work, SECOND, k, (J[0], J[1], J[2]))
         put_column3(work, SECOND + 3, k, (J[3], J[4], J[5]))
-        parent, r = tree[k, PARENT], column3(work, REACH, k)
-        J, h = sym_plus(J, shift_of_inertia(mass, h, r)), plus_scaled(h, mass, r)
+        parent = tree[k, PARENT]
+        if tree[k, FRAME] != SAME:
+            r = column3(work, REACH, k)
+            J, h = sym_plus(J, shift_of_inertia(mass, h, r)), plus_scaled(h, mass, r)
         if parent == k - 1:
             continue
         if parent >= 0:
