@@ -1,12 +1,14 @@
-"""Operational-space compliance Lambda = J M^-1 J^T of nodes, without J and without M ([J] appendix).
+"""Operational-space compliance Lambda = J M^-1 J^T of nodes.
 
-Two routes to the same matrix, behind a model of their cost:
+Three routes to the same matrix, behind models of their cost:
 
-- recursion, O(N) + O(n_c^2): Upsilon base to tips ([J] 68), then rows of Omega ([J] 69). Links that carry no node and
-  where no branches meet are only passed through: the psi of a run of links is multiplied once, for the *virtual* edge
-  between two vertices, and the row of a vertex is psi^T times the row of its virtual parent, one contiguous sweep.
+- mass matrix (`mass_route`): M factorised, and one triangular solve a node. For few nodes on a small tree.
+- recursion, O(N) + O(n_c^2), without J and without M ([J] appendix): Upsilon base to tips ([J] 68), then rows of Omega
+  ([J] 69). Links that carry no node and where no branches meet are only passed through: the psi of a run of links is
+  multiplied once, for the *virtual* edge between two vertices, and the row of a vertex is psi^T times the row of its
+  virtual parent, one contiguous sweep.
 - propagation ([J] 62-64, B* psi* H* D^-1 H psi B): the force columns of every node are carried to the base, and what
-  they leave at each joint is multiplied out over common ancestors. Wins for few nodes on a bushy or short tree.
+  they leave at each joint is multiplied out over common ancestors. For nodes that have few of them, on many links.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ from spatialops.tree.model import FewNodes, Model, Nodes
 
 @inlined
 def recursion_is_cheaper(counts: IntArray, n_nodes: int) -> bool:
-    """Compare what both routes cost in nanoseconds, fitted on robots and chains with 1 to 32 nodes."""
+    """Compare what recursion and propagation cost in nanoseconds, fitted on robots and chains with 1 to 32 nodes."""
     vertices, recursion, propagation = n_nodes, 0.0, 0.0
     for k in range(counts.shape[0]):
         m = counts[k, BELOW]
@@ -70,7 +72,7 @@ def compliance_kernel(
     scratch: Array,
     out: Array,
 ) -> int:
-    """Everything; `scratch` starts with the workspace and is large enough for whatever follows."""
+    """The routes from articulated inertias; `scratch` starts with the workspace and has room for whatever follows."""
     n, m = tree.shape[0], node_links.size
     if q.size != tree[0, SIZE_Q] or out.shape[0] != 6 * m or out.shape[1] != 6 * m or scratch.size < scratch_size(n, m):
         return MISFIT
@@ -113,14 +115,14 @@ def _entrance(
     return enter(compliance_kernel, tree, links, q, node_links, offsets, method, scratch, out)
 
 
-_AUTO, _RECURSION, _PROPAGATION, _MASS = 0, 1, 2, 3
-_METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION, "mass matrix": _MASS}
+_AUTO, _RECURSION, _PROPAGATION = 0, 1, 2
+_METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION}
 _DOOR = Door(compliance_kernel, _entrance)
 
 
 def _number_of(method: Any) -> int:
     if not isinstance(method, str) or method not in _METHODS:
-        raise ArgumentError(f"method: expected one of {', '.join(map(repr, _METHODS))}, got {method!r}")
+        raise ArgumentError(f"method: expected 'auto', 'recursion', 'propagation' or 'mass matrix', got {method!r}")
     return _METHODS[method]
 
 

@@ -98,8 +98,10 @@ def test_singular_mass_matrices_name_the_joint(method):
     builder = so.TreeBuilder()
     builder.add_body("a", joint=so.Joint("prismatic", name="idle"))
     builder.add_body("b", parent="a", joint="prismatic", inertia=so.Inertia.sphere(0.1, mass=1.0))
-    with pytest.raises(so.errors.ModelError, match="'idle': nothing to move"):
-        so.compliance(builder.build(), np.zeros(2), [so.Node("a")], method=method)
+    model = builder.build()
+    for _ in range(2):  # the second time with memory
+        with pytest.raises(so.errors.ModelError, match="'idle': nothing to move"):
+            so.compliance(model, np.zeros(2), [so.Node("a")], method=method)
 
 
 @pytest.mark.parametrize("method", ["auto", "mass matrix", "recursion", "propagation"])
@@ -128,3 +130,14 @@ def test_more_nodes_than_memory_is_kept_for(rng):
     for count in (2, 40, 3):
         ours, reference = routes(model, q, random_nodes(rng, model, count))
         assert relative_error(ours, reference) < 1e-10
+
+
+def test_auto_takes_it_for_few_nodes_on_few_links(rng):
+    model, long = chain(7), chain(100)
+    q, nodes = model.random(rng), random_nodes(rng, model, 3)
+    for _ in range(2):
+        result = so.compliance(model, q, nodes)
+        assert np.array_equal(result, so.compliance(model, q, nodes, method="mass matrix"))
+        assert not np.array_equal(result, so.compliance(model, q, nodes, method="recursion"))
+    q, nodes = 0.1 * long.random(rng), random_nodes(rng, long, 3)
+    assert np.array_equal(so.compliance(long, q, nodes), so.compliance(long, q, nodes, method="recursion"))
