@@ -163,11 +163,13 @@ def compliance(
     [J] equations 62-69; Kreutz-Delgado, Jain and Rodriguez 1992; Featherstone 2008, chapter 6.
     """
     ready: Any = nodes
-    if type(ready) is not FewNodes and type(ready) is not Nodes:
+    kind = type(ready)
+    if kind is not FewNodes and kind is not Nodes:
         ready = model.resolve(ready)
+        kind = type(ready)
     if out is None:
         out = np.empty((6 * len(ready.links), 6 * len(ready.links)))
-    if type(ready) is FewNodes and method == "auto":
+    if kind is FewNodes and method == "auto":
         tables = model.branches
         try:
             work, rows = tables.memory

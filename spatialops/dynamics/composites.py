@@ -88,13 +88,17 @@ def put_column9(table: Array, row: int, k: int, m: Mat3) -> None:
 @inlined
 def gather_coordinates(tree: IntArray, q: Array, work: Array) -> None:
     """What turns or slides each link; angles too large for `near_sine_and_cosine` in one turn."""
-    n = tree.shape[0]
+    n, far = tree.shape[0], False
     for k in range(n):
         x = q[tree[k, FIRST_Q]]
-        work[at(Q, k)] = x
-        work[at(ANGLE, k)] = x if abs(x) < FAR else math.atan2(math.sin(x), math.cos(x))
+        work[at(Q, k)] = work[at(ANGLE, k)] = x
+        far |= not abs(x) < FAR
     for k in range(n, WIDTH * work.shape[0]):
         work[at(Q, k)] = work[at(ANGLE, k)] = 0.0
+    if far:
+        for k in range(n):
+            x = work[at(Q, k)]
+            work[at(ANGLE, k)] = math.atan2(math.sin(x), math.cos(x))
 
 
 @inlined
