@@ -142,7 +142,7 @@ def compliance(
     nodes : sequence of Node, or what `model.resolve` returned for one (saves looking up names in loops)
     method : {"auto", "recursion", "propagation", "mass matrix"}
         "auto" takes the route that a cost model finds the cheapest; all give the same matrix to rounding. "mass matrix"
-        takes the recursion where factors of the mass matrix would lose more than four digits.
+        is for small trees (O(N^2) memory), and takes the recursion where its factors would lose more than four digits.
     out : (6 n_c, 6 n_c) array, optional
 
     Returns
@@ -194,7 +194,7 @@ def _by_mass_matrix(model: Model, q: Array, nodes: Nodes, out: Array) -> Array:
         raise _alien_nodes()
     if status == NOT_FINITE:
         raise not_finite(q=q)
-    if tables.few > 0:
+    if m <= FEW and tables.few > 0:
         tables.memory = memory
     return out if status == OK else _by_factors(model, q, nodes, "recursion", out)
 

@@ -130,6 +130,7 @@ def test_more_nodes_than_memory_is_kept_for(rng):
     for count in (2, 40, 3):
         ours, reference = routes(model, q, random_nodes(rng, model, count))
         assert relative_error(ours, reference) < 1e-10
+    assert sum(table.nbytes for table in model.branches.memory) < 1e6
 
 
 def test_auto_takes_it_for_few_nodes_on_few_links(rng):
