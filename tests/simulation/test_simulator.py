@@ -1,5 +1,6 @@
 """The simulator: options, steps and runs that agree to the last bit, outside solvers, failures, certificates."""
 
+import pickle
 import warnings
 
 import numpy as np
@@ -213,8 +214,9 @@ def test_two_runs_are_the_same_to_the_last_bit():
     sim = so.Simulator(dropped_pendulum(), dt=1e-3)
     first, second = sim.run(duration=1.5), sim.run(duration=1.5)
     other = so.Simulator(dropped_pendulum(), dt=1e-3).run(duration=1.5)
+    sent = pickle.loads(pickle.dumps(sim)).run(duration=1.5)  # as to another process
     assert len(first.events) > 0
-    for again in (second, other):
+    for again in (second, other, sent):
         for name in ("times", "q", "v", "kinetic", "residuals", "penetrations", "pivots", "hits", "events"):
             assert np.array_equal(getattr(first, name), getattr(again, name)), name
         assert again.metadata == first.metadata

@@ -1,6 +1,8 @@
 """The frozen model: sizes, names, frames, limits, nodes, and going through arrays."""
 
+import copy
 import dataclasses
+import pickle
 
 import numpy as np
 import pytest
@@ -43,6 +45,17 @@ def test_random_coordinates_lie_within_limits(rng):
         assert np.isfinite(q).all()
         assert (model.lower <= q).all()
         assert (q <= model.upper).all()
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_copies_compute_the_same(model, state, rng, again):
+    q, v, a = state
+    nodes, other = random_nodes(rng, model, 3), again(model)
+    assert other is not model
+    assert other.warnings == model.warnings
+    assert dict(other.frames).keys() == model.frames.keys()
+    assert np.array_equal(so.forward_dynamics(other, q, v, a), so.forward_dynamics(model, q, v, a))
+    assert np.array_equal(so.compliance(other, q, nodes), so.compliance(model, q, nodes))
 
 
 def test_arrays_round_trip(model, state, rng):
