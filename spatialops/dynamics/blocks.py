@@ -21,7 +21,7 @@ from spatialops._layout import (
 )
 from spatialops.tree.model import Model
 
-_SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # where (xx, xy, xz, yy, yz, zz) stand in a matrix
+SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # where (xx, xy, xz, yy, yz, zz) stand in a matrix
 
 
 def joint_axes(model: Model, work: Array) -> Array:
@@ -37,7 +37,7 @@ def joint_axes(model: Model, work: Array) -> Array:
 def link_inertias(model: Model, work: Array) -> Array:
     """Spatial inertias (n, 6, 6) of the links, world axes, about their origins."""
     rotations, links = work[:, ROTATION : ROTATION + 9].reshape(-1, 3, 3), model.links
-    inertia = rotations @ links[:, INERTIA + _SYMMETRIC] @ rotations.transpose(0, 2, 1)
+    inertia = rotations @ links[:, INERTIA + SYMMETRIC] @ rotations.transpose(0, 2, 1)
     x, y, z = (rotations @ (links[:, MASS, None] * links[:, COM : COM + 3])[:, :, None])[:, :, 0].T
     o = np.zeros_like(x)
     moment = np.stack([o, -z, y, z, o, -x, -y, x, o], axis=1).reshape(-1, 3, 3)
@@ -71,4 +71,4 @@ def add_at(out: Array, links: IntArray, X: Array) -> None:
 def upsilon_blocks(ups: Array) -> Array:
     """(n, 6, 6) matrices of the rows of Upsilon."""
     corner = ups[:, UPS_F : UPS_F + 9].reshape(-1, 3, 3)
-    return _blocks(ups[:, UPS_E + _SYMMETRIC], corner, ups[:, UPS_G + _SYMMETRIC])
+    return _blocks(ups[:, UPS_E + SYMMETRIC], corner, ups[:, UPS_G + SYMMETRIC])

@@ -32,7 +32,7 @@ from spatialops._layout import (
 )
 from spatialops.dynamics.articulated_body import factor, singular_joint
 from spatialops.dynamics.jacobian import node_points
-from spatialops.dynamics.kinematics import place_links
+from spatialops.dynamics.kinematics import names_links, place_links
 from spatialops.dynamics.mass_route import MASS_ROUTE, mass_memory
 from spatialops.dynamics.propagation import propagation_kernel
 from spatialops.dynamics.virtual_tree import BELOW, CHILDREN, OWN, mark_links, recursion_kernel
@@ -76,9 +76,8 @@ def compliance_kernel(
     n, m = tree.shape[0], node_links.size
     if q.size != tree[0, SIZE_Q] or out.shape[0] != 6 * m or out.shape[1] != 6 * m or scratch.size < scratch_size(n, m):
         return MISFIT
-    for i in range(m):
-        if node_links[i] >= n:
-            return MISFIT
+    if not names_links(tree, node_links):
+        return MISFIT
     a = WORK_COLUMNS * n
     b = a + 3 * m
     c = b + 36

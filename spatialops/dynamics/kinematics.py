@@ -195,6 +195,15 @@ def fits(tree: IntArray, q: Array, v: Array) -> bool:
 
 
 @inlined
+def names_links(tree: IntArray, node_links: IntArray) -> bool:
+    """Whether all nodes are on links that there are, or on the world."""
+    last = -1
+    for i in range(node_links.size):
+        last = max(last, node_links[i])
+    return last < tree.shape[0]
+
+
+@inlined
 def finite_status(values: Array) -> int:
     """NOT_FINITE if any value is NaN or infinite: x - x is 0 for finite x only."""
     total = 0.0

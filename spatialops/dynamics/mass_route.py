@@ -38,7 +38,8 @@ from spatialops.dynamics.composites import (
     column9,
     composites,
 )
-from spatialops.dynamics.kinematics import finite_status
+from spatialops.dynamics.kinematics import finite_status, names_links
+from spatialops.dynamics.propagation import common_link
 from spatialops.tree.branches import LAST, RANK
 
 _ROOT = COMPOSITE_ROWS  # one row more of the workspace: D^-1/2
@@ -161,17 +162,6 @@ def put_block(tree: IntArray, rows: Array, k: int, left: int, right: int, out: A
 
 
 @inlined
-def common_link(tree: IntArray, a: int, b: int) -> int:
-    """The last link that carries both, -1 if there is none."""
-    while a != b:  # a parent has a smaller number than its child
-        if a > b:
-            a = tree[a, PARENT]
-        else:
-            b = tree[b, PARENT]
-    return a
-
-
-@inlined
 def link_of(tree: IntArray, node_links: IntArray, i: int) -> int:
     """Link of node i, depth first."""
     return tree[node_links[i], RANK] if node_links[i] >= 0 else -1
@@ -196,9 +186,8 @@ def mass_route_kernel(
         return MISFIT
     if rows.shape[0] != n or rows.shape[1] < 2 * (width + WIDTH * m):
         return MISFIT
-    for i in range(m):
-        if node_links[i] >= n:
-            return MISFIT
+    if not names_links(tree, node_links):
+        return MISFIT
     if finite_status(q) != OK:
         return NOT_FINITE
     composites(tree, constants, q, work)

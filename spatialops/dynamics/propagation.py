@@ -45,14 +45,20 @@ def propagation_kernel(
 
 
 @inlined
-def multiply_common(tree: IntArray, node_links: IntArray, left: Array, i: int, j: int, out: Array) -> None:
-    """Block (i, j) of L L^T and its mirror: the sum over common ancestors."""
-    a, b = node_links[i], node_links[j]
+def common_link(tree: IntArray, a: int, b: int) -> int:
+    """The last link that carries both, -1 if there is none."""
     while a != b:  # a parent has a smaller number than its child
         if a > b:
             a = tree[a, PARENT]
         else:
             b = tree[b, PARENT]
+    return a
+
+
+@inlined
+def multiply_common(tree: IntArray, node_links: IntArray, left: Array, i: int, j: int, out: Array) -> None:
+    """Block (i, j) of L L^T and its mirror: the sum over common ancestors."""
+    a = common_link(tree, node_links[i], node_links[j])
     for row in range(6):
         for c in range(6):
             out[6 * i + row, 6 * j + c] = 0.0

@@ -22,6 +22,7 @@ from spatialops._layout import (
     PLACE_R,
 )
 from spatialops.algebra.inertia import Inertia
+from spatialops.dynamics.blocks import SYMMETRIC
 from spatialops.dynamics.maximal import MaximalState, from_maximal, to_maximal
 from spatialops.errors import ModelError
 from spatialops.simulation.scene import Scene
@@ -32,7 +33,6 @@ from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
 _HINGES = ("revolute", "prismatic", "ball")
-_FULL = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # of the entries xx xy xz yy yz zz
 
 
 def maximal_scene(scene: Scene) -> Scene:
@@ -89,7 +89,7 @@ def _inertia(model: Model, name: str) -> Inertia:
     row, turn = model.links[link], model.turns[link]
     if not row[MASS] > 0.0:
         raise ModelError(f"body {name!r}: inertia: missing; a free body needs one of its own")
-    center, about = row[COM : COM + 3], row[INERTIA : INERTIA + 6][_FULL]
+    center, about = row[COM : COM + 3], row[INERTIA : INERTIA + 6][SYMMETRIC]
     tensor = about - row[MASS] * (center @ center * np.eye(3) - np.outer(center, center))
     return Inertia(row[MASS], center, tensor).rotated(turn)
 
