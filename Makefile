@@ -72,6 +72,7 @@ lint: $(VENV)/.installed-dev  ## ruff, mypy, import-linter
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy -p spatialops -p examples  # tests hand over wrong types on purpose
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.style.packed  # one statement a line
 
 format: $(VENV)/.installed-dev  ## Rewrite the sources as ruff likes them
 	$(BIN)/ruff check --fix .

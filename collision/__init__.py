@@ -3,10 +3,11 @@
 from spatialops.collision.assets import convex_parts, load_hull, load_mesh
 from spatialops.collision.contact_set import ContactSet
 from spatialops.collision.inertia import shape_inertia
-from spatialops.collision.query import ShapePair
+from spatialops.collision.shape_pair import ShapePair
 from spatialops.collision.shapes import (
     Box,
     Capsule,
+    Coefficients,
     Cone,
     ConvexHull,
     Cylinder,
@@ -14,6 +15,7 @@ from spatialops.collision.shapes import (
     Geom,
     HalfSpace,
     HeightField,
+    Masks,
     Mesh,
     Sphere,
 )
@@ -21,6 +23,7 @@ from spatialops.collision.shapes import (
 __all__ = [
     "Box",
     "Capsule",
+    "Coefficients",
     "Cone",
     "ContactSet",
     "ConvexHull",
@@ -29,6 +32,7 @@ __all__ = [
     "Geom",
     "HalfSpace",
     "HeightField",
+    "Masks",
     "Mesh",
     "ShapePair",
     "Sphere",

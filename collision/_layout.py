@@ -1,4 +1,4 @@
-"""Names for the columns of the tables of geoms and contacts, and of what the narrow phase writes."""
+"""Columns of the tables of geoms and contacts, and of what the narrow phase writes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,22 @@ GEOM_VERTEX_COUNT = 3
 GEOM_FACES = 4  # first of its planes there
 GEOM_FACE_COUNT = 5
 GEOM_LOOPS = 6  # in the flat list: F + 1 places in that list where the vertices of each face stand
-GEOM_FANS = 7  # likewise V + 1 places where the faces about each vertex stand; a mesh's: its tree; a field's: its cells
+# Likewise V + 1 places where the faces about each vertex stand. Of a mesh: where its tree stands;
+# of a height field: where its numbers of cells stand.
+GEOM_FANS = 7
 GEOM_BODY = 8  # moving body, -1: the world
 GEOM_INTS = 9
 
-SPHERE, HALF_SPACE, CAPSULE, BOX, CYLINDER, CONE, ELLIPSOID, HULL, MESH, HEIGHT_FIELD = range(10)
+SPHERE = 0
+HALF_SPACE = 1
+CAPSULE = 2
+BOX = 3
+CYLINDER = 4
+CONE = 5
+ELLIPSOID = 6
+HULL = 7
+MESH = 8
+HEIGHT_FIELD = 9
 
 # Float table of geoms.
 GEOM_OFFSET = 0  # 3: position in link axes
@@ -22,7 +33,8 @@ GEOM_RADIUS = 3  # of a sphere or capsule: what is added all about its point or 
 GEOM_NORMAL = 4  # 3: of a half-space
 GEOM_FRICTION = 7
 GEOM_RESTITUTION = 8
-GEOM_SIZE = 9  # 3: half edges; radius, radius, half length; semi-axes; edges of a cell of a height field
+# 3: half edges; radius, radius, half length; semi-axes; edges of a cell of a height field.
+GEOM_SIZE = 9
 GEOM_BOUND = 12  # radius of a ball about its position that holds it
 GEOM_MARGIN = 13
 GEOM_TURN = 14  # 9: rotation in link axes
@@ -44,7 +56,7 @@ PLANE_OFFSET = 3
 SOLID_COLUMNS = 6  # a vertex takes 3, a plane 4, a box 6: least and greatest corner
 
 # Integer table of contacts.
-CONTACT_PAIR = 0  # row of the pair table: with the features the contact's identity from step to step
+CONTACT_PAIR = 0  # row of the pair table; with the features the contact's name at every step
 CONTACT_A = 1  # link of side A, which the normal points to; -1: the world
 CONTACT_B = 2
 CONTACT_FEATURE_A = 3  # vertex, edge or face of A that touches
@@ -52,8 +64,9 @@ CONTACT_FEATURE_B = 4
 CONTACT_SLOT = 5  # which contact of its pair it is, in the order they were found
 CONTACT_INTS = 6
 
-# Feature of A of what is no contact of geoms: the stop of a joint along the normal, its dry friction along the tangent.
-# Their A is the joint's link, their B its parent, and the rows are rates of the joint: see `simulation.joints`.
+# Feature of A of what is no contact of geoms: the stop of a joint along the normal, its dry
+# friction along the tangent. Their A is the joint's link, their B its parent, and the rows are
+# rates of the joint: see `simulation.stepping.constraints.joint_limits_and_friction`.
 STOP, DRY = -2, -3
 
 # Float table of contacts.
@@ -79,5 +92,7 @@ MAX_POINTS = 4  # of one pair of convex shapes
 MANY_POINTS = 12  # of a pair with a mesh or a height field
 
 # Features: three kinds in one number.
-VERTEX, EDGE, FACE = 0, 1, 2
+VERTEX = 0
+EDGE = 1
+FACE = 2
 EDGE_BASE = 1 << 20

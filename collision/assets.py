@@ -1,4 +1,4 @@
-"""Meshes from files, and bodies cut into convex parts, worked out once and kept by the hash of their content."""
+"""Meshes from files, and bodies cut into convex parts, kept by the hash of their content."""
 
 from __future__ import annotations
 
@@ -10,26 +10,31 @@ from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, scalar
+from spatialops._arrays import Array, ArrayLike, IntArray, scalar
 from spatialops._arrays import array as checked
 from spatialops._files import load_arrays, save_arrays
 from spatialops.collision.shapes import ConvexHull, Mesh
 from spatialops.errors import AssetError, MissingLibraryError, ShapeError
 
 
-def load_mesh(path: str | os.PathLike[str], scale: Any = 1.0) -> Mesh:
-    """Read a surface of triangles from a file (obj, stl, ply, glb, ... whatever trimesh reads).
+def load_mesh(path: str | os.PathLike[str], scale: ArrayLike = 1.0) -> Mesh:
+    """Read a surface of triangles from a file.
 
     Parameters
     ----------
     path : path-like
+        A file that trimesh reads: obj, stl, ply, glb, ...; a changed file is read again.
     scale : float or (3,) array_like
-        Metres a unit of the file, along its axes; a COLLADA file says its unit itself, and is scaled beyond that. A
-        mirrored mesh keeps its normals outside.
+        Metres a unit of the file, along its axes; a COLLADA file says its unit itself, and is
+        scaled beyond that. A mirrored mesh keeps its normals outside.
+
+    Returns
+    -------
+    Mesh
+        The surface, in m, in the file's axes.
 
     Raises
     ------
@@ -38,33 +43,61 @@ def load_mesh(path: str | os.PathLike[str], scale: Any = 1.0) -> Mesh:
     MissingLibraryError
         For a COLLADA file (.dae) without pycollada.
     """
-    factors = checked(np.broadcast_to(np.asarray(scale, dtype=np.float64), (3,)), (3,), "scale", finite=True)
+    factors = checked(
+        np.broadcast_to(np.asarray(scale, dtype=np.float64), (3,)), (3,), "scale", finite=True
+    )
     vertices, faces = _read(str(Path(path).absolute()), _content_hash(path))
     if np.prod(factors) < 0.0:
         faces = faces[:, ::-1]
     return Mesh(vertices * factors, faces)
 
 
-def load_hull(path: str | os.PathLike[str], scale: Any = 1.0) -> ConvexHull:
-    """Convex hull of the mesh in a file, as `load_mesh`."""
+def load_hull(path: str | os.PathLike[str], scale: ArrayLike = 1.0) -> ConvexHull:
+    """Convex hull of the mesh in a file.
+
+    Parameters
+    ----------
+    path : path-like
+        As in `load_mesh`.
+    scale : float or (3,) array_like
+        Metres a unit of the file, along its axes.
+
+    Returns
+    -------
+    ConvexHull
+        Of all vertices of the file, in m, in its axes.
+
+    Raises
+    ------
+    AssetError, MissingLibraryError
+        As `load_mesh`.
+    ShapeError
+        If the vertices lie in a plane.
+    """
     return ConvexHull(load_mesh(path, scale).vertices)
 
 
 def convex_parts(
     mesh: Mesh, *, threshold: float = 0.05, cache_dir: str | os.PathLike[str] | None = None
 ) -> list[ConvexHull]:
-    """A closed mesh as convex parts, for a body that moves: by CoACD, or V-HACD where that is not installed.
+    """A closed mesh as convex parts, for a body that moves.
 
-    The parts are hulled again here, and kept in `cache_dir` under the hash of the mesh and the threshold: a second call
-    reads them.
+    They are cut by CoACD, or V-HACD where that is not installed, hulled again here, and kept in
+    `cache_dir` under the hash of the mesh and the threshold: a second call reads them.
 
     Parameters
     ----------
     mesh : Mesh
+        A closed surface.
     threshold : float
         CoACD's concavity, from 0.01 (many parts) to 1.
     cache_dir : path-like, optional
         Default: the user's cache folder.
+
+    Returns
+    -------
+    list of ConvexHull
+        In the mesh's axes; together they fill it, and a little more.
 
     Raises
     ------
@@ -82,17 +115,19 @@ def convex_parts(
     file = place / f"parts-{key[:32]}.npz"
     if file.exists():
         arrays = load_arrays(file, "convex parts")
-        return [ConvexHull(arrays[f"part{i}"]) for i in range(len(arrays))]
+        parts = [np.asarray(arrays[f"part{i}"], dtype=np.float64) for i in range(len(arrays))]
+        return [ConvexHull(part) for part in parts]
     if tool == "none":
         raise MissingLibraryError(
             "convex parts: install spatialops[decompose], or take the hull of the whole: ConvexHull"
         )
-    parts = [hull for points in _decompose(tool, mesh, threshold) if (hull := _solid(points)) is not None]
-    if not parts:
+    found = [_solid(points) for points in _decompose(tool, mesh, threshold)]
+    hulls = [hull for hull in found if hull is not None]
+    if not hulls:
         raise ShapeError(f"convex parts: {tool} finds none that has a volume; is the mesh closed?")
     place.mkdir(parents=True, exist_ok=True)
-    save_arrays(file, {f"part{i}": part.vertices for i, part in enumerate(parts)})
-    return parts
+    save_arrays(file, {f"part{i}": hull.vertices for i, hull in enumerate(hulls)})
+    return hulls
 
 
 def _solid(points: Array) -> ConvexHull | None:
@@ -107,10 +142,15 @@ def _decompose(tool: str, mesh: Mesh, threshold: float) -> list[Array]:
     module = import_module(tool)
     if tool == "coacd":
         module.set_log_level("error")
-        found = module.run_coacd(module.Mesh(mesh.vertices, mesh.faces), threshold=threshold, seed=0)
+        found = module.run_coacd(
+            module.Mesh(mesh.vertices, mesh.faces), threshold=threshold, seed=0
+        )
         return [np.asarray(vertices, dtype=np.float64) for vertices, _ in found]
     counted = np.column_stack([np.full(len(mesh.faces), 3), mesh.faces]).ravel()
-    return [np.asarray(vertices, dtype=np.float64) for vertices, _ in module.compute_vhacd(mesh.vertices, counted)]
+    return [
+        np.asarray(vertices, dtype=np.float64)
+        for vertices, _ in module.compute_vhacd(mesh.vertices, counted)
+    ]
 
 
 @cache
@@ -122,8 +162,10 @@ def _read(path: str, content: str) -> tuple[Array, IntArray]:
     if collada and not find_spec("collada"):
         raise MissingLibraryError(f"{path}: COLLADA files need pycollada: install spatialops[dae]")
     try:
-        found: Any = trimesh.load(path, force="mesh", process=False)
-        vertices, faces = np.array(found.vertices, dtype=np.float64), np.array(found.faces, dtype=np.int64)
+        found = trimesh.load(path, force="mesh", process=False)
+        assert isinstance(found, trimesh.Trimesh), "what `force` asks for"
+        vertices = np.array(found.vertices, dtype=np.float64)
+        faces = np.array(found.faces, dtype=np.int64)
         if collada:  # trimesh leaves lengths in the file's unit
             vertices *= import_module("collada").Collada(path).assetInfo.unitmeter or 1.0
     except Exception as error:  # trimesh raises whatever its readers do
@@ -144,6 +186,10 @@ def _cache_folder() -> Path:
     base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     try:
         base.mkdir(parents=True, exist_ok=True)
-        return base / "spatialops" / "parts" if os.access(base, os.W_OK) else Path(tempfile.gettempdir()) / "spatialops"
+        return (
+            base / "spatialops" / "parts"
+            if os.access(base, os.W_OK)
+            else Path(tempfile.gettempdir()) / "spatialops"
+        )
     except OSError:
         return Path(tempfile.gettempdir()) / "spatialops"

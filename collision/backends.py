@@ -1,22 +1,34 @@
-"""Other libraries behind `ShapePair`: they give distance and normal of two convex shapes, the manifold stays ours.
+"""Other libraries behind `ShapePair`, for distance and normal of two convex shapes.
 
-Neither is believed blindly. The normal n of a signed distance d is proven by support functions: two convex shapes are
-apart along n by no more than their signed distance, and by exactly that along the right normal. What does not bear its
-own distance out is refused.
+Neither is believed blindly. The normal n of a signed distance d is proven by support functions: two
+convex shapes are apart along n by no more than their signed distance, and by exactly that along the
+right normal. What does not bear its own distance out is refused.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.collision.reach import reach
-from spatialops.collision.shapes import Box, Capsule, Cone, ConvexHull, Cylinder, Ellipsoid, Shape, Sphere
+from spatialops.collision.extents import reach
+from spatialops.collision.shapes import (
+    Box,
+    Capsule,
+    Cone,
+    ConvexHull,
+    Cylinder,
+    Ellipsoid,
+    Shape,
+    Sphere,
+)
 from spatialops.errors import ArgumentError, ContactError, MissingLibraryError
+
+LibraryObject: TypeAlias = Any  # modules and objects of Coal and FCL, which have no types
+BackendName: TypeAlias = Literal["own", "coal", "fcl"]
 
 PROVEN = 1e-5  # of the smaller size: how well a normal must bear out its distance
 
@@ -29,7 +41,7 @@ class Pose(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """Signed distance (m), unit normal from B to A, and the middle of the nearest points, world axes."""
+    """Signed distance (m), unit normal from B to A, middle of the nearest points; world axes."""
 
     distance: float
     normal: Array
@@ -48,13 +60,13 @@ class Coal:
     """Coal (hpp-fcl's successor), `pip install spatialops[coal]`."""
 
     def __init__(self, a: Shape, b: Shape) -> None:
-        self._coal: Any = _library("coal", "coal")
+        self._coal = _library("coal", "coal")
         self._shapes = self._shape(a), self._shape(b)
         self._request = self._coal.DistanceRequest(True, True)
         self._request.gjk_tolerance = self._request.epa_tolerance = 1e-9
         self._request.gjk_max_iterations = self._request.epa_max_iterations = 1000
 
-    def _shape(self, shape: Shape) -> Any:
+    def _shape(self, shape: Shape) -> LibraryObject:
         coal = self._coal
         if isinstance(shape, ConvexHull):
             corners, faces = coal.StdVec_Vec3s(), coal.StdVec_Triangle()
@@ -70,26 +82,34 @@ class Coal:
         coal, answer = self._coal, self._coal.DistanceResult()
         first, second = (coal.Transform3s(pose.rotation, pose.position) for pose in (a, b))
         coal.distance(self._shapes[0], first, self._shapes[1], second, self._request, answer)
-        middle = 0.5 * (np.array(answer.getNearestPoint1()) + np.array(answer.getNearestPoint2())).ravel()
-        return Nearest(float(answer.min_distance), -np.array(answer.normal, dtype=np.float64).ravel(), middle)
+        on_a, on_b = np.array(answer.getNearestPoint1()), np.array(answer.getNearestPoint2())
+        normal = -np.array(answer.normal, dtype=np.float64).ravel()
+        return Nearest(float(answer.min_distance), normal, 0.5 * (on_a + on_b).ravel())
 
 
 class Fcl:
-    """FCL by `distance` with signed distance and nearest points: its `collide` tilts normals by several degrees.
+    """FCL by `distance` with signed distance and nearest points.
 
-    The normal is the line between the nearest points, and is lost where these are closer than rounding allows.
+    Its `collide` is not used: it tilts normals by several degrees. The normal is the line between
+    the nearest points, and is lost where these are closer than rounding allows.
     """
 
     def __init__(self, a: Shape, b: Shape) -> None:
-        self._fcl: Any = _library("fcl", "fcl")
+        self._fcl = _library("fcl", "fcl")
         self._shapes = self._shape(a), self._shape(b)
-        self._request = self._fcl.DistanceRequest(enable_nearest_points=True, enable_signed_distance=True)
+        self._request = self._fcl.DistanceRequest(
+            enable_nearest_points=True, enable_signed_distance=True
+        )
 
-    def _shape(self, shape: Shape) -> Any:
+    def _shape(self, shape: Shape) -> LibraryObject:
         fcl = self._fcl
         if isinstance(shape, ConvexHull):
             counted = np.concatenate([np.append(len(face), face) for face in shape.solid.faces])
-            return fcl.Convex(np.ascontiguousarray(shape.vertices), len(shape.solid.faces), counted.astype(np.int32))
+            return fcl.Convex(
+                np.ascontiguousarray(shape.vertices),
+                len(shape.solid.faces),
+                counted.astype(np.int32),
+            )
         return getattr(fcl, type(shape).__name__)(*_sizes(shape))
 
     def __call__(self, a: Pose, b: Pose) -> Nearest:
@@ -120,7 +140,9 @@ def proven(backend: str, shapes: tuple[Shape, Shape], a: Pose, b: Pose, found: N
     """
     n = found.normal
     along = (
-        float((a.position - b.position) @ n) - reach(shapes[0], -a.rotation.T @ n) - reach(shapes[1], b.rotation.T @ n)
+        float((a.position - b.position) @ n)
+        - reach(shapes[0], -a.rotation.T @ n)
+        - reach(shapes[1], b.rotation.T @ n)
     )
     size = min(max(reach(shape, d) for d in np.vstack([np.eye(3), -np.eye(3)])) for shape in shapes)
     if not abs(along - found.distance) <= PROVEN * size:
@@ -131,14 +153,14 @@ def proven(backend: str, shapes: tuple[Shape, Shape], a: Pose, b: Pose, found: N
     return found
 
 
-def check_backend(name: str) -> str:
+def check_backend(name: BackendName) -> BackendName:
     """Refuse a backend that there is not."""
     if name != "own" and name not in BACKENDS:
         raise ArgumentError(f"backend: expected one of own, {', '.join(BACKENDS)}, got {name!r}")
     return name
 
 
-def _sizes(shape: Any) -> tuple[float, ...]:
+def _sizes(shape: Shape) -> tuple[float, ...]:
     if isinstance(shape, Sphere):
         return (float(shape.radius),)
     if isinstance(shape, (Capsule, Cylinder, Cone)):
@@ -148,7 +170,7 @@ def _sizes(shape: Any) -> tuple[float, ...]:
     raise ArgumentError(f"backend: takes convex and bounded shapes, not a {type(shape).__name__}")
 
 
-def _library(name: str, extra: str) -> Any:
+def _library(name: str, extra: str) -> LibraryObject:
     try:
         return import_module(name)
     except ImportError as error:

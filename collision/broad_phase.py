@@ -1,24 +1,27 @@
-"""Which pairs are near: balls about all geoms, all pairs of a small scene, sweep and prune along x in a large one."""
+"""Which pairs are near, by balls about all geoms.
+
+All pairs of a small scene are looked at; a large one is swept along x.
+"""
 
 from __future__ import annotations
 
 import math
 
 from spatialops._arrays import Array, IntArray
-from spatialops._jit import inlined, kernel
+from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import dot, minus, put3, vec3
-from spatialops.collision._layout import GEOM_BOUND, GEOM_NORMAL, GEOM_SHAPE, HALF_SPACE, PLACE
+from spatialops.collision import _layout as col
 
 SWEEP_FROM = 64  # geoms; below, going through all pairs is faster than sorting
 
 
 @inlined
 def bound_gap(geom_ints: IntArray, geoms: Array, places: Array, a: int, b: int) -> float:
-    """A lower bound of the distance between two geoms, from balls about them; for spheres the distance itself."""
-    line = minus(vec3(places, a, PLACE), vec3(places, b, PLACE))
-    if geom_ints[b, GEOM_SHAPE] == HALF_SPACE:
-        return dot(line, vec3(geoms, b, GEOM_NORMAL)) - geoms[a, GEOM_BOUND]
-    return math.sqrt(dot(line, line)) - geoms[a, GEOM_BOUND] - geoms[b, GEOM_BOUND]
+    """A lower bound of the distance between two geoms; of spheres the distance itself."""
+    line = minus(vec3(places, a, col.PLACE), vec3(places, b, col.PLACE))
+    if geom_ints[b, col.GEOM_SHAPE] == col.HALF_SPACE:
+        return dot(line, vec3(geoms, b, col.GEOM_NORMAL)) - geoms[a, col.GEOM_BOUND]
+    return math.sqrt(dot(line, line)) - geoms[a, col.GEOM_BOUND] - geoms[b, col.GEOM_BOUND]
 
 
 @kernel
@@ -32,16 +35,18 @@ def renew_near_pairs(
     skin: float,
     near: IntArray,
 ) -> int:
-    """Rows of `pairs` whose gap may fall below `skin` / 2 before any geom has moved by `skin` / 4; returns how many.
+    """List the pairs that may come near before any geom has moved by `skin` / 4.
 
-    `near[-1]` holds the count of the last renewal (-1: never), `kept` the positions then. `pair_rows` has the row of
-    every pair of geoms (-1: none) and, after that, a row for the order along x; it is empty for a small scene.
+    They are rows of `pairs` whose gap may fall below `skin` / 2 until then; returns how many.
+    `near[-1]` holds the count of the last renewal (-1: never), `kept` the positions then.
+    `pair_rows` has the row of every pair of geoms (-1: none) and, after that, a row for the order
+    along x; it is empty for a small scene.
     """
     last = near.size - 1
     if near[last] >= 0:
         moved = 0.0
         for g in range(kept.shape[0]):
-            step = minus(vec3(places, g, PLACE), vec3(kept, g, 0))
+            step = minus(vec3(places, g, col.PLACE), vec3(kept, g, 0))
             moved = max(moved, dot(step, step))
         if moved < 0.0625 * skin * skin:
             return near[last]
@@ -54,7 +59,7 @@ def renew_near_pairs(
                 near[count] = p
                 count += 1
     for g in range(kept.shape[0]):
-        put3(kept, g, 0, vec3(places, g, PLACE))
+        put3(kept, g, 0, vec3(places, g, col.PLACE))
     near[last] = count
     return count
 
@@ -62,17 +67,27 @@ def renew_near_pairs(
 @inlined
 def low_end(geom_ints: IntArray, geoms: Array, places: Array, g: int) -> float:
     """Where a geom begins along x."""
-    return -1e300 if geom_ints[g, GEOM_SHAPE] == HALF_SPACE else places[g, PLACE] - geoms[g, GEOM_BOUND]
+    return (
+        -1e300
+        if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE
+        else places[g, col.PLACE] - geoms[g, col.GEOM_BOUND]
+    )
 
 
 @kernel
 def sweep(
-    geom_ints: IntArray, geoms: Array, pairs: IntArray, pair_rows: IntArray, places: Array, skin: float, near: IntArray
+    geom_ints: IntArray,
+    geoms: Array,
+    pairs: IntArray,
+    pair_rows: IntArray,
+    places: Array,
+    skin: float,
+    near: IntArray,
 ) -> int:
-    """Near pairs of a large scene: geoms as they begin along x, each against those that begin before it ends.
+    """Near pairs of a large scene: each geom against those that begin along x before it ends.
 
-    The order is kept from one renewal to the next, so that sorting by insertion has little to do. Pairs are listed in
-    the order of their rows, as without sweeping.
+    The order along x is kept from one renewal to the next, so that sorting by insertion has little
+    to do. Pairs are listed in the order of their rows, as without sweeping.
     """
     n, count = pair_rows.shape[1], 0
     order = pair_rows[n]
@@ -85,8 +100,8 @@ def sweep(
         order[j] = g
     for i in range(n):
         g = order[i]
-        end = places[g, PLACE] + geoms[g, GEOM_BOUND] + skin
-        if geom_ints[g, GEOM_SHAPE] == HALF_SPACE:
+        end = places[g, col.PLACE] + geoms[g, col.GEOM_BOUND] + skin
+        if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE:
             end = 1e300
         for j in range(i + 1, n):
             if low_end(geom_ints, geoms, places, order[j]) > end:

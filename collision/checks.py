@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeGuard
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, ArrayLike
 from spatialops.errors import ShapeError
 
 
-def freeze(shape: Any, **values: Any) -> None:
+def freeze(shape: object, **values: object) -> None:
     """Set fields of a frozen dataclass; arrays can no longer be written to."""
     for name, value in values.items():
         if isinstance(value, np.ndarray):
@@ -18,7 +18,7 @@ def freeze(shape: Any, **values: Any) -> None:
         object.__setattr__(shape, name, value)
 
 
-def positive_lengths(shape: Any, kind: str, *names: str) -> None:
+def positive_lengths(shape: object, kind: str, *names: str) -> None:
     """Refuse fields that are not positive numbers."""
     for name in names:
         value = getattr(shape, name)
@@ -26,15 +26,17 @@ def positive_lengths(shape: Any, kind: str, *names: str) -> None:
             raise ShapeError(f"{kind}: {name} must be a positive number, got {value!r} m")
 
 
-def three_lengths(shape: Any, kind: str, name: str) -> None:
+def three_lengths(shape: object, kind: str, name: str) -> None:
     """Refuse a field that is not three positive numbers; it is kept as a tuple."""
     values = three(f"{kind}: {name}", getattr(shape, name))
     if not (values > 0.0).all():
-        raise ShapeError(f"{kind}: {name} must be 3 positive numbers, got {getattr(shape, name)!r} m")
+        raise ShapeError(
+            f"{kind}: {name} must be 3 positive numbers, got {getattr(shape, name)!r} m"
+        )
     object.__setattr__(shape, name, tuple(float(x) for x in values))
 
 
-def rows_of_three(name: str, values: Any) -> Array:
+def rows_of_three(name: str, values: ArrayLike) -> Array:
     """A copy as finite numbers (n, 3)."""
     try:
         rows = np.array(values, dtype=np.float64, order="C")
@@ -45,17 +47,17 @@ def rows_of_three(name: str, values: Any) -> Array:
     return rows
 
 
-def is_number(value: Any) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether this is a real number, and not a truth value."""
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def is_friction(value: Any) -> bool:
+def is_friction(value: object) -> TypeGuard[float]:
     """Whether this is a coefficient of friction."""
     return is_number(value) and 0.0 <= value < np.inf
 
 
-def three(name: str, values: Any) -> Array:
+def three(name: str, values: ArrayLike) -> Array:
     """A copy as three finite numbers."""
     try:
         vector = np.array(values, dtype=np.float64)

@@ -3,46 +3,62 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops.collision._layout import (
-    APPROACH,
-    CONTACT_A,
-    CONTACT_B,
-    CONTACT_PAIR,
-    GAP,
-    IMPULSE,
-    MU,
-    NORMAL,
-    POINT,
-    RESTITUTION,
-    SECOND,
-    TANGENT,
-)
+from spatialops.collision import _layout as col
+
+
+class ContactTables(NamedTuple):
+    """Rows of contacts as kernels write them; columns in `_layout`."""
+
+    ints: IntArray
+    floats: Array
 
 
 @dataclass(frozen=True, eq=False)
 class ContactSet:
-    """Contacts between a body A and a body B; the normal points from B to A.
+    """Contacts between a body A and a body B, one row a contact; the normal points from B to A.
 
-    Attributes
+    `Simulator.contacts`, records and event-driven runs hand them out; `len` says how many.
+
+    Parameters
     ----------
     pairs : (m,) int array
-        Row of the scene's pair table: the identity of a contact from step to step.
+        Row of the scene's pair table: `scene.pair_names` says which geoms.
     links : (m, 2) int array
         Links of A and B, -1 for the world.
     positions : (m, 3) array
         World positions, m.
     frames : (m, 3, 3) array
-        Rows normal, first and second tangent, world axes.
-    gaps, frictions, restitutions : (m,) arrays
-        m (negative: penetration), and the pair's coefficients.
+        Rows normal, first and second tangent, world axes; right-handed.
+    gaps : (m,) array
+        m; negative where the bodies overlap.
+    frictions : (m,) array
+        Coulomb's coefficient of the pair.
+    restitutions : (m,) array
+        The pair's, in [0, 1].
     velocities : (m, 3) array
         Of A against B along the frame before the contact acts, m/s.
     impulses : (m, 3) array
-        On A along the frame, N s.
+        On A along the frame, N s: B feels the opposite.
+
+    Examples
+    --------
+    A ball pressed on the floor z = 0, and pulled along x:
+
+    >>> import numpy as np
+    >>> from spatialops.collision import ContactSet
+    >>> up = np.eye(3)[[2, 0, 1]]
+    >>> resting = ContactSet(
+    ...     pairs=np.array([0]), links=np.array([[0, -1]]), positions=np.zeros((1, 3)),
+    ...     frames=up[None], gaps=np.zeros(1), frictions=np.array([0.5]), restitutions=np.zeros(1),
+    ...     velocities=np.zeros((1, 3)), impulses=np.array([[0.1, -0.02, 0.0]]),
+    ... )
+    >>> len(resting), resting.world_impulses
+    (1, array([[-0.02,  0.  ,  0.1 ]]))
     """
 
     pairs: IntArray
@@ -60,18 +76,33 @@ class ContactSet:
 
     @classmethod
     def from_tables(cls, ints: IntArray, floats: Array) -> ContactSet:
-        """Copy of the kernels' tables."""
-        frames = np.stack([floats[:, i : i + 3] for i in (NORMAL, TANGENT, SECOND)], axis=1)
+        """Copy of the kernels' tables.
+
+        Parameters
+        ----------
+        ints : (m, .) int array
+            Names and links of contacts; columns in `spatialops.collision._layout`.
+        floats : (m, .) array
+            Their geometry, coefficients and impulses.
+
+        Returns
+        -------
+        ContactSet
+            The same contacts, in arrays of its own.
+        """
+        frames = np.stack(
+            [floats[:, i : i + 3] for i in (col.NORMAL, col.TANGENT, col.SECOND)], axis=1
+        )
         return cls(
-            pairs=ints[:, CONTACT_PAIR].copy(),
-            links=ints[:, [CONTACT_A, CONTACT_B]],
-            positions=floats[:, POINT : POINT + 3].copy(),
+            pairs=ints[:, col.CONTACT_PAIR].copy(),
+            links=ints[:, [col.CONTACT_A, col.CONTACT_B]],
+            positions=floats[:, col.POINT : col.POINT + 3].copy(),
             frames=frames,
-            gaps=floats[:, GAP].copy(),
-            frictions=floats[:, MU].copy(),
-            restitutions=floats[:, RESTITUTION].copy(),
-            velocities=floats[:, APPROACH : APPROACH + 3].copy(),
-            impulses=floats[:, IMPULSE : IMPULSE + 3].copy(),
+            gaps=floats[:, col.GAP].copy(),
+            frictions=floats[:, col.MU].copy(),
+            restitutions=floats[:, col.RESTITUTION].copy(),
+            velocities=floats[:, col.APPROACH : col.APPROACH + 3].copy(),
+            impulses=floats[:, col.IMPULSE : col.IMPULSE + 3].copy(),
         )
 
     @property

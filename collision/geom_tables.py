@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops.collision import _layout as at
-from spatialops.collision.hull import Polyhedron, box_polyhedron
+from spatialops.collision import _layout as col
+from spatialops.collision.narrow_phase.hull import Polyhedron, box_polyhedron
 from spatialops.collision.shapes import (
     FIXED,
     Box,
@@ -29,7 +29,17 @@ from spatialops.collision.triangles import SurfaceTables, grid_tables, surface_t
 
 
 class GeomTables(NamedTuple):
-    """Rows of geoms (and one for a mesh's triangle), rows of corners, planes and boxes, lists of corners and faces."""
+    """Geoms as kernels see them; columns in `_layout`.
+
+    Attributes
+    ----------
+    ints, floats : (n + 1, .) arrays
+        A row a geom; the last is for the triangle of a mesh that is being looked at.
+    solids : (., 6) array
+        Corners, planes and boxes.
+    lists : (.,) int array
+        Corners of faces, faces about corners, trees.
+    """
 
     ints: IntArray
     floats: Array
@@ -47,22 +57,25 @@ class Placed(NamedTuple):
 
 
 def geom_tables(geoms: Sequence[Geom], places: Sequence[Placed]) -> GeomTables:
-    """Tables of geoms; a last row, of no geom, stands for the triangle of a mesh that is being looked at."""
+    """Tables of geoms, which stand at `places`."""
     n = len(geoms)
-    ints, floats = np.zeros((n + 1, at.GEOM_INTS), dtype=np.int64), np.zeros((n + 1, at.GEOM_COLUMNS))
+    ints = np.zeros((n + 1, col.GEOM_INTS), dtype=np.int64)
+    floats = np.zeros((n + 1, col.GEOM_COLUMNS))
     store = _Store()
     for row, values, geom, place in zip(ints, floats, geoms, places):
-        row[[at.GEOM_LINK, at.GEOM_BODY]] = place.link, place.body
-        values[at.GEOM_OFFSET : at.GEOM_OFFSET + 3] = place.position
-        values[[at.GEOM_FRICTION, at.GEOM_RESTITUTION, at.GEOM_MARGIN]] = geom.friction, geom.restitution, geom.margin
-        values[at.GEOM_TURN : at.GEOM_TURN + 9] = place.rotation.ravel()
+        row[[col.GEOM_LINK, col.GEOM_BODY]] = place.link, place.body
+        values[col.GEOM_OFFSET : col.GEOM_OFFSET + 3] = place.position
+        values[col.GEOM_FRICTION] = geom.friction
+        values[col.GEOM_RESTITUTION] = geom.restitution
+        values[col.GEOM_MARGIN] = geom.margin
+        values[col.GEOM_TURN : col.GEOM_TURN + 9] = place.rotation.ravel()
         _put_shape(row, values, geom, place, store)
     _put_prism(ints[n], floats[n], store)
     return GeomTables(ints, floats, store.solids(), store.lists())
 
 
 def bounding_radius(shape: Shape) -> float:
-    """Radius (m) of a ball about a shape's middle that holds it; 1 for what has no bound or does not move."""
+    """Radius (m) of a ball about a shape's middle; 1 for what has no bound or does not move."""
     if isinstance(shape, Sphere):
         return float(shape.radius)
     if isinstance(shape, Capsule):
@@ -97,9 +110,9 @@ def least_width(shape: Shape) -> float:
 def pair_slots(a: Shape, b: Shape) -> int:
     """How many contacts a pair may have at once."""
     if isinstance(b, (Mesh, HeightField)):
-        return at.MANY_POINTS
+        return col.MANY_POINTS
     round_one = any(isinstance(shape, (Sphere, Ellipsoid)) for shape in (a, b))
-    return 1 if round_one else at.MAX_POINTS
+    return 1 if round_one else col.MAX_POINTS
 
 
 def _middle(shape: ConvexHull) -> Array:
@@ -107,52 +120,62 @@ def _middle(shape: ConvexHull) -> Array:
 
 
 def _put_shape(row: IntArray, values: Array, geom: Geom, place: Placed, store: _Store) -> None:
-    shape, size = geom.shape, values[at.GEOM_SIZE : at.GEOM_SIZE + 3]
-    values[at.GEOM_BOUND] = bounding_radius(shape)
-    values[at.GEOM_WIDTH] = 1e300 if isinstance(shape, FIXED) else least_width(shape)
+    shape, size = geom.shape, values[col.GEOM_SIZE : col.GEOM_SIZE + 3]
+    values[col.GEOM_BOUND] = bounding_radius(shape)
+    values[col.GEOM_WIDTH] = 1e300 if isinstance(shape, FIXED) else least_width(shape)
     if isinstance(shape, Sphere):
-        row[at.GEOM_SHAPE], values[at.GEOM_RADIUS] = at.SPHERE, shape.radius
+        row[col.GEOM_SHAPE], values[col.GEOM_RADIUS] = col.SPHERE, shape.radius
     elif isinstance(shape, HalfSpace):
-        normal = np.asarray(shape.normal) if np.array_equal(geom.turn, np.eye(3)) else geom.turn @ shape.normal
-        row[at.GEOM_SHAPE], values[at.GEOM_NORMAL : at.GEOM_NORMAL + 3] = at.HALF_SPACE, normal
+        turned = not np.array_equal(geom.turn, np.eye(3))
+        normal = geom.turn @ shape.normal if turned else np.asarray(shape.normal)
+        row[col.GEOM_SHAPE], values[col.GEOM_NORMAL : col.GEOM_NORMAL + 3] = col.HALF_SPACE, normal
     elif isinstance(shape, Capsule):
-        row[at.GEOM_SHAPE], values[at.GEOM_RADIUS], size[2] = at.CAPSULE, shape.radius, 0.5 * shape.length
+        row[col.GEOM_SHAPE] = col.CAPSULE
+        values[col.GEOM_RADIUS] = shape.radius
+        size[2] = 0.5 * shape.length
     elif isinstance(shape, Box):
-        row[at.GEOM_SHAPE], size[:] = at.BOX, 0.5 * np.asarray(shape.size)
+        row[col.GEOM_SHAPE], size[:] = col.BOX, 0.5 * np.asarray(shape.size)
         store.put(row, box_polyhedron(shape.size), np.zeros(3))
     elif isinstance(shape, (Cylinder, Cone)):
-        row[at.GEOM_SHAPE] = at.CYLINDER if isinstance(shape, Cylinder) else at.CONE
+        row[col.GEOM_SHAPE] = col.CYLINDER if isinstance(shape, Cylinder) else col.CONE
         size[:] = shape.radius, shape.radius, 0.5 * shape.length
     elif isinstance(shape, Ellipsoid):
-        row[at.GEOM_SHAPE], size[:] = at.ELLIPSOID, shape.semi_axes
+        row[col.GEOM_SHAPE], size[:] = col.ELLIPSOID, shape.semi_axes
     elif isinstance(shape, ConvexHull):
         middle = _middle(shape)
-        row[at.GEOM_SHAPE] = at.HULL
-        values[at.GEOM_OFFSET : at.GEOM_OFFSET + 3] += place.rotation @ middle
+        row[col.GEOM_SHAPE] = col.HULL
+        values[col.GEOM_OFFSET : col.GEOM_OFFSET + 3] += place.rotation @ middle
         store.put(row, shape.solid, middle)
     elif isinstance(shape, (Mesh, HeightField)):
-        vertices, faces = (shape.vertices, shape.faces) if isinstance(shape, Mesh) else shape.triangles()
+        vertices, faces = (
+            (shape.vertices, shape.faces) if isinstance(shape, Mesh) else shape.triangles()
+        )
         middle = 0.5 * (vertices.min(axis=0) + vertices.max(axis=0))
-        values[at.GEOM_OFFSET : at.GEOM_OFFSET + 3] += place.rotation @ middle
-        values[at.GEOM_BOUND] = np.linalg.norm(vertices - middle, axis=1).max()
-        vertices = (vertices - middle) @ place.rotation.T  # it does not move: corners are kept along the world's axes
+        values[col.GEOM_OFFSET : col.GEOM_OFFSET + 3] += place.rotation @ middle
+        values[col.GEOM_BOUND] = np.linalg.norm(vertices - middle, axis=1).max()
+        # It does not move: corners are kept along the world's axes.
+        vertices = (vertices - middle) @ place.rotation.T
         if isinstance(shape, Mesh):
-            row[at.GEOM_SHAPE] = at.MESH
+            row[col.GEOM_SHAPE] = col.MESH
             store.put_surface(row, surface_tables(vertices, faces))
         else:
             cells = (shape.heights.shape[0] - 1, shape.heights.shape[1] - 1)
-            row[at.GEOM_SHAPE], size[:2] = at.HEIGHT_FIELD, np.asarray(shape.size) / cells
+            row[col.GEOM_SHAPE], size[:2] = col.HEIGHT_FIELD, np.asarray(shape.size) / cells
             store.put_grid(row, grid_tables(vertices, faces, cells), cells)
 
 
 def _put_prism(row: IntArray, values: Array, store: _Store) -> None:
     """A triangle with a copy of it behind: corners and planes are written when it is looked at."""
-    row[at.GEOM_SHAPE], row[[at.GEOM_LINK, at.GEOM_BODY]] = at.HULL, -1
-    values[at.GEOM_TURN : at.GEOM_TURN + 9] = np.eye(3).ravel()
-    values[at.GEOM_BOUND] = 1e30  # what it touches is the measure
-    corners = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1], [1, 0, -1], [0, 1, -1]], dtype=np.float64)
+    row[col.GEOM_SHAPE], row[[col.GEOM_LINK, col.GEOM_BODY]] = col.HULL, -1
+    values[col.GEOM_TURN : col.GEOM_TURN + 9] = np.eye(3).ravel()
+    values[col.GEOM_BOUND] = 1e30  # what it touches is the measure
+    corners = np.array(
+        [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1], [1, 0, -1], [0, 1, -1]], dtype=np.float64
+    )
     faces = [[0, 1, 2], [3, 5, 4], [0, 3, 4, 1], [1, 4, 5, 2], [2, 5, 3, 0]]
-    store.put(row, Polyhedron(corners, tuple(np.array(f) for f in faces), np.zeros((5, 4))), np.zeros(3))
+    store.put(
+        row, Polyhedron(corners, tuple(np.array(f) for f in faces), np.zeros((5, 4))), np.zeros(3)
+    )
 
 
 class _Store:
@@ -168,29 +191,31 @@ class _Store:
         """A polyhedron, seen from `middle`."""
         planes = solid.planes.copy()
         planes[:, 3] -= planes[:, :3] @ middle
-        row[[at.GEOM_VERTICES, at.GEOM_VERTEX_COUNT]] = self._add(solid.vertices - middle), len(solid.vertices)
-        row[[at.GEOM_FACES, at.GEOM_FACE_COUNT]] = self._add(planes), len(planes)
-        row[at.GEOM_LOOPS] = self._add_lists(solid.faces)
-        row[at.GEOM_FANS] = self._add_lists(solid.fans())
+        row[col.GEOM_VERTICES] = self._add(solid.vertices - middle)
+        row[col.GEOM_VERTEX_COUNT] = len(solid.vertices)
+        row[[col.GEOM_FACES, col.GEOM_FACE_COUNT]] = self._add(planes), len(planes)
+        row[col.GEOM_LOOPS] = self._add_lists(solid.faces)
+        row[col.GEOM_FANS] = self._add_lists(solid.fans())
 
     def put_surface(self, row: IntArray, surface: SurfaceTables) -> None:
         """Triangles with their neighbours, and a tree of boxes about them."""
         self._put_triangles(row, surface)
         head = [self._add(surface.boxes), len(surface.nodes)]
-        row[at.GEOM_FANS] = self._extend(np.concatenate([head, surface.nodes.ravel()]))
+        row[col.GEOM_FANS] = self._extend(np.concatenate([head, surface.nodes.ravel()]))
 
     def put_grid(self, row: IntArray, surface: SurfaceTables, cells: tuple[int, int]) -> None:
         """Triangles with their neighbours, and how many cells there are along x and y."""
         self._put_triangles(row, surface)
-        row[at.GEOM_FANS] = self._extend(np.array(cells))
+        row[col.GEOM_FANS] = self._extend(np.array(cells))
 
     def _put_triangles(self, row: IntArray, surface: SurfaceTables) -> None:
-        row[[at.GEOM_VERTICES, at.GEOM_VERTEX_COUNT]] = self._add(surface.vertices), len(surface.vertices)
-        row[[at.GEOM_FACES, at.GEOM_FACE_COUNT]] = self._add(surface.planes), len(surface.planes)
-        row[at.GEOM_LOOPS] = self._extend(surface.triangles.ravel())
+        row[col.GEOM_VERTICES] = self._add(surface.vertices)
+        row[col.GEOM_VERTEX_COUNT] = len(surface.vertices)
+        row[[col.GEOM_FACES, col.GEOM_FACE_COUNT]] = self._add(surface.planes), len(surface.planes)
+        row[col.GEOM_LOOPS] = self._extend(surface.triangles.ravel())
 
     def _add(self, rows: Array) -> int:
-        padded = np.zeros((len(rows), at.SOLID_COLUMNS))
+        padded = np.zeros((len(rows), col.SOLID_COLUMNS))
         padded[:, : rows.shape[1]] = rows
         self._rows.append(padded)
         self._size += len(rows)
@@ -207,7 +232,7 @@ class _Store:
         return self._length - len(numbers)
 
     def solids(self) -> Array:
-        return np.concatenate([*self._rows, np.zeros((1, at.SOLID_COLUMNS))])
+        return np.concatenate([*self._rows, np.zeros((1, col.SOLID_COLUMNS))])
 
     def lists(self) -> IntArray:
         return np.concatenate([*self._lists, np.zeros(1, dtype=np.int64)])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, Mat3, Vec3
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision.checks import (
     freeze,
@@ -18,13 +19,25 @@ from spatialops.collision.checks import (
     three,
     three_lengths,
 )
-from spatialops.collision.hull import Polyhedron, convex_hull
+from spatialops.collision.narrow_phase.hull import Polyhedron, convex_hull
 from spatialops.errors import ModelError, ShapeError
 
 
 @dataclass(frozen=True, eq=False)
 class Sphere:
-    """A ball of `radius` (m) about the geom's position."""
+    """A ball about the geom's position.
+
+    Parameters
+    ----------
+    radius : float
+        m, positive.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> so.Geom("ball", "world", so.Sphere(0.1)).shape
+    Sphere(radius=0.1)
+    """
 
     radius: float
 
@@ -34,9 +47,19 @@ class Sphere:
 
 @dataclass(frozen=True, eq=False)
 class HalfSpace:
-    """Everything below a plane through the geom's position with outward `normal` (3,), in world axes."""
+    """Everything below a plane through the geom's position; on the world only.
 
-    normal: Any = (0.0, 0.0, 1.0)
+    Parameters
+    ----------
+    normal : (3,) array_like
+        Outward normal in the geom's axes, made a unit vector; default: up.
+    """
+
+    normal: Vec3 = (0.0, 0.0, 1.0)
+
+    if TYPE_CHECKING:  # what it is given; the fields are what is kept
+
+        def __init__(self, normal: ArrayLike = ...) -> None: ...
 
     def __post_init__(self) -> None:
         normal = three("half-space: normal", self.normal)
@@ -48,7 +71,15 @@ class HalfSpace:
 
 @dataclass(frozen=True, eq=False)
 class Capsule:
-    """All points within `radius` (m) of a segment of `length` (m) along local z, about its middle."""
+    """All points near a segment along local z, about its middle.
+
+    Parameters
+    ----------
+    radius : float
+        How near, m, positive.
+    length : float
+        Of the segment, m, positive: the cylindrical part between the round ends.
+    """
 
     radius: float
     length: float
@@ -59,9 +90,25 @@ class Capsule:
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """A box with full edges `size` (3,), m, about its middle."""
+    """A box about its middle.
 
-    size: Any
+    Parameters
+    ----------
+    size : (3,) array_like
+        Full edges along the local axes, m, positive; kept as a tuple.
+
+    Examples
+    --------
+    >>> from spatialops.collision import Box
+    >>> Box([0.4, 0.2, 0.1])
+    Box(size=(0.4, 0.2, 0.1))
+    """
+
+    size: Vec3
+
+    if TYPE_CHECKING:  # what it is given; the fields are what is kept
+
+        def __init__(self, size: ArrayLike) -> None: ...
 
     def __post_init__(self) -> None:
         three_lengths(self, "box", "size")
@@ -69,7 +116,15 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Cylinder:
-    """A cylinder of `radius` and `length` (m) along local z, about its middle."""
+    """A cylinder along local z, about its middle.
+
+    Parameters
+    ----------
+    radius : float
+        m, positive.
+    length : float
+        m, positive.
+    """
 
     radius: float
     length: float
@@ -80,7 +135,15 @@ class Cylinder:
 
 @dataclass(frozen=True, eq=False)
 class Cone:
-    """A cone along local z: its base of `radius` (m) at z = -length / 2, its tip at z = +length / 2 (m)."""
+    """A cone along local z, its base at z = -length / 2 and its tip at z = length / 2.
+
+    Parameters
+    ----------
+    radius : float
+        Of the base, m, positive.
+    length : float
+        From base to tip, m, positive.
+    """
 
     radius: float
     length: float
@@ -91,9 +154,19 @@ class Cone:
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid:
-    """An ellipsoid with `semi_axes` (3,), m, along the local axes."""
+    """An ellipsoid about its middle.
 
-    semi_axes: Any
+    Parameters
+    ----------
+    semi_axes : (3,) array_like
+        Along the local axes, m, positive; kept as a tuple.
+    """
+
+    semi_axes: Vec3
+
+    if TYPE_CHECKING:  # what it is given; the fields are what is kept
+
+        def __init__(self, semi_axes: ArrayLike) -> None: ...
 
     def __post_init__(self) -> None:
         three_lengths(self, "ellipsoid", "semi_axes")
@@ -101,7 +174,12 @@ class Ellipsoid:
 
 @dataclass(frozen=True, eq=False)
 class ConvexHull:
-    """The convex hull of `vertices` (n, 3), m; coplanar triangles of it are joined to faces.
+    """The convex hull of points; coplanar triangles of it are joined to faces.
+
+    Parameters
+    ----------
+    vertices : (n, 3) array_like
+        m; four or more that do not lie in a plane. Only those on the hull are kept.
 
     Attributes
     ----------
@@ -111,13 +189,18 @@ class ConvexHull:
     Examples
     --------
     >>> from spatialops.collision import ConvexHull
-    >>> tent = ConvexHull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (0.5, 0.5, 1), (0.5, 0.5, 0.5)])
+    >>> floor = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
+    >>> tent = ConvexHull([*floor, (0.5, 0.5, 1), (0.5, 0.5, 0.5)])
     >>> len(tent.vertices), len(tent.solid.faces)
     (5, 5)
     """
 
-    vertices: Any
+    vertices: Array
     solid: Polyhedron = field(init=False, repr=False)
+
+    if TYPE_CHECKING:  # what it is given; the fields are what is kept
+
+        def __init__(self, vertices: ArrayLike) -> None: ...
 
     def __post_init__(self) -> None:
         solid = convex_hull(rows_of_three("convex hull: vertices", self.vertices))
@@ -127,24 +210,36 @@ class ConvexHull:
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
-    """A surface of triangles that does not move: solid behind each, on the side that its normal points away from.
+    """A surface of triangles that does not move, solid behind each; on the world only.
 
     Parameters
     ----------
     vertices : (n, 3) array_like
-        m.
+        m, in the geom's axes.
     faces : (f, 3) array_like of int
         Corners counter-clockwise seen from outside. Triangles without area are left out.
     """
 
-    vertices: Any
-    faces: Any
+    vertices: Array
+    faces: IntArray
+
+    if TYPE_CHECKING:  # what it is given; the fields are what is kept
+
+        def __init__(self, vertices: ArrayLike, faces: ArrayLike) -> None: ...
 
     def __post_init__(self) -> None:
         vertices = rows_of_three("mesh: vertices", self.vertices)
         faces = np.array(self.faces)
-        if faces.ndim != 2 or faces.shape[1:] != (3,) or not len(faces) or faces.dtype.kind not in "iu":
-            raise ShapeError(f"mesh: faces: expected whole numbers of shape (f, 3), got {faces.dtype} {faces.shape}")
+        if (
+            faces.ndim != 2
+            or faces.shape[1:] != (3,)
+            or not len(faces)
+            or faces.dtype.kind not in "iu"
+        ):
+            raise ShapeError(
+                "mesh: faces: expected whole numbers of shape (f, 3), "
+                f"got {faces.dtype} {faces.shape}"
+            )
         if faces.min() < 0 or faces.max() >= len(vertices):
             raise ShapeError(f"mesh: faces: indices must lie in 0 to {len(vertices) - 1}")
         corners = vertices[faces]
@@ -158,44 +253,75 @@ class Mesh:
 
 @dataclass(frozen=True, eq=False)
 class HeightField:
-    """Ground of given heights that does not move: solid below.
+    """Ground of given heights that does not move, solid below; on the world only.
 
     Parameters
     ----------
     heights : (nx, ny) array_like
-        Heights (m) over a regular grid; heights[i, j] stands at x_i, y_j. Cells are cut into two triangles along the
-        diagonal from (i, j) to (i + 1, j + 1).
+        Heights (m) over a regular grid; heights[i, j] stands at x_i, y_j. Cells are cut into two
+        triangles along the diagonal from (i, j) to (i + 1, j + 1).
     size : (2,) array_like
         Edges (m) along local x and y; the grid is centred about the geom's position.
     """
 
-    heights: Any
-    size: Any
+    heights: Array
+    size: tuple[float, float]
+
+    if TYPE_CHECKING:  # what it is given; the fields are what is kept
+
+        def __init__(self, heights: ArrayLike, size: ArrayLike) -> None: ...
 
     def __post_init__(self) -> None:
         try:
-            heights, size = np.array(self.heights, dtype=np.float64), np.array(self.size, dtype=np.float64)
+            heights = np.array(self.heights, dtype=np.float64)
+            size = np.array(self.size, dtype=np.float64)
         except (TypeError, ValueError):
             raise ShapeError("height field: heights and size must be numbers") from None
         if heights.ndim != 2 or min(heights.shape) < 2 or not np.isfinite(heights).all():
-            raise ShapeError(f"height field: heights: expected a finite table of 2 x 2 or more, got {heights.shape}")
+            raise ShapeError(
+                "height field: heights: expected a finite table of 2 x 2 or more, "
+                f"got {heights.shape}"
+            )
         if size.shape != (2,) or not np.isfinite(size).all() or not (size > 0.0).all():
             raise ShapeError(f"height field: size: expected 2 positive numbers, got {self.size!r}")
         heights.flags.writeable = False
         freeze(self, heights=heights, size=tuple(float(x) for x in size))
 
     def triangles(self) -> tuple[Array, IntArray]:
-        """Vertices (nx ny, 3) and faces (2 (nx - 1) (ny - 1), 3), normals up."""
+        """The ground as a surface of triangles, two a cell, normals up.
+
+        Returns
+        -------
+        vertices : (nx ny, 3) array
+            m, in the geom's axes.
+        faces : (2 (nx - 1) (ny - 1), 3) int array
+            Corners of each triangle.
+        """
         nx, ny = self.heights.shape
-        x, y = (np.linspace(-0.5 * edge, 0.5 * edge, n) for edge, n in zip(self.size, (nx, ny), strict=True))
+        x, y = (
+            np.linspace(-0.5 * edge, 0.5 * edge, n)
+            for edge, n in zip(self.size, (nx, ny), strict=True)
+        )
         vertices = np.stack([np.repeat(x, ny), np.tile(y, nx), self.heights.ravel()], axis=1)
         i = (np.arange(nx - 1)[:, None] * ny + np.arange(ny - 1)[None, :]).ravel()
-        lower, upper = np.stack([i, i + ny, i + ny + 1], axis=1), np.stack([i, i + ny + 1, i + 1], axis=1)
+        lower = np.stack([i, i + ny, i + ny + 1], axis=1)
+        upper = np.stack([i, i + ny + 1, i + 1], axis=1)
         return vertices, np.stack([lower, upper], axis=1).reshape(-1, 3).astype(np.int64)
 
 
-Shape: TypeAlias = Sphere | HalfSpace | Capsule | Box | Cylinder | Cone | Ellipsoid | ConvexHull | Mesh | HeightField
-SHAPES: dict[str, Any] = {
+Shape: TypeAlias = (
+    Sphere
+    | HalfSpace
+    | Capsule
+    | Box
+    | Cylinder
+    | Cone
+    | Ellipsoid
+    | ConvexHull
+    | Mesh
+    | HeightField
+)
+SHAPES: dict[str, type[Shape]] = {
     "sphere": Sphere,
     "half_space": HalfSpace,
     "capsule": Capsule,
@@ -212,6 +338,22 @@ FIXED = (HalfSpace, Mesh, HeightField)  # what must sit on the world
 _NO_TURN = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
+class Coefficients(TypedDict, total=False):
+    """Coefficients that several geoms share: ``Geom("ball", "ball", Sphere(0.1), **rubber)``."""
+
+    friction: float
+    restitution: float
+    torsion: float
+    rolling: float
+
+
+class Masks(TypedDict):
+    """Bit masks that several geoms share."""
+
+    group: int
+    collides_with: int
+
+
 @dataclass(frozen=True, eq=False)
 class Geom:
     """A shape on a body.
@@ -219,6 +361,7 @@ class Geom:
     Parameters
     ----------
     name : str
+        What messages and plots call it; one of a kind in its scene.
     body : str
         Name of the body, of a merged body, or "world".
     shape : Shape
@@ -226,50 +369,94 @@ class Geom:
     position : (3,) array_like
         In the body's frame, m.
     friction, restitution : float
-        Not negative; restitution at most 1. A pair takes the geometric mean of both sides, so that a side that has none
-        leaves none.
+        Not negative; restitution at most 1. A pair takes the geometric mean of both sides, so that
+        a side that has none leaves none.
     rotation : (3, 3) or (4,) array_like, optional
         Of the shape in the body's frame: a matrix, or a quaternion (x, y, z, w). Kept as a matrix.
     group, collides_with : int
-        Bit masks. Two geoms may touch if the group of one has a bit of what the other collides with.
+        Bit masks. Two geoms may touch if the group of one has a bit of what the other collides
+        with.
     margin : float
         m; added to the simulator's: a pair takes the larger of its two sides'.
     torsion, rolling : float
-        Coefficients of torsional and rolling friction, m, not negative: a pair has the geometric mean of both sides.
+        Coefficients of torsional and rolling friction, m, not negative: a pair has the geometric
+        mean of both sides.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> floor = so.Geom("floor", "world", so.HalfSpace(), friction=0.8)
+    >>> quarter = (0.0, 0.0, 0.7071067811865476, 0.7071067811865476)
+    >>> crate = so.Geom("crate", "crate", so.collision.Box((0.4, 0.4, 0.2)), rotation=quarter)
+    >>> crate.turn.round(12) + 0.0
+    array([[ 0., -1.,  0.],
+           [ 1.,  0.,  0.],
+           [ 0.,  0.,  1.]])
     """
 
     name: str
     body: str
     shape: Shape
-    position: Any = (0.0, 0.0, 0.0)
+    position: Vec3 = (0.0, 0.0, 0.0)
     friction: float = 0.5
     restitution: float = 0.0
-    rotation: Any = _NO_TURN
-    group: Any = 1
-    collides_with: Any = 1
+    rotation: Mat3 = _NO_TURN
+    group: int = 1
+    collides_with: int = 1
     margin: float = 0.0
     torsion: float = 0.0
     rolling: float = 0.0
 
+    if TYPE_CHECKING:  # what it is given; the fields are what is kept
+
+        def __init__(
+            self,
+            name: str,
+            body: str,
+            shape: Shape,
+            position: ArrayLike = ...,
+            friction: float = ...,
+            restitution: float = ...,
+            rotation: ArrayLike | None = ...,
+            group: int = ...,
+            collides_with: int = ...,
+            margin: float = ...,
+            torsion: float = ...,
+            rolling: float = ...,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         if not isinstance(self.shape, tuple(SHAPES.values())):
             names = ", ".join(kind.__name__ for kind in SHAPES.values())
-            raise ShapeError(f"geom {self.name!r}: shape: expected one of {names}, got {self.shape!r}")
+            raise ShapeError(
+                f"geom {self.name!r}: shape: expected one of {names}, got {self.shape!r}"
+            )
         position = three(f"geom {self.name!r}: position", self.position)
         object.__setattr__(self, "position", tuple(float(x) for x in position))
         if not is_friction(self.friction):
-            raise ShapeError(f"geom {self.name!r}: friction must be >= 0 and finite, got {self.friction!r}")
+            raise ShapeError(
+                f"geom {self.name!r}: friction must be >= 0 and finite, got {self.friction!r}"
+            )
         if not is_number(self.restitution) or not 0.0 <= self.restitution <= 1.0:
-            raise ShapeError(f"geom {self.name!r}: restitution must lie in [0, 1], got {self.restitution!r}")
+            raise ShapeError(
+                f"geom {self.name!r}: restitution must lie in [0, 1], got {self.restitution!r}"
+            )
         if not is_number(self.margin) or not 0.0 <= self.margin < np.inf:
-            raise ShapeError(f"geom {self.name!r}: margin must be >= 0 and finite, got {self.margin!r} m")
+            raise ShapeError(
+                f"geom {self.name!r}: margin must be >= 0 and finite, got {self.margin!r} m"
+            )
         for name in ("torsion", "rolling"):
             if not is_number(getattr(self, name)) or not 0.0 <= getattr(self, name) < np.inf:
-                raise ShapeError(f"geom {self.name!r}: {name} must be >= 0 and finite, got {getattr(self, name)!r} m")
+                raise ShapeError(
+                    f"geom {self.name!r}: {name} must be >= 0 and finite, "
+                    f"got {getattr(self, name)!r} m"
+                )
         for name in ("group", "collides_with"):
             mask = getattr(self, name)
             if not isinstance(mask, (int, np.integer)) or isinstance(mask, bool) or mask < 0:
-                raise ShapeError(f"geom {self.name!r}: {name} must be a bit mask >= 0, got {mask!r}")
+                raise ShapeError(
+                    f"geom {self.name!r}: {name} must be a bit mask >= 0, got {mask!r}"
+                )
         object.__setattr__(self, "rotation", _turn(self.name, self.rotation))
 
     @property
@@ -284,29 +471,32 @@ def may_collide(a: Geom, b: Geom) -> bool:
 
 
 def pair_values(a: Geom, b: Geom) -> tuple[float, float]:
-    """Friction and restitution of a pair: the geometric means of both sides, so that one that has none leaves none."""
+    """Friction and restitution of a pair: geometric means, so that a side of none leaves none."""
     return (a.friction * b.friction) ** 0.5, (a.restitution * b.restitution) ** 0.5
 
 
-def _turn(name: str, rotation: Any) -> tuple[tuple[float, ...], ...]:
+def _turn(name: str, rotation: ArrayLike | None) -> Mat3:
     if rotation is None or rotation is _NO_TURN:
         return _NO_TURN
     try:
         matrix = rotation_matrix(rotation)
     except ModelError as error:
         raise ShapeError(f"geom {name!r}: rotation: {error}") from None
-    return tuple(tuple(float(x) for x in row) for row in matrix)
+    x, y, z = ((float(row[0]), float(row[1]), float(row[2])) for row in matrix)
+    return x, y, z
 
 
-def shape_data(shape: Shape) -> dict[str, Any]:
+def shape_data(shape: Shape) -> dict[str, object]:
     """A shape as plain data: its kind and its numbers."""
     kind = next(name for name, made in SHAPES.items() if isinstance(shape, made))
     values = {item.name: getattr(shape, item.name) for item in fields(shape) if item.init}
-    return {"kind": kind, **{k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()}}
+    return {
+        "kind": kind,
+        **{k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in values.items()},
+    }
 
 
-def shape_from_data(data: dict[str, Any]) -> Shape:
+def shape_from_data(data: Mapping[str, object]) -> Shape:
     """Inverse of `shape_data`."""
-    values = dict(data)
-    made: Shape = SHAPES[values.pop("kind")](**values)
-    return made
+    make: Callable[..., Shape] = SHAPES[str(data["kind"])]
+    return make(**{name: value for name, value in data.items() if name != "kind"})

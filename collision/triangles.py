@@ -14,7 +14,10 @@ NODE_INTS = 2  # first and last of its triangles, or -1 - (left child) and the r
 
 
 class SurfaceTables(NamedTuple):
-    """Rows: vertices (v, 3), planes (f, 4), triangles (f, 6), boxes (n, 6) and nodes (n, 2) of the tree."""
+    """Rows of a surface: vertices (v, 3), planes (f, 4), triangles (f, 6).
+
+    Of its tree: boxes (n, 6) and nodes (n, 2).
+    """
 
     vertices: Array
     planes: Array
@@ -32,16 +35,17 @@ def surface_tables(vertices: Array, faces: IntArray) -> SurfaceTables:
 
 
 def grid_tables(vertices: Array, faces: IntArray, cells: tuple[int, int]) -> SurfaceTables:
-    """Tables of a height field: its triangles stand as `HeightField.triangles` puts them, and need no tree."""
+    """Tables of a height field, whose triangles stand in the grid's order and need no tree."""
     triangles = np.hstack([faces, grid_neighbours(cells)])
     none = np.zeros((0, NODE_INTS), dtype=np.int64)
     return SurfaceTables(vertices, _planes(vertices[faces]), triangles, np.zeros((0, 6)), none)
 
 
 def grid_neighbours(cells: tuple[int, int]) -> IntArray:
-    """What `neighbours` finds for a height field of so many cells, from their places in the grid."""
+    """What `neighbours` finds for a height field, from the places of its cells in the grid."""
     nx, ny = cells
-    number = np.full((nx + 2, ny + 2), -1, dtype=np.int64)  # of the lower triangle of each cell, with a rim of none
+    # Of the lower triangle of each cell, with a rim of none.
+    number = np.full((nx + 2, ny + 2), -1, dtype=np.int64)
     number[1:-1, 1:-1] = 2 * np.arange(nx * ny).reshape(nx, ny)
     here, none = number[1:-1, 1:-1], number < 0
     upper = np.where(none, -1, number + 1)
@@ -58,7 +62,7 @@ def _planes(corners: Array) -> Array:
 
 
 def neighbours(vertices: Array, faces: IntArray) -> IntArray:
-    """Triangle across each edge (f, 3), -1 where there is none; corners at the same place are one."""
+    """Triangle across each edge (f, 3), -1: none; corners at the same place are one."""
     _, number = np.unique(vertices, axis=0, return_inverse=True)
     corners = number.reshape(-1)[faces]
     found: dict[tuple[int, int], int] = {}
@@ -74,8 +78,12 @@ def neighbours(vertices: Array, faces: IntArray) -> IntArray:
 
 def _tree(corners: Array) -> tuple[IntArray, Array, IntArray]:
     """Halve the triangles along the longest side of their centres' box until few are left."""
-    low, high, centres = corners.min(axis=1), corners.max(axis=1), corners.mean(axis=1)
-    order, boxes, nodes = np.arange(len(corners)), list[Array](), list[list[int]]()
+    low = corners.min(axis=1)
+    high = corners.max(axis=1)
+    centres = corners.mean(axis=1)
+    order = np.arange(len(corners))
+    boxes = list[Array]()
+    nodes = list[list[int]]()
     todo: list[tuple[int, int, int]] = [(0, len(corners), -1)]
     while todo:
         first, last, above = todo.pop()
@@ -86,7 +94,7 @@ def _tree(corners: Array) -> tuple[IntArray, Array, IntArray]:
             nodes[above][1] = node
         if last - first <= LEAF:
             continue
-        nodes[node][0] = -1 - (node + 1)  # the left child comes next; the right one writes itself in
+        nodes[node][0] = -1 - (node + 1)  # the left child is next; the right one enters itself
         axis = int(np.ptp(centres[inside], axis=0).argmax())
         order[first:last] = inside[np.argsort(centres[inside, axis], kind="stable")]
         middle = (first + last) // 2

@@ -2,7 +2,7 @@
 
 from spatialops.contact.certificate import Certificate, certify
 from spatialops.contact.cone.convex import ConvexCone, ConvexSolution
-from spatialops.contact.cone.ladder import ConeLadder, ConeSolver
+from spatialops.contact.cone.fallback_solver import ConeLadder, ConeSolver
 from spatialops.contact.cone.problem import ConeProblem, ConeSolution
 from spatialops.contact.cone.residual import Residuals
 from spatialops.contact.cone.solvers import ConeGaussSeidel, ConeInteriorPoint, ConeNewton
@@ -17,20 +17,19 @@ from spatialops.contact.formulations.trinkle import Trinkle
 from spatialops.contact.indeterminacy import Indeterminacy, indeterminacy
 from spatialops.contact.laws import LAWS, check_law
 from spatialops.contact.laws.compliant import Compliant
-from spatialops.contact.laws.cone import Cone
+from spatialops.contact.laws.cone import ConeCoulomb
 from spatialops.contact.laws.convex import Convex, ConvexLawSolution
 from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.frictionless import Frictionless
+from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.laws.pairwise import Pairwise
-from spatialops.contact.laws.solution import Law, LawSolution
 from spatialops.contact.laws.viscous import Viscous
 from spatialops.contact.lcp.bounds import Recovery
 from spatialops.contact.lcp.convex_qp import ConvexQP
 from spatialops.contact.lcp.enumeration import Enumeration
 from spatialops.contact.lcp.exact import ExactLemke
-from spatialops.contact.lcp.handles import Handles, Solver
 from spatialops.contact.lcp.interior_point import InteriorPoint
 from spatialops.contact.lcp.ladder import Auto
 from spatialops.contact.lcp.lemke import Lemke
@@ -38,6 +37,7 @@ from spatialops.contact.lcp.newton import Newton
 from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.lcp.projected_gauss_seidel import ProjectedGaussSeidel
+from spatialops.contact.lcp.solver import Handles, Solver
 from spatialops.contact.lcp.status import Status
 from spatialops.contact.problem import ContactProblem, ContactSolution
 from spatialops.contact.solve import solve
@@ -91,7 +91,7 @@ __all__ = [
     "Law",
     "LawSolution",
     "Compliant",
-    "Cone",
+    "ConeCoulomb",
     "Convex",
     "ConvexLawSolution",
     "Coulomb",

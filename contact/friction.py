@@ -8,18 +8,9 @@ from functools import cache
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, whole
-from spatialops._jit import kernel
+from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import cross, dot, plus_scaled, put3, scaled, vec3
-from spatialops.collision._layout import (
-    APPROACH,
-    CONTACT_A,
-    CONTACT_B,
-    CONTACT_FEATURE_A,
-    NORMAL,
-    POINT,
-    SECOND,
-    TANGENT,
-)
+from spatialops.collision import _layout as col
 from spatialops.collision.detector import relative_velocity
 from spatialops.errors import ArgumentError
 
@@ -27,7 +18,7 @@ _SLIP = 1e-9  # m/s below which there is no direction of slip
 
 
 def directions(n_f: int) -> Array:
-    """(n_f, 2) unit directions in the tangent plane, the first along the first tangent, opposite ones both present.
+    """(n_f, 2) unit directions in the tangent plane, in pairs, the first along the first tangent.
 
     Raises
     ------
@@ -52,21 +43,23 @@ def _directions(n_f: int) -> Array:
 
 @kernel
 def put_frames(ints: IntArray, floats: Array, count: int, work: Array) -> None:
-    """Tangents of all contacts, the first along the slip where there is any, and the velocities along the frames.
+    """Tangents of all contacts, the first along the slip if any, and velocities along the frames.
 
-    Sliding friction opposes the slip; with a direction of the polyhedron along it, its magnitude is mu F_n exactly.
-    """
+    Sliding friction opposes the slip; with a direction of the polyhedron along it, its magnitude is
+    mu F_n exactly."""
     for i in range(count):
-        if ints[i, CONTACT_FEATURE_A] < 0:  # of a joint, which has its directions
+        if ints[i, col.CONTACT_FEATURE_A] < 0:  # of a joint, which has its directions
             continue
-        normal, point = vec3(floats, i, NORMAL), vec3(floats, i, POINT)
-        velocity = relative_velocity(work, ints[i, CONTACT_A], ints[i, CONTACT_B], point)
+        normal, point = vec3(floats, i, col.NORMAL), vec3(floats, i, col.POINT)
+        velocity = relative_velocity(work, ints[i, col.CONTACT_A], ints[i, col.CONTACT_B], point)
         speed = dot(normal, velocity)
         slip = plus_scaled(velocity, -speed, normal)
         length = math.sqrt(dot(slip, slip))
         if length > _SLIP:
             first = scaled(1.0 / length, slip)
-        elif abs(normal[2]) < 0.7:  # across the world's z, so that an upright wall's first tangent lies level
+        elif (
+            abs(normal[2]) < 0.7
+        ):  # across the world's z, so that an upright wall's first tangent lies level
             first = cross((0.0, 0.0, 1.0), normal)
             first = scaled(1.0 / math.sqrt(dot(first, first)), first)
         else:
@@ -76,6 +69,6 @@ def put_frames(ints: IntArray, floats: Array, count: int, work: Array) -> None:
         first = plus_scaled(first, -dot(first, normal), normal)
         first = scaled(1.0 / math.sqrt(dot(first, first)), first)
         second = cross(normal, first)
-        put3(floats, i, TANGENT, first)
-        put3(floats, i, SECOND, second)
-        put3(floats, i, APPROACH, (speed, dot(first, velocity), dot(second, velocity)))
+        put3(floats, i, col.TANGENT, first)
+        put3(floats, i, col.SECOND, second)
+        put3(floats, i, col.APPROACH, (speed, dot(first, velocity), dot(second, velocity)))

@@ -1,8 +1,9 @@
-"""A contact problem in maximal coordinates: free bodies, with hinges and closures as bilateral rows, sparse.
+"""A contact problem in maximal coordinates: free bodies, hinges as bilateral rows, sparse.
 
-Rows stand in the order hinges, closures, normal and tangents of each contact; columns are the bodies' spatial
-velocities [angular; linear] at their origins, in world axes. The velocity without impulses is that of the tree: it fits
-the hinges. A joint's armature is a mass on its relative rate and couples child and parent.
+Rows stand in the order hinges, closures, normal and tangents of each contact; columns are the
+bodies' spatial velocities [angular; linear] at their origins, in world axes. The velocity without
+impulses is that of the tree: it fits the hinges. A joint's armature is a mass on its relative rate
+and couples child and parent.
 """
 
 from __future__ import annotations
@@ -13,31 +14,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops._jit import kernel
-from spatialops._layout import (
-    ARMATURE,
-    ART_B,
-    ART_C,
-    ART_J,
-    BODY,
-    OMEGA,
-    ORIGIN,
-    TERM_A,
-    TERM_ANGULAR,
-    TERM_B,
-    TERM_LINEAR,
-    TERM_POINT,
-    TERM_ROW,
-    VELOCITY,
-)
+from spatialops._compile.jit import kernel
 from spatialops.dynamics.articulated_body import put_rigid_inertia
 from spatialops.dynamics.maximal import Joints, joint_groups, placed, tree_velocity
 from spatialops.errors import ContactError
 from spatialops.tree.model import Model
 
 if TYPE_CHECKING:
-    from scipy import sparse  # loaded where it is used: it takes a third of the time that importing us takes
+    from scipy import sparse  # loaded where it is used: a third of the time that importing us takes
 
 _SYMMETRIC = np.array([0, 1, 2, 1, 3, 4, 2, 4, 5])  # entries xx xy xz yy yz zz of a full matrix
 
@@ -52,7 +38,11 @@ class Triplets:
         """Append entries; indices are broadcast to their shape."""
         shape = entries.shape
         self._parts.append(
-            (np.broadcast_to(rows, shape).ravel(), np.broadcast_to(columns, shape).ravel(), entries.ravel())
+            (
+                np.broadcast_to(rows, shape).ravel(),
+                np.broadcast_to(columns, shape).ravel(),
+                entries.ravel(),
+            )
         )
 
     def matrix(self, shape: tuple[int, int]) -> sparse.csr_array:
@@ -109,7 +99,8 @@ class MaximalProblem:
         Raises
         ------
         ContactError
-            Where a body has no inertia of its own: only M together with its hinges can be inverted then.
+            Where a body has no inertia of its own: only M together with its hinges can be inverted
+            then.
         """
         try:
             np.linalg.cholesky(self.blocks)
@@ -117,8 +108,8 @@ class MaximalProblem:
             lowest = np.linalg.eigvalsh(self.blocks)[:, 0]
             raise ContactError(
                 "this formulation inverts the inertia of every single body, and that of "
-                f"{self.model.body_names[int(lowest.argmin())]!r} is singular; use one in tree coordinates, or NMC, or "
-                "give it mass and moments of inertia"
+                f"{self.model.body_names[int(lowest.argmin())]!r} is singular; use one in "
+                "tree coordinates, or NMC, or give it mass and moments of inertia"
             ) from None
         if self.armature is None:
             inverse: Array = np.asarray(np.linalg.inv(self.blocks), dtype=np.float64)
@@ -133,19 +124,31 @@ class MaximalProblem:
         return tree_velocity(self.joints, velocity.reshape(-1, 6), self.model.nv)
 
 
-def maximal_problem(model: Model, q: Array, v: Array, terms: tuple[IntArray, Array], n_rows: int) -> MaximalProblem:
+def maximal_problem(
+    model: Model, q: Array, v: Array, terms: tuple[IntArray, Array], n_rows: int
+) -> MaximalProblem:
     """State a problem with constraint rows `terms` in maximal coordinates."""
     work, n = placed(model, q, v), model.n_bodies
     rigid_inertias(model.links, work)
-    bodies, joints, triplets, n_hinges = work[model.body_links], joint_groups(model, work), Triplets(), 0
+    bodies = work[model.body_links]
+    joints = joint_groups(model, work)
+    triplets = Triplets()
+    n_hinges = 0
     for group in joints:
         k, r, _ = group.hinges.shape
         _put(triplets, group, group.hinges, n_hinges + r * np.arange(k)[:, None] + np.arange(r))
         n_hinges += k * r
     _put_terms(triplets, model, bodies, joints, terms, n_hinges)
-    velocity = np.hstack([bodies[:, OMEGA : OMEGA + 3], bodies[:, VELOCITY : VELOCITY + 3]]).ravel()
+    velocity = np.hstack(
+        [
+            bodies[:, layout.OMEGA : layout.OMEGA + 3],
+            bodies[:, layout.VELOCITY : layout.VELOCITY + 3],
+        ]
+    ).ravel()
     rows = triplets.matrix((n_hinges + n_rows, 6 * n))
-    return MaximalProblem(model, _blocks(bodies), velocity, rows, n_hinges, _armature(model, joints), joints)
+    return MaximalProblem(
+        model, _blocks(bodies), velocity, rows, n_hinges, _armature(model, joints), joints
+    )
 
 
 def _put(triplets: Triplets, joints: Joints, rows: Array, indices: IntArray) -> None:
@@ -157,41 +160,61 @@ def _put(triplets: Triplets, joints: Joints, rows: Array, indices: IntArray) -> 
 
 
 def _put_terms(
-    triplets: Triplets, model: Model, bodies: Array, joints: list[Joints], terms: tuple[IntArray, Array], first: int
+    triplets: Triplets,
+    model: Model,
+    bodies: Array,
+    joints: list[Joints],
+    terms: tuple[IntArray, Array],
+    first: int,
 ) -> None:
-    """Rows of closures and contacts. A link inside a joint moves as the body that it carries, less the later axes."""
+    """Rows of closures and contacts.
+
+    A link inside a joint moves as the body that it carries, less the later axes.
+    """
     ints, floats = terms
-    linear = floats[:, TERM_LINEAR : TERM_LINEAR + 3]
+    linear = floats[:, layout.TERM_LINEAR : layout.TERM_LINEAR + 3]
     carried = _carried(model)
-    for side, sign in ((TERM_A, 1.0), (TERM_B, -1.0)):
+    for side, sign in ((layout.TERM_A, 1.0), (layout.TERM_B, -1.0)):
         moving = ints[:, side] >= 0
         links = ints[moving, side]
         index = carried[links]
-        arms = floats[moving, TERM_POINT : TERM_POINT + 3] - bodies[index, ORIGIN : ORIGIN + 3]
-        angular = floats[moving, TERM_ANGULAR : TERM_ANGULAR + 3] + np.cross(arms, linear[moving])
-        entries, rows = sign * np.hstack([angular, linear[moving]]), first + ints[moving, TERM_ROW]
+        arms = (
+            floats[moving, layout.TERM_POINT : layout.TERM_POINT + 3]
+            - bodies[index, layout.ORIGIN : layout.ORIGIN + 3]
+        )
+        angular = floats[moving, layout.TERM_ANGULAR : layout.TERM_ANGULAR + 3] + np.cross(
+            arms, linear[moving]
+        )
+        entries = sign * np.hstack([angular, linear[moving]])
+        rows = first + ints[moving, layout.TERM_ROW]
         triplets.add(rows[:, None], 6 * index[:, None] + np.arange(6), entries)
-        for i in np.flatnonzero(model.tree[links, BODY] < 0):
-            _take_rest(triplets, joints, int(index[i]), int(links[i]), entries[i], int(rows[i]))
+        for i in np.flatnonzero(model.tree[links, layout.BODY] < 0):
+            _take_remaining(
+                triplets, joints, int(index[i]), int(links[i]), entries[i], int(rows[i])
+            )
 
 
 def _carried(model: Model) -> IntArray:
     """The body of every link; of a link inside a joint, the body that the joint carries."""
-    bodies = model.tree[:, BODY].copy()
+    bodies = model.tree[:, layout.BODY].copy()
     for k in range(len(bodies) - 2, -1, -1):
         bodies[k] = bodies[k + 1] if bodies[k] < 0 else bodies[k]
     return bodies
 
 
-def _take_rest(triplets: Triplets, joints: list[Joints], body: int, link: int, entries: Array, row: int) -> None:
-    """Subtract from a row r on a body what the joint's later axes do: r S_later S^+_later (V - X V_parent)."""
+def _take_remaining(
+    triplets: Triplets, joints: list[Joints], body: int, link: int, entries: Array, row: int
+) -> None:
+    """Subtract from a row what the joint's later axes do: r S_later S^+_later (V - X V_parent)."""
     group = next(group for group in joints if body in group.bodies)
     i = int(np.flatnonzero(group.bodies == body)[0])
     at = slice(i, i + 1)
-    one = Joints(group.bodies[at], group.parents[at], group.first[at], group.levers[at], group.motion[at])
+    one = Joints(
+        group.bodies[at], group.parents[at], group.first[at], group.levers[at], group.motion[at]
+    )
     later = link - int(group.first[i]) + 1
-    rest = -(entries @ one.motion[0, :, later:]) @ one.rates[0, later:]
-    _put(triplets, one, rest[None, None, :], np.array([[row]]))
+    remaining = -(entries @ one.motion[0, :, later:]) @ one.rates[0, later:]
+    _put(triplets, one, remaining[None, None, :], np.array([[row]]))
 
 
 def _block_diagonal(blocks: Array) -> sparse.csr_array:
@@ -203,15 +226,17 @@ def _block_diagonal(blocks: Array) -> sparse.csr_array:
 
 def _blocks(bodies: Array) -> Array:
     """[[J, B], [B^T, C]] of every body."""
-    J = bodies[:, ART_J + _SYMMETRIC].reshape(-1, 3, 3)
-    B = bodies[:, ART_B : ART_B + 9].reshape(-1, 3, 3)
-    C = bodies[:, ART_C + _SYMMETRIC].reshape(-1, 3, 3)
-    return np.concatenate([np.concatenate([J, B], axis=2), np.concatenate([B.transpose(0, 2, 1), C], axis=2)], axis=1)
+    J = bodies[:, layout.ART_J + _SYMMETRIC].reshape(-1, 3, 3)
+    B = bodies[:, layout.ART_B : layout.ART_B + 9].reshape(-1, 3, 3)
+    C = bodies[:, layout.ART_C + _SYMMETRIC].reshape(-1, 3, 3)
+    return np.concatenate(
+        [np.concatenate([J, B], axis=2), np.concatenate([B.transpose(0, 2, 1), C], axis=2)], axis=1
+    )
 
 
 def _armature(model: Model, joints: list[Joints]) -> sparse.csr_array | None:
     """R^T diag(armature) R with R the joints' rates of the bodies' velocities."""
-    armature = model.links[:, ARMATURE]
+    armature = model.links[:, layout.ARMATURE]
     if not armature.any():
         return None
     triplets = Triplets()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, overload
+from typing import Literal, cast, overload
 
 import numpy as np
 
-from spatialops._arrays import array
-from spatialops.contact.cone.ladder import ConeSolver, solve_cone
+from spatialops._arrays import ArrayLike, array
+from spatialops.contact.cone.fallback_solver import ConeSolver, check_cone_solver, solve_cone
 from spatialops.contact.cone.problem import ConeProblem, ConeSolution
 from spatialops.contact.lcp.convex_qp import ConvexQP
 from spatialops.contact.lcp.enumeration import Enumeration
 from spatialops.contact.lcp.exact import ExactLemke
-from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.lcp.interior_point import InteriorPoint
 from spatialops.contact.lcp.ladder import Auto
 from spatialops.contact.lcp.lemke import Lemke
@@ -20,6 +19,7 @@ from spatialops.contact.lcp.newton import Newton
 from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.projected_gauss_seidel import ProjectedGaussSeidel
+from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.lcp.status import Status
 from spatialops.errors import ArgumentError
 
@@ -33,50 +33,79 @@ SOLVERS: dict[str, type[Solver]] = {
     "exact": ExactLemke,
     "qp": ConvexQP,
 }
-_TOLERANCE = 1e-9
+_TOLERANCE = 1e-9  # residual that SOLVED promises, whatever a solver's own tolerance is
 
 
 @overload
-def solve(problem: MixedLCP, solver: str | Solver = "auto", warm_start: Any = None) -> LCPSolution: ...
+def solve(
+    problem: MixedLCP, solver: str | Solver = "auto", warm_start: ArrayLike | None = None
+) -> LCPSolution: ...
 
 
 @overload
-def solve(problem: ConeProblem, solver: str | ConeSolver = "auto", warm_start: Any = None) -> ConeSolution: ...
+def solve(
+    problem: ConeProblem, solver: str | ConeSolver = "auto", warm_start: ArrayLike | None = None
+) -> ConeSolution: ...
 
 
-def solve(problem: Any, solver: Any = "auto", warm_start: Any = None) -> LCPSolution | ConeSolution:
-    """Solve a complementarity problem, or a cone problem: see `spatialops.contact.cone.ladder.solve_cone`.
+def solve(
+    problem: MixedLCP | ConeProblem,
+    solver: str | Solver | ConeSolver = "auto",
+    warm_start: ArrayLike | None = None,
+) -> LCPSolution | ConeSolution:
+    """Solve a complementarity problem or a cone problem, and verify the answer.
 
     Parameters
     ----------
     problem : MixedLCP or ConeProblem
-    solver : str or Solver
-        "auto" (a ladder of most that follow), "lemke", "principal-pivoting", "gauss-seidel", "newton",
-        "interior-point", "enumeration", "exact", "qp", or a solver object with its options: ``Lemke(max_pivots=50)``.
-        docs/solvers.md says which to choose.
+        With a polyhedral cone of friction or none, or with the round one.
+    solver : str, Solver or ConeSolver
+        Of a `MixedLCP` "auto" (a ladder of most that follow), "lemke", "principal-pivoting",
+        "gauss-seidel", "newton", "interior-point", "enumeration", "exact", "qp"; of a
+        `ConeProblem` "auto", "gauss-seidel", "newton", "interior-point", "convex" (the relaxed
+        law). Or a solver object with its options: ``Lemke(max_pivots=50)``. docs/solvers.md and
+        docs/cone.md say which to choose.
     warm_start : (n,) array_like, optional
-        An earlier solution.
+        An earlier solution z or r, or a guess; of a cone problem also (m, dim).
 
     Returns
     -------
-    LCPSolution
+    LCPSolution or ConeSolution
         `status` is SOLVED only if the residual of the original data holds.
 
     Raises
     ------
     ArgumentError
-        For something that is not a problem, or an unknown solver.
+        For something that is not a problem, an unknown solver, or a warm start that does not fit.
     MissingLibraryError
         By "qp", where the extra ``spatialops[qp]`` is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spatialops.contact import ConeProblem, Lemke, MixedLCP, solve
+    >>> lcp = MixedLCP([[2.0, 1.0], [1.0, 2.0]], [-5.0, -6.0])
+    >>> solution = solve(lcp, Lemke(max_pivots=50))
+    >>> solution.solved, solution.z.round(6).tolist()
+    (True, [1.333333, 2.333333])
+
+    A block of 1 kg that slides while it falls, with mu = 0.5 and an exact cone:
+
+    >>> solve(ConeProblem(np.eye(3), [-1.0, 3.0, 0.0], 0.5)).r.round(9).tolist()
+    [1.0, -0.5, 0.0]
     """
     if isinstance(problem, ConeProblem):
-        return solve_cone(problem, solver, warm_start)
+        return solve_cone(problem, check_cone_solver(solver), warm_start)
     if isinstance(problem, MixedLCP):
         return _solve_lcp(problem, check_solver(solver), warm_start)
-    raise ArgumentError(f"problem: expected a MixedLCP or ConeProblem, got {type(problem).__name__}")
+    raise ArgumentError(
+        f"problem: expected a MixedLCP or ConeProblem, got {type(problem).__name__}"
+    )
 
 
-def _solve_lcp(problem: MixedLCP, solver: str | Solver, warm_start: Any) -> LCPSolution:
+def _solve_lcp(
+    problem: MixedLCP, solver: str | Solver, warm_start: ArrayLike | None
+) -> LCPSolution:
     if warm_start is not None:
         warm_start = array(warm_start, (problem.size,), "warm_start", finite=True)
     if isinstance(solver, str):
@@ -84,8 +113,8 @@ def _solve_lcp(problem: MixedLCP, solver: str | Solver, warm_start: Any) -> LCPS
     return _checked(problem, solver.solve(problem, warm_start))
 
 
-def check_solver(solver: Any) -> Any:
-    """The solver object that a name stands for, the object itself, or "auto": each kind of problem has its own.
+def check_solver(solver: object) -> Literal["auto"] | Solver:
+    """The solver object that a name stands for, the object itself, or "auto".
 
     Raises
     ------
@@ -93,17 +122,21 @@ def check_solver(solver: Any) -> Any:
         For anything else, a solver's class included.
     """
     if isinstance(solver, str) and solver == "auto":
-        return solver
+        return "auto"
     if isinstance(solver, str) and solver in SOLVERS:
         return SOLVERS[solver]()
     if isinstance(solver, (str, type)) or not hasattr(solver, "solve"):
         names = ", ".join(repr(name) for name in ("auto", *SOLVERS))
-        raise ArgumentError(f"solver: expected {names} or a solver object such as Lemke(), got {solver!r}")
-    return solver
+        raise ArgumentError(
+            f"solver: expected {names} or a solver object such as Lemke(), got {solver!r}"
+        )
+    return cast(Solver, solver)
 
 
 def _checked(problem: MixedLCP, solution: LCPSolution) -> LCPSolution:
     """The same solution with w, residual and status recomputed from the original data."""
     z = np.asarray(solution.z, dtype=np.float64)
     status = Status.INACCURATE if solution.status == Status.SOLVED else solution.status
-    return point(problem, z, status, solution.iterations, solution.solver, _TOLERANCE, solution.detail)
+    return point(
+        problem, z, status, solution.iterations, solution.solver, _TOLERANCE, solution.detail
+    )

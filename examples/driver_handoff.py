@@ -1,17 +1,20 @@
-"""One hand lifts an impact driver and hands it to the other; then the same with other mass, friction and places.
+"""One hand lifts an impact driver and hands it to the other, with varied mass, friction and places.
 
-Run it with ``python -m examples.driver_handoff``; ``spatialops driver-handoff`` is the same with a report.
+Run it with ``python -m examples.driver_handoff``; ``spatialops driver-handoff`` is the same with a
+report.
 """
 
 from pathlib import Path
 
-from spatialops.control.tasks.driver_handoff import driver_handoff, judge, phases
-from spatialops.control.tasks.report import energy_balance
-from spatialops.control.tasks.run import Run, run_task
-from spatialops.control.tasks.task import Variation
+from spatialops.control.manipulation.dual_arm.driver_handoff import driver_handoff, judge, phases
+from spatialops.control.manipulation.dual_arm.report import energy_balance
+from spatialops.control.manipulation.dual_arm.run import Run, run_task
+from spatialops.control.manipulation.dual_arm.task import Variation
 
 
-def main(stop_after: str = "", seeds: tuple[int, ...] = (1,), out: str | Path = "out/driver_handoff") -> list[Run]:
+def main(
+    stop_after: str = "", seeds: tuple[int, ...] = (1,), out: str | Path = "out/driver_handoff"
+) -> list[Run]:
     # 1. What will happen: phases, and what must be so before the next one begins.
     for phase in phases():
         print(f"  {phase.name:<16} until {'; '.join(guard.words for guard in phase.until)}")
@@ -29,9 +32,11 @@ def main(stop_after: str = "", seeds: tuple[int, ...] = (1,), out: str | Path = 
         verdict = judge(run)
         print("  " + ("handed over" if verdict["succeeded"] else "; ".join(verdict["faults"])))
         if verdict["succeeded"]:
-            print(f"  slip {1e3 * verdict['slip']:.4f} mm, {100 * verdict['height']:.1f} cm above the bench")
+            slip, height = 1e3 * verdict["slip"], 100 * verdict["height"]
+            print(f"  slip {slip:.4f} mm, {height:.1f} cm above the bench")
         balance = energy_balance(run)
-        print(f"  motors {balance['motors']:.2f} J, friction and impacts {-balance['friction_and_impacts']:.3f} J")
+        lost = -balance["friction_and_impacts"]
+        print(f"  motors {balance['motors']:.2f} J, friction and impacts {lost:.3f} J")
 
     # 4. Look at it.
     folder = Path(out)

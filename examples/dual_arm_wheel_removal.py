@@ -1,6 +1,7 @@
 """Two arms take a wheel off its hub: scene, hands, script, run, all in sight.
 
-Run it with ``python -m examples.dual_arm_wheel_removal``; ``spatialops wheel-removal`` is the same with a report.
+Run it with ``python -m examples.dual_arm_wheel_removal``; ``spatialops wheel-removal`` is the same
+with a report.
 """
 
 from pathlib import Path
@@ -8,15 +9,19 @@ from pathlib import Path
 import numpy as np
 
 import spatialops as so
-from spatialops.control import moves
-from spatialops.control.tasks.wheel_removal import arms
+from spatialops.control.manipulation import motions as moves
+from spatialops.control.manipulation.dual_arm.wheel_removal import arms
 
-HUB, MASS, SIDES, DT = np.array([0.69, 0.0, 1.05]), 7.0, ("left", "right"), 5e-4
+HUB = np.array([0.69, 0.0, 1.05])
+MASS = 7.0
+SIDES = ("left", "right")
+DT = 5e-4
 REACH = 0.158  # m from a palm to where its fingertips meet
 
 
 def grasps() -> dict[str, so.control.Pose]:
-    # Palms in the wheel's frame: left and right of it, pointing inward, fingers before the tyre and thumbs behind.
+    # Palms in the wheel's frame: left and right of it, pointing inward, fingers before the tyre and
+    # thumbs behind.
     front = (-1.0, 0.0, 0.0)
     return {
         "left": moves.palm_pose((0.0, 0.165, 0.0), (0.0, -1.0, 0.0), front, REACH),
@@ -25,8 +30,8 @@ def grasps() -> dict[str, so.control.Pose]:
 
 
 def script() -> so.control.Script:
-    # Phases end when their guards hold; one that does not hold in time, or is watched and breaks, ends the
-    # task with its words. Guards look at poses and forces, never at the clock.
+    # Phases end when their guards hold; one that does not hold in time, or is watched and breaks,
+    # ends the task with its words. Guards look at poses and forces, never at the clock.
     Phase, weight = so.control.Phase, 9.81 * MASS
     opened, touching, firm = (
         dict.fromkeys(SIDES, grip)
@@ -41,7 +46,9 @@ def script() -> so.control.Script:
 
     return so.control.Script(
         [
-            Phase(name="approach", move=moves.to_object(grasps(), 0.137), grips=opened, until=there),
+            Phase(
+                name="approach", move=moves.to_object(grasps(), 0.137), grips=opened, until=there
+            ),
             Phase(name="enclose", move=moves.to_object(grasps()), until=there),
             Phase(name="close", grips=touching, until=[moves.presses(side, 0.8) for side in SIDES]),
             Phase(
@@ -51,19 +58,49 @@ def script() -> so.control.Script:
                 until=[moves.presses(side, 9.0) for side in SIDES],
                 hold=0.3,
             ),
-            Phase(name="pull", move=placed(-0.10, 0.0), bounds=calm, until=[*there, moves.is_free()], watch=kept),
-            Phase(name="lift", move=placed(-0.10, 0.05), bounds=calm, until=there, watch=[*kept, moves.is_free()]),
-            Phase(name="carry", move=placed(-0.30, 0.05), bounds=calm, until=there, watch=[*kept, moves.is_free()]),
+            Phase(
+                name="pull",
+                move=placed(-0.10, 0.0),
+                bounds=calm,
+                until=[*there, moves.is_free()],
+                during=kept,
+            ),
+            Phase(
+                name="lift",
+                move=placed(-0.10, 0.05),
+                bounds=calm,
+                until=there,
+                during=[*kept, moves.is_free()],
+            ),
+            Phase(
+                name="carry",
+                move=placed(-0.30, 0.05),
+                bounds=calm,
+                until=there,
+                during=[*kept, moves.is_free()],
+            ),
             Phase(
                 name="hold",
                 move=moves.remember(SIDES),
                 until=[moves.slips_less(side, 2e-3) for side in SIDES],
-                watch=[*kept, moves.is_free()],
+                during=[*kept, moves.is_free()],
                 hold=2.0,
             ),
-            Phase(name="lower", move=placed(-0.30, -0.06), bounds=calm, until=[moves.rests(0.25 * weight)], watch=kept),
-            Phase(name="unload", loads=lambda _: dict.fromkeys(SIDES, 0.0), until=[moves.rests(0.6 * weight)]),
-            Phase(name="open", grips=opened, until=[moves.lets_go(side) for side in SIDES], hold=0.3),
+            Phase(
+                name="lower",
+                move=placed(-0.30, -0.06),
+                bounds=calm,
+                until=[moves.rests(0.25 * weight)],
+                during=kept,
+            ),
+            Phase(
+                name="unload",
+                loads=lambda _: dict.fromkeys(SIDES, 0.0),
+                until=[moves.rests(0.6 * weight)],
+            ),
+            Phase(
+                name="open", grips=opened, until=[moves.lets_go(side) for side in SIDES], hold=0.3
+            ),
             Phase(name="retract", move=moves.back_off(SIDES, 0.13), until=there),
         ]
     )
@@ -72,10 +109,19 @@ def script() -> so.control.Script:
 def main(duration: float = 16.0, out: str | Path = "out/wheel_removal") -> dict[str, object]:
     # 1. The robot, the wheel on its hub and a bench: one scene, the robot's joints first.
     robot, wheel = so.models.dual_arm(), so.models.wheel_on_hub(mass=MASS)
-    bench = so.Geom("bench", "world", so.collision.Box((0.30, 0.50, 0.04)), position=(0.37, 0.0, 0.78), friction=0.8)
-    scene = so.compose([so.Part(source=robot.scene([bench])), so.Part(source=wheel.scene(), position=HUB)])
+    bench = so.Geom(
+        "bench",
+        "world",
+        so.collision.Box((0.30, 0.50, 0.04)),
+        position=(0.37, 0.0, 0.78),
+        friction=0.8,
+    )
+    scene = so.compose(
+        [so.Part(source=robot.scene([bench])), so.Part(source=wheel.scene(), position=HUB)]
+    )
 
-    # 2. It starts with open hands beside the wheel, and likes to keep its elbows as when it holds it.
+    # 2. It starts with open hands beside the wheel, and likes to keep its elbows as when it holds
+    # it.
     held = so.control.Pose(HUB, np.eye(3))
     start, posture = (arms(robot, held, grasps(), (0.14, back)) for back in (0.137, 0.0))
     scene.state = so.State(np.concatenate([start, scene.state.q[len(start) :]]), scene.state.v)
@@ -93,17 +139,27 @@ def main(duration: float = 16.0, out: str | Path = "out/wheel_removal") -> dict[
         )
         for side in SIDES
     }
-    controller = so.control.Manipulator(
-        scene, robot.model, "wheel", impedance=impedance, hands=hands, script=script(), dt=DT, reach=REACH
+    controller = so.control.ManipulationController(
+        scene,
+        robot.model,
+        "wheel",
+        impedance=impedance,
+        hands=hands,
+        script=script(),
+        dt=DT,
+        reach=REACH,
     )
 
     # 4. Every contact is solved, in the operational-space formulation, and certified.
-    record = so.Simulator(scene, dt=DT).run(duration=duration, controller=controller, record_every=10, progress=True)
+    record = so.Simulator(scene, dt=DT).run(
+        duration=duration, controller=controller, record_every=10, progress=True
+    )
     for phase in controller.script.passed:
         print(f"  {phase.begin:6.2f} s  {phase.name:<10}{phase.end - phase.begin:6.2f} s")
     print(controller.script.failure or ("done" if controller.finished else "not over yet"))
     moved = record.q[-1][-7:-4] - HUB
-    print(f"the wheel is {np.linalg.norm(moved):.3f} m off the hub; {record.penetrations.max():.1e} m penetration")
+    print(f"the wheel is {np.linalg.norm(moved):.3f} m off the hub")
+    print(f"largest penetration {record.penetrations.max():.1e} m")
 
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)

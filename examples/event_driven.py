@@ -1,4 +1,4 @@
-"""Three things whose time can be told: a bouncing ball, a ball that begins to roll, a ladder that leaves the wall.
+"""Three events whose time is known: a ball's last bounce, a ball that rolls, a ladder that slips.
 
 Run it with ``python -m examples.event_driven``.
 """
@@ -16,8 +16,11 @@ def ball(height: float, speed: float, *, friction: float, restitution: float) ->
     model = builder.build()
     q, v = model.neutral(), np.zeros(model.nv)
     q[2], v[3] = height, speed
-    pair = {"friction": friction, "restitution": restitution}
-    geoms = [so.Geom("floor", "world", so.HalfSpace(), **pair), so.Geom("ball", "ball", so.Sphere(RADIUS), **pair)]
+    pair: so.collision.Coefficients = {"friction": friction, "restitution": restitution}
+    geoms = [
+        so.Geom("floor", "world", so.HalfSpace(), **pair),
+        so.Geom("ball", "ball", so.Sphere(RADIUS), **pair),
+    ]
     return so.Scene(model, geoms, state=so.State(q, v))
 
 
@@ -41,11 +44,15 @@ def ladder(angle: float, length: float = 2.0) -> so.Scene:
 
 def run(scene: so.Scene, duration: float) -> so.Record:
     # dt is only how often a row is recorded; below 1e-6 m/s a bounce is the last one.
-    return so.Simulator(scene, dt=0.1, time=so.EventDriven(), impact_threshold=1e-6).run(duration=duration)
+    return so.Simulator(scene, dt=0.1, time=so.EventDriven(), impact_threshold=1e-6).run(
+        duration=duration
+    )
 
 
 def main(duration: float = 2.0) -> dict[str, so.Record]:
-    e, mu, speed = 0.5, 0.3, 2.0
+    e = 0.5
+    mu = 0.3
+    speed = 2.0
     records = {
         "bounce": run(ball(RADIUS + 1.0, 0.0, friction=0.0, restitution=e), duration),
         "roll": run(ball(RADIUS, speed, friction=mu, restitution=0.0), duration),

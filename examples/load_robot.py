@@ -6,9 +6,10 @@ import tempfile
 from pathlib import Path
 
 import spatialops as so
-from spatialops.simulation.drop import raised
+from spatialops.simulation.scene.placement import raised
 
-BODY = """<inertial><mass value="{mass}"/><inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" izz="{i}"/></inertial>
+BODY = """<inertial><mass value="{mass}"/>
+<inertia ixx="{i}" ixy="0" ixz="0" iyy="{i}" iyz="0" izz="{i}"/></inertial>
 <collision><geometry><sphere radius="{radius}"/></geometry></collision>"""
 
 
@@ -20,11 +21,12 @@ def urdf() -> str:
         turn = 2.0943951 * k
         parts.append(f'<link name="foot{k}">{BODY.format(mass=0.3, i=0.0003, radius=0.05)}</link>')
         parts.append(
-            f'<joint name="hinge{k}" type="revolute"><origin xyz="0 0 0" rpy="0 0 {turn}"/><parent link="hub"/>'
-            f'<child link="shin{k}"/><axis xyz="0 1 0"/><limit lower="-1" upper="1" effort="5" velocity="9"/>'
+            f'<joint name="hinge{k}" type="revolute"><origin xyz="0 0 0" rpy="0 0 {turn}"/>'
+            f'<parent link="hub"/><child link="shin{k}"/><axis xyz="0 1 0"/>'
+            '<limit lower="-1" upper="1" effort="5" velocity="9"/>'
             f'<dynamics damping="0.05"/>{mimic}</joint><link name="shin{k}"/>'
-            f'<joint name="ankle{k}" type="fixed"><origin xyz="0.3 0 -0.2"/><parent link="shin{k}"/>'
-            f'<child link="foot{k}"/></joint>'
+            f'<joint name="ankle{k}" type="fixed"><origin xyz="0.3 0 -0.2"/>'
+            f'<parent link="shin{k}"/><child link="foot{k}"/></joint>'
         )
     return "".join([*parts, "</robot>"])
 
@@ -36,12 +38,18 @@ def main(duration: float = 1.0) -> so.Record:
         path.write_text(urdf())
         robot = so.load_scene(path, floating_base=True)
     print(robot.model, robot.loops)
-    ball = so.TreeBuilder().add_body("ball", joint="free", inertia=so.Inertia.sphere(0.1, mass=0.5)).build()
+    ball = (
+        so.TreeBuilder()
+        .add_body("ball", joint="free", inertia=so.Inertia.sphere(0.1, mass=0.5))
+        .build()
+    )
     thing = so.Scene(ball, [so.Geom("ball", "ball", so.Sphere(0.1))])
     scene = so.compose(
         [
             so.Part(source=robot, name="left"),
-            so.Part(source=robot, name="right", position=(0.0, 1.5, 0.0), rotation=(0.0, 0.0, 0.6, 0.8)),
+            so.Part(
+                source=robot, name="right", position=(0.0, 1.5, 0.0), rotation=(0.0, 0.0, 0.6, 0.8)
+            ),
             so.Part(source=thing, position=(0.6, 0.7, 0.0)),
         ],
         floor=True,

@@ -48,16 +48,20 @@ def main(duration: float = 2.0, out: str | Path = "out/shapes") -> so.Record:
         q[model.q_slice(name)][:3] = 0.9 * np.cos(turn), 0.9 * np.sin(turn), 0.5 + 0.1 * i
 
     # 3. Geoms put shapes on bodies and on the world, with friction and restitution.
-    geoms = [so.Geom(name, name, shape, friction=0.6, restitution=0.1) for name, shape in shapes.items()]
+    geoms = [
+        so.Geom(name, name, shape, friction=0.6, restitution=0.1) for name, shape in shapes.items()
+    ]
     geoms.append(so.Geom("ground", "world", ground, friction=0.6, restitution=0.1))
     scene = so.Scene(model, geoms, state=so.State(q, np.zeros(model.nv)))
 
-    # 4. The same compiled loop as for spheres: contacts with faces are manifolds of up to four points.
+    # 4. The same compiled loop as for spheres: contacts with faces are manifolds of up to four
+    # points.
     record = so.Simulator(scene, dt=1e-3).run(duration=duration)
     facts = record.summary()
     print(f"{facts['collisions']} collisions, at most {facts['contacts_max']} contacts at once")
     print(f"energy {facts['energy_start']:.2f} J -> {facts['energy_end']:.2f} J")
-    print(f"largest penetration {1e3 * facts['penetration_max']:.3g} mm, residual {facts['residual_max']:.1e}")
+    deepest = 1e3 * facts["penetration_max"]
+    print(f"largest penetration {deepest:.3g} mm, residual {facts['residual_max']:.1e}")
     record.save(Path(out) / "record.npz")
     record.replay(Path(out) / "replay.html")
     print(f"record.npz and replay.html are in {out}")

@@ -1,36 +1,40 @@
-"""The dual-arm robot of [J] figure 1: a head of 4 links, two arms of 7, two hands of 4; 26 links and joints."""
+"""The dual-arm robot of [J] figure 1: a head of 4 links, two arms of 7, two hands of 4."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, ArrayLike
 from spatialops.algebra.inertia import Inertia
-from spatialops.collision.shapes import Box, Capsule, Geom, HalfSpace, Sphere
+from spatialops.collision.shapes import Box, Capsule, Coefficients, Geom, HalfSpace, Masks, Sphere
 from spatialops.dynamics.jacobian import body_poses, jacobian
 from spatialops.errors import ModelError
-from spatialops.simulation.scene import Scene
+from spatialops.models.scene_options import SceneOptions
+from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State
 
 SIDES = ("left", "right")
-SHOULDER_HEIGHT, SHOULDER_OFFSET, NECK_HEIGHT = 1.15, 0.18, 1.40  # m
-TIP_RADIUS = 0.012  # m
-FINGER_RADIUS = 0.008  # m
 FINGERS = ("finger1", "finger2", "thumb")
-_SHOWN = {"group": 0, "collides_with": 0}  # parts that are seen and not felt
-FINGER_LENGTH = 0.10  # m, from the knuckle to the centre of the tip
+# Lengths in m; that of a finger is from the knuckle to the centre of the tip.
+SHOULDER_HEIGHT = 1.15
+SHOULDER_OFFSET = 0.18
+NECK_HEIGHT = 1.40
+TIP_RADIUS = 0.012
+FINGER_RADIUS = 0.008
+FINGER_LENGTH = 0.10
+_SHOWN: Masks = {"group": 0, "collides_with": 0}  # parts that are seen and not felt
 
 
 class _Link(NamedTuple):
-    """A link: place of its joint in the parent, axis, range and strength, and a capsule along its z axis."""
+    """A link: its joint in the parent, and a capsule along its z axis."""
 
     position: tuple[float, float, float]
     axis: str
@@ -41,7 +45,8 @@ class _Link(NamedTuple):
     mass: float  # kg
 
 
-# Shoulder, elbow and wrist of a 7-joint arm: axes z y z y z y z, 0.40 m to the elbow and as much to the wrist.
+# Shoulder, elbow and wrist of a 7-joint arm: axes z y z y z y z, 0.40 m to the elbow and as much to
+# the wrist.
 _ARM = (
     _Link((0.0, 0.0, 0.10), "z", 2.9, 180.0, 0.12, 0.060, 4.0),
     _Link((0.0, 0.0, 0.12), "y", 2.0, 180.0, 0.20, 0.055, 3.6),
@@ -59,22 +64,26 @@ _HEAD = (
 )
 _PALM = Inertia.box((0.07, 0.10, 0.06), mass=0.6).shifted((0.0, 0.0, 0.03))
 _KNUCKLE = 0.035  # m from the palm's middle
-_FINGER = Inertia.capsule(0.010, FINGER_LENGTH - 0.02, mass=0.12).shifted((0.0, 0.0, 0.5 * FINGER_LENGTH))
+_FINGER = Inertia.capsule(0.010, FINGER_LENGTH - 0.02, mass=0.12).shifted(
+    (0.0, 0.0, 0.5 * FINGER_LENGTH)
+)
 
-# Hands 0.5 m before the stand, 1 m up and 0.36 m apart, pointing forward, fingers above thumbs, parallel.
+# Hands 0.5 m before the stand, 1 m up and 0.36 m apart, pointing forward, fingers above thumbs,
+# parallel.
 _READY = (0.73, 0.91, -0.41, 2.01, 0.48, -1.19, -1.41)
 
 
 @dataclass(frozen=True, eq=False)
 class DualArm:
-    """The dual-arm robot.
+    """The dual-arm robot: 26 links on a stand, in front of which is +x.
 
-    Attributes
+    Parameters
     ----------
     model : Model
-        26 bodies and velocities: "head1" .. "head4"; for each side S in "left", "right": "S_arm1" .. "S_arm7",
-        "S_spread", "S_finger1" (on the spread), "S_finger2" and "S_thumb" (on the palm). Frames "S_palm" and
-        "S_finger1_tip", .. are merged bodies, usable in `Node` and `Geom`. Joints are named as the bodies they carry.
+        26 bodies and velocities: "head1" .. "head4"; for each side S in "left", "right": "S_arm1"
+        .. "S_arm7", "S_spread", "S_finger1" (on the spread), "S_finger2" and "S_thumb" (on the
+        palm). Frames "S_palm" and "S_finger1_tip", .. are merged bodies, usable in `Node` and
+        `Geom`. Joints are named as the bodies they carry.
     state : State
         At rest, hands in front of the chest.
     tips : tuple of str
@@ -86,34 +95,66 @@ class DualArm:
     tips: tuple[str, ...]
 
     def scene(
-        self, extra: Sequence[Geom] = (), *, friction: float = 0.8, restitution: float = 0.0, **options: Any
+        self,
+        extra: Sequence[Geom] = (),
+        *,
+        friction: float = 0.8,
+        restitution: float = 0.0,
+        **options: Unpack[SceneOptions],
     ) -> Scene:
         """The robot on a floor and a stand, its parts as spheres and capsules, and `extra` geoms.
 
-        Spheres are fingertips, palms, elbows and head; capsules fingers, upper arms and forearms. `friction` and
-        `restitution` are those of the robot and the floor; `options` go to `Scene`.
+        Spheres are fingertips, palms, elbows and head; capsules fingers, upper arms and forearms.
+
+        Parameters
+        ----------
+        extra : sequence of Geom
+            What else is there.
+        friction : float
+            Coulomb's coefficient of the robot and of the floor.
+        restitution : float
+            Of the robot and of the floor, in [0, 1].
+        **options
+            `loops`, `include` and `pair_laws` of `Scene`.
+
+        Returns
+        -------
+        Scene
+            It starts at `state`.
         """
-        pair = {"friction": friction, "restitution": restitution}
+        pair: Coefficients = {"friction": friction, "restitution": restitution}
         geoms = [Geom(name, name, Sphere(TIP_RADIUS), **pair) for name in self.tips]
         ignore = []
         for side in SIDES:
             geoms += _arm_geoms(side, pair)
             ignore.append((f"{side}_upper", f"{side}_forearm"))  # they meet in the elbow
         geoms.append(Geom("head", "head4", Sphere(0.09), position=(0.0, 0.0, 0.06), **pair))
-        geoms.append(Geom("neck", "world", Capsule(0.04, 0.25), position=(0.0, 0.0, NECK_HEIGHT), **_SHOWN))
-        geoms.append(Geom("stand", "world", Box((0.14, 0.16, 1.30)), position=(-0.03, 0.0, 0.65), **pair))
+        geoms.append(
+            Geom("neck", "world", Capsule(0.04, 0.25), position=(0.0, 0.0, NECK_HEIGHT), **_SHOWN)
+        )
+        geoms.append(
+            Geom("stand", "world", Box((0.14, 0.16, 1.30)), position=(-0.03, 0.0, 0.65), **pair)
+        )
         geoms.append(Geom("floor", "world", HalfSpace((0.0, 0.0, 1.0)), **pair))
         return Scene(self.model, [*geoms, *extra], state=self.state, ignore=ignore, **options)
 
-    def reach(self, palms: Mapping[str, tuple[Any, Any]], start: Any = None) -> Array:
-        """Joint coordinates (nq,) with the palms of some sides at (position, rotation), by damped least squares.
+    def reach(
+        self, palms: Mapping[str, tuple[ArrayLike, ArrayLike]], start: ArrayLike | None = None
+    ) -> Array:
+        """Joint coordinates that bring palms to places, by damped least squares.
 
         Parameters
         ----------
         palms : mapping of "left" or "right" to ((3,) array, (3, 3) array)
-            World position, m, and rotation of the frame "S_palm": its z axis is where the hand points.
+            World position, m, and rotation of the frame "S_palm": its z axis is where the hand
+            points.
         start : (nq,) array_like, optional
             Where to start, and what the arms' spare freedom stays near; default: the robot's state.
+
+        Returns
+        -------
+        (nq,) array
+            Coordinates of all joints; those of the other parts are as they were.
 
         Raises
         ------
@@ -128,25 +169,40 @@ class DualArm:
     def _reach_one(self, q: Array, side: str, position: Array, rotation: Array) -> None:
         model, name = self.model, f"{side}_palm"
         rows = np.array([model.v_slice(f"{side}_arm{i + 1}").start for i in range(len(_ARM))])
-        place, node, stay = model.frame(name), [Node(name)], q[rows].copy()
+        place = model.frame(name)
+        node = [Node(name)]
+        stay = q[rows].copy()
         for _ in range(200):
             poses = body_poses(model, q)
             turn = poses.rotations[place.body]
             here = poses.positions[place.body] + turn @ place.position
             R = rotation @ (turn @ place.rotation).T
             error = (
-                np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], *(2.0 * (position - here))]) / 2.0
+                np.array(
+                    [
+                        R[2, 1] - R[1, 2],
+                        R[0, 2] - R[2, 0],
+                        R[1, 0] - R[0, 1],
+                        *(2.0 * (position - here)),
+                    ]
+                )
+                / 2.0
             )
             if np.abs(error).max() < 1e-5 and np.trace(R) > 0.0:
                 return
             J = jacobian(model, q, node)[:, rows]
             inverse = J.T @ np.linalg.inv(J @ J.T + 1e-5 * np.eye(6))
             step = inverse @ error + (np.eye(len(rows)) - inverse @ J) @ (0.1 * (stay - q[rows]))
-            q[rows] = np.clip(q[rows] + np.clip(step, -0.2, 0.2), model.lower[rows], model.upper[rows])
-        raise ModelError(f"{name}: cannot get to {np.round(position, 3).tolist()} m as turned; it lies out of reach")
+            q[rows] = np.clip(
+                q[rows] + np.clip(step, -0.2, 0.2), model.lower[rows], model.upper[rows]
+            )
+        raise ModelError(
+            f"{name}: cannot get to {np.round(position, 3).tolist()} m as turned; it lies out of "
+            "reach"
+        )
 
 
-def _arm_geoms(side: str, pair: dict[str, float]) -> list[Geom]:
+def _arm_geoms(side: str, pair: Coefficients) -> list[Geom]:
     geoms = [
         Geom(f"{side}_palm", f"{side}_palm", Sphere(0.05), position=(0.0, 0.0, 0.02), **pair),
         Geom(f"{side}_shoulder", f"{side}_arm2", Sphere(0.06), **_SHOWN),
@@ -162,7 +218,16 @@ def _arm_geoms(side: str, pair: dict[str, float]) -> list[Geom]:
 
 
 def dual_arm() -> DualArm:
-    """The robot of [J] section 8: 26 links, 26 degrees of freedom, on a stand in front of which is +x.
+    """The robot of [J] section 8: 26 links, 26 degrees of freedom.
+
+    Returns
+    -------
+    DualArm
+        On its stand at the origin, hands in front of the chest.
+
+    References
+    ----------
+    A. Jain, Minimal coordinates formulation of contact dynamics, figure 1 and section 8.
 
     Examples
     --------
@@ -176,19 +241,26 @@ def dual_arm() -> DualArm:
     for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
         # The arm's base looks outwards: its z axis along +y on the left, -y on the right.
         outwards = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, sign], [0.0, -sign, 0.0]])
-        _add_links(builder, f"{side}_arm", _ARM, (0.0, sign * SHOULDER_OFFSET, SHOULDER_HEIGHT), outwards)
+        _add_links(
+            builder, f"{side}_arm", _ARM, (0.0, sign * SHOULDER_OFFSET, SHOULDER_HEIGHT), outwards
+        )
         _add_hand(builder, side, f"{side}_arm{len(_ARM)}")
     model = builder.build()
     q = np.zeros(model.nq)
     for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
-        for i, angle in enumerate(_READY):  # axes along the arm (z) turn the other way on the other side
+        for i, angle in enumerate(_READY):
+            # Axes along the arm (z) turn the other way on the other side.
             q[model.q_slice(f"{side}_arm{i + 1}")] = sign * angle if _ARM[i].axis == "z" else angle
     tips = tuple(f"{side}_{finger}_tip" for side in SIDES for finger in FINGERS)
     return DualArm(model, State(q, np.zeros(model.nv)), tips)
 
 
 def _add_links(
-    builder: TreeBuilder, name: str, links: tuple[_Link, ...], base: tuple[float, float, float], rotation: Array | None
+    builder: TreeBuilder,
+    name: str,
+    links: tuple[_Link, ...],
+    base: tuple[float, float, float],
+    rotation: Array | None,
 ) -> None:
     parent = "world"
     for i, link in enumerate(links):
@@ -197,7 +269,9 @@ def _add_links(
             f"{name}{i + 1}",
             parent=parent,
             joint=_joint(link.axis, -link.reach, link.reach, link.effort),
-            inertia=Inertia.capsule(link.radius, core, mass=link.mass).shifted((0.0, 0.0, 0.5 * link.length)),
+            inertia=Inertia.capsule(link.radius, core, mass=link.mass).shifted(
+                (0.0, 0.0, 0.5 * link.length)
+            ),
             position=base if i == 0 else link.position,
             rotation=rotation if i == 0 else None,
         )
@@ -219,7 +293,7 @@ def _joint(axis: str, lower: float, upper: float, effort: float) -> Joint:
 
 
 def _add_hand(builder: TreeBuilder, side: str, wrist: str) -> None:
-    """A palm, two fingers on one side of it (the first on a spread joint) and a thumb that closes against them."""
+    """A palm, two fingers on one side of it, the first on a spread joint, and a thumb."""
     builder.add_body(f"{side}_palm", parent=wrist, inertia=_PALM, position=(0.0, 0.0, 0.04))
     builder.add_body(
         f"{side}_spread",
@@ -234,7 +308,8 @@ def _add_hand(builder: TreeBuilder, side: str, wrist: str) -> None:
         "thumb": (f"{side}_palm", (-_KNUCKLE, 0.0, 0.06), -1.0),
     }
     for name, (parent, position, turn) in knuckles.items():
-        # Closing is positive for all three: fingers turn about -y, the thumb about +y, towards the palm's axis.
+        # Closing is positive for all three: fingers turn about -y, the thumb about +y, towards the
+        # palm's axis.
         rotation = np.diag([turn, turn, 1.0])
         builder.add_body(
             f"{side}_{name}",
@@ -253,4 +328,6 @@ def _add_hand(builder: TreeBuilder, side: str, wrist: str) -> None:
             position=position,
             rotation=rotation,
         )
-        builder.add_body(f"{side}_{name}_tip", parent=f"{side}_{name}", position=(0.0, 0.0, FINGER_LENGTH))
+        builder.add_body(
+            f"{side}_{name}_tip", parent=f"{side}_{name}", position=(0.0, 0.0, FINGER_LENGTH)
+        )

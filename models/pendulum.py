@@ -9,22 +9,25 @@ import numpy as np
 
 from spatialops._arrays import scalar, whole
 from spatialops.algebra.inertia import Inertia
-from spatialops.collision.shapes import Geom, HalfSpace, Sphere
+from spatialops.collision.shapes import Coefficients, Geom, HalfSpace, Sphere
 from spatialops.errors import ArgumentError
-from spatialops.simulation.scene import Scene
+from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
-LENGTH, BASE_HEIGHT, WALL_DISTANCE, GRAVITY = 12.0, 10.0, 4.0, 9.8  # m, m, m, m/s^2
+LENGTH = 12.0  # m
+BASE_HEIGHT = 10.0  # m
+WALL_DISTANCE = 4.0  # m
+GRAVITY = 9.8  # m/s^2
 
 
 @dataclass(frozen=True, eq=False)
 class Pendulum:
     """A pendulum of n spheres.
 
-    Attributes
+    Parameters
     ----------
     model : Model
         Bodies "link1" .. "linkN", joints about the world's -y axis, zero hanging straight down.
@@ -39,7 +42,19 @@ class Pendulum:
     state: State
 
     def scene(self, *, friction: float = 0.5, restitution: float = 0.7) -> Scene:
-        """The pendulum above the floor z = 0 and left of the wall x = 4 m; pairs have the given coefficients.
+        """The pendulum above the floor z = 0 and left of the wall x = 4 m.
+
+        Parameters
+        ----------
+        friction : float
+            Coulomb's coefficient of all pairs.
+        restitution : float
+            Of all pairs, in [0, 1].
+
+        Returns
+        -------
+        Scene
+            It starts at `state`.
 
         Raises
         ------
@@ -47,18 +62,30 @@ class Pendulum:
             For a single link: a sphere 12 m across does not fit above the floor.
         """
         if self.model.n_bodies < 2:
-            raise ArgumentError("n_links: a single sphere 12 m across does not fit above the floor; take at least 2")
-        pair = {"friction": friction, "restitution": restitution}
+            raise ArgumentError(
+                "n_links: a single sphere 12 m across does not fit above the floor; take at least 2"
+            )
+        pair: Coefficients = {"friction": friction, "restitution": restitution}
         geoms = [
             Geom(name, name, Sphere(self.radius), position=(0.0, 0.0, -self.radius), **pair)
             for name in self.model.body_names
         ]
         geoms.append(Geom("floor", "world", HalfSpace((0.0, 0.0, 1.0)), **pair))
-        geoms.append(Geom("wall", "world", HalfSpace((-1.0, 0.0, 0.0)), position=(WALL_DISTANCE, 0.0, 0.0), **pair))
+        geoms.append(
+            Geom(
+                "wall",
+                "world",
+                HalfSpace((-1.0, 0.0, 0.0)),
+                position=(WALL_DISTANCE, 0.0, 0.0),
+                **pair,
+            )
+        )
         return Scene(self.model, geoms, state=self.state)
 
 
-def pendulum(n_links: int = 12, *, mass: float = 1.0, angle: float = -math.pi / 4, rate: float = 1.0) -> Pendulum:
+def pendulum(
+    n_links: int = 12, *, mass: float = 1.0, angle: float = -math.pi / 4, rate: float = 1.0
+) -> Pendulum:
     """A pendulum of `n_links` identical spheres, 12 m long whatever their number, its base 10 m up.
 
     Parameters
@@ -67,8 +94,15 @@ def pendulum(n_links: int = 12, *, mass: float = 1.0, angle: float = -math.pi / 
         At least 1.
     mass : float
         Of each sphere, kg.
-    angle, rate : float
-        Initial angle from the vertical (positive to the right, rad) and its rate (rad/s), links in line.
+    angle : float
+        From the vertical at the start, positive to the right, rad; links in line.
+    rate : float
+        Of the angle at the start, rad/s.
+
+    Returns
+    -------
+    Pendulum
+        The model, its state at the start, and the radius of the spheres.
 
     Raises
     ------
@@ -78,8 +112,11 @@ def pendulum(n_links: int = 12, *, mass: float = 1.0, angle: float = -math.pi / 
     Examples
     --------
     >>> import spatialops as so
-    >>> so.models.pendulum(3).radius
-    2.0
+    >>> arm = so.models.pendulum(3)
+    >>> arm.radius, arm.model.body_names
+    (2.0, ('link1', 'link2', 'link3'))
+    >>> [geom.name for geom in arm.scene(restitution=0.5).geoms]
+    ['link1', 'link2', 'link3', 'floor', 'wall']
     """
     n = whole(n_links, "n_links", low=1)
     radius = 0.5 * LENGTH / n

@@ -1,24 +1,22 @@
-"""Andrews' squeezing mechanism: seven planar bodies in three loops, a motor and a spring; a standard test.
+"""Andrews' squeezing mechanism: seven planar bodies in three loops, a motor and a spring.
 
-References
-----------
-W. Schiehlen (ed.), Multibody Systems Handbook, Springer 1990; E. Hairer, G. Wanner, Solving Ordinary Differential
-Equations II, section VII.7; F. Mazzia, C. Magherini, Test Set for Initial Value Problem Solvers, problem "andrews".
-Lengths, masses and the names of angles are theirs.
+A standard test: W. Schiehlen (ed.), Multibody Systems Handbook, Springer 1990; E. Hairer, G.
+Wanner, Solving Ordinary Differential Equations II, section VII.7; F. Mazzia, C. Magherini, Test Set
+for Initial Value Problem Solvers, problem "andrews". Lengths, masses and the names of angles are
+theirs.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.algebra.inertia import Inertia
-from spatialops.dynamics.closing import close_loops
 from spatialops.dynamics.jacobian import jacobian, node_positions
+from spatialops.dynamics.loops.assembly import close_loops
 from spatialops.models.linkages import Linkage
 from spatialops.tree.graph import GraphBuilder
 from spatialops.tree.joint import Joint
@@ -37,16 +35,40 @@ START = {
 }
 TORQUE = 0.033  # of the motor on beta, N m
 STIFFNESS, REST_LENGTH = 4530.0, 0.07785  # N/m, m
-_A, _B, _C = (-0.06934, -0.00227, 0.0), (-0.03635, 0.03273, 0.0), (0.014, 0.072, 0.0)  # pivots, m; C holds the spring
+# Pivots, m; C holds the spring.
+_A = (-0.06934, -0.00227, 0.0)
+_B = (-0.03635, 0.03273, 0.0)
+_C = (0.014, 0.072, 0.0)
 _SPRING = (0.02, -0.018, 0.0)  # where the spring pulls at K3
 
 
 @dataclass(frozen=True, eq=False)
 class Squeezer(Linkage):
-    """The mechanism, with what drives it."""
+    """The mechanism, with what drives it.
 
-    def forces(self, q: Any) -> Array:
-        """Generalised forces (nv,) of motor and spring at q, N m."""
+    Parameters
+    ----------
+    model : Model
+        The tree: bodies "K1" .. "K7".
+    loops : Loops
+        Its three closures.
+    state : State
+        A closed state at rest.
+    """
+
+    def forces(self, q: Array) -> Array:
+        """Generalised forces of motor and spring.
+
+        Parameters
+        ----------
+        q : (nq,) array
+            Angles, rad.
+
+        Returns
+        -------
+        (nv,) array
+            N m.
+        """
         model, node = self.model, [Node("K3", _SPRING)]
         line = node_positions(model, q, node)[0] - np.array(_C)
         length = float(np.linalg.norm(line))
@@ -62,8 +84,12 @@ def squeezer() -> Squeezer:
     Returns
     -------
     Squeezer
-        Joints beta, theta, gamma, phi, delta, omega, epsilon; `state` is at rest. Three pins at the end of K2 are
-        closed: to K3, K4 and K6.
+        Joints beta, theta, gamma, phi, delta, omega, epsilon; `state` is at rest. Three pins at the
+        end of K2 are closed: to K3, K4 and K6.
+
+    References
+    ----------
+    E. Hairer, G. Wanner, Solving Ordinary Differential Equations II, section VII.7.
     """
     graph, hinge = GraphBuilder(gravity=(0.0, 0.0, 0.0)), Joint("revolute", axis="z")
     masses = {  # mass, moment about the centre of mass, its position in the body's frame
@@ -86,8 +112,12 @@ def squeezer() -> Squeezer:
     graph.add_joint("omega", "K7", "K6", hinge, position_a=(0.0, -0.04, 0.0))
     ends = {"K3": (0.0, -0.035, 0.0), "K4": (0.0, -0.02, 0.0), "K6": (0.02, 0.0, 0.0)}
     for name, end in ends.items():
-        graph.add_joint(f"pin {name}", name, "K2", hinge, position_a=end, position_b=(-0.028, 0.0, 0.0))
+        graph.add_joint(
+            f"pin {name}", name, "K2", hinge, position_a=end, position_b=(-0.028, 0.0, 0.0)
+        )
     model, loops = graph.build(cut=[f"pin {name}" for name in ends])
-    q = close_loops(model, loops, [START[name] for name in model.joint_names], tolerance=1e-15, hold=["theta"])
+    q = close_loops(
+        model, loops, [START[name] for name in model.joint_names], tolerance=1e-15, hold=["theta"]
+    )
     assert math.isclose(q[model.q_slice("beta")][0], START["beta"], abs_tol=1e-13)
     return Squeezer(model, loops, State(q, np.zeros(model.nv)))

@@ -1,20 +1,21 @@
-"""A wheel on a hub: a ring of convex sectors, a square bore on a round pilot, studs between four spokes."""
+"""A wheel on a hub: convex sectors, a square bore on a round pilot, studs between four spokes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar
+from spatialops._arrays import Array, Mat3, Vec3, scalar
 from spatialops.algebra.inertia import Inertia
 from spatialops.collision.inertia import shape_inertia
 from spatialops.collision.shapes import Box, Capsule, ConvexHull, Cylinder, Geom
 from spatialops.errors import ModelError
-from spatialops.simulation.scene import Scene
+from spatialops.models.scene_options import SceneOptions
+from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.tree.model import Model
@@ -22,21 +23,27 @@ from spatialops.tree.state import State
 
 RADIUS, HALF_WIDTH = 0.200, 0.040  # m, of the tyre: a small trailer's, 4.00-8
 PILOT_RADIUS, PILOT_LENGTH = 0.030, 0.022  # m, of the hub's centring cylinder
-STUD_CIRCLE, STUD_RADIUS, STUD_LENGTH = 0.050, 0.006, 0.030  # m: four M12 on a circle of 100 mm
+STUD_CIRCLE = 0.050  # m, radius: four M12 on a circle of 100 mm
+STUD_RADIUS = 0.006  # m
+STUD_LENGTH = 0.030  # m
 DISC_THICKNESS, RIM_RADIUS = 0.012, 0.125  # m
 GRIP_RADIUS = 0.165  # m, where fingertips find the side walls flat
 SECTORS = 12
 TYRE_SHARE = 0.55  # of the mass
-_SIDE = (0.115, 0.036), (0.130, HALF_WIDTH), (0.178, HALF_WIDTH), (RADIUS, 0.028)  # radius and half width, m
+# Radius and half width, m.
+_SIDE = ((0.115, 0.036), (0.130, HALF_WIDTH), (0.178, HALF_WIDTH), (RADIUS, 0.028))
 _SLOT = 0.0075  # m, half the width between two spokes, where a stud goes through
 _FREE = 1e-5  # m, gap between the bore and its seat at the start
+_ALONG_X: Mat3 = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class WheelOnHub:
-    """A wheel that hangs on a hub by its bore and comes off along -x; the hub's axis is x, its middle the origin.
+    """A wheel that hangs on a hub by its bore and comes off along -x.
 
-    Attributes
+    The hub's axis is x, its middle the origin.
+
+    Parameters
     ----------
     model : Model
         One free body, "wheel": its frame in the wheel's middle, x along the axle, z up.
@@ -56,16 +63,39 @@ class WheelOnHub:
         return self.model.mass
 
     def scene(
-        self, extra: Sequence[Geom] = (), *, friction: float = 0.8, hub_friction: float = 0.2, **options: Any
+        self,
+        extra: Sequence[Geom] = (),
+        *,
+        friction: float = 0.8,
+        hub_friction: float = 0.2,
+        **options: Unpack[SceneOptions],
     ) -> Scene:
-        """The wheel on its hub, which stands on a post.
+        """The wheel on its hub, which stands on a post, and `extra` geoms.
 
-        `friction` is the rubber's, `hub_friction` that of the steel of hub, studs and rim; a pair takes the geometric
-        mean. `options` go to `Scene`.
+        Parameters
+        ----------
+        extra : sequence of Geom
+            What else is there.
+        friction : float
+            Coulomb's coefficient of the rubber; a pair takes the geometric mean of both sides.
+        hub_friction : float
+            That of the steel of hub, studs and rim.
+        **options
+            `loops`, `include` and `pair_laws` of `Scene`.
+
+        Returns
+        -------
+        Scene
+            It starts at `state`.
         """
         tyre = [Geom(f"tyre{i}", "wheel", _sector(i), friction=friction) for i in range(SECTORS)]
-        rim = [Geom(f"spoke{i}", "wheel", _spoke(i, self.clearance), friction=hub_friction) for i in range(4)]
-        return Scene(self.model, [*_hub(hub_friction), *tyre, *rim, *extra], state=self.state, **options)
+        rim = [
+            Geom(f"spoke{i}", "wheel", _spoke(i, self.clearance), friction=hub_friction)
+            for i in range(4)
+        ]
+        return Scene(
+            self.model, [*_hub(hub_friction), *tyre, *rim, *extra], state=self.state, **options
+        )
 
 
 def wheel_on_hub(*, mass: float = 7.0, clearance: float = 4e-4) -> WheelOnHub:
@@ -74,9 +104,14 @@ def wheel_on_hub(*, mass: float = 7.0, clearance: float = 4e-4) -> WheelOnHub:
     Parameters
     ----------
     mass : float
-        kg.
+        Of the wheel, kg.
     clearance : float
         Between the bore and the hub's pilot, m on the radius; below 1 mm.
+
+    Returns
+    -------
+    WheelOnHub
+        At rest, the bore on its seat.
 
     Raises
     ------
@@ -113,44 +148,68 @@ def _sector(i: int) -> ConvexHull:
     """A piece of the tyre: flat outside, side walls, and flat inside."""
     half = math.pi / SECTORS
     angles = (2.0 * i - 1.0) * half, (2.0 * i + 1.0) * half
-    return ConvexHull(
-        [_at(side * x, r / math.cos(half), angle) for angle in angles for r, x in _SIDE for side in (-1.0, 1.0)]
-    )
+    corners = [
+        _at(side * x, r / math.cos(half), angle)
+        for angle in angles
+        for r, x in _SIDE
+        for side in (-1.0, 1.0)
+    ]
+    return ConvexHull(np.array(corners))
 
 
 def _spoke(i: int, clearance: float) -> ConvexHull:
-    """A quarter of the disc: its inner flat is a side of a square bore, its edges leave slots for the studs."""
+    """A quarter of the disc, between slots for the studs; its inner flat is a side of the bore."""
     inner, x = PILOT_RADIUS + clearance, 0.5 * DISC_THICKNESS
     half = math.asin(_SLOT / RIM_RADIUS)
     turn = (i + 0.5) * math.pi / 2.0
     reach = inner - math.sqrt(2.0) * _SLOT  # along the flat, to the slot's edge
     corners = [(inner, -reach), (inner, reach)]
-    outer = [(RIM_RADIUS * math.cos(a), RIM_RADIUS * math.sin(a)) for a in _arc(math.pi / 4.0 - half)]
+    outer = [
+        (RIM_RADIUS * math.cos(a), RIM_RADIUS * math.sin(a)) for a in _arc(math.pi / 4.0 - half)
+    ]
     points = [(math.hypot(a, b), math.atan2(b, a) + turn) for a, b in corners + outer]
-    return ConvexHull([_at(side * x, r, angle) for r, angle in points for side in (-1.0, 1.0)])
+    both = [_at(side * x, r, angle) for r, angle in points for side in (-1.0, 1.0)]
+    return ConvexHull(np.array(both))
 
 
 def _arc(half: float) -> Array:
     return np.linspace(-half, half, 5)
 
 
-def _at(x: float, radius: float, angle: float) -> tuple[float, float, float]:
+def _at(x: float, radius: float, angle: float) -> Vec3:
     return x, radius * math.cos(angle), radius * math.sin(angle)
 
 
 def _hub(friction: float) -> list[Geom]:
     """Flange, pilot, studs, and the post that they stand on."""
-    along_x = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])
     face = 0.5 * DISC_THICKNESS + 2e-4  # where the disc ends, and a little air
     tip = face - PILOT_LENGTH
-    steel: dict[str, Any] = {"friction": friction, "rotation": along_x}
     geoms = [
-        Geom("flange", "world", Cylinder(0.075, 0.06), position=(face + 0.03, 0.0, 0.0), **steel),
-        Geom("pilot", "world", Cylinder(PILOT_RADIUS, PILOT_LENGTH), position=(0.5 * (face + tip), 0.0, 0.0), **steel),
+        Geom(
+            "flange",
+            "world",
+            Cylinder(0.075, 0.06),
+            position=(face + 0.03, 0.0, 0.0),
+            friction=friction,
+            rotation=_ALONG_X,
+        ),
+        Geom(
+            "pilot",
+            "world",
+            Cylinder(PILOT_RADIUS, PILOT_LENGTH),
+            position=(0.5 * (face + tip), 0.0, 0.0),
+            friction=friction,
+            rotation=_ALONG_X,
+        ),
     ]
     stud = Capsule(STUD_RADIUS, STUD_LENGTH)
     for i in range(4):
         place = _at(face - 0.5 * STUD_LENGTH, STUD_CIRCLE, 0.5 * math.pi * i)
-        geoms.append(Geom(f"stud{i}", "world", stud, position=place, **steel))
+        geoms.append(
+            Geom(f"stud{i}", "world", stud, position=place, friction=friction, rotation=_ALONG_X)
+        )
     post = Box((0.07, 0.10, 1.0))
-    return [*geoms, Geom("post", "world", post, position=(face + 0.095, 0.0, -0.44), friction=friction)]
+    return [
+        *geoms,
+        Geom("post", "world", post, position=(face + 0.095, 0.0, -0.44), friction=friction),
+    ]

@@ -1,9 +1,9 @@
-"""Checks at the door of public functions: what comes in is turned into what kernels expect, or refused."""
+"""Checks at the door of public functions: what comes in is made to fit kernels, or refused."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, TypeAlias
+from collections.abc import Container, Sequence
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,26 +17,40 @@ ArrayLike: TypeAlias = npt.ArrayLike
 Vec3: TypeAlias = tuple[float, float, float]
 Mat3: TypeAlias = tuple[Vec3, Vec3, Vec3]
 Sym3: TypeAlias = tuple[float, float, float, float, float, float]
+NamedAxis: TypeAlias = Literal["x", "y", "z"]
+Axis: TypeAlias = Vec3 | NamedAxis
+AxisLike: TypeAlias = ArrayLike | NamedAxis
 
 _FLOAT = np.dtype(np.float64)
 
 
-def vector(values: Any, size: int, name: str) -> Array:
+def vector(values: ArrayLike, size: int, name: str) -> Array:
     """`values` as a C-contiguous writeable float64 vector of `size`; copied only if it must be."""
-    if type(values) is np.ndarray and values.dtype is _FLOAT and values.shape == (size,) and values.flags.carray:
+    if (
+        type(values) is np.ndarray
+        and values.dtype is _FLOAT
+        and values.shape == (size,)
+        and values.flags.carray
+    ):
         return values
     return array(values, (size,), name)
 
 
-def array(values: Any, shape: tuple[int | None, ...], name: str, *, finite: bool = False) -> Array:
+def array(
+    values: ArrayLike, shape: tuple[int | None, ...], name: str, *, finite: bool = False
+) -> Array:
     """`values` as a fresh or already fitting float64 array of `shape` (None: any length)."""
     try:
         if np.iscomplexobj(values):
             raise TypeError("complex numbers")
         result = np.array(values, dtype=np.float64, order="C", copy=None)
     except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{name}: expected numbers of shape {_text(shape)}, got {type(values).__name__}") from error
-    fits = result.ndim == len(shape) and all(want is None or want == have for want, have in zip(shape, result.shape))
+        raise ArgumentError(
+            f"{name}: expected numbers of shape {_text(shape)}, got {type(values).__name__}"
+        ) from error
+    fits = result.ndim == len(shape) and all(
+        want is None or want == have for want, have in zip(shape, result.shape)
+    )
     if not fits:
         raise ArgumentError(f"{name}: expected shape {_text(shape)}, got {_text(result.shape)}")
     if finite and not np.isfinite(result).all():
@@ -48,30 +62,41 @@ def output(out: Array | None, shape: tuple[int, ...], name: str = "out") -> Arra
     """`out` if it fits, a new array if it is None."""
     if out is None:
         return np.empty(shape)
-    if type(out) is not np.ndarray or out.dtype != _FLOAT or out.shape != shape or not out.flags.carray:
-        raise ArgumentError(f"{name}: expected a writeable C-contiguous float64 array of shape {_text(shape)}")
+    if (
+        type(out) is not np.ndarray
+        or out.dtype != _FLOAT
+        or out.shape != shape
+        or not out.flags.carray
+    ):
+        raise ArgumentError(
+            f"{name}: expected a writeable C-contiguous float64 array of shape {_text(shape)}"
+        )
     return out
 
 
-def scalar(value: Any, name: str, *, low: float = -np.inf, high: float = np.inf, strict: bool = False) -> float:
+def scalar(
+    value: object, name: str, *, low: float = -np.inf, high: float = np.inf, strict: bool = False
+) -> float:
     """`value` as a finite float within [low, high] (or above `low` strictly)."""
     try:
-        number = float(value)
+        number = float(value)  # type: ignore[arg-type]  # refused below where it is none
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name}: expected a number, got {value!r}") from error
     inside = low < number if strict else low <= number
     if not (inside and number <= high):
-        bounds = f"{'>' if strict else '>='} {low:g}" + ("" if high == np.inf else f" and <= {high:g}")
+        bounds = f"{'>' if strict else '>='} {low:g}" + (
+            "" if high == np.inf else f" and <= {high:g}"
+        )
         raise ArgumentError(f"{name}: expected a number {bounds}, got {number:g}")
     if not np.isfinite(number):
         raise ArgumentError(f"{name}: expected a finite number, got {number:g}")
     return number
 
 
-def whole(value: Any, name: str, *, low: int, high: int | None = None) -> int:
+def whole(value: object, name: str, *, low: int, high: int | None = None) -> int:
     """`value` as an int within [low, high]; booleans and fractions are refused."""
     try:
-        number = int(value)
+        number = int(value)  # type: ignore[call-overload]  # refused below where it is none
         exact = not isinstance(value, (bool, str, bytes)) and number == value
     except (TypeError, ValueError, OverflowError):
         number, exact = low, False
@@ -81,7 +106,17 @@ def whole(value: Any, name: str, *, low: int, high: int | None = None) -> int:
     return number
 
 
-def not_finite(**arguments: Array | None) -> ArgumentError:
+def is_one_of(value: object, names: Container[str]) -> bool:
+    """Whether a value is one of the names, which nothing but a string can be."""
+    return isinstance(value, str) and value in names
+
+
+def given(value: object) -> Any:
+    """The default of a field as callers may write it; `__post_init__` makes of it what it is."""
+    return value
+
+
+def not_finite(**arguments: ArrayLike | None) -> ArgumentError:
     """The error that names the first argument holding NaN or infinity."""
     for name, values in arguments.items():
         if values is not None and not np.isfinite(values).all():
@@ -89,10 +124,15 @@ def not_finite(**arguments: Array | None) -> ArgumentError:
     return ArgumentError("the result is not finite: the inputs are too large to represent it")
 
 
-def _first_bad(values: Array) -> str:
+def _first_bad(values: ArrayLike) -> str:
     index = np.argwhere(~np.isfinite(values))[0]
     return str(int(index[0])) if index.size == 1 else str(tuple(int(i) for i in index))
 
 
 def _text(shape: Sequence[int | None]) -> str:
-    return "(" + ", ".join("any" if n is None else str(n) for n in shape) + ("," if len(shape) == 1 else "") + ")"
+    return (
+        "("
+        + ", ".join("any" if n is None else str(n) for n in shape)
+        + ("," if len(shape) == 1 else "")
+        + ")"
+    )

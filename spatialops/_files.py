@@ -1,4 +1,4 @@
-"""Files of arrays: written whole or not at all, and read with one kind of error for all that can be wrong with them."""
+"""Files of arrays: written whole or not at all, and read with one kind of error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ _DAMAGE = (
 )
 
 
-def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, npt.NDArray[np.generic]]) -> Path:
+def save_arrays(
+    path: str | os.PathLike[str], arrays: Mapping[str, npt.NDArray[np.generic]]
+) -> Path:
     """Write arrays to one compressed .npz file by way of a hidden file beside it.
 
     Raises
@@ -59,7 +61,9 @@ def save_arrays(path: str | os.PathLike[str], arrays: Mapping[str, npt.NDArray[n
 def load_arrays(
     path: str | os.PathLike[str], kind: str, names: Iterable[str] | None = None
 ) -> dict[str, npt.NDArray[np.generic]]:
-    """Read the named arrays (default: all) of an .npz file that holds a `kind` of thing, as errors call it.
+    """Read the named arrays of an .npz file that holds a `kind` of thing, as errors call it.
+
+    Default: all of them.
 
     Raises
     ------

@@ -1,8 +1,9 @@
 """Names for the columns of the tables that kernels work on.
 
-Inside the kernels every link has exactly one degree of freedom, so link k moves velocity k. A joint of several degrees
-of freedom is a chain of links without mass of their own: exact, because all that dynamics needs of a joint is the space
-that its axes span at the present configuration. Links are numbered so that a parent comes before its children.
+Inside the kernels every link has exactly one degree of freedom, so link k moves velocity k. A joint
+of several degrees of freedom is a chain of links without mass of their own: exact, because all that
+dynamics needs of a joint is the space that its axes span at the present configuration. Links are
+numbered so that a parent comes before its children.
 """
 
 from __future__ import annotations
@@ -18,10 +19,18 @@ BODY = 6  # index of the body that the link is, -1 for a link that only carries 
 SIZE_Q = 7  # number of coordinates of the model, on every row
 TREE_COLUMNS = 8
 
-ROTARY, LINEAR, HELICAL = 0, 1, 2
-TURN, SLIDE, SCREW, ATTITUDE, POSE, SAME = 0, 1, 2, 3, 4, 5
+ROTARY = 0
+LINEAR = 1
+HELICAL = 2
+TURN = 0
+SLIDE = 1
+SCREW = 2
+ATTITUDE = 3
+POSE = 4
+SAME = 5
 
-# Float table of the links, one row per link: constants, in the link's own axes about its own origin.
+# Float table of the links, one row per link: constants, in the link's own axes about its own
+# origin.
 PLACE_R = 0  # 9: rotation of the joint in the parent's frame
 PLACE_P = 9  # 3: position of the joint in the parent's frame
 MASS = 12
@@ -54,14 +63,24 @@ RESIDUAL = 61  # D^-1 (tau - H z - U* c): acceleration of the joint if its paren
 WORK_COLUMNS = 64
 
 # Upsilon, 21 numbers a row: [[E, F], [F^T, G]].
-UPS_E, UPS_F, UPS_G = 0, 6, 15
+UPS_E = 0
+UPS_F = 6
+UPS_G = 15
 UPSILON_COLUMNS = 21
 
 # Status of a kernel.
-OK, NOT_FINITE, SINGULAR, MISFIT = 0, 1, 2, 3
+OK = 0
+NOT_FINITE = 1
+SINGULAR = 2
+MISFIT = 3
 
 # Closures: what cuts of a mechanism's loops leave behind; see tree/loop.py. Kinds:
-CLOSE_BALL, CLOSE_WELD, CLOSE_REVOLUTE, CLOSE_PRISMATIC, CLOSE_DISTANCE, CLOSE_COUPLER = 0, 1, 2, 3, 4, 5
+CLOSE_BALL = 0
+CLOSE_WELD = 1
+CLOSE_REVOLUTE = 2
+CLOSE_PRISMATIC = 3
+CLOSE_DISTANCE = 4
+CLOSE_COUPLER = 5
 
 # Integer table of closures.
 LOOP_KIND = 0
@@ -84,7 +103,9 @@ LOOP_FLOATS = 28
 
 # Terms: a row of a closure is a sum of them. The row's velocity is the sum of
 # angular.(omega_a - omega_b) + linear.(v_a(P) - v_b(P)).
-TERM_ROW, TERM_A, TERM_B = 0, 1, 2
+TERM_ROW = 0
+TERM_A = 1
+TERM_B = 2
 TERM_INTS = 3
 TERM_POINT = 0  # 3: world point P
 TERM_ANGULAR = 3  # 3: direction in world axes

@@ -1,12 +1,27 @@
-"""One tree of errors: catch `SpatialOpsError` to catch everything that this package raises on purpose."""
+"""One tree of errors: `SpatialOpsError` is the base of all that this package raises on purpose."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from spatialops.simulation.record import Record
+    from spatialops.tree.state import State
 
 
 class SpatialOpsError(Exception):
-    """Base of every error of this package."""
+    """Base of every error of this package.
+
+    Attributes
+    ----------
+    record : Record or None
+        Of an error within `Simulator.run`: what was recorded until then.
+    state : State or None
+        Likewise: the last state before the error that is a state.
+    """
+
+    record: Record | None = None
+    state: State | None = None
 
 
 class ModelError(SpatialOpsError, ValueError):
@@ -48,7 +63,7 @@ class SolverFailed(ContactError):
         The best point found, with its residual.
     """
 
-    def __init__(self, message: str, problem: Any = None, solution: Any = None) -> None:
+    def __init__(self, message: str, problem: object = None, solution: object = None) -> None:
         super().__init__(message)
         self.problem = problem
         self.solution = solution
@@ -56,6 +71,10 @@ class SolverFailed(ContactError):
 
 class MissingLibraryError(SpatialOpsError, ImportError):
     """An optional library is not installed; the message names the extra that brings it."""
+
+
+class InstallationError(SpatialOpsError, ImportError):
+    """The package's own files are not as they must be; the message says what to do."""
 
 
 class PainleveError(ContactError):

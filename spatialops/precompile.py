@@ -1,4 +1,4 @@
-"""Compile every kernel ahead of its first use, with a progress bar, and remember that it was done."""
+"""Compile every kernel ahead of its first use, with a progress bar, and leave a mark."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from spatialops import _jit
-from spatialops._stage import Reference, below, stage_of
+from spatialops._compile import jit
+from spatialops._compile.stage import Reference, below, stage_of
+from spatialops.contact.cone.fallback_methods import climb
 from spatialops.contact.cone.problem import ConeProblem
-from spatialops.contact.cone.rungs import climb
-from spatialops.contact.cone.system import System
+from spatialops.contact.cone.scaled_problem import ScaledProblem
 from spatialops.contact.formulations import FORMULATIONS, check_formulation
 from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
@@ -27,19 +27,20 @@ from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
 from spatialops.dynamics.articulated_body import forward_dynamics
-from spatialops.dynamics.closed import constrained_dynamics, loop_jacobian
-from spatialops.dynamics.closing import close_loops
-from spatialops.dynamics.compliance import compliance
+from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.energy import center_of_mass, energy, momentum
 from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift, node_positions
+from spatialops.dynamics.loops.assembly import close_loops
+from spatialops.dynamics.loops.constrained_dynamics import constrained_dynamics, loop_jacobian
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
+from spatialops.forces.passive import passive_forces
 from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum
-from spatialops.simulation.recording import start
 from spatialops.simulation.simulator import Simulator
-from spatialops.simulation.stages import find, look_now
-from spatialops.simulation.step import advance
+from spatialops.simulation.stepping.contact_stage import detect_contacts, geom_contacts
+from spatialops.simulation.stepping.record_rows import start
+from spatialops.simulation.stepping.state_machine import advance
 from spatialops.tree.model import Node
 from spatialops.tree.state import difference, integrate
 
@@ -61,7 +62,8 @@ def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = 
     Returns
     -------
     int
-        Number of tasks done; 0 where the cache is warm or nothing is compiled (``NUMBA_DISABLE_JIT``).
+        Number of tasks done; 0 where the cache is warm or nothing is compiled
+        (``NUMBA_DISABLE_JIT``).
     """
     if numba.config.DISABLE_JIT or (is_warm(loop_only=loop_only) and not force):
         return 0
@@ -74,7 +76,9 @@ def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = 
 
 def is_warm(*, loop_only: bool = False) -> bool:
     """Whether `precompile` has nothing to do."""
-    return bool(numba.config.DISABLE_JIT) or _mark().exists() or (loop_only and _mark(True).exists())
+    return (
+        bool(numba.config.DISABLE_JIT) or _mark().exists() or (loop_only and _mark(True).exists())
+    )
 
 
 def tasks() -> list[Task]:
@@ -84,7 +88,9 @@ def tasks() -> list[Task]:
 
 def _dynamics_tasks() -> list[Task]:
     example = pendulum(3)
-    model, q, v = example.model, example.state.q, example.state.v
+    model = example.model
+    q = example.state.q
+    v = example.state.v
     a, nodes = np.zeros(model.nv), [Node("link1"), Node("link3")]
     return [
         ("poses", lambda: (body_poses(model, q), node_positions(model, q, nodes))),
@@ -92,11 +98,12 @@ def _dynamics_tasks() -> list[Task]:
         ("Jacobians", lambda: (jacobian(model, q, nodes), jacobian_drift(model, q, v, nodes))),
         ("composite body", lambda: mass_matrix(model, q)),
         ("energy", lambda: (energy(model, q, v), momentum(model, q, v), center_of_mass(model, q))),
+        ("passive forces", lambda: passive_forces(model, q, v)),
         ("manifold", lambda: (integrate(model, q, v), difference(model, q, q))),
         ("articulated body", lambda: forward_dynamics(model, q, v, a)),
         ("compliance, recursion", lambda: compliance(model, q, nodes, method="recursion")),
         ("compliance, propagation", lambda: compliance(model, q, nodes, method="propagation")),
-        ("compliance, mass matrix", lambda: compliance(model, q, nodes, method="mass matrix")),
+        ("compliance, mass matrix", lambda: compliance(model, q, nodes, method="mass-matrix")),
         ("closures", _closures),
     ]
 
@@ -110,7 +117,9 @@ def _closures() -> None:
 
 def _contact_tasks() -> list[Task]:
     model, q = pendulum(3).model, np.zeros(3)
-    problem = ContactProblem(model, q, np.ones(3), [(2, -1)], np.ones((1, 3)), [np.eye(3)], np.full(1, 0.5))
+    problem = ContactProblem(
+        model, q, np.ones(3), [(2, -1)], np.ones((1, 3)), [np.eye(3)], np.full(1, 0.5)
+    )
     lcp = MixedLCP(np.eye(2), [-1.0, 1.0])
     islands, coupled = MixedLCP(np.eye(12), -np.ones(12)), MixedLCP(np.ones((70, 70)), -np.ones(70))
     cone = ConeProblem(np.eye(3), [-1.0, 0.1, 0.0], 0.5)
@@ -124,7 +133,7 @@ def _contact_tasks() -> list[Task]:
         ("formulations", lambda: _solve_by_hand(problem)),
         ("cone problem", lambda: solve(cone)),
         ("no slip", lambda: NoSlip().solve(problem)),
-        ("ladder of cone problems", lambda: list(climb(System.of(cone), None))),
+        ("ladder of cone problems", lambda: list(climb(ScaledProblem.of(cone), None))),
     ]
 
 
@@ -137,22 +146,30 @@ def _solve_by_hand(problem: ContactProblem) -> None:
 def _loop_tasks() -> list[Task]:
     """The stages of a step one by one, so that the bar moves; then the loop that is made of them.
 
-    The narrow phase takes a third of the time: where there is a second core, a process of its own compiles it while
-    this one sees to the stages that do without.
+    The narrow phase takes a third of the time: where there is a second core, a process of its own
+    compiles it while this one sees to the stages that do without.
     """
-    simulator, narrow, beside = _small(), stage_of(find), _Beside()
+    simulator = _small()
+    narrow = stage_of(geom_contacts)
+    beside = _Beside()
     tables = _tables_of(simulator)
-    made = below(advance, start, look_now)
-    others = sorted((stage for stage in made if stage is not narrow), key=lambda stage: stage.leads_to(narrow))
+    made = below(advance, start, detect_contacts)
+    others = sorted(
+        (stage for stage in made if stage is not narrow), key=lambda stage: stage.leads_to(narrow)
+    )
     first = sum(not stage.leads_to(narrow) for stage in others)
     todo: list[Task] = [(stage.label, partial(stage.compile, tables)) for stage in others]
     todo.insert(first, (narrow.label, lambda: beside.finish(partial(narrow.compile, tables))))
-    return [("narrow phase", beside.start), *todo, ("stepping loop", lambda: simulator.run(duration=1e-3))]
+    return [
+        ("narrow phase", beside.start),
+        *todo,
+        ("stepping loop", lambda: simulator.run(duration=1e-3)),
+    ]
 
 
 def compile_narrow_phase() -> None:
     """Compile the stage that looks for contacts, and nothing else, into the cache."""
-    stage_of(find).compile(_tables_of(_small()))
+    stage_of(geom_contacts).compile(_tables_of(_small()))
 
 
 def _small() -> Simulator:
@@ -165,7 +182,7 @@ def _tables_of(simulator: Simulator) -> Reference:
 
 
 class _Beside:
-    """A process that compiles the narrow phase. Should it fail, the stage is compiled here, and says why."""
+    """A process that compiles the narrow phase; should it fail, this one does, and says why."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -174,7 +191,9 @@ class _Beside:
         if (os.cpu_count() or 1) > 1:
             code = "from spatialops.precompile import compile_narrow_phase; compile_narrow_phase()"
             quiet = subprocess.DEVNULL
-            self._process = subprocess.Popen([sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet)
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet
+            )
 
     def finish(self, load: Callable[[], object]) -> None:
         if self._process is not None:
@@ -193,16 +212,20 @@ def _with_bar(todo: list[Task]) -> Iterator[Task]:
 
 
 def _mark(loop_only: bool = False) -> Path:
-    """File that says that the kernels of these sources are compiled for this interpreter and processor."""
-    digest = hashlib.sha256(f"{platform.python_version()} {numba.__version__} {_processor()}".encode())
-    package = Path(_jit.__file__).parent
+    """File that says that these sources are compiled for this interpreter and processor."""
+    digest = hashlib.sha256(
+        f"{platform.python_version()} {numba.__version__} {_processor()}".encode()
+    )
+    package = Path(__file__).parent
     for root, folders, files in os.walk(package, followlinks=True):
         folders.sort()
         for name in sorted(files):
             if name.endswith(".py"):
                 seen = Path(root, name).stat()  # Numba compiles again what is newer than its cache
                 digest.update(f"{root}/{name} {seen.st_mtime_ns} {seen.st_size}".encode())
-    return _jit.cache_directory() / f"{'loop' if loop_only else 'complete'}-{digest.hexdigest()[:16]}"
+    return (
+        jit.cache_directory() / f"{'loop' if loop_only else 'complete'}-{digest.hexdigest()[:16]}"
+    )
 
 
 def _processor() -> str:

@@ -31,7 +31,9 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     """Run a command in this process, with the kernels compiled as they are needed."""
     monkeypatch.setattr(precompile, "is_warm", lambda **_: True)
     # click before 8.2 mixes the two streams unless told otherwise.
-    options: dict[str, Any] = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
+    options: dict[str, Any] = (
+        {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
+    )
     runner = CliRunner(**options)
 
     def invoke(*arguments: str) -> Result:
@@ -55,11 +57,20 @@ def test_version(run: Run) -> None:
 
 def test_help_loads_neither_plots_nor_benchmarks() -> None:
     code = (
-        "import sys; from spatialops.cli import main; main(['--help'], standalone_mode=False); print(list(sys.modules))"
+        "import sys; from spatialops.cli import main; "
+        "main(['--help'], standalone_mode=False); print(list(sys.modules))"
     )
-    text = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+    text = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    ).stdout
     assert "Commands:" in text
-    for module in ("matplotlib", "spatialops.view", "spatialops.bench.command", "spatialops.precompile", "tqdm"):
+    for module in (
+        "matplotlib",
+        "spatialops.view",
+        "spatialops.bench.command",
+        "spatialops.precompile",
+        "tqdm",
+    ):
         assert f"'{module}'" not in text
 
 
@@ -74,7 +85,16 @@ def test_pendulum_writes_everything_and_says_so(run: Run, tmp_path: Path) -> Non
     result = run(*SHORT, "--out", str(out))
     assert result.exit_code == 0, result.output
     assert {path.name for path in out.iterdir()} == FILES
-    for word in ("steps per second", "collisions", "contacts", "penetration", " mm", " J ", "residual", *FILES):
+    for word in (
+        "steps per second",
+        "collisions",
+        "contacts",
+        "penetration",
+        " mm",
+        " J ",
+        "residual",
+        *FILES,
+    ):
         assert word in result.output
     assert "-0" not in result.output.replace(str(out), "").replace("e-0", "")
     assert "Pendulum of 3 links" in (out / "replay.html").read_text()
@@ -83,7 +103,9 @@ def test_pendulum_writes_everything_and_says_so(run: Run, tmp_path: Path) -> Non
 
 @pytest.mark.compiled
 def test_pendulum_json_is_all_there_is_on_standard_output(run: Run, tmp_path: Path) -> None:
-    result = run(*SHORT, "--json", "--out", str(tmp_path), "--integrator", "rk4", "--directions", "6")
+    result = run(
+        *SHORT, "--json", "--out", str(tmp_path), "--integrator", "rk4", "--directions", "6"
+    )
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
     assert data["steps"] == 800
@@ -97,7 +119,9 @@ def test_pendulum_json_is_all_there_is_on_standard_output(run: Run, tmp_path: Pa
 
 
 @pytest.mark.compiled
-def test_pendulum_without_out_writes_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pendulum_without_out_writes_nothing(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     result = run(*SHORT)
     assert result.exit_code == 0
@@ -133,7 +157,9 @@ def test_plot_and_replay_from_a_saved_record(run: Run, tmp_path: Path) -> None:
         (["--speed", "3"], "--speed"),
     ],
 )
-def test_wrong_options_are_named(run: Run, tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_wrong_options_are_named(
+    run: Run, tmp_path: Path, arguments: list[str], message: str
+) -> None:
     result = run("pendulum", "--no-progress", *arguments, "--out", str(tmp_path / "out"))
     assert result.exit_code in (1, 2)
     assert message in result.stderr
@@ -154,7 +180,9 @@ def test_out_that_is_a_file_is_refused(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [None, b"", b"not a record", b"PK\x03\x04 broken"])
 @pytest.mark.parametrize("command", ["plot", "replay"])
-def test_unreadable_records_are_one_line(run: Run, tmp_path: Path, command: str, content: bytes | None) -> None:
+def test_unreadable_records_are_one_line(
+    run: Run, tmp_path: Path, command: str, content: bytes | None
+) -> None:
     path, target = tmp_path / "record.npz", tmp_path / "out.html"
     if content is not None:
         path.write_bytes(content)
@@ -165,7 +193,9 @@ def test_unreadable_records_are_one_line(run: Run, tmp_path: Path, command: str,
     assert not target.exists()
 
 
-def test_failures_are_one_line_and_leave_nothing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_are_one_line_and_leave_nothing(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise ContactError("certificate failed\nby t = 1 s")
 
@@ -176,7 +206,9 @@ def test_failures_are_one_line_and_leave_nothing(run: Run, tmp_path: Path, monke
 
 
 @pytest.mark.compiled
-def test_interruption_leaves_the_old_files(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interruption_leaves_the_old_files(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "record.npz").write_text("old")
 
     def interrupt(*_: Any, **__: Any) -> None:
@@ -240,7 +272,12 @@ def robot(tmp_path: Path) -> Path:
 def test_inspect_shows_the_tree_and_what_is_left_out(run: Run, robot: Path, tmp_path: Path) -> None:
     result = run("inspect", str(robot), "--out", str(tmp_path / "out"))
     assert result.exit_code == 0, result.output
-    for words in ("1.1 kg", "rod: revolute 'pin' in [-1, 2] rad, 0.1 kg", "sphere", "<transmission> is not read"):
+    for words in (
+        "1.1 kg",
+        "rod: revolute 'pin' in [-1, 2] rad, 0.1 kg",
+        "sphere",
+        "<transmission> is not read",
+    ):
         assert words in result.output
     assert (tmp_path / "out" / "robot.png").stat().st_size > 5000
 

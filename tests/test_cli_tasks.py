@@ -21,11 +21,20 @@ def run(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.compiled
 def test_a_part_of_the_wheels_removal_leaves_everything(run, tmp_path: Path) -> None:
-    result = run("wheel-removal", "--stop-after", "approach", "--no-progress", "--out", str(tmp_path))
+    result = run(
+        "wheel-removal", "--stop-after", "approach", "--no-progress", "--out", str(tmp_path)
+    )
     assert result.exit_code == 0, result.output
     names = {"record.npz", "replay.html", "summary.json", *(f"{name}.png" for name in FIGURES)}
     assert {path.name for path in tmp_path.iterdir()} == names
-    for word in ("approach", "wheel on world", "largest penetration", "steps per second", "controller", "NMC"):
+    for word in (
+        "approach",
+        "wheel on world",
+        "largest penetration",
+        "steps per second",
+        "controller",
+        "NMC",
+    ):
         assert word in result.output
     data = json.loads((tmp_path / "summary.json").read_text())
     assert data["phases"][0]["name"] == "approach"
@@ -45,7 +54,9 @@ def test_errors_are_one_line(run) -> None:
 @pytest.mark.slow
 @pytest.mark.compiled
 def test_variations_are_lines(run, tmp_path: Path) -> None:
-    result = run("driver-handoff", "--variations", "1", "--no-progress", "--json", "--out", str(tmp_path))
+    result = run(
+        "driver-handoff", "--variations", "1", "--no-progress", "--json", "--out", str(tmp_path)
+    )
     assert result.exit_code == 0, result.output
     outcome = json.loads(result.stdout)["outcomes"][0]
     assert outcome["succeeded"]

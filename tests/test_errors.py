@@ -1,4 +1,4 @@
-"""Every public function of the core refuses bad input with an error of this package, and says what was wrong."""
+"""Every public function of the core refuses bad input, with an error that says what it was."""
 
 import inspect
 from typing import Any
@@ -10,7 +10,9 @@ import pytest
 import spatialops as so
 from tests.support.trees import random_tree
 
-MODEL = random_tree(np.random.default_rng(0), 4, kinds=("free", "revolute", "ball", "planar"), each=True)
+MODEL = random_tree(
+    np.random.default_rng(0), 4, kinds=("free", "revolute", "ball", "planar"), each=True
+)
 GOOD: dict[str, Any] = {
     "q": MODEL.neutral(),
     "q0": MODEL.neutral(),
@@ -67,7 +69,9 @@ def wrong(name):
     return [*poisoned, *shapes, *nothing, "text", ["a"] * len(good), {}, good + 1j]
 
 
-@pytest.mark.parametrize(("function", "name"), CASES, ids=[f"{f.__name__}-{name}" for f, name in CASES])
+@pytest.mark.parametrize(
+    ("function", "name"), CASES, ids=[f"{f.__name__}-{name}" for f, name in CASES]
+)
 def test_bad_arguments(function, name):
     for bad in wrong(name):
         arguments = {key: GOOD[key] for key in FUNCTIONS[function].split()} | {name: bad}
@@ -84,27 +88,41 @@ def test_nan_in_the_position_of_a_free_root(function):
         function(MODEL, **arguments)
 
 
-@pytest.mark.parametrize("function", [f for f in FUNCTIONS if "out" in inspect.signature(f).parameters])
+@pytest.mark.parametrize(
+    "function", [f for f in FUNCTIONS if "out" in inspect.signature(f).parameters]
+)
 def test_bad_outputs(function):
     arguments = {key: GOOD[key] for key in FUNCTIONS[function].split()}
     shape = function(MODEL, **arguments).shape
     frozen = np.empty(shape)
     frozen.flags.writeable = False
-    for bad in (np.empty(1000), np.empty(shape, dtype=np.float32), "out", frozen, np.empty((*shape, 2))[..., 0]):
+    for bad in (
+        np.empty(1000),
+        np.empty(shape, dtype=np.float32),
+        "out",
+        frozen,
+        np.empty((*shape, 2))[..., 0],
+    ):
         with pytest.raises(so.errors.ArgumentError, match=r"^out: expected a writeable"):
             function(MODEL, **arguments, out=bad)
 
 
 def test_arguments_are_not_changed():
     for function, names in FUNCTIONS.items():
-        arguments = {key: np.copy(GOOD[key]) if key != "nodes" else GOOD[key] for key in names.split()}
+        arguments = {
+            key: np.copy(GOOD[key]) if key != "nodes" else GOOD[key] for key in names.split()
+        }
         function(MODEL, **arguments)
         for key, value in arguments.items():
             assert key == "nodes" or np.array_equal(value, GOOD[key])
 
 
 def test_lists_and_integers_are_welcome():
-    model = so.TreeBuilder().add_body("a", joint="revolute", inertia=so.Inertia.sphere(0.1, mass=1.0)).build()
+    model = (
+        so.TreeBuilder()
+        .add_body("a", joint="revolute", inertia=so.Inertia.sphere(0.1, mass=1.0))
+        .build()
+    )
     assert FORWARD(model, [0], (0,), np.array([1])).shape == (1,)
     assert so.mass_matrix(model, np.zeros(2)[::2]).shape == (1, 1)
 

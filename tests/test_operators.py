@@ -77,12 +77,16 @@ def test_dimensions_and_adjoints(op, model, rng):
 def test_operators_do_not_change_their_arguments(op, rng):
     x = rng.normal(size=op.phi.shape[1])
     before = x.copy()
-    op.phi @ x, op.psi.H @ x, op.upsilon @ x
+    op.phi @ x
+    op.psi.H @ x
+    op.upsilon @ x
     assert (x == before).all()
 
 
 def test_structure(op, model):
-    phi, psi, K = dense(op.phi), dense(op.psi), dense(op.K)
+    phi = dense(op.phi)
+    psi = dense(op.psi)
+    K = dense(op.K)
     parents = model.tree[:, 0]
     for i in range(model.nv):
         for j in range(model.nv):
@@ -90,7 +94,9 @@ def test_structure(op, model):
             assert block(phi, i, j).any() == carries
             assert carries or not block(psi, i, j).any()
             assert (carries and i != j) or not K[6 * i : 6 * i + 6, j].any()
-    assert (phi == np.triu(phi, -2)).all()  # the lever's r~ stands above the diagonal of every block
+    assert (
+        phi == np.triu(phi, -2)
+    ).all()  # the lever's r~ stands above the diagonal of every block
     assert close(block_diagonal_part(phi), np.eye(len(phi)))
     assert close(block_diagonal_part(psi), np.eye(len(psi)))
 
@@ -102,7 +108,9 @@ def test_propagations_are_inverses_of_one_step(op):
 
 
 def test_equation_59_newton_euler_factors(op, model, state):
-    assert close(op.H @ op.phi @ op.M @ op.phi.H @ op.H.H + op.armature, so.mass_matrix(model, state[0]))
+    assert close(
+        op.H @ op.phi @ op.M @ op.phi.H @ op.H.H + op.armature, so.mass_matrix(model, state[0])
+    )
     assert close(op.mass_matrix, so.mass_matrix(model, state[0]))
 
 
@@ -150,12 +158,16 @@ def test_equation_63(op):
 def test_equation_64_compliance(op, model, state, rng):
     nodes = random_nodes(rng, model, 4, world=True)
     expected = dense_compliance(model, state[0], nodes)
-    assert close(op.B(nodes).H @ op.psi.H @ op.H.H @ op.D_inverse @ op.H @ op.psi @ op.B(nodes), expected)
+    assert close(
+        op.B(nodes).H @ op.psi.H @ op.H.H @ op.D_inverse @ op.H @ op.psi @ op.B(nodes), expected
+    )
     assert close(op.compliance(nodes), so.compliance(model, state[0], nodes))
 
 
 def test_equation_65_decomposition(op, model):
-    psi, ups, eye = dense(op.psi), dense(op.upsilon), np.eye(op.psi.shape[0])
+    psi = dense(op.psi)
+    ups = dense(op.upsilon)
+    eye = np.eye(op.psi.shape[0])
     strictly = psi - eye
     rest, parents = np.zeros_like(psi), model.tree[:, 0]
     for i in range(model.nv):
@@ -174,7 +186,9 @@ def test_equation_66_lyapunov(op):
 
 
 def test_equation_67_recursion(op, model):
-    E, ups, source = dense(op.E_psi), dense(op.upsilon), dense(op.H.H @ op.D_inverse @ op.H)
+    E = dense(op.E_psi)
+    ups = dense(op.upsilon)
+    source = dense(op.H.H @ op.D_inverse @ op.H)
     for k, parent in enumerate(model.tree[:, 0]):
         expected = block(source, k, k).copy()
         if parent >= 0:
@@ -185,7 +199,9 @@ def test_equation_67_recursion(op, model):
 
 def test_equation_69_blocks(op, model):
     omega, scale = dense(op.Omega), np.abs(dense(op.Omega)).max()
-    psi, ups, parents = dense(op.psi), dense(op.upsilon), model.tree[:, 0]
+    psi = dense(op.psi)
+    ups = dense(op.upsilon)
+    parents = model.tree[:, 0]
     for i in range(model.nv):
         assert np.abs(op.omega(i, i) - block(ups, i, i)).max() < 1e-12 * scale
         for j in range(model.nv):

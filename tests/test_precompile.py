@@ -9,7 +9,8 @@ from typing import Any
 import numba
 import pytest
 
-from spatialops import _jit, precompile
+from spatialops import precompile
+from spatialops._compile import jit
 
 
 @pytest.fixture
@@ -17,13 +18,15 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the tasks that ran, in place of the real ones."""
     done: list[str] = []
     jobs: list[Any] = [(name, lambda name=name: done.append(name)) for name in ("first", "second")]
-    monkeypatch.setattr(_jit, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(jit, "cache_directory", lambda: tmp_path)
     monkeypatch.setattr(precompile, "tasks", lambda: jobs)
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
     return done
 
 
-def test_done_once_and_remembered(calls: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_done_once_and_remembered(
+    calls: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert not precompile.is_warm()
     assert precompile.precompile() == 2
     assert "compiling kernels" in capsys.readouterr().err
@@ -46,13 +49,17 @@ def test_the_loop_alone(calls: list[str], monkeypatch: pytest.MonkeyPatch) -> No
     assert calls == ["loop", "first", "second"]
 
 
-def test_another_processor_compiles_again(calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_processor_compiles_again(
+    calls: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     precompile.precompile(progress=False)
     monkeypatch.setattr(precompile, "_processor", lambda: "another one")
     assert not precompile.is_warm()
 
 
-def test_a_failure_leaves_no_mark(calls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failure_leaves_no_mark(
+    calls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fail() -> None:
         raise RuntimeError("no compiler")
 
@@ -72,10 +79,18 @@ def test_a_cache_that_cannot_be_marked_is_no_error(calls: list[str], tmp_path: P
 def test_the_stages_of_the_loop_are_found() -> None:
     labels = [label for label, _ in precompile.tasks()]
     assert labels[-1] == "stepping loop"
-    assert {"Newton-Euler", "articulated body", "compliance, recursion", "find", "project positions"} <= set(labels)
+    assert {
+        "Newton-Euler",
+        "articulated body",
+        "compliance, recursion",
+        "geom contacts",
+        "project positions",
+    } <= set(labels)
 
 
-def test_nothing_to_do_without_compilation(calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_to_do_without_compilation(
+    calls: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 1)
     assert precompile.is_warm()
     assert precompile.precompile(force=True) == 0

@@ -59,7 +59,15 @@ def test_unknown_names_are_attribute_errors():
         so.no_such_name
 
 
-CONTACT_NAMES = ("ContactProblem", "MixedLCP", "LCPSolution", "Status", "solve", "OperationalSpace", "Lemke")
+CONTACT_NAMES = (
+    "ContactProblem",
+    "MixedLCP",
+    "LCPSolution",
+    "Status",
+    "solve",
+    "OperationalSpace",
+    "Lemke",
+)
 CONE_NAMES = (
     "ConeProblem",
     "ConeSolution",
@@ -90,7 +98,9 @@ def test_model_and_its_names():
 
 
 def test_a_problem_goes_through_one_door():
-    solution = so.contact.solve(so.contact.MixedLCP([[2.0]], [-4.0], n_free=0), solver="auto", warm_start=None)
+    solution = so.contact.solve(
+        so.contact.MixedLCP([[2.0]], [-4.0], n_free=0), solver="auto", warm_start=None
+    )
     assert solution.status == so.contact.Status.SOLVED
     assert solution.z.tolist() == [2.0]
 

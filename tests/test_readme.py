@@ -26,7 +26,9 @@ def test_there_are_python_blocks() -> None:
 @pytest.mark.parametrize("document", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"])
 def test_links_within_the_repository_hold(document: str) -> None:
     text = (ROOT / document).read_text()
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text) + re.findall(r"<img [^>]*src=\"([^\"]+)\"", text):
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", text) + re.findall(
+        r"<img [^>]*src=\"([^\"]+)\"", text
+    ):
         if "://" not in target:
             assert (ROOT / target).exists(), f"{document} points to {target}"
 

@@ -1,1 +1,1 @@
-"""Frictional contact with the exact second-order Coulomb cone: the problem, its residual, its solvers."""
+"""Frictional contact with the exact Coulomb cone: the problem, its residual, its solvers."""

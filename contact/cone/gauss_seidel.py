@@ -1,4 +1,4 @@
-"""Block Gauss-Seidel: contacts solved exactly one after the other, forwards and backwards in turns."""
+"""Block Gauss-Seidel: contacts solved exactly one after the other, forwards, then backwards."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops._jit import kernel
-from spatialops.contact.cone.local import solve_contact
+from spatialops._compile.jit import kernel
+from spatialops.contact.cone.one_contact import solve_contact
+from spatialops.contact.cone.scratch import CONTACT_ROWS, MOST_DIM, Blocks
 
 if TYPE_CHECKING:
-    from spatialops.contact.cone.system import System
+    from spatialops.contact.cone.scaled_problem import ScaledProblem
 
 
 @kernel
 def sweep_kernel(
-    rows: IntArray,
-    columns: IntArray,
-    blocks: Array,
+    entries: Blocks,
     b: Array,
     mu: Array,
     starts: IntArray,
@@ -28,8 +27,12 @@ def sweep_kernel(
     r: Array,
     work: Array,
 ) -> float:
-    """`count` sweeps on u = (W + eps 1) r + b - eps center; returns the largest change of r in the last one."""
-    m, dim, change = mu.shape[0], starts[starts.size - 1], 0.0
+    """`count` sweeps on u = (W + eps 1) r + b - eps center; returns the last change."""
+    rows, columns = entries.rows, entries.columns
+    blocks = entries.blocks
+    m = mu.shape[0]
+    dim = starts[starts.size - 1]
+    change = 0.0
     q, old = work[13], work[14]
     for sweep in range(count):
         change = 0.0
@@ -53,19 +56,12 @@ def sweep_kernel(
     return change
 
 
-def sweep(system: System, r: Array, count: int, eps: float = 0.0, center: Array | None = None) -> float:
+def sweep(
+    system: ScaledProblem, r: Array, count: int, eps: float = 0.0, center: Array | None = None
+) -> float:
     """Change r in place by `count` sweeps; returns the largest change of the last one."""
-    work = np.zeros((16, 6))
+    work = np.zeros((CONTACT_ROWS, MOST_DIM))
+    anchor = r if center is None else center
     return float(
-        sweep_kernel(
-            *system.blocks,
-            system.b,
-            system.mu,
-            system.starts,
-            eps,
-            r if center is None else center,
-            count,
-            r,
-            work,
-        )
+        sweep_kernel(system.blocks, system.b, system.mu, system.starts, eps, anchor, count, r, work)
     )

@@ -1,18 +1,21 @@
-"""A path to a solution of the exact problem from one that is trivial, followed around its turning points.
+"""A path to a solution of the exact problem from a trivial one, around its turning points.
 
-In the variables of `lorentz`, points of the path solve, for a level l from 1 to 0,
+In the variables of `second_order_cone`, points of the path solve, for a level l from 1 to 0,
 
-    x o y = l gap 1,    y = A x + c + s(y_t) n + l p,    s = sqrt(|y_t|^2 + d^2) - d,  d = l gap rounding,
+    x o y = l gap 1,    y = A x + c + s(y_t) n + l p,
+    s = sqrt(|y_t|^2 + d^2) - d,    d = l gap rounding,
 
-where p makes x = impulse 1, y = speed 1 the solution at l = 1: contacts are lifted apart, then let down on each other.
-At l = 0 this is the exact problem. It is not monotone: the level may have to rise again on the way, and an interior
-point method that only lowers it gets stuck there. With M = T^2 + E A (see `interior`) the level falls along the path
-where det M > 0, and rises where det M < 0: so oriented, every piece of it that is no closed loop leads to l = 0, also
-where a step jumps from one to another. Steps are measured by relative changes,
-|T dx|^2 / (l gap) + |T^-1 dy|^2 / (l gap) + m (d log l)^2.
+where p makes x = impulse 1, y = speed 1 the solution at l = 1: contacts are lifted apart, then let
+down on each other. At l = 0 this is the exact problem. It is not monotone: the level may have to
+rise again on the way, and an interior point method that only lowers it fails there. With M =
+T^2 + E A (see `interior`) the level falls along the path where det M > 0, and rises where det M <
+0: so oriented, every piece of it that is no closed loop leads to l = 0, also where a step jumps
+from one to another. Steps are measured by relative changes, |T dx|^2 / (l gap) + |T^-1 dy|^2 / (l
+gap) + m (d log l)^2.
 
-References: E. Allgower, K. Georg, Introduction to Numerical Continuation Methods (2003), chapters 2 and 6; V. Acary,
-F. Cadoux, Applications of an existence result for the Coulomb friction problem (2013), for existence.
+References: E. Allgower, K. Georg, Introduction to Numerical Continuation Methods (2003), chapters 2
+and 6; V. Acary, F. Cadoux, Applications of an existence result for the Coulomb friction problem
+(2013), for existence.
 """
 
 from __future__ import annotations
@@ -20,23 +23,37 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
 
 from spatialops._arrays import Array, IntArray
-from spatialops.contact.cone.lorentz import Lorentz, apply, divide, longest, product, scaling
-from spatialops.contact.cone.sparse import block_diagonal, is_sparse, sparse_factor
+from spatialops.contact.cone.second_order_cone import (
+    Lorentz,
+    apply,
+    divide,
+    longest,
+    product,
+    scaling,
+)
+from spatialops.contact.cone.sparse import Matrix, block_diagonal, is_sparse, sparse_factor
 
 if TYPE_CHECKING:
-    from spatialops.contact.cone.system import System
+    from spatialops.contact.cone.scaled_problem import ScaledProblem
 
 _CENTERED = 1e-2  # error, relative to the level, of what counts as on the path
 _FLOOR = 1e-11  # level below which rounding is left in y
-_END, _FAR = 1e-14, 1e9  # levels and impulses at which a path ends
-_CORRECTIONS, _LEAST, _MOST = 8, 1e-4, 2.0  # Newton steps back to the path; lengths of steps
-_TO_BOUNDARY = 0.9
+_END = 1e-14  # level and
+_FAR = 1e9  # impulses at which a path ends
+_CORRECTIONS = 8  # Newton steps back to the path
+_FIRST = 0.3  # lengths of steps: the first, the least, and
+_LEAST = 1e-4
+_MOST = 2.0
+_SHORTER = 0.4  # factor of one whose corrections fail
+_TO_BOUNDARY = 0.9  # part of the way to the boundary of a cone that a step takes
+_ENOUGH = 0.3  # part of a correction that must be possible, and
+_JUMP = 2.0  # change of log l in one that is no correction any more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,14 +75,14 @@ class Homotopy:
     rounding: float = 1.0
     limit: int = 3000
 
-    def follow(self, system: System) -> tuple[Array, int]:
+    def follow(self, system: ScaledProblem) -> tuple[Array, int]:
         """Impulses at the end of the path, and the factorizations made."""
         lorentz = Lorentz.of(system, True)
         x, y = lorentz.start()
         path = _Path(lorentz, self, np.zeros_like(x))
         here = _Point(self.impulse * x, self.speed * y, 1.0)
         path = _Path(lorentz, self, path.left_over(here)[1])
-        length, taken = 0.3, 0
+        length, taken = _FIRST, 0
         with np.errstate(all="ignore"):  # what diverges is not taken
             while taken < self.limit and here.level > _END and np.abs(here.x).max() < _FAR:
                 direction = path.linear(here)
@@ -87,7 +104,7 @@ class _Point(NamedTuple):
 
 
 class _Linear(NamedTuple):
-    """The equations at a point: the step (x, y) to the path along each d log l, and back to it where that is zero."""
+    """The equations at a point: steps (x, y) along the path for each d log l, and back to it."""
 
     T: Array
     inverse: Array
@@ -127,7 +144,8 @@ class _Path:
     def linear(self, at: _Point) -> _Linear | None:
         """The linear equations at a point; None where they are singular.
 
-        Unknown is z = T dx of (1 + T^-1 E A T^-1) z = T^-1 right, whose size does not depend on the level.
+        The unknown is z = T dx of (1 + T^-1 E A T^-1) z = T^-1 right, whose size does not depend on
+        the level.
         """
         f, p, loss = self.left_over(at)
         T, inverse = scaling(at.x, at.y)
@@ -145,14 +163,24 @@ class _Path:
             dx = apply(inverse, solve(apply(inverse, right).ravel()).reshape(right.shape))
             return dx, apply(E, self.lorentz.times(dx) + of_y)
 
-        return _Linear(T, inverse, sign, solved(push - apply(E, loss), loss), solved(push - at.y + apply(E, p), -p))
+        return _Linear(
+            T,
+            inverse,
+            sign,
+            solved(push - apply(E, loss), loss),
+            solved(push - at.y + apply(E, p), -p),
+        )
 
-    def advance(self, here: _Point, linear: _Linear, length: float) -> tuple[_Point | None, float, int]:
+    def advance(
+        self, here: _Point, linear: _Linear, length: float
+    ) -> tuple[_Point | None, float, int]:
         """The next point, or None; the length for the step after it; factorizations.
 
         Lengths are in units of sqrt(m) d log l.
         """
-        taken, m, scale = 0, len(here.x), 1.0 / np.sqrt(here.level * self._gap)
+        taken = 0
+        m = len(here.x)
+        scale = 1.0 / np.sqrt(here.level * self._gap)
 
         def measured(dx: Array, dy: Array) -> Array:
             return scale * np.concatenate([apply(linear.T, dx), apply(linear.inverse, dy)])
@@ -172,22 +200,28 @@ class _Path:
             taken += steps
             if found is not None:
                 return found, _next_length(length, steps), taken
-            length *= 0.4
+            length *= _SHORTER
         return None, length, taken
 
-    def _correct(self, at: _Point, beside: Callable[[tuple[Array, Array]], float]) -> tuple[_Point | None, int]:
-        """Newton's method back to the path, across its tangent: `beside` is the part of a step along that."""
+    def _correct(
+        self, at: _Point, beside: Callable[[tuple[Array, Array]], float]
+    ) -> tuple[_Point | None, int]:
+        """Newton's method back to the path, across its tangent: `beside` is the part along that."""
         last = np.inf
         for count in range(1, _CORRECTIONS + 1):
             linear = self.linear(at)
             if linear is None:
                 break
             grow = -beside(linear.back) / (beside(linear.along) + 1.0)
-            dx, dy = (back + grow * along for back, along in zip(linear.back, linear.along, strict=True))
+            dx, dy = (
+                back + grow * along for back, along in zip(linear.back, linear.along, strict=True)
+            )
             alpha = min(1.0, _TO_BOUNDARY * min(longest(at.x, dx), longest(at.y, dy)))
-            if not (alpha >= 0.3 and abs(grow) <= 2.0):
+            if not (alpha >= _ENOUGH and abs(grow) <= _JUMP):
                 break
-            at = _Point(at.x + alpha * dx, at.y + alpha * dy, at.level * float(np.exp(alpha * grow)))
+            at = _Point(
+                at.x + alpha * dx, at.y + alpha * dy, at.level * float(np.exp(alpha * grow))
+            )
             error = self.error(at)
             if error < _CENTERED:
                 return at, count
@@ -199,11 +233,17 @@ class _Path:
 
 def _next_length(length: float, corrections: int) -> float:
     """Longer steps after few corrections, shorter ones after many."""
-    return min(1.6 * length, _MOST) if corrections <= 2 else 0.8 * length if corrections >= 4 else length
+    return (
+        min(1.6 * length, _MOST)
+        if corrections <= 2
+        else 0.8 * length
+        if corrections >= 4
+        else length
+    )
 
 
-def _factor(A: Any, left: Array, right: Array) -> tuple[Callable[[Array], Array], float] | None:
-    """Solver of (1 + left A right) x = b and the sign of its determinant; None where it is singular."""
+def _factor(A: Matrix, left: Array, right: Array) -> tuple[Callable[[Array], Array], float] | None:
+    """Solver of (1 + left A right) x = b and the sign of its determinant; None if singular."""
     M = block_diagonal(left) @ A @ block_diagonal(right)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -216,7 +256,9 @@ def _factor(A: Any, left: Array, right: Array) -> tuple[Callable[[Array], Array]
         except (RuntimeError, ValueError, np.linalg.LinAlgError):
             return None
     sign = _sign(np.diag(factors), int(np.count_nonzero(pivots != np.arange(len(M)))))
-    return lambda b: np.asarray(scipy.linalg.lu_solve((factors, pivots), b, check_finite=False)), sign
+    return lambda b: np.asarray(
+        scipy.linalg.lu_solve((factors, pivots), b, check_finite=False)
+    ), sign
 
 
 def _sign(diagonal: Array, swaps: int) -> float:

@@ -1,8 +1,9 @@
-"""Semismooth Newton with a nonmonotone line search on any of the maps, compiled for dense W of moderate size.
+"""Semismooth Newton with a nonmonotone line search on any of the maps, compiled for dense W.
 
-The problem may carry a proximal term: u = (W + eps 1) r + b - eps center. The Jacobian 1 - P + Q (W + (eps + shift) 1)
-has a shift of its own that follows the residual: W may be singular, and a shifted Newton step then moves along its null
-directions as a proximal step does. Rows of open contacts are unit rows and are eliminated.
+The problem may carry a proximal term: u = (W + eps 1) r + b - eps center. The Jacobian 1 - P + Q (W
++ (eps + shift) 1) has a shift of its own that follows the residual: W may be singular, and a
+shifted Newton step then moves along its null directions as a proximal step does. Rows of open
+contacts are unit rows and are eliminated.
 """
 
 from __future__ import annotations
@@ -12,19 +13,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
-from spatialops._jit import kernel
-from spatialops.contact.cone.factors import factored_step
-from spatialops.contact.cone.linear import factor, substitute
+from spatialops._arrays import Array
+from spatialops._compile.jit import kernel
+from spatialops.contact.cone.low_rank import NO_PIVOT, factored_step
 from spatialops.contact.cone.projection import contact_map, map_slopes
-from spatialops.contact.cone.sparse_newton import newton_large
+from spatialops.contact.cone.scratch import DenseSystem, NewtonScratch, new_newton_scratch
+from spatialops.contact.cone.sparse_newton import (
+    DESCENT,
+    HALVINGS,
+    LEAST_SHIFT,
+    MOST_SHIFT,
+    SHIFT_GROWTH,
+    SHIFT_RATE,
+    newton_large,
+)
+from spatialops.contact.lu import factor_lu, substitute_lu
 
 if TYPE_CHECKING:
-    from spatialops.contact.cone.system import System
+    from spatialops.contact.cone.scaled_problem import ScaledProblem
 
-_HALVINGS = 12
-_SHIFT, _SHIFT_FACTORED = 1e-15, 1e-9  # least shift; Woodbury's formula loses the digits that it gains
-_COMPILED_ROWS = 240
+# Woodbury's formula loses the digits that a smaller shift would gain.
+_SHIFT_FACTORED = 1e-9
+TARGET = 1e-14  # |F| of a problem of size one at which nothing but rounding is left
+_COMPILED_ROWS = 240  # beyond, BLAS or a sparse LU is the faster one
 
 
 @kernel
@@ -32,13 +43,19 @@ def multiply(W: Array, x: Array, out: Array) -> None:
     """out = W x, four rows at a time: one sum alone would wait for each of its additions."""
     n, last = x.size, 4 * (x.size // 4)
     for i in range(0, last, 4):
-        s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+        s0 = 0.0
+        s1 = 0.0
+        s2 = 0.0
+        s3 = 0.0
         for j in range(n):
             s0 += W[i, j] * x[j]
             s1 += W[i + 1, j] * x[j]
             s2 += W[i + 2, j] * x[j]
             s3 += W[i + 3, j] * x[j]
-        out[i], out[i + 1], out[i + 2], out[i + 3] = s0, s1, s2, s3
+        out[i] = s0
+        out[i + 1] = s1
+        out[i + 2] = s2
+        out[i + 3] = s3
     for i in range(last, n):
         s0 = 0.0
         for j in range(n):
@@ -55,13 +72,18 @@ def velocities(W: Array, b: Array, eps: float, center: Array, r: Array, u: Array
 
 
 @kernel
-def newton_step(
-    W: Array, shift: float, starts: IntArray, F: Array, P: Array, Q: Array, J: Array, ints: IntArray, right: Array,
-    step: Array,
-) -> bool:  # fmt: skip
-    """Solve J step = -F on the rows of closed contacts, step = -F on the others; False where J is singular."""
-    n, dim, size = F.size, starts[starts.size - 1], 0
-    chosen, order = ints[0], ints[1]
+def newton_step(system: DenseSystem, shift: float, scratch: NewtonScratch) -> bool:
+    """Solve J step = -F on the rows of closed contacts, step = -F on the others.
+
+    False where J is singular.
+    """
+    W, starts = system.W, system.starts
+    J, F = scratch.J, scratch.F
+    P, Q = scratch.P, scratch.Q
+    chosen, step = scratch.chosen, scratch.step
+    n = F.size
+    dim = starts[starts.size - 1]
+    size = 0
     for i in range(n):
         step[i] = -F[i]
         if P[i // dim, 0, 0] != 0.0:
@@ -86,63 +108,78 @@ def newton_step(
             if chosen[j] // dim == c:
                 k = chosen[j] % dim
                 J[a, j] += (1.0 if k == row else 0.0) - P[c, row, k] + shift * Q[c, row, k]
-        right[a] = total
-    if not factor(J, size, order):
+        scratch.right[a] = total
+    if factor_lu(J, size, NO_PIVOT, scratch.order, chosen) < size:
         return False
-    substitute(J, size, order, right, step[:size])
-    for a in range(size - 1, -1, -1):  # spread over all rows, from the last on: chosen[a] >= a
-        right[a] = step[a]
-    for i in range(n):
-        step[i] = -F[i]
+    substitute_lu(J, size, size, scratch.order, chosen, scratch.right, scratch.reduced)
     for a in range(size):
-        step[chosen[a]] = right[a]
+        step[chosen[a]] = scratch.reduced[a]
     return True
 
 
 @kernel
 def newton_kernel(
-    which: int, W: Array, rank: int, L: Array, R: Array, b: Array, mu: Array, starts: IntArray, eps: float,
-    center: Array, limit: int, target: float, r: Array, J: Array, Y: Array, P: Array, Q: Array, ints: IntArray,
-    vectors: Array, work: Array,
-) -> tuple[int, float]:  # fmt: skip
+    which: int,
+    system: DenseSystem,
+    rank: int,
+    eps: float,
+    center: Array,
+    limit: int,
+    target: float,
+    r: Array,
+    scratch: NewtonScratch,
+) -> tuple[int, float]:
     """Newton from r, which is replaced by the best point found; returns the steps and |F| there.
 
-    With rank >= 0 steps use W = L R^T. J and Y are (n, n), P and Q (m, dim, dim), `vectors` is (9, n), `ints` (2, n),
-    `work` (16, 6). Ends at |F| <= target, after `limit` steps, or where no step helps.
+    With rank >= 0 steps use W = L R^T. Ends at |F| <= target, after `limit` steps, or where no step
+    helps.
     """
+    W, b = system.W, system.b
+    mu, starts = system.mu, system.starts
+    u, x = scratch.u, scratch.x
+    F, step = scratch.F, scratch.step
+    point, speed = scratch.point, scratch.speed
     n = b.size
-    u, x, F, step, du, right = vectors[0], vectors[1], vectors[2], vectors[3], vectors[4], vectors[5]
-    point, speed, best_r = vectors[6], vectors[7], vectors[8]
     velocities(W, b, eps, center, r, u)
     merit = contact_map(which, r, u, mu, starts, x, F)
     best, taken = merit, 0
-    w0, w1, w2 = merit, merit, merit  # merits of the last steps
+    # merits of the last steps
+    w0 = merit
+    w1 = merit
+    w2 = merit
     for i in range(n):
-        best_r[i] = r[i]
+        scratch.best[i] = r[i]
     while taken < limit and best > target * target:
-        map_slopes(which, r, u, mu, starts, x, F, P, Q)
-        shift = min(max(0.01 * math.sqrt(merit), _SHIFT if rank < 0 else _SHIFT_FACTORED), 0.1)
+        map_slopes(which, r, u, mu, starts, x, F, scratch.P, scratch.Q)
+        shift = min(
+            max(SHIFT_RATE * math.sqrt(merit), LEAST_SHIFT if rank < 0 else _SHIFT_FACTORED),
+            MOST_SHIFT,
+        )
         done = False
         for _ in range(8):
             if rank < 0:
-                done = newton_step(W, eps + shift, starts, F, P, Q, J, ints, right, step)
+                done = newton_step(system, eps + shift, scratch)
             else:
-                done = factored_step(rank, L, R, eps + shift, starts, F, P, Q, Y, J, ints[1], right, du, step, work)
+                done = factored_step(system, rank, eps + shift, scratch)
             if done:
                 break
-            shift *= 100.0
+            shift *= SHIFT_GROWTH
         if not done:
             break
         taken += 1
+        du = scratch.du
         multiply(W, step, du)
         for i in range(n):
             du[i] += eps * step[i]
-        bound, alpha, new, better = max(max(merit, w0), max(w1, w2)), 1.0, merit, False
-        for _ in range(_HALVINGS):
+        bound = max(max(merit, w0), max(w1, w2))
+        alpha = 1.0
+        new = merit
+        better = False
+        for _ in range(HALVINGS):
             for i in range(n):
                 point[i], speed[i] = r[i] + alpha * step[i], u[i] + alpha * du[i]
             new = contact_map(which, point, speed, mu, starts, x, F)
-            if new <= (1.0 - 1e-4 * alpha) * bound:
+            if new <= (1.0 - DESCENT * alpha) * bound:
                 better = True
                 break
             alpha *= 0.5
@@ -151,18 +188,20 @@ def newton_kernel(
         for i in range(n):
             r[i] = point[i]
         velocities(W, b, eps, center, r, u)
-        w0, w1, w2 = w1, w2, merit
+        w0 = w1
+        w1 = w2
+        w2 = merit
         merit = contact_map(which, r, u, mu, starts, x, F)
         if merit < best:
             best = merit
             for i in range(n):
-                best_r[i] = r[i]
+                scratch.best[i] = r[i]
     for i in range(n):
-        r[i] = best_r[i]
+        r[i] = scratch.best[i]
     return taken, math.sqrt(best)
 
 
-def map_norm(system: System, r: Array, which: int) -> float:
+def map_norm(system: ScaledProblem, r: Array, which: int) -> float:
     """|F| of either map at r."""
     scratch = np.empty((2, r.size))
     u = np.asarray(system.W @ r + system.b)
@@ -170,7 +209,13 @@ def map_norm(system: System, r: Array, which: int) -> float:
 
 
 def newton(
-    system: System, r: Array, which: int, limit: int, target: float, eps: float = 0.0, center: Array | None = None
+    system: ScaledProblem,
+    r: Array,
+    which: int,
+    limit: int,
+    target: float,
+    eps: float = 0.0,
+    center: Array | None = None,
 ) -> tuple[int, float]:
     """Change r in place by at most `limit` Newton steps; returns their number and |F|."""
     method = newton_dense if system.dense and r.size <= _COMPILED_ROWS else newton_large
@@ -178,30 +223,17 @@ def newton(
 
 
 def newton_dense(
-    system: System, r: Array, which: int, limit: int, target: float, eps: float = 0.0, center: Array | None = None
+    system: ScaledProblem,
+    r: Array,
+    which: int,
+    limit: int,
+    target: float,
+    eps: float = 0.0,
+    center: Array | None = None,
 ) -> tuple[int, float]:
     """Change r in place by Newton steps; returns their number and |F|."""
-    n, m, dim = r.size, system.mu.shape[0], system.dim
-    slopes = np.empty((2, m, dim, dim))
-    return newton_kernel(
-        which,
-        system.W,
-        -1,
-        system.W,
-        system.W,
-        system.b,
-        system.mu,
-        system.starts,
-        eps,
-        r.copy() if center is None else center,
-        limit,
-        target,
-        r,
-        np.empty((n, n)),
-        system.W,
-        slopes[0],
-        slopes[1],
-        np.empty((2, n), dtype=np.int64),
-        np.empty((9, n)),
-        np.empty((16, 6)),
-    )
+    W = system.W
+    dense = DenseSystem(W, W, W, system.b, system.mu, system.starts)
+    scratch = new_newton_scratch(system.mu.shape[0], system.dim)
+    anchor = r.copy() if center is None else center
+    return newton_kernel(which, dense, -1, eps, anchor, limit, target, r, scratch)

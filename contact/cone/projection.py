@@ -1,7 +1,8 @@
 """The cone of one contact and the maps whose zeros are solutions, with their derivatives.
 
-A contact has rows (normal, friction of the first kind, of the second, ...), kind k at rows starts[k] .. starts[k+1].
-K = {|r_k| <= mu_k r_n for every k}; with one kind it is Coulomb's cone. All kernels take contact c of flat vectors.
+A contact has rows (normal, friction of the first kind, of the second, ...), kind k at rows
+starts[k] .. starts[k+1]. K = {|r_k| <= mu_k r_n for every k}; with one kind it is Coulomb's cone.
+All kernels take contact c of flat vectors.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 import math
 
 from spatialops._arrays import Array, IntArray
-from spatialops._jit import inlined, kernel
+from spatialops._compile.jit import inlined, kernel
 
-NATURAL, DISCS, CONVEX = 0, 1, 2  # maps whose zeros are solutions
+# maps whose zeros are solutions
+DE_SAXCE = 0
+ALART_CURNIER = 1
+CONVEX = 2
 
 
 @inlined
@@ -27,8 +31,9 @@ def length(x: Array, first: int, last: int) -> float:
 def project_cone(x: Array, mu: Array, c: int, starts: IntArray, out: Array) -> float:
     """P_K(x) of contact c into `out`; returns its normal part s.
 
-    s is the zero of s - x_n - sum_k mu_k max(|x_k| - mu_k s, 0), increasing and concave with one kink a kind: Newton's
-    method ends after a few steps. Where the zero is not positive, x lies in the polar cone and P_K(x) = 0.
+    s is the zero of s - x_n - sum_k mu_k max(|x_k| - mu_k s, 0), increasing and concave with one
+    kink a kind: Newton's method ends after a few steps. Where the zero is not positive, x lies in
+    the polar cone and P_K(x) = 0.
     """
     kinds, at = starts.size - 1, c * starts[starts.size - 1]
     s = x[at]
@@ -55,7 +60,7 @@ def project_cone(x: Array, mu: Array, c: int, starts: IntArray, out: Array) -> f
 
 @kernel
 def project_all(r: Array, mu: Array, starts: IntArray, spare: Array) -> None:
-    """Every contact's r into its cone, in place: what a Newton method leaves outside by rounding."""
+    """Every contact's r into its cone, in place: Newton leaves it outside by rounding."""
     for c in range(mu.shape[0]):
         project_cone(r, mu, c, starts, spare)
     for i in range(r.size):
@@ -64,12 +69,21 @@ def project_all(r: Array, mu: Array, starts: IntArray, spare: Array) -> None:
 
 @inlined
 def put_left(
-    r: Array, r_n: float, lower: int, upper: int, rho: float, u: Array, mu: float, normal: float, x: Array, F: Array
+    r: Array,
+    r_n: float,
+    lower: int,
+    upper: int,
+    rho: float,
+    u: Array,
+    mu: float,
+    normal: float,
+    x: Array,
+    F: Array,
 ) -> None:
-    """Rows lower:upper of r - P(r - rho u) for a kind cut back to mu s, its normal row given: r_n - s = `normal`.
+    """Rows lower:upper of r - P(r - rho u) for a kind cut back to mu s; r_n - s is `normal`.
 
-    With a = |r_k - d_k|, the factor 1 - mu s / a is ((a - |r_k|) - (mu r_n - |r_k|) + mu (r_n - s)) / a: written so, it
-    keeps its digits where r is much larger than d = rho u.
+    With a = |r_k - d_k|, the factor 1 - mu s / a is ((a - |r_k|) - (mu r_n - |r_k|) + mu (r_n - s))
+    / a: written so, it keeps its digits where r is much larger than d = rho u.
     """
     size, a = length(r, lower, upper), length(x, lower, upper)
     cut = (longer(r, lower, upper, rho, u, size, a) - (mu * r_n - size) + mu * normal) / a
@@ -88,11 +102,20 @@ def longer(r: Array, lower: int, upper: int, rho: float, u: Array, size: float, 
 
 @kernel
 def natural_contact(
-    lift: float, rho: float, r: Array, u: Array, mu: Array, c: int, starts: IntArray, x: Array, F: Array
+    lift: float,
+    rho: float,
+    r: Array,
+    u: Array,
+    mu: Array,
+    c: int,
+    starts: IntArray,
+    x: Array,
+    F: Array,
 ) -> None:
-    """F = r - P_K(r - rho (u + lift sum_k mu_k |u_k| n)) of contact c, and the projected point in `x`.
+    """F = r - P_K(r - rho (u + lift sum_k mu_k |u_k| n)) of contact c; the projected point in `x`.
 
-    Never by subtraction: a large r would swallow u, and no impulse however large may pass for a solution.
+    Never by subtraction: a large r would swallow u, and no impulse however large may pass for a
+    solution.
     """
     kinds, at = starts.size - 1, c * starts[starts.size - 1]
     d = rho * u[at]
@@ -124,10 +147,13 @@ def natural_contact(
 
 
 @kernel
-def natural_map(lift: float, r: Array, u: Array, mu: Array, starts: IntArray, x: Array, F: Array) -> float:
+def natural_map(
+    lift: float, r: Array, u: Array, mu: Array, starts: IntArray, x: Array, F: Array
+) -> float:
     """F = r - P_K(r - u - lift sum_k mu_k |u_k| n); returns |F|^2, and the projected points in `x`.
 
-    Zero at solutions: of the exact problem for lift = 1 (De Saxce), of its convex relaxation for lift = 0.
+    Zero at solutions: of the exact problem for lift = 1 (De Saxce), of its convex relaxation for
+    lift = 0.
     """
     total = 0.0
     for c in range(mu.shape[0]):
@@ -139,9 +165,10 @@ def natural_map(lift: float, r: Array, u: Array, mu: Array, starts: IntArray, x:
 
 @kernel
 def disc_map(r: Array, u: Array, mu: Array, starts: IntArray, x: Array, F: Array) -> float:
-    """F = r - P(r - u) with P on half-line and discs (Alart and Curnier 1991): zero at solutions; returns |F|^2.
+    """F = r - P(r - u) with P on half-line and discs (Alart and Curnier 1991); returns |F|^2.
 
-    P takes the normal part to s = max(r_n - u_n, 0), and each kind of friction to its disc of radius mu_k s.
+    Zero at solutions. P takes the normal part to s = max(r_n - u_n, 0), and each kind of friction
+    to its disc of radius mu_k s.
     """
     dim, total = starts[starts.size - 1], 0.0
     for c in range(mu.shape[0]):
@@ -166,22 +193,32 @@ def disc_map(r: Array, u: Array, mu: Array, starts: IntArray, x: Array, F: Array
 
 
 @kernel
-def contact_map(which: int, r: Array, u: Array, mu: Array, starts: IntArray, x: Array, F: Array) -> float:
-    """The map called `NATURAL`, `DISCS` or `CONVEX`."""
-    if which == DISCS:
+def contact_map(
+    which: int, r: Array, u: Array, mu: Array, starts: IntArray, x: Array, F: Array
+) -> float:
+    """The map called `DE_SAXCE`, `ALART_CURNIER` or `CONVEX`."""
+    if which == ALART_CURNIER:
         return disc_map(r, u, mu, starts, x, F)
-    return natural_map(1.0 if which == NATURAL else 0.0, r, u, mu, starts, x, F)
+    return natural_map(1.0 if which == DE_SAXCE else 0.0, r, u, mu, starts, x, F)
 
 
 @kernel
 def map_slopes(
-    which: int, r: Array, u: Array, mu: Array, starts: IntArray, x: Array, F: Array, P: Array, Q: Array
+    which: int,
+    r: Array,
+    u: Array,
+    mu: Array,
+    starts: IntArray,
+    x: Array,
+    F: Array,
+    P: Array,
+    Q: Array,
 ) -> None:
-    """Blocks (m, dim, dim) of a generalised derivative: dF = dr - P dr + Q du, at the x and F that the map left.
+    """Blocks (m, dim, dim) of a generalised derivative, dF = dr - P dr + Q du.
 
-    P is the derivative of the projection; Q = P E with E = 1 + n (sum_k mu_k u_k / |u_k|)^T for the natural map, and
-    Q = P for the others. Along a kind that slides, with e = x_k / |x_k| and t = mu_k s / |x_k|:
-    dr_k = mu_k e ds + t (1 - e e^T) dx_k.
+    At the x and F that the map left. P is the derivative of the projection; Q = P E with E = 1 + n
+    (sum_k mu_k u_k / |u_k|)^T for the natural map, and Q = P for the others. Along a kind that
+    slides, with e = x_k / |x_k| and t = mu_k s / |x_k|: dr_k = mu_k e ds + t (1 - e e^T) dx_k.
     """
     kinds, dim = starts.size - 1, starts[starts.size - 1]
     for c in range(mu.shape[0]):
@@ -207,7 +244,7 @@ def map_slopes(
                 for j in range(a, e):
                     P[c, i, j] = -t * inverse * inverse * x[at + i] * x[at + j]
                 P[c, i, i] += t
-            if which != DISCS:
+            if which != ALART_CURNIER:
                 bottom += mu[c, k] * mu[c, k]
                 for i in range(a, e):
                     P[c, 0, i] = mu[c, k] * inverse * x[at + i]
@@ -223,7 +260,7 @@ def map_slopes(
         for i in range(dim):
             for j in range(dim):
                 Q[c, i, j] = P[c, i, j]
-        if which == NATURAL:
+        if which == DE_SAXCE:
             for k in range(kinds):
                 a, e = starts[k], starts[k + 1]
                 slip = length(u, at + a, at + e)

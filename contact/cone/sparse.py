@@ -2,32 +2,45 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy
 
 from spatialops._arrays import Array
 
+Matrix: TypeAlias = (
+    Any  # an array or a sparse array of SciPy: both multiply, neither has a common type
+)
 
-def is_sparse(W: Any) -> bool:
+
+def is_sparse(W: Matrix) -> bool:
     """Whether W is one of SciPy's sparse arrays or matrices."""
     return bool(scipy.sparse.issparse(W))
 
 
-def block_diagonal(blocks: Array) -> Any:
+def block_diagonal(blocks: Array) -> Matrix:
     """Sparse (m dim, m dim) array with these blocks (m, dim, dim) on its diagonal."""
     m, dim, _ = blocks.shape
     size = (m * dim, m * dim)
     return scipy.sparse.csr_array(
-        scipy.sparse.bsr_array((np.ascontiguousarray(blocks), np.arange(m), np.arange(m + 1)), shape=size)
+        scipy.sparse.bsr_array(
+            (np.ascontiguousarray(blocks), np.arange(m), np.arange(m + 1)), shape=size
+        )
     )
 
 
-def sparse_factor(M: Any) -> Any:
-    """Sparse LU of a square matrix whose pattern is nearly symmetric; RuntimeError where it is singular.
+def sparse_factor(M: Matrix) -> scipy.sparse.linalg.SuperLU:
+    """Sparse LU of a square matrix whose pattern is nearly symmetric.
 
-    Minimum degree on the pattern of M + M^T, and pivots kept on the diagonal where they are not ten times smaller: up
-    to twice as fast as SciPy's default on piles and walls.
+    Minimum degree on the pattern of M + M^T, and pivots kept on the diagonal where they are not ten
+    times smaller: up to twice as fast as SciPy's default on piles and walls.
+
+    Raises
+    ------
+    RuntimeError
+        Where it is singular.
     """
-    return scipy.sparse.linalg.splu(scipy.sparse.csc_array(M), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1)
+    return scipy.sparse.linalg.splu(
+        scipy.sparse.csc_array(M), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1
+    )

@@ -14,25 +14,40 @@ from spatialops.contact.cone.projection import contact_map, map_slopes
 from spatialops.contact.cone.sparse import block_diagonal, is_sparse, sparse_factor
 
 if TYPE_CHECKING:
-    from spatialops.contact.cone.system import System
+    from spatialops.contact.cone.scaled_problem import ScaledProblem
 
-_WINDOW, _HALVINGS = 4, 12
+# Both Newton methods: the shift of the Jacobian follows the residual |F| between two bounds, and
+# grows where the matrix is singular; a step must lower the largest |F|^2 of the last ones by a
+# share (Grippo, Lampariello and Lucidi 1986), or is halved.
+SHIFT_RATE = 0.01
+LEAST_SHIFT = 1e-15
+MOST_SHIFT = 0.1
+SHIFT_GROWTH = 100.0
+DESCENT = 1e-4
+HALVINGS = 12
+_WINDOW = 4  # steps that the line search looks back
 
 
-def newton_direction(system: System, shift: float, F: Array, P: Array, Q: Array) -> Array | None:
-    """-J^-1 F with J = 1 - P + Q (W + shift 1), open contacts eliminated; None where J is singular."""
+def newton_direction(
+    system: ScaledProblem, shift: float, F: Array, P: Array, Q: Array
+) -> Array | None:
+    """-J^-1 F with J = 1 - P + Q (W + shift 1), open contacts eliminated.
+
+    None where J is singular.
+    """
     dim = system.dim
     closed = P[:, 0, 0] != 0.0
     rows: IntArray = np.flatnonzero(closed.repeat(dim))
     step = -F
     if rows.size == 0:
         return step
-    outer, inner = block_diagonal(Q[closed]), block_diagonal(np.eye(dim) - P[closed] + shift * Q[closed])
+    outer = block_diagonal(Q[closed])
+    inner = block_diagonal(np.eye(dim) - P[closed] + shift * Q[closed])
     part = system.W[rows]
     right = -F[rows] - outer @ (part @ np.where(closed.repeat(dim), 0.0, -F))
     J = outer @ part[:, rows] + inner
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # singular and ill-conditioned matrices are met by a larger shift
+        warnings.simplefilter("ignore")  # singular and ill-conditioned: a larger shift meets them
         try:
             if is_sparse(J):
                 solution = sparse_factor(J).solve(right)
@@ -47,33 +62,50 @@ def newton_direction(system: System, shift: float, F: Array, P: Array, Q: Array)
 
 
 def newton_large(
-    system: System, r: Array, which: int, limit: int, target: float, eps: float = 0.0, center: Array | None = None
+    system: ScaledProblem,
+    r: Array,
+    which: int,
+    limit: int,
+    target: float,
+    eps: float = 0.0,
+    center: Array | None = None,
 ) -> tuple[int, float]:
-    """Change r in place by Newton steps; returns their number and |F|. See `newton.newton_kernel`."""
-    W, b, mu, starts = system.W, system.b, system.mu, system.starts
-    m, dim, n = mu.shape[0], system.dim, r.size
+    """Change r in place by Newton steps as `newton_kernel` does; returns their number and |F|."""
+    W = system.W
+    b = system.b
+    mu = system.mu
+    starts = system.starts
+    m = mu.shape[0]
+    dim = system.dim
+    n = r.size
     anchor = r.copy() if center is None else center
-    P, Q, x, F, trial = np.empty((m, dim, dim)), np.empty((m, dim, dim)), np.empty(n), np.empty(n), np.empty(n)
+    P = np.empty((m, dim, dim))
+    Q = np.empty((m, dim, dim))
+    x = np.empty(n)
+    F = np.empty(n)
+    trial = np.empty(n)
     point, u = r.copy(), W @ r + b + eps * (r - anchor)
     merit = contact_map(which, point, u, mu, starts, x, F)
-    best, taken, recent = merit, 0, [merit]
+    best = merit
+    taken = 0
+    recent = [merit]
     while taken < limit and best > target * target:
         map_slopes(which, point, u, mu, starts, x, F, P, Q)
-        shift = min(max(0.01 * math.sqrt(merit), 1e-15), 0.1)
+        shift = min(max(SHIFT_RATE * math.sqrt(merit), LEAST_SHIFT), MOST_SHIFT)
         step = None
         for _ in range(6):
             step = newton_direction(system, eps + shift, F, P, Q)
             if step is not None:
                 break
-            shift *= 100.0
+            shift *= SHIFT_GROWTH
         if step is None:
             break
         taken += 1
         du = W @ step + eps * step
         bound, alpha = max(recent), 1.0
-        for _ in range(_HALVINGS):
+        for _ in range(HALVINGS):
             new = contact_map(which, point + alpha * step, u + alpha * du, mu, starts, x, trial)
-            if new <= (1.0 - 1e-4 * alpha) * bound:
+            if new <= (1.0 - DESCENT * alpha) * bound:
                 break
             alpha *= 0.5
         else:

@@ -1,12 +1,13 @@
-"""Formulations of the contact problem: `assemble(problem)` makes a MixedLCP, `recover(problem, solution)` reads it off.
+"""Formulations of the contact problem: `assemble` makes a MixedLCP, `recover` reads it off.
 
-The progression of [J]: maximal coordinates (NMC), minimal ones (MC), reduced (RMC), operational space (OS); beside it
-OS on maximal coordinates (NMC/OS) and Trinkle's hybrid.
+The progression of [J]: maximal coordinates (NMC), minimal ones (MC), reduced (RMC), operational
+space (OS); beside it OS on maximal coordinates (NMC/OS) and Trinkle's hybrid.
 """
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Protocol, cast
 
 from spatialops.contact.formulations.mc import MinimalCoordinates
 from spatialops.contact.formulations.nmc import NonMinimalCoordinates
@@ -27,13 +28,37 @@ class Formulation(Protocol):
         """Friction directions a contact."""
 
     def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The complementarity problem of a contact problem."""
+        """The complementarity problem of a contact problem.
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            Of one step, an impact, or an instant.
+
+        Returns
+        -------
+        MixedLCP
+            For `contact.solve`; `recover` reads its solution.
+        """
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
-        """Velocities and impulses of a solution."""
+        """Velocities and impulses of a solution.
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            The same that was assembled.
+        solution : LCPSolution
+            Of the assembled problem.
+
+        Returns
+        -------
+        ContactSolution
+            Joint velocities and impulses.
+        """
 
 
-FORMULATIONS: dict[str, Any] = {
+FORMULATIONS: dict[str, Callable[[int], Formulation]] = {
     "nmc": NonMinimalCoordinates,
     "mc": MinimalCoordinates,
     "rmc": ReducedMinimalCoordinates,
@@ -43,23 +68,40 @@ FORMULATIONS: dict[str, Any] = {
 }
 
 
-def check_formulation(formulation: Any, n_f: int = 4) -> Formulation:
-    """The formulation that a name stands for, with `n_f` directions, or the object itself.
+def check_formulation(formulation: object, n_f: int = 4) -> Formulation:
+    """The formulation that a name stands for, or the object itself.
+
+    Parameters
+    ----------
+    formulation : str or Formulation
+        One of `FORMULATIONS`, in any case, or an object with `assemble` and `recover`.
+    n_f : int, optional
+        Directions of friction of one that is named: even. Default: 4.
+
+    Returns
+    -------
+    Formulation
+        With `n_f` directions where it was named.
 
     Raises
     ------
     ArgumentError
         For anything else, a formulation's class included.
+
+    Examples
+    --------
+    >>> from spatialops.contact import check_formulation
+    >>> check_formulation("os", 8)
+    OperationalSpace(n_f=8)
     """
     if isinstance(formulation, str) and formulation.lower() in FORMULATIONS:
-        named: Formulation = FORMULATIONS[formulation.lower()](n_f)
-        return named
+        return FORMULATIONS[formulation.lower()](n_f)
     if isinstance(formulation, (str, type)) or not (
         hasattr(formulation, "assemble") and hasattr(formulation, "recover")
     ):
         names = ", ".join(repr(name) for name in FORMULATIONS)
         raise ArgumentError(
-            f"formulation: expected one of {names} or an object such as OperationalSpace(), got {formulation!r}"
+            f"formulation: expected one of {names} or an object such as OperationalSpace(), got "
+            f"{formulation!r}"
         )
-    given: Formulation = formulation
-    return given
+    return cast(Formulation, formulation)

@@ -1,12 +1,12 @@
-"""The minimal-coordinates (MC) formulation, [J] 36: unknowns are the new joint velocities and all impulses.
+"""The minimal-coordinates (MC) formulation, [J] 36: joint velocities and all impulses.
 
     [ M    -G_b*  -G_u* D   0 ]      [ v+    ]   [ -M v          ]
     [ G_b    0       0      0 ]  z = [ p_b   ]   [ -targets      ]
-    [ D* G_u 0       0      E ]      [ beta  ]   [ D* closing    ]
-    [ 0      0   [mu, -E*]  0 ]      [ sigma ]   [ mu offset     ]
+    [ D* G_u 0       0      E ]      [ beta  ]   [ D* gap_bias   ]
+    [ 0      0   [mu, -E*]  0 ]      [ sigma ]   [ mu prior      ]
 
-v are the velocities without impulses, so that M v = M v- + (T - C) dt as in [J] 36. Impulses are divided by the mass of
-the mechanism, to be velocities too; so are the rows of M.
+v are the velocities without impulses, so that M v = M v- + (T - C) dt as in [J] 36. Impulses are
+divided by the mass of the mechanism, to be velocities too; so are the rows of M.
 """
 
 from __future__ import annotations
@@ -24,7 +24,19 @@ from spatialops.dynamics.composite_body import mass_matrix
 
 @dataclass(frozen=True)
 class MinimalCoordinates:
-    """MC formulation with `n_f` friction directions a contact; N + n_b + m (n_f + 2) rows, the first N + n_b free."""
+    """Minimal coordinates: unknowns are joint velocities and all impulses.
+
+    N + n_b + m (n_f + 2) rows, the first N + n_b free.
+
+    Parameters
+    ----------
+    n_f : int, optional
+        Directions of friction of a contact: even. Default: 4.
+
+    References
+    ----------
+    [J] 36.
+    """
 
     n_f: int = 4
 
@@ -32,8 +44,22 @@ class MinimalCoordinates:
         directions(self.n_f)
 
     def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The mixed LCP of [J] 36."""
-        N, n_b, m, n_f = problem.model.nv, problem.n_loop_rows, problem.n_contacts, self.n_f
+        """The mixed LCP of [J] 36.
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            Of one step, an impact, or an instant.
+
+        Returns
+        -------
+        MixedLCP
+            For `contact.solve`; `recover` reads its solution.
+        """
+        N = problem.model.nv
+        n_b = problem.n_loop_rows
+        m = problem.n_contacts
+        n_f = self.n_f
         M = mass_matrix(problem.model, problem.q) / problem.model.mass
         rows = problem.jacobian
         rows = np.concatenate([rows[:n_b], spread(rows[n_b:], n_f)])
@@ -45,13 +71,30 @@ class MinimalCoordinates:
         put_cones(A, problem.friction, n_f, free)
         b[:N] = -M @ problem.velocity
         b[N:free] = -problem.loop_targets
-        b[free : last : n_f + 1] = problem.closing
-        b[last:] = (problem.friction * problem.offset + problem.dry) / problem.model.mass
+        b[free : last : n_f + 1] = problem.gap_bias
+        b[last:] = (
+            problem.friction * problem.prior_normal_impulse + problem.dry
+        ) / problem.model.mass
         return without_idle(problem, MixedLCP(A, b, free), n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
-        """Velocities are part of the solution; nothing is left to be computed."""
-        N, n_b, mass = problem.model.nv, problem.n_loop_rows, problem.model.mass
+        """Velocities and impulses, which are part of the solution.
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            The same that was assembled.
+        solution : LCPSolution
+            Of the assembled problem.
+
+        Returns
+        -------
+        ContactSolution
+            Joint velocities and impulses.
+        """
+        N = problem.model.nv
+        n_b = problem.n_loop_rows
+        mass = problem.model.mass
         solution = with_idle(problem, solution, self.n_f)
         velocity, m = solution.z[:N], problem.n_contacts
         impulses = polyhedral_impulses(solution, N + n_b, m, directions(self.n_f), mass)

@@ -1,13 +1,15 @@
 """The operational-space (OS) formulation, [J] 53: unknowns are impulses and slip speeds only.
 
-    w = [Q_b; D* Q_u] Lambda [Q_b*, Q_u* D]  |  E   z + [closures' velocities - targets; D* v; mu theta]
-        ---------------- 0, [mu, -E*] ------ | 0
+    w = [Q_b; D* Q_u] Lambda [Q_b*, Q_u* D] | E  z + [closures' velocities - targets; D* v; mu
+    theta]
+        ------------------------------------+---
+        0, [mu, -E*]                        | 0
     z = [p_b; beta; sigma], the first n_b rows equalities
 
-Q Lambda Q* is the compliance W of closures and contacts along their rows, D = [n, d_1 .. d_nf], and v the velocities
-that the contacts would have without impulses. Impulses are measured by the velocity that they cause: those in the LCP
-are impulses times s, s = max diag of W over the contacts, so that all unknowns are speeds and one residual speaks for
-all rows.
+Q Lambda Q* is the compliance W of closures and contacts along their rows, D = [n, d_1 .. d_nf], and
+v the velocities that the contacts would have without impulses. Impulses are measured by the
+velocity that they cause: those in the LCP are impulses times s, s = max diag of W over the
+contacts, so that all unknowns are speeds and one residual speaks for all rows.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops._jit import kernel
+from spatialops._compile.jit import kernel
 from spatialops.contact.formulations.polyhedron import with_idle, without_idle
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
@@ -34,11 +36,14 @@ def compliance_scale(W: Array, n_b: int) -> float:
 
 
 @kernel
-def assemble_kernel(W: Array, u: Array, friction: Array, offset: Array, facets: Array, A: Array, b: Array) -> float:
-    """A and b from W and velocities u of n_b closures' rows and m contacts, facets (n_f, 2); returns the scale s.
+def assemble_kernel(
+    W: Array, u: Array, friction: Array, prior: Array, facets: Array, A: Array, b: Array
+) -> float:
+    """A and b from W and velocities u of closures and contacts; returns the scale s.
 
-    Order of z: p_b; for each contact F_n, beta_1 .. beta_nf; then all sigma. `offset` is an impulse theta that already
-    presses ([J] leaves it out of 57; without it friction would not answer the impulse of decompression).
+    `facets` are (n_f, 2). Order of z: p_b; for each contact F_n, beta_1 .. beta_nf; then all sigma.
+    `prior` is an impulse theta that already presses ([J] leaves it out of 57; without it friction
+    would not answer the impulse of decompression).
     """
     m, nf = friction.size, facets.shape[0]
     n_b, width = u.size - 3 * m, nf + 1
@@ -70,12 +75,14 @@ def assemble_kernel(W: Array, u: Array, friction: Array, offset: Array, facets: 
         A[row, n_b + width * i] = friction[i]
         for a in range(1, width):
             A[row, n_b + width * i + a] = -1.0
-        b[row] = s * friction[i] * offset[i]
+        b[row] = s * friction[i] * prior[i]
     return s
 
 
 @kernel
-def assemble_closures(W: Array, u: Array, facets: Array, inverse: float, m: int, A: Array, b: Array) -> None:
+def assemble_closures(
+    W: Array, u: Array, facets: Array, inverse: float, m: int, A: Array, b: Array
+) -> None:
     """The closures' rows: W as it is for closures, times D for contacts."""
     nf, n_b = facets.shape[0], u.size - 3 * m
     for i in range(n_b):
@@ -86,7 +93,9 @@ def assemble_closures(W: Array, u: Array, facets: Array, inverse: float, m: int,
             c, start = n_b + 3 * j, n_b + (nf + 1) * j
             A[i, start] = inverse * W[i, c]
             for e in range(nf):
-                A[i, start + 1 + e] = inverse * (facets[e, 0] * W[i, c + 1] + facets[e, 1] * W[i, c + 2])
+                A[i, start + 1 + e] = inverse * (
+                    facets[e, 0] * W[i, c + 1] + facets[e, 1] * W[i, c + 2]
+                )
         for j in range(n_b + m * (nf + 1), A.shape[1]):
             A[i, j] = 0.0
 
@@ -99,16 +108,33 @@ def recover_kernel(z: Array, n_b: int, facets: Array, scale: float, impulses: Ar
     for i in range(n_b):
         impulses[i] = inverse * z[i]
     for i in range((impulses.size - n_b) // 3):
-        x, y, start, r = 0.0, 0.0, n_b + (nf + 1) * i, n_b + 3 * i
+        x = 0.0
+        y = 0.0
+        start = n_b + (nf + 1) * i
+        r = n_b + 3 * i
         for e in range(nf):
             x += facets[e, 0] * z[start + 1 + e]
             y += facets[e, 1] * z[start + 1 + e]
-        impulses[r], impulses[r + 1], impulses[r + 2] = inverse * z[start], inverse * x, inverse * y
+        impulses[r] = inverse * z[start]
+        impulses[r + 1] = inverse * x
+        impulses[r + 2] = inverse * y
 
 
 @dataclass(frozen=True)
 class OperationalSpace:
-    """OS formulation with `n_f` friction directions a contact; n_b + m (n_f + 2) rows, the first n_b free."""
+    """Operational space: impulses and slip speeds only.
+
+    n_b + m (n_f + 2) rows, the first n_b free.
+
+    Parameters
+    ----------
+    n_f : int, optional
+        Directions of friction of a contact: even. Default: 4.
+
+    References
+    ----------
+    [J] 53.
+    """
 
     n_f: int = 4
 
@@ -116,17 +142,49 @@ class OperationalSpace:
         directions(self.n_f)
 
     def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The mixed LCP of [J] 53, in O(N) + O((n_b + m)^2)."""
+        """The mixed LCP of [J] 53, in O(N) + O((n_b + m)^2).
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            Of one step, an impact, or an instant.
+
+        Returns
+        -------
+        MixedLCP
+            For `contact.solve`; `recover` reads its solution.
+        """
         n_b = problem.n_loop_rows
         n = n_b + problem.n_contacts * (self.n_f + 2)
         A, b = np.empty((n, n)), np.empty(n)
         facets = directions(self.n_f)
-        s = assemble_kernel(problem.compliance, problem.velocities, problem.friction, problem.offset, facets, A, b)
+        s = assemble_kernel(
+            problem.compliance,
+            problem.velocities,
+            problem.friction,
+            problem.prior_normal_impulse,
+            facets,
+            A,
+            b,
+        )
         b[n - problem.n_contacts :] += s * problem.dry
         return without_idle(problem, MixedLCP(A, b, n_b), self.n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
-        """Impulses by [J] 35, and the new velocities by one O(N) sweep."""
+        """Impulses by [J] 35, and the new velocities by one O(N) sweep.
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            The same that was assembled.
+        solution : LCPSolution
+            Of the assembled problem.
+
+        Returns
+        -------
+        ContactSolution
+            Joint velocities and impulses.
+        """
         n_b, solution = problem.n_loop_rows, with_idle(problem, solution, self.n_f)
         impulses = np.empty(n_b + 3 * problem.n_contacts)
         scale = compliance_scale(problem.compliance, n_b)

@@ -1,22 +1,21 @@
-"""What all formulations share: rows of the friction polyhedron, and the blocks E and mu of [J] 13."""
+"""What formulations share: rows of the friction polyhedron, and the blocks E and mu of [J] 13."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, BoolArray, IntArray
+from spatialops.contact.constraint_rows import DRY, STOP
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem
-from spatialops.contact.rows import DRY, STOP
 
 
 def combinations(n_f: int) -> Array:
-    """(n_f + 1, 3): one contact's D^T, the normal and the friction directions along its frame ([J] 7)."""
+    """(n_f + 1, 3): one contact's D^T, normal and friction directions along its frame ([J] 7)."""
     table = np.zeros((n_f + 1, 3))
     table[0, 0] = 1.0
     table[1:, 1:] = directions(n_f)
@@ -31,7 +30,7 @@ def spread(rows: Array, n_f: int) -> Array:
 
 
 def cone_triplets(friction: Array, n_f: int, start: int) -> tuple[IntArray, IntArray, Array]:
-    """Rows, columns and entries of E and [mu, -E^T] for contacts whose unknowns begin at `start` ([J] 12-15)."""
+    """Rows, columns, entries of E and [mu, -E^T] for unknowns from `start` on ([J] 12-15)."""
     m, width = len(friction), n_f + 1
     normal = start + width * np.arange(m)
     sides = normal[:, None] + 1 + np.arange(n_f)
@@ -49,8 +48,8 @@ def put_cones(A: Array, friction: Array, n_f: int, start: int) -> None:
     A[rows, columns] = entries
 
 
-def used_rows(kinds: IntArray, n_f: int) -> tuple[Any, Any]:
-    """Which of the rows F_n, beta_1 .. beta_nf of all contacts do something, (m, n_f + 1), and which sigma, (m,).
+def used_rows(kinds: IntArray, n_f: int) -> tuple[BoolArray, BoolArray]:
+    """Which rows F_n, beta_1 .. beta_nf (m, n_f + 1), and which sigma (m,), do something.
 
     Of a stop the normal alone; of dry friction the two directions along the joint, and its rate.
     """
@@ -76,7 +75,7 @@ def with_idle(problem: ContactProblem, solution: LCPSolution, n_f: int) -> LCPSo
     forces, rates = used_rows(problem.kinds, n_f)
     start = solution.z.size - int(forces.sum() + rates.sum())
     kept = _kept(problem, start, n_f)
-    z, w = np.zeros(start + problem.n_contacts * (n_f + 2)), np.zeros(start + problem.n_contacts * (n_f + 2))
+    z, w = np.zeros((2, start + problem.n_contacts * (n_f + 2)))
     z[kept], w[kept] = solution.z, solution.w
     return replace(solution, z=z, w=w)
 

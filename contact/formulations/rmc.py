@@ -1,9 +1,12 @@
-"""The reduced minimal-coordinates (RMC) formulation, [J] 41: loop closures and velocities are eliminated with M^-1.
+"""The reduced minimal-coordinates (RMC) formulation, [J] 41: no closures, no velocities.
 
-    Y = M^-1 - M^-1 G_b* (G_b M^-1 G_b*)^+ G_b M^-1,   X = v - M^-1 G_b* (G_b M^-1 G_b*)^+ (G_b v - targets)
-    w = [D* G_u Y G_u* D, E; [mu, -E*], 0] z + [D* (G_u X + closing); mu offset],   z = [beta; sigma]
+    Y = M^-1 - M^-1 G_b* (G_b M^-1 G_b*)^+ G_b M^-1,
+    X = v - M^-1 G_b* (G_b M^-1 G_b*)^+ (G_b v - targets),
+    w = [D* G_u Y G_u* D, E; [mu, -E*], 0] z + [D* (G_u X + gap_bias); mu prior],
+    z = [beta; sigma]
 
-and v+ = X + Y G_u* D beta ([J] 38-40), in O(N^3). Impulses are scaled by s = max diag G_u Y G_u*, as in OS.
+and v+ = X + Y G_u* D beta ([J] 38-40), in O(N^3). Impulses are scaled by s = max diag G_u Y G_u*,
+as in OS.
 """
 
 from __future__ import annotations
@@ -20,11 +23,12 @@ from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
 from spatialops.dynamics.composite_body import mass_matrix
 
-_RANK = 1e-12  # relative size of an eigenvalue of G_b M^-1 G_b* below which its direction is redundant
+# Relative size of an eigenvalue of G_b M^-1 G_b* below which its direction is redundant.
+_RANK = 1e-12
 
 
 class _Reduced(NamedTuple):
-    """Y G_u* (N, 3 m), G_u Y G_u* and X (N,); M^-1 G_b* and (G_b M^-1 G_b*)^+ for the closures' impulses."""
+    """Y G_u* (N, 3 m), G_u Y G_u*, X (N,); M^-1 G_b* and (G_b M^-1 G_b*)^+ for the closures."""
 
     YG: Array
     W: Array
@@ -35,7 +39,19 @@ class _Reduced(NamedTuple):
 
 @dataclass(frozen=True)
 class ReducedMinimalCoordinates:
-    """RMC formulation with `n_f` friction directions a contact; the LCP has m (n_f + 2) rows, none of them free."""
+    """Reduced minimal coordinates: closures and velocities are eliminated.
+
+    The LCP has m (n_f + 2) rows, none of them free.
+
+    Parameters
+    ----------
+    n_f : int, optional
+        Directions of friction of a contact: even. Default: 4.
+
+    References
+    ----------
+    [J] 37-41.
+    """
 
     n_f: int = 4
 
@@ -43,27 +59,57 @@ class ReducedMinimalCoordinates:
         directions(self.n_f)
 
     def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The LCP of [J] 41."""
-        m, n_f, n_b = problem.n_contacts, self.n_f, problem.n_loop_rows
+        """The LCP of [J] 41.
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            Of one step, an impact, or an instant.
+
+        Returns
+        -------
+        MixedLCP
+            For `contact.solve`; `recover` reads its solution.
+        """
+        m = problem.n_contacts
+        n_f = self.n_f
+        n_b = problem.n_loop_rows
         G_u, reduced = problem.jacobian[n_b:], _reduce(problem)
         s, rows = _scale(reduced), m * (n_f + 1)
         A, b = np.zeros((rows + m, rows + m)), np.empty(rows + m)
         A[:rows, :rows] = spread(spread(reduced.W, n_f).T, n_f).T / s
         put_cones(A, problem.friction, n_f, 0)
         b[:rows] = spread(G_u @ reduced.X, n_f)
-        b[: rows : n_f + 1] += problem.closing
-        b[rows:] = s * (problem.friction * problem.offset + problem.dry)
+        b[: rows : n_f + 1] += problem.gap_bias
+        b[rows:] = s * (problem.friction * problem.prior_normal_impulse + problem.dry)
         return without_idle(problem, MixedLCP(A, b), n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
-        """New velocities by [J] 38, impulses of the closures by [J] 37b."""
+        """New velocities by [J] 38, impulses of the closures by [J] 37b.
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            The same that was assembled.
+        solution : LCPSolution
+            Of the assembled problem.
+
+        Returns
+        -------
+        ContactSolution
+            Joint velocities and impulses.
+        """
         n_b, reduced = problem.n_loop_rows, _reduce(problem)
         s, solution = _scale(reduced), with_idle(problem, solution, self.n_f)
-        impulses = polyhedral_impulses(solution, 0, problem.n_contacts, directions(self.n_f), 1.0 / s)
+        impulses = polyhedral_impulses(
+            solution, 0, problem.n_contacts, directions(self.n_f), 1.0 / s
+        )
         velocity = reduced.X + reduced.YG @ impulses.ravel()
         pushed = problem.jacobian[:n_b] @ problem.velocity - problem.loop_targets
         pushed += reduced.MG_b.T @ problem.jacobian[n_b:].T @ impulses.ravel()
-        return ContactSolution(velocity, impulses, -reduced.inverse @ pushed, problem.slip(velocity))
+        return ContactSolution(
+            velocity, impulses, -reduced.inverse @ pushed, problem.slip(velocity)
+        )
 
 
 def pseudo_inverse(W: Array) -> Array:
@@ -85,7 +131,8 @@ def _reduce(problem: ContactProblem) -> _Reduced:
     X = problem.velocity - gains @ (G[:n_b] @ problem.velocity - problem.loop_targets)
     YG = MG_u - gains @ (G[:n_b] @ MG_u)
     W = G[n_b:] @ YG
-    # What the closures hold does not move, but for rounding: no impulse could make up for a velocity there.
+    # What the closures hold does not move, but for rounding: no impulse could make up for a
+    # velocity there.
     held = W.diagonal() <= _RANK * np.einsum("ij,ji->i", G[n_b:], MG_u)
     YG[:, held] = W[held] = W[:, held] = 0.0
     return _Reduced(YG, W, X, MG_b, inverse)

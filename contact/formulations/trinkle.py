@@ -1,11 +1,12 @@
-"""Trinkle's hybrid of NMC and RMC (end of [J] section 5): hinges as pairs of complementarity conditions.
+"""Trinkle's hybrid of NMC and RMC (end of [J] section 5): hinges as complementary pairs.
 
-Velocities are eliminated as in RMC, and so are the impulses of loop closures; each hinge row c = 0 becomes the pair
-c >= 0 and -c >= 0 with impulses of either sign:
+Velocities are eliminated as in RMC, and so are the impulses of loop closures; each hinge row c = 0
+becomes the pair c >= 0 and -c >= 0 with impulses of either sign:
 
-    w = [ S W S*, E; [mu, -E*], 0 ] z + [ S u; mu offset ],   S = [C; -C; D* G_u],   W = S Y S*
+    w = [ S W S*, E; [mu, -E*], 0 ] z + [ S u; mu prior ],   S = [C; -C; D* G_u],   W = S Y S*
 
-with Y the inverse mass matrix of free bodies on the motions that the closures admit, and C the hinges' rows.
+with Y the inverse mass matrix of free bodies on the motions that the closures admit, and C the
+hinges' rows.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class _Reduced(NamedTuple):
-    """Compliance and velocities of hinges and contacts with the closures' impulses eliminated, and how to get those.
+    """Compliance and velocities of hinges and contacts without closures, and how to get those.
 
     Also M^-1 G* of all rows, and the scale s.
     """
@@ -43,7 +44,19 @@ class _Reduced(NamedTuple):
 
 @dataclass(frozen=True)
 class Trinkle:
-    """Trinkle's hybrid with `n_f` friction directions a contact; 2 n_h + m (n_f + 2) rows, n_h those of the hinges."""
+    """Trinkle's hybrid: hinges as pairs of complementarity conditions, nothing is free.
+
+    2 n_h + m (n_f + 2) rows, n_h those of the hinges.
+
+    Parameters
+    ----------
+    n_f : int, optional
+        Directions of friction of a contact: even. Default: 4.
+
+    References
+    ----------
+    The end of [J] section 5.
+    """
 
     n_f: int = 4
 
@@ -51,8 +64,21 @@ class Trinkle:
         directions(self.n_f)
 
     def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The LCP, dense."""
-        m, n_f, h = problem.n_contacts, self.n_f, problem.maximal.n_hinges
+        """The LCP, dense.
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            Of one step, an impact, or an instant.
+
+        Returns
+        -------
+        MixedLCP
+            For `contact.solve`; `recover` reads its solution.
+        """
+        m = problem.n_contacts
+        n_f = self.n_f
+        h = problem.maximal.n_hinges
         reduced = _reduce(problem)
         s = reduced.scale
         signs = np.concatenate([np.eye(h), -np.eye(h)])
@@ -64,11 +90,24 @@ class Trinkle:
         A[:last, :last] = rows @ reduced.W @ rows.T / s
         put_cones(A, problem.friction, n_f, 2 * h)
         b[:last] = rows @ reduced.u
-        b[last:] = s * (problem.friction * problem.offset + problem.dry)
+        b[last:] = s * (problem.friction * problem.prior_normal_impulse + problem.dry)
         return without_idle(problem, MixedLCP(A, b), n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
-        """Velocities of the bodies by M^-1 and all impulses, those of the joints from them."""
+        """All impulses, velocities of the bodies by M^-1, and those of the joints from them.
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            The same that was assembled.
+        solution : LCPSolution
+            Of the assembled problem.
+
+        Returns
+        -------
+        ContactSolution
+            Joint velocities and impulses.
+        """
         system, m = problem.maximal, problem.n_contacts
         reduced, h = _reduce(problem), system.n_hinges
         s = reduced.scale
@@ -77,7 +116,9 @@ class Trinkle:
         impulses = polyhedral_impulses(solution, 2 * h, m, directions(self.n_f), 1.0 / s)
         kept = np.concatenate([hinges, impulses.ravel()])
         loops = reduced.loops + reduced.to_loops @ kept
-        velocity = system.velocity + reduced.gains @ np.concatenate([hinges, loops, impulses.ravel()])
+        velocity = system.velocity + reduced.gains @ np.concatenate(
+            [hinges, loops, impulses.ravel()]
+        )
         v = system.tree_velocity(velocity)
         return ContactSolution(v, impulses, loops, problem.slip(v))
 
@@ -85,7 +126,9 @@ class Trinkle:
 def _reduce(problem: ContactProblem) -> _Reduced:
     """Eliminate the closures' impulses by a pseudo-inverse, since closures may be redundant."""
     gains, sparse_W, u, s = bodies_response(problem)
-    W, h, n_b = sparse_W.toarray(), problem.maximal.n_hinges, problem.n_loop_rows
+    W = sparse_W.toarray()
+    h = problem.maximal.n_hinges
+    n_b = problem.n_loop_rows
     keep, loop = np.delete(np.arange(len(u)), np.s_[h : h + n_b]), np.arange(h, h + n_b)
     inverse = pseudo_inverse(W[np.ix_(loop, loop)])
     to_loops = -inverse @ W[np.ix_(loop, keep)]

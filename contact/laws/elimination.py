@@ -1,10 +1,10 @@
-"""Rows that are held at zero velocity, taken out of a contact problem: closures, and tangents that must not slip.
+"""Rows held at zero velocity, closures and tangents that must not slip, taken out of a problem.
 
-With W = L L^T, holding rows B means working in the null space of L_B: L_B = Z Q for independent rows, Z lower
-triangular and Q orthonormal; others see L (I - Q^T Q). Z Z^T is the Cholesky factorisation of B M^-1 B^T, which [Z]
-algorithm 1 (FIND-INDICES) grows row by row and asks for singularity; here the row of the longest remainder is next, so
-that the pivots are not squared and the order of the contacts does not decide which rows are called dependent. O(nv^2) a
-row.
+With W = L L^T, holding rows B means working in the null space of L_B: L_B = Z Q for independent
+rows, Z lower triangular and Q orthonormal; others see L (I - Q^T Q). Z Z^T is the Cholesky
+factorisation of B M^-1 B^T, which [Z] algorithm 1 (FIND-INDICES) grows row by row and asks for
+singularity; here the row of the longest remainder is next, so that the pivots are not squared and
+the order of the contacts does not decide which rows are called dependent. O(nv^2) a row.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ import math
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops._jit import inlined, kernel
-from spatialops.dynamics.elimination import product, subtract
+from spatialops._compile.jit import inlined, kernel
+from spatialops.dynamics.loops.elimination import product, subtract
 
 _RANK = 1e-9  # remainder of a row of length one below which others imply it
+_LOCKED = 1e-12  # velocity of a locked row, relative to the largest, that rounding leaves
 
 
 class Elimination:
-    """Rows (k, nv) with velocities (k,) that are brought to zero, by impulses on an independent choice of them.
+    """Rows (k, nv) whose velocities (k,) are brought to zero by impulses on independent ones.
 
     Rows of which others leave less than `rank` of their length count as dependent.
 
@@ -35,11 +36,15 @@ class Elimination:
         self.size, nv = rows.shape
         most = min(self.size, nv)
         left, lengths = np.empty((self.size, nv)), np.empty((2, self.size))
-        self._Q, self._Z, chosen = np.empty((most, nv)), np.zeros((most, most)), np.empty(most, dtype=np.int64)
+        self._Q = np.empty((most, nv))
+        self._Z = np.zeros((most, most))
+        chosen = np.empty(most, dtype=np.int64)
         count = choose_rows(rows, left, lengths, self._Q, self._Z, chosen)
         if rank > 0.0:  # the remainders fall from row to row
             count = int((np.diag(self._Z)[:count] > rank).sum())
-        self._Q, self._Z, self.chosen = self._Q[:count], self._Z[:count, :count].copy(), chosen[:count]
+        self._Q = self._Q[:count]
+        self._Z = self._Z[:count, :count].copy()
+        self.chosen = chosen[:count]
         self._lengths = lengths[0, self.chosen]
         self._rows = rows[self.chosen] / self._lengths[:, None]
         self._u = velocities[self.chosen] / self._lengths
@@ -47,27 +52,36 @@ class Elimination:
         forward(self._Z, self._y)
 
     def reduce(self, L: Array, velocities: Array) -> tuple[Array, Array]:
-        """Rows L (n, nv) and their velocities (n,) as others see them while the eliminated ones are held.
+        """Rows L (n, nv) and velocities (n,) as they are while the eliminated ones are held.
 
-        Rows that cannot move any more are zero to the last bit: what rounding leaves of them is no direction to push.
+        Rows that cannot move any more are zero to the last bit: what rounding leaves of them is no
+        direction to push.
         """
         rows, u = np.array(L), np.array(velocities)
-        size = max(np.abs(velocities).max(initial=0.0), np.abs(self._y).max(initial=0.0) * np.abs(L).max(initial=0.0))
-        reduce_rows(self._Q, self._y, 1e-12 * float(size), rows, u)
+        size = max(
+            np.abs(velocities).max(initial=0.0),
+            np.abs(self._y).max(initial=0.0) * np.abs(L).max(initial=0.0),
+        )
+        reduce_rows(self._Q, self._y, _LOCKED * float(size), rows, u)
         return rows, u
 
     def impulses(self, x: Array) -> Array:
-        """Impulses (k,) on the eliminated rows when all others add up to x = L^T p (nv,); zero on dependent ones."""
+        """Impulses (k,) on these rows, 0 on dependent ones, if others make x = L^T p (nv,)."""
         p, room = np.zeros(self.size), np.empty((3, self._Q.shape[1]))
-        holding_impulses(self._Q, self._Z, self._rows, self._u, self._y, self._lengths, x, self.chosen, room, p)
+        holding_impulses(
+            self._Q, self._Z, self._rows, self._u, self._y, self._lengths, x, self.chosen, room, p
+        )
         return p
 
 
 @kernel
-def choose_rows(rows: Array, left: Array, lengths: Array, Q: Array, Z: Array, chosen: IntArray) -> int:
-    """Rank of the rows, scaled to length one; the rows chosen, their factors, and what Q leaves of all rows.
+def choose_rows(
+    rows: Array, left: Array, lengths: Array, Q: Array, Z: Array, chosen: IntArray
+) -> int:
+    """Rank of the rows, scaled to length one; the rows chosen, their factors, what Q leaves of all.
 
-    `lengths` (2, k) gets the rows' lengths (1 for those of nothing) and squares of what is left of them.
+    `lengths` (2, k) gets the rows' lengths (1 for those of nothing) and squares of what is left of
+    them.
     """
     nv, rank = rows.shape[1], 0
     for i in range(rows.shape[0]):
@@ -95,7 +109,7 @@ def choose_rows(rows: Array, left: Array, lengths: Array, Q: Array, Z: Array, ch
 
 @inlined
 def take(rows: Array, i: int, length: float, Q: Array, Z: Array, r: int) -> None:
-    """Row i, of length one, orthogonal to those before as row r of Q, and its parts as row r of Z."""
+    """Row i, of length one, made orthogonal as row r of Q, and its parts as row r of Z."""
     for c in range(rows.shape[1]):
         Q[r, c] = rows[i, c] / length
     for _ in range(2):
@@ -128,7 +142,7 @@ def backward(Z: Array, y: Array, rank: int) -> None:
 
 @kernel
 def reduce_rows(Q: Array, y: Array, nothing: float, rows: Array, u: Array) -> None:
-    """rows (I - Q^T Q) and u - rows Q^T y in place; velocities of locked rows below `nothing` are zero."""
+    """rows (I - Q^T Q) and u - rows Q^T y in place; locked rows below `nothing` are at rest."""
     for i in range(rows.shape[0]):
         whole = product(rows, i, rows, i)
         for turn in range(2):
@@ -155,11 +169,14 @@ def holding_impulses(
     room: Array,
     p: Array,
 ) -> None:
-    """p on the chosen rows with Z Z^T p' = -(u + rows x), p' = lengths p, and one step of refinement.
+    """p on the chosen rows with Z Z^T p' = -(u + rows x), p' = lengths p, refined once.
 
     The step is for rows that are nearly dependent. `room` holds x + rows^T p', p' and the step.
     """
-    rank, reach, first, step = y.size, room[0], room[1], room[2]
+    rank = y.size
+    reach = room[0]
+    first = room[1]
+    step = room[2]
     for c in range(x.size):
         reach[c] = x[c]
     for a in range(rank):

@@ -6,21 +6,21 @@ The dry friction of joints is none of contact, and stays.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array
-from spatialops.contact.laws.no_slip import hold_tangents
-from spatialops.contact.laws.solution import (
+from spatialops._arrays import Array, ArrayLike
+from spatialops.contact.laws.law import (
     TOLERANCE,
     LawSolution,
     checked_problem,
-    judged,
     normal_errors,
     of_joints_too,
     unit_compliance,
+    verified,
 )
+from spatialops.contact.laws.no_slip import hold_tangents, pushing
 from spatialops.contact.problem import ContactProblem
 
 
@@ -30,23 +30,43 @@ class Frictionless:
 
     Parameters
     ----------
-    tolerance : float
-        Largest accepted residual.
+    tolerance : float, optional
+        Largest accepted residual. Default: 1e-9.
     """
 
     tolerance: float = TOLERANCE
 
-    def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
-        """Solve; contacts that push in `warm_start` (m, 3) are tried first."""
+    rigid: ClassVar[bool] = True
+
+    def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:
+        """Normal impulses.
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            Of one step, an impact, or an instant.
+        warm_start : (m, 3) array_like, optional
+            Impulses of an earlier problem; contacts that push in it are tried first.
+
+        Returns
+        -------
+        LawSolution
+            `solved` where the residual in the original data is at most `tolerance`.
+        """
         start = checked_problem(problem, warm_start)
-        active = () if start is None else np.flatnonzero(start[:, 0] > 0.0)
-        found = hold_tangents(problem, np.zeros(problem.n_contacts, dtype=bool), active)
+        none = np.zeros(problem.n_contacts, dtype=bool)
+        found = hold_tangents(problem, none, pushing(start))
         s = unit_compliance(problem)
 
         def conditions(p: Array, u: Array) -> Array:
             errors = np.maximum(normal_errors(s, p, u), s * np.hypot(p[:, 1], p[:, 2]))
             return of_joints_too(problem, s, p, u, errors)
 
-        return judged(
-            problem, found.impulses, found.loop_impulses, conditions, found.iterations, tolerance=self.tolerance
+        return verified(
+            problem,
+            found.impulses,
+            found.loop_impulses,
+            conditions,
+            found.iterations,
+            tolerance=self.tolerance,
         )

@@ -1,47 +1,51 @@
-"""Impulses that dissipate most, without normal complementarity ([Z] 29-33 and 69-79), as a convex quadratic program.
+"""Impulses that dissipate most, without normal complementarity ([Z] 29-33 and 69-79): a QP.
 
-    min |v+|_M^2 / 2   over   f_n, beta >= 0,  mu (f_n + theta) >= sum beta,  N v+ >= -closing
+    min |v+|_M^2 / 2   over   f_n, beta >= 0,  mu (f_n + theta) >= sum beta,  N v+ >= -gap_bias
 
-in f = D z, z = (f_n, beta_1 .. beta_nf) of every contact; closures are held (`Elimination`). A gap that may still close
-counts as motion of the other side: velocities are measured with `closing`, so that nothing brakes before it touches.
-The optimality conditions are a monotone LCP in z and the multipliers ([Z] 6.2.1), which the solvers of `contact.solve`
-take, and whose residual certifies the answer.
+in f = D z, z = (f_n, beta_1 .. beta_nf) of every contact; closures are held (`Elimination`). A gap
+that may still close counts as motion of the other side: velocities are measured with `gap_bias`,
+so that nothing brakes before it touches. The optimality conditions are a monotone LCP in z and the
+multipliers ([Z] 6.2.1), which the solvers of `contact.solve` take, and whose residual certifies the
+answer.
 
-Where the Hessian is singular many z are as good. One stage: a multiple of the identity is added ([Z] 6.1), which moves
-the velocity a little. Two stages ([Z] 6.2.4): among the z with the best velocity the shortest one, which is a distance
-problem in the null space of the Hessian, solved by `pivot`.
+Where the Hessian is singular many z are as good. One stage: a multiple of the identity is added
+([Z] 6.1), which moves the velocity a little. Two stages ([Z] 6.2.4): among the z with the best
+velocity the shortest one, which is a distance problem in the null space of the Hessian, solved by
+`pivot`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar
+from spatialops._arrays import Array, ArrayLike, scalar
+from spatialops.contact.constraint_rows import DRY
 from spatialops.contact.formulations.polyhedron import used_rows
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.elimination import Elimination
-from spatialops.contact.laws.pivoting import pivot
-from spatialops.contact.laws.quadratic import solve_program
-from spatialops.contact.laws.solution import (
+from spatialops.contact.laws.law import (
     TOLERANCE,
     LawSolution,
     checked_problem,
     finite_friction,
-    judged,
     unit_compliance,
+    verified,
     without_moments,
 )
+from spatialops.contact.laws.pivoting import pivot
+from spatialops.contact.laws.quadratic import solve_program
 from spatialops.contact.lcp.convex_qp import ConvexQP
-from spatialops.contact.lcp.handles import Solver
 from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.problem import ContactProblem
-from spatialops.contact.rows import DRY
 from spatialops.contact.solve import check_solver, solve
 
-_RANKS = (1e-9, 1e-12)  # singular values, relative to the largest, below which impulses count as moving nothing
+# Singular values, relative to the largest, below which impulses count as moving nothing.
+_RANKS = (1e-9, 1e-12)
+_NOTHING = 1e-300  # length of a cost of zeros, which may not divide
 
 
 class _Program(NamedTuple):
@@ -53,9 +57,13 @@ class _Program(NamedTuple):
     d: Array
 
 
-def _program(problem: ContactProblem, rows: Array, u: Array, s: float, n_f: int) -> tuple[_Program, Array]:
-    """The program, and D (3 m, (n_f + 1) m) from z to impulses, but for what does nothing at joints."""
-    m, width, facets = problem.n_contacts, n_f + 1, directions(n_f)
+def _program(
+    problem: ContactProblem, rows: Array, u: Array, s: float, n_f: int
+) -> tuple[_Program, Array]:
+    """The program, and D (3 m, (n_f + 1) m) from z to impulses, without what is idle at joints."""
+    m = problem.n_contacts
+    width = n_f + 1
+    facets = directions(n_f)
     block = np.zeros((3, width))
     block[0, 0], block[1:, 1:] = 1.0, facets.T
     forces, loads = used_rows(problem.kinds, n_f)
@@ -66,33 +74,37 @@ def _program(problem: ContactProblem, rows: Array, u: Array, s: float, n_f: int)
         cone[i, i * width], cone[i, i * width + 1 : (i + 1) * width] = problem.friction[i], -1.0
     presses = problem.kinds != DRY
     C = np.vstack([rows[::3][presses] @ F.T / np.sqrt(s), cone[loads][:, forces.ravel()]])
-    limits = s * (problem.friction * problem.offset + problem.dry)
+    limits = s * (problem.friction * problem.prior_normal_impulse + problem.dry)
     d = np.concatenate([-u[::3][presses], -limits[loads]])
     return _Program(F, D.T @ u, C, d), D
 
 
 @dataclass(frozen=True, kw_only=True)
 class MaxDissipation:
-    """The impulses, of those that friction and unilateral contact admit, that leave the least kinetic energy.
+    """The impulses that leave the least kinetic energy, of those that friction and contact admit.
 
     Parameters
     ----------
-    n_f : int
-        Directions of friction: even.
+    n_f : int, optional
+        Directions of friction: even. Default: 4.
     regularization : float, optional
-        One stage: added to the diagonal of the Hessian, relative to its largest entry; > 0. Default: two stages, the
-        least of the impulses that do the same (`detail` says where rounding hides which those are).
-    shortest : bool
-        Whether the second stage is run at all; without, impulses are those that the solver happens to meet.
-    solver : str or Solver
-        Of the optimality conditions, as `contact.solve` takes; "qp", or a `ConvexQP`, solves the program itself.
-    tolerance : float
-        Largest accepted residual, of the optimality conditions.
+        One stage: added to the diagonal of the Hessian, relative to its largest entry; > 0.
+        Default: two stages, the least of the impulses that do the same (`detail` says where
+        rounding hides which those are).
+    shortest : bool, optional
+        Whether the second stage is run at all; without, impulses are those that the solver happens
+        to meet.
+    solver : str or Solver, optional
+        Of the optimality conditions, as `contact.solve` takes; "qp", or a `ConvexQP`, solves the
+        program itself.
+    tolerance : float, optional
+        Largest accepted residual, of the optimality conditions. Default: 1e-9.
 
     References
     ----------
-    E. Drumwright, D. Shell, Modeling contact friction and joint friction using the principle of maximum dissipation
-    (2010); S. Zapolsky, E. Drumwright, Inverse dynamics with rigid contact and friction, section 6.
+    E. Drumwright, D. Shell, Modeling contact friction and joint friction using the principle of
+    maximum dissipation (2010); S. Zapolsky, E. Drumwright, Inverse dynamics with rigid contact and
+    friction, section 6.
     """
 
     n_f: int = 4
@@ -101,14 +113,35 @@ class MaxDissipation:
     solver: str | Solver = "auto"
     tolerance: float = TOLERANCE
 
+    rigid: ClassVar[bool] = True
+
     def __post_init__(self) -> None:
         directions(self.n_f)
         check_solver(self.solver)
         if self.regularization is not None:
             scalar(self.regularization, "regularization", low=0.0, strict=True)
 
-    def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
-        """Solve; `warm_start` is not used."""
+    def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:
+        """Impulses of the least kinetic energy, and of those the shortest.
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            Of one step, an impact, or an instant.
+        warm_start : (m, 3) array_like, optional
+            Not used.
+
+        Returns
+        -------
+        LawSolution
+            `solved` where the residual in the original data is at most `tolerance`.
+
+        Raises
+        ------
+        ArgumentError
+            For a problem with torsional, rolling or viscous friction or mu = inf, or a warm start
+            that does not fit.
+        """
         without_moments(self, checked_problem(problem, warm_start), problem)
         finite_friction(self, problem)
         n_b, s = problem.n_loop_rows, unit_compliance(problem)
@@ -116,7 +149,9 @@ class MaxDissipation:
         held = Elimination(L[:n_b], u[:n_b])
         program, D = _program(problem, *held.reduce(L[n_b:], u[n_b:]), s, self.n_f)
         conditions = _optimality(program, self.regularization)
-        k, solver = program.c.size, ConvexQP() if isinstance(self.solver, str) and self.solver == "qp" else self.solver
+        k = program.c.size
+        by_qp = isinstance(self.solver, str) and self.solver == "qp"
+        solver = ConvexQP() if by_qp else self.solver
         if isinstance(solver, ConvexQP) and k:
             found = solve_program(conditions, k, solver)
         else:
@@ -134,7 +169,8 @@ class MaxDissipation:
                 if residual <= self.tolerance:
                     break
             else:
-                (z, residual), detail = first, "rounding hides which impulses are the shortest: these are others"
+                z, residual = first
+                detail = "rounding hides which impulses are the shortest: these are others"
         p = (D @ z).reshape(-1, 3) / s
         loops = held.impulses(L[n_b:].T @ p.ravel())
         scale = np.abs(problem.velocities).max(initial=0.0)
@@ -142,8 +178,11 @@ class MaxDissipation:
         def optimality(_p: Array, _u: Array) -> Array:
             return np.array([residual * scale])
 
-        answer = judged(problem, p, loops, optimality, iterations, tolerance=self.tolerance, detail=detail)
-        return replace(answer, detail=detail) if found.solved and detail != found.status.message else answer
+        answer = verified(
+            problem, p, loops, optimality, iterations, tolerance=self.tolerance, detail=detail
+        )
+        told = found.solved and detail != found.status.message
+        return replace(answer, detail=detail) if told else answer
 
 
 def _optimality(program: _Program, regularization: float | None) -> MixedLCP:
@@ -157,26 +196,27 @@ def _optimality(program: _Program, regularization: float | None) -> MixedLCP:
 
 
 def _shortest(program: _Program, z: Array, rank: float) -> tuple[Array, int]:
-    """The shortest z' >= 0 with C z' >= d, F^T z' = F^T z and c . z' = c . z: as good as z, at the same velocity.
+    """The shortest z' >= 0 with C z' >= d, F^T z' = F^T z and c . z' = c . z: as good as z.
 
-    (With `closing`, c is not in the range of F; [Z] have no gaps there.) z' = z_r + N y with N their null space and
-    z_r = (I - N N^T) z: min |y|^2 / 2 over (I; C) (z_r + N y) >= (0; d), the dual of which `pivot` solves, with
-    y = ((I; C) N)^T p. Rows that z itself just fails to meet are given what it has.
+    (With `gap_bias`, c is not in the range of F; [Z] have no gaps there.) z' = z_r + N y with N
+    their null space and z_r = (I - N N^T) z: min |y|^2 / 2 over (I; C) (z_r + N y) >= (0; d), the
+    dual of which `pivot` solves, with y = ((I; C) N)^T p. Rows that z itself just fails to meet are
+    given what it has.
     """
     F, c, C, d = program
     if not len(z):
         return z, 0
-    weight = np.sqrt(np.einsum("ij,ij->", F, F)) / max(float(np.sqrt(c @ c)), 1e-300)
+    weight = np.sqrt(np.einsum("ij,ij->", F, F)) / max(float(np.sqrt(c @ c)), _NOTHING)
     left, values, _ = np.linalg.svd(np.column_stack([F, weight * c]))
     null = left[:, int((values > rank * values[0]).sum()) :]
     if not null.shape[1]:
         return z, 0
     fixed = z - null @ (null.T @ z)
     rows = np.vstack([null, C @ null])
-    rest = np.concatenate([fixed, C @ fixed - d])
+    speeds = np.concatenate([fixed, C @ fixed - d])
     slack = np.concatenate([z, C @ z - d])
-    rest = np.where(slack < 0.0, rest - slack, rest)
+    speeds = np.where(slack < 0.0, speeds - slack, speeds)
     lengths = np.concatenate([np.ones(len(z)), np.sqrt(np.einsum("ij,ij->i", C, C))])
     scale = max(float(np.abs(z).max(initial=0.0)), float(np.abs(d).max(initial=0.0)))
-    found = pivot(rows, rest, lengths=lengths, scale=scale)
+    found = pivot(rows, speeds, lengths=lengths, scale=scale)
     return np.maximum(fixed + null @ (rows.T @ found.p), 0.0), found.iterations

@@ -1,46 +1,49 @@
-"""Contact without slip ([D] section VI, [Z] 40-45): infinite friction, at the level of velocities.
+"""Contact without slip ([D] section VI, [Z] 40-45): infinite friction, in velocities.
 
     0 <= p_n  _|_  N v+ >= 0,    S v+ = T v+ = 0, or no impulse at all
 
-Tangents are held as equalities and eliminated, an independent choice of them: see `Elimination`. What is left is an
-LCP of one variable a contact, positive semidefinite, which `pivot` solves. [D] and [Z] hold the tangents of all
-contacts. A contact that leaves would be held from sliding while it flies; here it is let go, and the problem solved
-again. One that presses and slides when let go is held for good: it closes its gap within the step, and no choice need
-exist that counts it on one side. (Where tangents alone stop a contact its normal impulse is zero: infinite friction.)
+Tangents are held as equalities and eliminated, an independent choice of them: see `Elimination`.
+What is left is an LCP of one variable a contact, positive semidefinite, which `pivot` solves. [D]
+and [Z] hold the tangents of all contacts. A contact that leaves would be held from sliding while it
+flies; here it is let go, and the problem solved again. One that presses and slides when let go is
+held for good: it closes its gap within the step, and no choice need exist that counts it on one
+side. (Where tangents alone stop a contact its normal impulse is zero: infinite friction.)
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from spatialops._arrays import Array, BoolArray, IntArray
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray
+from spatialops.contact.constraint_rows import DRY
 from spatialops.contact.laws.elimination import Elimination
-from spatialops.contact.laws.pivoting import Pivoted, pivot
-from spatialops.contact.laws.reduction import Held, settle
-from spatialops.contact.laws.solution import (
+from spatialops.contact.laws.law import (
     TOLERANCE,
     LawSolution,
     checked_problem,
-    judged,
     normal_errors,
     of_joints_too,
     unit_compliance,
+    verified,
     without_moments,
 )
+from spatialops.contact.laws.pivoting import Pivoted, pivot
+from spatialops.contact.laws.reduction import Held, settle
 from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.problem import ContactProblem
-from spatialops.contact.rows import DRY
 from spatialops.contact.solve import check_solver, solve
 from spatialops.errors import ArgumentError
 
-HOLD = ("touching", "all")
+Hold: TypeAlias = Literal["touching", "all"]
 
 
 class Normals(NamedTuple):
-    """What is left when rows are held: rows (m, nv) of the normals, their velocities, and sizes for `pivot`."""
+    """What is left when rows are held: rows (m, nv) of normals, velocities, sizes for `pivot`."""
 
     rows: Array
     speeds: Array
@@ -50,7 +53,7 @@ class Normals(NamedTuple):
 
 
 def reduced_normals(problem: ContactProblem, held: BoolArray, rank: float = 0.0) -> Normals:
-    """The normals of a problem while its closures and the tangents of contacts `held` (m,) do not move."""
+    """The normals while closures and the tangents of contacts `held` (m,) do not move."""
     n_b, m = problem.n_loop_rows, problem.n_contacts
     L, u = problem.response.L, problem.velocities
     normals = n_b + 3 * np.arange(m)
@@ -58,15 +61,23 @@ def reduced_normals(problem: ContactProblem, held: BoolArray, rank: float = 0.0)
     rows = np.concatenate([np.arange(n_b), tangents])
     eliminated, N = Elimination(L[rows], u[rows], rank), L[normals]
     lengths = np.sqrt(np.einsum("ij,ij->i", N, N))
-    return Normals(*eliminated.reduce(N, u[normals]), lengths, float(np.abs(u).max(initial=0.0)), eliminated)
+    return Normals(
+        *eliminated.reduce(N, u[normals]), lengths, float(np.abs(u).max(initial=0.0)), eliminated
+    )
 
 
 def hold_tangents(
-    problem: ContactProblem, held: BoolArray, active: Any = (), solver: Any = None, *, rank: float = 0.0
+    problem: ContactProblem,
+    held: BoolArray,
+    active: Sequence[int] | IntArray = (),
+    solver: str | Solver | None = None,
+    *,
+    rank: float = 0.0,
 ) -> Held:
     """Normal impulses while closures and the tangents of contacts `held` (m,) do not move.
 
-    By principal pivoting, or by a solver of complementarity problems on the whole N X^-1 N^T ([D] 56-57).
+    By principal pivoting, or by a `solver` of complementarity problems on the whole N X^-1 N^T ([D]
+    56-57).
     """
     n_b, m = problem.n_loop_rows, problem.n_contacts
     rows, speeds, lengths, scale, eliminated = reduced_normals(problem, held, rank)
@@ -87,16 +98,22 @@ def hold_tangents(
     return Held(impulses, others[:n_b], found.iterations, found.active)
 
 
+def pushing(start: Array | None) -> IntArray:
+    """Contacts that push in impulses (m, 3) of an earlier problem."""
+    return np.flatnonzero([] if start is None else start[:, 0] > 0.0)
+
+
 def normals_and_dry(problem: ContactProblem) -> IntArray:
-    """Of the contacts' rows the normals, but for dry friction of joints, and then the first tangents of that."""
+    """The contacts' rows of normals, and after them the first tangents of joints' dry friction."""
     of_dry = problem.kinds == DRY
     return np.concatenate([3 * np.flatnonzero(~of_dry), 3 * np.flatnonzero(of_dry) + 1])
 
 
 def with_dry_friction(problem: ContactProblem, rows: Array, u: Array) -> tuple[Pivoted, Array]:
-    """Impulses on the `normals_and_dry` rows of L with velocities u: unilateral, and bounded; one monotone problem.
+    """Impulses on the `normals_and_dry` rows of L, unilateral and bounded: one monotone problem.
 
-    Returns what `pivot` would of all normals, and the impulses (m,) along the first tangents.
+    u are their velocities. Returns what `pivot` would of all normals, and the impulses (m,) along
+    the first tangents.
     """
     m, s = problem.n_contacts, unit_compliance(problem)
     dry, normal = np.flatnonzero(problem.kinds == DRY), np.flatnonzero(problem.kinds != DRY)
@@ -119,14 +136,14 @@ class NoSlip:
 
     Parameters
     ----------
-    hold : {"touching", "all"}
-        "all" is the law as printed: tangents of all contacts of the problem are held, also of those that leave.
-        "touching" lets those go.
-    solver : str or Solver
-        "pivoting" (`laws.pivoting`), or what `contact.solve` takes for the complementarity problem of the m normals:
-        "qp" for a convex quadratic program by an active-set method.
-    tolerance : float
-        Largest accepted residual.
+    hold : {"touching", "all"}, optional
+        "all" is the law as printed: tangents of all contacts of the problem are held, also of those
+        that leave. "touching", the default, lets those go.
+    solver : str or Solver, optional
+        "pivoting" (`laws.pivoting`), or what `contact.solve` takes for the complementarity problem
+        of the m normals: "qp" for a convex quadratic program by an active-set method.
+    tolerance : float, optional
+        Largest accepted residual. Default: 1e-9.
 
     Raises
     ------
@@ -135,43 +152,82 @@ class NoSlip:
 
     References
     ----------
-    E. Drumwright, Rapidly computable viscous friction and no-slip rigid contact models (2015), section VI.
+    E. Drumwright, Rapidly computable viscous friction and no-slip rigid contact models (2015),
+    section VI.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spatialops.contact import ContactProblem, NoSlip
+    >>> from spatialops.models import pendulum
+    >>> q, tip, frame = [np.pi / 2.0], [[1.0, 0.0, 0.0]], [[[0, 0, 1], [1, 0, 0], [0, 1, 0]]]
+    >>> problem = ContactProblem(pendulum(1).model, q, [1.0], [[0, -1]], tip, frame, [0.5])
+    >>> NoSlip().solve(problem).solved
+    True
     """
 
-    hold: str = "touching"
-    solver: Any = "pivoting"
+    hold: Hold = "touching"
+    solver: str | Solver = "pivoting"
     tolerance: float = TOLERANCE
+
+    rigid: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self._solver is not None:
             check_solver(self._solver)
-        if self.hold not in HOLD:
-            raise ArgumentError(f"hold: expected one of {', '.join(HOLD)}, got {self.hold!r}")
+        if self.hold not in get_args(Hold):
+            raise ArgumentError(
+                f"hold: expected one of {', '.join(get_args(Hold))}, got {self.hold!r}"
+            )
 
     @property
-    def _solver(self) -> Any:
+    def _solver(self) -> str | Solver | None:
         return None if isinstance(self.solver, str) and self.solver == "pivoting" else self.solver
 
-    def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
-        """Solve; contacts that push in `warm_start` (m, 3) are tried first."""
+    def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:
+        """Impulses with the tangents of what presses held.
+
+        Parameters
+        ----------
+        problem : ContactProblem
+            Of one step, an impact, or an instant.
+        warm_start : (m, 3) array_like, optional
+            Impulses of an earlier problem; contacts that push in it are tried first.
+
+        Returns
+        -------
+        LawSolution
+            `solved` where the residual in the original data is at most `tolerance`.
+
+        Raises
+        ------
+        ArgumentError
+            For a problem with torsional, rolling or viscous friction, or a warm start that does not
+            fit.
+        """
         start = without_moments(self, checked_problem(problem, warm_start), problem)
-        rough = problem.friction > 0.0
-        active = () if start is None else np.flatnonzero(start[:, 0] > 0.0)
+        has_friction = problem.friction > 0.0
+        active = pushing(start)
 
         def attempt(held: BoolArray, last: Held | None, /, *, rank: float) -> Held:
             first = active if last is None else last.active
             return hold_tangents(problem, held, first, self._solver, rank=rank)
 
-        s, pressed, everywhere = unit_compliance(problem), problem.offset, self.hold == "all"
+        s = unit_compliance(problem)
+        preloaded = problem.prior_normal_impulse
+        everywhere = self.hold == "all"
 
         def conditions(p: Array, u: Array) -> Array:
             slip, sideways = np.hypot(u[:, 1], u[:, 2]), s * np.hypot(p[:, 1], p[:, 2])
-            stuck = np.minimum(np.maximum(s * (p[:, 0] + pressed), sideways), slip)
-            errors = np.maximum(normal_errors(s, p, u), np.where(rough, slip if everywhere else stuck, sideways))
+            sticking = np.minimum(np.maximum(s * (p[:, 0] + preloaded), sideways), slip)
+            errors = np.maximum(
+                normal_errors(s, p, u),
+                np.where(has_friction, slip if everywhere else sticking, sideways),
+            )
             return of_joints_too(problem, s, p, u, errors)
 
-        def judge(answer: Held) -> LawSolution:
-            return judged(
+        def verify(answer: Held) -> LawSolution:
+            return verified(
                 problem,
                 answer.impulses,
                 answer.loop_impulses,
@@ -181,4 +237,8 @@ class NoSlip:
                 detail="closures or tangents that are held force contacts together",
             )
 
-        return judge(attempt(rough, None, rank=0.0)) if everywhere else settle(problem, rough, attempt, judge)
+        return (
+            verify(attempt(has_friction, None, rank=0.0))
+            if everywhere
+            else settle(problem, has_friction, attempt, verify)
+        )

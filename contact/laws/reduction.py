@@ -1,10 +1,12 @@
-"""Contacts while closures, and tangents that must not slip, are held: what laws of the cone work on.
+"""Contacts while closures, and tangents that must not slip, are held: what cone laws work on.
 
-Each contact has D rows: normal, tangent, tangent, and with torsional or rolling friction the spins about them. Those
-are measured by a length, so that they are velocities of the size of the others (and moments impulses).
+Each contact has D rows: normal, tangent, tangent, and with torsional or rolling friction the spins
+about them. Those are measured by a length, so that they are velocities of the size of the others
+(and moments impulses).
 
-Viscous friction -K T v+ beside the dry one is linear in the velocities after the step, and part of what the contacts'
-rows see: in coordinates y of L (G M^-1 G^T = L L^T) the mass becomes H = 1 + T^T K T, see `laws.viscous`.
+Viscous friction -K T v+ beside the dry one is linear in the velocities after the step, and part of
+what the contacts' rows see: in coordinates y of L (G M^-1 G^T = L L^T) the mass becomes H = 1 + T^T
+K T, see `laws.viscous`.
 """
 
 from __future__ import annotations
@@ -17,33 +19,37 @@ import numpy as np
 import scipy
 
 from spatialops._arrays import Array, BoolArray, IntArray
+from spatialops.contact.constraint_rows import DRY, STOP
 from spatialops.contact.laws.elimination import Elimination
-from spatialops.contact.laws.solution import LawSolution, spin_unit, unit_compliance
+from spatialops.contact.laws.law import LawSolution, spin_unit, unit_compliance
 from spatialops.contact.problem import ContactProblem
-from spatialops.contact.rows import DRY, STOP
 
 _COARSE = 1e-5  # what is left of a tangent that is nearly dependent
+_REST = 1e-10  # velocity, relative to the largest, that counts as none, as does
+_HIDDEN = 1e-15  # of the largest impulse as a velocity, which is its rounding
+
+_NOBODY: IntArray = np.zeros(0, dtype=np.int64)
 
 
 class Held(NamedTuple):
-    """Impulses (m, 3) with some contacts' tangents held, those of closures, pivots, who pushes, and moments (m, 3)."""
+    """Impulses (m, 3) with some tangents held, of closures, pivots, who pushes, moments (m, 3)."""
 
     impulses: Array
     loop_impulses: Array
     iterations: int
-    active: IntArray | tuple[()] = ()
+    active: IntArray = _NOBODY
     moments: Array | None = None
 
 
 class Attempt(Protocol):
-    """A solution while the tangents of contacts `held` (m,) do not move, but for those that others leave `rank` of."""
+    """A solution while tangents of contacts `held` do not move, if others leave `rank` of them."""
 
     def __call__(self, held: BoolArray, last: Held | None, /, *, rank: float) -> Held:
         """Impulses and who pushes, from the `last` ones."""
 
 
 class Reduced:
-    """The contacts' rows of a problem while the tangents of contacts `stuck` (m,) are held.
+    """The contacts' rows of a problem while the tangents of contacts `sticking` (m,) are held.
 
     Of those that others leave no more than `rank` of, nothing is held.
 
@@ -52,12 +58,12 @@ class Reduced:
     W, u : (m D, m D), (m D,) arrays
         Compliance and velocities; rows that are held are zero.
     kinds : list of (slice, (m,) array)
-        Columns of a contact and coefficients of sliding, torsion, rolling (the latter where there are any); the first
-        coefficient is zero where it is infinite.
+        Columns of a contact and coefficients of sliding, torsion, rolling (the latter where there
+        are any); the first coefficient is zero where it is infinite.
     """
 
-    def __init__(self, problem: ContactProblem, stuck: BoolArray, rank: float = 0.0) -> None:
-        self.problem, self.stuck = problem, stuck
+    def __init__(self, problem: ContactProblem, sticking: BoolArray, rank: float = 0.0) -> None:
+        self.problem, self.sticking = problem, sticking
         n_b, m = problem.n_loop_rows, problem.n_contacts
         L, u = problem.response.L, problem.velocities
         self.rows, own = L[n_b:].reshape(m, 3, problem.model.nv), u[n_b:].reshape(m, 3)
@@ -66,22 +72,31 @@ class Reduced:
         if problem.has_moments:
             spins = self.unit * (problem.spin_jacobian @ problem.velocity)
             self.rows = np.concatenate(
-                [self.rows, self.unit * problem.spin_response.reshape(m, 3, problem.model.nv)], axis=1
+                [self.rows, self.unit * problem.spin_response.reshape(m, 3, problem.model.nv)],
+                axis=1,
             )
             own = np.concatenate([own, spins.reshape(m, 3)], axis=1)
-            self.kinds += [(slice(3, 4), problem.torsion / self.unit), (slice(4, 6), problem.rolling / self.unit)]
-        tangents = np.flatnonzero(np.repeat(stuck, 3) & np.tile([False, True, True], m)) + n_b
+            self.kinds += [
+                (slice(3, 4), problem.torsion / self.unit),
+                (slice(4, 6), problem.rolling / self.unit),
+            ]
+        tangents = np.flatnonzero(np.repeat(sticking, 3) & np.tile([False, True, True], m)) + n_b
         chosen = np.concatenate([np.arange(n_b), tangents])
         self.held = Elimination(L[chosen], u[chosen], rank)
         rows, u = self.held.reduce(self.rows.reshape(-1, L.shape[1]), own.ravel())
-        still = np.flatnonzero(np.repeat(stuck, self.dim) & np.tile(np.isin(np.arange(self.dim), (1, 2)), m))
+        still = np.flatnonzero(
+            np.repeat(sticking, self.dim) & np.tile(np.isin(np.arange(self.dim), (1, 2)), m)
+        )
         rows[still], u[still] = 0.0, 0.0
-        self._seen, self._slow, self._dragged = rows, u, np.zeros(rows.shape[1])
+        self._seen = rows
+        self._slow = u
+        self._dragged = np.zeros(rows.shape[1])
         self._factor: Array | None = None
-        if problem.drag.any():
+        if problem.viscous.any():
             rows, u = self._with_drag(rows, u)
         self.W, self.u = rows @ rows.T, u
-        idle = np.zeros((m, self.dim), dtype=bool)  # rows of joints that do nothing: an entry on the diagonal is all
+        # Rows of joints that do nothing: an entry on the diagonal is all.
+        idle = np.zeros((m, self.dim), dtype=bool)
         idle[:, 1:3] = (problem.kinds == STOP)[:, None]
         idle[:, [0, 2]] |= (problem.kinds == DRY)[:, None]
         place = np.flatnonzero(idle)
@@ -93,7 +108,7 @@ class Reduced:
         return int(self.rows.shape[1])
 
     def _with_drag(self, rows: Array, u: Array) -> tuple[Array, Array]:
-        """Rows and velocities with the drag in the mass: rows H^-1/2 and what the drag leaves of u."""
+        """Rows H^-1/2, and what the drag leaves of u: the drag is in the mass."""
         chosen, K = self._tangents()
         H = np.eye(rows.shape[1]) + rows[chosen].T @ (K[:, None] * rows[chosen])
         factor: Array = np.asarray(np.linalg.cholesky(H), dtype=np.float64)
@@ -104,11 +119,13 @@ class Reduced:
     def _tangents(self) -> tuple[IntArray, Array]:
         """Rows of tangents, and impulse over slip of each."""
         rows = self.dim * np.arange(self.problem.n_contacts)
-        return np.column_stack([rows + 1, rows + 2]).ravel(), np.repeat(self.problem.drag, 2)
+        return np.column_stack([rows + 1, rows + 2]).ravel(), np.repeat(self.problem.viscous, 2)
 
     def _answer(self, x: Array) -> Array:
         """H^-1 x."""
-        return x if self._factor is None else np.asarray(scipy.linalg.cho_solve((self._factor, True), x))
+        if self._factor is None:
+            return x
+        return np.asarray(scipy.linalg.cho_solve((self._factor, True), x))
 
     def _drag(self, r: Array) -> Array:
         """Impulses (m, 2) of the drag that go with those of the contacts' rows, (m, D)."""
@@ -124,53 +141,64 @@ class Reduced:
         r[:, 1:3] += self._drag(r)
         others = self.held.impulses(self.rows.reshape(-1, self.rows.shape[2]).T @ r.ravel())
         impulses = r[:, :3].copy()
-        impulses[self.stuck, 1:] = others[n_b:].reshape(-1, 2)
+        impulses[self.sticking, 1:] = others[n_b:].reshape(-1, 2)
         moments = self.unit * r[:, 3:] if self.dim > 3 else None
         return Held(impulses, others[:n_b], iterations, moments=moments)
 
 
 def settle(
     problem: ContactProblem,
-    rough: BoolArray,
+    infinite_friction: BoolArray,
     attempt: Attempt,
-    judge: Callable[[Held], LawSolution],
+    verify: Callable[[Held], LawSolution],
 ) -> LawSolution:
-    """`attempt` with the tangents of those contacts of `rough` held that press, found from all, else from none.
+    """`attempt` with the tangents held of those of `infinite_friction` that press.
 
-    All: nearly dependent tangents of contacts that leave can lock a motion between them. None: what presses and slides
-    is held, then. Last all again, but for nearly dependent tangents: what these would lock, by impulses so large that
-    rounding shows, normals may stop, or nothing moves.
+    Found from all, else from none. All: nearly dependent tangents of contacts that leave can lock a
+    motion between them. None: what presses and slides is held, then. Last all again, but for nearly
+    dependent tangents: what these would lock, by impulses so large that rounding shows, normals may
+    stop, or nothing moves.
     """
     best = None
-    for held, rank in ((rough, 0.0), (np.zeros_like(rough), 0.0), (rough, _COARSE)):
-        answer = judge(_settled(problem, rough, held, partial(attempt, rank=rank)))
+    for held, rank in (
+        (infinite_friction, 0.0),
+        (np.zeros_like(infinite_friction), 0.0),
+        (infinite_friction, _COARSE),
+    ):
+        answer = verify(_settled(problem, infinite_friction, held, partial(attempt, rank=rank)))
         if best is None or answer.residual < best.residual:
             best = answer
-        if best.solved or not rough.any():
+        if best.solved or not infinite_friction.any():
             break
     assert best is not None
     return best
 
 
 def _settled(
-    problem: ContactProblem, rough: BoolArray, held: BoolArray, attempt: Callable[[BoolArray, Held | None], Held]
+    problem: ContactProblem,
+    infinite_friction: BoolArray,
+    held: BoolArray,
+    attempt: Callable[[BoolArray, Held | None], Held],
 ) -> Held:
     """Hold contacts that press and slide, let those go that leave: at most 3 m changes.
 
-    One that presses and slides after it was let go is held for good: it closes its gap within the step, and no choice
-    need exist that counts it on one side. Motion that large impulses hide by rounding counts as none.
+    One that presses and slides after it was let go is held for good: it closes its gap within the
+    step, and no choice need exist that counts it on one side. Motion that large impulses hide by
+    rounding counts as none.
     """
-    released, kept = np.zeros_like(rough), np.zeros_like(rough)
+    released, kept = np.zeros_like(infinite_friction), np.zeros_like(infinite_friction)
     scale, s = np.abs(problem.velocities).max(initial=0.0), unit_compliance(problem)
     answer = attempt(held, None)
     total = answer.iterations
-    while rough.any():
-        after = problem.after(np.concatenate([answer.loop_impulses, answer.impulses.ravel()]), answer.moments)
+    while infinite_friction.any():
+        after = problem.after(
+            np.concatenate([answer.loop_impulses, answer.impulses.ravel()]), answer.moments
+        )
         u = (problem.jacobian @ after)[problem.n_loop_rows :].reshape(-1, 3)
-        limit = max(1e-10 * scale, 1e-15 * s * np.abs(answer.impulses).max())
-        presses = s * (answer.impulses[:, 0] + problem.offset) > limit
-        back = ~held & rough & presses & (np.hypot(u[:, 1], u[:, 2]) > limit)
-        leave = held & ~kept & ~presses & (u[:, 0] + problem.closing > limit)
+        limit = max(_REST * scale, _HIDDEN * s * np.abs(answer.impulses).max())
+        presses = s * (answer.impulses[:, 0] + problem.prior_normal_impulse) > limit
+        back = ~held & infinite_friction & presses & (np.hypot(u[:, 1], u[:, 2]) > limit)
+        leave = held & ~kept & ~presses & (u[:, 0] + problem.gap_bias > limit)
         if not (back | leave).any():
             break
         kept |= back & released

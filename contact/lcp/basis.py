@@ -1,89 +1,36 @@
-"""Solving a guessed basis: the complementary point of an active set, refined and checked in the original data."""
+"""The complementary point of a guessed active set, refined and checked in the original data."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array, IntArray
-from spatialops._jit import kernel
+from spatialops._arrays import Array, BoolArray, IntArray
+from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.lcp.problem import MixedLCP, residual_kernel
+from spatialops.contact.lcp.scratch import BasisScratch, new_basis_scratch
+from spatialops.contact.lu import factor_lu, largest_entry, substitute_lu
 
-
-@kernel
-def factor_lu(M: Array, n: int, rows: IntArray, columns: IntArray) -> int:
-    """Row echelon form P M = L U of M[:n, :n] in place, row order in `rows`; returns the rank.
-
-    Where a column depends on those before it, to rounding, it is dropped: its entry of `columns` i becomes -1 - i.
-    """
-    scale, rank = 0.0, 0
-    for i in range(n):
-        rows[i] = i
-        for j in range(n):
-            scale = max(scale, abs(M[i, j]))
-    for c in range(n):
-        best, pivot = rank, 0.0
-        for i in range(rank, n):
-            if abs(M[i, c]) > pivot:
-                best, pivot = i, abs(M[i, c])
-        if not pivot > 1e-13 * scale:
-            columns[c] = -1 - columns[c]
-            continue
-        if best != rank:
-            for j in range(n):
-                M[rank, j], M[best, j] = M[best, j], M[rank, j]
-            rows[rank], rows[best] = rows[best], rows[rank]
-        inverse = 1.0 / M[rank, c]
-        for i in range(rank + 1, n):
-            f = M[i, c] * inverse
-            if f != 0.0:
-                M[i, c] = f
-                for j in range(c + 1, n):
-                    M[i, j] -= f * M[rank, j]
-            else:
-                M[i, c] = 0.0
-        rank += 1
-    return rank
-
-
-@kernel
-def substitute_lu(M: Array, n: int, rank: int, rows: IntArray, columns: IntArray, right: Array, out: Array) -> None:
-    """Solve with the factors of `factor_lu`, zero where a column was dropped; `right` is overwritten."""
-    for i in range(n):
-        out[i] = right[rows[i]]
-    row = 0
-    for c in range(n):
-        right[c] = 0.0
-        if columns[c] >= 0:
-            for i in range(row + 1, n):
-                out[i] -= M[i, c] * out[row]
-            row += 1
-    row = rank
-    for c in range(n - 1, -1, -1):
-        if columns[c] < 0:
-            continue
-        row -= 1
-        total = out[row]
-        for j in range(c + 1, n):
-            total -= M[row, j] * right[j]
-        right[c] = total / M[row, c]
-    for i in range(n):
-        out[i] = right[i]
+CORRECTIONS = 6  # of a guessed basis; one that needs more does not converge
+_DEPENDENT = 1e-13  # pivot, relative to the block's largest entry, below which rounding is left
+_REFINED = 1e-13  # change of z, relative to z, that no further refinement makes smaller
+_SHORTEST_RANK = 1e-12  # singular values of a block, relative to the largest, that count as zero
 
 
 @kernel
 def nudge_basis(
-    A: Array, b: Array, n_free: int, active: IntArray, z: Array, w: Array, M: Array, ints: IntArray, vectors: Array
+    A: Array, b: Array, n_free: int, active: IntArray, z: Array, w: Array, scratch: BasisScratch
 ) -> float:
     """Move z to where w = 0 on the active rows, and z = 0 elsewhere; returns the residual.
 
-    Up to three steps (iterative refinement); then negative z are clipped, and the residual is that of what is returned.
-    Where the active block is singular, as with redundant contacts, what depends on others stays where it is.
+    Up to three steps (iterative refinement); then negative z are clipped, and the residual is that
+    of what is returned. Where the active block is singular, as with redundant contacts, what
+    depends on others stays where it is.
     """
     n, m = b.size, 0
-    chosen, rows = ints[0], ints[1]
+    M, chosen = scratch.M, scratch.chosen
     for i in range(n):
         if i < n_free or active[i] != 0:
             chosen[m] = i
@@ -93,8 +40,9 @@ def nudge_basis(
     for i in range(m):
         for j in range(m):
             M[i, j] = A[chosen[i], chosen[j]]
-    rank = factor_lu(M, m, rows, chosen)
-    right, step = vectors[0], vectors[1]
+    least = _DEPENDENT * largest_entry(M, m)
+    rank = factor_lu(M, m, least, scratch.rows, chosen)
+    right, step = scratch.right, scratch.step
     for _ in range(3):
         for i in range(m):
             p = chosen[i] if chosen[i] >= 0 else -1 - chosen[i]
@@ -103,13 +51,13 @@ def nudge_basis(
                 q = chosen[j] if chosen[j] >= 0 else -1 - chosen[j]
                 total += A[p, q] * z[q]
             right[i] = -total
-        substitute_lu(M, m, rank, rows, chosen, right, step)
+        substitute_lu(M, m, rank, scratch.rows, chosen, right, step)
         largest, change = 0.0, 0.0
         for i in range(m):
             if chosen[i] >= 0:
                 z[chosen[i]] += step[i]
                 largest, change = max(largest, abs(z[chosen[i]])), max(change, abs(step[i]))
-        if change <= 1e-13 * largest:
+        if change <= _REFINED * largest:
             break
     for i in range(n_free, n):
         z[i] = max(z[i], 0.0)
@@ -118,12 +66,12 @@ def nudge_basis(
 
 @kernel
 def solve_basis(
-    A: Array, b: Array, n_free: int, active: IntArray, z: Array, w: Array, M: Array, ints: IntArray, vectors: Array
+    A: Array, b: Array, n_free: int, active: IntArray, z: Array, w: Array, scratch: BasisScratch
 ) -> float:
     """`nudge_basis` from z = 0: the complementary point of a basis."""
     for i in range(b.size):
         z[i] = 0.0
-    return nudge_basis(A, b, n_free, active, z, w, M, ints, vectors)
+    return nudge_basis(A, b, n_free, active, z, w, scratch)
 
 
 @kernel
@@ -135,20 +83,25 @@ def warm_basis(
     tolerance: float,
     z: Array,
     w: Array,
-    M: Array,
-    ints: IntArray,
-    vectors: Array,
+    scratch: BasisScratch,
 ) -> float:
-    """Start from an earlier z: nudge it on its active set, or else correct that set. Returns the residual."""
+    """Nudge an earlier z on its active set, or else correct that set; returns the residual."""
     for i in range(b.size):
         active[i] = 1 if z[i] > 0.0 else 0
         z[i] = z[i] if i < n_free else max(z[i], 0.0)
-    residual = nudge_basis(A, b, n_free, active, z, w, M, ints, vectors)
+    residual = nudge_basis(A, b, n_free, active, z, w, scratch)
     if not residual <= tolerance:
-        for i in range(n_free, b.size):
-            active[i] = 1 if (active[i] != 0 and z[i] > 0.0) or (active[i] == 0 and w[i] < 0.0) else 0
-        residual = correct_basis(A, b, n_free, active, 6, tolerance, z, w, M, ints, vectors)
+        swap_violated(n_free, active, z, w)
+        residual = correct_basis(A, b, n_free, active, CORRECTIONS, tolerance, z, w, scratch)
     return residual
+
+
+@inlined
+def swap_violated(n_free: int, active: IntArray, z: Array, w: Array) -> None:
+    """Clipped z drop out of the active set and negative w come in, all at once."""
+    for i in range(n_free, z.size):
+        stays, enters = active[i] != 0 and z[i] > 0.0, active[i] == 0 and w[i] < 0.0
+        active[i] = 1 if stays or enters else 0
 
 
 @kernel
@@ -161,38 +114,42 @@ def correct_basis(
     tolerance: float,
     z: Array,
     w: Array,
-    M: Array,
-    ints: IntArray,
-    vectors: Array,
+    scratch: BasisScratch,
 ) -> float:
-    """Solve a guessed basis, swap what violates, and again, at most `limit` times; returns the last residual.
+    """Solve a guessed basis, swap what violates, and again; returns the last residual.
 
-    Clipped z drop out and negative w come in, all at once (block principal pivoting); it need not converge.
+    At most `limit` times. (Block principal pivoting, which need not converge.)
     """
-    n, residual = b.size, 1e300
+    residual = math.inf
     for _ in range(limit):
-        residual = solve_basis(A, b, n_free, active, z, w, M, ints, vectors)
+        residual = solve_basis(A, b, n_free, active, z, w, scratch)
         if residual <= tolerance:
             break
-        for i in range(n_free, n):
-            active[i] = 1 if (active[i] != 0 and z[i] > 0.0) or (active[i] == 0 and w[i] < 0.0) else 0
+        swap_violated(n_free, active, z, w)
     return residual
 
 
-def corrected(problem: MixedLCP, active: Any, tolerance: float, limit: int = 6) -> tuple[Array, float]:
-    """The z and residual that `correct_basis` comes to from the basis `active` (n,) of a dense problem."""
+def corrected(
+    problem: MixedLCP, active: BoolArray | IntArray, tolerance: float, limit: int = CORRECTIONS
+) -> tuple[Array, float]:
+    """The z that `correct_basis` reaches from `active` (n,) of a dense problem, its residual."""
     n = problem.size
-    z, w, chosen = np.zeros(n), np.empty(n), np.asarray(active).astype(np.int64)
-    M, ints, vectors = np.empty((n, n)), np.empty((2, n), dtype=np.int64), np.empty((2, n))
-    A, b, n_free = problem.A, problem.b, problem.n_free
-    return z, float(correct_basis(A, b, n_free, chosen, limit, tolerance, z, w, M, ints, vectors))
+    z, w = np.zeros(n), np.empty(n)
+    chosen = np.asarray(active).astype(np.int64)
+    scratch = new_basis_scratch(n)
+    residual = correct_basis(
+        problem.A, problem.b, problem.n_free, chosen, limit, tolerance, z, w, scratch
+    )
+    return z, float(residual)
 
 
-def polish(problem: MixedLCP, z: Array, tolerance: float, limit: int = 6) -> tuple[Array, float]:
-    """A point near `z` made exact: the basis where z, in the units of w, exceeds w; returns z and its residual.
+def polish(
+    problem: MixedLCP, z: Array, tolerance: float, limit: int = CORRECTIONS
+) -> tuple[Array, float]:
+    """A point near `z` made exact on the basis where z, in the units of w, exceeds w; its residual.
 
-    Where that basis is singular (redundant contacts) z moves by the shortest step that makes w vanish on it. The
-    better of old and new counts.
+    Where that basis is singular (redundant contacts) z moves by the shortest step that makes w
+    vanish on it. The better of old and new counts.
     """
     w, residual = problem.evaluate(z)
     if not np.isfinite(residual):
@@ -211,7 +168,7 @@ def polish(problem: MixedLCP, z: Array, tolerance: float, limit: int = 6) -> tup
     return best, smallest
 
 
-def _shortest_step(problem: MixedLCP, z: Array, active: Any) -> tuple[Array, float]:
+def _shortest_step(problem: MixedLCP, z: Array, active: BoolArray) -> tuple[Array, float]:
     """Least-squares steps onto w = 0 over the active set; what would become negative leaves it."""
     n_free, active = problem.n_free, active.copy()
     best, smallest = z, np.inf
@@ -221,7 +178,9 @@ def _shortest_step(problem: MixedLCP, z: Array, active: Any) -> tuple[Array, flo
         for _ in range(2):
             w = problem.A @ z + problem.b
             try:
-                z[active] -= scipy.linalg.lstsq(block, w[active], lapack_driver="gelsy", cond=1e-12)[0]
+                z[active] -= scipy.linalg.lstsq(
+                    block, w[active], lapack_driver="gelsy", cond=_SHORTEST_RANK
+                )[0]
             except (scipy.linalg.LinAlgError, ValueError):
                 return best, smallest
         low = (z < 0.0) & active

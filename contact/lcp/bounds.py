@@ -1,15 +1,14 @@
-"""Mixed complementarity with bounds as a mixed LCP: shifted, reflected, and a pair of rows for two finite bounds."""
+"""Mixed complementarity with bounds as a mixed LCP: shifted, reflected, paired rows for two."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array, IntArray, array
-from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, sparse_array
+from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops.contact.lcp.problem import LCPSolution, Matrix, MixedLCP, sparse_array
 from spatialops.errors import ArgumentError
 
 
@@ -17,19 +16,22 @@ from spatialops.errors import ArgumentError
 class Recovery:
     """The way back from the mixed LCP to z of the problem with bounds: ``recover(solution)``.
 
-    Attributes
+    Parameters
     ----------
     M : (n, n) array or csc_array
-    q, lower, upper : (n,) arrays
+        Matrix of F = M z + q.
+    q, lower, upper : (n,) array
+        F where z is zero, and the bounds of z.
     origin : (n,) array
         The bound that each z is counted from; zero where it is free.
     sign : (n,) array
         z = origin + sign y with y >= 0: -1 where z hangs from its upper bound.
     order : (k,) array
-        The z that the first k rows of the mixed LCP stand for, free ones first; the fixed ones are missing.
+        The z that the first k rows of the mixed LCP stand for, free ones first; the fixed ones are
+        missing.
     """
 
-    M: Any
+    M: Matrix
     q: Array
     lower: Array
     upper: Array
@@ -37,17 +39,41 @@ class Recovery:
     sign: Array
     order: IntArray
 
-    def __call__(self, solution: LCPSolution | Any) -> Array:
-        """Z (n,) within its bounds, of an `LCPSolution` or its z."""
-        y = solution.z if isinstance(solution, LCPSolution) else np.asarray(solution, dtype=np.float64)
+    def __call__(self, solution: LCPSolution | ArrayLike) -> Array:
+        """Find z of the problem with bounds, within them.
+
+        Parameters
+        ----------
+        solution : LCPSolution or (k,) array_like
+            Of the mixed LCP, or its z.
+
+        Returns
+        -------
+        (n,) array
+            z.
+        """
+        y = (
+            solution.z
+            if isinstance(solution, LCPSolution)
+            else np.asarray(solution, dtype=np.float64)
+        )
         z = self.origin.copy()
         z[self.order] += self.sign[self.order] * y[: self.order.size]
         return np.clip(z, self.lower, self.upper)
 
-    def residual(self, z: Any) -> float:
-        """Max |s z - mid(s lower, s z - F, s upper)| / max(|q|, s |finite bounds|), s = max |M|: zero at a solution.
+    def residual(self, z: ArrayLike) -> float:
+        """Residual of z in the problem with bounds; that of `MixedLCP` where they are (0, inf).
 
-        It is the natural residual of `MixedLCP` where all bounds are (0, inf).
+        Parameters
+        ----------
+        z : (n,) array_like
+            Any point.
+
+        Returns
+        -------
+        float
+            max |s z - mid(s lower, s z - F, s upper)| / max(|q|, s |finite bounds|), s = max |M|;
+            zero at a solution.
         """
         z = array(z, (self.q.size,), "z")
         F = self.M @ z + self.q
@@ -55,23 +81,36 @@ class Recovery:
         s = s if s > 0.0 else 1.0
         gap = np.abs(s * z - np.clip(s * z - F, s * self.lower, s * self.upper)).max(initial=0.0)
         ends = np.concatenate([self.lower, self.upper])
-        scale = max(np.abs(self.q).max(initial=0.0), s * np.abs(ends[np.isfinite(ends)]).max(initial=0.0))
+        scale = max(
+            np.abs(self.q).max(initial=0.0), s * np.abs(ends[np.isfinite(ends)]).max(initial=0.0)
+        )
         return float(gap / scale) if scale > 0.0 else float(gap)
 
 
-def from_bounds(M: Any, q: Any, lower: Any, upper: Any) -> tuple[MixedLCP, Recovery]:
+def from_bounds(
+    M: Matrix, q: ArrayLike, lower: ArrayLike, upper: ArrayLike
+) -> tuple[MixedLCP, Recovery]:
     """See `MixedLCP.from_bounds`.
 
-    With y = z - lower and a multiplier t of the upper bound, two finite bounds are the rows F + s t >= 0 of y and
-    s (upper - lower - y) >= 0 of t; the matrix stays positive semidefinite where M is, and s = max |M| its scale.
+    With y = z - lower and a multiplier t of the upper bound, two finite bounds are the rows F + s t
+    >= 0 of y and s (upper - lower - y) >= 0 of t; the matrix stays positive semidefinite where M
+    is, and s = max |M| its scale.
     """
     q = array(q, (None,), "q", finite=True)
-    lower, upper = (_bound(values, q.size, name) for values, name in ((lower, "lower"), (upper, "upper")))
-    M = sparse_array(M, q.size, "M") if scipy.sparse.issparse(M) else array(M, (q.size, q.size), "M", finite=True)
+    lower, upper = (
+        _bound(values, q.size, name) for values, name in ((lower, "lower"), (upper, "upper"))
+    )
+    M = (
+        sparse_array(M, q.size, "M")
+        if scipy.sparse.issparse(M)
+        else array(M, (q.size, q.size), "M", finite=True)
+    )
     wrong = np.flatnonzero(~(lower <= upper) | (lower == np.inf) | (upper == -np.inf))
     if wrong.size:
         i = wrong[0]
-        raise ArgumentError(f"bounds: expected lower <= upper, got {lower[i]:g} and {upper[i]:g} at index {i}")
+        raise ArgumentError(
+            f"bounds: expected lower <= upper, got {lower[i]:g} and {upper[i]:g} at index {i}"
+        )
     below, above = np.isfinite(lower), np.isfinite(upper)
     origin = np.where(below, lower, np.where(above, upper, 0.0))
     sign = np.where(above & ~below, -1.0, 1.0)
@@ -83,14 +122,14 @@ def from_bounds(M: Any, q: Any, lower: Any, upper: Any) -> tuple[MixedLCP, Recov
     return MixedLCP(A, b, int(free.sum())), Recovery(M, q, lower, upper, origin, sign, order)
 
 
-def _bound(values: Any, size: int, name: str) -> Array:
+def _bound(values: ArrayLike, size: int, name: str) -> Array:
     result = array(values, (size,), name)
     if np.isnan(result).any():
         raise ArgumentError(f"{name}: holds NaN")
     return result
 
 
-def _signed(M: Any, sign: Array, order: IntArray) -> Any:
+def _signed(M: Matrix, sign: Array, order: IntArray) -> Matrix:
     """Rows and columns `order` of M, those of reflected z turned round."""
     chosen = sign[order]
     if isinstance(M, np.ndarray):
@@ -99,7 +138,7 @@ def _signed(M: Any, sign: Array, order: IntArray) -> Any:
     return D @ M[:, order][order, :] @ D
 
 
-def _with_upper_bounds(A: Any, b: Array, widths: Array, rows: IntArray) -> tuple[Any, Array]:
+def _with_upper_bounds(A: Matrix, b: Array, widths: Array, rows: IntArray) -> tuple[Matrix, Array]:
     """Rows and columns of the multipliers of upper bounds appended."""
     k, m = b.size, rows.size
     if m == 0:
@@ -107,9 +146,11 @@ def _with_upper_bounds(A: Any, b: Array, widths: Array, rows: IntArray) -> tuple
     unit = float(np.abs(A).max())
     unit = unit if unit > 0.0 else 1.0
     E = scipy.sparse.csc_array((np.full(m, unit), (rows, np.arange(m))), shape=(k, m))
-    bordered: Any
+    bordered: Matrix
     if not isinstance(A, np.ndarray):
-        bordered = scipy.sparse.block_array([[A, E], [-E.T, scipy.sparse.csc_array((m, m))]], format="csc")
+        bordered = scipy.sparse.block_array(
+            [[A, E], [-E.T, scipy.sparse.csc_array((m, m))]], format="csc"
+        )
     else:
         bordered = np.block([[A, E.toarray()], [-E.T.toarray(), np.zeros((m, m))]])
     return bordered, np.concatenate([b, unit * widths])

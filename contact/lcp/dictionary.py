@@ -1,13 +1,15 @@
-"""The condensed dictionary of pivoting methods: basic variables expressed by the others, and their exchange.
+"""The condensed dictionary of pivoting methods: basic variables by the others; their exchange.
 
-x_i = D[i, n+1] + sum_j D[i, j] x_j, where column n belongs to an artificial variable or a parameter; w_i is named i,
-z_i n + i, the artificial variable 2 n.
+x_i = D[i, n+1] + sum_j D[i, j] x_j, where column n belongs to an artificial variable or a
+parameter; w_i is named i, z_i n + i, the artificial variable 2 n.
 """
 
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
-from spatialops._jit import inlined, kernel
+from spatialops._compile.jit import inlined, kernel
+
+_PIVOT = 1e-11  # entries of the free rows, relative to the largest, that are no pivots but rounding
 
 
 @kernel
@@ -50,44 +52,65 @@ def complement_of(name: int, n: int) -> int:
 def eliminate_free(D: Array, n_free: int, basic: IntArray, others: IntArray) -> int:
     """Pivot the free z into the basis by full pivoting; returns how many equalities are left over.
 
-    Where the rest of the block is singular, an equality and a free variable that are left go together through a
-    complementary index. An equality still left depends on the others, or contradicts them: the residual will tell.
+    Where the rest of the block is singular, an equality and a free variable that are left go
+    together through a complementary index. An equality still left depends on the others, or
+    contradicts them: the residual will tell.
     """
-    n, largest, left = D.shape[0], 0.0, n_free
+    n = D.shape[0]
+    largest = 0.0
+    left = n_free
     for i in range(n_free):
         for j in range(n):
             largest = max(largest, abs(D[i, j]))
     while left > 0:
-        row, column, best = -1, -1, 1e-11 * largest
+        row = -1
+        column = -1
+        best = _PIVOT * largest
         for i in range(n_free):
             for j in range(n):
                 if basic[i] < n_free and n <= others[j] < n + n_free and abs(D[i, j]) > best:
-                    row, column, best = i, j, abs(D[i, j])
+                    row = i
+                    column = j
+                    best = abs(D[i, j])
         if row >= 0:
             exchange(D, row, column)
             swap_names(basic, others, row, column)
-        elif not eliminate_through_complement(D, n_free, 1e-11 * largest, basic, others):
+        elif not eliminate_through_complement(D, n_free, _PIVOT * largest, basic, others):
             return left
         left -= 1
     return left
 
 
 @kernel
-def eliminate_through_complement(D: Array, n_free: int, least: float, basic: IntArray, others: IntArray) -> bool:
-    """Pivot an equality i and a free variable j through the pair k of largest |D_ik D_kj|; False if there is none.
+def eliminate_through_complement(
+    D: Array, n_free: int, least: float, basic: IntArray, others: IntArray
+) -> bool:
+    """Pivot an equality i and a free variable j through the pair k of largest |D_ik D_kj|.
 
-    The 2 x 2 block [[0, D_ik], [D_kj, D_kk]] is exchanged, a principal transformation of pair k: its two variables
-    have changed roles afterwards. Rows are swapped so that the free variable stands among the first ones.
+    False if there is none. The 2 x 2 block [[0, D_ik], [D_kj, D_kk]] is exchanged, a principal
+    transformation of pair k: its two variables have changed roles afterwards. Rows are swapped so
+    that the free variable stands among the first ones.
     """
-    n, equality, pair, free, best = D.shape[0], -1, -1, -1, 0.0
+    n = D.shape[0]
+    equality = -1
+    pair = -1
+    free = -1
+    best = 0.0
     for k in range(n_free, n):
         column = column_of(others, complement_of(basic[k], n))
         for i in range(n_free):
             if basic[i] >= n_free or abs(D[i, column]) <= least:
                 continue
             for j in range(n):
-                if n <= others[j] < n + n_free and abs(D[k, j]) > least and abs(D[i, column] * D[k, j]) > best:
-                    equality, pair, free, best = i, k, j, abs(D[i, column] * D[k, j])
+                if (
+                    n <= others[j] < n + n_free
+                    and abs(D[k, j]) > least
+                    and abs(D[i, column] * D[k, j]) > best
+                ):
+                    equality = i
+                    pair = k
+                    free = j
+                    best = abs(D[i, column] * D[k, j])
     if equality < 0:
         return False
     column = column_of(others, complement_of(basic[pair], n))
@@ -123,9 +146,11 @@ def dictionary_point(D: Array, b: Array, basic: IntArray, n_free: int, z: Array)
 
 
 @kernel
-def begin(A: Array, b: Array, n_free: int, cover: Array, D: Array, basic: IntArray, others: IntArray) -> None:
-    """The first dictionary: w by z, free z pivoted in, `cover` in column n, b in units of max |b|."""
-    n, unit = b.size, 1.0 / largest_of(b)  # ties are judged against max |b| = 1
+def begin(
+    A: Array, b: Array, n_free: int, cover: Array, D: Array, basic: IntArray, others: IntArray
+) -> None:
+    """The first dictionary: w by z, free z pivoted in, `cover` in column n, b of size one."""
+    n, unit = b.size, 1.0 / largest_of(b)  # ties are measured against max |b| = 1
     for i in range(n):
         for j in range(n):
             D[i, j] = A[i, j]

@@ -1,6 +1,7 @@
-"""Free rows eliminated by one LU of their block; what is left is a small dense problem in the constrained rows.
+"""Free rows eliminated by one LU of their block; what is left is small and dense.
 
-    [F E; C D] [x; z] + [b_f; b_c] = [0; w]   ->   S = D - C F^-1 E,   q = b_c - C F^-1 b_f,   w = S z + q
+    [F E; C D] [x; z] + [b_f; b_c] = [0; w]   ->   w = S z + q,
+    S = D - C F^-1 E,   q = b_c - C F^-1 b_f
 
 Maximal-coordinate problems have hundreds of free rows (sparse) and a few dozen constrained ones.
 """
@@ -10,15 +11,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy
 
 from spatialops._arrays import Array
-from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.lcp.problem import Matrix, MixedLCP
 
-_REGULAR = 1e-13  # smallest pivot of a dense LU against its largest
+_REGULAR = 1e-13  # smallest pivot of a dense LU, relative to its largest, that is not rounding
+_RANK = 1e-12  # singular values of the active block, relative to the largest, that count as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +44,10 @@ class Elimination:
     solve_free: Callable[[Array], Array]
     influence: Array
     offset: Array
-    lower: Any
+    lower: Matrix
 
     def back(self, z_c: Array, tolerance: float = 1e-13, steps: int = 3) -> tuple[Array, float]:
-        """Z of the original problem (refined there on the active set of `z_c`) and its residual."""
+        """The original problem's z, refined there on the active set of `z_c`, and its residual."""
         problem, f = self.original, self.original.n_free
         z = np.concatenate([-(self.offset + self.influence @ z_c), z_c])
         w, residual = problem.evaluate(z)
@@ -59,14 +60,18 @@ class Elimination:
             if active.size:
                 right = (w[f:] - self.lower @ shift)[active]
                 block = self.reduced.A[np.ix_(active, active)]
-                change[active] = scipy.linalg.lstsq(block, right, lapack_driver="gelsy", cond=1e-12)[0]
+                change[active] = scipy.linalg.lstsq(
+                    block, right, lapack_driver="gelsy", cond=_RANK
+                )[0]
             trial = z.copy()
             trial[:f] -= shift - self.influence @ change
             trial[f:] = np.maximum(trial[f:] - change, 0.0)
             w_trial, found = problem.evaluate(trial)
             if not found < residual:
                 break
-            z, w, residual = trial, w_trial, found
+            z = trial
+            w = w_trial
+            residual = found
         return z, residual
 
 
@@ -87,14 +92,16 @@ def eliminate(problem: MixedLCP) -> Elimination | None:
     return Elimination(problem, MixedLCP(S, q), solve_free, influence, offset, C)
 
 
-def _dense_blocks(problem: MixedLCP) -> tuple[Any, Array, Any, Array]:
+def _dense_blocks(problem: MixedLCP) -> tuple[Matrix, Array, Matrix, Array]:
     A, f = problem.A, problem.n_free
     return A[:f, :f], A[:f, f:], A[f:, :f], A[f:, f:]
 
 
-def _sparse_blocks(problem: MixedLCP) -> tuple[Any, Array, Any, Array]:
-    """F sparse, E and D dense, C sparse: cut by hand, since slicing a sparse matrix costs more than factoring it."""
-    A, f, n = problem.A, problem.n_free, problem.size
+def _sparse_blocks(problem: MixedLCP) -> tuple[Matrix, Array, Matrix, Array]:
+    """F and C sparse, E and D dense, cut by hand: slicing costs more than factoring."""
+    A = problem.A
+    f = problem.n_free
+    n = problem.size
     cut = A.indptr[f]
     rows, data = A.indices[:cut], A.data[:cut]
     top = rows < f
@@ -108,7 +115,7 @@ def _sparse_blocks(problem: MixedLCP) -> tuple[Any, Array, Any, Array]:
     return F, right[:f], C, right[f:]
 
 
-def _sparse_lu(F: Any) -> Callable[[Array], Array] | None:
+def _sparse_lu(F: Matrix) -> Callable[[Array], Array] | None:
     """Columns are ordered for a symmetric pattern, which dynamics with constraints has."""
     try:
         return scipy.sparse.linalg.splu(F, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1).solve

@@ -1,33 +1,37 @@
-"""Lemke's method without rounding: every entry of the dictionary is a whole number over one common denominator.
+"""Lemke's method without rounding: entries are whole numbers over one common denominator.
 
-Doubles are whole numbers times a power of two, so that the problem is taken as it stands. A pivot keeps the numbers
-whole: T_ij <- (T_ij p - T_ic T_rj) / d divides without remainder (Edmonds 1967, Bareiss 1968; von Stengel 2002 for
-games). They are minors of the matrix, and grow no longer than Hadamard's bound for n rows.
+Doubles are whole numbers times a power of two, so that the problem is taken as it stands. A pivot
+keeps the numbers whole: T_ij <- (T_ij p - T_ic T_rj) / d divides without remainder (Edmonds 1967,
+Bareiss 1968; von Stengel 2002 for games). They are minors of the matrix, and grow no longer than
+Hadamard's bound for n rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, ArrayLike
 from spatialops.contact.lcp.basis import polish
-from spatialops.contact.lcp.handles import Handles, not_applicable
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.scaling import equilibrated
+from spatialops.contact.lcp.solver import Handles, not_applicable
 from spatialops.contact.lcp.status import Status
+
+Whole: TypeAlias = npt.NDArray[np.object_]  # arrays of Python's whole numbers
 
 _MAX_BITS = 600  # between the largest and the smallest entry
 
 
 @dataclass(frozen=True)
 class ExactLemke:
-    """Lemke's method in whole numbers, for small problems that are too close to singular for doubles.
+    """Lemke's method in whole numbers, for small problems too close to singular for doubles.
 
-    Proved for P-, positive semidefinite and copositive-plus matrices, rounding included: ties are exact, and broken
-    lexicographically. Only z itself is rounded in the end.
+    Proved for P-, positive semidefinite and copositive-plus matrices, rounding included: ties are
+    exact, and broken lexicographically. Only z itself is rounded in the end.
 
     Parameters
     ----------
@@ -47,20 +51,39 @@ class ExactLemke:
         proved=("P", "positive semidefinite", "copositive-plus"), free_rows=False, warm_start=False
     )
 
-    def solve(self, problem: MixedLCP, warm_start: Any = None) -> LCPSolution:
-        """Solve; `warm_start` is not used."""
+    def solve(self, problem: MixedLCP, warm_start: ArrayLike | None = None) -> LCPSolution:
+        """Solve in whole numbers.
+
+        Parameters
+        ----------
+        problem : MixedLCP
+            Dense or sparse, free rows first.
+        warm_start : (n,) array_like, optional
+            Not used.
+
+        Returns
+        -------
+        LCPSolution
+            `status` is SOLVED only if the residual in the original data is at most `tolerance`.
+        """
         problem = problem.dense()
         if problem.n_free:
-            return not_applicable(problem, "exact", "free rows are not taken: eliminate them, or use 'auto'")
+            return not_applicable(
+                problem, "exact", "free rows are not taken: eliminate them, or use 'auto'"
+            )
         if problem.size > self.max_rows:
-            return not_applicable(problem, "exact", f"{problem.size} rows are more than max_rows = {self.max_rows}")
+            return not_applicable(
+                problem, "exact", f"{problem.size} rows are more than max_rows = {self.max_rows}"
+            )
         if problem.size == 0:
             return point(problem, np.zeros(0), Status.SOLVED, 0, "exact", self.tolerance)
         easier, scales = equilibrated(problem, two_sided=True)
         limit = 5 * problem.size + 50 if self.max_pivots is None else int(self.max_pivots)
         A, b = _whole(easier.A), _whole(easier.b)
         if A is None or b is None:
-            return not_applicable(problem, "exact", "entries lie too many orders of magnitude apart")
+            return not_applicable(
+                problem, "exact", "entries lie too many orders of magnitude apart"
+            )
         status, pivots, y = _pivots(A[0], b[0], limit)
         z = scales.back(y * np.exp2(float(b[1] - A[1])))
         if problem.residual(z) > self.tolerance:
@@ -68,8 +91,8 @@ class ExactLemke:
         return point(problem, z, status, pivots, "exact", self.tolerance)
 
 
-def _whole(values: Array) -> tuple[Any, int] | None:
-    """Whole numbers (an object array) and k with values = numbers 2^k; None if they would be too long."""
+def _whole(values: Array) -> tuple[Whole, int] | None:
+    """Whole numbers and k with values = numbers 2^k; None if they would be too long."""
     mantissas, exponents = np.frexp(values)
     used = exponents[values != 0.0]
     low = int(used.min(initial=0))
@@ -81,13 +104,16 @@ def _whole(values: Array) -> tuple[Any, int] | None:
     return numbers, low - 53
 
 
-def _pivots(A: Any, b: Any, limit: int) -> tuple[Status, int, Array]:
-    """Lemke's path over the dictionary T / d, columns z, the artificial variable and one; names as in `lemke`."""
+def _pivots(A: Whole, b: Whole, limit: int) -> tuple[Status, int, Array]:
+    """Lemke's path over the dictionary T / d (z, the artificial variable, one)."""
     n = len(b)
     cover = np.random.default_rng(20130216).integers(2**9, 2**10, n).astype(object)
     T, d = np.column_stack([A, cover, b]), 1
     basic, others = list(range(n)), [*range(n, 2 * n), 2 * n]
-    row, column, pivots, status = _start(T, n), n, 0, Status.SOLVED
+    row = _start(T, n)
+    column = n
+    pivots = 0
+    status = Status.SOLVED
     while row is not None:
         d = _exchange(T, d, row, column)
         basic[row], others[column] = others[column], basic[row]
@@ -108,7 +134,7 @@ def _pivots(A: Any, b: Any, limit: int) -> tuple[Status, int, Array]:
     return status, pivots, np.maximum(z, 0.0)
 
 
-def _start(T: Any, n: int) -> int | None:
+def _start(T: Whole, n: int) -> int | None:
     """Row with the least b / cover, if that is negative."""
     row = 0
     for i in range(1, n):
@@ -117,8 +143,8 @@ def _start(T: Any, n: int) -> int | None:
     return row if T[row, n + 1] < 0 else None
 
 
-def _exchange(T: Any, d: int, row: int, column: int) -> int:
-    """Swap a basic and a non-basic variable in place; returns the new denominator, which stays positive."""
+def _exchange(T: Whole, d: int, row: int, column: int) -> int:
+    """Swap a basic and a non-basic variable in place; returns the new denominator, positive."""
     p = T[row, column]
     pivot_row, entering = T[row].copy(), T[:, column].copy()
     T[:] = (T * p - np.outer(entering, pivot_row)) // d
@@ -130,8 +156,8 @@ def _exchange(T: Any, d: int, row: int, column: int) -> int:
     return abs(p)
 
 
-def _leaving(T: Any, d: int, column: int, basic: list[int], others: list[int]) -> int | None:
-    """Row that blocks first: the artificial variable's if it is among them, else lexicographically the least."""
+def _leaving(T: Whole, d: int, column: int, basic: list[int], others: list[int]) -> int | None:
+    """Row that blocks first: the artificial variable's, else lexicographically the least."""
     n = len(T)
     rows = [i for i in range(n) if T[i, column] < 0]
     rows = _least(rows, T[:, n + 1], T[:, column])
@@ -149,7 +175,7 @@ def _leaving(T: Any, d: int, column: int, basic: list[int], others: list[int]) -
     return rows[0] if rows else None
 
 
-def _least(rows: list[int], values: Any, pivots: Any) -> list[int]:
+def _least(rows: list[int], values: Whole, pivots: Whole) -> list[int]:
     """The rows whose value / -pivot is least, by cross-multiplication."""
     kept: list[int] = []
     for i in rows:

@@ -1,16 +1,18 @@
-"""Islands: parts of a problem that no entry of A connects are solved one by one, each at its own size's cost."""
+"""Islands, parts of a problem that no entry of A connects, are solved one by one."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
-from spatialops._jit import kernel
+from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._compile.jit import kernel
 from spatialops.contact.lcp.basis import warm_basis
 from spatialops.contact.lcp.lemke import N_COVERS, covering_vectors, lemke_kernel
 from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.lcp.scratch import INT_ROWS, VECTOR_ROWS, basis_scratch, lemke_scratch
 
 SMALLEST = 12  # rows below which it does not pay to look
 
@@ -25,7 +27,7 @@ def root_of(parent: IntArray, i: int) -> int:
 
 @kernel
 def find_islands(A: Array, labels: IntArray, parent: IntArray) -> int:
-    """Number the connected components of the pattern of A by their first rows; returns how many there are."""
+    """Number the connected parts of the pattern of A by their first rows; returns the count."""
     n = parent.size
     for i in range(n):
         parent[i] = i
@@ -47,6 +49,21 @@ def find_islands(A: Array, labels: IntArray, parent: IntArray) -> int:
     return count
 
 
+class IslandScratch(NamedTuple):
+    """Flat buffers that every island cuts to its own size m of n rows."""
+
+    square: Array  # (n^2,) its A
+    D: Array  # (n (n + 2),) its dictionary, or block of the active set
+    rows: IntArray  # (n,) its rows in the problem
+    active: IntArray  # (n,)
+    ints: IntArray  # (6 (n + 1),) see `lemke_scratch`
+    vectors: Array  # (3 n,)
+    right: Array  # (n,) its b
+    z: Array  # (n,)
+    w: Array  # (n,)
+    covers: Array  # (covers n,)
+
+
 @kernel
 def solve_islands_kernel(
     A: Array,
@@ -56,44 +73,47 @@ def solve_islands_kernel(
     tolerance: float,
     warm: bool,
     labels: IntArray,
-    count: int,
-    tables: Array,
-    ints: IntArray,
-    vectors: Array,
     z: Array,
     codes: IntArray,
+    scratch: IslandScratch,
 ) -> int:
-    """Solve each island from z (if `warm`), else by Lemke; `codes` says how each ended. Returns all pivots.
+    """Solve each island from z (if `warm`), else by Lemke; returns all pivots.
 
-    Flat scratch: `tables` 2 n (n + 2), `ints` 8 (n + 1), `vectors` (6 + covers) n.
+    `codes`, one an island, says how each ended.
     """
     n, pivots = b.size, 0
-    for island in range(count):
+    rows, n_covers = scratch.rows, covers.shape[0]
+    for island in range(codes.size):
         m, f = 0, 0
-        rows = ints[:n]
         for i in range(n):
             if labels[i] == island:
                 rows[m] = i
                 m += 1
                 f += 1 if i < n_free else 0
-        sub, D = tables[: m * m].reshape(m, m), tables[n * n : n * n + m * (m + 2)].reshape(m, m + 2)
-        M = tables[n * n : n * n + m * m].reshape(m, m)
-        names = ints[2 * n : 2 * n + 6 * (m + 1)].reshape(6, m + 1)
-        set_, scratch = ints[n : n + m], vectors[: 3 * m].reshape(3, m)
-        right, x, y = vectors[3 * n : 3 * n + m], vectors[4 * n : 4 * n + m], vectors[5 * n : 5 * n + m]
-        directions = vectors[6 * n : 6 * n + covers.shape[0] * m].reshape(covers.shape[0], m)
+        sub = scratch.square[: m * m].reshape(m, m)
+        D = scratch.D[: m * (m + 2)].reshape(m, m + 2)
+        M = scratch.D[: m * m].reshape(m, m)
+        ints = scratch.ints[: INT_ROWS * (m + 1)].reshape(INT_ROWS, m + 1)
+        vectors = scratch.vectors[: VECTOR_ROWS * m].reshape(VECTOR_ROWS, m)
+        active = scratch.active[:m]
+        right = scratch.right[:m]
+        x = scratch.z[:m]
+        y = scratch.w[:m]
+        directions = scratch.covers[: n_covers * m].reshape(n_covers, m)
         for i in range(m):
             right[i], x[i] = b[rows[i]], z[rows[i]]
             for j in range(m):
                 sub[i, j] = A[rows[i], rows[j]]
-            for k in range(covers.shape[0]):
+            for k in range(n_covers):
                 directions[k, i] = covers[k, i]
-        residual, code = 1e300, 0
+        residual, code = math.inf, 0
         if warm:
-            residual = warm_basis(sub, right, f, set_, tolerance, x, y, M, names[4:6], scratch)
+            bases = basis_scratch(M, ints[4:6], vectors)
+            residual = warm_basis(sub, right, f, active, tolerance, x, y, bases)
         if not residual <= tolerance:
+            own = lemke_scratch(D, ints, vectors)
             code, some, residual = lemke_kernel(
-                sub, right, f, directions, 10 * m + 100, tolerance, D, names, scratch, set_, x, y
+                sub, right, f, directions, 10 * m + 100, tolerance, active, x, y, own
             )
             pivots += some
         codes[island] = code
@@ -109,15 +129,29 @@ def islands_of(problem: MixedLCP) -> tuple[IntArray, int]:
 
 
 def solve_islands(
-    problem: MixedLCP, labels: IntArray, count: int, tolerance: float, warm_start: Any = None
+    problem: MixedLCP,
+    labels: IntArray,
+    count: int,
+    tolerance: float,
+    warm_start: ArrayLike | None = None,
 ) -> tuple[Array, int, IntArray]:
     """z, pivots and a code for each island."""
     n = problem.size
     z, codes = np.zeros(n), np.zeros(count, dtype=np.int64)
     if warm_start is not None:
-        z[:] = warm_start
-    tables, vectors = np.empty(2 * n * (n + 2)), np.empty((6 + N_COVERS) * n)
-    ints = np.empty(2 * n + 6 * (n + 1), dtype=np.int64)
+        z[:] = np.asarray(warm_start, dtype=np.float64)
+    scratch = IslandScratch(
+        square=np.empty(n * n),
+        D=np.empty(n * (n + 2)),
+        rows=np.empty(n, dtype=np.int64),
+        active=np.empty(n, dtype=np.int64),
+        ints=np.empty(INT_ROWS * (n + 1), dtype=np.int64),
+        vectors=np.empty(VECTOR_ROWS * n),
+        right=np.empty(n),
+        z=np.empty(n),
+        w=np.empty(n),
+        covers=np.empty(N_COVERS * n),
+    )
     pivots = solve_islands_kernel(
         problem.A,
         problem.b,
@@ -126,11 +160,8 @@ def solve_islands(
         tolerance,
         warm_start is not None,
         labels,
-        count,
-        tables,
-        ints,
-        vectors,
         z,
         codes,
+        scratch,
     )
     return z, int(pivots), codes

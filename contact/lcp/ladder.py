@@ -1,50 +1,60 @@
 """`solver="auto"`: a ladder of methods, each tried where the one before did not reach the residual.
 
-Free rows are eliminated, islands are solved apart, then: Lemke's method as given, on the equilibrated problem, a
-certificate that there is no solution, an interior point, Lemke from advanced starts, Newton's method, Lemke in
-exact arithmetic, enumeration. Most problems end on the first rung. A rung counts only by the residual in the original
-data.
+Free rows are eliminated, islands are solved apart, then: Lemke's method as given, on the
+equilibrated problem, a certificate that there is no solution, an interior point, Lemke from
+advanced starts, Newton's method, Lemke in exact arithmetic, enumeration. Most problems end with the
+first. A method counts only by the residual in the original data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray
 from spatialops.contact.lcp.basis import corrected, polish
-from spatialops.contact.lcp.certificate import infeasible
 from spatialops.contact.lcp.elimination import eliminate
 from spatialops.contact.lcp.enumeration import Enumeration
 from spatialops.contact.lcp.exact import ExactLemke
-from spatialops.contact.lcp.handles import Handles
+from spatialops.contact.lcp.infeasibility import infeasible
 from spatialops.contact.lcp.interior_point import InteriorPoint
 from spatialops.contact.lcp.islands import SMALLEST, islands_of, solve_islands
 from spatialops.contact.lcp.lemke import Lemke
 from spatialops.contact.lcp.newton import Newton
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.scaling import balanced_residual, equilibrated, row_scales
+from spatialops.contact.lcp.solver import Handles
 from spatialops.contact.lcp.status import Status
 
 _FREE_ROWS = 16  # from here on free rows are eliminated at once instead of one by one
 _LIFTS = (1e-16, 1e-15)  # of the largest entry
-_BALANCED = 1e-6  # residual that the scaled problem must show too, or the next rung is tried
+_BALANCED = 1e-6  # residual that the scaled problem must show too, or the next method is tried
+_SHARP = 1e-2  # of the tolerance: what steps on a scaled problem aim at, for the way back
+_SHARPER = 1e-3  # the same of Lemke's method, which has digits to spare
+_LUCK = 0.01  # part of the bound of rounding down to which errors may cancel
+_BLOCK = 1e-12  # residual at which the basis of an exchanged problem needs no more corrections
+_SINGULAR = 1e10  # entries of an inverse block from which on it counts as singular
+_FAST_NEWTON = 100  # rows up to which Newton's method gets more steps and more starts
+_ENUMERATED = 64  # rows up to which bases are factored at all
 _MAX_DENSE = 4000  # rows beyond which a sparse problem is not made dense
-_SMALL_AGAIN = 100  # rows up to which a problem whose free rows were eliminated in vain is tried with them
+_SMALL_AGAIN = (
+    100  # rows up to which a vain elimination of free rows is followed by a try with them
+)
 _PAIRS = 13  # 2^13 bases: a third of a second
 
-Rung = Callable[["Auto", MixedLCP], LCPSolution]
+Method = Callable[["Auto", MixedLCP], LCPSolution]
 
 
 @dataclass(frozen=True)
 class Auto:
-    """The ladder of fallbacks.
+    """The ladder of fallbacks, one method after the other until the residual holds.
 
-    Proved for what its rungs are: Lemke's classes and positive semidefinite problems of any size, every problem of up
-    to 13 pairs. All budgets are iterations, so that the answer is the same on every machine.
+    Proved for what its methods are: Lemke's classes and positive semidefinite problems of any size,
+    every problem of up to 13 pairs. All budgets are iterations, so that the answer is the same on
+    every machine.
 
     Parameters
     ----------
@@ -55,11 +65,25 @@ class Auto:
     tolerance: float = 1e-9
 
     handles: ClassVar[Handles] = Handles(
-        proved=("P", "positive semidefinite", "copositive-plus", "all of up to 13 pairs"), shows_no_solution=True
+        proved=("P", "positive semidefinite", "copositive-plus", "all of up to 13 pairs"),
+        shows_no_solution=True,
     )
 
-    def solve(self, problem: MixedLCP, warm_start: Any = None) -> LCPSolution:
-        """Solve, from the active set of `warm_start` (n,) if it still holds, or holds after a few corrections."""
+    def solve(self, problem: MixedLCP, warm_start: ArrayLike | None = None) -> LCPSolution:
+        """Solve by the first method whose answer holds.
+
+        Parameters
+        ----------
+        problem : MixedLCP
+            Dense or sparse, free rows first.
+        warm_start : (n,) array_like, optional
+            An earlier z, whose active set is tried, and corrected a few times.
+
+        Returns
+        -------
+        LCPSolution
+            `status` is SOLVED only if the residual in the original data is at most `tolerance`.
+        """
         if problem.is_sparse or problem.n_free >= _FREE_ROWS:
             solution = self._without_free_rows(problem, warm_start)
             if solution is not None:
@@ -70,8 +94,10 @@ class Auto:
             return first
         return self._climb(problem, first)
 
-    def _without_free_rows(self, problem: MixedLCP, warm_start: Any) -> LCPSolution | None:
-        """Solve in the constrained rows alone; None where the free block is singular or the way back is inaccurate."""
+    def _without_free_rows(
+        self, problem: MixedLCP, warm_start: ArrayLike | None
+    ) -> LCPSolution | None:
+        """Solve without the free rows; None where their block is singular, or the way back bad."""
         elimination = eliminate(problem)
         if elimination is None:
             return None
@@ -79,31 +105,40 @@ class Auto:
         inner = self.solve(elimination.reduced, guess)
         z, residual = elimination.back(inner.z)
         if residual > self.tolerance and inner.status != Status.NO_SOLUTION:
-            again = (
-                inner.solved or problem.size <= _SMALL_AGAIN
-            )  # lost on the way back, or cheap enough to try as it was
+            # Lost on the way back, or cheap enough to try as it was.
+            again = inner.solved or problem.size <= _SMALL_AGAIN
             if again and problem.size <= _MAX_DENSE:
                 return None
         label = f"{inner.solver}, free rows eliminated"
-        return point(problem, z, inner.status, inner.iterations, label, self.tolerance, inner.detail)
+        return point(
+            problem, z, inner.status, inner.iterations, label, self.tolerance, inner.detail
+        )
 
-    def _first(self, problem: MixedLCP, warm_start: Any) -> LCPSolution:
-        """Lemke's method, island by island; an island that it fails on climbs the ladder by itself."""
+    def _first(self, problem: MixedLCP, warm_start: ArrayLike | None) -> LCPSolution:
+        """Lemke's method, island by island; one that it fails on climbs the ladder by itself."""
         if problem.size >= SMALLEST:
             labels, count = islands_of(problem)
             if count > 1:
                 return self._by_islands(problem, labels, count, warm_start)
         return Lemke(self.tolerance).solve(problem, warm_start)
 
-    def _by_islands(self, problem: MixedLCP, labels: Any, count: int, warm_start: Any) -> LCPSolution:
+    def _by_islands(
+        self, problem: MixedLCP, labels: IntArray, count: int, warm_start: ArrayLike | None
+    ) -> LCPSolution:
         z, pivots, codes = solve_islands(problem, labels, count, self.tolerance, warm_start)
         name = "lemke, islands" if pivots or warm_start is None else "lemke (warm), islands"
         worst = Status.SOLVED
         if codes.any() and problem.residual(z) > self.tolerance:
             for island in np.flatnonzero(codes):
                 rows = np.flatnonzero(labels == island)
-                part = MixedLCP(problem.A[np.ix_(rows, rows)], problem.b[rows], int((rows < problem.n_free).sum()))
-                found = self._climb(part, point(part, z[rows], Status(codes[island]), 0, name, self.tolerance))
+                part = MixedLCP(
+                    problem.A[np.ix_(rows, rows)],
+                    problem.b[rows],
+                    int((rows < problem.n_free).sum()),
+                )
+                found = self._climb(
+                    part, point(part, z[rows], Status(codes[island]), 0, name, self.tolerance)
+                )
                 z[rows], name = found.z, found.solver + ", islands"
                 worst = found.status if worst != Status.NO_SOLUTION and not found.solved else worst
         return point(problem, z, worst, pivots, name, self.tolerance)
@@ -112,14 +147,16 @@ class Auto:
         return _balance(problem, solution) <= _BALANCED
 
     def _climb(self, problem: MixedLCP, first: LCPSolution) -> LCPSolution:
-        """The other rungs, until one holds in the original data and in scaled ones, or proves that there is none."""
-        best, figure, total = first, self._figure(problem, first), first.iterations
+        """The other methods, until one holds in original and scaled data, or refutes."""
+        best = first
+        figure = self._figure(problem, first)
+        total = first.iterations
         if first.status == Status.NO_SOLUTION:
             return first
-        for rung in _RUNGS:
-            if figure <= 1.0 or self._rounding(problem, best, 0.01):
+        for method in _METHODS:
+            if figure <= 1.0 or self._rounding(problem, best, _LUCK):
                 break
-            found = rung(self, problem)
+            found = method(self, problem)
             total += found.iterations
             if found.status == Status.NO_SOLUTION:
                 best = found
@@ -128,18 +165,26 @@ class Auto:
                 best, figure = found, value
         if best.status not in (Status.SOLVED, Status.NO_SOLUTION):
             detail = self._rounding(problem, best, 1.0)
-            best = replace(best, status=Status.INACCURATE if detail else first.status, detail=detail)
+            best = replace(
+                best, status=Status.INACCURATE if detail else first.status, detail=detail
+            )
         return replace(best, iterations=total)
 
     def _rounding(self, problem: MixedLCP, solution: LCPSolution, luck: float) -> str:
-        """What to say where the residual is as small as rounding of A z lets it be, though above the tolerance.
+        """What to say where the residual is what rounding of A z leaves, above the tolerance.
 
         Errors may cancel by luck, down to this part of their bound: below it going on is vain.
         """
         unit = np.abs(problem.b).max(initial=0.0)
-        if solution.residual <= self.tolerance or unit == 0.0 or _balance(problem, solution) > _BALANCED:
+        if (
+            solution.residual <= self.tolerance
+            or unit == 0.0
+            or _balance(problem, solution) > _BALANCED
+        ):
             return ""
-        floor = np.finfo(np.float64).eps * float((np.abs(problem.A) @ np.abs(solution.z)).max()) / unit
+        floor = (
+            np.finfo(np.float64).eps * float((np.abs(problem.A) @ np.abs(solution.z)).max()) / unit
+        )
         vain = solution.residual <= floor and luck * floor > self.tolerance
         return f"rounding of A z alone is {floor:.1e} of max |b|" if vain else ""
 
@@ -150,7 +195,7 @@ class Auto:
 
     def _back(self, problem: MixedLCP, z: Array, like: LCPSolution, name: str) -> LCPSolution:
         """A solution of the scaled problem, polished in the original one."""
-        better, residual = polish(problem, z, 1e-2 * self.tolerance)
+        better, residual = polish(problem, z, _SHARP * self.tolerance)
         z = better if residual <= self.tolerance else z
         return point(problem, z, like.status, like.iterations, name, self.tolerance, like.detail)
 
@@ -158,9 +203,13 @@ class Auto:
         best = None
         for two_sided in (False, True):
             easier, scales = equilibrated(problem, two_sided=two_sided)
-            found = Lemke(1e-3 * self.tolerance).solve(easier)
+            found = Lemke(_SHARPER * self.tolerance).solve(easier)
             answer = self._back(problem, scales.back(found.z), found, "lemke, equilibrated")
-            best = answer if best is None or self._figure(problem, answer) < self._figure(problem, best) else best
+            best = (
+                answer
+                if best is None or self._figure(problem, answer) < self._figure(problem, best)
+                else best
+            )
             if self._figure(problem, best) <= 1.0 or (scales.rows == scales.columns).all():
                 break
         assert best is not None
@@ -181,7 +230,8 @@ class Auto:
         easier, scales = equilibrated(problem, two_sided=True)
         best = None
         for start in _starts(easier):
-            found = Newton(1e-2 * self.tolerance, max_iterations=100 if easier.size <= 100 else 30).solve(easier, start)
+            steps = 100 if easier.size <= _FAST_NEWTON else 30
+            found = Newton(_SHARP * self.tolerance, max_iterations=steps).solve(easier, start)
             answer = self._back(problem, scales.back(found.z), found, "newton, equilibrated")
             best = answer if best is None or answer.residual < best.residual else best
             if best.solved:
@@ -195,13 +245,21 @@ class Auto:
             return self._exact_or_lifted(problem)
         inner = self._exact_or_lifted(elimination.reduced)
         z, _ = elimination.back(inner.z)
-        return point(problem, z, inner.status, inner.iterations, "exact, free rows eliminated", self.tolerance)
+        return point(
+            problem,
+            z,
+            inner.status,
+            inner.iterations,
+            "exact, free rows eliminated",
+            self.tolerance,
+        )
 
     def _exact_or_lifted(self, problem: MixedLCP) -> LCPSolution:
-        """In exact arithmetic; where that meets a ray, with the diagonal lifted by the rounding of A.
+        """In exact arithmetic; on a ray again, with the diagonal lifted by the rounding of A.
 
-        A semidefinite matrix has negative eigenvalues of the size of its rounding, and taken at its word no solution.
-        The point found is then polished on the matrix as given, and counts by its residual there.
+        A semidefinite matrix has negative eigenvalues of the size of its rounding, and taken at its
+        word no solution. The point found is then polished on the matrix as given, and counts by its
+        residual there.
         """
         method = ExactLemke(self.tolerance)
         first = method.solve(problem)
@@ -209,12 +267,16 @@ class Auto:
             return first
         best, A = first, problem.dense().A
         for lift in _LIFTS:
-            lifted = MixedLCP(A + lift * np.abs(A).max() * np.eye(problem.size), problem.b, problem.n_free)
+            lifted = MixedLCP(
+                A + lift * np.abs(A).max() * np.eye(problem.size), problem.b, problem.n_free
+            )
             start = method.solve(lifted)
             if not start.solved:
                 continue
             z, residual = polish(problem.dense(), start.z, self.tolerance)
-            found = point(problem, z, start.status, start.iterations, "exact, lifted", self.tolerance)
+            found = point(
+                problem, z, start.status, start.iterations, "exact, lifted", self.tolerance
+            )
             if residual < best.residual:
                 best = found
             if best.solved:
@@ -224,7 +286,8 @@ class Auto:
     def _advanced_starts(self, problem: MixedLCP) -> LCPSolution:
         """Lemke after a principal block has been exchanged: other paths, and other rays.
 
-        The blocks are random ones, and pairs of rows: Lemke and Howson's way into games, whose diagonal is zero.
+        The blocks are random ones, and pairs of rows: Lemke and Howson's way into games, whose
+        diagonal is zero.
         """
         easier, scales = equilibrated(problem, two_sided=True)
         elimination = eliminate(easier) if easier.n_free else None
@@ -233,14 +296,20 @@ class Auto:
         smallest = problem.residual(best)
         draw = np.random.default_rng(20130214)
         for attempt in range(0 if core.n_free else max(3, min(40, 2000 // max(core.size, 1)))):
-            block = _random_pair(core.A, draw) if attempt % 2 else draw.random(core.size) < draw.uniform(0.1, 0.9)
+            block = (
+                _random_pair(core.A, draw)
+                if attempt % 2
+                else draw.random(core.size) < draw.uniform(0.1, 0.9)
+            )
             other = _exchanged(core, block)
             if other is None:
                 continue
             found = Lemke(self.tolerance, max_pivots=5 * core.size + 50).solve(other)
             total += found.iterations
-            active = np.append(np.ones(easier.n_free, dtype=bool), np.where(block, found.z <= 0.0, found.z > 0.0))
-            start = scales.back(corrected(easier, active, 1e-12)[0])
+            active = np.append(
+                np.ones(easier.n_free, dtype=bool), np.where(block, found.z <= 0.0, found.z > 0.0)
+            )
+            start = scales.back(corrected(easier, active, _BLOCK)[0])
             z, residual = polish(problem, start, self.tolerance)
             if residual < smallest:
                 best, smallest = z, residual
@@ -249,12 +318,13 @@ class Auto:
         return point(problem, best, Status.RAY, total, "lemke, advanced start", self.tolerance)
 
     def _enumeration(self, problem: MixedLCP) -> LCPSolution:
-        if problem.size > 64:
-            return point(problem, np.zeros(problem.size), Status.NOT_APPLICABLE, 0, "enumeration", self.tolerance)
+        if problem.size > _ENUMERATED:
+            zero, status = np.zeros(problem.size), Status.NOT_APPLICABLE
+            return point(problem, zero, status, 0, "enumeration", self.tolerance)
         return Enumeration(self.tolerance, max_pairs=_PAIRS).solve(problem)
 
 
-_RUNGS: tuple[Rung, ...] = (
+_METHODS: tuple[Method, ...] = (
     Auto._equilibrated,
     Auto._certificate,
     Auto._interior_point,
@@ -276,11 +346,11 @@ def _starts(problem: MixedLCP) -> Iterator[Array]:
     draw = np.random.default_rng(20130215)
     yield np.zeros(problem.size)
     yield np.ones(problem.size)
-    for _ in range(3 if problem.size <= 100 else 0):
+    for _ in range(3 if problem.size <= _FAST_NEWTON else 0):
         yield 10.0 ** draw.uniform(-2.0, 1.0, problem.size)
 
 
-def _random_pair(A: Array, draw: np.random.Generator) -> Any:
+def _random_pair(A: Array, draw: np.random.Generator) -> BoolArray:
     """A random row and the one that makes the largest 2 x 2 block with it."""
     i = int(draw.integers(len(A)))
     block = np.zeros(len(A), dtype=bool)
@@ -288,17 +358,21 @@ def _random_pair(A: Array, draw: np.random.Generator) -> Any:
     return block
 
 
-def _exchanged(problem: MixedLCP, block: Any) -> MixedLCP | None:
-    """The problem after a principal transformation: z and w of `block` have changed places; None if it is singular."""
+def _exchanged(problem: MixedLCP, block: BoolArray) -> MixedLCP | None:
+    """The problem with z and w of `block` exchanged; None if it is singular."""
     S, N = np.flatnonzero(block), np.flatnonzero(~block)
     A, b = problem.A, problem.b
     try:
-        solved = np.linalg.solve(A[np.ix_(S, S)], np.column_stack([np.eye(S.size), A[np.ix_(S, N)], b[S]]))
+        solved = np.linalg.solve(
+            A[np.ix_(S, S)], np.column_stack([np.eye(S.size), A[np.ix_(S, N)], b[S]])
+        )
     except np.linalg.LinAlgError:
         return None
-    if not np.isfinite(solved).all() or np.abs(solved).max(initial=0.0) > 1e10:
+    if not np.isfinite(solved).all() or np.abs(solved).max(initial=0.0) > _SINGULAR:
         return None
-    inverse, across, right = solved[:, : S.size], solved[:, S.size : -1], solved[:, -1]
+    inverse = solved[:, : S.size]
+    across = solved[:, S.size : -1]
+    right = solved[:, -1]
     new, q = np.empty_like(A), np.empty_like(b)
     new[np.ix_(S, S)], new[np.ix_(S, N)] = inverse, -across
     new[np.ix_(N, S)] = A[np.ix_(N, S)] @ inverse

@@ -1,20 +1,21 @@
 """Principal pivoting: blocks at once as long as that pays, then the parametric method of Cottle.
 
-The parametric method solves w = A z + b + lambda d for a lambda large enough that z = 0 does, and lowers lambda to
-zero. Where a basic variable reaches zero its pair is exchanged; where its pivot vanishes, with the pair that blocks.
-(Cottle, Pang and Stone, The Linear Complementarity Problem, 1992, section 4.5; the blocks: Kostreva 1978, Judice and
-Pires 1994.)
+The parametric method solves w = A z + b + lambda d for a lambda large enough that z = 0 does, and
+lowers lambda to zero. Where a basic variable reaches zero its pair is exchanged; where its pivot
+vanishes, with the pair that blocks. (Cottle, Pang and Stone, The Linear Complementarity Problem,
+1992, section 4.5; the blocks: Kostreva 1978, Judice and Pires 1994.)
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
-from spatialops._jit import kernel
+from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._compile.jit import kernel
 from spatialops.contact.lcp.basis import corrected, polish
 from spatialops.contact.lcp.dictionary import (
     begin,
@@ -24,20 +25,29 @@ from spatialops.contact.lcp.dictionary import (
     exchange,
     swap_names,
 )
-from spatialops.contact.lcp.handles import Handles
 from spatialops.contact.lcp.lemke import covering_vectors
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
+from spatialops.contact.lcp.solver import Handles
 from spatialops.contact.lcp.status import Status
 
-_SOLVED, _RAY, _LIMIT, _NOT_SUFFICIENT = 0, 1, 2, 6  # as in `Status`
+# as in `Status`
+_SOLVED = 0
+_RAY = 1
+_LIMIT = 2
+_NOT_SUFFICIENT = 6
+
+_FALLS = 1e-11  # slope by the parameter, max |b| being 1, below which a row does not fall
+_PIVOT = 1e-10  # entry below which a pivot vanishes; below minus which the matrix is not sufficient
 
 
 @kernel
 def critical_row(D: Array, n_free: int, at: float) -> tuple[int, float]:
-    """Row that reaches zero first as the parameter falls from `at`, and where; -1 if none does before zero."""
-    n, row, first = D.shape[0], -1, 0.0
+    """Row that reaches zero first as the parameter falls from `at`, and where; -1 if none does."""
+    n = D.shape[0]
+    row = -1
+    first = 0.0
     for i in range(n_free, n):
-        if D[i, n] > 1e-11:
+        if D[i, n] > _FALLS:
             value = min(-D[i, n + 1] / D[i, n], at)
             if value > first:
                 row, first = i, value
@@ -46,10 +56,15 @@ def critical_row(D: Array, n_free: int, at: float) -> tuple[int, float]:
 
 @kernel
 def blocking_row(D: Array, column: int, n_free: int, at: float) -> int:
-    """Row that reaches zero first as the variable of `column` grows at the parameter `at`; -1 if none does."""
-    n, row, least = D.shape[0], -1, 1e300
+    """Row that reaches zero first as the variable of `column` grows; -1 if none does.
+
+    `at` is the parameter.
+    """
+    n = D.shape[0]
+    row = -1
+    least = math.inf
     for i in range(n_free, n):
-        if D[i, column] < -1e-10:
+        if D[i, column] < -_PIVOT:
             ratio = max(D[i, n + 1] + at * D[i, n], 0.0) / -D[i, column]
             if ratio < least:
                 row, least = i, ratio
@@ -58,10 +73,23 @@ def blocking_row(D: Array, column: int, n_free: int, at: float) -> int:
 
 @kernel
 def parametric_pivots(
-    A: Array, b: Array, n_free: int, cover: Array, limit: int, D: Array, ints: IntArray, active: IntArray
+    A: Array,
+    b: Array,
+    n_free: int,
+    cover: Array,
+    limit: int,
+    D: Array,
+    ints: IntArray,
+    active: IntArray,
 ) -> tuple[int, int]:
-    """Pivot to the basis of lambda = 0; marks it in `active`. Returns a code and the number of pivots."""
-    n, pivots, code, at = b.size, 0, _SOLVED, 1e300
+    """Pivot to the basis of lambda = 0, marked in `active`; returns a code and the pivots.
+
+    `ints` (2, n + 1) gets the names of basic and of other variables.
+    """
+    n = b.size
+    pivots = 0
+    code = _SOLVED
+    at = math.inf
     basic, others = ints[0], ints[1]
     begin(A, b, n_free, cover, D, ints[0], ints[1])
     while True:
@@ -69,15 +97,15 @@ def parametric_pivots(
         if row < 0:
             break
         column = column_of(others, complement_of(basic[row], n))
-        if D[row, column] < -1e-10:
+        if D[row, column] < -_PIVOT:
             code = _NOT_SUFFICIENT
-        elif D[row, column] <= 1e-10:
+        elif D[row, column] <= _PIVOT:
             second = blocking_row(D, column, n_free, at)
             if second < 0:
                 code = _RAY
                 break
             other = column_of(others, complement_of(basic[second], n))
-            if D[row, other] <= 1e-10:
+            if D[row, other] <= _PIVOT:
                 code = _NOT_SUFFICIENT
             else:
                 exchange(D, second, column)
@@ -104,9 +132,9 @@ def parametric_pivots(
 class PrincipalPivoting:
     """Principal pivoting, by blocks and then parametric.
 
-    Proved for P-matrices and for row sufficient ones, positive semidefinite among them: it ends with a solution, or on
-    a ray where there is none (random covering vectors meet no ties). A negative principal pivot shows that the matrix
-    is not row sufficient: NOT_APPLICABLE.
+    Proved for P-matrices and for row sufficient ones, positive semidefinite among them: it ends
+    with a solution, or on a ray where there is none (random covering vectors meet no ties). A
+    negative principal pivot shows that the matrix is not row sufficient: NOT_APPLICABLE.
 
     Parameters
     ----------
@@ -124,19 +152,36 @@ class PrincipalPivoting:
 
     handles: ClassVar[Handles] = Handles(proved=("P", "positive semidefinite", "row sufficient"))
 
-    def solve(self, problem: MixedLCP, warm_start: Any = None) -> LCPSolution:
-        """Solve; the blocks start from the active set of `warm_start` (n,)."""
+    def solve(self, problem: MixedLCP, warm_start: ArrayLike | None = None) -> LCPSolution:
+        """Solve by blocks, then along the parameter.
+
+        Parameters
+        ----------
+        problem : MixedLCP
+            Dense or sparse, free rows first.
+        warm_start : (n,) array_like, optional
+            An earlier z, from whose active set the blocks start.
+
+        Returns
+        -------
+        LCPSolution
+            `status` is SOLVED only if the residual in the original data is at most `tolerance`.
+        """
         problem = problem.dense()
         n, total = problem.size, 0
-        guess = np.zeros(n) if warm_start is None else np.asarray(warm_start, dtype=np.float64) > 0.0
+        guess = np.asarray(np.zeros(n) if warm_start is None else warm_start) > 0.0
         z, residual = corrected(problem, guess, self.tolerance, self.blocks)
         best, status = (z, residual), Status.SOLVED
-        D, ints, active = np.empty((n, n + 2)), np.zeros((2, n + 1), dtype=np.int64), np.zeros(n, dtype=np.int64)
+        D = np.empty((n, n + 2))
+        ints = np.zeros((2, n + 1), dtype=np.int64)
+        active = np.zeros(n, dtype=np.int64)
         limit = 10 * n + 100 if self.max_pivots is None else int(self.max_pivots)
         for cover in covering_vectors(n)[:2]:
             if best[1] <= self.tolerance:
                 break
-            code, pivots = parametric_pivots(problem.A, problem.b, problem.n_free, cover, limit, D, ints, active)
+            code, pivots = parametric_pivots(
+                problem.A, problem.b, problem.n_free, cover, limit, D, ints, active
+            )
             total += pivots
             status = Status(code)
             z, residual = corrected(problem, active, self.tolerance, 2)

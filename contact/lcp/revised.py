@@ -1,32 +1,48 @@
-"""Lemke's path by the inverse of the active block alone: for large problems of which few rows are active.
+"""Lemke's path by the inverse of the active block alone.
 
-Redundant contacts leave most rows inactive: of 288 rows of 48 contacts under one body some 55. With S the basic z (the
-artificial one among them) and R the non-basic w, equally many, K = [A d]_RS is the active block, X its inverse, and
+For large problems of which few rows are active.
+
+Redundant contacts leave most rows inactive: of 288 rows of 48 contacts under one body some 55. With
+S the basic z (the artificial one among them) and R the non-basic w, equally many, K = [A d]_RS is
+the active block, X its inverse, and
 
     z_S = -X b_R,   w = b + [A d]_S z_S.
 
-A pivot borders, cuts or exchanges a row or column of K: O(k^2), and the entering column costs O(n k), where the
-dictionary of `lemke` costs n^2. Ties are broken by the largest pivot; `lemke` is there for what fails.
+A pivot borders, cuts or exchanges a row or column of K: O(k^2), and the entering column costs O(n
+k), where the dictionary of `lemke` costs n^2. Ties are broken by the largest pivot; `lemke` is
+there for what fails.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops._jit import kernel
+from spatialops._compile.jit import kernel
 from spatialops.contact.lcp.basis import corrected
 from spatialops.contact.lcp.problem import MixedLCP
 
 SMALLEST = 32  # rows below which the dictionary is as quick
-_TIE = 1e-8
+_TIE = 1e-8  # relative difference of two ratios that counts as none
+_PIVOT = 1e-11  # rates, relative to the largest, that are no pivots but rounding
+_SMALL_RATIO = 1e-3  # ratios below this, of max |b| = 1, are tied by their difference
 
 
 @kernel
 def direction(
-    columns: Array, X: Array, k: int, R: IntArray, S: IntArray, name: int, place: int, dz: Array, dw: Array
+    columns: Array,
+    X: Array,
+    k: int,
+    R: IntArray,
+    S: IntArray,
+    name: int,
+    place: int,
+    dz: Array,
+    dw: Array,
 ) -> None:
-    """Rates of z_S and w as the variable `name` grows: w_i is named i (at `place` of R), z_i n + i."""
+    """Rates of z_S and w as the variable `name` grows: w_i is i (at `place` of R), z_i n + i."""
     n = dw.size
     for c in range(k):
         if name < n:
@@ -48,22 +64,29 @@ def direction(
 def blocking(
     k: int, S: IntArray, basic: IntArray, z: Array, w: Array, dz: Array, dw: Array, tie: float
 ) -> tuple[int, float]:
-    """Which basic variable reaches zero first: c for z_S[c], k + i for w_i, and after how long; -1 on a ray."""
-    n, largest, least = w.size, 1.0, 1e300
+    """Which basic variable reaches zero first, and after how long.
+
+    c for z_S[c], k + i for w_i; -1 on a ray.
+    """
+    n = w.size
+    largest = 1.0
+    least = math.inf
     for c in range(k):
         largest = max(largest, abs(dz[c]))
     for i in range(n):
         largest = max(largest, abs(dw[i]))
-    threshold = -1e-11 * largest
+    threshold = -_PIVOT * largest
     for c in range(k):
         if dz[c] < threshold:
             least = min(least, max(z[c], 0.0) / -dz[c])
     for i in range(n):
         if basic[i] != 0 and dw[i] < threshold:
             least = min(least, max(w[i], 0.0) / -dw[i])
-    if least == 1e300:
+    if least == math.inf:
         return -1, 0.0
-    limit, found, pivot = least + tie * max(least, 1e-3), -1, 0.0
+    limit = least + tie * max(least, _SMALL_RATIO)
+    found = -1
+    pivot = 0.0
     for c in range(k):
         if dz[c] < threshold and max(z[c], 0.0) / -dz[c] <= limit:
             if S[c] == n:
@@ -71,7 +94,12 @@ def blocking(
             if -dz[c] > pivot:
                 found, pivot = c, -dz[c]
     for i in range(n):
-        if basic[i] != 0 and dw[i] < threshold and max(w[i], 0.0) / -dw[i] <= limit and -dw[i] > pivot:
+        if (
+            basic[i] != 0
+            and dw[i] < threshold
+            and max(w[i], 0.0) / -dw[i] <= limit
+            and -dw[i] > pivot
+        ):
             found, pivot = k + i, -dw[i]
     return found, least
 
@@ -90,7 +118,7 @@ def row_times_inverse(columns: Array, X: Array, k: int, S: IntArray, i: int, v: 
 
 @kernel
 def border(X: Array, k: int, dz: Array, v: Array, s: float) -> None:
-    """K gains a last row and column: s is Schur's complement, u = -dz and v its neighbours times X."""
+    """K gains a last row and column: Schur's complement s, -dz and v its neighbours times X."""
     inverse = 1.0 / s
     for c in range(k):
         f = -dz[c] * inverse
@@ -144,16 +172,29 @@ def replace_row(X: Array, k: int, r: int, v: Array) -> None:
 
 @kernel
 def revised_pivots(
-    columns: Array, b: Array, limit: int, tie: float, X: Array, ints: IntArray, vectors: Array, active: IntArray
+    columns: Array,
+    b: Array,
+    limit: int,
+    tie: float,
+    X: Array,
+    ints: IntArray,
+    vectors: Array,
+    active: IntArray,
 ) -> tuple[bool, int]:
-    """Pivot until the artificial variable has left; marks the basic z in `active`. Returns whether it did, and pivots.
+    """Pivot until the artificial variable has left; returns whether it did, and pivots.
 
-    `columns` is (n + 1, n), the columns of A and the covering vector; X (n + 1, n + 1), `ints` (3, n + 1), `vectors`
-    (5, n + 1).
+    Marks the basic z in `active`. `columns` is (n + 1, n), the columns of A and the covering
+    vector; X (n + 1, n + 1), `ints` (3, n + 1), `vectors` (5, n + 1).
     """
     n = b.size
-    R, S, basic = ints[0], ints[1], ints[2, :n]
-    z, w, dz, dw, v = vectors[0], vectors[1, :n], vectors[2], vectors[3, :n], vectors[4]
+    R = ints[0]
+    S = ints[1]
+    basic = ints[2, :n]
+    z = vectors[0]
+    w = vectors[1, :n]
+    dz = vectors[2]
+    dw = vectors[3, :n]
+    v = vectors[4]
     row, worst = -1, 0.0
     for i in range(n):
         active[i], basic[i] = 0, 1
@@ -163,7 +204,12 @@ def revised_pivots(
         return True, 0
     for i in range(n):
         w[i] = b[i] - worst * columns[n, i]
-    X[0, 0], R[0], S[0], z[0], basic[row], w[row] = 1.0 / columns[n, row], row, n, -worst, 0, 0.0
+    X[0, 0] = 1.0 / columns[n, row]
+    R[0] = row
+    S[0] = n
+    z[0] = -worst
+    basic[row] = 0
+    w[row] = 0.0
     k, entering = 1, n + row
     for pivots in range(1, limit):
         place = -1
@@ -184,11 +230,15 @@ def revised_pivots(
             w[i], basic[i] = 0.0, 0
             if entering >= n:
                 border(X, k, dz, v, dw[i])
-                R[k], S[k], z[k] = i, entering - n, t
+                R[k] = i
+                S[k] = entering - n
+                z[k] = t
                 k += 1
             else:
                 replace_row(X, k, place, v)
-                R[place], basic[entering], w[entering] = i, 1, t
+                R[place] = i
+                basic[entering] = 1
+                w[entering] = t
             entering = n + i
         else:
             gone = S[left]
@@ -199,7 +249,9 @@ def revised_pivots(
                 cut(X, k, left, place)
                 basic[entering], w[entering] = 1, t
                 k -= 1
-                R[place], S[left], z[left] = R[k], S[k], z[k]
+                R[place] = R[k]
+                S[left] = S[k]
+                z[left] = z[k]
             if gone == n:
                 for c in range(k):
                     active[S[c]] = 1
@@ -211,13 +263,15 @@ def revised_pivots(
 def lemke_by_active_block(
     problem: MixedLCP, cover: Array, limit: int, tolerance: float
 ) -> tuple[Array, float, int] | None:
-    """z, its residual and the pivots of a large dense problem without free rows; None where that does not succeed."""
+    """z, residual and pivots of a large dense problem without free rows; None without success."""
     n, unit = problem.size, float(np.abs(problem.b).max())
     if unit == 0.0:
         return None
     columns = np.empty((n + 1, n))
     columns[:n], columns[n] = problem.A.T, cover
-    X, ints, vectors = np.empty((n + 1, n + 1)), np.empty((3, n + 1), dtype=np.int64), np.empty((5, n + 1))
+    X = np.empty((n + 1, n + 1))
+    ints = np.empty((3, n + 1), dtype=np.int64)
+    vectors = np.empty((5, n + 1))
     active = np.empty(n, dtype=np.int64)
     ended, pivots = revised_pivots(columns, problem.b / unit, limit, _TIE, X, ints, vectors, active)
     if not ended:

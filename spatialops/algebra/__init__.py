@@ -1,1 +1,1 @@
-"""Vectors, rotations, spatial vectors and inertias: the algebra that everything above is written in."""
+"""Vectors, rotations, spatial vectors and inertias, in which everything above is written."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, ArrayLike, given
 from spatialops.errors import ModelError
 
 
@@ -21,29 +21,46 @@ class Inertia:
     mass : float
         kg, positive.
     center : (3,) array_like
-        Centre of mass in the body's frame, m.
+        Centre of mass in the body's frame, m; default: the frame's origin.
     tensor : (3, 3) array_like
-        Inertia about the centre of mass along the body's axes, kg m^2.
+        Inertia about the centre of mass along the body's axes, kg m^2; default: a point mass.
     checked : bool
-        False takes finite numbers as they are, also those that no body can have: files of real robots hold such.
+        False takes finite numbers as they are, also those that no body can have: files of real
+        robots hold such. Default: True.
 
     Raises
     ------
     ModelError
-        For NaN, a mass that is not positive, a tensor that is not symmetric and positive, or principal moments that no
-        distribution of mass has (triangle inequality a + b >= c).
+        For NaN, a mass that is not positive, a tensor that is not symmetric and positive, or
+        principal moments that no distribution of mass has (triangle inequality a + b >= c).
 
     Examples
     --------
-    >>> from spatialops import Inertia
-    >>> float(Inertia.sphere(radius=0.5, mass=2.0).tensor[0, 0])
+    >>> import spatialops as so
+    >>> ball = so.Inertia.sphere(radius=0.5, mass=2.0)
+    >>> float(ball.tensor[0, 0])
     0.2
+
+    Inertias of one frame add up:
+
+    >>> (ball + ball.shifted((1.0, 0.0, 0.0))).center
+    array([0.5, 0. , 0. ])
     """
 
     mass: float
-    center: Any = (0.0, 0.0, 0.0)
-    tensor: Any = ((0.0, 0.0, 0.0),) * 3
+    center: Array = given((0.0, 0.0, 0.0))
+    tensor: Array = given(((0.0, 0.0, 0.0),) * 3)
     checked: bool = True
+
+    if TYPE_CHECKING:  # what may be given, where the fields say what becomes of it
+
+        def __init__(
+            self,
+            mass: float,
+            center: ArrayLike = ...,
+            tensor: ArrayLike = ...,
+            checked: bool = ...,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         try:
@@ -52,7 +69,10 @@ class Inertia:
         except (TypeError, ValueError) as error:
             raise ModelError(f"inertia: expected numbers: {error}") from None
         if center.shape != (3,) or tensor.shape != (3, 3):
-            raise ModelError(f"inertia: center must be (3,), tensor (3, 3); got {center.shape} and {tensor.shape}")
+            raise ModelError(
+                f"inertia: center must be (3,), tensor (3, 3); got {center.shape} and "
+                f"{tensor.shape}"
+            )
         if not (np.isfinite(mass) and np.isfinite(center).all() and np.isfinite(tensor).all()):
             raise ModelError("inertia: mass, center and tensor must be finite, got NaN or infinity")
         if self.checked and mass <= 0.0:
@@ -63,31 +83,128 @@ class Inertia:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def sphere(cls, radius: float, *, mass: float | None = None, density: float | None = None) -> Inertia:
-        """Solid sphere about its centre; give `mass` (kg) or `density` (kg/m^3)."""
+    def sphere(
+        cls, radius: float, *, mass: float | None = None, density: float | None = None
+    ) -> Inertia:
+        """Solid sphere about its centre.
+
+        Parameters
+        ----------
+        radius : float
+            m, positive.
+        mass : float, optional
+            kg; give either this or `density`.
+        density : float, optional
+            kg/m^3.
+
+        Returns
+        -------
+        Inertia
+            With its centre of mass at the origin.
+
+        Raises
+        ------
+        ModelError
+            For a length that is not positive, or both or neither of mass and density.
+        """
         (r,) = _lengths(radius=radius)
         m = _mass(mass, density, 4.0 / 3.0 * math.pi * r**3)
         return cls(m, tensor=np.eye(3) * (0.4 * m * r * r))
 
     @classmethod
-    def box(cls, size: Any, *, mass: float | None = None, density: float | None = None) -> Inertia:
-        """Solid box with full edge lengths `size` (m) about its centre."""
+    def box(
+        cls, size: ArrayLike, *, mass: float | None = None, density: float | None = None
+    ) -> Inertia:
+        """Solid box about its centre, edges along the axes.
+
+        Parameters
+        ----------
+        size : (3,) array_like
+            Full edge lengths, m, positive.
+        mass : float, optional
+            kg; give either this or `density`.
+        density : float, optional
+            kg/m^3.
+
+        Returns
+        -------
+        Inertia
+            With its centre of mass at the origin.
+
+        Raises
+        ------
+        ModelError
+            For a length that is not positive, or both or neither of mass and density.
+        """
         x, y, z = _lengths(**dict(zip(("size x", "size y", "size z"), _three(size), strict=True)))
         m = _mass(mass, density, x * y * z)
         return cls(m, tensor=np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * (m / 12.0))
 
     @classmethod
-    def ellipsoid(cls, semi_axes: Any, *, mass: float | None = None, density: float | None = None) -> Inertia:
-        """Solid ellipsoid with `semi_axes` (m) about its centre."""
-        x, y, z = _lengths(**dict(zip(("semi_axes x", "semi_axes y", "semi_axes z"), _three(semi_axes), strict=True)))
+    def ellipsoid(
+        cls, semi_axes: ArrayLike, *, mass: float | None = None, density: float | None = None
+    ) -> Inertia:
+        """Solid ellipsoid about its centre, semi-axes along the axes.
+
+        Parameters
+        ----------
+        semi_axes : (3,) array_like
+            m, positive.
+        mass : float, optional
+            kg; give either this or `density`.
+        density : float, optional
+            kg/m^3.
+
+        Returns
+        -------
+        Inertia
+            With its centre of mass at the origin.
+
+        Raises
+        ------
+        ModelError
+            For a length that is not positive, or both or neither of mass and density.
+        """
+        x, y, z = _lengths(
+            **dict(
+                zip(("semi_axes x", "semi_axes y", "semi_axes z"), _three(semi_axes), strict=True)
+            )
+        )
         m = _mass(mass, density, 4.0 / 3.0 * math.pi * x * y * z)
         return cls(m, tensor=np.diag([y * y + z * z, x * x + z * z, x * x + y * y]) * (m / 5.0))
 
     @classmethod
     def cylinder(
-        cls, radius: float, length: float, *, mass: float | None = None, density: float | None = None
+        cls,
+        radius: float,
+        length: float,
+        *,
+        mass: float | None = None,
+        density: float | None = None,
     ) -> Inertia:
-        """Solid cylinder along z about its centre."""
+        """Solid cylinder along z about its centre.
+
+        Parameters
+        ----------
+        radius : float
+            m, positive.
+        length : float
+            m, positive.
+        mass : float, optional
+            kg; give either this or `density`.
+        density : float, optional
+            kg/m^3.
+
+        Returns
+        -------
+        Inertia
+            With its centre of mass at the origin.
+
+        Raises
+        ------
+        ModelError
+            For a length that is not positive, or both or neither of mass and density.
+        """
         r, h = _lengths(radius=radius, length=length)
         m = _mass(mass, density, math.pi * r * r * h)
         side = m * (3.0 * r * r + h * h) / 12.0
@@ -95,58 +212,184 @@ class Inertia:
 
     @classmethod
     def capsule(
-        cls, radius: float, length: float, *, mass: float | None = None, density: float | None = None
+        cls,
+        radius: float,
+        length: float,
+        *,
+        mass: float | None = None,
+        density: float | None = None,
     ) -> Inertia:
-        """Solid capsule along z about its centre; `length` is that of the cylindrical part."""
+        """Solid capsule along z about its centre.
+
+        Parameters
+        ----------
+        radius : float
+            Of the cylinder and of the half balls at its ends, m, positive.
+        length : float
+            Of the cylindrical part, m, positive.
+        mass : float, optional
+            kg; give either this or `density`.
+        density : float, optional
+            kg/m^3.
+
+        Returns
+        -------
+        Inertia
+            With its centre of mass at the origin.
+
+        Raises
+        ------
+        ModelError
+            For a length that is not positive, or both or neither of mass and density.
+        """
         r, h = _lengths(radius=radius, length=length)
         tube, ball = math.pi * r * r * h, 4.0 / 3.0 * math.pi * r**3
         m = _mass(mass, density, tube + ball)
         a, b = m * tube / (tube + ball), m * ball / (tube + ball)
-        # A half ball's centre lies 3 r / 8 from its face; Steiner from there to the capsule's centre.
+        # A half ball's centre lies 3 r / 8 from its face; Steiner from there to the capsule's
+        # centre.
         side = a * (3.0 * r * r + h * h) / 12.0 + b * (0.4 * r * r + 0.25 * h * h + 0.375 * h * r)
         return cls(m, tensor=np.diag([side, side, 0.5 * a * r * r + 0.4 * b * r * r]))
 
     @classmethod
-    def cone(cls, radius: float, height: float, *, mass: float | None = None, density: float | None = None) -> Inertia:
-        """Solid cone along z, its base at z = -height / 2: the centre of mass lies at z = -height / 4."""
+    def cone(
+        cls,
+        radius: float,
+        height: float,
+        *,
+        mass: float | None = None,
+        density: float | None = None,
+    ) -> Inertia:
+        """Solid cone along z, its base at z = -height / 2 and its tip at height / 2.
+
+        Parameters
+        ----------
+        radius : float
+            Of the base, m, positive.
+        height : float
+            m, positive.
+        mass : float, optional
+            kg; give either this or `density`.
+        density : float, optional
+            kg/m^3.
+
+        Returns
+        -------
+        Inertia
+            With its centre of mass at z = -height / 4.
+
+        Raises
+        ------
+        ModelError
+            For a length that is not positive, or both or neither of mass and density.
+        """
         r, h = _lengths(radius=radius, height=height)
         m = _mass(mass, density, math.pi * r * r * h / 3.0)
         side = m * (0.15 * r * r + 0.0375 * h * h)
         return cls(m, (0.0, 0.0, -0.25 * h), np.diag([side, side, 0.3 * m * r * r]))
 
-    def shifted(self, offset: Any) -> Inertia:
-        """The same mass moved by `offset` (3,), m."""
+    def shifted(self, offset: ArrayLike) -> Inertia:
+        """The same mass moved.
+
+        Parameters
+        ----------
+        offset : (3,) array_like
+            By how much, in the frame's axes, m.
+
+        Returns
+        -------
+        Inertia
+            With the same tensor about a centre that lies elsewhere.
+        """
         return replace(self, center=self.center + np.asarray(offset, dtype=np.float64))
 
-    def rotated(self, rotation: Any) -> Inertia:
-        """The same mass turned about the frame's origin by `rotation` (3, 3)."""
+    def rotated(self, rotation: ArrayLike) -> Inertia:
+        """The same mass turned about the frame's origin.
+
+        Parameters
+        ----------
+        rotation : (3, 3) array_like
+            Rotation matrix, in the frame's axes.
+
+        Returns
+        -------
+        Inertia
+            With centre and tensor turned.
+        """
         turn = np.asarray(rotation, dtype=np.float64)
         return replace(self, center=turn @ self.center, tensor=turn @ self.tensor @ turn.T)
 
     def scaled(self, factor: float) -> Inertia:
-        """Mass and moments times a positive factor."""
+        """The same body of another density.
+
+        Parameters
+        ----------
+        factor : float
+            What mass and moments are multiplied by; positive.
+
+        Returns
+        -------
+        Inertia
+            With the same centre of mass.
+        """
         return replace(self, mass=self.mass * factor, tensor=self.tensor * factor)
 
     def __add__(self, other: Inertia) -> Inertia:
         mass = self.mass + other.mass
-        center = (self.mass * self.center + other.mass * other.center) / mass if mass > 0.0 else self.center
-        return Inertia(mass, center, self.about(center) + other.about(center), self.checked and other.checked)
+        center = (
+            (self.mass * self.center + other.mass * other.center) / mass
+            if mass > 0.0
+            else self.center
+        )
+        return Inertia(
+            mass, center, self.about(center) + other.about(center), self.checked and other.checked
+        )
 
-    def about(self, point: Any) -> Array:
-        """Inertia tensor (3, 3) about `point` of the body's frame (Steiner)."""
+    def about(self, point: ArrayLike) -> Array:
+        """Inertia tensor about any point of the body's frame (Steiner).
+
+        Parameters
+        ----------
+        point : (3,) array_like
+            m, in the body's frame.
+
+        Returns
+        -------
+        (3, 3) array
+            Along the body's axes, kg m^2.
+        """
         d = self.center - np.asarray(point, dtype=np.float64)
         result: Array = self.tensor + self.mass * (d @ d * np.eye(3) - np.outer(d, d))
         return result
 
     @property
     def parameters(self) -> Array:
-        """(10,): mass, mass * center (3), inertia about the origin xx xy xz yy yz zz (linear in the dynamics)."""
+        """The ten numbers that dynamics is linear in, (10,).
+
+        Mass, mass times centre (3), inertia about the origin (xx, xy, xz, yy, yz, zz).
+        """
         about = self.about(np.zeros(3))
         return np.concatenate([[self.mass], self.mass * self.center, about[np.triu_indices(3)]])
 
     @classmethod
-    def from_parameters(cls, parameters: Any) -> Inertia:
-        """Inverse of `parameters`."""
+    def from_parameters(cls, parameters: ArrayLike) -> Inertia:
+        """Inverse of `parameters`.
+
+        Parameters
+        ----------
+        parameters : (10,) array_like
+            Mass, mass times centre (3), inertia about the origin (xx, xy, xz, yy, yz, zz).
+
+        Returns
+        -------
+        Inertia
+            With the tensor about its centre of mass.
+
+        Raises
+        ------
+        ModelError
+            For another shape, a mass that is not positive, or moments that no body can have.
+        """
         p = np.asarray(parameters, dtype=np.float64)
         if p.shape != (10,):
             raise ModelError(f"inertia: expected 10 parameters, got shape {p.shape}")
@@ -156,7 +399,9 @@ class Inertia:
         about = np.empty((3, 3))
         about[np.triu_indices(3)] = p[4:]
         about.T[np.triu_indices(3)] = p[4:]
-        return cls(p[0], center, about - p[0] * (center @ center * np.eye(3) - np.outer(center, center)))
+        return cls(
+            p[0], center, about - p[0] * (center @ center * np.eye(3) - np.outer(center, center))
+        )
 
     @property
     def spatial(self) -> Array:
@@ -176,18 +421,21 @@ def _checked_tensor(tensor: Array, mass: float) -> Array:
     a, b, c = np.linalg.eigvalsh(tensor)
     slack = 1e-6 * scale + noise  # files round their numbers
     if a < -slack:
-        raise ModelError(f"inertia: principal moments must not be negative, got {a:g}, {b:g}, {c:g} kg m^2")
+        raise ModelError(
+            f"inertia: principal moments must not be negative, got {a:g}, {b:g}, {c:g} kg m^2"
+        )
     if a + b < c - slack:
         raise ModelError(
-            f"inertia: principal moments {a:g}, {b:g}, {c:g} kg m^2 break the triangle inequality (the two smaller "
+            f"inertia: principal moments {a:g}, {b:g}, {c:g} kg m^2 break the triangle inequality "
+            "(the two smaller "
             "must reach the largest): no distribution of mass has them"
         )
     return tensor
 
 
-def _three(values: Any) -> tuple[float, float, float]:
+def _three(values: ArrayLike) -> tuple[float, float, float]:
     try:
-        x, y, z = values
+        x, y, z = np.asarray(values)
     except (TypeError, ValueError):
         raise ModelError(f"inertia: expected 3 lengths, got {values!r}") from None
     return x, y, z

@@ -13,7 +13,7 @@ from spatialops._arrays import Array
 def operator(
     shape: tuple[int, int], forward: Callable[[Array], Array], backward: Callable[[Array], Array]
 ) -> LinearOperator:
-    """An operator of two functions, itself and its adjoint, that take rows of vectors (c, size) to rows of vectors."""
+    """An operator of itself and its adjoint, functions of rows of vectors (c, size)."""
 
     def by_rows(apply: Callable[[Array], Array]) -> Callable[[Array], Array]:
         def columns(X: Array) -> Array:
@@ -28,20 +28,35 @@ def operator(
 
 
 def dense(operator: LinearOperator) -> Array:
-    """The matrix of an operator, column by column: for looking at and for checking."""
+    """The matrix of an operator, column by column: for looking at and for checking.
+
+    Parameters
+    ----------
+    operator : LinearOperator
+        Of shape (m, n).
+
+    Returns
+    -------
+    (m, n) array
+        In O(n) applications.
+    """
     return np.asarray(operator @ np.eye(operator.shape[1]))
 
 
 def diagonal(values: Array) -> LinearOperator:
     """The operator that multiplies entry by entry."""
     values = values.copy()
-    return operator((values.size, values.size), lambda rows: rows * values, lambda rows: rows * values)
+    return operator(
+        (values.size, values.size), lambda rows: rows * values, lambda rows: rows * values
+    )
 
 
 def block_diagonal(blocks: Array) -> LinearOperator:
     """The operator of symmetric blocks (n, 6, 6), one a link."""
 
     def apply(rows: Array) -> Array:
-        return np.einsum("kij,ckj->cki", blocks, rows.reshape(len(rows), len(blocks), 6)).reshape(rows.shape)
+        return np.einsum("kij,ckj->cki", blocks, rows.reshape(len(rows), len(blocks), 6)).reshape(
+            rows.shape
+        )
 
     return operator((6 * len(blocks),) * 2, apply, apply)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, ArrayLike
 from spatialops.errors import ModelError
 
 
-def rotation_matrix(rotation: Any, name: str = "rotation") -> Array:
-    """A (3, 3) rotation from a matrix, a quaternion (x, y, z, w) of any length, or None for the identity.
+def rotation_matrix(rotation: ArrayLike | None, name: str = "rotation") -> Array:
+    """A (3, 3) rotation from a matrix, a quaternion (x, y, z, w) or None for the identity.
+
+    Quaternions may have any length but zero.
 
     Raises
     ------
@@ -23,7 +23,9 @@ def rotation_matrix(rotation: Any, name: str = "rotation") -> Array:
     try:
         value = np.array(rotation, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ModelError(f"{name}: expected (3, 3) numbers or a quaternion, got {rotation!r}") from None
+        raise ModelError(
+            f"{name}: expected (3, 3) numbers or a quaternion, got {rotation!r}"
+        ) from None
     if not np.isfinite(value).all():
         raise ModelError(f"{name}: must be finite, got {rotation!r}")
     if value.shape == (4,):
@@ -40,8 +42,8 @@ def rotation_matrix(rotation: Any, name: str = "rotation") -> Array:
     return result
 
 
-def from_quaternion(quaternion: Any) -> Array:
-    """(..., 3, 3) rotations of quaternions (..., 4) in the order (x, y, z, w), of any length but zero."""
+def from_quaternion(quaternion: ArrayLike) -> Array:
+    """Rotations (..., 3, 3) of quaternions (..., 4), (x, y, z, w), of any length but zero."""
     q = np.asarray(quaternion, dtype=np.float64)
     q = q / np.linalg.norm(q, axis=-1, keepdims=True)
     x, y, z, w = np.moveaxis(q, -1, 0)
@@ -53,7 +55,7 @@ def from_quaternion(quaternion: Any) -> Array:
     return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
 
-def from_rotation_vector(rotation: Any) -> Array:
+def from_rotation_vector(rotation: ArrayLike) -> Array:
     """(3, 3) rotation by |rotation| radians about the vector `rotation` (3,)."""
     vector = np.asarray(rotation, dtype=np.float64)
     half = 0.5 * float(np.linalg.norm(vector))
@@ -61,7 +63,7 @@ def from_rotation_vector(rotation: Any) -> Array:
     return from_quaternion([*(scale * vector), np.cos(half)])
 
 
-def to_quaternion(rotation: Any) -> Array:
+def to_quaternion(rotation: ArrayLike) -> Array:
     """(..., 4) unit quaternions (x, y, z, w) with w >= 0 of rotations (..., 3, 3)."""
     from scipy.spatial.transform import Rotation
 

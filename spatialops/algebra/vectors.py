@@ -1,12 +1,13 @@
 """Vectors and matrices of three as tuples: one-line helpers that Numba turns into registers.
 
-A vector is a tuple of 3, a matrix a tuple of 3 rows, a symmetric matrix the tuple (xx, xy, xz, yy, yz, zz).
+A vector is a tuple of 3, a matrix a tuple of 3 rows, a symmetric matrix the tuple (xx, xy, xz, yy,
+yz, zz).
 """
 
 from __future__ import annotations
 
 from spatialops._arrays import Array, Mat3, Sym3, Vec3
-from spatialops._jit import inlined
+from spatialops._compile.jit import inlined
 
 ZERO3: Vec3 = (0.0, 0.0, 0.0)
 
@@ -55,7 +56,11 @@ def put_sym3(table: Array, row: int, column: int, s: Sym3) -> None:
 @inlined
 def column_of(table: Array, row: int, start: int, column: int) -> Vec3:
     """Column of the row-major 3x3 matrix that starts at `start`."""
-    return table[row, start + column], table[row, start + 3 + column], table[row, start + 6 + column]
+    return (
+        table[row, start + column],
+        table[row, start + 3 + column],
+        table[row, start + 6 + column],
+    )
 
 
 @inlined
@@ -128,8 +133,17 @@ def sym_plus(a: Sym3, b: Sym3) -> Sym3:
 @inlined
 def sym_minus_outer(s: Sym3, f: float, a: Vec3) -> Sym3:
     """S - f a a^T."""
-    x, y, z = f * a[0], f * a[1], f * a[2]
-    return s[0] - x * a[0], s[1] - x * a[1], s[2] - x * a[2], s[3] - y * a[1], s[4] - y * a[2], s[5] - z * a[2]
+    x = f * a[0]
+    y = f * a[1]
+    z = f * a[2]
+    return (
+        s[0] - x * a[0],
+        s[1] - x * a[1],
+        s[2] - x * a[2],
+        s[3] - y * a[1],
+        s[4] - y * a[2],
+        s[5] - z * a[2],
+    )
 
 
 @inlined
@@ -145,7 +159,9 @@ def mat_minus_outer(m: Mat3, f: float, a: Vec3, b: Vec3) -> Mat3:
 @inlined
 def sym_rotated(r: Mat3, s: Sym3) -> Sym3:
     """R S R^T."""
-    x, y, z = sym_times(s, r[0]), sym_times(s, r[1]), sym_times(s, r[2])
+    x = sym_times(s, r[0])
+    y = sym_times(s, r[1])
+    z = sym_times(s, r[2])
     return dot(r[0], x), dot(r[0], y), dot(r[0], z), dot(r[1], y), dot(r[1], z), dot(r[2], z)
 
 

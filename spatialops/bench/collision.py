@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -11,14 +10,14 @@ from scipy.spatial.transform import Rotation
 from spatialops._arrays import Array
 from spatialops.algebra.inertia import Inertia
 from spatialops.bench.measure import BenchError, Effort, Row, take_turns
-from spatialops.bench.peers import require
+from spatialops.bench.peers import LibraryObject, require
 from spatialops.collision._layout import CONTACT_PAIR
 from spatialops.collision.shapes import Box, Geom, HalfSpace
-from spatialops.simulation._layout import SEEN
-from spatialops.simulation.prepared import load_state
-from spatialops.simulation.scene import Scene
+from spatialops.simulation import _layout as at
+from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
-from spatialops.simulation.stages import look_now
+from spatialops.simulation.stepping.adapter import load_state
+from spatialops.simulation.stepping.contact_stage import detect_contacts
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.tree.state import State
@@ -43,7 +42,7 @@ def heap(n: int) -> Scene:
 
 
 class Ours:
-    """What the stepping loop does to see its contacts; all boxes move between two looks, so that lists are renewed."""
+    """What the stepping loop does to see its contacts, with lists made anew at every look."""
 
     def __init__(self, scene: Scene) -> None:
         simulator = Simulator(scene, certify="off")
@@ -53,30 +52,34 @@ class Ours:
     def __call__(self) -> None:
         """Poses, near pairs from scratch, contacts."""
         self.tables.near[-1] = -1
-        look_now(self.tables)
+        detect_contacts(self.tables)
 
     def pairs(self) -> int:
         """Pairs in contact."""
         self()
         t = self.tables
-        return len(np.unique(t.seen_ints[: t.control[SEEN], CONTACT_PAIR]))
+        return len(np.unique(t.seen_ints[: t.control[at.SEEN], CONTACT_PAIR]))
 
 
 class Fcl:
-    """FCL's dynamic tree with all boxes and, since a half-space crashes it, a large box as the floor."""
+    """FCL's dynamic tree with all boxes; a half-space crashes it, so that its floor is a box."""
 
-    def __init__(self, fcl: Any, scene: Scene) -> None:
+    def __init__(self, fcl: LibraryObject, scene: Scene) -> None:
         self.fcl = fcl
         q = scene.state.q.reshape(-1, 7)
-        self.poses: list[tuple[Array, Array]] = [(Rotation.from_quat(row[3:]).as_matrix(), row[:3]) for row in q]
+        self.poses: list[tuple[Array, Array]] = [
+            (Rotation.from_quat(row[3:]).as_matrix(), row[:3]) for row in q
+        ]
         shape = fcl.Box(EDGE, EDGE, EDGE)
         self.objects = [fcl.CollisionObject(shape, fcl.Transform(*pose)) for pose in self.poses]
-        self.floor = fcl.CollisionObject(fcl.Box(100.0, 100.0, 1.0), fcl.Transform(np.array([0.0, 0.0, -0.5])))
+        self.floor = fcl.CollisionObject(
+            fcl.Box(100.0, 100.0, 1.0), fcl.Transform(np.array([0.0, 0.0, -0.5]))
+        )
         self.manager = fcl.DynamicAABBTreeCollisionManager()
         self.manager.registerObjects([*self.objects, self.floor])
         self.manager.setup()
 
-    def __call__(self) -> Any:
+    def __call__(self) -> LibraryObject:
         """Poses, the tree, and contacts of all pairs through `defaultCollisionCallback`."""
         for made, pose in zip(self.objects, self.poses, strict=True):
             made.setTransform(self.fcl.Transform(*pose))
@@ -95,7 +98,18 @@ def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:
         if not ours.pairs() >= n:
             raise BenchError(f"{n} boxes: only {ours.pairs()} pairs touch")
         timing = take_turns({"ours": ours, "fcl": theirs}, effort)
-        note = f"{ours.tables.control[SEEN]} contacts of {ours.pairs()} pairs; FCL {len(theirs().contacts)}"
+        count = ours.tables.control[at.SEEN]
+        note = f"{count} contacts of {ours.pairs()} pairs; FCL {len(theirs().contacts)}"
         times = timing.of("ours"), timing.of("fcl")
         ratio = timing.ratio("ours", "fcl")
-        yield Row("collision", "see contacts", f"{n} boxes on a floor", *times, "FCL manager", ratio, BAR, 0.0, note)
+        yield Row(
+            "collision",
+            "see contacts",
+            f"{n} boxes on a floor",
+            *times,
+            "FCL manager",
+            ratio,
+            BAR,
+            0.0,
+            note,
+        )

@@ -8,7 +8,6 @@ import json
 import platform
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -16,7 +15,12 @@ from spatialops.bench import collision, dynamics, lambda_, pendulum
 from spatialops.bench.measure import QUICK, BenchError, Effort, Row, pinned
 from spatialops.bench.peers import ROBOT_DATA, require, versions
 
-GROUPS = {"dynamics": dynamics.run, "lambda": lambda_.run, "pendulum": pendulum.run, "collision": collision.run}
+GROUPS = {
+    "dynamics": dynamics.run,
+    "lambda": lambda_.run,
+    "pendulum": pendulum.run,
+    "collision": collision.run,
+}
 HEADINGS = {
     "dynamics": "Dynamics against Pinocchio (the faster of its conventions), called from Python",
     "lambda": "Lambda against Pinocchio's computeDelassusMatrix (CONTACT_6D at the same frames)",
@@ -26,14 +30,23 @@ HEADINGS = {
 PEERS = {"dynamics": "pinocchio", "lambda": "pinocchio", "pendulum": "mujoco", "collision": "fcl"}
 
 
-def machine() -> dict[str, Any]:
+def machine() -> dict[str, object]:
     """Processor, system and versions."""
     processor = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [s.split(":", 1)[1].strip() for s in info.read_text().splitlines() if s.startswith("model name")]
+        names = [
+            s.split(":", 1)[1].strip()
+            for s in info.read_text().splitlines()
+            if s.startswith("model name")
+        ]
         processor = names[0] if names else processor
-    return {"processor": processor, "system": platform.platform(), "python": platform.python_version(), **versions()}
+    return {
+        "processor": processor,
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        **versions(),
+    }
 
 
 def run_rows(groups: Sequence[str], effort: Effort, *, quick: bool) -> Iterator[Row]:
@@ -53,13 +66,15 @@ def line(row: Row) -> str:
     """One row of a table, times in microseconds."""
     spread = f"{row.ratio.median:6.3f} [{row.ratio.lower:.3f}, {row.ratio.upper:.3f}]"
     times = f"{1e6 * row.ours.median:10.2f} {1e6 * row.peer.median:10.2f}"
-    text = f"{row.what:<17}{row.case:<37}{times}  {spread:<24}{1.0 / row.ratio.median:6.2f}x  {verdict(row):<16}"
+    faster = f"{1.0 / row.ratio.median:6.2f}x"
+    text = f"{row.what:<17}{row.case:<37}{times}  {spread:<24}{faster}  {verdict(row):<16}"
     return f"{text}{row.rival:<22}{row.note}".rstrip()
 
 
 def heading(group: str) -> str:
     """Title and column names of a table."""
-    columns = f"{'':<17}{'':<37}{'ours us':>10} {'peer us':>10}  {'ours / peer':<24}{'faster':>7}  {'bar':<16}peer"
+    times = f"{'ours us':>10} {'peer us':>10}"
+    columns = f"{'':<54}{times}  {'ours / peer':<24}{'faster':>7}  {'bar':<16}peer"
     return f"\n{HEADINGS[group]}\n{columns}"
 
 
@@ -84,10 +99,24 @@ def save(path: Path, text: str) -> None:
 
 @click.command()
 @click.option("--quick", is_flag=True, help="Fewer cases and rounds: under a minute.")
-@click.option("--only", multiple=True, type=click.Choice(list(GROUPS)), help="Only this group; may be repeated.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(list(GROUPS)),
+    help="Only this group; may be repeated.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, and nothing else.")
-@click.option("--csv", "csv_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the rows to this file.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write bench.json and bench.csv here.")
+@click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the rows to this file.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write bench.json and bench.csv here.",
+)
 @click.option("--rounds", type=click.IntRange(min=3), help="Rounds of every comparison.")
 @click.option("--core", type=click.IntRange(min=0), help="Core to measure on; default: the last.")
 @click.option("--check", is_flag=True, help="Exit with status 1 where a bar is missed.")
@@ -103,8 +132,8 @@ def bench(
 ) -> None:
     """Measure speed side by side with Pinocchio, MuJoCo and FCL, in turns on one core.
 
-    Medians over rounds in which the contestants alternate; ratios with their quartiles. Results are compared first:
-    what does not agree is not timed.
+    Medians over rounds in which the contestants alternate; ratios with their quartiles. Results are
+    compared first: what does not agree is not timed.
     """
     groups = [group for group in GROUPS if not only or group in only]
     effort = QUICK if quick else Effort()
@@ -120,7 +149,9 @@ def bench(
             if not as_json:
                 click.echo(", ".join(f"{key} {value}" for key, value in about.items()))
                 if about[ROBOT_DATA] == "missing":
-                    click.echo(f"without {ROBOT_DATA} robots are left out: pip install {ROBOT_DATA}")
+                    click.echo(
+                        f"without {ROBOT_DATA} robots are left out: pip install {ROBOT_DATA}"
+                    )
             for row in run_rows(groups, effort, quick=quick):
                 if not as_json:
                     if not measured or measured[-1].group != row.group:
@@ -131,7 +162,12 @@ def bench(
         raise click.ClickException(str(error)) from error
     missed = [row for row in measured if not row.passed]
     barred = sum(row.bar is not None for row in measured)
-    data = {"machine": about, "rows": [row.to_data() for row in measured], "bars": barred, "missed": len(missed)}
+    data = {
+        "machine": about,
+        "rows": [row.to_data() for row in measured],
+        "bars": barred,
+        "missed": len(missed),
+    }
     text = json.dumps(data, indent=1)
     if csv_file is not None:
         save(csv_file, as_csv(measured))
@@ -141,6 +177,9 @@ def bench(
     if as_json:
         click.echo(text)
     else:
-        click.echo(f"\n{barred - len(missed)} of {barred} bars met" + (f"; {len(missed)} missed" if missed else ""))
+        click.echo(
+            f"\n{barred - len(missed)} of {barred} bars met"
+            + (f"; {len(missed)} missed" if missed else "")
+        )
     if check and missed:
         raise SystemExit(1)

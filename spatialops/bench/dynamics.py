@@ -1,11 +1,10 @@
-"""Forward dynamics, Newton-Euler and the mass matrix against Pinocchio, and the cost per link of long chains."""
+"""Dynamics and mass matrix against Pinocchio, and the cost per link of long chains."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -24,17 +23,23 @@ LENGTHS = (100, 1000, 10_000)
 QUICK_ROBOTS = ("xarm7", "solo12", "talos")
 
 
-def prepared(function: Callable[..., Array], nv: int, shape: tuple[int, ...], *arguments: Any) -> Call:
+def prepared(
+    function: Callable[..., Array], nv: int, shape: tuple[int, ...], *arguments: object
+) -> Call:
     """A public function with all memory that it can be given."""
-    options: dict[str, Any] = {"out": np.empty(shape)}
+    options: dict[str, Array] = {"out": np.empty(shape)}
     if "workspace" in inspect.signature(function).parameters:
         options["workspace"] = np.empty((nv, WORK_COLUMNS))
     return partial(function, *arguments, **options)
 
 
-def contests(twin: Twin, rng: np.random.Generator) -> Iterator[tuple[str, float | None, dict[str, Call], float]]:
+def contests(
+    twin: Twin, rng: np.random.Generator
+) -> Iterator[tuple[str, float | None, dict[str, Call], float]]:
     """What to compute with a mechanism: name, bar, contestants, difference of the results."""
-    pin, model, nv = require("pinocchio"), twin.model, twin.model.nv
+    pin = require("pinocchio")
+    model = twin.model
+    nv = twin.model.nv
     q, v, third = twin.random_state(rng)
     pin_v, pin_third = v[twin.order].copy(), third[twin.order].copy()
     peer = (twin.pin, twin.data, q.copy())
@@ -47,7 +52,12 @@ def contests(twin: Twin, rng: np.random.Generator) -> Iterator[tuple[str, float 
         "aba WORLD": partial(pin.aba, *peer, pin_v, pin_third, pin.Convention.WORLD),
     }
     ours = forward_dynamics(model, q, v, third)[twin.order]
-    yield "forward dynamics", FORWARD_BAR, contestants, agreed(ours, forward, f"{twin.name}: forward dynamics")
+    yield (
+        "forward dynamics",
+        FORWARD_BAR,
+        contestants,
+        agreed(ours, forward, f"{twin.name}: forward dynamics"),
+    )
 
     inverse = pin.rnea(*peer, pin_v, pin_third)
     contestants = {
@@ -82,12 +92,16 @@ def measure_twin(twin: Twin, effort: Effort, rng: np.random.Generator) -> Iterat
             yield Row("dynamics", what, case, ours, peer, rival, ratio, limit, difference, note)
 
 
-def measure_lengths(effort: Effort, lengths: tuple[int, ...], rng: np.random.Generator) -> Iterator[Row]:
+def measure_lengths(
+    effort: Effort, lengths: tuple[int, ...], rng: np.random.Generator
+) -> Iterator[Row]:
     """Seconds per link of chains of growing length, against the shortest."""
     contestants: dict[int, Call] = {}
     for n in lengths:
         model = chain_model(n, rng)
-        q, v, tau = rng.uniform(-0.1, 0.1, n), rng.normal(size=n) / n, rng.normal(size=n) / n
+        q = rng.uniform(-0.1, 0.1, n)
+        v = rng.normal(size=n) / n
+        tau = rng.normal(size=n) / n
         contestants[n] = prepared(forward_dynamics, n, (n,), model, q, v, tau)
     timing = take_turns({str(n): call for n, call in contestants.items()}, effort)
     shortest = lengths[0]
@@ -96,7 +110,16 @@ def measure_lengths(effort: Effort, lengths: tuple[int, ...], rng: np.random.Gen
         ratio = Quartiles(*(value * shortest / n for value in timing.ratio(str(n), str(shortest))))
         ours = timing.of(str(n)) / n
         case = f"chain {n}, per link"
-        yield Row("dynamics", "forward dynamics", case, ours, base, f"chain {shortest}", ratio, FLATNESS_BAR)
+        yield Row(
+            "dynamics",
+            "forward dynamics",
+            case,
+            ours,
+            base,
+            f"chain {shortest}",
+            ratio,
+            FLATNESS_BAR,
+        )
 
 
 def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:

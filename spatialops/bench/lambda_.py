@@ -10,7 +10,7 @@ import numpy as np
 from spatialops.bench.dynamics import prepared
 from spatialops.bench.measure import Call, Effort, Row, agreed, take_turns
 from spatialops.bench.peers import Twin, chain, delassus_twin, in_local_axes, require, robot
-from spatialops.dynamics.compliance import compliance
+from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.jacobian import body_poses
 
 LAMBDA_BAR = 1.0 / 2.5
@@ -20,14 +20,18 @@ MECHANISMS = ("panda", "anymal c", "talos")
 CHAINS = (30, 100, 300)
 
 
-def measure_twin(twin: Twin, effort: Effort, counts: tuple[int, ...], rng: np.random.Generator) -> Iterator[Row]:
-    """Rows of one mechanism. Pinocchio gets models and memory prepared; we get nodes already looked up."""
+def measure_twin(
+    twin: Twin, effort: Effort, counts: tuple[int, ...], rng: np.random.Generator
+) -> Iterator[Row]:
+    """Rows of one mechanism: Pinocchio gets models and memory prepared, we nodes looked up."""
     pin = require("pinocchio")
     for count in counts:
         case = f"{twin.name}, {twin.model.nv} dof, {count} node{'s' if count > 1 else ''}"
         both = delassus_twin(twin, count, rng)
         nodes, q = twin.model.resolve(both.nodes), twin.model.random(rng)
-        peer = partial(pin.computeDelassusMatrix, twin.pin, twin.data, q.copy(), both.models, both.datas)
+        peer = partial(
+            pin.computeDelassusMatrix, twin.pin, twin.data, q.copy(), both.models, both.datas
+        )
         ours = compliance(twin.model, q, nodes)
         bodies = [int(node.body) for node in both.nodes]
         local = in_local_axes(ours, body_poses(twin.model, q).rotations, bodies)
@@ -37,7 +41,9 @@ def measure_twin(twin: Twin, effort: Effort, counts: tuple[int, ...], rng: np.ra
         timing = take_turns(contestants, effort)
         ratio = timing.ratio("ours", "delassus")
         times = timing.of("ours"), timing.of("delassus")
-        yield Row("lambda", "Lambda", case, *times, "computeDelassusMatrix", ratio, LAMBDA_BAR, difference)
+        yield Row(
+            "lambda", "Lambda", case, *times, "computeDelassusMatrix", ratio, LAMBDA_BAR, difference
+        )
 
 
 def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:

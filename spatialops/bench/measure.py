@@ -1,8 +1,9 @@
 """Fair timing of contestants that take turns on one core.
 
-Other work on the machine slows everything for a while. Contestants therefore alternate in short blocks, and what counts
-is the ratio within a round, where both met the same conditions: medians and quartiles over the rounds. Time is that of
-the thread (all contestants are single-threaded), which stands still while another process has the core.
+Other work on the machine slows everything for a while. Contestants therefore alternate in short
+blocks, and what counts is the ratio within a round, where both met the same conditions: medians and
+quartiles over the rounds. Time is that of the thread (all contestants are single-threaded), which
+stands still while another process has the core.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import repeat
 from time import thread_time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, ArrayLike
 from spatialops.errors import SpatialOpsError
 
 Call = Callable[[], object]
@@ -62,7 +63,7 @@ class Timing:
         return Quartiles.of(self.seconds[name])
 
     def ratio(self, name: str, peer: str) -> Quartiles:
-        """Ratio of the medians of two contestants, between the quartiles of the ratios within the rounds."""
+        """Ratio of two contestants' medians, between quartiles of the ratios within the rounds."""
         spread = Quartiles.of(self.seconds[name] / self.seconds[peer])
         ratio = self.of(name).median / self.of(peer).median
         return Quartiles(min(spread.lower, ratio), ratio, max(spread.upper, ratio))
@@ -111,7 +112,7 @@ def calls_per_block(call: Call, block: float) -> int:
 
 
 def take_turns(contestants: Mapping[str, Call], effort: Effort) -> Timing:
-    """Time contestants in turns: every round one block of each, in alternating order, without garbage collection.
+    """Time contestants in turns: every round a block of each, without garbage collection.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ def take_turns(contestants: Mapping[str, Call], effort: Effort) -> Timing:
 
 @contextmanager
 def pinned(core: int | None = None) -> Iterator[int | None]:
-    """Keep this process on one core (default: the last that it may use); None where the system cannot."""
+    """Keep this process on one core, by default the last it may use; None where it cannot be."""
     if not hasattr(os, "sched_setaffinity"):
         yield None
         return
@@ -151,7 +152,9 @@ def pinned(core: int | None = None) -> Iterator[int | None]:
     try:
         os.sched_setaffinity(0, {chosen})
     except (OSError, ValueError) as error:
-        raise BenchError(f"core: cannot run on core {chosen}; this process may use {sorted(before)}") from error
+        raise BenchError(
+            f"core: cannot run on core {chosen}; this process may use {sorted(before)}"
+        ) from error
     try:
         yield chosen
     finally:
@@ -166,8 +169,10 @@ class Row:
     ----------
     group : str
         "dynamics", "lambda", "pendulum" or "collision".
-    what, case : str
-        What is computed, and on what.
+    what : str
+        What is computed.
+    case : str
+        On what.
     ours, peer : Quartiles
         Seconds.
     rival : str
@@ -197,10 +202,19 @@ class Row:
         """Whether the bar, if there is one, is met."""
         return self.bar is None or self.ratio.median <= self.bar
 
-    def to_data(self) -> dict[str, Any]:
+    def to_data(self) -> dict[str, object]:
         """The row as plain data, times in microseconds."""
-        data: dict[str, Any] = {"group": self.group, "what": self.what, "case": self.case, "rival": self.rival}
-        for name, quartiles, unit in (("ours", self.ours, 1e6), ("peer", self.peer, 1e6), ("ratio", self.ratio, 1.0)):
+        data: dict[str, object] = {
+            "group": self.group,
+            "what": self.what,
+            "case": self.case,
+            "rival": self.rival,
+        }
+        for name, quartiles, unit in (
+            ("ours", self.ours, 1e6),
+            ("peer", self.peer, 1e6),
+            ("ratio", self.ratio, 1.0),
+        ):
             suffix = "" if name == "ratio" else "_us"
             for part in ("median", "lower", "upper"):
                 tail = "" if part == "median" else f"_{part}"
@@ -209,14 +223,14 @@ class Row:
         return data
 
 
-def relative_difference(a: Any, b: Any) -> float:
+def relative_difference(a: ArrayLike, b: ArrayLike) -> float:
     """Largest difference of two arrays relative to the largest entry."""
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     scale = max(float(np.abs(first).max(initial=0.0)), float(np.abs(second).max(initial=0.0)))
     return 0.0 if scale == 0.0 else float(np.abs(first - second).max(initial=0.0)) / scale
 
 
-def agreed(ours: Any, peer: Any, what: str, *, limit: float = 1e-9) -> float:
+def agreed(ours: ArrayLike, peer: ArrayLike, what: str, *, limit: float = 1e-9) -> float:
     """The relative difference of two results, refused where they are not the same.
 
     Raises
@@ -226,5 +240,7 @@ def agreed(ours: Any, peer: Any, what: str, *, limit: float = 1e-9) -> float:
     """
     difference = relative_difference(ours, peer)
     if not difference <= limit:
-        raise BenchError(f"{what}: the results differ by {difference:.2e} (limit {limit:g}); nothing was timed")
+        raise BenchError(
+            f"{what}: the results differ by {difference:.2e} (limit {limit:g}); nothing was timed"
+        )
     return difference

@@ -1,4 +1,4 @@
-"""What the peers need: their modules, robots from URDF files, and the same mechanism on both sides."""
+"""What the peers need: modules, robots from URDF files, the same mechanism on both sides."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, distribution, version
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from spatialops.bench.measure import BenchError
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.tree.model import Model, Node
+
+LibraryObject: TypeAlias = Any  # modules and objects of Pinocchio, MuJoCo and FCL, without types
 
 ROBOT_DATA = "example-robot-data"
 
@@ -33,7 +35,7 @@ ROBOTS: dict[str, tuple[str, bool]] = {
 }
 
 
-def require(module: str) -> Any:
+def require(module: str) -> LibraryObject:
     """Import a peer.
 
     Raises
@@ -45,8 +47,8 @@ def require(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         raise BenchError(
-            f"the benchmark compares with Pinocchio and MuJoCo, and {module!r} is not installed; get both with the "
-            "bench extra: pip install 'spatialops[bench]'"
+            f"the benchmark compares with Pinocchio and MuJoCo, and {module!r} is not installed; "
+            "get both with the bench extra: pip install 'spatialops[bench]'"
         ) from error
 
 
@@ -62,7 +64,7 @@ def versions() -> dict[str, str]:
 
 
 def robot_file(name: str) -> str | None:
-    """Path of a robot's URDF file; None where example-robot-data is not installed or does not have it."""
+    """Path of a robot's URDF file; None where example-robot-data is missing or lacks it."""
     try:
         files = distribution(ROBOT_DATA).files or []
     except PackageNotFoundError:
@@ -87,8 +89,8 @@ class Twin:
     """
 
     name: str
-    pin: Any
-    data: Any
+    pin: LibraryObject
+    data: LibraryObject
     model: Model
     order: IntArray
 
@@ -98,7 +100,7 @@ class Twin:
         return q, rng.normal(size=self.model.nv), rng.normal(size=self.model.nv)
 
 
-def twin_of(name: str, pin_model: Any) -> Twin:
+def twin_of(name: str, pin_model: LibraryObject) -> Twin:
     """Our model of a Pinocchio model of revolute, prismatic and free joints.
 
     Raises
@@ -118,7 +120,9 @@ def twin_of(name: str, pin_model: Any) -> Twin:
             joint = Joint("free", name=f"joint{i}")
             order[first : first + 6] = first + np.array([3, 4, 5, 0, 1, 2])
         elif pin_model.joints[i].nq == 1:
-            linear, angular = np.split(pin.getJointJacobian(pin_model, data, i, pin.LOCAL)[:, first], 2)
+            linear, angular = np.split(
+                pin.getJointJacobian(pin_model, data, i, pin.LOCAL)[:, first], 2
+            )
             turning = bool(np.abs(angular).max() > 0.5)
             joint = Joint(
                 "revolute" if turning else "prismatic",
@@ -133,7 +137,9 @@ def twin_of(name: str, pin_model: Any) -> Twin:
             f"body{i}",
             parent="world" if pin_model.parents[i] == 0 else f"body{pin_model.parents[i]}",
             joint=joint,
-            inertia=Inertia(own.mass, np.array(own.lever), np.array(own.inertia)) if own.mass > 0.0 else None,
+            inertia=Inertia(own.mass, np.array(own.lever), np.array(own.inertia))
+            if own.mass > 0.0
+            else None,
             position=np.array(place.translation),
             rotation=np.array(place.rotation),
         )
@@ -150,12 +156,14 @@ def robot(name: str) -> Twin | None:
 
 
 def chain_links(n: int, rng: np.random.Generator) -> list[tuple[str, Array, Inertia]]:
-    """Axis, place and inertia of the links of a random chain of revolute joints; links 0.3 m long."""
+    """Axis, place and inertia of the links, 0.3 m long, of a random chain of revolute joints."""
     links = []
     for i in range(n):
         direction = rng.normal(size=3) + np.array([0.0, 0.0, 2.0])
         place = 0.3 * direction / np.linalg.norm(direction) if i else np.zeros(3)
-        own = Inertia.box(rng.uniform(0.1, 0.3, 3), mass=rng.uniform(0.5, 2.0)).shifted(rng.uniform(-0.1, 0.1, 3))
+        own = Inertia.box(rng.uniform(0.1, 0.3, 3), mass=rng.uniform(0.5, 2.0)).shifted(
+            rng.uniform(-0.1, 0.1, 3)
+        )
         links.append(("xyz"[rng.integers(3)], place, own))
     return links
 
@@ -165,7 +173,13 @@ def chain_model(n: int, rng: np.random.Generator) -> Model:
     builder = TreeBuilder()
     for i, (axis, place, own) in enumerate(chain_links(n, rng)):
         parent = f"body{i - 1}" if i else "world"
-        builder.add_body(f"body{i}", parent=parent, joint=Joint("revolute", axis=axis), inertia=own, position=place)
+        builder.add_body(
+            f"body{i}",
+            parent=parent,
+            joint=Joint("revolute", axis=axis),
+            inertia=own,
+            position=place,
+        )
     return builder.build()
 
 
@@ -176,7 +190,9 @@ def chain(n: int, rng: np.random.Generator) -> Twin:
     kinds = {"x": pin.JointModelRX, "y": pin.JointModelRY, "z": pin.JointModelRZ}
     for i, (axis, place, own) in enumerate(chain_links(n, rng)):
         parent = pin_model.addJoint(parent, kinds[axis](), pin.SE3(np.eye(3), place), f"joint{i}")
-        pin_model.appendBodyToJoint(parent, pin.Inertia(own.mass, own.center, own.tensor), pin.SE3.Identity())
+        pin_model.appendBodyToJoint(
+            parent, pin.Inertia(own.mass, own.center, own.tensor), pin.SE3.Identity()
+        )
     return twin_of(f"chain {n}", pin_model)
 
 
@@ -187,20 +203,23 @@ class DelassusTwin:
     Attributes
     ----------
     nodes : list of Node
-    models, datas : Pinocchio's constraint models (CONTACT_6D at the nodes) and their data, memory prepared
+    models, datas
+        Pinocchio's constraint models (CONTACT_6D at the nodes) and their data, memory prepared.
     """
 
     nodes: list[Node]
-    models: Any
-    datas: Any
+    models: LibraryObject
+    datas: LibraryObject
 
 
 def delassus_twin(twin: Twin, count: int, rng: np.random.Generator) -> DelassusTwin:
-    """`count` nodes at random points of random bodies, on different bodies as far as there are any."""
+    """`count` nodes at random points, on different bodies as far as there are any."""
     pin = require("pinocchio")
     n = twin.model.n_bodies
     bodies = np.concatenate([rng.permutation(n) for _ in range(-(-count // n))])[:count]
-    models, datas, nodes = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData(), []
+    models = pin.StdVec_RigidConstraintModel()
+    datas = pin.StdVec_RigidConstraintData()
+    nodes = []
     for body in bodies:
         position = rng.uniform(-0.2, 0.2, 3)
         nodes.append(Node(int(body), position))

@@ -1,9 +1,10 @@
 """The whole step of the multi-link pendulum against MuJoCo's, in free flight and in contact.
 
-Both engines get the same spheres, hinges, planes, masses, friction and time step, and run many steps per call: ours by
-the compiled loop that `Simulator.run` drives (with a row of the record every 1000 steps and all contacts recorded),
-MuJoCo by `mj_step(model, data, nstep)`. Contact models differ (exact complementarity against soft constraints), so
-trajectories do too; what is compared is the smooth acceleration at the same state, and the number of contacts.
+Both engines get the same spheres, hinges, planes, masses, friction and time step, and run many
+steps per call: ours by the compiled loop that `Simulator.run` drives (with a row of the record
+every 1000 steps and all contacts recorded), MuJoCo by `mj_step(model, data, nstep)`. Contact models
+differ (exact complementarity against soft constraints), so trajectories do too; what is compared is
+the smooth acceleration at the same state, and the number of contacts.
 """
 
 from __future__ import annotations
@@ -19,17 +20,18 @@ from spatialops._layout import DAMPING
 from spatialops.bench.measure import Effort, Row, agreed, take_turns
 from spatialops.bench.peers import require
 from spatialops.collision._layout import CONTACT_A, POINT
-from spatialops.collision.shapes import Geom, HalfSpace, Sphere
+from spatialops.collision.shapes import Coefficients, Geom, HalfSpace, Sphere
 from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.jacobian import body_poses, jacobian
 from spatialops.models.pendulum import BASE_HEIGHT, GRAVITY, pendulum
 from spatialops.simulation import _layout as at
-from spatialops.simulation.prepared import load_state
+from spatialops.simulation.options import Integrator
 from spatialops.simulation.record import Record
-from spatialops.simulation.recording import start
-from spatialops.simulation.scene import Scene
+from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
+from spatialops.simulation.stepping.adapter import load_state
+from spatialops.simulation.stepping.record_rows import start
 from spatialops.tree.model import Node
 from spatialops.tree.state import State
 
@@ -40,7 +42,7 @@ LINKS = (12, 30)
 DT = 1e-4
 FRICTION, RESTITUTION = 0.5, 0.7
 STEPS = 200  # in one call of either engine, always from the same state
-INTEGRATORS = ("semi-implicit", "moreau")
+INTEGRATORS: tuple[Integrator, ...] = ("semi-implicit", "moreau")
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,9 @@ class Phase:
     place: Place
     state: State
     bar: float
-    settle: int  # steps that MuJoCo gets first, to reach the penetration that its soft contacts rest at
+    settle: (
+        int  # steps that MuJoCo gets first, to reach the penetration that its soft contacts rest at
+    )
 
 
 def build_scene(n: int, place: Place, *, damping: float = 0.0) -> Scene:
@@ -72,18 +76,26 @@ def build_scene(n: int, place: Place, *, damping: float = 0.0) -> Scene:
     made = pendulum(n)
     links = made.model.links.copy()
     links[:, DAMPING] = damping
-    pair = {"friction": FRICTION, "restitution": RESTITUTION}
-    geoms = [Geom(b, b, Sphere(made.radius), position=(0.0, 0.0, -made.radius), **pair) for b in made.model.body_names]
-    geoms.append(Geom("floor", "world", HalfSpace((0.0, 0.0, 1.0)), position=(0.0, 0.0, place.floor), **pair))
-    geoms.append(Geom("wall", "world", HalfSpace((-1.0, 0.0, 0.0)), position=(place.wall, 0.0, 0.0), **pair))
+    pair: Coefficients = {"friction": FRICTION, "restitution": RESTITUTION}
+    geoms = [
+        Geom(b, b, Sphere(made.radius), position=(0.0, 0.0, -made.radius), **pair)
+        for b in made.model.body_names
+    ]
+    geoms.append(
+        Geom("floor", "world", HalfSpace((0.0, 0.0, 1.0)), position=(0.0, 0.0, place.floor), **pair)
+    )
+    geoms.append(
+        Geom("wall", "world", HalfSpace((-1.0, 0.0, 0.0)), position=(place.wall, 0.0, 0.0), **pair)
+    )
     return Scene(replace(made.model, links=links), geoms, state=made.state)
 
 
 def mjcf(n: int, place: Place, integrator: str = "Euler") -> str:
-    """The same in MuJoCo's language. Neighbours do not collide: MuJoCo leaves out parent and child by itself."""
+    """The same in MuJoCo's language, which by itself lets no parent collide with its child."""
     radius = pendulum(n).radius
     body = "".join(
-        f'<body pos="0 0 {BASE_HEIGHT if i == 0 else -2.0 * radius}"><joint type="hinge" axis="0 -1 0"/>'
+        f'<body pos="0 0 {BASE_HEIGHT if i == 0 else -2.0 * radius}">'
+        '<joint type="hinge" axis="0 -1 0"/>'
         f'<geom type="sphere" size="{radius}" pos="0 0 {-radius}" mass="1"/>'
         for i in range(n)
     )
@@ -97,11 +109,11 @@ def mjcf(n: int, place: Place, integrator: str = "Euler") -> str:
 
 
 class Ours:
-    """Blocks of our compiled loop from one state, without the allocation and checks of `Simulator.run`."""
+    """Blocks of our compiled loop from one state, without what `Simulator.run` does about them."""
 
-    def __init__(self, scene: Scene, state: State, integrator: str) -> None:
+    def __init__(self, scene: Scene, state: State, integrator: Integrator) -> None:
         self.simulator = Simulator(scene, dt=DT, integrator=integrator)
-        # So many rows that the contacts of a block fit: `run` empties the tables between its chunks.
+        # So many rows that a block's contacts fit: `run` empties the tables between its chunks.
         self.tables = self.simulator.stepping.tables(steps=(10 * STEPS, 10 * STEPS))
         self.state, self.zero = state, np.zeros(scene.model.nv)
 
@@ -130,7 +142,9 @@ class Ours:
 class MuJoCo:
     """Blocks of MuJoCo's native loop from one state; the solver's warm start is put back, too."""
 
-    def __init__(self, n: int, place: Place, state: State, integrator: str, settle: int = 0) -> None:
+    def __init__(
+        self, n: int, place: Place, state: State, integrator: str, settle: int = 0
+    ) -> None:
         self.lib = require("mujoco")
         self.model = self.lib.MjModel.from_xml_string(mjcf(n, place, integrator))
         self.data = self.lib.MjData(self.model)
@@ -138,10 +152,14 @@ class MuJoCo:
         self.lib.mj_forward(self.model, self.data)
         if settle:
             self.lib.mj_step(self.model, self.data, nstep=settle)
-        self.q, self.v, self.warm = (a.copy() for a in (self.data.qpos, self.data.qvel, self.data.qacc_warmstart))
+        self.q, self.v, self.warm = (
+            a.copy() for a in (self.data.qpos, self.data.qvel, self.data.qacc_warmstart)
+        )
 
     def _reset(self) -> None:
-        self.data.qpos[:], self.data.qvel[:], self.data.qacc_warmstart[:] = self.q, self.v, self.warm
+        self.data.qpos[:] = self.q
+        self.data.qvel[:] = self.v
+        self.data.qacc_warmstart[:] = self.warm
 
     def __call__(self) -> None:
         """Run one block."""
@@ -165,7 +183,9 @@ def fall(n: int, place: Place, duration: float) -> Record:
     if place.floor > 0.0:
         q[0], q[n // 2] = -0.5 * math.pi - 0.1, 0.5 * math.pi + 0.3
     scene = build_scene(n, place, damping=3.0)
-    return Simulator(scene, dt=1e-3, certify="off").run(State(q, np.zeros(n)), duration, record_every=10)
+    return Simulator(scene, dt=1e-3, certify="off").run(
+        State(q, np.zeros(n)), duration, record_every=10
+    )
 
 
 def resting(n: int, place: Place) -> State:
@@ -176,16 +196,20 @@ def resting(n: int, place: Place) -> State:
 def sliding(n: int, place: Place) -> State:
     """The pendulum at rest, set going so that its end slides over the floor.
 
-    Of all velocities that keep the lying spheres at their height and give the last of them `SLIDE`, the one of least
-    energy: v = M^-1 G^T (G M^-1 G^T)^-1 u.
+    Of all velocities that keep the lying spheres at their height and give the last of them `SLIDE`,
+    the one of least energy: v = M^-1 G^T (G M^-1 G^T)^-1 u.
     """
     rest, scene = resting(n, place), build_scene(n, place)
     ours, model = Ours(scene, rest, INTEGRATORS[0]), scene.model
     ours()
     count = ours.tables.control[at.ACTING]
-    bodies, points = ours.tables.ints[:count, CONTACT_A], ours.tables.floats[:count, POINT : POINT + 3]
+    bodies = ours.tables.ints[:count, CONTACT_A]
+    points = ours.tables.floats[:count, POINT : POINT + 3]
     poses = body_poses(model, rest.q)
-    nodes = [Node(int(b), poses.rotations[b].T @ (p - poses.positions[b])) for b, p in zip(bodies, points, strict=True)]
+    nodes = [
+        Node(int(b), poses.rotations[b].T @ (p - poses.positions[b]))
+        for b, p in zip(bodies, points, strict=True)
+    ]
     rows = jacobian(model, rest.q, nodes)
     last = int(np.argmax(bodies))
     G = np.vstack([rows[5::6], rows[6 * last + 3]])  # heights of all, and the last along the floor
@@ -195,7 +219,7 @@ def sliding(n: int, place: Place) -> State:
 
 
 def phases(n: int, *, quick: bool = False) -> Iterator[Phase]:
-    """Free flight, rest and sliding at the paper's floor and wall, and rest with half of the links on the floor."""
+    """Free flight, rest and sliding as in the paper, and rest with half of the links lying."""
     q = np.zeros(n)
     q[0] = 0.4
     yield Phase("free", FAR, State(q, np.zeros(n)), FREE_BAR, 0)
@@ -216,10 +240,16 @@ def smooth_agreement(n: int, theirs: MuJoCo) -> float:
 
 
 def measure_phase(n: int, phase: Phase, effort: Effort) -> Iterator[Row]:
-    """Rows of one phase: both of our one-evaluation integrators against MuJoCo's Euler, and its implicitfast noted."""
+    """Rows of one phase: our one-evaluation integrators against MuJoCo's Euler.
+
+    Its implicitfast stands in the note.
+    """
     scene = build_scene(n, phase.place)
-    ours = {name: Ours(scene, phase.state, name) for name in INTEGRATORS}
-    theirs = {name: MuJoCo(n, phase.place, phase.state, name, phase.settle) for name in ("Euler", "implicitfast")}
+    ours: dict[str, Ours] = {name: Ours(scene, phase.state, name) for name in INTEGRATORS}
+    theirs = {
+        name: MuJoCo(n, phase.place, phase.state, name, phase.settle)
+        for name in ("Euler", "implicitfast")
+    }
     difference = smooth_agreement(n, theirs["Euler"])
     contestants: dict[str, Ours | MuJoCo] = {**ours, **theirs}
     counts = {name: engine.contacts().mean() for name, engine in contestants.items()}
@@ -230,7 +260,9 @@ def measure_phase(n: int, phase: Phase, effort: Effort) -> Iterator[Row]:
         times = timing.of(name) / STEPS, timing.of("Euler") / STEPS
         case = f"{n} links, {phase.name}, {name}"
         ratio = timing.ratio(name, "Euler")
-        yield Row("pendulum", "step", case, *times, "mj_step Euler", ratio, phase.bar, difference, note)
+        yield Row(
+            "pendulum", "step", case, *times, "mj_step Euler", ratio, phase.bar, difference, note
+        )
 
 
 def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:

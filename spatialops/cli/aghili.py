@@ -1,23 +1,24 @@
-"""`spatialops reproduce aghili`: energy-optimal control under friction cones, its claims checked one by one."""
+"""`spatialops reproduce aghili`: energy-optimal control under friction cones, claim by claim."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import click
 
 from spatialops.cli.options import json_option, out_option
 from spatialops.cli.output import finished_files
+from spatialops.simulation.plain_data import PlainData
 
-Check = Callable[[dict[str, Any]], bool]
+Check: TypeAlias = Callable[[PlainData], bool]
 
 
-def _plan(quick: bool) -> dict[str, tuple[Callable[[], dict[str, Any]], Check]]:
+def _plan(quick: bool) -> dict[str, tuple[Callable[[], PlainData], Check]]:
     """Experiments by name, with the bars that they must meet."""
-    from spatialops.compare.aghili import grasp, pressing, standing, states, switching, walking
+    from spatialops.experiments.aghili import grasp, pressing, standing, states, switching, walking
 
     return {
         "decay": (
@@ -45,63 +46,69 @@ def _plan(quick: bool) -> dict[str, tuple[Callable[[], dict[str, Any]], Check]]:
     }
 
 
-def _agree(found: dict[str, Any]) -> bool:
+def _agree(found: PlainData) -> bool:
     """Whether both solvers give one answer."""
     largest = max(found["largest difference of forces"], found["largest difference of power"])
     return bool(found["disagree on feasibility"] == 0 and largest <= 1e-6)
 
 
-def _never_fails(found: dict[str, Any]) -> bool:
+def _never_fails(found: PlainData) -> bool:
     """Whether every command was solved, in its cones, and the robot still stands."""
     solved = found["solves that failed"] == 0 and found["commands"].get("held", 0) == 0
-    margin, error = found["least margin of commanded forces to a cone, N"], found["largest error of the base, m or rad"]
+    margin = found["least margin of commanded forces to a cone, N"]
+    error = found["largest error of the base, m or rad"]
     return bool(solved and margin > 0.0 and error < 0.5)
 
 
-def _steady(found: dict[str, Any]) -> bool:
+def _steady(found: PlainData) -> bool:
     """Whether tasks were kept exactly, and no foot slipped that stood."""
-    used, slip = (
-        found["largest share of the cone used in the simulation"],
-        found["fastest motion at a held contact, m/s"],
+    used = found["largest share of the cone used in the simulation"]
+    slip = found["fastest motion at a held contact, m/s"]
+    return bool(
+        _never_fails(found) and set(found["commands"]) == {"solved"} and used < 1.0 and slip < 1e-3
     )
-    return bool(_never_fails(found) and set(found["commands"]) == {"solved"} and used < 1.0 and slip < 1e-3)
 
 
-def _cheaper(found: dict[str, Any]) -> bool:
+def _cheaper(found: PlainData) -> bool:
     """Whether exact cones cost no more than pyramids, and the tip stayed in its cone."""
     ours, theirs = found["exact cone QCQP"], found["pyramid QP"]
     within = ours["largest |t| / (mu n)"] < 1.0
     return bool(within and ours["mean power, W"] <= theirs["mean power, W"] * (1.0 + 1e-6))
 
 
-def _held(found: dict[str, Any]) -> bool:
+def _held(found: PlainData) -> bool:
     """Whether the box followed its path between palms that did not slip."""
     ours = found["exact cone QCQP"]
-    used, slip = ours["largest share of the cone used in the simulation"], ours["fastest motion at a held contact, m/s"]
-    error, margin = ours["largest error of the box, mm or mrad"], ours["least margin of commanded forces to a cone, N"]
+    used = ours["largest share of the cone used in the simulation"]
+    slip = ours["fastest motion at a held contact, m/s"]
+    error = ours["largest error of the box, mm or mrad"]
+    margin = ours["least margin of commanded forces to a cone, N"]
     return bool(used < 1.0 and slip < 1e-3 and error < 1.0 and margin > 0.0)
 
 
 @click.command()
-@click.option("--only", multiple=True, metavar="NAME", help="Run this experiment only; may be repeated.")
+@click.option(
+    "--only", multiple=True, metavar="NAME", help="Run this experiment only; may be repeated."
+)
 @click.option("--quick", is_flag=True, help="Short runs, to see that everything works.")
 @json_option
 @out_option
 def aghili(only: tuple[str, ...], quick: bool, as_json: bool, out: Path | None) -> None:
-    """Repeat the claims of [A]: tracking, cones, power, agreement of solvers, speed, switching contacts.
+    """Repeat the claims of [A]: tracking, cones, power, solvers, speed, switching contacts.
 
-    Experiments: decay, power, agreement, timing, shifting, walking, switching, pressing, sliding, grasp. Exits with 1
-    if a bar is missed. With --out, writes aghili.json and a picture of
-    each.
+    Experiments: decay, power, agreement, timing, shifting, walking, switching, pressing, sliding,
+    grasp. Exits with 1 if a bar is missed. With --out, writes aghili.json and a picture of each.
     """
-    from spatialops.compare.aghili.figures import draw
+    from spatialops.experiments.aghili.figures import draw
 
     plan = _plan(quick)
     for name in only:
         if name not in plan:
-            raise click.BadParameter(f"expected some of {', '.join(plan)}, got {name!r}", param_hint="--only")
-    results: dict[str, Any] = {}
-    courses: dict[str, Any] = {}
+            raise click.BadParameter(
+                f"expected some of {', '.join(plan)}, got {name!r}", param_hint="--only"
+            )
+    results: PlainData = {}
+    courses: PlainData = {}
     for name, (run, check) in plan.items():
         if only and name not in only:
             continue
@@ -121,7 +128,7 @@ def aghili(only: tuple[str, ...], quick: bool, as_json: bool, out: Path | None) 
         raise click.exceptions.Exit(1)
 
 
-def _show(name: str, found: dict[str, Any]) -> None:
+def _show(name: str, found: PlainData) -> None:
     click.echo(f"\n{name}: {'met' if found['met'] else 'MISSED'}")
     for key, value in found.items():
         if key == "met":
@@ -132,7 +139,7 @@ def _show(name: str, found: dict[str, Any]) -> None:
             click.echo(f"  {key}: {_number(value)}")
 
 
-def _number(value: Any) -> str:
+def _number(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(_number(entry) for entry in value) + "]"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

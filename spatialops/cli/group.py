@@ -1,4 +1,4 @@
-"""Commands that are loaded when they are called, whose errors are one line and whose interruption is silent."""
+"""Commands that are loaded when they are called, and whose errors are one line."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _INTERRUPTED = 130
 
 
 class Entry(NamedTuple):
-    """Where a command is defined ("module:name"), a line of help, and the extra that it needs, if any."""
+    """A command: where it is defined, a line of help, and the extra that it needs, if any."""
 
-    place: str
+    place: str  # "module:name"
     help: str
     extra: str = ""
 
@@ -27,10 +27,13 @@ class LazyGroup(click.Group):
     Parameters
     ----------
     entries : mapping of str to Entry
+        Commands by name.
+    **options
+        Of `click.Group`.
     """
 
-    def __init__(self, *args: Any, entries: Mapping[str, Entry], **options: Any) -> None:
-        super().__init__(*args, **options)
+    def __init__(self, *, entries: Mapping[str, Entry], **options: Any) -> None:
+        super().__init__(**options)
         self.entries = dict(entries)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -61,7 +64,7 @@ class LazyGroup(click.Group):
 class Commands(LazyGroup):
     """The outermost group: what goes wrong inside becomes one line and an exit status."""
 
-    def invoke(self, ctx: click.Context) -> Any:
+    def invoke(self, ctx: click.Context) -> object:
         """Run a command."""
         try:
             return super().invoke(ctx)

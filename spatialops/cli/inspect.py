@@ -6,7 +6,13 @@ from pathlib import Path
 
 import click
 
-from spatialops.cli.options import file_argument, json_option, out_option, package_map, packages_option
+from spatialops.cli.options import (
+    file_argument,
+    json_option,
+    out_option,
+    package_map,
+    packages_option,
+)
 from spatialops.cli.output import finished_files, print_json
 
 
@@ -16,8 +22,10 @@ from spatialops.cli.output import finished_files, print_json
 @packages_option
 @out_option
 @json_option
-def inspect(file: Path, floating_base: bool, packages: tuple[str, ...], out: Path | None, as_json: bool) -> None:
-    """Show the tree of a URDF or MJCF FILE, its masses, limits and shapes, and what could not be taken over."""
+def inspect(
+    file: Path, floating_base: bool, packages: tuple[str, ...], out: Path | None, as_json: bool
+) -> None:
+    """Show the tree of a URDF or MJCF FILE, masses, limits, shapes, and what could not be read."""
     from spatialops.io import build, read
     from spatialops.view.robot import draw_robot, robot_data, robot_text
 

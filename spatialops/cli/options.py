@@ -7,7 +7,10 @@ from pathlib import Path
 import click
 
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print a summary as JSON on standard output, nothing else."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print a summary as JSON on standard output, nothing else.",
 )
 no_progress = click.option("--no-progress", is_flag=True, help="Show no progress bars.")
 out_option = click.option(
@@ -16,7 +19,9 @@ out_option = click.option(
     metavar="DIR",
     help="Folder for the files that are written; made if missing.",
 )
-record_argument = click.argument("record", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+record_argument = click.argument(
+    "record", type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
 file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 one_file = click.Path(dir_okay=False, path_type=Path)
 packages_option = click.option(

@@ -6,17 +6,16 @@ import json
 import math
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import click
 
 
 @contextmanager
 def finished_files(out: Path | None) -> Iterator[Path | None]:
-    """A folder to write in, whose files come to `out` all together when everything has worked, or not at all."""
+    """A folder whose files come to `out` all together when everything has worked, or not at all."""
     if out is None:
         yield None
         return
@@ -42,12 +41,12 @@ def print_file(path: Path, as_json: bool) -> None:
         click.echo(f"Written: {path}")
 
 
-def print_json(data: dict[str, Any]) -> None:
+def print_json(data: Mapping[str, object]) -> None:
     """A summary as JSON, and nothing else, on standard output."""
     click.echo(json.dumps({key: _plain(value) for key, value in data.items()}, indent=2))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Nine significant digits are more than anything here means; no minus zero, no NaN."""
     if isinstance(value, dict):
         return {key: _plain(entry) for key, entry in value.items()}

@@ -13,8 +13,16 @@ from spatialops.cli.runs import KINDS
 
 @click.command()
 @record_argument
-@click.option("--kind", type=click.Choice(KINDS), default="motion", show_default=True, help="What to draw.")
-@click.option("--out", type=one_file, metavar="FILE", required=True, help="The figure to write: .png, .svg or .pdf.")
+@click.option(
+    "--kind", type=click.Choice(KINDS), default="motion", show_default=True, help="What to draw."
+)
+@click.option(
+    "--out",
+    type=one_file,
+    metavar="FILE",
+    required=True,
+    help="The figure to write: .png, .svg or .pdf.",
+)
 @json_option
 def plot(record: Path, kind: str, out: Path, as_json: bool) -> None:
     """Draw a saved RECORD (record.npz)."""

@@ -12,8 +12,12 @@ from spatialops.cli.output import print_file
 
 @click.command()
 @record_argument
-@click.option("--out", type=one_file, metavar="FILE", required=True, help="The page to write, .html.")
-@click.option("--rate", type=float, default=60.0, show_default=True, help="Frames a second of simulated time.")
+@click.option(
+    "--out", type=one_file, metavar="FILE", required=True, help="The page to write, .html."
+)
+@click.option(
+    "--rate", type=float, default=60.0, show_default=True, help="Frames a second of simulated time."
+)
 @json_option
 def replay(record: Path, out: Path, rate: float, as_json: bool) -> None:
     """Write a page that replays a saved RECORD (record.npz) in 3-D in a browser."""

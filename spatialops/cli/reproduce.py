@@ -7,8 +7,13 @@ import click
 from spatialops.cli.group import Entry, LazyGroup
 
 PAPERS: dict[str, Entry] = {
-    "zapolsky": Entry("spatialops.cli.zapolsky:zapolsky", "Inverse dynamics with contact, on a trotting quadruped."),
-    "aghili": Entry("spatialops.cli.aghili:aghili", "Energy-optimal control under friction cones.", "qp"),
+    "zapolsky": Entry(
+        "spatialops.cli.zapolsky:zapolsky",
+        "Inverse dynamics with contact, on a trotting quadruped.",
+    ),
+    "aghili": Entry(
+        "spatialops.cli.aghili:aghili", "Energy-optimal control under friction cones.", "qp"
+    ),
 }
 
 

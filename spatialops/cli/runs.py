@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
+
+from spatialops.simulation.plain_data import PlainData
 
 if TYPE_CHECKING:
     from spatialops.simulation.record import Record
@@ -29,7 +31,9 @@ def warm_up(progress: bool) -> None:
     click.echo(f"Compiled in {time.perf_counter() - begin:.0f} s.", err=True)
 
 
-def timed_run(simulator: Simulator, duration: float, record_every: int, progress: bool) -> tuple[Record, float]:
+def timed_run(
+    simulator: Simulator, duration: float, record_every: int, progress: bool
+) -> tuple[Record, float]:
     """The record and the seconds that simulating took, loading and compiling left out."""
     simulator.run(duration=simulator.dt)  # loads the kernels
     if progress:
@@ -46,7 +50,9 @@ def write_all(record: Record, folder: Path, title: str, progress: bool) -> list[
     from spatialops.view.record import replay_record
 
     names = ["record.npz", *(f"{kind}.png" for kind in KINDS), "replay.html"]
-    with tqdm(names, desc="writing", unit="file", leave=False, disable=None if progress else True) as bar:
+    with tqdm(
+        names, desc="writing", unit="file", leave=False, disable=None if progress else True
+    ) as bar:
         for name in bar:
             bar.set_postfix_str(name)
             if name == "record.npz":
@@ -58,7 +64,7 @@ def write_all(record: Record, folder: Path, title: str, progress: bool) -> list[
     return names
 
 
-def run_summary(record: Record, seconds: float) -> dict[str, Any]:
+def run_summary(record: Record, seconds: float) -> PlainData:
     """The record's own summary, most contacts at once, and speed."""
     from spatialops.view.record import most_contacts
 
@@ -67,14 +73,18 @@ def run_summary(record: Record, seconds: float) -> dict[str, Any]:
     return data | {"contacts_max": most_contacts(record), "steps_per_second": round(rate)}
 
 
-def print_summary(record: Record, seconds: float, title: str, out: Path | None, names: list[str]) -> None:
+def print_summary(
+    record: Record, seconds: float, title: str, out: Path | None, names: list[str]
+) -> None:
     """Summary of a run and what was written to `out`, for people."""
     from spatialops.view.record import summary_rows
 
     rows = summary_rows(record)
     steps = int(record.metadata["steps"])
     speed = (
-        f"{_rounded(steps / seconds):,} steps per second, simulated in {seconds:.2f} s" if steps else "nothing to do"
+        f"{_rounded(steps / seconds):,} steps per second, simulated in {seconds:.2f} s"
+        if steps
+        else "nothing to do"
     )
     rows = {"steps": rows.pop("steps"), "speed": speed, **rows}
     click.echo(title)

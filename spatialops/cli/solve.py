@@ -12,14 +12,30 @@ from spatialops.cli.output import print_json
 
 @click.command()
 @file_argument
-@click.option("--formulation", default="os", show_default=True, help="nmc, mc, rmc, os, nmc/os or trinkle.")
-@click.option("--solver", default="auto", show_default=True, help="auto, lemke, principal-pivoting, newton, ...")
-@click.option("--directions", "--n-f", "n_f", type=int, default=4, show_default=True, help="Friction directions.")
+@click.option(
+    "--formulation", default="os", show_default=True, help="nmc, mc, rmc, os, nmc/os or trinkle."
+)
+@click.option(
+    "--solver",
+    default="auto",
+    show_default=True,
+    help="auto, lemke, principal-pivoting, newton, ...",
+)
+@click.option(
+    "--directions",
+    "--n-f",
+    "n_f",
+    type=int,
+    default=4,
+    show_default=True,
+    help="Friction directions.",
+)
 @json_option
 def solve(file: Path, formulation: str, solver: str, n_f: int, as_json: bool) -> None:
-    """Solve a problem that was saved (ContactProblem.save, MixedLCP.save), with any formulation and solver.
+    """Solve a saved problem with any formulation and solver.
 
-    A file.hdf5 is a friction problem in the layout of FCLIB; its solvers are those of cone problems.
+    ContactProblem.save and MixedLCP.save write such files. A file.hdf5 is a friction problem in the
+    layout of FCLIB; its solvers are those of cone problems.
 
     Exits with status 1 where it is not solved.
     """

@@ -5,15 +5,43 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict, Unpack
 
 import click
 
 from spatialops.cli.options import json_option, no_progress, out_option
 from spatialops.cli.output import finished_files
 from spatialops.cli.runs import warm_up
+from spatialops.simulation.plain_data import PlainData
+
+if TYPE_CHECKING:
+    from spatialops.simulation.options import FormulationName, SolverName
 
 _FORMULATIONS = ("os", "mc", "rmc", "nmc", "nmc/os", "trinkle")
+
+
+class Settings(TypedDict):
+    """Of a simulation, as `run_task` takes them."""
+
+    formulation: FormulationName
+    solver: SolverName
+    dt: float
+    stop_after: NotRequired[str]
+
+
+class Choices(TypedDict):
+    """Options of both commands."""
+
+    formulation: FormulationName
+    solver: SolverName
+    dt: float
+    stop_after: str
+    seed: int | None
+    variations: int
+    processes: int
+    out: Path | None
+    no_progress: bool
+    as_json: bool
 
 
 def _options(function: Callable[..., None]) -> Callable[..., None]:
@@ -21,15 +49,41 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
         json_option,
         no_progress,
         out_option,
-        click.option("--processes", type=click.IntRange(1, 64), default=1, show_default=True, help="For variations."),
-        click.option("--variations", type=click.IntRange(min=0), default=0, help="Run so many random variations."),
-        click.option("--seed", type=click.IntRange(min=0), help="Run the random variation of this seed."),
-        click.option("--stop-after", default="", metavar="PHASE", help="End when this phase is over."),
-        click.option("--dt", type=click.FloatRange(min=0, min_open=True), default=5e-4, show_default=True, help="s."),
         click.option(
-            "--solver", default="auto", show_default=True, help="auto, lemke, newton, principal-pivoting, ..."
+            "--processes",
+            type=click.IntRange(1, 64),
+            default=1,
+            show_default=True,
+            help="For variations.",
         ),
-        click.option("--formulation", type=click.Choice(_FORMULATIONS), default="os", show_default=True),
+        click.option(
+            "--variations",
+            type=click.IntRange(min=0),
+            default=0,
+            help="Run so many random variations.",
+        ),
+        click.option(
+            "--seed", type=click.IntRange(min=0), help="Run the random variation of this seed."
+        ),
+        click.option(
+            "--stop-after", default="", metavar="PHASE", help="End when this phase is over."
+        ),
+        click.option(
+            "--dt",
+            type=click.FloatRange(min=0, min_open=True),
+            default=5e-4,
+            show_default=True,
+            help="s.",
+        ),
+        click.option(
+            "--solver",
+            default="auto",
+            show_default=True,
+            help="auto, lemke, newton, principal-pivoting, ...",
+        ),
+        click.option(
+            "--formulation", type=click.Choice(_FORMULATIONS), default="os", show_default=True
+        ),
     ):
         function = option(function)
     return function
@@ -37,19 +91,19 @@ def _options(function: Callable[..., None]) -> Callable[..., None]:
 
 @click.command()
 @_options
-def wheel_removal(**options: Any) -> None:
+def wheel_removal(**options: Unpack[Choices]) -> None:
     """Two hands take a wheel off its hub, hold it and set it down, by contact and friction alone.
 
-    With --out, writes the summary, the record, figures of forces, pose, contacts and problem sizes, and a 3-D replay.
-    Exits with status 1 where the task fails; the report says why. With --variations, mass, friction, places and torques
-    vary at random, and every outcome is a line.
+    With --out, writes the summary, the record, figures of forces, pose, contacts and problem sizes,
+    and a 3-D replay. Exits with status 1 where the task fails; the report says why. With
+    --variations, mass, friction, places and torques vary at random, and every outcome is a line.
     """
     _task("wheel-removal", **options)
 
 
 @click.command()
 @_options
-def driver_handoff(**options: Any) -> None:
+def driver_handoff(**options: Unpack[Choices]) -> None:
     """One hand lifts an impact driver from a bench and hands it over to the other.
 
     Writes, varies and exits as `wheel-removal` does.
@@ -59,8 +113,8 @@ def driver_handoff(**options: Any) -> None:
 
 def _task(
     name: str,
-    formulation: str,
-    solver: str,
+    formulation: FormulationName,
+    solver: SolverName,
     dt: float,
     stop_after: str,
     seed: int | None,
@@ -71,7 +125,12 @@ def _task(
     as_json: bool,
 ) -> None:
     warm_up(not no_progress)
-    settings: dict[str, Any] = {"formulation": formulation, "solver": solver, "dt": dt, "stop_after": stop_after}
+    settings: Settings = {
+        "formulation": formulation,
+        "solver": solver,
+        "dt": dt,
+        "stop_after": stop_after,
+    }
     if variations:
         succeeded = _vary(name, variations, processes, settings, out, not no_progress, as_json)
     else:
@@ -81,18 +140,29 @@ def _task(
 
 
 def _once(
-    name: str, seed: int | None, settings: dict[str, Any], out: Path | None, progress: bool, as_json: bool
+    name: str,
+    seed: int | None,
+    settings: Settings,
+    out: Path | None,
+    progress: bool,
+    as_json: bool,
 ) -> bool:
-    from spatialops.control.tasks.report import report
-    from spatialops.control.tasks.run import run_task
-    from spatialops.control.tasks.task import Variation
-    from spatialops.control.tasks.variations import task_module
+    from spatialops.control.manipulation.dual_arm.report import report
+    from spatialops.control.manipulation.dual_arm.run import run_task
+    from spatialops.control.manipulation.dual_arm.task import Variation
+    from spatialops.control.manipulation.dual_arm.variations import task_module
     from spatialops.view.task import draw_task
 
     make, judge = task_module(name)
     with finished_files(out) as scratch:
-        run = run_task(make(None if seed is None else Variation.random(seed)), progress=progress, **settings)
-        verdict = judge(run) if not run.stopped else {"succeeded": not run.reason, "faults": [], "stopped": True}
+        run = run_task(
+            make(None if seed is None else Variation.random(seed)), progress=progress, **settings
+        )
+        verdict = (
+            judge(run)
+            if not run.stopped
+            else {"succeeded": not run.reason, "faults": [], "stopped": True}
+        )
         data = report(run, verdict)
         names: list[str] = []
         if scratch is not None:
@@ -100,24 +170,36 @@ def _once(
             (scratch / "summary.json").write_text(json.dumps(data, indent=1) + "\n")
             names.append("summary.json")
     if as_json:
-        click.echo(json.dumps(data | {"files": [str(out / file) for file in names] if out else []}, indent=1))
+        click.echo(
+            json.dumps(
+                data | {"files": [str(out / file) for file in names] if out else []}, indent=1
+            )
+        )
     else:
         _print(data, out, names)
     return bool(verdict["succeeded"])
 
 
 def _vary(
-    name: str, count: int, processes: int, settings: dict[str, Any], out: Path | None, progress: bool, as_json: bool
+    name: str,
+    count: int,
+    processes: int,
+    settings: Settings,
+    out: Path | None,
+    progress: bool,
+    as_json: bool,
 ) -> bool:
     from tqdm import tqdm
 
-    from spatialops.control.tasks.variations import run_variations
+    from spatialops.control.manipulation.dual_arm.variations import run_variations
 
     outcomes = []
-    settings.pop("stop_after")
+    settings.pop("stop_after")  # variations run to their end
     with finished_files(out) as scratch:
         varied = run_variations(name, count, processes=processes, **settings)
-        for outcome in tqdm(varied, total=count, unit="run", leave=False, disable=None if progress else True):
+        for outcome in tqdm(
+            varied, total=count, unit="run", leave=False, disable=None if progress else True
+        ):
             outcomes.append(outcome)
             if not as_json:
                 said = "; ".join(outcome["faults"]) or "succeeded"
@@ -126,20 +208,31 @@ def _vary(
             (scratch / "variations.json").write_text(json.dumps(outcomes, indent=1) + "\n")
     good = sum(outcome["succeeded"] for outcome in outcomes)
     if as_json:
-        click.echo(json.dumps({"task": name, "succeeded": good, "variations": count, "outcomes": outcomes}, indent=1))
+        click.echo(
+            json.dumps(
+                {"task": name, "succeeded": good, "variations": count, "outcomes": outcomes},
+                indent=1,
+            )
+        )
     else:
         click.echo(f"{good} of {count} variations succeeded.")
     return good >= 0.96 * count
 
 
-def _print(data: dict[str, Any], out: Path | None, names: list[str]) -> None:
-    verdict, energy, stages = data["verdict"], data["energy"], data["stages_us"]
+def _print(data: PlainData, out: Path | None, names: list[str]) -> None:
+    verdict = data["verdict"]
+    energy = data["energy"]
+    stages = data["stages_us"]
     click.echo(f"{data['task']}: {'succeeded' if verdict['succeeded'] else 'failed'}")
     for fault in verdict["faults"]:
         click.echo(f"  {fault}")
     for phase in data["phases"]:
         click.echo(f"  {phase['begin']:6.2f} s  {phase['name']:<16}{phase['seconds']:6.2f} s")
-    rows = {key.replace("_", " "): f"{value:.6g}" for key, value in verdict.items() if isinstance(value, float)}
+    rows = {
+        key.replace("_", " "): f"{value:.6g}"
+        for key, value in verdict.items()
+        if isinstance(value, float)
+    }
     rows |= {
         "contacts": f"at most {data['contacts_max']} at once",
         **{
@@ -147,13 +240,18 @@ def _print(data: dict[str, Any], out: Path | None, names: list[str]) -> None:
             for kind, count in data["contacts"].items()
         },
         "largest penetration": f"{1e3 * data['penetration_max']:.3g} mm",
-        "worst residual": f"{data['residual_max']:.1e} relative, {data['solver_fallbacks']} fallbacks",
-        "energy": f"motors {energy['motors']:.3f} J, damping {-energy['damping']:.3f} J, friction and impacts "
-        f"{-energy['friction_and_impacts']:.3f} J, gain {energy['gain']:.3f} J",
-        "speed": f"{data['steps_per_second']:,.0f} steps per second, {data['steps_per_cpu_second']:,.0f} per second of "
-        f"processor time ({data['real_time']:.2f} of real time)",
+        "worst residual": f"{data['residual_max']:.1e} relative, "
+        f"{data['solver_fallbacks']} fallbacks",
+        "energy": f"motors {energy['motors']:.3f} J, damping {-energy['damping']:.3f} J, "
+        f"friction and impacts {-energy['friction_and_impacts']:.3f} J, "
+        f"gain {energy['gain']:.3f} J",
+        "speed": f"{data['steps_per_second']:,.0f} steps per second, "
+        f"{data['steps_per_cpu_second']:,.0f} per second of processor time "
+        f"({data['real_time']:.2f} of real time)",
         "step time": ", ".join(f"{key} {value:.0f}" for key, value in stages.items()) + " us",
-        "problem rows": ", ".join(f"{key.upper()} {max(data['sizes'][key]):.0f}" for key in ("nmc", "mc", "rmc", "os"))
+        "problem rows": ", ".join(
+            f"{key.upper()} {max(data['sizes'][key]):.0f}" for key in ("nmc", "mc", "rmc", "os")
+        )
         + " at most",
     }
     for label, text in rows.items():

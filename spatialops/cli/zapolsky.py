@@ -1,41 +1,64 @@
-"""`spatialops reproduce zapolsky`: inverse dynamics with contact, on a trotting quadruped and a gripping arm."""
+"""`spatialops reproduce zapolsky`: inverse dynamics with contact, quadruped and gripping arm."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from spatialops.cli.options import json_option
 from spatialops.cli.output import finished_files, print_json
+from spatialops.simulation.plain_data import PlainData
 
 if TYPE_CHECKING:
-    from spatialops.compare.zapolsky.course import Run
+    from spatialops.experiments.zapolsky.course import Run
 
-ALONE = {"6", "18", "19"}
-"""Figures that need no run of the course."""
+ALONE = {"6", "18", "19"}  # figures that need no run of the course
 
 
 @click.command()
-@click.option("--table", "tables", type=click.Choice(["3", "4", "5", "6"]), multiple=True, help="Tables; default: all.")
+@click.option(
+    "--table",
+    "tables",
+    type=click.Choice(["3", "4", "5", "6"]),
+    multiple=True,
+    help="Tables; default: all.",
+)
 @click.option(
     "--figure",
     "figures",
     type=click.Choice(["6", "14", "15", "16", "17", "18", "19"]),
     multiple=True,
-    help="Figures to draw, into --out; 6 (chatter), 18 (the gripping arm) and 19 (times) also without.",
+    help="Figures to draw, into --out; 6 (chatter), 18 (arm) and 19 (times) also without.",
 )
-@click.option("--controller", "names", multiple=True, help="qp, qp-no-slip, lcp, lcp-no-slip, cone, pid, sensed-1, ...")
 @click.option(
-    "--terrain", "terrains", multiple=True, help="rigid-low, rigid-high, compliant-low, compliant-high, bumps."
+    "--controller",
+    "names",
+    multiple=True,
+    help="qp, qp-no-slip, lcp, lcp-no-slip, cone, pid, sensed-1, ...",
 )
-@click.option("--law", default="coulomb", show_default=True, help="Of the simulator; own: the controller's.")
+@click.option(
+    "--terrain",
+    "terrains",
+    multiple=True,
+    help="rigid-low, rigid-high, compliant-low, compliant-high, bumps.",
+)
+@click.option(
+    "--law", default="coulomb", show_default=True, help="Of the simulator; own: the controller's."
+)
 @click.option("--duration", default=30.0, show_default=True, help="Seconds of each run.")
-@click.option("--limits/--no-limits", default=False, show_default=True, help="Whether motors have limits.")
-@click.option("--out", type=click.Path(path_type=Path), default=None, help="Folder for figures and figures as JSON.")
+@click.option(
+    "--limits/--no-limits", default=False, show_default=True, help="Whether motors have limits."
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=None,
+    help="Folder for figures and figures as JSON.",
+)
 @json_option
 def zapolsky(
     tables: tuple[str, ...],
@@ -48,21 +71,21 @@ def zapolsky(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Walk the waypoints of Zapolsky and Drumwright with each controller, and print their tables beside ours.
+    """Walk the waypoints of Zapolsky and Drumwright; their tables beside ours.
 
     Exits with status 1 where a controller falls that completes the course in the paper.
     """
     of_runs = set(figures) - ALONE
     if out is None and of_runs:
         raise click.UsageError("figures of runs are drawn into a folder: give --out")
-    from spatialops.compare.zapolsky import paper
-    from spatialops.compare.zapolsky.command import runs, table
+    from spatialops.experiments.zapolsky import paper
+    from spatialops.experiments.zapolsky.command import runs, table
 
     def say(line: str) -> None:
         if not as_json:
             click.echo(line)
 
-    summary: dict[str, Any] = {}
+    summary: PlainData = {}
     fell = False
     with finished_files(out) as folder:
         if tables or not figures or of_runs:
@@ -90,20 +113,26 @@ def zapolsky(
 
 
 def _of_their_own(
-    figures: tuple[str, ...], names: tuple[str, ...], duration: float, folder: Path | None, say: Callable[[str], None]
-) -> dict[str, Any]:
-    """Measure, and draw where there is a folder, the figures that need no run of the course: 6, 18 and 19."""
-    from spatialops.compare.zapolsky import figures as drawn
-    from spatialops.compare.zapolsky.command import grips, kneelings, times
+    figures: tuple[str, ...],
+    names: tuple[str, ...],
+    duration: float,
+    folder: Path | None,
+    say: Callable[[str], None],
+) -> PlainData:
+    """Measure figures 6, 18 and 19, and draw them where there is a folder."""
+    from spatialops.experiments.zapolsky import figures as drawn
+    from spatialops.experiments.zapolsky.command import grips, kneelings, times
 
-    summary: dict[str, Any] = {}
+    summary: PlainData = {}
     if "6" in figures:
         summary["figure 6"], knelt = kneelings(duration=min(duration, 1.0), say=say)
         if folder is not None:
             drawn.chatter(knelt, folder / "figure-6.png")
     if "18" in figures:
         shown, frictions = names or ("pid", "sensed-1", "qp"), ("inf", "1")
-        summary["figure 18"], gripped = grips(shown, frictions, duration=min(duration, 3.0), say=say)
+        summary["figure 18"], gripped = grips(
+            shown, frictions, duration=min(duration, 3.0), say=say
+        )
         if folder is not None:
             for friction in frictions:
                 drawn.grasp(gripped[friction], folder / f"figure-18-{friction}.png")
@@ -116,15 +145,15 @@ def _of_their_own(
 
 def _draw(numbers: set[str], recorded: Mapping[str, Mapping[str, Run]], folder: Path) -> None:
     """Draw these figures of the runs of every terrain."""
-    from spatialops.compare.zapolsky import figures
+    from spatialops.experiments.zapolsky import figures
 
     for number in numbers:
         for terrain, made in recorded.items():
             figures.of_runs(number, made, folder / f"figure-{number}-{terrain}.png")
 
 
-def _walks(row: dict[str, Any]) -> bool:
+def _walks(row: PlainData) -> bool:
     """Whether the paper reports that this controller completes the course on this terrain."""
-    from spatialops.compare.zapolsky import paper
+    from spatialops.experiments.zapolsky import paper
 
     return paper.TRACKING.get(row["terrain"], {}).get(row["controller"]) is not None

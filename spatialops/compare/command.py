@@ -1,11 +1,11 @@
-"""The command `spatialops compare`: the paper's tables 1 and 2, or the same on a scene of one's own."""
+"""The command `spatialops compare`: the paper's tables 1 and 2, or the same on other scenes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import click
 from threadpoolctl import threadpool_limits
@@ -17,13 +17,25 @@ from spatialops.compare.measure import GENERAL, Fit, Row, assembly_costs, compar
 from spatialops.compare.problems import Case, dual_arm_case, named_case, pendulum_case
 from spatialops.contact.formulations import FORMULATIONS
 from spatialops.contact.solve import SOLVERS
+from spatialops.simulation.plain_data import PlainData
 
 LINKS = (3, 6, 12, 15, 24, 30, 60, 100)
 _FIT_LINKS, _FIT_CONTACTS = (25, 50, 100, 200, 400, 800), (2, 4, 8, 16, 32, 64)
 
 
-def _listed(allowed: Sequence[str]) -> Callable[[Any, Any, str], tuple[str, ...]]:
-    def check(context: Any, parameter: Any, value: str) -> tuple[str, ...]:
+class Choices(TypedDict):
+    """What to compare, and how long."""
+
+    formulations: tuple[str, ...]
+    solvers: tuple[str, ...]
+    n_f: int
+    effort: Effort
+
+
+def _listed(
+    allowed: Sequence[str],
+) -> Callable[[click.Context, click.Parameter, str], tuple[str, ...]]:
+    def check(context: click.Context, parameter: click.Parameter, value: str) -> tuple[str, ...]:
         names = tuple(name.strip().lower() for name in value.split(",") if name.strip())
         for name in names:
             if name not in allowed:
@@ -34,7 +46,11 @@ def _listed(allowed: Sequence[str]) -> Callable[[Any, Any, str], tuple[str, ...]
 
 
 @click.command()
-@click.option("--scene", multiple=True, help="pendulum:N, dual-arm or a stored contact problem (.npz); repeatable.")
+@click.option(
+    "--scene",
+    multiple=True,
+    help="pendulum:N, dual-arm or a stored contact problem (.npz); repeatable.",
+)
 @click.option(
     "--formulations",
     default=",".join(FORMULATIONS),
@@ -49,13 +65,41 @@ def _listed(allowed: Sequence[str]) -> Callable[[Any, Any, str], tuple[str, ...]
     callback=_listed(("auto", *SOLVERS)),
     help="Separated by commas; the first is what all share, the best of them what each would take.",
 )
-@click.option("--directions", "--n-f", "n_f", type=int, default=4, show_default=True, help="Friction directions.")
-@click.option("--rounds", type=click.IntRange(min=3), default=11, show_default=True, help="Rounds of measuring.")
+@click.option(
+    "--directions",
+    "--n-f",
+    "n_f",
+    type=int,
+    default=4,
+    show_default=True,
+    help="Friction directions.",
+)
+@click.option(
+    "--rounds",
+    type=click.IntRange(min=3),
+    default=11,
+    show_default=True,
+    help="Rounds of measuring.",
+)
 @click.option("--quick", is_flag=True, help="Fewer links and rounds: some seconds.")
 @click.option("--core", type=click.IntRange(min=0), help="Core to measure on; default: the last.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON on standard output, nothing else.")
-@click.option("--csv", "csv_file", type=click.Path(dir_okay=False, path_type=Path), help="Write all rows to this file.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write tables, figures and rows here.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print everything as JSON on standard output, nothing else.",
+)
+@click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write all rows to this file.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write tables, figures and rows here.",
+)
 def command(
     scene: tuple[str, ...],
     formulations: tuple[str, ...],
@@ -70,14 +114,20 @@ def command(
 ) -> None:
     """Compare formulations of the same contact problem.
 
-    Without --scene: the paper's table 1 (dual-arm robot) and table 2 (pendulums of 3 to 30 links, and 60 and 100).
-    Times are medians over rounds in which all take turns on one core: once with the same general dense solver for all,
-    once with each one's best. |dv| is the relative difference of the next velocity from that of the OS formulation.
+    Without --scene: the paper's table 1 (dual-arm robot) and table 2 (pendulums of 3 to 30 links,
+    and 60 and 100). Times are medians over rounds in which all take turns on one core: once with
+    the same general dense solver for all, once with each one's best. |dv| is the relative
+    difference of the next velocity from that of the OS formulation.
     """
     say = _printer(not as_json)
     effort = Effort(rounds=3 if quick else rounds, block=1e-3 if quick else 2e-3)
-    options: dict[str, Any] = {"formulations": formulations, "solvers": solvers, "n_f": n_f, "effort": effort}
-    data: dict[str, Any] = {}
+    options: Choices = {
+        "formulations": formulations,
+        "solvers": solvers,
+        "n_f": n_f,
+        "effort": effort,
+    }
+    data: PlainData = {}
     try:
         # On one core, several threads of a BLAS only wait for each other.
         with pinned(core), threadpool_limits(1):
@@ -112,18 +162,21 @@ class _printer:
             click.echo(text)
 
 
-def _one(case: Case, say: _printer, options: dict[str, Any]) -> list[Row]:
+def _one(case: Case, say: _printer, options: Choices) -> list[Row]:
     rows = compare(case, **options)
     say(tables.case_table(f"\n{case.name}: {report(case.problem)}", rows))
     return rows
 
 
-def _paper(say: _printer, options: dict[str, Any], quick: bool) -> tuple[list[Row], dict[str, Any]]:
+def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], PlainData]:
     """Tables 1 and 2, and the cost of assembling OS."""
     links = LINKS[:3] if quick else LINKS
     first = _one(dual_arm_case(), say, options)
     sizes = {row.formulation: row.size for row in first}
-    said = ", ".join(f"{name} {size} ({sizes.get(name, '-')} here)" for name, size in tables.PAPER_DUAL_ARM.items())
+    said = ", ".join(
+        f"{name} {size} ({sizes.get(name, '-')} here)"
+        for name, size in tables.PAPER_DUAL_ARM.items()
+    )
     say(f"[J] table 1, rows for the dual-arm robot: {said}")
     second = [row for n in links for row in _one(pendulum_case(n), say, options)]
     say("\n" + tables.size_table(second, options["formulations"]))
@@ -136,8 +189,18 @@ def _paper(say: _printer, options: dict[str, Any], quick: bool) -> tuple[list[Ro
     fits = Fit.of(over_links, times, 1), Fit.of(over_contacts, more, 2)
     say("\n" + tables.fit_lines(*fits))
     costs = {
-        "links": {"counts": over_links, "us": times, "fit": fits[0].coefficients, "rms": fits[0].unexplained},
-        "contacts": {"counts": over_contacts, "us": more, "fit": fits[1].coefficients, "rms": fits[1].unexplained},
+        "links": {
+            "counts": over_links,
+            "us": times,
+            "fit": fits[0].coefficients,
+            "rms": fits[0].unexplained,
+        },
+        "contacts": {
+            "counts": over_contacts,
+            "us": more,
+            "fit": fits[1].coefficients,
+            "rms": fits[1].unexplained,
+        },
     }
     return first + second, {"os_assembly": costs, "trajectories": _trajectories(say, quick)}
 
@@ -147,21 +210,26 @@ def _trajectories(say: _printer, quick: bool) -> list[dict[str, float]]:
     from spatialops.compare.trajectories import largest_difference, pendulum_motions
 
     links, until = (4, 0.5) if quick else (12, 0.9)
-    say(f"\nPendulum of {links} links, tree coordinates (os) and free bodies with closures (nmc/os), until {until} s:")
+    say(
+        f"\nPendulum of {links} links, tree coordinates (os) and free bodies with closures "
+        f"(nmc/os), until {until} s:"
+    )
     lines = []
     for dt in (4e-3, 2e-3, 1e-3):
         motions = pendulum_motions(links, dt=dt, duration=until)
         apart = largest_difference(motions, until)
         cost = {name: 1e6 * motion.seconds for name, motion in motions.items()}
-        lines.append({"dt": dt, "difference": apart, "os_us": cost["os"], "nmc_os_us": cost["nmc/os"]})
+        lines.append(
+            {"dt": dt, "difference": apart, "os_us": cost["os"], "nmc_os_us": cost["nmc/os"]}
+        )
         say(
-            f"  dt {1e3 * dt:.0f} ms: angles differ by at most {apart:.1e} rad; a step takes {cost['os']:.1f} us and "
-            f"{cost['nmc/os']:.0f} us"
+            f"  dt {1e3 * dt:.0f} ms: angles differ by at most {apart:.1e} rad; "
+            f"a step takes {cost['os']:.1f} us and {cost['nmc/os']:.0f} us"
         )
     return lines
 
 
-def _write(out: Path, rows: list[Row], text: str, data: dict[str, Any]) -> None:
+def _write(out: Path, rows: list[Row], text: str, data: PlainData) -> None:
     from spatialops.view.compare import times_over_links
 
     save(out / "compare.json", json.dumps(data, indent=1) + "\n")
@@ -184,4 +252,6 @@ def _draw_motions(path: Path) -> None:
 
     motions = pendulum_motions(12, dt=5e-4)
     curves = {name: (motion.heights, motion.velocities) for name, motion in motions.items()}
-    height_and_velocity(path, times=motions["os"].times, curves=curves, impacts=motions["os"].impacts)
+    height_and_velocity(
+        path, times=motions["os"].times, curves=curves, impacts=motions["os"].impacts
+    )

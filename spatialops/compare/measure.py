@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from spatialops.bench.measure import Effort, take_turns
 from spatialops.compare.problems import Case
 from spatialops.contact.formulations import FORMULATIONS, Formulation, check_formulation
 from spatialops.contact.indeterminacy import indeterminacy
-from spatialops.contact.lcp.problem import LCPSolution
+from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
 from spatialops.errors import SpatialOpsError
@@ -27,7 +26,8 @@ REFERENCE = "os"
 class Row:
     """One formulation with one solver on one problem; times are medians in microseconds.
 
-    `difference` is that of the next velocity from the reference's, relative to the largest entry before or after.
+    `difference` is that of the next velocity from the reference's, relative to the largest entry
+    before or after.
     """
 
     case: str
@@ -61,7 +61,8 @@ def compare(
 ) -> list[Row]:
     """Assemble, solve and recover with every formulation and solver, in turns.
 
-    A formulation that cannot state the problem, and a solver that does not solve it, give a row that says why.
+    A formulation that cannot state the problem, and a solver that does not solve it, give a row
+    that says why.
 
     Returns
     -------
@@ -96,7 +97,10 @@ def compare(
             found.append((name, solver, solution, difference))
     timing = take_turns(contestants, effort) if contestants else None
     times = {key: 1e6 * timing.of(key).median for key in contestants} if timing else {}
-    return [_row(case, name, solver, what, difference, sizes, times) for name, solver, what, difference in found]
+    return [
+        _row(case, name, solver, what, difference, sizes, times)
+        for name, solver, what, difference in found
+    ]
 
 
 def _row(
@@ -110,7 +114,20 @@ def _row(
 ) -> Row:
     size, n_free = sizes.get(name, (0, 0))
     if isinstance(what, SpatialOpsError):
-        return Row(case.name, case.links, name, solver, 0, 0, *(np.nan,) * 3, 0, np.nan, np.nan, False, str(what))
+        return Row(
+            case.name,
+            case.links,
+            name,
+            solver,
+            0,
+            0,
+            *(np.nan,) * 3,
+            0,
+            np.nan,
+            np.nan,
+            False,
+            str(what),
+        )
     return Row(
         case.name,
         case.links,
@@ -130,15 +147,17 @@ def _row(
 
 
 def _assembler(formulation: Formulation, problem: ContactProblem) -> Callable[[], object]:
-    # A fresh copy each time: a problem remembers what was computed from it. Copying costs the same for all.
+    # A fresh copy each time, at the same cost for all: a problem remembers what was computed.
     return lambda: formulation.assemble(replace(problem))
 
 
-def _solver(lcp: Any, solver: str) -> Callable[[], object]:
+def _solver(lcp: MixedLCP, solver: str) -> Callable[[], object]:
     return lambda: solve(lcp, solver)
 
 
-def _recoverer(formulation: Formulation, problem: ContactProblem, solution: LCPSolution) -> Callable[[], object]:
+def _recoverer(
+    formulation: Formulation, problem: ContactProblem, solution: LCPSolution
+) -> Callable[[], object]:
     return lambda: formulation.recover(problem, solution)
 
 
@@ -163,7 +182,7 @@ def report(problem: ContactProblem) -> str:
 
 @dataclass(frozen=True)
 class Fit:
-    """Least-squares polynomial of a time (us) in a count, and how much of the variance it leaves."""
+    """Least-squares polynomial of a time (us) in a count, and the relative error that it leaves."""
 
     coefficients: tuple[float, ...]
     unexplained: float
@@ -179,7 +198,11 @@ class Fit:
 
 
 def assembly_costs(
-    cases: Sequence[Case], *, n_f: int = 4, effort: Effort | None = None, formulation: str = REFERENCE
+    cases: Sequence[Case],
+    *,
+    n_f: int = 4,
+    effort: Effort | None = None,
+    formulation: str = REFERENCE,
 ) -> list[float]:
     """Assembly times (us) of one formulation on several problems, in turns."""
     chosen = check_formulation(formulation, n_f)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import whole
+from spatialops._arrays import Array, ArrayLike, whole
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.jacobian import node_positions
 from spatialops.errors import ArgumentError
@@ -30,22 +29,29 @@ class Case:
 
 
 def touching(
-    model: Model, q: Any, v: Any, nodes: Sequence[Any], normals: Any, *, radius: float, mu: float = 0.5
+    model: Model,
+    q: Array,
+    v: Array,
+    nodes: Sequence[Node],
+    normals: ArrayLike,
+    *,
+    radius: float,
+    mu: float = 0.5,
 ) -> ContactProblem:
-    """Spheres of `radius` about nodes, each touched by the world from the side that its normal points away from."""
-    normals = np.asarray(normals, dtype=np.float64)
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    upright = np.abs(normals[:, 2:]) < 0.9
-    first = np.cross(np.where(upright, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), normals)
+    """Spheres of `radius` about nodes, each touched by the world; normals point from the world."""
+    n = np.array(normals, dtype=np.float64)
+    n /= np.linalg.norm(n, axis=1, keepdims=True)
+    upright = np.abs(n[:, 2:]) < 0.9
+    first = np.cross(np.where(upright, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), n)
     first /= np.linalg.norm(first, axis=1, keepdims=True)
-    frames = np.stack([normals, first, np.cross(normals, first)], axis=1)
+    frames = np.stack([n, first, np.cross(n, first)], axis=1)
     links = [(link, -1) for link in model.resolve(nodes).links]
-    points = node_positions(model, q, nodes) - radius * normals
+    points = node_positions(model, q, nodes) - radius * n
     return ContactProblem(model, q, v, links, points, frames, np.full(len(links), mu))
 
 
 def pendulum_case(n_links: int, contacts: int = CONTACTS) -> Case:
-    """A pendulum swinging into floor and wall with its last links: two contacts each, from below and from the right.
+    """A pendulum swinging into floor and wall with its last links, two contacts each.
 
     Raises
     ------
@@ -62,7 +68,7 @@ def pendulum_case(n_links: int, contacts: int = CONTACTS) -> Case:
 
 
 def dual_arm_case() -> Case:
-    """The dual-arm robot with three fingertips of the left hand and one of the right on something solid."""
+    """The dual-arm robot with three fingertips of its left hand and one of its right held."""
     robot = dual_arm()
     rng = np.random.default_rng(26)
     nodes = [Node(tip) for tip in robot.tips[:CONTACTS]]
@@ -88,4 +94,6 @@ def named_case(name: str) -> Case:
     if Path(name).suffix == ".npz":
         problem = ContactProblem.load(name)
         return Case(Path(name).stem, problem, problem.model.n_bodies)
-    raise ArgumentError(f"scene: expected pendulum:N, dual-arm or a file of a contact problem (.npz), got {name!r}")
+    raise ArgumentError(
+        f"scene: expected pendulum:N, dual-arm or a file of a contact problem (.npz), got {name!r}"
+    )

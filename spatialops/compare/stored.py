@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,13 +12,14 @@ from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.fclib import SUFFIXES, load_fclib
 from spatialops.contact.formulations import check_formulation
 from spatialops.contact.indeterminacy import indeterminacy
-from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
+from spatialops.simulation.plain_data import PlainData
 
 
-def solve_file(path: str | os.PathLike[str], formulation: str, solver: str, n_f: int) -> dict[str, Any]:
-    """Solve what `ContactProblem.save`, `MixedLCP.save` or `save_fclib` wrote; returns a summary in plain numbers.
+def solve_file(path: str | os.PathLike[str], formulation: str, solver: str, n_f: int) -> PlainData:
+    """Solve what `ContactProblem.save`, `MixedLCP.save` or `save_fclib` wrote, and sum it up.
 
     Raises
     ------
@@ -52,13 +52,15 @@ def solve_file(path: str | os.PathLike[str], formulation: str, solver: str, n_f:
         | summary
         | {
             "normal_impulses": [float(p) for p in answer.impulses[:, 0]],
-            "friction_impulses": [float(p) for p in np.hypot(answer.impulses[:, 1], answer.impulses[:, 2])],
+            "friction_impulses": [
+                float(p) for p in np.hypot(answer.impulses[:, 1], answer.impulses[:, 2])
+            ],
             "slip": [float(s) for s in answer.slip],
         }
     )
 
 
-def _cone_summary(problem: ConeProblem, solver: str) -> dict[str, Any]:
+def _cone_summary(problem: ConeProblem, solver: str) -> PlainData:
     solution = solve(problem, solver)
     return {
         "kind": "friction problem (FCLIB)",
@@ -74,7 +76,7 @@ def _cone_summary(problem: ConeProblem, solver: str) -> dict[str, Any]:
     }
 
 
-def _summary(lcp: MixedLCP, solver: str) -> tuple[dict[str, Any], Any]:
+def _summary(lcp: MixedLCP, solver: str) -> tuple[PlainData, LCPSolution]:
     solution = solve(lcp, solver)
     return {
         "rows": lcp.size,

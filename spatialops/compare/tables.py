@@ -7,7 +7,6 @@ import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
-from typing import Any
 
 from spatialops.compare.measure import ALL_DENSE, GENERAL, Fit, Row
 
@@ -15,8 +14,8 @@ from spatialops.compare.measure import ALL_DENSE, GENERAL, Fit, Row
 PAPER_SPEEDUP = {3: 3.6, 6: 6.5, 12: 16.1, 15: 25.6, 24: 49.7, 30: 55.6}
 PAPER_DUAL_ARM = {"nmc": 310, "mc": 50, "rmc": 24, "os": 24}
 _HEAD = (
-    f"{'formulation':<12}{'solver':<8}{'rows':>6}{'free':>6}{'assemble':>10}{'solve':>11}{'recover':>9}{'total us':>11}"
-    f"{'pivots':>8}{'residual':>10}{'|dv|':>9}"
+    f"{'formulation':<12}{'solver':<8}{'rows':>6}{'free':>6}{'assemble':>10}{'solve':>11}"
+    f"{'recover':>9}{'total us':>11}{'pivots':>8}{'residual':>10}{'|dv|':>9}"
 )
 
 
@@ -85,13 +84,15 @@ def _quality(fit: Fit) -> str:
 def as_csv(rows: Sequence[Row]) -> str:
     """All rows as CSV."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=[*(item.name for item in fields(Row)), "total"], lineterminator="\n")
+    writer = csv.DictWriter(
+        text, fieldnames=[*(item.name for item in fields(Row)), "total"], lineterminator="\n"
+    )
     writer.writeheader()
     writer.writerows(asdict(row) | {"total": row.total} for row in rows)
     return text.getvalue()
 
 
-def as_data(rows: Sequence[Row]) -> list[dict[str, Any]]:
+def as_data(rows: Sequence[Row]) -> list[dict[str, object]]:
     """All rows as plain data; what was not measured is None."""
     return [
         {
@@ -107,7 +108,10 @@ def best_total(rows: Iterable[Row], links: int, formulation: str, solver: str | 
     totals = [
         row.total
         for row in rows
-        if row.links == links and row.formulation == formulation and row.solved and solver in (None, row.solver)
+        if row.links == links
+        and row.formulation == formulation
+        and row.solved
+        and solver in (None, row.solver)
     ]
     return min(totals, default=math.nan)
 
@@ -120,7 +124,9 @@ def _slope(rows: Sequence[Row], links: Sequence[int], formulation: str) -> float
     """Least-squares growth of the best total, us a link."""
     totals = {n: best_total(rows, n, formulation, None) for n in links}
     known = [n for n in links if math.isfinite(totals[n])]
-    return Fit.of(known, [totals[n] for n in known], 1).coefficients[1] if len(known) > 1 else math.nan
+    return (
+        Fit.of(known, [totals[n] for n in known], 1).coefficients[1] if len(known) > 1 else math.nan
+    )
 
 
 def _links_head(links: Sequence[int]) -> str:
@@ -128,4 +134,6 @@ def _links_head(links: Sequence[int]) -> str:
 
 
 def _line(label: str, values: dict[int, float]) -> str:
-    return f"{label:<34}" + "".join(f"{v:>9.1f}" if math.isfinite(v) else f"{'-':>9}" for v in values.values())
+    return f"{label:<34}" + "".join(
+        f"{v:>9.1f}" if math.isfinite(v) else f"{'-':>9}" for v in values.values()
+    )

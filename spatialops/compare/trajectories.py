@@ -1,4 +1,4 @@
-"""The same motion in minimal and in maximal coordinates: [J] figure 6, and how the difference shrinks with the step."""
+"""The same motion in minimal and in maximal coordinates ([J] figure 6), with smaller steps."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.dynamics.jacobian import node_positions, node_velocities
 from spatialops.models.pendulum import pendulum
-from spatialops.simulation.maximal import maximal_scene, tree_state
 from spatialops.simulation.record import Record
+from spatialops.simulation.scene.maximal_scene import maximal_scene, tree_state
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.model import Model, Node
 from spatialops.tree.state import State
@@ -19,7 +19,7 @@ from spatialops.tree.state import State
 
 @dataclass(frozen=True, eq=False)
 class Motion:
-    """Height (m) and vertical velocity (m/s) of the last link over time, impacts, and seconds a step took."""
+    """Height (m) and vertical velocity (m/s) of the last link, impacts, and seconds a step took."""
 
     times: Array
     heights: Array
@@ -29,7 +29,9 @@ class Motion:
     seconds: float
 
 
-def pendulum_motions(links: int = 12, *, dt: float = 1e-3, duration: float = 3.0) -> dict[str, Motion]:
+def pendulum_motions(
+    links: int = 12, *, dt: float = 1e-3, duration: float = 3.0
+) -> dict[str, Motion]:
     """The paper's pendulum by OS in tree coordinates and by OS on free bodies (NMC/OS)."""
     scene = pendulum(links).scene()
     steps = round(duration / dt)
@@ -49,7 +51,9 @@ def _motion(model: Model, record: Record, seconds: float) -> Motion:
         states = [tree_state(model, state) for state in states]
     last = [Node(model.n_bodies - 1)]
     heights = np.array([node_positions(model, state.q, last)[0, 2] for state in states])
-    velocities = np.array([node_velocities(model, state.q, state.v, last)[0, 5] for state in states])
+    velocities = np.array(
+        [node_velocities(model, state.q, state.v, last)[0, 5] for state in states]
+    )
     q = np.array([state.q for state in states])
     return Motion(record.times, heights, velocities, record.events[:, 0].copy(), q, seconds)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, vector
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 
@@ -18,12 +17,15 @@ class Actuation:
     Parameters
     ----------
     model : Model
+        The mechanism.
     joints : iterable of str, optional
-        Joints with motors. Default: all but free ones, which carry floating bases and loose objects.
+        Joints with motors. Default: all but free ones, which carry floating bases and loose
+        objects.
 
     Attributes
     ----------
     joints : tuple of str
+        Joints with motors.
     rows : (n,) int array
         Indices of the actuated velocities.
     limits : (n,) array
@@ -40,7 +42,8 @@ class Actuation:
     >>> from spatialops.control import Actuation
     >>> builder, ball = so.TreeBuilder(), so.Inertia.sphere(0.1, mass=1.0)
     >>> _ = builder.add_body("base", joint=so.Joint("free"), inertia=ball)
-    >>> _ = builder.add_body("arm", parent="base", joint=so.Joint("revolute", effort_limit=5.0), inertia=ball)
+    >>> hinge = so.Joint("revolute", effort_limit=5.0)
+    >>> _ = builder.add_body("arm", parent="base", joint=hinge, inertia=ball)
     >>> motors = Actuation(builder.build())
     >>> motors.rows, motors.limits
     (array([6]), array([5.]))
@@ -65,13 +68,35 @@ class Actuation:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def spread(self, forces: Any) -> Array:
-        """Forces of the motors (n,) as joint forces (nv,), zero elsewhere."""
+    def spread(self, forces: ArrayLike) -> Array:
+        """Joint forces from forces of the motors, zero elsewhere.
+
+        Parameters
+        ----------
+        forces : (n,) array_like
+            Forces of the motors, N m or N.
+
+        Returns
+        -------
+        (nv,) array
+            Joint forces, N m or N.
+        """
         result = np.zeros(self.model.nv)
         result[self.rows] = vector(forces, len(self), "forces")
         return result
 
-    def clipped(self, tau: Any) -> Array:
-        """Joint forces (nv,) within the motors' limits, zero where there is no motor."""
+    def clipped(self, tau: ArrayLike) -> Array:
+        """Joint forces within the motors' limits, zero where there is no motor.
+
+        Parameters
+        ----------
+        tau : (nv,) array_like
+            Joint forces, N m or N.
+
+        Returns
+        -------
+        (nv,) array
+            The same, clipped.
+        """
         wanted = vector(tau, self.model.nv, "tau")[self.rows]
         return self.spread(np.clip(wanted, -self.limits, self.limits))

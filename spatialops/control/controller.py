@@ -1,4 +1,4 @@
-"""What a controller is: asked before every step for joint forces, and able to say why it chose them."""
+"""What a controller is: asked before every step for joint forces, it can say why it chose them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.collision.contact_set import ContactSet
+from spatialops.errors import ArgumentError
 from spatialops.tree.state import State
-
-STATUSES = ("solved", "nearest", "held", "damped")
 
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
     """What a controller expected when it chose its last command.
 
-    Attributes
+    Parameters
     ----------
     tau : (nv,) array
         The command, N m or N; zero where nothing is actuated.
@@ -27,8 +26,9 @@ class Explanation:
     forces : (m, 3) array
         Contact forces on A along the contact's frame that the controller expects, N.
     status : {"solved", "nearest", "held", "damped"}
-        "nearest": the demand could not be met exactly, `predicted` is the nearest that could. "held" and "damped": no
-        answer was to be had, and the command holds the joints where they are, or only brakes them.
+        "nearest": the demand could not be met exactly, `predicted` is the nearest that could.
+        "held" and "damped": no answer was to be had, and the command holds the joints where they
+        are, or only brakes them.
     residual : float
         Of the controller's own problem, relative.
     slack : float
@@ -54,16 +54,76 @@ class Explanation:
 
 
 class Controller(Protocol):
-    """A function of time, state and the contacts of the step before; it may remember."""
+    """A function of time, state and the contacts of the step before; it may keep a memory.
+
+    What `Simulator.run(controller=...)` takes. Classes whose instances are controllers end in
+    `Controller`; planners and feedback laws that a controller is made of do not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import spatialops as so
+    >>> from spatialops.control import PIDController, Reference
+    >>> arm = so.models.pendulum(2)
+    >>> still = Reference(np.zeros(2), np.zeros(2), np.zeros(2))
+    >>> controller = PIDController(arm.model, lambda time, state: still)
+    >>> controller(0.0, so.State(np.array([0.1, 0.0]), np.zeros(2))).round(3).tolist()
+    [-1.0, 0.0]
+    >>> controller.explain().status
+    'solved'
+    """
 
     def __call__(self, time: float, state: State, contacts: ContactSet) -> Array:
-        """Joint forces (nv,), N m or N."""
+        """The command for the step that begins.
+
+        Parameters
+        ----------
+        time : float
+            Time, s.
+        state : State
+            Configuration and velocity.
+        contacts : ContactSet
+            Contacts of the step before with their impulses.
+
+        Returns
+        -------
+        (nv,) array
+            Joint forces, N m or N.
+        """
 
     def explain(self) -> Explanation:
         """Why the last command was what it was.
+
+        Returns
+        -------
+        Explanation
+            Of the last call.
 
         Raises
         ------
         ArgumentError
             Before the first command.
         """
+
+
+class ExplainedController:
+    """What controllers share that make their explanation with the command."""
+
+    _explanation: Explanation | None = None
+
+    def explain(self) -> Explanation:
+        """Why the last command was what it was.
+
+        Returns
+        -------
+        Explanation
+            Of the last call.
+
+        Raises
+        ------
+        ArgumentError
+            Before the first command.
+        """
+        if self._explanation is None:
+            raise ArgumentError("explain: there has been no command yet")
+        return self._explanation

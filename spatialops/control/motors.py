@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, array
+from spatialops._arrays import Array, ArrayLike, IntArray, array
 from spatialops.control.actuation import Actuation
 from spatialops.errors import ArgumentError
 
@@ -17,18 +17,19 @@ from spatialops.errors import ArgumentError
 class Motors:
     """Motors of a model's actuated velocities.
 
-    A motor gives torque_constant * current, its gear that many times the torque at the joint: u = N K_t i. Losses in
-    the windings are P = i.R i = u.W u, W_jj = R_j / (N_j K_t,j)^2 ([A] 26 has gears of 1).
+    A motor gives torque_constant * current, its gear that many times the torque at the joint: u = N
+    K_t i. Losses in the windings are P = i.R i = u.W u, W_jj = R_j / (N_j K_t,j)^2 ([A] 26 has
+    gears of 1).
 
     Parameters
     ----------
     actuation : Actuation
         Which velocities have a motor, and the largest force of each.
-    torque_constant : float or (n,) array_like
-        K_t, N m/A (N/A of a linear motor).
-    resistance : float or (n,) array_like
+    torque_constant : float or (n,) array_like, default 1
+        K_t, N m/A (N/A of a linear motor). An array (n,) afterwards, as the next two.
+    resistance : float or (n,) array_like, default 1
         R of the windings, ohm.
-    gear : float or (n,) array_like
+    gear : float or (n,) array_like, default 1
         N, turns of the motor per turn of the joint.
 
     Raises
@@ -40,28 +41,31 @@ class Motors:
     --------
     >>> import spatialops as so
     >>> from spatialops.control import Actuation, Motors
-    >>> motors = Motors(Actuation(so.models.pendulum(2).model), torque_constant=0.1, resistance=0.5, gear=10.0)
+    >>> joints = Actuation(so.models.pendulum(2).model)
+    >>> motors = Motors(joints, torque_constant=0.1, resistance=0.5, gear=10.0)
     >>> motors.power([2.0, 0.0])
     2.0
     """
 
     actuation: Actuation
-    torque_constant: Any = 1.0
-    resistance: Any = 1.0
-    gear: Any = 1.0
+    torque_constant: Array | Sequence[float] | float = 1.0
+    resistance: Array | Sequence[float] | float = 1.0
+    gear: Array | Sequence[float] | float = 1.0
 
     def __post_init__(self) -> None:
         n = len(self.actuation)
         for name in ("torque_constant", "resistance", "gear"):
             given = getattr(self, name)
-            values = array(np.full(n, given) if np.ndim(given) == 0 else given, (n,), name, finite=True)
+            values = array(
+                np.full(n, given) if np.ndim(given) == 0 else given, (n,), name, finite=True
+            )
             if n and not values.min() > 0.0:
                 raise ArgumentError(f"{name}: expected positive numbers, got {values.min():g}")
             object.__setattr__(self, name, values)
 
     @cached_property
     def strong(self) -> tuple[IntArray, tuple[str, ...]]:
-        """Which motors have a finite limit, and a name for each."""
+        """Which motors have a finite limit: their indices (k,), and a name for each."""
         own = self.actuation
         at = np.flatnonzero(np.isfinite(own.limits))
         return at, tuple(f"motor {i} of {own.model.joint_of_link(int(own.rows[i]))}" for i in at)
@@ -74,15 +78,37 @@ class Motors:
     @cached_property
     def weights(self) -> Array:
         """Diagonal of W, (n,), W per N^2 m^2."""
-        result: Array = self.resistance / (self.gear * self.torque_constant) ** 2
-        return result
+        gear, torque = np.asarray(self.gear), np.asarray(self.torque_constant)
+        return np.asarray(self.resistance / (gear * torque) ** 2)
 
-    def currents(self, forces: Any) -> Array:
-        """Currents (n,), A, for forces at the joints."""
-        result: Array = array(forces, (len(self.actuation),), "forces") / (self.gear * self.torque_constant)
-        return result
+    def currents(self, forces: ArrayLike) -> Array:
+        """Currents for forces at the joints.
 
-    def power(self, forces: Any) -> float:
-        """Losses in the windings, W, for forces (n,) at the joints."""
+        Parameters
+        ----------
+        forces : (n,) array_like
+            Forces of the motors at the joints, N m or N.
+
+        Returns
+        -------
+        (n,) array
+            Currents, A.
+        """
+        gear, torque = np.asarray(self.gear), np.asarray(self.torque_constant)
+        return np.asarray(array(forces, (len(self.actuation),), "forces") / (gear * torque))
+
+    def power(self, forces: ArrayLike) -> float:
+        """Losses in the windings for forces at the joints ([A] 26).
+
+        Parameters
+        ----------
+        forces : (n,) array_like
+            Forces of the motors at the joints, N m or N.
+
+        Returns
+        -------
+        float
+            Losses, W.
+        """
         u = array(forces, (len(self.actuation),), "forces")
         return float(self.weights @ (u * u))

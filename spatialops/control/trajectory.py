@@ -1,10 +1,10 @@
-"""Motions of a frame from pose to pose in a straight line, with bounded speed, acceleration and jerk."""
+"""Straight motions from pose to pose, with bounded speed, acceleration and jerk."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,27 +12,53 @@ from spatialops._arrays import Array, scalar
 
 
 class Pose(NamedTuple):
-    """Where a frame is: position (3,), m, and rotation (3, 3), frame to world."""
+    """Where a frame is.
+
+    Parameters
+    ----------
+    position : (3,) array
+        Its origin in the world, m.
+    rotation : (3, 3) array
+        Takes components in the frame to components in the world.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spatialops.control import Pose
+    >>> quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> frame, point = Pose(np.ones(3), quarter), Pose(np.array([1.0, 0.0, 0.0]), np.eye(3))
+    >>> (frame @ point).position.tolist()
+    [1.0, 2.0, 1.0]
+    """
 
     position: Array
     rotation: Array
 
-    def __matmul__(self, other: Any) -> Pose:
+    def __matmul__(self, other: Pose) -> Pose:
         """The pose that is `other` as seen from this frame."""
         return Pose(self.position + self.rotation @ other.position, self.rotation @ other.rotation)
 
     def inverse(self) -> Pose:
-        """The world as seen from this frame."""
+        """The world as seen from this frame.
+
+        Returns
+        -------
+        Pose
+            With which `pose.inverse() @ pose` is at the origin, unturned.
+        """
         return Pose(-self.rotation.T @ self.position, self.rotation.T)
 
 
 def turn_between(start: Array, end: Array) -> Array:
     """Rotation vector (3,), world axes, of the turn that takes rotation `start` to `end`."""
     R = end @ start.T
-    x, y, z = R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]
+    x = R[2, 1] - R[1, 2]
+    y = R[0, 2] - R[2, 0]
+    z = R[1, 0] - R[0, 1]
     sine = 0.5 * math.sqrt(x * x + y * y + z * z)
     cosine = 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
-    if cosine < -0.9:  # the antisymmetric part vanishes: the axis n from R + R^T = 2 c + 2 (1 - c) n n^T
+    if cosine < -0.9:
+        # The antisymmetric part vanishes: the axis n from R + R^T = 2 c + 2 (1 - c) n n^T.
         outer = 0.5 * (R + R.T) - cosine * np.eye(3)
         axis = outer[int(np.argmax(np.diag(outer)))]
         sign = 1.0 if axis[0] * x + axis[1] * y + axis[2] * z >= 0.0 else -1.0
@@ -53,7 +79,15 @@ def turned_by(vector: Array) -> Array:
 
 
 class Sample(NamedTuple):
-    """A moment of a motion: pose, and spatial velocity and acceleration [angular; linear] in world axes."""
+    """A moment of a motion.
+
+    Parameters
+    ----------
+    pose : Pose
+        Where the frame is.
+    velocity, acceleration : (6,) arrays
+        [angular; linear] in world axes, rad/s and m/s, per second.
+    """
 
     pose: Pose
     velocity: Array
@@ -62,7 +96,28 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Bounds:
-    """What a motion keeps below: m/s, m/s^2, m/s^3, and the same in radians for turns."""
+    """What a motion keeps below.
+
+    Parameters
+    ----------
+    speed : float, default 0.25
+        m/s.
+    acceleration : float, default 1
+        m/s^2.
+    jerk : float, default 10
+        m/s^3.
+    turn_speed : float, default 1
+        rad/s.
+    turn_acceleration : float, default 4
+        rad/s^2.
+    turn_jerk : float, default 40
+        rad/s^3.
+
+    Raises
+    ------
+    ArgumentError
+        For bounds that are not positive.
+    """
 
     speed: float = 0.25
     acceleration: float = 1.0
@@ -76,7 +131,7 @@ class Bounds:
             scalar(value, name, low=0.0, strict=True)
 
 
-# Largest first, second and third derivatives of the profile s = 10 x^3 - 15 x^4 + 6 x^5 over 0 <= x <= 1.
+# Largest first, second and third derivatives of s = 10 x^3 - 15 x^4 + 6 x^5 over 0 <= x <= 1.
 _PEAKS = 1.875, 10.0 / math.sqrt(3.0), 60.0
 
 
@@ -84,7 +139,8 @@ def shortest_time(length: float, speed: float, acceleration: float, jerk: float)
     """Time in which the quintic profile covers `length` within all three bounds, s."""
     peaks, limits = _PEAKS, (speed, acceleration, jerk)
     return max(
-        (peak * length / limit) ** (1.0 / k) for k, (peak, limit) in enumerate(zip(peaks, limits, strict=True), 1)
+        (peak * length / limit) ** (1.0 / k)
+        for k, (peak, limit) in enumerate(zip(peaks, limits, strict=True), 1)
     )
 
 
@@ -96,8 +152,10 @@ class PoseTrajectory:
     Parameters
     ----------
     start, end : Pose
+        Of the frame, in the world.
     bounds : Bounds
-    begin : float
+        Of speed, acceleration and jerk.
+    begin : float, default 0
         Time at which it starts, s.
     duration : float, optional
         s; default: the shortest that keeps the bounds. A shorter one than that is not taken.
@@ -109,7 +167,8 @@ class PoseTrajectory:
 
     References
     ----------
-    T. Flash, N. Hogan, The coordination of arm movements, J. Neuroscience 1985: the profile of least squared jerk.
+    T. Flash, N. Hogan, The coordination of arm movements, J. Neuroscience 1985: the
+    profile of least squared jerk.
 
     Examples
     --------
@@ -122,9 +181,17 @@ class PoseTrajectory:
     """
 
     def __init__(
-        self, start: Pose, end: Pose, bounds: Bounds, *, begin: float = 0.0, duration: float | None = None
+        self,
+        start: Pose,
+        end: Pose,
+        bounds: Bounds,
+        *,
+        begin: float = 0.0,
+        duration: float | None = None,
     ) -> None:
-        self.start, self.end, self.begin = start, end, begin
+        self.start = start
+        self.end = end
+        self.begin = begin
         self._line = np.asarray(end.position, dtype=np.float64) - start.position
         self._turn = turn_between(start.rotation, end.rotation)
         length, angle = float(np.linalg.norm(self._line)), float(np.linalg.norm(self._turn))
@@ -142,13 +209,26 @@ class PoseTrajectory:
         return self.begin + self.duration
 
     def at(self, time: float) -> Sample:
-        """The motion at a time."""
+        """The motion at a time.
+
+        Parameters
+        ----------
+        time : float
+            Time, s; before the beginning and after the end it stands.
+
+        Returns
+        -------
+        Sample
+            Pose, velocity and acceleration.
+        """
         if time >= self.finish or self.duration == 0.0:
             return Sample(self.end, np.zeros(6), np.zeros(6))
         x = max(0.0, (time - self.begin) / self.duration)
         s = x**3 * (10.0 - 15.0 * x + 6.0 * x * x)
         rate = 30.0 * x * x * (1.0 - x) ** 2 / self.duration
         change = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / self.duration**2
-        turn = turned_by(s * self._turn) @ self.start.rotation if self._turns else self.start.rotation
+        turn = self.start.rotation
+        if self._turns:
+            turn = turned_by(s * self._turn) @ turn
         pose = Pose(self.start.position + s * self._line, turn)
         return Sample(pose, rate * self._direction, change * self._direction)

@@ -1,1 +1,1 @@
-"""Kernels and public functions of the dynamics: one algorithm a file, readable and compiled path in one."""
+"""Kernels and public functions of the dynamics, one algorithm a file."""

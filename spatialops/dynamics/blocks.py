@@ -1,47 +1,43 @@
-"""What spatial operators are made of, as plain arrays of one block a link: axes, inertias, shifts."""
+"""What spatial operators are made of: axes, inertias and shifts as arrays of one block a link."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops._layout import (
-    AXIS,
-    COM,
-    INERTIA,
-    LINEAR,
-    MASS,
-    MOTION,
-    PITCH,
-    ROTARY,
-    ROTATION,
-    UPS_E,
-    UPS_F,
-    UPS_G,
-)
 from spatialops.tree.model import Model
 
-SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # where (xx, xy, xz, yy, yz, zz) stand in a matrix
+SYMMETRIC = np.array(
+    [[0, 1, 2], [1, 3, 4], [2, 4, 5]]
+)  # where (xx, xy, xz, yy, yz, zz) stand in a matrix
 
 
 def joint_axes(model: Model, work: Array) -> Array:
     """H* of all links, (n, 6): their spatial velocities at unit rate."""
-    rotations = work[:, ROTATION : ROTATION + 9].reshape(-1, 3, 3)
-    axis = rotations[np.arange(model.nv), :, model.tree[:, AXIS]]
-    motion = model.tree[:, MOTION]
-    turning = np.where(motion == LINEAR, 0.0, 1.0)
-    sliding = np.where(motion == LINEAR, 1.0, np.where(motion == ROTARY, 0.0, model.links[:, PITCH]))
+    rotations = work[:, layout.ROTATION : layout.ROTATION + 9].reshape(-1, 3, 3)
+    axis = rotations[np.arange(model.nv), :, model.tree[:, layout.AXIS]]
+    motion = model.tree[:, layout.MOTION]
+    turning = np.where(motion == layout.LINEAR, 0.0, 1.0)
+    sliding = np.where(
+        motion == layout.LINEAR,
+        1.0,
+        np.where(motion == layout.ROTARY, 0.0, model.links[:, layout.PITCH]),
+    )
     return np.concatenate([axis * turning[:, None], axis * sliding[:, None]], axis=1)
 
 
 def link_inertias(model: Model, work: Array) -> Array:
     """Spatial inertias (n, 6, 6) of the links, world axes, about their origins."""
-    rotations, links = work[:, ROTATION : ROTATION + 9].reshape(-1, 3, 3), model.links
-    inertia = rotations @ links[:, INERTIA + SYMMETRIC] @ rotations.transpose(0, 2, 1)
-    x, y, z = (rotations @ (links[:, MASS, None] * links[:, COM : COM + 3])[:, :, None])[:, :, 0].T
+    rotations, links = work[:, layout.ROTATION : layout.ROTATION + 9].reshape(-1, 3, 3), model.links
+    inertia = rotations @ links[:, layout.INERTIA + SYMMETRIC] @ rotations.transpose(0, 2, 1)
+    x, y, z = (
+        rotations
+        @ (links[:, layout.MASS, None] * links[:, layout.COM : layout.COM + 3])[:, :, None]
+    )[:, :, 0].T
     o = np.zeros_like(x)
     moment = np.stack([o, -z, y, z, o, -x, -y, x, o], axis=1).reshape(-1, 3, 3)
-    return _blocks(inertia, moment, links[:, MASS, None, None] * np.eye(3))
+    return _blocks(inertia, moment, links[:, layout.MASS, None, None] * np.eye(3))
 
 
 def _blocks(upper: Array, corner: Array, lower: Array) -> Array:
@@ -70,5 +66,5 @@ def add_at(out: Array, links: IntArray, X: Array) -> None:
 
 def upsilon_blocks(ups: Array) -> Array:
     """(n, 6, 6) matrices of the rows of Upsilon."""
-    corner = ups[:, UPS_F : UPS_F + 9].reshape(-1, 3, 3)
-    return _blocks(ups[:, UPS_E + SYMMETRIC], corner, ups[:, UPS_G + SYMMETRIC])
+    corner = ups[:, layout.UPS_F : layout.UPS_F + 9].reshape(-1, 3, 3)
+    return _blocks(ups[:, layout.UPS_E + SYMMETRIC], corner, ups[:, layout.UPS_G + SYMMETRIC])

@@ -1,9 +1,9 @@
 """Coriolis matrices and rates of Jacobians, exact and without a formula of their own.
 
-Velocities of ball and free joints are not rates of coordinates: fields of constant v and w do not commute, and their
-bracket [v, w] is the only thing beside known quadratic functions that is needed. With c(v) the Coriolis forces and d(v)
-= Jdot v the drift of linear rows, both quadratic in v, and the Levi-Civita connection of the mass matrix (no torsion,
-compatible with the metric),
+Velocities of ball and free joints are not rates of coordinates: fields of constant v and w do not
+commute, and their bracket [v, w] is the only thing beside known quadratic functions that is needed.
+With c(v) the Coriolis forces and d(v) = Jdot v the drift of linear rows, both quadratic in v, and
+the Levi-Civita connection of the mass matrix (no torsion, compatible with the metric),
 
     C(v) w    = (c(v + w) - c(v - w)) / 4 + M [v, w] / 2,      so that dM/dt = C + C^T,
     Jdot(v) w = (d(v + w) - d(v - w)) / 4 + J [v, w] / 2.
@@ -14,19 +14,18 @@ Angular rows are no rates of coordinates either, and have (J v) x (J w) / 2 on t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, vector
+from spatialops._arrays import Array, ArrayLike, vector
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.jacobian import jacobian, jacobian_drift
 from spatialops.dynamics.newton_euler import bias
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, NodeLike
 
 
-def brackets(model: Model, v: Any) -> Array:
-    """Matrix (nv, nv) whose column j is [v, e_j], the bracket of constant velocity fields v and e_j.
+def brackets(model: Model, v: ArrayLike) -> Array:
+    """Matrix (nv, nv) whose column j is [v, e_j], the bracket of constant velocity fields.
 
     Zero but for ball joints, w x e, and free ones: [w x w_j; w x u_j - w_j x u], both in body axes.
     """
@@ -43,7 +42,7 @@ def brackets(model: Model, v: Any) -> Array:
     return result
 
 
-def coriolis_matrix(model: Model, q: Any, v: Any) -> Array:
+def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """Coriolis matrix C (nv, nv) with C v = bias(q, v) - bias(q, 0) and dM/dt - 2 C skew-symmetric.
 
     Parameters
@@ -69,19 +68,23 @@ def coriolis_matrix(model: Model, q: Any, v: Any) -> Array:
     return np.stack(columns, axis=1) + 0.5 * mass_matrix(model, q) @ brackets(model, v)
 
 
-def jacobian_rate(model: Model, q: Any, v: Any, nodes: Sequence[Any]) -> Array:
-    """Time derivative (6 n_c, nv) of the nodes' Jacobian along v, as a matrix; its product with v is `jacobian_drift`.
+def jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike, nodes: Sequence[NodeLike]) -> Array:
+    """Time derivative (6 n_c, nv) of the nodes' Jacobian along v; times v it is `jacobian_drift`.
 
     Raises
     ------
     ArgumentError
         For a wrong shape, NaN, infinity or an unknown body.
     """
-    q, v, nodes = vector(q, model.nq, "q"), vector(v, model.nv, "v"), list(nodes)
+    q = vector(q, model.nq, "q")
+    v = vector(v, model.nv, "v")
+    nodes = list(nodes)
     size = _like(v)
     unit = size * np.eye(model.nv)
     columns = [
-        (jacobian_drift(model, q, v + e, nodes) - jacobian_drift(model, q, v - e, nodes)) / (4.0 * size) for e in unit
+        (jacobian_drift(model, q, v + e, nodes) - jacobian_drift(model, q, v - e, nodes))
+        / (4.0 * size)
+        for e in unit
     ]
     J = jacobian(model, q, nodes)
     rate = np.stack(columns, axis=1) + 0.5 * J @ brackets(model, v)

@@ -1,42 +1,15 @@
 """Poses, velocities and velocity-dependent accelerations of all links, base to tips.
 
-Everything is in world axes about each link's own origin, so that the rigid-body operator phi(parent, k) is the shift by
-the lever r = p_k - p_parent and nothing refers to the world's origin. Accelerations are conventional, of the origin.
+Everything is in world axes about each link's own origin, so that the rigid-body operator
+phi(parent, k) is the shift by the lever r = p_k - p_parent and nothing refers to the world's
+origin. Accelerations are conventional, of the origin.
 """
 
 from __future__ import annotations
 
+from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Mat3, Vec3
-from spatialops._jit import inlined, kernel
-from spatialops._layout import (
-    ACCEL,
-    ALPHA,
-    ATTITUDE,
-    AXIS,
-    FIRST_Q,
-    FRAME,
-    GROUP,
-    LEVER,
-    LINEAR,
-    MOTION,
-    NOT_FINITE,
-    OK,
-    OMEGA,
-    ORIGIN,
-    PARENT,
-    PITCH,
-    PLACE_P,
-    PLACE_R,
-    POSE,
-    ROTARY,
-    ROTATION,
-    SAME,
-    SCREW,
-    SIZE_Q,
-    SLIDE,
-    TURN,
-    VELOCITY,
-)
+from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.trigonometry import sine_and_cosine
 from spatialops.algebra.vectors import (
     ZERO3,
@@ -75,85 +48,97 @@ def turned_by(m: Mat3, s: float, c: float) -> Mat3:
 @inlined
 def place_link(tree: IntArray, links: Array, q: Array, work: Array, k: int) -> None:
     """Rotation, origin and lever of link k from those of its parent."""
-    parent, frame, i = tree[k, PARENT], tree[k, FRAME], tree[k, FIRST_Q]
-    if frame == SAME:
+    parent = tree[k, layout.PARENT]
+    frame = tree[k, layout.FRAME]
+    i = tree[k, layout.FIRST_Q]
+    if frame == layout.SAME:
         return  # written by the first link of its joint
-    rotation, lever = mat3(links, k, PLACE_R), vec3(links, k, PLACE_P)
+    rotation, lever = mat3(links, k, layout.PLACE_R), vec3(links, k, layout.PLACE_P)
     # First everything in the parent's frame: the processor need not wait for the parent.
-    if frame == TURN:
+    if frame == layout.TURN:
         rotation = turned(rotation, q[i])
-    elif frame in (SLIDE, SCREW):
-        slide = q[i] if frame == SLIDE else links[k, PITCH] * q[i]
+    elif frame in (layout.SLIDE, layout.SCREW):
+        slide = q[i] if frame == layout.SLIDE else links[k, layout.PITCH] * q[i]
         lever = plus_scaled(lever, slide, (rotation[0][2], rotation[1][2], rotation[2][2]))
-        if frame == SCREW:
+        if frame == layout.SCREW:
             rotation = turned(rotation, q[i])
-    elif frame == ATTITUDE:
+    elif frame == layout.ATTITUDE:
         rotation = times(rotation, rotation_from_quaternion(q[i], q[i + 1], q[i + 2], q[i + 3]))
-    elif frame == POSE:
+    elif frame == layout.POSE:
         lever = plus(lever, rotate(rotation, (q[i], q[i + 1], q[i + 2])))
         rotation = times(rotation, rotation_from_quaternion(q[i + 3], q[i + 4], q[i + 5], q[i + 6]))
     origin = lever
     if parent >= 0:
-        above = mat3(work, parent, ROTATION)
+        above = mat3(work, parent, layout.ROTATION)
         rotation, lever = times(above, rotation), rotate(above, lever)
-        origin = plus(vec3(work, parent, ORIGIN), lever)
-    put_mat3(work, k, ROTATION, rotation)
-    put3(work, k, ORIGIN, origin)
-    put3(work, k, LEVER, lever)
-    for j in range(k + 1, k + tree[k, GROUP]):  # the further axes of a ball or free joint
-        put_mat3(work, j, ROTATION, rotation)
-        put3(work, j, ORIGIN, origin)
-        put3(work, j, LEVER, ZERO3)
+        origin = plus(vec3(work, parent, layout.ORIGIN), lever)
+    put_mat3(work, k, layout.ROTATION, rotation)
+    put3(work, k, layout.ORIGIN, origin)
+    put3(work, k, layout.LEVER, lever)
+    for j in range(k + 1, k + tree[k, layout.GROUP]):  # the further axes of a ball or free joint
+        put_mat3(work, j, layout.ROTATION, rotation)
+        put3(work, j, layout.ORIGIN, origin)
+        put3(work, j, layout.LEVER, ZERO3)
 
 
 @inlined
 def axis_of(tree: IntArray, work: Array, k: int) -> Vec3:
     """Unit vector of the axis of motion of link k, in world axes."""
-    return column_of(work, k, ROTATION, tree[k, AXIS])
+    return column_of(work, k, layout.ROTATION, tree[k, layout.AXIS])
 
 
 @inlined
 def move_link(tree: IntArray, links: Array, v: Array, work: Array, k: int) -> None:
-    """Velocity of link k and the part of its acceleration that depends on velocities only (the parent's excluded)."""
-    parent, motion = tree[k, PARENT], tree[k, MOTION]
-    if tree[k, FRAME] == SAME:
+    """Velocity of link k, and the velocity-dependent part of its acceleration less the parent's."""
+    parent, motion = tree[k, layout.PARENT], tree[k, layout.MOTION]
+    if tree[k, layout.FRAME] == layout.SAME:
         return  # written by the first link of its joint
-    omega, velocity, accel = ZERO3, ZERO3, ZERO3
+    omega = ZERO3
+    velocity = ZERO3
+    accel = ZERO3
     if parent >= 0:
-        lever = vec3(work, k, LEVER)
-        omega = vec3(work, parent, OMEGA)
+        lever = vec3(work, k, layout.LEVER)
+        omega = vec3(work, parent, layout.OMEGA)
         swing = cross(omega, lever)
-        velocity = plus(vec3(work, parent, VELOCITY), swing)
+        velocity = plus(vec3(work, parent, layout.VELOCITY), swing)
         accel = cross(omega, swing)
-    if tree[k, GROUP] > 1:
+    if tree[k, layout.GROUP] > 1:
         move_group(tree, v, work, k, omega, velocity, accel)
         return
-    axis, rate, alpha = axis_of(tree, work, k), v[k], ZERO3
-    if motion != ROTARY:  # Coriolis 2 w x s: the axis turns with the parent, and the link slides along it
-        speed = rate if motion == LINEAR else links[k, PITCH] * rate
+    axis = axis_of(tree, work, k)
+    rate = v[k]
+    alpha = ZERO3
+    if (
+        motion != layout.ROTARY
+    ):  # Coriolis 2 w x s: the axis turns with the parent, and the link slides along it
+        speed = rate if motion == layout.LINEAR else links[k, layout.PITCH] * rate
         accel = plus_scaled(accel, 2.0 * speed, cross(omega, axis))
         velocity = plus_scaled(velocity, speed, axis)
-    if motion != LINEAR:
+    if motion != layout.LINEAR:
         alpha = scaled(rate, cross(omega, axis))
         omega = plus_scaled(omega, rate, axis)
     put_motion(work, k, omega, velocity, alpha, accel)
 
 
 @inlined
-def move_group(tree: IntArray, v: Array, work: Array, k: int, omega: Vec3, velocity: Vec3, accel: Vec3) -> None:
-    """The same for a ball or free joint, whose velocities are components along the axes of the moving body.
+def move_group(
+    tree: IntArray, v: Array, work: Array, k: int, omega: Vec3, velocity: Vec3, accel: Vec3
+) -> None:
+    """The same for a ball or free joint, whose velocities are components in body axes.
 
-    With spin s = R v: alpha = alpha_parent + w_parent x s + R dv, because s x s = 0. A free joint hangs on the world,
-    so that the acceleration of its origin is R (dv + w x v). Links before the last carry no mass and no acceleration.
-    """
-    spin, slide, last = ZERO3, ZERO3, k + tree[k, GROUP] - 1
+    With spin s = R v: alpha = alpha_parent + w_parent x s + R dv, because s x s = 0. A free joint
+    hangs on the world, so that the acceleration of its origin is R (dv + w x v). Links before the
+    last carry no mass and no acceleration."""
+    spin = ZERO3
+    slide = ZERO3
+    last = k + tree[k, layout.GROUP] - 1
     for j in range(k, last + 1):
-        if tree[j, MOTION] == ROTARY:
+        if tree[j, layout.MOTION] == layout.ROTARY:
             spin = plus_scaled(spin, v[j], axis_of(tree, work, j))
         else:
             slide = plus_scaled(slide, v[j], axis_of(tree, work, j))
         put_motion(work, j, omega, velocity, ZERO3, ZERO3)
-    put3(work, k, ACCEL, accel)
+    put3(work, k, layout.ACCEL, accel)
     alpha = cross(omega, spin)
     omega, velocity = plus(omega, spin), plus(velocity, slide)
     put_motion(work, last, omega, velocity, alpha, cross(omega, slide))
@@ -161,10 +146,10 @@ def move_group(tree: IntArray, v: Array, work: Array, k: int, omega: Vec3, veloc
 
 @inlined
 def put_motion(work: Array, k: int, omega: Vec3, velocity: Vec3, alpha: Vec3, accel: Vec3) -> None:
-    put3(work, k, OMEGA, omega)
-    put3(work, k, VELOCITY, velocity)
-    put3(work, k, ALPHA, alpha)
-    put3(work, k, ACCEL, accel)
+    put3(work, k, layout.OMEGA, omega)
+    put3(work, k, layout.VELOCITY, velocity)
+    put3(work, k, layout.ALPHA, alpha)
+    put3(work, k, layout.ACCEL, accel)
 
 
 @inlined
@@ -191,7 +176,7 @@ def velocities_kernel(tree: IntArray, links: Array, v: Array, work: Array) -> No
 @inlined
 def fits(tree: IntArray, q: Array, v: Array) -> bool:
     """Whether coordinates and velocities have the model's sizes."""
-    return q.size == tree[0, SIZE_Q] and v.size == tree.shape[0]
+    return q.size == tree[0, layout.SIZE_Q] and v.size == tree.shape[0]
 
 
 @inlined
@@ -209,10 +194,10 @@ def finite_status(values: Array) -> int:
     total = 0.0
     for i in range(values.size):
         total += values[i] - values[i]
-    return OK if total == 0.0 else NOT_FINITE
+    return layout.OK if total == 0.0 else layout.NOT_FINITE
 
 
 @inlined
 def shift_velocity(work: Array, k: int, lever: Vec3) -> Vec3:
     """Velocity of the point of link k that lies at `lever` from its origin."""
-    return plus(vec3(work, k, VELOCITY), cross(vec3(work, k, OMEGA), lever))
+    return plus(vec3(work, k, layout.VELOCITY), cross(vec3(work, k, layout.OMEGA), lever))

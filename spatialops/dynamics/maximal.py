@@ -1,37 +1,26 @@
-"""Maximal coordinates: every body's own pose and spatial velocity, exactly converted from and to those of the tree.
+"""Maximal coordinates: every body's pose and spatial velocity, from and to those of the tree.
 
-[J] section 3 calls the model of free bodies with hinges as constraints "fully augmented". A joint of d degrees of
-freedom leaves its child the relative twists S qdot, S (6, d) at the child's origin in world axes:
+The conversion is exact. [J] section 3 calls the model of free bodies with hinges as constraints
+"fully augmented". A joint of d degrees of freedom leaves its child the relative twists S qdot,
+S (6, d) at the child's origin in world axes:
 
-    V_child - X V_parent = S qdot,   X = [I, 0; -[r]x, I],  r from the parent's origin to the child's,
+    V_child - X V_parent = S qdot,   X = [I, 0; -[r]x, I],
+    r from the parent's origin to the child's,
 
-so that qdot = S^+ (V_child - X V_parent), and the hinge constrains the 6 - d combinations C^T with C^T S = 0.
+so that qdot = S^+ (V_child - X V_parent), and the hinge constrains the 6 - d combinations C^T with
+C^T S = 0.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, array, not_finite, vector
-from spatialops._layout import (
-    AXIS,
-    LINEAR,
-    MOTION,
-    OK,
-    OMEGA,
-    ORIGIN,
-    PITCH,
-    PLACE_P,
-    PLACE_R,
-    ROTARY,
-    ROTATION,
-    VELOCITY,
-    WORK_COLUMNS,
-)
+from spatialops import _layout as layout
+from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, vector
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.tree.model import Model
 
@@ -39,8 +28,14 @@ from spatialops.tree.model import Model
 class MaximalState(NamedTuple):
     """Poses and velocities of all bodies, in the order of the model.
 
-    positions (n, 3), m, and rotations (n, 3, 3) of the bodies' frames; velocities (n, 6), [angular; linear] of their
-    origins, in world axes.
+    Parameters
+    ----------
+    positions : (n_bodies, 3) array
+        Origins of the bodies' frames, m.
+    rotations : (n_bodies, 3, 3) array
+        Of their frames.
+    velocities : (n_bodies, 6) array
+        [angular; linear] of their origins, in world axes.
     """
 
     positions: Array
@@ -50,7 +45,7 @@ class MaximalState(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Joints:
-    """All joints of one number of degrees of freedom d, placed: what their hinges leave and what they constrain.
+    """All joints of d degrees of freedom, placed: what their hinges leave and what they constrain.
 
     Attributes
     ----------
@@ -59,7 +54,8 @@ class Joints:
     first : (k,) int array
         First velocity index.
     levers : (k, 3) array
-        From the parent's origin (the world's: the child's own, so that the world does not move) to the child's.
+        From the parent's origin (the world's: the child's own, so that the world does not move) to
+        the child's.
     motion : (k, 6, d) array
         S: twists at the child's origin per unit of joint velocity.
     """
@@ -77,12 +73,12 @@ class Joints:
 
     @cached_property
     def hinges(self) -> Array:
-        """(k, 6 - d, 6): orthonormal combinations of the relative twist that the hinge holds at zero."""
+        """Orthonormal combinations (k, 6 - d, 6) of the relative twist that hinges hold."""
         full, _ = np.linalg.qr(self.motion, mode="complete")
         return np.ascontiguousarray(full[:, :, self.motion.shape[2] :].transpose(0, 2, 1))
 
     def on_parent(self, rows: Array) -> Array:
-        """Combinations (k, r, 6) of the relative twist as those of the parent's velocity: -rows X."""
+        """Combinations (k, r, 6) of the relative twist as those of the parent's, -rows X."""
         result = -rows
         result[:, :, :3] -= np.cross(self.levers[:, None], rows[:, :, 3:])
         return result
@@ -93,31 +89,44 @@ def joint_groups(model: Model, work: Array) -> list[Joints]:
     spans = [model.v_slice(name) for name in model.joint_names]
     sizes = np.array([span.stop - span.start for span in spans])
     starts = np.array([span.start for span in spans])
-    origins = work[model.body_links, ORIGIN : ORIGIN + 3]
+    origins = work[model.body_links, layout.ORIGIN : layout.ORIGIN + 3]
     groups = []
     for d in sorted(set(sizes.tolist())):
         bodies = np.flatnonzero(sizes == d)
         parents, first = model.body_parents[bodies], starts[bodies]
         levers = np.where(parents[:, None] >= 0, origins[bodies] - origins[parents], 0.0)
-        motion = np.stack([_twists(model, work, first + j, origins[bodies]) for j in range(d)], axis=2)
+        motion = np.stack(
+            [_twists(model, work, first + j, origins[bodies]) for j in range(d)], axis=2
+        )
         groups.append(Joints(bodies, parents, first, levers, motion))
     return groups
 
 
 def _twists(model: Model, work: Array, links: IntArray, points: Array) -> Array:
     """Twists (k, 6) at `points` that links cause by their own unit rates."""
-    rows, motion, pitch = work[links], model.tree[links, MOTION], model.links[links, PITCH]
-    rotations = rows[:, ROTATION : ROTATION + 9].reshape(-1, 3, 3)
-    axes = np.take_along_axis(rotations, model.tree[links, AXIS][:, None, None], axis=2)[:, :, 0]
-    turning = np.where((motion != LINEAR)[:, None], axes, 0.0)
-    sliding = np.where(motion == LINEAR, 1.0, np.where(motion == ROTARY, 0.0, pitch))[:, None] * axes
-    return np.hstack([turning, sliding + np.cross(turning, points - rows[:, ORIGIN : ORIGIN + 3])])
+    rows = work[links]
+    motion = model.tree[links, layout.MOTION]
+    pitch = model.links[links, layout.PITCH]
+    rotations = rows[:, layout.ROTATION : layout.ROTATION + 9].reshape(-1, 3, 3)
+    axes = np.take_along_axis(rotations, model.tree[links, layout.AXIS][:, None, None], axis=2)[
+        :, :, 0
+    ]
+    turning = np.where((motion != layout.LINEAR)[:, None], axes, 0.0)
+    sliding = (
+        np.where(motion == layout.LINEAR, 1.0, np.where(motion == layout.ROTARY, 0.0, pitch))[
+            :, None
+        ]
+        * axes
+    )
+    return np.hstack(
+        [turning, sliding + np.cross(turning, points - rows[:, layout.ORIGIN : layout.ORIGIN + 3])]
+    )
 
 
-def placed(model: Model, q: Array, v: Array | None = None) -> Array:
+def placed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Array:
     """Workspace with poses, and velocities where `v` is given; the arguments are checked."""
-    q, work = vector(q, model.nq, "q"), np.zeros((model.nv, WORK_COLUMNS))
-    if poses_kernel(model.tree, model.links, q, work) != OK:
+    q, work = vector(q, model.nq, "q"), np.zeros((model.nv, layout.WORK_COLUMNS))
+    if poses_kernel(model.tree, model.links, q, work) != layout.OK:
         raise not_finite(q=q)
     if v is not None:
         v = vector(v, model.nv, "v")
@@ -127,41 +136,73 @@ def placed(model: Model, q: Array, v: Array | None = None) -> Array:
     return work
 
 
-def to_maximal(model: Model, q: Any, v: Any) -> MaximalState:
+def to_maximal(model: Model, q: ArrayLike, v: ArrayLike) -> MaximalState:
     """Poses and velocities of all bodies.
 
     Parameters
     ----------
     model : Model
-    q : (nq,) array
-    v : (nv,) array
+        The mechanism.
+    q : (nq,) array_like
+        Coordinates, rad and m.
+    v : (nv,) array_like
+        Velocities, rad/s and m/s.
 
     Returns
     -------
     MaximalState
+        In the order of the model's bodies.
 
     Raises
     ------
     ArgumentError
         For wrong shapes, NaN or infinity.
+
+    References
+    ----------
+    [J] section 3.
     """
     rows = placed(model, q, v)[model.body_links]
     turns = model.turns[model.body_links].transpose(0, 2, 1)
-    velocities = np.hstack([rows[:, OMEGA : OMEGA + 3], rows[:, VELOCITY : VELOCITY + 3]])
-    rotations = rows[:, ROTATION : ROTATION + 9].reshape(-1, 3, 3) @ turns
-    return MaximalState(rows[:, ORIGIN : ORIGIN + 3].copy(), rotations, velocities)
+    velocities = np.hstack(
+        [rows[:, layout.OMEGA : layout.OMEGA + 3], rows[:, layout.VELOCITY : layout.VELOCITY + 3]]
+    )
+    rotations = rows[:, layout.ROTATION : layout.ROTATION + 9].reshape(-1, 3, 3) @ turns
+    return MaximalState(rows[:, layout.ORIGIN : layout.ORIGIN + 3].copy(), rotations, velocities)
 
 
 def from_maximal(model: Model, state: MaximalState) -> tuple[Array, Array]:
-    """Tree coordinates q (nq,) and velocities v (nv,) of bodies whose poses and velocities fit their hinges.
+    """Tree coordinates and velocities of bodies whose poses and velocities fit their hinges.
 
-    What does not fit is left out: v is the least-squares fit, and q reads off what the joint can do. Angles come out
-    in (-pi, pi].
+    What does not fit is left out: v is the least-squares fit, and q reads off what the joint can
+    do. Angles come out in (-pi, pi].
+
+    Parameters
+    ----------
+    model : Model
+        The mechanism.
+    state : MaximalState
+        Poses and velocities of its bodies.
+
+    Returns
+    -------
+    q : (nq,) array
+        Coordinates, rad and m.
+    v : (nv,) array
+        Velocities, rad/s and m/s.
 
     Raises
     ------
     ArgumentError
         For wrong shapes, NaN or infinity.
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> model = so.models.pendulum(2).model
+    >>> q, v = so.from_maximal(model, so.to_maximal(model, [0.3, 0.1], [1.0, 2.0]))
+    >>> bool(np.allclose([q, v], [[0.3, 0.1], [1.0, 2.0]]))
+    True
     """
     n = model.n_bodies
     positions = array(state.positions, (n, 3), "positions", finite=True)
@@ -173,10 +214,15 @@ def from_maximal(model: Model, state: MaximalState) -> tuple[Array, Array]:
         parent = model.body_parents[body]
         base, above = np.zeros(3), np.eye(3)
         if parent >= 0:
-            base, above = positions[parent], rotations[parent] @ model.turns[model.body_links[parent]]
+            base, above = (
+                positions[parent],
+                rotations[parent] @ model.turns[model.body_links[parent]],
+            )
         placement = model.links[first]
-        frame = above @ placement[PLACE_R : PLACE_R + 9].reshape(3, 3)
-        offset = frame.T @ (positions[body] - base - above @ placement[PLACE_P : PLACE_P + 3])
+        frame = above @ placement[layout.PLACE_R : layout.PLACE_R + 9].reshape(3, 3)
+        offset = frame.T @ (
+            positions[body] - base - above @ placement[layout.PLACE_P : layout.PLACE_P + 3]
+        )
         turn = frame.T @ rotations[body] @ model.turns[last]
         q[model.q_slice(name)] = _coordinates(model, kind, first, turn, offset)
     return q, tree_velocity(joint_groups(model, placed(model, q)), velocities, model.nv)
@@ -206,17 +252,17 @@ def _coordinates(model: Model, kind: str, first: int, turn: Array, offset: Array
     if kind == "prismatic":
         return offset[2:]
     if kind == "screw":
-        pitch = model.links[first, PITCH]
+        pitch = model.links[first, layout.PITCH]
         return np.array([offset[2] / pitch if pitch != 0.0 else _angle(turn)])
     if kind == "cylindrical":
         return np.array([_angle(turn), offset[2]])
-    second = model.links[first + 1, PLACE_R : PLACE_R + 9].reshape(3, 3)
+    second = model.links[first + 1, layout.PLACE_R : layout.PLACE_R + 9].reshape(3, 3)
     if kind == "universal":  # turn = Rz(a) second Rz(b)
         a = np.arctan2(turn[1, 2], turn[0, 2]) - np.arctan2(second[1, 2], second[0, 2])
         a = (a + np.pi) % (2.0 * np.pi) - np.pi
         back = Rotation.from_rotvec([0.0, 0.0, -a]).as_matrix()
         return np.array([a, _angle(second.T @ back @ turn)])
-    third = model.links[first + 2, PLACE_R : PLACE_R + 9].reshape(3, 3)  # planar
+    third = model.links[first + 2, layout.PLACE_R : layout.PLACE_R + 9].reshape(3, 3)  # planar
     return np.array([offset[2], offset @ second[:, 2], _angle((second @ third).T @ turn)])
 
 

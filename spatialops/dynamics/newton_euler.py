@@ -4,32 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, Vec3, array, not_finite, output, vector
-from spatialops._door import Door, enter
-from spatialops._jit import entrance, inlined, kernel
-from spatialops._layout import (
-    ACCEL,
-    ALPHA,
-    ARMATURE,
-    BODY,
-    COM,
-    FORCE,
-    GRAVITY,
-    INERTIA,
-    LEVER,
-    LINEAR,
-    MASS,
-    MISFIT,
-    MOMENT,
-    MOTION,
-    NOT_FINITE,
-    OK,
-    OMEGA,
-    PARENT,
-    PITCH,
-    ROTARY,
-    ROTATION,
-)
+from spatialops import _layout as layout
+from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, array, not_finite, output, vector
+from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.vectors import (
     add3,
     cross,
@@ -53,42 +31,55 @@ from spatialops.tree.model import Model
 @inlined
 def lifted(links: Array) -> Vec3:
     """Acceleration of the world that stands in for gravity."""
-    return -links[0, GRAVITY], -links[0, GRAVITY + 1], -links[0, GRAVITY + 2]
+    return -links[0, layout.GRAVITY], -links[0, layout.GRAVITY + 1], -links[0, layout.GRAVITY + 2]
 
 
 @inlined
 def carried_acceleration(tree: IntArray, base: Vec3, work: Array, k: int) -> tuple[Vec3, Vec3]:
-    """Acceleration of link k but for its own joint's: its velocity-dependent part and the parent's (or `base`)."""
-    parent, alpha, accel = tree[k, PARENT], vec3(work, k, ALPHA), vec3(work, k, ACCEL)
+    """Acceleration of link k but for its own joint's.
+
+    That is its velocity-dependent part, and its parent's (or `base`).
+    """
+    parent = tree[k, layout.PARENT]
+    alpha = vec3(work, k, layout.ALPHA)
+    accel = vec3(work, k, layout.ACCEL)
     if parent < 0:
         return alpha, plus(accel, base)
-    above = vec3(work, parent, ALPHA)
-    accel = plus(plus(accel, vec3(work, parent, ACCEL)), cross(above, vec3(work, k, LEVER)))
+    above = vec3(work, parent, layout.ALPHA)
+    accel = plus(
+        plus(accel, vec3(work, parent, layout.ACCEL)), cross(above, vec3(work, k, layout.LEVER))
+    )
     return plus(alpha, above), accel
 
 
 @inlined
-def put_acceleration(tree: IntArray, links: Array, work: Array, k: int, alpha: Vec3, accel: Vec3, rate: float) -> None:
-    """Write link k's acceleration: what it is carried with, and `rate` along its axis (a' + H* rate)."""
-    motion, axis = tree[k, MOTION], axis_of(tree, work, k)
-    if motion != LINEAR:
+def put_acceleration(
+    tree: IntArray, links: Array, work: Array, k: int, alpha: Vec3, accel: Vec3, rate: float
+) -> None:
+    """Write link k's acceleration: what it is carried with, and `rate` along its axis."""
+    motion, axis = tree[k, layout.MOTION], axis_of(tree, work, k)
+    if motion != layout.LINEAR:
         alpha = plus_scaled(alpha, rate, axis)
-    if motion != ROTARY:
-        accel = plus_scaled(accel, rate if motion == LINEAR else links[k, PITCH] * rate, axis)
-    put3(work, k, ALPHA, alpha)
-    put3(work, k, ACCEL, accel)
+    if motion != layout.ROTARY:
+        accel = plus_scaled(
+            accel, rate if motion == layout.LINEAR else links[k, layout.PITCH] * rate, axis
+        )
+    put3(work, k, layout.ALPHA, alpha)
+    put3(work, k, layout.ACCEL, accel)
 
 
 @inlined
-def accelerate_link(tree: IntArray, links: Array, base: Vec3, a: Array, work: Array, k: int) -> None:
-    """Full acceleration of link k in place of its velocity-dependent part; `base` is that of the world."""
+def accelerate_link(
+    tree: IntArray, links: Array, base: Vec3, a: Array, work: Array, k: int
+) -> None:
+    """Full acceleration of link k in place of its velocity-dependent part, `base` the world's."""
     alpha, accel = carried_acceleration(tree, base, work, k)
     put_acceleration(tree, links, work, k, alpha, accel, a[k])
 
 
 @kernel
 def accelerate_kernel(tree: IntArray, links: Array, base: Vec3, a: Array, work: Array) -> None:
-    """Full accelerations of all links; velocities and their parts of the accelerations must be in `work`."""
+    """Full accelerations of all links; velocities and what they cause must be in `work`."""
     for k in range(tree.shape[0]):
         accelerate_link(tree, links, base, a, work, k)
 
@@ -99,31 +90,33 @@ def put_inertial_force(links: Array, work: Array, k: int, alpha: Vec3, accel: Ve
 
     f = m (a + alpha x c + w x (w x c));  n = I alpha + w x I w + m c x a, with I about the origin.
     """
-    mass = links[k, MASS]
+    mass = links[k, layout.MASS]
     if mass == 0.0:
-        put3(work, k, MOMENT, (0.0, 0.0, 0.0))
-        put3(work, k, FORCE, (0.0, 0.0, 0.0))
+        put3(work, k, layout.MOMENT, (0.0, 0.0, 0.0))
+        put3(work, k, layout.FORCE, (0.0, 0.0, 0.0))
         return
-    rotation, omega = mat3(work, k, ROTATION), vec3(work, k, OMEGA)
-    com, inertia = rotate(rotation, vec3(links, k, COM)), sym3(links, k, INERTIA)
+    rotation, omega = mat3(work, k, layout.ROTATION), vec3(work, k, layout.OMEGA)
+    com, inertia = rotate(rotation, vec3(links, k, layout.COM)), sym3(links, k, layout.INERTIA)
     local_omega, local_alpha = rotate_back(rotation, omega), rotate_back(rotation, alpha)
-    gyro = plus(sym_times(inertia, local_alpha), cross(local_omega, sym_times(inertia, local_omega)))
+    gyro = plus(
+        sym_times(inertia, local_alpha), cross(local_omega, sym_times(inertia, local_omega))
+    )
     force = scaled(mass, plus(accel, plus(cross(alpha, com), cross(omega, cross(omega, com)))))
-    put3(work, k, MOMENT, plus_scaled(rotate(rotation, gyro), mass, cross(com, accel)))
-    put3(work, k, FORCE, force)
+    put3(work, k, layout.MOMENT, plus_scaled(rotate(rotation, gyro), mass, cross(com, accel)))
+    put3(work, k, layout.FORCE, force)
 
 
 @inlined
 def subtract_external(tree: IntArray, external: Array, work: Array) -> None:
-    """External wrenches [moment; force] at the bodies' origins are force that the joints need not give."""
+    """Subtract external wrenches [moment; force] on bodies, which the joints need not give."""
     if external.shape[0] == 0:
         return
     for k in range(tree.shape[0]):
-        b = tree[k, BODY]
+        b = tree[k, layout.BODY]
         if b < 0:
             continue
-        put3(work, k, MOMENT, minus(vec3(work, k, MOMENT), vec3(external, b, 0)))
-        put3(work, k, FORCE, minus(vec3(work, k, FORCE), vec3(external, b, 3)))
+        put3(work, k, layout.MOMENT, minus(vec3(work, k, layout.MOMENT), vec3(external, b, 0)))
+        put3(work, k, layout.FORCE, minus(vec3(work, k, layout.FORCE), vec3(external, b, 3)))
 
 
 @kernel
@@ -137,101 +130,175 @@ def newton_euler_kernel(
     work: Array,
     tau: Array,
 ) -> int:
-    """Joint forces `tau` of the motion q, v, a; `external` has no rows where there is no external force."""
-    if not fits(tree, q, v) or not fits(tree, q, a) or work.shape[0] != v.size or tau.size != v.size:
-        return MISFIT
-    if finite_status(q) != OK:  # the position of a free root enters no result
-        return NOT_FINITE
+    """Joint forces `tau` of the motion q, v, a; without external forces, `external` has no rows."""
+    if (
+        not fits(tree, q, v)
+        or not fits(tree, q, a)
+        or work.shape[0] != v.size
+        or tau.size != v.size
+    ):
+        return layout.MISFIT
+    if finite_status(q) != layout.OK:  # the position of a free root enters no result
+        return layout.NOT_FINITE
     n, base = tree.shape[0], lifted(links)
     for k in range(n):
         place_link(tree, links, q, work, k)
         move_link(tree, links, v, work, k)
         accelerate_link(tree, links, base, a, work, k)
-        put_inertial_force(links, work, k, vec3(work, k, ALPHA), vec3(work, k, ACCEL))
+        put_inertial_force(links, work, k, vec3(work, k, layout.ALPHA), vec3(work, k, layout.ACCEL))
     subtract_external(tree, external, work)
     for k in range(n - 1, -1, -1):
-        parent, motion, axis = tree[k, PARENT], tree[k, MOTION], axis_of(tree, work, k)
-        moment, force = vec3(work, k, MOMENT), vec3(work, k, FORCE)
-        effort = links[k, ARMATURE] * a[k]
-        if motion != LINEAR:
+        parent = tree[k, layout.PARENT]
+        motion = tree[k, layout.MOTION]
+        axis = axis_of(tree, work, k)
+        moment, force = vec3(work, k, layout.MOMENT), vec3(work, k, layout.FORCE)
+        effort = links[k, layout.ARMATURE] * a[k]
+        if motion != layout.LINEAR:
             effort += dot(axis, moment)
-        if motion != ROTARY:
-            effort += dot(axis, force) if motion == LINEAR else links[k, PITCH] * dot(axis, force)
+        if motion != layout.ROTARY:
+            effort += (
+                dot(axis, force)
+                if motion == layout.LINEAR
+                else links[k, layout.PITCH] * dot(axis, force)
+            )
         tau[k] = effort
         if parent >= 0:
-            add3(work, parent, MOMENT, plus(moment, cross(vec3(work, k, LEVER), force)))
-            add3(work, parent, FORCE, force)
+            add3(
+                work, parent, layout.MOMENT, plus(moment, cross(vec3(work, k, layout.LEVER), force))
+            )
+            add3(work, parent, layout.FORCE, force)
     return finite_status(tau)
 
 
-@entrance
-def _entrance(
-    tree: IntArray, links: Array, q: Array, v: Array, a: Array, external: Array, work: Array, tau: Array
+@entry_point
+def _entry(
+    tree: IntArray,
+    links: Array,
+    q: Array,
+    v: Array,
+    a: Array,
+    external: Array,
+    work: Array,
+    tau: Array,
 ) -> int:
     return enter(newton_euler_kernel, tree, links, q, v, a, external, work, tau)
 
 
 NO_EXTERNAL = np.zeros((0, 6))
-_DOOR = Door(newton_euler_kernel, _entrance)
+_CALL = FastCall(newton_euler_kernel, _entry)
 
 
 def inverse_dynamics(
-    model: Model, q: Array, v: Array, a: Array, external: Array | None = None, *, out: Array | None = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    external: ArrayLike | None = None,
+    *,
+    out: Array | None = None,
 ) -> Array:
-    """Generalised forces of a motion: tau = M(q) a + bias(q, v) - (external forces), by Newton-Euler in O(N).
+    """Generalised forces of a motion, tau = M(q) a + bias(q, v) - external forces, in O(N).
 
     Parameters
     ----------
     model : Model
-    q : (nq,) array
-        Coordinates.
-    v, a : (nv,) array
-        Velocities and their derivatives.
-    external : (n_bodies, 6) array, optional
-        Wrench [moment (N m); force (N)] on each body at its origin, in world axes.
+        The mechanism.
+    q : (nq,) array_like
+        Coordinates, rad and m.
+    v : (nv,) array_like
+        Velocities, rad/s and m/s.
+    a : (nv,) array_like
+        Their time derivatives. Those of free and ball joints are of their body-axes components.
+    external : (n_bodies, 6) array_like, optional
+        Wrench [moment (N m); force (N)] on each body at its origin, in world axes; default: none.
     out : (nv,) array, optional
         Where to write the result.
 
     Returns
     -------
     (nv,) array
-        Forces along the velocities, N or N m. Damping and dry friction of the joints are not part of it.
+        Forces along the velocities, N or N m. Armature is part of M; damping and dry friction of
+        the joints are not part of the forces.
 
     Raises
     ------
     ArgumentError
         For a wrong shape, NaN or infinity.
 
-    Notes
-    -----
-    Joint armature is included in M. Accelerations of free and ball joints are those of their body-axes components.
+    References
+    ----------
+    Luh, Walker and Paul 1980.
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> model, q, v = so.models.pendulum(2).model, [0.3, 0.1], [1.0, -1.0]
+    >>> tau = so.inverse_dynamics(model, q, v, a=[0.5, 2.0])
+    >>> bool(np.allclose(so.forward_dynamics(model, q, v, tau), [0.5, 2.0]))
+    True
     """
     nv, wrench = model.nv, NO_EXTERNAL
     tau, work = np.empty(nv) if out is None else out, model.workspace()
     if external is not None:
         wrench = array(external, (model.n_bodies, 6), "external")
     try:
-        status = _DOOR.call(model.tree, model.links, q, v, a, wrench, work, tau)
+        status = _CALL.call(model.tree, model.links, q, v, a, wrench, work, tau)
     except TypeError:
-        status = MISFIT
-    if status == MISFIT:
-        q, v, a = vector(q, model.nq, "q"), vector(v, nv, "v"), vector(a, nv, "a")
+        status = layout.MISFIT
+    if status == layout.MISFIT:
+        q = vector(q, model.nq, "q")
+        v = vector(v, nv, "v")
+        a = vector(a, nv, "a")
         tau = output(tau, (nv,))
-        status = _DOOR.checked_call(model.tree, model.links, q, v, a, wrench, work, tau)
-    if status != OK:
+        status = _CALL.checked_call(model.tree, model.links, q, v, a, wrench, work, tau)
+    if status != layout.OK:
         raise not_finite(q=q, v=v, a=a, external=external)
     model.spare.append(work)
     return tau
 
 
-def bias(model: Model, q: Array, v: Array, external: Array | None = None, *, out: Array | None = None) -> Array:
-    """Coriolis, centrifugal and gravity forces: what `inverse_dynamics` gives for zero acceleration.
+def bias(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    external: ArrayLike | None = None,
+    *,
+    out: Array | None = None,
+) -> Array:
+    """Coriolis, centrifugal and gravity forces less external ones.
 
-    Parameters and errors are those of `inverse_dynamics`.
+    The equation of motion is M(q) a + bias(q, v) = tau: what `inverse_dynamics` gives for no
+    acceleration.
+
+    Parameters
+    ----------
+    model : Model
+        The mechanism.
+    q : (nq,) array_like
+        Coordinates, rad and m.
+    v : (nv,) array_like
+        Velocities, rad/s and m/s.
+    external : (n_bodies, 6) array_like, optional
+        Wrench [moment (N m); force (N)] on each body at its origin, in world axes; default: none.
+    out : (nv,) array, optional
+        Where to write the result.
 
     Returns
     -------
     (nv,) array
-        N or N m; the equation of motion is M(q) a + bias(q, v) = tau.
+        N or N m.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong shape, NaN or infinity.
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> model, q, v = so.models.pendulum(2).model, [0.3, 0.1], [1.0, -1.0]
+    >>> a = so.forward_dynamics(model, q, v, tau=[0.0, 0.0])
+    >>> bool(np.allclose(so.mass_matrix(model, q) @ a + so.bias(model, q, v), 0.0))
+    True
     """
     return inverse_dynamics(model, q, v, np.zeros(model.nv), external, out=out)

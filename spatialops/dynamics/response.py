@@ -1,60 +1,75 @@
-"""How the tree answers a wrench: rows of L = G psi* H* D^-1/2, and the way back from them to joint velocities.
+"""How the tree answers a wrench: rows of L = G psi* H* D^-1/2, and back to joint velocities.
 
-With the factors of the articulated-body pass, M^-1 = S S* where S = (I - H psi K)* D^-1/2. A constraint's row g of G
-has the row l = g S: what each joint, tips to base, takes of its unit wrench ([J] 62-64). So G M^-1 G* = L L*, and the
-impulse p moves the joints by dv = S (L* p): in the coordinates y = S^-1 dv kinetic energy is y.y / 2.
+With the factors of the articulated-body pass, M^-1 = S S* where S = (I - H psi K)* D^-1/2. A
+constraint's row g of G has the row l = g S: what each joint, tips to base, takes of its unit wrench
+([J] 62-64). So G M^-1 G* = L L*, and the impulse p moves the joints by dv = S (L* p): in the
+coordinates y = S^-1 dv kinetic energy is y.y / 2.
 """
 
 from __future__ import annotations
 
 import math
 
+from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3
-from spatialops._jit import inlined, kernel
-from spatialops._layout import ACCEL, ALPHA, D_INVERSE, GAIN_F, GAIN_M, LEVER, ORIGIN, PARENT
+from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, cross, dot, minus, plus, plus_scaled, scaled, vec3
 from spatialops.dynamics.articulated_body import joint_force
 from spatialops.dynamics.newton_euler import put_acceleration
 
 
 @inlined
-def carry(tree: IntArray, links: Array, work: Array, k: int, m: Vec3, f: Vec3, row: Array) -> tuple[Vec3, Vec3]:
-    """Leave what the joint of link k takes of the wrench (m, f) in `row`, and carry the rest to the parent."""
+def carry(
+    tree: IntArray, links: Array, work: Array, k: int, m: Vec3, f: Vec3, row: Array
+) -> tuple[Vec3, Vec3]:
+    """Leave in `row` what the joint of link k takes of the wrench (m, f); the rest goes up."""
     e = joint_force(tree, links, work, k, m, f)
-    d_inverse = work[k, D_INVERSE]
+    d_inverse = work[k, layout.D_INVERSE]
     row[k] += e * math.sqrt(d_inverse)
-    m = plus_scaled(m, -e * d_inverse, vec3(work, k, GAIN_M))
-    f = plus_scaled(f, -e * d_inverse, vec3(work, k, GAIN_F))
-    return plus(m, cross(vec3(work, k, LEVER), f)), f
+    m = plus_scaled(m, -e * d_inverse, vec3(work, k, layout.GAIN_M))
+    f = plus_scaled(f, -e * d_inverse, vec3(work, k, layout.GAIN_F))
+    return plus(m, cross(vec3(work, k, layout.LEVER), f)), f
 
 
 @kernel
 def add_wrench_row(
-    tree: IntArray, links: Array, work: Array, a: int, b: int, point: Vec3, moment: Vec3, force: Vec3, row: Array
+    tree: IntArray,
+    links: Array,
+    work: Array,
+    a: int,
+    b: int,
+    point: Vec3,
+    moment: Vec3,
+    force: Vec3,
+    row: Array,
 ) -> None:
     """Add to `row` the row of L of a wrench at `point` on link a and its opposite on link b.
 
-    The two are carried towards the base apart and merge where their paths meet. Factors must be in `work`.
-    """
-    moment_a, force_a, moment_b, force_b = moment, force, scaled(-1.0, moment), scaled(-1.0, force)
+    The two are carried towards the base apart and merge where their paths meet. Factors must be in
+    `work`."""
+    moment_a = moment
+    force_a = force
+    moment_b = scaled(-1.0, moment)
+    force_b = scaled(-1.0, force)
     if a >= 0:
-        moment_a = plus(moment_a, cross(minus(point, vec3(work, a, ORIGIN)), force_a))
+        moment_a = plus(moment_a, cross(minus(point, vec3(work, a, layout.ORIGIN)), force_a))
     if b >= 0:
-        moment_b = plus(moment_b, cross(minus(point, vec3(work, b, ORIGIN)), force_b))
+        moment_b = plus(moment_b, cross(minus(point, vec3(work, b, layout.ORIGIN)), force_b))
     while a != b:
         if a > b:
             moment_a, force_a = carry(tree, links, work, a, moment_a, force_a, row)
-            a = tree[a, PARENT]
+            a = tree[a, layout.PARENT]
         else:
             moment_b, force_b = carry(tree, links, work, b, moment_b, force_b, row)
-            b = tree[b, PARENT]
+            b = tree[b, layout.PARENT]
     if a < 0:
         return
-    # Both on one link: refer them to its origin, and go on as one. Equal and opposite wrenches may cancel here.
+    # Both on one link: refer them to its origin, and go on as one. Equal and opposite wrenches may
+    # cancel here.
     moment_a, force_a = plus(moment_a, moment_b), plus(force_a, force_b)
     while a >= 0:
         moment_a, force_a = carry(tree, links, work, a, moment_a, force_a, row)
-        a = tree[a, PARENT]
+        a = tree[a, layout.PARENT]
 
 
 @kernel
@@ -72,38 +87,51 @@ def add_three_rows(
 ) -> None:
     """The rows of three forces at one point of link k, carried to the base side by side.
 
-    The same as three calls of `add_wrench_row` against the world: what a link needs is read once, and the three chains
-    of arithmetic do not wait for one another (measured: half the time).
-    """
+    The same as three calls of `add_wrench_row` against the world: what a link needs is read once,
+    and the three chains of arithmetic do not wait for one another (measured: half the time)."""
     if k < 0:
         return
-    arm = minus(point, vec3(work, k, ORIGIN))
-    moment_0, moment_1, moment_2 = cross(arm, force_0), cross(arm, force_1), cross(arm, force_2)
+    arm = minus(point, vec3(work, k, layout.ORIGIN))
+    moment_0 = cross(arm, force_0)
+    moment_1 = cross(arm, force_1)
+    moment_2 = cross(arm, force_2)
     while k >= 0:
-        d_inverse, gain_m, gain_f = work[k, D_INVERSE], vec3(work, k, GAIN_M), vec3(work, k, GAIN_F)
-        lever, root = vec3(work, k, LEVER), math.sqrt(d_inverse)
+        d_inverse = work[k, layout.D_INVERSE]
+        gain_m = vec3(work, k, layout.GAIN_M)
+        gain_f = vec3(work, k, layout.GAIN_F)
+        lever, root = vec3(work, k, layout.LEVER), math.sqrt(d_inverse)
         e_0 = joint_force(tree, links, work, k, moment_0, force_0)
         e_1 = joint_force(tree, links, work, k, moment_1, force_1)
         e_2 = joint_force(tree, links, work, k, moment_2, force_2)
-        L[row, k], L[row + 1, k], L[row + 2, k] = e_0 * root, e_1 * root, e_2 * root
-        e_0, e_1, e_2 = -e_0 * d_inverse, -e_1 * d_inverse, -e_2 * d_inverse
+        L[row, k] = e_0 * root
+        L[row + 1, k] = e_1 * root
+        L[row + 2, k] = e_2 * root
+        e_0 = -e_0 * d_inverse
+        e_1 = -e_1 * d_inverse
+        e_2 = -e_2 * d_inverse
         force_0, force_1 = plus_scaled(force_0, e_0, gain_f), plus_scaled(force_1, e_1, gain_f)
         force_2 = plus_scaled(force_2, e_2, gain_f)
         moment_0 = plus(plus_scaled(moment_0, e_0, gain_m), cross(lever, force_0))
         moment_1 = plus(plus_scaled(moment_1, e_1, gain_m), cross(lever, force_1))
         moment_2 = plus(plus_scaled(moment_2, e_2, gain_m), cross(lever, force_2))
-        k = tree[k, PARENT]
+        k = tree[k, layout.PARENT]
 
 
 @kernel
 def velocities_from(tree: IntArray, links: Array, work: Array, dv: Array) -> None:
-    """dv = S y in place of y, by one sweep base to tips; uses the acceleration columns of `work`."""
+    """dv = S y in place of y, base to tips; uses the acceleration columns of `work`."""
     for k in range(tree.shape[0]):
-        parent, angular, linear = tree[k, PARENT], ZERO3, ZERO3
+        parent = tree[k, layout.PARENT]
+        angular = ZERO3
+        linear = ZERO3
         if parent >= 0:
-            angular = vec3(work, parent, ALPHA)
-            linear = plus(vec3(work, parent, ACCEL), cross(angular, vec3(work, k, LEVER)))
-        pull = dot(vec3(work, k, GAIN_M), angular) + dot(vec3(work, k, GAIN_F), linear)
-        d_inverse = work[k, D_INVERSE]
+            angular = vec3(work, parent, layout.ALPHA)
+            linear = plus(
+                vec3(work, parent, layout.ACCEL), cross(angular, vec3(work, k, layout.LEVER))
+            )
+        pull = dot(vec3(work, k, layout.GAIN_M), angular) + dot(
+            vec3(work, k, layout.GAIN_F), linear
+        )
+        d_inverse = work[k, layout.D_INVERSE]
         dv[k] = dv[k] * math.sqrt(d_inverse) - pull * d_inverse
         put_acceleration(tree, links, work, k, angular, linear, dv[k])

@@ -1,17 +1,19 @@
-"""Sweeps that apply psi, phi and their adjoints to vectors of all links, in O(N) and in one call."""
+"""Sweeps that apply psi, phi and their adjoints to vectors of all links, in O(N)."""
 
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
-from spatialops._jit import kernel
+from spatialops._compile.jit import kernel
 from spatialops._layout import PARENT
 from spatialops.algebra.vectors import add3, cross, dot, plus, plus_scaled, vec3
-from spatialops.dynamics.upsilon import put_upsilon
+from spatialops.dynamics.compliance.upsilon import put_upsilon
 
 
 @kernel
 def gather_kernel(tree: IntArray, levers: Array, axes: Array, gains: Array, X: Array) -> None:
-    """X(parent) += phi(parent, k) (1 - G H) X(k), tips to base: psi, or phi where the gains are zero.
+    """X(parent) += phi(parent, k) (1 - G H) X(k), tips to base.
+
+    That is psi, or phi where the gains are zero.
 
     X holds the rows of all links for one vector after the other.
     """
@@ -31,7 +33,10 @@ def gather_kernel(tree: IntArray, levers: Array, axes: Array, gains: Array, X: A
 
 @kernel
 def scatter_kernel(tree: IntArray, levers: Array, axes: Array, gains: Array, X: Array) -> None:
-    """X(k) += (1 - H* G*) phi*(parent, k) X(parent), base to tips: psi*, or phi* where the gains are zero."""
+    """X(k) += (1 - H* G*) phi*(parent, k) X(parent), base to tips.
+
+    That is psi*, or phi* where the gains are zero.
+    """
     n = tree.shape[0]
     for start in range(0, X.shape[0], n):
         for k in range(n):

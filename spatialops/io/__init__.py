@@ -1,4 +1,4 @@
-"""Robot files: URDF and MJCF become one neutral `Description`, and that a `Model` with its closures."""
+"""Robot files: URDF and MJCF become one neutral `Description`, and that a `Model`."""
 
 from spatialops.io.build import build, load_model
 from spatialops.io.description import Description

@@ -1,4 +1,4 @@
-"""From a description to a model: massless ends of branches get something to move, and the base is set free if asked."""
+"""From a description to a model, in which everything has something to move."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, Vec3
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.errors import ArgumentError, AssetWarning
 from spatialops.io.description import BodySpec, Description
@@ -36,18 +35,20 @@ def load_model(
     Parameters
     ----------
     path : path-like
+        The file; what it is, its suffix says.
     floating_base : bool
-        Give the root link of a URDF a free joint to the world, named "root_joint". A MJCF file says itself what is
-        free.
+        Give the root link of a URDF a free joint to the world, named "root_joint"; default: False.
+        A MJCF file says itself what is free.
     packages : mapping of str to path, optional
-        Folders of the packages that `package://` names; see docs/import.md for where else they are looked for.
+        Folders of the packages that `package://` names; see docs/import.md for where else they are
+        looked for.
 
     Returns
     -------
     Model
-        Links that are fixed to others are merged; their names stay in `model.frames`. `model.warnings` lists what was
-        repaired or could not be taken over. Closures (mimic joints, equality constraints) come with `load_scene` or
-        `build(read(path))`.
+        Links that are fixed to others are merged; their names stay in `model.frames`.
+        `model.warnings` lists what was repaired or could not be taken over. Closures (mimic joints,
+        equality constraints) come with `load_scene` or `build(read(path))`.
 
     Raises
     ------
@@ -60,6 +61,27 @@ def load_model(
     -----
     AssetWarning
         With everything that `model.warnings` lists.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import spatialops as so
+    >>> text = '''
+    ... <robot name="arm">
+    ...   <link name="base"/>
+    ...   <link name="rod">
+    ...     <inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial>
+    ...   </link>
+    ...   <joint name="hinge" type="continuous">
+    ...     <parent link="base"/><child link="rod"/><axis xyz="0 1 0"/>
+    ...   </joint>
+    ... </robot>'''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "arm.urdf")
+    ...     _ = path.write_text(text)
+    ...     model = so.load_model(path)
+    >>> model.joint_names, model.mass
+    (('hinge',), 2.0)
     """
     description = read(path, packages=packages)
     return tell(build(description, floating_base=floating_base), description)
@@ -68,12 +90,26 @@ def load_model(
 def tell(model: Model, description: Description) -> Model:
     """Issue a Python warning of what `model.warnings` lists."""
     if model.warnings:
-        warnings.warn(AssetWarning(f"{description.path}: " + "; ".join(model.warnings)), stacklevel=3)
+        warnings.warn(
+            AssetWarning(f"{description.path}: " + "; ".join(model.warnings)), stacklevel=3
+        )
     return model
 
 
 def build(description: Description, *, floating_base: bool = False) -> Model:
     """The model of a description.
+
+    Parameters
+    ----------
+    description : Description
+        What `read` returned.
+    floating_base : bool
+        Give the root link of a URDF a free joint to the world; default: False.
+
+    Returns
+    -------
+    Model
+        With `warnings` of what was repaired.
 
     Raises
     ------
@@ -87,13 +123,16 @@ def build(description: Description, *, floating_base: bool = False) -> Model:
     model = _assembled(bodies, description.gravity)
     if model.nv <= _CHECKED_DOFS and (idle := _idle_joints(model)):
         notes.append(_armature_note(idle))
-        bodies = [_with_armature(body) if (body.joint.name or body.name) in idle else body for body in bodies]
+        bodies = [
+            _with_armature(body) if (body.joint.name or body.name) in idle else body
+            for body in bodies
+        ]
         model = _assembled(bodies, description.gravity)
     object.__setattr__(model, "warnings", tuple(notes))
     return model
 
 
-def _assembled(bodies: list[BodySpec], gravity: Any) -> Model:
+def _assembled(bodies: list[BodySpec], gravity: Vec3) -> Model:
     builder = TreeBuilder(gravity)
     for body in bodies:
         builder.add_body(
@@ -111,19 +150,22 @@ def _freed(description: Description) -> list[BodySpec]:
     roots = [body for body in description.bodies if body.parent == WORLD]
     if len(roots) != 1 or roots[0].joint.kind != "fixed":
         raise ArgumentError(
-            f"floating_base: {description.path} has {len(roots)} bodies on the world or says itself how they move; "
+            f"floating_base: {description.path} has {len(roots)} bodies on the world or says "
+            "itself how they move; "
             "only the one fixed root of a URDF can be set free"
         )
     taken = {body.joint.name for body in description.bodies}
     name = "root_joint"
     while name in taken:
         name += "_"
-    root = replace(roots[0], joint=Joint("free", name=name), position=(0.0, 0.0, 0.0), rotation=np.eye(3))
+    root = replace(
+        roots[0], joint=Joint("free", name=name), position=(0.0, 0.0, 0.0), rotation=np.eye(3)
+    )
     return [root if body is roots[0] else body for body in description.bodies]
 
 
 def _movable(bodies: list[BodySpec], notes: list[str]) -> list[BodySpec]:
-    """Joints that carry no mass at all get a little armature: nothing moves them, and nothing feels them."""
+    """Give joints that carry no mass a little armature: nothing moves them, or feels them."""
     heavy: set[str] = set()
     for body in reversed(bodies):
         if body.inertia is not None:
@@ -144,12 +186,15 @@ def _with_armature(body: BodySpec) -> BodySpec:
 
 
 def _armature_note(joints: list[str]) -> str:
-    named = ", ".join(map(repr, joints[:4])) + (f" and {len(joints) - 4} more" if len(joints) > 4 else "")
-    return f"joints without inertia to move get an armature of {MASSLESS_ARMATURE:g} kg m^2 (kg): {named}"
+    named = ", ".join(map(repr, joints[:4])) + (
+        f" and {len(joints) - 4} more" if len(joints) > 4 else ""
+    )
+    armature = f"{MASSLESS_ARMATURE:g} kg m^2 (kg)"
+    return f"joints without inertia to move get an armature of {armature}: {named}"
 
 
 def _idle_joints(model: Model) -> list[str]:
-    """Joints whose articulated inertia is nothing beside that of the rest: M = L^T D L from tips to base."""
+    """Joints whose articulated inertia is nothing beside the rest, by M = L^T D L."""
     mass: Array = mass_matrix(model, model.neutral())
     size, idle = np.diag(mass).copy(), []
     largest = float(size.max())

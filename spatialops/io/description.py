@@ -1,14 +1,14 @@
-"""What a robot file says, in one neutral form: what URDF and MJCF have in common, and a list of what was left out."""
+"""What a robot file says, in one form for URDF and MJCF, and a list of what was left out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, ArrayLike, IntArray, Vec3
 from spatialops.algebra.inertia import Inertia
 from spatialops.errors import AssetError
 from spatialops.tree.joint import Joint
@@ -43,7 +43,7 @@ class BodySpec:
     parent: str
     joint: Joint
     inertia: Inertia | None = None
-    position: Any = (0.0, 0.0, 0.0)
+    position: Array | Vec3 = (0.0, 0.0, 0.0)
     rotation: Array = field(default_factory=_identity)
 
 
@@ -54,6 +54,10 @@ class MeshFile:
     uri: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     line: int = 0
+
+
+# A mesh in its file, its vertices and faces, or the heights of a height field.
+MeshData: TypeAlias = MeshFile | tuple[Array, IntArray] | Array
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,10 +74,12 @@ class ShapeSpec:
         Pose in the body's frame.
     mesh : MeshFile, or (vertices, faces), or heights, or None
     friction : tuple of 3 floats, or None
-        Sliding (mu), torsional (m), rolling (m); None where the file does not say. Only the first is simulated.
+        Sliding (mu), torsional (m), rolling (m); None where the file does not say. Only the first
+        is simulated.
     restitution : float
     group, collides_with : int
-        Bit masks; two shapes may touch where the group of either is among those that the other collides with.
+        Bit masks; two shapes may touch where the group of either is among those that the other
+        collides with.
     collides : bool
         False for what is only drawn.
     """
@@ -82,7 +88,7 @@ class ShapeSpec:
     body: str
     kind: str
     sizes: tuple[float, ...] = ()
-    position: Any = (0.0, 0.0, 0.0)
+    position: Array | Vec3 = (0.0, 0.0, 0.0)
     rotation: Array = field(default_factory=_identity)
     mesh: Any = None
     friction: tuple[float, float, float] | None = None
@@ -94,7 +100,10 @@ class ShapeSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class PairSpec:
-    """Two shapes that the file pairs itself: they may touch whatever their masks say, with a friction of their own."""
+    """Two shapes that the file pairs itself, with a friction of their own.
+
+    They may touch whatever their masks say.
+    """
 
     first: str
     second: str
@@ -117,7 +126,7 @@ class ActuatorSpec:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Keyframe:
-    """A named state of the file: coordinates and velocities of joints, in our conventions, by name of the joint."""
+    """A named state of the file: coordinates and velocities by joint, in our conventions."""
 
     name: str
     time: float
@@ -129,13 +138,22 @@ class Keyframe:
 class Description:
     """A robot file, read.
 
-    Attributes
+    Parameters
     ----------
-    path : Path or None
     name : str
+        What the file calls the robot.
+    path : Path, optional
+        The file; default: none.
     bodies : tuple of BodySpec
         Each after the one it hangs on.
-    shapes, loops, actuators, keyframes : tuples
+    shapes : tuple of ShapeSpec
+        Collision shapes, and those that are only drawn.
+    loops : tuple of Loop
+        Mimic joints and equality constraints.
+    actuators : tuple of ActuatorSpec
+        Kept as data.
+    keyframes : tuple of Keyframe
+        Named states.
     start : dict of str to array
         Coordinates of joints in the file's own initial configuration, where they are not zero.
     ignore : tuple of (str, str)
@@ -144,7 +162,8 @@ class Description:
         Pairs of shapes that may touch in any case.
     springs : dict of str to (stiffness, reference)
         N m/rad or N/m and the coordinate at rest, by joint. Kept as data.
-    gravity : (3,) tuple
+    gravity : tuple of 3 floats
+        m/s^2, world axes; default: (0, 0, -9.81).
     warnings : tuple of str
         What was repaired, or what changes the motion and could not be taken over.
     left_out : tuple of str
@@ -172,7 +191,9 @@ class Description:
     @property
     def moving_joints(self) -> tuple[str, ...]:
         """Names of the joints that are not fixed."""
-        return tuple(body.joint.name or body.name for body in self.bodies if body.joint.kind != "fixed")
+        return tuple(
+            body.joint.name or body.name for body in self.bodies if body.joint.kind != "fixed"
+        )
 
     @property
     def mass(self) -> float:
@@ -196,12 +217,19 @@ class Notes:
         result = []
         for text, (count, where) in self._counts.items():
             more = f"{count} times, first " if count > 1 else ""
-            result.append(f"{text} ({more}{where})" if where else text + (f" ({count} times)" if count > 1 else ""))
+            result.append(
+                f"{text} ({more}{where})"
+                if where
+                else text + (f" ({count} times)" if count > 1 else "")
+            )
         return tuple(result)
 
 
-def check_length(values: Any, where: str, *, maximum: float = MAX_LENGTH) -> None:
+def check_length(values: ArrayLike, where: str, *, maximum: float = MAX_LENGTH) -> None:
     """Refuse what cannot be metres."""
     largest = float(np.max(np.abs(values), initial=0.0))
     if not largest <= maximum:
-        raise AssetError(f"{where}: {largest:g} m is beyond {maximum:g} m; are the units wrong? Metres are expected")
+        raise AssetError(
+            f"{where}: {largest:g} m is beyond {maximum:g} m; are the units wrong? Metres are "
+            "expected"
+        )

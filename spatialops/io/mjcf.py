@@ -1,14 +1,13 @@
-"""MJCF, by way of MuJoCo's own compiler: the compiled model is read, so that defaults, units and inertias are settled.
+"""MJCF, by way of MuJoCo's own compiler, which settles defaults, units and inertias.
 
-A body with several joints becomes a chain: each joint but the last carries a body without mass, "body@joint". So does a
-joint whose anchor is not the body's origin, and the body is then fixed to it. Coordinates are MuJoCo's `qpos`, but for
-quaternions, which are (x, y, z, w) here.
+A body with several joints becomes a chain: each joint but the last carries a body without mass,
+"body@joint". So does a joint whose anchor is not the body's origin, and the body is then fixed to
+it. Coordinates are MuJoCo's `qpos`, but for quaternions, which are (x, y, z, w) here.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,39 +17,22 @@ from spatialops._arrays import Array
 from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import from_quaternion
 from spatialops.errors import AssetError, MissingLibraryError, ModelError
-from spatialops.io.description import BodySpec, Description, Keyframe, Notes, check_length
-from spatialops.io.markup import MAX_BYTES, parse, read_bytes
+from spatialops.io.description import BodySpec, Description, Keyframe, check_length
+from spatialops.io.mjcf_compiled import Compiled, MuJoCoObject, named
 from spatialops.io.mjcf_extras import actuators, list_features
 from spatialops.io.mjcf_files import check_files
 from spatialops.io.mjcf_loops import loops
 from spatialops.io.mjcf_shapes import pairs, shapes
 from spatialops.io.packages import Resolver
+from spatialops.io.safe_xml import MAX_BYTES, parse, read_bytes
 from spatialops.tree.builder import WORLD
-from spatialops.tree.joint import Joint
+from spatialops.tree.joint import Joint, JointKind
 
 _XYZW = [1, 2, 3, 0]
 _ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 _NO_GRAVITY = 1 << 7  # mjtDisableBit
-_KINDS = ("free", "ball", "prismatic", "revolute")
-
-
-@dataclass
-class Compiled:
-    """A compiled model, names for all that has none, and the findings."""
-
-    m: Any
-    bodies: list[str]
-    joints: list[str]
-    geoms: list[str]
-    warnings: Notes = field(default_factory=Notes)
-    left_out: Notes = field(default_factory=Notes)
-
-    def name(self, kind: str, i: int) -> str:
-        """The name of a thing in the file, by kind as in mjtObj; "" where it has none."""
-        import mujoco
-
-        return mujoco.mj_id2name(self.m, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), i) or ""
+_KINDS: tuple[JointKind, ...] = ("free", "ball", "prismatic", "revolute")
 
 
 def read_mjcf(path: Path, resolver: Resolver) -> Description:
@@ -103,14 +85,18 @@ def _compiled(path: Path) -> Compiled:
     try:
         import mujoco
     except ImportError as error:
-        raise MissingLibraryError(f"{path}: MJCF files are compiled by MuJoCo: install spatialops[mjcf]") from error
+        raise MissingLibraryError(
+            f"{path}: MJCF files are compiled by MuJoCo: install spatialops[mjcf]"
+        ) from error
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             spec = mujoco.MjSpec.from_file(str(path))
             m = spec.compile()
         except (ValueError, TypeError, OSError, RuntimeError, mujoco.FatalError) as error:
-            raise AssetError(f"{path}: MuJoCo cannot compile it: {' '.join(str(error).split())}") from error
+            raise AssetError(
+                f"{path}: MuJoCo cannot compile it: {' '.join(str(error).split())}"
+            ) from error
     c = named(m)
     if guessed := _weighed_by_density(spec):
         c.warnings.add(f"mass and inertia come from the densities of geoms: {guessed} bodies")
@@ -119,39 +105,15 @@ def _compiled(path: Path) -> Compiled:
     return c
 
 
-def _weighed_by_density(spec: Any) -> int:
+def _weighed_by_density(spec: MuJoCoObject) -> int:
     """How many bodies MuJoCo's compiler weighs by their geoms, of which none says a mass itself."""
     bodies = [body for body in spec.bodies if body.name != WORLD and not body.explicitinertial]
-    return sum(any(np.isnan(geom.mass) and geom.density > 0.0 for geom in body.geoms) for body in bodies)
+    return sum(
+        any(np.isnan(geom.mass) and geom.density > 0.0 for geom in body.geoms) for body in bodies
+    )
 
 
-def named(m: Any) -> Compiled:
-    """Give every body, joint and geom of a compiled model a name of its own."""
-    c = Compiled(m, [], [], [])
-    bodies = _unique([c.name("BODY", i) or f"body{i}" for i in range(m.nbody)])
-    joints, geoms = [], []
-    for j, body in enumerate(m.jnt_bodyid):
-        alone = m.body_jntnum[body] == 1
-        place = j - m.body_jntadr[body]
-        joints.append(c.name("JOINT", j) or (bodies[body] if alone else f"{bodies[body]}/{place}"))
-    for g, body in enumerate(m.geom_bodyid):
-        geoms.append(c.name("GEOM", g) or f"{bodies[body]}/{g - m.body_geomadr[body]}")
-    return Compiled(m, bodies, _unique(joints), _unique(geoms))
-
-
-def _unique(names: list[str]) -> list[str]:
-    """The same with "_" behind names that were there before."""
-    taken: set[str] = set()
-    result = []
-    for name in names:
-        while name in taken:
-            name += "_"
-        taken.add(name)
-        result.append(name)
-    return result
-
-
-# --------------------------------------------------------------------------------------------------------- bodies
+# ------------------------------------------------------------------------------------------- bodies
 def rotation(quaternion: Array) -> Array:
     """A rotation of MuJoCo's quaternion (w, x, y, z)."""
     return from_quaternion(np.asarray(quaternion)[_XYZW])
@@ -160,52 +122,85 @@ def rotation(quaternion: Array) -> Array:
 def _bodies(c: Compiled, i: int) -> list[BodySpec]:
     """A body and the massless ones that its joints need."""
     m, name = c.m, c.bodies[i]
-    parent, position, turn = c.bodies[m.body_parentid[i]], m.body_pos[i].copy(), rotation(m.body_quat[i])
+    parent = c.bodies[m.body_parentid[i]]
+    position = m.body_pos[i].copy()
+    turn = rotation(m.body_quat[i])
     result: list[BodySpec] = []
     for j in range(m.body_jntadr[i], m.body_jntadr[i] + m.body_jntnum[i]):
         joint, anchor, place, frame = _joint(c, j)
         if joint.kind == "free":
-            parent, position, turn = WORLD, np.zeros(3), np.eye(3)
+            parent = WORLD
+            position = np.zeros(3)
+            turn = np.eye(3)
         last = j == m.body_jntadr[i] + m.body_jntnum[i] - 1
         position, turn = position + turn @ place, turn @ frame
         if last and not anchor.any():
             spec = BodySpec(
-                name=name, parent=parent, joint=joint, inertia=_inertia(m, i), position=position, rotation=turn
+                name=name,
+                parent=parent,
+                joint=joint,
+                inertia=_inertia(m, i),
+                position=position,
+                rotation=turn,
             )
             return [*result, spec]
         carrier = f"{name}@{joint.name}"
-        result.append(BodySpec(name=carrier, parent=parent, joint=joint, position=position, rotation=turn))
-        parent, position, turn = carrier, -anchor, np.eye(3)
+        result.append(
+            BodySpec(name=carrier, parent=parent, joint=joint, position=position, rotation=turn)
+        )
+        parent = carrier
+        position = -anchor
+        turn = np.eye(3)
     fixed = Joint("fixed")
     return [
         *result,
-        BodySpec(name=name, parent=parent, joint=fixed, inertia=_inertia(m, i), position=position, rotation=turn),
+        BodySpec(
+            name=name,
+            parent=parent,
+            joint=fixed,
+            inertia=_inertia(m, i),
+            position=position,
+            rotation=turn,
+        ),
     ]
 
 
-def _inertia(m: Any, i: int) -> Inertia | None:
+def _inertia(m: MuJoCoObject, i: int) -> Inertia | None:
     if m.body_mass[i] <= 0.0:
         return None
     tensor = rotation(m.body_iquat[i])
-    return Inertia(float(m.body_mass[i]), m.body_ipos[i], tensor @ np.diag(m.body_inertia[i]) @ tensor.T, checked=False)
+    return Inertia(
+        float(m.body_mass[i]),
+        m.body_ipos[i],
+        tensor @ np.diag(m.body_inertia[i]) @ tensor.T,
+        checked=False,
+    )
 
 
 def _joint(c: Compiled, j: int) -> tuple[Joint, Array, Array, Array]:
-    """The joint, its anchor in the body, and where its frame stands in the body's: moved back by the reference.
+    """The joint, its anchor in the body, and where its frame stands in the body's.
 
-    A hinge whose coordinate is `ref` in the initial configuration has its frame turned back by as much, so that its
-    coordinate means the same here.
+    A hinge whose coordinate is `ref` in the initial configuration has its frame turned back by as
+    much, so that its coordinate means the same here.
     """
     m, name = c.m, c.joints[j]
-    kind, dof, zero = int(m.jnt_type[j]), m.jnt_dofadr[j], m.qpos0[m.jnt_qposadr[j]]
+    kind = int(m.jnt_type[j])
+    dof = m.jnt_dofadr[j]
+    zero = m.qpos0[m.jnt_qposadr[j]]
     width = (6, 3, 1, 1)[kind]
     data: dict[str, Any] = {}
-    for key, values in (("damping", m.dof_damping), ("armature", m.dof_armature), ("dry_friction", m.dof_frictionloss)):
+    for key, values in (
+        ("damping", m.dof_damping),
+        ("armature", m.dof_armature),
+        ("dry_friction", m.dof_frictionloss),
+    ):
         data[key] = np.maximum(values[dof : dof + width], 0.0)
     if kind == FREE:
         for key, values in data.items():
             if np.ptp(values[:3]) > 0.0:
-                c.warnings.add(f"a free joint's {key} along the world's axes is taken along the body's", name)
+                c.warnings.add(
+                    f"a free joint's {key} along the world's axes is taken along the body's", name
+                )
             data[key] = values[_ANGULAR_FIRST]
     if m.jnt_limited[j]:
         if kind in (SLIDE, HINGE):
@@ -214,14 +209,18 @@ def _joint(c: Compiled, j: int) -> tuple[Joint, Array, Array, Array]:
             c.warnings.add("the limit of a ball joint is not simulated", name)
     if m.jnt_actfrclimited[j] and kind in (SLIDE, HINGE):
         data["effort_limit"] = float(np.abs(m.jnt_actfrcrange[j]).max())
-    anchor, place, frame = m.jnt_pos[j].copy(), np.zeros(3), np.eye(3)
+    anchor = m.jnt_pos[j].copy()
+    place = np.zeros(3)
+    frame = np.eye(3)
     if kind in (SLIDE, HINGE):
         data["axis"] = tuple(m.jnt_axis[j].tolist())
     if kind == SLIDE:  # the anchor of a slide does not matter
         anchor, place = np.zeros(3), -zero * m.jnt_axis[j]
     elif kind == HINGE:
         place = anchor
-        frame = rotation(np.concatenate([[np.cos(0.5 * zero)], -np.sin(0.5 * zero) * m.jnt_axis[j]]))
+        frame = rotation(
+            np.concatenate([[np.cos(0.5 * zero)], -np.sin(0.5 * zero) * m.jnt_axis[j]])
+        )
     elif kind == BALL:
         place = anchor
     else:
@@ -229,7 +228,7 @@ def _joint(c: Compiled, j: int) -> tuple[Joint, Array, Array, Array]:
     return Joint(_KINDS[kind], name=name, **data), anchor, place, frame
 
 
-# --------------------------------------------------------------------------------------------------- configurations
+# ----------------------------------------------------------------------------------- configurations
 def _coordinates(c: Compiled, qpos: Array) -> dict[str, Array]:
     """Coordinates by joint."""
     result = {}
@@ -243,7 +242,7 @@ def _coordinates(c: Compiled, qpos: Array) -> dict[str, Array]:
 
 
 def _velocities(c: Compiled, qpos: Array, qvel: Array) -> dict[str, Array]:
-    """Velocities by joint; a free joint's linear velocity is in world axes in MuJoCo, in body axes here."""
+    """Velocities by joint; MuJoCo has a free joint's linear one in world axes."""
     result = {}
     for j, name in enumerate(c.joints):
         at, kind = c.m.jnt_dofadr[j], c.m.jnt_type[j]

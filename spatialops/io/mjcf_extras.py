@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
+from spatialops._arrays import Array, BoolArray
 from spatialops.io.description import ActuatorSpec
+from spatialops.io.mjcf_compiled import Compiled
 
-# Things by their count in the compiled model: what they are, and whether leaving them out changes the motion.
+# Things by their count in the compiled model: what they are, and whether leaving them out changes
+# the motion.
 _COUNTED = (
     ("nflex", "flexible bodies", True),
     ("nskin", "skins", False),
@@ -35,10 +37,17 @@ _FORCES = (
     ("actuator_armature", "armature of actuators"),
     ("actuator_damping", "damping of actuators"),
 )
-_TRANSMISSIONS = {0: "joint", 1: "joint in parent", 2: "slider-crank", 3: "tendon", 4: "site", 5: "body"}
+_TRANSMISSIONS = {
+    0: "joint",
+    1: "joint in parent",
+    2: "slider-crank",
+    3: "tendon",
+    4: "site",
+    5: "body",
+}
 
 
-def list_features(c: Any) -> None:
+def list_features(c: Compiled) -> None:
     """Count all that is left out."""
     m = c.m
     for attribute, text, moves in _COUNTED:
@@ -53,7 +62,9 @@ def list_features(c: Any) -> None:
     if m.opt.density or m.opt.viscosity:
         c.warnings.add("not simulated: forces of a fluid around")
     if m.opt.disableflags:
-        c.left_out.add(f"flags that switch off parts of the simulation: {int(m.opt.disableflags):#x}")
+        c.left_out.add(
+            f"flags that switch off parts of the simulation: {int(m.opt.disableflags):#x}"
+        )
     if m.ntendon:
         c.left_out.add(f"tendons: {m.ntendon}, but for equality constraints among joints")
     if m.nu:
@@ -65,7 +76,7 @@ def list_features(c: Any) -> None:
         c.left_out.add(f"softness of equality constraints: {m.neq}; they are exact")
 
 
-def actuators(c: Any) -> Iterator[ActuatorSpec]:
+def actuators(c: Compiled) -> Iterator[ActuatorSpec]:
     """Actuators as data."""
     m = c.m
     for a in range(len(m.actuator_trntype)):
@@ -82,7 +93,7 @@ def actuators(c: Any) -> Iterator[ActuatorSpec]:
         )
 
 
-def _target(c: Any, kind: int, i: int) -> str:
+def _target(c: Compiled, kind: int, i: int) -> str:
     if kind in (0, 1) and 0 <= i < len(c.joints):
         return str(c.joints[i])
     if kind == 5 and 0 <= i < len(c.bodies):
@@ -91,7 +102,7 @@ def _target(c: Any, kind: int, i: int) -> str:
     return str(c.name(named[kind], i)) if kind in named else ""
 
 
-def _range(values: Any, limited: Any, a: int) -> tuple[float, float] | None:
+def _range(values: Array, limited: BoolArray, a: int) -> tuple[float, float] | None:
     """The range of one control or force, where it has one (with several controls, of the first)."""
     if a >= len(limited) or not limited[a]:
         return None

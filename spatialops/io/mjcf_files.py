@@ -1,4 +1,4 @@
-"""What a MJCF file refers to, looked through before MuJoCo sees it: includes and assets stay inside the package."""
+"""What a MJCF file refers to, kept inside the package before MuJoCo sees it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 
 from spatialops.errors import AssetError
-from spatialops.io.markup import Element, parse, read_bytes
 from spatialops.io.packages import Resolver
+from spatialops.io.safe_xml import Element, parse, read_bytes
 
 _MAX_INCLUDES = 200
 
 
 def check_files(root: Element, path: Path, resolver: Resolver) -> None:
-    """Refuse a file that includes another one without end, with the dangers of XML, or outside of its package.
+    """Refuse a file that includes others without end, dangerous XML, or what lies outside.
 
     Raises
     ------
@@ -40,7 +40,9 @@ def check_files(root: Element, path: Path, resolver: Resolver) -> None:
                     continue
                 _check_inside(element, name, folders | {folder}, resolver)
                 if element.tag == "include":
-                    below = next((base / name for base in (main, folder) if (base / name).is_file()), None)
+                    below = next(
+                        (base / name for base in (main, folder) if (base / name).is_file()), None
+                    )
                     if below is not None:  # MuJoCo says best what is missing
                         pending.append((parse(read_bytes(below), below), below.parent))
 
@@ -55,7 +57,7 @@ def _all(root: Element) -> list[Element]:
 
 
 def _check_inside(element: Element, name: str, folders: set[Path], resolver: Resolver) -> None:
-    """A name that leads out of the package from where its kind may be looked up is refused unless it is not there."""
+    """Refuse a name that leads out of the package, unless nothing is there."""
     if "\0" in name:
         raise element.error(f"<{element.tag}>: {name!r} is not the name of a file")
     allowed = (resolver.package, *(folder.resolve() for folder in resolver.packages.values()))
@@ -63,13 +65,18 @@ def _check_inside(element: Element, name: str, folders: set[Path], resolver: Res
         try:
             real = (folder / name).resolve()
             lexical = Path(os.path.normpath(folder / name))
-            inside = any(real.is_relative_to(root) and lexical.is_relative_to(root) for root in allowed)
+            inside = any(
+                real.is_relative_to(root) and lexical.is_relative_to(root) for root in allowed
+            )
             if not inside and (real.exists() or len(folders) == 1):
                 raise element.error(
-                    f"<{element.tag}>: {name!r} lies outside {resolver.package}; if that is meant, name its folder in "
+                    f"<{element.tag}>: {name!r} lies outside {resolver.package}; if that is "
+                    "meant, name its folder in "
                     "packages={...}"
                 )
         except (OSError, RuntimeError, ValueError) as error:
             if isinstance(error, AssetError):
                 raise
-            raise element.error(f"<{element.tag}>: {name[:60]!r} cannot be looked up: {error}") from error
+            raise element.error(
+                f"<{element.tag}>: {name[:60]!r} cannot be looked up: {error}"
+            ) from error

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.algebra.rotation import from_quaternion
 from spatialops.errors import ModelError
+from spatialops.io.mjcf_compiled import Compiled
 from spatialops.tree.loop import Loop
 
 _CONNECT, _WELD, _JOINT, _TENDON = range(4)  # mjtEq
@@ -18,7 +18,7 @@ _WRAP_JOINT = 1  # mjtWrap
 _SLIDE = 2  # mjtJoint, and hinges are above
 
 
-def loops(c: Any) -> Iterator[Loop]:
+def loops(c: Compiled) -> Iterator[Loop]:
     """A closure for every active constraint that has one; others are listed."""
     m = c.m
     taken: set[str] = set()
@@ -47,7 +47,7 @@ def loops(c: Any) -> Iterator[Loop]:
             yield loop
 
 
-def _joined(c: Any, e: int, kind: int, name: str) -> Loop | None:
+def _joined(c: Compiled, e: int, kind: int, name: str) -> Loop | None:
     m, data = c.m, c.m.eq_data[e]
     ids = [int(m.eq_obj1id[e]), int(m.eq_obj2id[e])]
     turns = [np.eye(3), np.eye(3)]
@@ -78,8 +78,8 @@ def _turn(quaternion: Array) -> Array:
     return from_quaternion(quaternion[[1, 2, 3, 0]])
 
 
-def _coupled(c: Any, e: int, kind: int, name: str) -> Loop | None:
-    """y1 - y1(0) = a0 + a1 (y2 - y2(0)) where y is a coordinate, or the length of a tendon of joints."""
+def _coupled(c: Compiled, e: int, kind: int, name: str) -> Loop | None:
+    """y1 - y1(0) = a0 + a1 (y2 - y2(0)) for coordinates y, or lengths of tendons of joints."""
     m, data = c.m, c.m.eq_data[e]
     if data[2:5].any():
         return None
@@ -94,16 +94,23 @@ def _coupled(c: Any, e: int, kind: int, name: str) -> Loop | None:
         for joint, factor in second[0].items():
             factors[joint] = factors.get(joint, 0.0) - data[1] * factor
     factors = {joint: factor for joint, factor in factors.items() if factor != 0.0}
-    return Loop(kind="coupler", name=name, joints=factors, offset=float(offset)) if factors else None
+    return (
+        Loop(kind="coupler", name=name, joints=factors, offset=float(offset)) if factors else None
+    )
 
 
-def _coordinate(c: Any, j: int) -> tuple[dict[str, float], float] | None:
+def _coordinate(c: Compiled, j: int) -> tuple[dict[str, float], float] | None:
     m = c.m
-    return ({c.joints[j]: 1.0}, float(m.qpos0[m.jnt_qposadr[j]])) if m.jnt_type[j] >= _SLIDE else None
+    return (
+        ({c.joints[j]: 1.0}, float(m.qpos0[m.jnt_qposadr[j]])) if m.jnt_type[j] >= _SLIDE else None
+    )
 
 
-def _tendon(c: Any, t: int) -> tuple[dict[str, float], float] | None:
-    """Factors of a fixed tendon, and its length in the initial configuration; none for a spatial one."""
+def _tendon(c: Compiled, t: int) -> tuple[dict[str, float], float] | None:
+    """Factors of a fixed tendon, and its length in the initial configuration.
+
+    There are none for a spatial one.
+    """
     m = c.m
     factors: dict[str, float] = {}
     for w in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.algebra.rotation import from_quaternion
-from spatialops.io.description import PairSpec, ShapeSpec
+from spatialops.io.description import MeshData, PairSpec, ShapeSpec
+from spatialops.io.mjcf_compiled import Compiled, MuJoCoObject
 
 # mjtGeom: kind, and sizes of MuJoCo's half lengths
-_PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX, _MESH = range(8)
+_PLANE = 0
+_HFIELD = 1
+_SPHERE = 2
+_CAPSULE = 3
+_ELLIPSOID = 4
+_CYLINDER = 5
+_BOX = 6
+_MESH = 7
 
 
-def shapes(c: Any) -> Iterator[ShapeSpec]:
+def shapes(c: Compiled) -> Iterator[ShapeSpec]:
     """All geoms; those of kinds that have no counterpart are listed."""
     m = c.m
     paired = {*m.pair_geom1.tolist(), *m.pair_geom2.tolist()}
@@ -24,7 +31,10 @@ def shapes(c: Any) -> Iterator[ShapeSpec]:
         if made is None:
             continue
         kind, sizes, mesh = made
-        body, friction = c.bodies[m.geom_bodyid[g]], tuple(float(x) for x in np.maximum(m.geom_friction[g], 0.0))
+        body, friction = (
+            c.bodies[m.geom_bodyid[g]],
+            tuple(float(x) for x in np.maximum(m.geom_friction[g], 0.0)),
+        )
         if m.geom_condim[g] == 1:  # a contact of dimension one has no friction
             friction = (0.0, 0.0, 0.0)
         yield ShapeSpec(
@@ -42,20 +52,23 @@ def shapes(c: Any) -> Iterator[ShapeSpec]:
         )
 
 
-def pairs(c: Any) -> Iterator[PairSpec]:
-    """Explicit pairs; of the five coefficients of friction the first of the two that slide counts."""
+def pairs(c: Compiled) -> Iterator[PairSpec]:
+    """Explicit pairs; of the two coefficients of sliding friction the first counts."""
     m = c.m
     for p in range(m.npair):
         slide, across = (max(float(x), 0.0) for x in m.pair_friction[p][:2])
         if slide != across and m.pair_dim[p] > 1:
             c.warnings.add(
-                "friction of a pair that differs by direction is taken along the first", c.geoms[m.pair_geom1[p]]
+                "friction of a pair that differs by direction is taken along the first",
+                c.geoms[m.pair_geom1[p]],
             )
         friction = 0.0 if m.pair_dim[p] == 1 else slide
-        yield PairSpec(first=c.geoms[m.pair_geom1[p]], second=c.geoms[m.pair_geom2[p]], friction=friction)
+        yield PairSpec(
+            first=c.geoms[m.pair_geom1[p]], second=c.geoms[m.pair_geom2[p]], friction=friction
+        )
 
 
-def _shape(c: Any, g: int) -> tuple[str, tuple[float, ...], Any] | None:
+def _shape(c: Compiled, g: int) -> tuple[str, tuple[float, ...], MeshData | None] | None:
     m = c.m
     kind, (x, y, z) = int(m.geom_type[g]), (float(s) for s in m.geom_size[g])
     if kind == _SPHERE:
@@ -74,16 +87,23 @@ def _shape(c: Any, g: int) -> tuple[str, tuple[float, ...], Any] | None:
         return "half_space", (), None
     if kind == _HFIELD:
         i = int(m.geom_dataid[g])
-        start, rows, columns = m.hfield_adr[i], m.hfield_nrow[i], m.hfield_ncol[i]
-        heights = m.hfield_data[start : start + rows * columns].reshape(rows, columns) * m.hfield_size[i][2]
+        start = m.hfield_adr[i]
+        rows = m.hfield_nrow[i]
+        columns = m.hfield_ncol[i]
+        heights = (
+            m.hfield_data[start : start + rows * columns].reshape(rows, columns)
+            * m.hfield_size[i][2]
+        )
         return "height_field", tuple(float(s) for s in m.hfield_size[i]), heights.astype(np.float64)
     c.warnings.add(
-        "a plane on a body that moves is left out" if kind == _PLANE else f"a geom of type {kind} is left out"
+        "a plane on a body that moves is left out"
+        if kind == _PLANE
+        else f"a geom of type {kind} is left out"
     )
     return None
 
 
-def _mesh(m: Any, i: int) -> tuple[Array, Any]:
+def _mesh(m: MuJoCoObject, i: int) -> tuple[Array, IntArray]:
     """Vertices and faces in the geom's frame."""
     vertices = m.mesh_vert[m.mesh_vertadr[i] : m.mesh_vertadr[i] + m.mesh_vertnum[i]]
     faces = m.mesh_face[m.mesh_faceadr[i] : m.mesh_faceadr[i] + m.mesh_facenum[i]]

@@ -1,8 +1,9 @@
-"""Where the files that a robot file names are: `package://`, relative and absolute paths, inside allowed roots only.
+"""Where the files that a robot file names are, inside allowed roots only.
 
-A name is looked up in this order: the explicit map of packages; the folders of ROS_PACKAGE_PATH and the share folders
-of AMENT_PREFIX_PATH; the folders above the robot file, up to the one that holds its package. What comes out must lie in
-the folder that the name was found in: `..` and links do not lead out of it.
+A name is looked up in this order: the explicit map of packages; the folders of ROS_PACKAGE_PATH and
+the share folders of AMENT_PREFIX_PATH; the folders above the robot file, up to the one that holds
+its package. What comes out must lie in the folder that the name was found in: `..` and links do not
+lead out of it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Packages = Mapping[str, "str | os.PathLike[str]"]
 
 
 def package_folder(path: Path) -> Path:
-    """The folder of the package that a file belongs to: the next one up with a mark, else the parent of its folder.
+    """The folder of the package that a file belongs to, by a mark; else its folder's parent.
 
     Never the root of the file system.
     """
@@ -60,7 +61,8 @@ class Resolver:
         Raises
         ------
         AssetError
-            If it is not there, lies outside the allowed folders, or has a scheme other than package, model and file.
+            If it is not there, lies outside the allowed folders, or has a scheme other than
+            package, model and file.
         """
         if "\0" in uri or len(uri) > 4096:
             raise AssetError(f"{where}: {uri[:60]!r} is not the name of a file")
@@ -77,7 +79,9 @@ class Resolver:
         if scheme == "file":
             return self._inside(self.folder / rest, (self.package, *self._trusted()), uri, where)
         if scheme not in ("package", "model"):
-            raise AssetError(f"{where}: {uri!r}: only package://, model://, file:// and plain paths are read")
+            raise AssetError(
+                f"{where}: {uri!r}: only package://, model://, file:// and plain paths are read"
+            )
         name, _, rest = rest.lstrip("/").partition("/")
         if not name or name in (".", "..") or not rest:
             raise AssetError(f"{where}: {uri!r}: expected {scheme}://PACKAGE/PATH")
@@ -89,7 +93,8 @@ class Resolver:
         if looked:
             raise AssetError(f"{where}: {uri!r}: there is no such file in {looked[0]}")
         raise AssetError(
-            f"{where}: {uri!r}: package {name!r} was not found; give packages={{{name!r}: FOLDER}}, or set "
+            f"{where}: {uri!r}: package {name!r} was not found; give "
+            f"packages={{{name!r}: FOLDER}}, or set "
             "ROS_PACKAGE_PATH"
         )
 
@@ -103,11 +108,16 @@ class Resolver:
             return
         for entry in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep):
             if entry:
-                yield from (root for root in (Path(entry), Path(entry) / name) if root.name == name and root.is_dir())
+                yield from (
+                    root
+                    for root in (Path(entry), Path(entry) / name)
+                    if root.name == name and root.is_dir()
+                )
         for entry in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
             if entry and (root := Path(entry) / "share" / name).is_dir():
                 yield root
-        # The file's own folder, and those above it up to the parent of its package, where packages stand side by side.
+        # The file's own folder, and those above it up to the parent of its package, where packages
+        # stand side by side.
         for above in (self.folder, *self.folder.parents):
             if above.parent == above:
                 return
@@ -122,12 +132,15 @@ class Resolver:
         lexical = Path(os.path.normpath(path))
         real = path.resolve()
         for root in roots:
-            if real.is_relative_to(root.resolve()) and (lexical.is_relative_to(root) or root == self.package):
+            if real.is_relative_to(root.resolve()) and (
+                lexical.is_relative_to(root) or root == self.package
+            ):
                 if not real.is_file():
                     raise AssetError(f"{where}: {uri!r}: there is no file {real}")
                 return real
         raise AssetError(
-            f"{where}: {uri!r}: lies outside {roots[0]}; if that is meant, name its folder in packages={{...}}"
+            f"{where}: {uri!r}: lies outside {roots[0]}; if that is meant, name its folder in "
+            f"packages={{...}}"
         )
 
 

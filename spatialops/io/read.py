@@ -13,8 +13,24 @@ from spatialops.io.packages import Resolver
 from spatialops.io.urdf import read_urdf
 
 
-def read(path: str | os.PathLike[str], *, packages: Mapping[str, str | os.PathLike[str]] | None = None) -> Description:
-    """Read a URDF or MJCF file into its neutral description; nothing is built yet, and URDF's meshes are not read.
+def read(
+    path: str | os.PathLike[str], *, packages: Mapping[str, str | os.PathLike[str]] | None = None
+) -> Description:
+    """Read a URDF or MJCF file into its neutral description.
+
+    Nothing is built yet, and meshes that a URDF names are not read.
+
+    Parameters
+    ----------
+    path : path-like
+        A .urdf, .xml or .mjcf file.
+    packages : mapping of str to path, optional
+        Folders of the packages that `package://` names; default: none but those found.
+
+    Returns
+    -------
+    Description
+        Bodies, shapes, closures and what was left out.
 
     Raises
     ------
@@ -26,7 +42,9 @@ def read(path: str | os.PathLike[str], *, packages: Mapping[str, str | os.PathLi
     file = Path(path)
     suffix = file.suffix.lower()
     if suffix not in (".urdf", ".xml", ".mjcf"):
-        raise AssetError(f"{file}: expected a .urdf, .xml or .mjcf file, got suffix {file.suffix!r}")
+        raise AssetError(
+            f"{file}: expected a .urdf, .xml or .mjcf file, got suffix {file.suffix!r}"
+        )
     resolver = Resolver(file, packages)
     if suffix == ".urdf":
         return replace(read_urdf(file), packages=resolver.packages)

@@ -1,7 +1,8 @@
 """URDF: links and joints of a tree, as `Description`.
 
-Read: links with inertia and collision shapes, all kinds of joints, limits, damping, friction, mimic joints, and the
-friction of `<gazebo>` and of PyBullet's `<contact>`. Everything else is counted in `left_out`.
+Read: links with inertia and collision shapes, all kinds of joints, limits, damping, friction, mimic
+joints, and the friction of `<gazebo>` and of PyBullet's `<contact>`. Everything else is counted in
+`left_out`.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ import numpy as np
 from spatialops.algebra.inertia import Inertia
 from spatialops.errors import ModelError
 from spatialops.io.description import MAX_MASS, BodySpec, Description, Notes, check_length
-from spatialops.io.markup import Element, parse, read_bytes
+from spatialops.io.safe_xml import Element, parse, read_bytes
 from spatialops.io.urdf_shapes import link_shapes, pose, surfaces
 from spatialops.tree.builder import WORLD
-from spatialops.tree.joint import Joint
+from spatialops.tree.joint import Joint, JointKind
 from spatialops.tree.loop import Loop
 
-JOINT_KINDS = {
+JOINT_KINDS: dict[str, JointKind] = {
     "revolute": "revolute",
     "continuous": "revolute",
     "prismatic": "prismatic",
@@ -63,7 +64,7 @@ def read_urdf(path: Path) -> Description:
 
 
 def parse_urdf(content: bytes, path: Path) -> Description:
-    """The same for what has been read already; `path` says where files that it names are looked for."""
+    """The same for what has been read; `path` says where files that it names are looked for."""
     root = parse(content, path)
     if root.tag != "robot":
         raise root.error(f"expected <robot>, got <{root.tag[:60]}>")
@@ -72,7 +73,9 @@ def parse_urdf(content: bytes, path: Path) -> Description:
     order = _tree_order(reader, root)
     bodies = [body for name in order for body in _bodies(reader, name)]
     friction = surfaces(root)
-    shapes = [shape for name in order for shape in link_shapes(reader, reader.links[name], friction)]
+    shapes = [
+        shape for name in order for shape in link_shapes(reader, reader.links[name], friction)
+    ]
     return Description(
         name=root.get("name") or path.stem,
         path=path,
@@ -84,7 +87,7 @@ def parse_urdf(content: bytes, path: Path) -> Description:
     )
 
 
-# ------------------------------------------------------------------------------------------------------- topology
+# ----------------------------------------------------------------------------------------- topology
 def _collect(reader: _Reader, root: Element) -> None:
     """Links and joints by name; everything else is counted."""
     for element in root.children:
@@ -95,7 +98,9 @@ def _collect(reader: _Reader, root: Element) -> None:
             _put(reader.joints, element)
         elif element.tag not in _KNOWN:
             reader.left_out.add(f"<{element.tag[:60]}> is not read", where)
-        elif element.tag == "gazebo" and not all(child.tag in ("mu1", "mu2", "material") for child in element.children):
+        elif element.tag == "gazebo" and not all(
+            child.tag in ("mu1", "mu2", "material") for child in element.children
+        ):
             reader.left_out.add("<gazebo> is not read, but for its friction", where)
     if not reader.links:
         raise root.error("<robot> has no link: nothing rigid is described")
@@ -106,7 +111,9 @@ def _collect(reader: _Reader, root: Element) -> None:
 def _put(table: dict[str, Element], element: Element) -> None:
     name = element.need("name")
     if name in table:
-        raise element.error(f"{element.tag} {name!r}: the name is already taken in line {table[name].line}")
+        raise element.error(
+            f"{element.tag} {name!r}: the name is already taken in line {table[name].line}"
+        )
     table[name] = element
 
 
@@ -127,7 +134,8 @@ def _tree_order(reader: _Reader, root: Element) -> list[str]:
         parent, child = (_end(reader, joint, end) for end in ("parent", "child"))
         if child in reader.carriers:
             raise joint.error(
-                f"joint {name!r}: link {child!r} has a parent already (joint {reader.carriers[child].get('name')!r}, "
+                f"joint {name!r}: link {child!r} has a parent already (joint "
+                f"{reader.carriers[child].get('name')!r}, "
                 f"line {reader.carriers[child].line}); a URDF is a tree"
             )
         reader.carriers[child] = joint
@@ -143,7 +151,9 @@ def _tree_order(reader: _Reader, root: Element) -> list[str]:
         stack += reversed(children[name])
     if len(order) < len(reader.links):
         lost = next(name for name in reader.links if name not in set(order))
-        raise reader.links[lost].error(f"link {lost!r} hangs on itself: joints form a cycle; a URDF is a tree")
+        raise reader.links[lost].error(
+            f"link {lost!r} hangs on itself: joints form a cycle; a URDF is a tree"
+        )
     return order
 
 
@@ -157,7 +167,7 @@ def _end(reader: _Reader, joint: Element, end: str) -> str:
     return link
 
 
-# --------------------------------------------------------------------------------------------------------- bodies
+# ------------------------------------------------------------------------------------------- bodies
 def _bodies(reader: _Reader, link: str) -> Iterator[BodySpec]:
     """The body of a link; a free joint below a moving body becomes three slides and a ball."""
     element, name = reader.links[link], reader.names[link]
@@ -169,13 +179,25 @@ def _bodies(reader: _Reader, link: str) -> Iterator[BodySpec]:
     joint, (position, rotation) = _joint(reader, carrier), pose(carrier)
     above = reader.names[_end(reader, carrier, "parent")]
     if joint.kind == "free":
-        reader.warnings.add("a floating joint between links becomes three slides and a ball", f"line {carrier.line}")
+        reader.warnings.add(
+            "a floating joint between links becomes three slides and a ball", f"line {carrier.line}"
+        )
         for axis in "xyz":
             slide = Joint("prismatic", axis=axis, name=f"{joint.name}/{axis}")
-            yield BodySpec(name=f"{name}/{axis}", parent=above, joint=slide, position=position, rotation=rotation)
-            above, position, rotation = f"{name}/{axis}", np.zeros(3), np.eye(3)
+            yield BodySpec(
+                name=f"{name}/{axis}",
+                parent=above,
+                joint=slide,
+                position=position,
+                rotation=rotation,
+            )
+            above = f"{name}/{axis}"
+            position = np.zeros(3)
+            rotation = np.eye(3)
         joint = Joint("ball", name=joint.name)
-    yield BodySpec(name=name, parent=above, joint=joint, inertia=inertia, position=position, rotation=rotation)
+    yield BodySpec(
+        name=name, parent=above, joint=joint, inertia=inertia, position=position, rotation=rotation
+    )
 
 
 def _inertia(reader: _Reader, link: Element) -> Inertia | None:
@@ -187,15 +209,29 @@ def _inertia(reader: _Reader, link: Element) -> Inertia | None:
         raise element.error(f"link {name!r}: <inertial> has no <mass>")
     mass = mass_element.number("value")
     if not 0.0 <= mass <= MAX_MASS:
-        raise mass_element.error(f"link {name!r}: a mass of {mass:g} kg is outside [0, {MAX_MASS:g}] kg")
+        raise mass_element.error(
+            f"link {name!r}: a mass of {mass:g} kg is outside [0, {MAX_MASS:g}] kg"
+        )
     tensor, (center, turn) = np.zeros((3, 3)), pose(element)
     moments = element.first("inertia")
     if moments is None:
-        reader.warnings.add("<inertial> without <inertia>: moments are taken as zero", f"line {element.line}")
+        reader.warnings.add(
+            "<inertial> without <inertia>: moments are taken as zero", f"line {element.line}"
+        )
     else:
-        for entry, i, j in (("ixx", 0, 0), ("ixy", 0, 1), ("ixz", 0, 2), ("iyy", 1, 1), ("iyz", 1, 2), ("izz", 2, 2)):
+        for entry, i, j in (
+            ("ixx", 0, 0),
+            ("ixy", 0, 1),
+            ("ixz", 0, 2),
+            ("iyy", 1, 1),
+            ("iyz", 1, 2),
+            ("izz", 2, 2),
+        ):
             tensor[i, j] = tensor[j, i] = moments.number(entry, 0.0 if i != j else None)
-        check_length(np.sqrt(np.abs(tensor) / MAX_MASS), f"{link.path}:{moments.line}: moments of link {name!r}")
+        check_length(
+            np.sqrt(np.abs(tensor) / MAX_MASS),
+            f"{link.path}:{moments.line}: moments of link {name!r}",
+        )
     if mass == 0.0 and not tensor.any():
         return None
     tensor = turn @ tensor @ turn.T
@@ -204,18 +240,24 @@ def _inertia(reader: _Reader, link: Element) -> Inertia | None:
     except ModelError as error:
         reason = str(error).removeprefix("inertia: ").split(",")[0].split(":")[0]
         reader.warnings.add(
-            "an inertia that no body can have is kept as it is", f"link {name!r}, line {element.line}: {reason}"
+            "an inertia that no body can have is kept as it is",
+            f"link {name!r}, line {element.line}: {reason}",
         )
         return Inertia(mass or _NO_MASS, center, tensor, checked=False)
 
 
-# --------------------------------------------------------------------------------------------------------- joints
+# ------------------------------------------------------------------------------------------- joints
 def _joint(reader: _Reader, element: Element) -> Joint:
     name, given = element.get("name"), element.get("type")
     if given not in JOINT_KINDS:
-        raise element.error(f"joint {name!r}: type {given[:60]!r} is unknown; choose one of {', '.join(JOINT_KINDS)}")
+        raise element.error(
+            f"joint {name!r}: type {given[:60]!r} is unknown; choose one of "
+            f"{', '.join(JOINT_KINDS)}"
+        )
     if given == "spherical":
-        reader.warnings.add("joint type 'spherical' is not of the format; it becomes a ball", f"line {element.line}")
+        reader.warnings.add(
+            "joint type 'spherical' is not of the format; it becomes a ball", f"line {element.line}"
+        )
     kind = reader.kinds[name] = JOINT_KINDS[given]
     for tag in ("safety_controller", "calibration", "joint_properties"):
         if element.first(tag) is not None:
@@ -225,7 +267,10 @@ def _joint(reader: _Reader, element: Element) -> Joint:
     dynamics = element.first("dynamics")
     data: dict[str, Any] = {}
     if dynamics is not None and kind != "free":
-        data = {"damping": dynamics.number("damping", 0.0), "dry_friction": dynamics.number("friction", 0.0)}
+        data = {
+            "damping": dynamics.number("damping", 0.0),
+            "dry_friction": dynamics.number("friction", 0.0),
+        }
         for key in ("spring_stiffness", "spring_reference"):
             if dynamics.number(key, 0.0) != 0.0:
                 reader.warnings.add(f"<dynamics {key}> is not simulated", f"line {dynamics.line}")
@@ -246,7 +291,10 @@ def _axis(reader: _Reader, joint: Element) -> tuple[float, ...]:
     if not 1e-9 < length < 1e9:
         raise (element or joint).error(f"joint {joint.get('name')!r}: the axis has no direction")
     if abs(length - 1.0) > 1e-3:
-        reader.warnings.add("an axis is not of unit length; its direction is taken", f"line {(element or joint).line}")
+        reader.warnings.add(
+            "an axis is not of unit length; its direction is taken",
+            f"line {(element or joint).line}",
+        )
     return axis
 
 
@@ -254,7 +302,9 @@ def _limits(reader: _Reader, joint: Element, given: str) -> dict[str, float]:
     element, where = joint.first("limit"), f"line {joint.line}"
     if element is None:
         if given != "continuous":
-            reader.warnings.add(f"a {given} joint without <limit> is taken as without limits", where)
+            reader.warnings.add(
+                f"a {given} joint without <limit> is taken as without limits", where
+            )
         return {}
     data: dict[str, float] = {}
     for key, name in (("velocity_limit", "velocity"), ("effort_limit", "effort")):
@@ -266,13 +316,17 @@ def _limits(reader: _Reader, joint: Element, given: str) -> dict[str, float]:
     lower, upper = (element.number(name, 0.0, infinite=True) for name in ("lower", "upper"))
     if given == "continuous" or not ({"lower", "upper"} & set(element.attributes)):
         if given != "continuous":
-            reader.warnings.add(f"a {given} joint without a range is taken as without limits", where)
+            reader.warnings.add(
+                f"a {given} joint without a range is taken as without limits", where
+            )
         return data
     if lower > upper:
         reader.warnings.add("a lower limit above the upper one is taken as no limits", where)
         return data
     if given == "revolute" and _DEGREES < max(abs(lower), abs(upper)) < 1e3:
-        reader.warnings.add("limits of more than two turns: are they in degrees? Radians are expected", where)
+        reader.warnings.add(
+            "limits of more than two turns: are they in degrees? Radians are expected", where
+        )
     return data | {"lower": lower, "upper": upper}
 
 
@@ -286,7 +340,10 @@ def _mimics(reader: _Reader) -> Iterator[Loop]:
         of = element.need("joint")
         kinds = {end: reader.kinds.get(end, "missing") for end in (name, of)}
         if wrong := [end for end in kinds if kinds[end] not in ("revolute", "prismatic")]:
-            text = f"<mimic> of a joint without one axis is left out: {wrong[0]!r} is {kinds[wrong[0]]}"
+            text = (
+                f"<mimic> of a joint without one axis is left out: {wrong[0]!r} is "
+                f"{kinds[wrong[0]]}"
+            )
             reader.warnings.add(text, f"line {element.line}")
             continue
         leaders[name] = of

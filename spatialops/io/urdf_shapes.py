@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.errors import AssetError
-from spatialops.io.description import MeshFile, ShapeSpec, check_length
-from spatialops.io.markup import Element
+from spatialops.io.description import MeshFile, Notes, ShapeSpec, check_length
+from spatialops.io.safe_xml import Element
 from spatialops.tree.joint import z_to
 
 Friction = tuple[float, float, float]
+
+
+class Findings(Protocol):
+    """What is found on the way through a file, and the names of bodies by link."""
+
+    warnings: Notes
+    left_out: Notes
+    names: dict[str, str]
+
 
 # What PyBullet's <contact> says beside friction and restitution.
 _SOFT = ("stiffness", "damping", "contact_cfm", "contact_erp", "inertia_scaling", "friction_anchor")
@@ -29,7 +38,9 @@ def surfaces(root: Element) -> dict[str, Friction]:
     return result
 
 
-def link_shapes(reader: Any, link: Element, friction: dict[str, Friction]) -> Iterator[ShapeSpec]:
+def link_shapes(
+    reader: Findings, link: Element, friction: dict[str, Friction]
+) -> Iterator[ShapeSpec]:
     """Collision shapes of a link, then what is drawn of it."""
     name = link.get("name")
     surface, restitution = _contact(reader, link)
@@ -39,9 +50,15 @@ def link_shapes(reader: Any, link: Element, friction: dict[str, Friction]) -> It
         for i, element in enumerate(elements):
             geometry = element.first("geometry")
             if geometry is None or not geometry.children:
-                reader.warnings.add(f"a <{tag}> without geometry is left out", f"line {element.line}")
+                reader.warnings.add(
+                    f"a <{tag}> without geometry is left out", f"line {element.line}"
+                )
                 continue
-            label = name + ("" if tag == "collision" else "/visual") + (f"/{i}" if len(elements) > 1 else "")
+            label = (
+                name
+                + ("" if tag == "collision" else "/visual")
+                + (f"/{i}" if len(elements) > 1 else "")
+            )
             try:
                 position, rotation = pose(element)
                 shape = _shape(geometry)
@@ -51,7 +68,9 @@ def link_shapes(reader: Any, link: Element, friction: dict[str, Friction]) -> It
                 reader.left_out.add(f"a damaged <visual>: {error}")
                 continue
             if shape is None:
-                reader.left_out.add(f"<{tag}> of kind <{geometry.children[0].tag[:60]}>", f"line {geometry.line}")
+                reader.left_out.add(
+                    f"<{tag}> of kind <{geometry.children[0].tag[:60]}>", f"line {geometry.line}"
+                )
                 continue
             kind, sizes, mesh, turn = shape
             if 0.0 in sizes:
@@ -72,13 +91,15 @@ def link_shapes(reader: Any, link: Element, friction: dict[str, Friction]) -> It
 
 
 def pose(element: Element) -> tuple[Array, Array]:
-    """Position and rotation of an element's <origin>: rpy turns about the fixed x, then y, then z."""
+    """Position and rotation of an <origin>: rpy turns about the fixed x, then y, then z."""
     origin = element.first("origin")
     if origin is None:
         return np.zeros(3), np.eye(3)
     position = np.array(origin.numbers("xyz", 3, (0.0, 0.0, 0.0)))
     check_length(position, f"{origin.path}:{origin.line}: <origin>")
-    (cr, cp, cy), (sr, sp, sy) = ([f(a) for a in origin.numbers("rpy", 3, (0.0, 0.0, 0.0))] for f in (np.cos, np.sin))
+    (cr, cp, cy), (sr, sp, sy) = (
+        [f(a) for a in origin.numbers("rpy", 3, (0.0, 0.0, 0.0))] for f in (np.cos, np.sin)
+    )
     rotation = np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
@@ -89,8 +110,8 @@ def pose(element: Element) -> tuple[Array, Array]:
     return position, rotation
 
 
-def _shape(geometry: Element) -> tuple[str, tuple[float, ...], MeshFile | None, Any] | None:
-    """Kind, sizes, mesh and a turn of the shape in its own frame; none for a kind that is not known."""
+def _shape(geometry: Element) -> tuple[str, tuple[float, ...], MeshFile | None, Array] | None:
+    """Kind, sizes, mesh and a turn of the shape in its own frame; None for unknown kinds."""
     element, turn = geometry.children[0], np.eye(3)
     if element.tag == "box":
         return "box", _sizes(element, element.numbers("size", 3)), None, turn
@@ -111,24 +132,33 @@ def _shape(geometry: Element) -> tuple[str, tuple[float, ...], MeshFile | None, 
         scale = element.numbers("scale", 3, (1.0, 1.0, 1.0))
         if not all(1e-9 < abs(s) < 1e9 for s in scale):
             raise element.error(f"<mesh>: scale {scale} is zero or beyond all measure")
-        mesh = MeshFile(uri=element.need("filename"), scale=(scale[0], scale[1], scale[2]), line=element.line)
+        mesh = MeshFile(
+            uri=element.need("filename"), scale=(scale[0], scale[1], scale[2]), line=element.line
+        )
         return "mesh", (), mesh, turn
     return None
 
 
 def _sizes(element: Element, sizes: tuple[float, ...]) -> tuple[float, ...]:
     if not all(size >= 0.0 for size in sizes):
-        raise element.error(f"<{element.tag}>: sizes must not be negative, got {', '.join(f'{s:g}' for s in sizes)} m")
+        raise element.error(
+            f"<{element.tag}>: sizes must not be negative, got "
+            f"{', '.join(f'{s:g}' for s in sizes)} m"
+        )
     check_length(sizes, f"{element.path}:{element.line}: <{element.tag}>")
     return sizes
 
 
-def _contact(reader: Any, link: Element) -> tuple[Friction | None, float]:
+def _contact(reader: Findings, link: Element) -> tuple[Friction | None, float]:
     """Friction and restitution that PyBullet's <contact> gives."""
     element = link.first("contact")
     if element is None:
         return None, 0.0
-    values = {child.tag: child.number("value") for child in element.children if "value" in child.attributes}
+    values = {
+        child.tag: child.number("value")
+        for child in element.children
+        if "value" in child.attributes
+    }
     for tag in values:
         if tag in _SOFT:
             reader.left_out.add(f"<contact><{tag}> is not read", f"line {element.line}")

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-# Stages of a step; the loop is a state machine so that any solver can take over between two of them.
-BEGIN, IMPACT, COMPRESSED, DECOMPRESSED, SMOOTH, CONTACT, MOVE, END = 0, 1, 2, 3, 4, 5, 6, 7
+# Stages of a step; the loop is a state machine so that any solver can take over between two of
+# them.
+BEGIN = 0
+IMPACT = 1
+COMPRESSED = 2
+DECOMPRESSED = 3
+SMOOTH = 4
+CONTACT = 5
+MOVE = 6
+END = 7
 
 # What the loop returns with.
-DONE, SOLVE, RECORD_FULL, CONTACTS_FULL, UNSOLVED, BROKEN = 0, 1, 2, 3, 4, 5
+DONE = 0
+SOLVE = 1
+RECORD_FULL = 2
+CONTACTS_FULL = 3
+UNSOLVED = 4
+BROKEN = 5
 
 # Integer controls.
 STAGE = 0
@@ -15,7 +28,8 @@ STEP = 2  # index of the step
 SEEN = 3  # contacts found at the present state
 ACTING = 4  # contacts of the problem being solved
 PIECES = 5  # pieces that impacts have cut the step into
-EXTERNAL = 6  # 1: return SOLVE for every contact problem instead of solving it here; 2: for those of impacts
+# 1: return SOLVE for every contact problem instead of solving it here; 2: for those of impacts
+EXTERNAL = 6
 SCHEME = 7  # integrator
 EVERY = 8  # record every so many steps
 ROWS = 9  # rows of the record written
@@ -30,12 +44,18 @@ LOOKED = 17  # 1: contacts at the present state are known
 PROJECTIONS = 18
 CODE = 19  # status of the last solve
 RANK = 20  # of the closures' rows as factored last
-INDEPENDENT = 21  # the same at the last closed configuration: more rows than these only look independent
+INDEPENDENT = (
+    21  # the same at the last closed configuration: more rows than these only look independent
+)
 DAMPED = 22  # 1: joints' damping is taken implicitly
-SPINS = 23  # the last so many of the acting contacts are moments of others: see `simulation.moments`
+# the last so many of the acting contacts are moments of others: see
+# `simulation.stepping.constraints.torsional_rolling`
+MOMENTS = 23
 CONTROLS = 24
 
-SEMI_IMPLICIT, MOREAU, RK4 = 0, 1, 2
+SEMI_IMPLICIT = 0
+MOREAU = 1
+RK4 = 2
 
 # Float settings.
 DT = 0
@@ -61,35 +81,82 @@ OPENING = 8  # largest error of a closure since the last row, m or rad
 MONITORS = 9
 
 # Rows of the table of vectors.
-Q_E, V_E, DV, DVC, Q_X, V_X, ACC, TAU, K_Q, K_V, S_Q, S_V, CLOSE_Q, CLOSE_DV = range(14)
+Q_E = 0
+V_E = 1
+DV = 2
+DVC = 3
+Q_X = 4
+V_X = 5
+ACC = 6
+TAU = 7
+K_Q = 8
+K_V = 9
+S_Q = 10
+S_V = 11
+CLOSE_Q = 12
+CLOSE_DV = 13
 VECTORS = 14
 
-# Rows of the table of vectors over the closures' rows: errors, rates and parts along the basis of the present
-# elimination; forces of the step and of anything else; lengths of the rows of L and what is left of them while they are
-# factored; prescribed rates at the step's ends.
-ERRORS, RATES, PARTS, FORCES, OTHER_FORCES, LENGTHS, LEFT, RATE_START, RATE_END = range(9)
+# Rows of the table of vectors over the closures' rows: errors, rates and parts along the basis of
+# the present elimination; forces of the step and of anything else; lengths of the rows of L and
+# what is left of them while they are factored; prescribed rates at the step's ends.
+ERRORS = 0
+RATES = 1
+PARTS = 2
+FORCES = 3
+OTHER_FORCES = 4
+LENGTHS = 5
+LEFT = 6
+RATE_START = 7
+RATE_END = 8
 CLOSURE_VECTORS = 9
 
-# Columns of the record's tables (after these, the row of a contact holds position, normal, impulse).
-ROW_TIME, ROW_KINETIC, ROW_POTENTIAL, ROW_CONTACTS, ROW_IMPACTS, ROW_RESIDUAL, ROW_GAP, ROW_PIVOTS, ROW_OPENING = range(
-    9
-)
+# Columns of the record's tables (after these, the row of a contact holds position, normal,
+# impulse).
+ROW_TIME = 0
+ROW_KINETIC = 1
+ROW_POTENTIAL = 2
+ROW_CONTACTS = 3
+ROW_IMPACTS = 4
+ROW_RESIDUAL = 5
+ROW_GAP = 6
+ROW_PIVOTS = 7
+ROW_OPENING = 8
 ROW_COLUMNS = 9
-HIT_TIME, HIT_PAIR, HIT_KIND, HIT_GAP, HIT_POINT, HIT_NORMAL, HIT_IMPULSE = 0, 1, 2, 3, 4, 7, 10
-HIT_COLUMNS = 13
-EVENT_TIME, EVENT_CONTACTS, EVENT_SPEED, EVENT_BEFORE, EVENT_AFTER, EVENT_FRACTION = range(6)
+RECORD_TIME = 0
+RECORD_PAIR = 1
+RECORD_KIND = 2
+RECORD_GAP = 3
+RECORD_POINT = 4
+RECORD_NORMAL = 7
+RECORD_IMPULSE = 10
+RECORD_COLUMNS = 13
+EVENT_TIME = 0
+EVENT_CONTACTS = 1
+EVENT_SPEED = 2
+EVENT_BEFORE = 3
+EVENT_AFTER = 4
+EVENT_FRACTION = 5
 EVENT_COLUMNS = 6
 
-# Integer and float tables of what acts on single joints: two stops and dry friction for every velocity that has them.
-JOINT_LINK, JOINT_KIND, JOINT_Q = 0, 1, 2
+# Integer and float tables of what acts on single joints: two stops and dry friction for every
+# velocity that has them.
+JOINT_LINK = 0
+JOINT_KIND = 1
+JOINT_Q = 2
 JOINT_INTS = 3
 JOINT_SIDE = 0  # of a stop: +1 at the lower limit, -1 at the upper one
 JOINT_LIMIT = 1  # of a stop: position; of dry friction: force
 JOINT_RESTITUTION = 2
 JOINT_FLOATS = 3
 
-# Rows of what joints' stops and dry friction did since the last row of the record: impulses, and work, J.
-STOP_SUM, DRY_SUM, WORK_SUM = 0, 1, 2
+# Rows of what joints' stops and dry friction did since the last row of the record: impulses, and
+# work, J.
+STOP_SUM = 0
+DRY_SUM = 1
+WORK_SUM = 2
 JOINT_SUMS = 3
 
-MAX_PIECES = 60  # impacts cut a step into at most so many pieces; the later half of them is taken without restitution
+# impacts cut a step into at most so many pieces; the later half of them is taken without
+# restitution
+MAX_PIECES = 60

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Literal, TypeAlias
 
+from spatialops.simulation.plain_data import PlainData
+
+EventKind: TypeAlias = Literal["impact", "separation", "slip", "stick"]
 OPEN = "open"
 
 
@@ -13,7 +16,7 @@ OPEN = "open"
 class Event:
     """One event.
 
-    Attributes
+    Parameters
     ----------
     time : float
         s.
@@ -21,12 +24,14 @@ class Event:
         Contacts that meet; that open; that stop sticking; that stop sliding.
     contacts : tuple of (str, str)
         Geoms A and B of every contact that takes part.
-    before, after : tuple of str
-        How each was and is: "open", "stick", "slip".
+    before : tuple of str
+        How each was: "open", "stick", "slip".
+    after : tuple of str
+        How each is.
     speed : float
-        Impacts: largest approach speed, m/s. Else 0.
+        Impacts: largest approach speed, m/s. Default 0.
     energy : tuple of (float, float)
-        Impacts: kinetic energy before and after, J. Else zeros.
+        Impacts: kinetic energy before and after, J. Default zeros.
     """
 
     time: float
@@ -41,7 +46,11 @@ class Event:
         names = ", ".join(dict.fromkeys(f"{a} on {b}" for a, b in self.contacts))
         count = f" ({len(self.contacts)} contacts)" if len(self.contacts) > 1 else ""
         change = f"{_summary(self.before)} -> {_summary(self.after)}"
-        met = f", {self.speed:.4g} m/s, {self.energy[0]:.4g} -> {self.energy[1]:.4g} J" if self.kind == "impact" else ""
+        met = (
+            f", {self.speed:.4g} m/s, {self.energy[0]:.4g} -> {self.energy[1]:.4g} J"
+            if self.kind == "impact"
+            else ""
+        )
         return f"{self.time:14.9f} s  {self.kind:<10}  {names}{count}: {change}{met}"
 
 
@@ -52,16 +61,44 @@ class EventLog(tuple[Event, ...]):
         return "\n".join(str(event) for event in self) or "no events"
 
     def of(self, kind: str) -> EventLog:
-        """Those of one kind."""
+        """Those of one kind.
+
+        Parameters
+        ----------
+        kind : {"impact", "separation", "slip", "stick"}
+            Which.
+
+        Returns
+        -------
+        EventLog
+            In the order of time.
+        """
         return EventLog(event for event in self if event.kind == kind)
 
-    def to_data(self) -> list[dict[str, Any]]:
-        """Plain data for a file."""
+    def to_data(self) -> list[PlainData]:
+        """Plain data for a file.
+
+        Returns
+        -------
+        list of dict
+            One for each event, fields by name.
+        """
         return [asdict(event) for event in self]
 
     @classmethod
-    def from_data(cls, data: Iterable[dict[str, Any]]) -> EventLog:
-        """Inverse of `to_data`, also after a detour through JSON."""
+    def from_data(cls, data: Iterable[PlainData]) -> EventLog:
+        """Inverse of `to_data`, also after a detour through JSON.
+
+        Parameters
+        ----------
+        data : iterable of dict
+            What `to_data` made.
+
+        Returns
+        -------
+        EventLog
+            The same events.
+        """
         return cls(
             Event(
                 time=float(entry["time"]),
@@ -77,13 +114,17 @@ class EventLog(tuple[Event, ...]):
 
 
 def changed(time: float, changes: Iterable[tuple[tuple[str, str], str, str]]) -> list[Event]:
-    """Events of contacts (names, before, after) that have opened, or have begun or ended to slide."""
+    """Events of contacts (names, before, after) that opened, or began or ended to slide."""
     groups: dict[str, list[tuple[tuple[str, str], str, str]]] = {}
     for names, before, after in changes:
         if before not in (after, OPEN):
-            groups.setdefault("separation" if after == OPEN else after, []).append((names, before, after))
+            groups.setdefault("separation" if after == OPEN else after, []).append(
+                (names, before, after)
+            )
     columns = {kind: tuple(zip(*group)) for kind, group in groups.items()}
-    return [Event(time, kind, names, before, after) for kind, (names, before, after) in columns.items()]
+    return [
+        Event(time, kind, names, before, after) for kind, (names, before, after) in columns.items()
+    ]
 
 
 def _summary(modes: tuple[str, ...]) -> str:

@@ -2,70 +2,94 @@
 
 from __future__ import annotations
 
-import json
 import os
-import platform
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops._files import load_arrays, save_arrays
 from spatialops.collision._layout import PAIR_FRICTION
 from spatialops.contact.certificate import UNITS, Certificate, certify_contacts
-from spatialops.dynamics.jacobian import body_poses
-from spatialops.errors import AssetError, RecordError, SpatialOpsError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.event_log import EventLog
-from spatialops.simulation.scene import Scene
-from spatialops.simulation.tables import Tables
-from spatialops.tree.model import Model
+from spatialops.simulation.plain_data import PlainData
+from spatialops.simulation.record_file import Stored, read_record, write_record
+from spatialops.simulation.scene.placement import geom_poses
+from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State
 
-FORMAT = 1
 
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Record:
-    """What a run left behind.
+    """What a run left behind: T rows of states, and the contacts and impacts between them.
 
-    Attributes
+    `Simulator.run` makes records, and `load_record` reads them.
+
+    Parameters
     ----------
     scene : Scene
+        What was simulated.
     times : (T,) array
         s.
-    q, v : (T, nq), (T, nv) arrays
-    kinetic, potential : (T,) arrays
-        J.
-    contact_counts, impact_counts, pivots : (T,) arrays
-        Contacts of the recorded step's last problem; impacts and pivots since the row before.
-    residuals, penetrations : (T,) arrays
-        Certificate: worst natural residual, and largest penetration (m), since the row before.
-    hits : (K, 13) array
-        Contacts that acted: time, pair, kind (0 contact, 1 impact), gap, position (3), normal (3), impulse on A (3) in
-        world axes, N s.
+    q : (T, nq) array
+        Coordinates.
+    v : (T, nv) array
+        Velocities.
+    kinetic : (T,) array
+        Kinetic energy, J.
+    potential : (T,) array
+        Potential energy, J.
+    contact_counts : (T,) array
+        Contacts of the recorded step's last problem.
+    impact_counts : (T,) array
+        Impacts since the row before.
+    residuals : (T,) array
+        Certificate: worst natural residual since the row before, relative.
+    penetrations : (T,) array
+        Certificate: largest penetration since the row before, m.
+    pivots : (T,) array
+        Pivots of the solver since the row before.
+    contact_records : (K, 13) array
+        Contacts that acted: time, pair, kind (0 contact, 1 impact), gap, position (3), normal (3),
+        impulse on A (3) in world axes, N s.
     events : (E, 6) array
-        Impacts: time, contacts and stops, approach speed, kinetic energy before and after, share of the restitution
-        given back.
+        Impacts: time, contacts and stops, approach speed, kinetic energy before and after, share of
+        the restitution given back.
     metadata : dict
-        Options, versions, counts.
-    moments : (K', 13) array
-        Torsional and rolling friction of the contacts that have it: as `hits`, with the moment on A (N m s).
+        Options, versions, counts; of a run that failed, `failure` says why.
     closure_errors : (T,) array
-        Certificate: largest error of a closure (m or rad) since the row before.
-    stop_impulses, dry_impulses : (T, nv) arrays
-        Impulses of the joints' stops and dry friction along each velocity since the row before, N m s or N s.
-    joint_work : (T, nv) array
-        Work of both since the row before, J.
+        Certificate: largest error of a closure since the row before, m or rad. Default zeros.
     loop_forces : (T, n_rows) array
-        Forces of the closures along their rows (N, N m; they push A along the row and B against it) where the recorded
-        step's dynamics were evaluated, with what they answer to its contacts but not to impacts; zero in the first row.
+        Forces of the closures along their rows (N, N m; they push A along the row and B against it)
+        where the recorded step's dynamics were evaluated, with what they answer to its contacts but
+        not to impacts; zero in the first row. Default zeros.
+    moments : (K', 13) array
+        Torsional and rolling friction of the contacts that have it: as `contact_records`, with the
+        moment on A (N m s). Default none.
+    stop_impulses : (T, nv) array
+        Impulses of the joints' stops along each velocity since the row before, N m s or N s.
+        Default zeros.
+    dry_impulses : (T, nv) array
+        Likewise of the joints' dry friction.
+    joint_work : (T, nv) array
+        Work of both since the row before, J. Default zeros.
     certificates : (T, 11) array
-        The worst certificate since the row before, in the order of `contact.certificate.UNITS`; NaN what was not
-        measured: all but ``certify="full"``.
+        The worst certificate since the row before, in the order of `contact.certificate.UNITS`; NaN
+        what was not measured: all but ``certify="full"``. Default NaN.
+    end : (1 + nq + nv,) array
+        Time, coordinates and velocities at the end of the run, recorded or not. Default: the last
+        row.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> record = so.Simulator(so.models.pendulum(2).scene(), dt=0.01).run(duration=0.03)
+    >>> record.q.shape
+    (4, 2)
+    >>> round(record.final.time, 9)
+    0.03
     """
 
     scene: Scene
@@ -79,26 +103,49 @@ class Record:
     residuals: Array
     penetrations: Array
     pivots: Array
-    hits: Array
+    contact_records: Array
     events: Array
-    metadata: dict[str, Any]
+    metadata: PlainData
     closure_errors: Array = field(default_factory=lambda: np.zeros(0))
     loop_forces: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    moments: Array = field(default_factory=lambda: np.zeros((0, at.HIT_COLUMNS)))
+    moments: Array = field(default_factory=lambda: np.zeros((0, at.RECORD_COLUMNS)))
     stop_impulses: Array = field(default_factory=lambda: np.zeros((0, 0)))
     dry_impulses: Array = field(default_factory=lambda: np.zeros((0, 0)))
     joint_work: Array = field(default_factory=lambda: np.zeros((0, 0)))
     certificates: Array = field(default_factory=lambda: np.zeros((0, len(UNITS))))
+    end: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
-        if len(self.closure_errors) != len(self.times):  # of a mechanism without loops, or an older record
-            object.__setattr__(self, "closure_errors", np.zeros(len(self.times)))
-            object.__setattr__(self, "loop_forces", np.zeros((len(self.times), self.scene.loops.n_rows)))
-        if len(self.certificates) != len(self.times):
-            object.__setattr__(self, "certificates", np.full((len(self.times), len(UNITS)), np.nan))
+        """Put in what a mechanism does not have, or older records did not."""
+        n_rows = len(self.times)
+        if len(self.closure_errors) != n_rows:
+            self._put("closure_errors", np.zeros(n_rows))
+            self._put("loop_forces", np.zeros((n_rows, self.scene.loops.n_rows)))
+        if len(self.certificates) != n_rows:
+            self._put("certificates", np.full((n_rows, len(UNITS)), np.nan))
         for name in _OF_JOINTS:
-            if getattr(self, name).shape != self.v.shape:  # without stops and dry friction, or in an older record
-                object.__setattr__(self, name, np.zeros(self.v.shape))
+            if getattr(self, name).shape != self.v.shape:
+                self._put(name, np.zeros(self.v.shape))
+        if len(self.end) != 1 + self.q.shape[1] + self.v.shape[1]:
+            self._put("end", np.concatenate([self.times[-1:], self.q[-1], self.v[-1]]))
+
+    def _put(self, name: str, values: Array) -> None:
+        object.__setattr__(self, name, values)
+
+    def __repr__(self) -> str:
+        options = [str(self.metadata.get(name, "?")) for name in ("time", "integrator", "law")]
+        figures = self.summary()
+        first, last = self.times[0], self.final.time
+        return (
+            f"Record from {first:g} to {last:g} s: {len(self.times)} rows of {figures['steps']} "
+            f"steps of {self.metadata.get('dt', 0.0):g} s\n"
+            f"  by {', '.join(options)}\n"
+            f"  {self.scene.size_text()}\n"
+            f"  {len(self.events)} impacts, at most {figures['contacts_max']} contacts, "
+            f"energy {self.energy[0]:.6g} -> {self.energy[-1]:.6g} J\n"
+            f"  penetration <= {figures['penetration_max']:.1e} m, "
+            f"residual <= {figures['residual_max']:.1e}"
+        )
 
     @property
     def energy(self) -> Array:
@@ -107,24 +154,36 @@ class Record:
 
     @property
     def final(self) -> State:
-        """The last state."""
-        return State(self.q[-1].copy(), self.v[-1].copy(), float(self.times[-1]))
+        """The state at the end of the run, whether it was recorded as a row or not."""
+        nq = self.q.shape[1]
+        return State(self.end[1 : 1 + nq].copy(), self.end[1 + nq :].copy(), float(self.end[0]))
 
     def certificate(self) -> Certificate:
-        """The worst of the whole run: in full with ``certify="full"``, else what the recorded contacts show.
+        """The worst of the whole run.
 
-        There friction is that of bodies' contacts against the coefficients of their pairs.
+        In full with ``certify="full"``, else what the recorded contacts show; there friction is
+        that of bodies' contacts against the coefficients of their pairs.
+
+        Returns
+        -------
+        Certificate
+            Largest violations, in units.
         """
-        gap, residual = float(self.penetrations.max(initial=0.0)), float(self.residuals.max(initial=0.0))
+        gap = float(self.penetrations.max(initial=0.0))
+        residual = float(self.residuals.max(initial=0.0))
         if not np.isnan(self.certificates).all():
-            full = [Certificate.from_array(row) for row in self.certificates if not np.isnan(row).all()]
+            full = [
+                Certificate.from_array(row) for row in self.certificates if not np.isnan(row).all()
+            ]
             return Certificate.worst([*full, Certificate(gap=gap)])
-        p, n = self.hits[:, at.HIT_IMPULSE : at.HIT_IMPULSE + 3], self.hits[:, at.HIT_NORMAL : at.HIT_NORMAL + 3]
+        p = self.contact_records[:, at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3]
+        n = self.contact_records[:, at.RECORD_NORMAL : at.RECORD_NORMAL + 3]
         normal = np.einsum("ij,ij->i", p, n)
         along = np.linalg.norm(p - normal[:, None] * n, axis=1)
-        own = [law is not None for law in self.scene.pair_table.laws]  # whose limits are not those of coefficients
+        # Pairs with a law of their own have other limits than those of coefficients.
+        own = [law is not None for law in self.scene.pair_table.laws]
         limits = np.where(own, np.inf, self.scene.pair_values[:, PAIR_FRICTION])
-        friction = limits[self.hits[:, at.HIT_PAIR].astype(np.int64)]
+        friction = limits[self.contact_records[:, at.RECORD_PAIR].astype(np.int64)]
         impulses = np.column_stack([normal, along, np.zeros(len(along))])
         return certify_contacts(impulses, friction, gap=gap, residual=residual)
 
@@ -133,24 +192,27 @@ class Record:
         """What happened when, of a run with `EventDriven`; impacts of others are in `events`."""
         return EventLog.from_data(self.metadata.get("log", ()))
 
-    def summary(self) -> dict[str, Any]:
-        """Figures of the run in plain numbers, for people and for JSON."""
-        gains = (self.events[:, at.EVENT_AFTER] - self.events[:, at.EVENT_BEFORE]) if len(self.events) else np.zeros(1)
+    def summary(self) -> PlainData:
+        """Figures of the run in plain numbers, for people and for JSON.
+
+        Returns
+        -------
+        dict
+            Numbers, lists of joint names and the certificate by name; SI units.
+        """
+        gains = self.events[:, at.EVENT_AFTER] - self.events[:, at.EVENT_BEFORE]
+        counts = {name: int(self.metadata[name]) for name in _COUNTS}
         return {
-            "duration": float(self.times[-1] - self.times[0]),
-            "steps": int(self.metadata["steps"]),
+            "duration": float(self.end[0] - self.times[0]),
             "collisions": len(self.events),
-            "contact_problems": int(self.metadata["contact_problems"]),
-            "warm_started": int(self.metadata["warm_started"]),
-            "solver_fallbacks": int(self.metadata["solver_fallbacks"]),
-            "position_projections": int(self.metadata["position_projections"]),
+            **counts,
             "contacts_max": int(self.contact_counts.max(initial=0)),
             "penetration_max": float(self.penetrations.max(initial=0.0)),
             "closure_error_max": float(self.closure_errors.max(initial=0.0)),
             "residual_max": float(self.residuals.max(initial=0.0)),
             "energy_start": float(self.energy[0]),
             "energy_end": float(self.energy[-1]),
-            "collision_energy_gain_max": float(max(gains.max(), 0.0)),
+            "collision_energy_gain_max": float(gains.max(initial=0.0)),
             "joints_stopped": self._joints_with(self.stop_impulses),
             "stop_impulse_max": float(np.abs(self.stop_impulses).max(initial=0.0)),
             "dry_friction_impulse_max": float(np.abs(self.dry_impulses).max(initial=0.0)),
@@ -167,175 +229,119 @@ class Record:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write everything to one .npz file, whole or not at all.
 
+        Parameters
+        ----------
+        path : path-like
+            The file; folders on the way to it are made.
+
+        Returns
+        -------
+        Path
+            Where it is.
+
         Raises
         ------
         RecordError
             If the file cannot be written.
         """
-        arrays = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in _APART}
-        model = self.scene.model.to_arrays()
-        header = {
-            "format": FORMAT,
-            "metadata": self.metadata,
-            "scene": self.scene.to_data(),
-            "names": {key: list(value) for key, value in model.items() if not isinstance(value, np.ndarray)},
-        }
-        arrays |= {f"model.{key}": value for key, value in model.items() if isinstance(value, np.ndarray)}
-        try:
-            return save_arrays(path, {"header": np.array(json.dumps(header)), **arrays})
-        except AssetError as error:
-            raise RecordError(str(error)) from error
+        return write_record(
+            path,
+            Stored(self.scene, self.metadata, {name: getattr(self, name) for name in _arrays()}),
+        )
 
     def plot(self, path: str | os.PathLike[str], kind: str = "motion") -> Path:
-        """Draw the run: "motion" (height and normal velocity of the last body), "frames", "energy" or "contacts"."""
+        """Draw the run.
+
+        Parameters
+        ----------
+        path : path-like
+            Picture to write; its ending says which format.
+        kind : {"motion", "frames", "energy", "contacts"}
+            "motion" is height and normal velocity of the last body. Default "motion".
+
+        Returns
+        -------
+        Path
+            Where the picture is.
+        """
         from spatialops.view.record import plot_record
 
         return plot_record(self, path, kind)
 
     def replay(self, path: str | os.PathLike[str], *, rate: float = 60.0) -> Path:
-        """Write a self-contained HTML page that replays the motion in 3-D at `rate` frames a second."""
+        """Write a self-contained HTML page that replays the motion in 3-D.
+
+        Parameters
+        ----------
+        path : path-like
+            Page to write.
+        rate : float
+            Frames a second. Default 60.
+
+        Returns
+        -------
+        Path
+            Where the page is.
+        """
         from spatialops.view.record import replay_record
 
         return replay_record(self, path, rate=rate)
 
-    def geom_positions(self, rows: Any) -> tuple[Array, Array]:
-        """World positions (F, G, 3) and rotations (F, G, 3, 3) of the scene's geoms at recorded rows."""
-        model, positions, rotations = self.scene.model, [], []
-        frames = [model.frame(geom.body) for geom in self.scene.geoms]
-        for row in rows:
-            poses = body_poses(model, self.q[row])
-            origins = np.concatenate([poses.positions, np.zeros((1, 3))])  # the world's frame is number -1
-            turns = np.concatenate([poses.rotations, np.eye(3)[None]])
-            local = [
-                f.position + f.rotation @ np.asarray(g.position) for f, g in zip(frames, self.scene.geoms, strict=True)
-            ]
-            positions.append([origins[f.body] + turns[f.body] @ p for f, p in zip(frames, local, strict=True)])
-            rotations.append(
-                [turns[f.body] @ f.rotation @ g.turn for f, g in zip(frames, self.scene.geoms, strict=True)]
-            )
-        shape = (len(positions), len(frames))
-        return np.reshape(positions, (*shape, 3)), np.reshape(rotations, (*shape, 3, 3))
+    def geom_positions(self, rows: Iterable[int]) -> tuple[Array, Array]:
+        """Where the scene's geoms are at recorded rows.
+
+        Parameters
+        ----------
+        rows : iterable of int
+            Indices of F rows.
+
+        Returns
+        -------
+        positions : (F, G, 3) array
+            Of the G geoms' middles in the world, m.
+        rotations : (F, G, 3, 3) array
+            From the geoms' axes to the world's.
+        """
+        poses = [geom_poses(self.scene, self.q[row]) for row in rows]
+        shape = (len(poses), len(self.scene.geoms))
+        positions = np.reshape([pose[0] for pose in poses], (*shape, 3))
+        return positions, np.reshape([pose[1] for pose in poses], (*shape, 3, 3))
 
 
-_APART = ("scene", "metadata")
 _OF_JOINTS = ("stop_impulses", "dry_impulses", "joint_work")
-_LATER = (
-    "closure_errors",
-    "loop_forces",
-    "moments",
-    "certificates",
-    *_OF_JOINTS,
-)  # not in the first records of this format
+_COUNTS = (
+    "steps",
+    "contact_problems",
+    "warm_started",
+    "solver_fallbacks",
+    "position_projections",
+)
+# Not in the first records of this format.
+_LATER = ("closure_errors", "loop_forces", "moments", "certificates", "end", *_OF_JOINTS)
+
+
+def _arrays() -> list[str]:
+    """Names of the fields that are arrays."""
+    return [item.name for item in fields(Record) if item.name not in ("scene", "metadata")]
 
 
 def load_record(path: str | os.PathLike[str]) -> Record:
     """Read a record that `Record.save` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        The .npz file.
+
+    Returns
+    -------
+    Record
+        With its scene, which starts where the record does.
 
     Raises
     ------
     RecordError
         If the file is missing, damaged or of another format.
     """
-    try:
-        arrays: dict[str, Any] = load_arrays(path, "record")
-        header = json.loads(str(arrays.pop("header")))
-        if header["format"] != FORMAT:
-            raise RecordError(f"{path}: format {header['format']} is not {FORMAT}; use the version that wrote it")
-        stored = {key.removeprefix("model."): value for key, value in arrays.items() if key.startswith("model.")}
-        model = Model.from_arrays(stored | header["names"])
-        expected = [item.name for item in fields(Record) if item.name not in _APART]
-        values = {name: arrays[name] for name in expected if name in arrays or name not in _LATER}
-        state = State(values["q"][0], values["v"][0], float(values["times"][0]))
-        scene = Scene.from_data(model, header["scene"], state)
-        return Record(scene=scene, metadata=dict(header["metadata"]), **values)
-    except RecordError:
-        raise
-    except AssetError as error:
-        raise RecordError(str(error)) from error
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, SpatialOpsError) as error:
-        raise RecordError(f"{path}: not a readable record: {type(error).__name__}: {error}") from error
-
-
-class RecordBuilder:
-    """Collects what the loop writes, chunk by chunk."""
-
-    def __init__(self, scene: Scene, options: dict[str, Any]) -> None:
-        self.scene = scene
-        self.options = options
-        self.rows: list[Array] = []
-        self.states: list[Array] = []
-        self.forces: list[Array] = []
-        self.joints: list[Array] = []
-        self.hits: list[Array] = []
-        self.events: list[Array] = []
-        self.certificates: list[Array] = []
-        self._since: list[Certificate] = []
-
-    def take(self, t: Tables, certificate: Certificate | None = None) -> None:
-        """Move the loop's rows here; `certificate` is that of what was done since the last call."""
-        counts = t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]]
-        self.rows.append(t.rows[: counts[0]].copy())
-        self.states.append(t.row_states[: counts[0]].copy())
-        self.forces.append(t.row_forces[: counts[0]].copy())
-        self.joints.append(t.row_joints[: counts[0]].copy())
-        self.hits.append(t.hits[: counts[1]].copy())
-        self.events.append(t.events[: counts[2]].copy())
-        self._since += [] if certificate is None else [certificate]
-        if counts[0]:
-            rows = np.full((counts[0], len(UNITS)), np.nan)
-            rows[-1] = Certificate.worst(self._since).to_array()
-            self.certificates.append(rows)
-            self._since = []
-        t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]] = 0
-
-    def record(self, t: Tables, *, fallbacks: int, clipped: dict[str, int]) -> Record:
-        """The whole, with metadata."""
-        rows, states = np.concatenate(self.rows), np.concatenate(self.states)
-        nq, joints, hits = self.scene.model.nq, np.concatenate(self.joints), np.concatenate(self.hits)
-        turning = hits[:, at.HIT_PAIR] < 0  # see `simulation.moments`
-        moments = hits[turning]
-        moments[:, at.HIT_PAIR] = -1 - moments[:, at.HIT_PAIR]
-        metadata = {
-            **self.options,
-            "steps": int(t.control[at.STEP]),
-            "contact_problems": int(t.control[at.SOLVES]),
-            "warm_started": int(t.control[at.WARM]),
-            "position_projections": int(t.control[at.PROJECTIONS]),
-            "solver_fallbacks": fallbacks,
-            "effort_clipped": clipped,
-            "versions": versions(),
-        }
-        return Record(
-            scene=self.scene,
-            times=rows[:, at.ROW_TIME],
-            q=states[:, :nq],
-            v=states[:, nq:],
-            kinetic=rows[:, at.ROW_KINETIC],
-            potential=rows[:, at.ROW_POTENTIAL],
-            contact_counts=rows[:, at.ROW_CONTACTS],
-            impact_counts=rows[:, at.ROW_IMPACTS],
-            residuals=rows[:, at.ROW_RESIDUAL],
-            penetrations=0.0 - rows[:, at.ROW_GAP],  # never -0.0
-            closure_errors=rows[:, at.ROW_OPENING],
-            loop_forces=np.concatenate(self.forces),
-            moments=moments,
-            stop_impulses=joints[:, at.STOP_SUM],
-            dry_impulses=joints[:, at.DRY_SUM],
-            joint_work=joints[:, at.WORK_SUM],
-            certificates=np.concatenate(self.certificates),
-            pivots=rows[:, at.ROW_PIVOTS],
-            hits=hits[~turning],
-            events=np.concatenate(self.events),
-            metadata=metadata,
-        )
-
-
-def versions() -> dict[str, str]:
-    """Of Python and the packages that results depend on."""
-    found = {"python": platform.python_version()}
-    for name in ("spatialops", "numpy", "numba", "scipy"):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "not installed"
-    return found
+    stored = read_record(path, _arrays(), _LATER)
+    return Record(scene=stored.scene, metadata=stored.metadata, **stored.arrays)

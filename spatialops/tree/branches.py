@@ -1,52 +1,38 @@
-"""The kernels' tables of a tree once more, branch after branch and in stripes: for eight links at a time.
+"""The kernels' tables of a tree once more, branch after branch and in stripes of eight links.
 
-What is done for every link alike is done for eight at a time; `algebra.lanes.at` says how their constants lie. The
-last eight are filled up with zeros.
+What is done for every link alike is done for eight at a time; `algebra.simd.at` says how their
+constants lie. The last eight are filled up with zeros.
 
-Links are numbered depth first, so that what a link carries are the links right after it, up to `LAST`.
+Links are numbered depth first, so that what a link carries are the links right after it, up to
+`LAST`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops._door import LONG
-from spatialops._layout import (
-    ARMATURE,
-    AXIS,
-    COM,
-    FRAME,
-    HELICAL,
-    LINEAR,
-    LINK_COLUMNS,
-    MASS,
-    MOTION,
-    PARENT,
-    PITCH,
-    PLACE_P,
-    SCREW,
-    SLIDE,
-    TREE_COLUMNS,
-    TURN,
-)
-from spatialops.algebra.lanes import WIDTH, aligned
+from spatialops._compile.fast_call import LONG
+from spatialops.algebra.simd import WIDTH, aligned
 
 # Further columns of the tree.
-LAST = TREE_COLUMNS  # last link that this one carries, itself if none
-RANK = TREE_COLUMNS + 1  # the new number of the link that has this row's number in the model
+LAST = layout.TREE_COLUMNS  # last link that this one carries, itself if none
+RANK = layout.TREE_COLUMNS + 1  # the new number of the link that has this row's number in the model
 
-# Rows of constants: those of `_layout` up to ARMATURE, with the first moment m c in place of COM; then
-TURNING = ARMATURE + 1  # angle per unit of q: 1 or 0
-SLIDING = ARMATURE + 2  # metres per unit of q
-ANGULAR = ARMATURE + 3  # the axis of motion as spatial vector: ANGULAR * DIRECTION about the link's origin,
-ALONG = ARMATURE + 4  # and ALONG * DIRECTION of it
-DIRECTION = LINK_COLUMNS  # 3, in link axes
-CONSTANTS = LINK_COLUMNS + 3
+# Rows of constants: those of `_layout` up to ARMATURE, with the first moment m c in place of COM;
+# then
+TURNING = layout.ARMATURE + 1  # angle per unit of q: 1 or 0
+SLIDING = layout.ARMATURE + 2  # metres per unit of q
+ANGULAR = (
+    layout.ARMATURE + 3
+)  # the axis of motion as spatial vector: ANGULAR * DIRECTION about the link's origin,
+ALONG = layout.ARMATURE + 4  # and ALONG * DIRECTION of it
+DIRECTION = layout.LINK_COLUMNS  # 3, in link axes
+CONSTANTS = layout.LINK_COLUMNS + 3
 
 FEW = 16
 """Nodes that memory is kept for."""
@@ -56,25 +42,25 @@ FEW = 16
 class Branches:
     """Tree (n, TREE_COLUMNS + 2) and striped constants (n in eights, 8 CONSTANTS).
 
-    Up to `few` nodes, Lambda is cheapest by the mass matrix. The `memory` for that is one for all threads: a call that
-    is so short keeps the GIL, and leaves nothing in it.
+    Up to `few` nodes, Lambda is cheapest by the mass matrix. The `memory` for that is one for all
+    threads: a call that is so short keeps the GIL, and leaves nothing in it.
     """
 
     tree: IntArray
     constants: Array
     few: int
-    memory: Any = None
+    memory: tuple[Array, Array] | None = None
 
 
 def branches_of(tree: IntArray, links: Array) -> Branches:
     """Make the tables of a model."""
     n = tree.shape[0]
-    order = _depth_first(tree[:, PARENT])
+    order = _depth_first(tree[:, layout.PARENT])
     rank = np.empty(n, dtype=np.int64)
     rank[order] = np.arange(n)
-    table = np.empty((n, TREE_COLUMNS + 2), dtype=np.int64)
-    table[:, :TREE_COLUMNS] = tree[order]
-    parents = table[:, PARENT]
+    table = np.empty((n, layout.TREE_COLUMNS + 2), dtype=np.int64)
+    table[:, : layout.TREE_COLUMNS] = tree[order]
+    parents = table[:, layout.PARENT]
     parents[parents >= 0] = rank[parents[parents >= 0]]
     table[:, LAST], table[:, RANK] = np.arange(n), rank
     for k in range(n - 1, 0, -1):
@@ -96,16 +82,19 @@ def _depth_first(parents: IntArray) -> IntArray:
 
 
 def _constants(tree: IntArray, links: Array) -> Array:
-    n, motion, frame, pitch = len(tree), tree[:, MOTION], tree[:, FRAME], links[:, PITCH]
+    n = len(tree)
+    motion = tree[:, layout.MOTION]
+    frame = tree[:, layout.FRAME]
+    pitch = links[:, layout.PITCH]
     eights = -(-n // WIDTH)
     result = np.zeros((CONSTANTS, WIDTH * eights))
-    result[: ARMATURE + 1, :n] = links[:, : ARMATURE + 1].T
-    result[COM : COM + 3, :n] *= links[:, MASS]
-    result[TURNING, :n] = (frame == TURN) | (frame == SCREW)
-    result[SLIDING, :n] = np.where(frame == SCREW, pitch, frame == SLIDE)
-    result[ANGULAR, :n] = motion != LINEAR
-    result[ALONG, :n] = np.where(motion == HELICAL, pitch, motion == LINEAR)
-    result[DIRECTION + tree[:, AXIS], np.arange(n)] = 1.0
+    result[: layout.ARMATURE + 1, :n] = links[:, : layout.ARMATURE + 1].T
+    result[layout.COM : layout.COM + 3, :n] *= links[:, layout.MASS]
+    result[TURNING, :n] = (frame == layout.TURN) | (frame == layout.SCREW)
+    result[SLIDING, :n] = np.where(frame == layout.SCREW, pitch, frame == layout.SLIDE)
+    result[ANGULAR, :n] = motion != layout.LINEAR
+    result[ALONG, :n] = np.where(motion == layout.HELICAL, pitch, motion == layout.LINEAR)
+    result[DIRECTION + tree[:, layout.AXIS], np.arange(n)] = 1.0
     _forget_places(tree, result)
     striped = aligned(eights, CONSTANTS * WIDTH)
     striped[:] = result.reshape(CONSTANTS, eights, WIDTH).swapaxes(0, 1).reshape(striped.shape)
@@ -113,25 +102,28 @@ def _constants(tree: IntArray, links: Array) -> Array:
 
 
 def _forget_places(tree: IntArray, constants: Array) -> None:
-    """Zero the places of links with nothing above that turns: only motion tells where they are, and it does not matter.
+    """Zero the places of links with nothing above that turns: only motion tells where they are.
 
-    Positions are then those from the first axis that turns, and no digits are lost by a mechanism far away from the
-    world's origin or at the end of a long rail.
+    Positions are then those from the first axis that turns, and no digits are lost by a mechanism
+    far away from the world's origin or at the end of a long rail.
     """
     turned = np.zeros(len(tree), dtype=bool)
-    for k, parent in enumerate(tree[:, PARENT]):
+    for k, parent in enumerate(tree[:, layout.PARENT]):
         above = parent >= 0 and turned[parent]
-        turned[k] = above or tree[k, MOTION] != LINEAR
+        turned[k] = above or tree[k, layout.MOTION] != layout.LINEAR
         if not above:
-            constants[PLACE_P : PLACE_P + 3, k] = constants[SLIDING, k] = 0.0
+            constants[layout.PLACE_P : layout.PLACE_P + 3, k] = constants[SLIDING, k] = 0.0
 
 
 def _few_nodes(tree: IntArray) -> int:
-    """Up to how many nodes the mass matrix is the cheaper way to Lambda: nanoseconds saved by links, lost by blocks.
+    """Up to how many nodes the mass matrix is the cheaper way to Lambda.
 
-    Fitted on robots and chains with 1 to 64 nodes, against the recursion. Factors save 25 a link and lose 0.4 for every
-    register of eight entries that one link takes off another's row. A block of Lambda is a sum over common ancestors,
-    2.35 for each, where the recursion takes 14 more than for the rest; of two links, `common` have these in the mean.
+    What is compared are nanoseconds that links save and blocks lose.
+
+    Fitted on robots and chains with 1 to 64 nodes, against the recursion. Factors save 25 a link
+    and lose 0.4 for every register of eight entries that one link takes off another's row. A block
+    of Lambda is a sum over common ancestors, 2.35 for each, where the recursion takes 14 more than
+    for the rest; of two links, `common` have these in the mean.
     """
     n, i = len(tree), np.arange(len(tree))
     carried = tree[:, LAST] - i

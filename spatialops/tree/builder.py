@@ -1,39 +1,18 @@
-"""Building a mechanism by hand: bodies are named and hung on one another in any order, then checked as a whole."""
+"""Building a mechanism by hand: bodies hung on one another in any order, checked as a whole."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import networkx as nx
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
-from spatialops._layout import (
-    ARMATURE,
-    AXIS,
-    BODY,
-    COM,
-    DAMPING,
-    FIRST_Q,
-    FRAME,
-    GRAVITY,
-    GROUP,
-    INERTIA,
-    LINK_COLUMNS,
-    MASS,
-    MOTION,
-    PARENT,
-    PITCH,
-    PLACE_P,
-    PLACE_R,
-    SIZE_Q,
-    TREE_COLUMNS,
-)
+from spatialops import _layout as layout
+from spatialops._arrays import Array, ArrayLike, IntArray
 from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
-from spatialops.tree.joint import LINKS, Joint
+from spatialops.tree.joint import LINKS, Joint, JointKind
 from spatialops.tree.model import Frame, Model
 
 WORLD = "world"
@@ -55,18 +34,21 @@ class TreeBuilder:
     Parameters
     ----------
     gravity : (3,) array_like
-        m/s^2, world axes.
+        m/s^2, world axes; default: (0, 0, -9.81).
 
     Examples
     --------
     >>> import spatialops as so
+    >>> ball = so.Inertia.sphere(0.1, mass=1.0)
     >>> builder = so.TreeBuilder()
-    >>> _ = builder.add_body("arm", joint=so.Joint("revolute", axis="y"), inertia=so.Inertia.sphere(0.1, mass=1.0))
-    >>> builder.build().nv
-    1
+    >>> _ = builder.add_body("arm", joint=so.Joint("revolute", axis="y"), inertia=ball)
+    >>> _ = builder.add_body("hand", parent="arm", inertia=ball, position=(0.0, 0.0, -1.0))
+    >>> model = builder.build()
+    >>> model.nv, model.mass
+    (1, 2.0)
     """
 
-    def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
         self._gravity = three("gravity", gravity, "")
         self._bodies: dict[str, _Body] = {}
 
@@ -75,10 +57,10 @@ class TreeBuilder:
         name: str,
         *,
         parent: str = WORLD,
-        joint: Joint | str = "fixed",
+        joint: Joint | JointKind = "fixed",
         inertia: Inertia | None = None,
-        position: Any = (0.0, 0.0, 0.0),
-        rotation: Any = None,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        rotation: ArrayLike | None = None,
     ) -> TreeBuilder:
         """Add one body with the joint that carries it.
 
@@ -87,14 +69,17 @@ class TreeBuilder:
         name : str
             Unique, not "world".
         parent : str
-            Name of the body that it hangs on, added before or after; "world" for a root.
+            Name of the body that it hangs on, added before or after; default: "world", for a root.
         joint : Joint or str
-            The joint, or its kind. A fixed body is merged into its parent; its name stays usable in `Node`.
+            The joint, or its kind. A fixed body (the default) is merged into its parent; its name
+            stays usable in `Node`.
         inertia : Inertia, optional
             In the body's frame. Only a body with others below it may go without.
-        position, rotation
-            Pose of the joint's frame in the parent's frame: (3,) m, and (3, 3) matrix or (4,) quaternion (x, y, z, w).
-            The body's frame is the joint's frame after the joint's motion.
+        position : (3,) array_like
+            Origin of the joint's frame in the parent's frame, m; default: the parent's origin.
+        rotation : (3, 3) or (4,) array_like, optional
+            The joint's frame in the parent's: matrix or quaternion (x, y, z, w); default: none. The
+            body's frame is the joint's frame after the joint's motion.
 
         Returns
         -------
@@ -115,21 +100,33 @@ class TreeBuilder:
         if isinstance(joint, str):
             joint = Joint(joint, name=name)
         if not isinstance(joint, Joint):
-            raise ModelError(f"body {name!r}: joint: expected a Joint or the name of a kind, got {joint!r}")
+            raise ModelError(
+                f"body {name!r}: joint: expected a Joint or the name of a kind, got {joint!r}"
+            )
         if inertia is not None and not isinstance(inertia, Inertia):
-            raise ModelError(f"body {name!r}: inertia: expected an Inertia, got {type(inertia).__name__}")
+            raise ModelError(
+                f"body {name!r}: inertia: expected an Inertia, got {type(inertia).__name__}"
+            )
         turn = rotation_matrix(rotation, f"body {name!r}: rotation")
-        self._bodies[name] = _Body(name, parent, joint, inertia, three("position", position, name), turn)
+        self._bodies[name] = _Body(
+            name, parent, joint, inertia, three("position", position, name), turn
+        )
         return self
 
     def build(self) -> Model:
         """Check the whole and freeze it.
 
+        Returns
+        -------
+        Model
+            Bodies with a parent before its children, else in the order in which they were added.
+
         Raises
         ------
         ModelError
-            For an unknown parent, a cycle, a free joint that does not hang on the world, a duplicate joint name, a body
-            without inertia at the end of a branch, or no moving body at all.
+            For an unknown parent, a cycle, a free joint that does not hang on the world, a
+            duplicate joint name, a body without inertia at the end of a branch, or no moving body
+            at all.
         """
         order = self._topological_order()
         self._check(order)
@@ -149,20 +146,30 @@ class TreeBuilder:
             return list(nx.lexicographical_topological_sort(graph, key=place.__getitem__))
         except nx.NetworkXUnfeasible:
             cycle = " -> ".join(edge[0] for edge in nx.find_cycle(graph))
-            raise ModelError(f"bodies hang on one another in a cycle: {cycle}; cut it and close it as a loop") from None
+            raise ModelError(
+                f"bodies hang on one another in a cycle: {cycle}; cut it and close it as a loop"
+            ) from None
 
     def _check(self, order: list[str]) -> None:
         moving = [self._bodies[name] for name in order if self._bodies[name].joint.kind != "fixed"]
         if not moving:
-            raise ModelError("the mechanism has no moving body: give at least one body a joint other than 'fixed'")
+            raise ModelError(
+                "the mechanism has no moving body: give at least one body a joint other than "
+                "'fixed'"
+            )
         joints: dict[str, str] = {}
         for body in moving:
             name = body.joint.name or body.name
             if name in joints:
-                raise ModelError(f"body {body.name!r}: joint: name {name!r} is already taken by {joints[name]!r}")
+                raise ModelError(
+                    f"body {body.name!r}: joint: name {name!r} is already taken by {joints[name]!r}"
+                )
             joints[name] = body.name
             if body.joint.kind == "free" and body.parent != WORLD:
-                raise ModelError(f"body {body.name!r}: joint: a free joint must hang on 'world', not {body.parent!r}")
+                raise ModelError(
+                    f"body {body.name!r}: joint: a free joint must hang on 'world', not "
+                    f"{body.parent!r}"
+                )
         heavy: set[str] = set()
         for name in reversed(order):
             body = self._bodies[name]
@@ -170,7 +177,11 @@ class TreeBuilder:
                 heavy.add(name)
             if name in heavy and body.joint.kind != "free":
                 heavy.add(body.parent)
-            if name not in heavy and body.joint.kind != "fixed" and not body.joint.values("armature").all():
+            if (
+                name not in heavy
+                and body.joint.kind != "fixed"
+                and not body.joint.values("armature").all()
+            ):
                 raise ModelError(f"body {name!r}: inertia: missing, and nothing heavy hangs on it")
 
 
@@ -214,20 +225,31 @@ class _Assembly:
         pose, joint = self._merge(body), body.joint
         parent = -1 if pose.body < 0 else self.body_links[pose.body]
         above = np.eye(3) if parent < 0 else self.turns[parent]
-        turns, kinds, n_links = joint.rotations(), LINKS[joint.kind], len(self.tree)
+        turns = joint.rotations()
+        kinds = LINKS[joint.kind]
+        n_links = len(self.tree)
         first_q = self.n_q
         for i, (frame, motion, axis) in enumerate(kinds):
-            row, link = np.zeros(TREE_COLUMNS, dtype=np.int64), np.zeros(LINK_COLUMNS)
+            row, link = np.zeros(layout.TREE_COLUMNS, dtype=np.int64), np.zeros(layout.LINK_COLUMNS)
             grouped = joint.kind in ("ball", "free")
-            row[[PARENT, MOTION, FRAME, AXIS]] = parent if i == 0 else n_links + i - 1, motion, frame, axis
-            row[FIRST_Q] = first_q if grouped else first_q + i
-            row[GROUP] = 0 if grouped and i > 0 else len(kinds) if grouped else 1
-            row[BODY] = len(self.moving) if i == len(kinds) - 1 else -1
+            row[[layout.PARENT, layout.MOTION, layout.FRAME, layout.AXIS]] = (
+                parent if i == 0 else n_links + i - 1,
+                motion,
+                frame,
+                axis,
+            )
+            row[layout.FIRST_Q] = first_q if grouped else first_q + i
+            row[layout.GROUP] = 0 if grouped and i > 0 else len(kinds) if grouped else 1
+            row[layout.BODY] = len(self.moving) if i == len(kinds) - 1 else -1
             rotation = above.T @ pose.rotation @ turns[0] if i == 0 else turns[i - 1].T @ turns[i]
-            link[PLACE_R : PLACE_R + 9] = rotation.ravel()
-            link[PLACE_P : PLACE_P + 3] = above.T @ pose.position if i == 0 else 0.0
-            link[GRAVITY : GRAVITY + 3] = self.gravity
-            link[[PITCH, ARMATURE, DAMPING]] = joint.pitch, joint.values("armature")[i], joint.values("damping")[i]
+            link[layout.PLACE_R : layout.PLACE_R + 9] = rotation.ravel()
+            link[layout.PLACE_P : layout.PLACE_P + 3] = above.T @ pose.position if i == 0 else 0.0
+            link[layout.GRAVITY : layout.GRAVITY + 3] = self.gravity
+            link[[layout.PITCH, layout.ARMATURE, layout.DAMPING]] = (
+                joint.pitch,
+                joint.values("armature")[i],
+                joint.values("damping")[i],
+            )
             self.tree.append(row)
             self.links.append(link)
             self.turns.append(turns[i])
@@ -239,13 +261,15 @@ class _Assembly:
 
     def _put_inertia(self, k: int, inertia: Inertia) -> None:
         own = inertia.rotated(self.turns[k].T)
-        self.links[k][MASS] = own.mass
-        self.links[k][COM : COM + 3] = own.center
-        self.links[k][INERTIA : INERTIA + 6] = own.about(np.zeros(3))[np.triu_indices(3)]
+        self.links[k][layout.MASS] = own.mass
+        self.links[k][layout.COM : layout.COM + 3] = own.center
+        self.links[k][layout.INERTIA : layout.INERTIA + 6] = own.about(np.zeros(3))[
+            np.triu_indices(3)
+        ]
 
     def _freeze(self) -> Model:
         joints, tree = [body.joint for body in self.moving], np.array(self.tree, dtype=np.int64)
-        tree[:, SIZE_Q] = self.n_q
+        tree[:, layout.SIZE_Q] = self.n_q
 
         def per_velocity(name: str) -> Array:
             return np.concatenate([joint.values(name) for joint in joints])
@@ -268,7 +292,7 @@ class _Assembly:
         )
 
 
-def three(field: str, values: Any, name: str) -> Array:
+def three(field: str, values: ArrayLike, name: str) -> Array:
     """Three finite numbers, or the error that names the body and field."""
     where = f"body {name!r}: {field}" if name else field
     try:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
-from spatialops._layout import BODY, FIRST_Q, FRAME, GRAVITY, PARENT, PLACE_P, PLACE_R, POSE, SIZE_Q
+from spatialops import _layout as layout
+from spatialops._arrays import Array, IntArray
 from spatialops.algebra.rotation import from_quaternion, rotation_matrix, to_quaternion
 from spatialops.errors import ModelError
 from spatialops.tree.builder import WORLD
@@ -22,15 +22,15 @@ class Planted(NamedTuple):
 
     model: Model
     prefix: str = ""
-    position: Any = (0.0, 0.0, 0.0)
-    rotation: Any = np.eye(3)
+    position: Array = np.zeros(3)
+    rotation: Array = np.eye(3)
 
 
 def forest(parts: Sequence[Planted]) -> Model:
     """One model of several; coordinates and velocities are stacked in the order given.
 
-    The coordinates of a free body stay its pose in the world: only what hangs on the world otherwise is moved. See
-    `planted_coordinates`.
+    The coordinates of a free body stay its pose in the world: only what hangs on the world
+    otherwise is moved. See `planted_coordinates`.
 
     Raises
     ------
@@ -41,27 +41,44 @@ def forest(parts: Sequence[Planted]) -> Model:
     if not models:
         raise ModelError("forest: expected at least one model")
     if any(
-        not np.array_equal(models[0].links[0, GRAVITY : GRAVITY + 3], m.links[0, GRAVITY : GRAVITY + 3]) for m in models
+        not np.array_equal(
+            models[0].links[0, layout.GRAVITY : layout.GRAVITY + 3],
+            m.links[0, layout.GRAVITY : layout.GRAVITY + 3],
+        )
+        for m in models
     ):
         raise ModelError("forest: all models must have the same gravity")
-    trees, links, frames = [], [], {WORLD: Frame(-1, np.zeros(3), np.eye(3))}
+    trees = []
+    links = []
+    frames = {WORLD: Frame(-1, np.zeros(3), np.eye(3))}
     n_links = n_bodies = n_q = 0
     for part in parts:
         tree, rows = part.model.tree.copy(), part.model.links.copy()
-        position, turn = np.asarray(part.position, dtype=np.float64), np.asarray(part.rotation, dtype=np.float64)
-        for k in np.flatnonzero((tree[:, PARENT] < 0) & (tree[:, FRAME] != POSE)):
-            rows[k, PLACE_P : PLACE_P + 3] = position + turn @ rows[k, PLACE_P : PLACE_P + 3]
-            rows[k, PLACE_R : PLACE_R + 9] = (turn @ rows[k, PLACE_R : PLACE_R + 9].reshape(3, 3)).ravel()
-        tree[tree[:, PARENT] >= 0, PARENT] += n_links
-        tree[tree[:, BODY] >= 0, BODY] += n_bodies
-        tree[:, FIRST_Q] += n_q
+        position, turn = (
+            np.asarray(part.position, dtype=np.float64),
+            np.asarray(part.rotation, dtype=np.float64),
+        )
+        for k in np.flatnonzero(
+            (tree[:, layout.PARENT] < 0) & (tree[:, layout.FRAME] != layout.POSE)
+        ):
+            rows[k, layout.PLACE_P : layout.PLACE_P + 3] = (
+                position + turn @ rows[k, layout.PLACE_P : layout.PLACE_P + 3]
+            )
+            rows[k, layout.PLACE_R : layout.PLACE_R + 9] = (
+                turn @ rows[k, layout.PLACE_R : layout.PLACE_R + 9].reshape(3, 3)
+            ).ravel()
+        tree[tree[:, layout.PARENT] >= 0, layout.PARENT] += n_links
+        tree[tree[:, layout.BODY] >= 0, layout.BODY] += n_bodies
+        tree[:, layout.FIRST_Q] += n_q
         for name, frame in part.model.frames.items():
             _put_frame(frames, part, name, frame, n_bodies)
         trees.append(tree)
         links.append(rows)
-        n_links, n_bodies, n_q = n_links + part.model.nv, n_bodies + part.model.n_bodies, n_q + part.model.nq
+        n_links = n_links + part.model.nv
+        n_bodies = n_bodies + part.model.n_bodies
+        n_q = n_q + part.model.nq
     tree = np.concatenate(trees)
-    tree[:, SIZE_Q] = n_q
+    tree[:, layout.SIZE_Q] = n_q
     stacked: dict[str, Any] = {
         key: np.concatenate([getattr(m, key) for m in models])
         for key in ("turns", "lower", "upper", "velocity_limit", "effort_limit", "dry_friction")
@@ -99,8 +116,15 @@ def planted_loop(part: Planted, loop: Loop) -> Loop:
     """A closure of the part in the common model."""
     changes: dict[str, Any] = {"name": part.prefix + loop.name}
     if loop.kind == "coupler":
-        return replace(loop, joints={part.prefix + name: factor for name, factor in loop.joints.items()}, **changes)
-    turn, origin = np.asarray(part.rotation, dtype=np.float64), np.asarray(part.position, dtype=np.float64)
+        return replace(
+            loop,
+            joints={part.prefix + name: factor for name, factor in loop.factors.items()},
+            **changes,
+        )
+    turn, origin = (
+        np.asarray(part.rotation, dtype=np.float64),
+        np.asarray(part.position, dtype=np.float64),
+    )
     for side in "ab":
         body = getattr(loop, side)
         name = part.model.body_names[body] if not isinstance(body, str) else body
@@ -113,28 +137,38 @@ def planted_loop(part: Planted, loop: Loop) -> Loop:
     return replace(loop, **changes)
 
 
-def _put_frame(frames: dict[str, Frame], part: Planted, name: str, frame: Frame, n_bodies: int) -> None:
+def _put_frame(
+    frames: dict[str, Frame], part: Planted, name: str, frame: Frame, n_bodies: int
+) -> None:
     if name == WORLD:
         return
     if part.prefix + name in frames:
-        raise ModelError(f"forest: there are two bodies {part.prefix + name!r}; give the parts different names")
+        raise ModelError(
+            f"forest: there are two bodies {part.prefix + name!r}; give the parts different names"
+        )
     if frame.body >= 0:
         frames[part.prefix + name] = Frame(frame.body + n_bodies, frame.position, frame.rotation)
         return
     turn = np.asarray(part.rotation, dtype=np.float64)
-    frames[part.prefix + name] = Frame(-1, part.position + turn @ frame.position, turn @ frame.rotation)
+    frames[part.prefix + name] = Frame(
+        -1, part.position + turn @ frame.position, turn @ frame.rotation
+    )
 
 
 def _names(parts: Sequence[Planted], kind: str) -> tuple[str, ...]:
     names = tuple(part.prefix + name for part in parts for name in getattr(part.model, kind))
     for name in names:
         if names.count(name) > 1:
-            raise ModelError(f"forest: {kind.removesuffix('s').replace('_', ' ')} {name!r} comes twice")
+            raise ModelError(
+                f"forest: {kind.removesuffix('s').replace('_', ' ')} {name!r} comes twice"
+            )
     return names
 
 
-def _shifted(indices: list[Any], counts: list[int]) -> Any:
+def _shifted(indices: list[IntArray], counts: list[int]) -> IntArray:
     """Index arrays one after the other, each moved by what stands before; -1 stays."""
     starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    moved = [np.where(own >= 0, own + start, -1) for own, start in zip(indices, starts, strict=True)]
+    moved = [
+        np.where(own >= 0, own + start, -1) for own, start in zip(indices, starts, strict=True)
+    ]
     return np.concatenate(moved).astype(np.int64)

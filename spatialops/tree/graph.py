@@ -1,38 +1,48 @@
-"""Mechanisms with loops, given as a graph: a spanning tree becomes the model, joints that it cuts become closures.
+"""Mechanisms with loops, given as a graph: a spanning tree, and closures in place of cut joints.
 
-Which joints are cut is a choice ([J] section 4 leaves it open). Here: never one that a closure cannot stand for; then
-those that leave the fewest closure rows, so that the tree is as small as it can be; then those furthest from the world,
-so that the tree is shallow. `SpanningTree` says what was chosen, and `cut` overrides it.
+Which joints are cut is a choice ([J] section 4 leaves it open). Here: never one that a closure
+cannot stand for; then those that leave the fewest closure rows, so that the tree is as small as it
+can be; then those furthest from the world, so that the tree is shallow. `SpanningTree` says what
+was chosen, and `cut` overrides it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import networkx as nx
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, ArrayLike
 from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
 from spatialops.tree.builder import WORLD, TreeBuilder, three
-from spatialops.tree.joint import Joint
-from spatialops.tree.loop import Loop
+from spatialops.tree.joint import Joint, JointKind
+from spatialops.tree.loop import Loop, LoopKind
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 
 # Kinds of joints that a closure can stand for: kind of the closure, and its number of rows.
-CUTTABLE = {"ball": ("ball", 3), "revolute": ("revolute", 5), "prismatic": ("prismatic", 5), "fixed": ("weld", 6)}
+CUTTABLE: dict[str, tuple[LoopKind, int]] = {
+    "ball": ("ball", 3),
+    "revolute": ("revolute", 5),
+    "prismatic": ("prismatic", 5),
+    "fixed": ("weld", 6),
+}
+
+
+# A joint by name, the two bodies that it joins, and the rows of a closure in its place.
+Edge: TypeAlias = tuple[str, str, str, int | None]
 
 
 @dataclass(frozen=True)
 class SpanningTree:
     """What `spanning_tree` chose.
 
-    Attributes
+    Parameters
     ----------
     steps : tuple of (joint, from body, to body)
         Joints of the tree in the order in which they reach bodies from the world.
@@ -53,27 +63,42 @@ class SpanningTree:
 
 
 def spanning_tree(
-    edges: Iterable[tuple[str, str, str, int | None]], *, root: str | None = None, cut: Sequence[str] = ()
+    edges: Iterable[Edge],
+    *,
+    root: str | None = None,
+    cut: Sequence[str] = (),
 ) -> SpanningTree:
     """Choose the joints of a tree among those of a mechanism.
 
     Parameters
     ----------
     edges : iterable of (joint, body, body, rows)
-        Joints by name; `rows` that a closure in its place would have, None where there is no such closure.
+        Joints by name; `rows` that a closure in its place would have, None where there is no such
+        closure.
     root : str, optional
-        Body that gets a free joint where a part of the mechanism has no joint to the world (default: the first named).
+        Body that gets a free joint where a part of the mechanism has no joint to the world
+        (default: the first named).
     cut : sequence of str
-        Joints that must be cut.
+        Joints that must be cut; default: none.
 
     Returns
     -------
     SpanningTree
+        Its steps, the joints that it cuts, and the bodies that float.
 
     Raises
     ------
     ModelError
-        For an unknown name, or a loop all of whose joints are such that no closure can stand for them.
+        For an unknown name, or a loop all of whose joints are such that no closure can stand for
+        them.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> sides = [("A", "world", "left"), ("B", "left", "right"), ("C", "right", "world")]
+    >>> triangle = [(*side, 5) for side in sides]
+    >>> so.spanning_tree(triangle).cut_joints
+    ('B',)
     """
     edges, graph = list(edges), nx.MultiGraph()
     graph.add_node(WORLD)
@@ -91,13 +116,17 @@ def spanning_tree(
             kept.add_edge(a, b, key=joint, weight=weight)
     tree = nx.MultiGraph()
     tree.add_nodes_from(kept)
-    tree.add_edges_from((a, b, key) for a, b, key in nx.maximum_spanning_edges(kept, keys=True, data=False))
+    tree.add_edges_from(
+        (a, b, key) for a, b, key in nx.maximum_spanning_edges(kept, keys=True, data=False)
+    )
     chosen = {key for _, _, key in tree.edges(keys=True)}
     for joint, a, b, rows in edges:
         if joint not in chosen and rows is None:
             raise ModelError(
-                f"joint {joint!r} between {a!r} and {b!r}: closes a loop of which no joint is a ball, revolute, "
-                "prismatic or fixed one without damping, limits or armature, which a closure could stand for"
+                f"joint {joint!r} between {a!r} and {b!r}: closes a loop of which no joint is a "
+                "ball, revolute, "
+                "prismatic or fixed one without damping, limits or armature, which a closure "
+                "could stand for"
             )
     starts = [WORLD, *floating]
     if nx.number_connected_components(tree) > len(starts):
@@ -106,19 +135,26 @@ def spanning_tree(
     for start in starts:
         for a, b in nx.bfs_edges(tree, start):
             steps.append((next(iter(tree[a][b])), a, b))
-    return SpanningTree(tuple(steps), tuple(joint for joint, *_ in edges if joint not in chosen), tuple(floating))
+    return SpanningTree(
+        tuple(steps), tuple(joint for joint, *_ in edges if joint not in chosen), tuple(floating)
+    )
 
 
-def _check_overrides(graph: Any, edges: list[Any], root: str | None, cut: Sequence[str]) -> None:
+def _check_overrides(
+    graph: nx.MultiGraph, edges: list[Edge], root: str | None, cut: Sequence[str]
+) -> None:
     names = {joint: rows for joint, _, _, rows in edges}
     if isinstance(cut, str):
-        raise ModelError(f"cut: expected a sequence of names of joints, got the single name {cut!r}")
+        raise ModelError(
+            f"cut: expected a sequence of names of joints, got the single name {cut!r}"
+        )
     for joint in cut:
         if joint not in names:
             raise ModelError(f"cut: there is no joint {joint!r}")
         if names[joint] is None:
             raise ModelError(
-                f"cut: no closure can stand for joint {joint!r}; choose a ball, revolute, prismatic or fixed one"
+                f"cut: no closure can stand for joint {joint!r}; choose a ball, revolute, "
+                "prismatic or fixed one"
             )
     if root is not None and root not in graph:
         raise ModelError(f"root: there is no body {root!r}")
@@ -126,11 +162,14 @@ def _check_overrides(graph: Any, edges: list[Any], root: str | None, cut: Sequen
         raise ModelError(f"root: {root!r} is joined to the world, which is the root there")
 
 
-def _floating(graph: Any, root: str | None) -> list[str]:
-    """One body of every part of the mechanism that is not joined to the world: `root` or the first named."""
+def _floating(graph: nx.MultiGraph, root: str | None) -> list[str]:
+    """One body of every part that is not joined to the world: `root`, or the first named."""
     order = {name: i for i, name in enumerate(graph)}
     parts = [part for part in nx.connected_components(graph) if WORLD not in part]
-    return [root if root is not None and root in part else min(part, key=order.__getitem__) for part in parts]
+    return [
+        root if root is not None and root in part else min(part, key=order.__getitem__)
+        for part in parts
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,10 +181,19 @@ class _Edge:
 
     @property
     def rows(self) -> int | None:
-        """Rows of the closure that could stand for it; none where it has data that a closure has no place for."""
-        plain = not any(self.joint.values(name).any() for name in ("damping", "armature", "dry_friction"))
-        bounded = np.isfinite(self.joint.values("lower")).any() or np.isfinite(self.joint.values("upper")).any()
-        return CUTTABLE[self.joint.kind][1] if self.joint.kind in CUTTABLE and plain and not bounded else None
+        """Rows of the closure that could stand for it, None where that would lose data."""
+        plain = not any(
+            self.joint.values(name).any() for name in ("damping", "armature", "dry_friction")
+        )
+        bounded = (
+            np.isfinite(self.joint.values("lower")).any()
+            or np.isfinite(self.joint.values("upper")).any()
+        )
+        return (
+            CUTTABLE[self.joint.kind][1]
+            if self.joint.kind in CUTTABLE and plain and not bounded
+            else None
+        )
 
 
 class GraphBuilder:
@@ -154,56 +202,73 @@ class GraphBuilder:
     Parameters
     ----------
     gravity : (3,) array_like
-        m/s^2, world axes.
+        m/s^2, world axes; default: (0, 0, -9.81).
 
     Examples
     --------
     >>> import spatialops as so
     >>> graph = so.GraphBuilder()
+    >>> rod = so.Inertia.box((1.0, 0.1, 0.1), mass=1.0).shifted((0.5, 0.0, 0.0))
     >>> for name in ("crank", "coupler", "rocker"):
-    ...     _ = graph.add_body(name, so.Inertia.box((1.0, 0.1, 0.1), mass=1.0).shifted((0.5, 0.0, 0.0)))
-    >>> _ = graph.add_joint("A", "world", "crank", so.Joint("revolute", axis="y"))
-    >>> _ = graph.add_joint("B", "crank", "coupler", so.Joint("revolute", axis="y"), position_a=(1.0, 0.0, 0.0))
-    >>> _ = graph.add_joint("C", "coupler", "rocker", so.Joint("revolute", axis="y"), position_a=(1.0, 0.0, 0.0))
-    >>> _ = graph.add_joint("D", "rocker", "world", so.Joint("revolute", axis="y"), position_a=(1.0, 0.0, 0.0),
-    ...                     position_b=(1.0, 0.0, 0.0))
+    ...     _ = graph.add_body(name, rod)
+    >>> hinge, end = so.Joint("revolute", axis="y"), (1.0, 0.0, 0.0)
+    >>> _ = graph.add_joint("A", "world", "crank", hinge)
+    >>> _ = graph.add_joint("B", "crank", "coupler", hinge, position_a=end)
+    >>> _ = graph.add_joint("C", "coupler", "rocker", hinge, position_a=end)
+    >>> _ = graph.add_joint("D", "rocker", "world", hinge, position_a=end, position_b=end)
     >>> model, loops = graph.build()
     >>> graph.tree_joints, graph.cut_joints
     (('A', 'D', 'B'), ('C',))
     """
 
-    def __init__(self, gravity: Any = (0.0, 0.0, -9.81)) -> None:
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)) -> None:
         self._gravity = gravity
         self._bodies: dict[str, Inertia | None] = {}
         self._edges: dict[str, _Edge] = {}
         self._tree: SpanningTree | None = None
 
-    def add_body(self, name: Any, inertia: Inertia | None = None) -> GraphBuilder:
-        """Add a body with its inertia in its own frame.
+    def add_body(self, name: str, inertia: Inertia | None = None) -> GraphBuilder:
+        """Add a body.
+
+        Parameters
+        ----------
+        name : str
+            Unique, not "world".
+        inertia : Inertia, optional
+            In the body's own frame; default: none.
+
+        Returns
+        -------
+        GraphBuilder
+            Itself, so that calls can be chained.
 
         Raises
         ------
         ModelError
             For a name that is taken, or an inertia that is none.
         """
-        if not isinstance(name, str) or name in ("", WORLD, *self._bodies):
-            raise ModelError(f"body {name!r}: name: expected a new non-empty string other than 'world'")
+        if name in ("", WORLD, *self._bodies) or not isinstance(name, str):
+            raise ModelError(
+                f"body {name!r}: name: expected a new non-empty string other than 'world'"
+            )
         if inertia is not None and not isinstance(inertia, Inertia):
-            raise ModelError(f"body {name!r}: inertia: expected an Inertia, got {type(inertia).__name__}")
+            raise ModelError(
+                f"body {name!r}: inertia: expected an Inertia, got {type(inertia).__name__}"
+            )
         self._bodies[name] = inertia
         return self
 
     def add_joint(
         self,
-        name: Any,
+        name: str,
         a: str,
         b: str,
-        joint: Joint | str,
+        joint: Joint | JointKind,
         *,
-        position_a: Any = (0.0, 0.0, 0.0),
-        position_b: Any = (0.0, 0.0, 0.0),
-        rotation_a: Any = None,
-        rotation_b: Any = None,
+        position_a: ArrayLike = (0.0, 0.0, 0.0),
+        position_b: ArrayLike = (0.0, 0.0, 0.0),
+        rotation_a: ArrayLike | None = None,
+        rotation_b: ArrayLike | None = None,
     ) -> GraphBuilder:
         """Join two bodies (or a body and "world") by a joint with a frame on either.
 
@@ -211,32 +276,51 @@ class GraphBuilder:
         ----------
         name : str
             Unique.
-        a, b : str
-            Names of bodies, added before or after. Coordinates are those of b against a; where the tree goes from b to
-            a, axes are turned round so that those of a revolute, prismatic, screw or cylindrical joint keep their
-            sense.
+        a : str
+            Name of a body, added before or after, or "world".
+        b : str
+            The other body. Coordinates are those of b against a; where the tree goes from b to a,
+            axes are turned round so that those of a revolute, prismatic, screw or cylindrical joint
+            keep their sense.
         joint : Joint or str
             The joint, or its kind.
-        position_a, position_b, rotation_a, rotation_b
-            Pose of the joint's frame in the frames of a and b; the two frames coincide where its coordinates are zero.
+        position_a : (3,) array_like
+            Origin of the joint's frame in the frame of a, m; default: that frame's origin.
+        position_b : (3,) array_like
+            The same in the frame of b. The two frames coincide where the joint's coordinates are
+            zero.
+        rotation_a : (3, 3) or (4,) array_like, optional
+            The joint's frame in the frame of a: matrix or quaternion (x, y, z, w); default: none.
+        rotation_b : (3, 3) or (4,) array_like, optional
+            The same in the frame of b.
+
+        Returns
+        -------
+        GraphBuilder
+            Itself, so that calls can be chained.
 
         Raises
         ------
         ModelError
             For a name that is taken, equal bodies, or wrong values.
         """
-        if not isinstance(name, str) or name in ("", *self._edges):
+        if name in ("", *self._edges) or not isinstance(name, str):
             raise ModelError(f"joint {name!r}: name: expected a new non-empty string")
         if a == b:
             raise ModelError(f"joint {name!r}: joins {a!r} to itself")
         joint = Joint(joint, name=name) if isinstance(joint, str) else joint
         if not isinstance(joint, Joint):
-            raise ModelError(f"joint {name!r}: expected a Joint or the name of a kind, got {joint!r}")
+            raise ModelError(
+                f"joint {name!r}: expected a Joint or the name of a kind, got {joint!r}"
+            )
         self._edges[name] = _Edge(
             joint,
             (a, b),
             (three("position_a", position_a, name), three("position_b", position_b, name)),
-            (rotation_matrix(rotation_a, f"joint {name!r}"), rotation_matrix(rotation_b, f"joint {name!r}")),
+            (
+                rotation_matrix(rotation_a, f"joint {name!r}"),
+                rotation_matrix(rotation_b, f"joint {name!r}"),
+            ),
         )
         return self
 
@@ -251,7 +335,25 @@ class GraphBuilder:
         return (self._tree or self.spanning_tree()).cut_joints
 
     def spanning_tree(self, *, root: str | None = None, cut: Sequence[str] = ()) -> SpanningTree:
-        """The choice that `build` makes with these options."""
+        """The choice that `build` makes with these options.
+
+        Parameters
+        ----------
+        root : str, optional
+            Body that gets a free joint where no joint leads to the world; default: the first named.
+        cut : sequence of str
+            Joints that must be cut; default: none.
+
+        Returns
+        -------
+        SpanningTree
+            Its steps, the joints that it cuts, and the bodies that float.
+
+        Raises
+        ------
+        ModelError
+            For an unknown name, or a loop that cannot be cut.
+        """
         for name, edge in self._edges.items():
             for body in edge.bodies:
                 if body != WORLD and body not in self._bodies:
@@ -268,16 +370,16 @@ class GraphBuilder:
         Parameters
         ----------
         root : str, optional
-            Body that gets a free joint where no joint leads to the world.
+            Body that gets a free joint where no joint leads to the world; default: the first named.
         cut : sequence of str
-            Joints that must be cut.
+            Joints that must be cut; default: none.
 
         Returns
         -------
         (Model, Loops)
-            Joints keep their names. A body keeps its name and frame; where its joint's frame is another one, the moving
-            body of the model is named "body@joint" and the body is fixed to it. `tree_joints` and `cut_joints` of this
-            builder say what was chosen.
+            Joints keep their names. A body keeps its name and frame; where its joint's frame is
+            another one, the moving body of the model is named "body@joint" and the body is fixed to
+            it. `tree_joints` and `cut_joints` of this builder say what was chosen.
 
         Raises
         ------
@@ -298,18 +400,29 @@ class GraphBuilder:
         forward = edge.bodies == (parent, child)
         near, far = (0, 1) if forward else (1, 0)
         joint = edge.joint.renamed(name) if forward else edge.joint.reversed().renamed(name)
-        place: dict[str, Any] = {"position": edge.positions[near], "rotation": edge.rotations[near]}
+        position, rotation = edge.positions[near], edge.rotations[near]
         turn, shift = edge.rotations[far].T, -edge.rotations[far].T @ edge.positions[far]
         if not shift.any() and np.array_equal(turn, np.eye(3)):
-            builder.add_body(child, parent=parent, joint=joint, inertia=self._bodies[child], **place)
+            builder.add_body(
+                child,
+                parent=parent,
+                joint=joint,
+                inertia=self._bodies[child],
+                position=position,
+                rotation=rotation,
+            )
             return
         carrier = f"{child}@{name}"
-        builder.add_body(carrier, parent=parent, joint=joint, **place)
-        builder.add_body(child, parent=carrier, inertia=self._bodies[child], position=shift, rotation=turn)
+        builder.add_body(carrier, parent=parent, joint=joint, position=position, rotation=rotation)
+        builder.add_body(
+            child, parent=carrier, inertia=self._bodies[child], position=shift, rotation=turn
+        )
 
     def _closure(self, name: str) -> Loop:
         edge, kind = self._edges[name], CUTTABLE[self._edges[name].joint.kind][0]
-        (a, b), (position_a, position_b), (rotation_a, rotation_b) = edge.bodies, edge.positions, edge.rotations
+        (a, b) = edge.bodies
+        (position_a, position_b) = edge.positions
+        (rotation_a, rotation_b) = edge.rotations
         return Loop(
             kind=kind,
             name=name,

@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 import numpy as np
 
-from spatialops._arrays import Array
-from spatialops._layout import ATTITUDE, HELICAL, LINEAR, POSE, ROTARY, SAME, SCREW, SLIDE, TURN
+from spatialops import _layout as layout
+from spatialops._arrays import Array, ArrayLike, Axis, AxisLike, NamedAxis, given, is_one_of
 from spatialops.errors import ModelError
+
+JointKind: TypeAlias = Literal[
+    "fixed",
+    "revolute",
+    "prismatic",
+    "screw",
+    "cylindrical",
+    "universal",
+    "planar",
+    "ball",
+    "free",
+]
 
 # kind: (coordinates, velocities)
 KINDS: dict[str, tuple[int, int]] = {
@@ -24,24 +36,44 @@ KINDS: dict[str, tuple[int, int]] = {
     "free": (7, 6),
 }
 
-# How a kind breaks up into links of one degree of freedom: (frame, motion, axis column); see _layout.
+# How a kind breaks up into links of one degree of freedom: (frame, motion, axis column); see
+# _layout.
 LINKS: dict[str, tuple[tuple[int, int, int], ...]] = {
-    "revolute": ((TURN, ROTARY, 2),),
-    "prismatic": ((SLIDE, LINEAR, 2),),
-    "screw": ((SCREW, HELICAL, 2),),
-    "cylindrical": ((TURN, ROTARY, 2), (SLIDE, LINEAR, 2)),
-    "universal": ((TURN, ROTARY, 2), (TURN, ROTARY, 2)),
-    "planar": ((SLIDE, LINEAR, 2), (SLIDE, LINEAR, 2), (TURN, ROTARY, 2)),
-    "ball": ((ATTITUDE, ROTARY, 0), (SAME, ROTARY, 1), (SAME, ROTARY, 2)),
+    "revolute": ((layout.TURN, layout.ROTARY, 2),),
+    "prismatic": ((layout.SLIDE, layout.LINEAR, 2),),
+    "screw": ((layout.SCREW, layout.HELICAL, 2),),
+    "cylindrical": ((layout.TURN, layout.ROTARY, 2), (layout.SLIDE, layout.LINEAR, 2)),
+    "universal": ((layout.TURN, layout.ROTARY, 2), (layout.TURN, layout.ROTARY, 2)),
+    "planar": (
+        (layout.SLIDE, layout.LINEAR, 2),
+        (layout.SLIDE, layout.LINEAR, 2),
+        (layout.TURN, layout.ROTARY, 2),
+    ),
+    "ball": (
+        (layout.ATTITUDE, layout.ROTARY, 0),
+        (layout.SAME, layout.ROTARY, 1),
+        (layout.SAME, layout.ROTARY, 2),
+    ),
     "free": (
-        (POSE, ROTARY, 0),
-        (SAME, ROTARY, 1),
-        (SAME, ROTARY, 2),
-        (SAME, LINEAR, 0),
-        (SAME, LINEAR, 1),
-        (SAME, LINEAR, 2),
+        (layout.POSE, layout.ROTARY, 0),
+        (layout.SAME, layout.ROTARY, 1),
+        (layout.SAME, layout.ROTARY, 2),
+        (layout.SAME, layout.LINEAR, 0),
+        (layout.SAME, layout.LINEAR, 1),
+        (layout.SAME, layout.LINEAR, 2),
     ),
 }
+
+# Fields with one number for each velocity.
+PER_VELOCITY = (
+    "damping",
+    "armature",
+    "dry_friction",
+    "lower",
+    "upper",
+    "velocity_limit",
+    "effort_limit",
+)
 
 NAMED_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
@@ -53,23 +85,33 @@ class Joint:
     Parameters
     ----------
     kind : str
-        One of "fixed", "revolute", "prismatic", "screw", "cylindrical", "universal", "planar", "ball", "free".
-    axis : (3,) array_like or "x", "y", "z"
-        Axis in the joint's frame (any length but zero): of rotation or sliding; of both for a cylindrical joint; the
-        first axis of a universal joint; the normal of a planar joint's plane.
-    second_axis : (3,) array_like or "x", "y", "z"
-        Second axis of a universal joint, fixed to the moving body (default "y"); direction of a planar joint's first
-        coordinate (default: any in the plane). Made perpendicular to `axis`.
+        What it lets the body do: "fixed", "revolute", "prismatic", "screw", "cylindrical",
+        "universal", "planar", "ball" or "free".
+    axis : (3,) array_like or {"x", "y", "z"}
+        Axis in the joint's frame (any length but zero): of rotation or sliding; of both for a
+        cylindrical joint; the first axis of a universal joint; the normal of a planar joint's
+        plane. Default: "z".
+    second_axis : (3,) array_like or {"x", "y", "z"}, optional
+        Second axis of a universal joint, fixed to the moving body (default: "y"); direction of a
+        planar joint's first coordinate (default: any in the plane). Made perpendicular to `axis`.
     name : str, optional
-        Defaults to the name of the body that the joint carries.
+        Default: the name of the body that the joint carries.
     pitch : float
-        Screw: metres of travel per radian.
-    damping, armature, dry_friction : float or array_like, one per velocity
-        N m s (N s/m), kg m^2 (kg), N m (N); not negative.
-    lower, upper : float or array_like, one per velocity
-        Limits of position, rad or m (not for ball and free joints).
-    velocity_limit, effort_limit : float or array_like, one per velocity
-        Positive.
+        Screw: metres of travel per radian; default: 0.
+    damping : float or (nv,) array_like
+        Viscous, N m s or N s/m, not negative; default: 0.
+    armature : float or (nv,) array_like
+        Reflected inertia of the drive, kg m^2 or kg, not negative; default: 0.
+    dry_friction : float or (nv,) array_like
+        N m or N, not negative; default: 0.
+    lower : float or (nv,) array_like
+        Lower limit of position, rad or m (not for ball and free joints); default: none.
+    upper : float or (nv,) array_like
+        Upper limit likewise; default: none.
+    velocity_limit : float or (nv,) array_like
+        rad/s or m/s, not negative; default: none.
+    effort_limit : float or (nv,) array_like
+        Largest force of its motor, N m or N, not negative; default: none.
 
     Raises
     ------
@@ -78,41 +120,75 @@ class Joint:
 
     Notes
     -----
-    Coordinates: revolute, prismatic, screw: the angle or travel; cylindrical: (angle, travel); universal: the two
-    angles; planar: (x, y, angle) along the plane's fixed axes; ball: quaternion (x, y, z, w), velocity the angular
-    velocity in body axes; free: (x, y, z, qx, qy, qz, qw), velocity [angular; linear] in body axes.
+    Coordinates: revolute, prismatic, screw: the angle or travel; cylindrical: (angle,
+    travel); universal: the two angles; planar: (x, y, angle) along the plane's fixed axes; ball:
+    quaternion (x, y, z, w), velocity the angular velocity in body axes; free: (x, y, z, qx, qy, qz,
+    qw), velocity [angular; linear] in body axes.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> hinge = so.Joint("revolute", axis="y", lower=-1.0, upper=1.0, damping=0.1)
+    >>> hinge.nq, hinge.nv
+    (1, 1)
+    >>> hinge.damping
+    array([0.1])
     """
 
-    kind: Any
-    axis: Any = "z"
-    second_axis: Any = None
+    kind: JointKind
+    axis: Axis = "z"
+    second_axis: Axis | None = None
     name: str | None = None
-    pitch: Any = 0.0
-    damping: Any = 0.0
-    armature: Any = 0.0
-    dry_friction: Any = 0.0
-    lower: Any = -np.inf
-    upper: Any = np.inf
-    velocity_limit: Any = np.inf
-    effort_limit: Any = np.inf
-    _data: dict[str, Array] = field(init=False, repr=False, compare=False, default_factory=dict)
+    pitch: float = 0.0
+    damping: Array = given(0.0)
+    armature: Array = given(0.0)
+    dry_friction: Array = given(0.0)
+    lower: Array = given(-np.inf)
+    upper: Array = given(np.inf)
+    velocity_limit: Array = given(np.inf)
+    effort_limit: Array = given(np.inf)
+    _axes: Array = field(init=False, repr=False)
+
+    if TYPE_CHECKING:  # what may be given, where the fields say what becomes of it
+
+        def __init__(
+            self,
+            kind: JointKind,
+            axis: AxisLike = ...,
+            second_axis: AxisLike | None = ...,
+            name: str | None = ...,
+            pitch: float = ...,
+            damping: ArrayLike = ...,
+            armature: ArrayLike = ...,
+            dry_friction: ArrayLike = ...,
+            lower: ArrayLike = ...,
+            upper: ArrayLike = ...,
+            velocity_limit: ArrayLike = ...,
+            effort_limit: ArrayLike = ...,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
-        if not isinstance(self.kind, str) or self.kind not in KINDS:
-            raise ModelError(f"joint {self.name!r}: kind {self.kind!r} is unknown; choose one of {', '.join(KINDS)}")
-        for name in ("damping", "armature", "dry_friction"):
-            self._data[name] = self._per_velocity(name, minimum=0.0)
-        for name in ("velocity_limit", "effort_limit"):
-            self._data[name] = self._per_velocity(name, minimum=0.0)
+        if not is_one_of(self.kind, KINDS):
+            raise ModelError(
+                f"joint {self.name!r}: kind {self.kind!r} is unknown; choose one of "
+                f"{', '.join(KINDS)}"
+            )
+        for name in ("damping", "armature", "dry_friction", "velocity_limit", "effort_limit"):
+            object.__setattr__(self, name, self._per_velocity(name, minimum=0.0))
         lower, upper = self._per_velocity("lower"), self._per_velocity("upper")
         if self.kind in ("ball", "free") and (np.isfinite(lower).any() or np.isfinite(upper).any()):
             raise self._error("lower/upper", "a ball or free joint has no position limits")
         if (lower > upper).any():
             raise self._error("lower", f"{lower} is above upper {upper}")
-        self._data["lower"], self._data["upper"] = lower, upper
-        if not (isinstance(self.pitch, (int, float, np.number)) and np.isfinite(self.pitch)):
+        object.__setattr__(self, "lower", lower)
+        object.__setattr__(self, "upper", upper)
+        if not _is_finite(self.pitch):
             raise self._error("pitch", f"expected a finite number, got {self.pitch!r}")
-        self._data["axes"] = self._axes()
+        object.__setattr__(self, "axis", self._direction("axis", self.axis))
+        if self.second_axis is not None:
+            second = self._direction("second_axis", self.second_axis)
+            object.__setattr__(self, "second_axis", second)
+        object.__setattr__(self, "_axes", self._link_axes())
 
     @property
     def nq(self) -> int:
@@ -125,43 +201,77 @@ class Joint:
         return KINDS[self.kind][1]
 
     def values(self, name: str) -> Array:
-        """Checked per-velocity values of a field, (nv,)."""
-        return self._data[name]
+        """One of the fields that have a number for each velocity.
+
+        Parameters
+        ----------
+        name : str
+            "damping", "armature", "dry_friction", "lower", "upper", "velocity_limit" or
+            "effort_limit".
+
+        Returns
+        -------
+        (nv,) array
+            The field's checked values.
+        """
+        checked: Array = getattr(self, name)
+        return checked
 
     def rotations(self) -> Array:
-        """Turns of the frames of the joint's links, (m + 1, 3, 3) for m = number of axes that need one.
+        """Turns of the frames of the joint's links of one degree of freedom.
 
-        Entry i takes link i's frame (its axis along z) to the joint's frame; the last one takes the body's axes there.
+        Returns
+        -------
+        (m, 3, 3) array
+            One for each link, at least one. Entry i takes link i's frame (its axis along z) to the
+            joint's frame; the last one takes the body's axes there.
         """
-        return self._data["axes"]
+        return self._axes
 
     def renamed(self, name: str) -> Joint:
-        """The same joint with another name."""
+        """The same joint with another name.
+
+        Parameters
+        ----------
+        name : str
+            The new name.
+
+        Returns
+        -------
+        Joint
+            A copy.
+        """
         return replace(self, name=name)
 
     def reversed(self) -> Joint:
         """The joint seen from the other side: what body and parent are, exchanged.
 
-        Coordinates of revolute, prismatic, screw and cylindrical joints keep their meaning (all axes point the other
-        way); those of a universal joint also change places; a ball's attitude is the inverse, and a planar joint's
-        travel is along the axes of the other body.
-        """
-        axis, frames = tuple(-self._unit("axis", self.axis)), self._data["axes"]
-        if self.kind == "universal":
-            first, second = frames[0][:, 2], frames[1][:, 2]
-            swapped: Any = {name: self._data[name][::-1] for name in self._data if name != "axes"}
-            return replace(self, axis=tuple(-second), second_axis=tuple(-first), **swapped)
-        return replace(self, axis=axis)
+        Coordinates of revolute, prismatic, screw and cylindrical joints keep their meaning (all
+        axes point the other way); those of a universal joint also change places; a ball's attitude
+        is the inverse, and a planar joint's travel is along the axes of the other body.
 
-    def _axes(self) -> Array:
-        axis = self._unit("axis", self.axis)
+        Returns
+        -------
+        Joint
+            With the same name.
+        """
+        if self.kind == "universal":
+            first, second = self._axes[0][:, 2], self._axes[1][:, 2]
+            turned = replace(self, axis=tuple(-second), second_axis=tuple(-first))
+            for name in PER_VELOCITY:
+                object.__setattr__(turned, name, self.values(name)[::-1].copy())
+            return turned
+        return replace(self, axis=tuple(-_unit(self.axis)))
+
+    def _link_axes(self) -> Array:
+        axis = _unit(self.axis)
         if self.kind in ("ball", "free", "fixed"):
             return np.eye(3)[None].repeat(max(len(LINKS.get(self.kind, ())), 1), axis=0)
         if self.kind == "universal":
-            second = self._unit("second_axis", "y" if self.second_axis is None else self.second_axis)
+            second = _unit(self.second_axis or "y")
             return np.stack([z_to(axis), z_to(self._perpendicular(second, axis))])
         if self.kind == "planar":
-            first = z_to(axis)[:, 0] if self.second_axis is None else self._unit("second_axis", self.second_axis)
+            first = z_to(axis)[:, 0] if self.second_axis is None else _unit(self.second_axis)
             first = self._perpendicular(first, axis)
             return np.stack([z_to(first), z_to(np.cross(axis, first)), z_to(axis)])
         return np.repeat(z_to(axis)[None], len(LINKS[self.kind]), axis=0)
@@ -173,30 +283,49 @@ class Joint:
             raise self._error("second_axis", "must not be parallel to axis")
         return rest / length
 
-    def _unit(self, name: str, value: Any) -> Array:
+    def _direction(self, name: str, value: AxisLike) -> Axis:
+        """The name of an axis, or three numbers of any length but zero."""
         try:
-            vector = np.array(NAMED_AXES[value] if isinstance(value, str) else value, dtype=np.float64)
+            vector = np.array(
+                NAMED_AXES[value] if isinstance(value, str) else value, dtype=np.float64
+            )
         except (KeyError, TypeError, ValueError):
             raise self._error(name, f"expected 3 numbers or 'x', 'y', 'z', got {value!r}") from None
         length = float(np.linalg.norm(vector))
         if vector.shape != (3,) or not 1e-12 < length < 1e12:
             raise self._error(name, f"expected 3 finite numbers of non-zero length, got {value!r}")
-        return vector / length
+        if isinstance(value, str):
+            return cast(NamedAxis, value)
+        x, y, z = vector.tolist()
+        return x, y, z
 
     def _per_velocity(self, name: str, minimum: float = -np.inf) -> Array:
         value = getattr(self, name)
         try:
             values = np.broadcast_to(np.asarray(value, dtype=np.float64), (self.nv,)).copy()
         except (TypeError, ValueError):
-            raise self._error(name, f"expected a number or {self.nv} numbers, got {value!r}") from None
+            raise self._error(
+                name, f"expected a number or {self.nv} numbers, got {value!r}"
+            ) from None
         if np.isnan(values).any() or (values < minimum).any():
-            raise self._error(name, f"expected numbers{' >= 0' if minimum == 0.0 else ''}, got {value!r}")
+            raise self._error(
+                name, f"expected numbers{' >= 0' if minimum == 0.0 else ''}, got {value!r}"
+            )
         if name in ("damping", "armature", "dry_friction") and not np.isfinite(values).all():
             raise self._error(name, f"expected finite numbers, got {value!r}")
         return values
 
     def _error(self, name: str, text: str) -> ModelError:
         return ModelError(f"joint {self.name!r} ({self.kind}): {name}: {text}")
+
+
+def _is_finite(value: object) -> bool:
+    return isinstance(value, (int, float, np.number)) and bool(np.isfinite(value))
+
+
+def _unit(direction: Axis) -> Array:
+    vector = np.array(NAMED_AXES[direction] if isinstance(direction, str) else direction)
+    return vector / float(np.linalg.norm(vector))
 
 
 def z_to(axis: Array) -> Array:

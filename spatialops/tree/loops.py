@@ -3,33 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
+from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops._layout import (
-    LOOP_A,
-    LOOP_AXES_A,
-    LOOP_AXES_B,
-    LOOP_B,
-    LOOP_DRIVEN,
-    LOOP_FLOATS,
-    LOOP_INTS,
-    LOOP_KIND,
-    LOOP_POINT_A,
-    LOOP_POINT_B,
-    LOOP_ROW,
-    LOOP_TARGET,
-    LOOP_TERM,
-    LOOP_TERMS,
-    PARENT,
-    TERM_A,
-    TERM_B,
-    TERM_COLUMNS,
-    TERM_INTS,
-    TERM_ROW,
-)
 from spatialops.errors import ArgumentError, ModelError
 from spatialops.tree.loop import CLOSURES, Loop
 from spatialops.tree.model import Model, Node
@@ -38,45 +16,67 @@ from spatialops.tree.model import Model, Node
 class Loops:
     """Closures of a model made ready for kernels.
 
-    Attributes
+    Parameters
     ----------
     model : Model
+        The mechanism that they close.
+    loops : sequence of Loop
+        In the order that their rows are to have; default: none.
+
+    Attributes
+    ----------
     items : tuple of Loop
+        The closures.
     n_rows : int
-        Rows of all closures together, in the order given.
+        Rows of all closures together.
     ints, floats, ratios, term_ints : arrays
         The kernels' tables; columns in `_layout`.
 
     Raises
     ------
     ModelError
-        For a duplicate name, an unknown body or joint, or a coupler of a joint that has not one degree of freedom.
+        For a duplicate name, an unknown body or joint, or a coupler of a joint that has not one
+        degree of freedom.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> model = so.models.pendulum(2).model
+    >>> so.Loops(model, [so.Loop(kind="ball", a="link2", position_b=(1.0, 0.0, 0.0))])
+    Loops(1 closures, 3 rows)
     """
 
     def __init__(self, model: Model, loops: Sequence[Loop] = ()) -> None:
         self.model = model
         self.items = _checked(loops)
         self.n_rows = sum(loop.n_rows for loop in self.items)
-        self.ints: IntArray = np.zeros((len(self.items), LOOP_INTS), dtype=np.int64)
-        self.floats: Array = np.zeros((len(self.items), LOOP_FLOATS))
+        self.ints: IntArray = np.zeros((len(self.items), layout.LOOP_INTS), dtype=np.int64)
+        self.floats: Array = np.zeros((len(self.items), layout.LOOP_FLOATS))
         terms: list[tuple[int, int, int]] = []
         ratios: list[float] = []
         row = 0
         for ints, floats, loop in zip(self.ints, self.floats, self.items, strict=True):
-            ints[[LOOP_KIND, LOOP_ROW, LOOP_TERM]] = CLOSURES[loop.kind][0], row, len(terms)
-            ints[LOOP_DRIVEN] = loop.rate is not None
+            ints[[layout.LOOP_KIND, layout.LOOP_ROW, layout.LOOP_TERM]] = (
+                CLOSURES[loop.kind][0],
+                row,
+                len(terms),
+            )
+            ints[layout.LOOP_DRIVEN] = loop.rate is not None
             if loop.kind == "coupler":
                 terms += self._put_coupler(row, loop, ints, floats)
-                ratios += loop.joints.values()
+                ratios += loop.factors.values()
             else:
                 self._put_frames(loop, ints, floats)
-                terms += [(row + i, int(ints[LOOP_A]), int(ints[LOOP_B])) for i in range(loop.n_rows)]
+                terms += [
+                    (row + i, int(ints[layout.LOOP_A]), int(ints[layout.LOOP_B]))
+                    for i in range(loop.n_rows)
+                ]
                 ratios += [1.0] * loop.n_rows
-            ints[LOOP_TERMS] = len(terms) - ints[LOOP_TERM]
+            ints[layout.LOOP_TERMS] = len(terms) - ints[layout.LOOP_TERM]
             row += loop.n_rows
-        self.term_ints: IntArray = np.zeros((len(terms), TERM_INTS), dtype=np.int64)
+        self.term_ints: IntArray = np.zeros((len(terms), layout.TERM_INTS), dtype=np.int64)
         if terms:
-            self.term_ints[:, [TERM_ROW, TERM_A, TERM_B]] = terms
+            self.term_ints[:, [layout.TERM_ROW, layout.TERM_A, layout.TERM_B]] = terms
         self.ratios: Array = np.array(ratios, dtype=np.float64)
 
     def __repr__(self) -> str:
@@ -96,24 +96,65 @@ class Loops:
         return tuple(name for loop in self.items for name in loop.row_names)
 
     def rates(self, time: float) -> Array:
-        """Prescribed velocities U(t) of all rows, (n_rows,)."""
+        """Prescribed velocities U(t) of all rows.
+
+        Parameters
+        ----------
+        time : float
+            s.
+
+        Returns
+        -------
+        (n_rows,) array
+            m/s and rad/s, zero where there are none.
+        """
         return np.concatenate([np.zeros(0), *(loop.rates(time) for loop in self.items)])
 
     def rows(self, name: str) -> slice:
-        """Where the rows of a closure lie."""
+        """Where the rows of a closure lie.
+
+        Parameters
+        ----------
+        name : str
+            The closure's name.
+
+        Returns
+        -------
+        slice
+            Of all rows.
+
+        Raises
+        ------
+        ArgumentError
+            For an unknown name.
+        """
         if name not in self.names:
-            raise ArgumentError(f"loop: there is no loop {name!r}; there are {', '.join(map(repr, self.names))}")
+            raise ArgumentError(
+                f"loop: there is no loop {name!r}; there are {', '.join(map(repr, self.names))}"
+            )
         i = self.names.index(name)
-        return slice(int(self.ints[i, LOOP_ROW]), int(self.ints[i, LOOP_ROW]) + self.items[i].n_rows)
+        return slice(
+            int(self.ints[i, layout.LOOP_ROW]),
+            int(self.ints[i, layout.LOOP_ROW]) + self.items[i].n_rows,
+        )
 
     def empty_terms(self) -> Array:
-        """Room for the terms, (n_terms, 9)."""
-        return np.zeros((len(self.term_ints), TERM_COLUMNS))
+        """Room for the terms that the rows are sums of.
+
+        Returns
+        -------
+        (n_terms, 9) array
+            Zeros; columns in `_layout`.
+        """
+        return np.zeros((len(self.term_ints), layout.TERM_COLUMNS))
 
     def _put_frames(self, loop: Loop, ints: IntArray, floats: Array) -> None:
-        columns = ((LOOP_A, LOOP_POINT_A, LOOP_AXES_A), (LOOP_B, LOOP_POINT_B, LOOP_AXES_B))
+        columns = (
+            (layout.LOOP_A, layout.LOOP_POINT_A, layout.LOOP_AXES_A),
+            (layout.LOOP_B, layout.LOOP_POINT_B, layout.LOOP_AXES_B),
+        )
         bodies = []
-        for side, (body, (link, point, axes)) in enumerate(zip((loop.a, loop.b), columns, strict=True)):
+        for side, (body, (link, point, axes)) in enumerate(zip(loop.bodies, columns, strict=True)):
             position, rotation = loop.node_frame(side)
             try:
                 node = self.model.resolve([Node(body, position)])
@@ -125,27 +166,35 @@ class Loops:
             floats[axes : axes + 9] = (turn @ frame @ rotation).ravel()
             bodies.append(int(ints[link]))
         if bodies[0] == bodies[1]:
-            raise ModelError(f"loop {loop.name!r}: a and b are one body, {loop.a!r} and {loop.b!r}: nothing to close")
-        floats[LOOP_TARGET] = 0.0 if loop.distance is None else loop.distance
+            raise ModelError(
+                f"loop {loop.name!r}: a and b are one body, {loop.a!r} and {loop.b!r}: nothing to "
+                "close"
+            )
+        floats[layout.LOOP_TARGET] = 0.0 if loop.distance is None else loop.distance
 
-    def _put_coupler(self, row: int, loop: Loop, ints: IntArray, floats: Array) -> list[tuple[int, int, int]]:
+    def _put_coupler(
+        self, row: int, loop: Loop, ints: IntArray, floats: Array
+    ) -> list[tuple[int, int, int]]:
         links = []
-        for joint in loop.joints:
+        for joint in loop.factors:
             try:
                 at = self.model.v_slice(joint)
             except ArgumentError as error:
                 raise ModelError(f"loop {loop.name!r}: joints: {error}") from None
             if at.stop - at.start != 1:
-                raise ModelError(f"loop {loop.name!r}: joints: {joint!r} has {at.stop - at.start} velocities, not one")
+                raise ModelError(
+                    f"loop {loop.name!r}: joints: {joint!r} has {at.stop - at.start} velocities, "
+                    "not one"
+                )
             links.append(at.start)
-        ints[[LOOP_A, LOOP_B]] = links[0], self.model.tree[links[0], PARENT]
-        floats[[LOOP_AXES_A, LOOP_AXES_A + 4, LOOP_AXES_A + 8]] = 1.0
-        floats[[LOOP_AXES_B, LOOP_AXES_B + 4, LOOP_AXES_B + 8]] = 1.0
-        floats[LOOP_TARGET] = loop.offset
-        return [(row, link, int(self.model.tree[link, PARENT])) for link in links]
+        ints[[layout.LOOP_A, layout.LOOP_B]] = links[0], self.model.tree[links[0], layout.PARENT]
+        floats[[layout.LOOP_AXES_A, layout.LOOP_AXES_A + 4, layout.LOOP_AXES_A + 8]] = 1.0
+        floats[[layout.LOOP_AXES_B, layout.LOOP_AXES_B + 4, layout.LOOP_AXES_B + 8]] = 1.0
+        floats[layout.LOOP_TARGET] = loop.offset
+        return [(row, link, int(self.model.tree[link, layout.PARENT])) for link in links]
 
 
-def _checked(loops: Any) -> tuple[Loop, ...]:
+def _checked(loops: object) -> tuple[Loop, ...]:
     if isinstance(loops, (str, Loop)) or not isinstance(loops, Sequence):
         raise ArgumentError(f"loops: expected a sequence of Loop, got {type(loops).__name__}")
     names: set[str] = set()

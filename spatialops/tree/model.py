@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
-from spatialops._layout import ATTITUDE, DAMPING, FIRST_Q, FRAME, GRAVITY, MASS, POSE, WORK_COLUMNS
+from spatialops import _layout as layout
+from spatialops._arrays import Array, ArrayLike, IntArray
 from spatialops.errors import ArgumentError, ModelError
 from spatialops.tree.branches import Branches, branches_of
 from spatialops.tree.joint import KINDS
@@ -20,7 +20,11 @@ _TABLES = ("tree", "links")
 
 
 class Frame(NamedTuple):
-    """A named frame: index of the moving body it sits on (-1: the world) and its pose in that body."""
+    """A named frame and the moving body that it sits on.
+
+    Index of that body (-1: the world), and the frame's pose in it: position (3,), m, and rotation
+    (3, 3).
+    """
 
     body: int
     position: Array
@@ -28,15 +32,36 @@ class Frame(NamedTuple):
 
 
 class Node(NamedTuple):
-    """A point of a body: its name (also of a merged body, or "world") or index, and the position in its frame, m."""
+    """A point of a body.
+
+    Parameters
+    ----------
+    body : str or int
+        Name of a body (also of a merged one, or "world"), or the index of a moving one.
+    position : (3,) array_like
+        Where the point is in the body's frame, m; default: its origin.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> so.Node("link2", (0.0, 0.0, -0.5))
+    Node(body='link2', position=(0.0, 0.0, -0.5))
+    """
 
     body: str | int
-    position: Any = (0.0, 0.0, 0.0)
+    position: ArrayLike = (0.0, 0.0, 0.0)
+
+
+# How a node may be given: the position is its body's origin where there is none.
+NodeLike: TypeAlias = Node | tuple[str | int, ArrayLike] | str | int
 
 
 @dataclass(frozen=True, eq=False, slots=True)  # a NamedTuple costs 40 ns to take apart
 class Nodes:
-    """Nodes made ready for kernels: links (m,), -1 for the world, and offsets (m, 3) in link axes, m."""
+    """Nodes made ready for kernels: links (m,), -1 for the world, and offsets (m, 3) from them.
+
+    Offsets are in link axes, m.
+    """
 
     links: IntArray
     offsets: Array
@@ -52,12 +77,53 @@ class FewNodes(Nodes):
     __slots__ = ()
 
 
-@dataclass(frozen=True, eq=False, slots=True)  # slots: 20 ns less for every look at a field, three a call
+@dataclass(
+    frozen=True, eq=False, slots=True
+)  # slots: 20 ns less for every look at a field, three a call
 class Model:
     """A tree of bodies, made by `TreeBuilder.build`; never modified.
 
-    The first fields are for people, in the order of the bodies; `tree`, `links` and `turns` are the kernels' tables
-    (columns in `_layout`), one row per degree of freedom. Limits and dry friction have one entry per velocity.
+    What is for people comes first, in the order of the bodies. `tree`, `links` and `turns` are the
+    kernels' tables, one row per degree of freedom. Limits and dry friction have one entry per
+    velocity.
+
+    Parameters
+    ----------
+    body_names : tuple of str
+        Moving bodies, a parent before its children.
+    joint_names : tuple of str
+        The joint that carries each.
+    joint_kinds : tuple of str
+        Its kind.
+    body_parents : (n_bodies,) int array
+        The body that each hangs on, -1 for the world.
+    body_links : (n_bodies,) int array
+        The link that each body is, a row of `tree`.
+    frames : mapping of str to Frame
+        All names that a `Node` can have: bodies, merged bodies and "world".
+    tree : (nv, 8) int array
+        Structure; columns in `spatialops._layout`.
+    links : (nv, 28) array
+        Constants of the links, likewise.
+    turns : (nv, 3, 3) array
+        Rotations that take components in a link's frame to those in its body's.
+    lower : (nv,) array
+        Lower limits of joints, rad or m.
+    upper : (nv,) array
+        Upper limits.
+    velocity_limit : (nv,) array
+        rad/s or m/s.
+    effort_limit : (nv,) array
+        N m or N.
+    dry_friction : (nv,) array
+        N m or N.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> model = so.models.pendulum(3).model
+    >>> model.nq, model.nv, model.joint_names
+    (3, 3, ('pin1', 'pin2', 'pin3'))
     """
 
     body_names: tuple[str, ...]
@@ -65,7 +131,7 @@ class Model:
     joint_kinds: tuple[str, ...]
     body_parents: IntArray
     body_links: IntArray
-    frames: Any
+    frames: Mapping[str, Frame]
     tree: IntArray
     links: Array
     turns: Array
@@ -85,7 +151,7 @@ class Model:
     spare: list[Array] = field(init=False, repr=False, default_factory=list)
     """Workspaces (nv, 64) that no call uses just now; see `workspace`."""
     scraps: list[Array] = field(init=False, repr=False, default_factory=list)
-    """Vectors of any length that no call uses just now, for kernels whose needs depend on more than the model."""
+    """Vectors that no call uses just now, where lengths depend on more than the model."""
     branches: Branches = field(init=False, repr=False)
     """The kernels' tables once more, for work on eight links at a time."""
     _slices: dict[str, tuple[slice, slice]] = field(init=False, repr=False)
@@ -95,7 +161,8 @@ class Model:
             value = getattr(self, item.name)
             if isinstance(value, np.ndarray):
                 value = np.array(value, order="C")
-                # Numba takes 0.3 us longer for every read-only argument: the kernels' tables stay writeable.
+                # Numba takes 0.3 us longer for every read-only argument: the kernels' tables stay
+                # writeable.
                 value.flags.writeable = item.name in _TABLES
                 object.__setattr__(self, item.name, value)
         object.__setattr__(self, "frames", MappingProxyType(dict(self.frames)))
@@ -106,39 +173,57 @@ class Model:
         object.__setattr__(self, "_slices", self._joint_slices())
 
     def __repr__(self) -> str:
-        return f"Model({self.n_bodies} bodies, nq={self.nq}, nv={self.nv}, mass={self.mass:.6g} kg)"
+        """What it is, in five lines."""
+        gravity = ", ".join(f"{g:g}" for g in self.gravity)
+        return "\n".join(
+            (
+                f"Model of {self.n_bodies} bodies",
+                f"  bodies: {_some(self.body_names)}",
+                f"  joints: {_joints(self.joint_kinds)}; nq = {self.nq}, nv = {self.nv}",
+                f"  mass: {self.mass:.6g} kg",
+                f"  gravity: ({gravity}) m/s^2",
+            )
+        )
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[Callable[..., Model], tuple[object, ...]]:
         """Copied, and sent to other processes, as its arrays."""
         return _remade, (self.to_arrays(), self.warnings)
 
     def workspace(self) -> Array:
-        """Memory for a kernel to work in, to be handed back by `spare.append`: 0.2 us less than a new one.
+        """Memory for a kernel to work in, to be handed back by `spare.append`.
 
-        `pop` and `append` are atomic: no two threads get the same.
+        It costs 0.2 us less than a new one. `pop` and `append` are atomic: no two threads get the
+        same.
+
+        Returns
+        -------
+        (nv, 64) array
+            Holds anything.
         """
         try:
             return self.spare.pop()
         except IndexError:
-            return np.empty((self.nv, WORK_COLUMNS))
+            return np.empty((self.nv, layout.WORK_COLUMNS))
 
     @property
     def mass(self) -> float:
         """Total mass of the moving bodies, kg."""
-        return float(self.links[:, MASS].sum())
+        return float(self.links[:, layout.MASS].sum())
 
     @property
     def gravity(self) -> Array:
         """Acceleration of gravity, (3,), m/s^2."""
-        return self.links[0, GRAVITY : GRAVITY + 3].copy()
+        return self.links[0, layout.GRAVITY : layout.GRAVITY + 3].copy()
 
     @property
     def damping(self) -> Array:
         """Viscous damping per velocity, (nv,), N m s or N s/m."""
-        return self.links[:, DAMPING].copy()
+        return self.links[:, layout.DAMPING].copy()
 
     def _joint_slices(self) -> dict[str, tuple[slice, slice]]:
-        result, i, j = {}, 0, 0
+        result = {}
+        i = 0
+        j = 0
         for name, kind in zip(self.joint_names, self.joint_kinds, strict=True):
             nq, nv = KINDS[kind]
             result[name] = slice(i, i + nq), slice(j, j + nv)
@@ -146,50 +231,157 @@ class Model:
         return result
 
     def q_slice(self, joint: str) -> slice:
-        """Where the coordinates of `joint` lie in q."""
+        """Where the coordinates of a joint lie in q.
+
+        Parameters
+        ----------
+        joint : str
+            Its name.
+
+        Returns
+        -------
+        slice
+            Of its kind's number of coordinates.
+
+        Raises
+        ------
+        ArgumentError
+            For an unknown name.
+        """
         return self._joint(joint)[0]
 
     def v_slice(self, joint: str) -> slice:
-        """Where the velocities of `joint` lie in v."""
+        """Where the velocities of a joint lie in v.
+
+        Parameters
+        ----------
+        joint : str
+            Its name.
+
+        Returns
+        -------
+        slice
+            Of its kind's number of velocities.
+
+        Raises
+        ------
+        ArgumentError
+            For an unknown name.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> so.models.pendulum(3).model.v_slice("pin2")
+        slice(1, 2, None)
+        """
         return self._joint(joint)[1]
 
     def _joint(self, joint: str) -> tuple[slice, slice]:
         try:
             return self._slices[joint]
         except (KeyError, TypeError):
-            raise ArgumentError(f"joint: there is no joint {joint!r}; there are {_some(self.joint_names)}") from None
+            raise ArgumentError(
+                f"joint: there is no joint {joint!r}; there are {_some(self.joint_names)}"
+            ) from None
 
     def joint_of_link(self, link: int) -> str:
-        """Name of the joint that velocity index `link` belongs to."""
+        """Name of the joint that a velocity belongs to.
+
+        Parameters
+        ----------
+        link : int
+            Index of the velocity, from 0 to nv - 1.
+
+        Returns
+        -------
+        str
+            The joint's name.
+        """
         return next(name for name, (_, v) in self._slices.items() if v.start <= link < v.stop)
 
     def body_index(self, body: str | int) -> int:
-        """Index of a moving body by name or index."""
+        """Index of a moving body.
+
+        Parameters
+        ----------
+        body : str or int
+            Its name, or an index, which is checked.
+
+        Returns
+        -------
+        int
+            From 0 to n_bodies - 1.
+
+        Raises
+        ------
+        ArgumentError
+            For an unknown name, a body that is merged into another, or an index out of range.
+        """
         if isinstance(body, str):
             frame = self.frame(body)
             if body not in self.body_names:
-                raise ArgumentError(f"body: {body!r} does not move on its own (it is part of body {frame.body})")
+                raise ArgumentError(
+                    f"body: {body!r} does not move on its own (it is part of body {frame.body})"
+                )
             return frame.body
         try:
             index = operator.index(body)
         except TypeError:
             raise ArgumentError(f"body: expected a name or an index, got {body!r}") from None
         if not 0 <= index < self.n_bodies:
-            raise ArgumentError(f"body: index {body} is out of range; there are {self.n_bodies} bodies")
+            raise ArgumentError(
+                f"body: index {body} is out of range; there are {self.n_bodies} bodies"
+            )
         return index
 
     def frame(self, name: str) -> Frame:
-        """The named frame of a body, of a merged body or of the world."""
-        try:
-            frame: Frame = self.frames[name]
-        except (KeyError, TypeError):
-            raise ArgumentError(f"body: there is no body {name!r}; there are {_some(tuple(self.frames))}") from None
-        return frame
+        """The named frame of a body, of a merged body or of the world.
 
-    def resolve(self, nodes: Sequence[Any]) -> Nodes:
-        """Look up the bodies of nodes, each a `Node` or (body, position)."""
+        Parameters
+        ----------
+        name : str
+            A key of `frames`.
+
+        Returns
+        -------
+        Frame
+            The moving body that it sits on (-1: the world), and its pose in that body.
+
+        Raises
+        ------
+        ArgumentError
+            For an unknown name.
+        """
+        try:
+            return self.frames[name]
+        except (KeyError, TypeError):
+            raise ArgumentError(
+                f"body: there is no body {name!r}; there are {_some(tuple(self.frames))}"
+            ) from None
+
+    def resolve(self, nodes: Sequence[NodeLike]) -> Nodes:
+        """Look up the bodies of nodes, so that loops need not.
+
+        Parameters
+        ----------
+        nodes : sequence of Node
+            Or of (body, position), or of bodies whose origins are meant.
+
+        Returns
+        -------
+        Nodes
+            What `compliance` takes in place of the sequence: links (m,), -1 for the world, and
+            offsets (m, 3) in link axes, m.
+
+        Raises
+        ------
+        ArgumentError
+            For an unknown body, or a position that is not three finite numbers.
+        """
         if isinstance(nodes, (str, Node)):
-            raise ArgumentError("nodes: expected a sequence of nodes, got a single one; put it in a list")
+            raise ArgumentError(
+                "nodes: expected a sequence of nodes, got a single one; put it in a list"
+            )
         try:
             nodes = list(nodes)
         except TypeError:
@@ -200,10 +392,18 @@ class Model:
                 body, position = node if not isinstance(node, (str, int)) else Node(node)
                 point = np.array(position, dtype=np.float64)
             except (TypeError, ValueError):
-                raise ArgumentError(f"nodes[{i}]: expected Node(body, position), got {node!r}") from None
+                raise ArgumentError(
+                    f"nodes[{i}]: expected Node(body, position), got {node!r}"
+                ) from None
             if point.shape != (3,) or not np.isfinite(point).all():
-                raise ArgumentError(f"nodes[{i}]: position: expected 3 finite numbers, got {position!r}")
-            index = self.frame(body) if isinstance(body, str) else Frame(self.body_index(body), np.zeros(3), np.eye(3))
+                raise ArgumentError(
+                    f"nodes[{i}]: position: expected 3 finite numbers, got {position!r}"
+                )
+            index = (
+                self.frame(body)
+                if isinstance(body, str)
+                else Frame(self.body_index(body), np.zeros(3), np.eye(3))
+            )
             point = index.position + index.rotation @ point
             links[i] = -1 if index.body < 0 else self.body_links[index.body]
             offsets[i] = point if index.body < 0 else self.turns[links[i]].T @ point
@@ -211,17 +411,34 @@ class Model:
         return kind(links, offsets)
 
     def neutral(self) -> Array:
-        """Coordinates with all joints at zero, (nq,): unit quaternions (0, 0, 0, 1) where there are any."""
+        """Coordinates with all joints at zero.
+
+        Returns
+        -------
+        (nq,) array
+            Unit quaternions (0, 0, 0, 1) where there are any.
+        """
         q = np.zeros(self.nq)
-        for frame, i in self.tree[:, [FRAME, FIRST_Q]]:
-            if frame == ATTITUDE:
+        for frame, i in self.tree[:, [layout.FRAME, layout.FIRST_Q]]:
+            if frame == layout.ATTITUDE:
                 q[i + 3] = 1.0
-            elif frame == POSE:
+            elif frame == layout.POSE:
                 q[i + 6] = 1.0
         return q
 
     def random(self, rng: np.random.Generator) -> Array:
-        """Random coordinates, (nq,): within limits where finite, else angles and metres in [-pi, pi] and [-1, 1]."""
+        """Random coordinates.
+
+        Parameters
+        ----------
+        rng : numpy.random.Generator
+            Where the numbers come from.
+
+        Returns
+        -------
+        (nq,) array
+            Within limits where they are finite; else angles in [-pi, pi], lengths in [-1, 1] m.
+        """
         q = self.neutral()
         for name, kind in zip(self.joint_names, self.joint_kinds, strict=True):
             at, at_v = self._slices[name]
@@ -238,9 +455,17 @@ class Model:
         return q
 
     def to_arrays(self) -> dict[str, Any]:
-        """Everything that `from_arrays` needs to make the same model: arrays and lists of strings."""
+        """Everything that `from_arrays` needs to make the same model.
+
+        Returns
+        -------
+        dict of str to array or sequence of str
+            By names of fields.
+        """
         names = sorted(self.frames)
-        data: dict[str, Any] = {item.name: getattr(self, item.name) for item in _given(self) if item.name != "frames"}
+        data: dict[str, Any] = {
+            item.name: getattr(self, item.name) for item in _given(self) if item.name != "frames"
+        }
         data["frame_names"] = names
         data["frame_bodies"] = np.array([self.frames[name].body for name in names])
         data["frame_positions"] = np.array([self.frames[name].position for name in names])
@@ -251,6 +476,16 @@ class Model:
     def from_arrays(cls, data: dict[str, Any]) -> Model:
         """Inverse of `to_arrays`.
 
+        Parameters
+        ----------
+        data : mapping of str to array or sequence of str
+            What `to_arrays` returned, also by way of a file.
+
+        Returns
+        -------
+        Model
+            The same model.
+
         Raises
         ------
         ModelError
@@ -260,7 +495,9 @@ class Model:
             values = {item.name: data[item.name] for item in _given(cls) if item.name != "frames"}
             for name in ("body_names", "joint_names", "joint_kinds"):
                 values[name] = tuple(str(entry) for entry in values[name])
-            parts = (data[f"frame_{name}"] for name in ("names", "bodies", "positions", "rotations"))
+            parts = (
+                data[f"frame_{name}"] for name in ("names", "bodies", "positions", "rotations")
+            )
             frames = {str(n): Frame(int(b), p, r) for n, b, p, r in zip(*parts, strict=True)}
         except KeyError as error:
             raise ModelError(f"stored model: field {error} is missing") from None
@@ -276,6 +513,11 @@ def _remade(data: dict[str, Any], warnings: tuple[str, ...]) -> Model:
 def _given(model: Model | type[Model]) -> list[Field[Any]]:
     """The fields that a model is made of."""
     return [item for item in fields(model) if item.init]
+
+
+def _joints(kinds: tuple[str, ...]) -> str:
+    """How many joints there are of each kind."""
+    return ", ".join(f"{kinds.count(kind)} {kind}" for kind in dict.fromkeys(kinds))
 
 
 def _some(names: tuple[str, ...]) -> str:

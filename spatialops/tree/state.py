@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, Vec3, not_finite, output, scalar, vector
-from spatialops._jit import kernel
-from spatialops._layout import ATTITUDE, FIRST_Q, FRAME, POSE, SAME
+from spatialops import _layout as layout
+from spatialops._arrays import (
+    Array,
+    ArrayLike,
+    IntArray,
+    Vec3,
+    not_finite,
+    output,
+    scalar,
+    vector,
+)
+from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import minus, rotate, rotate_back, rotation_from_quaternion
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
@@ -18,7 +26,25 @@ from spatialops.tree.model import Model
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """Coordinates q (nq,), velocities v (nv,) and time in seconds."""
+    """The state of a mechanism at one time.
+
+    Parameters
+    ----------
+    q : (nq,) array
+        Coordinates, rad and m; quaternions (x, y, z, w) of unit length.
+    v : (nv,) array
+        Velocities, rad/s and m/s.
+    time : float
+        s; default: 0.
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> pendulum = so.models.pendulum(2).model
+    >>> at_rest = so.State(pendulum.neutral(), np.zeros(pendulum.nv))
+    >>> at_rest.time
+    0.0
+    """
 
     q: Array
     v: Array
@@ -27,18 +53,31 @@ class State:
     def checked(self, model: Model) -> State:
         """The same with shapes checked, values copied, and quaternions of unit length.
 
+        Parameters
+        ----------
+        model : Model
+            The mechanism whose state it is.
+
+        Returns
+        -------
+        State
+            With arrays of its own.
+
         Raises
         ------
         ArgumentError
             For a wrong shape, NaN, infinity or a zero quaternion.
         """
-        q, v = vector(self.q, model.nq, "state.q").copy(), vector(self.v, model.nv, "state.v").copy()
+        q, v = (
+            vector(self.q, model.nq, "state.q").copy(),
+            vector(self.v, model.nv, "state.v").copy(),
+        )
         if not (np.isfinite(q).all() and np.isfinite(v).all()):
             raise ArgumentError("state: q, v and time must be finite")
         time = scalar(self.time, "state.time")
-        for frame, i in model.tree[:, [FRAME, FIRST_Q]]:
-            if frame in (ATTITUDE, POSE):
-                start = i if frame == ATTITUDE else i + 3
+        for frame, i in model.tree[:, [layout.FRAME, layout.FIRST_Q]]:
+            if frame in (layout.ATTITUDE, layout.POSE):
+                start = i if frame == layout.ATTITUDE else i + 3
                 length = float(np.linalg.norm(q[start : start + 4]))
                 if length < 1e-9:
                     raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
@@ -47,7 +86,7 @@ class State:
         return State(q, v, time)
 
 
-def checked_state(state: Any, model: Model, name: str = "state") -> State:
+def checked_state(state: object, model: Model, name: str = "state") -> State:
     """`state.checked(model)`, or the error that says that it is not a State."""
     if not isinstance(state, State):
         raise ArgumentError(f"{name}: expected a State(q, v, time), got {type(state).__name__}")
@@ -56,47 +95,60 @@ def checked_state(state: Any, model: Model, name: str = "state") -> State:
 
 @kernel
 def turn_quaternion(q: Array, i: int, x: float, y: float, z: float) -> None:
-    """Quaternion at q[i:i+4] turned by the rotation vector (x, y, z) in its own axes, and brought to unit length."""
+    """Turn q[i:i+4] by the rotation vector (x, y, z) in its own axes, to unit length."""
     square = x * x + y * y + z * z
     half = 0.5 * math.sqrt(square)
     # sin(a) / (2 a): its series near zero, where the quotient loses digits.
     s = 0.5 - square / 48.0 if square < 1e-8 else math.sin(half) / (2.0 * half)
     c = math.cos(half)
-    x, y, z = s * x, s * y, s * z
-    a, b, d, w = q[i], q[i + 1], q[i + 2], q[i + 3]
+    x = s * x
+    y = s * y
+    z = s * z
+    a = q[i]
+    b = q[i + 1]
+    d = q[i + 2]
+    w = q[i + 3]
     nx = w * x + a * c + b * z - d * y
     ny = w * y + b * c + d * x - a * z
     nz = w * z + d * c + a * y - b * x
     nw = w * c - a * x - b * y - d * z
     length = 1.0 / math.sqrt(nx * nx + ny * ny + nz * nz + nw * nw)
-    q[i], q[i + 1], q[i + 2], q[i + 3] = nx * length, ny * length, nz * length, nw * length
+    q[i] = nx * length
+    q[i + 1] = ny * length
+    q[i + 2] = nz * length
+    q[i + 3] = nw * length
 
 
 @kernel
 def integrate_kernel(tree: IntArray, q: Array, v: Array, step: float, out: Array) -> None:
-    """out = q moved by step * v; a free body goes straight along its velocity while it turns about its axis."""
+    """Write q moved by step * v to `out`.
+
+    A free body goes straight along its velocity while it turns about its axis.
+    """
     for i in range(q.size):
         out[i] = q[i]
     for k in range(tree.shape[0]):
-        frame, i = tree[k, FRAME], tree[k, FIRST_Q]
-        if frame == ATTITUDE:
+        frame, i = tree[k, layout.FRAME], tree[k, layout.FIRST_Q]
+        if frame == layout.ATTITUDE:
             turn_quaternion(out, i, step * v[k], step * v[k + 1], step * v[k + 2])
-        elif frame == POSE:
+        elif frame == layout.POSE:
             rotation = rotation_from_quaternion(q[i + 3], q[i + 4], q[i + 5], q[i + 6])
             x, y, z = rotate(rotation, (v[k + 3], v[k + 4], v[k + 5]))
-            out[i], out[i + 1], out[i + 2] = q[i] + step * x, q[i + 1] + step * y, q[i + 2] + step * z
+            out[i] = q[i] + step * x
+            out[i + 1] = q[i + 1] + step * y
+            out[i + 2] = q[i + 2] + step * z
             turn_quaternion(out, i + 3, step * v[k], step * v[k + 1], step * v[k + 2])
-        elif frame != SAME:
+        elif frame != layout.SAME:
             out[i] = q[i] + step * v[k]
 
 
 @kernel
 def transport(tree: IntArray, q_from: Array, q_to: Array, v: Array) -> None:
-    """Turn the linear velocities of free bodies from the axes they have at `q_from` to those at `q_to`, in place."""
+    """Turn linear velocities of free bodies from axes at `q_from` to those at `q_to`, in place."""
     for k in range(tree.shape[0]):
-        if tree[k, FRAME] != POSE:
+        if tree[k, layout.FRAME] != layout.POSE:
             continue
-        i = tree[k, FIRST_Q] + 3
+        i = tree[k, layout.FIRST_Q] + 3
         old = rotation_from_quaternion(q_from[i], q_from[i + 1], q_from[i + 2], q_from[i + 3])
         new = rotation_from_quaternion(q_to[i], q_to[i + 1], q_to[i + 2], q_to[i + 3])
         v[k + 3], v[k + 4], v[k + 5] = rotate_back(new, rotate(old, (v[k + 3], v[k + 4], v[k + 5])))
@@ -104,13 +156,16 @@ def transport(tree: IntArray, q_from: Array, q_to: Array, v: Array) -> None:
 
 @kernel
 def quaternion_difference(a: Array, b: Array, i: int) -> Vec3:
-    """Rotation vector, in the axes of a, that turns quaternion a[i:i+4] into b[i:i+4] by the shorter way."""
+    """Rotation vector in a's axes that turns quaternion a[i:i+4] to b[i:i+4] by the shorter way."""
     x = a[i + 3] * b[i] - a[i] * b[i + 3] - a[i + 1] * b[i + 2] + a[i + 2] * b[i + 1]
     y = a[i + 3] * b[i + 1] - a[i + 1] * b[i + 3] - a[i + 2] * b[i] + a[i] * b[i + 2]
     z = a[i + 3] * b[i + 2] - a[i + 2] * b[i + 3] - a[i] * b[i + 1] + a[i + 1] * b[i]
     w = a[i] * b[i] + a[i + 1] * b[i + 1] + a[i + 2] * b[i + 2] + a[i + 3] * b[i + 3]
     if w < 0.0:
-        x, y, z, w = -x, -y, -z, -w
+        x = -x
+        y = -y
+        z = -z
+        w = -w
     s = math.sqrt(x * x + y * y + z * z)
     f = 2.0 / w if s < 1e-9 * w else 2.0 * math.atan2(s, w) / s
     return f * x, f * y, f * z
@@ -120,48 +175,95 @@ def quaternion_difference(a: Array, b: Array, i: int) -> Vec3:
 def difference_kernel(tree: IntArray, q0: Array, q1: Array, out: Array) -> None:
     """The v for which integrate(q0, v) is q1."""
     for k in range(tree.shape[0]):
-        frame, i = tree[k, FRAME], tree[k, FIRST_Q]
-        if frame == ATTITUDE:
+        frame, i = tree[k, layout.FRAME], tree[k, layout.FIRST_Q]
+        if frame == layout.ATTITUDE:
             out[k], out[k + 1], out[k + 2] = quaternion_difference(q0, q1, i)
-        elif frame == POSE:
+        elif frame == layout.POSE:
             rotation = rotation_from_quaternion(q0[i + 3], q0[i + 4], q0[i + 5], q0[i + 6])
             move = minus((q1[i], q1[i + 1], q1[i + 2]), (q0[i], q0[i + 1], q0[i + 2]))
             out[k], out[k + 1], out[k + 2] = quaternion_difference(q0, q1, i + 3)
             out[k + 3], out[k + 4], out[k + 5] = rotate_back(rotation, move)
-        elif frame != SAME:
+        elif frame != layout.SAME:
             out[k] = q1[i] - q0[i]
 
 
-def integrate(model: Model, q: Any, dv: Any, *, out: Array | None = None) -> Array:
-    """Coordinates after the motion `dv` (velocity times time) from `q`, on the manifold.
+def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Array | None = None) -> Array:
+    """Coordinates after a small motion, on the manifold of the joints.
 
     Parameters
     ----------
     model : Model
-    q : (nq,) array
-    dv : (nv,) array
-        rad and m, in the axes that velocities have. A free body's position moves by R(q) dv_linear.
+        The mechanism.
+    q : (nq,) array_like
+        Coordinates before the motion, rad and m.
+    dv : (nv,) array_like
+        The motion, velocity times time: rad and m, in the axes that velocities have. A free
+        body's position moves by R(q) dv_linear.
+    out : (nq,) array, optional
+        Where to write the result.
 
     Returns
     -------
     (nq,) array
-        With unit quaternions.
+        Coordinates after the motion, with unit quaternions.
 
     Raises
     ------
     ArgumentError
         For a wrong shape, NaN or infinity.
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> inertia = so.Inertia.sphere(0.1, mass=1.0)
+    >>> model = so.TreeBuilder().add_body("ball", joint="ball", inertia=inertia).build()
+    >>> so.integrate(model, model.neutral(), [0.0, 0.0, np.pi]).round(6)
+    array([0., 0., 1., 0.])
     """
-    q, dv, result = vector(q, model.nq, "q"), vector(dv, model.nv, "dv"), output(out, (model.nq,))
+    q = vector(q, model.nq, "q")
+    dv = vector(dv, model.nv, "dv")
+    result = output(out, (model.nq,))
     if not (np.isfinite(q).all() and np.isfinite(dv).all()):
         raise not_finite(q=q, dv=dv)
     integrate_kernel(model.tree, q, dv, 1.0, result)
     return result
 
 
-def difference(model: Model, q0: Any, q1: Any, *, out: Array | None = None) -> Array:
-    """The motion `dv` (nv,) that `integrate` takes from `q0` to `q1`, by the shorter way round where it turns."""
-    q0, q1, result = vector(q0, model.nq, "q0"), vector(q1, model.nq, "q1"), output(out, (model.nv,))
+def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, out: Array | None = None) -> Array:
+    """The motion that `integrate` takes from one configuration to another.
+
+    Parameters
+    ----------
+    model : Model
+        The mechanism.
+    q0 : (nq,) array_like
+        Coordinates before the motion, rad and m.
+    q1 : (nq,) array_like
+        Coordinates after it.
+    out : (nv,) array, optional
+        Where to write the result.
+
+    Returns
+    -------
+    (nv,) array
+        dv with integrate(model, q0, dv) = q1, rad and m, in the axes that velocities have; by the
+        shorter way round where it turns.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong shape, NaN or infinity.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> model = so.models.pendulum(2).model
+    >>> so.difference(model, [0.1, 0.2], [0.3, 0.0]).round(6)
+    array([ 0.2, -0.2])
+    """
+    q0 = vector(q0, model.nq, "q0")
+    q1 = vector(q1, model.nq, "q1")
+    result = output(out, (model.nv,))
     if not (np.isfinite(q0).all() and np.isfinite(q1).all()):
         raise not_finite(q0=q0, q1=q1)
     difference_kernel(model.tree, q0, q1, result)

@@ -9,8 +9,10 @@ from pathlib import Path
 from spatialops.view.plots import COLORS, save_figure
 
 
-def times_over_links(path: str | os.PathLike[str], curves: Mapping[str, tuple[Sequence[int], Sequence[float]]]) -> Path:
-    """Total times (us) over numbers of links, log-log; a label "formulation, solver" is drawn dashed for "lemke"."""
+def times_over_links(
+    path: str | os.PathLike[str], curves: Mapping[str, tuple[Sequence[int], Sequence[float]]]
+) -> Path:
+    """Total times (us) over numbers of links, log-log; labels that end in "lemke" are dashed."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7.2, 4.8), layout="constrained")
@@ -21,7 +23,9 @@ def times_over_links(path: str | os.PathLike[str], curves: Mapping[str, tuple[Se
     for label, (counts, times) in curves.items():
         color = COLORS[names.index(label.split(",")[0]) % len(COLORS)]
         style = "--" if label.endswith("lemke") else "-"
-        axes.plot(counts, times, marker="o", markersize=3.5, color=color, linestyle=style, label=label)
+        axes.plot(
+            counts, times, marker="o", markersize=3.5, color=color, linestyle=style, label=label
+        )
     axes.set_xscale("log")
     axes.set_yscale("log")
     counts = sorted({count for some, _ in curves.values() for count in some})

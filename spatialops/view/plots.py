@@ -1,4 +1,4 @@
-"""Overview figures of a motion, drawn without a display; matplotlib is loaded only when a figure is."""
+"""Overview figures of a motion, drawn without a display; Matplotlib is loaded with the first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,12 +18,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, told apart by all common kinds of colour vision; line styles repeat the distinction.
+# Okabe and Ito's colours, told apart by all common kinds of colour vision; line styles repeat the
+# distinction.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
-_STYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+_STYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = (
+    "-",
+    "--",
+    "-.",
+    ":",
+    (0, (5, 1, 1, 1, 1, 1)),
+)
 _Planes = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
 _FORMATS = (".png", ".svg", ".pdf")
-_SOFT, _SURFACE, _BODY = "#5b6b7d", "#e3e8ee", "#56b4e9"
+_SOFT = "#5b6b7d"
+_SURFACE = "#e3e8ee"
+_BODY = "#56b4e9"
+
+
+class Look(TypedDict):
+    """How a curve is drawn, as `Axes.plot` takes it."""
+
+    color: str
+    label: str
+    linewidth: float
 
 
 def height_and_velocity(
@@ -52,9 +69,11 @@ def height_and_velocity(
         raise RecordError("curves must hold at least one labelled pair")
     figure, (upper, lower) = _axes(2)
     for i, (label, (heights, velocities)) in enumerate(curves.items()):
-        look: dict[str, Any] = {"color": COLORS[i % len(COLORS)], "linestyle": _STYLES[i % len(_STYLES)]}
-        upper.plot(clock, finite_array(heights, clock.shape, f"heights of {label!r}"), label=label, **look)
-        lower.plot(clock, finite_array(velocities, clock.shape, f"velocities of {label!r}"), **look)
+        color, style = COLORS[i % len(COLORS)], _STYLES[i % len(_STYLES)]
+        high = finite_array(heights, clock.shape, f"heights of {label!r}")
+        speed = finite_array(velocities, clock.shape, f"velocities of {label!r}")
+        upper.plot(clock, high, label=label, color=color, linestyle=style)
+        lower.plot(clock, speed, color=color, linestyle=style)
     for axes in (upper, lower):
         _mark(axes, marks)
     lower.axhline(0.0, color=_SOFT, linewidth=0.7, zorder=1)
@@ -70,7 +89,7 @@ def frames(
     times: ArrayLike,
     positions: ArrayLike,
     radii: ArrayLike,
-    fixtures: Sequence[Mapping[str, Any]] = (),
+    fixtures: Sequence[Mapping[str, object]] = (),
     columns: int = 4,
     count: int = 12,
 ) -> Path:
@@ -87,17 +106,24 @@ def frames(
     radii : float or (G,) array
         Their radii [m].
     fixtures : sequence of mappings
-        Half-spaces (``kind``, ``point`` [m], ``normal``) to draw as surfaces; other kinds are left out.
+        Half-spaces (``kind``, ``point`` [m], ``normal``) to draw as surfaces; other kinds are left
+        out.
     columns, count : int
         Panels per row, and in all at most; evenly spaced in time.
     """
     clock = _clock(times)
     centres = finite_array(positions, (clock.size, None, 3), "positions")
     bodies = centres.shape[1]
-    sizes = finite_array(np.broadcast_to(radii, bodies) if np.ndim(radii) == 0 else radii, (bodies,), "radii")
+    sizes = finite_array(
+        np.broadcast_to(radii, bodies) if np.ndim(radii) == 0 else radii, (bodies,), "radii"
+    )
     if bodies == 0 or columns < 1 or count < 1:
         raise RecordError("frames needs at least one body, one column and one panel")
-    planes = [half_space(f, f"fixtures[{i}]") for i, f in enumerate(fixtures) if f.get("kind") == "half_space"]
+    planes = [
+        half_space(f, f"fixtures[{i}]")
+        for i, f in enumerate(fixtures)
+        if f.get("kind") == "half_space"
+    ]
     wanted = np.linspace(clock[0], clock[-1], min(count, clock.size))
     chosen = np.unique(np.abs(clock[:, None] - wanted[None, :]).argmin(axis=0))
     low, high = _window(centres[:, :, [0, 2]], sizes, planes)
@@ -110,14 +136,22 @@ def frames(
     return save_figure(figure, path)
 
 
-def energies(path: str | os.PathLike[str], *, times: ArrayLike, kinetic: ArrayLike, potential: ArrayLike) -> Path:
+def energies(
+    path: str | os.PathLike[str], *, times: ArrayLike, kinetic: ArrayLike, potential: ArrayLike
+) -> Path:
     """Draw kinetic, potential and total energy (F,) [J] over the times (F,) [s]."""
     clock = _clock(times)
     moving = finite_array(kinetic, clock.shape, "kinetic")
     resting = finite_array(potential, clock.shape, "potential")
     figure, (axes,) = _axes(1)
-    curves = {"kinetic": (moving, "--"), "potential": (resting, "-."), "total": (moving + resting, "-")}
-    for color, (label, (values, style)) in zip(COLORS[1:3] + COLORS[:1], curves.items(), strict=True):
+    curves = {
+        "kinetic": (moving, "--"),
+        "potential": (resting, "-."),
+        "total": (moving + resting, "-"),
+    }
+    for color, (label, (values, style)) in zip(
+        COLORS[1:3] + COLORS[:1], curves.items(), strict=True
+    ):
         axes.plot(clock, values, color=color, linestyle=style, label=label)
     axes.set_ylabel("energy [J]")
     _legend(axes)
@@ -125,7 +159,12 @@ def energies(path: str | os.PathLike[str], *, times: ArrayLike, kinetic: ArrayLi
 
 
 def contacts(
-    path: str | os.PathLike[str], *, times: ArrayLike, count: ArrayLike, penetration: ArrayLike, residual: ArrayLike
+    path: str | os.PathLike[str],
+    *,
+    times: ArrayLike,
+    count: ArrayLike,
+    penetration: ArrayLike,
+    residual: ArrayLike,
 ) -> Path:
     """Draw how many contacts there are, how deep they go and how well they are solved.
 
@@ -213,7 +252,9 @@ def _window(
     return low - pad, high + pad
 
 
-def _draw_planes(axes: Axes, planes: _Planes, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
+def _draw_planes(
+    axes: Axes, planes: _Planes, low: NDArray[np.float64], high: NDArray[np.float64]
+) -> None:
     from matplotlib.patches import Polygon
 
     size = 2 * float(np.linalg.norm(high - low))
@@ -227,9 +268,16 @@ def _draw_planes(axes: Axes, planes: _Planes, low: NDArray[np.float64], high: ND
         flat, offset = flat / steep, float(normal @ point) / steep
         foot = middle + (offset - float(flat @ middle)) * flat
         along = np.array([-flat[1], flat[0]]) * size
-        corners = [foot - along, foot + along, foot + along - size * flat, foot - along - size * flat]
+        corners = [
+            foot - along,
+            foot + along,
+            foot + along - size * flat,
+            foot - along - size * flat,
+        ]
         axes.add_patch(Polygon(corners, facecolor=_SURFACE, edgecolor="none", zorder=1))
-        axes.plot(*zip(foot - along, foot + along, strict=True), color=_SOFT, linewidth=1.2, zorder=2)
+        axes.plot(
+            *zip(foot - along, foot + along, strict=True), color=_SOFT, linewidth=1.2, zorder=2
+        )
 
 
 def _draw_chain(axes: Axes, centres: NDArray[np.float64], radii: NDArray[np.float64]) -> None:
@@ -238,28 +286,56 @@ def _draw_chain(axes: Axes, centres: NDArray[np.float64], radii: NDArray[np.floa
     axes.plot(centres[:, 0], centres[:, 1], color=_SOFT, linewidth=0.8, zorder=3)
     for i, (centre, radius) in enumerate(zip(centres, radii, strict=True)):
         face = "#e69f00" if i == len(radii) - 1 else _BODY
-        axes.add_patch(Circle(tuple(centre), radius, facecolor=face, edgecolor="#17212e", linewidth=0.6, zorder=4))
+        axes.add_patch(
+            Circle(
+                tuple(centre), radius, facecolor=face, edgecolor="#17212e", linewidth=0.6, zorder=4
+            )
+        )
 
 
-def _plot_log(axes: Axes, clock: NDArray[np.float64], values: NDArray[np.float64], color: str) -> None:
+def _plot_log(
+    axes: Axes, clock: NDArray[np.float64], values: NDArray[np.float64], color: str
+) -> None:
     """Plot sizes on a logarithmic scale; zeros have no place there and leave gaps."""
     sizes = np.abs(values)
     if not sizes.any():
         axes.plot(clock, sizes, color=color)
         axes.text(0.5, 0.6, "zero throughout", transform=axes.transAxes, ha="center", color=_SOFT)
         return
-    axes.semilogy(clock, np.where(sizes > 0, sizes, np.nan), color=color, marker=".", markersize=3, linewidth=1.0)
+    axes.semilogy(
+        clock,
+        np.where(sizes > 0, sizes, np.nan),
+        color=color,
+        marker=".",
+        markersize=3,
+        linewidth=1.0,
+    )
 
 
 def _mark(axes: Axes, times: NDArray[np.float64]) -> None:
     for i, time in enumerate(times):
-        axes.axvline(time, color="#cc79a7", alpha=0.6, linewidth=0.8, zorder=0, label="impact" if i == 0 else None)
+        axes.axvline(
+            time,
+            color="#cc79a7",
+            alpha=0.6,
+            linewidth=0.8,
+            zorder=0,
+            label="impact" if i == 0 else None,
+        )
 
 
 def _legend(axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
     if len(handles) > 1:
-        axes.legend(handles, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False, borderaxespad=0.2)
+        axes.legend(
+            handles,
+            labels,
+            loc="lower left",
+            bbox_to_anchor=(0, 1),
+            ncols=4,
+            frameon=False,
+            borderaxespad=0.2,
+        )
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from spatialops._arrays import Array, IntArray, scalar
+from spatialops._arrays import Array, BoolArray, IntArray, scalar
 from spatialops.dynamics.jacobian import body_poses, node_positions, node_velocities
 from spatialops.errors import RecordError
 from spatialops.simulation import _layout as at
+from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record import Record
-from spatialops.simulation.scene import Scene
+from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.model import Node
 from spatialops.view import plots
 from spatialops.view.replay import reach, write_replay
@@ -30,11 +30,17 @@ def plot_record(record: Record, path: str | os.PathLike[str], kind: str = "motio
     Parameters
     ----------
     record : Record
+        What to draw.
     path : path-like
         The figure, png, svg or pdf by its suffix.
     kind : {"motion", "frames", "energy", "contacts"}
-        Height and normal velocity of the last body ([J] figure 6), a series of side views ([J] figure 5), energies, or
-        contacts with their penetration and residual.
+        Height and normal velocity of the last body ([J] figure 6), a series of side views ([J]
+        figure 5), energies, or contacts with their penetration and residual.
+
+    Returns
+    -------
+    Path
+        Of the figure.
 
     Raises
     ------
@@ -46,17 +52,26 @@ def plot_record(record: Record, path: str | os.PathLike[str], kind: str = "motio
     return KINDS[kind](record, path)
 
 
-def replay_record(record: Record, path: str | os.PathLike[str], *, rate: float = 60.0, title: str = "") -> Path:
+def replay_record(
+    record: Record, path: str | os.PathLike[str], *, rate: float = 60.0, title: str = ""
+) -> Path:
     """Write a self-contained HTML page that replays a run in 3-D.
 
     Parameters
     ----------
     record : Record
+        What to show.
     path : path-like
+        The page.
     rate : float
         Frames a second of simulated time; no more than were recorded.
     title : str
         Title of the page.
+
+    Returns
+    -------
+    Path
+        Of the page.
 
     Raises
     ------
@@ -72,10 +87,13 @@ def replay_record(record: Record, path: str | os.PathLike[str], *, rate: float =
         times=record.times[rows],
         shapes=shapes,
         positions=centres,
-        quaternions=Rotation.from_matrix(turns.reshape(-1, 3, 3)).as_quat().reshape(*turns.shape[:2], 4),
+        quaternions=Rotation.from_matrix(turns.reshape(-1, 3, 3))
+        .as_quat()
+        .reshape(*turns.shape[:2], 4),
         contacts=frame_forces(record, record.times[rows]),
         fixtures=fixtures(record.scene),
-        title=title or f"{record.scene.model.n_bodies} bodies, {record.times[-1] - record.times[0]:.4g} s",
+        title=title
+        or f"{record.scene.model.n_bodies} bodies, {record.times[-1] - record.times[0]:.4g} s",
         summary=summary_rows(record),
     )
 
@@ -83,13 +101,19 @@ def replay_record(record: Record, path: str | os.PathLike[str], *, rate: float =
 def summary_rows(record: Record) -> dict[str, str]:
     """Figures of a run as text with units, for people."""
     data, dt = record.summary(), float(record.metadata["dt"])
-    loops = {"loops": f"open by at most {data['closure_error_max']:z.1e} m or rad"} if len(record.scene.loops) else {}
+    loops = (
+        {"loops": f"open by at most {data['closure_error_max']:z.1e} m or rad"}
+        if len(record.scene.loops)
+        else {}
+    )
     return {
         "steps": f"{data['steps']:,} of {1e3 * dt:.4g} ms, {record.metadata['integrator']}",
         "collisions": f"{data['collisions']:,}",
-        "contacts": f"at most {most_contacts(record)} at once, {data['contact_problems']:,} contact problems",
+        "contacts": f"at most {most_contacts(record)} at once, "
+        f"{data['contact_problems']:,} contact problems",
         "largest penetration": f"{1e3 * data['penetration_max']:z.3g} mm",
-        "energy": f"{data['energy_start']:z.2f} J at the start, {data['energy_end']:z.2f} J at the end",
+        "energy": f"{data['energy_start']:z.2f} J at the start, "
+        f"{data['energy_end']:z.2f} J at the end",
         "worst residual": f"{data['residual_max']:z.1e} relative",
         "warm starts": f"{data['warm_started']:,}",
         "solver fallbacks": f"{data['solver_fallbacks']:,}",
@@ -98,14 +122,18 @@ def summary_rows(record: Record) -> dict[str, str]:
     }
 
 
-def _joint_rows(data: dict[str, Any]) -> dict[str, str]:
+def _joint_rows(data: PlainData) -> dict[str, str]:
     """What stops, dry friction and effort limits of joints did, where they did anything."""
     rows = {}
     if data["joints_stopped"]:
         most = f"{data['stop_impulse_max']:z.3g} N s or N m s"
-        rows["joint stops"] = f"{len(data['joints_stopped'])} joints met theirs, impulses a row up to {most}"
+        rows["joint stops"] = (
+            f"{len(data['joints_stopped'])} joints met theirs, impulses a row up to {most}"
+        )
     if data["dry_friction_impulse_max"] > 0.0:
-        rows["joint friction"] = f"impulses a row up to {data['dry_friction_impulse_max']:z.3g} N s or N m s"
+        rows["joint friction"] = (
+            f"impulses a row up to {data['dry_friction_impulse_max']:z.3g} N s or N m s"
+        )
     if rows:
         rows["their work"] = f"{data['joint_work']:z.3g} J"
     if data["effort_clipped"]:
@@ -128,24 +156,41 @@ def frame_rows(times: Array, rate: float) -> IntArray:
 
 
 def frame_forces(record: Record, times: Array) -> list[Array]:
-    """Per frame its contacts (k, 7): position (m), mean force during the frame (N), 1 for an impact.
+    """Per frame its contacts (k, 7): position (m), mean force (N), 1 for an impact.
 
-    A frame lasts from half-way after the one before to half-way to the next. Contacts of a pair within a frame are one
-    arrow: the sum of their impulses over the frame's length, at the mean of their positions weighted by impulse. Where
-    both bodies move, each gets its arrow.
+    A frame lasts from half-way after the one before to half-way to the next. Contacts of a pair
+    within a frame are one arrow: the sum of their impulses over the frame's length, at the mean of
+    their positions weighted by impulse. Where both bodies move, each gets its arrow.
     """
     edges = np.concatenate([times[:1], 0.5 * (times[1:] + times[:-1]), times[-1:]])
-    hits = record.hits[np.any(record.hits[:, at.HIT_IMPULSE :] != 0.0, axis=1)]
-    if len(times) < 2 or not len(hits):
+    contact_records = record.contact_records[
+        np.any(record.contact_records[:, at.RECORD_IMPULSE :] != 0.0, axis=1)
+    ]
+    if len(times) < 2 or not len(contact_records):
         return [np.zeros((0, 7)) for _ in times]
-    frame = np.clip(np.searchsorted(edges, hits[:, at.HIT_TIME], side="right") - 1, 0, len(times) - 1)
-    pair, kind = hits[:, at.HIT_PAIR].astype(np.int64), hits[:, at.HIT_KIND].astype(np.int64)
-    keys, group = np.unique((frame * len(record.scene.pairs) + pair) * 2 + kind, return_inverse=True)
-    weight = np.linalg.norm(hits[:, at.HIT_IMPULSE :], axis=1)[:, None]
-    columns = np.hstack([weight * hits[:, at.HIT_POINT : at.HIT_POINT + 3], hits[:, at.HIT_IMPULSE :], weight])
+    frame = np.clip(
+        np.searchsorted(edges, contact_records[:, at.RECORD_TIME], side="right") - 1,
+        0,
+        len(times) - 1,
+    )
+    pair = contact_records[:, at.RECORD_PAIR].astype(np.int64)
+    kind = contact_records[:, at.RECORD_KIND].astype(np.int64)
+    keys, group = np.unique(
+        (frame * len(record.scene.pairs) + pair) * 2 + kind, return_inverse=True
+    )
+    weight = np.linalg.norm(contact_records[:, at.RECORD_IMPULSE :], axis=1)[:, None]
+    columns = np.hstack(
+        [
+            weight * contact_records[:, at.RECORD_POINT : at.RECORD_POINT + 3],
+            contact_records[:, at.RECORD_IMPULSE :],
+            weight,
+        ]
+    )
     sums = np.zeros((len(keys), 7))
     np.add.at(sums, group.reshape(-1), columns)
-    frame, pair, kind = keys // 2 // len(record.scene.pairs), keys // 2 % len(record.scene.pairs), keys % 2
+    frame = keys // 2 // len(record.scene.pairs)
+    pair = keys // 2 % len(record.scene.pairs)
+    kind = keys % 2
     forces = sums[:, 3:6] / np.diff(edges)[frame][:, None]
     rows = np.column_stack([sums[:, :3] / sums[:, 6:], forces, kind])
     both = _moving_sides(record.scene)[record.scene.pairs[pair, 1]]
@@ -155,10 +200,13 @@ def frame_forces(record: Record, times: Array) -> list[Array]:
     return np.split(rows[order], np.searchsorted(frame[order], np.arange(1, len(times))))
 
 
-def moving_shapes(record: Record, rows: IntArray) -> tuple[list[dict[str, Any]], Array, Array]:
-    """Shapes on bodies, their centres (F, G, 3) and rotations (F, G, 3, 3); bodies' origins where there are none."""
+def moving_shapes(record: Record, rows: IntArray) -> tuple[list[dict[str, object]], Array, Array]:
+    """Shapes on bodies, or balls at their origins: centres (F, G, 3), rotations (F, G, 3, 3)."""
     scene = record.scene
-    frames, local, turned, shapes = [], [], [], []
+    frames = []
+    local = []
+    turned = []
+    shapes = []
     for geom in scene.geoms:
         frame = scene.model.frame(geom.body)
         if frame.body >= 0:
@@ -170,22 +218,34 @@ def moving_shapes(record: Record, rows: IntArray) -> tuple[list[dict[str, Any]],
     origins, turns = np.stack([p.positions for p in poses]), np.stack([p.rotations for p in poses])
     if not shapes:
         radius = max(0.02 * float(np.ptp(origins, axis=(0, 1)).max(initial=0.0)), 0.01)
-        return [{"kind": "sphere", "radius": radius, "name": name} for name in scene.model.body_names], origins, turns
+        return (
+            [{"kind": "sphere", "radius": radius, "name": name} for name in scene.model.body_names],
+            origins,
+            turns,
+        )
     bodies = [frame.body for frame in frames]
     centres = origins[:, bodies] + np.einsum("fgij,gj->fgi", turns[:, bodies], np.array(local))
     return shapes, centres, turns[:, bodies] @ np.array(turned)
 
 
-def fixtures(scene: Scene) -> list[dict[str, Any]]:
+def fixtures(scene: Scene) -> list[dict[str, object]]:
     """What does not move: half-spaces, and shapes on the world."""
     frames = [scene.model.frame(geom.body) for geom in scene.geoms]
-    return [drawn_fixture(geom, frame) for geom, frame in zip(scene.geoms, frames, strict=True) if frame.body < 0]
+    return [
+        drawn_fixture(geom, frame)
+        for geom, frame in zip(scene.geoms, frames, strict=True)
+        if frame.body < 0
+    ]
 
 
 def _draw_motion(record: Record, path: str | os.PathLike[str]) -> Path:
-    rows, model, (name, node) = _thinned(record), record.scene.model, _last(record.scene)
+    rows = _thinned(record)
+    model = record.scene.model
+    (name, node) = _last(record.scene)
     heights = np.array([node_positions(model, record.q[row], [node])[0, 2] for row in rows])
-    speeds = np.array([node_velocities(model, record.q[row], record.v[row], [node])[0, 5] for row in rows])
+    speeds = np.array(
+        [node_velocities(model, record.q[row], record.v[row], [node])[0, 5] for row in rows]
+    )
     # Impacts closer than a thousandth of the run would be drawn on top of each other.
     grain = max(float(record.times[-1] - record.times[0]) / 1000.0, 1e-12)
     impacts = record.events[:, at.EVENT_TIME]
@@ -195,10 +255,14 @@ def _draw_motion(record: Record, path: str | os.PathLike[str]) -> Path:
 
 
 def _draw_frames(record: Record, path: str | os.PathLike[str]) -> Path:
-    rows = np.unique(np.linspace(0, len(record.times) - 1, min(len(record.times), 240)).round().astype(np.int64))
+    rows = np.unique(
+        np.linspace(0, len(record.times) - 1, min(len(record.times), 240)).round().astype(np.int64)
+    )
     shapes, centres, _ = moving_shapes(record, rows)
     radii, scenery = [reach(shape) for shape in shapes], fixtures(record.scene)
-    return plots.frames(path, times=record.times[rows], positions=centres, radii=radii, fixtures=scenery)
+    return plots.frames(
+        path, times=record.times[rows], positions=centres, radii=radii, fixtures=scenery
+    )
 
 
 def _draw_energy(record: Record, path: str | os.PathLike[str]) -> Path:
@@ -246,16 +310,20 @@ def _last(scene: Scene) -> tuple[str, Node]:
     return name, Node(name)
 
 
-def _moving_sides(scene: Scene) -> Any:
+def _moving_sides(scene: Scene) -> BoolArray:
     """For every geom whether it sits on a body."""
     return np.array([scene.model.frame(geom.body).body >= 0 for geom in scene.geoms], dtype=bool)
 
 
 def _acting_together(record: Record) -> tuple[Array, IntArray]:
     """Instants at which contacts pushed, and how many at each."""
-    hits = record.hits[np.any(record.hits[:, at.HIT_IMPULSE :] != 0.0, axis=1)]
-    if not len(hits):
+    contact_records = record.contact_records[
+        np.any(record.contact_records[:, at.RECORD_IMPULSE :] != 0.0, axis=1)
+    ]
+    if not len(contact_records):
         return np.zeros(0), np.zeros(0, dtype=np.int64)
-    changed = np.any(np.diff(hits[:, [at.HIT_TIME, at.HIT_KIND]], axis=0) != 0.0, axis=1)
+    changed = np.any(
+        np.diff(contact_records[:, [at.RECORD_TIME, at.RECORD_KIND]], axis=0) != 0.0, axis=1
+    )
     starts = np.concatenate([[0], np.flatnonzero(changed) + 1])
-    return hits[starts, at.HIT_TIME], np.diff(np.append(starts, len(hits)))
+    return contact_records[starts, at.RECORD_TIME], np.diff(np.append(starts, len(contact_records)))

@@ -1,11 +1,11 @@
-"""A robot file on paper: its tree, masses, limits and shapes as text, as plain data, and as a picture."""
+"""A robot file on paper: tree, masses, limits and shapes as text, plain data and a picture."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -21,7 +21,26 @@ if TYPE_CHECKING:
 _UNITS = {"revolute": "rad", "prismatic": "m"}
 
 
-def robot_data(description: Description, model: Model | None) -> dict[str, Any]:
+class RobotData(TypedDict):
+    """What a robot file says, as plain data."""
+
+    name: str
+    file: str
+    bodies: int
+    moving_bodies: int
+    nq: int
+    nv: int
+    mass: float
+    joints: list[dict[str, object]]
+    shapes: dict[str, int]
+    loops: list[str]
+    actuators: list[str]
+    keyframes: list[str]
+    warnings: list[str]
+    left_out: list[str]
+
+
+def robot_data(description: Description, model: Model | None) -> RobotData:
     """Everything that a robot file says, counted and summed, as plain data."""
     shapes = Counter(spec.kind for spec in description.shapes if spec.collides)
     return {
@@ -46,9 +65,12 @@ def robot_text(description: Description, model: Model | None) -> list[str]:
     """The same for people, one string a line."""
     data = robot_data(description, model)
     moving = (
-        f"{data['moving_bodies']} moving bodies, nq = {data['nq']}, nv = {data['nv']}" if model else "nothing moves"
+        f"{data['moving_bodies']} moving bodies, nq = {data['nq']}, nv = {data['nv']}"
+        if model
+        else "nothing moves"
     )
-    lines = [f"{description.name or description.path}: {data['bodies']} bodies, {moving}, {data['mass']:.4g} kg"]
+    name = description.name or description.path
+    lines = [f"{name}: {data['bodies']} bodies, {moving}, {data['mass']:.4g} kg"]
     shapes: dict[str, list[str]] = {}
     for spec in description.shapes:
         if spec.collides:
@@ -57,19 +79,21 @@ def robot_text(description: Description, model: Model | None) -> list[str]:
     for body in _depth_first(description.bodies):
         depth[body.name] = depth[body.parent] + 1
         lines.append("  " * depth[body.name] + _body_line(body, shapes.get(body.name, [])))
-    for key in ("loops", "actuators", "keyframes"):
-        if data[key]:
-            lines.append(f"{key}: {_some(data[key])}")
-    for key, title in (("warnings", "Warnings:"), ("left_out", "Not read:")):
-        if data[key]:
-            lines += [title, *(f"  {text}" for text in data[key])]
+    for title in ("loops", "actuators", "keyframes"):
+        if names := data[title]:
+            lines.append(f"{title}: {_some(names)}")
+    for title, texts in (("Warnings:", data["warnings"]), ("Not read:", data["left_out"])):
+        if texts:
+            lines += [title, *(f"  {text}" for text in texts)]
     return lines
 
 
-def draw_robot(description: Description, model: Model, q: Array, path: str | os.PathLike[str]) -> Path:
-    """Draw the robot from the front and from the side: joints, centres of mass, and the outlines of its shapes.
+def draw_robot(
+    description: Description, model: Model, q: Array, path: str | os.PathLike[str]
+) -> Path:
+    """Draw the robot from the front and from the side.
 
-    Shapes in mesh files are not read, and not drawn.
+    Joints, centres of mass and the outlines of shapes are drawn; shapes in mesh files are not read.
 
     Raises
     ------
@@ -86,10 +110,8 @@ def draw_robot(description: Description, model: Model, q: Array, path: str | os.
         axes.set_ylabel("z [m]")
         axes.set_aspect("equal", adjustable="datalim")
         axes.grid(alpha=0.3)
-    title = (
-        f"{description.name or Path(str(description.path)).stem}: {model.n_bodies} moving bodies, {model.mass:.4g} kg"
-    )
-    figure.suptitle(title)
+    name = description.name or Path(str(description.path)).stem
+    figure.suptitle(f"{name}: {model.n_bodies} moving bodies, {model.mass:.4g} kg")
     return save_figure(figure, path)
 
 
@@ -100,18 +122,38 @@ def _draw(axes: Axes, description: Description, model: Model, poses: Poses, acro
             position, turn = _pose(model, poses, spec.body)
             world = position + (np.asarray(spec.position) + points @ spec.rotation.T) @ turn.T
             corners = _hull(world[:, [across, 2]])
-            axes.fill(corners[:, 0], corners[:, 1], facecolor="#56b4e933", edgecolor="#5b6b7d", linewidth=0.6)
-    heaviest = max((body.inertia.mass for body in description.bodies if body.inertia is not None), default=1.0) or 1.0
+            axes.fill(
+                corners[:, 0],
+                corners[:, 1],
+                facecolor="#56b4e933",
+                edgecolor="#5b6b7d",
+                linewidth=0.6,
+            )
+    masses = [body.inertia.mass for body in description.bodies if body.inertia is not None]
+    heaviest = max(masses, default=1.0) or 1.0
     for body in description.bodies:
         position, turn = _pose(model, poses, body.name)
         above = _pose(model, poses, body.parent)[0]
         if body.parent != "world":
-            axes.plot([above[across], position[across]], [above[2], position[2]], color=COLORS[0], linewidth=1.2)
+            axes.plot(
+                [above[across], position[across]],
+                [above[2], position[2]],
+                color=COLORS[0],
+                linewidth=1.2,
+            )
         if body.joint.kind != "fixed":
             axes.plot(position[across], position[2], "o", color=COLORS[0], markersize=3)
         if body.inertia is not None:
-            center, size = position + turn @ body.inertia.center, 9.0 * (body.inertia.mass / heaviest) ** (1.0 / 3.0)
-            axes.plot(center[across], center[2], "o", color=COLORS[1], markersize=max(size, 1.0), alpha=0.6)
+            center = position + turn @ body.inertia.center
+            size = 9.0 * (body.inertia.mass / heaviest) ** (1.0 / 3.0)
+            axes.plot(
+                center[across],
+                center[2],
+                "o",
+                color=COLORS[1],
+                markersize=max(size, 1.0),
+                alpha=0.6,
+            )
 
 
 def _pose(model: Model, poses: Poses, name: str) -> tuple[Array, Array]:
@@ -130,13 +172,20 @@ def _outline(spec: ShapeSpec) -> Array | None:
         signs = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
         return signs * np.array(spec.sizes)
     if spec.kind in ("sphere", "ellipsoid", "capsule"):
-        rings = [ring * np.cos(a) + np.array([0.0, 0.0, np.sin(a)]) for a in np.linspace(-np.pi / 2, np.pi / 2, 13)]
-        ball = np.concatenate(rings) * (np.array(spec.sizes) if spec.kind == "ellipsoid" else spec.sizes[0])
+        rings = [
+            ring * np.cos(a) + np.array([0.0, 0.0, np.sin(a)])
+            for a in np.linspace(-np.pi / 2, np.pi / 2, 13)
+        ]
+        ball = np.concatenate(rings) * (
+            np.array(spec.sizes) if spec.kind == "ellipsoid" else spec.sizes[0]
+        )
         if spec.kind != "capsule":
             return ball
         return ball + np.sign(ball[:, 2:]) * np.array([0.0, 0.0, 0.5 * spec.sizes[1]])
     if spec.kind == "cylinder":
-        return np.concatenate([ring * spec.sizes[0] + np.array([0.0, 0.0, s * spec.sizes[1]]) for s in (-0.5, 0.5)])
+        return np.concatenate(
+            [ring * spec.sizes[0] + np.array([0.0, 0.0, s * spec.sizes[1]]) for s in (-0.5, 0.5)]
+        )
     if spec.kind == "mesh" and isinstance(spec.mesh, tuple):
         return np.asarray(spec.mesh[0])
     return None
@@ -165,7 +214,9 @@ def _depth_first(bodies: tuple[BodySpec, ...]) -> list[BodySpec]:
 
 def _body_line(body: BodySpec, shapes: list[str]) -> str:
     mass = "no mass" if body.inertia is None else f"{body.inertia.mass:.4g} kg"
-    kinds = ", ".join(f"{count} x {kind}" if count > 1 else kind for kind, count in Counter(shapes).items())
+    kinds = ", ".join(
+        f"{count} x {kind}" if count > 1 else kind for kind, count in Counter(shapes).items()
+    )
     joint = body.joint
     text = f"{body.name}: {joint.kind}"
     if joint.kind != "fixed":
@@ -176,15 +227,23 @@ def _body_line(body: BodySpec, shapes: list[str]) -> str:
     return f"{text}, {mass}" + (f"; {kinds}" if kinds else "")
 
 
-def _joint_data(body: BodySpec) -> dict[str, Any]:
+def _joint_data(body: BodySpec) -> dict[str, object]:
     joint = body.joint
-    data: dict[str, Any] = {
+    data: dict[str, object] = {
         "name": joint.name or body.name,
         "kind": joint.kind,
         "body": body.name,
         "parent": body.parent,
     }
-    for key in ("lower", "upper", "velocity_limit", "effort_limit", "damping", "dry_friction", "armature"):
+    for key in (
+        "lower",
+        "upper",
+        "velocity_limit",
+        "effort_limit",
+        "damping",
+        "dry_friction",
+        "armature",
+    ):
         values = [float(x) if np.isfinite(x) else None for x in joint.values(key)]
         if any(values):
             data[key] = values[0] if len(values) == 1 else values

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -23,7 +21,7 @@ from spatialops.collision.shapes import (
 from spatialops.tree.model import Frame
 
 
-def drawn_shape(geom: Geom) -> dict[str, Any]:
+def drawn_shape(geom: Geom) -> dict[str, object]:
     """Kind, dimensions and name of a geom that is no half-space, as `write_replay` takes them."""
     shape, named = geom.shape, {"name": geom.name}
     if isinstance(shape, Sphere):
@@ -36,13 +34,20 @@ def drawn_shape(geom: Geom) -> dict[str, Any]:
     if isinstance(shape, Ellipsoid):
         return {"kind": "ellipsoid", "semi_axes": list(shape.semi_axes), **named}
     if isinstance(shape, ConvexHull):
-        return {"kind": "mesh", "vertices": shape.vertices, "faces": shape.solid.triangles(), **named}
+        return {
+            "kind": "mesh",
+            "vertices": shape.vertices,
+            "faces": shape.solid.triangles(),
+            **named,
+        }
     assert isinstance(shape, (Mesh, HeightField))
-    vertices, faces = (shape.vertices, shape.faces) if isinstance(shape, Mesh) else shape.triangles()
+    vertices, faces = (
+        (shape.vertices, shape.faces) if isinstance(shape, Mesh) else shape.triangles()
+    )
     return {"kind": "mesh", "vertices": vertices, "faces": faces, **named}
 
 
-def drawn_fixture(geom: Geom, frame: Frame) -> dict[str, Any]:
+def drawn_fixture(geom: Geom, frame: Frame) -> dict[str, object]:
     """A geom on the world, with its place."""
     place = frame.position + frame.rotation @ np.asarray(geom.position)
     if isinstance(geom.shape, HalfSpace):

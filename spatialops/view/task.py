@@ -1,18 +1,22 @@
-"""Figures of a task: forces of the hands, pose of the object, number of contacts, sizes of the problems."""
+"""Figures of a task: forces of the hands, pose of the object, contacts, sizes of problems."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from spatialops.control.tasks.report import FORMULATIONS
-from spatialops.control.tasks.run import Run
+from spatialops.control.manipulation.dual_arm.report import FORMULATIONS
+from spatialops.control.manipulation.dual_arm.run import Run
 from spatialops.view.plots import COLORS, save_figure
 from spatialops.view.record import replay_record
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FIGURES = ("forces", "object", "contacts", "sizes")
 _SOFT = "#8a97a6"
@@ -29,7 +33,7 @@ def draw_task(run: Run, folder: Path, sizes: Mapping[str, Sequence[float]]) -> l
     return ["record.npz", *(f"{name}.png" for name in FIGURES), "replay.html"]
 
 
-def _axes(run: Run, count: int = 1) -> tuple[Any, list[Any]]:
+def _axes(run: Run, count: int = 1) -> tuple[Figure, list[Axes]]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8.4, 2.4 + 1.9 * count), layout="constrained")
@@ -60,7 +64,7 @@ def _forces(run: Run, path: Path) -> None:
     log = run.controller.log
     times = [row[0] for row in log]
     touch = np.array([row[2] for row in log]).reshape(len(log), -1)
-    names = list(run.controller.senses.touch)
+    names = list(run.controller.observation.touch)
     for i, name in enumerate(names):
         style = "-" if name.startswith("left") else "--"
         label = name.removesuffix("_tip").replace("_", " ")
@@ -91,17 +95,25 @@ def _object(run: Run, path: Path) -> None:
 
 def _contacts(run: Run, path: Path) -> None:
     figure, (axes,) = _axes(run)
-    axes.step(run.record.times, run.record.contact_counts, where="post", color=COLORS[0], linewidth=0.9)
+    axes.step(
+        run.record.times, run.record.contact_counts, where="post", color=COLORS[0], linewidth=0.9
+    )
     axes.set_ylabel("contacts of a step's problem")
     save_figure(figure, path)
 
 
 def _sizes(run: Run, path: Path, sizes: Mapping[str, Sequence[float]]) -> None:
     figure, (axes,) = _axes(run)
-    styles = ("-", "-", "-", "--")  # RMC and OS are as large as each other where there are no closures
+    styles = ("-", "-", "-", "--")  # RMC and OS are equally large where there are no closures
     for i, name in enumerate(FORMULATIONS):
         axes.step(
-            sizes["time"], sizes[name], styles[i], where="mid", color=COLORS[i], linewidth=1.1, label=name.upper()
+            sizes["time"],
+            sizes[name],
+            styles[i],
+            where="mid",
+            color=COLORS[i],
+            linewidth=1.1,
+            label=name.upper(),
         )
     axes.set_ylabel("rows of the problem")
     axes.legend(fontsize=8, ncols=4)

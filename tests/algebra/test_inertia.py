@@ -12,7 +12,7 @@ INERTIA: Any = so.Inertia
 
 
 def sampled(inside, size, n=60):
-    """Mass, centre and tensor of a body of density 1, from the middles of small cells of a box of `size`."""
+    """Mass, centre and tensor of a body of density 1, from small cells of a box of `size`."""
     edges = [np.linspace(-0.5, 0.5, n, endpoint=False) + 0.5 / n for _ in range(3)]
     points = np.stack(np.meshgrid(*edges, indexing="ij"), axis=-1).reshape(-1, 3) * size
     points, cell = points[inside(points)], np.prod(size) / n**3
@@ -30,13 +30,21 @@ def cylinder_part(p, r, h):
     ("inertia", "inside", "size"),
     [
         (so.Inertia.sphere(0.5, density=1.0), lambda p: np.linalg.norm(p, axis=1) < 0.5, (1, 1, 1)),
-        (so.Inertia.box((0.3, 0.6, 0.9), density=1.0), lambda p: np.full(len(p), True), (0.3, 0.6, 0.9)),
+        (
+            so.Inertia.box((0.3, 0.6, 0.9), density=1.0),
+            lambda p: np.full(len(p), True),
+            (0.3, 0.6, 0.9),
+        ),
         (
             so.Inertia.ellipsoid((0.2, 0.3, 0.5), density=1.0),
             lambda p: np.linalg.norm(p / (0.2, 0.3, 0.5), axis=1) < 1.0,
             (0.4, 0.6, 1.0),
         ),
-        (so.Inertia.cylinder(0.3, 0.8, density=1.0), lambda p: cylinder_part(p, 0.3, 0.8), (0.6, 0.6, 0.8)),
+        (
+            so.Inertia.cylinder(0.3, 0.8, density=1.0),
+            lambda p: cylinder_part(p, 0.3, 0.8),
+            (0.6, 0.6, 0.8),
+        ),
         (
             so.Inertia.capsule(0.3, 0.8, density=1.0),
             lambda p: np.linalg.norm(p - np.clip(p, (0, 0, -0.4), (0, 0, 0.4)), axis=1) < 0.3,
@@ -83,7 +91,9 @@ def test_parameters_add_up(rng):
 
 
 def test_spatial_is_the_quadratic_form_of_kinetic_energy(rng):
-    inertia, w, v = random_inertia(rng), rng.normal(size=3), rng.normal(size=3)
+    inertia = random_inertia(rng)
+    w = rng.normal(size=3)
+    v = rng.normal(size=3)
     at_center = v + np.cross(w, inertia.center)
     twice = inertia.mass * at_center @ at_center + w @ inertia.tensor @ w
     motion = np.concatenate([w, v])
@@ -91,7 +101,9 @@ def test_spatial_is_the_quadratic_form_of_kinetic_energy(rng):
 
 
 def test_moving_and_turning(rng):
-    inertia, turn, offset = random_inertia(rng), random_rotation(rng), rng.normal(size=3)
+    inertia = random_inertia(rng)
+    turn = random_rotation(rng)
+    offset = rng.normal(size=3)
     moved = inertia.rotated(turn).shifted(offset)
     assert np.allclose(moved.center, turn @ inertia.center + offset)
     assert np.allclose(np.linalg.eigvalsh(moved.tensor), np.linalg.eigvalsh(inertia.tensor))

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from spatialops.algebra.rotation import from_quaternion, from_rotation_vector, rotation_matrix, to_quaternion
+from spatialops.algebra.rotation import (
+    from_quaternion,
+    from_rotation_vector,
+    rotation_matrix,
+    to_quaternion,
+)
 from spatialops.errors import ModelError
 from tests.support.trees import random_rotation
 

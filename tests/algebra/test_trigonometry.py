@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spatialops._arrays import Array
-from spatialops._jit import kernel
+from spatialops._compile.jit import kernel
 from spatialops.algebra.trigonometry import sine_and_cosine
 
 
@@ -31,7 +31,7 @@ def test_as_exact_as_the_library(reach: float) -> None:
 
 
 def test_around_the_quarter_turns() -> None:
-    """Next to a zero the result is small and must be exact all the same, as far as three parts of pi / 2 reach."""
+    """Next to a zero the result is small, and exact as far as three parts of pi / 2 reach."""
     quarters = 0.5 * math.pi * np.arange(-40, 41)
     x = np.concatenate([quarters, quarters + 1e-12, quarters - 1e-12, np.nextafter(quarters, 1e3)])
     exact = np.stack([np.sin(x), np.cos(x)], axis=1)

@@ -1,4 +1,4 @@
-"""Timing in turns, the rows of the report, and the command on a tiny subset; nothing depends on how fast things are."""
+"""Timing in turns, rows of the report, the command on a tiny subset; speed does not matter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ TINY = Effort(rounds=3, block=1e-5)
 
 def row(ratio=0.4, bar=0.45):
     ours, peer = Quartiles(1e-6, 2e-6, 3e-6), Quartiles(4e-6, 5e-6, 6e-6)
-    return Row("dynamics", "what", "case", ours, peer, "rival", Quartiles(0.3, ratio, 0.6), bar, 1e-12)
+    return Row(
+        "dynamics", "what", "case", ours, peer, "rival", Quartiles(0.3, ratio, 0.6), bar, 1e-12
+    )
 
 
 def test_ratio_is_taken_within_rounds():
@@ -78,7 +80,10 @@ def test_pinned_to_one_core_and_back():
     with measure.pinned() as core:
         assert os.sched_getaffinity(0) == {core} == {max(before)}
     assert os.sched_getaffinity(0) == before
-    with pytest.raises(BenchError, match="core: cannot run on core 100000"), measure.pinned(100_000):
+    with (
+        pytest.raises(BenchError, match="core: cannot run on core 100000"),
+        measure.pinned(100_000),
+    ):
         pass
     assert os.sched_getaffinity(0) == before
 
@@ -151,10 +156,17 @@ def test_command_runs_on_a_tiny_subset(monkeypatch, tmp_path):
     monkeypatch.setattr(lambda_, "CHAINS", (4,))
     monkeypatch.setattr(pendulum, "LINKS", (3,))
     monkeypatch.setattr(pendulum, "STEPS", 20)
-    result = CliRunner().invoke(command.bench, ["--quick", "--json", "--csv", str(tmp_path / "rows.csv")])
+    result = CliRunner().invoke(
+        command.bench, ["--quick", "--json", "--csv", str(tmp_path / "rows.csv")]
+    )
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
-    assert {entry["group"] for entry in data["rows"]} == {"dynamics", "lambda", "pendulum", "collision"}
+    assert {entry["group"] for entry in data["rows"]} == {
+        "dynamics",
+        "lambda",
+        "pendulum",
+        "collision",
+    }
     assert all(entry["difference"] < 1e-9 and entry["ours_us"] > 0.0 for entry in data["rows"])
     assert (tmp_path / "rows.csv").read_text().count("\n") == len(data["rows"]) + 1
 

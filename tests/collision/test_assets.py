@@ -6,16 +6,19 @@ import pytest
 from spatialops.collision import ConvexHull, Mesh, assets, convex_parts, load_mesh, shape_inertia
 from spatialops.errors import AssetError, MissingLibraryError, SpatialOpsError
 
-COLLADA = """<?xml version="1.0"?><COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+COLLADA = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
 <asset>{unit}<up_axis>Z_UP</up_axis></asset>
-<library_geometries><geometry id="g"><mesh><source id="p"><float_array id="a" count="12">0 0 0 2 0 0 0 3 0 0 0 4
-</float_array><technique_common><accessor source="#a" count="4" stride="3"><param name="X" type="float"/>
+<library_geometries><geometry id="g"><mesh><source id="p">
+<float_array id="a" count="12">0 0 0 2 0 0 0 3 0 0 0 4</float_array>
+<technique_common><accessor source="#a" count="4" stride="3"><param name="X" type="float"/>
 <param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
 <vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
-<triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/><p>0 2 1 0 1 3 0 3 2 1 2 3</p></triangles>
+<triangles count="4"><input semantic="VERTEX" source="#v" offset="0"/>
+<p>0 2 1 0 1 3 0 3 2 1 2 3</p></triangles>
 </mesh></geometry></library_geometries>
-<library_visual_scenes><visual_scene id="s"><node><instance_geometry url="#g"/></node></visual_scene>
-</library_visual_scenes><scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
+<library_visual_scenes><visual_scene id="s"><node><instance_geometry url="#g"/></node>
+</visual_scene></library_visual_scenes><scene><instance_visual_scene url="#s"/></scene></COLLADA>"""
 
 
 @pytest.mark.parametrize(("unit", "factor"), [("", 1.0), ('<unit name="cm" meter="0.01"/>', 0.01)])
@@ -24,7 +27,9 @@ def test_collada_files_are_read_in_their_unit(tmp_path, unit, factor):
     path = tmp_path / "corner.dae"
     path.write_text(COLLADA.format(unit=unit))
     mesh = load_mesh(path, 2.0)
-    np.testing.assert_allclose(np.ptp(mesh.vertices, axis=0), 2.0 * factor * np.array([2.0, 3.0, 4.0]), rtol=1e-6)
+    np.testing.assert_allclose(
+        np.ptp(mesh.vertices, axis=0), 2.0 * factor * np.array([2.0, 3.0, 4.0]), rtol=1e-6
+    )
     assert shape_inertia(mesh).mass == pytest.approx(1000.0 * 4.0 * (2.0 * factor) ** 3, rel=1e-6)
 
 
@@ -48,7 +53,11 @@ def corner_piece():
     """An L of two boxes as one closed surface."""
     outline = np.array([(0, 0), (1, 0), (1, 0.2), (0.2, 0.2), (0.2, 1), (0, 1)])
     low, high = np.column_stack([outline, np.zeros(6)]), np.column_stack([outline, np.full(6, 0.3)])
-    sides = [f for i in range(6) for f in ((i, (i + 1) % 6, 6 + (i + 1) % 6), (i, 6 + (i + 1) % 6, 6 + i))]
+    sides = [
+        f
+        for i in range(6)
+        for f in ((i, (i + 1) % 6, 6 + (i + 1) % 6), (i, 6 + (i + 1) % 6, 6 + i))
+    ]
     top = [(6, 7, 8), (6, 8, 9), (6, 9, 10), (6, 10, 11)]
     bottom = [(2, 1, 0), (3, 2, 0), (4, 3, 0), (5, 4, 0)]
     return Mesh(np.vstack([low, high]), sides + top + bottom)
@@ -56,7 +65,7 @@ def corner_piece():
 
 @pytest.mark.parametrize("tool", ["coacd", "vhacdx"])
 def test_convex_parts_fill_the_shape_and_not_its_hull(tmp_path, monkeypatch, tool):
-    """The real tools: parts with the volume of the L within a few per cent, where the hull has twice as much."""
+    """The real tools: the parts have the volume of the L to a few per cent, its hull has twice."""
     pytest.importorskip(tool)
     monkeypatch.setattr(assets, "find_spec", lambda name: name == tool or None)
     mesh = corner_piece()

@@ -5,15 +5,18 @@ import pytest
 
 from spatialops.collision import Box, ConvexHull, Cylinder, HalfSpace, ShapePair, Sphere
 from spatialops.collision.backends import Nearest, Pose, proven
-from spatialops.collision.reach import reach
+from spatialops.collision.extents import reach
 from spatialops.errors import ArgumentError, ContactError, MissingLibraryError, ShapeError
-from tests.collision.test_pairs import PAIRS, SHAPES, pose_at
+from tests.collision.test_shape_pair import PAIRS, SHAPES, pose_at
 
 
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 @pytest.mark.parametrize("backend", ["coal", "fcl"])
 def test_other_backends_agree_wherever_they_are_right(rng, backend, first, second):
-    """Depth within 1e-6 m and normal within 0.1 degree where theirs bears itself out to 1e-7 m; else 1e-5 m."""
+    """Depth within 1e-6 m and normal within 0.1 degree where theirs bears itself out to 1e-7 m.
+
+    Else depth within 1e-5 m.
+    """
     pytest.importorskip(backend)
     own = ShapePair(SHAPES[first], SHAPES[second])
     other, compared = ShapePair(SHAPES[first], SHAPES[second], backend=backend), 0
@@ -26,7 +29,11 @@ def test_other_backends_agree_wherever_they_are_right(rng, backend, first, secon
             continue  # refused, as it must be
         assert got.distance == pytest.approx(want.distance, abs=1e-5)
         n = got.normal
-        along = place @ n - reach(SHAPES[first], -turns[0].T @ n) - reach(SHAPES[second], turns[1].T @ n)
+        along = (
+            place @ n
+            - reach(SHAPES[first], -turns[0].T @ n)
+            - reach(SHAPES[second], turns[1].T @ n)
+        )
         if abs(along - got.distance) < 1e-7:  # FCL stops earlier for round shapes
             compared += 1
             assert got.distance == pytest.approx(want.distance, abs=1e-6)
@@ -50,7 +57,9 @@ def test_the_manifold_about_another_distance_is_ours(backend):
         assert len(got.gaps) == len(want.gaps) == 4
         np.testing.assert_allclose(got.gaps, -1e-3, atol=1e-6)
         assert {tuple(row) for row in got.features} == {tuple(row) for row in want.features}
-    apart = ShapePair(Box((0.2, 0.2, 0.3)), Box((1.0, 1.0, 0.4)), backend=backend).contacts((0.0, 0.0, 0.5), limit=1e-2)
+    apart = ShapePair(Box((0.2, 0.2, 0.3)), Box((1.0, 1.0, 0.4)), backend=backend).contacts(
+        (0.0, 0.0, 0.5), limit=1e-2
+    )
     assert len(apart.gaps) == 0
 
 
@@ -95,31 +104,48 @@ def mujoco_shape(shape):
 
 @pytest.mark.parametrize(("first", "second"), [pair for pair in PAIRS if "cone" not in pair])
 def test_against_mujoco(rng, first, second):
-    """mj_geomDistance on the pairs that MuJoCo has: 1e-6 m wherever its own nearest points bear its distance out."""
+    """mj_geomDistance to 1e-6 m wherever its own nearest points bear its distance out."""
     mujoco = pytest.importorskip("mujoco")
     hull = " ".join(f"{x:.17g}" for x in np.asarray(SHAPES["hull"].vertices).ravel())
-    bodies = "".join(f"<body><freejoint/><geom {mujoco_shape(SHAPES[name])}/></body>" for name in (first, second))
+    bodies = "".join(
+        f"<body><freejoint/><geom {mujoco_shape(SHAPES[name])}/></body>" for name in (first, second)
+    )
     m = mujoco.MjModel.from_xml_string(
         '<mujoco><option ccd_iterations="200" ccd_tolerance="1e-10"/>'
-        f'<asset><mesh name="hull" vertex="{hull}"/></asset><worldbody>{bodies}</worldbody></mujoco>'
+        f'<asset><mesh name="hull" vertex="{hull}"/></asset>'
+        f"<worldbody>{bodies}</worldbody></mujoco>"
     )
-    d, pair, segment, compared = mujoco.MjData(m), ShapePair(SHAPES[first], SHAPES[second]), np.zeros(6), 0
+    d = mujoco.MjData(m)
+    pair = ShapePair(SHAPES[first], SHAPES[second])
+    segment = np.zeros(6)
+    compared = 0
     for target in rng.uniform(1e-3, 0.2, 15):
         place, turns = pose_at(pair, rng, target)
         mujoco.mj_kinematics(m, d)
-        for g, (position, turn, name) in enumerate(zip((place, np.zeros(3)), turns, (first, second), strict=True)):
+        for g, (position, turn, name) in enumerate(
+            zip((place, np.zeros(3)), turns, (first, second), strict=True)
+        ):
             d.geom_xpos[g], d.geom_xmat[g] = position, turn.ravel()
-            if name == "hull":  # MuJoCo moves a mesh to its centre of mass and turns it to its principal axes
+            if (
+                name == "hull"
+            ):  # MuJoCo moves a mesh to its centre of mass and turns it to its principal axes
                 own = np.zeros(9)
                 mujoco.mju_quat2Mat(own, m.mesh_quat[0])
-                d.geom_xpos[g], d.geom_xmat[g] = position + turn @ m.mesh_pos[0], (turn @ own.reshape(3, 3)).ravel()
+                d.geom_xpos[g], d.geom_xmat[g] = (
+                    position + turn @ m.mesh_pos[0],
+                    (turn @ own.reshape(3, 3)).ravel(),
+                )
         distance = mujoco.mj_geomDistance(m, d, 0, 1, 10.0, segment)
         found = pair.separation(place, turns[0], rotation_b=turns[1])
         line = segment[:3] - segment[3:]
         if not abs(np.linalg.norm(line) - distance) < 1e-7:
             continue
         n = line / distance
-        along = place @ n - reach(SHAPES[first], -turns[0].T @ n) - reach(SHAPES[second], turns[1].T @ n)
+        along = (
+            place @ n
+            - reach(SHAPES[first], -turns[0].T @ n)
+            - reach(SHAPES[second], turns[1].T @ n)
+        )
         if not abs(along - distance) < 1e-7:
             continue
         compared += 1

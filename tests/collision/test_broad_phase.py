@@ -5,7 +5,7 @@ import pytest
 
 import spatialops as so
 from spatialops.collision import Box, HalfSpace, HeightField, Sphere
-from spatialops.collision import _layout as at
+from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import SWEEP_FROM, renew_near_pairs, sort
 
 
@@ -13,7 +13,10 @@ def crowd(n, rng):
     builder, inertia = so.TreeBuilder(), so.Inertia.sphere(0.1, mass=1.0)
     for i in range(n):
         builder.add_body(f"b{i}", joint=so.Joint("free"), inertia=inertia)
-    geoms = [so.Geom(f"g{i}", f"b{i}", Sphere(0.1) if i % 2 else Box(rng.uniform(0.05, 0.4, 3))) for i in range(n)]
+    geoms = [
+        so.Geom(f"g{i}", f"b{i}", Sphere(0.1) if i % 2 else Box(rng.uniform(0.05, 0.4, 3)))
+        for i in range(n)
+    ]
     geoms.append(so.Geom("floor", "world", HalfSpace(), position=(0.0, 0.0, -0.5)))
     geoms.append(so.Geom("hill", "world", HeightField(np.zeros((3, 3)), (1.0, 1.0))))
     return so.Scene(builder.build(), geoms, ignore=[("g0", "g1"), ("g3", "hill")])
@@ -24,14 +27,16 @@ def test_sweeping_finds_what_going_through_all_pairs_finds(rng, spread):
     scene = crowd(SWEEP_FROM, rng)
     n, pairs = len(scene.geoms), scene.pairs
     assert scene.pair_rows.shape == (n + 1, n)
-    places, lists = np.zeros((n + 1, at.PLACE_COLUMNS)), []
+    places, lists = np.zeros((n + 1, col.PLACE_COLUMNS)), []
     rows = scene.pair_rows
     for _ in range(5):  # the order of one renewal is where the next begins
         places[: n - 2, :3] = rng.uniform(-spread, spread, (n - 2, 3))
         for pair_rows in (np.zeros((0, n), dtype=np.int64), rows):
             near, kept = np.zeros(len(pairs) + 1, dtype=np.int64), np.zeros((n, 3))
             near[-1] = -1
-            count = renew_near_pairs(scene.geom_ints, scene.geom_floats, pairs, pair_rows, places, kept, 0.05, near)
+            count = renew_near_pairs(
+                scene.geom_ints, scene.geom_floats, pairs, pair_rows, places, kept, 0.05, near
+            )
             lists.append(near[:count].tolist())
         assert lists[-1] == lists[-2]
     assert max(len(found) for found in lists) > n // 2

@@ -1,4 +1,4 @@
-"""Gaps, normals and points in closed form; the list of near pairs; which pairs are looked at; contact sets."""
+"""Gaps, normals and points in closed form; near pairs; which pairs are looked at; contact sets."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,11 @@ import pytest
 import spatialops as so
 from spatialops._layout import WORK_COLUMNS
 from spatialops.collision import ContactSet, HalfSpace, Sphere
-from spatialops.collision import _layout as at
+from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import renew_near_pairs
+from spatialops.collision.contact_set import ContactTables
 from spatialops.collision.detector import FULL, find_contacts, place_geoms
-from spatialops.collision.scratch import scratch_shapes
+from spatialops.collision.narrow_phase.scratch import Scratch, scratch_shapes
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from tests.support.trees import random_rotation
 
@@ -30,14 +31,14 @@ class Eyes:
         n_pairs, n_geoms = len(scene.pairs), len(scene.geoms)
         self.scene, self.skin = scene, skin
         self.work = np.zeros((scene.model.nv, WORK_COLUMNS))
-        self.centers, self.kept = np.zeros((n_geoms + 1, at.PLACE_COLUMNS)), np.zeros((n_geoms, 3))
+        self.centers, self.kept = np.zeros((n_geoms + 1, col.PLACE_COLUMNS)), np.zeros((n_geoms, 3))
         self.pair_rows = scene.pair_rows
         shape_rows, shape_ints = scratch_shapes(scene.geom_ints, scene.tables.lists)
-        self.shape_rows, self.shape_ints = np.zeros(shape_rows), np.zeros(shape_ints, dtype=np.int64)
+        self.scratch = Scratch(np.zeros(shape_rows), np.zeros(shape_ints, dtype=np.int64))
         self.near = np.zeros(n_pairs + 1, dtype=np.int64)
         self.near[-1] = -1
-        self.ints = np.zeros((capacity, at.CONTACT_INTS), dtype=np.int64)
-        self.floats = np.zeros((capacity, at.CONTACT_COLUMNS))
+        self.ints = np.zeros((capacity, col.CONTACT_INTS), dtype=np.int64)
+        self.floats = np.zeros((capacity, col.CONTACT_COLUMNS))
 
     def place(self, q, v):
         model, scene = self.scene.model, self.scene
@@ -55,14 +56,11 @@ class Eyes:
             self.near,
         )
 
-    def look(self, q, v, margin, horizon=0.0):
+    def detect_at(self, q, v, margin, horizon=0.0):
         scene = self.scene
         self.place(q, v)
         return find_contacts(
-            scene.geom_ints,
-            scene.geom_floats,
-            scene.tables.solids,
-            scene.tables.lists,
+            scene.tables,
             scene.pairs,
             scene.pair_values,
             self.centers,
@@ -70,14 +68,12 @@ class Eyes:
             self.work,
             margin,
             horizon,
-            self.shape_rows,
-            self.shape_ints,
-            self.ints,
-            self.floats,
+            self.scratch,
+            ContactTables(self.ints, self.floats),
         )
 
     def contacts(self, q, v, margin, horizon=0.0):
-        count = self.look(q, v, margin, horizon)
+        count = self.detect_at(q, v, margin, horizon)
         assert count >= 0
         return ContactSet.from_tables(self.ints[:count], self.floats[:count])
 
@@ -92,11 +88,20 @@ def point_velocity(model, q, v, body, point):
 def test_sphere_on_half_space(rng):
     model = free_bodies(1)
     for _ in range(10):
-        normal, origin, place = rng.normal(size=3), rng.normal(size=3), rng.normal(size=3)
+        normal = rng.normal(size=3)
+        origin = rng.normal(size=3)
+        place = rng.normal(size=3)
         scene = so.Scene(
             model,
             [
-                so.Geom("plane", "world", HalfSpace(normal), position=origin, friction=0.8, restitution=0.9),
+                so.Geom(
+                    "plane",
+                    "world",
+                    HalfSpace(normal),
+                    position=origin,
+                    friction=0.8,
+                    restitution=0.9,
+                ),
                 so.Geom("ball", "b0", Sphere(0.3), position=place, friction=0.2, restitution=0.4),
             ],
         )
@@ -110,7 +115,9 @@ def test_sphere_on_half_space(rng):
         assert np.allclose(found.frames[0, 0], unit, rtol=0.0, atol=1e-15)
         # Midway between the sphere's lowest point and the plane below it.
         below = center - (center - origin) @ unit * unit
-        assert np.allclose(found.positions[0], 0.5 * (center - 0.3 * unit + below), rtol=0.0, atol=1e-14)
+        assert np.allclose(
+            found.positions[0], 0.5 * (center - 0.3 * unit + below), rtol=0.0, atol=1e-14
+        )
         assert found.links[0].tolist() == [model.body_links[0], -1]
         assert found.frictions[0] == pytest.approx(np.sqrt(0.8 * 0.2), rel=1e-15)
         assert found.restitutions[0] == pytest.approx(np.sqrt(0.9 * 0.4), rel=1e-15)
@@ -137,16 +144,22 @@ def test_sphere_on_sphere(rng):
         assert len(found) == 1
         assert found.gaps[0] == pytest.approx(distance - 0.8, rel=0.0, abs=1e-14)
         assert np.allclose(found.frames[0, 0], unit, rtol=0.0, atol=1e-15)
-        assert np.allclose(found.positions[0], 0.5 * (a - 0.3 * unit + b + 0.5 * unit), rtol=0.0, atol=1e-14)
+        assert np.allclose(
+            found.positions[0], 0.5 * (a - 0.3 * unit + b + 0.5 * unit), rtol=0.0, atol=1e-14
+        )
         assert found.links[0].tolist() == model.body_links.tolist()
         point = found.positions[0]
-        expected = unit @ (point_velocity(model, q, v, 0, point) - point_velocity(model, q, v, 1, point))
+        expected = unit @ (
+            point_velocity(model, q, v, 0, point) - point_velocity(model, q, v, 1, point)
+        )
         assert found.velocities[0, 0] == pytest.approx(expected, rel=0.0, abs=1e-13)
 
 
 def test_centres_that_coincide_have_an_upward_normal():
     model = free_bodies(2)
-    scene = so.Scene(model, [so.Geom("one", "b0", Sphere(0.3)), so.Geom("other", "b1", Sphere(0.5))])
+    scene = so.Scene(
+        model, [so.Geom("one", "b0", Sphere(0.3)), so.Geom("other", "b1", Sphere(0.5))]
+    )
     found = Eyes(scene, skin=1.0).contacts(model.neutral(), np.zeros(12), margin=0.1)
     assert found.gaps[0] == pytest.approx(-0.8)
     assert found.frames[0, 0].tolist() == [0.0, 0.0, 1.0]
@@ -154,7 +167,9 @@ def test_centres_that_coincide_have_an_upward_normal():
 
 def falling_ball(height, speed):
     model = free_bodies(1)
-    scene = so.Scene(model, [so.Geom("ball", "b0", Sphere(0.3)), so.Geom("floor", "world", HalfSpace())])
+    scene = so.Scene(
+        model, [so.Geom("ball", "b0", Sphere(0.3)), so.Geom("floor", "world", HalfSpace())]
+    )
     q, v = model.neutral(), np.zeros(6)
     q[2], v[5] = height + 0.3, speed
     return Eyes(scene, skin=1.0), q, v
@@ -172,15 +187,15 @@ def falling_ball(height, speed):
 )
 def test_horizon_and_margin(height, speed, horizon, count):
     eyes, q, v = falling_ball(height, speed)
-    assert eyes.look(q, v, 1e-3, horizon) == count
+    assert eyes.detect_at(q, v, 1e-3, horizon) == count
 
 
 def test_too_many_contacts_are_told():
     model = free_bodies(1)
     geoms = [so.Geom(f"g{i}", "b0", Sphere(0.1), position=(i, 0.0, 0.0)) for i in range(3)]
     scene = so.Scene(model, [*geoms, so.Geom("floor", "world", HalfSpace())])
-    assert Eyes(scene, skin=1.0, capacity=3).look(model.neutral(), np.zeros(6), 0.0) == 3
-    assert Eyes(scene, skin=1.0, capacity=2).look(model.neutral(), np.zeros(6), 0.0) == FULL
+    assert Eyes(scene, skin=1.0, capacity=3).detect_at(model.neutral(), np.zeros(6), 0.0) == 3
+    assert Eyes(scene, skin=1.0, capacity=2).detect_at(model.neutral(), np.zeros(6), 0.0) == FULL
 
 
 def surface_distance(scene, centers, a, b):
@@ -197,22 +212,31 @@ def test_near_list_never_misses_a_pair(rng, stride):
     n, skin = 7, 0.5
     model = free_bodies(n)
     geoms = [so.Geom(f"g{i}", f"b{i}", Sphere(rng.uniform(0.3, 0.6))) for i in range(n)]
-    walls = [so.Geom("floor", "world", HalfSpace()), so.Geom("side", "world", HalfSpace((1.0, 0.2, 0.0)))]
+    walls = [
+        so.Geom("floor", "world", HalfSpace()),
+        so.Geom("side", "world", HalfSpace((1.0, 0.2, 0.0))),
+    ]
     scene = so.Scene(model, geoms + walls)
     eyes, q = Eyes(scene, skin), model.random(rng)
     q.reshape(n, 7)[:, :3] = rng.uniform(-1.5, 2.5, (n, 3))
-    renewals, touching, before = 0, 0, None
+    renewals = 0
+    touching = 0
+    before = None
     for _ in range(60):
         q.reshape(n, 7)[:, :3] += stride * rng.uniform(-1.0, 1.0, (n, 3)) / np.sqrt(3.0)
-        count = eyes.look(q, np.zeros(model.nv), margin=0.2)
+        count = eyes.detect_at(q, np.zeros(model.nv), margin=0.2)
         close = {
-            p for p, (a, b) in enumerate(scene.pairs) if surface_distance(scene, eyes.centers[:, :3], a, b) < skin / 2
+            p
+            for p, (a, b) in enumerate(scene.pairs)
+            if surface_distance(scene, eyes.centers[:, :3], a, b) < skin / 2
         }
         assert close <= set(eyes.near[: eyes.near[-1]])
         expected = {
-            p for p, (a, b) in enumerate(scene.pairs) if surface_distance(scene, eyes.centers[:, :3], a, b) < 0.2
+            p
+            for p, (a, b) in enumerate(scene.pairs)
+            if surface_distance(scene, eyes.centers[:, :3], a, b) < 0.2
         }
-        assert set(eyes.ints[:count, at.CONTACT_PAIR]) == expected
+        assert set(eyes.ints[:count, col.CONTACT_PAIR]) == expected
         touching += count
         if before is not None and not np.array_equal(before, eyes.kept):
             renewals += 1
@@ -224,7 +248,9 @@ def test_near_list_never_misses_a_pair(rng, stride):
 def test_spheres_that_creep_towards_each_other_are_seen():
     # The worst case: both move straight at each other by just less than what renews the list.
     model, skin = free_bodies(2), 0.4
-    scene = so.Scene(model, [so.Geom("one", "b0", Sphere(0.1)), so.Geom("other", "b1", Sphere(0.1))])
+    scene = so.Scene(
+        model, [so.Geom("one", "b0", Sphere(0.1)), so.Geom("other", "b1", Sphere(0.1))]
+    )
     eyes, q = Eyes(scene, skin), model.neutral()
     q[0], q[7] = 0.0, 0.2 + skin
     assert eyes.place(q, np.zeros(12)) == 0
@@ -237,7 +263,9 @@ def test_spheres_that_creep_towards_each_other_are_seen():
 def test_which_pairs_are_looked_at():
     builder = so.TreeBuilder()
     for name, parent in (("trunk", "world"), ("arm", "trunk"), ("hand", "arm"), ("leg", "trunk")):
-        builder.add_body(name, parent=parent, joint=so.Joint("revolute"), inertia=LINK, position=(1.0, 0.0, 0.0))
+        builder.add_body(
+            name, parent=parent, joint=so.Joint("revolute"), inertia=LINK, position=(1.0, 0.0, 0.0)
+        )
     builder.add_body("thumb", parent="hand", inertia=LINK)  # fixed: one body with the hand
     model = builder.build()
     ball = Sphere(0.1)
@@ -253,7 +281,10 @@ def test_which_pairs_are_looked_at():
     ]
     scene = so.Scene(model, geoms, ignore=[("leg", "hand"), ("trunk", "floor")])
     found = {frozenset(scene.pair_names(p)) for p in range(len(scene.pairs))}
-    world = {frozenset(pair) for pair in (("post", "trunk"), ("post", "arm"), ("post", "hand"), ("post", "palm"))}
+    world = {
+        frozenset(pair)
+        for pair in (("post", "trunk"), ("post", "arm"), ("post", "hand"), ("post", "palm"))
+    }
     world |= {frozenset(pair) for pair in (("post", "thumb"), ("post", "leg"))}
     world |= {frozenset(("floor", name)) for name in ("arm", "hand", "palm", "thumb", "leg")}
     inner = {
@@ -273,17 +304,19 @@ def test_which_pairs_are_looked_at():
 
 def test_contact_set_is_a_copy_with_world_impulses(rng):
     ints = np.array([[3, 1, -1], [5, 2, 0]])
-    floats = rng.normal(size=(2, at.CONTACT_COLUMNS))
+    floats = rng.normal(size=(2, col.CONTACT_COLUMNS))
     turns = [random_rotation(rng) for _ in range(2)]
     for row, turn in zip(floats, turns):
-        row[at.NORMAL : at.NORMAL + 9] = turn.ravel()
+        row[col.NORMAL : col.NORMAL + 9] = turn.ravel()
     found = ContactSet.from_tables(ints, floats)
-    impulses = floats[:, at.IMPULSE : at.IMPULSE + 3].copy()
+    impulses = floats[:, col.IMPULSE : col.IMPULSE + 3].copy()
     assert len(found) == 2
     assert found.pairs.tolist() == [3, 5]
     assert found.links.tolist() == [[1, -1], [2, 0]]
     assert np.array_equal(found.frames, turns)
-    assert np.allclose(found.world_impulses, [turn.T @ p for turn, p in zip(turns, impulses)], rtol=0.0, atol=1e-15)
+    assert np.allclose(
+        found.world_impulses, [turn.T @ p for turn, p in zip(turns, impulses)], rtol=0.0, atol=1e-15
+    )
     ints[:], floats[:] = 0, 0.0
     assert np.array_equal(found.impulses, impulses)
     assert found.pairs.tolist() == [3, 5]

@@ -39,7 +39,8 @@ def test_half_space_takes_any_length_of_normal():
 
 
 @pytest.mark.parametrize(
-    "normal", [(0.0, 0.0, 0.0), (1.0, 0.0), (np.nan, 0.0, 1.0), (np.inf, 0.0, 0.0), "up", None, np.eye(3)]
+    "normal",
+    [(0.0, 0.0, 0.0), (1.0, 0.0), (np.nan, 0.0, 1.0), (np.inf, 0.0, 0.0), "up", None, np.eye(3)],
 )
 def test_half_space_refuses_a_normal_that_is_none(normal):
     with pytest.raises(ShapeError, match="normal"):
@@ -174,7 +175,9 @@ def test_convex_parts_are_kept_by_their_content(tmp_path, monkeypatch):
     with pytest.raises(MissingLibraryError, match="decompose"):
         convex_parts(mesh, cache_dir=tmp_path)
     monkeypatch.setattr(assets, "find_spec", lambda name: name)
-    monkeypatch.setattr(assets, "_decompose", lambda *args: calls.append(args) or [CUBE, CUBE + 3.0])
+    monkeypatch.setattr(
+        assets, "_decompose", lambda *args: calls.append(args) or [CUBE, CUBE + 3.0]
+    )
     for _ in range(2):
         parts = convex_parts(mesh, cache_dir=tmp_path)
         assert [part.vertices.mean() for part in parts] == [0.5, 3.5]

@@ -24,7 +24,9 @@ FAST = Effort(rounds=3, block=1e-5)
 @pytest.mark.compiled
 def test_every_formulation_gets_a_row_and_all_agree():
     rows = compare(dual_arm_case(), effort=FAST)
-    assert [(row.formulation, row.solver) for row in rows] == [(f, s) for f in FORMULATIONS for s in ("lemke", "auto")]
+    assert [(row.formulation, row.solver) for row in rows] == [
+        (f, s) for f in FORMULATIONS for s in ("lemke", "auto")
+    ]
     assert {row.formulation: row.size for row in rows} == {
         "nmc": 310,
         "mc": 50,
@@ -44,12 +46,19 @@ def test_every_formulation_gets_a_row_and_all_agree():
 def test_what_cannot_be_stated_says_why(rng):
     builder = so.TreeBuilder()
     builder.add_body("light", joint=so.Joint("revolute", axis="y", armature=0.1))
-    builder.add_body("tip", parent="light", joint=so.Joint("prismatic"), inertia=so.Inertia.sphere(0.1, mass=1.0))
+    builder.add_body(
+        "tip", parent="light", joint=so.Joint("prismatic"), inertia=so.Inertia.sphere(0.1, mass=1.0)
+    )
     model = builder.build()
     from spatialops.compare.problems import Case, touching
 
-    problem = touching(model, np.zeros(2), np.ones(2), [so.Node("tip")], [(0.0, 0.0, 1.0)], radius=0.1)
-    rows = {row.formulation: row for row in compare(Case("light", problem), ("os", "nmc/os"), ("auto",), effort=FAST)}
+    problem = touching(
+        model, np.zeros(2), np.ones(2), [so.Node("tip")], [(0.0, 0.0, 1.0)], radius=0.1
+    )
+    rows = {
+        row.formulation: row
+        for row in compare(Case("light", problem), ("os", "nmc/os"), ("auto",), effort=FAST)
+    }
     assert rows["os"].solved
     assert not rows["nmc/os"].solved
     assert "'light'" in rows["nmc/os"].message
@@ -61,7 +70,9 @@ def test_speedups_and_sizes():
     text = tables.size_table(rows, ("os", "nmc/os"))
     assert text.splitlines()[2].split() == ["os", "24", "24"]
     assert text.splitlines()[3].split() == ["nmc/os", "39", "54"]
-    expected = tables.best_total(rows, 6, "nmc/os", "lemke") / tables.best_total(rows, 6, "os", "lemke")
+    expected = tables.best_total(rows, 6, "nmc/os", "lemke") / tables.best_total(
+        rows, 6, "os", "lemke"
+    )
     line = next(line for line in tables.speedup_table(rows).splitlines() if line.startswith("1."))
     assert float(line.split()[-1]) == pytest.approx(expected, abs=0.06)
     assert "3.6" in tables.speedup_table(rows)
@@ -102,16 +113,20 @@ def test_command(tmp_path, rng):
     path = random_problem(rng, 2, armature=False).save(tmp_path / "mine.npz")
     out = tmp_path / "out"
     table = tmp_path / "rows.csv"
-    done = run(
-        "compare", "--scene", str(path), "--scene", "pendulum:3", "--scene", "pendulum:4", "--quick", "--json",
-        "--formulations", "os,mc", "--out", str(out), "--csv", str(table),
-    )  # fmt: skip
+    scenes = ("--scene", str(path), "--scene", "pendulum:3", "--scene", "pendulum:4")
+    files = ("--out", str(out), "--csv", str(table))
+    done = run("compare", *scenes, "--quick", "--json", "--formulations", "os,mc", *files)
     assert done.exit_code == 0, done.output
     data = json.loads(done.stdout)
     assert len(data["rows"]) == 3 * 2 * 2
     assert data["unsolved"] == 0
     assert {row["case"] for row in data["rows"]} >= {"mine"}
-    assert sorted(item.name for item in out.iterdir()) == ["compare.csv", "compare.json", "compare.png", "compare.txt"]
+    assert sorted(item.name for item in out.iterdir()) == [
+        "compare.csv",
+        "compare.json",
+        "compare.png",
+        "compare.txt",
+    ]
     assert len(list(csv.DictReader(table.open()))) == len(data["rows"])
     assert "|dv|" in (out / "compare.txt").read_text()
 
@@ -152,7 +167,11 @@ def test_solve_command(tmp_path, rng):
     assert done.exit_code == 1
     assert json.loads(done.stdout)["solved"] is False
     (tmp_path / "text.npz").write_text("nothing")
-    for arguments in ((str(tmp_path / "text.npz"),), (path, "--formulation", "osc"), (path, "--solver", "guess")):
+    for arguments in (
+        (str(tmp_path / "text.npz"),),
+        (path, "--formulation", "osc"),
+        (path, "--solver", "guess"),
+    ):
         done = run("solve", *arguments)
         assert done.exit_code != 0
         assert "Error" in done.output

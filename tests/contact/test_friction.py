@@ -5,7 +5,7 @@ import pytest
 
 import spatialops as so
 from spatialops._layout import WORK_COLUMNS
-from spatialops.collision import _layout as at
+from spatialops.collision import _layout as col
 from spatialops.contact.friction import directions, put_frames
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.errors import ArgumentError
@@ -30,15 +30,21 @@ def test_directions_refuse_other_numbers(n_f):
 
 def frames(normal, velocity):
     """Frame and velocities of one contact at the origin of a body that moves with `velocity`."""
-    model = so.TreeBuilder().add_body("b", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0)).build()
-    work, ints = np.zeros((6, WORK_COLUMNS)), np.zeros((1, at.CONTACT_INTS), dtype=np.int64)
-    ints[0, at.CONTACT_A], ints[0, at.CONTACT_B] = model.body_links[0], -1
-    floats = np.zeros((1, at.CONTACT_COLUMNS))
-    floats[0, at.NORMAL : at.NORMAL + 3] = normal
+    model = (
+        so.TreeBuilder()
+        .add_body("b", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0))
+        .build()
+    )
+    work, ints = np.zeros((6, WORK_COLUMNS)), np.zeros((1, col.CONTACT_INTS), dtype=np.int64)
+    ints[0, col.CONTACT_A], ints[0, col.CONTACT_B] = model.body_links[0], -1
+    floats = np.zeros((1, col.CONTACT_COLUMNS))
+    floats[0, col.NORMAL : col.NORMAL + 3] = normal
     poses_kernel(model.tree, model.links, model.neutral(), work)
     velocities_kernel(model.tree, model.links, np.concatenate([np.zeros(3), velocity]), work)
     put_frames(ints, floats, 1, work)
-    return floats[0, at.NORMAL : at.NORMAL + 9].reshape(3, 3), floats[0, at.APPROACH : at.APPROACH + 3]
+    return floats[0, col.NORMAL : col.NORMAL + 9].reshape(3, 3), floats[
+        0, col.APPROACH : col.APPROACH + 3
+    ]
 
 
 def unit(values):
@@ -57,11 +63,14 @@ def test_first_tangent_lies_along_the_slip(rng):
         check_frame(frame)
         slip = velocity - velocity @ normal * normal
         assert np.allclose(frame[1], unit(slip), rtol=0.0, atol=1e-13)
-        assert np.allclose(speeds, [velocity @ normal, np.linalg.norm(slip), 0.0], rtol=0.0, atol=1e-14)
+        assert np.allclose(
+            speeds, [velocity @ normal, np.linalg.norm(slip), 0.0], rtol=0.0, atol=1e-14
+        )
 
 
 @pytest.mark.parametrize(
-    "normal", [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0, 1, 0), (0, -1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1)]
+    "normal",
+    [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0, 1, 0), (0, -1, 0), (1, 0, 1), (0, 1, 1), (1, 1, 1)],
 )
 @pytest.mark.parametrize("speed", [0.0, -3.0])
 def test_frames_without_slip(normal, speed):

@@ -29,7 +29,9 @@ def test_null_space_and_determined_components(rng):
         W = problem.compliance
         assert np.abs(W @ report.null_space).max(initial=0.0) <= 1e-9 * np.abs(W).max()
         assert report.rank == np.linalg.matrix_rank(W, tol=1e-12 * np.abs(W).max())
-        for row, fixed in enumerate(np.concatenate([report.determined_loops, report.determined.ravel()])):
+        for row, fixed in enumerate(
+            np.concatenate([report.determined_loops, report.determined.ravel()])
+        ):
             # A component is determined if and only if asking for it adds no rank.
             unit = np.eye(len(W))[row]
             alone = np.linalg.lstsq(W, unit, rcond=1e-11)[0]
@@ -39,7 +41,8 @@ def test_null_space_and_determined_components(rng):
 def test_two_feet_share_what_they_press_along_their_line():
     feet = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
     report = indeterminacy(body_problem(feet, [0.0, 0.0, 0.0, 0.0, 0.0, -1.0]), warn=False)
-    # Six components on a body of six freedoms, but none turns it about the line: they pull against each other along it.
+    # Six components on a body of six freedoms, but none turns it about the line: they pull against
+    # each other along it.
     assert (report.rank, report.null_space.shape[1]) == (5, 1)
     np.testing.assert_array_equal(report.determined, [[True, False, True], [True, False, True]])
     assert not report.unique
@@ -63,15 +66,23 @@ def test_redundant_loops_by_name(rng):
     problem = random_problem(rng, 2, loops=1)
     n_b = problem.n_loop_rows
     twice = ContactProblem(
-        problem.model, problem.q, problem.velocity, problem.links, problem.points, problem.frames, problem.friction,
+        problem.model,
+        problem.q,
+        problem.velocity,
+        problem.links,
+        problem.points,
+        problem.frames,
+        problem.friction,
         loop_ints=np.concatenate([problem.loop_ints, problem.loop_ints + [n_b, 0, 0]]),
         loop_terms=np.concatenate([problem.loop_terms, problem.loop_terms]),
         loop_targets=np.concatenate([problem.loop_targets, problem.loop_targets]),
-    )  # fmt: skip
+    )
     names = [f"{which} {k}" for which in ("first", "second") for k in range(n_b)]
     report = indeterminacy(twice, loop_names=names, warn=False)
     assert report.loop_rank == indeterminacy(problem, warn=False).loop_rank
-    assert {name for name in report.redundant_loops if name.startswith("second")} == set(names[n_b:])
+    assert {name for name in report.redundant_loops if name.startswith("second")} == set(
+        names[n_b:]
+    )
     assert not report.determined_loops.any()
     assert "second 0" in str(report)
     with pytest.raises(ArgumentError, match="loop_names"):
@@ -79,18 +90,29 @@ def test_redundant_loops_by_name(rng):
 
 
 def test_a_sliding_rod_in_a_painleve_configuration():
-    """A rod of 1 m and 1 kg that leans by the angle a: n.W (n - mu d) = 1 + 3 cos a (cos a - mu sin a)."""
+    """A rod of 1 m and 1 kg that leans by the angle a.
+
+    N.W (n - mu d) = 1 + 3 cos a (cos a - mu sin a).
+    """
     angle = np.deg2rad(60.0)
     foot = 0.5 * np.array([[np.cos(angle), 0.0, -np.sin(angle)]])
     as_rod = (0.8, 0.5, 0.6)  # turns about y like a rod
     threshold = (1.0 + 3.0 * np.cos(angle) ** 2) / (3.0 * np.sin(angle) * np.cos(angle))
     for mu, direction, expected in (
-        (1.01 * threshold, 1.0, True), (0.99 * threshold, 1.0, False), (1.01 * threshold, -1.0, False),
-    ):  # fmt: skip
+        (1.01 * threshold, 1.0, True),
+        (0.99 * threshold, 1.0, False),
+        (1.01 * threshold, -1.0, False),
+    ):
         problem = body_problem(foot, [0.0, 0.0, 0.0, 0.0, 0.0, 0.0], mu, as_rod)
         moving = np.linalg.lstsq(problem.jacobian, [0.0, direction, 0.0], rcond=None)[0]
         problem = ContactProblem(
-            problem.model, problem.q, moving, problem.links, problem.points, problem.frames, problem.friction
+            problem.model,
+            problem.q,
+            moving,
+            problem.links,
+            problem.points,
+            problem.frames,
+            problem.friction,
         )
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -107,13 +129,16 @@ def test_determined_components_agree_between_solutions():
     report = indeterminacy(problem, warn=False)
     first = Coulomb().solve(problem).impulses
     other = first + (report.null_space[:, 0] * 0.1).reshape(2, 3)
-    np.testing.assert_allclose(problem.after(first.ravel()), problem.after(other.ravel()), atol=1e-12)
+    np.testing.assert_allclose(
+        problem.after(first.ravel()), problem.after(other.ravel()), atol=1e-12
+    )
     assert np.abs((first - other)[report.determined]).max() <= 1e-12
     assert np.abs((first - other)[~report.determined]).min() > 1e-3
 
 
 def test_only_what_can_have_an_impulse_counts():
-    # Without friction three of four normals under a block are independent; tangents have nothing to say.
+    # Without friction three of four normals under a block are independent; tangents have nothing to
+    # say.
     feet = [(x, y, -0.2) for x in (-0.5, 0.5) for y in (-0.5, 0.5)]
     report = indeterminacy(body_problem(feet, [0.0, 0.0, 0.0, 0.0, 0.0, -1.0], mu=0.0))
     assert report.rank == 3
@@ -122,7 +147,9 @@ def test_only_what_can_have_an_impulse_counts():
     assert np.abs(report.null_space[::3, 0]) == pytest.approx(0.5)
     # A joint at its stop has one row, and that determines it.
     builder = TreeBuilder()
-    builder.add_body("arm", joint=Joint("prismatic", axis="x"), inertia=Inertia.sphere(0.1, mass=1.0))
+    builder.add_body(
+        "arm", joint=Joint("prismatic", axis="x"), inertia=Inertia.sphere(0.1, mass=1.0)
+    )
     at, frame = [[0.0, 0.0, 0.0]], [np.eye(3)]
     stop = ContactProblem(builder.build(), [0.0], [-1.0], [[0, -1]], at, frame, [0.0], kinds=[1])
     assert indeterminacy(stop).unique

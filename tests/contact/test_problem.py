@@ -1,4 +1,4 @@
-"""Problems: checked at the door, stored whole or not at all, judged by one residual."""
+"""Problems: checked at the door, stored whole or not at all, verified by one residual."""
 
 import dataclasses
 
@@ -16,7 +16,7 @@ def small():
 
 
 def contact():
-    return random_problem(np.random.default_rng(5), 2, loops=2, offset=True)
+    return random_problem(np.random.default_rng(5), 2, loops=2, prior_normal_impulse=True)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,9 @@ def test_residual_by_hand():
 
 
 def test_residual_does_not_depend_on_units(rng):
-    A, b, z = rng.normal(size=(5, 5)), rng.normal(size=5), rng.uniform(0.0, 1.0, 5)
+    A = rng.normal(size=(5, 5))
+    b = rng.normal(size=5)
+    z = rng.uniform(0.0, 1.0, 5)
     base = MixedLCP(A, b).residual(z)
     assert base > 0.01
     for force, speed in ((2.0**40, 1.0), (1.0, 2.0**-40), (2.0**-20, 2.0**30)):
@@ -65,7 +67,9 @@ def test_residual_does_not_depend_on_units(rng):
         assert scaled.residual(z * force) == pytest.approx(base, rel=1e-12)
 
 
-@pytest.mark.parametrize("z", [[np.nan, 0.0], [0.0, np.nan], [np.nan, np.nan], [np.inf, 0.0], [-np.inf, 1.0]])
+@pytest.mark.parametrize(
+    "z", [[np.nan, 0.0], [0.0, np.nan], [np.nan, np.nan], [np.inf, 0.0], [-np.inf, 1.0]]
+)
 def test_nan_and_infinity_solve_nothing(z):
     problem = MixedLCP(np.eye(2), [-1.0, -1.0])
     assert not problem.residual(z) <= 1e-9
@@ -90,11 +94,20 @@ def test_mixed_lcp_round_trip(tmp_path, rng):
 def test_contact_problem_round_trip(tmp_path):
     problem = contact()
     loaded = ContactProblem.load(problem.save(tmp_path / "contact.npz"))
-    for name in ("compliance", "velocities", "friction", "offset", "loop_terms", "closing"):
+    for name in (
+        "compliance",
+        "velocities",
+        "friction",
+        "prior_normal_impulse",
+        "loop_terms",
+        "gap_bias",
+    ):
         assert np.array_equal(getattr(loaded, name), getattr(problem, name))
     phase = dataclasses.replace(problem, phase="compression").save(tmp_path / "phase.npz")
     assert ContactProblem.load(phase).phase == "compression"
-    empty = ContactProblem(problem.model, problem.q, problem.velocity, [], np.zeros((0, 3)), np.zeros((0, 3, 3)), [])
+    empty = ContactProblem(
+        problem.model, problem.q, problem.velocity, [], np.zeros((0, 3)), np.zeros((0, 3, 3)), []
+    )
     assert ContactProblem.load(empty.save(tmp_path / "empty.npz")).n_contacts == 0
 
 
@@ -113,8 +126,8 @@ def test_contact_problem_round_trip(tmp_path):
         ("friction", [0.1, np.nan], "friction: holds NaN"),
         ("torsion", [0.1, -1.0], "torsion: must not be negative"),
         ("rolling", [0.1, np.inf], "rolling: holds NaN"),
-        ("closing", [0.1], "closing: expected shape"),
-        ("offset", "none", "offset: expected numbers"),
+        ("gap_bias", [0.1], "gap_bias: expected shape"),
+        ("prior_normal_impulse", "none", "prior_normal_impulse: expected numbers"),
         ("phase", "bounce", "phase: expected one of"),
         ("loop_targets", [0.0], "loop_ints: every one"),
         ("loop_ints", [[0, 0, -1], [3, 0, -1]], "loop_ints: every one"),

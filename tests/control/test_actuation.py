@@ -10,7 +10,9 @@ from spatialops.errors import ArgumentError
 def model():
     builder, ball = so.TreeBuilder(), so.Inertia.sphere(0.1, mass=1.0)
     builder.add_body("base", joint=so.Joint("free"), inertia=ball)
-    builder.add_body("wrist", parent="base", joint=so.Joint("universal", effort_limit=(2.0, 3.0)), inertia=ball)
+    builder.add_body(
+        "wrist", parent="base", joint=so.Joint("universal", effort_limit=(2.0, 3.0)), inertia=ball
+    )
     builder.add_body("slide", parent="wrist", joint=so.Joint("prismatic", axis="x"), inertia=ball)
     return builder.build()
 
@@ -29,7 +31,8 @@ def test_clips_and_spreads(model):
 
 
 @pytest.mark.parametrize(
-    ("joints", "message"), [(["elbow"], "no joint 'elbow'"), ("wrist", "expected several names, got one")]
+    ("joints", "message"),
+    [(["elbow"], "no joint 'elbow'"), ("wrist", "expected several names, got one")],
 )
 def test_wrong_joints_are_refused(model, joints, message):
     with pytest.raises(ArgumentError, match=message):

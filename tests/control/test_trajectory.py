@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from spatialops.control.trajectory import Bounds, Pose, PoseTrajectory, shortest_time, turn_between, turned_by
+from spatialops.control.trajectory import (
+    Bounds,
+    Pose,
+    PoseTrajectory,
+    shortest_time,
+    turn_between,
+    turned_by,
+)
 from spatialops.errors import ArgumentError
 
 
@@ -15,7 +22,9 @@ def _pose(rng):
 @pytest.mark.parametrize("seed", range(5))
 def test_bounds_are_kept_and_one_is_reached(seed):
     rng = np.random.default_rng(seed)
-    bounds = Bounds(speed=0.3, acceleration=0.8, jerk=6.0, turn_speed=0.9, turn_acceleration=2.0, turn_jerk=15.0)
+    bounds = Bounds(
+        speed=0.3, acceleration=0.8, jerk=6.0, turn_speed=0.9, turn_acceleration=2.0, turn_jerk=15.0
+    )
     motion = PoseTrajectory(_pose(rng), _pose(rng), bounds, begin=0.4)
     times = np.linspace(motion.begin, motion.finish, 2001)
     velocities = np.array([motion.at(t).velocity for t in times])
@@ -39,7 +48,9 @@ def test_derivatives_are_those_of_the_pose():
     line = (after.pose.position - before.pose.position) / (2.0 * h)
     turn = turn_between(before.pose.rotation, after.pose.rotation) / (2.0 * h)
     assert np.allclose(np.concatenate([turn, line]), now.velocity, rtol=1e-6, atol=1e-8)
-    assert np.allclose((after.velocity - before.velocity) / (2.0 * h), now.acceleration, rtol=1e-6, atol=1e-6)
+    assert np.allclose(
+        (after.velocity - before.velocity) / (2.0 * h), now.acceleration, rtol=1e-6, atol=1e-6
+    )
 
 
 def test_it_stands_before_and_after():

@@ -1,4 +1,4 @@
-"""Articulated-body forward dynamics: against the dense equation of motion, closed forms, far bases and long chains."""
+"""Articulated-body dynamics against the dense equation, closed forms, far bases, long chains."""
 
 import numpy as np
 import pytest
@@ -18,27 +18,44 @@ def test_dense_equation_of_motion(model, state):
 
 def test_pendulum_in_closed_form():
     rod = so.Inertia(2.0, (0.0, 0.0, -0.7), np.diag([0.1, 0.1, 0.01]))
-    model = so.TreeBuilder().add_body("a", joint=so.Joint("revolute", axis="y", armature=0.3), inertia=rod).build()
+    model = (
+        so.TreeBuilder()
+        .add_body("a", joint=so.Joint("revolute", axis="y", armature=0.3), inertia=rod)
+        .build()
+    )
     angle = 0.4
     expected = -2.0 * 9.81 * 0.7 * np.sin(angle) / (0.1 + 2.0 * 0.7**2 + 0.3)
-    assert so.forward_dynamics(model, np.array([angle]), np.array([1.7]), np.array([0.0]))[0] == pytest.approx(
-        expected, rel=1e-14
-    )
+    assert so.forward_dynamics(model, np.array([angle]), np.array([1.7]), np.array([0.0]))[
+        0
+    ] == pytest.approx(expected, rel=1e-14)
 
 
 def test_nut_on_a_screw():
-    pitch, moment, mass = 0.05, 0.2, 3.0
+    pitch = 0.05
+    moment = 0.2
+    mass = 3.0
     joint = so.Joint("screw", axis="z", pitch=pitch)
-    model = so.TreeBuilder().add_body("nut", joint=joint, inertia=so.Inertia(mass, tensor=np.eye(3) * moment)).build()
-    expected = (0.7 - mass * 9.81 * pitch) / (moment + mass * pitch**2)
-    assert so.forward_dynamics(model, np.array([0.3]), np.array([2.0]), np.array([0.7]))[0] == pytest.approx(
-        expected, rel=1e-14
+    model = (
+        so.TreeBuilder()
+        .add_body("nut", joint=joint, inertia=so.Inertia(mass, tensor=np.eye(3) * moment))
+        .build()
     )
+    expected = (0.7 - mass * 9.81 * pitch) / (moment + mass * pitch**2)
+    assert so.forward_dynamics(model, np.array([0.3]), np.array([2.0]), np.array([0.7]))[
+        0
+    ] == pytest.approx(expected, rel=1e-14)
 
 
 def test_falling_bodies_fall():
-    model = so.TreeBuilder().add_body("a", joint="free", inertia=so.Inertia.box((1, 2, 3), mass=2.0)).build()
-    assert np.allclose(so.forward_dynamics(model, model.neutral(), np.zeros(6), np.zeros(6)), [0, 0, 0, 0, 0, -9.81])
+    model = (
+        so.TreeBuilder()
+        .add_body("a", joint="free", inertia=so.Inertia.box((1, 2, 3), mass=2.0))
+        .build()
+    )
+    assert np.allclose(
+        so.forward_dynamics(model, model.neutral(), np.zeros(6), np.zeros(6)),
+        [0, 0, 0, 0, 0, -9.81],
+    )
 
 
 def test_singular_mass_matrices_name_the_joint():
@@ -57,13 +74,16 @@ def test_outputs_may_be_given(model, state):
 
 
 def test_far_bases_lose_no_digits(rng):
-    q, v, tau = rng.normal(size=6), rng.normal(size=6), rng.normal(size=6)
+    q = rng.normal(size=6)
+    v = rng.normal(size=6)
+    tau = rng.normal(size=6)
     near, far = chain(6), chain(6, base=(1e6, -1e6, 1e6))
     for compute in (so.forward_dynamics, so.inverse_dynamics):
         assert relative_error(compute(far, q, v, tau), compute(near, q, v, tau)) < 1e-14
     assert relative_error(so.mass_matrix(far, q), so.mass_matrix(near, q)) < 1e-14
     nodes = [so.Node("b5", (0.0, 0.0, -0.2)), so.Node("b2")]
-    # The nodes' positions in the world, and with them their levers, are known to 1e6 m times 2^-53 = 1e-10 m only.
+    # The nodes' positions in the world, and with them their levers, are known to 1e6 m times 2^-53
+    # = 1e-10 m only.
     assert relative_error(so.compliance(far, q, nodes), so.compliance(near, q, nodes)) < 1e-8
     assert relative_error(so.jacobian(far, q, nodes), so.jacobian(near, q, nodes)) < 1e-8
 
@@ -71,8 +91,14 @@ def test_far_bases_lose_no_digits(rng):
 @pytest.mark.compiled
 def test_long_chains(rng):
     model = chain(300)
-    q, v, tau = rng.uniform(-0.3, 0.3, 300), rng.normal(size=300), rng.normal(size=300)
+    q = rng.uniform(-0.3, 0.3, 300)
+    v = rng.normal(size=300)
+    tau = rng.normal(size=300)
     a = so.forward_dynamics(model, q, v, tau)
-    # The mass matrix has a condition of 1e10: accelerations agree in what they need, not digit by digit.
-    assert np.abs(so.inverse_dynamics(model, q, v, a) - tau).max() < 1e-9 * np.abs(so.bias(model, q, v)).max()
+    # The mass matrix has a condition of 1e10: accelerations agree in what they need, not digit by
+    # digit.
+    assert (
+        np.abs(so.inverse_dynamics(model, q, v, a) - tau).max()
+        < 1e-9 * np.abs(so.bias(model, q, v)).max()
+    )
     assert relative_error(a, dense(model, q, v, tau)) < 1e-5

@@ -1,4 +1,4 @@
-"""Mass matrix: symmetric, positive, the quadratic form of kinetic energy, and from inertias and Jacobians."""
+"""Mass matrix: symmetric, positive, the form of kinetic energy, and from inertias and J."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,9 @@ def test_sum_over_bodies(model, state):
 
 def test_kinetic_energy(model, state):
     q, v, _ = state
-    assert 0.5 * v @ so.mass_matrix(model, q) @ v == pytest.approx(so.energy(model, q, v).kinetic, rel=1e-12)
+    assert 0.5 * v @ so.mass_matrix(model, q) @ v == pytest.approx(
+        so.energy(model, q, v).kinetic, rel=1e-12
+    )
 
 
 def test_branches_do_not_couple(rng):

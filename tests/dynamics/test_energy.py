@@ -1,4 +1,4 @@
-"""Energy, momentum and centre of mass: conserved where they should be, and the same by other ways."""
+"""Energy, momentum and centre of mass: conserved where they should be, the same by other ways."""
 
 import numpy as np
 import pytest
@@ -10,15 +10,23 @@ NO_GRAVITY = (0.0, 0.0, 0.0)
 
 
 def free_tree(rng, gravity=NO_GRAVITY):
-    """A tree that floats: everything hangs on a free root, and no armature holds momentum of its own."""
+    """A tree that floats on a free root, without armature, which would hold momentum of its own."""
     builder = so.TreeBuilder(gravity=gravity)
-    builder.add_body("root", joint="free", inertia=so.Inertia.box((0.3, 0.2, 0.1), mass=2.0).shifted((0.1, 0.0, 0.05)))
+    builder.add_body(
+        "root",
+        joint="free",
+        inertia=so.Inertia.box((0.3, 0.2, 0.1), mass=2.0).shifted((0.1, 0.0, 0.05)),
+    )
     arm = so.Inertia.capsule(0.05, 0.3, mass=1.0).shifted((0.0, 0.1, -0.15))
     for i, (parent, kind) in enumerate(
         [("root", "revolute"), ("a0", "ball"), ("root", "prismatic"), ("a2", "universal")]
     ):
         builder.add_body(
-            f"a{i}", parent=parent, joint=so.Joint(kind, axis=(1, 2, 3)), inertia=arm, position=rng.normal(size=3)
+            f"a{i}",
+            parent=parent,
+            joint=so.Joint(kind, axis=(1, 2, 3)),
+            inertia=arm,
+            position=rng.normal(size=3),
         )
     return builder.build()
 
@@ -39,12 +47,19 @@ def test_momentum_of_floating_trees_does_not_change(rng):
 
 def test_momentum_and_energy_over_a_long_flight(rng):
     model = free_tree(rng)
-    q, v, h = model.random(rng), 0.3 * rng.normal(size=model.nv), 0.005
-    before, energy, tau = so.momentum(model, q, v), so.energy(model, q, v).total, np.zeros(model.nv)
+    q = model.random(rng)
+    v = 0.3 * rng.normal(size=model.nv)
+    h = 0.005
+    before = so.momentum(model, q, v)
+    energy = so.energy(model, q, v).total
+    tau = np.zeros(model.nv)
     for _ in range(40):  # explicit midpoint, on the manifold
         half_v = v + 0.5 * h * so.forward_dynamics(model, q, v, tau)
         half_q = so.integrate(model, q, 0.5 * h * v)
-        q, v = so.integrate(model, q, h * half_v), v + h * so.forward_dynamics(model, half_q, half_v, tau)
+        q, v = (
+            so.integrate(model, q, h * half_v),
+            v + h * so.forward_dynamics(model, half_q, half_v, tau),
+        )
     assert relative_error(so.momentum(model, q, v), before) < 1e-3
     assert so.energy(model, q, v).total == pytest.approx(energy, rel=1e-3)
 
@@ -53,7 +68,9 @@ def test_weight_changes_momentum(rng):
     model = free_tree(rng, gravity=(0.0, 1.0, -9.0))
     q, v = model.random(rng), np.zeros(model.nv)
     a = so.forward_dynamics(model, q, v, v)
-    rate = so.momentum(model, q, a)[3:]  # at rest, the rate of momentum is the momentum of the accelerations
+    rate = so.momentum(model, q, a)[
+        3:
+    ]  # at rest, the rate of momentum is the momentum of the accelerations
     assert np.allclose(rate, model.mass * np.array([0.0, 1.0, -9.0]))
 
 
@@ -77,10 +94,14 @@ def test_total(model, state):
 def test_angular_momentum_of_a_spinning_body():
     body = so.Inertia(2.0, tensor=np.diag([0.1, 0.2, 0.25]))
     model = so.TreeBuilder(gravity=NO_GRAVITY).add_body("a", joint="free", inertia=body).build()
-    q, w, v = model.neutral(), np.array([1.0, 2.0, 3.0]), np.array([0.5, 0.0, -1.0])
+    q = model.neutral()
+    w = np.array([1.0, 2.0, 3.0])
+    v = np.array([0.5, 0.0, -1.0])
     q[:3] = 1.0, -2.0, 3.0
     angular = np.diag([0.1, 0.2, 0.25]) @ w + np.cross(q[:3], 2.0 * v)
-    assert np.allclose(so.momentum(model, q, np.concatenate([w, v])), np.concatenate([angular, 2.0 * v]))
+    assert np.allclose(
+        so.momentum(model, q, np.concatenate([w, v])), np.concatenate([angular, 2.0 * v])
+    )
 
 
 def test_kinetic_energy_does_not_depend_on_place(rng):
@@ -90,4 +111,6 @@ def test_kinetic_energy_does_not_depend_on_place(rng):
     for name, kind in zip(model.joint_names, model.joint_kinds):
         if kind == "free":
             moved[model.q_slice(name).start] += 17.0
-    assert so.energy(model, moved, v).kinetic == pytest.approx(so.energy(model, q, v).kinetic, rel=1e-14)
+    assert so.energy(model, moved, v).kinetic == pytest.approx(
+        so.energy(model, q, v).kinetic, rel=1e-14
+    )

@@ -9,7 +9,10 @@ from tests.support.trees import central_difference, random_nodes, relative_error
 def test_linear_rows_are_derivatives_of_positions(model, state, rng):
     q, nodes = state[0], random_nodes(rng, model, 4, world=True)
     J = so.jacobian(model, q, nodes).reshape(4, 6, model.nv)
-    columns = [central_difference(lambda x: so.node_positions(model, x, nodes), model, q, e) for e in np.eye(model.nv)]
+    columns = [
+        central_difference(lambda x: so.node_positions(model, x, nodes), model, q, e)
+        for e in np.eye(model.nv)
+    ]
     assert relative_error(J[:, 3:], np.stack(columns, axis=-1)) < 1e-9
 
 
@@ -66,7 +69,11 @@ def test_neutral_coordinates_put_bodies_where_their_joints_are():
     kinds = ("revolute", "prismatic", "screw", "cylindrical", "universal", "planar", "ball")
     for kind in kinds:
         builder.add_body(
-            kind, joint=so.Joint(kind, axis=(1, 2, 2)), inertia=ball, position=(1, 2, 3), rotation=(0, 0, 0.6, 0.8)
+            kind,
+            joint=so.Joint(kind, axis=(1, 2, 2)),
+            inertia=ball,
+            position=(1, 2, 3),
+            rotation=(0, 0, 0.6, 0.8),
         )
     model = builder.build()
     poses = so.body_poses(model, model.neutral())

@@ -33,7 +33,9 @@ def test_poses_and_velocities_are_those_of_the_bodies(model, state):
     assert np.array_equal(maximal.positions, poses.positions)
     assert np.array_equal(maximal.rotations, poses.rotations)
     nodes = [so.Node(name) for name in model.body_names]
-    assert np.allclose(maximal.velocities, so.node_velocities(model, q, v, nodes), rtol=0.0, atol=1e-12)
+    assert np.allclose(
+        maximal.velocities, so.node_velocities(model, q, v, nodes), rtol=0.0, atol=1e-12
+    )
 
 
 def test_hinges_hold_what_joints_do_not_move(model, state):

@@ -1,4 +1,4 @@
-"""Newton-Euler: against the mass matrix, the articulated body, power, external wrenches and closed forms."""
+"""Newton-Euler against the mass matrix, the articulated body, power and closed forms."""
 
 import numpy as np
 import pytest
@@ -22,7 +22,9 @@ def test_columns_are_the_mass_matrix(model, state):
 def test_inverse_of_forward_dynamics(seed):
     rng = np.random.default_rng(seed)
     model = random_tree(rng, 7)
-    q, v, tau = model.random(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    q = model.random(rng)
+    v = rng.normal(size=model.nv)
+    tau = rng.normal(size=model.nv)
     wrench = rng.normal(size=(model.n_bodies, 6))
     a = so.forward_dynamics(model, q, v, tau, wrench)
     scale = np.abs(so.mass_matrix(model, q)).max() * np.abs(a).max()
@@ -57,7 +59,8 @@ def test_power_is_the_rate_of_energy(model, state):
 def test_gravity_is_the_gradient_of_potential_energy(model, state):
     q, rest = state[0], np.zeros(model.nv)
     slope = [
-        central_difference(lambda x: so.energy(model, x, rest).potential, model, q, unit) for unit in np.eye(model.nv)
+        central_difference(lambda x: so.energy(model, x, rest).potential, model, q, unit)
+        for unit in np.eye(model.nv)
     ]
     assert relative_error(np.array(slope), so.bias(model, q, rest)) < 1e-8
 

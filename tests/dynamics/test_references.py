@@ -1,4 +1,4 @@
-"""Real robots in Pinocchio and in MuJoCo: the same numbers, in their arrays, to 1e-10 of the largest."""
+"""Real robots in Pinocchio and in MuJoCo: the same numbers to 1e-10 of an array's largest."""
 
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
@@ -103,7 +103,10 @@ class PinocchioRobot:
         self.pin.computeJointJacobians(self.m, self.d, q)
         self.pin.updateFramePlacements(self.m, self.d)
         axes = self.pin.ReferenceFrame.LOCAL_WORLD_ALIGNED
-        rows = [self.pin.getFrameJacobian(self.m, self.d, i, axes)[[3, 4, 5, 0, 1, 2]] for i in self.frames]
+        rows = [
+            self.pin.getFrameJacobian(self.m, self.d, i, axes)[[3, 4, 5, 0, 1, 2]]
+            for i in self.frames
+        ]
         return np.concatenate(rows)
 
     def inverse_mass_matrix(self, q):
@@ -133,7 +136,9 @@ class MujocoRobot:
         return [so.Node(mujoco_body(i), (0.1, -0.2, 0.05)) for i in self.bodies]
 
     def _set(self, q, v=None, a=None):
-        self.d.qpos[:], self.d.qvel[:], self.d.qacc[:] = q, 0.0 if v is None else v, 0.0 if a is None else a
+        self.d.qpos[:] = q
+        self.d.qvel[:] = 0.0 if v is None else v
+        self.d.qacc[:] = 0.0 if a is None else a
 
     def mass_matrix(self, q):
         self._set(q)
@@ -181,25 +186,39 @@ def compare(robot, rng):
 
     for _ in range(STATES):
         their_q, their_v, their_a = robot.state(rng)
-        q, rates, drift = twin.coordinates(their_q), twin.rates(their_q), twin.drift(their_q, their_v)
+        q = twin.coordinates(their_q)
+        rates = twin.rates(their_q)
+        drift = twin.drift(their_q, their_v)
         v, a = rates @ their_v, rates @ their_a + drift
-        note("mass matrix", rates.T @ so.mass_matrix(model, q) @ rates, robot.mass_matrix(their_q))
+        note("mass-matrix", rates.T @ so.mass_matrix(model, q) @ rates, robot.mass_matrix(their_q))
         tau = so.inverse_dynamics(model, q, v, a)
         their_tau = robot.inverse_dynamics(their_q, their_v, their_a)
         note("inverse dynamics", rates.T @ tau, their_tau)
         result = so.forward_dynamics(model, q, v, np.linalg.solve(rates.T, their_tau))
-        # The rounding of tau alone, times the condition of M (8e6 for the iCub), may be more than the tolerance.
-        expected, mass = robot.forward_dynamics(their_q, their_v, their_tau), robot.mass_matrix(their_q)
+        # The rounding of tau alone, times the condition of M (8e6 for the iCub), may be more than
+        # the tolerance.
+        expected, mass = (
+            robot.forward_dynamics(their_q, their_v, their_tau),
+            robot.mass_matrix(their_q),
+        )
         blur = max(1.0, np.finfo(float).eps * np.linalg.cond(mass) / TOLERANCE)
         note("forward dynamics", np.linalg.solve(rates, result - drift), expected, blur)
-        note("forward dynamics, in force", mass @ np.linalg.solve(rates, result - drift), mass @ expected)
+        note(
+            "forward dynamics, in force",
+            mass @ np.linalg.solve(rates, result - drift),
+            mass @ expected,
+        )
         nodes, their_jacobian = robot.nodes(), robot.jacobian(their_q)
         note("jacobian", so.jacobian(model, q, nodes) @ rates, their_jacobian)
         expected = their_jacobian @ robot.inverse_mass_matrix(their_q) @ their_jacobian.T
         dense = their_jacobian @ np.linalg.solve(robot.mass_matrix(their_q), their_jacobian.T)
-        for method in ("recursion", "propagation", "mass matrix"):
+        for method in ("recursion", "propagation", "mass-matrix"):
             note(f"compliance, {method}", so.compliance(model, q, nodes, method=method), expected)
-            note(f"compliance, {method}, against solve", so.compliance(model, q, nodes, method=method), dense)
+            note(
+                f"compliance, {method}, against solve",
+                so.compliance(model, q, nodes, method=method),
+                dense,
+            )
     for name, error in worst.items():
         print(f"{name}: {error:.1e}")  # `pytest -rP` shows it
     bad = {name: error for name, error in worst.items() if not error < TOLERANCE}
@@ -222,7 +241,9 @@ def test_mujoco(package, name, rng):
 
 def pinocchio_model(pin):
     """A tree with the kinds of joints that robot files do not use."""
-    model, at, rng = pin.Model(), 0, np.random.default_rng(3)
+    model = pin.Model()
+    at = 0
+    rng = np.random.default_rng(3)
     joints = [
         pin.JointModelPlanar(),
         pin.JointModelSpherical(),
@@ -232,7 +253,9 @@ def pinocchio_model(pin):
         pin.JointModelRUBX(),
     ]
     for i, joint in enumerate(joints):
-        place = pin.SE3(pin.Quaternion(*(q := rng.normal(size=4)) / np.linalg.norm(q)), rng.normal(size=3))
+        place = pin.SE3(
+            pin.Quaternion(*(q := rng.normal(size=4)) / np.linalg.norm(q)), rng.normal(size=3)
+        )
         at = model.addJoint(at if i != 4 else 1, joint, place, f"joint{i}")
         model.appendBodyToJoint(at, pin.Inertia.FromBox(1.0 + i, 0.3, 0.2, 0.4), place)
         model.addFrame(pin.Frame(f"frame{i}", at, 0, place, pin.FrameType.OP_FRAME))
@@ -241,15 +264,19 @@ def pinocchio_model(pin):
 
 
 MJCF = """<mujoco><option gravity="0.5 -1 -9"/><worldbody>
-  <body pos="1 2 3" quat="0.5 0.1 0.7 0.2"><freejoint/><inertial pos=".1 .2 .3" quat="1 2 3 4" mass="2"
+  <body pos="1 2 3" quat="0.5 0.1 0.7 0.2"><freejoint/>
+  <inertial pos=".1 .2 .3" quat="1 2 3 4" mass="2"
     diaginertia=".2 .3 .4"/>
     <body pos=".1 0 .2" quat="1 0 1 0"><joint type="ball" pos=".1 .2 -.3" armature=".1"/>
       <geom type="box" size=".1 .2 .3" pos=".2 .1 0"/>
       <body pos="0 .3 0"><joint type="slide" axis="1 1 0" pos=".3 0 0" ref=".2"/>
         <joint type="hinge" axis="1 0 2" pos=".1 0 .2" ref=".4" armature=".2"/>
-        <joint type="hinge" axis="0 1 0" pos="0 -.2 .2"/><geom type="capsule" size=".1 .2" pos="0 .1 .1"/>
-        <body pos="0 0 .4" quat="1 1 0 0"><geom type="sphere" size=".1"/></body></body></body></body>
-  <body pos="0 0 1"><joint type="hinge" axis="0 1 0" pos="0 .1 .2"/><joint type="ball" pos=".1 .1 0"/>
+        <joint type="hinge" axis="0 1 0" pos="0 -.2 .2"/>
+        <geom type="capsule" size=".1 .2" pos="0 .1 .1"/>
+        <body pos="0 0 .4" quat="1 1 0 0"><geom type="sphere" size=".1"/></body></body></body>
+        </body>
+  <body pos="0 0 1"><joint type="hinge" axis="0 1 0" pos="0 .1 .2"/>
+  <joint type="ball" pos=".1 .1 0"/>
     <geom type="box" size=".1 .2 .1"/></body>
 </worldbody></mujoco>"""
 

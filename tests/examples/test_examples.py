@@ -29,7 +29,8 @@ def test_pendulum_collisions(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert facts["residual_max"] <= 1e-9
     assert facts["penetration_max"] <= 1e-3
     assert facts["solver_fallbacks"] == 0
-    # No impact and no contact brings energy in; in between it only drifts by what the integrator loses.
+    # No impact and no contact brings energy in; in between it only drifts by what the integrator
+    # loses.
     assert facts["collision_energy_gain_max"] <= 1e-9 * energy[0]
     assert np.diff(energy).max() <= 1e-6 * energy[0]
     names = {"record.npz", "motion.png", "frames.png", "energy.png", "contacts.png", "replay.html"}
@@ -60,7 +61,9 @@ def test_four_bar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"swing.npz", "drive.npz", "fall.npz"}
     for record in records.values():
         assert record.closure_errors.max() <= 1e-12
-    swing, drive, fall = records["swing"], records["drive"], records["fall"]
+    swing = records["swing"]
+    drive = records["drive"]
+    fall = records["fall"]
     assert np.abs(swing.energy - swing.energy[0]).max() < 1e-6 * np.ptp(swing.kinetic)
     crank = drive.scene.model.q_slice("crank")
     turned = drive.q[-1, crank] - drive.q[0, crank]
@@ -80,7 +83,9 @@ def test_shapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert facts["residual_max"] <= 1e-9
     assert facts["penetration_max"] <= 1e-3
     assert facts["energy_end"] < facts["energy_start"]
-    assert np.all(record.q.reshape(len(record.times), 7, 7)[:, :, 2] > 0.0)  # nothing falls through the ground
+    assert np.all(
+        record.q.reshape(len(record.times), 7, 7)[:, :, 2] > 0.0
+    )  # nothing falls through the ground
     assert {path.name for path in tmp_path.iterdir()} == {"record.npz", "replay.html"}
     assert "contacts at once" in capsys.readouterr().out
 
@@ -95,7 +100,7 @@ def test_load_robot(capsys: pytest.CaptureFixture[str]) -> None:
     assert facts["closure_error_max"] <= 1e-8
     assert facts["energy_end"] < facts["energy_start"]
     printed = capsys.readouterr().out
-    assert "nv=9" in printed
+    assert "nv = 9" in printed
     assert "1 closures" in printed
 
 
@@ -104,10 +109,14 @@ def test_event_driven(capsys: pytest.CaptureFixture[str]) -> None:
     records = event_driven.main(duration=1.5)
     bounces = [event.time for event in records["bounce"].log]
     fall = np.sqrt(2.0 / event_driven.GRAVITY)
-    np.testing.assert_allclose(np.diff(bounces)[:3], 2.0 * fall * 0.5 ** np.arange(1, 4), rtol=0.0, atol=1e-9)
+    np.testing.assert_allclose(
+        np.diff(bounces)[:3], 2.0 * fall * 0.5 ** np.arange(1, 4), rtol=0.0, atol=1e-9
+    )
     assert bounces[-1] == pytest.approx(3.0 * fall, abs=1e-6)  # Zeno: fall (1 + e) / (1 - e)
     assert [event.kind for event in records["roll"].log] == ["stick"]
-    assert records["roll"].log[0].time == pytest.approx(4.0 / (7.0 * 0.3 * event_driven.GRAVITY), abs=1e-8)
+    assert records["roll"].log[0].time == pytest.approx(
+        4.0 / (7.0 * 0.3 * event_driven.GRAVITY), abs=1e-8
+    )
     assert records["ladder"].log[0].contacts == (("top", "wall"),)
     assert "ball on floor: slip -> stick" in capsys.readouterr().out
 
@@ -119,7 +128,9 @@ def test_dual_arm_wheel_removal(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert record.penetrations.max() <= 1e-3
     assert record.residuals.max() <= 1e-9
     assert controller.script.phase.name == "approach"
-    assert np.abs(record.q[-1, 26:29] - record.q[0, 26:29]).max() < 1e-4  # the wheel hangs where it hung
+    assert (
+        np.abs(record.q[-1, 26:29] - record.q[0, 26:29]).max() < 1e-4
+    )  # the wheel hangs where it hung
     assert {path.name for path in tmp_path.iterdir()} == {"record.npz", "replay.html"}
     assert "not over yet" in capsys.readouterr().out
 

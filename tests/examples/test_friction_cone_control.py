@@ -1,4 +1,4 @@
-"""The quadruped's feet stay where they are, and a demand beyond friction is cut down with its reason."""
+"""The quadruped's feet stay, and a demand beyond friction is cut down with its reason."""
 
 import numpy as np
 import pytest

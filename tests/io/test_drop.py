@@ -7,15 +7,15 @@ import pytest
 import spatialops as so
 from spatialops.errors import ContactError
 from spatialops.io import read
-from spatialops.simulation.drop import raised
-from spatialops.simulation.load import scene_of
+from spatialops.simulation.scene.loader import scene_of
+from spatialops.simulation.scene.placement import raised
 from tests.support.files import MALFORMED, example_robots, files_of
 
 ENOUGH = 60  # of the 64 whose file has shapes that collide; the other four fall for ever
 
 
 def drop(path):
-    """Geoms of the robot, and the summary of one second; raises where a solve or a certificate fails."""
+    """Geoms of the robot, and the summary of one second; a solve or certificate may raise."""
     scene = scene_of(read(path), floating_base=True, floor=True, self_collision=False, strict=False)
     scene.state = raised(scene, 0.02)
     return len(scene.geoms) - 1, so.Simulator(scene, dt=1e-3).run(duration=1.0).summary()
@@ -24,7 +24,7 @@ def drop(path):
 @pytest.mark.slow
 @pytest.mark.compiled
 def test_robots_are_dropped_for_a_second():
-    """Without torques, self-collision left out: no failed solve, and no point deeper than 1 mm at any time."""
+    """Without torques or self-collision no solve fails, and no point is deeper than 1 mm."""
     files = files_of(example_robots(), "urdf")
     if not files:
         pytest.skip("example-robot-data is not installed")

@@ -1,4 +1,4 @@
-"""Damaged URDFs: nothing but errors of the package comes out of the reader, nor of the model made of what it reads."""
+"""Damaged URDFs: nothing but errors of the package comes out of the reader or the model."""
 
 from __future__ import annotations
 
@@ -23,14 +23,18 @@ GOOD = b"""<robot name="r">
 <link name="b"><inertial><origin xyz="0 0 1" rpy="1 2 3"/><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial><collision><geometry>
 <mesh filename="package://p/x.stl" scale="1 1 1"/></geometry></collision></link>
-<link name="c"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial><collision><origin xyz="1 2 3"/>
+<link name="c"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial><collision>
+<origin xyz="1 2 3"/>
 <geometry><capsule radius="1" length="2"/></geometry></collision></link>
-<link name="d"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial><visual><geometry>
+<link name="d"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1"/></inertial><visual>
+<geometry>
 <box size="1 2 3"/></geometry></visual></link>
 <joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
 <limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics damping="1" friction="1"/></joint>
-<joint name="k" type="prismatic"><origin xyz="1 2 3" rpy="1 2 3"/><parent link="b"/><child link="c"/><axis xyz="0 0 1"/>
-<limit lower="-1" upper="1" effort="1" velocity="1"/><mimic joint="j" multiplier="2" offset="1"/></joint>
+<joint name="k" type="prismatic"><origin xyz="1 2 3" rpy="1 2 3"/><parent link="b"/>
+<child link="c"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/><mimic joint="j" multiplier="2" offset="1"/>
+</joint>
 <joint name="l" type="floating"><parent link="c"/><child link="d"/></joint>
 <gazebo reference="a"><mu1 value="1"/></gazebo><transmission/></robot>"""
 
@@ -40,7 +44,9 @@ HERE = Path("robot.urdf")
 def attempt(text: bytes, floating: bool) -> bool:
     """Whether a model came out; other errors than ours go through."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # numbers near the largest overflow on the way to an error
+        warnings.simplefilter(
+            "ignore", RuntimeWarning
+        )  # numbers near the largest overflow on the way to an error
         try:
             description = parse_urdf(text, HERE)
             model = build(description, floating_base=floating)
@@ -70,7 +76,9 @@ def test_any_bytes(noise, at):
 def feed(count: int, seed: int) -> int:
     """Feed so many damaged files; how many models came out."""
     rng = np.random.default_rng(seed)
-    return sum(attempt(mutate(GOOD, rng, int(rng.integers(1, 5))), bool(i % 2)) for i in range(count))
+    return sum(
+        attempt(mutate(GOOD, rng, int(rng.integers(1, 5))), bool(i % 2)) for i in range(count)
+    )
 
 
 @pytest.mark.slow

@@ -10,20 +10,26 @@ import pytest
 
 from spatialops.errors import AssetError
 from spatialops.io import read
-from spatialops.io.markup import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
+from spatialops.io.safe_xml import MAX_BYTES, MAX_DEPTH, MAX_ELEMENTS
 
 BOMB = '<!DOCTYPE lolz [<!ENTITY a "lol">' + "".join(
     f'<!ENTITY {b} "{f"&{a};" * 10}">' for a, b in zip("abcdefgh", "bcdefghi", strict=True)
 )
 HOSTILE = {
     "bomb": BOMB + ']><robot name="&i;"/>',
-    "external": '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="&x;"><link name="a"/></robot>',
+    "external": (
+        '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="&x;"><link name="a"/>'
+        "</robot>"
+    ),
     "dtd": '<!DOCTYPE r SYSTEM "http://localhost/x.dtd"><robot/>',
     "deep": "<robot>" + "<a>" * 200_000 + "</a>" * 200_000 + "</robot>",
     "many": "<robot>" + "<a/>" * 400_000 + "</robot>",
     "attributes": "<robot " + " ".join(f'a{i}=""' for i in range(280_000)) + "/>",
     "large": "<robot>" + " " * MAX_BYTES + "</robot>",
-    "long number": f'<robot><link name="a"><inertial><mass value="{"9" * 1_000_000}"/></inertial></link></robot>',
+    "long number": (
+        f'<robot><link name="a"><inertial><mass value="{"9" * 1_000_000}"/></inertial></link>'
+        "</robot>"
+    ),
     "long name": f'<robot><link name="{"x" * 1_000_000}"/><link name="b"/></robot>',
     "nan": '<robot><link name="a"><inertial><mass value="nan"/></inertial></link></robot>',
 }
@@ -53,8 +59,12 @@ def test_hostile_files_are_refused_quickly_and_in_little_memory(tmp_path, suffix
     paths = []
     for name, text in HOSTILE.items():
         paths.append(str(tmp_path / f"{name}.{suffix}"))
-        (tmp_path / f"{name}.{suffix}").write_text(text.replace("robot", "mujoco") if suffix == "xml" else text)
-    done = subprocess.run([sys.executable, "-c", CODE, *paths], capture_output=True, text=True, timeout=120)
+        (tmp_path / f"{name}.{suffix}").write_text(
+            text.replace("robot", "mujoco") if suffix == "xml" else text
+        )
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *paths], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     found, megabytes = json.loads(done.stdout)
     assert set(found) == set(paths)
@@ -66,7 +76,10 @@ def test_hostile_files_are_refused_quickly_and_in_little_memory(tmp_path, suffix
 
 def test_bounds_are_told(tmp_path):
     path = tmp_path / "robot.urdf"
-    for name, words in (("deep", f"nested more than {MAX_DEPTH}"), ("many", f"more than {MAX_ELEMENTS} elements")):
+    for name, words in (
+        ("deep", f"nested more than {MAX_DEPTH}"),
+        ("many", f"more than {MAX_ELEMENTS} elements"),
+    ):
         path.write_text(HOSTILE[name])
         with pytest.raises(AssetError, match=words):
             read(path)

@@ -1,4 +1,4 @@
-"""The MJCF reader: coordinates, closures, shapes, keyframes, and what it lists because nothing here simulates it."""
+"""The MJCF reader: coordinates, closures, shapes, keyframes, and what it only lists."""
 
 from __future__ import annotations
 
@@ -16,25 +16,33 @@ from tests.support.files import MujocoFile
 mujoco = pytest.importorskip("mujoco")
 
 EVERY_JOINT = """<mujoco><compiler angle="degree"/><option gravity="0.5 -1 -9"/><worldbody>
-  <body name="free" pos="1 2 3" quat="0.5 0.1 0.7 0.2"><freejoint/><inertial pos=".1 .2 .3" quat="1 2 3 4" mass="2"
+  <body name="free" pos="1 2 3" quat="0.5 0.1 0.7 0.2"><freejoint/>
+  <inertial pos=".1 .2 .3" quat="1 2 3 4" mass="2"
     diaginertia=".2 .3 .4"/>
     <body pos=".1 0 .2" quat="1 0 1 0"><joint type="ball" pos=".1 .2 -.3" armature=".1"/>
       <geom type="box" size=".1 .2 .3" pos=".2 .1 0"/>
-      <body pos="0 .3 0"><joint name="slide" type="slide" axis="1 1 0" pos=".3 0 0" ref=".2" range="-1 1"/>
-        <joint name="hinge" type="hinge" axis="1 0 2" pos=".1 0 .2" ref="40" range="-90 90" armature=".2" damping=".3"
+      <body pos="0 .3 0"><joint name="slide" type="slide" axis="1 1 0" pos=".3 0 0" ref=".2"
+      range="-1 1"/>
+        <joint name="hinge" type="hinge" axis="1 0 2" pos=".1 0 .2" ref="40" range="-90 90"
+        armature=".2" damping=".3"
           frictionloss=".4"/>
-        <joint type="hinge" axis="0 1 0" pos="0 -.2 .2"/><geom type="capsule" size=".1 .2" pos="0 .1 .1"/>
-        <body pos="0 0 .4" quat="1 1 0 0"><geom type="sphere" size=".1"/></body></body></body></body>
-  <body pos="0 0 1"><joint type="hinge" axis="0 1 0" ref="-30"/><geom type="box" size=".1 .2 .1"/></body>
+        <joint type="hinge" axis="0 1 0" pos="0 -.2 .2"/>
+        <geom type="capsule" size=".1 .2" pos="0 .1 .1"/>
+        <body pos="0 0 .4" quat="1 1 0 0"><geom type="sphere" size=".1"/></body></body></body>
+        </body>
+  <body pos="0 0 1"><joint type="hinge" axis="0 1 0" ref="-30"/><geom type="box" size=".1 .2 .1"/>
+  </body>
 </worldbody>
-<keyframe><key name="home" qpos="1 2 3 0 1 0 0  0 0 1 0  .3 .4 .5  .6" qvel="1 2 3 4 5 6  7 8 9  10 11 12  13"/>
+<keyframe><key name="home" qpos="1 2 3 0 1 0 0  0 0 1 0  .3 .4 .5  .6"
+qvel="1 2 3 4 5 6  7 8 9  10 11 12  13"/>
 </keyframe>
 </mujoco>"""
 
 CLOSED = """<mujoco><worldbody>
   <body name="a"><joint name="ja" axis="0 1 0"/><geom size=".1" pos=".5 0 0"/>
     <site name="sa" pos="1 0 0"/>
-    <body name="b" pos="1 0 0"><joint name="jb" axis="0 1 0" ref="10"/><geom size=".1" pos=".5 0 0"/></body></body>
+    <body name="b" pos="1 0 0"><joint name="jb" axis="0 1 0" ref="10"/>
+    <geom size=".1" pos=".5 0 0"/></body></body>
   <body name="c" pos="2 0 0"><joint name="jc" axis="0 1 0"/><geom size=".1" pos="-.3 0 .1"/>
     <site name="sc" pos="-1 0 0"/></body>
   <body name="d" pos="0 1 0" quat="1 1 0 0"><freejoint/><geom size=".1"/></body>
@@ -57,12 +65,15 @@ FEATURES = """<mujoco><option density="1.2" viscosity="0.1"/>
 <worldbody><geom name="ground" type="plane" size="1 1 1" friction="0.8 .1 .2"/>
   <geom name="terrain" type="hfield" hfield="h"/>
   <body name="a" gravcomp="1"><joint name="j" stiffness="3" springref=".2"/>
-    <geom name="ball" size=".1" condim="1"/><geom name="ghost" type="box" size="1 1 1" contype="0" conaffinity="0"/>
-    <geom name="capsule" type="capsule" size=".1 .3"/><geom name="egg" type="ellipsoid" size=".1 .2 .3"/>
+    <geom name="ball" size=".1" condim="1"/><geom name="ghost" type="box" size="1 1 1" contype="0"
+    conaffinity="0"/>
+    <geom name="capsule" type="capsule" size=".1 .3"/>
+    <geom name="egg" type="ellipsoid" size=".1 .2 .3"/>
     <geom name="tin" type="cylinder" size=".1 .2" contype="2" conaffinity="4"/></body>
   <body name="b"><joint type="ball" range="0 1" limited="true"/><geom size=".1"/></body></worldbody>
 <contact><exclude body1="a" body2="b"/><pair geom1="ball" geom2="ground"/></contact>
-<actuator><motor name="m" joint="j" gear="5" ctrlrange="-1 2" ctrllimited="true" forcerange="-3 3" forcelimited="true"/>
+<actuator><motor name="m" joint="j" gear="5" ctrlrange="-1 2" ctrllimited="true" forcerange="-3 3"
+forcelimited="true"/>
 </actuator><sensor><jointpos joint="j"/></sensor></mujoco>"""
 
 
@@ -131,9 +142,13 @@ def test_equality_constraints_are_closures(write, rng):
     starts = {"pin": 0, "glue": 3, "sites": 9, "gear": 12, "pull": 14}  # the curve stands between
     for name, size in sizes.items():
         expected = theirs[starts[name] : starts[name] + size]
-        assert np.linalg.norm(ours[loops.rows(name)]) == pytest.approx(np.linalg.norm(expected), rel=1e-9), name
+        assert np.linalg.norm(ours[loops.rows(name)]) == pytest.approx(
+            np.linalg.norm(expected), rel=1e-9
+        ), name
     glued = theirs[starts["glue"] : starts["glue"] + 3]
-    assert np.linalg.norm(ours[loops.rows("glue")][:3]) == pytest.approx(np.linalg.norm(glued), rel=1e-9)
+    assert np.linalg.norm(ours[loops.rows("glue")][:3]) == pytest.approx(
+        np.linalg.norm(glued), rel=1e-9
+    )
 
 
 def test_shapes_masks_and_friction(write):
@@ -174,18 +189,28 @@ def test_what_has_no_counterpart_is_listed(write):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<mujoco><worldbody><body><joint/></body></worldbody></mujoco>", "MuJoCo cannot compile it"),
+        (
+            "<mujoco><worldbody><body><joint/></body></worldbody></mujoco>",
+            "MuJoCo cannot compile it",
+        ),
         ("<mujoco><nonsense/></mujoco>", "MuJoCo cannot compile it"),
         ('<mujoco><include file="../../secret.xml"/></mujoco>', "lies outside"),
         ('<mujoco><include file="robot.xml"/></mujoco>', "includes more than"),
         ('<mujoco><asset><mesh file="/etc/passwd"/></asset></mujoco>', "lies outside"),
-        ('<mujoco><asset><mesh file="../../../../../../../etc/passwd"/></asset></mujoco>', "lies outside"),
+        (
+            '<mujoco><asset><mesh file="../../../../../../../etc/passwd"/></asset></mujoco>',
+            "lies outside",
+        ),
         ('<mujoco><compiler meshdir="../../.."/></mujoco>', "lies outside"),
         (
-            '<mujoco><worldbody><body pos="1e9 0 0"><joint/><geom size="1"/></body></worldbody></mujoco>',
+            '<mujoco><worldbody><body pos="1e9 0 0"><joint/><geom size="1"/></body>'
+            "</worldbody></mujoco>",
             "are the units wrong?",
         ),
-        ('<mujoco><worldbody><body><joint/><geom size="nan"/></body></worldbody></mujoco>', "MuJoCo cannot compile it"),
+        (
+            '<mujoco><worldbody><body><joint/><geom size="nan"/></body></worldbody></mujoco>',
+            "MuJoCo cannot compile it",
+        ),
     ],
 )
 def test_refused(write, text, message):
@@ -205,14 +230,18 @@ def test_without_mujoco_the_error_names_the_extra(write, monkeypatch):
         read(write(CLOSED))
 
 
-PAIRED = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" contype="0" conaffinity="0"/>
-<body name="a" pos="0 0 1"><freejoint/><geom name="ga" size=".1" mass="1" contype="0" conaffinity="0"/></body>
+PAIRED = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1" contype="0"
+conaffinity="0"/>
+<body name="a" pos="0 0 1"><freejoint/><geom name="ga" size=".1" mass="1" contype="0"
+conaffinity="0"/></body>
 <body name="b" pos="1 0 1"><freejoint/><geom name="gb" size=".1" density="500"/>
 <geom name="gc" size=".1" pos=".3 0 0" mass="1" contype="2" conaffinity="2"/></body>
 <body name="c" pos="2 0 1"><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
 <geom name="gd" size=".1"/></body>
-</worldbody><contact><pair geom1="ga" geom2="floor" friction=".7 .7 .1 .1 .1"/><pair geom1="ga" geom2="gb" condim="1"/>
-<pair geom1="gc" geom2="gd" friction=".4 .3 .1 .1 .1"/><exclude body1="b" body2="c"/></contact></mujoco>"""
+</worldbody><contact><pair geom1="ga" geom2="floor" friction=".7 .7 .1 .1 .1"/>
+<pair geom1="ga" geom2="gb" condim="1"/>
+<pair geom1="gc" geom2="gd" friction=".4 .3 .1 .1 .1"/><exclude body1="b" body2="c"/></contact>
+</mujoco>"""
 
 
 def test_contact_pairs_are_looked_at_whatever_masks_and_excludes_say(tmp_path):
@@ -220,11 +249,22 @@ def test_contact_pairs_are_looked_at_whatever_masks_and_excludes_say(tmp_path):
     path.write_text(PAIRED)
     with pytest.warns(so.errors.AssetWarning, match="differs by direction"):
         scene = so.load_scene(path)
-    looked_at = {frozenset(scene.pair_names(p)): scene.pair_values[p, 0] for p in range(len(scene.pairs))}
-    assert looked_at == {frozenset(("ga", "floor")): 0.7, frozenset(("ga", "gb")): 0.0, frozenset(("gc", "gd")): 0.4}
+    looked_at = {
+        frozenset(scene.pair_names(p)): scene.pair_values[p, 0] for p in range(len(scene.pairs))
+    }
+    assert looked_at == {
+        frozenset(("ga", "floor")): 0.7,
+        frozenset(("ga", "gb")): 0.0,
+        frozenset(("gc", "gd")): 0.4,
+    }
     again = so.Scene.from_data(scene.model, scene.to_data(), scene.state)
     assert np.array_equal(again.pair_values, scene.pair_values)
-    both = so.compose([so.Part(source=scene, name="one"), so.Part(source=scene, name="two", position=(9.0, 0.0, 0.0))])
+    both = so.compose(
+        [
+            so.Part(source=scene, name="one"),
+            so.Part(source=scene, name="two", position=(9.0, 0.0, 0.0)),
+        ]
+    )
     names = {frozenset(both.pair_names(p)): both.pair_values[p, 0] for p in range(len(both.pairs))}
     assert names[frozenset(("two/ga", "two/floor"))] == 0.7
     assert names[frozenset(("one/gc", "one/gd"))] == 0.4

@@ -27,7 +27,9 @@ def workspace(tmp_path, monkeypatch):
 
 
 def find(workspace, uri, packages=None):
-    return Resolver(workspace / "src" / "arm" / "urdf" / "arm.urdf", packages).resolve(uri, "arm.urdf:1")
+    return Resolver(workspace / "src" / "arm" / "urdf" / "arm.urdf", packages).resolve(
+        uri, "arm.urdf:1"
+    )
 
 
 @pytest.mark.parametrize(

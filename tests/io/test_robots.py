@@ -1,4 +1,4 @@
-"""Robots of installed packages: they load, and are the same mechanisms as Pinocchio's and MuJoCo's, to 1e-9."""
+"""Robots of installed packages are the mechanisms of Pinocchio and MuJoCo, to 1e-9."""
 
 from __future__ import annotations
 
@@ -19,7 +19,13 @@ from tests.support.files import (
 )
 
 TOLERANCE = 1e-9
-QUICK_URDF = ("solo12.urdf", "ur5_gripper.urdf", "romeo_laas_small.urdf", "bolt.urdf", "talos_left_arm.urdf")
+QUICK_URDF = (
+    "solo12.urdf",
+    "ur5_gripper.urdf",
+    "romeo_laas_small.urdf",
+    "bolt.urdf",
+    "talos_left_arm.urdf",
+)
 QUICK_MJCF = ("suite/humanoid.xml", "suite/fish.xml", "robots/panda/robot.xml", "fetch/reach.xml")
 
 URDFS = [*files_of(example_robots(), "urdf"), *files_of(package_folder("pybullet_data"), "urdf")]
@@ -44,7 +50,9 @@ def compare(robot, rng):
     worst = dict.fromkeys(("mass matrix", "inverse dynamics", "forward dynamics", "poses"), 0.0)
     for _ in range(2):
         their_q, their_v, their_a = robot.random(rng)
-        q, rates, drift = twin.coordinates(their_q), twin.rates(their_q), twin.drift(their_q, their_v)
+        q = twin.coordinates(their_q)
+        rates = twin.rates(their_q)
+        drift = twin.drift(their_q, their_v)
         mass, tau = robot.mass_matrix(their_q), robot.inverse_dynamics(their_q, their_v, their_a)
         v, a = rates @ their_v, rates @ their_a + drift
         errors = {"mass matrix": relative(rates.T @ so.mass_matrix(model, q) @ rates, mass)}
@@ -52,7 +60,9 @@ def compare(robot, rng):
         # What the rounding of tau alone makes of the acceleration, may be more than the tolerance.
         blur = max(1.0, np.finfo(float).eps * np.linalg.cond(mass) / (0.1 * TOLERANCE))
         acceleration = so.forward_dynamics(model, q, v, np.linalg.solve(rates.T, tau))
-        errors["forward dynamics"] = relative(np.linalg.solve(rates, acceleration - drift), their_a) / blur
+        errors["forward dynamics"] = (
+            relative(np.linalg.solve(rates, acceleration - drift), their_a) / blur
+        )
         errors["poses"] = pose_error(model, q, robot.poses(their_q))
         worst = {name: max(worst[name], error) for name, error in errors.items()}
     print({name: f"{error:.1e}" for name, error in worst.items()})  # `pytest -rP` shows it

@@ -12,7 +12,10 @@ from spatialops.errors import AssetError, AssetWarning, ModelError
 from spatialops.io import build, read
 from spatialops.io.build import MASSLESS_ARMATURE
 
-MASS = '<inertial><mass value="{}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+MASS = (
+    '<inertial><mass value="{}"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+    "</inertial>"
+)
 HEAVY = MASS.format(1)
 JOINT = '<joint name="{0}" type="{1}"><parent link="{2}"/><child link="{3}"/>{4}</joint>'
 
@@ -40,17 +43,25 @@ def joint(name, kind="continuous", parent="a", child="b", content=""):
 def test_joint_data_are_kept(load):
     content = (
         '<origin xyz="1 2 3" rpy="0 0 1.5707963267948966"/><axis xyz="0 0 2"/>'
-        '<limit lower="-1" upper="2" effort="30" velocity="4"/><dynamics damping="0.5" friction="0.25"/>'
+        '<limit lower="-1" upper="2" effort="30" velocity="4"/>'
+        '<dynamics damping="0.5" friction="0.25"/>'
     )
     description = load(link("a"), link("b"), joint("j", "revolute", content=content))
     model = build(description)
-    assert (model.lower[0], model.upper[0], model.effort_limit[0], model.velocity_limit[0]) == (-1.0, 2.0, 30.0, 4.0)
+    assert (model.lower[0], model.upper[0], model.effort_limit[0], model.velocity_limit[0]) == (
+        -1.0,
+        2.0,
+        30.0,
+        4.0,
+    )
     assert (model.damping[0], model.dry_friction[0]) == (0.5, 0.25)
     assert "not of unit length" in description.warnings[0]
     poses = so.body_poses(model, np.array([0.5]))
     np.testing.assert_allclose(poses.positions[0], [1.0, 2.0, 3.0])
     c, s = np.cos(0.5 + np.pi / 2), np.sin(0.5 + np.pi / 2)
-    np.testing.assert_allclose(poses.rotations[0], [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]], atol=1e-15)
+    np.testing.assert_allclose(
+        poses.rotations[0], [[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]], atol=1e-15
+    )
 
 
 def test_roll_pitch_yaw_turn_about_fixed_axes(load):
@@ -73,7 +84,12 @@ def test_fixed_links_are_merged_and_keep_their_frames(load):
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
-    [("continuous", "revolute"), ("prismatic", "prismatic"), ("planar", "planar"), ("spherical", "ball")],
+    [
+        ("continuous", "revolute"),
+        ("prismatic", "prismatic"),
+        ("planar", "planar"),
+        ("spherical", "ball"),
+    ],
 )
 def test_kinds_of_joints(load, kind, expected):
     model = build(load(link("a"), link("b"), joint("j", kind)))
@@ -82,7 +98,9 @@ def test_kinds_of_joints(load, kind, expected):
 
 def test_planar_joint_moves_in_the_plane_of_its_normal(load):
     model = build(load(link("a"), link("b"), joint("j", "planar", content='<axis xyz="0 0 1"/>')))
-    np.testing.assert_allclose(so.body_poses(model, np.array([1.0, 2.0, 0.0])).positions[0], [1.0, 2.0, 0.0])
+    np.testing.assert_allclose(
+        so.body_poses(model, np.array([1.0, 2.0, 0.0])).positions[0], [1.0, 2.0, 0.0]
+    )
 
 
 def test_floating_joint_of_the_root_and_below(load):
@@ -110,7 +128,9 @@ def test_mimic_chains_become_couplers(load):
         joint("j4", parent="d", child="e", content=limited.format("j1", 0.0, 0.7)),
     )
     model = build(description)
-    q = so.close_loops(model, so.Loops(model, description.loops), np.array([0.3, 0.0, 0.0, 0.0]), hold=["j1"])
+    q = so.close_loops(
+        model, so.Loops(model, description.loops), np.array([0.3, 0.0, 0.0, 0.0]), hold=["j1"]
+    )
     np.testing.assert_allclose(q, [0.3, 0.7, -0.7, 0.7], atol=1e-12)
 
 
@@ -137,14 +157,20 @@ def test_inertia_without_mass_gets_an_armature_and_says_so(load, tmp_path):
 
 
 def test_point_mass_on_its_axis_gets_an_armature(load):
-    point = '<inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/></inertial>'
+    point = (
+        '<inertial><mass value="1"/><inertia ixx="0" ixy="0" ixz="0" iyy="0" iyz="0" izz="0"/>'
+        "</inertial>"
+    )
     model = build(load(link("a"), link("b", point), joint("j")))
     assert so.mass_matrix(model, np.zeros(1))[0, 0] == pytest.approx(MASSLESS_ARMATURE)
     assert np.isfinite(so.forward_dynamics(model, np.zeros(1), np.zeros(1), np.zeros(1))).all()
 
 
 def test_impossible_inertia_is_kept_and_told(load):
-    bad = '<inertial><mass value="2"/><inertia ixx="1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
+    bad = (
+        '<inertial><mass value="2"/>'
+        '<inertia ixx="1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
+    )
     description = load(link("a"), link("b", bad), joint("j", content='<axis xyz="1 0 0"/>'))
     assert "no body can have" in description.warnings[0]
     assert so.mass_matrix(build(description), np.zeros(1))[0, 0] == pytest.approx(1.0)
@@ -167,17 +193,24 @@ def test_limits_that_make_no_sense_are_told(load):
 
 
 def test_shapes_and_friction(load):
-    shapes = """<contact><lateral_friction value="0.9"/><rolling_friction value="0.01"/><stiffness value="3"/></contact>
+    shapes = """<contact><lateral_friction value="0.9"/><rolling_friction value="0.01"/>
+    <stiffness value="3"/></contact>
       <collision><origin xyz="0 0 1"/><geometry><box size="1 2 3"/></geometry></collision>
       <collision><geometry><cylinder radius="1" length="2"/></geometry></collision>
       <visual><geometry><mesh filename="a.stl" scale="1 1 0.001"/></geometry></visual>"""
     other = '<collision><geometry><sphere radius="0.5"/></geometry></collision>'
-    gazebo = '<gazebo reference="b"><mu1 value="0.3"/></gazebo><gazebo><plugin/></gazebo><transmission/>'
+    gazebo = (
+        '<gazebo reference="b"><mu1 value="0.3"/></gazebo><gazebo><plugin/></gazebo><transmission/>'
+    )
     description = load(link("a", HEAVY + shapes), link("b", HEAVY + other), joint("j"), gazebo)
     box, cylinder, visual, sphere = description.shapes
     assert (box.kind, box.sizes, box.name, box.collides) == ("box", (1.0, 2.0, 3.0), "a/0", True)
     assert (cylinder.kind, cylinder.sizes) == ("cylinder", (1.0, 2.0))
-    assert (visual.mesh.uri, visual.mesh.scale, visual.collides) == ("a.stl", (1.0, 1.0, 0.001), False)
+    assert (visual.mesh.uri, visual.mesh.scale, visual.collides) == (
+        "a.stl",
+        (1.0, 1.0, 0.001),
+        False,
+    )
     assert box.friction == (0.9, 0.0, 0.01)
     assert sphere.friction == (0.3, 0.0, 0.0)
     for words in ("<gazebo>", "<transmission>", "<contact><stiffness>"):
@@ -193,22 +226,62 @@ def test_shapes_and_friction(load):
         ([link("a"), link("b"), joint("j", parent="x")], 4, "there is no link 'x'"),
         ([link("a"), link("b"), joint("j", "hinge")], 4, "type 'hinge' is unknown"),
         ([link("a"), link("b"), joint("j"), joint("j")], 5, "'j': the name is already taken"),
-        ([link("a"), link("b"), joint("j"), joint("k")], 5, "link 'b' has a parent already (joint 'j', line 4)"),
-        ([link("r"), link("a"), link("b"), joint("j"), joint("k", parent="b", child="a")], 3, "form a cycle"),
-        ([link("a"), link("b"), joint("j", content='<axis xyz="0 0 0"/>')], 4, "the axis has no direction"),
+        (
+            [link("a"), link("b"), joint("j"), joint("k")],
+            5,
+            "link 'b' has a parent already (joint 'j', line 4)",
+        ),
+        (
+            [link("r"), link("a"), link("b"), joint("j"), joint("k", parent="b", child="a")],
+            3,
+            "form a cycle",
+        ),
+        (
+            [link("a"), link("b"), joint("j", content='<axis xyz="0 0 0"/>')],
+            4,
+            "the axis has no direction",
+        ),
         ([link("a"), link("b"), joint("j", content='<axis xyz="0 1"/>')], 4, "expected 3 numbers"),
-        ([link("a"), link("b"), joint("j", content='<axis xyz="0 nan 1"/>')], 4, "'nan' is not a finite number"),
-        ([link("a"), link("b"), joint("j", content='<origin xyz="${x} 0 0"/>')], 4, "is a xacro macro"),
-        ([link("a"), link("b"), joint("j", content='<origin xyz="1e9 0 0"/>')], 4, "are the units wrong?"),
+        (
+            [link("a"), link("b"), joint("j", content='<axis xyz="0 nan 1"/>')],
+            4,
+            "'nan' is not a finite number",
+        ),
+        (
+            [link("a"), link("b"), joint("j", content='<origin xyz="${x} 0 0"/>')],
+            4,
+            "is a xacro macro",
+        ),
+        (
+            [link("a"), link("b"), joint("j", content='<origin xyz="1e9 0 0"/>')],
+            4,
+            "are the units wrong?",
+        ),
         ([link("a"), link("b"), joint("j", content='<mimic joint="j"/>')], 4, "mimics itself"),
-        ([link("a"), link("b"), joint("j", content='<dynamics damping="-1"/>')], 4, "damping: expected numbers >= 0"),
+        (
+            [link("a"), link("b"), joint("j", content='<dynamics damping="-1"/>')],
+            4,
+            "damping: expected numbers >= 0",
+        ),
         ([link("a", MASS.format(-1))], 2, "a mass of -1 kg is outside"),
         ([link("a", MASS.format("1_0"))], 2, "'1_0' is not a finite number"),
         ([link("a", MASS.format("1e12"))], 2, "is outside [0, 1e+09] kg"),
         ([link("a", "<inertial/>")], 2, "<inertial> has no <mass>"),
-        ([link("a", "<collision><geometry><box size='1 -2 3'/></geometry></collision>")], 2, "must not be negative"),
-        ([link("a", "<collision><geometry><sphere radius='1e9'/></geometry></collision>")], 2, "are the units wrong?"),
-        ([link("a", "<collision><geometry><mesh/></geometry></collision>")], 2, "<mesh> has no 'filename'"),
+        (
+            [link("a", "<collision><geometry><box size='1 -2 3'/></geometry></collision>")],
+            2,
+            "must not be negative",
+        ),
+        (
+            [link("a", "<collision><geometry><sphere radius='1e9'/></geometry></collision>")],
+            2,
+            "are the units wrong?",
+        ),
+        (
+            [link("a", "<collision><geometry><mesh/></geometry></collision>")],
+            2,
+            "<mesh> has no 'filename'",
+        ),
         (["<link/>"], 2, "<link> has no 'name'"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Ready-made closed mechanisms: their geometry, published reference values, energy and closure over ten seconds."""
+"""Ready-made closed mechanisms: geometry, published reference values, energy and closure."""
 
 import numpy as np
 import pytest
@@ -26,13 +26,23 @@ def test_energy_and_closure(name):
     assert coarse / fine > 10.0
 
 
-@pytest.mark.parametrize("name", ["four_bar", "slider_crank", "bricard", "squeezer", "stewart_platform"])
+@pytest.mark.parametrize(
+    "name", ["four_bar", "slider_crank", "bricard", "squeezer", "stewart_platform"]
+)
 def test_closed_at_the_start(name):
     linkage = getattr(so.models, name)()
     assert np.abs(so.loop_errors(linkage.model, linkage.loops, linkage.state.q)).max() <= 1e-12
-    freedoms = {"four_bar": 1, "slider_crank": 1, "bricard": 1, "squeezer": 1, "stewart_platform": 6}
+    freedoms = {
+        "four_bar": 1,
+        "slider_crank": 1,
+        "bricard": 1,
+        "squeezer": 1,
+        "stewart_platform": 6,
+    }
     tau = np.zeros(linkage.model.nv)
-    found = so.constrained_dynamics(linkage.model, linkage.loops, linkage.state.q, linkage.state.v, tau)
+    found = so.constrained_dynamics(
+        linkage.model, linkage.loops, linkage.state.q, linkage.state.v, tau
+    )
     assert linkage.model.nv - found.rank == freedoms[name]
 
 
@@ -52,7 +62,10 @@ def test_lengths_of_the_four_bar():
 
 @pytest.mark.compiled
 def test_bricards_linkage_turns_right_over():
-    """It moves although it has as many closure rows as joints: the redundant one is found, and locks nothing."""
+    """It moves although it has as many closure rows as joints.
+
+    The redundant one is found, and locks nothing.
+    """
     record, _ = ten_seconds(so.models.bricard())
     assert np.ptp(record.q[:, 0]) > 3.0
     # The symmetric motion: hinges turn alike, in turn to either side.
@@ -75,11 +88,11 @@ def test_impossible_sizes(make, message):
         make()
 
 
-# ---------------------------------------------------------------------------------------- Andrews' squeezing mechanism
+# --- Andrews' squeezing mechanism
 
 NAMES = ("beta", "theta", "gamma", "phi", "delta", "omega", "epsilon")
-# Angles at t = 0.03 s: reference solution of problem "andrews" of the Test Set for IVP Solvers (PSIDE on a Cray C90,
-# tolerances 1e-14), and accelerations and multipliers at the start, likewise.
+# Angles at t = 0.03 s: reference solution of problem "andrews" of the Test Set for IVP Solvers
+# (PSIDE on a Cray C90, tolerances 1e-14), and accelerations and multipliers at the start, likewise.
 END = (
     15.81077119629904,
     -15.75637105984298,
@@ -89,8 +102,17 @@ END = (
     0.5347301163226948,
     1.048080741042263,
 )
-END_RATES = (1139.920302151208, -1424.379294994111, 11.03291221937134, 19.29337464421385, 0.5735699284790808)
-START_ACCELERATIONS = {"beta": 14222.4439199541138705911625887, "theta": -10666.8329399655854029433719415}
+END_RATES = (
+    1139.920302151208,
+    -1424.379294994111,
+    11.03291221937134,
+    19.29337464421385,
+    0.5735699284790808,
+)
+START_ACCELERATIONS = {
+    "beta": 14222.4439199541138705911625887,
+    "theta": -10666.8329399655854029433719415,
+}
 START_FORCE = (98.5668703962410896057654982170, -6.12268834425566265503114393122)
 
 
@@ -101,7 +123,8 @@ def test_squeezer_starts_as_published():
     for name in NAMES:
         a = found.accelerations[model.v_slice(name)][0]
         assert a == pytest.approx(START_ACCELERATIONS.get(name, 0.0), abs=1e-9, rel=1e-12)
-    # Force of K3 on K2 at their pin; the published multipliers act with the other sign. The others carry nothing.
+    # Force of K3 on K2 at their pin; the published multipliers act with the other sign. The others
+    # carry nothing.
     wrenches = so.loop_forces(model, squeezer.loops, q, found.multipliers)
     assert wrenches[0, 3:5] == pytest.approx([-START_FORCE[0], -START_FORCE[1]], rel=1e-12)
     assert np.abs(wrenches[1:]).max() < 1e-10
@@ -110,10 +133,12 @@ def test_squeezer_starts_as_published():
 
 
 def squeezer_end(squeezer, tolerance, pieces=30):
-    """State at 0.03 s, by a Runge-Kutta method of order 8 on the accelerations, closed again after every piece."""
+    """State at 0.03 s, by a Runge-Kutta method of order 8, closed again after every piece."""
     from scipy.integrate import solve_ivp
 
-    model, loops, nv = squeezer.model, squeezer.loops, squeezer.model.nv
+    model = squeezer.model
+    loops = squeezer.loops
+    nv = squeezer.model.nv
 
     def rates(_, y):
         motion = so.constrained_dynamics(model, loops, y[:nv], y[nv:], squeezer.forces(y[:nv]))
@@ -122,7 +147,9 @@ def squeezer_end(squeezer, tolerance, pieces=30):
     q, v = squeezer.state.q, squeezer.state.v
     for i in range(pieces):
         span = (0.03 * i / pieces, 0.03 * (i + 1) / pieces)
-        y = solve_ivp(rates, span, np.concatenate([q, v]), method="DOP853", rtol=tolerance, atol=tolerance).y[:, -1]
+        y = solve_ivp(
+            rates, span, np.concatenate([q, v]), method="DOP853", rtol=tolerance, atol=tolerance
+        ).y[:, -1]
         q, v = so.close_loops(model, loops, y[:nv], y[nv:])
     return q, v
 
@@ -139,10 +166,10 @@ def test_squeezer_ends_as_published():
 
 @pytest.mark.compiled
 def test_simulated_squeezer_converges_to_the_published_end():
-    """The stepping loop with motor and spring as a controller, taken at a prediction of the middle of the step.
+    """The stepping loop with motor and spring as a controller, at the middle of the step.
 
-    Forces held over a step limit RK4 to the second order: the error falls by four with each halving.
-    """
+    Forces held over a step limit RK4 to the second order: the error falls by four with each
+    halving."""
     squeezer = so.models.squeezer()
     model, errors = squeezer.model, []
     at = [model.q_slice(name).start for name in NAMES]
@@ -159,14 +186,19 @@ def test_simulated_squeezer_converges_to_the_published_end():
     assert 3.5 < errors[0] / errors[1] < 4.7
 
 
-# --------------------------------------------------------------------------------------------------- Stewart platform
+# --- Stewart platform
 
 
 def locks(stewart, legs):
     """Closures that hold slides at their present length."""
     q, model = stewart.state.q, stewart.model
     return [
-        so.Loop(kind="coupler", joints={f"slide{i}": 1.0}, offset=q[model.q_slice(f"slide{i}")][0], name=f"lock{i}")
+        so.Loop(
+            kind="coupler",
+            joints={f"slide{i}": 1.0},
+            offset=q[model.q_slice(f"slide{i}")][0],
+            name=f"lock{i}",
+        )
         for i in legs
     ]
 
@@ -188,7 +220,10 @@ def test_a_hanging_platform_swings():
 
 
 def test_a_platform_on_held_legs_is_a_truss():
-    """All six legs held: it stands; forces along the legs carry the weight of the platform and the rods."""
+    """All six legs held: it stands.
+
+    Forces along the legs carry the weight of the platform and the rods.
+    """
     stewart = so.models.stewart_platform()
     scene = stewart.scene(loops=locks(stewart, range(1, 7)))
     record = so.Simulator(scene, dt=1e-3).run(duration=0.05)
@@ -203,7 +238,10 @@ def test_a_platform_moved_by_its_legs():
     """Legs driven at prescribed rates lift the platform as far as they must."""
     stewart = so.models.stewart_platform()
     model = stewart.model
-    drives = [so.Loop(kind="coupler", joints={f"slide{i}": 1.0}, rate=0.1, name=f"drive{i}") for i in range(1, 7)]
+    drives = [
+        so.Loop(kind="coupler", joints={f"slide{i}": 1.0}, rate=0.1, name=f"drive{i}")
+        for i in range(1, 7)
+    ]
     loops = so.Loops(model, [*stewart.loops.items, *drives])
     q, v = so.close_loops(model, loops, stewart.state.q, stewart.state.v)
     record = so.Simulator(stewart.scene(loops=drives), dt=1e-3).run(so.State(q, v), 1.0)

@@ -14,7 +14,10 @@ def robot():
 def test_counts_of_the_paper(robot):
     model = robot.model
     assert (model.n_bodies, model.nv, model.nq) == (26, 26, 26)
-    count = {part: sum(name.startswith(part) for name in model.body_names) for part in ("head", "left_", "right_")}
+    count = {
+        part: sum(name.startswith(part) for name in model.body_names)
+        for part in ("head", "left_", "right_")
+    }
     assert count == {"head": 4, "left_": 11, "right_": 11}
     assert set(model.joint_kinds) == {"revolute"}
 
@@ -34,7 +37,9 @@ def test_a_plausible_robot(robot):
 def test_it_is_symmetric(robot):
     model, q = robot.model, robot.state.q
     left = [so.Node(name) for name in model.frames if name.startswith("left_")]
-    right = [so.Node(node.body.replace("left_", "right_")) for node in left if "finger" not in node.body]
+    right = [
+        so.Node(node.body.replace("left_", "right_")) for node in left if "finger" not in node.body
+    ]
     left = [node for node in left if "finger" not in node.body]
     one, other = so.node_positions(model, q, left), so.node_positions(model, q, right)
     arms = [i for i, node in enumerate(left) if "arm" in node.body or "palm" in node.body]
@@ -56,7 +61,7 @@ def test_hands_close(robot):
 def test_it_falls_onto_a_table_without_gaining_energy(robot):
     table = so.Geom("table", "world", so.HalfSpace(), position=(0.0, 0.0, 0.75), friction=0.8)
     record = so.Simulator(robot.scene([table]), dt=1e-3).run(duration=1.0, record_every=10)
-    assert record.hits.shape[0] > 10
+    assert record.contact_records.shape[0] > 10
     assert record.penetrations.max() <= 1e-3
     assert record.residuals.max() <= 1e-9
     assert record.energy[-1] < record.energy[0]

@@ -15,7 +15,9 @@ def test_sizes_and_weight():
     places = np.array([feet.positions[model.body_index(name)] for name in model.body_names])
     assert places[0] == pytest.approx((0.0, 0.0, 0.15))
     at = so.node_positions(model, q, [so.Node(foot) for foot in robot.feet])
-    assert at == pytest.approx(np.array([[a * 0.12, b * 0.10, 0.01] for a in (1, -1) for b in (1, -1)]), abs=1e-12)
+    assert at == pytest.approx(
+        np.array([[a * 0.12, b * 0.10, 0.01] for a in (1, -1) for b in (1, -1)]), abs=1e-12
+    )
     centre = so.center_of_mass(model, q)
     assert centre[:2] == pytest.approx((0.0, 0.0), abs=1e-12), "mirrored legs"
 
@@ -33,7 +35,9 @@ def test_weight_at_rest_is_on_the_ground():
 
 def test_scene_takes_other_ground():
     robot = so.models.quadruped()
-    table = so.Geom("table", "world", so.collision.Box((1.0, 1.0, 0.1)), (0.0, 0.0, -0.05), friction=0.3)
+    table = so.Geom(
+        "table", "world", so.collision.Box((1.0, 1.0, 0.1)), (0.0, 0.0, -0.05), friction=0.3
+    )
     scene = robot.scene(friction=1.2, ground=[table])
     problem = so.Simulator(scene).problem(robot.state)
     assert problem.n_contacts == 4

@@ -1,4 +1,4 @@
-"""The wheel hangs on its hub, is held there by its shape, and comes off along the hub's axis only."""
+"""The wheel hangs on its hub, held by its shape, and comes off along the hub's axis only."""
 
 import numpy as np
 import pytest
@@ -21,10 +21,14 @@ def test_mass_and_inertia():
 
 def test_size():
     scene = so.models.wheel_on_hub().scene()
-    points = np.concatenate([geom.shape.vertices for geom in scene.geoms if geom.name.startswith("tyre")])
+    points = np.concatenate(
+        [geom.shape.vertices for geom in scene.geoms if geom.name.startswith("tyre")]
+    )
     radii = np.hypot(points[:, 1], points[:, 2])
     assert np.abs(points[:, 0]).max() == pytest.approx(HALF_WIDTH)
-    assert RADIUS < radii.max() <= RADIUS / np.cos(np.pi / 12) + 1e-12  # flats at the radius, corners beyond
+    assert (
+        RADIUS < radii.max() <= RADIUS / np.cos(np.pi / 12) + 1e-12
+    )  # flats at the radius, corners beyond
 
 
 @pytest.mark.compiled
@@ -34,7 +38,11 @@ def test_it_hangs_still():
     assert np.abs(record.q[-1] - record.q[0]).max() < 2e-5
     assert np.abs(record.v[-1]).max() < 1e-9
     assert record.penetrations.max() < 1e-9
-    names = {name for pair in np.unique(record.hits[:, 1]) for name in scene.pair_names(int(pair))}
+    names = {
+        name
+        for pair in np.unique(record.contact_records[:, 1])
+        for name in scene.pair_names(int(pair))
+    }
     assert names == {"pilot", "spoke0", "spoke1"}
 
 
@@ -51,7 +59,9 @@ def _pushed(direction, duration=0.15, **options):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("direction", [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.0, -0.6, -0.8), (1.0, 0.0, 0.0)])
+@pytest.mark.parametrize(
+    "direction", [(0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (0.0, -0.6, -0.8), (1.0, 0.0, 0.0)]
+)
 def test_the_hub_holds_it_sideways_and_behind(direction):
     assert np.abs(_pushed(direction)).max() < 3e-3  # clearances of bore, studs and flange
 

@@ -15,7 +15,12 @@ from tests.simulation.test_laws import SIDE, cube
 LAWS = ("coulomb", "cone", "no-slip", "convex", "max-dissipation", "frictionless")
 STICKING = ("coulomb", "cone", "no-slip", "convex", "max-dissipation")
 EXACT = ("coulomb", "cone")
-BOUNCING = ("coulomb", "cone", "no-slip", "frictionless")  # the others have no normal complementarity
+BOUNCING = (
+    "coulomb",
+    "cone",
+    "no-slip",
+    "frictionless",
+)  # the others have no normal complementarity
 
 
 def creep(law, *, dt=1e-3):
@@ -25,9 +30,11 @@ def creep(law, *, dt=1e-3):
 
 
 def sliding(law, *, dt=1e-3):
-    """Effective friction and sideways drift (degrees) on a slope of 45 degrees, 22.5 degrees to the axes."""
+    """Effective friction and drift (degrees) on a slope of 45 degrees, 22.5 to the axes."""
     heading, duration = np.radians(22.5), 0.1
-    record = so.Simulator(cube(0.5, slope=45.0, heading=22.5), law=law, dt=dt, certify="off").run(duration=duration)
+    record = so.Simulator(cube(0.5, slope=45.0, heading=22.5), law=law, dt=dt, certify="off").run(
+        duration=duration
+    )
     along = np.array([np.cos(heading), np.sin(heading)])
     v = record.v[-1, 3:5]
     mu = (GRAVITY * np.sin(np.pi / 4.0) - v @ along / duration) / (GRAVITY * np.cos(np.pi / 4.0))
@@ -36,16 +43,20 @@ def sliding(law, *, dt=1e-3):
 
 def lift(law, *, dt=1e-3):
     """How far (m) a cube that slides at 6 m/s rises in 0.1 s."""
-    record = so.Simulator(cube(0.5, velocity=(6.0, 0.0, 0.0)), law=law, dt=dt, certify="off").run(duration=0.1)
+    record = so.Simulator(cube(0.5, velocity=(6.0, 0.0, 0.0)), law=law, dt=dt, certify="off").run(
+        duration=0.1
+    )
     return float(np.abs(record.q[:, 2] - SIDE / 2.0).max())
 
 
 def bounce(law, e, dt, **options):
-    """Largest relative error of a ball's restitution, and largest gain of energy in an impact, relative.
+    """Largest relative error of a ball's restitution, and gain of energy in an impact.
 
-    Of bounces faster than the impact threshold and what a step's gravity adds: slower ones end by the stated rule.
-    """
-    scene = ball_scene(height=0.05, restitution=e, velocity=(0.0, 3.0, 0.0, 0.3, 0.0, 0.0), friction=0.2)
+    Of bounces faster than the impact threshold and what a step's gravity adds: slower ones end by
+    the stated rule."""
+    scene = ball_scene(
+        height=0.05, restitution=e, velocity=(0.0, 3.0, 0.0, 0.3, 0.0, 0.0), friction=0.2
+    )
     record = so.Simulator(scene, law=law, dt=dt, **options).run(duration=0.35)
     approach = record.events[:, 2]
     approach = approach[approach > 0.01 + GRAVITY * dt]
@@ -96,7 +107,11 @@ def arm(e):
     rod = so.Inertia(1.0, (0.15, 0.0, 0.0), np.diag([1e-3, 8e-3, 8e-3]))
     builder.add_body("upper", joint=so.Joint("ball"), position=(0.0, 0.0, 0.35), inertia=rod)
     builder.add_body(
-        "lower", parent="upper", joint=so.Joint("revolute", axis="y"), position=(0.3, 0.0, 0.0), inertia=rod
+        "lower",
+        parent="upper",
+        joint=so.Joint("revolute", axis="y"),
+        position=(0.3, 0.0, 0.0),
+        inertia=rod,
     )
     geoms = [so.Geom("tip", "lower", so.Sphere(0.03), (0.3, 0.0, 0.0), restitution=e, **FLOOR)]
     geoms += [so.Geom("elbow", "lower", so.Sphere(0.03), restitution=e, **FLOOR)]
@@ -124,9 +139,22 @@ def ring(e):
 def box(e):
     """A free body: a box with a ball in its face that falls on an edge and slides."""
     builder = so.TreeBuilder(gravity=(0.0, 0.0, -GRAVITY))
-    builder.add_body("box", joint=so.Joint("free"), inertia=so.Inertia(1.0, np.zeros(3), np.eye(3) * SIDE**2 / 6.0))
+    builder.add_body(
+        "box",
+        joint=so.Joint("free"),
+        inertia=so.Inertia(1.0, np.zeros(3), np.eye(3) * SIDE**2 / 6.0),
+    )
     geoms = [so.Geom("g0", "box", Box((SIDE, SIDE, SIDE)), restitution=e, **FLOOR)]
-    geoms.append(so.Geom("g1", "box", so.Sphere(0.2 * SIDE), (0.4 * SIDE, 0.0, -0.4 * SIDE), restitution=e, **FLOOR))
+    geoms.append(
+        so.Geom(
+            "g1",
+            "box",
+            so.Sphere(0.2 * SIDE),
+            (0.4 * SIDE, 0.0, -0.4 * SIDE),
+            restitution=e,
+            **FLOOR,
+        )
+    )
     q = np.array([0.0, 0.0, 0.09, 0.1, 0.05, 0.0, 0.99])
     q[3:] /= np.linalg.norm(q[3:])
     return builder, geoms, [], q, np.array([0.3, 0.0, 0.2, 1.0, 0.3, -0.8])
@@ -139,15 +167,26 @@ def scene_of(mechanism, e, law):
     """The scene on a floor; "mixed" has a law of its own for one geom and torsional friction."""
     builder, geoms, loops, q, v = MECHANISMS[mechanism](e)
     geoms = [so.Geom("floor", "world", so.HalfSpace(), restitution=e, **FLOOR), *geoms]
-    pairs = [so.Pair(a=geoms[1].name, b="floor", law="cone", torsion=1e-3)] if law == "mixed" else []
+    pairs = (
+        [so.Pair(a=geoms[1].name, b="floor", law="cone", torsion=1e-3)] if law == "mixed" else []
+    )
     return so.Scene(builder.build(), geoms, loops=loops, state=so.State(q, v), pair_laws=pairs)
 
 
 def holds(law, mechanism, meaning, e, *, duration=0.2, dt=2e-3):
-    """Worst certificate, gain of energy in an impact, error of closures, steps against the run, and impacts."""
-    given = {"compliant": Compliant(stiffness=2e4, damping=20.0, viscosity=200.0), "mixed": "coulomb"}.get(law, law)
+    """Worst certificate, gain of energy, error of closures, steps against the run, impacts."""
+    given = {
+        "compliant": Compliant(stiffness=2e4, damping=20.0, viscosity=200.0),
+        "mixed": "coulomb",
+    }.get(law, law)
     scene, steps = scene_of(mechanism, e, law), round(duration / dt)
-    options = {"law": given, "restitution": meaning, "dt": dt, "certify": "full", "depth_limit": 5e-3}
+    options = {
+        "law": given,
+        "restitution": meaning,
+        "dt": dt,
+        "certify": "full",
+        "depth_limit": 5e-3,
+    }
     simulator = so.Simulator(scene, **options)
     record = simulator.run(duration=duration)
     assert law != "mixed" or isinstance(simulator.law, Pairwise)
@@ -156,7 +195,9 @@ def holds(law, mechanism, meaning, e, *, duration=0.2, dt=2e-3):
     for k in range(steps):
         state, info = simulator.step(state)
         apart = max(apart, float(np.abs(info.certificate.residual)))
-        if k == min(steps, 30) - 1:  # one after the other they part by rounding where motion is chaotic
+        if (
+            k == min(steps, 30) - 1
+        ):  # one after the other they part by rounding where motion is chaotic
             distance = np.abs(so.difference(scene.model, state.q, record.q[k + 1])).max()
     gains = record.events[:, 4] / np.maximum(record.events[:, 3], 1e-300) - 1.0
     return {
@@ -186,7 +227,11 @@ def test_every_law_on_every_mechanism(law, mechanism):
 
 def main():
     """The figures."""
-    print("| law | creep m/s | mu | drift degrees | lift m | bounce error | gain |\n" + "| --- " * 7 + "|")
+    print(
+        "| law | creep m/s | mu | drift degrees | lift m | bounce error | gain |\n"
+        + "| --- " * 7
+        + "|"
+    )
     for law in LAWS:
         cells = [f"{creep(law):.0e}", *(f"{x:.6g}" for x in sliding(law)), f"{lift(law):.1e}"]
         if law in BOUNCING:
@@ -200,13 +245,20 @@ def main():
         print(f"| {law} | " + " | ".join(cells) + " |", flush=True)
 
     print("\nWorst of both meanings of restitution, with and without it:\n")
-    print("| law | mechanism | certificate | gain | closures | steps against run | impacts |\n" + "| --- " * 7 + "|")
+    print(
+        "| law | mechanism | certificate | gain | closures | steps against run | impacts |\n"
+        + "| --- " * 7
+        + "|"
+    )
     for law in ALL:
         for mechanism in MECHANISMS:
             found = [holds(law, mechanism, meaning, e) for meaning, e in MEANINGS]
             worst = {name: max(one[name] for one in found) for name in found[0]}
             cells = [f"{worst[name]:.0e}" for name in ("residual", "gain", "open", "apart")]
-            print(f"| {law} | {mechanism} | " + " | ".join(cells) + f" | {worst['impacts']} |", flush=True)
+            print(
+                f"| {law} | {mechanism} | " + " | ".join(cells) + f" | {worst['impacts']} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

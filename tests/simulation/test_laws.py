@@ -1,27 +1,37 @@
-"""Scenes under different laws of contact: slopes that hold or slide as they must, rolling, and nothing that lifts."""
+"""Scenes under different laws of contact.
+
+Slopes that hold or slide as they must, rolling, and nothing that lifts.
+"""
 
 import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.contact import Cone, NoSlip
+from spatialops.contact import ConeCoulomb, NoSlip
 from spatialops.errors import ArgumentError, SolverFailed
 
-GRAVITY, SIDE, RADIUS = 9.81, 0.1, 0.02
+GRAVITY = 9.81
+SIDE = 0.1
+RADIUS = 0.02
 pytestmark = pytest.mark.compiled
 
 
 def cube(mu, *, velocity=(0.0, 0.0, 0.0), slope=0.0, heading=0.0):
     """A cube of eight spheres on a floor; gravity leans by `slope` towards `heading` (degrees)."""
     slope, heading = np.radians(slope), np.radians(heading)
-    down = np.array([np.sin(slope) * np.cos(heading), np.sin(slope) * np.sin(heading), -np.cos(slope)])
+    down = np.array(
+        [np.sin(slope) * np.cos(heading), np.sin(slope) * np.sin(heading), -np.cos(slope)]
+    )
     builder = so.TreeBuilder(gravity=tuple(GRAVITY * down))
     inertia = so.Inertia(1.0, np.zeros(3), np.eye(3) * SIDE**2 / 6.0)
     builder.add_body("cube", joint=so.Joint("free"), inertia=inertia)
     geoms = [so.Geom("floor", "world", so.HalfSpace(), friction=mu)]
     half = SIDE / 2.0 - RADIUS
     corners = [(x, y, z) for x in (-half, half) for y in (-half, half) for z in (-half, half)]
-    geoms += [so.Geom(f"s{k}", "cube", so.Sphere(RADIUS), place, friction=mu) for k, place in enumerate(corners)]
+    geoms += [
+        so.Geom(f"s{k}", "cube", so.Sphere(RADIUS), place, friction=mu)
+        for k, place in enumerate(corners)
+    ]
     model = builder.build()
     q, v = model.neutral(), np.zeros(model.nv)
     q[2], v[3:] = SIDE / 2.0, velocity
@@ -41,7 +51,9 @@ def test_a_slope_above_it_slides_straight_under_the_round_cone():
     along = np.array([np.cos(np.radians(heading)), np.sin(np.radians(heading))])
     across = np.array([-along[1], along[0]])
     v = record.v[-1, 3:]
-    mu = (GRAVITY * np.sin(np.pi / 4.0) - v[:2] @ along / duration) / (GRAVITY * np.cos(np.pi / 4.0))
+    mu = (GRAVITY * np.sin(np.pi / 4.0) - v[:2] @ along / duration) / (
+        GRAVITY * np.cos(np.pi / 4.0)
+    )
     assert mu == pytest.approx(0.5, rel=1e-6)
     assert abs(v[:2] @ across) < 1e-9
     assert abs(v[2]) < 1e-9
@@ -99,7 +111,7 @@ def test_bad_laws():
 
 
 def test_a_law_that_fails_says_so():
-    strict = Cone(tolerance=1e-30)
+    strict = ConeCoulomb(tolerance=1e-30)
     with pytest.raises(SolverFailed, match="under Cone") as caught:
         so.Simulator(cube(0.5, velocity=(1.0, 0.3, 0.0)), law=strict).run(duration=5e-3)
     assert caught.value.problem.n_contacts == 4

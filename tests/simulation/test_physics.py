@@ -13,15 +13,30 @@ GRAVITY, RADIUS = 9.81, 0.1
 INTEGRATORS = ("moreau", "semi-implicit", "rk4")
 
 
-def balls(places, velocities, *, gravity=GRAVITY, radii=None, masses=None, friction=0.0, restitution=1.0, floor=True):
-    """Free balls at world positions with linear velocities (3,) or [angular; linear] velocities (6,)."""
+def balls(
+    places,
+    velocities,
+    *,
+    gravity=GRAVITY,
+    radii=None,
+    masses=None,
+    friction=0.0,
+    restitution=1.0,
+    floor=True,
+):
+    """Free balls at world positions with linear velocities (3,) or [angular.
+
+    Linear] velocities (6,).
+    """
     n = len(places)
     radii, masses = radii or [RADIUS] * n, masses or [1.0] * n
     builder = so.TreeBuilder(gravity=(0.0, 0.0, -gravity))
     pair = {"friction": friction, "restitution": restitution}
     geoms = [so.Geom("floor", "world", HalfSpace(), **pair)] if floor else []
     for i, (radius, mass) in enumerate(zip(radii, masses)):
-        builder.add_body(f"ball{i}", joint=so.Joint("free"), inertia=so.Inertia.sphere(radius, mass=mass))
+        builder.add_body(
+            f"ball{i}", joint=so.Joint("free"), inertia=so.Inertia.sphere(radius, mass=mass)
+        )
         geoms.append(so.Geom(f"ball{i}", f"ball{i}", Sphere(radius), **pair))
     model = builder.build()
     q, v = model.neutral(), np.zeros(model.nv)
@@ -31,11 +46,11 @@ def balls(places, velocities, *, gravity=GRAVITY, radii=None, masses=None, frict
     return so.Scene(model, geoms, state=so.State(q, v))
 
 
-# ------------------------------------------------------------------------------------------------------ bouncing
+# ----------------------------------------------------------------------------------------- bouncing
 
 
 def apexes(record):
-    """Heights above rest of the flights between impacts, from the parabola through the three highest samples."""
+    """Heights of flights between impacts, by the parabola through the three highest samples."""
     edges, heights = np.concatenate([[0.0], record.events[:, 0]]), []
     z = record.q[:, 2] - RADIUS
     for begin, end in pairwise(edges):
@@ -88,9 +103,12 @@ def test_restitution_does_not_depend_on_the_integrator(integrator):
 
 @pytest.mark.parametrize("e", [0.0, 0.5, 1.0])
 def test_tangential_change_of_a_sliding_ball_that_bounces(e):
-    # It slides throughout: the tangential impulse is mu times the normal one, and it spins the ball.
+    # It slides throughout: the tangential impulse is mu times the normal one, and it spins the
+    # ball.
     mu, fall = 0.2, 2.0
-    scene = balls([(0.0, 0.0, RADIUS)], [(3.0, 4.0, -fall)], gravity=0.0, friction=mu, restitution=e)
+    scene = balls(
+        [(0.0, 0.0, RADIUS)], [(3.0, 4.0, -fall)], gravity=0.0, friction=mu, restitution=e
+    )
     state, info = so.Simulator(scene, dt=1e-4).step(scene.state)
     change = mu * (1.0 + e) * fall
     along = np.array([0.6, 0.8])
@@ -121,11 +139,15 @@ def test_equal_balls_exchange_their_velocities(speeds):
 
 @pytest.mark.compiled
 def test_momentum_is_kept_in_free_collisions(rng):
-    # Five balls in a cloud without gravity: many impacts, with friction and spin, until all fly apart.
+    # Five balls in a cloud without gravity: many impacts, with friction and spin, until all fly
+    # apart.
     n, collisions = 5, 0
     for _ in range(4):
         places = [np.array([0.5 * i, 0.0, 0.0]) + rng.uniform(-0.1, 0.1, 3) for i in range(n)]
-        velocities = [np.concatenate([rng.normal(size=3) * 5.0, -2.0 * p + rng.normal(size=3) * 0.1]) for p in places]
+        velocities = [
+            np.concatenate([rng.normal(size=3) * 5.0, -2.0 * p + rng.normal(size=3) * 0.1])
+            for p in places
+        ]
         scene = balls(
             places,
             velocities,
@@ -146,19 +168,23 @@ def test_momentum_is_kept_in_free_collisions(rng):
     assert collisions >= 8
 
 
-# ------------------------------------------------------------------------------------------------------ friction
+# ----------------------------------------------------------------------------------------- friction
 
 
 def block_on_slope(angle, *, mu=0.5):
     """A plate on four spheres, at rest on a slope that falls towards +x."""
     model = (
         so.TreeBuilder(gravity=(0.0, 0.0, -GRAVITY))
-        .add_body("block", joint=so.Joint("free"), inertia=so.Inertia.box((1.0, 0.8, 0.1), mass=3.0))
+        .add_body(
+            "block", joint=so.Joint("free"), inertia=so.Inertia.box((1.0, 0.8, 0.1), mass=3.0)
+        )
         .build()
     )
     normal = np.array([np.sin(angle), 0.0, np.cos(angle)])
     feet = [
-        so.Geom(f"foot{i}{j}", "block", Sphere(RADIUS), position=(0.5 * i, 0.4 * j, -0.05), friction=mu)
+        so.Geom(
+            f"foot{i}{j}", "block", Sphere(RADIUS), position=(0.5 * i, 0.4 * j, -0.05), friction=mu
+        )
         for i in (-1, 1)
         for j in (-1, 1)
     ]
@@ -188,7 +214,10 @@ def test_a_block_on_a_steep_slope_slides_as_coulomb_says(dt, integrator):
     scene = block_on_slope(angle, mu=mu)
     record = so.Simulator(scene, dt=dt, integrator=integrator).run(duration=1.0)
     down = np.array([np.cos(angle), 0.0, -np.sin(angle)])
-    speed = so.node_velocities(scene.model, record.q[-1], record.v[-1], [so.Node("block")])[0, 3:] @ down
+    speed = (
+        so.node_velocities(scene.model, record.q[-1], record.v[-1], [so.Node("block")])[0, 3:]
+        @ down
+    )
     acceleration = speed / record.times[-1]
     effective = np.tan(angle) - acceleration / (GRAVITY * np.cos(angle))
     assert abs(effective / mu - 1.0) < 2e-3
@@ -204,7 +233,10 @@ def test_a_sliding_ball_ends_rolling_at_five_sevenths(dt, heading):
     along = np.array([np.cos(heading), np.sin(heading), 0.0])
     scene = balls([(0.0, 0.0, RADIUS)], [speed * along], friction=mu, restitution=0.0)
     record = so.Simulator(scene, dt=dt).run(duration=0.4)
-    velocity = [so.node_velocities(scene.model, q, v, [so.Node("ball0")])[0] for q, v in zip(record.q, record.v)]
+    velocity = [
+        so.node_velocities(scene.model, q, v, [so.Node("ball0")])[0]
+        for q, v in zip(record.q, record.v)
+    ]
     rolling = np.array(velocity)
     # While it slides: dv/dt = -mu g.
     sliding = record.times < 0.9 * 2.0 * speed / (7.0 * mu * GRAVITY)
@@ -215,7 +247,7 @@ def test_a_sliding_ball_ends_rolling_at_five_sevenths(dt, heading):
     assert np.allclose(rolling[-1, :3], spin, rtol=0.0, atol=1e-6)
 
 
-# --------------------------------------------------------------------------------------------------- free flight
+# -------------------------------------------------------------------------------------- free flight
 
 
 BOX = so.Inertia.box((0.1, 0.3, 0.5), mass=2.0)
@@ -224,7 +256,9 @@ BOX = so.Inertia.box((0.1, 0.3, 0.5), mass=2.0)
 def spinning_box(dt, integrator):
     model = so.TreeBuilder().add_body("box", joint=so.Joint("free"), inertia=BOX).build()
     state = so.State(model.neutral(), np.array([3.0, -2.0, 5.0, 1.0, 2.0, 3.0]))
-    return model, so.Simulator(so.Scene(model, state=state), dt=dt, integrator=integrator).run(duration=1.0)
+    return model, so.Simulator(so.Scene(model, state=state), dt=dt, integrator=integrator).run(
+        duration=1.0
+    )
 
 
 def angular_momenta(model, record):
@@ -233,7 +267,9 @@ def angular_momenta(model, record):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("integrator", "tolerance"), [("moreau", 1e-11), ("semi-implicit", 1e-11), ("rk4", 1e-8)])
+@pytest.mark.parametrize(
+    ("integrator", "tolerance"), [("moreau", 1e-11), ("semi-implicit", 1e-11), ("rk4", 1e-8)]
+)
 def test_a_spinning_body_flies_a_parabola(integrator, tolerance):
     # To rounding, but for RK4, which turns the axes of the velocity to fourth order.
     _, record = spinning_box(2e-3, integrator)
@@ -257,7 +293,7 @@ def test_angular_momentum_of_a_spinning_body(integrator, order):
     assert errors[-1] < (1e-9 if integrator == "rk4" else 1e-2)
 
 
-# -------------------------------------------------------------------------------------------------------- energy
+# ------------------------------------------------------------------------------------------- energy
 
 
 @pytest.mark.compiled
@@ -275,7 +311,10 @@ def test_energy_error_falls_with_the_order(integrator, order):
 
 
 def check_impact(scene):
-    """One step from a state of touching contacts: kinetic energy does not grow, nothing approaches afterwards."""
+    """One step from a state of touching contacts.
+
+    Kinetic energy does not grow, nothing approaches afterwards.
+    """
     sim = so.Simulator(scene, dt=1e-9, certify="off")
     _, info = sim.step(scene.state)
     assert info.residual <= 1e-9
@@ -290,7 +329,9 @@ def test_impacts_of_touching_balls_never_gain_energy(rng):
     contacts = 0
     for _ in range(30):
         radii, places = list(rng.uniform(0.1, 0.3, 4)), []
-        for i, radius in enumerate(radii):  # a chain of touching balls, kinked at random, all clear of one another
+        for i, radius in enumerate(
+            radii
+        ):  # a chain of touching balls, kinked at random, all clear of one another
             while True:
                 line = rng.normal(size=3)
                 line /= np.linalg.norm(line)
@@ -299,9 +340,17 @@ def test_impacts_of_touching_balls_never_gain_energy(rng):
                     break
             places.append(place)
         velocities = [rng.normal(size=6) * 3.0 for _ in radii]
-        scene = balls(places, velocities, radii=radii, masses=list(10.0 ** rng.uniform(-2, 1, 4)), floor=False)
+        scene = balls(
+            places, velocities, radii=radii, masses=list(10.0 ** rng.uniform(-2, 1, 4)), floor=False
+        )
         mixed = [
-            so.Geom(g.name, g.body, g.shape, friction=rng.uniform(0.0, 1.5), restitution=rng.uniform(0.0, 1.0))
+            so.Geom(
+                g.name,
+                g.body,
+                g.shape,
+                friction=rng.uniform(0.0, 1.5),
+                restitution=rng.uniform(0.0, 1.0),
+            )
             for g in scene.geoms
         ]
         events = check_impact(so.Scene(scene.model, mixed, state=scene.state))
@@ -322,22 +371,30 @@ def test_impacts_of_mechanisms_never_gain_energy(rng, equal):
             place, normal = rng.uniform(-0.3, 0.3, 3), rng.normal(size=3)
             normal /= np.linalg.norm(normal)
             center = so.node_positions(model, q, [so.Node(body, place)])[0]
-            law = {"friction": rng.uniform(0.0, 1.2), "restitution": 1.0 if equal else rng.uniform(0.0, 1.0)}
+            law = {
+                "friction": rng.uniform(0.0, 1.2),
+                "restitution": 1.0 if equal else rng.uniform(0.0, 1.0),
+            }
             geoms.append(so.Geom(f"tip{i}", body, Sphere(0.05), position=place, **law))
             plane = HalfSpace(normal)
-            geoms.append(so.Geom(f"wall{i}", "world", plane, position=center - 0.05 * normal, **law))
+            geoms.append(
+                so.Geom(f"wall{i}", "world", plane, position=center - 0.05 * normal, **law)
+            )
         tips = [g.name for g in geoms if g.name.startswith("tip")]
         walls = [g.name for g in geoms if g.name.startswith("wall")]
         ignore = [(tip, wall) for tip in tips for wall in walls if tip[3:] != wall[4:]]
         ignore += [(a, b) for a in tips for b in tips if a < b]
-        scene = so.Scene(model, geoms, state=so.State(q, rng.normal(size=model.nv) * 3.0), ignore=ignore)
+        scene = so.Scene(
+            model, geoms, state=so.State(q, rng.normal(size=model.nv) * 3.0), ignore=ignore
+        )
         impacts += len(check_impact(scene))
     assert impacts > 20
 
 
 @pytest.mark.compiled
 def test_energy_never_rises_without_drive(rng):
-    # A handful of balls dropped on the floor and on each other; Moreau's rule is exact in free flight.
+    # A handful of balls dropped on the floor and on each other; Moreau's rule is exact in free
+    # flight.
     places = [(0.02 * i, 0.01 * i, 0.15 + 0.35 * i) for i in range(4)]
     scene = balls(places, [rng.normal(size=6) * 0.5 for _ in places], friction=0.4, restitution=0.7)
     record = so.Simulator(scene, dt=1e-3).run(duration=2.0)

@@ -1,4 +1,4 @@
-"""Records: there and back with equal arrays, refused when damaged or foreign, never written half."""
+"""Records: there and back with equal arrays, refused when damaged, never written half."""
 
 import dataclasses
 import json
@@ -24,12 +24,13 @@ ARRAYS = (
     "residuals",
     "penetrations",
     "pivots",
-    "hits",
+    "contact_records",
     "events",
     "closure_errors",
     "loop_forces",
     "moments",
     "certificates",
+    "end",
 )
 
 
@@ -40,7 +41,9 @@ def record():
     inertia = so.Inertia.sphere(0.1, mass=1.0)
     builder.add_body("ball", joint=so.Joint("free"), inertia=inertia)
     bob = inertia.shifted((0.0, 0.0, -1.0))
-    builder.add_body("bob", joint=so.Joint("revolute", axis="y"), inertia=bob, position=(3.0, 0.0, 3.0))
+    builder.add_body(
+        "bob", joint=so.Joint("revolute", axis="y"), inertia=bob, position=(3.0, 0.0, 3.0)
+    )
     model = builder.build()
     geoms = [
         so.Geom("ball", "ball", Sphere(0.1), restitution=0.5, friction=0.2),
@@ -59,7 +62,7 @@ def test_what_is_in_it(record):
     assert record.times[[0, -1]] == pytest.approx([5.0, 5.1])
     assert (record.q.shape, record.v.shape) == ((n, 8), (n, 7))
     assert len(record.events) >= 1
-    assert set(record.hits[:, 2]) <= {0.0, 1.0}
+    assert set(record.contact_records[:, 2]) <= {0.0, 1.0}
     assert record.impact_counts.sum() == len(record.events)
     assert np.array_equal(record.energy, record.kinetic + record.potential)
     for row in (0, n // 2, n - 1):
@@ -72,12 +75,14 @@ def test_what_is_in_it(record):
 
 def test_impulses_explain_the_momentum(record):
     # The ball's vertical momentum: what gravity takes over the run, what the floor gives.
-    names = [record.scene.pair_names(int(pair)) for pair in record.hits[:, 1]]
+    names = [record.scene.pair_names(int(pair)) for pair in record.contact_records[:, 1]]
     assert set(names) == {("ball", "floor")}
     model, ball = record.scene.model, [so.Node("ball")]
-    first, last = (so.node_velocities(model, record.q[i], record.v[i], ball)[0, 3:] for i in (0, -1))
+    first, last = (
+        so.node_velocities(model, record.q[i], record.v[i], ball)[0, 3:] for i in (0, -1)
+    )
     change = last - first
-    given = record.hits[:, 10:13].sum(axis=0) + np.array([0.0, 0.0, -9.81 * 0.1])
+    given = record.contact_records[:, 10:13].sum(axis=0) + np.array([0.0, 0.0, -9.81 * 0.1])
     assert np.allclose(change, given, rtol=0.0, atol=1e-9)
 
 
@@ -100,7 +105,7 @@ def test_metadata_and_summary(record):
 
 def test_fallbacks_are_those_of_the_run_itself(record):
     sim = so.Simulator(record.scene, dt=4e-3)
-    sim.stepping.outside.fallbacks = 3  # of an earlier run
+    sim.stepping.external.fallbacks = 3  # of an earlier run
     assert sim.run(duration=4e-3).metadata["solver_fallbacks"] == 0
 
 
@@ -128,6 +133,52 @@ def test_there_and_back(record, tmp_path):
 
 def test_every_field_is_compared():
     assert {item.name for item in dataclasses.fields(so.Record)} == {*ARRAYS, "scene", "metadata"}
+
+
+def test_the_end_is_kept_whether_it_is_a_row_or_not(record, tmp_path):
+    sim = so.Simulator(record.scene, dt=4e-3)
+    rare = sim.run(duration=0.1, record_every=10)
+    assert rare.times[-1] == pytest.approx(5.08)
+    assert rare.final.time == pytest.approx(5.1)
+    assert np.array_equal(rare.final.q, record.final.q)
+    assert np.array_equal(rare.final.v, record.final.v)
+    assert rare.summary()["duration"] == pytest.approx(0.1)
+    again = so.load_record(rare.save(tmp_path / "run.npz"))
+    assert again.final.time == rare.final.time
+    assert np.array_equal(again.final.q, rare.final.q)
+    # Going on from there is going on: not from a row of the past.
+    later = sim.run(rare.final, duration=0.1)
+    whole = sim.run(duration=0.2)
+    assert later.times[0] == rare.final.time
+    assert np.allclose(later.final.q, whole.final.q, rtol=0.0, atol=1e-12)
+
+
+def test_the_end_of_an_event_driven_run_is_kept_too(record):
+    sim = so.Simulator(record.scene, dt=4e-3, time=so.EventDriven())
+    rare, often = (sim.run(duration=0.1, record_every=every) for every in (10, 1))
+    assert rare.final.time == pytest.approx(5.1)
+    assert np.array_equal(rare.final.q, often.final.q)
+    assert len(rare.events) == len(often.events)
+
+
+def test_records_without_an_end_end_with_their_last_row(record, tmp_path):
+    path = _rewrite(
+        record.save(tmp_path / "run.npz"),
+        tmp_path / "older.npz",
+        lambda header, arrays: arrays.pop("end"),
+    )
+    older = so.load_record(path)
+    assert older.final.time == record.times[-1]
+    assert np.array_equal(older.final.q, record.q[-1])
+
+
+def test_a_record_says_what_it_is(record):
+    lines = repr(record).splitlines()
+    assert lines[0] == "Record from 5 to 5.1 s: 26 rows of 25 steps of 0.004 s"
+    assert len(lines) == 5
+    assert "moreau" in lines[1]
+    assert "2 bodies, 7 velocities, 3 geoms, 0 closures" in lines[2]
+    assert f"{len(record.events)} impacts" in lines[3]
 
 
 def test_saving_again_replaces_the_file(record, tmp_path):
@@ -166,7 +217,13 @@ def test_missing_and_foreign_files(tmp_path):
     (tmp_path / "empty.npz").write_bytes(b"")
     np.save(tmp_path / "array.npy", np.eye(3))
     np.savez(tmp_path / "foreign.npz", other=np.eye(3))
-    for header in ("[]", "{}", '{"format": 1}', "not json", '{"format": 1, "scene": {}, "names": {}, "metadata": {}}'):
+    for header in (
+        "[]",
+        "{}",
+        '{"format": 1}',
+        "not json",
+        '{"format": 1, "scene": {}, "names": {}, "metadata": {}}',
+    ):
         np.savez(tmp_path / f"header{len(header)}.npz", header=np.array(header))
     for path in [tmp_path / "missing.npz", tmp_path, *tmp_path.iterdir()]:
         with pytest.raises(RecordError):
@@ -215,7 +272,10 @@ def test_damaged_files_are_refused_or_whole(record, tmp_path, rng):
         except RecordError:
             refused += 1
             continue
-        same = [np.array_equal(getattr(again, name), getattr(record, name), equal_nan=True) for name in ARRAYS]
+        same = [
+            np.array_equal(getattr(again, name), getattr(record, name), equal_nan=True)
+            for name in ARRAYS
+        ]
         assert all(same)  # certificates that were not asked for are NaN
     assert refused > 100
 
@@ -227,5 +287,9 @@ def test_geom_positions_follow_the_poses(record):
     assert positions.shape == (3, 3, 3)
     for f, row in enumerate(rows):
         nodes = [so.Node("ball"), so.Node("bob", (0.0, 0.0, -1.0))]
-        assert np.allclose(positions[f, :2], so.node_positions(record.scene.model, record.q[row], nodes), atol=1e-14)
+        assert np.allclose(
+            positions[f, :2],
+            so.node_positions(record.scene.model, record.q[row], nodes),
+            atol=1e-14,
+        )
         assert np.allclose(rotations[f] @ rotations[f].transpose(0, 2, 1), np.eye(3), atol=1e-13)

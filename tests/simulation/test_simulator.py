@@ -1,4 +1,4 @@
-"""The simulator: options, steps and runs that agree to the last bit, outside solvers, failures, certificates."""
+"""The simulator: options, steps and runs that agree to the last bit, solvers, failures."""
 
 import pickle
 import warnings
@@ -22,7 +22,10 @@ def ball(height=0.0, *, velocity=(0.0, 0.0, 0.0), restitution=0.5, friction=0.5)
     builder.add_body("ball", joint=so.Joint("free"), inertia=so.Inertia.sphere(0.1, mass=1.0))
     model = builder.build()
     pair = {"friction": friction, "restitution": restitution}
-    geoms = [so.Geom("ball", "ball", Sphere(0.1), **pair), so.Geom("floor", "world", HalfSpace(), **pair)]
+    geoms = [
+        so.Geom("ball", "ball", Sphere(0.1), **pair),
+        so.Geom("floor", "world", HalfSpace(), **pair),
+    ]
     q, v = model.neutral(), np.zeros(6)
     q[2], v[3:] = 0.1 + height, velocity
     return so.Scene(model, geoms, state=so.State(q, v))
@@ -31,7 +34,9 @@ def ball(height=0.0, *, velocity=(0.0, 0.0, 0.0), restitution=0.5, friction=0.5)
 def block(side, *, velocity=(0.0, 0.0, 0.0), height=0.0):
     """A plate on side x side spherical feet."""
     builder = so.TreeBuilder()
-    builder.add_body("plate", joint=so.Joint("free"), inertia=so.Inertia.box((1.0, 1.0, 0.1), mass=2.0))
+    builder.add_body(
+        "plate", joint=so.Joint("free"), inertia=so.Inertia.box((1.0, 1.0, 0.1), mass=2.0)
+    )
     model = builder.build()
     grid = np.linspace(-0.4, 0.4, side)
     geoms = [
@@ -49,7 +54,7 @@ def dropped_pendulum(n=4):
     return so.models.pendulum(n, rate=0.0).scene(friction=0.5, restitution=0.3)
 
 
-# ------------------------------------------------------------------------------------------------------- options
+# ------------------------------------------------------------------------------------------ options
 
 
 @pytest.mark.parametrize(
@@ -58,7 +63,7 @@ def dropped_pendulum(n=4):
         ("dt", (0.0, -1e-3, np.nan, np.inf, "fast", None)),
         ("integrator", ("euler", None, 3, ["rk4"])),
         ("certify", ("maybe", None, True)),
-        ("margin", (-1e-4, np.nan, "wide", None)),
+        ("margin", (-1e-4, np.nan, "wide")),
         ("impact_threshold", (-1.0, np.nan, "slow")),
         ("depth_limit", (-1.0, np.nan, "deep")),
         ("solver", ("lemky", None, 3)),
@@ -85,6 +90,16 @@ def test_a_misspelt_option_and_a_missing_scene_fail():
         so.Simulator(ball().model)
 
 
+def test_a_simulator_says_what_it_is():
+    lines = repr(so.Simulator(ball(), dt=2e-3, law="cone", certify="warn")).splitlines()
+    assert len(lines) == 5
+    assert lines[0].startswith("Simulator of 1 bodies")
+    assert "moreau, dt 0.002 s" in lines[1]
+    assert "ConeCoulomb" in lines[2]
+    assert "warn" in lines[4]
+    assert "moreau" not in repr(so.Simulator(ball(), time=so.EventDriven()))
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [
@@ -106,7 +121,9 @@ def test_bad_runs_are_refused_by_name(options, named):
         so.Simulator(ball()).run(**{"duration": 0.003, **options})
 
 
-@pytest.mark.parametrize("tau", [[np.nan] * 6, [np.inf, 0, 0, 0, 0, 0], np.zeros(5), np.zeros((6, 1)), "push"])
+@pytest.mark.parametrize(
+    "tau", [[np.nan] * 6, [np.inf, 0, 0, 0, 0, 0], np.zeros(5), np.zeros((6, 1)), "push"]
+)
 def test_bad_joint_forces_are_refused(tau):
     sim = so.Simulator(ball())
     with pytest.raises(ArgumentError, match="tau"):
@@ -118,7 +135,12 @@ def test_bad_joint_forces_are_refused(tau):
 def test_bad_states_are_refused():
     sim = so.Simulator(ball())
     q, v = sim.scene.state.q, sim.scene.state.v
-    for state in (so.State(q[:3], v), so.State(q, v * np.nan), so.State(0.0 * q, v), so.State(q, v, np.inf)):
+    for state in (
+        so.State(q[:3], v),
+        so.State(q, v * np.nan),
+        so.State(0.0 * q, v),
+        so.State(q, v, np.inf),
+    ):
         with pytest.raises(ArgumentError, match="state"):
             sim.step(state)
     for state in (q, None, "rest"):
@@ -126,7 +148,7 @@ def test_bad_states_are_refused():
             sim.step(state)
 
 
-# -------------------------------------------------------------------------------------- small runs, also in Python
+# ----------------------------------------------------------------------- small runs, also in Python
 
 
 def test_a_ball_bounces_once():
@@ -149,7 +171,9 @@ def test_a_resting_block_rests():
         state, info = sim.step(state)
         assert state.time == pytest.approx(1e-3 * (i + 1), abs=1e-15)
         assert len(info.contacts) == 4
-        assert info.contacts.world_impulses.sum(axis=0) == pytest.approx([0.0, 0.0, 2.0 * GRAVITY * 1e-3], abs=1e-12)
+        assert info.contacts.world_impulses.sum(axis=0) == pytest.approx(
+            [0.0, 0.0, 2.0 * GRAVITY * 1e-3], abs=1e-12
+        )
         assert len(info.events) == 0
         assert info.residual <= 1e-9
         assert info.penetration <= 1e-12
@@ -160,7 +184,8 @@ def test_a_resting_block_rests():
 
 @pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
 def test_a_slow_landing_ends_on_the_floor(integrator):
-    # Slower than an impact, and through the floor within the step but for the contact: it arrives, and no further.
+    # Slower than an impact, and through the floor within the step but for the contact: it arrives,
+    # and no further.
     scene = ball(4e-6, velocity=(0.0, 0.0, -5e-3))
     sim = so.Simulator(scene, dt=1e-3, integrator=integrator)
     state, info = sim.step(scene.state)
@@ -175,7 +200,9 @@ def test_a_slow_landing_ends_on_the_floor(integrator):
 
 
 def test_an_impact_is_told_by_the_step():
-    sim = so.Simulator(ball(1e-7, velocity=(0.0, 0.0, -2.0), restitution=0.8, friction=0.0), dt=1e-3)
+    sim = so.Simulator(
+        ball(1e-7, velocity=(0.0, 0.0, -2.0), restitution=0.8, friction=0.0), dt=1e-3
+    )
     state, info = sim.step(sim.scene.state)
     assert info.events.shape == (1, 6)
     time, contacts, speed, before, after, share = info.events[0]
@@ -188,18 +215,22 @@ def test_an_impact_is_told_by_the_step():
     assert state.v[5] == pytest.approx(1.6 - GRAVITY * 1e-3, rel=1e-6)
 
 
-# ------------------------------------------------------------------------------------------------ the same bits
+# ------------------------------------------------------------------------------------ the same bits
 
 
 @pytest.mark.compiled
 @pytest.mark.parametrize("integrator", ["moreau", "semi-implicit", "rk4"])
-@pytest.mark.parametrize("scene", [ball(0.05, velocity=(1.0, 0.0, 0.0)), dropped_pendulum()], ids=["ball", "pendulum"])
+@pytest.mark.parametrize(
+    "scene", [ball(0.05, velocity=(1.0, 0.0, 0.0)), dropped_pendulum()], ids=["ball", "pendulum"]
+)
 def test_steps_and_runs_agree_to_the_last_bit(scene, integrator):
     options = {"dt": 1e-3, "integrator": integrator}
     n = 1500 if scene.model.nv == 4 else 400
     record = so.Simulator(scene, **options).run(duration=n * 1e-3)
     assert len(record.events) > 0
-    sim, state, events = so.Simulator(scene, **options), scene.state, []
+    sim = so.Simulator(scene, **options)
+    state = scene.state
+    events = []
     for i in range(n):
         state, info = sim.step(state)
         events.extend(info.events)
@@ -217,7 +248,17 @@ def test_two_runs_are_the_same_to_the_last_bit():
     sent = pickle.loads(pickle.dumps(sim)).run(duration=1.5)  # as to another process
     assert len(first.events) > 0
     for again in (second, other, sent):
-        for name in ("times", "q", "v", "kinetic", "residuals", "penetrations", "pivots", "hits", "events"):
+        for name in (
+            "times",
+            "q",
+            "v",
+            "kinetic",
+            "residuals",
+            "penetrations",
+            "pivots",
+            "contact_records",
+            "events",
+        ):
             assert np.array_equal(getattr(first, name), getattr(again, name)), name
         assert again.metadata == first.metadata
 
@@ -231,11 +272,14 @@ def test_recording_less_changes_nothing(every):
     assert np.array_equal(thin.q, full.q[::every])
     assert np.array_equal(thin.times, full.times[::every])
     assert np.array_equal(thin.events, full.events)
-    assert thin.impact_counts[1:].sum() == full.impact_counts[1 : every * (len(thin.times) - 1) + 1].sum()
+    assert (
+        thin.impact_counts[1:].sum()
+        == full.impact_counts[1 : every * (len(thin.times) - 1) + 1].sum()
+    )
     assert thin.penetrations.max() == full.penetrations[: every * (len(thin.times) - 1) + 1].max()
 
 
-# ---------------------------------------------------------------------------------------- solvers from outside
+# ----------------------------------------------------------------------------- solvers from outside
 
 
 class Counting:
@@ -257,7 +301,9 @@ class Mirrored:
         return so.contact.MixedLCP(lcp.A[::-1, ::-1], lcp.b[::-1])
 
     def recover(self, problem, solution):
-        turned = LCPSolution(solution.z[::-1].copy(), solution.w, solution.status, 0, solution.residual)
+        turned = LCPSolution(
+            solution.z[::-1].copy(), solution.w, solution.status, 0, solution.residual
+        )
         return OperationalSpace(4).recover(problem, turned)
 
 
@@ -276,7 +322,12 @@ def test_solvers_from_outside_give_the_same_motion(scene, dt, steps):
     assert (inside.contact_counts > 0).sum() > 100
     counting = Counting()
     others = ("nmc", "mc", "rmc", "nmc/os", "trinkle", Mirrored())
-    chosen = [{"solver": Lemke()}, {"solver": "lemke"}, {"solver": counting}, *({"formulation": f} for f in others)]
+    chosen = [
+        {"solver": Lemke()},
+        {"solver": "lemke"},
+        {"solver": counting},
+        *({"formulation": f} for f in others),
+    ]
     for options in chosen:
         outside = so.Simulator(scene, dt=dt, **options).run(duration=steps * dt)
         assert np.abs(outside.q - inside.q).max() < 1e-9
@@ -358,7 +409,7 @@ def test_a_simulator_is_whole_after_a_failure():
     assert np.array_equal(state.v, expected.v)
 
 
-# ---------------------------------------------------------------------------------------------- many contacts
+# ------------------------------------------------------------------------------------ many contacts
 
 
 @pytest.mark.compiled
@@ -374,7 +425,9 @@ def test_tables_grow_with_the_contacts(height, impacts, solver):
     assert np.abs(record.v[-1]).max() < 1e-9
     assert record.residuals.max() <= 1e-9
     assert record.penetrations.max() <= 1e-5
-    weights = record.hits[record.hits[:, 0] > 0.097][:, 12].sum()  # the last step's
+    weights = record.contact_records[record.contact_records[:, 0] > 0.097][
+        :, 12
+    ].sum()  # the last step's
     assert weights == pytest.approx(2.0 * GRAVITY * 2e-3, rel=1e-6)
     state = scene.state
     for i in range(50):
@@ -383,7 +436,7 @@ def test_tables_grow_with_the_contacts(height, impacts, solver):
     assert len(info.contacts) == 25
 
 
-# -------------------------------------------------------------------------------------------------- controllers
+# -------------------------------------------------------------------------------------- controllers
 
 
 def test_the_controller_is_called_before_every_step():
@@ -426,7 +479,7 @@ def test_an_error_in_the_controller_comes_through():
         so.Simulator(ball()).run(duration=0.01, controller=controller)
 
 
-# ------------------------------------------------------------------------------------------------- certificates
+# ------------------------------------------------------------------------------------- certificates
 
 
 def sunk():

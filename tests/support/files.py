@@ -1,4 +1,4 @@
-"""Robot files of installed packages, and our models of them side by side with Pinocchio's and MuJoCo's."""
+"""Robot files of installed packages, as our models, Pinocchio's and MuJoCo's."""
 
 from __future__ import annotations
 
@@ -10,12 +10,20 @@ import numpy as np
 
 from spatialops._layout import ARMATURE
 from spatialops.io import build, read
-from spatialops.io.mjcf import named
-from tests.support.robots import _SWAP, Part, Twin, _free_coordinates, _free_drift, _free_rates, bare
+from spatialops.io.mjcf_compiled import named
+from tests.support.robots import (
+    _SWAP,
+    Part,
+    Twin,
+    _free_coordinates,
+    _free_drift,
+    _free_rates,
+    bare,
+)
 
 _WXYZ = [1, 2, 3, 0]
-# Well-formed or not, these say what no reader can take: a comma or two points in a number, a macro that was not
-# expanded, four angles, a cut end, and no link at all.
+# Well-formed or not, these say what no reader can take: a comma or two points in a number, a macro
+# that was not expanded, four angles, a cut end, and no link at all.
 MALFORMED = {
     "ur_description/urdf/ur3.urdf",
     "bicycle/bike.urdf",
@@ -30,7 +38,13 @@ MALFORMED = {
 def example_robots() -> Path | None:
     """The folder of example-robot-data; importing it would need Pinocchio's viewers."""
     try:
-        path = Path(str(distribution("example-robot-data").locate_file("cmeel.prefix/share/example-robot-data/robots")))
+        path = Path(
+            str(
+                distribution("example-robot-data").locate_file(
+                    "cmeel.prefix/share/example-robot-data/robots"
+                )
+            )
+        )
     except PackageNotFoundError:
         return None
     return path if path.is_dir() else None
@@ -39,20 +53,28 @@ def example_robots() -> Path | None:
 def package_folder(name: str) -> Path | None:
     """The folder of an installed package, which is not imported."""
     spec = find_spec(name)
-    return Path(spec.submodule_search_locations[0]) if spec and spec.submodule_search_locations else None
+    return (
+        Path(spec.submodule_search_locations[0])
+        if spec and spec.submodule_search_locations
+        else None
+    )
 
 
 def files_of(folder: Path | None, suffix: str) -> list[tuple[str, Path]]:
-    """All files below, by their path relative to the folder; one in a hundred of PyBullet's thousand random shapes."""
+    """All files below, relative to the folder; of PyBullet's random shapes one in a hundred."""
     if folder is None:
         return []
-    named_paths = [(str(path.relative_to(folder)), path) for path in sorted(folder.rglob(f"*.{suffix}"))]
+    named_paths = [
+        (str(path.relative_to(folder)), path) for path in sorted(folder.rglob(f"*.{suffix}"))
+    ]
     return [(n, p) for n, p in named_paths if "random_urdfs" not in n or n.endswith("00.urdf")]
 
 
 def relative(result, expected):
     """Largest difference over the largest of what is expected."""
-    return float(np.abs(result - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-300))
+    return float(
+        np.abs(result - expected).max(initial=0.0) / max(np.abs(expected).max(initial=0.0), 1e-300)
+    )
 
 
 class PinocchioFile:
@@ -72,9 +94,15 @@ class PinocchioFile:
             if kind == "revolute" and joint.nq == 2:
                 maps = {"coordinates": lambda q: np.arctan2(q[1], q[0])}
             theirs = slice(joint.idx_v, joint.idx_v + joint.nv)
-            where = self.model.q_slice(name), self.model.v_slice(name), slice(joint.idx_q, joint.idx_q + joint.nq)
+            where = (
+                self.model.q_slice(name),
+                self.model.v_slice(name),
+                slice(joint.idx_q, joint.idx_q + joint.nq),
+            )
             parts.append(Part(*where, theirs, **maps))
-            own = self.model.links[self.model.v_slice(name), ARMATURE]  # of joints that carry no mass
+            own = self.model.links[
+                self.model.v_slice(name), ARMATURE
+            ]  # of joints that carry no mass
             armature[theirs] += own[[3, 4, 5, 0, 1, 2]] if kind == "free" else own
         self.m.armature = armature
         self.twin, self.d = Twin(self.model, parts), self.m.createData()
@@ -93,10 +121,14 @@ class PinocchioFile:
     def poses(self, q):
         """Pose of every link by name."""
         self.pin.framesForwardKinematics(self.m, self.d, q)
-        links = {f.name: i for i, f in enumerate(self.m.frames) if f.type == self.pin.FrameType.BODY}
+        links = {
+            f.name: i for i, f in enumerate(self.m.frames) if f.type == self.pin.FrameType.BODY
+        }
         if "world_link" in self.model.frames:
             links["world_link"] = links.pop("world")
-        return {name: (self.d.oMf[i].rotation, self.d.oMf[i].translation) for name, i in links.items()}
+        return {
+            name: (self.d.oMf[i].rotation, self.d.oMf[i].translation) for name, i in links.items()
+        }
 
 
 class MujocoFile:
@@ -112,9 +144,13 @@ class MujocoFile:
         for attribute in ("actuator_armature", "actuator_damping"):
             if hasattr(m, attribute):
                 getattr(m, attribute)[:] = 0.0
-        self.names, self.d, parts = named(m), mujoco.MjData(m), []
+        self.names = named(m)
+        self.d = mujoco.MjData(m)
+        parts = []
         for j, name in enumerate(self.names.joints):
-            q, v, kind = int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j]), int(m.jnt_type[j])
+            q = int(m.jnt_qposadr[j])
+            v = int(m.jnt_dofadr[j])
+            kind = int(m.jnt_type[j])
             nq, nv = ((7, 6), (4, 3), (1, 1), (1, 1))[kind]
             free = {"coordinates": _free_coordinates, "rates": _free_rates, "drift": _free_drift}
             maps = (free, {"coordinates": lambda q: q[_WXYZ]}, {}, {})[kind]
@@ -147,4 +183,7 @@ class MujocoFile:
     def poses(self, q):
         self._set(q)
         ids = range(1, self.m.nbody)
-        return {self.names.bodies[i]: (self.d.xmat[i].reshape(3, 3).copy(), self.d.xpos[i].copy()) for i in ids}
+        return {
+            self.names.bodies[i]: (self.d.xmat[i].reshape(3, 3).copy(), self.d.xpos[i].copy())
+            for i in ids
+        }

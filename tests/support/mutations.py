@@ -27,7 +27,16 @@ _VALUES = (
         b"1_0",
         b"1,",
     ),
-    *(b"1 2 3", b"0 0 0", b"1 2 3 4", b"1e300 1e300 1e300", "\u0661".encode(), b"floating", b"planar", b"spherical"),
+    *(
+        b"1 2 3",
+        b"0 0 0",
+        b"1 2 3 4",
+        b"1e300 1e300 1e300",
+        "\u0661".encode(),
+        b"floating",
+        b"planar",
+        b"spherical",
+    ),
     *(
         b"fixed",
         b"continuous",
@@ -55,7 +64,13 @@ _RAW = (
         b"<a",
         b"</a>",
     ),
-    *(b"<?xml version='1.0' encoding='utf-16'?>", b"<link name='a'/>", b"<joint/>", b"<mimic joint='a'/>", b"<limit/>"),
+    *(
+        b"<?xml version='1.0' encoding='utf-16'?>",
+        b"<link name='a'/>",
+        b"<joint/>",
+        b"<mimic joint='a'/>",
+        b"<limit/>",
+    ),
 )
 
 
@@ -91,7 +106,7 @@ def _swap_tags(text: bytes, rng: np.random.Generator) -> bytes:
 
 
 def _rename(text: bytes, rng: np.random.Generator) -> bytes:
-    """One quoted word becomes another one of the same file: names that clash, cycles, wrong kinds."""
+    """One quoted word becomes another of the same file: clashes, cycles, wrong kinds."""
     found = list(re.finditer(rb'"[^"<>]*"', text))
     if len(found) < 2:
         return text
@@ -122,7 +137,9 @@ def _drop_or_double(text: bytes, rng: np.random.Generator) -> bytes:
     if not found:
         return text
     a, b = (found[rng.integers(len(found))] for _ in range(2))
-    return text[: a.start()] + (b"" if rng.random() < 0.5 else a.group() + b.group()) + text[a.end() :]
+    return (
+        text[: a.start()] + (b"" if rng.random() < 0.5 else a.group() + b.group()) + text[a.end() :]
+    )
 
 
 _TAME = (_replace_match(_NUMBERS), _rename, _drop_or_double)  # what comes out is XML still

@@ -1,4 +1,4 @@
-"""The residual of a complementarity problem once more, with numpy: solvers are not judged by their own account."""
+"""The residual of a complementarity problem in numpy: solvers do not judge themselves."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def natural_residual(problem, z):
 
 
 def check_honest(problem, solution, solvable=True):
-    """What every answer must be: success with a small residual, or a reason; no proof against a solvable problem."""
+    """Every answer is a success with a small residual, or a reason, and never a false proof."""
     residual = natural_residual(problem, solution.z)
     assert solution.message
     assert np.isfinite(solution.z).all()
@@ -28,7 +28,9 @@ def check_honest(problem, solution, solvable=True):
         assert residual <= TOLERANCE
         assert solvable
         unit = max(1.0, np.abs(problem.b).max(initial=0.0))
-        assert np.allclose(solution.w, problem.A @ solution.z + problem.b, rtol=1e-9, atol=1e-12 * unit)
+        assert np.allclose(
+            solution.w, problem.A @ solution.z + problem.b, rtol=1e-9, atol=1e-12 * unit
+        )
     else:
         assert solution.residual > TOLERANCE
         assert not (solvable and solution.status == Status.NO_SOLUTION)

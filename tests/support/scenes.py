@@ -1,7 +1,8 @@
-"""Random contact problems of scenes as they occur: redundant, symmetric, duplicated, at rest, sliding, in impact.
+"""Random contact problems of scenes as they occur: redundant, at rest, sliding, in impact.
 
-Scenes are given by the Jacobian G of the contacts' frames (normal, tangent, tangent) and the inverse mass matrix, so
-that W = G M^-1 G^T has the rank that the mechanism allows, not the number of contacts.
+Scenes are given by the Jacobian G of the contacts' frames (normal, tangent, tangent) and the
+inverse mass matrix, so that W = G M^-1 G^T has the rank that the mechanism allows, not the number
+of contacts.
 """
 
 import numpy as np
@@ -32,11 +33,13 @@ def frame(normal, rng=None):
     t /= np.sqrt(t @ t)
     s = np.cross(normal, t)
     angle = 0.0 if rng is None else rng.uniform(0.0, 2.0 * np.pi)
-    return np.array([normal, np.cos(angle) * t + np.sin(angle) * s, np.cos(angle) * s - np.sin(angle) * t])
+    return np.array(
+        [normal, np.cos(angle) * t + np.sin(angle) * s, np.cos(angle) * s - np.sin(angle) * t]
+    )
 
 
 def contact_rows(total, body, arm, axes, other=None, other_arm=None):
-    """(3, 6 total) rows of one contact of `body` (the side that the normal points to) against `other` or the world."""
+    """Rows (3, 6 total) of a contact of `body`, which the normal points to, and `other`."""
     rows = np.zeros((3, 6 * total))
     rows[:, 6 * body : 6 * body + 6] = np.hstack([np.cross(arm, axes), axes])
     if other is not None:
@@ -88,14 +91,16 @@ def wedge(rng):
     tilt = rng.uniform(0.2, 1.3)
     for k in range(count):
         angle = 2.0 * np.pi * k / count
-        normal = np.array([np.cos(angle) * np.sin(tilt), np.sin(angle) * np.sin(tilt), np.cos(tilt)])
+        normal = np.array(
+            [np.cos(angle) * np.sin(tilt), np.sin(angle) * np.sin(tilt), np.cos(tilt)]
+        )
         arm = -normal * 0.3 if rng.random() < 0.5 else rng.uniform(-0.5, 0.5, 3)
         rows.append(contact_rows(1, 0, arm, frame(normal)))
     return np.vstack(rows), body_inverse_mass(rng, 1)
 
 
 def chain(rng):
-    """A pendulum of the package, links against walls: few degrees of freedom and more contacts than those."""
+    """A pendulum of the package, its links against walls: more contacts than freedoms."""
     links = int(rng.integers(1, 7))
     model = so.models.pendulum(links).model
     q = rng.uniform(-np.pi, np.pi, model.nq)
@@ -106,7 +111,9 @@ def chain(rng):
     rows = []
     for i, angle in enumerate(angles):
         G = frame(np.array([np.cos(angle), 0.0, np.sin(angle)])) @ J[6 * i + 3 : 6 * i + 6]
-        if G[0] @ inverse_mass @ G[0] > 1e-6:  # else at a dead centre: the simulator leaves such contacts out
+        if (
+            G[0] @ inverse_mass @ G[0] > 1e-6
+        ):  # else at a dead centre: the simulator leaves such contacts out
             rows.append(G)
     return (np.vstack(rows), inverse_mass) if rows else box_on_plane(rng)
 
@@ -115,7 +122,7 @@ SCENES = (box_on_plane, boxes_on_plane, stack, wedge, chain)
 
 
 def speeds(rng, motion, count):
-    """Generalized velocities before contact, dt times gravity on the z axes included where bodies are free."""
+    """Generalised velocities before contact; those of free bodies have dt g on the z axes."""
     if motion == "noise":
         return 1e-9 * rng.normal(size=count)
     if count % 6:  # a chain
@@ -133,7 +140,7 @@ def speeds(rng, motion, count):
 
 
 def random_contacts(rng):
-    """W (3 m, 3 m), velocities (m, 3), friction and offsets of a random scene, motion and multiplicity of contacts."""
+    """W (3 m, 3 m), velocities (m, 3), friction and offsets of a random scene and motion."""
     G, inverse_mass = SCENES[rng.integers(len(SCENES))](rng)
     motion = MOTIONS[rng.integers(len(MOTIONS))]
     v = speeds(rng, motion, G.shape[1])
@@ -143,7 +150,11 @@ def random_contacts(rng):
         twice = np.concatenate([G[3 * i : 3 * i + 3] for i in again])
         G = np.vstack([G, twice + rng.choice([0.0, 1e-12, 1e-6]) * rng.normal(size=twice.shape)])
         count = len(G) // 3
-    mu = np.full(count, rng.choice([0.0, 0.2, 0.5, 1.0, 2.0])) if rng.random() < 0.7 else rng.uniform(0.0, 2.0, count)
+    mu = (
+        np.full(count, rng.choice([0.0, 0.2, 0.5, 1.0, 2.0]))
+        if rng.random() < 0.7
+        else rng.uniform(0.0, 2.0, count)
+    )
     W = G @ inverse_mass @ G.T
     u = (G @ v).reshape(-1, 3)
     if rng.random() < 0.2:  # gaps that are still open enter as speeds

@@ -6,7 +6,17 @@ import numpy as np
 
 import spatialops as so
 
-KINDS = ("revolute", "prismatic", "screw", "cylindrical", "universal", "planar", "ball", "free", "fixed")
+KINDS = (
+    "revolute",
+    "prismatic",
+    "screw",
+    "cylindrical",
+    "universal",
+    "planar",
+    "ball",
+    "free",
+    "fixed",
+)
 
 
 def random_rotation(rng):
@@ -33,13 +43,14 @@ def random_joint(rng, kind, armature=True):
     )
 
 
-def random_tree(rng, n, kinds=KINDS, *, each=False, branching=0.4, armature=True, gravity=(0.3, -0.2, -9.81)):
+def random_tree(
+    rng, n, kinds=KINDS, *, each=False, branching=0.4, armature=True, gravity=(0.3, -0.2, -9.81)
+):
     """A tree of `n` bodies with random frames, inertias and joints.
 
-    `kinds` are drawn at random, or one after the other where `each` is true. A body hangs on the one before it, or with
-    the chance `branching` on any body (or the world). A free body always hangs on the world. One body in six that has
-    others below it is massless.
-    """
+    `kinds` are drawn at random, or one after the other where `each` is true. A body hangs on the
+    one before it, or with the chance `branching` on any body (or the world). A free body always
+    hangs on the world. One body in six that has others below it is massless."""
     builder = so.TreeBuilder(gravity=gravity)
     drawn = [kinds[i % len(kinds)] if each else kinds[rng.integers(len(kinds))] for i in range(n)]
     if all(kind == "fixed" for kind in drawn):
@@ -88,7 +99,9 @@ def random_nodes(rng, model, n, *, world=False):
 
 def dense_compliance(model, q, nodes):
     """J M^-1 J^T by Cholesky, symmetric to the last digit."""
-    left = np.linalg.solve(np.linalg.cholesky(so.mass_matrix(model, q)), so.jacobian(model, q, nodes).T)
+    left = np.linalg.solve(
+        np.linalg.cholesky(so.mass_matrix(model, q)), so.jacobian(model, q, nodes).T
+    )
     return left.T @ left
 
 
@@ -104,5 +117,8 @@ def relative_error(result, expected):
 
 def central_difference(function, model, q, direction, step=1e-5):
     """Derivative of `function(q)` along a velocity, on the manifold, to fourth order."""
-    f = [np.asarray(function(so.integrate(model, q, c * step * direction))) for c in (-2.0, -1.0, 1.0, 2.0)]
+    f = [
+        np.asarray(function(so.integrate(model, q, c * step * direction)))
+        for c in (-2.0, -1.0, 1.0, 2.0)
+    ]
     return (f[0] - 8.0 * f[1] + 8.0 * f[2] - f[3]) / (12.0 * step)

@@ -1,4 +1,4 @@
-"""Complementarity problems of textbooks and papers, with the classes of their matrices found out, not claimed.
+"""Complementarity problems of textbooks and papers, the classes of their matrices found out.
 
 Murty: K. G. Murty, Linear Complementarity, Linear and Nonlinear Programming, Heldermann 1988.
 CPS: R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, Academic Press 1992.
@@ -23,8 +23,10 @@ class Entry:
 
 
 def classes(problem):
-    """Names, as `Handles.proved` has them, of the classes that the matrix belongs to (P only where n <= 10)."""
-    A, n, found = problem.A, problem.size, {"all"}
+    """Names, as in `Handles.proved`, of the matrix's classes (P only where n <= 10)."""
+    A = problem.A
+    n = problem.size
+    found = {"all"}
     if n == 0:
         return found
     scale = np.abs(A).max()
@@ -44,29 +46,40 @@ def classes(problem):
         if np.linalg.cond(comparison) < 1e12 and np.linalg.inv(comparison).min() >= 0.0:
             found |= {"H with a positive diagonal", "P"}
     if n <= 8 and all(
-        np.linalg.det(A[np.ix_(S, S)]) > 1e-12 for k in range(1, n + 1) for S in combinations(range(n), k)
+        np.linalg.det(A[np.ix_(S, S)]) > 1e-12
+        for k in range(1, n + 1)
+        for S in combinations(range(n), k)
     ):
         found |= {"P", "row sufficient"}
     return found
 
 
 def murty(n, lower=False):
-    """Murty, chapter 6: ones and twos, a triangle; complementary pivoting may take 2^n steps. z is a unit vector."""
+    """Murty, chapter 6: ones and twos, on which complementary pivoting may take 2^n steps.
+
+    z is a unit vector.
+    """
     A = np.triu(2.0 * np.ones((n, n)), 1) + np.eye(n)
     A = A.T.copy() if lower else A
     return Entry(
-        f"murty {n}{' lower' if lower else ''}", MixedLCP(A, -np.ones(n)), True, tuple(np.eye(n)[0 if lower else -1])
+        f"murty {n}{' lower' if lower else ''}",
+        MixedLCP(A, -np.ones(n)),
+        True,
+        tuple(np.eye(n)[0 if lower else -1]),
     )
 
 
 def fathi(n):
-    """Y. Fathi, Math. Programming 17 (1979): L L^T of Murty's matrix, positive definite and as slow. z = (1, 0, ..)."""
+    """Y. Fathi, Math. Programming 17 (1979): L L^T of Murty's matrix, as slow. z = (1, 0, ..)."""
     L = np.tril(2.0 * np.ones((n, n)), -1) + np.eye(n)
     return Entry(f"fathi {n}", MixedLCP(L @ L.T, -np.ones(n)), True, tuple(np.eye(n)[0]))
 
 
 def cycle(n):
-    """Murty (and Kostreva 1979 for n = 3): a circulant P-matrix, n odd; block pivoting goes round in a circle."""
+    """Murty (Kostreva 1979 for n = 3): a circulant P-matrix on which block pivoting goes round.
+
+    n is odd.
+    """
     A = np.eye(n) + 2.0 * np.roll(np.eye(n), 1, axis=1)
     return Entry(f"cycle {n}", MixedLCP(A, -np.ones(n)), True, tuple(np.full(n, 1.0 / 3.0)))
 
@@ -79,7 +92,10 @@ def obstacle(n):
 
 
 def harker_pang(n):
-    """P. T. Harker, J.-S. Pang, Lectures in Applied Math. 26 (1990): M = B'B + skew + diagonal, b in (-500, 0)."""
+    """P. T. Harker, J.-S. Pang 1990: M = B'B + skew + diagonal, b in (-500, 0).
+
+    In Lectures in Applied Math. 26.
+    """
     rng = np.random.default_rng(n)
     B, S = rng.uniform(-5.0, 5.0, (n, n)), rng.uniform(-5.0, 5.0, (n, n))
     A = B.T @ B + np.triu(S, 1) - np.triu(S, 1).T + np.diag(rng.uniform(0.0, 0.3, n))
@@ -87,7 +103,7 @@ def harker_pang(n):
 
 
 def game(n, m, seed=0):
-    """CPS, section 1.4: an equilibrium of a bimatrix game with costs A, B > 0. Lemke's method as given meets a ray."""
+    """CPS, section 1.4: a bimatrix game with costs A, B > 0; Lemke's method meets a ray."""
     rng = np.random.default_rng(seed)
     A, B = rng.integers(1, 10, (n, m)), rng.integers(1, 10, (n, m))
     matrix = np.block([[np.zeros((n, n)), A], [B.T, np.zeros((m, m))]])
@@ -119,7 +135,7 @@ def empty_sum(n):
 
 
 def mixed_program(n, m, redundant):
-    """Optimality conditions of a quadratic program whose equalities are repeated: singular but consistent."""
+    """Optimality of a quadratic program with repeated equalities: singular but consistent."""
     rng = np.random.default_rng(n + m)
     B, E = rng.normal(size=(n, n - 1)), rng.normal(size=(m, n))
     E = np.vstack([E, E[:redundant]])
@@ -151,18 +167,28 @@ def _entries():
     yield Entry("one free row", MixedLCP([[-2.0]], [4.0], 1), True, (2.0,))
     yield Entry("zero matrix, b >= 0", MixedLCP(np.zeros((3, 3)), [1.0, 0.0, 2.0]))
     yield Entry("b = 0", MixedLCP([[1.0, -2.0], [3.0, 1.0]], [0.0, 0.0]))
-    yield Entry("murty 2.8", MixedLCP([[1, -1, -1, -1], [-1, 1, -1, -1], [1, 1, 2, 0], [1, 1, 0, 2]], [3, 5, -9, -5]))
-    yield Entry("murty 2.9, a ray", MixedLCP([[-1, 0, -3], [1, -2, -5], [-2, -1, -2]], [-3, -2, -1]), False)
+    yield Entry(
+        "murty 2.8",
+        MixedLCP([[1, -1, -1, -1], [-1, 1, -1, -1], [1, 1, 2, 0], [1, 1, 0, 2]], [3, 5, -9, -5]),
+    )
+    yield Entry(
+        "murty 2.9, a ray", MixedLCP([[-1, 0, -3], [1, -2, -5], [-2, -1, -2]], [-3, -2, -1]), False
+    )
     yield Entry("murty 2.11", MixedLCP([[-1.5, 2], [-4, 4]], [-5, 17]), True, (27.0, 22.75))
     yield Entry("cps segment", MixedLCP([[1, 1], [1, 1]], [-1, -1]))
     yield Entry("cps ray of solutions", MixedLCP([[1, -1], [-1, 1]], [1, -1]))
     yield Entry(
-        "cps game", MixedLCP([[0, 0, 10, 30], [0, 0, 20, 15], [10, 30, 0, 0], [20, 15, 0, 0]], [-1, -1, -1, -1])
+        "cps game",
+        MixedLCP(
+            [[0, 0, 10, 30], [0, 0, 20, 15], [10, 30, 0, 0], [20, 15, 0, 0]], [-1, -1, -1, -1]
+        ),
     )
     program = [[11, 0, 10, -1], [0, 11, 10, -1], [10, 10, 21, -1], [1, 1, 1, 0]]
     yield Entry("cps program", MixedLCP(program, [50, 50, 10, -6]), True, (2.0, 2.0, 2.0, 92.0))
     yield Entry("skew", MixedLCP([[0, -1], [1, 0]], [-1, -1]), False)
-    yield Entry("no complementary basis", MixedLCP([[0, 0], [1, 0]], [0, -1]))  # every solution has a singular basis
+    yield Entry(
+        "no complementary basis", MixedLCP([[0, 0], [1, 0]], [0, -1])
+    )  # every solution has a singular basis
     for n in (2, 5, 8):
         yield murty(n)
         yield murty(n, lower=True)
@@ -188,7 +214,7 @@ ZOO = {entry.name: entry for entry in _entries()}
 
 
 def badly_scaled(entry, decades=3.0):
-    """The same problem in other units for every pair: z and w of row i are measured in units up to 10^decades apart."""
+    """The same problem with z and w of every row in units up to 10^decades apart."""
     problem = entry.problem
     scale = 2.0 ** np.round(
         np.log2(10.0) * np.random.default_rng(problem.size).uniform(-decades, decades, problem.size)
@@ -196,5 +222,8 @@ def badly_scaled(entry, decades=3.0):
     A = problem.A * scale[:, None] * scale
     solution = None if entry.solution is None else tuple(np.array(entry.solution) / scale)
     return Entry(
-        f"{entry.name}, badly scaled", MixedLCP(A, problem.b * scale, problem.n_free), entry.solvable, solution
+        f"{entry.name}, badly scaled",
+        MixedLCP(A, problem.b * scale, problem.n_free),
+        entry.solvable,
+        solution,
     )

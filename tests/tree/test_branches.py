@@ -1,11 +1,11 @@
-"""Tables by branches: links depth first, what they carry right after them, a column of constants each."""
+"""Tables by branches: links depth first, what they carry after them, constants in columns."""
 
 import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops._layout import COM, FIRST_Q, INERTIA, MASS, PARENT, PLACE_P, PLACE_R, SIZE_Q
-from spatialops.algebra.lanes import WIDTH
+from spatialops import _layout as layout
+from spatialops.algebra.simd import WIDTH
 from spatialops.tree.branches import ALONG, ANGULAR, FEW, LAST, RANK, SLIDING, TURNING, branches_of
 from tests.support.trees import chain, random_tree
 
@@ -13,14 +13,18 @@ from tests.support.trees import chain, random_tree
 def columns(model):
     """Constants with a column per link."""
     constants = model.branches.constants
-    return constants.reshape(len(constants), -1, WIDTH).swapaxes(0, 1).reshape(-1, WIDTH * len(constants))
+    return (
+        constants.reshape(len(constants), -1, WIDTH)
+        .swapaxes(0, 1)
+        .reshape(-1, WIDTH * len(constants))
+    )
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_what_a_link_carries_comes_right_after_it(seed):
     model = random_tree(np.random.default_rng(seed), 9, branching=0.7)
     tree, n = model.branches.tree, model.nv
-    parents, rank = tree[:, PARENT], tree[:, RANK]
+    parents, rank = tree[:, layout.PARENT], tree[:, RANK]
     assert sorted(rank) == list(range(n))
     assert all(parents[k] < k for k in range(n))
     for k in range(n):
@@ -40,28 +44,45 @@ def test_columns_are_rows_of_the_models_tables(seed):
     assert 0 <= constants.shape[1] - model.nv < WIDTH
     assert not constants[:, model.nv :].any()
     for k, j in enumerate(rank):
-        parent = model.tree[k, PARENT]
-        assert tree[j, PARENT] == (rank[parent] if parent >= 0 else -1)
-        assert tree[j, FIRST_Q] == model.tree[k, FIRST_Q]
+        parent = model.tree[k, layout.PARENT]
+        assert tree[j, layout.PARENT] == (rank[parent] if parent >= 0 else -1)
+        assert tree[j, layout.FIRST_Q] == model.tree[k, layout.FIRST_Q]
         link = model.links[k]
-        assert np.array_equal(constants[PLACE_R : PLACE_R + 9, j], link[PLACE_R : PLACE_R + 9])
-        assert np.array_equal(constants[COM : COM + 3, j], link[MASS] * link[COM : COM + 3])
-        assert np.array_equal(constants[INERTIA : INERTIA + 6, j], link[INERTIA : INERTIA + 6])
-    assert (tree[:, SIZE_Q] == model.nq).all()
+        assert np.array_equal(
+            constants[layout.PLACE_R : layout.PLACE_R + 9, j],
+            link[layout.PLACE_R : layout.PLACE_R + 9],
+        )
+        assert np.array_equal(
+            constants[layout.COM : layout.COM + 3, j],
+            link[layout.MASS] * link[layout.COM : layout.COM + 3],
+        )
+        assert np.array_equal(
+            constants[layout.INERTIA : layout.INERTIA + 6, j],
+            link[layout.INERTIA : layout.INERTIA + 6],
+        )
+    assert (tree[:, layout.SIZE_Q] == model.nq).all()
 
 
 def test_axes():
     builder = so.TreeBuilder()
     own = so.Inertia.box((0.1, 0.2, 0.3), mass=1.0)
     builder.add_body("slider", joint=so.Joint("prismatic"), inertia=own, position=(5.0, 0.0, 0.0))
-    builder.add_body("arm", parent="slider", joint=so.Joint("revolute"), inertia=own, position=(7.0, 0.0, 0.0))
-    builder.add_body("nut", parent="arm", joint=so.Joint("screw", pitch=0.2), inertia=own, position=(9.0, 0.0, 0.0))
+    builder.add_body(
+        "arm", parent="slider", joint=so.Joint("revolute"), inertia=own, position=(7.0, 0.0, 0.0)
+    )
+    builder.add_body(
+        "nut",
+        parent="arm",
+        joint=so.Joint("screw", pitch=0.2),
+        inertia=own,
+        position=(9.0, 0.0, 0.0),
+    )
     constants = columns(builder.build())[:, :3]
     assert constants[[TURNING, ANGULAR]].tolist() == [[0.0, 1.0, 1.0]] * 2
     assert constants[ALONG].tolist() == [1.0, 0.0, 0.2]
     # Positions count from the first axis that turns.
     assert constants[SLIDING].tolist() == [0.0, 0.0, 0.2]
-    assert constants[PLACE_P].tolist() == [0.0, 0.0, 9.0]
+    assert constants[layout.PLACE_P].tolist() == [0.0, 0.0, 9.0]
 
 
 def test_few_nodes():

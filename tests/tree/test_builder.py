@@ -31,7 +31,9 @@ def test_bodies_keep_their_order_where_it_is_free():
 
 def test_joint_names_default_to_bodies():
     model = (
-        builder(("a", "world")).add_body("b", parent="a", joint=so.Joint("prismatic", name="j"), inertia=BALL).build()
+        builder(("a", "world"))
+        .add_body("b", parent="a", joint=so.Joint("prismatic", name="j"), inertia=BALL)
+        .build()
     )
     assert model.joint_names == ("a", "j")
     assert model.q_slice("j") == slice(1, 2)
@@ -39,10 +41,17 @@ def test_joint_names_default_to_bodies():
 
 
 def test_fixed_bodies_are_merged(rng):
-    a, b, place, turn = random_inertia(rng), random_inertia(rng), rng.normal(size=3), random_rotation(rng)
+    a = random_inertia(rng)
+    b = random_inertia(rng)
+    place = rng.normal(size=3)
+    turn = random_rotation(rng)
     both = so.TreeBuilder().add_body("a", joint="revolute", inertia=a)
     two = both.add_body("b", parent="a", inertia=b, position=place, rotation=turn).build()
-    one = so.TreeBuilder().add_body("a", joint="revolute", inertia=a + b.rotated(turn).shifted(place)).build()
+    one = (
+        so.TreeBuilder()
+        .add_body("a", joint="revolute", inertia=a + b.rotated(turn).shifted(place))
+        .build()
+    )
     q = np.array([0.4])
     assert two.n_bodies == 1
     assert relative_error(so.mass_matrix(two, q), so.mass_matrix(one, q)) < 1e-12
@@ -53,15 +62,21 @@ def test_fixed_bodies_are_merged(rng):
 
 def test_bodies_fixed_to_the_world_place_what_hangs_on_them():
     b = so.TreeBuilder().add_body("table", position=(1.0, 2.0, 3.0), inertia=BALL)
-    model = b.add_body("arm", parent="table", joint="revolute", inertia=BALL, position=(0.0, 0.0, 1.0)).build()
+    model = b.add_body(
+        "arm", parent="table", joint="revolute", inertia=BALL, position=(0.0, 0.0, 1.0)
+    ).build()
     assert model.mass == 1.0  # the table does not move
     assert np.allclose(so.node_positions(model, np.zeros(1), [so.Node("arm")]), [[1.0, 2.0, 4.0]])
-    assert np.allclose(so.node_positions(model, np.zeros(1), [so.Node("table", (0, 0, 1))]), [[1.0, 2.0, 4.0]])
+    assert np.allclose(
+        so.node_positions(model, np.zeros(1), [so.Node("table", (0, 0, 1))]), [[1.0, 2.0, 4.0]]
+    )
 
 
 def test_axes_in_any_direction_turn_about_themselves(rng):
     axis = rng.normal(size=3)
-    model = so.TreeBuilder().add_body("a", joint=so.Joint("revolute", axis=axis), inertia=BALL).build()
+    model = (
+        so.TreeBuilder().add_body("a", joint=so.Joint("revolute", axis=axis), inertia=BALL).build()
+    )
     turn = so.body_poses(model, np.array([0.7])).rotations[0]
     unit = axis / np.linalg.norm(axis)
     assert np.allclose(turn @ unit, unit)
@@ -79,14 +94,32 @@ def test_axes_in_any_direction_turn_about_themselves(rng):
         (lambda b: b.add_body("b", parent=3), "body 'b': parent: expected a body's name"),
         (lambda b: b.add_body("b", joint=3), "body 'b': joint: expected a Joint"),
         (lambda b: b.add_body("b", joint="hinge"), "joint 'b': kind 'hinge' is unknown"),
-        (lambda b: b.add_body("b", inertia=1.0), "body 'b': inertia: expected an Inertia, got float"),
-        (lambda b: b.add_body("b", position=(0.0, 1.0)), "body 'b': position: expected 3 finite numbers"),
-        (lambda b: b.add_body("b", position=(0.0, 1.0, np.nan)), "body 'b': position: expected 3 finite numbers"),
+        (
+            lambda b: b.add_body("b", inertia=1.0),
+            "body 'b': inertia: expected an Inertia, got float",
+        ),
+        (
+            lambda b: b.add_body("b", position=(0.0, 1.0)),
+            "body 'b': position: expected 3 finite numbers",
+        ),
+        (
+            lambda b: b.add_body("b", position=(0.0, 1.0, np.nan)),
+            "body 'b': position: expected 3 finite numbers",
+        ),
         (lambda b: b.add_body("b", position="here"), "body 'b': position: expected 3 numbers"),
         (lambda b: b.add_body("b", position=None), "body 'b': position: expected 3"),
-        (lambda b: b.add_body("b", rotation=2.0 * np.eye(3)), "body 'b': rotation: is not a rotation"),
-        (lambda b: b.add_body("b", rotation=np.zeros(4)), "body 'b': rotation: a quaternion must not be zero"),
-        (lambda b: b.add_body("b", parent="ghost").build(), "body 'b': parent: there is no body 'ghost'"),
+        (
+            lambda b: b.add_body("b", rotation=2.0 * np.eye(3)),
+            "body 'b': rotation: is not a rotation",
+        ),
+        (
+            lambda b: b.add_body("b", rotation=np.zeros(4)),
+            "body 'b': rotation: a quaternion must not be zero",
+        ),
+        (
+            lambda b: b.add_body("b", parent="ghost").build(),
+            "body 'b': parent: there is no body 'ghost'",
+        ),
         (
             lambda b: b.add_body("b", parent="a", joint="free", inertia=BALL).build(),
             "body 'b': joint: a free joint must hang on 'world', not 'a'",
@@ -95,7 +128,10 @@ def test_axes_in_any_direction_turn_about_themselves(rng):
             lambda b: b.add_body("b", joint=so.Joint("revolute", name="a"), inertia=BALL).build(),
             "body 'b': joint: name 'a' is already taken by 'a'",
         ),
-        (lambda b: b.add_body("b", parent="a", joint="revolute").build(), "body 'b': inertia: missing"),
+        (
+            lambda b: b.add_body("b", parent="a", joint="revolute").build(),
+            "body 'b': inertia: missing",
+        ),
         (lambda b: b.add_body("b", joint="free").build(), "body 'b': inertia: missing"),
     ],
 )
@@ -106,7 +142,9 @@ def test_refused(make, message):
 
 def test_cycles_are_refused_and_named():
     loop = builder(("root", "world"), ("a", "c"), ("b", "a"), ("c", "b"))
-    with pytest.raises(so.errors.ModelError, match=r"cycle: .*(a -> b -> c|b -> c -> a|c -> a -> b)"):
+    with pytest.raises(
+        so.errors.ModelError, match=r"cycle: .*(a -> b -> c|b -> c -> a|c -> a -> b)"
+    ):
         loop.build()
     with pytest.raises(so.errors.ModelError, match="cycle"):
         builder(("a", "a")).build()
@@ -151,7 +189,10 @@ def test_a_massless_body_may_carry_a_heavy_one():
         ({"dry_friction": "a lot"}, "dry_friction: expected a number"),
         ({"lower": 1.0, "upper": 0.0}, "lower: .* is above upper"),
         ({"lower": np.nan}, "lower: expected numbers"),
-        ({"kind": "ball", "lower": 0.0}, "lower/upper: a ball or free joint has no position limits"),
+        (
+            {"kind": "ball", "lower": 0.0},
+            "lower/upper: a ball or free joint has no position limits",
+        ),
         ({"effort_limit": -1.0}, "effort_limit: expected numbers >= 0"),
         ({"velocity_limit": np.nan}, "velocity_limit: expected numbers"),
     ],

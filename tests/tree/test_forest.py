@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import spatialops as so
+from spatialops.algebra.rotation import from_quaternion
 from spatialops.errors import ModelError
 from spatialops.tree.forest import Planted, forest, planted_coordinates, planted_loop
 from tests.support.trees import relative_error
 
-TURN = so.algebra.rotation.from_quaternion([0.1, -0.2, 0.3, 0.9])
+TURN = from_quaternion([0.1, -0.2, 0.3, 0.9])
 
 
 def arm():
@@ -19,9 +20,13 @@ def arm():
     for name, parent, axis in (("upper", "foot", "y"), ("lower", "upper", "z")):
         inertia = so.Inertia.box((0.1, 0.2, 0.5), mass=2.0).shifted((0.0, 0.1, 0.25))
         joint = so.Joint("revolute", axis=axis, damping=0.3, lower=-1.0)
-        builder.add_body(name, parent=parent, joint=joint, inertia=inertia, position=(0.0, 0.1, 0.5))
+        builder.add_body(
+            name, parent=parent, joint=joint, inertia=inertia, position=(0.0, 0.1, 0.5)
+        )
     builder.add_body("drone", joint="free", inertia=so.Inertia.box((1.0, 2.0, 3.0), mass=1.0))
-    builder.add_body("wheel", parent="drone", joint="ball", inertia=so.Inertia.sphere(0.2, mass=1.0))
+    builder.add_body(
+        "wheel", parent="drone", joint="ball", inertia=so.Inertia.sphere(0.2, mass=1.0)
+    )
     return builder.build()
 
 
@@ -34,7 +39,9 @@ def test_parts_keep_their_motion(rng):
     assert both.joint_names[model.n_bodies] == "b/upper"
     q = [model.random(rng), model.random(rng)]
     v, a = rng.normal(size=(2, model.nv)), rng.normal(size=(2, model.nv))
-    joined = np.concatenate([planted_coordinates(part, own) for part, own in zip(parts, q, strict=True)])
+    joined = np.concatenate(
+        [planted_coordinates(part, own) for part, own in zip(parts, q, strict=True)]
+    )
     for i, part in enumerate(parts):
         rows = slice(i * model.nv, (i + 1) * model.nv)
         alone, together = so.body_poses(model, q[i]), so.body_poses(both, joined)
@@ -53,10 +60,14 @@ def test_parts_keep_their_motion(rng):
 
 def test_world_frames_and_loops_move_along():
     model = arm()
-    loop = so.Loop(kind="ball", a="lower", b="world", position_a=(0.0, 0.0, 0.5), position_b=(0.3, 0.2, 1.0))
+    loop = so.Loop(
+        kind="ball", a="lower", b="world", position_a=(0.0, 0.0, 0.5), position_b=(0.3, 0.2, 1.0)
+    )
     part = Planted(model, "b/", np.array([1.0, 2.0, 3.0]), TURN)
     both = forest([Planted(model, "a/"), part])
-    np.testing.assert_allclose(both.frame("b/foot").position, part.position + TURN @ [0.1, 0.0, 0.2])
+    np.testing.assert_allclose(
+        both.frame("b/foot").position, part.position + TURN @ [0.1, 0.0, 0.2]
+    )
     moved = planted_loop(part, loop)
     assert (moved.a, moved.b) == ("b/lower", "world")
     q = np.concatenate([model.neutral(), planted_coordinates(part, model.neutral())])

@@ -1,4 +1,4 @@
-"""Mechanisms as graphs: which joints are cut, and that the choice changes nothing but coordinates."""
+"""Mechanisms as graphs: which joints are cut; the choice changes coordinates only."""
 
 import numpy as np
 import pytest
@@ -70,11 +70,16 @@ def test_parts_without_a_joint_to_the_world_float():
         so.spanning_tree([*edges, ("d", "world", "x", 3)], root="z")
 
 
-def mechanism(rng, kinds=("revolute", "revolute", "ball", "revolute", "prismatic", "universal", "cylindrical")):
-    """A builder with a ring of joints between random frames, closed where all coordinates are zero."""
+def mechanism(
+    rng, kinds=("revolute", "revolute", "ball", "revolute", "prismatic", "universal", "cylindrical")
+):
+    """A builder with a ring of joints between random frames, closed at zero."""
     graph = so.GraphBuilder()
     n = len(kinds)
-    poses = [(np.zeros(3), np.eye(3)), *((rng.normal(size=3), random_rotation(rng)) for _ in range(n - 1))]
+    poses = [
+        (np.zeros(3), np.eye(3)),
+        *((rng.normal(size=3), random_rotation(rng)) for _ in range(n - 1)),
+    ]
     names = ["world", *(f"b{i}" for i in range(1, n)), "world"]
     for name in names[1:-1]:
         graph.add_body(name, random_inertia(rng))
@@ -105,7 +110,7 @@ def test_it_is_closed_as_it_was_drawn(rng):
 
 
 def test_the_cut_changes_no_motion(rng):
-    """Accelerations of all bodies are the same whichever joint is cut: masses, axes and closures agree."""
+    """Whichever joint is cut, accelerations, masses, axes and closures agree."""
     graph, _ = mechanism(rng)
     found, freedoms = [], set()
     for cut in ([], ["j0"], ["j2"], ["j3"], ["j4"]):
@@ -120,15 +125,27 @@ def test_the_cut_changes_no_motion(rng):
         assert np.allclose(other, found[0], atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["revolute", "prismatic", "screw", "cylindrical", "universal", "ball", "planar"])
+@pytest.mark.parametrize(
+    "kind", ["revolute", "prismatic", "screw", "cylindrical", "universal", "ball", "planar"]
+)
 def test_a_joint_seen_from_the_other_side(rng, kind):
-    """Two bodies in space, rooted at either: one-dof coordinates keep their sense, universal ones change places."""
+    """Two bodies in space, rooted at either: one coordinate keeps its sense, two swap."""
     second = rng.normal(size=3) if kind in ("universal", "planar") else None
-    joint = so.Joint(kind, axis=rng.normal(size=3), second_axis=second, pitch=0.2 if kind == "screw" else 0.0)
+    joint = so.Joint(
+        kind, axis=rng.normal(size=3), second_axis=second, pitch=0.2 if kind == "screw" else 0.0
+    )
     graph = so.GraphBuilder()
     graph.add_body("a", random_inertia(rng)).add_body("b", random_inertia(rng))
-    graph.add_joint("j", "a", "b", joint, position_a=rng.normal(size=3), rotation_a=random_rotation(rng),
-                    position_b=rng.normal(size=3), rotation_b=random_rotation(rng))  # fmt: skip
+    graph.add_joint(
+        "j",
+        "a",
+        "b",
+        joint,
+        position_a=rng.normal(size=3),
+        rotation_a=random_rotation(rng),
+        position_b=rng.normal(size=3),
+        rotation_b=random_rotation(rng),
+    )
     value = rng.normal(size=joint.nq)
     seen = []
     for root in ("a", "b"):
@@ -137,7 +154,9 @@ def test_a_joint_seen_from_the_other_side(rng, kind):
         value = value[::-1] if kind == "universal" and root == "b" else value
         if kind in ("revolute", "prismatic", "screw", "cylindrical", "universal"):
             q[model.q_slice("j")] = value
-        points = so.node_positions(model, q, [so.Node(name, x) for name in "ab" for x in (*np.eye(3), np.zeros(3))])
+        points = so.node_positions(
+            model, q, [so.Node(name, x) for name in "ab" for x in (*np.eye(3), np.zeros(3))]
+        )
         seen.append(points)
     distances = [np.linalg.norm(p[:, None] - p[None], axis=2) for p in seen]
     assert np.allclose(distances[0], distances[1], atol=1e-12)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops._layout import LOOP_A, LOOP_B, LOOP_DRIVEN, TERM_A, TERM_ROW
+from spatialops import _layout as layout
 from spatialops.errors import ArgumentError, ModelError
 
 BALL = so.Inertia.sphere(0.1, mass=1.0)
@@ -32,7 +32,10 @@ def model():
         ({"kind": "ball", "a": "left", "distance": 1.0}, "distance: belongs to a distance"),
         ({"kind": "ball", "a": "left", "joints": {"left": 1.0}}, "joints: belongs to a coupler"),
         ({"kind": "ball", "a": "left", "position_a": (1.0, 2.0)}, "position_a: expected 3 finite"),
-        ({"kind": "ball", "a": "left", "position_b": (1.0, 2.0, np.nan)}, "position_b: expected 3 finite"),
+        (
+            {"kind": "ball", "a": "left", "position_b": (1.0, 2.0, np.nan)},
+            "position_b: expected 3 finite",
+        ),
         ({"kind": "ball", "a": "left", "rotation_a": np.ones((3, 3))}, "is not a rotation"),
         ({"kind": "ball", "a": "left", "name": ""}, "name: expected a non-empty string"),
         ({"kind": "ball", "a": "left", "rate": (1.0, 2.0)}, "rate: expected 3 finite"),
@@ -45,7 +48,10 @@ def model():
         ({"kind": "coupler", "joints": {}}, "joints: expected factors"),
         ({"kind": "coupler", "joints": {"left": 0.0}}, "factor must not be zero"),
         ({"kind": "coupler", "joints": {"left": "x"}}, "joints: expected 1 number"),
-        ({"kind": "coupler", "joints": {"left": 1.0}, "offset": np.inf}, "offset: expected 1 finite"),
+        (
+            {"kind": "coupler", "joints": {"left": 1.0}, "offset": np.inf},
+            "offset: expected 1 finite",
+        ),
     ],
 )
 def test_wrong_options(options, message):
@@ -56,7 +62,10 @@ def test_wrong_options(options, message):
 @pytest.mark.parametrize(
     ("loop", "message"),
     [
-        (so.Loop(kind="ball", a="nobody", name="x"), "loop 'x': a: body: there is no body 'nobody'"),
+        (
+            so.Loop(kind="ball", a="nobody", name="x"),
+            "loop 'x': a: body: there is no body 'nobody'",
+        ),
         (so.Loop(kind="ball", a="left", b=7), "b: body: index 7 is out of range"),
         (so.Loop(kind="ball", a="left", b="plate"), "are one body"),
         (so.Loop(kind="coupler", joints={"nothing": 1.0}), "there is no joint 'nothing'"),
@@ -89,10 +98,13 @@ def test_tables(model):
     assert (loops.n_rows, len(loops), loops.names) == (8, 3, ("w", "m", "d"))
     assert loops.rows("m") == slice(6, 7)
     assert loops.row_names[4:] == ("w: turn y", "w: turn z", "m: sum", "d: length")
-    assert loops.ints[0, [LOOP_A, LOOP_B]].tolist() == [model.body_links[0], model.body_links[1]]
-    assert loops.ints[:, LOOP_DRIVEN].tolist() == [1, 0, 0]
-    assert loops.term_ints[:, TERM_ROW].tolist() == [0, 1, 2, 3, 4, 5, 6, 6, 7]
-    assert loops.term_ints[6:8, TERM_A].tolist() == [0, 1]
+    assert loops.ints[0, [layout.LOOP_A, layout.LOOP_B]].tolist() == [
+        model.body_links[0],
+        model.body_links[1],
+    ]
+    assert loops.ints[:, layout.LOOP_DRIVEN].tolist() == [1, 0, 0]
+    assert loops.term_ints[:, layout.TERM_ROW].tolist() == [0, 1, 2, 3, 4, 5, 6, 6, 7]
+    assert loops.term_ints[6:8, layout.TERM_A].tolist() == [0, 1]
     assert loops.ratios[6:8].tolist() == [1.0, -3.0]
     with pytest.raises(ArgumentError, match="there is no loop 'x'"):
         loops.rows("x")
@@ -112,7 +124,14 @@ def test_rates():
 @pytest.mark.parametrize(
     "loop",
     [
-        so.Loop(kind="revolute", a="left", b=1, axis=np.array([1.0, 2.0, 3.0]), rotation_a=np.eye(3), name="r"),
+        so.Loop(
+            kind="revolute",
+            a="left",
+            b=1,
+            axis=np.array([1.0, 2.0, 3.0]),
+            rotation_a=np.eye(3),
+            name="r",
+        ),
         so.Loop(kind="distance", a="left", distance=2, rate=0.5),
         so.Loop(kind="coupler", joints={"left": 1, "right": -2.0}, offset=0.3),
     ],

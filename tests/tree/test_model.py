@@ -21,7 +21,13 @@ def test_sizes_agree(model):
         at_q, at_v = q.stop, v.stop
         assert all(model.joint_of_link(k) == name for k in range(v.start, v.stop))
     assert (at_q, at_v) == (model.nq, model.nv)
-    for values in (model.lower, model.upper, model.damping, model.velocity_limit, model.effort_limit):
+    for values in (
+        model.lower,
+        model.upper,
+        model.damping,
+        model.velocity_limit,
+        model.effort_limit,
+    ):
         assert values.shape == (model.nv,)
 
 
@@ -38,7 +44,9 @@ def test_random_coordinates_lie_within_limits(rng):
     builder, ball = so.TreeBuilder(), so.Inertia.sphere(0.1, mass=1.0)
     limits = [(-0.1, 0.2), (3.0, np.inf), (-np.inf, -9.0), (100.0, 101.0)]
     for i, (lower, upper) in enumerate(limits):
-        builder.add_body(f"b{i}", joint=so.Joint("prismatic", lower=lower, upper=upper), inertia=ball)
+        builder.add_body(
+            f"b{i}", joint=so.Joint("prismatic", lower=lower, upper=upper), inertia=ball
+        )
     model = builder.build()
     for _ in range(50):
         q = model.random(rng)
@@ -47,7 +55,9 @@ def test_random_coordinates_lie_within_limits(rng):
         assert (q <= model.upper).all()
 
 
-@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+@pytest.mark.parametrize(
+    "again", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))]
+)
 def test_copies_compute_the_same(model, state, rng, again):
     q, v, a = state
     nodes, other = random_nodes(rng, model, 3), again(model)
@@ -138,4 +148,26 @@ def test_bodies_by_name(model):
 def test_nodes_ready_made(model, state, rng):
     nodes = random_nodes(rng, model, 4)
     ready = model.resolve(nodes)
-    assert np.array_equal(so.compliance(model, state[0], ready), so.compliance(model, state[0], nodes))
+    assert np.array_equal(
+        so.compliance(model, state[0], ready), so.compliance(model, state[0], nodes)
+    )
+
+
+def test_its_repr_says_in_five_lines_what_it_is():
+    ball = so.Inertia.sphere(0.1, mass=1.5)
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -1.62))
+    builder.add_body("lander", joint="free", inertia=ball)
+    builder.add_body("leg", parent="lander", joint="revolute", inertia=ball)
+    assert repr(builder.build()).split("\n") == [
+        "Model of 2 bodies",
+        "  bodies: 'lander', 'leg'",
+        "  joints: 1 free, 1 revolute; nq = 8, nv = 7",
+        "  mass: 3 kg",
+        "  gravity: (0, 0, -1.62) m/s^2",
+    ]
+
+
+def test_the_repr_of_a_large_one_stays_short():
+    text = repr(so.models.pendulum(40).model)
+    assert "and 32 more" in text
+    assert len(text.split("\n")) == 5

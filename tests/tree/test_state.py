@@ -20,15 +20,24 @@ def quaternion_starts(model):
 
 
 def free_body():
-    return so.TreeBuilder().add_body("a", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0)).build()
+    return (
+        so.TreeBuilder()
+        .add_body("a", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0))
+        .build()
+    )
 
 
 @given(SEEDS, st.floats(1e-14, 1.7))
 def test_difference_undoes_integrate(seed, size):
     rng = np.random.default_rng(seed)
     model = random_tree(rng, 5)
-    q, dv = model.random(rng), size * rng.uniform(-1.0, 1.0, model.nv)  # turns below pi: |(1.7, 1.7, 1.7)| < pi
-    assert np.allclose(so.difference(model, q, so.integrate(model, q, dv)), dv, rtol=1e-9, atol=1e-14)
+    q, dv = (
+        model.random(rng),
+        size * rng.uniform(-1.0, 1.0, model.nv),
+    )  # turns below pi: |(1.7, 1.7, 1.7)| < pi
+    assert np.allclose(
+        so.difference(model, q, so.integrate(model, q, dv)), dv, rtol=1e-9, atol=1e-14
+    )
 
 
 @given(SEEDS)
@@ -65,14 +74,19 @@ def test_a_free_body_moves_along_its_own_axes(rng):
     dv = rng.normal(size=6)
     result = so.integrate(model, q, dv)
     assert np.allclose(result[:3], q[:3] + turn.apply(dv[3:]))
-    assert np.allclose(Rotation.from_quat(result[3:]).as_matrix(), (turn * Rotation.from_rotvec(dv[:3])).as_matrix())
+    assert np.allclose(
+        Rotation.from_quat(result[3:]).as_matrix(),
+        (turn * Rotation.from_rotvec(dv[:3])).as_matrix(),
+    )
 
 
 def test_integrate_is_the_derivative_of_poses(model, state):
     q, v, _ = state
     nodes = [so.Node(b, (0.3, -0.1, 0.2)) for b in range(model.n_bodies)]
     h = 1e-6
-    moved = [so.node_positions(model, so.integrate(model, q, s * h * v), nodes) for s in (1.0, -1.0)]
+    moved = [
+        so.node_positions(model, so.integrate(model, q, s * h * v), nodes) for s in (1.0, -1.0)
+    ]
     expected = so.node_velocities(model, q, v, nodes)[:, 3:]
     assert relative_error((moved[0] - moved[1]) / (2.0 * h), expected) < 1e-7
 

@@ -1,4 +1,4 @@
-"""The overview figures: written whole, in the format asked for, and refused when the arrays do not fit."""
+"""The overview figures: written whole, in the format asked for, refused where arrays do not fit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from spatialops.errors import RecordError
 from spatialops.view import plots
 
 T = np.linspace(0.0, 2.0, 41)
-CHAIN = np.stack([np.stack([i * np.sin(T), 0 * T, 4 - i * np.cos(T)], axis=-1) for i in (1.0, 2.0, 3.0)], axis=1)
+CHAIN = np.stack(
+    [np.stack([i * np.sin(T), 0 * T, 4 - i * np.cos(T)], axis=-1) for i in (1.0, 2.0, 3.0)], axis=1
+)
 FIXTURES = [
     {"kind": "half_space", "point": [0, 0, 0], "normal": [0, 0, 1]},
     {"kind": "half_space", "point": [4, 0, 0], "normal": [-1, 0, 0]},
@@ -26,11 +28,21 @@ FIXTURES = [
 FIGURES: dict[str, tuple[Callable[..., Path], dict[str, Any]]] = {
     "height": (
         plots.height_and_velocity,
-        {"times": T, "curves": {"exact": (np.cos(T), -np.sin(T)), "soft": (T, T)}, "impacts": [0.5, 1.0]},
+        {
+            "times": T,
+            "curves": {"exact": (np.cos(T), -np.sin(T)), "soft": (T, T)},
+            "impacts": [0.5, 1.0],
+        },
     ),
-    "frames": (plots.frames, {"times": T, "positions": CHAIN, "radii": [0.2, 0.3, 0.4], "fixtures": FIXTURES}),
+    "frames": (
+        plots.frames,
+        {"times": T, "positions": CHAIN, "radii": [0.2, 0.3, 0.4], "fixtures": FIXTURES},
+    ),
     "energies": (plots.energies, {"times": T, "kinetic": T, "potential": 2 - T}),
-    "contacts": (plots.contacts, {"times": T, "count": T > 1, "penetration": 0 * T, "residual": 1e-12 * T}),
+    "contacts": (
+        plots.contacts,
+        {"times": T, "count": T > 1, "penetration": 0 * T, "residual": 1e-12 * T},
+    ),
 }
 
 
@@ -69,14 +81,25 @@ def test_axes_say_what_and_in_which_unit(tmp_path: Path, drawn: list[Figure]) ->
         draw(tmp_path / "a.png", **data)
     for i in (0, 2, 3):
         assert drawn[i].axes[-1].get_xlabel() == "time [s]"
-    assert [axes.get_ylabel() for axes in drawn[0].axes] == ["height of last link [m]", "vertical velocity [m/s]"]
+    assert [axes.get_ylabel() for axes in drawn[0].axes] == [
+        "height of last link [m]",
+        "vertical velocity [m/s]",
+    ]
     legend = drawn[0].axes[0].get_legend()
     assert legend
     assert [text.get_text() for text in legend.get_texts()] == ["exact", "soft", "impact"]
 
 
 def test_frames_show_evenly_spaced_panels(tmp_path: Path, drawn: list[Figure]) -> None:
-    plots.frames(tmp_path / "a.png", times=T, positions=CHAIN, radii=0.2, fixtures=FIXTURES, columns=3, count=5)
+    plots.frames(
+        tmp_path / "a.png",
+        times=T,
+        positions=CHAIN,
+        radii=0.2,
+        fixtures=FIXTURES,
+        columns=3,
+        count=5,
+    )
     titles = [axes.get_title() for axes in drawn[0].axes]
     assert titles == ["t = 0.000 s", "t = 0.500 s", "t = 1.000 s", "t = 1.500 s", "t = 2.000 s"]
     left, right = drawn[0].axes[0].get_xlim()
@@ -103,7 +126,9 @@ def test_frames_of_a_single_moment(tmp_path: Path, drawn: list[Figure]) -> None:
         ("contacts", {"count": [1]}, "count must have shape"),
     ],
 )
-def test_wrong_input_is_named(tmp_path: Path, name: str, change: dict[str, Any], message: str) -> None:
+def test_wrong_input_is_named(
+    tmp_path: Path, name: str, change: dict[str, Any], message: str
+) -> None:
     draw, data = FIGURES[name]
     with pytest.raises(RecordError, match=message):
         draw(tmp_path / "a.png", **{**data, **change})
@@ -117,6 +142,7 @@ def test_unknown_format_is_refused(tmp_path: Path) -> None:
 
 
 def test_import_is_light() -> None:
-    code = "import sys, spatialops.view.plots, spatialops.view.replay; print('matplotlib' in sys.modules)"
+    modules = "spatialops.view.plots, spatialops.view.replay"
+    code = f"import sys, {modules}; print('matplotlib' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

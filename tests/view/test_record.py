@@ -1,4 +1,4 @@
-"""Pictures of a record: what is drawn is what was recorded, for a pendulum and for scenes of any kind."""
+"""Pictures of a record: what is drawn is what was recorded, in scenes of any kind."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spatialops.errors import ArgumentError, RecordError
 from spatialops.models.pendulum import pendulum
 from spatialops.simulation import _layout as at
 from spatialops.simulation.record import Record
-from spatialops.simulation.scene import Scene
+from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.tree.model import Node
@@ -37,7 +37,9 @@ def hit(time: float, pair: int, kind: int, point: Any, impulse: Any) -> list[flo
     return [time, pair, kind, 0.0, *point, 0.0, 0.0, 1.0, *impulse]
 
 
-def made_up(scene: Scene, hits: Any = (), events: Any = (), *, size: int = 101, rate: float = 1.0) -> Record:
+def made_up(
+    scene: Scene, contact_records: Any = (), events: Any = (), *, size: int = 101, rate: float = 1.0
+) -> Record:
     """A record of one second in which everything moves evenly; nothing is simulated."""
     model, times = scene.model, np.linspace(0.0, 1.0, size)
     v = np.tile(np.full(model.nv, rate), (size, 1))
@@ -57,17 +59,19 @@ def made_up(scene: Scene, hits: Any = (), events: Any = (), *, size: int = 101, 
         residuals=np.where(times == times[50], 1e-12, 0.0) if size > 50 else zeros,
         penetrations=-zeros,
         pivots=zeros,
-        hits=np.array(hits, dtype=np.float64).reshape(-1, at.HIT_COLUMNS),
+        contact_records=np.array(contact_records, dtype=np.float64).reshape(-1, at.RECORD_COLUMNS),
         events=np.array(events, dtype=np.float64).reshape(-1, at.EVENT_COLUMNS),
         metadata=dict(METADATA),
     )
 
 
 def free_spheres() -> Scene:
-    """Two free balls, one of them with its sphere on a merged body, above a floor and a ball that is fixed."""
+    """Two free balls, one with its sphere on a merged body, above a floor and a fixed ball."""
     builder = TreeBuilder(gravity=(0.0, 0.0, -9.8))
     for name, x in (("left", 0.0), ("right", 3.0)):
-        builder.add_body(name, joint=Joint("free"), inertia=Inertia.sphere(0.5, mass=1.0), position=(x, 0.0, 2.0))
+        builder.add_body(
+            name, joint=Joint("free"), inertia=Inertia.sphere(0.5, mass=1.0), position=(x, 0.0, 2.0)
+        )
     return Scene(
         builder.build(),
         [
@@ -98,7 +102,11 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def test_motion_is_that_of_the_last_sphere(drawn: dict[str, Any]) -> None:
-    events = [[0.25, 1, 2.0, 5.0, 4.0, 1.0], [0.2500001, 1, 2.0, 5.0, 4.0, 1.0], [0.5, 1, 1.0, 3.0, 2.0, 1.0]]
+    events = [
+        [0.25, 1, 2.0, 5.0, 4.0, 1.0],
+        [0.2500001, 1, 2.0, 5.0, 4.0, 1.0],
+        [0.5, 1, 1.0, 3.0, 2.0, 1.0],
+    ]
     record = made_up(pendulum(3).scene(), events=events)
     record.plot("a.png", "motion")
     shown, node = drawn["height_and_velocity"], Node("link3", (0.0, 0.0, -2.0))
@@ -106,7 +114,9 @@ def test_motion_is_that_of_the_last_sphere(drawn: dict[str, Any]) -> None:
     model = record.scene.model
     for row in (0, 40, 100):
         np.testing.assert_allclose(heights[row], node_positions(model, record.q[row], [node])[0, 2])
-        np.testing.assert_allclose(speeds[row], node_velocities(model, record.q[row], record.v[row], [node])[0, 5])
+        np.testing.assert_allclose(
+            speeds[row], node_velocities(model, record.q[row], record.v[row], [node])[0, 5]
+        )
     # The velocity that is shown is the rate of the height that is shown.
     np.testing.assert_allclose(np.gradient(heights, shown["times"])[1:-1], speeds[1:-1], atol=0.02)
     np.testing.assert_allclose(shown["impacts"], [0.25, 0.5])
@@ -139,7 +149,11 @@ def test_frames_and_fixtures(drawn: dict[str, Any]) -> None:
     assert shown["positions"].shape == (len(shown["times"]), 3, 3)
     assert shown["radii"] == [2.0] * 3
     floor, wall = shown["fixtures"]
-    assert (floor["kind"], tuple(floor["normal"]), wall["point"].tolist()) == ("half_space", (0, 0, 1), [4, 0, 0])
+    assert (floor["kind"], tuple(floor["normal"]), wall["point"].tolist()) == (
+        "half_space",
+        (0, 0, 1),
+        [4, 0, 0],
+    )
     expected, _ = record.geom_positions([0, 100])
     np.testing.assert_allclose(shown["positions"][[0, -1]], expected[:, :3], atol=1e-12)
 
@@ -170,15 +184,17 @@ def test_replay_frames_keep_the_rate(drawn: dict[str, Any]) -> None:
 def test_contact_force_is_the_impulse_over_the_frame(drawn: dict[str, Any]) -> None:
     scene = pendulum(3).scene()
     ground = next(i for i in range(len(scene.pairs)) if scene.pair_names(i) == ("link3", "floor"))
-    chain = next(i for i in range(len(scene.pairs)) if set(scene.pair_names(i)) == {"link1", "link3"})
+    chain = next(
+        i for i in range(len(scene.pairs)) if set(scene.pair_names(i)) == {"link1", "link3"}
+    )
     # Two steps of a resting contact, one impact, all within the frame at 0.5 s, which lasts 0.1 s.
-    hits = [
+    contact_records = [
         hit(0.46, ground, 0, (1, 0, 0), (0.0, 0.0, 1.0)),
         hit(0.47, ground, 0, (2, 0, 0), (0.5, 0.0, 3.0)),
         hit(0.47, ground, 0, (2, 0, 0), (0.0, 0.0, 0.0)),
         hit(0.51, chain, 1, (3, 0, 1), (0.0, 0.0, 7.0)),
     ]
-    made_up(scene, hits).replay("a.html", rate=10.0)
+    made_up(scene, contact_records).replay("a.html", rate=10.0)
     contacts = drawn["replay"]["contacts"]
     assert [len(rows) for rows in contacts] == [0] * 5 + [3] + [0] * 5
     resting = contacts[5][contacts[5][:, 6] == 0]
@@ -192,17 +208,17 @@ def test_contact_force_is_the_impulse_over_the_frame(drawn: dict[str, Any]) -> N
 def test_forces_add_up_to_all_impulses() -> None:
     scene, rng = pendulum(3).scene(), np.random.default_rng(7)
     floor = next(i for i in range(len(scene.pairs)) if scene.pair_names(i)[1] == "floor")
-    hits = [
+    contact_records = [
         hit(t, floor, int(k), rng.normal(size=3), rng.normal(size=3))
         for t, k in zip(np.sort(rng.uniform(0, 1, 200)), rng.integers(0, 2, 200), strict=True)
     ]
-    record = made_up(scene, hits)
+    record = made_up(scene, contact_records)
     times = record.times[pictures.frame_rows(record.times, 30.0)]
     edges = np.concatenate([times[:1], 0.5 * (times[1:] + times[:-1]), times[-1:]])
     given = np.zeros(3)
     for rows, step in zip(pictures.frame_forces(record, times), np.diff(edges), strict=True):
         given += step * rows[:, 3:6].sum(axis=0)
-    np.testing.assert_allclose(given, record.hits[:, at.HIT_IMPULSE :].sum(axis=0))
+    np.testing.assert_allclose(given, record.contact_records[:, at.RECORD_IMPULSE :].sum(axis=0))
 
 
 def test_free_bodies_and_fixed_spheres(tmp_path: Path, drawn: dict[str, Any]) -> None:

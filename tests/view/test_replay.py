@@ -1,4 +1,4 @@
-"""The replay page: its structure without a browser, and, where there is one, that it runs and draws."""
+"""The replay page: its structure and, where there is a browser, that it runs and draws."""
 
 from __future__ import annotations
 
@@ -47,7 +47,11 @@ def pendulum() -> dict[str, Any]:
 
 
 def payload(page: Path) -> dict[str, Any]:
-    found = re.search(r'<script type="application/json" id="replay-data">(.*?)</script>', page.read_text(), re.DOTALL)
+    found = re.search(
+        r'<script type="application/json" id="replay-data">(.*?)</script>',
+        page.read_text(),
+        re.DOTALL,
+    )
     assert found
     result: dict[str, Any] = json.loads(found[1])
     return result
@@ -62,8 +66,12 @@ def test_page_holds_the_motion(tmp_path: Path) -> None:
     page = write_replay(tmp_path / "deep" / "a.html", **motion)
     data = payload(page)
     np.testing.assert_allclose(unpack(data["times"]), motion["times"], rtol=1e-6)
-    np.testing.assert_allclose(unpack(data["positions"]), motion["positions"].ravel(), rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(unpack(data["quaternions"]), motion["quaternions"].ravel(), atol=1e-6)
+    np.testing.assert_allclose(
+        unpack(data["positions"]), motion["positions"].ravel(), rtol=1e-6, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        unpack(data["quaternions"]), motion["quaternions"].ravel(), atol=1e-6
+    )
     assert unpack(data["counts"], "<u4").tolist() == [2] + [0] * (FRAMES - 1)
     np.testing.assert_allclose(unpack(data["contacts"]), motion["contacts"][0].ravel(), rtol=1e-6)
     np.testing.assert_allclose(data["fixtures"][0]["normal"], [0, 0, 1])
@@ -86,7 +94,10 @@ def test_page_needs_nothing_from_outside(tmp_path: Path) -> None:
 
 def test_texts_cannot_break_out(tmp_path: Path) -> None:
     evil = "</script><script>alert('x')</script><!-- {{app}} &amp;"
-    page = write_replay(tmp_path / "a.html", **{**pendulum(), "title": evil, "summary": {evil: evil, "drift": 1 / 3}})
+    page = write_replay(
+        tmp_path / "a.html",
+        **{**pendulum(), "title": evil, "summary": {evil: evil, "drift": 1 / 3}},
+    )
     assert "alert('x')</script>" not in page.read_text().replace("&#x27;", "'")
     data = payload(page)
     assert data["title"] == evil
@@ -101,7 +112,9 @@ def test_all_shapes_and_default_colors(tmp_path: Path) -> None:
         {"kind": "cylinder", "radius": 3, "length": 8},
     ]
     turns = np.full((1, 4, 4), 3.0)
-    scenery = [{"kind": "box", "size": [1, 1, 1], "position": [9, 9, 9], "quaternion": [0, 0, 0, 2]}]
+    scenery = [
+        {"kind": "box", "size": [1, 1, 1], "position": [9, 9, 9], "quaternion": [0, 0, 0, 2]}
+    ]
     page = write_replay(
         tmp_path / "a.html",
         times=[0],
@@ -174,13 +187,25 @@ def browse(address: str, scratch: Path, *arguments: str) -> str:
     chromium = shutil.which("chromium")
     assert chromium
     flags = ["--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader"]
-    flags += ["--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-    flags += ["--disable-component-update", "--disable-sync", "--virtual-time-budget=3000", "--window-size=900,600"]
+    flags += [
+        "--enable-unsafe-swiftshader",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-background-networking",
+    ]
+    flags += [
+        "--disable-component-update",
+        "--disable-sync",
+        "--virtual-time-budget=3000",
+        "--window-size=900,600",
+    ]
     command = [chromium, *flags, f"--user-data-dir={scratch}", *arguments, address]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
 
 
-needs_browser = pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+needs_browser = pytest.mark.skipif(
+    shutil.which("chromium") is None, reason="chromium is not installed"
+)
 
 
 @needs_browser
@@ -198,7 +223,8 @@ def test_page_runs_and_draws(tmp_path: Path) -> None:
     assert "frame 11<" in dom
     from matplotlib.image import imread
 
-    # The middle of the picture lies between the cards: a blank scene would have a few colours there.
+    # The middle of the picture lies between the cards: a blank scene would have a few colours
+    # there.
     middle = (imread(shot)[100:450, 250:650, :3] * 255).astype(int)
     assert len(np.unique(middle.reshape(-1, 3), axis=0)) > 200
     assert middle.std() > 5
@@ -214,13 +240,22 @@ def bodies_of_every_kind() -> dict[str, Any]:
         {"kind": "cylinder", "radius": 0.2, "length": 0.4},
         {"kind": "cone", "radius": 0.2, "length": 0.4},
         {"kind": "ellipsoid", "semi_axes": [0.3, 0.2, 0.1]},
-        {"kind": "mesh", "vertices": corners, "faces": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]]},
+        {
+            "kind": "mesh",
+            "vertices": corners,
+            "faces": [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]],
+        },
     ]
     positions = np.zeros((3, len(shapes), 3))
     positions[..., 0], positions[..., 2] = 0.6 * np.arange(len(shapes)), 0.3
     quaternions = np.zeros((3, len(shapes), 4))
     quaternions[..., 3] = 1.0
-    return {"times": [0.0, 0.5, 1.0], "shapes": shapes, "positions": positions, "quaternions": quaternions}
+    return {
+        "times": [0.0, 0.5, 1.0],
+        "shapes": shapes,
+        "positions": positions,
+        "quaternions": quaternions,
+    }
 
 
 @needs_browser
@@ -234,7 +269,9 @@ def test_every_kind_of_body_is_drawn(tmp_path: Path) -> None:
         moved = motion["positions"].copy()
         if hidden is not None:
             moved[:, hidden, 1] += 0.5
-        page = write_replay(tmp_path / f"{hidden}.html", **{**motion, "positions": moved}, fixtures=[FLOOR, ground])
+        page = write_replay(
+            tmp_path / f"{hidden}.html", **{**motion, "positions": moved}, fixtures=[FLOOR, ground]
+        )
         shot = tmp_path / f"{hidden}.png"
         dom = browse(page.as_uri(), tmp_path / "profile", "--dump-dom", f"--screenshot={shot}")
         if not shot.exists():
@@ -254,7 +291,8 @@ def test_clock_and_keys_work(tmp_path: Path) -> None:
       window.replay.seek(7); note();
       ["ArrowRight", "ArrowLeft", "End", "Home", "4", "t", "c", "]"].forEach(press);
       window.replay.play();
-      setTimeout(() => { document.body.dataset.seen = seen; document.body.dataset.end = window.replay.frame; }, 2500);
+      const data = document.body.dataset;
+      setTimeout(() => { data.seen = seen; data.end = window.replay.frame; }, 2500);
     """
     page.write_text(page.read_text().replace("</body>", f"<script>{script}</script></body>"))
     dom = browse(page.as_uri(), tmp_path / "profile", "--dump-dom")

@@ -1,4 +1,4 @@
-"""The convex relaxation: a law of its own, judged by itself, with its error against the exact one."""
+"""The convex relaxation: a law of its own, and its error against the exact one."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,9 @@ def test_one_sliding_contact_leaves_the_plane():
     assert solution.solved
     r_n = (1.0 + mu * slip) / (1.0 + mu**2)
     assert np.allclose(solution.r, [r_n, -mu * r_n, 0.0], rtol=0.0, atol=1e-10)
-    assert solution.u[0] == pytest.approx(mu * solution.u[1], abs=1e-10)  # u is on the edge of the dual cone
+    assert solution.u[0] == pytest.approx(
+        mu * solution.u[1], abs=1e-10
+    )  # u is on the edge of the dual cone
     assert solution.separation == pytest.approx(mu * solution.u[1], abs=1e-9)
     assert solution.exact.relative > 0.1
     assert solution.exact == ConeProblem(np.eye(3), [-1.0, slip, 0.0], mu).residuals(solution.r)
@@ -44,7 +46,9 @@ def test_optimality(kind, rng):
         other = r + impulse * 0.1 * rng.normal(size=r.shape)
         other[:, 0] = np.maximum(other[:, 0], 0.0)
         size = np.linalg.norm(other[:, 1:], axis=1)
-        other[:, 1:] *= np.minimum(1.0, problem.mu * other[:, 0] / np.maximum(size, 1e-300))[:, None]
+        other[:, 1:] *= np.minimum(1.0, problem.mu * other[:, 0] / np.maximum(size, 1e-300))[
+            :, None
+        ]
         assert cost(other.ravel()) >= cost(r.ravel()) - 1e-9 * abs(cost(r.ravel()))
 
 

@@ -29,12 +29,16 @@ def polyhedral_velocities(problem, n_f):
     ],
 )
 def test_polyhedra_tend_to_the_cone(motion):
-    # Three contacts, so that the normal impulses are determined: with four the slip depends on how they share the load.
+    # Three contacts, so that the normal impulses are determined: with four the slip depends on how
+    # they share the load.
     problem = box_on_plane(3, mu=0.4, **motion)
     exact = solve(problem)
     check_solved(problem, exact)
-    error = {n_f: np.abs(polyhedral_velocities(problem, n_f) - exact.u).max() for n_f in (4, 16, 32)}
-    # A direction is off by at most pi / n_f: the force by mu |r| times that, the velocities likewise.
+    error = {
+        n_f: np.abs(polyhedral_velocities(problem, n_f) - exact.u).max() for n_f in (4, 16, 32)
+    }
+    # A direction is off by at most pi / n_f: the force by mu |r| times that, the velocities
+    # likewise.
     force = 0.4 * np.abs(exact.r).max() * np.abs(problem.W).max() * 3.0
     assert error[16] <= force * np.pi / 16
     assert error[32] <= force * np.pi / 32

@@ -1,4 +1,4 @@
-"""Cone problems: checked at the door, stored whole or not at all, judged by two residuals."""
+"""Cone problems: checked at the door, stored whole or not at all, verified by two residuals."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,10 @@ def test_forms_of_the_same_problem():
     first = ConeProblem(W, b, 0.5)
     assert (first.n_contacts, first.dim, first.size) == (2, 3, 6)
     assert first.mu.tolist() == [0.5, 0.5]
-    for other in (ConeProblem(W, b.reshape(2, 3), [0.5, 0.5]), ConeProblem(sp.coo_matrix(W), b.tolist(), 0.5, dim=3)):
+    for other in (
+        ConeProblem(W, b.reshape(2, 3), [0.5, 0.5]),
+        ConeProblem(sp.coo_matrix(W), b.tolist(), 0.5, dim=3),
+    ):
         assert np.array_equal(other.b, b)
         assert np.array_equal(other.velocities(np.ones(6)), first.velocities(np.ones(6)))
         assert np.array_equal(solve(other).r, solve(first).r)
@@ -106,11 +109,13 @@ def test_files_that_are_something_else(tmp_path):
 
 
 def test_residuals_by_hand():
-    # One contact, W = 2, falling at 1 m/s: r_n = 0.5 solves. At r = 0 the natural map is (0 - 0.5) / 0.5 = u_n.
+    # One contact, W = 2, falling at 1 m/s: r_n = 0.5 solves. At r = 0 the natural map is (0 - 0.5)
+    # / 0.5 = u_n.
     problem = ConeProblem(2.0 * np.eye(3), [-1.0, 0.0, 0.0], 0.5)
     assert problem.residuals([0.5, 0.0, 0.0]).worst <= 1e-15
     assert problem.residuals(np.zeros(3)) == pytest.approx((1.0, 1.0))
-    # Slides at 1 m/s with no friction force: the cone lacks mu |u_t| in the normal and the force in the tangent.
+    # Slides at 1 m/s with no friction force: the cone lacks mu |u_t| in the normal and the force in
+    # the tangent.
     sliding = ConeProblem(np.eye(3), [-1.0, 1.0, 0.0], 0.5)
     x = np.array([1.0 - 0.5, -1.0])
     edge = (x[0] + 0.5) / 1.25
@@ -130,9 +135,13 @@ def test_the_scale_free_residual_is_free_of_units(rng):
     problem, r = random_cone_problem(rng, 5), rng.normal(size=15)
     base = problem.residuals(r).scale_free
     scales = 10.0 ** rng.uniform(-3.0, 3.0, 5)
-    assert rescaled(problem, scales).residuals(r / scales.repeat(3)).scale_free == pytest.approx(base, rel=1e-9)
+    assert rescaled(problem, scales).residuals(r / scales.repeat(3)).scale_free == pytest.approx(
+        base, rel=1e-9
+    )
     same_units = ConeProblem(1e3 * problem.W, 1e-5 * problem.b, problem.mu)
-    assert same_units.residuals(1e-8 * r).relative == pytest.approx(problem.residuals(r).relative, rel=1e-9)
+    assert same_units.residuals(1e-8 * r).relative == pytest.approx(
+        problem.residuals(r).relative, rel=1e-9
+    )
 
 
 def test_solutions_look_like_those_of_lcps():
@@ -143,7 +152,9 @@ def test_solutions_look_like_those_of_lcps():
     assert solution.z is solution.r
     assert solution.w is solution.u
     assert np.allclose(solution.w, problem.velocities(solution.z), rtol=0.0, atol=1e-15)
-    assert solution.residual == pytest.approx(problem.residuals(solution.r).relative, rel=0.0, abs=1e-13)
+    assert solution.residual == pytest.approx(
+        problem.residuals(solution.r).relative, rel=0.0, abs=1e-13
+    )
     assert solution.scale_free <= 1e-9
     assert solution.solver
 
@@ -163,7 +174,9 @@ def test_the_door():
 def test_no_success_for_a_solver_that_lies():
     class Liar:
         def solve(self, problem, warm_start=None):
-            return ConeSolution(np.full(problem.size, self.value), np.zeros(12), Status.SOLVED, 1, 0.0, "liar", 0.0)
+            return ConeSolution(
+                np.full(problem.size, self.value), np.zeros(12), Status.SOLVED, 1, 0.0, "liar", 0.0
+            )
 
     problem, liar = box_on_plane(4), Liar()
     for liar.value in (1.0, 0.0, np.nan, np.inf):

@@ -1,4 +1,4 @@
-"""Problems of other projects, from the folder that SPATIALOPS_PROBLEMS names, and copies of them in disguise."""
+"""Problems of other projects, from the folder SPATIALOPS_PROBLEMS, and copies in disguise."""
 
 import json
 import os
@@ -26,13 +26,19 @@ def problems():
     for entry in json.loads((FOLDER / "manifest.json").read_text())["friction"]:
         with np.load(FOLDER / "friction" / f"{entry['name']}.npz") as data:
             n = data["q"].size
-            W = sp.csr_array((data["W_data"], data["W_indices"], data["W_indptr"][: n + 1]), shape=(n, n))
+            W = sp.csr_array(
+                (data["W_data"], data["W_indices"], data["W_indptr"][: n + 1]), shape=(n, n)
+            )
             rolling = {"rolling": data["mu_r"]} if "mu_r" in data else {}
-            yield entry["name"], ConeProblem(W, data["q"], data["mu"], dim=int(data["dim"]), **rolling), data["r_ref"]
+            yield (
+                entry["name"],
+                ConeProblem(W, data["q"], data["mu"], dim=int(data["dim"]), **rolling),
+                data["r_ref"],
+            )
 
 
 def test_every_problem_is_solved():
-    """As well as the stored answer, which rounding keeps above 1e-9 for one problem of mu = 1000."""
+    """As well as the stored answer, which rounding keeps above 1e-9 for one of mu = 1000."""
     missed = {}
     for name, problem, reference in problems():
         solution = solve(problem)
@@ -59,8 +65,11 @@ def disguised(problem, rng, kind):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["permuted", "rescaled", "friction", "all"])
 def test_disguised_copies(kind):
-    # Changed friction may leave a copy without a solution: what is asked is a rate, and that no success is a lie.
-    rng, solved, count = np.random.default_rng(7), 0, 0
+    # Changed friction may leave a copy without a solution: what is asked is a rate, and that no
+    # success is a lie.
+    rng = np.random.default_rng(7)
+    solved = 0
+    count = 0
     for _, problem, _ in problems():
         for _ in range(5):
             copy = disguised(problem, rng, kind)

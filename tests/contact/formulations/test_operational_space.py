@@ -13,8 +13,13 @@ from tests.support.contacts import block_problem, random_problem
 
 
 def typed_in(problem, n_f):
-    """A and b by the blocks of [J] 53: D holds the normal and the friction directions of each contact as rows."""
-    m, facets, n_b = problem.n_contacts, directions(n_f), problem.n_loop_rows
+    """A and b by the blocks of [J] 53.
+
+    D holds the normal and the friction directions of each contact as rows.
+    """
+    m = problem.n_contacts
+    facets = directions(n_f)
+    n_b = problem.n_loop_rows
     D = np.zeros((m * (n_f + 1), 3 * m))
     E = np.zeros((m * (n_f + 1), m))
     mu = np.zeros((m, m * (n_f + 1)))
@@ -33,13 +38,18 @@ def typed_in(problem, n_f):
             [np.zeros((m, n_b)), mu - E.T, np.zeros((m, m))],
         ]
     )
-    return A, np.concatenate([u[:n_b], D @ u[n_b:], s * problem.friction * problem.offset]), D, s
+    return (
+        A,
+        np.concatenate([u[:n_b], D @ u[n_b:], s * problem.friction * problem.prior_normal_impulse]),
+        D,
+        s,
+    )
 
 
 @pytest.mark.parametrize("n_f", [2, 4, 6])
 @pytest.mark.parametrize(("m", "loops"), [(1, 0), (3, 0), (2, 3)])
 def test_assemble(rng, n_f, m, loops):
-    problem = random_problem(rng, m, loops=loops, offset=True)
+    problem = random_problem(rng, m, loops=loops, prior_normal_impulse=True)
     lcp = OperationalSpace(n_f).assemble(problem)
     A, b, _, _ = typed_in(problem, n_f)
     assert lcp.size == loops + m * (n_f + 2)
@@ -66,7 +76,8 @@ def solved(problem):
 
 
 def test_slip_along_a_direction_meets_the_whole_friction():
-    # A block of 2 kg, falling and sliding along the first tangent: it loses mu times the normal velocity.
+    # A block of 2 kg, falling and sliding along the first tangent: it loses mu times the normal
+    # velocity.
     answer = solved(block_problem((3.0, 0.0, -1.0)))
     assert np.allclose(answer.impulses, [[2.0, -1.0, 0.0]], rtol=0.0, atol=1e-12)
     assert np.allclose(answer.velocity, [0.0, 0.0, 0.0, 2.5, 0.0, 0.0], rtol=0.0, atol=1e-12)
@@ -82,7 +93,9 @@ def test_strong_friction_stops_the_slip():
 def test_contacts_that_separate_are_left_alone():
     problem = block_problem((2.0, -1.0, 0.5))
     assert np.abs(solved(problem).impulses).max() == 0.0
-    falling = dataclasses.replace(block_problem((0.0, 0.0, -0.5)), closing=[0.5])  # it just arrives
+    falling = dataclasses.replace(
+        block_problem((0.0, 0.0, -0.5)), gap_bias=[0.5]
+    )  # it just arrives
     assert np.abs(solved(falling).impulses).max() <= 1e-15
 
 

@@ -1,4 +1,4 @@
-"""Torsional and rolling friction and mu = inf, by their conditions as written in the definitions."""
+"""Torsional and rolling friction and mu = inf, by the conditions of their definitions."""
 
 import dataclasses
 
@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.contact import LAWS, Cone, ContactProblem, Coulomb, Frictionless, NoSlip
+from spatialops.contact import LAWS, ConeCoulomb, ContactProblem, Coulomb, Frictionless, NoSlip
 from spatialops.errors import ArgumentError
 from tests.support.contacts import feet_problem, random_problem
 
 
 def extended(rng, k, *, endless=True):
-    """A random problem, some contacts with torsion and rolling, some with mu = inf, closures at the rates they have."""
-    problem = random_problem(rng, int(rng.integers(1, 7)), loops=k % 3, offset=k % 2 == 0)
+    """A random problem, some torsion and rolling, some mu = inf, closures at their rates."""
+    problem = random_problem(
+        rng, int(rng.integers(1, 7)), loops=k % 3, prior_normal_impulse=k % 2 == 0
+    )
     m, friction = problem.n_contacts, problem.friction.copy()
     if endless and k % 3 == 0:
         friction[rng.random(m) < 0.4] = np.inf
@@ -27,14 +29,14 @@ def extended(rng, k, *, endless=True):
 
 
 def opposes(friction, rate, limit, sharpness, scale):
-    """Within the limit, and at it against the rate where there is any (to `sharpness` of it for a polyhedron)."""
+    """Within the limit, and at it against the rate if any (to `sharpness` for a polyhedron)."""
     assert np.linalg.norm(friction) <= limit + 1e-8 * scale
     if np.linalg.norm(rate) > 1e-6:
         work = -friction @ rate / np.linalg.norm(rate)
         assert sharpness * limit - 1e-7 * scale <= work <= limit + 1e-7 * scale
 
 
-@pytest.mark.parametrize("law", [Cone(), Coulomb(), Coulomb(n_f=8)], ids=repr)
+@pytest.mark.parametrize("law", [ConeCoulomb(), Coulomb(), Coulomb(n_f=8)], ids=repr)
 def test_laws_with_moments(law, rng):
     sharpness = np.cos(np.pi / law.n_f) if isinstance(law, Coulomb) else 1.0
     turned = 0
@@ -42,7 +44,9 @@ def test_laws_with_moments(law, rng):
         problem = extended(rng, k)
         answer = law.solve(problem)
         assert answer.solved, (k, answer.residual, answer.detail)
-        n_b, p, moments = problem.n_loop_rows, answer.impulses, answer.moments
+        n_b = problem.n_loop_rows
+        p = answer.impulses
+        moments = answer.moments
         if moments is None:
             continue
         # Momentum with everything that acts, then each contact by itself.
@@ -50,12 +54,15 @@ def test_laws_with_moments(law, rng):
         f = np.concatenate([answer.loop_impulses, p.ravel(), moments.ravel()])
         M = so.mass_matrix(problem.model, problem.q)
         scale = np.abs(f).max(initial=1e-12)
-        assert np.abs(M @ (answer.velocity - problem.velocity) - G.T @ f).max() < 1e-7 * scale * np.abs(G).max()
+        assert (
+            np.abs(M @ (answer.velocity - problem.velocity) - G.T @ f).max()
+            < 1e-7 * scale * np.abs(G).max()
+        )
         u = (problem.jacobian @ answer.velocity)[n_b:].reshape(-1, 3)
         w = (problem.spin_jacobian @ answer.velocity).reshape(-1, 3)
         assert np.abs((problem.jacobian @ answer.velocity)[:n_b]).max(initial=0.0) < 1e-7
         for i in range(problem.n_contacts):
-            load, opening = p[i, 0] + problem.offset[i], u[i, 0] + problem.closing[i]
+            load, opening = p[i, 0] + problem.prior_normal_impulse[i], u[i, 0] + problem.gap_bias[i]
             assert p[i, 0] >= 0.0
             assert opening > -1e-7
             assert p[i, 0] * opening < 1e-7 * scale
@@ -73,9 +80,11 @@ def test_infinite_friction_is_no_slip(rng):
     for k in range(10):
         problem = random_problem(rng, int(rng.integers(1, 7)), loops=k % 2)
         problem = dataclasses.replace(
-            problem, loop_targets=np.zeros(problem.n_loop_rows), friction=np.full(problem.n_contacts, np.inf)
+            problem,
+            loop_targets=np.zeros(problem.n_loop_rows),
+            friction=np.full(problem.n_contacts, np.inf),
         )
-        answers = [law.solve(problem) for law in (NoSlip(), Cone(), Coulomb())]
+        answers = [law.solve(problem) for law in (NoSlip(), ConeCoulomb(), Coulomb())]
         for answer in answers:
             assert answer.solved
             assert np.minimum(answer.impulses[:, 0], answer.slip).max() < 1e-7
@@ -86,35 +95,38 @@ def test_moments_are_stored(rng, tmp_path):
     loaded = ContactProblem.load(problem.save(tmp_path / "p.npz"))
     for name in ("torsion", "rolling", "friction"):
         assert np.array_equal(getattr(loaded, name), getattr(problem, name))
-    assert np.array_equal(Cone().solve(loaded).moments, Cone().solve(problem).moments)
+    assert np.array_equal(ConeCoulomb().solve(loaded).moments, ConeCoulomb().solve(problem).moments)
 
 
 def test_warm_or_cold_with_moments(rng):
     problem = extended(rng, 1, endless=False)
-    cold = Cone().solve(problem)
-    warm = Cone().solve(problem, np.hstack([cold.impulses, cold.moments]))
+    cold = ConeCoulomb().solve(problem)
+    warm = ConeCoulomb().solve(problem, np.hstack([cold.impulses, cold.moments]))
     assert warm.solved
     assert warm.iterations <= cold.iterations
 
 
 def test_a_bad_guess_does_no_harm(rng):
-    # Two feet on the axis of a turning body share what twists it in many ways: from anywhere all is met to 1e-9.
+    # Two feet on the axis of a turning body share what twists it in many ways: from anywhere all is
+    # met to 1e-9.
     for k in range(10):
         feet = [(-0.3, 0.0, -0.2), (0.3, 0.0, -0.2)]
         problem = feet_problem(feet, velocity=(1e-3 * k, 0.1, -0.1), spin=(0.0, 0.0, 0.3))
         problem = dataclasses.replace(problem, torsion=[1e-3, 1e-3])
-        cold = Cone().solve(problem)
+        cold = ConeCoulomb().solve(problem)
         assert cold.solved
-        guess = np.hstack([cold.impulses, cold.moments]) * (1.0 + 10.0 ** -(1 + k % 4) * rng.normal(size=(2, 6)))
-        assert Cone().solve(problem, guess).residual < 1e-9
+        guess = np.hstack([cold.impulses, cold.moments]) * (
+            1.0 + 10.0 ** -(1 + k % 4) * rng.normal(size=(2, 6))
+        )
+        assert ConeCoulomb().solve(problem, guess).residual < 1e-9
 
 
 def test_offsets_of_contacts_with_moments_and_no_friction(rng):
     for k in range(10):
         problem = extended(rng, 2 * k, endless=False)
         smooth = dataclasses.replace(problem, friction=np.zeros(problem.n_contacts))
-        assert smooth.offset.any()
-        for law in (Cone(), Coulomb()):
+        assert smooth.prior_normal_impulse.any()
+        for law in (ConeCoulomb(), Coulomb()):
             assert law.solve(smooth).residual < 1e-9, (k, law)
 
 

@@ -1,4 +1,4 @@
-"""Principal pivoting on normals, and the elimination of held rows, against definitions and the LCP ladder."""
+"""Principal pivoting on normals, elimination of held rows, against definitions and the ladder."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,9 @@ def test_pivots_solve_without_help(n, nv, rank, copies, rng):
         assert (found.p > 0.0).sum() <= min(rank, nv)
         reference = solve(MixedLCP(L @ L.T, u))
         assert reference.solved
-        assert L.T @ found.p == pytest.approx(L.T @ reference.z, abs=1e-7 * np.abs(L.T @ reference.z).max(initial=1e-9))
+        assert L.T @ found.p == pytest.approx(
+            L.T @ reference.z, abs=1e-7 * np.abs(L.T @ reference.z).max(initial=1e-9)
+        )
 
 
 def test_warm_start_keeps_the_loads_where_they_were(rng):
@@ -95,7 +97,9 @@ def test_eliminated_rows_are_held(rng):
 def test_rows_that_the_held_ones_imply_are_locked(rng):
     rows = rng.normal(size=(3, 5))
     held = Elimination(rows, np.zeros(3))
-    reduced, u = held.reduce(np.array([rows[0] + 2.0 * rows[2], rng.normal(size=5)]), np.array([1e-17, 1.0]))
+    reduced, u = held.reduce(
+        np.array([rows[0] + 2.0 * rows[2], rng.normal(size=5)]), np.array([1e-17, 1.0])
+    )
     assert not reduced[0].any()
     assert u[0] == 0.0
     assert reduced[1].any()

@@ -1,4 +1,7 @@
-"""Principal pivoting on random redundant problems, thousands of them: copies, multiples, symmetric ties, all scales."""
+"""Principal pivoting on random redundant problems, thousands of them.
+
+Copies, multiples, symmetric ties, all scales.
+"""
 
 import numpy as np
 import pytest
@@ -9,7 +12,10 @@ from spatialops.contact.laws.pivoting import pivot
 
 
 def redundant_problem(seed):
-    """Solvable by construction: u = L v + c with c >= 0, so that x = -v is feasible (Cottle, Pang and Stone 3.1.2)."""
+    """Solvable by construction.
+
+    Of u = L v + c with c >= 0, so that x = -v is feasible (Cottle, Pang and Stone 3.1.2).
+    """
     rng = np.random.default_rng(seed)
     nv, n = int(rng.integers(1, 14)), int(rng.integers(1, 80))
     rank = int(rng.integers(1, nv + 1))
@@ -47,7 +53,9 @@ def solve_cold_and_warm(seed):
     found = pivot(L, u)
     check(L, u, rank, found)
     check(L, u, rank, pivot(L, u, found.active))
-    check(L, u, rank, pivot(L, u, np.random.default_rng(seed).integers(0, len(u), 5)))  # a wrong start does no harm
+    check(
+        L, u, rank, pivot(L, u, np.random.default_rng(seed).integers(0, len(u), 5))
+    )  # a wrong start does no harm
 
 
 @given(st.integers(0, 2**32 - 1))

@@ -73,7 +73,9 @@ def test_one_row(M, q, lower, upper, z):
 
 def test_rows_are_free_first_then_bounded_then_slacks():
     M = np.diag([1.0, 2.0, 3.0, 4.0])
-    problem, recover = MixedLCP.from_bounds(M, np.zeros(4), [0.0, -inf, 1.0, 0.0], [1.0, inf, 1.0, inf])
+    problem, recover = MixedLCP.from_bounds(
+        M, np.zeros(4), [0.0, -inf, 1.0, 0.0], [1.0, inf, 1.0, inf]
+    )
     assert problem.size == 4  # free, two bounded, one slack; the fixed one is gone
     assert problem.n_free == 1
     assert recover.order.tolist() == [1, 0, 3]

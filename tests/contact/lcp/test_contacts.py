@@ -1,4 +1,4 @@
-"""`auto` on contact problems of random scenes: redundant, symmetric, repeated contacts are the normal case."""
+"""`auto` on contact problems of random scenes: redundant, symmetric, repeated contacts."""
 
 import numpy as np
 import pytest
@@ -55,7 +55,9 @@ def test_islands_are_solved_as_the_whole_would_be():
     size = sum(part.size for part in parts)
     rng = np.random.default_rng(3)
     order = rng.permutation(size)
-    A, b, at = np.zeros((size, size)), np.zeros(size), 0
+    A = np.zeros((size, size))
+    b = np.zeros(size)
+    at = 0
     for part in parts:
         rows = order[at : at + part.size]
         A[np.ix_(rows, rows)], b[rows] = part.A, part.b

@@ -1,6 +1,8 @@
-"""Lemke and the door before it: problems of textbooks, random classes, contact problems, and those without a solution.
+"""Lemke and the door before it.
 
-Solutions need not be unique: what is judged is the residual, written here once more with numpy.
+Problems of textbooks, random classes, contact problems, and those without a solution.
+
+Solutions need not be unique: what counts is the residual, written here once more with numpy.
 """
 
 import numpy as np
@@ -29,9 +31,9 @@ def check_solved(problem, solution, tolerance=TOLERANCE):
     assert np.allclose(solution.w, problem.A @ solution.z + problem.b, rtol=1e-9, atol=1e-12)
 
 
-# ----------------------------------------------------------------------------------------------- from textbooks
+# ----------------------------------------------------------------------------------- from textbooks
 # Murty: K. G. Murty, Linear Complementarity, Linear and Nonlinear Programming, Heldermann 1988.
-# CPS: R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, Academic Press 1992.
+# CPS: R. W. Cottle, J.-S. Pang, R. E. Stone, The Linear Complementarity Problem, 1992.
 
 TEXTBOOK = {
     # Murty, example 2.8: solved by complementary pivoting.
@@ -79,7 +81,8 @@ def test_textbook(name, solver):
 @pytest.mark.parametrize("n", [4, 8, 16, 32])
 @pytest.mark.parametrize("lower", [False, True])
 def test_murtys_triangular_family(n, lower):
-    # Murty, chapter 6: ones on the diagonal, twos on one side; pivoting may take 2^n steps. One solution: the vertex.
+    # Murty, chapter 6: ones on the diagonal, twos on one side; pivoting may take 2^n steps. One
+    # solution: the vertex.
     upper = np.triu(2.0 * np.ones((n, n)), 1) + np.eye(n)
     problem = MixedLCP(upper.T.copy() if lower else upper, -np.ones(n))
     solution = solve(problem)
@@ -91,9 +94,15 @@ UNSOLVABLE = {
     "one row": ([[-1]], [-1]),
     "one zero row": ([[0]], [-1]),
     "zero matrix": (np.zeros((3, 3)), [1, -1, 2]),
-    "murty_2_9": ([[-1, 0, -3], [1, -2, -5], [-2, -1, -2]], [-3, -2, -1]),  # Murty, example 2.9: a ray
+    "murty_2_9": (
+        [[-1, 0, -3], [1, -2, -5], [-2, -1, -2]],
+        [-3, -2, -1],
+    ),  # Murty, example 2.9: a ray
     "skew": ([[0, -1], [1, 0]], [-1, -1]),
-    "contradiction of a program": ([[0, 0, 1, -1], [0, 0, 1, -1], [-1, -1, 0, 0], [1, 1, 0, 0]], [0, 0, 1, -2]),
+    "contradiction of a program": (
+        [[0, 0, 1, -1], [0, 0, 1, -1], [-1, -1, 0, 0], [1, 1, 0, 0]],
+        [0, 0, 1, -2],
+    ),
 }
 
 
@@ -116,7 +125,9 @@ def test_no_success_on_random_infeasible_problems(rng):
             assert not solve(MixedLCP(A, b)).solved
 
 
-@pytest.mark.parametrize(("A", "b", "z"), [(2.0, -4.0, 2.0), (2.0, 4.0, 0.0), (2.0, 0.0, 0.0), (-1.0, 3.0, 0.0)])
+@pytest.mark.parametrize(
+    ("A", "b", "z"), [(2.0, -4.0, 2.0), (2.0, 4.0, 0.0), (2.0, 0.0, 0.0), (-1.0, 3.0, 0.0)]
+)
 def test_one_row(A, b, z):
     solution = solve(MixedLCP([[A]], [b]))
     assert solution.solved
@@ -137,13 +148,15 @@ def test_empty(warm_start):
     assert solution.residual == 0.0
 
 
-# ------------------------------------------------------------------------------------------------ random classes
+# ----------------------------------------------------------------------------------- random classes
 
 
 def complementary_pair(rng, n):
     """z, w >= 0 with z w = 0."""
     active = rng.random(n) < 0.5
-    return np.where(active, rng.uniform(0.1, 1.0, n), 0.0), np.where(active, 0.0, rng.uniform(0.0, 1.0, n))
+    return np.where(active, rng.uniform(0.1, 1.0, n), 0.0), np.where(
+        active, 0.0, rng.uniform(0.0, 1.0, n)
+    )
 
 
 def positive_definite(rng, n):
@@ -162,7 +175,10 @@ def semidefinite_and_skew(rng, n):
 
 
 def p_matrix(rng, n):
-    """Diagonally dominant with a positive diagonal: all principal minors are positive (Gershgorin)."""
+    """Diagonally dominant with a positive diagonal.
+
+    All principal minors are positive (Gershgorin).
+    """
     A = rng.normal(size=(n, n))
     np.fill_diagonal(A, 0.0)
     np.fill_diagonal(A, np.abs(A).sum(axis=1) + rng.uniform(0.1, 1.0, n))
@@ -188,16 +204,22 @@ def test_random_solvable_problems(kind, n, rng):
 
 
 def quadratic_program(rng, n, m_e, m_i):
-    """min x'Q x/2 + c'x with E x = d, G x >= h and x free, as a mixed problem in (x, lambda; mu)."""
+    """min x'Q x/2 + c'x with E x = d, G x >= h and x free, as a mixed problem."""
     B = rng.normal(size=(n, max(1, n - 1)))
     Q, c = B @ B.T + 1e-2 * np.eye(n), rng.normal(size=n)
-    E, G, inside = rng.normal(size=(m_e, n)), rng.normal(size=(m_i, n)), rng.normal(size=n)
+    E = rng.normal(size=(m_e, n))
+    G = rng.normal(size=(m_i, n))
+    inside = rng.normal(size=n)
     d, h = E @ inside, G @ inside - rng.uniform(0.0, 0.3, m_i)
-    A = np.block([[Q, -E.T, -G.T], [E, np.zeros((m_e, m_e + m_i))], [G, np.zeros((m_i, m_e + m_i))]])
+    A = np.block(
+        [[Q, -E.T, -G.T], [E, np.zeros((m_e, m_e + m_i))], [G, np.zeros((m_i, m_e + m_i))]]
+    )
     return (Q, c, E, d, G, h), MixedLCP(A, np.concatenate([c, -d, -h]), n + m_e)
 
 
-@pytest.mark.parametrize(("n", "m_e", "m_i"), [(3, 0, 4), (4, 2, 3), (8, 3, 10), (5, 5, 2), (6, 2, 0)])
+@pytest.mark.parametrize(
+    ("n", "m_e", "m_i"), [(3, 0, 4), (4, 2, 3), (8, 3, 10), (5, 5, 2), (6, 2, 0)]
+)
 def test_optimality_conditions_of_quadratic_programs(n, m_e, m_i, rng):
     for _ in range(4):
         (Q, c, E, d, G, h), problem = quadratic_program(rng, n, m_e, m_i)
@@ -226,13 +248,18 @@ def test_equalities_that_contradict_are_not_solved(rng):
     assert not solve(MixedLCP(A, b, 2)).solved
 
 
-# ---------------------------------------------------------------------------------------------- contact problems
+# --------------------------------------------------------------------------------- contact problems
 
 
 def box_contacts(count, *, velocity, spin=(0.0, 0.0, 0.0), mu=0.5, copies=1):
-    """A box of 1 kg on a plane with `count` corners in a ring, each `copies` times: rank 6 whatever the number."""
+    """A box of 1 kg on a plane with `count` corners in a ring, each `copies` times.
+
+    Rank 6 whatever the number.
+    """
     angles = np.linspace(0.0, 2.0 * np.pi, count, endpoint=False) + np.pi / 4.0
-    arms = np.stack([0.5 * np.cos(angles), 0.5 * np.sin(angles), np.full(count, -0.2)], axis=1).repeat(copies, axis=0)
+    arms = np.stack(
+        [0.5 * np.cos(angles), 0.5 * np.sin(angles), np.full(count, -0.2)], axis=1
+    ).repeat(copies, axis=0)
     return feet_problem(arms, velocity=velocity, spin=spin, mu=mu)
 
 
@@ -261,7 +288,7 @@ def test_redundant_contacts(count, copies, motion, mu):
         assert impulses[:, 0].sum() == pytest.approx(-velocity[2], rel=1e-9)
 
 
-# ----------------------------------------------------------------------------------------- scales and warm starts
+# --------------------------------------------------------------------------- scales and warm starts
 
 
 @pytest.mark.parametrize("factor", [1e-12, 1e-6, 1.0, 1e6, 1e12])
@@ -269,7 +296,10 @@ def test_units_of_matrix_and_vector(factor, rng):
     A, b = positive_definite(rng, 6), rng.normal(size=6)
     base = solve(MixedLCP(A, b)).z
     assert base.max() > 0.0
-    for problem, scale in ((MixedLCP(factor * A, b), 1.0 / factor), (MixedLCP(A, factor * b), factor)):
+    for problem, scale in (
+        (MixedLCP(factor * A, b), 1.0 / factor),
+        (MixedLCP(A, factor * b), factor),
+    ):
         solution = solve(problem)
         check_solved(problem, solution)
         assert np.allclose(solution.z, scale * base, rtol=1e-9, atol=1e-12 * scale)

@@ -1,4 +1,4 @@
-"""Random problems of known classes: solvable ones are solved, contradictions are found, by all who claim to."""
+"""Random problems of known classes, by all solvers that claim to solve or refute them."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -45,9 +45,13 @@ def dominant(rng, n):
 
 
 def p_matrix(rng, n):
-    """A product of positive diagonals with a positive definite matrix that is far from symmetric."""
+    """Positive diagonals times a positive definite matrix that is far from symmetric."""
     S = 3.0 * rng.normal(size=(n, n))
-    return rng.uniform(0.1, 10.0, n)[:, None] * (definite(rng, n) + S - S.T) * rng.uniform(0.1, 10.0, n)
+    return (
+        rng.uniform(0.1, 10.0, n)[:, None]
+        * (definite(rng, n) + S - S.T)
+        * rng.uniform(0.1, 10.0, n)
+    )
 
 
 def copositive(rng, n):
@@ -87,7 +91,10 @@ def solvable(rng, A, n_free=0):
     """A problem with this matrix and a solution that was put in."""
     n = len(A)
     active = rng.random(n) < 0.5
-    z, w = np.where(active, rng.uniform(0.1, 1.0, n), 0.0), np.where(active, 0.0, rng.uniform(0.0, 1.0, n))
+    z, w = (
+        np.where(active, rng.uniform(0.1, 1.0, n), 0.0),
+        np.where(active, 0.0, rng.uniform(0.0, 1.0, n)),
+    )
     z[:n_free], w[:n_free] = rng.normal(size=n_free), 0.0
     return MixedLCP(A, w - A @ z, n_free)
 
@@ -123,7 +130,9 @@ def test_feasible_monotone_problems_are_solvable_and_others_are_proved_not_to_be
     assert auto.status in (Status.SOLVED, Status.NO_SOLUTION)
     for solver in (ConvexQP(), ConvexQP(library="clarabel"), Enumeration()):
         assert solve(problem, solver).status == auto.status
-    assert solve(problem, PrincipalPivoting()).status == (Status.SOLVED if auto.solved else Status.RAY)
+    assert solve(problem, PrincipalPivoting()).status == (
+        Status.SOLVED if auto.solved else Status.RAY
+    )
 
 
 @given(seed=SEEDS, n=st.integers(2, 9), both=st.booleans(), decades=st.floats(0.0, 4.0))
@@ -138,7 +147,9 @@ def test_badly_scaled_problems(seed, n, both, decades):
     assert solution.solved or "rounding" in solution.detail
 
 
-@given(seed=SEEDS, n=st.integers(3, 10), kind=st.sampled_from([monotone, definite, p_matrix, singular]))
+@given(
+    seed=SEEDS, n=st.integers(3, 10), kind=st.sampled_from([monotone, definite, p_matrix, singular])
+)
 def test_mixed_problems(seed, n, kind):
     rng = np.random.default_rng(seed)
     problem = solvable(rng, kind(rng, n), int(rng.integers(1, n)))

@@ -1,4 +1,7 @@
-"""Other projects' problems, read from the folder that SPATIALOPS_PROBLEMS names; none of them is copied here."""
+"""Other projects' problems, read from the folder that SPATIALOPS_PROBLEMS names.
+
+None of them is copied here.
+"""
 
 import json
 import os
@@ -16,7 +19,8 @@ MANIFEST = FOLDER / "manifest.json"
 pytestmark = [
     pytest.mark.compiled,
     pytest.mark.skipif(
-        not (FOLDER / "manifest.json").is_file(), reason="SPATIALOPS_PROBLEMS names no folder of problems"
+        not (FOLDER / "manifest.json").is_file(),
+        reason="SPATIALOPS_PROBLEMS names no folder of problems",
     ),
 ]
 
@@ -25,7 +29,10 @@ def entries(kind):
     """Names of the problems and whether they are solvable."""
     if not MANIFEST.is_file():
         return []
-    return [(entry["name"], entry["status"] == "solvable") for entry in json.loads(MANIFEST.read_text())[kind]]
+    return [
+        (entry["name"], entry["status"] == "solvable")
+        for entry in json.loads(MANIFEST.read_text())[kind]
+    ]
 
 
 def read(kind, name):
@@ -33,7 +40,9 @@ def read(kind, name):
         return dict(data)
 
 
-@pytest.mark.parametrize("solver", ["lemke", "principal-pivoting", "gauss-seidel", "newton", "interior-point", "qp"])
+@pytest.mark.parametrize(
+    "solver", ["lemke", "principal-pivoting", "gauss-seidel", "newton", "interior-point", "qp"]
+)
 def test_others_claim_nothing_wrong(solver):
     solved = 0
     for name, solvable in entries("lcp"):

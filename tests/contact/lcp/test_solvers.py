@@ -1,4 +1,4 @@
-"""What is particular to single solvers: options, what they refuse, proofs, and the door before them."""
+"""What is particular to single solvers: options, refusals, proofs, and the door."""
 
 import sys
 
@@ -89,7 +89,9 @@ def test_limits_are_kept_and_reported(solver, status):
     rng = np.random.default_rng(1)
     A = rng.normal(size=(20, 20))
     A = A @ A.T
-    problem = MixedLCP(A, A @ rng.normal(size=20))  # singular contacts' kind: semidefinite, dense, of many pivots
+    problem = MixedLCP(
+        A, A @ rng.normal(size=20)
+    )  # singular contacts' kind: semidefinite, dense, of many pivots
     solution = solve(problem, solver)
     assert solution.status == status
     assert solution.residual > 1e-9
@@ -112,7 +114,9 @@ def test_what_is_not_applicable_is_said_and_why(solver, A, word):
 
 
 def test_gauss_seidel_says_that_it_diverged():
-    solution = solve(MixedLCP([[1.0, -5.0], [-5.0, 1.0]], [-1.0, -1.0]), ProjectedGaussSeidel(polish=False))
+    solution = solve(
+        MixedLCP([[1.0, -5.0], [-5.0, 1.0]], [-1.0, -1.0]), ProjectedGaussSeidel(polish=False)
+    )
     assert solution.status in (Status.STALLED, Status.ITERATION_LIMIT)
     assert not solution.solved
 
@@ -130,11 +134,12 @@ def test_principal_pivoting_does_without_blocks():
         check_solved(entry.problem, solve(entry.problem, PrincipalPivoting(blocks=0)))
 
 
-# -------------------------------------------------------------------------------------------------- enumeration
+# -------------------------------------------------------------------------------------- enumeration
 
 
 def test_all_solutions_of_a_game():
-    # The costs of CPS's game: two pure equilibria and a mixed one; -A has 2^n basic points, these are solutions.
+    # The costs of CPS's game: two pure equilibria and a mixed one; -A has 2^n basic points, these
+    # are solutions.
     A = np.array([[-1.0, 0.0], [0.0, -1.0]])
     found = Enumeration().all_solutions(MixedLCP(A, [1.0, 2.0]))
     assert sorted(z.tolist() for z in found) == [[0.0, 0.0], [0.0, 2.0], [1.0, 0.0], [1.0, 2.0]]
@@ -162,7 +167,7 @@ def test_all_solutions_refuses_what_is_too_large():
         Enumeration(max_pairs=3).all_solutions(MixedLCP(np.eye(4), np.ones(4)))
 
 
-# ------------------------------------------------------------------------------------------------- exact, libraries
+# --------------------------------------------------------------------------------- exact, libraries
 
 
 def test_exact_arithmetic_solves_what_doubles_cannot():

@@ -8,11 +8,20 @@ from spatialops.contact import Lemke, MixedLCP, Status, solve
 from spatialops.errors import ArgumentError, AssetError
 from tests.support.residuals import check_solved
 
-FORMATS = [sparse.csr_array, sparse.csc_matrix, sparse.coo_array, sparse.lil_array, sparse.dia_matrix]
+FORMATS = [
+    sparse.csr_array,
+    sparse.csc_matrix,
+    sparse.coo_array,
+    sparse.lil_array,
+    sparse.dia_matrix,
+]
 
 
 def chain_on_ground(links, contacts=4, redundant=0, seed=0):
-    """Bodies in a row, joined by balls, in maximal coordinates; the last one touches: [M, -J', -D'; J; D; ..]."""
+    """Bodies in a row, joined by balls, in maximal coordinates; the last one touches.
+
+    [M, -J', -D'; J; D; ..].
+    """
     rng = np.random.default_rng(seed)
     nv, joints = 6 * links, 3 * (links - 1)
     J = np.zeros((joints, nv))
@@ -22,14 +31,27 @@ def chain_on_ground(links, contacts=4, redundant=0, seed=0):
     G = np.zeros((3 * contacts, nv))
     G[:, -6:] = rng.normal(size=(3 * contacts, 6))
     facets = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
-    D = np.vstack([np.vstack([G[3 * c], facets @ G[3 * c + 1 : 3 * c + 3]]) for c in range(contacts)])
+    D = np.vstack(
+        [np.vstack([G[3 * c], facets @ G[3 * c + 1 : 3 * c + 3]]) for c in range(contacts)]
+    )
     E, U = np.zeros((5 * contacts, contacts)), np.zeros((contacts, 5 * contacts))
     for c in range(contacts):
-        E[5 * c + 1 : 5 * c + 5, c], U[c, 5 * c + 1 : 5 * c + 5], U[c, 5 * c] = 1.0, -1.0, 0.5
+        E[5 * c + 1 : 5 * c + 5, c] = 1.0
+        U[c, 5 * c + 1 : 5 * c + 5] = -1.0
+        U[c, 5 * c] = 0.5
     M = np.diag(rng.uniform(0.5, 2.0, nv))
-    blocks = [[M, -J.T, -D.T, None], [J, None, None, None], [D, None, None, E], [None, None, U, None]]
-    A = sparse.block_array([[None if x is None else sparse.csr_array(x) for x in row] for row in blocks], format="csr")
-    return MixedLCP(A, np.concatenate([-M @ rng.normal(size=nv), np.zeros(len(J) + 6 * contacts)]), nv + len(J))
+    blocks = [
+        [M, -J.T, -D.T, None],
+        [J, None, None, None],
+        [D, None, None, E],
+        [None, None, U, None],
+    ]
+    A = sparse.block_array(
+        [[None if x is None else sparse.csr_array(x) for x in row] for row in blocks], format="csr"
+    )
+    return MixedLCP(
+        A, np.concatenate([-M @ rng.normal(size=nv), np.zeros(len(J) + 6 * contacts)]), nv + len(J)
+    )
 
 
 @pytest.mark.parametrize("kind", FORMATS)
@@ -55,7 +77,12 @@ def test_repeated_entries_are_summed_and_the_given_matrix_is_left_alone():
 
 
 @pytest.mark.parametrize(
-    "A", [sparse.eye_array(3), sparse.csr_array([[np.nan, 0.0], [0.0, 1.0]]), sparse.csr_array([[1j, 0.0], [0.0, 1.0]])]
+    "A",
+    [
+        sparse.eye_array(3),
+        sparse.csr_array([[np.nan, 0.0], [0.0, 1.0]]),
+        sparse.csr_array([[1j, 0.0], [0.0, 1.0]]),
+    ],
 )
 def test_bad_matrices_are_refused(A):
     with pytest.raises(ArgumentError, match="A: "):
@@ -65,7 +92,11 @@ def test_bad_matrices_are_refused(A):
 def test_damaged_patterns_are_refused(tmp_path):
     good = {"A_data": np.ones(1), "A_indices": np.array([0]), "A_indptr": np.array([0, 1, 1])}
     good |= {"b": np.ones(2), "n_free": np.array(0)}
-    for change in ({"A_indices": np.array([7])}, {"A_indptr": np.array([0, 9, 1])}, {"A_data": np.ones((1, 1))}):
+    for change in (
+        {"A_indices": np.array([7])},
+        {"A_indptr": np.array([0, 9, 1])},
+        {"A_data": np.ones((1, 1))},
+    ):
         np.savez(tmp_path / "bad.npz", **{**good, **change})
         with pytest.raises(AssetError, match="not a stored MixedLCP"):
             MixedLCP.load(tmp_path / "bad.npz")
@@ -89,7 +120,9 @@ def test_free_rows_are_eliminated(links):
     assert solution.residual <= 1e-12
     dense = solve(problem.dense())
     check_solved(problem.dense(), dense)
-    assert np.allclose(dense.z[: 6 * links], solution.z[: 6 * links], rtol=0.0, atol=1e-9)  # velocities are unique
+    assert np.allclose(
+        dense.z[: 6 * links], solution.z[: 6 * links], rtol=0.0, atol=1e-9
+    )  # velocities are unique
     warm = solve(problem, warm_start=solution.z)
     check_solved(problem, warm)
     assert warm.iterations == 0

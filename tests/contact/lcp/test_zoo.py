@@ -20,7 +20,17 @@ from spatialops.contact import (
     solve,
 )
 from tests.support.residuals import check_honest, check_solved
-from tests.support.zoo import ZOO, badly_scaled, classes, cycle, fathi, game, harker_pang, murty, obstacle
+from tests.support.zoo import (
+    ZOO,
+    badly_scaled,
+    classes,
+    cycle,
+    fathi,
+    game,
+    harker_pang,
+    murty,
+    obstacle,
+)
 
 SOLVERS = {
     "auto": Auto(),
@@ -40,7 +50,9 @@ SOLVERS = {
 def takes(solver, problem):
     """Whether the solver is proved for this problem."""
     handles = solver.handles
-    return bool(classes(problem) & set(handles.proved)) and (handles.free_rows or problem.n_free == 0)
+    return bool(classes(problem) & set(handles.proved)) and (
+        handles.free_rows or problem.n_free == 0
+    )
 
 
 @pytest.mark.parametrize("entry", ZOO.values(), ids=ZOO)
@@ -85,8 +97,12 @@ def test_solvers_say_what_they_take(name):
         assert solution.detail
 
 
-@pytest.mark.parametrize("name", [name for name, solver in SOLVERS.items() if solver.handles.warm_start])
-@pytest.mark.parametrize("entry", ["fathi 8", "harker-pang 9", "ones 4", "program 5, 2 equalities, 2 twice"])
+@pytest.mark.parametrize(
+    "name", [name for name, solver in SOLVERS.items() if solver.handles.warm_start]
+)
+@pytest.mark.parametrize(
+    "entry", ["fathi 8", "harker-pang 9", "ones 4", "program 5, 2 equalities, 2 twice"]
+)
 def test_warm_starts_change_nothing_but_the_work(name, entry):
     problem = ZOO[entry].problem
     cold = solve(problem, SOLVERS[name])
@@ -118,7 +134,9 @@ def test_families_of_many_sizes(family, n):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", ["lemke", "principal-pivoting", "newton", "interior-point", "qp by clarabel"])
+@pytest.mark.parametrize(
+    "name", ["lemke", "principal-pivoting", "newton", "interior-point", "qp by clarabel"]
+)
 @pytest.mark.parametrize("family", [obstacle, harker_pang])
 def test_solvers_on_a_hundred_rows(family, name):
     problem = family(100).problem

@@ -1,0 +1,1 @@
+"""Contact points of one pair of shapes: distance first, then a manifold."""

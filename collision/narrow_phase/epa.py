@@ -1,0 +1,190 @@
+"""Depth of two convex cores that overlap: a polytope within A - B grows until it reaches out.
+
+G. van den Bergen, *Proximity queries and penetration depth computation on 3D game objects* (2001).
+The depth is the minimum of h(d) over unit vectors d, h being the support function of A - B. A
+polytope inside A - B has faces with normals n and offsets c; the least c is a lower bound of that
+minimum and h(n) an upper one: the face is pushed out to its support point until both agree. The
+origin may lie outside by a little: its offsets are then negative and nothing else changes.
+"""
+
+from __future__ import annotations
+
+import math
+
+from spatialops._arrays import Array, IntArray, Vec3
+from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.vectors import ZERO3, cross, dot, minus, plus_scaled, put3, scaled, vec3
+from spatialops.collision.narrow_phase.gjk import ON_A, W, put_support, triangle_weights
+
+POINTS, SIDES = 160, 320  # room
+FIRST_POINT = 5  # of its rows: those before are the simplex
+FIRST_SIDE = FIRST_POINT + POINTS
+EPA_ROWS = FIRST_SIDE + SIDES
+NORMAL, OFFSET = 0, 3  # columns of a side
+
+
+@kernel
+def epa(
+    geom_ints: IntArray,
+    geoms: Array,
+    solids: Array,
+    places: Array,
+    a: int,
+    b: int,
+    enough: float,
+    rows: Array,
+    ints: IntArray,
+) -> float:
+    """Depth (m) to within `enough`; row 4: normal from A into B (W) and a point of A (ON_A)."""
+    points, sides = rows[FIRST_POINT:FIRST_SIDE], rows[FIRST_SIDE:EPA_ROWS]
+    if not start_polytope(geom_ints, geoms, solids, places, a, b, points):
+        put3(rows, 4, W, (0.0, 0.0, -1.0))
+        put3(rows, 4, ON_A, vec3(points, 0, ON_A))
+        return 0.0
+    inside = scaled(0.25, sum_of_four(points))
+    n_points, n_sides = 4, 0
+    for i in range(4):
+        n_sides = put_side(points, sides, ints, n_sides, i, (i + 1) % 4, (i + 2) % 4, inside)
+    side = 0
+    lower = -1e300
+    upper = 1e300
+    while True:
+        side = lowest_side(sides, n_sides)
+        normal, lower = vec3(sides, side, NORMAL), sides[side, OFFSET]
+        w = put_support(geom_ints, geoms, solids, places, a, b, normal, points, n_points)
+        upper = dot(normal, w)
+        if upper - lower <= enough or n_points + 1 >= POINTS:
+            break
+        grown = grow(points, sides, ints, n_sides, n_points, inside)
+        if grown == 0:
+            break
+        n_sides, n_points = grown, n_points + 1
+    i = ints[side, 0]
+    j = ints[side, 1]
+    k = ints[side, 2]
+    foot = scaled(lower, normal)
+    x, y, z = triangle_weights(
+        minus(vec3(points, i, W), foot),
+        minus(vec3(points, j, W), foot),
+        minus(vec3(points, k, W), foot),
+    )
+    on_a = plus_scaled(scaled(x, vec3(points, i, ON_A)), y, vec3(points, j, ON_A))
+    put3(rows, 4, W, normal)
+    put3(rows, 4, ON_A, plus_scaled(on_a, z, vec3(points, k, ON_A)))
+    return upper
+
+
+@inlined
+def sum_of_four(points: Array) -> Vec3:
+    total = ZERO3
+    for i in range(4):
+        total = plus_scaled(total, 1.0, vec3(points, i, W))
+    return total
+
+
+@kernel
+def start_polytope(
+    geom_ints: IntArray, geoms: Array, solids: Array, places: Array, a: int, b: int, points: Array
+) -> bool:
+    """Four support points that span a body, or False where there are none.
+
+    They are the farthest along an axis, against it, off their line, and off their plane.
+    """
+    p = put_support(geom_ints, geoms, solids, places, a, b, (0.36, 0.48, 0.8), points, 0)
+    q = put_support(geom_ints, geoms, solids, places, a, b, (-0.36, -0.48, -0.8), points, 1)
+    line = minus(q, p)
+    least = 1e-12 * dot(line, line)
+    across = cross(
+        line,
+        (1.0, 0.0, 0.0) if abs(line[0]) < 0.6 * math.sqrt(dot(line, line)) else (0.0, 1.0, 0.0),
+    )
+    r = put_support(geom_ints, geoms, solids, places, a, b, across, points, 2)
+    normal = cross(line, minus(r, p))
+    if dot(normal, normal) <= least * dot(line, line):
+        r = put_support(geom_ints, geoms, solids, places, a, b, scaled(-1.0, across), points, 2)
+        normal = cross(line, minus(r, p))
+        if dot(normal, normal) <= least * dot(line, line):
+            return False
+    s = put_support(geom_ints, geoms, solids, places, a, b, normal, points, 3)
+    if abs(dot(normal, minus(s, p))) <= 1e-9 * math.sqrt(dot(normal, normal) * dot(line, line)):
+        s = put_support(geom_ints, geoms, solids, places, a, b, scaled(-1.0, normal), points, 3)
+    return abs(dot(normal, minus(s, p))) > 1e-9 * math.sqrt(dot(normal, normal) * dot(line, line))
+
+
+@inlined
+def put_side(
+    points: Array, sides: Array, ints: IntArray, row: int, i: int, j: int, k: int, inside: Vec3
+) -> int:
+    """Write the triangle of three points as a side, seen from `inside`; the next free row."""
+    p = vec3(points, i, W)
+    normal = cross(minus(vec3(points, j, W), p), minus(vec3(points, k, W), p))
+    length = math.sqrt(dot(normal, normal))
+    normal = scaled(1.0 / length if length > 0.0 else 0.0, normal)
+    if dot(normal, minus(p, inside)) < 0.0:
+        normal = scaled(-1.0, normal)
+        j, k = k, j
+    put3(sides, row, NORMAL, normal)
+    sides[row, OFFSET] = (
+        dot(normal, p) if length > 1e-20 else 1e300
+    )  # a sliver is nobody's nearest side
+    ints[row, 0] = i
+    ints[row, 1] = j
+    ints[row, 2] = k
+    return row + 1
+
+
+@inlined
+def lowest_side(sides: Array, count: int) -> int:
+    best = 0
+    for i in range(1, count):
+        if sides[i, OFFSET] < sides[best, OFFSET]:
+            best = i
+    return best
+
+
+@kernel
+def grow(points: Array, sides: Array, ints: IntArray, n_sides: int, new: int, inside: Vec3) -> int:
+    """Replace the sides that the new point sees by a fan to the edges about them.
+
+    The count of sides, 0 if it fails.
+    """
+    w = vec3(points, new, W)
+    edges = 0
+    kept = 0
+    edge = ints[SIDES:]
+    for i in range(n_sides):
+        normal = vec3(sides, i, NORMAL)
+        if dot(normal, minus(w, vec3(points, ints[i, 0], W))) > 1e-14:
+            for j in range(3):
+                edges = toggle_edge(edge, edges, ints[i, j], ints[i, (j + 1) % 3])
+                if edges < 0:
+                    return 0
+        else:
+            if kept != i:
+                put3(sides, kept, NORMAL, normal)
+                sides[kept, OFFSET] = sides[i, OFFSET]
+                ints[kept, 0] = ints[i, 0]
+                ints[kept, 1] = ints[i, 1]
+                ints[kept, 2] = ints[i, 2]
+            kept += 1
+    if edges < 3 or kept + edges > SIDES:
+        return 0
+    for i in range(edges):
+        kept = put_side(points, sides, ints, kept, edge[i, 0], edge[i, 1], new, inside)
+    return kept
+
+
+@inlined
+def toggle_edge(edge: IntArray, count: int, i: int, j: int) -> int:
+    """An edge between two sides that are seen goes, one that only one has stays. The count.
+
+    -1 for no room.
+    """
+    for k in range(count):
+        if edge[k, 0] == j and edge[k, 1] == i:
+            edge[k, 0], edge[k, 1] = edge[count - 1, 0], edge[count - 1, 1]
+            return count - 1
+    if count == edge.shape[0]:
+        return -1
+    edge[count, 0], edge[count, 1] = i, j
+    return count + 1

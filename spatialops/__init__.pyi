@@ -1,0 +1,142 @@
+"""The names of `spatialops`, each once: read by editors, mypy and the lazy loader."""
+
+from . import collision, contact, control, errors, models, simulation
+from .algebra.inertia import Inertia
+from .collision.shapes import (
+    Box,
+    Capsule,
+    Cone,
+    ConvexHull,
+    Cylinder,
+    Ellipsoid,
+    Geom,
+    HalfSpace,
+    HeightField,
+    Mesh,
+    Sphere,
+)
+from .dynamics.articulated_body import forward_dynamics
+from .dynamics.compliance.compliance import compliance
+from .dynamics.composite_body import mass_matrix
+from .dynamics.energy import Energy, center_of_mass, energy, momentum
+from .dynamics.jacobian import (
+    Poses,
+    body_poses,
+    jacobian,
+    jacobian_drift,
+    node_accelerations,
+    node_positions,
+    node_velocities,
+)
+from .dynamics.loops.assembly import close_loops, loop_at
+from .dynamics.loops.constrained_dynamics import (
+    ConstrainedMotion,
+    constrained_dynamics,
+    loop_errors,
+    loop_forces,
+    loop_jacobian,
+    loop_velocities,
+)
+from .dynamics.maximal import MaximalState, from_maximal, to_maximal
+from .dynamics.newton_euler import bias, inverse_dynamics
+from .errors import SpatialOpsError
+from .io import load_model
+from .operators import SpatialOperators
+from .simulation.record import Record, load_record
+from .simulation.scene.composition import Part, compose
+from .simulation.scene.loader import LoadedScene, load_scene
+from .simulation.scene.maximal_scene import maximal_scene, maximal_state, tree_state
+from .simulation.scene.pair_options import Pair
+from .simulation.scene.placement import raised
+from .simulation.scene.scene import Scene
+from .simulation.separation import separate
+from .simulation.simulator import Simulator
+from .simulation.time_methods import EventDriven, TimeStepping
+from .tree.builder import TreeBuilder
+from .tree.graph import GraphBuilder, SpanningTree, spanning_tree
+from .tree.joint import Joint
+from .tree.loop import Loop
+from .tree.loops import Loops
+from .tree.model import Model, Node
+from .tree.state import State, difference, integrate
+
+__version__: str
+
+__all__ = [
+    "bias",
+    "body_poses",
+    "Box",
+    "Capsule",
+    "center_of_mass",
+    "close_loops",
+    "collision",
+    "compliance",
+    "compose",
+    "Cone",
+    "constrained_dynamics",
+    "ConstrainedMotion",
+    "contact",
+    "control",
+    "ConvexHull",
+    "Cylinder",
+    "difference",
+    "Ellipsoid",
+    "Energy",
+    "energy",
+    "errors",
+    "EventDriven",
+    "forward_dynamics",
+    "from_maximal",
+    "Geom",
+    "GraphBuilder",
+    "HalfSpace",
+    "HeightField",
+    "Inertia",
+    "integrate",
+    "inverse_dynamics",
+    "jacobian",
+    "jacobian_drift",
+    "Joint",
+    "load_model",
+    "load_record",
+    "load_scene",
+    "LoadedScene",
+    "Loop",
+    "loop_at",
+    "loop_errors",
+    "loop_forces",
+    "loop_jacobian",
+    "loop_velocities",
+    "Loops",
+    "mass_matrix",
+    "maximal_scene",
+    "maximal_state",
+    "MaximalState",
+    "Mesh",
+    "Model",
+    "models",
+    "momentum",
+    "Node",
+    "node_accelerations",
+    "node_positions",
+    "node_velocities",
+    "Pair",
+    "Part",
+    "Poses",
+    "raised",
+    "Record",
+    "Scene",
+    "separate",
+    "simulation",
+    "Simulator",
+    "spanning_tree",
+    "SpanningTree",
+    "SpatialOperators",
+    "SpatialOpsError",
+    "Sphere",
+    "State",
+    "TimeStepping",
+    "to_maximal",
+    "tree_state",
+    "TreeBuilder",
+]

@@ -1,1 +1,0 @@
-"""Experiments with energy-optimal control under friction cones ([A]): what docs/projection.md reports."""

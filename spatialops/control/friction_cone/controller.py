@@ -1,0 +1,245 @@
+"""Energy-optimal control under friction cones: least losses in the motors that do the task.
+
+[A] section 3.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from spatialops._arrays import Array, scalar
+from spatialops.collision.contact_set import ContactSet
+from spatialops.control.friction_cone.assembly import Assembly, ForceGoals
+from spatialops.control.friction_cone.barrier import Barrier
+from spatialops.control.friction_cone.explanation import Command, ConeExplanation, explanation
+from spatialops.control.friction_cone.force_program import ForceProgram, ForceSolution, ForceSolver
+from spatialops.control.motors import Motors
+from spatialops.control.projected.control_state import ControlState, control_state, minimum_norm
+from spatialops.control.projected.held_contacts import HeldContacts
+from spatialops.control.projected.present_contacts import Schedule, present_contacts
+from spatialops.control.task_space.tracking import Tracking
+from spatialops.errors import ArgumentError
+from spatialops.tree.model import Model
+from spatialops.tree.state import State
+
+Posture = Callable[[Model, State], Array]
+
+
+class FrictionConeController:
+    """Tracks tasks with least losses, contact forces in their cones and motors within limits.
+
+    A command is sought in this order: tasks and posture met exactly ("solved"); tasks exactly,
+    posture as a cost; tasks as a cost too, by [A] 31-33 ("nearest"); and where no forces at all
+    keep the contacts, the least that do the task, cut off at the motors' limits ("held").
+
+    Parameters
+    ----------
+    model : Model
+        The mechanism.
+    tasks : sequence of Tracking, or callable
+        (time, state) -> sequence of Tracking, where they change.
+    motors : Motors
+        Of the mechanism.
+    contacts : HeldContacts, callable or None
+        What is held: fixed, or by time and state; None: the contacts of the simulator's last step
+        that touch.
+    posture : callable, optional
+        (model, state) -> accelerations (nv,) wanted where tasks leave freedom, such as `Rest`.
+        Default: -10 v where there is freedom.
+    force_goals : callable, optional
+        time -> (k, 3) contact forces to regulate ([A] 35), N; NaN where free.
+    solver : ForceSolver, optional
+        Default: `Barrier()`.
+    trade_off : float, default 1e3
+        rho of [A] 32, W s^4; how much a missed acceleration costs.
+    posture_weight : float, default 1e-2
+        The same for posture, where it is a cost.
+    minimum_norm : bool, default False
+        Forces of least norm instead ([A] 14), blind to cones and limits: for comparison.
+
+    Raises
+    ------
+    ArgumentError
+        For options that do not fit.
+
+    References
+    ----------
+    [A] section 3.
+
+    Examples
+    --------
+    A quadruped that stands still on four feet:
+
+    >>> import spatialops as so
+    >>> from spatialops.control import (
+    ...     Actuation, FrictionConeController, HeldContact, HeldContacts, Motors, PoseTask, Tracking
+    ... )
+    >>> robot = so.models.quadruped()
+    >>> feet = HeldContacts(robot.model, [HeldContact(node=so.Node(name)) for name in robot.feet])
+    >>> base = PoseTask(so.Node("base"))
+    >>> stay = Tracking(base, base.motion(robot.model, robot.state).x)
+    >>> motors = Motors(Actuation(robot.model))
+    >>> controller = FrictionConeController(robot.model, [stay], motors, contacts=feet)
+    >>> tau = controller(0.0, robot.state)
+    >>> told = controller.explain()
+    >>> told.status, min(told.margins.values()) > 0.0
+    ('solved', True)
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        tasks: Sequence[Tracking] | Callable[[float, State], Sequence[Tracking]],
+        motors: Motors,
+        *,
+        contacts: HeldContacts | Schedule | None = None,
+        posture: Posture | None = None,
+        force_goals: ForceGoals | None = None,
+        solver: ForceSolver | None = None,
+        trade_off: float = 1e3,
+        posture_weight: float = 1e-2,
+        minimum_norm: bool = False,
+    ) -> None:
+        if motors.actuation.model is not model:
+            raise ArgumentError("motors: are those of another model")
+        if not callable(tasks) and (
+            not tasks or not all(isinstance(item, Tracking) for item in tasks)
+        ):
+            raise ArgumentError("tasks: expected at least one Tracking")
+        self.model = model
+        self.tasks = tasks
+        self.motors = motors
+        self.contacts = contacts
+        self.posture = posture
+        self.force_goals = force_goals
+        self.solver: ForceSolver = solver or Barrier()
+        self.trade_off = scalar(trade_off, "trade_off", low=0.0, strict=True)
+        self.posture_weight = scalar(posture_weight, "posture_weight", low=0.0)
+        self.minimum_norm = minimum_norm
+        self._start: Array | None = None
+        self._attempts: list[str] = []
+        self._last: Command | None = None
+
+    def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
+        """The command.
+
+        Parameters
+        ----------
+        time : float
+            Time, s.
+        state : State
+            Configuration and velocity.
+        contacts : ContactSet, optional
+            Contacts of the simulator's last step; used where the controller has none of its own.
+
+        Returns
+        -------
+        (nv,) array
+            Joint forces, N m or N, zero where there is no motor.
+
+        Raises
+        ------
+        ArgumentError
+            If no contacts are named at all.
+        """
+        begin = clock.perf_counter()
+        tasks = self.tasks(time, state) if callable(self.tasks) else self.tasks
+        grip = present_contacts(self.model, self.contacts, time, state, contacts)
+        at = control_state(self.model, state, grip, self.motors, tasks, time)
+        goals = None if self.force_goals is None else self.force_goals(time)
+        assembly = Assembly(at, self._posture(at, state), goals)
+        if self.minimum_norm:
+            program = assembly.strict()
+            x = minimum_norm(program.E, program.e)
+            status = "solved"
+            solution = None
+            refused = None
+        else:
+            x, status, program, solution, refused = self._choose(assembly)
+        tau = np.zeros(self.model.nv)
+        tau[self.motors.actuation.rows] = x[: assembly.p]
+        seconds = clock.perf_counter() - begin
+        self._last = Command(at, assembly, x, tau, status, program, solution, refused, seconds)
+        return tau
+
+    def _posture(self, at: ControlState, state: State) -> Array | None:
+        if self.posture is not None:
+            return self.posture(self.model, state)
+        return -10.0 * state.v if len(at.half) > len(at.goal) else None
+
+    def _choose(
+        self, assembly: Assembly
+    ) -> tuple[Array, str, ForceProgram, ForceSolution | None, ForceProgram | None]:
+        """Unknowns, status, the program solved, its solution, and the first that could not be."""
+        programs = [(assembly.strict, "solved")]
+        if assembly.posture is not None:
+            programs.append((lambda: assembly.soft_posture(self.posture_weight), "solved"))
+        programs.append(
+            (lambda: assembly.trade_off(self.trade_off, self.posture_weight), "nearest")
+        )
+        refused, self._attempts = None, []
+        for make, status in programs:
+            program = make()
+            solution = self._solve(program)
+            self._attempts.append(solution.status)
+            if solution.solved:
+                return solution.x, status, program, solution, refused
+            refused = refused or program
+        cut = minimum_norm(refused.E, refused.e) if refused is not None else np.zeros(assembly.n)
+        limits = self.motors.actuation.limits
+        cut[: assembly.p] = np.clip(cut[: assembly.p], -limits, limits)
+        return cut, "held", program, None, refused
+
+    def _solve(self, program: ForceProgram) -> ForceSolution:
+        if not isinstance(self.solver, Barrier):
+            return self.solver.solve(program)
+        start = (
+            self._start if self._start is not None and len(self._start) == program.size else None
+        )
+        solution, center = self.solver.solve_and_center(program, start)
+        if center is not None:
+            self._start = center
+        return solution
+
+    @property
+    def status(self) -> str:
+        """Status of the last command."""
+        return self._command().status
+
+    @property
+    def attempts(self) -> tuple[str, ...]:
+        """Status of each program tried for the last command; "failed" where the method gave up."""
+        return tuple(self._attempts)
+
+    @property
+    def answer(self) -> tuple[ForceProgram, Array]:
+        """The program behind the last command, and its unknowns: motor, then internal forces."""
+        return self._command().program, self._command().x
+
+    @property
+    def at(self) -> ControlState:
+        """Dynamics and tasks at the last command."""
+        return self._command().at
+
+    def _command(self) -> Command:
+        if self._last is None:
+            raise ArgumentError("explain: there has been no command yet")
+        return self._last
+
+    def explain(self) -> ConeExplanation:
+        """Why the last command was what it was; where the task gave way, the smallest conflict.
+
+        Returns
+        -------
+        ConeExplanation
+            Of the last call.
+
+        Raises
+        ------
+        ArgumentError
+            Before the first command.
+        """
+        return explanation(self._command())

@@ -1,0 +1,115 @@
+"""A force program without its equalities: x = x0 + Z w.
+
+Columns of Z are orthonormal once every unknown is scaled to a unit cost. What is left is small: the
+internal forces of a quadruped on four feet are six numbers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy
+
+from spatialops._arrays import Array
+from spatialops.control.friction_cone.barrier_function import Program
+from spatialops.control.friction_cone.force_program import ForceProgram
+
+# Equalities that are missed by more than this share of their scale contradict each other.
+_EQUAL = 1e-9
+
+
+class ReducedProgram:
+    """Inequalities, each over its scale, and the cost, in w.
+
+    Parameters
+    ----------
+    program : ForceProgram
+        The program with its equalities.
+
+    Attributes
+    ----------
+    fits : bool
+        Whether the equalities can be met at all.
+    size : int
+        Number of unknowns w.
+    theta : int
+        Parameter of the barrier: 1 of each linear inequality, 2 of each cone.
+    """
+
+    def __init__(self, program: ForceProgram) -> None:
+        self.program = program
+        n = program.size
+        m = len(program.d)
+        diagonal = program.H.diagonal()
+        scale = np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+        rank = 0
+        self.x0 = np.zeros(n)
+        self.fits = True
+        if len(program.e):
+            rank = self._eliminate(scale)
+        else:
+            self.Z, self.pinv = np.diag(1.0 / scale), np.zeros((n, 0))
+        self.size = n - rank
+        Hx = program.H @ self.x0
+        self.H, self.g = self.Z.T @ (program.H @ self.Z), self.Z.T @ (program.g + Hx)
+        self.fixed, self.pull = 0.5 * float(self.x0 @ Hx), scale * scale
+        by = 1.0 / program.scales
+        self.by_row = by[:m]
+        self.by_cone = by[m:].repeat(3)
+        self.mu = program.mu
+        self.D = (program.D @ self.Z) * self.by_row[:, None]
+        self.d = (program.D @ self.x0 + program.d) * self.by_row
+        self.K = (program.K @ self.Z) * self.by_cone[:, None]
+        self.k = (program.K @ self.x0 + program.k) * self.by_cone
+        self.theta = m + 2 * len(self.mu)
+
+    def _eliminate(self, scale: Array) -> int:
+        """The rank of the equalities; x0, Z and their pseudo-inverse."""
+        program, E = self.program, self.program.E / scale
+        lengths = np.sqrt((E * E).sum(axis=1))
+        weights = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
+        left, values, right, _ = scipy.linalg.lapack.dgesdd(E * weights[:, None])
+        rank = int((values > 1e-10 * max(values[0], 1e-300)).sum())
+        self.pinv = ((right[:rank].T / values[:rank]) @ left[:, :rank].T * weights) / scale[:, None]
+        self.x0 = self.pinv @ program.e
+        self.Z = right[rank:].T / scale[:, None]
+        rows = lengths * np.linalg.norm(self.x0 * scale) + np.abs(program.e) + 1e-12
+        self.fits = bool((np.abs(program.E @ self.x0 - program.e) <= _EQUAL * rows).all())
+        return rank
+
+    def tables(self) -> Program:
+        """The arrays that the kernel takes."""
+        H = np.ascontiguousarray(self.H)
+        return Program(H, self.g, self.D, self.d, self.K, self.k, self.mu)
+
+    def lift(self, w: Array) -> Array:
+        """The unknowns of the program."""
+        return self.x0 + self.Z @ w
+
+    def drop(self, x: Array) -> Array:
+        """The nearest w, in the metric of the cost."""
+        result: Array = self.Z.T @ (self.pull * (x - self.x0))
+        return result
+
+    def slack(self, w: Array) -> float:
+        """The smallest scaled margin."""
+        f = (self.K @ w + self.k).reshape(-1, 3)
+        cones = self.mu * f[:, 0] - np.hypot(f[:, 1], f[:, 2])
+        return min([np.inf, *(self.D @ w + self.d).tolist(), *cones.tolist()])
+
+    def feasibility(self) -> Program:
+        """Least s with every inequality given s, in (w, s).
+
+        A cost that bounds what the inequalities leave free is too small to decide anything.
+        """
+        n = self.size
+        m = len(self.d)
+        D = np.ones((m, n + 1))
+        D[:, :n] = self.D
+        K = np.zeros((len(self.k), n + 1))
+        K[:, :n] = self.K
+        K[::3, n] = 1.0 / self.mu
+        size = max(np.abs(self.D).max(initial=0.0), np.abs(self.K).max(initial=0.0))
+        H, g = np.zeros((n + 1, n + 1)), np.zeros(n + 1)
+        H[np.arange(n), np.arange(n)] = 1e-10 * size * size
+        H[n, n], g[n] = 1e-12, 1.0
+        return Program(H, g, D, self.d, K, self.k, self.mu)

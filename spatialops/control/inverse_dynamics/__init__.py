@@ -1,0 +1,1 @@
+"""Inverse dynamics that predicts its contact forces ([Z])."""

@@ -1,0 +1,365 @@
+"""Inverse dynamics that predicts its contact forces: what the controllers of [Z] 4 to 6 share.
+
+A command is: predict the step without motor forces; pose the inverse problem of the demand; let a
+law predict the impulses; choose among those that do the same; take the motors' forces from the
+actuated rows. Subclasses name the law and the choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import perf_counter
+from typing import Literal, NamedTuple, TypedDict, get_args
+
+import numpy as np
+
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, scalar, vector
+from spatialops.collision.contact_set import ContactSet
+from spatialops.contact.laws.law import Law, LawSolution
+from spatialops.control.actuation import Actuation
+from spatialops.control.controller import ExplainedController, Explanation
+from spatialops.control.inverse_dynamics.consistent_demand import nearest_consistent
+from spatialops.control.inverse_dynamics.force_distribution import (
+    ConeKind,
+    allowed,
+    least_torque,
+    nearest,
+)
+from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem, inverse_problem
+from spatialops.control.inverse_dynamics.landing_contacts import landing, part, stretched
+from spatialops.control.inverse_dynamics.safe_command import damped
+from spatialops.errors import ArgumentError, SpatialOpsError
+from spatialops.simulation.lookahead import Lookahead, StepPrediction
+from spatialops.simulation.simulator import Simulator
+from spatialops.tree.state import State
+
+Demand = Callable[[float, State], ArrayLike]
+Choice = Literal["solver", "nearest", "least-torque"]
+_BRAKE = 0.05  # s in which a command without an answer brings the joints to rest
+_CHANGED = 1e-6  # rad/s^2: less is no change of a demand
+_THROWN = 20.0  # m/s^2: above that a demand throws what has no motors, and gives way itself
+# s in which the last forces lose their hold on the choice, so that legs do not go on squeezing
+_FORGET = 0.02
+_SAME = 1e-9  # relative: other impulses that move so little more, or leave cones so little
+_TURNED = 1e-9  # entries of contact frames: by less they have not turned
+_WORTHLESS = 1e-2  # residual of a law's answer from which on it is not used
+_STEEP = 1.0  # friction above which a law has several answers every now and then
+_CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
+
+
+class Prediction(NamedTuple):
+    """A solution of the inverse problem, and how it was come by."""
+
+    problem: InverseProblem
+    solution: LawSolution
+    impulses: Array
+    status: str
+    notes: tuple[str, ...]
+    iterations: int
+    sure: bool  # the law has no other answer to the command that follows; else it is asked
+
+
+class Options(TypedDict, total=False):
+    """Options that subclasses hand on, see `ContactInverseDynamics`."""
+
+    actuation: Actuation | None
+    standing: Callable[[float], ArrayLike] | None
+    within_limits: bool
+    horizon: float | None
+    others: Callable[[float, State], ArrayLike] | None
+
+
+class ContactInverseDynamics(ExplainedController):
+    """Motor forces that give demanded accelerations against contact forces that it predicts.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        The controller's model of the world: scene, step and integrator. Its law need not be the
+        controller's.
+    demand : callable
+        demand(time, state) -> accelerations (n,) of the actuated velocities, rad/s^2 or m/s^2.
+    actuation : Actuation, optional
+        Default: all joints but free ones.
+    choice : {"solver", "nearest", "least-torque"}, default "solver"
+        Among forces that do the same: those that the solver meets; those nearest to the last
+        command's, so that loads do not jump between contacts; those that ask least of the motors.
+    standing : callable, optional
+        standing(time) -> kernel links (`model.body_links`) whose contacts the motion means to keep.
+        Demands are changed by the least with which these neither slip nor part ([Z] 4.5), so that
+        feet do not pull against each other.
+    within_limits : bool, default True
+        Clip commands to the motors' limits, say so, and predict what the clipped command does.
+    horizon : float, optional
+        s over which the demand is met and contacts are brought to rest; default: one step of the
+        simulator, with which a prediction is exact. On ground that is not as rigid as a law says, a
+        foot that is stopped within one step counts on forces that do not come, and shakes: there
+        some tens of steps are better.
+    others : callable, optional
+        others(time, state) -> joint forces (nv,) of motors outside `actuation`, which follow
+        forces: they are counted on, and part of the command. Fingers that squeeze are such; were
+        their motion given, what they squeeze would have to fit between them to the last digit.
+
+    Attributes
+    ----------
+    forces : dict
+        Last predicted impulses, N s in world axes, by the contacts' identities.
+
+    Raises
+    ------
+    ArgumentError
+        For options that are not known, or out of range.
+
+    References
+    ----------
+    [Z] sections 4 to 6.
+    """
+
+    law: Law
+    # What binds a contact when forces are chosen, see `force_distribution.allowed`.
+    cone: ConeKind = "coulomb"
+    n_f: int = 8
+    # Whether demands that contacts cannot follow are replaced by the nearest that they can.
+    consistent: bool = False
+    # Times that contact frames are found again under the command: for polyhedral laws.
+    aligned: int = 0
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        demand: Demand,
+        *,
+        actuation: Actuation | None = None,
+        choice: Choice = "solver",
+        standing: Callable[[float], ArrayLike] | None = None,
+        within_limits: bool = True,
+        horizon: float | None = None,
+        others: Callable[[float, State], ArrayLike] | None = None,
+    ) -> None:
+        if choice not in get_args(Choice):
+            known = ", ".join(get_args(Choice))
+            raise ArgumentError(f"choice: expected one of {known}, got {choice!r}")
+        if not callable(demand):
+            raise ArgumentError(
+                f"demand: expected a function (time, state) -> accelerations, got {demand!r}"
+            )
+        self.lookahead = Lookahead(simulator)
+        self.model = self.lookahead.model
+        self._memory = 1.0 - min(simulator.dt / _FORGET, 1.0)
+        self.dt = simulator.dt if horizon is None else scalar(horizon, "horizon", low=simulator.dt)
+        self.actuation = Actuation(self.model) if actuation is None else actuation
+        self.demand = demand
+        self.choice = choice
+        self.within_limits = within_limits
+        self.standing = standing
+        self.others = others
+        self.forces: dict[tuple[int, ...], Array] = {}
+
+    def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
+        """The command; `explain().status` says what it is worth.
+
+        Parameters
+        ----------
+        time : float
+            Time, s.
+        state : State
+            Configuration and velocity.
+        contacts : ContactSet, optional
+            Not used: the controller predicts its contacts.
+
+        Returns
+        -------
+        (nv,) array
+            Joint forces, N m or N; always finite.
+        """
+        begun = perf_counter()
+        found = self._safely(time, state)
+        self._explanation = replace(found, seconds=perf_counter() - begun)
+        return found.tau
+
+    def _safely(self, time: float, state: State) -> Explanation:
+        """The command, or a safe one: joints brake against predicted forces, or without any."""
+        notes: tuple[str, ...] = ()
+        try:
+            wanted = vector(self.demand(time, state), len(self.actuation), "demand")
+            if np.isfinite(wanted).all():
+                return self._command(state, wanted, "solved", ())
+            notes = ("the demand is not finite",)
+        except (SpatialOpsError, np.linalg.LinAlgError, ArithmeticError, ValueError) as error:
+            notes = (f"no command for the demand: {error}",)
+        try:
+            return self._command(state, -state.v[self.actuation.rows] / _BRAKE, "held", notes)
+        except (SpatialOpsError, np.linalg.LinAlgError, ArithmeticError, ValueError) as error:
+            return damped(
+                self.model.nv, self.actuation, state, (*notes, f"no command to brake: {error}")
+            )
+
+    def _command(
+        self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]
+    ) -> Explanation:
+        rows, base = self.actuation.rows, self._base(state)
+        ahead = stretched(self.lookahead.predict(state, base), self.dt / self.lookahead.dt)
+        lands = landing(ahead)
+        ahead = part(ahead, ~lands) if lands.any() else ahead
+        wanted = ahead.before[rows] + self.dt * accelerations
+        kept = self._kept(state.time, ahead, wanted)
+        found = self._predict(state, ahead, kept, ~lands, base)
+        if found.status == "solved" and np.abs(kept - wanted).max(initial=0.0) > _CHANGED * self.dt:
+            found = found._replace(status="nearest")
+        tau, binds = self._limited(found.problem.forces(ahead, found.impulses.ravel(), self.dt))
+        self._store(ahead, found)
+        notes = (*notes, *found.notes)
+        notes += ("limits of motors bind",) if binds else ()
+        notes += ("contacts land: passively",) if lands.any() else ()
+        predicted = (found.problem.after(found.impulses.ravel()) - ahead.before) / self.dt
+        made = Explanation(
+            tau=tau + base,
+            demanded=self.actuation.spread(accelerations),
+            predicted=predicted,
+            forces=found.impulses / self.dt,
+            status=found.status if status == "solved" else status,
+            residual=found.solution.residual,
+            slack=float(np.abs(predicted[rows] - accelerations).max(initial=0.0)),
+            iterations=found.iterations,
+            notes=notes,
+        )
+        return made if found.sure and not (binds or lands.any()) else self._by_the_law(state, made)
+
+    def _limited(self, tau: Array) -> tuple[Array, bool]:
+        """Joint forces within the motors' limits, if they are to be, and whether limits bind."""
+        if not np.isfinite(tau).all():
+            raise ArgumentError("the predicted forces are not finite")
+        strong = np.abs(tau[self.actuation.rows]) > self.actuation.limits
+        if not (self.within_limits and strong.any()):
+            return tau, False
+        return self.actuation.clipped(tau), True
+
+    def _store(self, ahead: StepPrediction, found: Prediction) -> None:
+        """Keep the predicted impulses, in world axes, for the next command's choice."""
+        world = np.einsum("mi,mij->mj", found.impulses, found.problem.frames)
+        self.forces = {tuple(key): f for key, f in zip(ahead.keys.tolist(), world, strict=True)}
+
+    def _by_the_law(self, state: State, made: Explanation) -> Explanation:
+        """The same command, and what the law itself says will come of it."""
+        ahead = self.lookahead.predict(state, made.tau)
+        rows = self.actuation.rows
+        dt = self.lookahead.dt
+        forces = np.zeros((0, 3))
+        residual = 0.0
+        after = ahead.free
+        if ahead.problem is not None:
+            answer = self.law.solve(ahead.problem)
+            forces, residual = answer.impulses / dt, answer.residual
+            after = ahead.problem.after(answer.impulses.ravel())
+        predicted = (after - ahead.before) / dt
+        slack = float(np.abs(predicted - made.demanded)[rows].max(initial=0.0))
+        met = slack <= _CHANGED * max(1.0, np.abs(made.demanded).max(initial=0.0))
+        status = "nearest" if made.status == "solved" and not met else made.status
+        return replace(
+            made, predicted=predicted, forces=forces, status=status, residual=residual, slack=slack
+        )
+
+    def _base(self, state: State) -> Array:
+        """Forces (nv,) of the motors whose motion is not given."""
+        nv, rows = self.model.nv, self.actuation.rows
+        if self.others is None:
+            return np.zeros(nv)
+        base = vector(self.others(state.time, state), nv, "others").copy()
+        base[rows] = 0.0
+        return base
+
+    def _kept(self, time: float, ahead: StepPrediction, wanted: Array) -> Array:
+        """The nearest demand with which contacts of `standing` links neither slip nor part."""
+        if self.standing is None or ahead.problem is None:
+            return wanted
+        feet = np.isin(ahead.problem.links, np.asarray(self.standing(time))).any(axis=1)
+        problem = inverse_problem(ahead, self.actuation.rows, wanted)
+        # A gap that stays open ties nothing.
+        feet &= (problem.gap_bias <= 0.0) | (problem.velocities[::3] < 0.0)
+        mass = float(np.diag(ahead.mass)[problem.others].max(initial=0.0))
+        limit = np.sqrt(mass) * _THROWN * self.dt
+        return wanted + nearest_consistent(problem, feet, ahead.before, limit)
+
+    def _predict(
+        self, state: State, ahead: StepPrediction, wanted: Array, rests: BoolArray, base: Array
+    ) -> Prediction:
+        """Impulses by the law, in the contact frames of the step under the command that follows."""
+        found = self._solved(ahead, wanted, None)
+        frames = None if ahead.problem is None else ahead.problem.frames
+        if not self.aligned or frames is None:
+            return found
+        for _ in range(self.aligned):
+            tau = found.problem.forces(ahead, found.impulses.ravel(), self.dt)
+            moved = self.lookahead.predict(state, tau + base).problem
+            if moved is None:
+                return found
+            turned = moved.frames[rests]
+            if np.abs(turned - frames).max(initial=0.0) < _TURNED:
+                return found
+            frames = turned
+            found = self._solved(ahead, wanted, frames)
+        return found._replace(sure=False)
+
+    def _solved(self, ahead: StepPrediction, wanted: Array, frames: Array | None) -> Prediction:
+        rows = self.actuation.rows
+        problem = inverse_problem(ahead, rows, wanted, frames)
+        last = self._last(ahead.keys, problem.frames)
+        solution = self.law.solve(problem, last if len(last) else None)
+        pivots = solution.iterations
+        status = "solved"
+        notes = list[str]()
+        for _ in range(_CHANGES if self.consistent else 0):
+            if solution.solved:
+                break
+            status = "nearest"
+            pressing = np.abs(solution.impulses).max(axis=1, initial=0.0) > 0.0
+            wanted = problem.velocity[rows] + nearest_consistent(problem, pressing)
+            problem = inverse_problem(ahead, rows, wanted, frames)
+            solution = self.law.solve(problem, solution.impulses)
+            pivots += solution.iterations
+        if status == "nearest":
+            notes.append("contacts cannot follow the demand: the nearest that they can")
+        if not solution.solved:
+            status = "nearest"
+            notes.append(f"the law is met to {solution.residual:.1e} only: {solution.detail}")
+            if not np.isfinite(solution.impulses).all() or not solution.residual < _WORTHLESS:
+                raise ArgumentError(
+                    f"no contact forces for the demand: residual {solution.residual:.1e}"
+                )
+        elif solution.detail:
+            notes.append(solution.detail)
+        impulses = self._chosen(problem, solution, last, ahead)
+        sure = not solution.detail and not self._several(problem, impulses)
+        return Prediction(problem, solution, impulses, status, tuple(notes), pivots, sure)
+
+    def _several(self, problem: InverseProblem, impulses: Array) -> bool:
+        """Whether the law may well have another answer to the command that follows."""
+        return bool((problem.friction > _STEEP).any())
+
+    def _last(self, keys: IntArray, frames: Array) -> Array:
+        """The last command's impulses (m, 3) along the contacts' present frames; 0 of new ones."""
+        none = np.zeros(3)
+        world = [self.forces.get(tuple(key), none) for key in keys.tolist()]
+        return np.asarray(np.einsum("mij,mj->mi", frames, np.array(world).reshape(-1, 3)))
+
+    def _chosen(
+        self, problem: InverseProblem, solution: LawSolution, last: Array, ahead: StepPrediction
+    ) -> Array:
+        """Impulses that do the same, as `choice` says; the law's where choosing loses accuracy."""
+        p = solution.impulses
+        if self.choice == "solver" or not len(p):
+            return p
+        room = allowed(problem, p, law=self.cone, n_f=self.n_f)
+        programmed = self.cone in ("dissipation", "released") and problem.gap_bias.any()
+        also = problem.velocities if programmed else None
+        if self.choice == "nearest":
+            other = nearest(problem, p, self._memory * last, room, also=also)
+        else:
+            torques = problem.forces(ahead, p.ravel(), self.dt)[problem.given]
+            other = least_torque(problem, p, torques, self.dt, room, also=also)
+        moved = problem.reach.T @ (other - p).ravel()
+        size = np.abs(problem.reach.T @ p.ravel()).max(initial=0.0)
+        outside = -(room.rows @ other.ravel()).min(initial=0.0)
+        same = np.abs(moved).max(initial=0.0) <= _SAME * size
+        return other if same and outside <= _SAME * np.abs(other).max(initial=0.0) else p

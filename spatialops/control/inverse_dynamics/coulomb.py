@@ -1,0 +1,164 @@
+"""Inverse dynamics with Coulomb friction and complementarity ([Z] section 5)."""
+
+from __future__ import annotations
+
+from typing import Literal, Unpack, cast
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.contact.formulations.operational_space import OperationalSpace
+from spatialops.contact.laws.cone import ConeCoulomb
+from spatialops.contact.laws.coulomb import Coulomb
+from spatialops.contact.laws.law import LawSolution
+from spatialops.contact.lcp.enumeration import Enumeration
+from spatialops.control.inverse_dynamics.base import (
+    Choice,
+    ContactInverseDynamics,
+    Demand,
+    Options,
+)
+from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
+from spatialops.simulation.lookahead import StepPrediction
+from spatialops.simulation.simulator import Simulator
+
+
+class CoulombController(ContactInverseDynamics):
+    """ID(t_i) LCP, Coulomb friction with `n_f` directions, by Lemke's algorithm.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        The controller's model of the world: scene, step and integrator.
+    demand : callable
+        demand(time, state) -> accelerations (n,) of the actuated velocities, rad/s^2 or m/s^2.
+    choice : {"solver", "nearest", "least-torque", "minimal-difference"}, default "solver"
+        "solver" is the paper's: it has no means against chatter. "minimal-difference" is algorithm
+        3 (MINDIFF): of all basic solutions the one nearest to the last command's; enumerates up to
+        2 contacts of 4 directions.
+    n_f : int, default 4
+        Directions of friction of each contact.
+    **options : dict
+        Further options of `ContactInverseDynamics`: actuation, standing, within_limits, horizon,
+        others.
+
+    References
+    ----------
+    [Z] section 5 and algorithm 3.
+
+    Examples
+    --------
+    A robot on its feet, told to stay:
+
+    >>> import numpy as np
+    >>> import spatialops as so
+    >>> from spatialops.control import CoulombController
+    >>> robot = so.models.quadruped()
+    >>> sim = so.Simulator(robot.scene(friction=0.8), law="coulomb", impact_threshold=100.0)
+    >>> controller = CoulombController(sim, lambda time, state: np.zeros(12))
+    >>> tau = controller(0.0, robot.state)
+    >>> told = controller.explain()
+    >>> told.status, round(float(told.forces[:, 0].sum() / (9.81 * robot.model.mass)), 6)
+    ('solved', 1.0)
+    """
+
+    aligned = 6
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        demand: Demand,
+        *,
+        choice: Choice | Literal["minimal-difference"] = "solver",
+        n_f: int = 4,
+        **options: Unpack[Options],
+    ) -> None:
+        self._all = choice == "minimal-difference"
+        among = "solver" if self._all else cast("Choice", choice)
+        super().__init__(simulator, demand, choice=among, **options)
+        self.law, self.n_f = Coulomb(n_f=n_f), n_f
+
+    def _chosen(
+        self, problem: InverseProblem, solution: LawSolution, last: Array, ahead: StepPrediction
+    ) -> Array:
+        if self._all and len(last):
+            return minimal_difference(problem, solution, last, self.n_f)
+        return super()._chosen(problem, solution, last, ahead)
+
+
+def minimal_difference(
+    problem: InverseProblem, solution: LawSolution, last: Array, n_f: int
+) -> Array:
+    """Of all basic solutions of the Coulomb LCP the impulses nearest to the last ([Z] algorithm 3).
+
+    Parameters
+    ----------
+    problem : InverseProblem
+        The contacts.
+    solution : LawSolution
+        One solution; it is kept where there are too many bases to try.
+    last : (m, 3) array
+        The last command's impulses, N s.
+    n_f : int
+        Directions of friction of each contact.
+
+    Returns
+    -------
+    (m, 3) array
+        Impulses, N s.
+    """
+    formulation = OperationalSpace(n_f)
+    lcp = formulation.assemble(problem)
+    solver = Enumeration()
+    if lcp.size > solver.max_pairs:
+        return solution.impulses
+    best, distance = solution.impulses, float(np.linalg.norm(solution.impulses - last))
+    for z in solver.all_solutions(lcp):
+        found = solver.solve(lcp, z)
+        p = formulation.recover(problem, found).impulses
+        gap = float(np.linalg.norm(p - last))
+        if found.solved and gap < distance:
+            best, distance = p, gap
+    return best
+
+
+class ConeController(ContactInverseDynamics):
+    """Inverse dynamics with the exact friction cone, which does not depend on how tangents lie.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        The controller's model of the world: scene, step and integrator.
+    demand : callable
+        demand(time, state) -> accelerations (n,) of the actuated velocities, rad/s^2 or m/s^2.
+    choice : {"nearest", "solver", "least-torque"}, default "nearest"
+        As of `ContactInverseDynamics`.
+    **options : dict
+        Further options of `ContactInverseDynamics`: actuation, standing, within_limits, horizon,
+        others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import spatialops as so
+    >>> from spatialops.control import ConeController
+    >>> robot = so.models.quadruped()
+    >>> sim = so.Simulator(robot.scene(friction=0.8), law="cone", impact_threshold=100.0)
+    >>> controller = ConeController(sim, lambda time, state: np.zeros(12))
+    >>> tau = controller(0.0, robot.state)
+    >>> bool(np.abs(controller.explain().predicted).max() < 1e-6)
+    True
+    """
+
+    n_f = 16
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        demand: Demand,
+        *,
+        choice: Choice = "nearest",
+        **options: Unpack[Options],
+    ) -> None:
+        super().__init__(simulator, demand, choice=choice, **options)
+        self.law = ConeCoulomb()

@@ -1,0 +1,204 @@
+"""Of contact forces that do the same: those nearest the last ones, or least for the motors.
+
+Rigid contacts leave forces undetermined: with L L^T the compliance, all p + n with L^T n = 0 give
+the same motion, and every one of them is as good a prediction, if its motors push accordingly ([Z]
+2.4, 6.2.4). Within what the law allows of each contact (pressing and sticking: the cone; sliding:
+the ray opposite the slip; open: nothing) the choice is
+
+    min |W x - w|^2   over   p + B x,  L^T B x = 0,  C (p + B x) >= 0:
+
+a distance problem with few rows, which `pivot` solves in its dual. The cone is taken as the
+polyhedron inscribed in it.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.contact.friction import directions
+from spatialops.contact.laws.law import unit_compliance
+from spatialops.contact.laws.pivoting import pivot
+from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
+
+ConeKind = Literal["no-slip", "coulomb", "dissipation", "released"]
+
+# Singular values, relative to the largest, below which impulses count as moving nothing.
+_NULL = 1e-9
+_STUCK = 1e-9  # slip, relative to the largest velocity, below which a contact sticks
+_ROUNDING = 1e-12  # velocities that large impulses hide, relative to what they would do one by one
+_RIDGE = 1e-6  # weight of the impulses themselves where motors do not tell them apart
+
+
+class Room(NamedTuple):
+    """Impulses p + basis x that a law allows where rows (p + basis x) >= 0."""
+
+    basis: Array
+    rows: Array
+
+
+def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int = 8) -> Room:
+    """Directions in which impulses may change, and the rows that stay >= 0.
+
+    Parameters
+    ----------
+    problem : InverseProblem
+        The contacts.
+    impulses : (m, 3) array
+        Along the contacts' frames, N s.
+    law : {"no-slip", "coulomb", "dissipation", "released"}
+        What binds a contact: pressing alone; the cone, with sliding ones on its surface; the cone
+        alone, of all or of those that do not part.
+    n_f : int, default 8
+        Sides of the polyhedron inscribed in a cone.
+
+    Returns
+    -------
+    Room
+        Basis and rows.
+    """
+    m = problem.n_contacts
+    u = (problem.jacobian @ problem.after(impulses.ravel())).reshape(m, 3)
+    u[:, 0] += problem.gap_bias
+    still = _STUCK * max(float(np.abs(problem.velocities).max(initial=0.0)), 1e-12)
+    still += _ROUNDING * unit_compliance(problem) * float(np.abs(impulses).max(initial=0.0))
+    columns, rows = [], []
+    for i in range(m):
+        p = impulses[i]
+        mu = problem.friction[i]
+        at = slice(3 * i, 3 * i + 3)
+        slides = law not in ("dissipation", "released") and np.hypot(u[i, 1], u[i, 2]) > still
+        opens = law != "dissipation" and u[i, 0] > still
+        if opens or (slides and (p[0] <= 0.0 or law == "no-slip")):
+            continue  # open, or about to slide with no force to tell where: it stays without
+        axes = (p / np.sqrt(p @ p))[:, None] if slides else np.eye(3)[:, : 3 if mu > 0.0 else 1]
+        block = np.zeros((3 * m, axes.shape[1]))
+        block[at] = axes
+        columns.append(block)
+        cone = _normal_row() if slides or mu == 0.0 or law == "no-slip" else _cone_rows(mu, n_f)
+        spread = np.zeros((len(cone), 3 * m))
+        spread[:, at] = cone
+        rows.append(spread)
+    return Room(
+        np.hstack([np.zeros((3 * m, 0)), *columns]), np.vstack([np.zeros((0, 3 * m)), *rows])
+    )
+
+
+def _normal_row() -> Array:
+    return np.array([[1.0, 0.0, 0.0]])
+
+
+def _cone_rows(mu: float, n_f: int) -> Array:
+    """Rows of the inscribed polyhedron: mu cos(pi / n_f) p_n >= p along each middle direction."""
+    facets = directions(n_f)
+    middles = 0.5 * (facets + np.roll(facets, -1, axis=0))
+    rows = np.column_stack([np.full(n_f, mu * np.cos(np.pi / n_f) ** 2), -middles])
+    return np.asarray(np.vstack([_normal_row(), rows / np.linalg.norm(rows, axis=1)[:, None]]))
+
+
+def nearest(
+    problem: InverseProblem,
+    impulses: Array,
+    target: Array,
+    room: Room,
+    *,
+    also: Array | None = None,
+) -> Array:
+    """The impulses closest to a target of those that do the same.
+
+    Parameters
+    ----------
+    problem : InverseProblem
+        The contacts.
+    impulses : (m, 3) array
+        Along the contacts' frames, N s.
+    target : (m, 3) array
+        What is to be near, N s.
+    room : Room
+        What the law allows, see `allowed`.
+    also : (3 m,) array, optional
+        A row that must keep its value too (an objective).
+
+    Returns
+    -------
+    (m, 3) array
+        Impulses, N s.
+    """
+    null = _null_space(problem, room, also)
+    p = impulses.ravel()
+    return _closest(p, null, room, null.T @ (target.ravel() - p)).reshape(-1, 3)
+
+
+def least_torque(
+    problem: InverseProblem,
+    impulses: Array,
+    torques: Array,
+    dt: float,
+    room: Room,
+    *,
+    also: Array | None = None,
+) -> Array:
+    """Those with which the motors' forces have the least norm ([Z] 105-110).
+
+    Parameters
+    ----------
+    problem : InverseProblem
+        The contacts.
+    impulses : (m, 3) array
+        Along the contacts' frames, N s.
+    torques : (n,) array
+        Motor forces that belong to `impulses`, N m or N.
+    dt : float
+        Length of the step, s.
+    room : Room
+        What the law allows, see `allowed`.
+    also : (3 m,) array, optional
+        A row that must keep its value too (an objective).
+
+    Returns
+    -------
+    (m, 3) array
+        Impulses, N s.
+    """
+    null = _null_space(problem, room, also)
+    if not null.shape[1]:
+        return impulses
+    p, T = impulses.ravel(), problem.torque_rows() / dt
+    scale = np.abs(T).max(initial=0.0) or 1.0
+    W = np.vstack([T @ null / scale, _RIDGE * np.eye(null.shape[1])])
+    goal = -np.concatenate([torques / scale, _RIDGE * (null.T @ p)])
+    _, R = np.linalg.qr(W)
+    back = null @ np.linalg.inv(R)  # |W x - goal| = |R x - R x0|: the same problem in y = R x
+    best = R @ np.linalg.lstsq(W, goal, rcond=None)[0]
+    return _closest(p, back, room, best).reshape(-1, 3)
+
+
+def _null_space(problem: InverseProblem, room: Room, also: Array | None) -> Array:
+    """Orthonormal combinations (3 m, k) of what the law allows that move nothing."""
+    still = problem.reach.T if also is None else np.vstack([problem.reach.T, also])
+    rows = still @ room.basis
+    if not room.basis.shape[1]:
+        return room.basis
+    _, values, right = np.linalg.svd(rows)
+    rank = int((values > _NULL * values.max(initial=0.0)).sum())
+    null: Array = room.basis @ right[rank:].T
+    return null
+
+
+def _closest(p: Array, null: Array, room: Room, best: Array) -> Array:
+    """Impulses p + null y, y nearest to `best`, with rows (p + null y) >= 0, or no more below."""
+    if not null.shape[1]:
+        return p
+    rows, slack = room.rows @ null, room.rows @ p
+    floor = np.minimum(slack, 0.0)
+    rest = slack + rows @ best - floor
+    scale = max(float(np.abs(p).max(initial=0.0)), float(np.abs(null @ best).max(initial=0.0)))
+    lengths = np.maximum(
+        np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9 * np.abs(rows).max(initial=0.0)
+    )
+    keep = lengths > 0.0
+    found = pivot(rows[keep], rest[keep], lengths=lengths[keep], scale=scale)
+    result: Array = p + null @ (best + rows[keep].T @ found.p)
+    return result

@@ -1,0 +1,220 @@
+"""The contact problem of a mechanism whose motors move as demanded: the heart of [Z].
+
+With a for actuated and u for other velocities, a step of length s under motor forces tau and
+contact impulses p obeys
+
+    M (v+ - v_free) = s P^T tau + G^T p,    P v+ = v_des.
+
+The rows u hold no tau: M_uu (v_u+ - v_u0) = G_u^T p, v_u0 = v_u,free - M_uu^-1 M_ua (v_des -
+v_a,free). So contacts see G_u M_uu^-1 G_u^T = G X G^T, with X the leading block of the inverse of
+[[M, P^T], [P, 0]] ([Z] 63, 64), and everything that solves a contact problem solves this one. [Z]
+6.2.2 comes to the same by inverting M; here the only factor is that of M_uu, 6 x 6 for a legged
+robot. The rows a then give tau.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops.contact.problem import ContactProblem, Response
+from spatialops.errors import ArgumentError, ModelError
+from spatialops.simulation.lookahead import StepPrediction
+
+
+@dataclass(frozen=True, eq=False)
+class InverseProblem(ContactProblem):
+    """Contacts of a mechanism some of whose velocities are given.
+
+    All laws and formulations take it as any other problem. Made by `inverse_problem`.
+
+    Parameters
+    ----------
+    model, q, velocity : Model, (nq,) array and (nv,) array
+        As of `ContactProblem`; `velocity` holds the given velocities, and those that the others
+        would have without contacts.
+    links, points, frames, friction, gap_bias, prior_normal_impulse, phase : arrays and str
+        As of `ContactProblem`.
+    loop_ints, loop_terms, loop_targets : arrays
+        None: there are no closures.
+    kinds, dry, viscous, polygon_sides, torsion, rolling, gaps : arrays
+        As of `ContactProblem`.
+    duration, remaining : float
+        As of `ContactProblem`.
+    given : (n,) int array
+        Indices of velocities that no impulse changes.
+    mass : (nv, nv) array
+        Mass matrix at q.
+
+    Raises
+    ------
+    ArgumentError
+        For a problem with closures.
+    """
+
+    given: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    mass: Array = field(default_factory=lambda: np.zeros((0, 0)))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.n_loop_rows:
+            raise ArgumentError("an inverse problem has no closures")
+
+    @cached_property
+    def others(self) -> IntArray:
+        """Indices u of the velocities that follow."""
+        return np.setdiff1d(np.arange(self.model.nv), self.given)
+
+    @cached_property
+    def factor(self) -> Array:
+        """C^-1 of the lower Cholesky factor C of M_uu."""
+        u = self.others
+        return inverse_factor(self.mass[np.ix_(u, u)])
+
+    @cached_property
+    def reach(self) -> Array:
+        """G_u C^-T (3 m, u): the contacts' compliance is its square."""
+        return np.asarray(self.jacobian[:, self.others] @ self.factor.T)
+
+    @cached_property
+    def response(self) -> Response:
+        """L (3 m, nv): columns of `reach` where velocities follow, zeros where they are given."""
+        L = np.zeros((len(self.jacobian), self.model.nv))
+        L[:, self.others] = self.reach
+        return Response(np.zeros((0, 0)), L)
+
+    def after(self, impulses: Array, moments: Array | None = None) -> Array:
+        """Velocities after impulses: the given ones do not change.
+
+        Parameters
+        ----------
+        impulses : (3 m,) array
+            Contact impulses along the contacts' frames, N s.
+        moments : array, optional
+            None, or zeros.
+
+        Returns
+        -------
+        (nv,) array
+            rad/s or m/s.
+
+        Raises
+        ------
+        ArgumentError
+            For moments that are not zero.
+        """
+        if moments is not None and np.any(moments):
+            raise ArgumentError("an inverse problem has no moments of contacts")
+        v: Array = self.velocity.copy()
+        v[self.others] += self.factor.T @ (self.reach.T @ impulses)
+        return v
+
+    def forces(self, ahead: StepPrediction, impulses: Array, dt: float) -> Array:
+        """Joint forces that make the motion so.
+
+        Parameters
+        ----------
+        ahead : StepPrediction
+            The step, without joint forces.
+        impulses : (3 m,) array
+            Contact impulses along the contacts' frames, N s.
+        dt : float
+            Length of the step, s.
+
+        Returns
+        -------
+        (nv,) array
+            N m or N, zero where no velocity is given.
+        """
+        push = (self.mass @ (self.after(impulses) - ahead.free) - self.jacobian.T @ impulses) / dt
+        push[self.others] = 0.0
+        result: Array = push
+        return result
+
+    def torque_rows(self) -> Array:
+        """How impulses that leave the motion as it is change the motors' own.
+
+        Returns
+        -------
+        (n, 3 m) array
+            T = -G_a^T, of joint impulses s tau, per N s.
+        """
+        return np.asarray(-self.jacobian[:, self.given].T)
+
+
+def inverse_problem(
+    ahead: StepPrediction, given: IntArray, wanted: Array, frames: Array | None = None
+) -> InverseProblem:
+    """The problem of a step whose velocities `given` shall be `wanted` at its end.
+
+    Parameters
+    ----------
+    ahead : StepPrediction
+        The step, without joint forces.
+    given : (n,) int array
+        Indices of the velocities that are demanded.
+    wanted : (n,) array
+        What they shall be, rad/s or m/s.
+    frames : (m, 3, 3) array, optional
+        Contact frames; default: those of the step without joint forces.
+
+    Returns
+    -------
+    InverseProblem
+        With the demanded velocities, and those that the others would have without contacts.
+    """
+    model, M = ahead.model, ahead.mass
+    u = np.setdiff1d(np.arange(model.nv), given)
+    v = ahead.free.copy()
+    v[given] = wanted
+    C = inverse_factor(M[np.ix_(u, u)])
+    v[u] -= C.T @ (C @ (M[np.ix_(u, given)] @ (wanted - ahead.free[given])))
+    if ahead.problem is None:
+        none = np.zeros((0, 3))
+        made = InverseProblem(
+            model,
+            ahead.q,
+            v,
+            np.zeros((0, 2), dtype=np.int64),
+            none,
+            np.zeros((0, 3, 3)),
+            np.zeros(0),
+            given=given,
+            mass=M,
+        )
+    else:
+        own = {
+            item.name: getattr(ahead.problem, item.name)
+            for item in fields(ContactProblem)
+            if item.init
+        }
+        own |= {
+            "velocity": v,
+            "frames": own["frames"] if frames is None else frames,
+            "given": given,
+            "mass": M,
+        }
+        made = InverseProblem(**own)
+    made.__dict__["factor"] = C
+    made.__dict__["others"] = u
+    return made
+
+
+def inverse_factor(A: Array) -> Array:
+    """C^-1 of the lower Cholesky factor C of a symmetric positive definite matrix.
+
+    Small matrices: an inverse costs less than what BLAS threads spend on meeting for a triangular
+    solve.
+
+    Raises
+    ------
+    ModelError
+        For a matrix that is not positive definite.
+    """
+    try:
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(A)))
+    except np.linalg.LinAlgError:
+        raise ModelError("the mass matrix of the joints without motors is singular") from None

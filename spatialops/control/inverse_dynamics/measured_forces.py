@@ -1,0 +1,130 @@
+"""Inverse dynamics with contact forces measured some steps ago ([Z] 7.3, figure 12)."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from time import perf_counter
+
+import numpy as np
+
+from spatialops._arrays import Array, vector, whole
+from spatialops.collision.contact_set import ContactSet
+from spatialops.contact.problem import ContactProblem
+from spatialops.control.actuation import Actuation
+from spatialops.control.controller import ExplainedController, Explanation
+from spatialops.control.inverse_dynamics.base import Demand
+from spatialops.control.inverse_dynamics.inverse_problem import inverse_problem
+from spatialops.control.inverse_dynamics.safe_command import damped
+from spatialops.errors import ArgumentError, SpatialOpsError
+from spatialops.simulation.lookahead import Lookahead
+from spatialops.simulation.simulator import Simulator
+from spatialops.tree.state import State
+
+
+class MeasuredForcesController(ExplainedController):
+    """ID(t_{i-k}): demanded accelerations against the contact forces of k steps ago.
+
+    Its sensors are perfect but late: they give the impulses that the simulator applied.
+
+    Parameters
+    ----------
+    simulator : Simulator
+        The controller's model of the world: scene, step and integrator.
+    demand : callable
+        demand(time, state) -> accelerations (n,) of the actuated velocities, rad/s^2 or m/s^2.
+    delay : int, default 1
+        k >= 1 steps.
+    actuation : Actuation, optional
+        Joints with motors; default: all but free ones.
+
+    Raises
+    ------
+    ArgumentError
+        For a delay below one step.
+
+    Notes
+    -----
+    What has been measured is a step's length h late, so that demands are reached late. Where a
+    motor that moves a mass m between ground and a mass M is told a_d, m a = m a_d + M a' - M a with
+    a' the acceleration measured:
+
+        a = (m a_d + M a') / (m + M),
+
+    a lag of T = k h M / m. With the feedback a_d = -kp e - kd e' it obeys
+    T s^3 + s^2 + kd s + kp = 0, which is stable for kd > T kp only: light legs under a heavy trunk,
+    and long steps, want a small kp / kd. Forces of feet against one another move nothing (M
+    infinite): they are the integral of m a_d, and only slip bounds them.
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        demand: Demand,
+        *,
+        delay: int = 1,
+        actuation: Actuation | None = None,
+    ) -> None:
+        self.lookahead = Lookahead(simulator)
+        self.demand = demand
+        self.dt = simulator.dt
+        self.model = self.lookahead.model
+        self.actuation = Actuation(self.model) if actuation is None else actuation
+        self._measured: deque[tuple[Array, float]] = deque(maxlen=whole(delay, "delay", low=1))
+
+    def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
+        """The command; in its explanation `forces` is one row, the measured sum of normal forces.
+
+        Parameters
+        ----------
+        time : float
+            Time, s.
+        state : State
+            Configuration and velocity.
+        contacts : ContactSet, optional
+            Contacts of the last step with their impulses; none before the first step.
+
+        Returns
+        -------
+        (nv,) array
+            Joint forces, N m or N.
+        """
+        begun = perf_counter()
+        try:
+            found = self._command(time, state, contacts)
+        except (SpatialOpsError, np.linalg.LinAlgError) as error:
+            found = damped(self.model.nv, self.actuation, state, (f"no command: {error}",))
+        self._explanation = replace(found, seconds=perf_counter() - begun)
+        return found.tau
+
+    def _command(self, time: float, state: State, contacts: ContactSet | None) -> Explanation:
+        rows = self.actuation.rows
+        wanted = vector(self.demand(time, state), len(rows), "demand")
+        ahead = self.lookahead.predict(state)
+        self._measured.append(self._measure(state, contacts))
+        push, load = self._measured[0]
+        problem = inverse_problem(ahead, rows, ahead.before[rows] + self.dt * wanted)
+        v = problem.velocity.copy()
+        v[problem.others] += problem.factor.T @ (problem.factor @ push[problem.others])
+        tau = (ahead.mass @ (v - ahead.free) - push) / self.dt
+        tau[problem.others] = 0.0
+        demanded = np.zeros(self.model.nv)
+        demanded[rows] = wanted
+        if not np.isfinite(tau).all():
+            raise ArgumentError("the command is not finite")
+        return Explanation(
+            tau=self.actuation.clipped(tau),
+            demanded=demanded,
+            predicted=(v - ahead.before) / self.dt,
+            forces=np.array([[load / self.dt, 0.0, 0.0]]),
+        )
+
+    def _measure(self, state: State, contacts: ContactSet | None) -> tuple[Array, float]:
+        """Joint impulses (nv,) and summed normal impulse of contacts, at the present posture."""
+        if contacts is None or not len(contacts):
+            return np.zeros(self.model.nv), 0.0
+        c = contacts
+        problem = ContactProblem(
+            self.model, state.q, state.v, c.links, c.positions, c.frames, c.frictions
+        )
+        return np.asarray(problem.jacobian.T @ c.impulses.ravel()), float(c.impulses[:, 0].sum())

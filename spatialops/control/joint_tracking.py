@@ -1,0 +1,248 @@
+"""Error feedback as demanded accelerations, and plain PID control ([Z] 7.3, figure 10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops.collision.contact_set import ContactSet
+from spatialops.control.actuation import Actuation
+from spatialops.control.controller import ExplainedController, Explanation
+from spatialops.errors import ArgumentError
+from spatialops.tree.model import Model
+from spatialops.tree.state import State
+
+
+class Reference(NamedTuple):
+    """Where joints shall be, how fast, and with which acceleration.
+
+    Arrays of any shape with n entries, in the order of the velocities.
+
+    Parameters
+    ----------
+    q : array
+        Coordinates, rad or m.
+    v : array
+        Velocities, rad/s or m/s.
+    a : array
+        Accelerations, rad/s^2 or m/s^2.
+    """
+
+    q: Array
+    v: Array
+    a: Array
+
+
+Planner = Callable[[float, State], Reference]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gains:
+    """Gains of an error feedback, of accelerations (`JointTracking`) or forces (`PIDController`).
+
+    Parameters
+    ----------
+    position : float, default 900
+        Of the error, 1/s^2; N m/rad or N/m of forces.
+    velocity : float, default 60
+        Of its rate, 1/s; N m s/rad or N s/m of forces.
+    integral : float, default 0
+        Of its integral, 1/s^3; N m/(rad s) or N/(m s) of forces.
+    """
+
+    position: float = 900.0
+    velocity: float = 60.0
+    integral: float = 0.0
+
+
+# Of the authors of [Z], for the quadruped.
+PID_GAINS = Gains(position=10.0, velocity=0.1, integral=0.003)
+
+
+class JointTracking:
+    """Demanded accelerations that follow a reference: a + kp e + kv de + ki (integral of e).
+
+    Parameters
+    ----------
+    model : Model
+        The mechanism.
+    reference : callable
+        reference(time, state) -> Reference of the joints in `actuation`.
+    gains : Gains, optional
+        1/s^2, 1/s and 1/s^3; default: `Gains()`.
+    actuation : Actuation, optional
+        Joints that follow; default: all but free ones.
+    dt : float, default 1e-3
+        Time between calls, s: of the integral.
+    stabilize : callable, optional
+        stabilize(time, state) -> accelerations (n,) that are added.
+
+    Attributes
+    ----------
+    errors, rate_errors : (n,) arrays
+        q - q_ref and v - v_ref of the last call, rad or m, and per second.
+
+    Raises
+    ------
+    ArgumentError
+        For motors of joints with more than one degree of freedom.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import spatialops as so
+    >>> from spatialops.control import Gains, JointTracking, Reference
+    >>> arm = so.models.pendulum(2)
+    >>> still = Reference(np.zeros(2), np.zeros(2), np.zeros(2))
+    >>> demand = JointTracking(arm.model, lambda time, state: still, gains=Gains(position=100.0))
+    >>> demand(0.0, so.State(np.array([0.1, 0.0]), np.zeros(2))).tolist()
+    [-10.0, 0.0]
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        reference: Planner,
+        *,
+        gains: Gains | None = None,
+        actuation: Actuation | None = None,
+        dt: float = 1e-3,
+        stabilize: Callable[[float, State], ArrayLike] | None = None,
+    ) -> None:
+        self.model = model
+        self.reference = reference
+        self.dt = dt
+        self.stabilize = stabilize
+        self.gains = Gains() if gains is None else gains
+        self.actuation = Actuation(model) if actuation is None else actuation
+        self.places = coordinates(model, self.actuation)
+        self.errors = self.rate_errors = self._sum = np.zeros(len(self.actuation))
+
+    def __call__(self, time: float, state: State) -> Array:
+        """Demanded accelerations.
+
+        Parameters
+        ----------
+        time : float
+            Time, s.
+        state : State
+            Configuration and velocity.
+
+        Returns
+        -------
+        (n,) array
+            Of the joints in `actuation`, rad/s^2 or m/s^2.
+        """
+        q, v, a = (
+            np.asarray(part, dtype=np.float64).ravel() for part in self.reference(time, state)
+        )
+        self.errors, self.rate_errors = state.q[self.places] - q, state.v[self.actuation.rows] - v
+        self._sum = self._sum + self.dt * self.errors
+        g = self.gains
+        demand = (
+            a - g.position * self.errors - g.velocity * self.rate_errors - g.integral * self._sum
+        )
+        return (
+            demand if self.stabilize is None else demand + np.asarray(self.stabilize(time, state))
+        )
+
+
+class PIDController(ExplainedController):
+    """Error feedback alone: torques without any model.
+
+    Parameters
+    ----------
+    model : Model
+        The mechanism.
+    reference : callable
+        reference(time, state) -> Reference; its accelerations are not used.
+    gains : Gains, optional
+        N m/rad and so on; default: those of [Z] for the quadruped.
+    actuation : Actuation, optional
+        Joints with motors; default: all but free ones.
+    dt : float, default 1e-3
+        Time between calls, s.
+
+    Raises
+    ------
+    ArgumentError
+        For motors of joints with more than one degree of freedom.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        reference: Planner,
+        *,
+        gains: Gains = PID_GAINS,
+        actuation: Actuation | None = None,
+        dt: float = 1e-3,
+    ) -> None:
+        self.tracking = JointTracking(
+            model, _still(reference), gains=gains, actuation=actuation, dt=dt
+        )
+        self.actuation = self.tracking.actuation
+
+    def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
+        """The command.
+
+        Parameters
+        ----------
+        time : float
+            Time, s.
+        state : State
+            Configuration and velocity.
+        contacts : ContactSet, optional
+            Not used.
+
+        Returns
+        -------
+        (nv,) array
+            Joint forces within the motors' limits, N m or N; zero if the reference or the state is
+            not finite.
+        """
+        begun = perf_counter()
+        tau, status = np.zeros(self.tracking.model.nv), "solved"
+        notes: tuple[str, ...] = ()
+        wanted = self.tracking(time, state)
+        if np.isfinite(wanted).all():
+            tau = self.actuation.clipped(self.actuation.spread(wanted))
+        else:
+            status, notes = "damped", ("the state or the reference is not finite",)
+        still = np.zeros(len(tau))
+        self._explanation = Explanation(
+            tau=tau,
+            demanded=still,
+            predicted=still,
+            status=status,
+            notes=notes,
+            seconds=perf_counter() - begun,
+        )
+        return tau
+
+
+def _still(reference: Planner) -> Planner:
+    """The same reference without its accelerations, which are no forces."""
+
+    def without(time: float, state: State) -> Reference:
+        given = reference(time, state)
+        return Reference(given.q, given.v, np.zeros_like(given.a))
+
+    return without
+
+
+def coordinates(model: Model, actuation: Actuation) -> IntArray:
+    """Entries of q that belong to the actuated velocities."""
+    place: dict[int, int] = {}
+    for name in model.joint_names:
+        q, v = model.q_slice(name), model.v_slice(name)
+        if q.stop - q.start == v.stop - v.start:
+            place.update(zip(range(v.start, v.stop), range(q.start, q.stop), strict=True))
+    if any(int(row) not in place for row in actuation.rows):
+        raise ArgumentError("actuation: tracking is for joints whose coordinates are plain numbers")
+    return np.array([place[int(row)] for row in actuation.rows], dtype=np.int64)

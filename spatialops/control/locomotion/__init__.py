@@ -1,0 +1,1 @@
+"""Walking: gait, footsteps, legs, waypoints and balance."""

@@ -1,0 +1,159 @@
+"""When feet are on the ground, and how they swing: timing and splines of [Z] 7.2.1, figure 7."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from spatialops._arrays import Array, BoolArray
+from spatialops.errors import ArgumentError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gait:
+    """A cyclic pattern of steps; the default is the trot of [Z] 7.6.
+
+    Parameters
+    ----------
+    period : float, default 0.3
+        s.
+    duty : float, default 0.75
+        Part of the period that a foot stands, in (0, 1).
+    touchdown : tuple of float
+        Phase at which each foot lands, in the order of the feet (left front, right front, left
+        hind, right hind); default: (0.25, 0.75, 0.75, 0.25).
+    step_height : float, default 0.015
+        m.
+
+    Raises
+    ------
+    ArgumentError
+        For values out of range.
+
+    Examples
+    --------
+    >>> from spatialops.control import Gait
+    >>> Gait().standing(0.2)  # two feet swing, diagonally
+    array([ True, False, False,  True])
+    """
+
+    period: float = 0.3
+    duty: float = 0.75
+    touchdown: tuple[float, ...] = (0.25, 0.75, 0.75, 0.25)
+    step_height: float = 0.015
+
+    def __post_init__(self) -> None:
+        if not (self.period > 0.0 and 0.0 < self.duty < 1.0 and self.step_height >= 0.0):
+            raise ArgumentError(
+                f"gait: expected period > 0, duty in (0, 1) and step_height >= 0, got {self}"
+            )
+
+    def phases(self, time: float) -> Array:
+        """Time since each foot's last touchdown.
+
+        Parameters
+        ----------
+        time : float
+            Time, s.
+
+        Returns
+        -------
+        (feet,) array
+            As a part of the period, in [0, 1).
+        """
+        return np.asarray((time / self.period - np.asarray(self.touchdown)) % 1.0)
+
+    def standing(self, time: float) -> BoolArray:
+        """Which feet stand.
+
+        Parameters
+        ----------
+        time : float
+            Time, s.
+
+        Returns
+        -------
+        (feet,) array
+            Of bool.
+        """
+        return np.asarray(self.phases(time) < self.duty)
+
+    def swing(self, time: float) -> Array:
+        """How much of its swing each foot has done.
+
+        Parameters
+        ----------
+        time : float
+            Time, s.
+
+        Returns
+        -------
+        (feet,) array
+            In [0, 1); 0 for feet that stand.
+        """
+        return np.maximum((self.phases(time) - self.duty) / (1.0 - self.duty), 0.0)
+
+    @property
+    def stance_time(self) -> float:
+        """Time that a foot stands in each period, s."""
+        return self.period * self.duty
+
+    @property
+    def swing_time(self) -> float:
+        """Time that a foot swings in each period, s."""
+        return self.period * (1.0 - self.duty)
+
+
+def hermite(
+    s: Array, duration: float | Array, start: Array, end: Array, v_start: Array, v_end: Array
+) -> tuple[Array, Array]:
+    """Positions and velocities of clamped cubics.
+
+    Parameters
+    ----------
+    s : (k,) array
+        Parts of the duration, in [0, 1].
+    duration : float or (k, 1) array
+        s.
+    start, end : (k, d) arrays
+        Positions at both ends, m.
+    v_start, v_end : (k, d) arrays
+        Velocities there, m/s.
+
+    Returns
+    -------
+    positions, velocities : (k, d) arrays
+        m and m/s.
+    """
+    s = np.asarray(s)[:, None]
+    h = s * s * (3.0 - 2.0 * s)
+    a, b = s * (1.0 - s) ** 2 * duration, s * s * (s - 1.0) * duration
+    x = start + h * (end - start) + a * v_start + b * v_end
+    rate = 6.0 * s * (1.0 - s) / duration
+    v = rate * (end - start) + (1.0 - s) * (1.0 - 3.0 * s) * v_start + s * (3.0 * s - 2.0) * v_end
+    return x, v
+
+
+def lift(s: Array, duration: float, height: float) -> tuple[Array, Array]:
+    """Height of feet that swing: two clamped cubics, at rest at both ends and on top.
+
+    Parameters
+    ----------
+    s : (k,) array
+        Parts of the swing, in [0, 1].
+    duration : float
+        Of the swing, s.
+    height : float
+        On top, m.
+
+    Returns
+    -------
+    heights, rates : (k,) arrays
+        m and m/s.
+    """
+    rising = s < 0.5
+    part = np.where(rising, 2.0 * s, 2.0 - 2.0 * s)
+    z = height * part * part * (3.0 - 2.0 * part)
+    v = np.where(rising, 1.0, -1.0) * height * 12.0 * part * (1.0 - part) / duration
+    return z, v

@@ -1,0 +1,1 @@
+"""Hands: impedance, grasp forces, task scripts."""

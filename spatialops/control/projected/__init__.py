@@ -1,0 +1,1 @@
+"""Constrained dynamics by projection onto the motions that constraints admit ([A])."""

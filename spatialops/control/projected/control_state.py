@@ -1,0 +1,244 @@
+"""What a projection-based controller knows at one state: dynamics, tasks, what motors can do.
+
+Motions that contacts admit are written xi = N_M^T M a with columns of N_M orthonormal in the metric
+of M: a = N_M xi + L v. Motors and load give them as xi = G u - xi_load, and the tasks ask for T u =
+t of them ([A] 12 and 17, row by row of the task instead of column by column of P: the same where
+the task is complete).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.control.motors import Motors
+from spatialops.control.projected.dynamics import ProjectedDynamics, Projection
+from spatialops.control.projected.held_contacts import HeldContacts
+from spatialops.control.task_space.tasks import Motion, stack
+from spatialops.control.task_space.tracking import Tracking
+from spatialops.dynamics.composite_body import mass_matrix
+from spatialops.dynamics.newton_euler import bias
+from spatialops.forces.passive import passive_forces
+from spatialops.tree.model import Model
+from spatialops.tree.state import State
+
+_RANK = 1e-8
+
+
+class Consistency(NamedTuple):
+    """Whether tasks, contacts and motors fit each other ([A] 10, 13, 15).
+
+    Attributes
+    ----------
+    freedom : int
+        Dimension of the motions that contacts admit, n - r.
+    task_rank, task_size : int
+        Independent task rows on those motions, and rows; fewer than rows: contacts (or a
+        singularity) forbid motions that the task asks for, which breaks [A] 10.
+    drive_rank : int
+        Dimension of the motions that motors can drive, rank(P B); below `freedom` the mechanism is
+        underactuated.
+    reach_rank : int
+        Task rows that motors can drive on their own; below `task_rank` breaks [A] 15. ([A] 13 as
+        printed, R(Lambda^T) in R(B), is stronger than what is needed and fails for every floating
+        base: R(Lambda^T) in R(P B) is enough.)
+    """
+
+    freedom: int
+    task_rank: int
+    task_size: int
+    drive_rank: int
+    reach_rank: int
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """What does not fit, in words; empty where all does."""
+        found = []
+        if self.task_rank < self.task_size:
+            found.append(
+                f"{self.task_size - self.task_rank} of {self.task_size} task rows ask for motions "
+                "that the contacts forbid, or that others already determine ([A] 10)"
+            )
+        if self.reach_rank < self.task_rank:
+            found.append(
+                f"motors can drive {self.reach_rank} of {self.task_rank} independent task rows "
+                f"([A] 15): {self.freedom - self.drive_rank} admissible motions have no motor"
+            )
+        return tuple(found)
+
+
+@dataclass(frozen=True, eq=False)
+class ControlState:
+    """Everything at one state; made by `control_state`."""
+
+    model: Model
+    state: State
+    held: HeldContacts
+    motors: Motors
+    dynamics: ProjectedDynamics
+    task: Motion
+    goal: Array
+    error: Array
+
+    @property
+    def half(self) -> Array:
+        """N_M^T (n - r, n): rows orthonormal in the metric of M."""
+        return self.dynamics.half
+
+    @cached_property
+    def drive(self) -> Array:
+        """G (n - r, p): what motors do to admissible motions."""
+        return np.ascontiguousarray(self.half[:, self.motors.actuation.rows])
+
+    @cached_property
+    def load(self) -> Array:
+        """xi_load (n - r,)."""
+        result: Array = self.half @ self.dynamics.load
+        return result
+
+    @cached_property
+    def task_map(self) -> Array:
+        """J N_M (l, n - r): task accelerations from admissible motions."""
+        result: Array = self.task.J @ self.half.T
+        return result
+
+    @cached_property
+    def task_equation(self) -> tuple[Array, Array]:
+        """T (l, p) and t (l,) with T u = t where the task is met."""
+        t = (
+            self.goal
+            - self.task.drift
+            - self.task.J @ self.dynamics.outside
+            + self.task_map @ self.load
+        )
+        return self.task_map @ self.drive, t
+
+    @cached_property
+    def force_map(self) -> tuple[Array, Array]:
+        """F (m, p) and f (m,): multipliers F u + f, the least that fit.
+
+        [A] 27 with the sign of [A] 6.
+        """
+        pinv, S = self.dynamics.projection.pinv, self.dynamics.oblique
+        from_force: Array = -(pinv.T @ S)
+        return from_force[:, self.motors.actuation.rows], -from_force @ self.dynamics.load
+
+    @property
+    def control_force(self) -> Array:
+        """tau_c (n,) of [A] 17: the force in the null space of A that a complete task asks for."""
+        Lambda = self.task.J @ self.dynamics.projection.P
+        wanted = np.linalg.pinv(Lambda, rcond=_RANK) @ (
+            self.goal - self.task.drift - self.task.J @ self.dynamics.outside
+        )
+        result: Array = self.dynamics.projection.P @ (self.dynamics.M @ wanted + self.dynamics.load)
+        return result
+
+    def accelerations(self, u: Array) -> Array:
+        """Accelerations (nv,) that motor forces u (p,) lead to."""
+        result: Array = self.half.T @ (self.drive @ u - self.load) + self.dynamics.outside
+        return result
+
+    def consistency(self) -> Consistency:
+        """Whether tasks, contacts and motors fit each other."""
+        J, P = self.task.J, self.dynamics.projection.P
+        T, G = self.task_equation[0], self.drive
+
+        def rank(matrix: Array, scale: float) -> int:
+            return (
+                int((np.linalg.svd(matrix, compute_uv=False) > _RANK * scale).sum())
+                if matrix.size
+                else 0
+            )
+
+        def norm(matrix: Array) -> float:
+            return float(np.linalg.norm(matrix, 2)) if matrix.size else 0.0
+
+        return Consistency(
+            len(self.half),
+            rank(J @ P, norm(J)),
+            len(J),
+            rank(G, norm(self.half)),
+            rank(T, norm(self.task_map) * norm(G)),
+        )
+
+
+def control_state(
+    model: Model,
+    state: State,
+    held: HeldContacts,
+    motors: Motors,
+    tasks: Sequence[Tracking],
+    time: float,
+) -> ControlState:
+    """Constrained dynamics and tasks at a state.
+
+    Joints' viscous damping and sliding friction are part of the load.
+
+    Parameters
+    ----------
+    model : Model
+        The mechanism.
+    state : State
+        Configuration and velocity.
+    held : HeldContacts
+        Contacts that hold.
+    motors : Motors
+        Of the mechanism.
+    tasks : sequence of Tracking
+        Tasks with their paths and gains.
+    time : float
+        At which paths are asked, s.
+
+    Returns
+    -------
+    ControlState
+        Everything that controllers ask for at this state.
+    """
+    q, v = state.q, state.v
+    load = bias(model, q, v) - passive_forces(model, q, v)
+    if held.sliding:
+        load = load - held.sliding_friction(q)
+    A, drift = held.rows(q, v)
+    dynamics = ProjectedDynamics(mass_matrix(model, q), load, Projection(A), drift)
+    motions = [tracking.task.motion(model, state) for tracking in tasks]
+    goals = [
+        tracking.goal(time, motion, v) for tracking, motion in zip(tasks, motions, strict=True)
+    ]
+    wanted: Array = np.concatenate([goal[0] for goal in goals]) if goals else np.zeros(0)
+    error: Array = np.concatenate([goal[1] for goal in goals]) if goals else np.zeros(0)
+    return ControlState(
+        model, state, held, motors, dynamics, stack(motions, model.nv), wanted, error
+    )
+
+
+def minimum_norm(E: Array, e: Array) -> Array:
+    """The least u with E u = e ([A] 14), in the least-squares sense where there is none."""
+    return np.asarray(np.linalg.lstsq(E, e, rcond=_RANK)[0], dtype=np.float64)
+
+
+def regulation_force(at: ControlState, stiffness: Array, damping: Array) -> Array:
+    """Regulation without a model of the inertia: P (-tau_g - K_D v + Lambda^T K_P e), [A] 22.
+
+    Parameters
+    ----------
+    at : ControlState
+        Dynamics and tasks at the state.
+    stiffness : (l, l) array
+        K_P, N/m and N m/rad along the tasks' coordinates.
+    damping : (n, n) array
+        K_D, N s/m and N m s/rad along the velocities.
+
+    Returns
+    -------
+    (n,) array
+        The force tau_c in the null space of A, N m or N.
+    """
+    P = at.dynamics.projection.P
+    gravity = bias(at.model, at.state.q, np.zeros(at.model.nv))
+    result: Array = P @ (gravity - damping @ at.state.v + at.task.J.T @ (stiffness @ at.error))
+    return result

@@ -1,0 +1,251 @@
+"""Several held contacts of one model, and the rows that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops.control.projected.held_contact import HeldContact
+from spatialops.control.task_space.points import Points
+from spatialops.tree.model import Model
+
+
+class HeldContacts:
+    """Several contacts of one model and their rows A, A v = 0.
+
+    Rows of a contact are [normal, tangent, tangent], then angular ones. Multipliers are forces on
+    the first body along the contact's frame, N, and moments, N m.
+
+    Parameters
+    ----------
+    model : Model
+        The mechanism.
+    contacts : sequence of HeldContact
+        What is held.
+
+    Attributes
+    ----------
+    gripping, sliding : tuple of HeldContact
+        Contacts that hold in all directions, and those that slide.
+    mu : (g,) array
+        Coefficients of friction of the gripping ones.
+    frames : (c, 3, 3) array
+        Rows normal, tangent, tangent of each, world axes.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> from spatialops.control import HeldContact, HeldContacts
+    >>> robot = so.models.quadruped()
+    >>> feet = HeldContacts(robot.model, [HeldContact(node=so.Node(name)) for name in robot.feet])
+    >>> feet.jacobian(robot.state.q).shape
+    (12, 18)
+    """
+
+    def __init__(self, model: Model, contacts: Sequence[HeldContact]) -> None:
+        self.model, self.contacts = model, tuple(contacts)
+        self.gripping = tuple(contact for contact in self.contacts if contact.slide is None)
+        self.sliding = tuple(contact for contact in self.contacts if contact.slide is not None)
+        self.mu = np.array([contact.friction for contact in self.gripping])
+        self.frames = np.array([contact.frame() for contact in self.contacts]).reshape(-1, 3, 3)
+        self._nodes = [contact.node for contact in self.contacts]
+        self._others = [i for i, contact in enumerate(self.contacts) if contact.other is not None]
+        self._nodes += [contact.other for contact in self.contacts if contact.other is not None]
+        self._rolls = [
+            i for i in self._others if self.contacts[i].radius > 0.0 or self.contacts[i].rows == 4
+        ]
+        counts = np.array([contact.rows for contact in self.contacts], dtype=np.int64)
+        self.first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self._maps = [self._map(i, contact.radius) for i, contact in enumerate(self.contacts)]
+        self._plain = (
+            np.array(self._maps)
+            if (counts == 3).all() and not self._others and len(counts)
+            else None
+        )
+        grips = np.array(
+            [i for i, contact in enumerate(self.contacts) if contact.slide is None], dtype=np.int64
+        )
+        self.force_rows: IntArray = (self.first[grips, None] + np.arange(3)).ravel()
+        self.pressed_rows: IntArray = np.delete(self.first[:-1], grips)
+        self.pressed = np.array([contact.pressed for contact in self.sliding])
+
+    @cached_property
+    def cone_names(self) -> tuple[str, ...]:
+        """Names of the friction cones of contacts that grip."""
+        return tuple(f"{contact.name}: cone" for contact in self.gripping)
+
+    def __len__(self) -> int:
+        return len(self.contacts)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.first[-1])
+
+    def _map(self, i: int, radius: float) -> Array:
+        """Rows (rows, 6) of a contact from the motion [angular; linear] of a point radius n off."""
+        frame, count = self.frames[i], self.contacts[i].rows
+        lever = -radius * frame[0]
+        result = np.zeros((count, 6))
+        result[:3, 3:] = frame[: min(count, 3)]
+        result[:3, :3] = np.cross(lever, frame[: min(count, 3)])
+        if count > 3:
+            result[3:, :3] = frame[: count - 3]
+        return result
+
+    @cached_property
+    def _points(self) -> Points:
+        return Points(self.model, self._nodes)
+
+    def rows(self, q: Array, v: Array) -> tuple[Array, Array]:
+        """The rows A, and their drift where A v = 0.
+
+        Parameters
+        ----------
+        q : (nq,) array
+            Coordinates.
+        v : (nv,) array
+            Velocities.
+
+        Returns
+        -------
+        A : (n_rows, nv) array
+            Rows of all contacts.
+        drift : (n_rows,) array
+            Adot v, m/s^2 and rad/s^2.
+        """
+        if not self.contacts:
+            return np.zeros((0, self.model.nv)), np.zeros(0)
+        found = self._points.rows(q, v)
+        drift = self._of(found.drift[:, :, None])[:, 0]
+        if self._rolls:
+            drift = drift + self._rolling(found.velocities[:, :3])
+        return self._of(found.J), drift
+
+    def jacobian(self, q: Array) -> Array:
+        """The rows A.
+
+        Parameters
+        ----------
+        q : (nq,) array
+            Coordinates.
+
+        Returns
+        -------
+        (n_rows, nv) array
+            Rows of all contacts.
+        """
+        return self.rows(q, np.zeros(self.model.nv))[0]
+
+    def drift(self, q: Array, v: Array) -> Array:
+        """Adot v, where A v = 0.
+
+        Parameters
+        ----------
+        q : (nq,) array
+            Coordinates.
+        v : (nv,) array
+            Velocities.
+
+        Returns
+        -------
+        (n_rows,) array
+            The drift, m/s^2 and rad/s^2.
+        """
+        return self.rows(q, v)[1]
+
+    def _of(self, blocks: Array) -> Array:
+        """Rows from blocks (nodes, 6, columns): those of own nodes less those of other bodies."""
+        k = len(self.contacts)
+        if self._plain is not None:
+            return (self._plain @ blocks).reshape(3 * k, -1)
+        result = np.concatenate(
+            [mapped @ block for mapped, block in zip(self._maps, blocks[:k], strict=True)]
+        )
+        for place, i in enumerate(self._others):
+            result[self.first[i] : self.first[i + 1]] -= self._map(i, 0.0) @ blocks[k + place]
+        return result
+
+    def _rolling(self, spins: Array) -> Array:
+        """What rolling on a body that turns adds to the drift, where A v = 0.
+
+        The normal turns with that body, ndot = W x n, and the point of contact travels over it by
+        r (w - W) x n.
+        """
+        extra = np.zeros(self.n_rows)
+        for i in self._rolls:
+            contact = self.contacts[i]
+            n = self.frames[i, 0]
+            first = self.first[i]
+            w, W = spins[i], spins[len(self.contacts) + self._others.index(i)]
+            turn = np.cross(W, n)
+            bend = -contact.radius * (np.cross(w, turn) + np.cross(W, np.cross(w - W, n)))
+            extra[first : first + min(3, contact.rows)] = (self.frames[i] @ bend)[: contact.rows]
+            if contact.rows == 4:
+                extra[first + 3] = turn @ (w - W)
+        return extra
+
+    def sliding_friction(self, q: Array) -> Array:
+        """Generalised force of the sliding contacts' friction.
+
+        Parameters
+        ----------
+        q : (nq,) array
+            Coordinates.
+
+        Returns
+        -------
+        (nv,) array
+            N m or N, against the direction of sliding.
+        """
+        force = np.zeros(self.model.nv)
+        for contact in self.sliding:
+            direction = np.asarray(contact.slide, dtype=np.float64)
+            gripping = HeldContacts(self.model, [replace(contact, slide=None, pressed=0.0)])
+            across = direction - (gripping.frames[0, 0] @ direction) * gripping.frames[0, 0]
+            across /= np.linalg.norm(across)
+            pull = gripping.frames[0] @ (-contact.friction * contact.pressed * across)
+            force += gripping.jacobian(q).T @ pull
+        return force
+
+    @cached_property
+    def limits(self) -> tuple[Array, Array, tuple[str, ...]]:
+        """Inequalities F lambda + f >= 0 of normal forces and of a foot's moments: F, f, names."""
+        rows = []
+        offsets = []
+        names = []
+
+        def add(name: str, offset: float, *entries: tuple[int, float]) -> None:
+            row = np.zeros(self.n_rows)
+            for at, value in entries:
+                row[at] = value
+            rows.append(row)
+            offsets.append(offset)
+            names.append(name)
+
+        for contact, first in zip(self.contacts, self.first, strict=False):
+            if contact.slide is not None:  # its normal force is given
+                continue
+            add(f"{contact.name}: normal force", -contact.least, (first, 1.0))
+            if np.isfinite(contact.most):
+                add(f"{contact.name}: largest force", contact.most, (first, -1.0))
+            for sign, word in ((1.0, "+"), (-1.0, "-")) if contact.rows > 3 else ():
+                add(
+                    f"{contact.name}: torsion {word}",
+                    0.0,
+                    (first, contact.torsion),
+                    (first + 3, sign),
+                )
+            if contact.rows == 6:
+                assert contact.half_lengths is not None
+                a, b = contact.half_lengths
+                for sign, word in ((1.0, "+"), (-1.0, "-")):
+                    # r x f with r = a t1 + b t2 in the plane has the moments b f_n about t1 and
+                    # -a f_n about t2.
+                    add(f"{contact.name}: edge {word}t2", 0.0, (first, b), (first + 4, -sign))
+                    add(f"{contact.name}: edge {word}t1", 0.0, (first, a), (first + 5, sign))
+        return np.array(rows).reshape(len(rows), self.n_rows), np.array(offsets), tuple(names)

@@ -1,0 +1,175 @@
+"""Khatib's operational-space control of arms: no contacts, no limits, no optimisation."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, scalar
+from spatialops.collision.contact_set import ContactSet
+from spatialops.control.controller import Explanation
+from spatialops.control.task_space.tasks import Motion, PointTask, PoseTask, stack
+from spatialops.control.task_space.tracking import Tracking
+from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops.dynamics.compliance.compliance import compliance
+from spatialops.dynamics.composite_body import mass_matrix
+from spatialops.dynamics.newton_euler import bias
+from spatialops.errors import ArgumentError
+from spatialops.forces.passive import passive_forces
+from spatialops.tree.model import Model
+from spatialops.tree.state import State
+
+
+class _Command(NamedTuple):
+    """The last command, and the tasks that it was made for."""
+
+    state: State
+    task: Motion
+    goal: Array
+    tau: Array
+    rank: int
+    seconds: float
+
+
+class OperationalSpaceController:
+    """Tasks of a fully actuated arm, each as if its point were a free mass.
+
+    tau = J^T F + (I - J^T Jbar^T) tau_0 + h with F = Lambda^-1 (xddot - Jdot v) and
+    Jbar = M^-1 J^T Lambda^-1. Lambda = J M^-1 J^T is the engine's compliance at the tasks' nodes,
+    in O(N). Every velocity needs a motor.
+
+    Parameters
+    ----------
+    model : Model
+        Fully actuated: joints without motors, such as free ones, are taken to have one.
+    tasks : sequence of Tracking
+        Of points and poses.
+    damping : float, default 10
+        1/s; the null-space force tau_0 is M times -damping v.
+    tolerance : float, default 1e-8
+        Singular values of Lambda below this share of the largest are left out: near singularities
+        the task gives way there ("nearest").
+
+    Raises
+    ------
+    ArgumentError
+        For tasks that are not of points and poses, or options out of range.
+
+    References
+    ----------
+    O. Khatib, A unified approach for motion and force control of robot manipulators,
+    IEEE J. Robotics and Automation 3 (1987); [J] 52-61 for Lambda.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        tasks: Sequence[Tracking],
+        *,
+        damping: float = 10.0,
+        tolerance: float = 1e-8,
+    ) -> None:
+        if not tasks or not all(isinstance(item.task, (PointTask, PoseTask)) for item in tasks):
+            raise ArgumentError("tasks: expected trackings of points and poses")
+        self.model = model
+        self.tasks = tuple(tasks)
+        self.damping = scalar(damping, "damping", low=0.0)
+        self.tolerance = scalar(tolerance, "tolerance", low=0.0)
+        self._nodes = [item.task.node for item in tasks]  # type: ignore[attr-defined]
+        self._last: _Command | None = None
+
+    def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
+        """The command.
+
+        Parameters
+        ----------
+        time : float
+            Time, s.
+        state : State
+            Configuration and velocity.
+        contacts : ContactSet, optional
+            Not used.
+
+        Returns
+        -------
+        (nv,) array
+            Joint forces, N m or N.
+        """
+        begin = clock.perf_counter()
+        q, v = state.q, state.v
+        motions = [item.task.motion(self.model, state) for item in self.tasks]
+        goal = np.concatenate(
+            [item.goal(time, m, v)[0] for item, m in zip(self.tasks, motions, strict=True)]
+        )
+        task = stack(motions, self.model.nv)
+        Lambda = self._compliance(state, task.J)
+        values, vectors = np.linalg.eigh(Lambda)
+        kept = values > self.tolerance * values[-1]
+        V = vectors[:, kept]
+        inverse = V / values[kept] @ V.T  # Lambda^-1 where it exists
+        M = mass_matrix(self.model, q)
+        rest = -self.damping * (M @ v)
+        back = inverse @ (task.J @ np.linalg.solve(M, rest))  # Jbar^T tau_0
+        tau = (
+            task.J.T @ (inverse @ (goal - task.drift) - back)
+            + rest
+            + bias(self.model, q, v)
+            - passive_forces(self.model, q, v)
+        )
+        seconds = clock.perf_counter() - begin
+        self._last = _Command(state, task, goal, tau, int(kept.sum()), seconds)
+        return tau
+
+    def _compliance(self, state: State, J: Array) -> Array:
+        """The engine's Lambda along points' axes, and through the rates of rotation vectors."""
+        whole = compliance(self.model, state.q, self._nodes)
+        at = []
+        maps = []
+        for i, item in enumerate(self.tasks):
+            if isinstance(item.task, PointTask):
+                maps.append(np.eye(3)[list(item.task.axes)])
+                at.append(slice(6 * i + 3, 6 * i + 6))
+            else:
+                turn = np.eye(6)
+                turn[:3, :3] = item.task.rates(self.model, state)  # type: ignore[attr-defined]
+                maps.append(turn)
+                at.append(slice(6 * i, 6 * i + 6))
+        return np.block(
+            [
+                [a @ whole[s, t] @ b.T for b, t in zip(maps, at, strict=True)]
+                for a, s in zip(maps, at, strict=True)
+            ]
+        )
+
+    def explain(self) -> Explanation:
+        """Why the last command was what it was.
+
+        Returns
+        -------
+        Explanation
+            Of the last call.
+
+        Raises
+        ------
+        ArgumentError
+            Before the first command.
+        """
+        if self._last is None:
+            raise ArgumentError("explain: there has been no command yet")
+        state, task, goal, tau, rank, seconds = self._last
+        passive = passive_forces(self.model, state.q, state.v)
+        predicted = forward_dynamics(self.model, state.q, state.v, tau + passive)
+        missing = np.linalg.lstsq(task.J, goal - task.drift - task.J @ predicted, rcond=1e-8)[0]
+        lost = len(goal) - rank
+        return Explanation(
+            tau=tau,
+            demanded=predicted + missing,
+            predicted=predicted,
+            status="nearest" if lost else "solved",
+            slack=float(np.abs(missing).max(initial=0.0)),
+            seconds=seconds,
+            notes=(f"{lost} task directions are singular and were left out",) if lost else (),
+        )

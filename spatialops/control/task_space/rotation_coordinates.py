@@ -1,0 +1,74 @@
+"""Rotation vectors as coordinates of an attitude, and their rates."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.algebra.rotation import to_quaternion
+
+_WORLD = np.eye(3)
+
+
+def rotation_vector(R: Array) -> Array:
+    """Rotation vector of a rotation matrix, exact also near zero and half a turn.
+
+    Parameters
+    ----------
+    R : (3, 3) array
+        Rotation matrix.
+
+    Returns
+    -------
+    (3,) array
+        Along the axis, of length pi at most, rad.
+    """
+    # sin(angle) times the axis
+    twist = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    sine, cosine = math.sqrt(float(twist @ twist)), 0.5 * (float(R[0, 0] + R[1, 1] + R[2, 2]) - 1.0)
+    if cosine > -0.9:
+        return twist * (math.atan2(sine, cosine) / sine) if sine > 1e-9 else twist
+    q = to_quaternion(R)  # near half a turn the sine says little
+    length = float(np.linalg.norm(q[:3]))
+    result: Array = 2.0 * math.atan2(length, float(q[3])) / length * q[:3]
+    return result
+
+
+def vector_rates(x: Array, omega: Array) -> tuple[Array, Array]:
+    """J_l^-1(x), with xdot = J_l^-1 omega for a rotation vector x, and its rate.
+
+    J_l^-1 = I - X / 2 + c X^2, c = (1 - (t / 2) cot(t / 2)) / t^2, t = |x|, X the cross product
+    by x.
+
+    Parameters
+    ----------
+    x : (3,) array
+        Rotation vector, rad.
+    omega : (3,) array
+        Angular velocity, rad/s, in the axes of x.
+
+    Returns
+    -------
+    inverse, rate : (3, 3) arrays
+        J_l^-1 and its time derivative.
+    """
+    t, X = math.sqrt(float(x @ x)), _skew(x)
+    XX = X @ X
+    if t < 1e-2:  # the series: the quotients lose digits
+        c, slope = 1.0 / 12.0 + t * t / 720.0 + t**4 / 30240.0, 1.0 / 360.0 + t * t / 7560.0
+    else:
+        half = 0.5 * t
+        cot, square = 1.0 / math.tan(half), 1.0 / math.sin(half) ** 2
+        c = (1.0 - half * cot) / (t * t)
+        slope = ((-0.5 * cot + 0.5 * half * square) / (t * t) - 2.0 * c / t) / t  # dc/dt / t
+    inverse = _WORLD - 0.5 * X + c * XX
+    rate = inverse @ omega
+    V = _skew(rate)
+    return inverse, (slope * float(x @ rate)) * XX - 0.5 * V + c * (V @ X + X @ V)
+
+
+def _skew(w: Array) -> Array:
+    x, y, z = w.tolist()
+    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

@@ -1,0 +1,286 @@
+"""What a controller is to move: coordinates x(q) with rates J v."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from spatialops._arrays import Array, ArrayLike
+from spatialops.algebra.rotation import from_quaternion, rotation_matrix
+from spatialops.control.task_space.points import Points
+from spatialops.control.task_space.rotation_coordinates import rotation_vector, vector_rates
+from spatialops.dynamics.composite_body import mass_matrix
+from spatialops.dynamics.energy import center_of_mass
+from spatialops.dynamics.jacobian import body_poses
+from spatialops.dynamics.newton_euler import bias
+from spatialops.errors import ArgumentError
+from spatialops.tree.model import Model, Node
+from spatialops.tree.state import State
+
+
+class Motion(NamedTuple):
+    """Coordinates of a task at a state.
+
+    Parameters
+    ----------
+    x : (l,) array
+        The coordinates.
+    J : (l, nv) array
+        Their Jacobian, xdot = J v.
+    drift : (l,) array
+        Jdot v.
+    """
+
+    x: Array
+    J: Array
+    drift: Array
+
+
+class Task(Protocol):
+    """Coordinates of a mechanism."""
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+
+    def motion(self, model: Model, state: State) -> Motion:
+        """The coordinates at a state."""
+
+
+@dataclass(frozen=True, eq=False)
+class PointTask:
+    """Position of a point of a body in the world, m, or some of its components.
+
+    Parameters
+    ----------
+    node : Node
+        The point on its body.
+    axes : tuple of int, default (0, 1, 2)
+        World axes along which it is to move.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> from spatialops.control import PointTask
+    >>> robot = so.models.quadruped()
+    >>> height = PointTask(so.Node("base"), axes=(2,))
+    >>> height.motion(robot.model, robot.state).J.shape
+    (1, 18)
+    """
+
+    node: Node
+    axes: tuple[int, ...] = (0, 1, 2)
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return len(self.axes)
+
+    def motion(self, model: Model, state: State) -> Motion:
+        """Position, Jacobian and drift.
+
+        Parameters
+        ----------
+        model : Model
+            The mechanism.
+        state : State
+            Configuration and velocity.
+
+        Returns
+        -------
+        Motion
+            x in m; J (l, nv); drift Jdot v in m/s^2.
+        """
+        rows = 3 + np.array(self.axes, dtype=np.int64)
+        found = points_of(self, model, self.node).rows(state.q, state.v)
+        return Motion(found.points[0, rows - 3], found.J[0, rows], found.drift[0, rows])
+
+
+@dataclass(frozen=True, eq=False)
+class PoseTask:
+    """Attitude and position of a body: x = [rotation vector of R R0^T; position of its point].
+
+    In rad and m, world axes. The rotation vector is a coordinate like any other: its rate is
+    J_l^-1(x) omega, and its error follows the designed law exactly, however large. It must stay
+    below pi.
+
+    Parameters
+    ----------
+    node : Node
+        The point on its body, or a frame.
+    attitude : (3, 3) or (4,) array_like, optional
+        R0, a rotation matrix or a quaternion (x, y, z, w); default: that of the world.
+
+    Raises
+    ------
+    ArgumentError
+        For an attitude that is no rotation.
+    """
+
+    node: Node
+    attitude: ArrayLike | None = None
+
+    size = 6
+
+    def __post_init__(self) -> None:
+        turn = np.eye(3) if self.attitude is None else rotation_matrix(self.attitude, "attitude")
+        object.__setattr__(self, "_zero", turn)
+
+    def rates(self, model: Model, state: State) -> Array:
+        """J_l^-1, rates of the rotation vector from angular velocities.
+
+        Parameters
+        ----------
+        model : Model
+            The mechanism.
+        state : State
+            Configuration and velocity.
+
+        Returns
+        -------
+        (3, 3) array
+            J_l^-1 at the state.
+        """
+        x = self.motion(model, state).x[:3]
+        return vector_rates(x, np.zeros(3))[0]
+
+    def motion(self, model: Model, state: State) -> Motion:
+        """Pose, Jacobian and drift.
+
+        Parameters
+        ----------
+        model : Model
+            The mechanism.
+        state : State
+            Configuration and velocity.
+
+        Returns
+        -------
+        Motion
+            x (6,) in rad and m; J (6, nv); drift Jdot v.
+        """
+        found = points_of(self, model, self.node).rows(state.q, state.v)
+        frame = model.frame(self.node[0]) if isinstance(self.node[0], str) else None
+        body = model.body_index(self.node[0]) if frame is None else frame.body
+        turn = body_poses(model, state.q).rotations[body]
+        if frame is not None:
+            turn = turn @ frame.rotation
+        x = rotation_vector(turn @ self._zero.T)  # type: ignore[attr-defined]
+        J = found.J[0]
+        drift = found.drift[0]
+        omega = found.velocities[0, :3]
+        inverse, rate = vector_rates(x, omega)
+        drift[:3] = inverse @ drift[:3] + rate @ omega
+        J[:3] = inverse @ J[:3]
+        return Motion(np.concatenate([x, found.points[0]]), J, drift)
+
+
+@dataclass(frozen=True, eq=False)
+class CenterOfMassTask:
+    """Centre of mass in the world, m, of a mechanism on one free joint.
+
+    Raises
+    ------
+    ArgumentError
+        By `motion`, for a mechanism whose mass does not all hang from one free joint without
+        armature.
+    """
+
+    size = 3
+
+    def motion(self, model: Model, state: State) -> Motion:
+        """Position, Jacobian and drift, from the free joint's rows: the total force is m (a - g).
+
+        Parameters
+        ----------
+        model : Model
+            The mechanism.
+        state : State
+            Configuration and velocity.
+
+        Returns
+        -------
+        Motion
+            x (3,) in m; J (3, nv); drift Jdot v in m/s^2.
+
+        Raises
+        ------
+        ArgumentError
+            For a mechanism that does not hang from one free joint.
+        """
+        if model.joint_kinds[0] != "free" or (model.body_parents < 0).sum() != 1:
+            raise ArgumentError(
+                "CenterOfMassTask: needs a mechanism that hangs from one free joint"
+            )
+        q = state.q
+        at, rows = model.q_slice(model.joint_names[0]).start, slice(3, 6)
+        turn = from_quaternion(q[at + 3 : at + 7])
+        force = bias(model, q, state.v)[rows]
+        J = turn @ mass_matrix(model, q)[rows] / model.mass
+        return Motion(center_of_mass(model, q), J, turn @ force / model.mass + model.gravity)
+
+
+@dataclass(frozen=True, eq=False)
+class JointTask:
+    """Coordinates of joints of one degree of freedom, rad or m.
+
+    Parameters
+    ----------
+    joints : tuple of str
+        Names of the joints.
+    """
+
+    joints: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of coordinates."""
+        return len(self.joints)
+
+    def motion(self, model: Model, state: State) -> Motion:
+        """Coordinates, Jacobian and drift.
+
+        Parameters
+        ----------
+        model : Model
+            The mechanism.
+        state : State
+            Configuration and velocity.
+
+        Returns
+        -------
+        Motion
+            x (l,) in rad or m; J (l, nv); no drift.
+
+        Raises
+        ------
+        ArgumentError
+            For a joint with more than one coordinate.
+        """
+        at = [(model.q_slice(name), model.v_slice(name)) for name in self.joints]
+        for name, (q, _) in zip(self.joints, at, strict=True):
+            if q.stop - q.start != 1:
+                raise ArgumentError(f"joints: {name!r} has more than one coordinate")
+        J = np.zeros((self.size, model.nv))
+        J[np.arange(self.size), [v.start for _, v in at]] = 1.0
+        return Motion(np.array([state.q[q.start] for q, _ in at]), J, np.zeros(self.size))
+
+
+def points_of(task: Task, model: Model, node: Node) -> Points:
+    """The node of a task, looked up once and kept with the task."""
+    kept: Points | None = getattr(task, "_points", None)
+    if kept is None or kept.model is not model:
+        kept = Points(model, [node])
+        object.__setattr__(task, "_points", kept)
+    return kept
+
+
+def stack(motions: Sequence[Motion], nv: int) -> Motion:
+    """Several motions as one."""
+    if not motions:
+        return Motion(np.zeros(0), np.zeros((0, nv)), np.zeros(0))
+    x, J, drift = zip(*motions, strict=True)
+    return Motion(np.concatenate(x), np.vstack(J), np.concatenate(drift))

@@ -1,0 +1,118 @@
+"""Paths that tasks follow, and the gains with which they do ([A] 17, 20)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from spatialops._arrays import Array, ArrayLike, array
+from spatialops.control.task_space.tasks import Motion, Task
+from spatialops.errors import ArgumentError
+
+Path = Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike]]
+
+
+class Tracking:
+    """A task with its path and gains: xddot = xddot_d + K_D (xdot_d - xdot) + K_P (x_d - x).
+
+    Parameters
+    ----------
+    task : Task
+        What is to move.
+    path : callable or (l,) array_like
+        time -> (x_d, xdot_d, xddot_d), or a fixed x_d.
+    stiffness : float, (l,) or (l, l) array_like
+        K_P, 1/s^2; default: 100.
+    damping : float, (l,) or (l, l) array_like, optional
+        K_D, 1/s; default: critical, 2 sqrt(K_P).
+    name : str, optional
+        What reports call it; default: the class of the task.
+
+    Raises
+    ------
+    ArgumentError
+        For a path of the wrong size, and gains that are negative.
+
+    References
+    ----------
+    [A] 17 and 20.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import spatialops as so
+    >>> from spatialops.control import JointTask, Tracking
+    >>> arm = so.models.pendulum(2)
+    >>> state = so.State(np.array([0.1, 0.0]), np.zeros(2))
+    >>> joint = JointTask(arm.model.joint_names[:1])
+    >>> tracking = Tracking(joint, [0.0], stiffness=100.0)
+    >>> acceleration, error, _ = tracking.goal(0.0, joint.motion(arm.model, state), state.v)
+    >>> acceleration.tolist(), error.tolist()
+    ([-10.0], [-0.1])
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        path: Path | ArrayLike,
+        *,
+        stiffness: ArrayLike = 100.0,
+        damping: ArrayLike | None = None,
+        name: str = "",
+    ) -> None:
+        self.task = task
+        self.path: Path = path if callable(path) else _fixed(path, task.size)
+        self.stiffness = _gain(stiffness, task.size, "stiffness")
+        if damping is None:
+            damping = 2.0 * _root(self.stiffness)
+        self.damping = _gain(damping, task.size, "damping")
+        self.name = name or type(task).__name__
+
+    def goal(self, time: float, motion: Motion, v: Array) -> tuple[Array, Array, Array]:
+        """What the task's coordinates should do now.
+
+        Parameters
+        ----------
+        time : float
+            At which the path is asked, s.
+        motion : Motion
+            Of the task at the present state.
+        v : (nv,) array
+            Velocities.
+
+        Returns
+        -------
+        acceleration : (l,) array
+            xddot, which the task is asked for.
+        error, rate : (l,) arrays
+            x_d - x and its rate.
+        """
+        x, rate, acceleration = (np.asarray(part, dtype=np.float64) for part in self.path(time))
+        e, de = x - motion.x, rate - motion.J @ v
+        return acceleration + self.damping @ de + self.stiffness @ e, e, de
+
+
+def _fixed(place: ArrayLike, size: int) -> Path:
+    """A path that stays where it is."""
+    x = array(place, (size,), "path", finite=True)
+    zero = np.zeros_like(x)
+    return lambda time: (x, zero, zero)
+
+
+def _gain(value: ArrayLike, size: int, name: str) -> Array:
+    """Gains as a matrix."""
+    given = np.asarray(value, dtype=np.float64)
+    matrix = np.eye(size) * given if given.ndim < 2 else given
+    if matrix.shape != (size, size) or not np.isfinite(matrix).all():
+        raise ArgumentError(f"{name}: expected a number, {size} of them, or a matrix of that size")
+    if size and np.linalg.eigvalsh(matrix + matrix.T)[0] < 0.0:
+        raise ArgumentError(f"{name}: expected gains that are not negative")
+    return matrix
+
+
+def _root(matrix: Array) -> Array:
+    """The symmetric square root."""
+    values, vectors = np.linalg.eigh(0.5 * (matrix + matrix.T))
+    result: Array = vectors * np.sqrt(np.maximum(values, 0.0)) @ vectors.T
+    return result

@@ -1,0 +1,1 @@
+"""The operational-space compliance matrix Lambda, by three routes."""

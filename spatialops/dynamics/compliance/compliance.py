@@ -1,0 +1,274 @@
+"""Operational-space compliance Lambda = J M^-1 J^T of nodes.
+
+Three routes to the same matrix, behind models of their cost:
+
+- mass matrix (`mass_route`): M factorised, and one triangular solve a node. For few nodes on a
+  small tree.
+- recursion, O(N) + O(n_c^2), without J and without M ([J] appendix): Upsilon base to tips ([J] 68),
+  then rows of Omega ([J] 69). Links that carry no node and where no branches meet are only passed
+  through: the psi of a run of links is multiplied once, for the *virtual* edge between two
+  vertices, and the row of a vertex is psi^T times the row of its virtual parent, one contiguous
+  sweep.
+- propagation ([J] 62-64, B* psi* H* D^-1 H psi B): the force columns of every node are carried to
+  the base, and what they leave at each joint is multiplied out over common ancestors. For nodes
+  that have few of them, on many links.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array, ArrayLike, IntArray, is_one_of, not_finite, output, vector
+from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.jit import entry_point, inlined, kernel
+from spatialops.dynamics.articulated_body import factor, singular_joint
+from spatialops.dynamics.compliance.mass import MASS_ROUTE, mass_memory
+from spatialops.dynamics.compliance.propagation import propagation_kernel
+from spatialops.dynamics.compliance.recursion import (
+    BELOW,
+    CHILDREN,
+    OWN,
+    mark_links,
+    recursion_kernel,
+)
+from spatialops.dynamics.jacobian import node_points
+from spatialops.dynamics.kinematics import names_links, place_links
+from spatialops.errors import ArgumentError
+from spatialops.tree.branches import FEW
+from spatialops.tree.model import FewNodes, Model, NodeLike, Nodes
+
+Route: TypeAlias = Literal["auto", "recursion", "propagation", "mass-matrix"]
+
+
+@inlined
+def recursion_is_cheaper(counts: IntArray, n_nodes: int) -> bool:
+    """Compare what recursion and propagation cost.
+
+    In nanoseconds, fitted on robots and chains with 1 to 32 nodes.
+    """
+    vertices = n_nodes
+    recursion = 0.0
+    propagation = 0.0
+    for k in range(counts.shape[0]):
+        m = counts[k, BELOW]
+        if m > 0:
+            recursion += 40.0
+            propagation += 30.0 * m + 7.7 * m * (m + 1)
+            if counts[k, CHILDREN] > 1 and counts[k, OWN] == 0:
+                vertices += 1
+    return recursion + 55.0 * (vertices - 1) + 14.0 * vertices * vertices < propagation
+
+
+@inlined
+def scratch_size(n: int, m: int) -> int:
+    """How many numbers the kernel needs for n links and m nodes."""
+    return (
+        (layout.WORK_COLUMNS + 4) * n
+        + 11 * m
+        + 36
+        + max(layout.UPSILON_COLUMNS * n + (12 * m + 8) ** 2, 6 * m * n)
+    )
+
+
+@kernel
+def compliance_kernel(
+    tree: IntArray,
+    links: Array,
+    q: Array,
+    node_links: IntArray,
+    offsets: Array,
+    method: int,
+    scratch: Array,
+    out: Array,
+) -> int:
+    """The routes from articulated inertias.
+
+    `scratch` starts with the workspace, and has room for whatever follows.
+    """
+    n, m = tree.shape[0], node_links.size
+    if (
+        q.size != tree[0, layout.SIZE_Q]
+        or out.shape[0] != 6 * m
+        or out.shape[1] != 6 * m
+        or scratch.size < scratch_size(n, m)
+    ):
+        return layout.MISFIT
+    if not names_links(tree, node_links):
+        return layout.MISFIT
+    a = layout.WORK_COLUMNS * n
+    b = a + 3 * m
+    c = b + 36
+    d = c + 4 * n
+    e = d + 8 * m
+    work = scratch[:a].reshape(n, layout.WORK_COLUMNS)
+    points = scratch[a:b].reshape(m, 3)
+    X = scratch[b:c].reshape(6, 6)
+    counts = scratch[c:d].view(np.int64).reshape(n, 4)
+    vertices = scratch[d:e].view(np.int64).reshape(2 * m, 4)
+    rest = scratch[e:]
+    if place_links(tree, links, q, work) != layout.OK:
+        return layout.NOT_FINITE
+    if factor(tree, links, work) != layout.OK:
+        return layout.SINGULAR
+    node_points(node_links, offsets, work, points)
+    mark_links(tree, node_links, counts)
+    if method == _RECURSION or (method == _AUTO and recursion_is_cheaper(counts, m)):
+        recursion_kernel(tree, links, node_links, points, work, counts, vertices, rest, X, out)
+    else:
+        propagation_kernel(
+            tree, links, node_links, points, work, rest[: 6 * m * n].reshape(n, 6 * m), X, out
+        )
+    return layout.OK
+
+
+@entry_point
+def _entry(
+    tree: IntArray,
+    links: Array,
+    q: Array,
+    node_links: IntArray,
+    offsets: Array,
+    method: int,
+    scratch: Array,
+    out: Array,
+) -> int:
+    return enter(compliance_kernel, tree, links, q, node_links, offsets, method, scratch, out)
+
+
+_AUTO = 0
+_RECURSION = 1
+_PROPAGATION = 2
+_METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION}
+_CALL = FastCall(compliance_kernel, _entry)
+
+
+def _number_of(method: str) -> int:
+    if not is_one_of(method, _METHODS):
+        raise ArgumentError(
+            f"method: expected 'auto', 'recursion', 'propagation' or 'mass matrix', got {method!r}"
+        )
+    return _METHODS[method]
+
+
+def _alien_nodes() -> ArgumentError:
+    return ArgumentError("nodes: they were made ready for another model")
+
+
+def compliance(
+    model: Model,
+    q: ArrayLike,
+    nodes: Sequence[NodeLike] | Nodes,
+    *,
+    method: Route = "auto",
+    out: Array | None = None,
+) -> Array:
+    """Operational-space compliance matrix Lambda = J M^-1 J^T of nodes, in O(N) + O(n_c^2).
+
+    Parameters
+    ----------
+    model : Model
+        The mechanism.
+    q : (nq,) array_like
+        Coordinates, rad and m.
+    nodes : sequence of Node, or what `model.resolve` returned for one
+        Points of bodies; resolved ones save looking up names in loops.
+    method : {"auto", "recursion", "propagation", "mass-matrix"}
+        "auto" (the default) takes the route that a cost model finds the cheapest; all give the
+        same matrix to rounding. "mass-matrix" is for small trees (O(N^2) memory), and takes the
+        recursion where its factors would lose more than four digits.
+    out : (6 n_c, 6 n_c) array, optional
+        Where to write the result.
+
+    Returns
+    -------
+    (6 n_c, 6 n_c) array
+        Symmetric positive semidefinite. Block (i, j) maps an impulse [angular; linear] on node j to
+        the change of the velocity [angular; linear] of node i, in world axes at the nodes. Rows of
+        the world's nodes are zero.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong shape, NaN, infinity, an unknown body or method.
+    ModelError
+        If the mass matrix is singular.
+
+    References
+    ----------
+    [J] equations 62-69; Kreutz-Delgado, Jain and Rodriguez 1992; Featherstone 2008, chapter 6.
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> model, q = so.models.pendulum(2).model, [0.1, 0.2]
+    >>> tip = [so.Node("link2", (0.0, 0.0, -1.0))]
+    >>> J, M = so.jacobian(model, q, tip), so.mass_matrix(model, q)
+    >>> bool(np.allclose(so.compliance(model, q, tip), J @ np.linalg.inv(M) @ J.T))
+    True
+    """
+    ready = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
+    if out is None:
+        out = np.empty((6 * len(ready.links), 6 * len(ready.links)))
+    if type(ready) is FewNodes and method == "auto":
+        tables = model.branches
+        try:
+            work, rows = tables.memory  # type: ignore[misc]  # None is a TypeError like others
+            status = MASS_ROUTE.call(
+                tables.tree, tables.constants, q, ready.links, ready.offsets, work, rows, out
+            )
+        except TypeError:
+            status = layout.MISFIT
+        if not status:
+            return out
+        method = "recursion" if status == layout.SINGULAR else "mass-matrix"
+    if method == "mass-matrix":
+        return _by_mass_matrix(model, q, ready, out)
+    return _by_factors(model, q, ready, method, out)
+
+
+def _by_mass_matrix(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Array:
+    """The mass matrix's route with everything checked; the recursion where it would lose digits."""
+    m, tables = len(nodes.links), model.branches
+    q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
+    memory = mass_memory(model.nv, max(m, FEW))
+    status = MASS_ROUTE.checked_call(
+        tables.tree, tables.constants, q, nodes.links, nodes.offsets, *memory, out
+    )
+    if status == layout.MISFIT:
+        raise _alien_nodes()
+    if status == layout.NOT_FINITE:
+        raise not_finite(q=q)
+    if m <= FEW and tables.few > 0:
+        tables.memory = memory
+    return out if status == layout.OK else _by_factors(model, q, nodes, "recursion", out)
+
+
+def _by_factors(model: Model, q: ArrayLike, nodes: Nodes, method: str, out: Array) -> Array:
+    """The routes from articulated inertias."""
+    try:
+        scratch = model.scraps.pop()
+        status = _CALL.call(
+            model.tree, model.links, q, nodes.links, nodes.offsets, _METHODS[method], scratch, out
+        )
+    except (IndexError, KeyError, TypeError):
+        status = layout.MISFIT
+    if status == layout.MISFIT:
+        n, m = model.nv, len(nodes.links)
+        q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
+        scratch = np.empty(scratch_size(n, m))
+        arguments = q, nodes.links, nodes.offsets, _number_of(method), scratch, out
+        status = _CALL.checked_call(model.tree, model.links, *arguments)
+    if status == layout.MISFIT:
+        raise _alien_nodes()
+    if status == layout.NOT_FINITE:
+        raise not_finite(q=q)
+    if status == layout.SINGULAR:
+        raise singular_joint(
+            model, scratch[: layout.WORK_COLUMNS * model.nv].reshape(-1, layout.WORK_COLUMNS)
+        )
+    model.scraps.append(scratch)
+    return out

@@ -1,0 +1,1 @@
+"""Closures: rows, factors, dynamics with them, and how a mechanism is closed."""

@@ -1,0 +1,1 @@
+"""The experiments of the papers, repeated: `spatialops reproduce` and `spatialops grasp`."""

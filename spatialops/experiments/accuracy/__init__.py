@@ -1,0 +1,1 @@
+"""Physical truth, measured: closed forms and independent references beside the engine."""

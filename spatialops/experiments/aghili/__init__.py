@@ -1,0 +1,1 @@
+"""Experiments with energy-optimal control under friction cones ([A]): docs/projection.md."""

@@ -1,0 +1,1 @@
+"""The grasp of [D], and time against the number of contacts."""

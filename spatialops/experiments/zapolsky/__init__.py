@@ -1,0 +1,1 @@
+"""The experiments of Zapolsky and Drumwright: a trotting quadruped, a gripping arm, costs."""

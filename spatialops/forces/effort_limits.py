@@ -1,0 +1,51 @@
+"""Joint forces as they are given: checked, cut to the effort limits, and cuts counted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spatialops._arrays import Array, ArrayLike, vector
+from spatialops.errors import ArgumentError
+from spatialops.tree.model import Model
+
+
+class Effort:
+    """What becomes of joint forces.
+
+    Attributes
+    ----------
+    clipped : (nv,) int array
+        How often each was cut since `forget`.
+    """
+
+    def __init__(self, model: Model, clip: bool) -> None:
+        self.limit = model.effort_limit if clip else np.full(model.nv, np.inf)
+        self.clipped = np.zeros(model.nv, dtype=np.int64)
+
+    def __call__(self, tau: ArrayLike | None) -> Array:
+        """The forces (nv,) that act, counting what is cut.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong shape, NaN or infinity.
+        """
+        forces = self._checked(tau)
+        self.clipped += np.abs(forces) > self.limit
+        return np.clip(forces, -self.limit, self.limit)
+
+    def cut(self, tau: ArrayLike | None) -> Array:
+        """The forces (nv,) that would act."""
+        return np.clip(self._checked(tau), -self.limit, self.limit)
+
+    def forget(self) -> None:
+        """Count from here."""
+        self.clipped[:] = 0
+
+    def _checked(self, tau: ArrayLike | None) -> Array:
+        if tau is None:
+            return np.zeros(len(self.limit))
+        forces = vector(tau, len(self.limit), "tau")
+        if not np.isfinite(forces).all():
+            raise ArgumentError("tau: must be finite, got NaN or infinity")
+        return forces

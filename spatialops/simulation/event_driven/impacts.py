@@ -1,0 +1,138 @@
+"""Impacts of the event-driven method, by the same rules as the time stepper's.
+
+`simulation.impact_models` has the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, BoolArray, IntArray
+from spatialops.contact.certificate import Certificate
+from spatialops.contact.problem import ContactProblem
+from spatialops.dynamics.energy import energy
+from spatialops.simulation.event_driven.contacts import Contacts
+from spatialops.simulation.impact_models import Answer, Collider, after_impact
+from spatialops.simulation.law_answers import answer_of_law
+from spatialops.simulation.pair_laws import PairFriction
+from spatialops.simulation.stepping.contact_names import pairs_text
+from spatialops.tree.model import Model
+
+
+class Rules(NamedTuple):
+    """How impacts are resolved: in turn or together, and which pairs have Newton's coefficient."""
+
+    propagated: bool
+    newton: BoolArray
+    threshold: float
+
+
+class Impact(NamedTuple):
+    """An impact that is over.
+
+    Attributes
+    ----------
+    v : (nv,) array
+        Velocities after it.
+    impulses : (m, 3) array
+        Along the contacts' frames, N s.
+    before, after : float
+        Kinetic energies, J.
+    fraction : float
+        Share of the restitution that was given back.
+    residual : float
+        Of the worst problem, relative.
+    """
+
+    v: Array
+    impulses: Array
+    before: float
+    after: float
+    fraction: float
+    residual: float
+
+
+class Met(NamedTuple):
+    """An impact as it is written down: contacts (m), their impulses (m, 3), and its event's row."""
+
+    time: float
+    contacts: Contacts
+    impulses: Array
+    event: list[float]
+
+
+class Impacts:
+    """Resolves the impacts of a model under the laws of its pairs; `names` are those of a pair."""
+
+    def __init__(
+        self,
+        model: Model,
+        friction: PairFriction,
+        rules: Rules,
+        names: Callable[[int], tuple[str, str]],
+    ) -> None:
+        self.model = model
+        self.friction = friction
+        self.rules = rules
+        self.names = names
+        # Of all problems, where somebody wants them.
+        self.certificates: list[Certificate] | None = None
+
+    def resolve(
+        self,
+        time: float,
+        q: Array,
+        v: Array,
+        contacts: Contacts,
+        closures: tuple[IntArray, Array],
+        *,
+        restitution: bool,
+    ) -> Impact:
+        """All that touches takes part; `closures` are terms (ints, floats) of independent rows.
+
+        Raises
+        ------
+        SolverFailed
+            If the law has no solution.
+        """
+        ints, terms = closures
+        problem = ContactProblem(
+            self.model,
+            q,
+            v,
+            contacts.links,
+            contacts.points,
+            contacts.frames,
+            contacts.friction,
+            phase="compression",
+            kinds=contacts.kinds,
+            loop_ints=ints,
+            loop_terms=terms,
+            loop_targets=np.zeros(int(ints[:, 0].max()) + 1 if len(ints) else 0),
+        )
+        if self.friction.special:
+            problem = self.friction.put(problem, contacts.of_geoms.pairs)
+        collider = Collider(
+            lambda part: self._answer(part, time, contacts),
+            self.rules.propagated,
+            self.rules.threshold,
+        )
+        newton = self.rules.newton[contacts.pairs]
+        found = collider.resolve(problem, contacts.restitution * restitution, newton)
+        end = after_impact(problem, found)
+        energies = energy(self.model, q, v).kinetic, energy(self.model, q, end).kinetic
+        return Impact(end, found.impulses, *energies, found.share * restitution, found.residual)
+
+    def _answer(self, problem: ContactProblem, time: float, contacts: Contacts) -> Answer:
+        def where() -> str:
+            names = pairs_text(self.names(pair) for pair in contacts.pairs.tolist())
+            return (
+                f"impact of {problem.n_contacts} contacts ({problem.phase}) at t = {time:.6g} s, "
+                f"{names}"
+            )
+
+        found = answer_of_law(self.friction.law, problem, where, certificates=self.certificates)
+        return found._replace(moments=None)

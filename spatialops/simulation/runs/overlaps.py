@@ -1,0 +1,74 @@
+"""Geoms that overlap at a state: looked for before time goes on, and named."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops.collision import _layout as col
+from spatialops.errors import ContactError
+from spatialops.simulation import _layout as at
+from spatialops.simulation.runs.setup import Setup
+from spatialops.simulation.stepping.adapter import load_state
+from spatialops.simulation.stepping.contact_stage import detect_contacts
+from spatialops.simulation.stepping.tables import Tables
+from spatialops.tree.state import State
+
+
+class Overlap(NamedTuple):
+    """Two geoms, and how deep one is in the other, m."""
+
+    a: str
+    b: str
+    depth: float
+
+
+def overlaps(setup: Setup, state: State, allowed: float) -> list[Overlap]:
+    """Pairs of geoms that are in one another by more than `allowed` (m), the deepest first."""
+    t = setup.probe = detected(setup, setup.probe, state)
+    count = int(t.control[at.SEEN])
+    pairs = t.seen_ints[:count, col.CONTACT_PAIR]
+    depths = -t.seen[:count, col.GAP]
+    deepest: dict[int, float] = {}
+    for i in np.argsort(-depths, kind="stable").tolist():
+        if depths[i] > allowed and pairs[i] < len(setup.scene.pairs):
+            deepest.setdefault(int(pairs[i]), float(depths[i]))
+    return [Overlap(*setup.scene.pair_names(pair), depth) for pair, depth in deepest.items()]
+
+
+def detected(setup: Setup, tables: Tables | None, state: State) -> Tables:
+    """The contacts at a state, in these tables; in new ones where there are none or no room."""
+    fits = tables is not None and tables.pairs is setup.scene.pairs
+    t = tables if tables is not None and fits else setup.stepping.tables()
+    while True:
+        load_state(t, state, np.zeros(setup.scene.model.nv), 0)
+        detect_contacts(t)
+        if t.control[at.SEEN] >= 0:
+            return t
+        t = setup.stepping.tables(2 * len(t.ints))
+
+
+def refuse_overlaps(setup: Setup, state: State) -> None:
+    """Refuse a state at which the first step's certificate would fail.
+
+    Raises
+    ------
+    ContactError
+        If geoms of rigid contact overlap by more than `depth_limit`, with certify="raise" or
+        "full". It carries the state.
+    """
+    own = setup.options
+    if own.certify not in ("raise", "full") or not setup.rigid:
+        return
+    found = overlaps(setup, state, own.depth_limit)
+    if not found:
+        return
+    pairs = ", ".join(f"{one.a!r} is {one.depth:.2e} m in {one.b!r}" for one in found[:4])
+    more = f" and {len(found) - 4} more" if len(found) > 4 else ""
+    error = ContactError(
+        f"state: penetration at the start: {pairs}{more} (limit {own.depth_limit:g} m); "
+        "spatialops.separate(scene, state) moves them apart, certify='warn' goes on from there"
+    )
+    error.state = state
+    raise error

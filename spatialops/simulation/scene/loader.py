@@ -1,0 +1,270 @@
+"""Scenes from robot files."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.collision import Geom, HalfSpace
+from spatialops.dynamics.loops.assembly import close_loops
+from spatialops.dynamics.loops.constrained_dynamics import loop_errors
+from spatialops.errors import ArgumentError, AssetWarning, ModelError
+from spatialops.io import Description, build, read
+from spatialops.simulation.scene.geoms import DEFAULT_FRICTION, GeomMaker
+from spatialops.simulation.scene.inertia_from_geometry import with_inertias
+from spatialops.simulation.scene.pair_options import Pair
+from spatialops.simulation.scene.scene import Scene
+from spatialops.tree.builder import WORLD
+from spatialops.tree.loops import Loops
+from spatialops.tree.model import Model
+from spatialops.tree.state import State
+
+_CLOSED = 1e-9  # errors of closures below this are the file's rounding
+
+
+class LoadedScene(Scene):
+    """A scene with what its file says beside: `load_scene` and `compose` make it.
+
+    Parameters
+    ----------
+    model : Model
+        As in `Scene`.
+    geoms : sequence of Geom
+        As in `Scene`.
+    loops : Loops or sequence of Loop
+        As in `Scene`.
+    state : State, optional
+        As in `Scene`.
+    ignore : iterable of (str, str)
+        As in `Scene`.
+    include : iterable of (str, str)
+        As in `Scene`.
+    pair_laws : sequence of Pair
+        As in `Scene`.
+
+    Attributes
+    ----------
+    description : Description or None
+        All that was read: shapes, actuators, keyframes, what was left out. None for a composed
+        scene.
+    warnings : tuple of str
+        What was repaired, or could not be taken over.
+    """
+
+    description: Description | None = None
+    warnings: tuple[str, ...] = ()
+
+    def keyframe(self, name: str) -> State:
+        """The state of a keyframe of the file.
+
+        Parameters
+        ----------
+        name : str
+            Of the keyframe.
+
+        Returns
+        -------
+        State
+            The scene's own where the keyframe says nothing.
+
+        Raises
+        ------
+        ArgumentError
+            If there is none of this name.
+        """
+        frames = (
+            {}
+            if self.description is None
+            else {frame.name: frame for frame in self.description.keyframes}
+        )
+        if name not in frames:
+            raise ArgumentError(
+                f"keyframe: there is no {name!r}; there are "
+                f"{', '.join(map(repr, frames)) or 'none'}"
+            )
+        q, v = self.state.q.copy(), np.zeros(self.model.nv)
+        for joint, values in frames[name].q.items():
+            q[self.model.q_slice(joint)] = values
+        for joint, values in frames[name].v.items():
+            v[self.model.v_slice(joint)] = values
+        return State(q, v, frames[name].time)
+
+
+def load_scene(
+    path: str | os.PathLike[str],
+    *,
+    floating_base: bool = False,
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    floor: bool | float = False,
+    self_collision: bool | None = None,
+    strict: bool = True,
+    density: float | None = None,
+    decompose: float | None = None,
+) -> LoadedScene:
+    """Read a robot with its collision shapes and closures.
+
+    Parameters
+    ----------
+    path : path-like
+        .urdf, .xml or .mjcf
+    floating_base : bool
+        Whether the base moves freely, as in `load_model`. Default False.
+    packages : mapping of str to path-like, optional
+        Folders that package:// addresses mean, as in `load_model`. Default: looked for beside the
+        file.
+    floor : bool or float
+        Add a floor at z = 0, with this friction if it is a number. Default False.
+    self_collision : bool, optional
+        Whether the robot's own bodies may touch one another. Default: as the file says for MJCF,
+        not for URDF, which says nothing and whose shapes often overlap.
+    strict : bool
+        Refuse shapes that are damaged or whose mesh is missing; otherwise they are left out and
+        listed. Default True.
+    density : float, optional
+        kg/m^3: bodies that the file gives no inertia get that of their shapes, with a warning.
+        Default: they have none.
+    decompose : float, optional
+        Cut moving meshes into convex parts with this concavity (`collision.convex_parts`); default:
+        their hulls.
+
+    Returns
+    -------
+    LoadedScene
+        Its state is the file's own initial configuration, moved into the limits and with closures
+        closed.
+
+    Raises
+    ------
+    AssetError, ModelError, ShapeError
+        As `load_model`, and for shapes.
+
+    Warns
+    -----
+    AssetWarning
+        With everything that `scene.warnings` lists.
+    """
+    description = read(path, packages=packages)
+    own = description.path is not None and description.path.suffix.lower() != ".urdf"
+    scene = scene_of(
+        description,
+        floating_base=floating_base,
+        floor=floor,
+        self_collision=own if self_collision is None else self_collision,
+        strict=strict,
+        density=density,
+        decompose=decompose,
+    )
+    if scene.warnings:
+        warnings.warn(AssetWarning(f"{path}: " + "; ".join(scene.warnings)), stacklevel=2)
+    return scene
+
+
+def scene_of(
+    description: Description,
+    *,
+    floating_base: bool = False,
+    floor: bool | float = False,
+    self_collision: bool = True,
+    strict: bool = True,
+    density: float | None = None,
+    decompose: float | None = None,
+) -> LoadedScene:
+    """The scene of a description that has been read; options as in `load_scene`."""
+    if density is not None:
+        description = with_inertias(description, density, strict=strict)
+    model = build(description, floating_base=floating_base)
+    maker = GeomMaker(description, model.frame, strict=strict, decompose=decompose)
+    geoms = maker.geoms()
+    ground = floor_geoms(floor, geoms)
+    notes = [*model.warnings, *maker.notes.texts()]
+    ignore = _ignored(description, model, geoms, self_collision)
+    loops = Loops(model, description.loops)
+    state = State(_start(description, model, loops, notes), np.zeros(model.nv))
+    include, laws = _included(description, geoms)
+    if self_collision:  # pairs that the file names are not left out because it parts their bodies
+        named = {frozenset(pair) for pair in include}
+        ignore = [pair for pair in ignore if frozenset(pair) not in named]
+    scene = LoadedScene(
+        model,
+        [*ground, *geoms],
+        loops=loops,
+        state=state,
+        ignore=ignore,
+        include=include,
+        pair_laws=laws,
+    )
+    scene.description, scene.warnings = description, tuple(notes)
+    return scene
+
+
+def floor_geoms(floor: bool | float, others: Iterable[Geom]) -> list[Geom]:
+    """The floor that is asked for, with a name that is not taken."""
+    if floor is False:
+        return []
+    name, taken = "floor", {geom.name for geom in others}
+    while name in taken:
+        name += "_"
+    return [Geom(name, WORLD, HalfSpace(), friction=DEFAULT_FRICTION if floor is True else floor)]
+
+
+def _ignored(
+    description: Description, model: Model, geoms: Sequence[Geom], self_collision: bool
+) -> list[tuple[str, str]]:
+    """Pairs of geoms that never touch; pairs that `Scene` leaves out anyway are not named."""
+    bodies = {geom.name: model.frame(geom.body).body for geom in geoms}
+    if not self_collision:
+        return [(a, b) for a, b in combinations(bodies, 2) if bodies[a] != bodies[b]]
+    apart = {frozenset(model.frame(name).body for name in pair) for pair in description.ignore}
+    return [
+        (a, b) for a, b in combinations(bodies, 2) if frozenset((bodies[a], bodies[b])) in apart
+    ]
+
+
+def _included(
+    description: Description, geoms: Sequence[Geom]
+) -> tuple[list[tuple[str, str]], list[Pair]]:
+    """The file's own pairs, of shapes that became geoms, and their friction."""
+    made = {geom.name for geom in geoms}
+    found = [pair for pair in description.pairs if pair.first in made and pair.second in made]
+    laws = [
+        Pair(a=pair.first, b=pair.second, friction=pair.friction)
+        for pair in found
+        if pair.friction is not None
+    ]
+    return [(pair.first, pair.second) for pair in found], laws
+
+
+def _start(description: Description, model: Model, loops: Loops, notes: list[str]) -> Array:
+    """The file's initial configuration, within limits, with closures closed."""
+    q = model.neutral()
+    for joint, values in description.start.items():
+        q[model.q_slice(joint)] = values
+    for joint, kind in zip(model.joint_names, model.joint_kinds, strict=True):
+        if kind not in ("ball", "free"):
+            at, at_v = model.q_slice(joint), model.v_slice(joint)
+            q[at] = np.clip(q[at], model.lower[at_v], model.upper[at_v])
+    _follow(model, loops, q)
+    if len(loops) and np.abs(loop_errors(model, loops, q)).max() > _CLOSED:
+        try:
+            q = close_loops(model, loops, q)
+        except ModelError as error:
+            notes.append(f"closures stay open in the initial configuration: {error}")
+    return q
+
+
+def _follow(model: Model, loops: Loops, q: Array) -> None:
+    """The first joint of every coupler follows the others; chains take as many passes as needed."""
+    couplers = [loop for loop in loops.items if loop.kind == "coupler"]
+    for _ in couplers:
+        before = q.copy()
+        for loop in couplers:
+            (first, factor), *others = loop.factors.items()
+            rest = sum(ratio * float(q[model.q_slice(joint)][0]) for joint, ratio in others)
+            q[model.q_slice(first)] = (loop.offset - rest) / factor
+        if np.array_equal(before, q):
+            return

@@ -1,0 +1,71 @@
+"""Where the geoms of a scene are, and how its free bodies are raised above a floor."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.algebra.rotation import rotation_matrix
+from spatialops.collision.extents import reach
+from spatialops.dynamics.jacobian import body_poses
+from spatialops.simulation.scene.scene import Scene
+from spatialops.tree.state import State
+
+
+def geom_poses(scene: Scene, q: Array) -> tuple[Array, Array]:
+    """World positions (G, 3), m, and rotations (G, 3, 3) of the geoms at coordinates (nq,)."""
+    poses = body_poses(scene.model, q)
+    # The world's frame is number -1.
+    origins = np.concatenate([poses.positions, np.zeros((1, 3))])
+    turns = np.concatenate([poses.rotations, np.eye(3)[None]])
+    positions = np.zeros((len(scene.geoms), 3))
+    rotations = np.zeros((len(scene.geoms), 3, 3))
+    for i, geom in enumerate(scene.geoms):
+        frame = scene.model.frame(geom.body)
+        local = frame.position + frame.rotation @ np.asarray(geom.position)
+        positions[i] = origins[frame.body] + turns[frame.body] @ local
+        rotations[i] = turns[frame.body] @ frame.rotation @ geom.turn
+    return positions, rotations
+
+
+def raised(scene: Scene, height: float) -> State:
+    """The scene's state with every free body raised or lowered to a height above z = 0.
+
+    Parameters
+    ----------
+    scene : Scene
+        Its bodies and the geoms on them.
+    height : float
+        Where the lowest point of what hangs on every free body comes to stand, m: a point of its
+        geoms, or the origin of one of its bodies where there are none.
+
+    Returns
+    -------
+    State
+        The scene's own but for the heights.
+    """
+    model, q = scene.model, scene.state.q.copy()
+    poses = body_poses(model, q)
+    roots = np.arange(model.n_bodies)
+    for k, parent in enumerate(model.body_parents):
+        if parent >= 0:
+            roots[k] = roots[parent]
+    lowest = {int(root): math.inf for root in roots}
+    for geom in scene.geoms:
+        frame = model.frame(geom.body)
+        if frame.body < 0:
+            continue
+        turn, root = poses.rotations[frame.body], int(roots[frame.body])
+        center = poses.positions[frame.body] + turn @ (
+            frame.position + frame.rotation @ np.array(geom.position)
+        )
+        own = turn @ frame.rotation @ rotation_matrix(getattr(geom, "rotation", None))
+        lowest[root] = min(lowest[root], float(center[2]) - reach(geom.shape, -own[2]))
+    for k, root in enumerate(roots.tolist()):
+        if not math.isfinite(lowest[root]):
+            lowest[root] = float(poses.positions[roots == root, 2].min())
+        if model.joint_kinds[k] == "free":
+            q[model.q_slice(model.joint_names[k]).start + 2] += height - lowest[root]
+    return State(q, scene.state.v, scene.state.time)

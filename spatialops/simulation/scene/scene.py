@@ -1,0 +1,336 @@
+"""A scene: a model, its geoms, and which pairs of them may touch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops.collision import _layout as col
+from spatialops.collision.broad_phase import SWEEP_FROM
+from spatialops.collision.geom_tables import (
+    least_width,
+    pair_slots,
+)
+from spatialops.collision.shapes import (
+    FIXED,
+    Geom,
+    pair_values,
+    shape_data,
+    shape_from_data,
+)
+from spatialops.errors import ArgumentError
+from spatialops.simulation.plain_data import PlainData
+from spatialops.simulation.scene.joint_constraints import within_limits
+from spatialops.simulation.scene.pair_options import Pair, PairTable, checked_pairs, pair_table
+from spatialops.simulation.scene.placed_geoms import (
+    bodies_of,
+    checked_geoms,
+    name_pairs,
+    tables_of,
+)
+from spatialops.simulation.scene.touching_pairs import touching_pairs
+from spatialops.tree.loop import Loop
+from spatialops.tree.loops import Loops
+from spatialops.tree.model import Model
+from spatialops.tree.state import State, checked_state
+
+LoopOption: TypeAlias = Any  # of `Loop`, which checks it
+
+
+class Scene:
+    """A mechanism among things that it may touch.
+
+    Parameters
+    ----------
+    model : Model
+        Bodies and joints.
+    geoms : sequence of Geom
+        Shapes on bodies and on the world. Default none.
+    loops : Loops or sequence of Loop
+        Closures. Default none.
+    state : State, optional
+        Where it starts; default: all joints at zero or the limit next to it, at rest.
+    ignore : iterable of (str, str)
+        Pairs of geoms that never touch, beside those on one body, on a body and its parent, on two
+        bodies that a closure joins, on the world, and those that their masks keep apart. Default
+        none.
+    include : iterable of (str, str)
+        Pairs of geoms on two bodies that may touch in any case. Default none.
+    pair_laws : sequence of Pair
+        What holds between two geoms in place of what the simulator and their coefficients say.
+        Default none.
+
+    Attributes
+    ----------
+    bodies : list of int
+        Index of every geom's moving body, -1 for the world.
+    pairs : (n, 2) int array
+        Indices of the geoms A and B of every pair that may touch.
+    pair_values : (n, k) array
+        Their coefficients, see `collision._layout`.
+
+    Raises
+    ------
+    ShapeError
+        For a duplicate geom name, an unknown body or pair, or a half-space, mesh or height field
+        that is not on the world.
+    ModelError
+        For a closure that does not fit the model.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> builder = so.TreeBuilder()
+    >>> inertia = so.Inertia.sphere(0.1, mass=1.0)
+    >>> body = builder.add_body("body", joint=so.Joint("free"), inertia=inertia)
+    >>> geoms = [so.Geom("ball", "body", so.Sphere(0.1)), so.Geom("floor", "world", so.HalfSpace())]
+    >>> so.Scene(builder.build(), geoms)
+    Scene of 1 bodies, 6 velocities, 2 geoms, 0 closures
+      on the world: 'body'
+      geoms: 1 Sphere, 1 HalfSpace
+      pairs that may touch: 1, with laws of their own: 0
+      closures: none
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        geoms: Sequence[Geom] = (),
+        *,
+        loops: Loops | Sequence[Loop] = (),
+        state: State | None = None,
+        ignore: Iterable[tuple[str, str]] = (),
+        include: Iterable[tuple[str, str]] = (),
+        pair_laws: Sequence[Pair] = (),
+    ) -> None:
+        if not isinstance(model, Model):
+            raise ArgumentError(f"model: expected a Model, got {type(model).__name__}")
+        self.model = model
+        self.geoms = checked_geoms(geoms)
+        self.loops = Loops(model, loops.items if isinstance(loops, Loops) else loops)
+        self.state = checked_state(
+            State(within_limits(model, model.neutral()), np.zeros(model.nv))
+            if state is None
+            else state,
+            model,
+        )
+        self.ignore = name_pairs(ignore, "ignore", self.geoms)
+        self.include = name_pairs(include, "include", self.geoms)
+        self.pair_laws = checked_pairs(pair_laws, (geom.name for geom in self.geoms))
+        self.bodies = bodies_of(model, self.geoms)
+        self.tables = tables_of(model, self.geoms, self.bodies)
+        self._put_pairs()
+
+    def __repr__(self) -> str:
+        kinds = Counter(type(geom.shape).__name__ for geom in self.geoms)
+        shapes = ", ".join(f"{count} {kind}" for kind, count in kinds.items()) or "no geoms"
+        roots = [
+            name
+            for name, parent in zip(self.model.body_names, self.model.body_parents)
+            if parent < 0
+        ]
+        return (
+            f"{type(self).__name__} of {self.size_text()}\n"
+            f"  on the world: {_some(roots)}\n"
+            f"  geoms: {shapes}\n"
+            f"  pairs that may touch: {len(self.pairs)}, with laws of their own: "
+            f"{len(self.pair_laws)}\n"
+            f"  closures: {_some([loop.name or loop.kind for loop in self.loops.items])}"
+        )
+
+    def size_text(self) -> str:
+        """How large it is, in words.
+
+        Returns
+        -------
+        str
+            Counts of bodies, velocities, geoms and closures.
+        """
+        model = self.model
+        return (
+            f"{model.n_bodies} bodies, {model.nv} velocities, {len(self.geoms)} geoms, "
+            f"{len(self.loops)} closures"
+        )
+
+    def add_loop(self, loop: Loop | str, **options: LoopOption) -> Loop:
+        """Add a closure.
+
+        Parameters
+        ----------
+        loop : Loop or str
+            The closure, or its kind.
+        **options
+            Of `Loop`, where a kind is given.
+
+        Returns
+        -------
+        Loop
+            What was added.
+
+        Raises
+        ------
+        ModelError
+            As `Loop` and `Loops`.
+        """
+        made = Loop(kind=loop, **options) if isinstance(loop, str) else loop
+        self.loops = Loops(self.model, [*self.loops.items, made])
+        self._put_pairs()
+        return made
+
+    @property
+    def geom_ints(self) -> IntArray:
+        """Integer table of the geoms, see `collision._layout`."""
+        return self.tables.ints
+
+    @property
+    def geom_floats(self) -> Array:
+        """Float table of the geoms."""
+        return self.tables.floats
+
+    def _put_pairs(self) -> None:
+        """Rows (a, b) that may touch, and where each pair's contacts begin in a list of all."""
+        pairs = touching_pairs(
+            self.model, self.geoms, self.bodies, self.loops, self.ignore, self.include
+        )
+        self.pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        self.pair_values = self._pair_values()
+        slots = [pair_slots(self.geoms[a].shape, self.geoms[b].shape) for a, b in pairs]
+        self.slots = np.cumsum([0, *slots])
+
+    def _pair_values(self) -> Array:
+        """Coefficients of every row of `pairs`."""
+        given = {
+            frozenset((pair.a, pair.b)): pair.friction
+            for pair in self.pair_laws
+            if pair.friction is not None
+        }
+        values = np.empty((len(self.pairs), col.PAIR_COLUMNS))
+        for p, (a, b) in enumerate(self.pairs):
+            values[p] = pair_values(self.geoms[a], self.geoms[b])
+            values[p, col.PAIR_FRICTION] = given.get(
+                frozenset(self.pair_names(p)), values[p, col.PAIR_FRICTION]
+            )
+        return values
+
+    @property
+    def pair_table(self) -> PairTable:
+        """Laws and further coefficients of every row of `pairs`."""
+        return pair_table(self)
+
+    def pair_names(self, pair: int) -> tuple[str, str]:
+        """Names of the geoms of a pair.
+
+        Parameters
+        ----------
+        pair : int
+            Row of `pairs`.
+
+        Returns
+        -------
+        tuple of (str, str)
+            Of geoms A and B.
+        """
+        a, b = self.pairs[pair]
+        return self.geoms[a].name, self.geoms[b].name
+
+    @property
+    def smallest_radius(self) -> float:
+        """Smallest radius of spheres and half width of other shapes, m; 1 where there are none."""
+        return min(
+            (least_width(geom.shape) for geom in self.geoms if not isinstance(geom.shape, FIXED)),
+            default=1.0,
+        )
+
+    @property
+    def least_width(self) -> float:
+        """Least half width of two shapes that might pass through each other, m.
+
+        Infinite where there are none.
+        """
+        ints, floats = self.tables.ints, self.tables.floats
+        simple = [
+            ints[a, col.GEOM_SHAPE] == col.SPHERE and ints[b, col.GEOM_SHAPE] <= col.HALF_SPACE
+            for a, b in self.pairs
+        ]
+        widths = [
+            floats[pair, col.GEOM_WIDTH].min()
+            for pair, spheres in zip(self.pairs, simple, strict=True)
+            if not spheres
+        ]
+        return float(min(widths, default=1e300))
+
+    @property
+    def pair_rows(self) -> IntArray:
+        """Row of every pair of geoms (-1: none), and an order of them, (n + 1, n); empty if few."""
+        n = len(self.geoms)
+        if n < SWEEP_FROM:
+            return np.zeros((0, n), dtype=np.int64)
+        rows = np.full((n + 1, n), -1, dtype=np.int64)
+        rows[self.pairs[:, 0], self.pairs[:, 1]] = rows[self.pairs[:, 1], self.pairs[:, 0]] = (
+            np.arange(len(self.pairs))
+        )
+        rows[n] = np.arange(n)
+        return rows
+
+    def to_data(self) -> PlainData:
+        """The geoms, closures and what pairs have, as plain data.
+
+        Returns
+        -------
+        dict
+            For `from_data`; the model and the state are stored apart.
+        """
+        geoms = [
+            {
+                **{key.name: getattr(geom, key.name) for key in fields(geom)},
+                "shape": shape_data(geom.shape),
+            }
+            for geom in self.geoms
+        ]
+        loops = [loop.to_data() for loop in self.loops.items]
+        pairs = {
+            name: [list(pair) for pair in getattr(self, name)] for name in ("ignore", "include")
+        }
+        laws = [pair.to_data() for pair in self.pair_laws]
+        return {"geoms": geoms, "loops": loops, **pairs, "pair_laws": laws}
+
+    @classmethod
+    def from_data(cls, model: Model, data: PlainData, state: State) -> Scene:
+        """Inverse of `to_data`.
+
+        Parameters
+        ----------
+        model : Model
+            The same mechanism.
+        data : dict
+            What `to_data` made.
+        state : State
+            Where it starts.
+
+        Returns
+        -------
+        Scene
+            The same.
+        """
+        geoms = [
+            Geom(**{**entry, "shape": shape_from_data(entry["shape"])}) for entry in data["geoms"]
+        ]
+        loops = [Loop.from_data(entry) for entry in data.get("loops", ())]
+        return cls(
+            model,
+            geoms,
+            loops=loops,
+            state=state,
+            pair_laws=[Pair(**entry) for entry in data.get("pair_laws", ())],
+            **{name: [(a, b) for a, b in data.get(name, ())] for name in ("ignore", "include")},
+        )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - 4} more" if len(names) > 4 else ""
+    return ", ".join(map(repr, names[:4])) + more if names else "none"

@@ -1,0 +1,149 @@
+"""The loop's tables as laws, solvers and people read them, and what goes into them."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import replace
+
+import numpy as np
+
+import spatialops._layout as layout
+from spatialops._arrays import Array, IntArray
+from spatialops.collision import _layout as col
+from spatialops.collision.contact_set import ContactSet
+from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
+from spatialops.contact.delassus import velocity_change
+from spatialops.contact.problem import ContactProblem, Phase
+from spatialops.simulation import _layout as at
+from spatialops.simulation.impact_models import Answer, Impact
+from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.stepping.constraints.torsional_rolling import put_moments
+from spatialops.simulation.stepping.tables import Tables
+from spatialops.tree.model import Model
+from spatialops.tree.state import State
+
+
+def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
+    """The contact problem that the loop has prepared, for any formulation and solver."""
+    m, nv = int(t.control[at.ACTING]), scene.model.nv
+    contacts = ContactSet.from_tables(t.ints[:m], t.floats[:m])
+    phases: dict[int, Phase] = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}
+    phase = phases.get(int(t.control[at.STAGE]), "contact")
+    duration = rest = 0.0
+    if phase == "contact":
+        q, velocity = t.vectors[at.Q_E, : scene.model.nq], t.vectors[at.V_X, :nv]
+        duration = float(t.monitor[at.PIECE])
+        # As `contact_stage.remaining_time`.
+        rest = duration * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5)
+        gap_bias = np.maximum(contacts.gaps, 0.0) / rest
+    else:
+        q = t.q
+        velocity = t.v
+        gap_bias = np.zeros(m)
+    damped = phase == "contact" and t.control[at.DAMPED]
+    model = with_links(scene.model, t.damped.copy()) if damped else scene.model
+    features = t.ints[:m, col.CONTACT_FEATURE_A]
+    loop_ints, loop_terms = _independent_terms(t)
+    problem = ContactProblem(
+        model,
+        q.copy(),
+        velocity.copy(),
+        contacts.links,
+        contacts.positions,
+        contacts.frames,
+        contacts.frictions,
+        gap_bias=gap_bias,
+        prior_normal_impulse=t.prior[:m].copy(),
+        phase=phase,
+        loop_ints=loop_ints,
+        loop_terms=loop_terms,
+        loop_targets=np.zeros(int(t.control[at.RANK])),
+        kinds=np.select([features == col.STOP, features == col.DRY], [STOP, DRY], CONTACT),
+        dry=t.dry[:m].copy(),
+        gaps=contacts.gaps,
+        duration=duration,
+        remaining=rest,
+    )
+    # Closures hold what they do without the contacts: their reaction to everything else is in the
+    # velocities already.
+    problem = replace(
+        problem, loop_targets=problem.jacobian[: problem.n_loop_rows] @ problem.velocity
+    )
+    if phase != "decompression":
+        return problem
+    given, dv = t.stored[: 3 * m].copy(), np.empty(nv)
+    given[::3] += t.prior[:m]
+    velocity_change(
+        t.tree, t.links, t.work, t.L, 3 * m, given, dv
+    )  # the rows of L have the closures' answer in them
+    return replace(problem, velocity=t.v + dv)
+
+
+def _independent_terms(t: Tables) -> tuple[IntArray, Array]:
+    """Terms of the closures' rows that are independent where the loop stands, numbered anew."""
+    kept = t.order[: int(t.control[at.RANK])]
+    number = np.full(len(t.order), -1, dtype=np.int64)
+    number[kept] = np.arange(len(kept))
+    ints = t.term_ints.copy()
+    ints[:, layout.TERM_ROW] = number[ints[:, layout.TERM_ROW]]
+    chosen = ints[:, layout.TERM_ROW] >= 0
+    return ints[chosen], t.terms[chosen]
+
+
+def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
+    """Begin anew at a state, with so many steps to do."""
+    t.q[:] = state.q
+    t.v[:] = state.v
+    t.tau[:] = tau
+    t.monitor[:] = 0.0
+    t.monitor[at.TIME] = state.time
+    t.control[
+        [at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.IMPACTS, at.PIVOTS]
+    ] = 0
+    t.control[at.STEPS_LEFT] = steps
+
+
+def with_links(model: Model, links: Array) -> Model:
+    """The model with another table of links."""
+    made = copy.copy(model)
+    object.__setattr__(made, "links", links)
+    return made
+
+
+def joint_sums(t: Tables, row: int) -> Array:
+    """A row of what the joints' stops and dry friction did in the step, (nv,)."""
+    return t.row_joints[0, row].copy() if len(t.joint_ints) else np.zeros(t.v.size)
+
+
+def acting(t: Tables) -> ContactSet:
+    """The acting contacts of geoms: those of joints, and moments, come behind them."""
+    pairs = t.ints[: t.control[at.ACTING], col.CONTACT_PAIR]
+    m = int(((pairs >= 0) & (pairs < len(t.pairs))).sum())
+    return ContactSet.from_tables(t.ints[:m], t.floats[:m])
+
+
+def put_answer(t: Tables, problem: ContactProblem, answer: Answer | Impact) -> None:
+    """Impulses and moments of the prepared problem into the tables."""
+    t.impulses[: answer.impulses.size] = answer.impulses.ravel()
+    if answer.moments is not None:
+        put_moments(t, problem, answer.moments)
+    t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], answer.residual)
+    t.control[at.PIVOTS] += answer.iterations
+
+
+def acting_moments(t: Tables) -> Array:
+    """Moments (m, 3) of the acting contacts of geoms along their frames, N m s."""
+    names = [col.CONTACT_PAIR, col.CONTACT_FEATURE_A, col.CONTACT_FEATURE_B]
+    count = int(t.control[at.ACTING])
+    ints, rows = t.ints[:count, names].tolist(), range(count - int(t.control[at.MOMENTS]), count)
+    turning = {
+        (-1 - ints[i][0], *ints[i][1:]): t.floats[i, col.IMPULSE : col.IMPULSE + 3] for i in rows
+    }
+    found = [turning.get(tuple(name), np.zeros(3)) for name in ints[: len(acting(t))]]
+    return np.array(found).reshape(-1, 3)
+
+
+def first_capacity(scene: Scene) -> int:
+    """Contacts to make room for at first; the tables grow where there are more."""
+    return max(1, min(int(scene.slots[-1]), 8 + math.isqrt(int(scene.slots[-1]))))

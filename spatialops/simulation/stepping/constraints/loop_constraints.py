@@ -1,0 +1,261 @@
+"""Closures within a step.
+
+Their reaction in the accelerations, and the end of a piece brought back onto them.
+
+Accelerations are corrected where the smooth dynamics are evaluated, so that G a + Gdot v = dU/dt
+([J] 31). What the integrator leaves open at the end of a piece is projected out in the metric of M:
+positions until the errors are rounding, then velocities onto G v = U. Contacts see the closures
+answer through their rows of L: the free rows of [J] 53 are eliminated ([J] 37-41) before the
+complementarity problem is made.
+
+Redundant rows are told from others at closed configurations only. Between (at a midpoint, say) they
+look independent by as much as the loops are open there, and would lock the mechanism; so no more
+rows are taken there than were independent where it was closed last.
+"""
+
+from __future__ import annotations
+
+import math
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array, Mat3, Vec3
+from spatialops._compile.jit import inlined, kernel, merged
+from spatialops.algebra.vectors import (
+    copy_into,
+    dot,
+    mat3,
+    plus,
+    plus_scaled,
+    put3,
+    put_mat3,
+    rotate,
+    rotation_from_quaternion,
+    scaled,
+    times,
+    vec3,
+)
+from spatialops.dynamics.articulated_body import factor_kernel
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.loops.elimination import (
+    TOLERANCE,
+    combine_rows,
+    coordinates_of,
+    factor_rows,
+    multipliers_of,
+    project_rows,
+)
+from spatialops.dynamics.loops.rows import closure_accelerations, closure_rows, closure_velocities
+from spatialops.dynamics.loops.terms import closure_errors, put_terms
+from spatialops.dynamics.newton_euler import lifted
+from spatialops.dynamics.response import velocities_from
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.tables import Tables
+from spatialops.tree.state import integrate_kernel, transport
+
+_CLOSED = 1e-13  # m or rad: errors of rounding
+
+
+@merged
+def has_loops(t: Tables) -> bool:
+    """Whether there are closures at all."""
+    return t.loop_ints.shape[0] > 0
+
+
+@merged
+def is_driven(t: Tables) -> bool:
+    """Whether a closure has a prescribed rate: its forces do work, also in impacts."""
+    driven = False
+    for i in range(t.loop_ints.shape[0]):
+        driven = driven or t.loop_ints[i, layout.LOOP_DRIVEN] != 0
+    return driven
+
+
+@merged
+def since_start(t: Tables, ahead: float) -> float:
+    """Time since the start of the step of what is `ahead` of the start of the piece."""
+    return t.settings[at.DT] - t.monitor[at.REMAINING] + ahead
+
+
+@inlined
+def turn_by(rotation: Vec3) -> Mat3:
+    """Rotation matrix of a rotation vector."""
+    angle = math.sqrt(dot(rotation, rotation))
+    s = math.sin(0.5 * angle) / angle if angle > 1e-8 else 0.5
+    return rotation_from_quaternion(
+        s * rotation[0], s * rotation[1], s * rotation[2], math.cos(0.5 * angle)
+    )
+
+
+@kernel
+def drive(t: Tables, s: float) -> None:
+    """Frames of driven closures `s` after the start of the step.
+
+    U goes linearly from one end of it to the other.
+    """
+    start, change = t.closure_vectors[at.RATE_START], t.closure_vectors[at.RATE_END]
+    share = s / t.settings[at.DT]
+    for i in range(t.loop_ints.shape[0]):
+        if t.loop_ints[i, layout.LOOP_DRIVEN] == 0:
+            continue
+        kind = t.loop_ints[i, layout.LOOP_KIND]
+        row = t.loop_ints[i, layout.LOOP_ROW]
+        rows = t.loop_ints[i, layout.LOOP_TERMS]
+        if kind in (layout.CLOSE_COUPLER, layout.CLOSE_DISTANCE):
+            mean = start[row] + 0.5 * share * (change[row] - start[row])
+            t.loops[i, layout.LOOP_TARGET] = t.loops_start[i, layout.LOOP_TARGET] + s * mean
+            continue
+        slides = 2 if kind == layout.CLOSE_PRISMATIC else 3
+        slide = (0.0, 0.0, 0.0)
+        turn = (0.0, 0.0, 0.0)
+        spin = (0.0, 0.0, 0.0)
+        for j in range(rows):
+            step = change[row + j] - start[row + j]
+            mean, now = s * (start[row + j] + 0.5 * share * step), start[row + j] + share * step
+            k = j if j < slides else j - slides
+            unit = (1.0 if k == 0 else 0.0, 1.0 if k == 1 else 0.0, 1.0 if k == 2 else 0.0)
+            if j < slides:
+                slide = plus_scaled(slide, mean, unit)
+            else:
+                turn, spin = plus_scaled(turn, mean, unit), plus_scaled(spin, now, unit)
+        axes, point = (
+            mat3(t.loops_start, i, layout.LOOP_AXES_B),
+            vec3(t.loops_start, i, layout.LOOP_POINT_B),
+        )
+        put3(
+            t.loops,
+            i,
+            layout.LOOP_POINT_B,
+            plus(point, rotate(times(axes, turn_by(scaled(0.5, turn))), slide)),
+        )
+        put_mat3(t.loops, i, layout.LOOP_AXES_B, times(axes, turn_by(turn)))
+        put3(t.loops, i, layout.LOOP_SPIN, spin)
+
+
+@merged
+def keep_frames(t: Tables) -> None:
+    """The end of a step is the start of the next."""
+    for i in range(t.loops.shape[0]):
+        copy_into(t.loops_start[i], t.loops[i])
+
+
+@kernel
+def factor_loops(t: Tables, work: Array, limit: int, tolerance: float) -> None:
+    """Terms, rows and factors of all closures.
+
+    Poses and the factors of the articulated-body pass must be in `work`.
+    """
+    put_terms(t.tree, t.loop_ints, t.loops, t.ratios, t.term_ints, work, t.terms)
+    closure_rows(t.tree, t.links, work, t.term_ints, t.terms, t.closure_rows)
+    length, left = t.closure_vectors[at.LENGTHS], t.closure_vectors[at.LEFT]
+    t.control[at.RANK] = factor_rows(
+        t.closure_rows, limit, tolerance, t.basis, t.left, t.right, t.order, length, left
+    )
+
+
+@kernel
+def answer(t: Tables, work: Array, u: Array, dv: Array, forces: Array) -> None:
+    """The least motion dv with G dv = u, and its multipliers.
+
+    Uses the acceleration columns of `work`.
+    """
+    parts, rank = t.closure_vectors[at.PARTS], t.control[at.RANK]
+    coordinates_of(t.left, t.right, t.order, rank, u, parts)
+    combine_rows(t.basis, rank, parts, dv)
+    multipliers_of(t.left, t.right, t.order, rank, parts, forces)
+    velocities_from(t.tree, t.links, work, dv)
+
+
+@kernel
+def constrain(t: Tables, work: Array, s: float, a: Array, forces: Array) -> None:
+    """Add the closures' reaction to accelerations `a` of the tree, evaluated in `work` at `s`."""
+    drive(t, s)
+    factor_loops(t, work, t.control[at.INDEPENDENT], TOLERANCE)
+    u, dv = t.closure_vectors[at.RATES], t.vectors[at.CLOSE_DV, : a.size]
+    closure_accelerations(t.loop_ints, t.loops, t.term_ints, t.terms, lifted(t.links), work, u)
+    for i in range(u.size):
+        u[i] = (
+            t.closure_vectors[at.RATE_END, i] - t.closure_vectors[at.RATE_START, i]
+        ) / t.settings[at.DT] - u[i]
+    answer(t, work, u, dv, forces)
+    for k in range(a.size):
+        a[k] += dv[k]
+
+
+@kernel
+def close_end(t: Tables, s: float) -> None:
+    """Bring the state Q_X, V_X, `s` after the start of the step, back onto the closures.
+
+    Positions, then velocities.
+    """
+    nq = t.q.size
+    nv = t.v.size
+    rates = t.closure_vectors[at.RATES]
+    q_x = t.vectors[at.Q_X, :nq]
+    v_x = t.vectors[at.V_X, :nv]
+    dv = t.vectors[at.CLOSE_DV, :nv]
+    drive(t, s)
+    worst = close_positions(t, q_x, v_x)
+    factor_kernel(t.tree, t.links, t.work)
+    factor_loops(t, t.work, t.closure_rows.shape[0], TOLERANCE)
+    t.control[at.INDEPENDENT] = t.control[at.RANK]
+    velocities_kernel(t.tree, t.links, v_x, t.work)
+    closure_velocities(t.term_ints, t.terms, t.work, rates)
+    share = s / t.settings[at.DT]
+    for i in range(rates.size):
+        start, end = t.closure_vectors[at.RATE_START, i], t.closure_vectors[at.RATE_END, i]
+        rates[i] = start + share * (end - start) - rates[i]
+    answer(t, t.work, rates, dv, t.closure_vectors[at.OTHER_FORCES])
+    for k in range(nv):
+        v_x[k] += dv[k]
+    t.monitor[at.OPENING] = max(t.monitor[at.OPENING], worst)
+
+
+@kernel
+def close_positions(t: Tables, q: Array, v: Array) -> float:
+    """Newton's method on the errors, each step the least motion in the metric of M.
+
+    Returns the largest error left.
+
+    It ends where errors are rounding, or no longer halve. The poses of `q` are left in `work`.
+    """
+    dv, ahead = t.vectors[at.CLOSE_DV, : v.size], t.vectors[at.CLOSE_Q, : q.size]
+    errors, before = t.closure_vectors[at.ERRORS], 1e300
+    while True:
+        poses_kernel(t.tree, t.links, q, t.work)
+        closure_errors(t.tree, t.loop_ints, t.loops, t.ratios, t.term_ints, q, t.work, errors)
+        worst = 0.0
+        for i in range(errors.size):
+            worst = max(worst, abs(errors[i]))
+            errors[i] = -errors[i]
+        if worst <= _CLOSED or not worst < 0.5 * before:
+            return worst
+        before = worst
+        factor_kernel(t.tree, t.links, t.work)
+        factor_loops(t, t.work, errors.size, max(TOLERANCE, 10.0 * worst))
+        answer(t, t.work, errors, dv, t.closure_vectors[at.OTHER_FORCES])
+        integrate_kernel(t.tree, q, dv, 1.0, ahead)
+        transport(t.tree, q, ahead, v)
+        copy_into(q, ahead)
+
+
+@kernel
+def project_contacts(t: Tables, m: int) -> None:
+    """Rows of L of m contacts as they are with the closures answering.
+
+    The factors of the tree must be in `work`.
+    """
+    factor_loops(t, t.work, t.control[at.INDEPENDENT], TOLERANCE)
+    project_rows(t.basis, t.control[at.RANK], t.L, 3 * m, t.contact_parts)
+
+
+@kernel
+def add_reactions(t: Tables, m: int) -> None:
+    """Add to the closures' forces their answer to the impulses of m contacts, over the piece."""
+    parts, forces = t.closure_vectors[at.PARTS], t.closure_vectors[at.OTHER_FORCES]
+    for j in range(t.control[at.RANK]):
+        parts[j] = 0.0
+        for i in range(3 * m):
+            parts[j] -= t.contact_parts[i, j] * t.impulses[i]
+    multipliers_of(t.left, t.right, t.order, t.control[at.RANK], parts, forces)
+    for i in range(forces.size):
+        t.closure_vectors[at.FORCES, i] += forces[i] / t.monitor[at.PIECE]

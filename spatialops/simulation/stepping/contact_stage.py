@@ -1,0 +1,398 @@
+"""Seeing contacts, and the contact problem of a step.
+
+Each stage leaves behind what the next one needs.
+"""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array, IntArray
+from spatialops._compile.jit import kernel, merged
+from spatialops._compile.stage import entered, refer, stage
+from spatialops.algebra.vectors import copy_into
+from spatialops.collision import _layout as col
+from spatialops.collision.broad_phase import renew_near_pairs
+from spatialops.collision.contact_set import ContactTables
+from spatialops.collision.detector import find_contacts, place_geoms
+from spatialops.collision.geom_tables import GeomTables
+from spatialops.collision.narrow_phase.scratch import Scratch
+from spatialops.contact.delassus import contact_rows, multiply_rows, velocity_change
+from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
+from spatialops.contact.friction import put_frames
+from spatialops.contact.lcp.basis import solve_basis
+from spatialops.contact.lcp.lemke import lemke_kernel
+from spatialops.contact.lcp.scratch import basis_scratch, lemke_scratch
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
+    find_used,
+    has_joints,
+    joint_contacts,
+    n_of_geoms,
+    put_dry_limits,
+    put_joint_speeds,
+    squeeze,
+    squeeze_active,
+    unsqueeze,
+)
+from spatialops.simulation.stepping.constraints.loop_constraints import has_loops, project_contacts
+from spatialops.simulation.stepping.tables import Tables
+
+
+@merged
+def detect_at(t: Tables, q: Array, v: Array, horizon: float) -> int:
+    """Poses, velocities and contacts at a state; returns how many contacts (FULL if too many)."""
+    poses_kernel(t.tree, t.links, q, t.work)
+    velocities_kernel(t.tree, t.links, v, t.work)
+    place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
+    renew_near_pairs(
+        t.geom_ints, t.geoms, t.pairs, t.pair_rows, t.centers, t.kept, t.settings[at.SKIN], t.near
+    )
+    return contacts_at(t, q, v, horizon)
+
+
+@merged
+def contacts_at(t: Tables, q: Array, v: Array, horizon: float) -> int:
+    """Contacts where geoms stand, now or within the horizon, then those of joints.
+
+    How many (FULL if too many).
+    """
+    count = geom_contacts(t, horizon)
+    return joint_contacts(t, q, v, horizon, count) if has_joints(t) else count
+
+
+@stage
+def geom_contacts(t: Tables, horizon: float) -> int:
+    """Contacts of geoms where they stand."""
+    return find_contacts(
+        GeomTables(t.geom_ints, t.geoms, t.solids, t.lists),
+        t.pairs,
+        t.pair_values,
+        t.centers,
+        t.near,
+        t.work,
+        t.settings[at.MARGIN],
+        horizon,
+        Scratch(t.shape_rows, t.shape_ints),
+        ContactTables(t.seen_ints, t.seen),
+    )
+
+
+@entered
+def detect_contacts(t: Tables) -> None:
+    """Contacts at the present state, for callers in Python."""
+    detect_now(refer(t))
+
+
+@stage
+def detect_now(t: Tables) -> None:
+    """Contacts at the present state."""
+    t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
+    t.control[at.LOOKED] = 1
+
+
+@merged
+def take_contacts(t: Tables, touching_only: bool) -> None:
+    """Copy seen contacts to those that the next problem is made of.
+
+    For an impact all that touch. For a step all but those that approach too fast: they are met by
+    an impact of their own when they arrive (unless the step has been cut too often already). What
+    touched as the piece began cannot arrive any more: it takes part however fast it approaches
+    where the step is evaluated.
+    """
+    farthest = t.settings[at.TOUCH] if touching_only else 1e300
+    fastest = (
+        t.settings[at.THRESHOLD]
+        if not touching_only and t.control[at.PIECES] < at.MAX_PIECES
+        else 1e300
+    )
+    t.control[at.MOMENTS] = 0
+    t.control[at.ACTING] = copy_contacts(
+        t.seen_ints, t.seen, t.control[at.SEEN], farthest, fastest, t.lcp_ints, t.ints, t.floats
+    )
+
+
+@kernel
+def copy_contacts(
+    seen_ints: IntArray,
+    seen: Array,
+    count: int,
+    farthest: float,
+    fastest: float,
+    touching: IntArray,
+    ints: IntArray,
+    floats: Array,
+) -> int:
+    """Copy contacts no farther and no faster than the bounds, or that are named; how many."""
+    kept = 0
+    for i in range(count):
+        if seen[i, col.GAP] <= farthest and (
+            seen[i, col.APPROACH] >= -fastest or is_named(touching, seen_ints, i)
+        ):
+            copy_into(ints[kept], seen_ints[i])
+            copy_into(floats[kept], seen[i])
+            kept += 1
+    return kept
+
+
+@merged
+def note_touching(t: Tables) -> None:
+    """Names of the contacts that touch at the present state, into `lcp_ints`.
+
+    How many, then three numbers each.
+    """
+    names, count = t.lcp_ints, 0
+    for i in range(t.control[at.SEEN]):
+        if t.seen[i, col.GAP] <= t.settings[at.TOUCH] and 3 * count + 3 < names.size:
+            names[3 * count + 1] = t.seen_ints[i, col.CONTACT_PAIR]
+            names[3 * count + 2] = t.seen_ints[i, col.CONTACT_FEATURE_A]
+            names[3 * count + 3] = t.seen_ints[i, col.CONTACT_FEATURE_B]
+            count += 1
+    names[0] = count
+
+
+@kernel
+def is_named(names: IntArray, ints: IntArray, i: int) -> bool:
+    """Whether contact i is one of those that `note_touching` wrote down."""
+    for j in range(1, 3 * names[0] + 1, 3):
+        same = (
+            names[j] == ints[i, col.CONTACT_PAIR] and names[j + 1] == ints[i, col.CONTACT_FEATURE_A]
+        )
+        if same and names[j + 2] == ints[i, col.CONTACT_FEATURE_B]:
+            return True
+    return False
+
+
+@merged
+def put_compliance(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
+    """Frames, rows of L and W of m contacts.
+
+    Factors and velocities must be in `work` (joints have theirs already).
+    """
+    put_frames(ints, floats, m, t.work)
+    contact_rows(t.tree, t.links, t.work, ints, floats, m, t.L)
+    if has_loops(t):
+        project_contacts(t, m)
+    multiply_rows(t.L, 3 * m, t.W[: 9 * m * m].reshape(3 * m, 3 * m))
+    for i in range(m):
+        t.prior[i] = 0.0
+        for j in range(3):
+            t.u[3 * i + j] = floats[i, col.APPROACH + j]
+
+
+@merged
+def drop_locked(t: Tables) -> None:
+    """Leave out contacts at a dead centre.
+
+    W_nn below 1e-6 of the tangential compliance of the same contact.
+
+    There the line of contact passes through the mechanism's joints. Within the angle d = 1e-3 about
+    it the gap changes by less than d^2 / 2 = 5e-7 of the lever whatever the motion, while impulses
+    of hundreds of N s would be needed to answer normal speeds of 1e-9 m/s, and with friction they
+    jam or have no bound (Painleve).
+    """
+    m = t.control[at.ACTING]
+    largest = 0.0
+    kept = 0
+    W = t.W[: 9 * m * m].reshape(3 * m, 3 * m)
+    for i in range(3 * m):
+        largest = max(largest, W[i, i])
+    for i in range(m):
+        sideways = max(W[3 * i + 1, 3 * i + 1], W[3 * i + 2, 3 * i + 2])
+        moves = sideways > 1e-14 * largest if t.ints[i, col.CONTACT_FEATURE_A] == col.DRY else False
+        if moves or W[3 * i, 3 * i] > max(1e-6 * sideways, 1e-14 * largest):
+            if kept < i:
+                copy_into(t.ints[kept], t.ints[i])
+                copy_into(t.floats[kept], t.floats[i])
+            kept += 1
+    if kept < m:
+        t.control[at.ACTING] = kept
+        put_compliance(t, t.ints, t.floats, t.control[at.ACTING])
+
+
+@merged
+def put_lcp(t: Tables) -> None:
+    """The OS problem of W, u and offset."""
+    m = t.control[at.ACTING]
+    n = m * (t.facets.shape[0] + 2)
+    friction = t.lcp_vectors[:m]
+    for i in range(m):
+        friction[i] = t.floats[i, col.MU]
+    W, A = t.W[: 9 * m * m].reshape(3 * m, 3 * m), t.A[: n * n].reshape(n, n)
+    t.monitor[at.SCALE] = assemble_kernel(
+        W, t.u[: 3 * m], friction, t.prior[:m], t.facets, A, t.b[:n]
+    )
+    if has_joints(t):
+        for i in range(m):
+            t.b[n - m + i] += t.monitor[at.SCALE] * t.dry[i]
+
+
+@merged
+def load_warm_start(t: Tables) -> None:
+    """Active sets of the same contacts (pair and features) in the step before.
+
+    None for new ones.
+    """
+    m, width = t.control[at.ACTING], t.facets.shape[0] + 1
+    for i in range(m):
+        p, row = t.ints[i, col.CONTACT_PAIR], -1
+        for s in range(t.slots[p], t.slots[p + 1]):
+            same_a = t.memory[s, width + 1] == t.ints[i, col.CONTACT_FEATURE_A]
+            if same_a and t.memory[s, width + 2] == t.ints[i, col.CONTACT_FEATURE_B]:
+                row = s
+        for a in range(width + 1):
+            t.active[width * i + a if a < width else width * m + i] = (
+                t.memory[row, a] if row >= 0 else 0
+            )
+
+
+@merged
+def store_warm_start(t: Tables) -> None:
+    """Keep the active sets for the next step, under the names of their contacts."""
+    m = t.control[at.ACTING]
+    width = t.facets.shape[0] + 1
+    last = -1
+    for i in range(m):
+        p = t.ints[i, col.CONTACT_PAIR]
+        if p != last:
+            for s in range(t.slots[p], t.slots[p + 1]):
+                t.memory[s, width + 1] = -1
+            last = p
+        row = t.slots[p] + t.ints[i, col.CONTACT_SLOT]
+        t.memory[row, width + 1], t.memory[row, width + 2] = (
+            t.ints[i, col.CONTACT_FEATURE_A],
+            t.ints[i, col.CONTACT_FEATURE_B],
+        )
+        for a in range(width + 1):
+            t.memory[row, a] = t.active[width * i + a if a < width else width * m + i]
+
+
+@stage
+def solve_here(t: Tables, warm: bool) -> None:
+    """Assemble and solve the OS problem.
+
+    The basis of the step before where it still fits, else Lemke.
+    """
+    m = t.control[at.ACTING]
+    n = rows = m * (t.facets.shape[0] + 2)
+    put_lcp(t)
+    idle = has_joints(t) and n_of_geoms(t) < m
+    if idle:
+        n = find_used(t, m)
+        squeeze(t, rows, n)
+    A = t.A[: n * n].reshape(n, n)
+    b = t.b[:n]
+    z = t.z[:n]
+    w = t.w[:n]
+    active = t.active[:n]
+    D, ints = t.D[: n * (n + 2)], t.lcp_ints[: 6 * (n + 1)].reshape(6, n + 1)
+    vectors, tolerance = t.lcp_vectors[: 3 * n].reshape(3, n), t.settings[at.TOLERANCE]
+    residual = 1e300
+    code = 0
+    pivots = 0
+    if warm:
+        load_warm_start(t)
+        if idle:
+            squeeze_active(t, n)
+        bases = basis_scratch(D[: n * n].reshape(n, n), ints[4:6], vectors)
+        residual = solve_basis(A, b, 0, active, z, w, bases)
+        t.control[at.WARM] += 1 if residual <= tolerance else 0
+    if not residual <= tolerance:  # also where it is NaN
+        code, pivots, residual = lemke_kernel(
+            A,
+            b,
+            0,
+            t.covers,
+            10 * n + 100,
+            tolerance,
+            active,
+            z,
+            w,
+            lemke_scratch(D.reshape(n, n + 2), ints, vectors),
+        )
+    if idle:
+        unsqueeze(t, rows, n)
+    if warm:
+        store_warm_start(t)
+    t.control[at.CODE] = code
+    t.control[at.PIVOTS] += pivots
+    if code == 0:  # else Python's ladder goes on, and its residual counts
+        t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
+    recover_kernel(t.z[:rows], 0, t.facets, t.monitor[at.SCALE], t.impulses[: 3 * m])
+
+
+@merged
+def remaining_time(t: Tables) -> float:
+    """Time of the piece after the state where its contacts are evaluated."""
+    return t.monitor[at.PIECE] * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5)
+
+
+@merged
+def detect_ahead(t: Tables) -> int:
+    """Contacts at the evaluation state that touch or would within the rest of the piece.
+
+    FULL if too many.
+    """
+    q_e, v_e = t.vectors[at.Q_E, : t.q.size], t.vectors[at.V_E, : t.v.size]
+    if (
+        t.control[at.SCHEME] == at.MOREAU
+    ):  # else it is the present state, where geoms have been placed
+        place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
+        renew_near_pairs(
+            t.geom_ints,
+            t.geoms,
+            t.pairs,
+            t.pair_rows,
+            t.centers,
+            t.kept,
+            t.settings[at.SKIN],
+            t.near,
+        )
+    t.control[at.SEEN] = contacts_at(t, q_e, v_e, remaining_time(t))
+    return t.control[at.SEEN]
+
+
+@stage
+def prepare_contact(t: Tables) -> None:
+    """Problem of a step, [J] 53.
+
+    Contacts at the evaluation state, velocities that they would have without impulses.
+    """
+    take_contacts(t, False)
+    if t.control[at.ACTING] == 0:
+        return
+    nv = t.v.size
+    v_e = t.vectors[at.V_E, :nv]
+    dv = t.vectors[at.DV, :nv]
+    v_free = t.vectors[at.V_X, :nv]
+    for k in range(nv):
+        v_free[k] = v_e[k] + dv[k]
+    velocities_kernel(t.tree, t.links, v_free, t.work)
+    if has_joints(t):
+        put_joint_speeds(t, n_of_geoms(t), t.control[at.ACTING], v_free)
+    put_compliance(t, t.ints, t.floats, t.control[at.ACTING])
+    drop_locked(t)
+    if has_joints(t):
+        put_dry_limits(t, t.control[at.ACTING])
+    for i in range(t.control[at.ACTING]):
+        t.u[3 * i] += max(t.floats[i, col.GAP], 0.0) / remaining_time(t)
+
+
+@merged
+def apply_impulses(t: Tables, dv: Array) -> None:
+    """Joint velocities dv = M^-1 G^T p of the acting contacts; their impulses into their table."""
+    m = t.control[at.ACTING]
+    for i in range(m):
+        for j in range(3):
+            t.floats[i, col.IMPULSE + j] = t.impulses[3 * i + j]
+    velocity_change(t.tree, t.links, t.work, t.L, 3 * m, t.impulses, dv)
+    t.control[at.SOLVES] += 1
+
+
+@merged
+def lowest_gap(t: Tables) -> float:
+    """Smallest seen gap of the present state (0 where nothing is near), kept for the record."""
+    lowest = 0.0
+    for i in range(t.control[at.SEEN]):
+        lowest = min(lowest, t.seen[i, col.GAP])
+    t.monitor[at.LOWEST_GAP] = min(t.monitor[at.LOWEST_GAP], lowest)
+    return lowest

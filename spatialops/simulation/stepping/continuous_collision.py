@@ -1,0 +1,100 @@
+"""Conservative advancement.
+
+Bodies so fast that they would pass through thin ones within a piece of a step.
+
+B. Mirtich, *Timewarp rigid body simulation*, SIGGRAPH 2000: a pair that is a distance d apart and
+whose points approach each other at most with speed s cannot touch before d / s. Only pairs that
+move by half their least width within the piece are looked at; all others are seen where the piece
+ends.
+"""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array, IntArray
+from spatialops._compile.jit import kernel, merged
+from spatialops.collision._layout import GEOM_LINK, GEOM_WIDTH
+from spatialops.collision.broad_phase import bound_gap
+from spatialops.collision.detector import closing_speed, is_simple, pair_gap, place_geoms
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.integrators import flow_to
+from spatialops.simulation.stepping.tables import Tables
+
+HASTE = 1.1  # speeds within the piece may exceed those at both of its ends by so much
+MAX_ADVANCES = 200
+
+
+@merged
+def may_cross(t: Tables) -> bool:
+    """Whether some link moves so fast.
+
+    Where all shapes are spheres and half-spaces the width is infinite.
+    """
+    if t.settings[at.WIDTH] >= 1e300:
+        return False
+    return (
+        fastest(t.geom_ints, t.geoms, t.centers, t.work) * t.monitor[at.PIECE]
+        > 0.25 * t.settings[at.WIDTH]
+    )
+
+
+@kernel
+def fastest(geom_ints: IntArray, geoms: Array, places: Array, work: Array) -> float:
+    """Largest speed of a point of a geom; velocities must be in `work`."""
+    most = 0.0
+    for g in range(geom_ints.shape[0] - 1):
+        k = geom_ints[g, GEOM_LINK]
+        if k >= 0:
+            most = max(most, closing_speed(geoms, places, work, g, g, k, -1))
+    return most
+
+
+@merged
+def put_at(t: Tables, x: float) -> None:
+    """Geoms and velocities at a fraction of the piece."""
+    flow_to(t, x)
+    poses_kernel(t.tree, t.links, t.vectors[at.Q_X, : t.q.size], t.work)
+    velocities_kernel(t.tree, t.links, t.vectors[at.V_X, : t.v.size], t.work)
+    place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
+
+
+@merged
+def first_crossing(t: Tables) -> float:
+    """Fraction of the piece at which the first fast pair touches that was apart.
+
+    1 where none does.
+    """
+    first = 1.0
+    for p in range(t.pairs.shape[0]):
+        a, b = t.pairs[p, 0], t.pairs[p, 1]
+        if is_simple(t.geom_ints, a, b):
+            continue
+        link_a, link_b = t.geom_ints[a, GEOM_LINK], t.geom_ints[b, GEOM_LINK]
+        put_at(t, 1.0)
+        travel = closing_speed(t.geoms, t.centers, t.work, a, b, link_a, link_b)
+        put_at(t, 0.0)
+        travel = max(travel, closing_speed(t.geoms, t.centers, t.work, a, b, link_a, link_b))
+        travel *= HASTE * t.monitor[at.PIECE]
+        if travel < 0.5 * min(t.geoms[a, GEOM_WIDTH], t.geoms[b, GEOM_WIDTH]):
+            continue
+        if bound_gap(t.geom_ints, t.geoms, t.centers, a, b) < travel:
+            first = min(first, touch_time(t, a, b, travel, first))
+    put_at(t, 1.0)
+    return first
+
+
+@merged
+def touch_time(t: Tables, a: int, b: int, travel: float, latest: float) -> float:
+    """Fraction at which a pair touches, or `latest`."""
+    x = 0.0
+    for i in range(MAX_ADVANCES):
+        gap = pair_gap(
+            t.geom_ints, t.geoms, t.solids, t.lists, t.centers, a, b, t.shape_rows, t.shape_ints
+        )
+        if gap < 0.5 * t.settings[at.TOUCH]:
+            return x if i > 0 else latest  # touching from the start: the contact problem's matter
+        x += max(gap, 0.25 * t.settings[at.TOUCH]) / travel
+        if x >= latest:
+            return latest
+        put_at(t, x)
+    return x

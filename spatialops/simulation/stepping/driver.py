@@ -1,0 +1,149 @@
+"""The compiled loop with its tables, and what is done for it where it asks for something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.errors import ContactError
+from spatialops.simulation import _layout as at
+from spatialops.simulation.scene.joint_constraints import JointRows
+from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.stepping.adapter import first_capacity
+from spatialops.simulation.stepping.contact_names import names_acting
+from spatialops.simulation.stepping.external_solver import ExternalSolver
+from spatialops.simulation.stepping.state_machine import advance
+from spatialops.simulation.stepping.tables import Tables, allocate
+
+_UNKEPT = ("W", "A", "D", "covers", "lcp_ints", "lcp_vectors")  # made anew for every problem
+
+
+@dataclass(frozen=True, eq=False)
+class Stepping:
+    """How steps are made.
+
+    Parameters
+    ----------
+    scene : Scene
+        What moves and may touch.
+    joints : JointRows
+        Stops and dry friction.
+    settings : (SETTINGS,) array
+        See `_layout`.
+    external : ExternalSolver
+        Solves what the loop does not.
+    scheme : int
+        Number of the integrator, see `_layout`.
+    """
+
+    scene: Scene
+    joints: JointRows
+    settings: Array
+    external: ExternalSolver
+    scheme: int
+
+    @property
+    def capacity(self) -> int:
+        """Contacts to make room for at first; the tables grow where there are more."""
+        return first_capacity(self.scene) + self.joints.n_dry
+
+    def tables(self, capacity: int | None = None, steps: tuple[int, int] = (1, 1)) -> Tables:
+        """Tables for so many contacts, and so many impacts and rows of a record."""
+        capacity = self.capacity if capacity is None else capacity
+        t = allocate(
+            self.scene, self.joints, self.settings, self.external.method.n_f, capacity, steps
+        )
+        t.control[at.EXTERNAL] = self._external
+        t.control[at.SCHEME] = self.scheme
+        t.control[at.DAMPED] = t.damped is not t.links and self.scheme != at.RK4
+        t.control[at.EVERY] = 1
+        return t
+
+    @property
+    def _external(self) -> int:
+        """Which problems the loop hands out: all, impacts, or what it cannot solve."""
+        if not self.external.method.compiled or self.external.certified:
+            return 1
+        return 2 if self.external.impacts.whole or self.external.pairs.special else 0
+
+    def advance(
+        self,
+        t: Tables,
+        emptied: Callable[[Tables], None] | None = None,
+        grown: Callable[[Tables], None] | None = None,
+    ) -> Tables:
+        """Run the loop until its steps are done.
+
+        `emptied` takes the rows of a record where they are full, `grown` larger tables where there
+        was no room: what is in them would else be out of reach after an error.
+
+        Returns
+        -------
+        Tables
+            Larger ones where there was no room.
+
+        Raises
+        ------
+        SolverFailed
+            For a contact problem without an answer.
+        ContactError
+            For a state that is no longer finite.
+        """
+        while True:
+            code = advance(t)
+            if code == at.DONE:
+                return t
+            before = t
+            if code in (at.SOLVE, at.UNSOLVED):
+                t = self.solve(t, code == at.UNSOLVED)
+            elif code == at.CONTACTS_FULL:
+                t = self.grow(t)
+            elif code == at.RECORD_FULL and emptied is not None:
+                emptied(t)
+            else:
+                raise ContactError(self._broken(t))
+            if t is not before and grown is not None:
+                grown(t)
+
+    def _broken(self, t: Tables) -> str:
+        """What is to be said of a state that is no longer finite."""
+        acting = names_acting(t, self.scene, self.joints)
+        touching = f"; what touched last: {acting}" if acting else ""
+        broken = np.flatnonzero(~np.isfinite(t.v))
+        joints = dict.fromkeys(repr(self.scene.model.joint_of_link(int(k))) for k in broken)
+        first = f" of joint {next(iter(joints))}" if joints else ""
+        return (
+            f"the state{first} is no longer finite at t = {t.monitor[at.TIME]:.6g} s: the step is "
+            "too long for the forces and speeds of this scene, or a joint has a singular inertia"
+            f"{touching}"
+        )
+
+    def prepare(self, t: Tables) -> tuple[Tables, int]:
+        """Go on to the next contact problem, which is left alone: tables, and the loop's code."""
+        t.control[at.EXTERNAL] = 1
+        while (code := advance(t)) == at.CONTACTS_FULL:
+            t = self.grow(t)
+            t.control[at.EXTERNAL] = 1
+        return t, code
+
+    def solve(self, t: Tables, fallback: bool) -> Tables:
+        """Solve the prepared problem outside the loop; `fallback` tries the ladder of solvers."""
+        return t if self.external.solve(t, fallback) else self.grow(t)
+
+    def grow(self, t: Tables) -> Tables:
+        """Tables for twice the contacts, in the same state, for the stage that had no room."""
+        bigger = self.tables(2 * len(t.ints), (len(t.contact_records), len(t.rows)))
+        for name, old in t._asdict().items():
+            new = getattr(bigger, name)
+            if new is old or name in _UNKEPT:
+                continue
+            if new.ndim == 1:
+                new[: old.size] = old
+            else:
+                new[: len(old)] = old
+        bigger.near[-1] = -1
+        bigger.control[at.LOOKED] = 0
+        return bigger

@@ -1,0 +1,100 @@
+"""Impacts: compression and decompression of all that touches ([J] 54-58), no gain of energy."""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array
+from spatialops._compile.jit import kernel, merged
+from spatialops._compile.stage import stage
+from spatialops.collision._layout import (
+    APPROACH,
+    GAP,
+    RESTITUTION,
+)
+from spatialops.dynamics.articulated_body import factor_kernel
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
+    has_joints,
+    put_dry_limits,
+)
+from spatialops.simulation.stepping.contact_stage import drop_locked, put_compliance, take_contacts
+from spatialops.simulation.stepping.tables import Tables
+
+
+@merged
+def impact_waits(t: Tables) -> bool:
+    """Whether a touching contact approaches fast enough to be an impact."""
+    for i in range(t.control[at.SEEN]):
+        if (
+            t.seen[i, GAP] <= t.settings[at.TOUCH]
+            and t.seen[i, APPROACH] < -t.settings[at.THRESHOLD]
+        ):
+            return True
+    return False
+
+
+@kernel
+def response(W: Array, impulses: Array, row: int) -> float:
+    """Entry `row` of W p."""
+    total = 0.0
+    for j in range(impulses.size):
+        total += W[row, j] * impulses[j]
+    return total
+
+
+@stage
+def prepare_compression(t: Tables) -> None:
+    """Problem of compression, [J] 54: all that touches, at the velocities it meets with."""
+    take_contacts(t, True)
+    factor_kernel(t.tree, t.links, t.work)
+    if has_joints(t):
+        put_dry_limits(t, 0)
+    put_compliance(t, t.ints, t.floats, t.control[at.ACTING])
+    drop_locked(t)
+    t.monitor[at.FRACTION] = 1.0 if t.control[at.PIECES] < at.MAX_PIECES // 2 else 0.0
+
+
+@merged
+def store_compression(t: Tables) -> None:
+    """Keep the impulses p_c of compression."""
+    for i in range(3 * t.control[at.ACTING]):
+        t.stored[i] = t.impulses[i]
+        t.impulses[i] = 0.0
+
+
+@merged
+def prepare_decompression(t: Tables) -> bool:
+    """Problem of decompression, [J] 56-57, after giving back theta = e p_c along normals.
+
+    False if there is none.
+    """
+    m = t.control[at.ACTING]
+    W, bounces = t.W[: 9 * m * m].reshape(3 * m, 3 * m), False
+    for i in range(m):
+        t.prior[i] = t.monitor[at.FRACTION] * t.floats[i, RESTITUTION] * t.stored[3 * i]
+        bounces = bounces or t.prior[i] > 0.0
+    if not bounces:
+        return False
+    for i in range(3 * m):
+        total = t.floats[i // 3, APPROACH + i % 3]
+        for j in range(3 * m):
+            total += W[i, j] * (t.stored[j] + (t.prior[j // 3] if j % 3 == 0 else 0.0))
+        t.u[i] = total
+    return True
+
+
+@merged
+def finish_impulses(t: Tables) -> float:
+    """Sum the impulses of both phases.
+
+    Returns the kinetic energy that they add, from contact quantities alone.
+
+    Delta T = p . u + p . W p / 2 with u the velocities before.
+    """
+    m = t.control[at.ACTING]
+    W, gain = t.W[: 9 * m * m].reshape(3 * m, 3 * m), 0.0
+    for i in range(3 * m):
+        t.impulses[i] += t.stored[i] + (t.prior[i // 3] if i % 3 == 0 else 0.0)
+    for i in range(3 * m):
+        before = t.floats[i // 3, APPROACH + i % 3]
+        gain += t.impulses[i] * (before + 0.5 * response(W, t.impulses[: 3 * m], i))
+    return gain

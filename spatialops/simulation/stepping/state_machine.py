@@ -1,0 +1,304 @@
+"""One step, as a table of contents, and the compiled loop over many.
+
+The loop is a state machine. With `EXTERNAL` set it returns SOLVE whenever a contact problem is
+ready (in W, u, offset of the tables), and is called again once `impulses` hold the answer: any
+formulation and solver in Python then runs through exactly the code that the compiled loop runs
+through.
+"""
+
+from __future__ import annotations
+
+from spatialops._compile.jit import merged
+from spatialops._compile.stage import entered, refer, stage
+from spatialops._layout import OK
+from spatialops.algebra.vectors import copy_into
+from spatialops.dynamics.energy import kinetic_kernel
+from spatialops.dynamics.kinematics import finite_status
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
+    has_joints,
+    sum_joints,
+)
+from spatialops.simulation.stepping.constraints.loop_constraints import (
+    add_reactions,
+    has_loops,
+    is_driven,
+    keep_frames,
+)
+from spatialops.simulation.stepping.contact_stage import (
+    apply_impulses,
+    detect_ahead,
+    detect_at,
+    detect_now,
+    lowest_gap,
+    note_touching,
+    prepare_contact,
+    solve_here,
+)
+from spatialops.simulation.stepping.continuous_collision import may_cross
+from spatialops.simulation.stepping.impact_stage import (
+    finish_impulses,
+    impact_waits,
+    prepare_compression,
+    prepare_decompression,
+    store_compression,
+)
+from spatialops.simulation.stepping.integrators import flow_to, smooth_step
+from spatialops.simulation.stepping.position_projection import project_positions
+from spatialops.simulation.stepping.record_rows import write_contacts, write_event, write_row
+from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.time_of_impact import (
+    arrives_fast,
+    cut_at_crossing,
+    cut_piece,
+    sinks_fast,
+)
+
+
+@entered
+def advance(t: Tables) -> int:
+    """Run until the steps are done or something is needed from outside; returns why it stopped."""
+    return run(refer(t))
+
+
+@stage
+def run(t: Tables) -> int:
+    """The state machine: a stage says which one is next."""
+    while True:
+        stage = t.control[at.STAGE]
+        if stage == at.BEGIN:
+            code = begin_step(t)
+        elif stage == at.IMPACT:
+            code = begin_impact(t)
+        elif stage == at.COMPRESSED:
+            code = after_compression(t)
+        elif stage == at.DECOMPRESSED:
+            code = after_decompression(t)
+        elif stage == at.SMOOTH:
+            code = begin_piece(t)
+        elif stage == at.CONTACT:
+            code = after_contact(t)
+        elif stage == at.MOVE:
+            code = move(t)
+        else:
+            code = end_step(t)
+        if code == ASK:
+            code = answer(t)
+        if code != GO_ON:
+            return code
+
+
+GO_ON, ASK = -1, -2
+
+
+@merged
+def ask(t: Tables, next_stage: int) -> int:
+    """Have the prepared problem solved, here or outside, and go on at `next_stage`."""
+    t.control[at.STAGE] = next_stage
+    return ASK
+
+
+@merged
+def answer(t: Tables) -> int:
+    """Solve the prepared problem, or return for it.
+
+    A step's contacts start from those of the step before.
+    """
+    outside = t.control[at.EXTERNAL]
+    if outside == 1 or (outside == 2 and t.control[at.STAGE] != at.CONTACT):
+        return at.SOLVE
+    solve_here(t, t.control[at.STAGE] == at.CONTACT)
+    return at.UNSOLVED if t.control[at.CODE] != 0 else GO_ON
+
+
+@merged
+def begin_step(t: Tables) -> int:
+    """See to room in the record and to contacts at the present state.
+
+    Done where no steps are left.
+    """
+    if t.control[at.STEPS_LEFT] == 0:
+        return at.DONE
+    full = (
+        t.rows.shape[0] - t.control[at.ROWS] < 1
+        or t.events.shape[0] - t.control[at.EVENT_ROWS] < at.MAX_PIECES + 2
+    )
+    if (
+        full
+        or t.contact_records.shape[0] - t.control[at.CONTACT_ROWS]
+        < 2 * (at.MAX_PIECES + 1) * t.ints.shape[0]
+    ):
+        return at.RECORD_FULL
+    if t.control[at.LOOKED] == 0:
+        detect_now(t)
+        lowest_gap(t)
+    if t.control[at.SEEN] < 0:
+        t.control[at.LOOKED] = 0
+        return at.CONTACTS_FULL
+    t.monitor[at.REMAINING] = t.settings[at.DT]
+    t.control[at.PIECES] = 0
+    t.control[at.STAGE] = at.IMPACT
+    return GO_ON
+
+
+@merged
+def begin_impact(t: Tables) -> int:
+    """Compression of touching contacts that approach fast; without any, on to the smooth part."""
+    if impact_waits(t):
+        return compress(t)
+    t.control[at.STAGE] = at.SMOOTH
+    return GO_ON
+
+
+@stage
+def compress(t: Tables) -> int:
+    prepare_compression(t)
+    if t.control[at.ACTING] == 0:
+        t.control[at.STAGE] = at.SMOOTH
+        return GO_ON
+    t.control[at.RETRIES] = 0
+    return ask(t, at.COMPRESSED)
+
+
+@stage
+def after_compression(t: Tables) -> int:
+    store_compression(t)
+    if not prepare_decompression(t):
+        t.control[at.STAGE] = at.DECOMPRESSED
+        return GO_ON
+    return ask(t, at.DECOMPRESSED)
+
+
+@stage
+def after_decompression(t: Tables) -> int:
+    """Apply both phases; where they would add energy, decompress again with less restitution."""
+    nv = t.v.size
+    gain = finish_impulses(t)
+    kinetic = kinetic_kernel(t.links, t.v, t.work)
+    if gain > 1e-12 * kinetic and t.monitor[at.FRACTION] > 0.0:
+        t.control[at.RETRIES] += 1
+        t.monitor[at.FRACTION] = 0.5 * t.monitor[at.FRACTION] if t.control[at.RETRIES] < 8 else 0.0
+        t.impulses[:] = 0.0
+        if prepare_decompression(t):
+            return ask(t, at.DECOMPRESSED)
+        gain = finish_impulses(t)
+    dv = t.vectors[at.DVC, :nv]
+    apply_impulses(t, dv)
+    copy_into(t.vectors[at.V_X, :nv], t.v)
+    for k in range(nv):
+        t.v[k] += dv[k]
+    if has_joints(t):
+        sum_joints(t, 1.0, t.vectors[at.V_X, :nv], t.v)
+    detect_now(t)
+    after = kinetic_kernel(t.links, t.v, t.work)
+    gain = gain if is_driven(t) else after - kinetic
+    t.monitor[at.GAIN] = max(t.monitor[at.GAIN], gain / kinetic if kinetic > 0.0 else 0.0)
+    write_event(t, kinetic, after)
+    write_contacts(t, 1.0, 1)
+    t.control[at.IMPACTS] += 1
+    t.control[at.STAGE] = at.SMOOTH
+    return GO_ON
+
+
+@stage
+def begin_piece(t: Tables) -> int:
+    """Free acceleration, then the dt problem of contacts that touch or would within the piece."""
+    if t.control[at.LOOKED] == 0:  # it is begun anew
+        detect_now(t)
+    note_touching(t)
+    t.monitor[at.PIECE] = t.monitor[at.REMAINING]
+    t.control[at.LOOKED] = 0
+    t.control[at.ACTING] = 0
+    t.control[at.MOMENTS] = 0
+    if smooth_step(t) != OK:
+        return at.BROKEN
+    found = detect_ahead(t)
+    if found < 0:
+        return at.CONTACTS_FULL
+    if found > 0:
+        return touch(t)
+    t.control[at.STAGE] = at.MOVE
+    return GO_ON
+
+
+@merged
+def touch(t: Tables) -> int:
+    """The dt problem of the contacts in sight."""
+    prepare_contact(t)
+    if t.control[at.ACTING] > 0:
+        return ask(t, at.CONTACT)
+    t.control[at.STAGE] = at.MOVE
+    return GO_ON
+
+
+@merged
+def after_contact(t: Tables) -> int:
+    """Take up the impulses of the step's contact problem."""
+    apply_impulses(t, t.vectors[at.DVC, : t.v.size])
+    if has_loops(t):
+        add_reactions(t, t.control[at.ACTING])
+    t.control[at.STAGE] = at.MOVE
+    return GO_ON
+
+
+@stage
+def move(t: Tables) -> int:
+    """To the end of the piece, or to the first impact within it."""
+    q_x = t.vectors[at.Q_X, : t.q.size]
+    v_x = t.vectors[at.V_X, : t.v.size]
+    x = 1.0
+    flow_to(t, 1.0)
+    t.control[at.SEEN] = detect_at(t, q_x, v_x, 0.0)
+    if t.control[at.PIECES] < at.MAX_PIECES:
+        if arrives_fast(t):
+            x = cut_piece(t)
+            if x == 1.0 and sinks_fast(t):
+                return begin_anew(t)
+        elif may_cross(t):
+            x = cut_at_crossing(t)
+    if t.control[at.SEEN] < 0:
+        return at.CONTACTS_FULL
+    if t.control[at.ACTING] > 0:
+        write_contacts(t, x, 0)
+        if has_joints(t):
+            sum_joints(t, x, t.v, v_x)
+    copy_into(t.q, q_x)
+    copy_into(t.v, v_x)
+    t.control[at.LOOKED] = 1
+    t.monitor[at.REMAINING] -= x * t.monitor[at.PIECE]
+    finished = x == 1.0 or t.monitor[at.REMAINING] <= 1e-12 * t.settings[at.DT]
+    t.control[at.STAGE] = at.END if finished else at.IMPACT
+    return GO_ON
+
+
+@merged
+def begin_anew(t: Tables) -> int:
+    """The piece once more, with all contacts in its problem however fast they approach.
+
+    The step is not cut again.
+    """
+    t.control[at.PIECES] = at.MAX_PIECES
+    t.control[at.LOOKED] = 0
+    t.control[at.STAGE] = at.SMOOTH
+    return GO_ON
+
+
+@stage
+def end_step(t: Tables) -> int:
+    """Project positions where they penetrate, count the step, and record it."""
+    if lowest_gap(t) < -t.settings[at.DEPTH]:
+        project_positions(t)
+        detect_now(t)
+    if has_loops(t):
+        keep_frames(t)
+    t.control[at.STEP] += 1
+    t.control[at.STEPS_LEFT] -= 1
+    t.monitor[at.TIME] += t.settings[at.DT]
+    if t.control[at.STEP] % t.control[at.EVERY] == 0:
+        if (
+            finite_status(t.q) != OK or finite_status(t.v) != OK
+        ):  # NaN spreads and stays: what is recorded is finite
+            return at.BROKEN
+        write_row(t)
+    t.control[at.STAGE] = at.BEGIN
+    return GO_ON

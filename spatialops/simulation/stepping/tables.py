@@ -1,0 +1,202 @@
+"""The arrays that the compiled loop works on, in one named tuple.
+
+Passed once for thousands of steps.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops._layout import WORK_COLUMNS
+from spatialops.collision import _layout as col
+from spatialops.collision.narrow_phase.scratch import scratch_shapes
+from spatialops.contact.friction import directions
+from spatialops.contact.lcp.lemke import covering_vectors
+from spatialops.simulation import _layout as at
+from spatialops.simulation.scene.joint_constraints import JointRows
+from spatialops.simulation.scene.scene import Scene
+
+Flat = Array  # a buffer that kernels reshape to the size of the present problem
+
+
+class Tables(NamedTuple):
+    """Everything a step reads and writes; see `_layout` here and in collision for columns."""
+
+    tree: IntArray
+    links: Array
+    damped: Array  # the same with implicit damping as armature
+    joint_ints: IntArray  # stops and dry friction of joints
+    joint_floats: Array
+    geom_ints: IntArray
+    geoms: Array
+    solids: Array  # corners, planes and boxes of geoms
+    lists: IntArray  # corners of faces, faces about corners
+    pairs: IntArray
+    pair_values: Array  # friction and restitution of each
+    pair_rows: IntArray  # row of every pair of geoms, in a large scene
+    # where the contacts of each pair begin in `memory`; after the pairs those of joints
+    slots: IntArray
+    settings: Array
+    control: IntArray
+    monitor: Array
+    q: Array
+    v: Array
+    tau: Array
+    work: Array
+    spare: Array  # a second workspace, for the stages of RK4
+    vectors: Array
+    external: Array
+    centers: Array  # where geoms are
+    kept: Array
+    near: IntArray
+    shape_rows: Array  # what the narrow phase works with
+    shape_ints: IntArray
+    seen_ints: IntArray  # contacts at the present state
+    seen: Array
+    ints: IntArray  # contacts of the problem being solved
+    floats: Array
+    L: Array
+    W: Flat
+    u: Flat  # contact velocities of the problem
+    prior: Array  # normal impulses that press already
+    dry: Array  # friction impulse that needs no normal one
+    used: IntArray  # rows of the LCP that do something
+    impulses: Flat
+    stored: Flat  # impulses of compression
+    facets: Array
+    A: Flat
+    b: Array
+    z: Array
+    w: Array
+    D: Flat
+    lcp_ints: IntArray
+    lcp_vectors: Flat
+    active: IntArray
+    covers: Array
+    memory: IntArray  # active set of every pair's last contacts, and their features
+    loop_ints: IntArray
+    loops: Array  # frames of closures at the present time
+    loops_start: Array  # and at the start of the step
+    ratios: Array
+    term_ints: IntArray
+    terms: Array
+    closure_rows: Array  # rows of L of the closures, factored into left right basis
+    basis: Array
+    left: Array
+    right: Array
+    order: IntArray
+    closure_vectors: Array
+    contact_parts: Array  # rows of contacts along the basis
+    rows: Array
+    row_forces: Array
+    row_states: Array
+    joint_sums: Array
+    row_joints: Array
+    contact_records: Array
+    events: Array
+
+
+def allocate(
+    scene: Scene,
+    joints: JointRows,
+    settings: Array,
+    n_f: int,
+    capacity: int,
+    steps: tuple[int, int],
+) -> Tables:
+    """Tables for up to `capacity` contacts at once.
+
+    `steps` a call, and how many of them are recorded.
+    """
+    model, pairs = scene.model, scene.pairs
+    nv = model.nv
+    width = max(model.nq, model.nv)
+    m = capacity
+    n = m * (n_f + 2)
+    n_pairs = len(pairs)
+    n_geoms = len(scene.geoms)
+    loops = scene.loops
+    n_b, n_joints = loops.n_rows, len(joints.ints)
+    slots = np.concatenate([scene.slots, scene.slots[-1] + np.arange(1, n_joints + 1)])
+    sums = (at.JOINT_SUMS, nv if n_joints else 0)
+    near = np.zeros(n_pairs + 1, dtype=np.int64)
+    near[-1] = -1
+    places = np.zeros((n_geoms + 1, col.PLACE_COLUMNS))
+    places[-1, col.TURN : col.TURN + 9] = np.eye(3).ravel()
+    shape_rows, shape_ints = scratch_shapes(scene.geom_ints, scene.tables.lists)
+    return Tables(
+        tree=model.tree,
+        links=model.links,
+        damped=model.links.copy() if model.damping.any() else model.links,
+        joint_ints=joints.ints,
+        joint_floats=joints.floats,
+        geom_ints=scene.geom_ints,
+        geoms=scene.geom_floats,
+        solids=scene.tables.solids.copy(),  # its last rows are written to
+        lists=scene.tables.lists,
+        pairs=pairs,
+        pair_values=scene.pair_values,
+        pair_rows=scene.pair_rows,
+        slots=slots,
+        settings=settings,
+        control=np.zeros(at.CONTROLS, dtype=np.int64),
+        monitor=np.zeros(at.MONITORS),
+        q=np.zeros(model.nq),
+        v=np.zeros(nv),
+        tau=np.zeros(nv),
+        work=np.zeros((nv, WORK_COLUMNS)),
+        spare=np.zeros((nv, WORK_COLUMNS)),
+        vectors=np.zeros((at.VECTORS, width)),
+        external=np.zeros((0, 6)),
+        centers=places,
+        kept=np.zeros((n_geoms, 3)),
+        near=near,
+        shape_rows=np.zeros(shape_rows),
+        shape_ints=np.zeros(shape_ints, dtype=np.int64),
+        seen_ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
+        seen=np.zeros((m, col.CONTACT_COLUMNS)),
+        ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
+        floats=np.zeros((m, col.CONTACT_COLUMNS)),
+        L=np.zeros((3 * m, nv)),
+        W=np.zeros(9 * m * m),
+        u=np.zeros(3 * m),
+        prior=np.zeros(m),
+        dry=np.zeros(m),
+        used=np.zeros(n, dtype=np.int64),
+        impulses=np.zeros(3 * m),
+        stored=np.zeros(3 * m),
+        facets=directions(n_f),
+        A=np.zeros(n * n),
+        b=np.zeros(n),
+        z=np.zeros(n),
+        w=np.zeros(n),
+        D=np.zeros(n * (n + 2)),
+        lcp_ints=np.zeros(6 * (n + 1), dtype=np.int64),
+        lcp_vectors=np.zeros(3 * n),
+        active=np.zeros(n, dtype=np.int64),
+        covers=covering_vectors(n),
+        memory=np.zeros((int(slots[-1]), n_f + 4), dtype=np.int64),
+        loop_ints=loops.ints,
+        loops=loops.floats.copy(),
+        loops_start=loops.floats.copy(),
+        ratios=loops.ratios,
+        term_ints=loops.term_ints,
+        terms=loops.empty_terms(),
+        closure_rows=np.zeros((n_b, nv)),
+        basis=np.zeros((n_b, nv)),
+        left=np.zeros((n_b, n_b)),
+        right=np.zeros((n_b, n_b)),
+        order=np.zeros(n_b, dtype=np.int64),
+        closure_vectors=np.zeros((at.CLOSURE_VECTORS, n_b)),
+        contact_parts=np.zeros((3 * m, n_b)),
+        rows=np.zeros((steps[1], at.ROW_COLUMNS)),
+        row_forces=np.zeros((steps[1], n_b)),
+        row_states=np.zeros((steps[1], model.nq + nv)),
+        joint_sums=np.zeros(sums),
+        row_joints=np.zeros((steps[1], *sums)),
+        contact_records=np.zeros((2 * steps[0] + 2 * (at.MAX_PIECES + 1) * m, at.RECORD_COLUMNS)),
+        events=np.zeros((steps[0] // 8 + 256, at.EVENT_COLUMNS)),
+    )

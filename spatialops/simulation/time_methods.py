@@ -1,0 +1,140 @@
+"""How time goes on: in steps of a contact problem each, or smoothly from event to event.
+
+A time method makes a runner, which steps and runs what `Simulator` has set up. See docs/time.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias, get_args
+
+from spatialops._arrays import scalar, whole
+from spatialops.errors import ArgumentError
+from spatialops.simulation.runs.runner import Runner
+from spatialops.simulation.runs.setup import Setup
+
+Method: TypeAlias = Literal["dormand-prince", "rk4"]
+
+
+class TimeMethod(Protocol):
+    """A way through time: options as fields, and one method."""
+
+    def runner(self, setup: Setup) -> Runner:
+        """What steps and runs a scene; raises ArgumentError for what it cannot take."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeStepping:
+    """Steps of `dt` with a contact problem each, compiled.
+
+    Its options are those of `Simulator`.
+
+    References
+    ----------
+    A. Jain, Minimal Coordinates Formulation of Contact Dynamics, equation 53.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> so.Simulator(so.models.pendulum(2).scene(), time=so.TimeStepping()).time
+    TimeStepping()
+    """
+
+    def runner(self, setup: Setup) -> Runner:
+        """The compiled loop on a scene.
+
+        Parameters
+        ----------
+        setup : Setup
+            Scene and checked options.
+
+        Returns
+        -------
+        Runner
+            Steps and runs it.
+        """
+        from spatialops.simulation.runs.stepping_run import SteppingRunner
+
+        return SteppingRunner(setup)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EventDriven:
+    """Smooth motion between events that are met at their time: accurate, and run from Python.
+
+    Between events the contacts' acceleration-level complementarity problem holds with modes that do
+    not change (open, sticking, sliding); `dt` of the simulator is only how often a controller is
+    asked and a row recorded. An impact below the simulator's `impact_threshold` is without
+    restitution, and so are those beyond `max_impacts` in one `dt`: this ends sequences of impacts
+    that accumulate.
+
+    Parameters
+    ----------
+    method : {"dormand-prince", "rk4"}
+        Embedded pair of order 5(4) with steps that adapt, or the classical rule with steps of `dt`.
+        Default "dormand-prince".
+    tolerance : float
+        Error of a step, absolute (m, rad, m/s) and relative. Default 1e-9.
+    continuous : bool
+        Ask the controller at every evaluation of the dynamics instead of every `dt`; it must be a
+        function of its arguments alone. Default False.
+    max_impacts : int
+        Impacts in one `dt` after which restitution is dropped. Default 1000.
+
+    Raises
+    ------
+    ArgumentError
+        For an unknown method, a tolerance that is not positive, or no impacts.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> so.EventDriven(tolerance=1e-10).method
+    'dormand-prince'
+    """
+
+    method: Method = "dormand-prince"
+    tolerance: float = 1e-9
+    continuous: bool = False
+    max_impacts: int = 1000
+
+    def __post_init__(self) -> None:
+        known = get_args(Method)
+        if self.method not in known:
+            raise ArgumentError(f"method: expected one of {', '.join(known)}, got {self.method!r}")
+        scalar(self.tolerance, "tolerance", low=0.0, strict=True)
+        whole(self.max_impacts, "max_impacts", low=1)
+        if not isinstance(self.continuous, bool):
+            raise ArgumentError(f"continuous: expected True or False, got {self.continuous!r}")
+
+    def runner(self, setup: Setup) -> Runner:
+        """The event-driven engine on a scene.
+
+        Parameters
+        ----------
+        setup : Setup
+            Scene and checked options.
+
+        Returns
+        -------
+        Runner
+            Steps and runs it.
+
+        Raises
+        ------
+        ArgumentError
+            For laws, friction and closures that it does not have.
+        """
+        from spatialops.simulation.event_driven.contact_state import Accuracy  # with more of SciPy
+        from spatialops.simulation.event_driven.run import EventRunner
+
+        accuracy = Accuracy(self.method, self.tolerance, self.max_impacts)
+        return EventRunner(setup, accuracy, self.continuous)
+
+
+def check_time(time: object) -> TimeMethod:
+    """The object itself; ArgumentError for anything else, a class included."""
+    if isinstance(time, type) or not hasattr(time, "runner"):
+        raise ArgumentError(f"time: expected TimeStepping() or EventDriven(), got {time!r}")
+    made: TimeMethod = time
+    return made

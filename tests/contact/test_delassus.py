@@ -1,0 +1,93 @@
+"""The compliance of contacts W = G M^-1 G^T, and M^-1 G^T p, against dense algebra."""
+
+import numpy as np
+import pytest
+
+import spatialops as so
+from spatialops._layout import WORK_COLUMNS
+from spatialops.collision import _layout as col
+from spatialops.contact.delassus import contact_rows, multiply_rows, velocity_change
+from spatialops.dynamics.articulated_body import factor_kernel
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from tests.support.trees import random_rotation, relative_error
+
+
+def random_contacts(rng, model, count):
+    """Tables of contacts between random bodies, or with the world, at random points and frames."""
+    ints, floats = (
+        np.zeros((count, col.CONTACT_INTS), dtype=np.int64),
+        np.zeros((count, col.CONTACT_COLUMNS)),
+    )
+    bodies = []
+    for i in range(count):
+        a = int(rng.integers(model.n_bodies))
+        b = int(rng.integers(-1, model.n_bodies))
+        bodies.append((a, b))
+        ints[i, col.CONTACT_A] = model.body_links[a]
+        ints[i, col.CONTACT_B] = model.body_links[b] if b >= 0 else -1
+        floats[i, col.POINT : col.POINT + 3] = rng.normal(size=3)
+        floats[i, col.NORMAL : col.NORMAL + 9] = random_rotation(rng).ravel()
+    return bodies, ints, floats
+
+
+def contact_jacobian(model, q, bodies, floats):
+    """G: velocities of A against B along the frames, from Jacobians of two nodes at the point."""
+    poses, rows = so.body_poses(model, q), []
+    for (a, b), row in zip(bodies, floats):
+        point, frame = (
+            row[col.POINT : col.POINT + 3],
+            row[col.NORMAL : col.NORMAL + 9].reshape(3, 3),
+        )
+        G = np.zeros((3, model.nv))
+        for body, sign in ((a, 1.0), (b, -1.0)):
+            if body >= 0:
+                local = poses.rotations[body].T @ (point - poses.positions[body])
+                G += sign * frame @ so.jacobian(model, q, [so.Node(body, local)])[3:]
+        rows.append(G)
+    return np.concatenate(rows)
+
+
+@pytest.fixture(params=[1, 4])
+def case(request, model, state, rng):
+    """Kernels' tables and the dense Jacobian of some contacts."""
+    q, v = state[0], state[1]
+    bodies, ints, floats = random_contacts(rng, model, request.param)
+    work = np.zeros((model.nv, WORK_COLUMNS))
+    poses_kernel(model.tree, model.links, q, work)
+    velocities_kernel(model.tree, model.links, v, work)
+    factor_kernel(model.tree, model.links, work)
+    L = np.full((3 * request.param, model.nv), np.nan)
+    contact_rows(model.tree, model.links, work, ints, floats, request.param, L)
+    return work, L, contact_jacobian(model, q, bodies, floats)
+
+
+def test_compliance(case, model, state):
+    _, L, G = case
+    size = len(L)
+    W = np.full((size, size), np.nan)
+    multiply_rows(L, size, W)
+    left = np.linalg.solve(np.linalg.cholesky(so.mass_matrix(model, state[0])), G.T)
+    assert relative_error(W, left.T @ left) < 1e-12
+    assert np.array_equal(W, W.T)
+
+
+def test_velocity_change(case, model, state, rng):
+    work, L, G = case
+    impulses, dv = rng.normal(size=len(L)), np.full(model.nv, np.nan)
+    impulses[0] = 0.0
+    velocity_change(model.tree, model.links, work, L, len(L), impulses, dv)
+    expected = np.linalg.solve(so.mass_matrix(model, state[0]), G.T @ impulses)
+    assert relative_error(dv, expected) < 1e-12
+    # What the contacts see of it is W p.
+    assert relative_error(G @ dv, L @ (L.T @ impulses)) < 1e-12
+
+
+def test_contact_of_a_body_with_itself_moves_nothing(rng, model):
+    q = model.random(rng)
+    _, ints, floats = random_contacts(rng, model, 1)
+    ints[0, col.CONTACT_B] = ints[0, col.CONTACT_A]
+    work, L = np.zeros((model.nv, WORK_COLUMNS)), np.full((3, model.nv), np.nan)
+    poses_kernel(model.tree, model.links, q, work)
+    factor_kernel(model.tree, model.links, work)
+    contact_rows(model.tree, model.links, work, ints, floats, 1, L)
+    assert np.abs(L).max() < 1e-12

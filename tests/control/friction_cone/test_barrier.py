@@ -1,0 +1,70 @@
+"""Force programs with known answers, by the barrier method."""
+
+import numpy as np
+
+from spatialops.control import Barrier
+from tests.control.cases import force_program, pulled_cone
+
+
+def test_closed_form():
+    """u_x = 3 in a cone of mu 0.5 about z takes u_z = 6; multipliers from stationarity."""
+    found = Barrier().solve(pulled_cone())
+    assert found.solved
+    assert np.allclose(found.x, [3.0, 0.0, 6.0], atol=1e-8)
+    # H x = E^T y + K^T z: z_n = 6, z_t = -z_n / mu ... in the dual cone, on its edge: z_t = -12.
+    assert np.allclose(found.cones, [[6.0, -12.0, 0.0]], atol=1e-6)
+    assert np.allclose(found.equality, [15.0], atol=1e-6)
+
+
+def test_the_apex_of_a_cone():
+    """No force is best: the apex, where the cone has no tangent."""
+    case = force_program(
+        np.eye(3), g=np.array([0.0, 0.0, 1.0]), K=np.eye(3)[[2, 0, 1]], k=np.zeros(3), mu=[0.5]
+    )
+    found = Barrier().solve(case)
+    assert found.solved
+    assert np.abs(found.x).max() < 1e-6
+    assert np.allclose(found.cones[0, 0], 1.0, atol=1e-5)
+
+
+def test_unconstrained_and_determined():
+    free = Barrier().solve(force_program(np.diag([2.0, 4.0]), g=np.array([-2.0, 4.0])))
+    assert free.solved
+    assert np.allclose(free.x, [1.0, -1.0])
+    fixed = Barrier().solve(
+        force_program(np.eye(2), E=np.eye(2), e=np.array([1.0, 2.0]), D=np.eye(2), d=np.zeros(2))
+    )
+    assert fixed.solved
+    assert np.allclose(fixed.x, [1.0, 2.0])
+    outside = Barrier().solve(
+        force_program(
+            np.eye(2),
+            E=np.eye(2),
+            e=np.array([1.0, -2.0]),
+            D=np.eye(2),
+            d=np.zeros(2),
+            names=("a", "b"),
+        )
+    )
+    assert outside.status == "infeasible"
+    assert outside.conflict == ("b",)
+
+
+def test_redundant_and_contradicting_equalities():
+    E = np.array([[1.0, 1.0, 0.0], [2.0, 2.0, 0.0]])
+    box = {"D": np.vstack([np.eye(3), -np.eye(3)]), "d": np.full(6, 5.0)}
+    assert Barrier().solve(force_program(np.eye(3), E=E, e=np.array([2.0, 4.0]), **box)).solved
+    assert (
+        Barrier().solve(force_program(np.eye(3), E=E, e=np.array([2.0, 5.0]), **box)).status
+        == "inconsistent"
+    )
+
+
+def test_a_thin_interior_is_found():
+    """|x| <= 1e-5 between two limits: feasible, if only just."""
+    case = force_program(
+        np.eye(1), g=np.array([1.0]), D=np.array([[1.0], [-1.0]]), d=np.array([1e-5, 1e-5])
+    )
+    found = Barrier().solve(case)
+    assert found.solved
+    assert np.isclose(found.x[0], -1e-5, rtol=1e-4)

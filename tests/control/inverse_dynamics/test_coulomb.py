@@ -1,0 +1,60 @@
+"""Coulomb friction and complementarity: the choice among forces that do the same."""
+
+import numpy as np
+import pytest
+
+from spatialops.contact import Coulomb
+from spatialops.control import ConeController, CoulombController
+from spatialops.control.inverse_dynamics.coulomb import minimal_difference
+from spatialops.control.inverse_dynamics.inverse_problem import inverse_problem
+from spatialops.control.inverse_dynamics.landing_contacts import part
+from spatialops.errors import ArgumentError
+from tests.control.cases import MOTORS, prediction, quadruped_simulator
+
+
+def two_feet():
+    _, _, ahead = prediction(law="coulomb")
+    return inverse_problem(part(ahead, np.array([0, 3])), MOTORS, np.zeros(12))
+
+
+@pytest.mark.compiled
+def test_the_nearest_of_all_basic_solutions_is_found():
+    problem = two_feet()
+    one = Coulomb(n_f=4).solve(problem)
+    assert one.solved
+    same = minimal_difference(problem, one, one.impulses, 4)
+    assert same == pytest.approx(one.impulses, abs=1e-12)
+    target = one.impulses + np.array([[0.0, 0.05, 0.0], [0.0, -0.05, 0.0]])
+    other = minimal_difference(problem, one, target, 4)
+    assert np.linalg.norm(other - target) <= np.linalg.norm(one.impulses - target)
+    after = [problem.after(p.ravel()) for p in (one.impulses, other)]
+    assert after[0] == pytest.approx(after[1], abs=1e-9)
+
+
+def test_too_many_bases_leave_the_solution_as_it_is():
+    _, _, ahead = prediction(law="coulomb")
+    problem = inverse_problem(ahead, MOTORS, np.zeros(12))
+    one = Coulomb(n_f=4).solve(problem)
+    assert minimal_difference(problem, one, 0.0 * one.impulses, 4) is one.impulses
+
+
+@pytest.mark.parametrize("kind", [CoulombController, ConeController])
+def test_standing_carries_the_weight(kind):
+    robot, sim = quadruped_simulator("coulomb")
+    control = kind(sim, lambda time, state: np.zeros(12))
+    tau = control(0.0, robot.state)
+    told = control.explain()
+    assert told.status == "solved"
+    assert told.forces[:, 0].sum() == pytest.approx(9.81 * robot.model.mass, rel=1e-6)
+    assert not tau[:6].any()
+    assert np.abs(tau[6:]).max() > 0.1
+
+
+def test_options_are_checked():
+    _, sim = quadruped_simulator("coulomb")
+    demand = lambda time, state: np.zeros(12)  # noqa: E731
+    assert CoulombController(sim, demand, choice="minimal-difference", n_f=8).n_f == 8
+    with pytest.raises(ArgumentError, match="choice"):
+        ConeController(sim, demand, choice="minimal-difference")
+    with pytest.raises(ArgumentError, match="demand: expected a function"):
+        CoulombController(sim, np.zeros(12))

@@ -1,0 +1,70 @@
+"""Khatib's controller against the projection, and at a singularity."""
+
+import numpy as np
+import pytest
+
+import spatialops as so
+from spatialops.control import (
+    Actuation,
+    FrictionConeController,
+    HeldContacts,
+    JointTask,
+    Motors,
+    OperationalSpaceController,
+    PointTask,
+    PoseTask,
+    Tracking,
+)
+from spatialops.errors import ArgumentError
+
+
+def test_khatib_on_an_arm_is_the_projection_without_constraints():
+    model = so.models.dual_arm().model
+    rng = np.random.default_rng(5)
+    state = so.State(so.models.dual_arm().state.q, 0.3 * rng.normal(size=model.nv))
+    left, right = PoseTask(so.Node("left_palm")), PointTask(so.Node("right_palm"))
+    tasks = [
+        Tracking(left, left.motion(model, state).x + 0.05 * rng.normal(size=6)),
+        Tracking(right, right.motion(model, state).x + 0.05 * rng.normal(size=3)),
+    ]
+    controller = OperationalSpaceController(model, tasks, damping=10.0)
+    tau = controller(0.0, state)
+    a = so.forward_dynamics(model, state.q, state.v, tau - model.damping * state.v)
+    for tracking in tasks:
+        motion = tracking.task.motion(model, state)
+        assert np.allclose(
+            motion.J @ a + motion.drift, tracking.goal(0.0, motion, state.v)[0], atol=1e-8
+        )
+    assert controller.explain().status == "solved"
+    assert controller.explain().slack < 1e-8
+    motors = Motors(Actuation(model))
+    motors.actuation.limits[:] = np.inf
+    other = FrictionConeController(model, tasks, motors, contacts=HeldContacts(model, []))
+    assert np.allclose(
+        other(0.0, state), tau, atol=1e-8
+    )  # the same null-space law: -10 v in the metric of M
+
+
+def test_a_singular_arm_gives_way_and_says_so():
+    """Two links in a straight line: the tip cannot go along them."""
+    arm = so.models.pendulum(2)
+    model = arm.model
+    tip = PointTask(so.Node(model.body_names[-1], (0.0, 0.0, -1.0)))
+    state = so.State(np.zeros(2), np.zeros(2))
+    here = tip.motion(model, state)
+    controller = OperationalSpaceController(model, [Tracking(tip, here.x)])
+    with pytest.raises(ArgumentError, match="no command"):
+        controller.explain()
+    tau = controller(0.0, state)
+    told = controller.explain()
+    assert np.isfinite(tau).all()
+    assert told.status == "nearest"
+    assert "singular" in told.notes[0]
+
+
+def test_only_points_and_poses_are_taken():
+    model = so.models.pendulum(2).model
+    joint = Tracking(JointTask(model.joint_names[:1]), [0.0])
+    for tasks in ([], [joint]):
+        with pytest.raises(ArgumentError, match="points and poses"):
+            OperationalSpaceController(model, tasks)

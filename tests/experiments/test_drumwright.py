@@ -1,0 +1,70 @@
+"""The grasping experiment and its scaling as commands: figures, files, exit status."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from spatialops.bench.measure import Effort
+from spatialops.cli import main
+from spatialops.experiments.drumwright.grasp import METHODS, Trial
+from spatialops.experiments.drumwright.scaling import Scaling, measure_scaling
+
+
+@pytest.mark.compiled
+def test_the_command(tmp_path):
+    run = CliRunner().invoke(
+        main,
+        [
+            "grasp",
+            "--steps",
+            "12",
+            "--trials",
+            "1",
+            "--method",
+            "pivoting",
+            "--method",
+            "lemke-warm",
+            "--json",
+        ]
+        + ["--no-progress", "--out", str(tmp_path)],
+    )
+    assert run.exit_code == 0, run.output
+    data = json.loads(run.stdout)
+    warm, pivoting = sorted(data["trials"], key=lambda trial: trial["method"])
+    assert (warm["variables"], pivoting["variables"]) == (216, 36)
+    assert pivoting["steps"] == 12
+    assert pivoting["pivots_max"] <= 7
+    assert pivoting["sag_max"] <= 1e-12
+    assert pivoting["paper_seconds"] == 1.668
+    assert {path.name for path in tmp_path.iterdir()} == {"grasp.json", "grasp.png"}
+
+
+def test_a_lost_grasp_is_no_success():
+    sags = np.array([1e-5, 2e-3])
+    trial = Trial(
+        "lemke", 216, np.ones(2), 5.0, 7, 1, 10, sags, 1e-12, "a box has moved by 0.002 m"
+    )
+    assert not trial.held
+    assert trial.to_data()["sag_max"] == 2e-3
+    assert METHODS["lemke"].paper_seconds == 10.9681
+
+
+def test_exponents():
+    counts = (4, 16, 64, 256)
+    times = np.array([1.0, 1.0, 4.0, 16.0])  # 4 contacts are below the fit
+    scaling = Scaling(counts, {"pivoting": times, "Lemke": times**3})
+    assert scaling.exponent("pivoting") == pytest.approx(1.0)
+    assert scaling.exponent("Lemke") == pytest.approx(3.0)
+    assert scaling.passed
+    assert not Scaling(counts, {"pivoting": times**1.2}).passed
+    assert np.isnan(Scaling((4, 8), {"x": times[:2]}).exponent("x"))
+
+
+@pytest.mark.compiled
+def test_everything_is_measured():
+    scaling = measure_scaling((4, 16, 36), Effort(rounds=1, block=1e-5))
+    for times in scaling.seconds.values():
+        assert (times > 0.0).all()
+    assert json.dumps(scaling.to_data())

@@ -1,0 +1,110 @@
+"""The trot's figures and figure 19 of Zapolsky and Drumwright."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from spatialops.cli.zapolsky import zapolsky
+from spatialops.errors import ArgumentError
+from spatialops.experiments.zapolsky import timing
+from spatialops.experiments.zapolsky.chatter import kneel
+from spatialops.experiments.zapolsky.course import run
+
+
+def test_an_exponent_is_the_slope_of_the_logarithms():
+    rows = [{"method": "a", "contacts": n, "milliseconds": 0.1 * n**1.5} for n in (4, 40, 80, 160)]
+    assert timing.exponent(rows, "a") == pytest.approx(1.5)
+    assert np.isnan(timing.exponent(rows, "b"))
+
+
+@pytest.mark.parametrize(("method", "count"), [("lcp-no-slip", 40), ("qp", 8), ("lcp", 8)])
+def test_problems_that_are_timed_have_a_solution(method, count):
+    row = timing.timed(method, count, repeats=3)
+    assert row["residual"] < 1e-9
+    assert 0.0 < row["milliseconds"] <= row["milliseconds_999"]
+
+
+def test_a_general_solver_finds_the_same_impulses():
+    pytest.importorskip("clarabel")
+    (row,) = timing.general(repeats=2, counts=(12,))
+    assert row["apart"] < 1e-6
+
+
+@pytest.mark.compiled
+def test_a_run_without_limits_reaches_what_was_predicted():
+    found = run(
+        "cone", "rigid-low", duration=0.1
+    ).summary()  # within it torques exceed the 4 N m of the motors
+    assert found["completed"]
+    assert found["force_error_worst"] < 1e-9
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["lcp", "qp", "lcp-no-slip", "qp-no-slip", "cone"])
+def test_on_steep_friction_the_simulation_does_what_was_predicted(name):
+    found = run(
+        name, "rigid-high", duration=0.25
+    ).summary()  # landings, open contacts, frames that do not settle
+    assert found["completed"]
+    assert found["force_error_relative"] < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["sensed-1", "sensed-2"])
+def test_references_that_sense_forces_walk_on_steep_friction(name):
+    assert run(name, "rigid-high").completed
+
+
+@pytest.mark.compiled
+def test_the_choice_of_forces_ends_chatter():
+    assert kneel("lcp", duration=0.1).change.mean() > 100.0  # whatever Lemke meets
+    for name in ("lcp-nearest", "qp", "cone"):
+        found = kneel(name, duration=0.1)
+        assert found.change.mean() < 1.0
+        assert found.missed < 1e-6
+
+
+def test_chatter_is_of_known_controllers():
+    with pytest.raises(ArgumentError, match="expected one of lcp, "):
+        kneel("pid")
+
+
+@pytest.mark.compiled
+def test_every_figure_is_drawn_and_none_without_a_folder(tmp_path):
+    figures = [part for number in ("14", "15", "16", "17") for part in ("--figure", number)]
+    options = [
+        "--controller",
+        "pid",
+        "--controller",
+        "sensed-3",
+        "--terrain",
+        "rigid-low",
+        "--duration",
+        "0.02",
+    ]
+    done = CliRunner().invoke(zapolsky, [*figures, *options, "--out", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert {f"figure-{n}-rigid-low.png" for n in (14, 15, 16, 17)} < {
+        file.name for file in tmp_path.iterdir()
+    }
+    rows = json.loads((tmp_path / "zapolsky.json").read_text())["runs"]
+    assert [row["controller"] for row in rows] == ["pid", "sensed-3"]
+    assert CliRunner().invoke(zapolsky, [*figures, *options]).exit_code == 2
+
+
+@pytest.mark.compiled
+def test_the_arm_holds_its_box_as_predicted(tmp_path):
+    done = CliRunner().invoke(
+        zapolsky, ["--figure", "18", "--controller", "qp", "--duration", "0.1", "--out", tmp_path]
+    )
+    assert done.exit_code == 0, done.output
+    rows = json.loads((tmp_path / "zapolsky.json").read_text())["figure 18"]
+    assert [row["friction"] for row in rows] == ["inf", "1"]
+    for row in rows:
+        assert row["dropped"] is None
+        assert row["slip"] < 1e-3
+        assert row["position_error"] < 1e-3
+    assert (tmp_path / "figure-18-1.png").exists()

@@ -1,0 +1,117 @@
+"""A scene in maximal coordinates.
+
+The same bodies, the same motion as the step shrinks, and what has no such form.
+"""
+
+import numpy as np
+import pytest
+
+import spatialops as so
+from spatialops.errors import ModelError
+from tests.support.trees import random_tree
+
+HINGES = ("revolute", "prismatic", "ball", "free", "fixed")
+
+
+@pytest.fixture
+def scene(rng):
+    model = random_tree(rng, 7, kinds=HINGES, armature=False)
+    state = so.State(model.random(rng), rng.normal(size=model.nv))
+    geoms = [so.Geom(f"on {name}", name, so.Sphere(0.05)) for name in model.body_names]
+    return so.Scene(
+        model,
+        [*geoms, so.Geom("floor", "world", so.HalfSpace(), position=(0, 0, -50))],
+        state=state,
+    )
+
+
+def test_states_convert_both_ways(scene):
+    there = so.maximal_state(scene.model, scene.state)
+    back = so.tree_state(scene.model, there)
+    turned = so.difference(scene.model, scene.state.q, back.q)
+    assert np.abs((turned + np.pi) % (2.0 * np.pi) - np.pi).max() < 1e-11
+    assert np.abs(back.v - scene.state.v).max() < 1e-11
+
+
+def test_the_same_bodies_energies_and_closed_hinges(scene):
+    free = so.maximal_scene(scene)
+    model = free.model
+    assert model.body_names == scene.model.body_names
+    assert set(model.frames) == set(scene.model.frames)
+    assert model.nv == 6 * model.n_bodies
+    assert free.loops.n_rows == model.nv - scene.model.nv
+    for one, other in zip(
+        so.body_poses(model, free.state.q), so.body_poses(scene.model, scene.state.q), strict=True
+    ):
+        assert np.allclose(one, other, rtol=0.0, atol=1e-11)
+    ours, theirs = (
+        so.energy(model, free.state.q, free.state.v),
+        so.energy(scene.model, scene.state.q, scene.state.v),
+    )
+    assert ours == pytest.approx(theirs, rel=1e-10, abs=1e-9)
+    if free.loops.n_rows:
+        assert np.abs(so.loop_errors(model, free.loops, free.state.q)).max() < 1e-11
+        assert (
+            np.abs(so.loop_velocities(model, free.loops, free.state.q, free.state.v)).max() < 1e-10
+        )
+    names = lambda s: {frozenset(s.pair_names(p)) for p in range(len(s.pairs))}  # noqa: E731
+    assert names(free) == names(scene)
+
+
+def test_accelerations_are_the_same(scene, rng):
+    """Forces of the closures take the place of coordinates: twists after a short time agree."""
+    free, model = so.maximal_scene(scene), scene.model
+    v = scene.state.v
+    a = so.forward_dynamics(model, scene.state.q, v, np.zeros(model.nv))
+    nodes = [so.Node(name) for name in model.body_names]
+    expected = so.node_accelerations(model, scene.state.q, v, a, nodes)
+    motion = so.constrained_dynamics(
+        free.model, free.loops, free.state.q, free.state.v, np.zeros(free.model.nv)
+    )
+    found = so.node_accelerations(
+        free.model, free.state.q, free.state.v, motion.accelerations, nodes
+    )
+    assert np.allclose(found, expected, rtol=0.0, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.compiled
+def test_motions_draw_together_as_the_step_shrinks():
+    from spatialops.compare.trajectories import largest_difference, pendulum_motions
+
+    apart = [
+        largest_difference(pendulum_motions(12, dt=dt, duration=0.9), 0.9)
+        for dt in (4e-3, 2e-3, 1e-3)
+    ]
+    assert apart[0] / apart[1] > 1.7
+    assert apart[1] / apart[2] > 1.7
+    assert apart[2] < 0.1
+
+
+@pytest.mark.parametrize(
+    ("joint", "named"),
+    [
+        (so.Joint("universal"), "no closure for a universal joint"),
+        (so.Joint("revolute", armature=0.1), "armature"),
+        (so.Joint("revolute", damping=0.1), "damping"),
+    ],
+)
+def test_what_cannot_be_converted_says_so(joint, named):
+    model = (
+        so.TreeBuilder()
+        .add_body("b", joint=joint, inertia=so.Inertia.sphere(0.1, mass=1.0))
+        .build()
+    )
+    with pytest.raises(ModelError, match=named):
+        so.maximal_scene(so.Scene(model))
+
+
+def test_massless_bodies_are_refused():
+    builder = so.TreeBuilder().add_body("light", joint=so.Joint("revolute"))
+    builder.add_body(
+        "tip",
+        parent="light",
+        joint=so.Joint("revolute", axis="x"),
+        inertia=so.Inertia.sphere(0.1, mass=1.0),
+    )
+    with pytest.raises(ModelError, match="'light'"):
+        so.maximal_scene(so.Scene(builder.build()))
