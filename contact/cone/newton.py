@@ -18,16 +18,17 @@ from spatialops._compile.jit import kernel
 from spatialops.contact.cone.low_rank import NO_PIVOT, factored_step
 from spatialops.contact.cone.projection import contact_map, map_slopes
 from spatialops.contact.cone.scratch import DenseSystem, NewtonScratch, new_newton_scratch
-from spatialops.contact.cone.sparse_newton import (
+from spatialops.contact.cone.sparse_newton import newton_large
+from spatialops.contact.lu import factor_lu, substitute_lu
+from spatialops.contact.semismooth import (
     DESCENT,
     HALVINGS,
     LEAST_SHIFT,
     MOST_SHIFT,
     SHIFT_GROWTH,
     SHIFT_RATE,
-    newton_large,
+    SHIFTS,
 )
-from spatialops.contact.lu import factor_lu, substitute_lu
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.scaled_problem import ScaledProblem
@@ -118,6 +119,50 @@ def newton_step(system: DenseSystem, shift: float, scratch: NewtonScratch) -> bo
 
 
 @kernel
+def shifted_step(
+    system: DenseSystem, rank: int, eps: float, merit: float, scratch: NewtonScratch
+) -> bool:
+    """Newton's step with the least shift that makes the Jacobian regular; False where none does.
+
+    With rank >= 0 by W = L R^T. `merit` is |F|^2.
+    """
+    least = LEAST_SHIFT if rank < 0 else _SHIFT_FACTORED
+    shift = min(max(SHIFT_RATE * math.sqrt(merit), least), MOST_SHIFT)
+    for _ in range(SHIFTS):
+        if rank < 0:
+            done = newton_step(system, eps + shift, scratch)
+        else:
+            done = factored_step(system, rank, eps + shift, scratch)
+        if done:
+            return True
+        shift *= SHIFT_GROWTH
+    return False
+
+
+@kernel
+def step_length(
+    which: int, system: DenseSystem, eps: float, bound: float, r: Array, scratch: NewtonScratch
+) -> float:
+    """How much of the step lowers |F|^2 below `bound`, 0 where no part does; leaves `point`."""
+    u, step = scratch.u, scratch.step
+    du, point = scratch.du, scratch.point
+    speed = scratch.speed
+    multiply(system.W, step, du)
+    for i in range(r.size):
+        du[i] += eps * step[i]
+    alpha = 1.0
+    for _ in range(HALVINGS):
+        for i in range(r.size):
+            point[i] = r[i] + alpha * step[i]
+            speed[i] = u[i] + alpha * du[i]
+        found = contact_map(which, point, speed, system.mu, system.starts, scratch.x, scratch.F)
+        if found <= (1.0 - DESCENT * alpha) * bound:
+            return alpha
+        alpha *= 0.5
+    return 0.0
+
+
+@kernel
 def newton_kernel(
     which: int,
     system: DenseSystem,
@@ -134,70 +179,35 @@ def newton_kernel(
     With rank >= 0 steps use W = L R^T. Ends at |F| <= target, after `limit` steps, or where no step
     helps.
     """
-    W, b = system.W, system.b
     mu, starts = system.mu, system.starts
     u, x = scratch.u, scratch.x
-    F, step = scratch.F, scratch.step
-    point, speed = scratch.point, scratch.speed
-    n = b.size
-    velocities(W, b, eps, center, r, u)
+    F = scratch.F
+    velocities(system.W, system.b, eps, center, r, u)
     merit = contact_map(which, r, u, mu, starts, x, F)
     best, taken = merit, 0
     # merits of the last steps
     w0 = merit
     w1 = merit
     w2 = merit
-    for i in range(n):
-        scratch.best[i] = r[i]
+    scratch.best[: r.size] = r
     while taken < limit and best > target * target:
         map_slopes(which, r, u, mu, starts, x, F, scratch.P, scratch.Q)
-        shift = min(
-            max(SHIFT_RATE * math.sqrt(merit), LEAST_SHIFT if rank < 0 else _SHIFT_FACTORED),
-            MOST_SHIFT,
-        )
-        done = False
-        for _ in range(8):
-            if rank < 0:
-                done = newton_step(system, eps + shift, scratch)
-            else:
-                done = factored_step(system, rank, eps + shift, scratch)
-            if done:
-                break
-            shift *= SHIFT_GROWTH
-        if not done:
+        if not shifted_step(system, rank, eps, merit, scratch):
             break
         taken += 1
-        du = scratch.du
-        multiply(W, step, du)
-        for i in range(n):
-            du[i] += eps * step[i]
         bound = max(max(merit, w0), max(w1, w2))
-        alpha = 1.0
-        new = merit
-        better = False
-        for _ in range(HALVINGS):
-            for i in range(n):
-                point[i], speed[i] = r[i] + alpha * step[i], u[i] + alpha * du[i]
-            new = contact_map(which, point, speed, mu, starts, x, F)
-            if new <= (1.0 - DESCENT * alpha) * bound:
-                better = True
-                break
-            alpha *= 0.5
-        if not better:
+        if step_length(which, system, eps, bound, r, scratch) == 0.0:
             break
-        for i in range(n):
-            r[i] = point[i]
-        velocities(W, b, eps, center, r, u)
+        r[:] = scratch.point[: r.size]
+        velocities(system.W, system.b, eps, center, r, u)
         w0 = w1
         w1 = w2
         w2 = merit
         merit = contact_map(which, r, u, mu, starts, x, F)
         if merit < best:
             best = merit
-            for i in range(n):
-                scratch.best[i] = r[i]
-    for i in range(n):
-        r[i] = scratch.best[i]
+            scratch.best[: r.size] = r
+    r[:] = scratch.best[: r.size]
     return taken, math.sqrt(best)
 
 

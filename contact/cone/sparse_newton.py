@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import TYPE_CHECKING
 
@@ -12,20 +11,10 @@ import scipy
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.cone.projection import contact_map, map_slopes
 from spatialops.contact.cone.sparse import block_diagonal, is_sparse, sparse_factor
+from spatialops.contact.semismooth import semismooth_newton
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.scaled_problem import ScaledProblem
-
-# Both Newton methods: the shift of the Jacobian follows the residual |F| between two bounds, and
-# grows where the matrix is singular; a step must lower the largest |F|^2 of the last ones by a
-# share (Grippo, Lampariello and Lucidi 1986), or is halved.
-SHIFT_RATE = 0.01
-LEAST_SHIFT = 1e-15
-MOST_SHIFT = 0.1
-SHIFT_GROWTH = 100.0
-DESCENT = 1e-4
-HALVINGS = 12
-_WINDOW = 4  # steps that the line search looks back
 
 
 def newton_direction(
@@ -61,6 +50,43 @@ def newton_direction(
     return step
 
 
+class _LargeMap:
+    """One of the cone's maps of many contacts, with a proximal term."""
+
+    def __init__(self, system: ScaledProblem, which: int, eps: float, center: Array) -> None:
+        self.system = system
+        self.which = which
+        self.eps = eps
+        self.center = center
+        self.x = np.empty(center.size)  # what the map writes beside its value
+
+    def speeds(self, x: Array) -> Array:
+        """(W + eps) x + b - eps center."""
+        system = self.system
+        return np.asarray(system.W @ x + system.b + self.eps * (x - self.center))
+
+    def change(self, step: Array) -> Array:
+        """(W + eps) step."""
+        return np.asarray(self.system.W @ step + self.eps * step)
+
+    def value(self, x: Array, u: Array) -> Array:
+        """F."""
+        F = np.empty(x.size)
+        contact_map(self.which, x, u, self.system.mu, self.system.starts, self.x, F)
+        return F
+
+    def direction(self, x: Array, u: Array, F: Array, shift: float) -> Array | None:
+        """-J^-1 F; None where J is singular."""
+        system = self.system
+        blocks = (system.mu.shape[0], system.dim, system.dim)
+        P = np.empty(blocks)
+        Q = np.empty(blocks)
+        again = np.empty(x.size)
+        contact_map(self.which, x, u, system.mu, system.starts, self.x, again)
+        map_slopes(self.which, x, u, system.mu, system.starts, self.x, F, P, Q)
+        return newton_direction(system, self.eps + shift, F, P, Q)
+
+
 def newton_large(
     system: ScaledProblem,
     r: Array,
@@ -71,50 +97,8 @@ def newton_large(
     center: Array | None = None,
 ) -> tuple[int, float]:
     """Change r in place by Newton steps as `newton_kernel` does; returns their number and |F|."""
-    W = system.W
-    b = system.b
-    mu = system.mu
-    starts = system.starts
-    m = mu.shape[0]
-    dim = system.dim
-    n = r.size
     anchor = r.copy() if center is None else center
-    P = np.empty((m, dim, dim))
-    Q = np.empty((m, dim, dim))
-    x = np.empty(n)
-    F = np.empty(n)
-    trial = np.empty(n)
-    point, u = r.copy(), W @ r + b + eps * (r - anchor)
-    merit = contact_map(which, point, u, mu, starts, x, F)
-    best = merit
-    taken = 0
-    recent = [merit]
-    while taken < limit and best > target * target:
-        map_slopes(which, point, u, mu, starts, x, F, P, Q)
-        shift = min(max(SHIFT_RATE * math.sqrt(merit), LEAST_SHIFT), MOST_SHIFT)
-        step = None
-        for _ in range(6):
-            step = newton_direction(system, eps + shift, F, P, Q)
-            if step is not None:
-                break
-            shift *= SHIFT_GROWTH
-        if step is None:
-            break
-        taken += 1
-        du = W @ step + eps * step
-        bound, alpha = max(recent), 1.0
-        for _ in range(HALVINGS):
-            new = contact_map(which, point + alpha * step, u + alpha * du, mu, starts, x, trial)
-            if new <= (1.0 - DESCENT * alpha) * bound:
-                break
-            alpha *= 0.5
-        else:
-            break
-        point = point + alpha * step
-        u = W @ point + b + eps * (point - anchor)
-        merit = contact_map(which, point, u, mu, starts, x, F)
-        recent = [*recent[1 - _WINDOW :], merit]
-        if merit < best:
-            best = merit
-            r[:] = point
-    return taken, math.sqrt(best)
+    of = _LargeMap(system, which, eps, anchor)
+    best, least, taken = semismooth_newton(of, r.copy(), limit, target)
+    r[:] = best
+    return taken, least

@@ -19,10 +19,10 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops.contact.cone.sparse_newton import DESCENT, HALVINGS, MOST_SHIFT
 from spatialops.contact.constraint_rows import DRY, STOP
 from spatialops.contact.laws.disc_projection import on_discs, on_polygons
 from spatialops.contact.laws.reduction import Reduced
+from spatialops.contact.semismooth import semismooth_newton
 
 _STEPS = 40
 _OUTER = 60  # proximal points
@@ -30,15 +30,11 @@ _OUTER = 60  # proximal points
 # tried.
 _TARGET = 1e-14
 _ENOUGH = 1e-12
-# The shift of the Jacobian follows max |F|: the factor, and the least.
-_SHIFT_RATE = 1e-2
-_LEAST_SHIFT = 1e-13
 # Proximal points: the first weight, the range of it, and what must be left of |F| for less of it.
 _FIRST = 0.1
 _LEAST = 1e-10
 _MOST = 10.0
 _INNER = 1e-3
-_WINDOW = 4  # steps that the line search looks back
 _NOTHING = 1e-300  # speed of contacts at rest, which may not divide
 
 
@@ -71,9 +67,9 @@ class FrictionMap:
 
     def value(self, x: Array) -> Array:
         """F (m D,)."""
-        return self._evaluate(x, self.W @ x + self.b)[0]
+        return self.evaluate(x, self.W @ x + self.b)[0]
 
-    def _evaluate(self, x: Array, u: Array) -> tuple[Array, Array, Array]:
+    def evaluate(self, x: Array, u: Array) -> tuple[Array, Array, Array]:
         """F (m D,), slopes of the projections by points (m, D, D) and by normal impulses (m, D)."""
         m, p = len(self.size), x.reshape(-1, self.dim)
         ahead = p - u.reshape(-1, self.dim)
@@ -110,37 +106,12 @@ class FrictionMap:
         self, x: Array, eps: float = 0.0, center: Array | None = None
     ) -> tuple[Array, float, int]:
         """The best x on the way from `x` with u = (W + eps) x + b - eps center, max |F|, steps."""
-        eye = np.eye(x.size)
-        W, b = self.W + eps * eye, self.b if center is None else self.b - eps * center
-        F, A, B = self._evaluate(x, W @ x + b)
-        merit = float(np.abs(F).max(initial=0.0))
-        taken = 0
-        recent = [float(F @ F)]
-        best, least = x, merit
-        while least > _TARGET and taken < _STEPS:
-            shift = float(np.clip(_SHIFT_RATE * merit, _LEAST_SHIFT, MOST_SHIFT))
-            try:
-                step = np.linalg.solve(self._slope(W + shift * eye, A, B), -F)
-            except np.linalg.LinAlgError:
-                break
-            taken += 1
-            du = W @ step
-            u = W @ x + b
-            alpha = 1.0
-            for _ in range(HALVINGS):
-                F, A, B = self._evaluate(x + alpha * step, u + alpha * du)
-                if F @ F <= (1.0 - DESCENT * alpha) * max(recent):
-                    break
-                alpha *= 0.5
-            else:
-                break
-            x = x + alpha * step
-            merit, recent = float(np.abs(F).max()), [*recent[1 - _WINDOW :], float(F @ F)]
-            if merit < least:
-                best, least = x, merit
-        return best, least, taken
+        regular = _Regularised(self, eps, x if center is None else center)
+        best, _, taken = semismooth_newton(regular, x, _STEPS, _TARGET)
+        F = regular.value(best, regular.speeds(best))
+        return best, float(np.abs(F).max(initial=0.0)), taken
 
-    def _slope(self, W: Array, A: Array, B: Array) -> Array:
+    def slope(self, W: Array, A: Array, B: Array) -> Array:
         """dF/dx = 1 - A (1 - W) - B, of which B is of the normal columns."""
         m, D = len(self.size), self.dim
         J = np.eye(m * D) + (A @ W.reshape(m, D, m * D)).reshape(m * D, m * D)
@@ -169,3 +140,33 @@ class FrictionMap:
             if least <= _TARGET:
                 break
         return best, least, taken
+
+
+class _Regularised:
+    """A friction map with u = (W + eps) x + b - eps center."""
+
+    def __init__(self, of: FrictionMap, eps: float, center: Array) -> None:
+        self.of = of
+        self.W = of.W + eps * np.eye(center.size)
+        self.b = of.b - eps * center
+
+    def speeds(self, x: Array) -> Array:
+        """(W + eps) x + b - eps center."""
+        return np.asarray(self.W @ x + self.b)
+
+    def change(self, step: Array) -> Array:
+        """(W + eps) step."""
+        return np.asarray(self.W @ step)
+
+    def value(self, x: Array, u: Array) -> Array:
+        """F."""
+        return self.of.evaluate(x, u)[0]
+
+    def direction(self, x: Array, u: Array, F: Array, shift: float) -> Array | None:
+        """-J^-1 F; None where J is singular."""
+        _, A, B = self.of.evaluate(x, u)
+        J = self.of.slope(self.W + shift * np.eye(x.size), A, B)
+        try:
+            return np.asarray(np.linalg.solve(J, -F))
+        except np.linalg.LinAlgError:
+            return None
