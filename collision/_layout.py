@@ -88,6 +88,9 @@ AT_GAP = 6
 AT_MERIT = 7  # while points are chosen
 AT_COLUMNS = 10
 
+INFINITE = 1e300  # m; larger than any distance, but finite: a difference of two is no NaN
+COINCIDE = 1e-12  # m; points that are nearer have no direction between them
+
 MAX_POINTS = 4  # of one pair of convex shapes
 MANY_POINTS = 12  # of a pair with a mesh or a height field
 

@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.collision._layout import COINCIDE
 from spatialops.collision.extents import reach
 from spatialops.collision.shapes import (
     Box,
@@ -31,6 +32,8 @@ LibraryObject: TypeAlias = Any  # modules and objects of Coal and FCL, which hav
 BackendName: TypeAlias = Literal["own", "coal", "fcl"]
 
 PROVEN = 1e-5  # of the smaller size: how well a normal must bear out its distance
+_COAL_TOLERANCE = 1e-9  # of its GJK and EPA
+_COAL_ITERATIONS = 1000
 
 
 class Pose(NamedTuple):
@@ -63,8 +66,8 @@ class Coal:
         self._coal = _library("coal", "coal")
         self._shapes = self._shape(a), self._shape(b)
         self._request = self._coal.DistanceRequest(True, True)
-        self._request.gjk_tolerance = self._request.epa_tolerance = 1e-9
-        self._request.gjk_max_iterations = self._request.epa_max_iterations = 1000
+        self._request.gjk_tolerance = self._request.epa_tolerance = _COAL_TOLERANCE
+        self._request.gjk_max_iterations = self._request.epa_max_iterations = _COAL_ITERATIONS
 
     def _shape(self, shape: Shape) -> LibraryObject:
         coal = self._coal
@@ -123,7 +126,7 @@ class Fcl:
         on_a, on_b = (np.asarray(point, dtype=np.float64) for point in answer.nearest_points)
         line = np.copysign(1.0, distance) * (on_a - on_b)
         length = float(np.linalg.norm(line))
-        normal = line / length if length > 1e-12 else np.full(3, np.nan)
+        normal = line / length if length > COINCIDE else np.full(3, np.nan)
         return Nearest(distance, normal, 0.5 * (on_a + on_b))
 
 

@@ -13,6 +13,7 @@ from spatialops.algebra.vectors import dot, minus, put3, vec3
 from spatialops.collision import _layout as col
 
 SWEEP_FROM = 64  # geoms; below, going through all pairs is faster than sorting
+_MOVED = 0.0625  # square of the part of the skin, 1/4, after which the list is renewed
 
 
 @inlined
@@ -48,7 +49,7 @@ def renew_near_pairs(
         for g in range(kept.shape[0]):
             step = minus(vec3(places, g, col.PLACE), vec3(kept, g, 0))
             moved = max(moved, dot(step, step))
-        if moved < 0.0625 * skin * skin:
+        if moved < _MOVED * skin * skin:
             return near[last]
     count = 0
     if pair_rows.shape[0] > 0:
@@ -68,7 +69,7 @@ def renew_near_pairs(
 def low_end(geom_ints: IntArray, geoms: Array, places: Array, g: int) -> float:
     """Where a geom begins along x."""
     return (
-        -1e300
+        -col.INFINITE
         if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE
         else places[g, col.PLACE] - geoms[g, col.GEOM_BOUND]
     )
@@ -102,7 +103,7 @@ def sweep(
         g = order[i]
         end = places[g, col.PLACE] + geoms[g, col.GEOM_BOUND] + skin
         if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE:
-            end = 1e300
+            end = col.INFINITE
         for j in range(i + 1, n):
             if low_end(geom_ints, geoms, places, order[j]) > end:
                 break

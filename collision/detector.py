@@ -29,7 +29,7 @@ from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import FOUND, GATHERED, Scratch, name_at, row_at
 from spatialops.dynamics.kinematics import shift_velocity
 
-FULL = -1
+FULL = -1  # no row is left for a contact
 
 
 @kernel
@@ -188,7 +188,7 @@ def sphere_normal(geom_ints: IntArray, geoms: Array, places: Array, a: int, b: i
         return vec3(geoms, b, col.GEOM_NORMAL)
     line = minus(vec3(places, a, col.PLACE), vec3(places, b, col.PLACE))
     length = math.sqrt(dot(line, line))
-    if length < 1e-12:
+    if length < col.COINCIDE:
         return 0.0, 0.0, 1.0
     return scaled(1.0 / length, line)
 

@@ -27,6 +27,8 @@ from spatialops.collision.shapes import (
 )
 from spatialops.collision.triangles import SurfaceTables, grid_tables, surface_tables
 
+_UNBOUNDED = 1e30  # m; the size of a prism: what it touches is the measure
+
 
 class GeomTables(NamedTuple):
     """Geoms as kernels see them; columns in `_layout`.
@@ -122,7 +124,7 @@ def _middle(shape: ConvexHull) -> Array:
 def _put_shape(row: IntArray, values: Array, geom: Geom, place: Placed, store: _Store) -> None:
     shape, size = geom.shape, values[col.GEOM_SIZE : col.GEOM_SIZE + 3]
     values[col.GEOM_BOUND] = bounding_radius(shape)
-    values[col.GEOM_WIDTH] = 1e300 if isinstance(shape, FIXED) else least_width(shape)
+    values[col.GEOM_WIDTH] = col.INFINITE if isinstance(shape, FIXED) else least_width(shape)
     if isinstance(shape, Sphere):
         row[col.GEOM_SHAPE], values[col.GEOM_RADIUS] = col.SPHERE, shape.radius
     elif isinstance(shape, HalfSpace):
@@ -168,7 +170,7 @@ def _put_prism(row: IntArray, values: Array, store: _Store) -> None:
     """A triangle with a copy of it behind: corners and planes are written when it is looked at."""
     row[col.GEOM_SHAPE], row[[col.GEOM_LINK, col.GEOM_BODY]] = col.HULL, -1
     values[col.GEOM_TURN : col.GEOM_TURN + 9] = np.eye(3).ravel()
-    values[col.GEOM_BOUND] = 1e30  # what it touches is the measure
+    values[col.GEOM_BOUND] = _UNBOUNDED
     corners = np.array(
         [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1], [1, 0, -1], [0, 1, -1]], dtype=np.float64
     )

@@ -32,6 +32,9 @@ from spatialops.collision.narrow_phase.signed_distance import AXIS, MIDDLE, sepa
 from spatialops.collision.shapes import FIXED, Box, Geom, Shape
 from spatialops.errors import ShapeError
 
+_NO_LIMIT = 1e200  # m; even its square beside others is no NaN
+_ROUNDING = 1e-9  # m; by so much points of a manifold may be less deep than its distance
+
 
 class Separation(NamedTuple):
     """How far two convex shapes are apart.
@@ -164,13 +167,13 @@ class ShapePair:
         self._place(position, rotation, position_b, rotation_b)
         t, rows = self._tables, self._scratch.rows
         distance = separation(
-            t.ints, t.floats, t.solids, self._places, 0, 1, 1e200, rows, self._scratch.ints
+            t.ints, t.floats, t.solids, self._places, 0, 1, _NO_LIMIT, rows, self._scratch.ints
         )
         normal, middle = rows[4, AXIS : AXIS + 3].copy(), rows[4, MIDDLE : MIDDLE + 3].copy()
         if distance > 0.0 or not all(isinstance(shape, Box) for shape in self.shapes):
             return Separation(float(distance), normal, middle + self._places[1, : col.TURN])
         # Of boxes that overlap the axis is all that is known: the point is the manifold's middle.
-        points = self._points(distance + 1e-9)
+        points = self._points(distance + _ROUNDING)
         return Separation(float(distance), normal, points.positions.mean(axis=0))
 
     def contacts(

@@ -22,6 +22,9 @@ from spatialops.collision.checks import (
 from spatialops.collision.narrow_phase.hull import Polyhedron, convex_hull
 from spatialops.errors import ModelError, ShapeError
 
+_NO_LENGTH = 1e-12  # of a vector that is taken for zero
+_NO_AREA = 1e-12  # twice the area of a triangle, relative to its longest edge squared, left out
+
 
 @dataclass(frozen=True, eq=False)
 class Sphere:
@@ -64,7 +67,7 @@ class HalfSpace:
     def __post_init__(self) -> None:
         normal = three("half-space: normal", self.normal)
         length = float(np.linalg.norm(normal))
-        if not length > 1e-12:
+        if not length > _NO_LENGTH:
             raise ShapeError("half-space: normal must not be zero")
         object.__setattr__(self, "normal", tuple(float(x) for x in normal / length))
 
@@ -245,7 +248,7 @@ class Mesh:
         corners = vertices[faces]
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         edges = np.max(np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2), axis=1)
-        flat = np.linalg.norm(normals, axis=1) <= 1e-12 * edges**2
+        flat = np.linalg.norm(normals, axis=1) <= _NO_AREA * edges**2
         if flat.all():
             raise ShapeError("mesh: no triangle has an area")
         freeze(self, vertices=vertices, faces=np.ascontiguousarray(faces[~flat], dtype=np.int64))

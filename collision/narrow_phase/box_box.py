@@ -24,10 +24,11 @@ from spatialops.algebra.vectors import (
     scaled,
     vec3,
 )
-from spatialops.collision._layout import GEOM_SIZE, PLACE, TURN
+from spatialops.collision._layout import GEOM_SIZE, INFINITE, PLACE, TURN
 from spatialops.collision.narrow_phase.gjk import ON_A, W
 
 NEARLY = 1e-9  # m; a face is taken where an edge-edge axis is better by less
+_PARALLEL = 1e-6  # sine below which two edges are parallel: the faces' directions say it all
 
 
 @inlined
@@ -49,7 +50,7 @@ def box_box(geoms: Array, places: Array, a: int, b: int, rows: Array) -> float:
     turn_a, turn_b = mat3(places, a, TURN), mat3(places, b, TURN)
     half_a, half_b = vec3(geoms, a, GEOM_SIZE), vec3(geoms, b, GEOM_SIZE)
     line = minus(vec3(places, a, PLACE), vec3(places, b, PLACE))
-    best, axis = -1e300, (0.0, 0.0, 1.0)
+    best, axis = -INFINITE, (0.0, 0.0, 1.0)
     for i in range(6):
         d = column_of(places, a, TURN, i) if i < 3 else column_of(places, b, TURN, i - 3)
         along = dot(line, d)
@@ -59,7 +60,7 @@ def box_box(geoms: Array, places: Array, a: int, b: int, rows: Array) -> float:
     for i in range(9):
         d = cross(column_of(places, a, TURN, i // 3), column_of(places, b, TURN, i % 3))
         length = math.sqrt(dot(d, d))
-        if length < 1e-6:  # parallel edges: the faces' directions say it all
+        if length < _PARALLEL:
             continue
         d = scaled(1.0 / length, d)
         along = dot(line, d)

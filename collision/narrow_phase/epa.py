@@ -14,6 +14,7 @@ import math
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, cross, dot, minus, plus_scaled, put3, scaled, vec3
+from spatialops.collision._layout import INFINITE
 from spatialops.collision.narrow_phase.gjk import ON_A, W, put_support, triangle_weights
 
 POINTS, SIDES = 160, 320  # room
@@ -21,6 +22,15 @@ FIRST_POINT = 5  # of its rows: those before are the simplex
 FIRST_SIDE = FIRST_POINT + POINTS
 EPA_ROWS = FIRST_SIDE + SIDES
 NORMAL, OFFSET = 0, 3  # columns of a side
+
+# Where the polytope starts: unit vectors that lie along no axis, edge or face of a usual shape.
+_ALONG = (0.36, 0.48, 0.8)
+_AGAINST = (-0.36, -0.48, -0.8)
+_OFF_X = 0.6  # cosine against x below which a line has a good cross product with it
+_ON_LINE = 1e-12  # square of the sine below which a third point lies on the line of two
+_IN_PLANE = 1e-9  # of their line: a fourth point that is nearer lies in the plane of three
+_SLIVER = 1e-20  # m^2, twice the area below which a triangle has no normal
+_SEEN = 1e-14  # m above its plane from which on a point sees a side
 
 
 @kernel
@@ -46,8 +56,8 @@ def epa(
     for i in range(4):
         n_sides = put_side(points, sides, ints, n_sides, i, (i + 1) % 4, (i + 2) % 4, inside)
     side = 0
-    lower = -1e300
-    upper = 1e300
+    lower = -INFINITE
+    upper = INFINITE
     while True:
         side = lowest_side(sides, n_sides)
         normal, lower = vec3(sides, side, NORMAL), sides[side, OFFSET]
@@ -90,13 +100,13 @@ def start_polytope(
 
     They are the farthest along an axis, against it, off their line, and off their plane.
     """
-    p = put_support(geom_ints, geoms, solids, places, a, b, (0.36, 0.48, 0.8), points, 0)
-    q = put_support(geom_ints, geoms, solids, places, a, b, (-0.36, -0.48, -0.8), points, 1)
+    p = put_support(geom_ints, geoms, solids, places, a, b, _ALONG, points, 0)
+    q = put_support(geom_ints, geoms, solids, places, a, b, _AGAINST, points, 1)
     line = minus(q, p)
-    least = 1e-12 * dot(line, line)
+    least = _ON_LINE * dot(line, line)
     across = cross(
         line,
-        (1.0, 0.0, 0.0) if abs(line[0]) < 0.6 * math.sqrt(dot(line, line)) else (0.0, 1.0, 0.0),
+        (1.0, 0.0, 0.0) if abs(line[0]) < _OFF_X * math.sqrt(dot(line, line)) else (0.0, 1.0, 0.0),
     )
     r = put_support(geom_ints, geoms, solids, places, a, b, across, points, 2)
     normal = cross(line, minus(r, p))
@@ -106,9 +116,10 @@ def start_polytope(
         if dot(normal, normal) <= least * dot(line, line):
             return False
     s = put_support(geom_ints, geoms, solids, places, a, b, normal, points, 3)
-    if abs(dot(normal, minus(s, p))) <= 1e-9 * math.sqrt(dot(normal, normal) * dot(line, line)):
+    near = _IN_PLANE * math.sqrt(dot(normal, normal) * dot(line, line))
+    if abs(dot(normal, minus(s, p))) <= near:
         s = put_support(geom_ints, geoms, solids, places, a, b, scaled(-1.0, normal), points, 3)
-    return abs(dot(normal, minus(s, p))) > 1e-9 * math.sqrt(dot(normal, normal) * dot(line, line))
+    return abs(dot(normal, minus(s, p))) > near
 
 
 @inlined
@@ -124,9 +135,8 @@ def put_side(
         normal = scaled(-1.0, normal)
         j, k = k, j
     put3(sides, row, NORMAL, normal)
-    sides[row, OFFSET] = (
-        dot(normal, p) if length > 1e-20 else 1e300
-    )  # a sliver is nobody's nearest side
+    # A sliver is nobody's nearest side.
+    sides[row, OFFSET] = dot(normal, p) if length > _SLIVER else INFINITE
     ints[row, 0] = i
     ints[row, 1] = j
     ints[row, 2] = k
@@ -154,7 +164,7 @@ def grow(points: Array, sides: Array, ints: IntArray, n_sides: int, new: int, in
     edge = ints[SIDES:]
     for i in range(n_sides):
         normal = vec3(sides, i, NORMAL)
-        if dot(normal, minus(w, vec3(points, ints[i, 0], W))) > 1e-14:
+        if dot(normal, minus(w, vec3(points, ints[i, 0], W))) > _SEEN:
             for j in range(3):
                 edges = toggle_edge(edge, edges, ints[i, j], ints[i, (j + 1) % 3])
                 if edges < 0:

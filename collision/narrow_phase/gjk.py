@@ -27,7 +27,7 @@ from spatialops.algebra.vectors import (
     scaled,
     vec3,
 )
-from spatialops.collision._layout import PLACE, TURN
+from spatialops.collision._layout import INFINITE, PLACE, TURN
 from spatialops.collision.narrow_phase.supports import support
 
 APART = 0
@@ -40,8 +40,10 @@ ON_A = 3  # 3: the point of A that it comes from (the point of B is ON_A - W)
 WEIGHT = 6
 POINT_COLUMNS = 10
 
-ENOUGH = 1e-10
+ENOUGH = 1e-10  # bound of the squared error, relative to the squared distance, at which to end
 MAX_ITERATIONS = 100
+_FLAT = 1e-14  # volume, relative to the lengths that span it, of four points in a plane
+_LINE = 1e-28  # squared area, relative to the squared edges, of three points on a line
 
 
 @kernel
@@ -168,7 +170,7 @@ def nearest(rows: Array, count: int) -> int:
 @inlined
 def nearest_of_tetrahedron(rows: Array, a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> int:
     """Of the sides that have the origin outside the nearest; 4 where none has."""
-    best, weights = 1e300, (0.0, 0.0, 0.0, 0.0)
+    best, weights = INFINITE, (0.0, 0.0, 0.0, 0.0)
     if is_outside(a, b, c, d):
         x, y, z = triangle_weights(a, b, c)
         square = combined(a, x, b, y, c, z)
@@ -189,7 +191,7 @@ def nearest_of_tetrahedron(rows: Array, a: Vec3, b: Vec3, c: Vec3, d: Vec3) -> i
         square = combined(b, x, c, y, d, z)
         if square < best:
             best, weights = square, (0.0, x, y, z)
-    if best == 1e300:
+    if best == INFINITE:
         return 4
     place = keep(rows, keep(rows, 0, 0, weights[0]), 1, weights[1])
     return keep(rows, keep(rows, place, 2, weights[2]), 3, weights[3])
@@ -207,7 +209,7 @@ def is_outside(a: Vec3, b: Vec3, c: Vec3, other: Vec3) -> bool:
     """Whether a triangle parts the origin from the fourth point, or all four are flat."""
     normal = cross(minus(b, a), minus(c, a))
     volume, height = dot(normal, minus(other, a)), -dot(normal, a)
-    flat = abs(volume) <= 1e-14 * math.sqrt(
+    flat = abs(volume) <= _FLAT * math.sqrt(
         dot(normal, normal) * dot(minus(other, a), minus(other, a))
     )
     return flat or volume * height < 0.0
@@ -230,7 +232,7 @@ def triangle_weights(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
     ab, ac = minus(b, a), minus(c, a)
     normal = cross(ab, ac)
     square = dot(normal, normal)
-    if square > 1e-28 * dot(ab, ab) * dot(ac, ac):
+    if square > _LINE * dot(ab, ab) * dot(ac, ac):
         # Areas opposite to the corners, of the triangle about the origin's foot.
         x = dot(normal, cross(b, c))
         y = dot(normal, cross(c, a))
@@ -238,7 +240,7 @@ def triangle_weights(a: Vec3, b: Vec3, c: Vec3) -> Vec3:
         if x >= 0.0 and y >= 0.0 and z >= 0.0:
             total = x + y + z
             return x / total, y / total, z / total
-    best, weights = 1e300, ZERO3
+    best, weights = INFINITE, ZERO3
     x, y = segment_weights(a, b)
     far = combined(a, x, b, y, c, 0.0)
     if far < best:

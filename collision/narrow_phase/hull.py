@@ -11,6 +11,8 @@ from spatialops._arrays import Array, IntArray
 from spatialops.errors import ShapeError
 
 _FLAT = 1e-7  # triangles whose planes differ by less (relative to the size) are one face
+_NO_VOLUME = 1e-9  # of a hull of size one that is flat
+_STRAIGHT = 1e-12  # twice the area, at size one, of a corner and its neighbours on a straight edge
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +70,7 @@ def convex_hull(points: Array) -> Polyhedron:
         hull = Hull(scaled)
     except QhullError:
         raise ShapeError("convex hull: the points lie in a plane or nearly so") from None
-    if hull.volume < 1e-9:
+    if hull.volume < _NO_VOLUME:
         raise ShapeError(
             f"convex hull: it is flat: {hull.volume * size**3:.2e} m^3 at a size of {size:g} m"
         )
@@ -121,7 +123,7 @@ def _loop(triangles: IntArray, plane: Array, points: Array) -> IntArray:
     corners, flat = corners[order], flat[order]
     before, after = flat - np.roll(flat, 1, axis=0), np.roll(flat, -1, axis=0) - flat
     turns = before[:, 0] * after[:, 1] - before[:, 1] * after[:, 0]
-    return corners[turns > 1e-12]
+    return corners[turns > _STRAIGHT]
 
 
 def _plane(corners: Array) -> Array:

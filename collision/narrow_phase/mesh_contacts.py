@@ -28,6 +28,9 @@ from spatialops.collision.narrow_phase.scratch import (
 )
 
 NAME_STEP = 1 << 44  # a name says its triangle, too
+_SAME_POINT = 1e-3  # of the size: points of two triangles that are nearer are one
+_DEEPER = 1e-3  # of that distance: by so much a point must be deeper to replace its double
+_LEADS = 1e-4  # of the size: by so much a point must be deeper to come first
 
 
 @kernel
@@ -169,7 +172,7 @@ def visit(
         # A large body on small triangles: only the outermost points matter.
         if total == gathered.shape[0]:
             total = sort_out(gathered, gathered_names, total, size)
-        total = gather(found, names, j, gathered, gathered_names, total, 1e-3 * size)
+        total = gather(found, names, j, gathered, gathered_names, total, _SAME_POINT * size)
     return total
 
 
@@ -188,7 +191,7 @@ def gather(
     for i in range(total):
         apart = minus(point, vec3(gathered, i, col.AT_POINT))
         if dot(apart, apart) < near * near and dot(n, vec3(gathered, i, col.AT_NORMAL)) > UPRIGHT:
-            if found[j, col.AT_GAP] >= gathered[i, col.AT_GAP] - 1e-3 * near:
+            if found[j, col.AT_GAP] >= gathered[i, col.AT_GAP] - _DEEPER * near:
                 return total
             total -= 1
             swap(gathered, gathered_names, i, total)
@@ -206,7 +209,7 @@ def sort_out(gathered: Array, names: IntArray, total: int, size: float) -> int:
     while start < total and kept < col.MANY_POINTS:
         lead = start
         for i in range(start, total):
-            if gathered[i, col.AT_GAP] < gathered[lead, col.AT_GAP] - 1e-4 * size:
+            if gathered[i, col.AT_GAP] < gathered[lead, col.AT_GAP] - _LEADS * size:
                 lead = i
         n, end = vec3(gathered, lead, col.AT_NORMAL), start
         for i in range(start, total):

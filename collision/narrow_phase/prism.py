@@ -36,6 +36,9 @@ from spatialops.collision.triangles import TRIANGLE_INTS
 
 UPRIGHT = 1.0 - 1e-4  # cosine: normals that lean by less than 0.8 degrees are the triangle's
 LEAN = 1e-3  # rad; an edge between triangles that lean by less is flat: both reach so much over it
+# Of the body's size: how far inside of an edge a foot may be found that stands on it, being midway
+# between surfaces that overlap a little.
+_ON_EDGE = 0.02
 
 
 @inlined
@@ -128,7 +131,7 @@ def face_contacts(
     names = scratch.ints[name_at(scratch.ints, FOUND) : name_at(scratch.ints, GATHERED)]
     count = 0
     kept = 0
-    lowest = 1e300
+    lowest = col.INFINITE
     turn = mat3(places, a, col.TURN)
     if not is_round(geoms.ints[a, col.GEOM_SHAPE]):
         count = shared_points(geoms, places, a, prism, n, origin, size, scratch)
@@ -182,8 +185,7 @@ def sticks_out(geoms: GeomTables, a: int, b: int, f: int, axis: Vec3, foot: Vec3
         edge = minus(q, p)
         out = cross(edge, n)
         out = scaled(1.0 / math.sqrt(dot(out, out)), out)
-        # On this edge, as far as a foot midway between surfaces that overlap a little can tell.
-        inside = -0.02 * geoms.floats[a, col.GEOM_BOUND]
+        inside = -_ON_EDGE * geoms.floats[a, col.GEOM_BOUND]
         if dot(axis, out) <= LEAN or dot(minus(foot, p), out) < inside:
             continue
         edges += 1

@@ -28,10 +28,12 @@ from spatialops.collision.narrow_phase.gjk import APART, FAR, ON_A, W, gjk
 AXIS = W  # 3: unit normal from B to A
 MIDDLE = ON_A  # 3: middle of the nearest points, world axes from B's place
 
-BEYOND = 1e300
+BEYOND = col.INFINITE
 # Cores nearer than this part of their size are taken by EPA, whose normal does not lose digits.
 NEAR = 1e-5
 ENOUGH = 1e-8  # error of EPA's depth, as a part of the size
+_PARALLEL = 1e-12  # square of the sine between two segments below which they are parallel
+_INSIDE = 1e-9  # part of its radius by which a ball's centre must be out of a box to show a normal
 
 
 @kernel
@@ -106,7 +108,7 @@ def segments(geoms: Array, places: Array, a: int, b: int, rows: Array) -> float:
     denominator = uu * ww - uw * uw
     s = 0.0
     t = 0.0
-    if denominator > 1e-12 * uu * ww:
+    if denominator > _PARALLEL * uu * ww:
         s = clamp((uw * wl - ww * ul) / denominator)
     elif uu > 0.0:  # parallel: the middle of where they lie side by side
         centre, span = -ul / uu, math.sqrt(ww / uu)
@@ -115,11 +117,11 @@ def segments(geoms: Array, places: Array, a: int, b: int, rows: Array) -> float:
     if ww > 0.0:
         t = clamp((wl + s * uw) / ww)
     if uu > 0.0:
-        s = clamp((t * uw - ul) / uu) if denominator > 1e-12 * uu * ww or ww == 0.0 else s
+        s = clamp((t * uw - ul) / uu) if denominator > _PARALLEL * uu * ww or ww == 0.0 else s
     on_a, on_b = plus_scaled(line, s, u), scaled(t, w)
     apart = minus(on_a, on_b)
     distance = math.sqrt(dot(apart, apart))
-    normal = scaled(1.0 / distance, apart) if distance > 1e-12 else (0.0, 0.0, 1.0)
+    normal = scaled(1.0 / distance, apart) if distance > col.COINCIDE else (0.0, 0.0, 1.0)
     gap = distance - geoms[a, col.GEOM_RADIUS] - geoms[b, col.GEOM_RADIUS]
     put3(rows, 4, AXIS, normal)
     put3(rows, 4, MIDDLE, plus_scaled(on_a, -geoms[a, col.GEOM_RADIUS] - 0.5 * gap, normal))
@@ -140,7 +142,7 @@ def point_box(geoms: Array, places: Array, point: int, box: int, side: float, ro
     )
     out = minus(x, foot)
     distance = math.sqrt(dot(out, out))
-    if distance > 1e-9 * radius:
+    if distance > _INSIDE * radius:
         normal = scaled(1.0 / distance, out)
     else:  # the centre is inside: through the nearest face
         depth = (half[0] - abs(x[0]), half[1] - abs(x[1]), half[2] - abs(x[2]))

@@ -27,6 +27,8 @@ from spatialops.collision.geom_tables import GeomTables
 RIM = 8  # points that stand for a circle
 STEEP = math.sqrt(0.5)  # a cylinder turns its cap towards what is less than 45 degrees off its axis
 TILT = 2e-5  # rad; beyond it a circle's points are counted from its lowest one, which is then exact
+_AXIAL = 1e-300  # part of a direction across the axis below which it has none to divide by
+_UP = 1e-12  # the same of a unit vector: it looks along a cone's axis, and sees but the tip
 
 
 @inlined
@@ -34,7 +36,7 @@ def farthest_corner(geom_ints: IntArray, solids: Array, g: int, d: Vec3) -> int:
     """Row, counted from its first, of the corner of a polyhedron that lies farthest along d."""
     first = geom_ints[g, col.GEOM_VERTICES]
     best = 0
-    most = -1e300
+    most = -col.INFINITE
     for i in range(geom_ints[g, col.GEOM_VERTEX_COUNT]):
         reach = dot(vec3(solids, first + i, 0), d)
         if reach > most:
@@ -57,7 +59,7 @@ def support(geom_ints: IntArray, geoms: Array, solids: Array, g: int, d: Vec3) -
         if kind == col.CONE and z * d[2] >= x * across - z * d[2]:
             return 0.0, 0.0, z
         height = -z if kind == col.CONE else math.copysign(z, d[2])
-        if across < 1e-300:
+        if across < _AXIAL:
             return x, 0.0, height
         return x * d[0] / across, x * d[1] / across, height
     if kind == col.ELLIPSOID:
@@ -202,7 +204,7 @@ def cone_feature(size: Vec3, d: Vec3, rows: Array, names: IntArray) -> int:
     side = (2.0 * half * across + radius * d[2]) / slant  # along the normal of the side
     if -d[2] > side:
         return rim_feature(radius, -half, d, rows, names, 0)
-    if across < 1e-12:
+    if across < _UP:
         put3(rows, 0, 0, (0.0, 0.0, half))
         names[0, 0] = names[0, 1] = vertex_name(2 * RIM)
         return 1
