@@ -11,6 +11,11 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike, given
 from spatialops.errors import ModelError
 
+# What a tensor may be off by: parts of its largest entry, and m^2 a kg.
+_ASYMMETRY = 1e-9
+_ROUNDED = 1e-6  # files round their numbers
+_NOISE = 1e-14  # sums of point masses leave it behind
+
 
 @dataclass(frozen=True, eq=False)
 class Inertia:
@@ -414,12 +419,12 @@ class Inertia:
 
 def _checked_tensor(tensor: Array, mass: float) -> Array:
     scale = float(np.abs(tensor).max())
-    noise = 1e-14 * mass  # what sums of point masses leave behind, kg m^2
-    if np.abs(tensor - tensor.T).max() > 1e-9 * scale + noise:
+    noise = _NOISE * mass
+    if np.abs(tensor - tensor.T).max() > _ASYMMETRY * scale + noise:
         raise ModelError("inertia: tensor must be symmetric")
     tensor = 0.5 * (tensor + tensor.T)
     a, b, c = np.linalg.eigvalsh(tensor)
-    slack = 1e-6 * scale + noise  # files round their numbers
+    slack = _ROUNDED * scale + noise
     if a < -slack:
         raise ModelError(
             f"inertia: principal moments must not be negative, got {a:g}, {b:g}, {c:g} kg m^2"

@@ -7,6 +7,10 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike
 from spatialops.errors import ModelError
 
+_NO_LENGTH = 1e-9  # of a quaternion that is taken for zero
+_ORTHONORMAL = 1e-6  # error of a matrix that is a rotation, rounded
+_SMALL = 1e-9  # rad; below it the sine is the angle
+
 
 def rotation_matrix(rotation: ArrayLike | None, name: str = "rotation") -> Array:
     """A (3, 3) rotation from a matrix, a quaternion (x, y, z, w) or None for the identity.
@@ -30,12 +34,12 @@ def rotation_matrix(rotation: ArrayLike | None, name: str = "rotation") -> Array
         raise ModelError(f"{name}: must be finite, got {rotation!r}")
     if value.shape == (4,):
         length = float(np.linalg.norm(value))
-        if length < 1e-9:
+        if length < _NO_LENGTH:
             raise ModelError(f"{name}: a quaternion must not be zero")
         return from_quaternion(value)
     if value.shape != (3, 3):
         raise ModelError(f"{name}: expected shape (3, 3) or (4,), got {value.shape}")
-    if np.abs(value @ value.T - np.eye(3)).max() > 1e-6 or np.linalg.det(value) < 0.0:
+    if np.abs(value @ value.T - np.eye(3)).max() > _ORTHONORMAL or np.linalg.det(value) < 0.0:
         raise ModelError(f"{name}: is not a rotation (columns must be orthonormal, determinant +1)")
     u, _, vt = np.linalg.svd(value)  # files round their numbers: take the nearest rotation
     result: Array = u @ vt
@@ -59,7 +63,7 @@ def from_rotation_vector(rotation: ArrayLike) -> Array:
     """(3, 3) rotation by |rotation| radians about the vector `rotation` (3,)."""
     vector = np.asarray(rotation, dtype=np.float64)
     half = 0.5 * float(np.linalg.norm(vector))
-    scale = np.sin(half) / (2.0 * half) if half > 1e-9 else 0.5
+    scale = np.sin(half) / (2.0 * half) if half > _SMALL else 0.5
     return from_quaternion([*(scale * vector), np.cos(half)])
 
 

@@ -37,6 +37,14 @@ CONSTANTS = layout.LINK_COLUMNS + 3
 FEW = 16
 """Nodes that memory is kept for."""
 
+# Nanoseconds of the mass matrix against the recursion, fitted on robots and chains with 1 to 64
+# nodes.
+_SAVED = 100.0  # altogether,
+_SAVED_A_LINK = 25.0
+_LOST_A_REGISTER = 0.4  # of eight entries that one link takes off another's row
+_LOST_AN_ANCESTOR = 2.35  # that two links have in common, for each block of Lambda
+_SAVED_A_BLOCK = 14.0  # what the recursion takes for the rest of it
+
 
 @dataclass(eq=False, slots=True)
 class Branches:
@@ -120,16 +128,15 @@ def _few_nodes(tree: IntArray) -> int:
 
     What is compared are nanoseconds that links save and blocks lose.
 
-    Fitted on robots and chains with 1 to 64 nodes, against the recursion. Factors save 25 a link
-    and lose 0.4 for every register of eight entries that one link takes off another's row. A block
-    of Lambda is a sum over common ancestors, 2.35 for each, where the recursion takes 14 more than
-    for the rest; of two links, `common` have these in the mean.
+    Factors save some for every link, and lose some for every register that one link takes off
+    another's row. A block of Lambda is a sum over common ancestors, of which two links have
+    `common` in the mean.
     """
     n, i = len(tree), np.arange(len(tree))
     carried = tree[:, LAST] - i
-    saved = 100.0 + 25.0 * n - 0.4 * (carried * (i // WIDTH + 1)).sum()
+    saved = _SAVED + _SAVED_A_LINK * n - _LOST_A_REGISTER * (carried * (i // WIDTH + 1)).sum()
     common = ((carried + 1.0) ** 2).sum() / n**2
-    lost = 2.35 * common - 14.0
+    lost = _LOST_AN_ANCESTOR * common - _SAVED_A_BLOCK
     if saved <= 0.0 or n >= LONG:
         return 0
     return FEW if lost * FEW**2 <= saved else int(math.sqrt(saved / lost))

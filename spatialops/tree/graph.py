@@ -36,6 +36,7 @@ CUTTABLE: dict[str, tuple[LoopKind, int]] = {
 
 # A joint by name, the two bodies that it joins, and the rows of a closure in its place.
 Edge: TypeAlias = tuple[str, str, str, int | None]
+_NEVER_CUT = 100.0  # rows; more than any joint has, of one that no closure stands for
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,9 @@ def spanning_tree(
     kept.add_nodes_from(graph)
     for joint, a, b, rows in edges:
         if joint not in cut:  # rows decide, then depth: the sum of two depths is below 2 last
-            weight = (100.0 if rows is None else float(rows)) * 4.0 * last - depth[a] - depth[b]
+            weight = (
+                (_NEVER_CUT if rows is None else float(rows)) * 4.0 * last - depth[a] - depth[b]
+            )
             kept.add_edge(a, b, key=joint, weight=weight)
     tree = nx.MultiGraph()
     tree.add_nodes_from(kept)

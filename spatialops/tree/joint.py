@@ -77,6 +77,11 @@ PER_VELOCITY = (
 
 NAMED_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
+NO_LENGTH = 1e-12  # of an axis that is taken for zero, and
+_ENDLESS = 1e12  # of one whose square may be none
+_PARALLEL = 1e-6  # sine below which two axes are parallel
+_ALONG_Z = 1.0 - 1e-15  # z component of a unit vector that is z but for rounding
+
 
 @dataclass(frozen=True, eq=False)
 class Joint:
@@ -279,7 +284,7 @@ class Joint:
     def _perpendicular(self, direction: Array, axis: Array) -> Array:
         rest = direction - (direction @ axis) * axis
         length = float(np.linalg.norm(rest))
-        if length < 1e-6:
+        if length < _PARALLEL:
             raise self._error("second_axis", "must not be parallel to axis")
         return rest / length
 
@@ -292,7 +297,7 @@ class Joint:
         except (KeyError, TypeError, ValueError):
             raise self._error(name, f"expected 3 numbers or 'x', 'y', 'z', got {value!r}") from None
         length = float(np.linalg.norm(vector))
-        if vector.shape != (3,) or not 1e-12 < length < 1e12:
+        if vector.shape != (3,) or not NO_LENGTH < length < _ENDLESS:
             raise self._error(name, f"expected 3 finite numbers of non-zero length, got {value!r}")
         if isinstance(value, str):
             return cast(NamedAxis, value)
@@ -331,7 +336,7 @@ def _unit(direction: Axis) -> Array:
 def z_to(axis: Array) -> Array:
     """A rotation whose third column is the unit vector `axis`; the identity for z itself."""
     x, y, z = (float(c) for c in axis)
-    if z > 1.0 - 1e-15:
+    if z > _ALONG_Z:
         return np.eye(3)
     # Perpendicular to the axis and the world axis least aligned with it: never degenerate.
     helper = np.eye(3)[int(np.argmin(np.abs(axis)))]

@@ -26,7 +26,7 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, Axis, AxisLike, Vec3, given, is_one_of
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
-from spatialops.tree.joint import NAMED_AXES, z_to
+from spatialops.tree.joint import NAMED_AXES, NO_LENGTH, z_to
 
 LoopKind: TypeAlias = Literal["ball", "weld", "revolute", "prismatic", "distance", "coupler"]
 
@@ -353,7 +353,7 @@ class Loop:
     def _unit_axis(self) -> Array:
         vector = np.array(NAMED_AXES[self.axis] if isinstance(self.axis, str) else self.axis)
         length = float(np.linalg.norm(vector))
-        if length < 1e-12:
+        if length < NO_LENGTH:
             raise self._error("axis", "must not be zero")
         return vector / length
 

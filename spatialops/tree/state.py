@@ -23,6 +23,11 @@ from spatialops.algebra.vectors import minus, rotate, rotate_back, rotation_from
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 
+_NO_LENGTH = 1e-9  # of a quaternion that is taken for zero
+_UNIT = 1e-12  # error of a length whose quaternion keeps its bits
+_SERIES = 1e-8  # rad^2, below which sin(a) / (2 a) loses digits, and its series is exact
+_SMALL = 1e-9  # tangent of half a turn that is the angle
+
 
 @dataclass(frozen=True, eq=False)
 class State:
@@ -79,9 +84,9 @@ class State:
             if frame in (layout.ATTITUDE, layout.POSE):
                 start = i if frame == layout.ATTITUDE else i + 3
                 length = float(np.linalg.norm(q[start : start + 4]))
-                if length < 1e-9:
+                if length < _NO_LENGTH:
                     raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
-                if abs(length - 1.0) > 1e-12:  # leave the bits of a unit quaternion alone
+                if abs(length - 1.0) > _UNIT:
                     q[start : start + 4] /= length
         return State(q, v, time)
 
@@ -98,8 +103,8 @@ def turn_quaternion(q: Array, i: int, x: float, y: float, z: float) -> None:
     """Turn q[i:i+4] by the rotation vector (x, y, z) in its own axes, to unit length."""
     square = x * x + y * y + z * z
     half = 0.5 * math.sqrt(square)
-    # sin(a) / (2 a): its series near zero, where the quotient loses digits.
-    s = 0.5 - square / 48.0 if square < 1e-8 else math.sin(half) / (2.0 * half)
+    # sin(a) / (2 a), or its series.
+    s = 0.5 - square / 48.0 if square < _SERIES else math.sin(half) / (2.0 * half)
     c = math.cos(half)
     x = s * x
     y = s * y
@@ -167,7 +172,7 @@ def quaternion_difference(a: Array, b: Array, i: int) -> Vec3:
         z = -z
         w = -w
     s = math.sqrt(x * x + y * y + z * z)
-    f = 2.0 / w if s < 1e-9 * w else 2.0 * math.atan2(s, w) / s
+    f = 2.0 / w if s < _SMALL * w else 2.0 * math.atan2(s, w) / s
     return f * x, f * y, f * z
 
 

@@ -13,10 +13,14 @@ import numpy as np
 import scipy
 
 from spatialops._arrays import Array, ArrayLike
-from spatialops.control.friction_cone.force_program import ForceProgram
+from spatialops.control.friction_cone.force_program import NOTHING, ForceProgram
 from spatialops.control.projected.control_state import ControlState
 
-_RANK = 1e-8
+# Singular values that count as zero.
+_RANK = 1e-8  # of tasks, relative to the largest
+_POSTURE_RANK = 1e-6  # of what tasks leave free, relative to the motors' whole effect
+_TRADED_RANK = 1e-4  # of tasks that are costs
+_LEAST_LOAD = 1e-3  # N; a contact's where nothing weighs and nothing presses
 
 ForceGoals = Callable[[float], ArrayLike]
 
@@ -55,7 +59,7 @@ class Assembly:
         select[np.arange(len(strong)), strong] = 1.0
         rows, offsets, names = held.limits
         weight = float(np.linalg.norm(self.at.model.gravity)) * self.at.model.mass
-        usual = max(weight, float(np.abs(self.force_offsets).max(initial=0.0)), 1e-3) / max(
+        usual = max(weight, float(np.abs(self.force_offsets).max(initial=0.0)), _LEAST_LOAD) / max(
             len(held), 1
         )
         self.D = np.vstack([-select, select, rows @ self.force_rows])
@@ -123,14 +127,14 @@ class Assembly:
         left, values, right, _ = (
             scipy.linalg.lapack.dgesdd(E) if len(E) else (np.eye(0), np.zeros(0), np.eye(self.p), 0)
         )
-        rank = int((values > _RANK * max(values[0], 1e-300)).sum()) if values.size else 0
+        rank = int((values > _RANK * max(values[0], NOTHING)).sum()) if values.size else 0
         free = right[rank:].T
         u = (right[:rank].T / values[:rank]) @ (left[:, :rank].T @ e) if rank else np.zeros(self.p)
         moves = G @ free
         if not moves.size:
             return np.zeros((0, self.p)), np.zeros(0)
         left, values, right, _ = scipy.linalg.lapack.dgesdd(moves)
-        rank = int((values > 1e-6 * np.linalg.norm(G)).sum())
+        rank = int((values > _POSTURE_RANK * np.linalg.norm(G)).sum())
         return right[:rank] @ free.T, (left[:, :rank].T @ (wanted - G @ u)) / values[:rank]
 
     def soft_posture(self, weight: float) -> ForceProgram:
@@ -147,7 +151,7 @@ class Assembly:
         left, values, right, _ = scipy.linalg.lapack.dgesdd(
             self.at.task.J @ self.at.dynamics.projection.P, full_matrices=0
         )
-        rank = int((values > 1e-4 * max(values[0], 1e-300)).sum())
+        rank = int((values > _TRADED_RANK * max(values[0], NOTHING)).sum())
         pinv = (right[:rank].T / values[:rank]) @ left[:, :rank].T
         self._add(H, g, weight, pinv @ T, pinv @ t)
         if self.posture is not None:

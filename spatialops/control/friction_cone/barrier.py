@@ -19,6 +19,11 @@ from spatialops.control.friction_cone.force_program import ForceProgram, ForceSo
 from spatialops.control.friction_cone.reduced_program import ReducedProgram
 
 RESIDUAL = 1e-6
+_REFINE = 0.01  # of RESIDUAL, above which multipliers are refined
+_REFINED_RANK = 1e-12  # singular values, relative, that count as zero there
+_RANK = 1e-14  # the same of a cost without constraints
+_SHARP = 0.1  # of the least margin: the gap at which a start is the best there is
+_INVOLVED = 1e-3  # of the largest share: what a conflict is about
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +135,7 @@ class Barrier:
         program = reduced.program
         w: Array = np.zeros(reduced.size)
         if reduced.size:
-            w = np.asarray(-np.linalg.lstsq(reduced.H, reduced.g, rcond=1e-14)[0], dtype=np.float64)
+            w = np.asarray(-np.linalg.lstsq(reduced.H, reduced.g, rcond=_RANK)[0], dtype=np.float64)
         if reduced.theta and not reduced.slack(w) > 0.0:
             margins = program.margins(reduced.lift(w))
             conflict = tuple(
@@ -146,7 +151,7 @@ class Barrier:
         n = reduced.size
         y = np.zeros(n + 1)
         y[n] = 1.0 - 1.5 * min(reduced.slack(y[:n]), 0.0)
-        last = 0.1 * self.least_margin / reduced.theta
+        last = _SHARP * self.least_margin / reduced.theta
         options = [y[n] / reduced.theta, last, -self.inside, self.max_steps, 1.0]
         return _follow(reduced.feasibility(), y, options)
 
@@ -210,7 +215,7 @@ def _verified(
         return max(program.residuals(x, equality_of(*weights), *weights).values())
 
     residual = residual_of((linear, cones))
-    if residual > 0.01 * RESIDUAL:
+    if residual > _REFINE * RESIDUAL:
         rest = gradient - program.D.T @ linear - program.K.T @ cones.ravel()
         linear, cones = min(
             (linear, cones), _refined(reduced, rest, linear, cones), key=residual_of
@@ -228,7 +233,7 @@ def _refined(
     program = reduced.program
     sizes = np.concatenate([linear, np.repeat(np.linalg.norm(cones, axis=1), 3)])
     rows = np.vstack([program.D, program.K]) @ reduced.Z * sizes[:, None]
-    change = sizes * np.linalg.lstsq(rows.T, reduced.Z.T @ rest, rcond=1e-12)[0]
+    change = sizes * np.linalg.lstsq(rows.T, reduced.Z.T @ rest, rcond=_REFINED_RANK)[0]
     m = len(linear)
     return np.maximum(linear + change[:m], 0.0), cones + change[m:].reshape(-1, 3)
 
@@ -237,7 +242,7 @@ def _refuted(reduced: ReducedProgram, w: Array, path: _Path) -> ForceSolution:
     """No point is inside: what the multipliers of the least s say."""
     program, cones = reduced.program, path.cones
     shares = np.concatenate([path.linear, cones[:, 0] / reduced.mu if len(cones) else np.zeros(0)])
-    involved = shares > 1e-3 * shares.max(initial=0.0)
+    involved = shares > _INVOLVED * shares.max(initial=0.0)
     conflict = tuple(name for name, counts in zip(program.names, involved, strict=True) if counts)
     return replace(
         unsolved(program, "infeasible", reduced.lift(w)),

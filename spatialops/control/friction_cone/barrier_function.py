@@ -24,6 +24,7 @@ PREDICTED = 3
 VECTORS = 4
 
 EPS = 1.2e-16
+NEVER = 1e30  # steps after which a constraint is met that is never met
 
 
 class Program(NamedTuple):
@@ -190,7 +191,7 @@ def longest(program: Program, at: Point, step: Array, changes: Changes) -> float
     mu = program.mu
     f, df = at.f, changes.df
     bends = changes.bends
-    n, best = step.size, 1e30
+    n, best = step.size, NEVER
     for j in range(at.l.size):
         total = 0.0
         for a in range(n):

@@ -41,6 +41,23 @@ STOP = 2  # value of the last variable at which to stop
 STEPS = 3  # allowed; taken
 CONSTANT = 4  # added to the cost x.H x / 2
 
+_LOST = 1e-15  # of a diagonal: what is left of it that is rounding, and
+_STIFF = 1e100  # the pivot instead, along which nothing moves
+_BISECTIONS = 40
+_NO_DECREMENT = 1e30  # larger than any, before there is one
+
+# Newton decrements, squared.
+_CENTERED = 0.02  # near enough to the path to go on along it
+_QUADRATIC = 1e-3  # whole steps may be taken, and each ends much nearer;
+_STALLS = 0.25  # where more than this part is left, rounding is all there is
+_SOLVED = 1e-14
+
+# Parts of the way to the first constraint.
+_TO_BOUNDARY = 0.99  # of a Newton step
+_PREDICTED = 0.9  # of a step along the path, and
+_LONGEST = 0.99  # the most of it that is gone
+_REACH = 1.02  # whole steps that must be possible for one to be taken unseen
+
 
 @kernel
 def cholesky(B: Array, n: int) -> bool:
@@ -57,7 +74,7 @@ def cholesky(B: Array, n: int) -> bool:
             if a == b:
                 if not whole > 0.0:
                     return False
-                B[a, a] = math.sqrt(total) if total > 1e-15 * whole else 1e100
+                B[a, a] = math.sqrt(total) if total > _LOST * whole else _STIFF
             else:
                 B[a, b] = total / B[b, b]
     return True
@@ -92,13 +109,13 @@ def share(
         linear += rows[GRADIENT, a] * rows[STEP, a]
         for b in range(n):
             curved += rows[STEP, a] * H[a, b] * rows[STEP, b]
-    alpha = min(1.0, 0.99 * reach)
+    alpha = min(1.0, _TO_BOUNDARY * reach)
     low = 0.0
     high = alpha
     end = slope(at, changes, eta, linear, curved, alpha)
     if end <= 0.5 * abs(first):
         return alpha
-    for _ in range(40):
+    for _ in range(_BISECTIONS):
         alpha = 0.5 * (low + high)
         end = slope(at, changes, eta, linear, curved, alpha)
         if abs(end) <= 0.5 * abs(first):
@@ -143,7 +160,7 @@ def follow(
     stop = options[STOP]
     most = int(options[STEPS])
     first = True
-    before = 1e30
+    before = _NO_DECREMENT
     last = 0.0
     slacks(program, at)
     for count in range(most):
@@ -167,10 +184,12 @@ def follow(
         options[ETA], options[LAST] = eta, decrement
         if eta > last:
             last = relative * cost
-        if eta <= last and (decrement < 1e-14 or (decrement < 1e-3 and decrement > 0.25 * before)):
+        if eta <= last and (
+            decrement < _SOLVED or (decrement < _QUADRATIC and decrement > _STALLS * before)
+        ):
             return SOLVED
-        before = decrement if eta <= last else 1e30
-        if decrement < 0.02 and eta > last:
+        before = decrement if eta <= last else _NO_DECREMENT
+        if decrement < _CENTERED and eta > last:
             if first:
                 first = False
                 for a in range(n):
@@ -181,14 +200,14 @@ def follow(
             for a in range(n):
                 rows[STEP, a] += rows[PREDICTED, a]
             reach = longest(program, at, rows[STEP], changes)
-            alpha = min(0.99, 0.9 * reach)
+            alpha = min(_LONGEST, _PREDICTED * reach)
             alpha = min(alpha, 1.0 - last / eta)
             move(alpha, program.mu, rows[STEP], changes, at)
             eta = max((1.0 - alpha) * eta, last)
             continue
         reach = longest(program, at, rows[STEP], changes)
         alpha = 1.0
-        if reach < 1.02 or decrement > 1e-3:
+        if reach < _REACH or decrement > _QUADRATIC:
             alpha = share(program.H, at, changes, rows, eta, eta * decrement, reach)
         move(alpha, program.mu, rows[STEP], changes, at)
     options[STEPS] = most

@@ -9,7 +9,12 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.contact.qp import ConeProgram, by_cones
 from spatialops.control.friction_cone.barrier import RESIDUAL
-from spatialops.control.friction_cone.force_program import ForceProgram, ForceSolution, unsolved
+from spatialops.control.friction_cone.force_program import (
+    NOTHING,
+    ForceProgram,
+    ForceSolution,
+    unsolved,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +72,7 @@ class Conic:
         scale = 1.0 / np.sqrt(
             np.where(diagonal > 0.0, diagonal, 1.0)
         )  # unit costs, as the barrier method has them
-        weight = 1.0 / np.maximum(np.linalg.norm(program.E * scale, axis=1), 1e-300)
+        weight = 1.0 / np.maximum(np.linalg.norm(program.E * scale, axis=1), NOTHING)
         sizes = np.concatenate([1.0 / program.scales[:m], np.repeat(1.0 / program.scales[m:], 3)])
         cone_rows, cone_offsets = program.K.copy(), program.k.copy()
         cone_rows[::3] *= program.mu[:, None]

@@ -12,6 +12,8 @@ from spatialops._arrays import Array, array
 from spatialops.errors import ArgumentError
 
 _FLOAT = np.dtype(np.float64)
+NOTHING = 1e-300  # scale of a program of zeros, which may not divide
+_LEAST = 1e-3  # of the largest cost: the scale of gradients and multipliers that vanish
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,11 +166,11 @@ class ForceProgram:
             "stationarity", "equality", "violation", "dual" and "gap", each relative to its own
             scale.
         """
-        least = 1e-3 * _largest(self.H.diagonal()) + 1e-300
+        least = _LEAST * _largest(self.H.diagonal()) + NOTHING
         Hx = self.H @ x
         gradient, forces = Hx + self.g, self.forces(x)
         pull = self.E.T @ equality + self.D.T @ linear + self.K.T @ cones.ravel()
-        rows = np.abs(self.E).sum(axis=1) * (1.0 + _largest(x)) + np.abs(self.e) + 1e-300
+        rows = np.abs(self.E).sum(axis=1) * (1.0 + _largest(x)) + np.abs(self.e) + NOTHING
         slack = self.D @ x + self.d
         inside = self.mu * forces[:, 0] - np.hypot(forces[:, 1], forces[:, 2])
         dual = cones[:, 0] - self.mu * np.hypot(cones[:, 1], cones[:, 2])
@@ -181,7 +183,7 @@ class ForceProgram:
             "equality": _largest((self.E @ x - self.e) / rows),
             "violation": max(0.0, -min(map(truediv, margins, self.scales.tolist()), default=0.0)),
             "dual": max(0.0, -lowest) / max(_largest(linear), _largest(cones), least),
-            "gap": abs(gap) / max(0.5 * float(x @ Hx), 1e-3 * least),
+            "gap": abs(gap) / max(0.5 * float(x @ Hx), _LEAST * least),
         }
 
 

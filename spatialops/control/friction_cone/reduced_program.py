@@ -11,10 +11,15 @@ import scipy
 
 from spatialops._arrays import Array
 from spatialops.control.friction_cone.barrier_function import Program
-from spatialops.control.friction_cone.force_program import ForceProgram
+from spatialops.control.friction_cone.force_program import NOTHING, ForceProgram
 
 # Equalities that are missed by more than this share of their scale contradict each other.
 _EQUAL = 1e-9
+_RANK = 1e-10  # singular values of the equalities, relative to the largest, that count as zero
+_LEAST_ROW = 1e-12  # scale of an equality of zeros
+# Of the search for a start: costs too small to decide anything, of unknowns and of s.
+_BOUND = 1e-10
+_BOUND_S = 1e-12
 
 
 class ReducedProgram:
@@ -68,11 +73,11 @@ class ReducedProgram:
         lengths = np.sqrt((E * E).sum(axis=1))
         weights = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
         left, values, right, _ = scipy.linalg.lapack.dgesdd(E * weights[:, None])
-        rank = int((values > 1e-10 * max(values[0], 1e-300)).sum())
+        rank = int((values > _RANK * max(values[0], NOTHING)).sum())
         self.pinv = ((right[:rank].T / values[:rank]) @ left[:, :rank].T * weights) / scale[:, None]
         self.x0 = self.pinv @ program.e
         self.Z = right[rank:].T / scale[:, None]
-        rows = lengths * np.linalg.norm(self.x0 * scale) + np.abs(program.e) + 1e-12
+        rows = lengths * np.linalg.norm(self.x0 * scale) + np.abs(program.e) + _LEAST_ROW
         self.fits = bool((np.abs(program.E @ self.x0 - program.e) <= _EQUAL * rows).all())
         return rank
 
@@ -110,6 +115,6 @@ class ReducedProgram:
         K[::3, n] = 1.0 / self.mu
         size = max(np.abs(self.D).max(initial=0.0), np.abs(self.K).max(initial=0.0))
         H, g = np.zeros((n + 1, n + 1)), np.zeros(n + 1)
-        H[np.arange(n), np.arange(n)] = 1e-10 * size * size
-        H[n, n], g[n] = 1e-12, 1.0
+        H[np.arange(n), np.arange(n)] = _BOUND * size * size
+        H[n, n], g[n] = _BOUND_S, 1.0
         return Program(H, g, D, self.d, K, self.k, self.mu)

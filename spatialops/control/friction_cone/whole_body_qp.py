@@ -16,6 +16,7 @@ from spatialops.contact.qp import QuadraticProgram, by_daqp, load
 from spatialops.control.controller import ExplainedController
 from spatialops.control.friction_cone.controller import Posture
 from spatialops.control.friction_cone.explanation import ConeExplanation
+from spatialops.control.friction_cone.force_program import NOTHING
 from spatialops.control.motors import Motors
 from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.control.projected.present_contacts import Schedule, present_contacts
@@ -29,6 +30,16 @@ from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
 _WHO = "the whole-body controller"
+# Costs that decide only what nothing else does.
+_DAMPED = 1e-6  # of accelerations that tasks leave free, W s^4
+_SMALL = 1e-9  # of contact forces, W/N^2
+_MISSED_RANK = 1e-8  # singular values of tasks, relative, that count as zero
+_RANK = 1e-10  # the same of equalities
+_EQUAL = 1e-8  # of the scale of the equalities: missed by more, they contradict each other
+# What daqp is asked for.
+_PRIMAL = 1e-9
+_DUAL = 1e-10
+_PROXIMAL = 1e-7
 
 
 class WholeBodyController(ExplainedController):
@@ -128,14 +139,14 @@ class WholeBodyController(ExplainedController):
         physics, right = self._physics(state, grip)
         sides, low, high = self._inequalities(grip, n, p)
         H, f = np.zeros((n + p + m, n + p + m)), np.zeros(n + p + m)
-        H[np.arange(n), np.arange(n)] = 1e-6
-        f[:n] = 1e-6 * self.damping * state.v
+        H[np.arange(n), np.arange(n)] = _DAMPED
+        f[:n] = _DAMPED * self.damping * state.v
         if self.posture is not None:
             M = 2.0 * self.posture_weight * mass_matrix(self.model, state.q)
             H[:n, :n] += M
             f[:n] = -M @ self.posture(self.model, state)
         H[np.arange(n, n + p), np.arange(n, n + p)] = 2.0 * self.motors.weights
-        H[np.arange(n + p, n + p + m), np.arange(n + p, n + p + m)] = 1e-9
+        H[np.arange(n + p, n + p + m), np.arange(n + p, n + p + m)] = _SMALL
         status = "solved"
         x, steps = _solve(
             H, f, np.vstack([physics, J]), np.concatenate([right, wanted]), sides, low, high
@@ -153,7 +164,7 @@ class WholeBodyController(ExplainedController):
             ]
         tau = self.motors.actuation.spread(x[n : n + p])
         left = wanted - task.J @ x[:n]
-        missing = np.linalg.lstsq(task.J, left, rcond=1e-8)[0]
+        missing = np.linalg.lstsq(task.J, left, rcond=_MISSED_RANK)[0]
         off = np.abs(physics @ x - right).max(initial=0.0) / (1.0 + np.abs(right).max(initial=0.0))
         self._explanation = ConeExplanation(
             tau=tau,
@@ -218,13 +229,13 @@ def _solve(
 ) -> tuple[Array | None, int]:
     """The point, or None, and iterations; equalities, maybe redundant, are eliminated first."""
     left, values, right = np.linalg.svd(E)
-    rank = int((values > 1e-10 * values[0]).sum())
+    rank = int((values > _RANK * values[0]).sum())
     x0 = (right[:rank].T / values[:rank]) @ (left[:, :rank].T @ e)
-    if np.abs(E @ x0 - e).max() > 1e-8 * (1.0 + np.abs(e).max()):
+    if np.abs(E @ x0 - e).max() > _EQUAL * (1.0 + np.abs(e).max()):
         return None, 0
     Z = right[rank:].T
     quadratic = Z.T @ H @ Z
-    scale = 1.0 / max(float(np.abs(quadratic).max(initial=0.0)), 1e-300)
+    scale = 1.0 / max(float(np.abs(quadratic).max(initial=0.0)), NOTHING)
     at = rows @ x0
     program = QuadraticProgram(
         scale * 0.5 * (quadratic + quadratic.T),
@@ -233,5 +244,5 @@ def _solve(
         low - at,
         high - at,
     )
-    found = by_daqp(program, _WHO, primal=1e-9, dual=1e-10, proximal=1e-7)
+    found = by_daqp(program, _WHO, primal=_PRIMAL, dual=_DUAL, proximal=_PROXIMAL)
     return (x0 + Z @ found.x if found.status == "point" else None), found.iterations

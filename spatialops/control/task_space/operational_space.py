@@ -22,6 +22,8 @@ from spatialops.forces.passive import passive_forces
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
+_RANK = 1e-8  # singular values of tasks, relative to the largest, that count as zero
+
 
 class _Command(NamedTuple):
     """The last command, and the tasks that it was made for."""
@@ -162,7 +164,7 @@ class OperationalSpaceController:
         state, task, goal, tau, rank, seconds = self._last
         passive = passive_forces(self.model, state.q, state.v)
         predicted = forward_dynamics(self.model, state.q, state.v, tau + passive)
-        missing = np.linalg.lstsq(task.J, goal - task.drift - task.J @ predicted, rcond=1e-8)[0]
+        missing = np.linalg.lstsq(task.J, goal - task.drift - task.J @ predicted, rcond=_RANK)[0]
         lost = len(goal) - rank
         return Explanation(
             tau=tau,

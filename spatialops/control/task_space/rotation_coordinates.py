@@ -10,6 +10,9 @@ from spatialops._arrays import Array
 from spatialops.algebra.rotation import to_quaternion
 
 _WORLD = np.eye(3)
+_NEAR_HALF_TURN = -0.9  # cosine below which the sine says little
+_SMALL_SINE = 1e-9  # below it the sine is the angle
+_SERIES = 1e-2  # rad, below which the quotients lose digits, and the series of c is exact
 
 
 def rotation_vector(R: Array) -> Array:
@@ -28,9 +31,9 @@ def rotation_vector(R: Array) -> Array:
     # sin(angle) times the axis
     twist = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
     sine, cosine = math.sqrt(float(twist @ twist)), 0.5 * (float(R[0, 0] + R[1, 1] + R[2, 2]) - 1.0)
-    if cosine > -0.9:
-        return twist * (math.atan2(sine, cosine) / sine) if sine > 1e-9 else twist
-    q = to_quaternion(R)  # near half a turn the sine says little
+    if cosine > _NEAR_HALF_TURN:
+        return twist * (math.atan2(sine, cosine) / sine) if sine > _SMALL_SINE else twist
+    q = to_quaternion(R)
     length = float(np.linalg.norm(q[:3]))
     result: Array = 2.0 * math.atan2(length, float(q[3])) / length * q[:3]
     return result
@@ -56,7 +59,7 @@ def vector_rates(x: Array, omega: Array) -> tuple[Array, Array]:
     """
     t, X = math.sqrt(float(x @ x)), _skew(x)
     XX = X @ X
-    if t < 1e-2:  # the series: the quotients lose digits
+    if t < _SERIES:
         c, slope = 1.0 / 12.0 + t * t / 720.0 + t**4 / 30240.0, 1.0 / 360.0 + t * t / 7560.0
     else:
         half = 0.5 * t

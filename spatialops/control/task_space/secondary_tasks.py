@@ -14,6 +14,8 @@ from spatialops.control.task_space.tasks import Task
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, difference, integrate
 
+_LEVEL = 1e-12  # slope of the manipulability below which it points nowhere
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Rest:
@@ -188,6 +190,6 @@ class AwayFromSingularity:
             self.gain
             * (1.0 - here / self.enough)
             * gradient
-            / max(float(np.linalg.norm(gradient)), 1e-12)
+            / max(float(np.linalg.norm(gradient)), _LEVEL)
         )
         return result

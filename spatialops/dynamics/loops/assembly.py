@@ -22,6 +22,13 @@ from spatialops.tree.state import integrate
 
 Least = Callable[[Span, Array, float], Array]
 
+_RATE = 1e-9  # of the largest rate: closures that miss theirs by more contradict each other
+_OPEN = 0.1  # of the largest error: the rows that a refusal names
+_INDEPENDENT = 1e-4  # the most that rows must differ by far from closed configurations
+_NOTHING = 1e-300  # a step of zeros, which may not divide
+_STEPS = 60
+_HALVINGS = 12
+
 
 def loop_at(
     model: Model,
@@ -191,7 +198,7 @@ def close_loops(
         span.factor()
         v += span.answer(wanted - rates)[0]
     worst = float(np.abs(wanted - rates).max(initial=0.0))
-    if worst > 1e-9 * (1.0 + float(np.abs(wanted).max(initial=0.0))):
+    if worst > _RATE * (1.0 + float(np.abs(wanted).max(initial=0.0))):
         name = span.loops.row_names[int(np.abs(wanted - rates).argmax())]
         raise ModelError(
             f"loops: no velocities fit: {name} misses its rate by {worst:.2e} (m/s or rad/s)"
@@ -210,7 +217,7 @@ def newton(span: Span, q: Array, tolerance: float) -> Array:
     worst = sorted(
         {
             span.loops.row_names[i]
-            for i in np.flatnonzero(np.abs(errors) > 0.1 * np.abs(errors).max())
+            for i in np.flatnonzero(np.abs(errors) > _OPEN * np.abs(errors).max())
         }
     )
     raise ModelError(
@@ -224,17 +231,17 @@ def _descend(span: Span, q: Array, tolerance: float, least: Least) -> tuple[Arra
     """Newton steps, halved while errors do not fall: where they end, and the errors there."""
     span.place(q)
     errors = span.errors(q)
-    for _ in range(60):
+    for _ in range(_STEPS):
         size = float(np.abs(errors).max(initial=0.0))
         if size <= tolerance:
             break
         # Off the closed configurations by e, rows that are redundant there look independent by
         # about e.
-        step = least(span, -errors, min(max(TOLERANCE, size), 1e-4))
+        step = least(span, -errors, min(max(TOLERANCE, size), _INDEPENDENT))
         step *= min(
-            1.0, 1.0 / max(float(np.abs(step).max()), 1e-300)
+            1.0, 1.0 / max(float(np.abs(step).max()), _NOTHING)
         )  # by no more than a radian or a metre
-        for _ in range(12):
+        for _ in range(_HALVINGS):
             ahead = integrate(span.model, q, step)
             span.place(ahead)
             tried = span.errors(ahead)

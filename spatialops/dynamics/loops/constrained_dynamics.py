@@ -19,6 +19,8 @@ from spatialops.dynamics.loops.rows import (
 from spatialops.dynamics.newton_euler import NO_EXTERNAL
 from spatialops.tree.model import Model
 
+_STEP = 1e-5  # s; of the central difference of prescribed rates
+
 
 class ConstrainedMotion(NamedTuple):
     """What `constrained_dynamics` returns.
@@ -223,9 +225,8 @@ def constrained_dynamics(
         at.ints, at.floats, at.term_ints, span.terms, (-g[0], -g[1], -g[2]), span.work, rates
     )
     span.factor()
-    step = 1e-5
     correction, forces = span.answer(
-        (at.rates(t + step) - at.rates(t - step)) / (2.0 * step) - rates
+        (at.rates(t + _STEP) - at.rates(t - _STEP)) / (2.0 * _STEP) - rates
     )
     return ConstrainedMotion(a + correction, forces, span.rank, span.redundant())
 

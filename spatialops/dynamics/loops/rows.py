@@ -22,7 +22,7 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.dynamics.kinematics import axis_of
-from spatialops.dynamics.loops.terms import world_axes, world_point
+from spatialops.dynamics.loops.terms import COINCIDE, world_axes, world_point
 from spatialops.dynamics.response import add_wrench_row
 
 
@@ -117,7 +117,7 @@ def add_curvature(
     across = plus_scaled(velocity, -dot(line, velocity), line)
     other = world_point(work, b, vec3(loops, i, layout.LOOP_POINT_B))
     length = dot(line, minus(point, other))
-    if length > 1e-12:
+    if length > COINCIDE:
         rates[loop_ints[i, layout.LOOP_ROW]] += dot(across, across) / length
 
 

@@ -39,6 +39,10 @@ from spatialops.dynamics.kinematics import axis_of
 _LINEAR_ROWS = (3, 3, 3, 2)  # of ball, weld, revolute, prismatic
 _ANGULAR_ROWS = (0, 3, 2, 3)
 
+COINCIDE = 1e-12  # m; points that are nearer have no direction between them
+_SMALL = 1e-6  # sine below which a rotation is next to none, or to half a turn
+_UPRIGHT = 1e-12  # the same of a tilt, which loses no digits
+
 
 @inlined
 def world_point(work: Array, k: int, offset: Vec3) -> Vec3:
@@ -63,7 +67,7 @@ def column(m: Mat3, j: int) -> Vec3:
 def unit_line(line: Vec3) -> Vec3:
     """Direction of a distance; z where the points coincide."""
     length = math.sqrt(dot(line, line))
-    return (0.0, 0.0, 1.0) if length < 1e-12 else scaled(1.0 / length, line)
+    return (0.0, 0.0, 1.0) if length < COINCIDE else scaled(1.0 / length, line)
 
 
 @inlined
@@ -119,7 +123,7 @@ def turn_between(m: Mat3) -> Vec3:
     """Rotation vector of a rotation, of length up to pi."""
     s = 0.5 * (m[2][1] - m[1][2]), 0.5 * (m[0][2] - m[2][0]), 0.5 * (m[1][0] - m[0][1])
     sine, cosine = math.sqrt(dot(s, s)), 0.5 * (m[0][0] + m[1][1] + m[2][2] - 1.0)
-    if sine > 1e-6:
+    if sine > _SMALL:
         return scaled(math.atan2(sine, cosine) / sine, s)
     if cosine > 0.0:
         return s
@@ -138,7 +142,7 @@ def tilt_between(z: Vec3) -> Vec3:
     Its length is up to pi.
     """
     sine = math.sqrt(z[0] * z[0] + z[1] * z[1])
-    if sine < 1e-12:
+    if sine < _UPRIGHT:
         return (-z[1], z[0], 0.0) if z[2] > 0.0 else (math.pi, 0.0, 0.0)
     factor = math.atan2(sine, z[2]) / sine
     return -factor * z[1], factor * z[0], 0.0

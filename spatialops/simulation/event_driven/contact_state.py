@@ -44,6 +44,8 @@ from spatialops.tree.state import State
 
 LAWS = (Coulomb, ConeCoulomb, NoSlip, Frictionless, Viscous, Compliant, Pairwise)
 MOST_EVENTS = 100  # at one instant
+_BROKEN = -1e-9  # of the largest force: an event value below it shows modes that do not hold
+_STICKS = 1e-8  # m/s of slip up to which a contact sticks
 
 
 class Accuracy(NamedTuple):
@@ -174,7 +176,7 @@ class ContactState:
         self._report(before)
         again = self.moment(self.time, self.q, self.v)
         if any(
-            value < -1e-9
+            value < _BROKEN
             for mark, value in again.event_values.items()
             if mark[0] in ("separation", "slip")
         ):
@@ -251,7 +253,7 @@ class ContactState:
         """Whether contacts slide that have to stop: those without slip."""
         endless = np.isinf(contacts.friction) & (np.abs(contacts.velocities[:, 0]) <= STILL)
         slip = np.hypot(contacts.velocities[:, 1], contacts.velocities[:, 2])
-        return bool((slip[endless] > 1e-8).any())
+        return bool((slip[endless] > _STICKS).any())
 
     def _collide(self, contacts: Contacts, speed: float, before: Modes) -> None:
         self.left -= 1
@@ -273,7 +275,9 @@ class ContactState:
         now = []
         for key in contacts.keys:
             u = after.velocities[index[key]] if key in index else np.array([1.0, 0.0, 0.0])
-            now.append(OPEN if u[0] > slow else "stick" if np.hypot(u[1], u[2]) <= 1e-8 else "slip")
+            now.append(
+                OPEN if u[0] > slow else "stick" if np.hypot(u[1], u[2]) <= _STICKS else "slip"
+            )
         self.modes = {
             key: Mode(mode == "stick", np.zeros(3))
             for key, mode in zip(contacts.keys, now, strict=True)

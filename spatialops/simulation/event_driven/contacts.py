@@ -27,6 +27,7 @@ from spatialops.tree.state import integrate_kernel
 Key: TypeAlias = tuple[int, int, int, int]
 HASTE = 1.1  # speeds within a step may exceed those at both of its ends by so much
 _MOVE = 3e-6  # m or rad: how far a state is moved to see how rows turn
+_SLOWEST = 1e-3  # m/s or rad/s: a slower state is moved for no longer
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +178,7 @@ class ContactDetector:
         speed = float(np.abs(v).max(initial=0.0))
         if not len(contacts.keys) or speed == 0.0:
             return np.zeros((len(contacts.keys), 3))
-        step = self._move / max(speed, 1e-3)
+        step = self._move / max(speed, _SLOWEST)
         ends = []
         for sign in (1.0, -1.0):
             integrate_kernel(self.scene.model.tree, q, v, sign * step, self._moved)

@@ -33,6 +33,28 @@ from spatialops.simulation.event_driven.step_bounds import Passing
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State
 
+# Times, relative to the time itself or to 1 s.
+_ARRIVED = 1e-14  # what is left of a run that is at its end
+_INSTANT = 1e-13  # times that differ by less are one
+_ROUNDING = 1e-15  # to which the time of an event is found
+
+# Lengths of steps, by the error over the tolerance; a step's error grows with its fifth power.
+_ROOT = -0.2
+_SAFETY = 0.9
+_LEAST_FACTOR = 0.2
+_MOST_FACTOR = 5.0
+_NO_ERROR = 1e-10  # smaller ones let a step grow no more
+_FAILED = 1e10  # error of a step that ends at no number
+_SHORTER = 0.25  # factor of a step within which a contact is lost
+_SHORTEST = 1e-9  # s: one that is lost within less is let go at once
+_SAFE = 0.99  # part of a step that must be known to pass nothing by
+
+# Roots of event functions, as parts of a step.
+_FINEST = 1e-16
+_ROOT_STEPS = 200
+_AT_ROOT = 1e-9  # a point so little behind a root is taken for it
+_DUE = 1e-9  # of an event's value at the end of the step: what is so near happens, too
+
 
 class Engine(ContactState):
     """Carries one state of a scene through time."""
@@ -55,7 +77,7 @@ class Engine(ContactState):
         """Go on to a time."""
         self.left, self.now = self.accuracy.max_impacts, None
         self.settle(quiet=not self.steps)
-        while end - self.time > 1e-14 * max(1.0, abs(end)):
+        while end - self.time > _ARRIVED * max(1.0, abs(end)):
             self._step(min(self.h, end - self.time), end)
         self.time = end
 
@@ -64,7 +86,7 @@ class Engine(ContactState):
         passing = Passing(self.detector, self.q, self.v, {key[0] for key in self.modes})
         rigid, h = self.accuracy.method == "rk4", min(h, passing.longest())
         while True:
-            if h < 1e-13 * max(1.0, abs(self.time)):
+            if h < _INSTANT * max(1.0, abs(self.time)):
                 raise ContactError(
                     f"the step has shrunk to nothing at t = {self.time:.9g} s{self.touching()}: "
                     "forces or accelerations grow without bound there (Painleve's paradox, or a "
@@ -73,17 +95,17 @@ class Engine(ContactState):
             try:
                 later, error = self._reach(start, h)
             except LostContact as lost:
-                if h < 1e-9:
+                if h < _SHORTEST:
                     self.let_go([lost.key])
                     return
-                h *= 0.25
+                h *= _SHORTER
                 continue
             if error > 1.0:
-                h *= max(0.2, 0.9 * error**-0.2)
+                h *= max(_LEAST_FACTOR, _SAFETY * error**_ROOT)
                 continue
             speeds = passing.speeds_at(later.q, later.v)
             safe = passing.longest(speeds)
-            if safe < 0.99 * h:
+            if safe < _SAFE * h:
                 h = 0.5 * (safe + 0.5 * h)
                 continue
             x = passing.suspicion(later.q, later.v, h, speeds)
@@ -92,14 +114,14 @@ class Engine(ContactState):
                 continue
             break
         if not rigid:
-            grown = h * min(5.0, 0.9 * max(error, 1e-10) ** -0.2)
+            grown = h * min(_MOST_FACTOR, _SAFETY * max(error, _NO_ERROR) ** _ROOT)
             self.h = grown if h < self.h or grown < self.h or end - self.time > h else self.h
         passed = [mark for mark, value in later.event_values.items() if value < 0.0]
         if passed:
             try:
                 self._meet(start, later, h, passed)
             except LostContact:  # somewhere within the step
-                self.h = 0.25 * h
+                self.h = _SHORTER * h
         else:
             self._accept(later)
             self.turn(later.motion)
@@ -109,11 +131,11 @@ class Engine(ContactState):
         try:
             step = self.rule.step(self._acceleration, start.time, start.q, start.v, h)
         except NotFinite:
-            return start, 1e10
+            return start, _FAILED
         if not (
             np.isfinite(step.q).all() and np.isfinite(step.v).all() and np.isfinite(step.error)
         ):
-            return start, 1e10
+            return start, _FAILED
         if step.error > 1.0:
             return start, step.error
         q, v = project(self.mechanics, step.q, step.v, self.modes)
@@ -149,19 +171,19 @@ class Engine(ContactState):
             worst = min(values.get(mark, 1.0) / abs(later.event_values[mark]) for mark in passed)
             return 1.0 if x == 0.0 and worst <= 0.0 else worst
 
-        precise = 1e-15 * max(1.0, abs(start.time)) / h
+        precise = _ROUNDING * max(1.0, abs(start.time)) / h
         x = float(
             scipy.optimize.brentq(
-                lowest, 0.0, 1.0, xtol=max(precise, 1e-16), rtol=1e-15, maxiter=200
+                lowest, 0.0, 1.0, xtol=max(precise, _FINEST), rtol=_ROUNDING, maxiter=_ROOT_STEPS
             )
         )
         # Of the points tried the first one at which the event has passed, next to the root.
         beyond = min((y for y in known if lowest(y) <= 0.0), default=1.0)
-        moment = known[beyond if beyond - x <= 1e-9 else x]
+        moment = known[beyond if beyond - x <= _AT_ROOT else x]
         due = [
             mark
             for mark in passed
-            if moment.event_values.get(mark, 1.0) <= 1e-9 * abs(later.event_values[mark])
+            if moment.event_values.get(mark, 1.0) <= _DUE * abs(later.event_values[mark])
         ]
         self._accept(moment)
         self.turn(moment.motion, {key for kind, key in due if kind == "stick"})
@@ -171,7 +193,9 @@ class Engine(ContactState):
     def _count(self) -> None:
         """Refuse events without end at one instant."""
         self._here = (
-            self._here + 1 if self.time - self._instant <= 1e-13 * max(1.0, abs(self.time)) else 0
+            self._here + 1
+            if self.time - self._instant <= _INSTANT * max(1.0, abs(self.time))
+            else 0
         )
         self._instant = self.time
         if self._here > MOST_EVENTS:

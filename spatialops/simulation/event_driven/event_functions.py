@@ -15,6 +15,8 @@ from spatialops.simulation.event_driven.contacts import ContactDetector
 
 STILL = 1e-9  # m/s, times 1 + the largest velocity: normal speeds that count as none
 _SLACK = 1e-11  # of the largest force
+_TURNS = 1e-12  # m/s: a slip that begins at nothing has not turned round
+_OPEN = 1e-16  # m: a gap of nothing that opens has not closed
 Mark: TypeAlias = tuple[str, Any]  # kind of event, and the contact or pair it is about
 
 
@@ -46,7 +48,7 @@ def evaluate_events(
     for i, (key, mode) in enumerate(modes.items()):
         if not mode.sticks and mode.direction.any():
             along = float(contacts.frames[i, 1:] @ mode.direction @ contacts.velocities[i, 1:])
-            event_values["stick", key] = along + 1e-12
+            event_values["stick", key] = along + _TURNS
         if not motion.determined or largest == 0.0:
             continue
         dry = float(limits[i])
@@ -67,7 +69,7 @@ def _gaps(detector: ContactDetector, modes: Modes, q: Array, v: Array) -> dict[M
     for key, gap, speed in zip(found.keys, found.gaps.tolist(), found.velocities[:, 0].tolist()):
         if key in modes:
             continue
-        value = gap if gap > 0.0 or speed < -still(v) else abs(gap) + 1e-16
+        value = gap if gap > 0.0 or speed < -still(v) else abs(gap) + _OPEN
         mark = ("impact", key[0])
         gaps[mark] = min(value, gaps.get(mark, value))
     return gaps

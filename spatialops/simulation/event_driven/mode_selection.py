@@ -31,6 +31,9 @@ from spatialops.simulation.stepping.contact_names import pairs_text
 
 TIED = 1e-8  # part of the accelerations without contacts below which one counts as none
 _MOST = 8  # sliding contacts whose principal minors are all looked at
+_STRICTER = 0.1  # part of TIED that counts where no modes are given
+_NOTHING = 1e-300  # a matrix of zeros, which may not divide
+_MINOR = -1e-9  # principal minor, relative, up to which its sign may be rounding
 
 
 class Verdict(NamedTuple):
@@ -142,7 +145,7 @@ def _with_friction(
     forces[normals if isinstance(problem, MixedLCP) else slice(None)] = found.z
     forces[normals[dry > 0.0]] = 0.0  # which were the limits
     w = (W @ forces + b).reshape(m, 3)
-    limit = float(np.abs(b).max()) * (0.1 * TIED if modes is None else TIED)
+    limit = float(np.abs(b).max()) * (_STRICTER * TIED if modes is None else TIED)
     joints = contacts.kinds == DRY
     directions[~slides & ~joints] = 0.0
     modes = _modes(contacts, forces.reshape(m, 3), w, limit, np.where(joints, 1.0, mu), directions)
@@ -165,7 +168,7 @@ def _problem(W: Array, b: Array, mu: Array, free: BoolArray, dry: Array) -> Mixe
     W[tangents] = 0.0
     W[:, tangents] = 0.0
     b[tangents] = 0.0
-    stiff = max(float(np.diag(W).max(initial=0.0)), 1e-300)
+    stiff = max(float(np.diag(W).max(initial=0.0)), _NOTHING)
     W[tangents, tangents] = stiff
     loaded = normals[dry > 0.0]
     W[loaded, loaded] = stiff
@@ -216,9 +219,9 @@ def _no_p_matrix(A: Array, size: Array, slides: IntArray) -> bool:
     root = np.sqrt(np.where(size > 0.0, size, 1.0))
     scaled = A / root[:, None] / root
     if len(slides) > _MOST:
-        return bool((np.diag(scaled)[slides] < -1e-9).any())
+        return bool((np.diag(scaled)[slides] < _MINOR).any())
     return any(
-        np.linalg.det(scaled[np.ix_(chosen, chosen)]) < -1e-9
+        np.linalg.det(scaled[np.ix_(chosen, chosen)]) < _MINOR
         for count in range(1, len(slides) + 1)
         for chosen in combinations(slides, count)
     )

@@ -16,6 +16,7 @@ from spatialops._arrays import Array
 from spatialops.simulation.event_driven.contacts import HASTE, ContactDetector, Contacts
 
 _BEFORE = 1e-3  # of a step
+_CLEARS = 0.1  # of the smaller gap at its ends: within a step that keeps so much nothing closes
 Ends = tuple[tuple[float, float], tuple[float, float]]
 
 
@@ -97,4 +98,4 @@ def _dip(ends: Ends, h: float) -> float | None:
     root = math.sqrt(max(c * c - 3.0 * a * d, 0.0))  # a < 0 < b: one lowest place within the step
     x = -a / (c + root) if c + root > 0.0 else (root - c) / (3.0 * d)
     lowest = g0 + x * (a + x * (c + x * d))
-    return max(x - _BEFORE, 0.5 * x) if lowest < 0.1 * min(g0, g1) else None
+    return max(x - _BEFORE, 0.5 * x) if lowest < _CLEARS * min(g0, g1) else None
