@@ -15,6 +15,8 @@ from spatialops.collision.detector import relative_velocity
 from spatialops.errors import ArgumentError
 
 _SLIP = 1e-9  # m/s below which there is no direction of slip
+_ROUNDING = 1e-15  # of a unit direction's component that is zero
+_LEVEL = 0.7  # z component below which a normal's first tangent lies level, as on an upright wall
 
 
 def directions(n_f: int) -> Array:
@@ -35,7 +37,7 @@ def directions(n_f: int) -> Array:
 def _directions(n_f: int) -> Array:
     angles = 2.0 * np.pi * np.arange(n_f) / n_f
     table = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    table[np.abs(table) < 1e-15] = 0.0
+    table[np.abs(table) < _ROUNDING] = 0.0
     half = n_f // 2
     table[half:] = -table[:half]
     return table
@@ -57,9 +59,7 @@ def put_frames(ints: IntArray, floats: Array, count: int, work: Array) -> None:
         length = math.sqrt(dot(slip, slip))
         if length > _SLIP:
             first = scaled(1.0 / length, slip)
-        elif (
-            abs(normal[2]) < 0.7
-        ):  # across the world's z, so that an upright wall's first tangent lies level
+        elif abs(normal[2]) < _LEVEL:  # across the world's z
             first = cross((0.0, 0.0, 1.0), normal)
             first = scaled(1.0 / math.sqrt(dot(first, first)), first)
         else:

@@ -31,6 +31,8 @@ _LSTSQ_RANK = 1e-15  # singular values, relative to the largest, that count as z
 _LARGE_STEPS = (1e2, 1e4, 1e6)
 _SMALL_STEP = 1e-2
 _FRICTION = (0.05, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)  # parts of mu on the way to all of it
+_FRICTION_WEIGHT = 1e-2  # first weight of proximal points on that way
+_ROUNDING = 0.1  # of the second path, whose beginning is of size one
 _CLOSE = 1e-6  # first weight of proximal points that begin near a solution
 _FEW = 600  # rows up to which a least-squares solution is cheap
 
@@ -79,7 +81,7 @@ def _paths(system: ScaledProblem) -> Iterator[Attempt]:
 
     What they lead to is near a solution, but not yet one where contacts hardly press.
     """
-    for path in (Homotopy(), Homotopy(impulse=1.0, speed=1.0, rounding=0.1)):
+    for path in (Homotopy(), Homotopy(impulse=1.0, speed=1.0, rounding=_ROUNDING)):
         end, taken = path.follow(system)
         yield "homotopy", end, taken
         yield _newton(system, "homotopy, newton", end, ALART_CURNIER, 60)
@@ -130,5 +132,5 @@ def _less_friction(system: ScaledProblem) -> Attempt:
     r, steps = np.zeros(system.b.size), 0
     for part in _FRICTION:
         less = replace(system, mu=part * system.mu)
-        steps += Proximal(ALART_CURNIER, eps=1e-2, budget=400).improve(less, r)
+        steps += Proximal(ALART_CURNIER, eps=_FRICTION_WEIGHT, budget=400).improve(less, r)
     return "less friction", r, steps

@@ -23,6 +23,7 @@ _PATIENCE = 2  # namely so many
 _BUDGET = 30_000  # iterations altogether, and
 _BUDGET_LARGE = 6_000  # for more rows than
 _LARGE = 1500
+_SHARPER = 0.1  # of the tolerance of a law that measures by a map of its own
 
 
 class ConeSolver(Protocol):
@@ -116,7 +117,7 @@ def sharpened(solver: str | ConeSolver, tolerance: float) -> str | ConeSolver:
     """
     if not isinstance(solver, str) or solver != "auto":
         return solver
-    enough = min(0.1 * tolerance, _ENOUGH)
+    enough = min(_SHARPER * tolerance, _ENOUGH)
     return ConeLadder(goal=min(enough, GOAL), enough=enough)
 
 

@@ -50,7 +50,9 @@ _CORRECTIONS = 8  # Newton steps back to the path
 _FIRST = 0.3  # lengths of steps: the first, the least, and
 _LEAST = 1e-4
 _MOST = 2.0
-_SHORTER = 0.4  # factor of one whose corrections fail
+_SHORTER = 0.4  # factor of one whose corrections fail,
+_GROWTH = 1.6  # of one after which few are needed, and
+_DECAY = 0.8  # of one after which many are
 _TO_BOUNDARY = 0.9  # part of the way to the boundary of a cone that a step takes
 _ENOUGH = 0.3  # part of a correction that must be possible, and
 _JUMP = 2.0  # change of log l in one that is no correction any more
@@ -234,9 +236,9 @@ class _Path:
 def _next_length(length: float, corrections: int) -> float:
     """Longer steps after few corrections, shorter ones after many."""
     return (
-        min(1.6 * length, _MOST)
+        min(_GROWTH * length, _MOST)
         if corrections <= 2
-        else 0.8 * length
+        else _DECAY * length
         if corrections >= 4
         else length
     )

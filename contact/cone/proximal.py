@@ -22,6 +22,12 @@ _INNER = 1e-2  # part of |F| that a regularised problem must be solved to
 # The range of the weight eps.
 _LEAST = 1e-12
 _MOST = 10.0
+# Its next one, by Newton's steps for the last: (up to so many, factor).
+_FAST = (8, 0.1)
+_SLOW = (25, 0.3)
+_SLOWEST = 0.7
+_GROWTH = 5.0  # after a failure
+_ROUNDED = 0.1  # of the target or of rounding: a residual below it needs not fall
 
 
 @dataclass(frozen=True)
@@ -54,21 +60,21 @@ class Proximal:
         taken = 0
         now = best = map_norm(system, center, self.map)
         for _ in range(self.steps):
-            wanted = max(_INNER * min(now, 1.0) * min(eps, 1.0), 0.1 * self.target)
+            wanted = max(_INNER * min(now, 1.0) * min(eps, 1.0), _ROUNDED * self.target)
             trial, steps, reached = self._inner(system, center, eps, wanted)
             taken += steps
             if reached <= max(wanted, noise(trial)):
                 center, now = trial, map_norm(system, trial, self.map)
-                eps = max(eps * (0.1 if steps <= 8 else 0.3 if steps <= 25 else 0.7), _LEAST)
+                eps = max(eps * _shrunk(steps), _LEAST)
             else:
                 if reached < 0.5 * now:  # not there, but on the way
                     center = trial
                 else:
                     sweep(system, center, 10)
-                now, eps = map_norm(system, center, self.map), min(5.0 * eps, _MOST)
+                now, eps = map_norm(system, center, self.map), min(_GROWTH * eps, _MOST)
             if now < best:
                 best, r[:] = now, center
-            if best <= max(self.target, 0.1 * noise(r)) or taken > self.budget:
+            if best <= max(self.target, _ROUNDED * noise(r)) or taken > self.budget:
                 break
         return taken
 
@@ -84,6 +90,14 @@ class Proximal:
         sweep(system, trial, 10, eps, center)
         more, reached = newton(system, trial, self.map, self.inner, wanted, eps, center)
         return trial, steps + more, reached
+
+
+def _shrunk(steps: int) -> float:
+    """Factor of the weight after an inner problem that took so many steps of Newton's."""
+    for most, factor in (_FAST, _SLOW):
+        if steps <= most:
+            return factor
+    return _SLOWEST
 
 
 def noise(r: Array) -> float:

@@ -35,6 +35,8 @@ _FIRST = 0.1
 _LEAST = 1e-10
 _MOST = 10.0
 _INNER = 1e-3
+_GROWTH = 5.0  # of a weight with which Newton's method fails
+_DECAY = 0.1  # of one with which it does not
 _NOTHING = 1e-300  # speed of contacts at rest, which may not divide
 
 
@@ -129,11 +131,11 @@ class FrictionMap:
             found, inner, steps = self.newton(x, eps, x)
             taken += steps
             if inner > max(_INNER * least, _ENOUGH):
-                eps = min(5.0 * eps, _MOST)
+                eps = min(_GROWTH * eps, _MOST)
                 if eps >= _MOST:
                     break
                 continue
-            x, eps = found, max(0.1 * eps, _LEAST)
+            x, eps = found, max(_DECAY * eps, _LEAST)
             merit = float(np.abs(self.value(x)).max(initial=0.0))
             if merit < least:
                 best, least = x, merit

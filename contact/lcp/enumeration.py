@@ -27,6 +27,8 @@ _CHUNK = 2**16  # entries of all matrices that are factored together
 _SINGULAR = 1e-14  # singular values below this part of the largest count as zero
 # A basis that violates by less than this may be a solution spoilt by rounding: nothing is proved.
 _DOUBT = 1e-6
+_NEARLY = 0.1  # of the doubt: an error of a point from which on rounding may have made violations
+_LIKELY = 10.0  # times that error: violations that it may have made
 _EXACT = 1e-12  # violation of the point of a singular basis that needs no better point of its face
 _CONSISTENT = 1e-9  # part of b outside the range of a singular basis that counts as none
 _SAME = 1e-9  # distance of two solutions, relative to their size, that counts as none
@@ -193,7 +195,7 @@ def _solve_bases(problem: MixedLCP, active: BoolArray) -> Iterator[tuple[Array, 
         if singular[i] and lost[i] > _DOUBT:
             continue  # A_SS z_S = -b_S has no solution
         violation = max(float(low[i] / size[i]), float(lost[i]))
-        if trust[i] > 0.1 * _DOUBT and violation <= 10.0 * trust[i]:
+        if trust[i] > _NEARLY * _DOUBT and violation <= _LIKELY * trust[i]:
             violation = min(violation, _DOUBT)  # rounding may have made it
         if singular[i] and violation > _EXACT and lost[i] <= _CONSISTENT:
             yield from _point_of_face(problem, active[i])

@@ -10,6 +10,10 @@ import numpy as np
 
 from spatialops._arrays import Array, scalar
 
+_NEAR_HALF_TURN = -0.9  # cosine below which a rotation's antisymmetric part says little
+_SMALL = 1e-9  # rad; below it the sine is the angle
+_SMALL_SQUARE = 1e-5  # rad; below it 1 - cos x is x^2 / 2
+
 
 class Pose(NamedTuple):
     """Where a frame is.
@@ -57,13 +61,13 @@ def turn_between(start: Array, end: Array) -> Array:
     z = R[1, 0] - R[0, 1]
     sine = 0.5 * math.sqrt(x * x + y * y + z * z)
     cosine = 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
-    if cosine < -0.9:
+    if cosine < _NEAR_HALF_TURN:
         # The antisymmetric part vanishes: the axis n from R + R^T = 2 c + 2 (1 - c) n n^T.
         outer = 0.5 * (R + R.T) - cosine * np.eye(3)
         axis = outer[int(np.argmax(np.diag(outer)))]
         sign = 1.0 if axis[0] * x + axis[1] * y + axis[2] * z >= 0.0 else -1.0
         return np.asarray(sign * math.atan2(sine, cosine) / np.linalg.norm(axis) * axis)
-    scale = 0.5 if sine < 1e-9 else 0.5 * math.atan2(sine, cosine) / sine
+    scale = 0.5 if sine < _SMALL else 0.5 * math.atan2(sine, cosine) / sine
     return scale * np.array([x, y, z])
 
 
@@ -71,8 +75,8 @@ def turned_by(vector: Array) -> Array:
     """Rotation (3, 3) of a rotation vector (3,): Rodrigues' formula."""
     x, y, z = vector
     angle = math.sqrt(x * x + y * y + z * z)
-    a = math.sin(angle) / angle if angle > 1e-9 else 1.0
-    b = (1.0 - math.cos(angle)) / (angle * angle) if angle > 1e-5 else 0.5
+    a = math.sin(angle) / angle if angle > _SMALL else 1.0
+    b = (1.0 - math.cos(angle)) / (angle * angle) if angle > _SMALL_SQUARE else 0.5
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     result: Array = np.eye(3) + a * K + b * (K @ K)
     return result

@@ -22,6 +22,9 @@ from spatialops.tree.model import Model
 MASSLESS_ARMATURE = 1e-6
 
 _CHECKED_DOFS = 300  # the test of the assembled mechanism is cubic
+# Pivots of the mass matrix that are rounding: parts of the largest diagonal, and of their own.
+_NOTHING = 1e-14
+_LOST = 1e-13
 
 
 def load_model(
@@ -200,7 +203,7 @@ def _idle_joints(model: Model) -> list[str]:
     largest = float(size.max())
     for k in range(model.nv - 1, -1, -1):
         pivot = mass[k, k]
-        if not pivot > 1e-14 * largest + 1e-13 * size[k]:
+        if not pivot > _NOTHING * largest + _LOST * size[k]:
             idle.append(model.joint_of_link(k))
             mass[k, k] = pivot = MASSLESS_ARMATURE
         mass[:k, :k] -= np.outer(mass[:k, k], mass[k, :k]) / pivot

@@ -20,7 +20,7 @@ from spatialops.algebra.inertia import Inertia
 from spatialops.errors import ModelError
 from spatialops.io.description import MAX_MASS, BodySpec, Description, Notes, check_length
 from spatialops.io.safe_xml import Element, parse, read_bytes
-from spatialops.io.urdf_shapes import link_shapes, pose, surfaces
+from spatialops.io.urdf_shapes import LONGEST, SHORTEST, link_shapes, pose, surfaces
 from spatialops.tree.builder import WORLD
 from spatialops.tree.joint import Joint, JointKind
 from spatialops.tree.loop import Loop
@@ -34,6 +34,8 @@ JOINT_KINDS: dict[str, JointKind] = {
     "floating": "free",
     "spherical": "ball",  # not of the format, but PyBullet's
 }
+_UNIT = 1e-3  # error of an axis that is taken for rounding
+_RADIANS = 1e3  # limits beyond mean that there are none
 _DEGREES = 4.0 * math.pi  # limits beyond two turns are more likely degrees
 _NO_MASS = 1e-18  # kg, where a file gives moments without mass: kernels divide by it
 _KNOWN = {"link", "joint", "material", "gazebo"}
@@ -288,9 +290,9 @@ def _axis(reader: _Reader, joint: Element) -> tuple[float, ...]:
     element = joint.first("axis")
     axis = (1.0, 0.0, 0.0) if element is None else element.numbers("xyz", 3, (1.0, 0.0, 0.0))
     length = math.sqrt(sum(x * x for x in axis))
-    if not 1e-9 < length < 1e9:
+    if not SHORTEST < length < LONGEST:
         raise (element or joint).error(f"joint {joint.get('name')!r}: the axis has no direction")
-    if abs(length - 1.0) > 1e-3:
+    if abs(length - 1.0) > _UNIT:
         reader.warnings.add(
             "an axis is not of unit length; its direction is taken",
             f"line {(element or joint).line}",
@@ -323,7 +325,7 @@ def _limits(reader: _Reader, joint: Element, given: str) -> dict[str, float]:
     if lower > upper:
         reader.warnings.add("a lower limit above the upper one is taken as no limits", where)
         return data
-    if given == "revolute" and _DEGREES < max(abs(lower), abs(upper)) < 1e3:
+    if given == "revolute" and _DEGREES < max(abs(lower), abs(upper)) < _RADIANS:
         reader.warnings.add(
             "limits of more than two turns: are they in degrees? Radians are expected", where
         )

@@ -25,6 +25,9 @@ class Findings(Protocol):
 
 
 # What PyBullet's <contact> says beside friction and restitution.
+# Of directions and scales; what lies beyond is a mistake.
+SHORTEST = 1e-9
+LONGEST = 1e9
 _SOFT = ("stiffness", "damping", "contact_cfm", "contact_erp", "inertia_scaling", "friction_anchor")
 
 
@@ -122,7 +125,7 @@ def _shape(geometry: Element) -> tuple[str, tuple[float, ...], MeshFile | None, 
         return element.tag, _sizes(element, sizes), None, turn
     if element.tag == "plane":
         normal = np.array(element.numbers("normal", 3, (0.0, 0.0, 1.0)))
-        if not 1e-9 < np.linalg.norm(normal) < 1e9:
+        if not SHORTEST < np.linalg.norm(normal) < LONGEST:
             raise element.error("<plane>: the normal has no direction")
         return "half_space", (), None, z_to(normal / np.linalg.norm(normal))
     if element.tag == "mesh":
@@ -130,7 +133,7 @@ def _shape(geometry: Element) -> tuple[str, tuple[float, ...], MeshFile | None, 
         if len(words) == 4 and words[3] == words[0]:  # a habit from homogeneous coordinates
             element.attributes["scale"] = " ".join(words[:3])
         scale = element.numbers("scale", 3, (1.0, 1.0, 1.0))
-        if not all(1e-9 < abs(s) < 1e9 for s in scale):
+        if not all(SHORTEST < abs(s) < LONGEST for s in scale):
             raise element.error(f"<mesh>: scale {scale} is zero or beyond all measure")
         mesh = MeshFile(
             uri=element.need("filename"), scale=(scale[0], scale[1], scale[2]), line=element.line

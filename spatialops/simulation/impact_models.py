@@ -32,6 +32,7 @@ from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.energy import energy
 
+_GAIN = 1e-12  # of the kinetic energy: what an impact may add by rounding
 _TIE, _HALVINGS = 1e-9, 8
 
 
@@ -90,7 +91,7 @@ class Collider:
         kinetic = float(energy(problem.model, problem.q, problem.velocity).kinetic)
         for halving in range(_HALVINGS + 1):
             found = self._both_phases(problem, share * e, newton)._replace(share=share)
-            if share == 0.0 or not _work(problem, found) > 1e-12 * kinetic:
+            if share == 0.0 or not _work(problem, found) > _GAIN * kinetic:
                 break
             share = 0.5 * share if halving < _HALVINGS - 1 else 0.0
         return found

@@ -60,7 +60,7 @@ def _times(simulator: Simulator, state: State, tau: ArrayLike, repeats: int) -> 
         0,
         t.covers,
         10 * len(b) + 100,
-        1e-9,
+        t.settings[at.TOLERANCE],
         active,
         z,
         w,

@@ -24,6 +24,7 @@ Stages = Literal["two", "one", "first"]
 Parting = Literal["pressed", "released"]
 # the friction that is counted on where there is more: cones of the program end where mu does
 _ROUGH = 1.0
+_REGULARIZED = 1e-8  # of the one-stage program, which is singular without
 _PARTS = 1e-6  # of the largest velocity: contacts that move apart faster than that part
 
 
@@ -117,7 +118,9 @@ class DissipationController(ContactInverseDynamics):
         pressed = parting == "pressed"
         law = MaxDissipation if pressed else Released
         self.cone = "dissipation" if pressed else "released"
-        self.law = law(n_f=n_f, regularization=1e-8 if stages == "one" else None, shortest=False)
+        self.law = law(
+            n_f=n_f, regularization=_REGULARIZED if stages == "one" else None, shortest=False
+        )
         self.n_f = n_f
 
 

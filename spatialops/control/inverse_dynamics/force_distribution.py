@@ -29,6 +29,8 @@ ConeKind = Literal["no-slip", "coulomb", "dissipation", "released"]
 _NULL = 1e-9
 _STUCK = 1e-9  # slip, relative to the largest velocity, below which a contact sticks
 _ROUNDING = 1e-12  # velocities that large impulses hide, relative to what they would do one by one
+_REST = 1e-12  # m/s; the largest velocity where nothing moves
+_NO_ROW = 1e-9  # length of a row, relative to the longest entry, below which it bounds nothing
 _RIDGE = 1e-6  # weight of the impulses themselves where motors do not tell them apart
 
 
@@ -62,7 +64,7 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int
     m = problem.n_contacts
     u = (problem.jacobian @ problem.after(impulses.ravel())).reshape(m, 3)
     u[:, 0] += problem.gap_bias
-    still = _STUCK * max(float(np.abs(problem.velocities).max(initial=0.0)), 1e-12)
+    still = _STUCK * max(float(np.abs(problem.velocities).max(initial=0.0)), _REST)
     still += _ROUNDING * unit_compliance(problem) * float(np.abs(impulses).max(initial=0.0))
     columns, rows = [], []
     for i in range(m):
@@ -196,7 +198,7 @@ def _closest(p: Array, null: Array, room: Room, best: Array) -> Array:
     rest = slack + rows @ best - floor
     scale = max(float(np.abs(p).max(initial=0.0)), float(np.abs(null @ best).max(initial=0.0)))
     lengths = np.maximum(
-        np.sqrt(np.einsum("ij,ij->i", rows, rows)), 1e-9 * np.abs(rows).max(initial=0.0)
+        np.sqrt(np.einsum("ij,ij->i", rows, rows)), _NO_ROW * np.abs(rows).max(initial=0.0)
     )
     keep = lengths > 0.0
     found = pivot(rows[keep], rest[keep], lengths=lengths[keep], scale=scale)

@@ -12,6 +12,10 @@ from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model, Node
 
 _DAMPING = 1e-4  # m, of singular legs: keeps steps bounded where a leg is straight
+_SINGULAR = 100.0  # times the damping, squared: a leg that is less regular is damped
+_MOVES = 1e-9  # m/s of a foot at unit rate of a joint that moves it
+_CLOSE = 1e-13  # m; feet that are nearer to where they ought to be are there
+_STEP = 0.3  # rad; a joint is turned by no more at once
 
 
 class Legs:
@@ -61,7 +65,7 @@ class Legs:
             jacobian(model, self._shaken(), self.nodes).reshape(len(self.nodes), 6, model.nv)
         ).max(axis=1)
         moves[:, own] = 0.0
-        joints = [np.flatnonzero(row > 1e-9) for row in moves]
+        joints = [np.flatnonzero(row > _MOVES) for row in moves]
         counts = [len(row) for row in joints]
         shared = len(np.unique(np.concatenate(joints))) != sum(counts)
         if shared or any(count != 3 for count in counts):
@@ -147,10 +151,10 @@ class Legs:
         error = wanted - self.positions(found)
         left = float(np.abs(error).max())
         for _ in range(rounds):
-            if left < 1e-13:
+            if left < _CLOSE:
                 break
             step = self.rates(self.jacobians(found), error)
-            nearer = found + np.clip(step, -0.3, 0.3)
+            nearer = found + np.clip(step, -_STEP, _STEP)
             missed = wanted - self.positions(nearer)
             if not (size := float(np.abs(missed).max())) < left:
                 break
@@ -177,7 +181,7 @@ class Legs:
         """
         gram = np.einsum("lik,ljk->lij", jacobians, jacobians)
         worst = np.linalg.eigvalsh(gram)[:, 0]
-        damping = np.where(worst > 100.0 * _DAMPING**2, 0.0, _DAMPING**2)
+        damping = np.where(worst > _SINGULAR * _DAMPING**2, 0.0, _DAMPING**2)
         x = np.linalg.solve(gram + damping[:, None, None] * np.eye(3), velocities[..., None])
         result: Array = np.einsum("lik,li->lk", jacobians, x[..., 0])
         return result

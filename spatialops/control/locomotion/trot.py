@@ -13,6 +13,7 @@ from spatialops.control.locomotion.leg_kinematics import Legs
 from spatialops.tree.state import State
 
 Command = Callable[[float, State], ArrayLike]
+_TURNS = 5.0  # rad/s^2 of turning for each m/s^2 of going: how fast commands are followed
 _AIMED = 0.7  # part of a swing from which on its end stays where it is
 
 
@@ -76,7 +77,7 @@ class Trot:
         self.command = command
         self.dt = dt
         self.gait = Gait() if gait is None else gait
-        self.change = np.array([change, change, 5.0 * change])
+        self.change = np.array([change, change, _TURNS * change])
         self._angles = np.array(stance, dtype=np.float64)
         self.rest = legs.positions(self._angles)
         self.feet, self._ends = self.rest.copy(), self.rest[:, :2].copy()

@@ -12,6 +12,9 @@ from spatialops.tree.state import State
 
 COURSE = ((0.0, 0.0), (0.25, 0.0), (0.0, 0.25), (0.0, -0.25), (-0.25, 0.0))  # m, of [Z] figure 17
 
+_SLOWS = 0.05  # m before a waypoint, from where on the robot goes slower
+_STEERING = 3.0  # 1/s; turning for each radian that it heads off
+
 
 class Waypoints:
     """Walk from point to point: turn towards the next one, ahead as far as one faces it.
@@ -89,6 +92,6 @@ class Waypoints:
         distance = float(np.hypot(*away))
         off = math.atan2(away[1], away[0]) - heading
         off = math.atan2(math.sin(off), math.cos(off))
-        pace = self.speed * min(1.0, distance / 0.05)
-        turning = float(np.clip(3.0 * off, -self.turn, self.turn))
+        pace = self.speed * min(1.0, distance / _SLOWS)
+        turning = float(np.clip(_STEERING * off, -self.turn, self.turn))
         return np.array([pace * max(math.cos(off), 0.0) ** 2, 0.0, turning])

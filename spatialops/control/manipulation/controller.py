@@ -22,6 +22,7 @@ from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
 _LOAD_RATE = 150.0  # N/s
+_STRONG = 10.0  # N m; weaker motors are fingers', which have their grips
 _LIMIT_ZONE, _LIMIT_STIFFNESS = 0.10, 400.0  # rad, N m/rad: joints are pushed off their limits
 
 
@@ -96,7 +97,7 @@ class ManipulationController:
         self._every = every
         self._reach = reach
         self._calls = 0
-        strong = self._actuation.limits > 10.0  # arms; fingers have their grips
+        strong = self._actuation.limits > _STRONG
         self._ends = np.where(strong, _LIMIT_STIFFNESS, 0.0)
         self._motions: dict[str, PoseTrajectory] = {}
         self._loads, self._wanted = np.zeros(len(self.hands)), np.zeros(len(self.hands))

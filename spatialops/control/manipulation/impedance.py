@@ -15,6 +15,10 @@ from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift
 from spatialops.dynamics.newton_euler import bias
 from spatialops.tree.model import Model, Node
 
+# Compliance, 1/kg or 1/(kg m^2), below which an arm counts as no stiffer: stretched, it would take
+# endless inertia.
+_STRETCHED = 1e-4
+
 
 @dataclass(frozen=True, kw_only=True)
 class ImpedanceGains:
@@ -178,8 +182,7 @@ class Impedance:
         self._drift = jacobian_drift(self.model, q, v, self._nodes)
         M = mass_matrix(self.model, q)
         values, vectors = np.linalg.eigh(compliance(self.model, q, self._resolved))
-        # Where an arm is stretched, it would take endless inertia.
-        stiff = 1.0 / np.maximum(values, 1e-4)
+        stiff = 1.0 / np.maximum(values, _STRETCHED)
         self._inertia = (vectors * stiff) @ vectors.T
         A, S = (vectors * np.sqrt(stiff)) @ vectors.T, np.sqrt(self._springs)
         self._damping = self.gains.damping_ratio * (A * S + S[:, None] * A)

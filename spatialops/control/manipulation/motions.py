@@ -13,6 +13,10 @@ from spatialops.control.trajectory import Pose
 
 Move = Callable[[Observation], Mapping[str, Pose]]
 
+# Forces, N, that are noise of the sensors: of a fingertip that does not touch, and of the world.
+_TOUCHES = 0.1
+_RESTS = 0.05
+
 
 def palm_pose(holds: ArrayLike, points: ArrayLike, squeezes: ArrayLike, reach: float) -> Pose:
     """Pose of a palm that holds at a point.
@@ -96,7 +100,7 @@ def lets_go(side: str) -> Guard[Observation]:
     return Guard(
         f"the {side} hand does not touch the object",
         lambda s: s.touching(side),
-        lambda x: x < 0.1,
+        lambda x: x < _TOUCHES,
         "N",
     )
 
@@ -111,7 +115,7 @@ def rests(force: float) -> Guard[Observation]:
 def is_free() -> Guard[Observation]:
     """The world does not touch the object."""
     return Guard(
-        "nothing but hands touches the object", lambda s: s.support, lambda x: x < 0.05, "N"
+        "nothing but hands touches the object", lambda s: s.support, lambda x: x < _RESTS, "N"
     )
 
 

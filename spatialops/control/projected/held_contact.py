@@ -16,6 +16,7 @@ from spatialops.tree.model import Node
 Numbers = Sequence[float] | Array
 
 _WORLD = np.eye(3)
+_PARALLEL = 1e-9  # sine below which a tangent is along the normal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -158,7 +159,7 @@ def frame_of(normal: ArrayLike, tangent: ArrayLike | None = None) -> Array:
         else array(tangent, (3,), "tangent", finite=True)
     )
     first = near - (near @ n) * n
-    if not np.linalg.norm(first) > 1e-9:
+    if not np.linalg.norm(first) > _PARALLEL:
         raise ArgumentError("tangent: is along the normal")
     first = first / np.linalg.norm(first)
     return np.array([n, first, np.cross(n, first)])

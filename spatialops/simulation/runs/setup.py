@@ -24,7 +24,8 @@ from spatialops.simulation.stepping.external_solver import ExternalSolver, Impac
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State, checked_state
 
-_NEVER = 1e300
+_NEVER = 1e300  # m/s and m, beyond all approach and depth
+_RESIDUAL = 1e-9  # that solutions of contact problems may leave
 
 
 class Setup:
@@ -127,7 +128,7 @@ def _settings(scene: Scene, options: Options, scales: Scales) -> Array:
     settings[at.THRESHOLD] = options.impact_threshold
     settings[at.MARGIN] = options.margin
     settings[at.TOUCH] = usual.TOUCH * scales.length
-    settings[at.TOLERANCE] = 1e-9
+    settings[at.TOLERANCE] = _RESIDUAL
     settings[at.DEPTH] = usual.DEPTH * scales.length
     settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * options.margin
     settings[at.WIDTH] = scene.least_width

@@ -33,6 +33,7 @@ from spatialops.tree.model import Frame
 MAX_MESH_BYTES = 50 * 2**20
 MAX_MESH_SIZE = 1e3  # m: larger ones are in millimetres
 DEFAULT_FRICTION = 0.5
+_FLAT = 1e-9  # singular value of a mesh's points, relative, below which they lie in a plane
 
 _TURNLESS = ("sphere", "half_space")
 _BY_SIZE: dict[str, Callable[..., Shape]] = {
@@ -133,7 +134,7 @@ class GeomMaker:
         if still and not inline:
             return [Mesh(vertices, faces)]
         spread = np.linalg.svd(vertices - vertices.mean(axis=0), compute_uv=False)
-        if len(vertices) < 4 or not spread[-1] > 1e-9 * spread[0]:
+        if len(vertices) < 4 or not spread[-1] > _FLAT * spread[0]:
             raise ShapeError(
                 f"shape {spec.name!r}: the mesh has no volume: all its points lie in a plane"
             )

@@ -262,7 +262,7 @@ class Scene:
             for pair, spheres in zip(self.pairs, simple, strict=True)
             if not spheres
         ]
-        return float(min(widths, default=1e300))
+        return float(min(widths, default=col.INFINITE))
 
     @property
     def pair_rows(self) -> IntArray:
