@@ -29,6 +29,9 @@ _TIE = 1e-8  # relative difference of two ratios that counts as none
 _PIVOT = 1e-11  # rates, relative to the largest, that are no pivots but rounding
 _SMALL_RATIO = 1e-3  # ratios below this, of max |b| = 1, are tied by their difference
 
+_R, _S, _BASIC = range(3)  # rows of `ints`: R, S, and whether w_i is basic
+_Z, _W, _DZ, _DW, _V = range(5)  # of `vectors`: z_S and w, their rates, and a row times X
+
 
 @kernel
 def direction(
@@ -171,6 +174,83 @@ def replace_row(X: Array, k: int, r: int, v: Array) -> None:
 
 
 @kernel
+def begin(columns: Array, b: Array, X: Array, ints: IntArray, vectors: Array) -> int:
+    """The artificial variable becomes basic for the row that is violated most: that row, or -1."""
+    n = b.size
+    basic, w = ints[_BASIC], vectors[_W]
+    row, worst = -1, 0.0
+    for i in range(n):
+        basic[i] = 1
+        if b[i] / columns[n, i] < worst:
+            row, worst = i, b[i] / columns[n, i]
+    if row < 0:
+        return -1
+    for i in range(n):
+        w[i] = b[i] - worst * columns[n, i]
+    X[0, 0] = 1.0 / columns[n, row]
+    ints[_R, 0] = row
+    ints[_S, 0] = n
+    vectors[_Z, 0] = -worst
+    basic[row] = 0
+    w[row] = 0.0
+    return row
+
+
+@kernel
+def activate_row(
+    columns: Array,
+    X: Array,
+    k: int,
+    i: int,
+    entering: int,
+    place: int,
+    t: float,
+    ints: IntArray,
+    vectors: Array,
+) -> int:
+    """w_i leaves where `entering` (at `place` of R) comes in with the value t; the new k."""
+    R = ints[_R]
+    S = ints[_S]
+    basic = ints[_BASIC]
+    w, v = vectors[_W], vectors[_V]
+    n = columns.shape[1]
+    row_times_inverse(columns, X, k, S, i, v)
+    w[i], basic[i] = 0.0, 0
+    if entering >= n:
+        border(X, k, vectors[_DZ], v, vectors[_DW, i])
+        R[k] = i
+        S[k] = entering - n
+        vectors[_Z, k] = t
+        return k + 1
+    replace_row(X, k, place, v)
+    R[place] = i
+    basic[entering] = 1
+    w[entering] = t
+    return k
+
+
+@kernel
+def release_column(
+    X: Array, k: int, c: int, entering: int, place: int, t: float, ints: IntArray, vectors: Array
+) -> int:
+    """z_S[c] leaves where `entering` (at `place` of R) comes in with the value t; the new k."""
+    R = ints[_R]
+    S = ints[_S]
+    z = vectors[_Z]
+    n = X.shape[0] - 1
+    if entering >= n:
+        replace_column(X, k, c, vectors[_DZ])
+        S[c], z[c] = entering - n, t
+        return k
+    cut(X, k, c, place)
+    ints[_BASIC, entering], vectors[_W, entering] = 1, t
+    R[place] = R[k - 1]
+    S[c] = S[k - 1]
+    z[c] = z[k - 1]
+    return k - 1
+
+
+@kernel
 def revised_pivots(
     columns: Array,
     b: Array,
@@ -187,29 +267,16 @@ def revised_pivots(
     vector; X (n + 1, n + 1), `ints` (3, n + 1), `vectors` (5, n + 1).
     """
     n = b.size
-    R = ints[0]
-    S = ints[1]
-    basic = ints[2, :n]
-    z = vectors[0]
-    w = vectors[1, :n]
-    dz = vectors[2]
-    dw = vectors[3, :n]
-    v = vectors[4]
-    row, worst = -1, 0.0
+    R = ints[_R]
+    S = ints[_S]
+    basic = ints[_BASIC, :n]
+    z, w = vectors[_Z], vectors[_W, :n]
+    dz, dw = vectors[_DZ], vectors[_DW, :n]
     for i in range(n):
-        active[i], basic[i] = 0, 1
-        if b[i] / columns[n, i] < worst:
-            row, worst = i, b[i] / columns[n, i]
+        active[i] = 0
+    row = begin(columns, b, X, ints, vectors)
     if row < 0:
         return True, 0
-    for i in range(n):
-        w[i] = b[i] - worst * columns[n, i]
-    X[0, 0] = 1.0 / columns[n, row]
-    R[0] = row
-    S[0] = n
-    z[0] = -worst
-    basic[row] = 0
-    w[row] = 0.0
     k, entering = 1, n + row
     for pivots in range(1, limit):
         place = -1
@@ -226,37 +293,16 @@ def revised_pivots(
             w[i] += t * dw[i]
         if left >= k:
             i = left - k
-            row_times_inverse(columns, X, k, S, i, v)
-            w[i], basic[i] = 0.0, 0
-            if entering >= n:
-                border(X, k, dz, v, dw[i])
-                R[k] = i
-                S[k] = entering - n
-                z[k] = t
-                k += 1
-            else:
-                replace_row(X, k, place, v)
-                R[place] = i
-                basic[entering] = 1
-                w[entering] = t
+            k = activate_row(columns, X, k, i, entering, place, t, ints, vectors)
             entering = n + i
-        else:
-            gone = S[left]
-            if entering >= n:
-                replace_column(X, k, left, dz)
-                S[left], z[left] = entering - n, t
-            else:
-                cut(X, k, left, place)
-                basic[entering], w[entering] = 1, t
-                k -= 1
-                R[place] = R[k]
-                S[left] = S[k]
-                z[left] = z[k]
-            if gone == n:
-                for c in range(k):
-                    active[S[c]] = 1
-                return True, pivots
-            entering = gone
+            continue
+        gone = S[left]
+        k = release_column(X, k, left, entering, place, t, ints, vectors)
+        if gone == n:
+            for c in range(k):
+                active[S[c]] = 1
+            return True, pivots
+        entering = gone
     return False, limit
 
 

@@ -8,7 +8,15 @@ import numpy as np
 
 from spatialops.collision.shapes import Box, Geom
 from spatialops.control.manipulation.dual_arm.run import Run
-from spatialops.control.manipulation.dual_arm.task import REACH, Task, Variation
+from spatialops.control.manipulation.dual_arm.task import (
+    FIRM,
+    GRAVITY,
+    KEPT,
+    OPENED,
+    REACH,
+    Task,
+    Variation,
+)
 from spatialops.control.manipulation.dual_arm.wheel_removal import arms
 from spatialops.control.manipulation.grasp_force import Open, Squeeze
 from spatialops.control.manipulation.motions import (
@@ -25,7 +33,7 @@ from spatialops.control.manipulation.motions import (
     turned_less,
 )
 from spatialops.control.manipulation.observation import Observation
-from spatialops.control.manipulation.task_script import Phase
+from spatialops.control.manipulation.task_script import Guard, Phase
 from spatialops.control.trajectory import Bounds, Pose, turned_by
 from spatialops.models.dual_arm import dual_arm
 from spatialops.models.impact_driver import BOTTOM, HOUSING_HEIGHT, impact_driver
@@ -36,6 +44,18 @@ PLACE = np.array([0.48, 0.0, 0.86])  # m, where the driver stands: a bench befor
 MASS = 1.8  # kg, what the controller takes the driver for
 SQUEEZE = 40.0  # N
 LIFT = 0.15  # m
+_LEFT = ("left",)
+_RIGHT = ("right",)
+_WEIGHT = GRAVITY * MASS  # N
+_BESIDE = 0.13  # m before a grasp, where an open hand waits
+_BACK = 0.15  # m back from a grasp, where the task begins and where a hand retires to
+_THERE = 0.005  # m from a grasp, from where fingers may close
+_TOUCH = 3.0  # N, with which fingers close, and
+_TOUCHES = 0.6  # N, with which each then presses
+_HELD = 1.0  # N, with which each finger must press all the time
+_TURNED = 0.3  # rad that the driver may turn in a hand
+_FRICTION = 0.8  # of fingers and bench, and
+_DRIVER_FRICTION = 0.7
 _CALM = Bounds(speed=0.15, acceleration=0.5, jerk=5.0)
 
 
@@ -50,94 +70,112 @@ def grasps() -> dict[str, Pose]:
 
 def phases() -> list[Phase[Observation]]:
     """The task, from hands beside the driver to the driver in the right hand."""
-    left = ("left",)
-    right = ("right",)
-    weight = 9.81 * MASS
-    hold = grasps()
-    giver, taker = {"left": hold["left"]}, {"right": hold["right"]}
-    in_left = [presses("left", 1.0), turned_less(0.3)]
-    in_right = [presses("right", 1.0), turned_less(0.3)]
-    opened = {"left": Open(-0.35), "right": Open(-0.35)}
+    return [*_taken(), *_in_both_hands(), *_handed_over()]
+
+
+def _taken() -> list[Phase[Observation]]:
+    """The left hand takes the driver, and presents it."""
+    giver = {"left": grasps()["left"]}
+    opened = {"left": Open(OPENED), "right": Open(OPENED)}
     return [
-        Phase(name="approach", move=to_object(giver, 0.13), grips=opened, until=[arrived()]),
-        Phase(name="enclose", move=to_object(giver), until=[arrived(0.005)]),
-        Phase(name="close", grips={"left": Squeeze(3.0)}, until=[presses("left", 0.6)], hold=0.1),
+        Phase(name="approach", move=to_object(giver, _BESIDE), grips=opened, until=[arrived()]),
+        Phase(name="enclose", move=to_object(giver), until=[arrived(_THERE)]),
+        Phase(
+            name="close",
+            grips={"left": Squeeze(_TOUCH)},
+            until=[presses("left", _TOUCHES)],
+            hold=0.1,
+        ),
         Phase(
             name="squeeze",
             grips={"left": Squeeze(SQUEEZE)},
-            loads=lambda _: {"left": weight},
-            until=[presses("left", 0.15 * SQUEEZE)],
+            loads=lambda _: {"left": _WEIGHT},
+            until=[presses("left", FIRM * SQUEEZE)],
             hold=0.3,
         ),
         Phase(
             name="lift",
-            move=object_to(left, _lifted),
+            move=object_to(_LEFT, _lifted),
             bounds=_CALM,
             until=[arrived(), is_free()],
-            during=in_left,
+            during=_held_by("left"),
         ),
         Phase(
             name="present",
-            move=remember(left),
-            until=[slips_less("left", 2e-3)],
-            during=[*in_left, is_free()],
+            move=remember(_LEFT),
+            until=[slips_less("left", KEPT)],
+            during=[*_held_by("left"), is_free()],
             hold=0.5,
         ),
-        Phase(
-            name="meet",
-            move=to_object(taker, 0.13),
-            until=[arrived()],
-            during=[*in_left, is_free()],
-        ),
+    ]
+
+
+def _in_both_hands() -> list[Phase[Observation]]:
+    """The right hand comes and takes hold, too."""
+    taker, kept = {"right": grasps()["right"]}, [*_held_by("left"), is_free()]
+    return [
+        Phase(name="meet", move=to_object(taker, _BESIDE), until=[arrived()], during=kept),
         Phase(
             name="reach",
             move=to_object(taker),
             bounds=_CALM,
-            until=[arrived(0.005)],
-            during=[*in_left, is_free()],
+            until=[arrived(_THERE)],
+            during=kept,
         ),
         Phase(
             name="second closes",
-            grips={"right": Squeeze(3.0)},
-            until=[presses("right", 0.6)],
-            during=[*in_left, is_free()],
+            grips={"right": Squeeze(_TOUCH)},
+            until=[presses("right", _TOUCHES)],
+            during=kept,
             hold=0.1,
         ),
         Phase(
             name="second squeezes",
             grips={"right": Squeeze(SQUEEZE)},
-            until=[presses("right", 0.15 * SQUEEZE)],
-            during=[*in_left, is_free()],
+            until=[presses("right", FIRM * SQUEEZE)],
+            during=kept,
             hold=0.3,
         ),
+    ]
+
+
+def _handed_over() -> list[Phase[Observation]]:
+    """The left hand lets go, and the right one keeps the driver."""
+    kept = [*_held_by("right"), is_free()]
+    return [
         Phase(
             name="hand over",
-            loads=lambda _: {"left": 0.0, "right": weight},
-            until=[presses("right", 0.15 * SQUEEZE)],
-            during=[*in_left, *in_right, is_free()],
+            loads=lambda _: {"left": 0.0, "right": _WEIGHT},
+            until=[presses("right", FIRM * SQUEEZE)],
+            during=[*_held_by("left"), *kept],
             hold=0.4,
         ),
         Phase(
             name="first opens",
-            grips={"left": Open(-0.35)},
+            grips={"left": Open(OPENED)},
             until=[lets_go("left")],
-            during=[*in_right, is_free()],
+            during=kept,
             hold=0.3,
         ),
         Phase(
             name="retract",
-            move=back_off(left, 0.15),
+            move=back_off(_LEFT, _BACK),
             until=[arrived()],
-            during=[*in_right, is_free()],
+            during=kept,
         ),
         Phase(
             name="hold",
-            move=remember(right),
-            until=[slips_less("right", 2e-3), lets_go("left")],
-            during=[*in_right, is_free()],
+            move=remember(_RIGHT),
+            until=[slips_less("right", KEPT), lets_go("left")],
+            during=kept,
             hold=1.0,
         ),
     ]
+
+
+def _held_by(side: str) -> list[Guard[Observation]]:
+    """What must be true while a hand holds the driver."""
+    return [presses(side, _HELD), turned_less(_TURNED)]
 
 
 def driver_handoff(variation: Variation | None = None) -> Task:
@@ -145,7 +183,7 @@ def driver_handoff(variation: Variation | None = None) -> Task:
     varied = variation or Variation()
     robot = dual_arm()
     driver = impact_driver(mass=MASS * varied.mass)
-    friction = 0.8 * varied.friction
+    friction = _FRICTION * varied.friction
     yaw = turned_by(np.array([0.0, 0.0, varied.turn[2]]))
     bench = Geom(
         "bench",
@@ -158,13 +196,13 @@ def driver_handoff(variation: Variation | None = None) -> Task:
     parts = [
         Part(source=robot.scene([bench], friction=friction)),
         Part(
-            source=driver.scene(friction=0.7 * varied.friction),
+            source=driver.scene(friction=_DRIVER_FRICTION * varied.friction),
             position=PLACE + shift,
             rotation=yaw,
         ),
     ]
     scene, nominal = compose(parts), Pose(PLACE + (0.0, 0.0, BOTTOM + LIFT), np.eye(3))
-    start, posture = (arms(robot, nominal, grasps(), (0.0, back)) for back in (0.15, 0.0))
+    start, posture = (arms(robot, nominal, grasps(), (0.0, back)) for back in (_BACK, 0.0))
     q = scene.state.q.copy()
     q[: len(start)] = start
     scene.state = State(q, scene.state.v)
@@ -189,7 +227,7 @@ def judge(run: Run) -> dict[str, Any]:
     if figures["supported"]:
         faults.append("the driver touched the bench or the ground after it was lifted")
     slip = max(figures["slip"], figures["slip_while_presented"])
-    if slip > 2e-3:
+    if slip > KEPT:
         faults.append(f"slipped by {1e3 * slip:.2f} mm, at most 2 are wanted")
     return {"succeeded": not faults, **figures, "faults": faults}
 

@@ -21,6 +21,10 @@ from spatialops.tree.state import State
 
 DT = 5e-4  # s
 REACH = 0.158  # m from a palm to where its fingertips meet
+GRAVITY = 9.81  # m/s^2
+OPENED = -0.35  # rad, of the finger joints of an open hand
+FIRM = 0.15  # of what a hand squeezes with: each finger of a firm grip presses with so much
+KEPT = 2e-3  # m that an object may slip in a hand that holds it
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,15 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.collision.shapes import Box, Geom
 from spatialops.control.manipulation.dual_arm.run import Run
-from spatialops.control.manipulation.dual_arm.task import REACH, Task, Variation
+from spatialops.control.manipulation.dual_arm.task import (
+    FIRM,
+    GRAVITY,
+    KEPT,
+    OPENED,
+    REACH,
+    Task,
+    Variation,
+)
 from spatialops.control.manipulation.grasp_force import Grip, Open, Squeeze
 from spatialops.control.manipulation.motions import (
     arrived,
@@ -26,7 +34,7 @@ from spatialops.control.manipulation.motions import (
     turned_less,
 )
 from spatialops.control.manipulation.observation import Observation
-from spatialops.control.manipulation.task_script import Phase
+from spatialops.control.manipulation.task_script import Guard, Phase
 from spatialops.control.trajectory import Bounds, Pose, turned_by
 from spatialops.models.dual_arm import SIDES, DualArm, dual_arm
 from spatialops.models.wheel_on_hub import GRIP_RADIUS, wheel_on_hub
@@ -41,6 +49,25 @@ PULL = 0.10  # m
 LIFT = 0.05  # m
 BACK = 0.20  # m
 BENCH_HEIGHT = 0.80  # m
+_WEIGHT = GRAVITY * MASS  # N
+_HOLD = 2.0  # s
+_START = (0.14, 0.137)  # m in front of the grasps and back from them, where hands begin
+_BACK = 0.13  # m back from a grasp, where a hand retires to
+_THERE = 0.005  # m from a grasp, from where fingers may close
+_TOUCH = 4.0  # N, with which fingers close, and
+_TOUCHES = 0.8  # N, with which each then presses
+_HELD = 2.0  # N, with which each finger must press all the time
+_TURNED = 0.15  # rad that the wheel may turn in the hands
+_INTO_BENCH = 0.19  # m above the bench: the wheel's middle when it is a little in it
+# Of its weight, with which the wheel rests on the bench: when it comes down, and when it stands.
+_TOUCHES_DOWN = 0.25
+_STANDS = 0.6
+_FRICTION = 0.8
+_HUB_FRICTION = 0.2
+# What is asked of a run, beside `KEPT` and `_HOLD`.
+_OFF_THE_HUB = 0.25  # m
+_UPRIGHT = 5.0  # degrees
+_ROUNDING = 1e-9  # s
 _OUT = {"left": 1.0, "right": -1.0}
 # An arm with its elbow out and below, the hand beside the wheel and pointing inward; axes along the
 # arm (every other) turn the other way on the right.
@@ -61,81 +88,104 @@ def grasps() -> dict[str, Pose]:
 
 def phases() -> list[Phase[Observation]]:
     """The task, from hands beside the hub to hands beside the bench."""
-    both, weight = SIDES, 9.81 * MASS
-    firm = [presses(side, 0.15 * SQUEEZE) for side in both]
-    kept = [*[presses(side, 2.0) for side in both], turned_less(0.15)]
+    return [*_gripped(), *_taken_off(), *_set_down()]
+
+
+def _gripped() -> list[Phase[Observation]]:
+    """Hands come to the sides of the wheel and press."""
     return [
         Phase(
             name="approach",
-            move=to_object(grasps(), 0.137),
-            grips=_both(Open(-0.35)),
+            move=to_object(grasps(), _START[1]),
+            grips=_both(Open(OPENED)),
             until=[arrived()],
         ),
-        Phase(name="enclose", move=to_object(grasps()), until=[arrived(0.005)]),
+        Phase(name="enclose", move=to_object(grasps()), until=[arrived(_THERE)]),
         Phase(
             name="close",
-            grips=_both(Squeeze(4.0)),
-            until=[presses(side, 0.8) for side in both],
+            grips=_both(Squeeze(_TOUCH)),
+            until=[presses(side, _TOUCHES) for side in SIDES],
             hold=0.1,
         ),
         Phase(
             name="squeeze",
             grips=_both(Squeeze(SQUEEZE)),
-            loads=lambda _: dict.fromkeys(both, 0.5 * weight),
-            until=firm,
+            loads=lambda _: dict.fromkeys(SIDES, 0.5 * _WEIGHT),
+            until=[presses(side, FIRM * SQUEEZE) for side in SIDES],
             hold=0.3,
         ),
+    ]
+
+
+def _taken_off() -> list[Phase[Observation]]:
+    """The wheel comes off its hub, back towards the robot, and is held there."""
+    free = [*_kept(), is_free()]
+    return [
         Phase(
             name="pull",
-            move=object_to(both, _pulled),
+            move=object_to(SIDES, _pulled),
             bounds=_CALM,
             until=[arrived(), is_free()],
-            during=kept,
+            during=_kept(),
         ),
         Phase(
             name="lift",
-            move=object_to(both, _lifted),
+            move=object_to(SIDES, _lifted),
             bounds=_CALM,
             until=[arrived()],
-            during=[*kept, is_free()],
+            during=free,
         ),
         Phase(
             name="carry",
-            move=object_to(both, _carried),
+            move=object_to(SIDES, _carried),
             bounds=_CALM,
             until=[arrived()],
-            during=[*kept, is_free()],
+            during=free,
         ),
         Phase(
             name="hold",
-            move=remember(both),
-            until=[slips_less(side, 2e-3) for side in both],
-            during=[*kept, is_free()],
-            hold=2.0,
+            move=remember(SIDES),
+            until=[slips_less(side, KEPT) for side in SIDES],
+            during=free,
+            hold=_HOLD,
         ),
+    ]
+
+
+def _set_down() -> list[Phase[Observation]]:
+    """The wheel is set on the bench, and hands let go of it."""
+    return [
         Phase(
             name="lower",
-            move=object_to(both, _lowered),
+            move=object_to(SIDES, _lowered),
             bounds=_SLOW,
-            until=[rests(0.25 * weight)],
-            during=kept,
+            until=[rests(_TOUCHES_DOWN * _WEIGHT)],
+            during=_kept(),
         ),
         Phase(
             name="unload",
-            loads=lambda _: dict.fromkeys(both, 0.0),
-            until=[rests(0.6 * weight)],
+            loads=lambda _: dict.fromkeys(SIDES, 0.0),
+            until=[rests(_STANDS * _WEIGHT)],
             hold=0.3,
         ),
         Phase(
-            name="open", grips=_both(Open(-0.35)), until=[lets_go(side) for side in both], hold=0.3
+            name="open",
+            grips=_both(Open(OPENED)),
+            until=[lets_go(side) for side in SIDES],
+            hold=0.3,
         ),
         Phase(
             name="retract",
-            move=back_off(both, 0.13),
-            until=[arrived(), rests(0.6 * weight)],
+            move=back_off(SIDES, _BACK),
+            until=[arrived(), rests(_STANDS * _WEIGHT)],
             hold=0.2,
         ),
     ]
+
+
+def _kept() -> list[Guard[Observation]]:
+    """What must be true while hands hold the wheel."""
+    return [*[presses(side, _HELD) for side in SIDES], turned_less(_TURNED)]
 
 
 def wheel_removal(variation: Variation | None = None) -> Task:
@@ -148,7 +198,7 @@ def wheel_removal(variation: Variation | None = None) -> Task:
     """
     varied, robot = variation or Variation(), dual_arm()
     wheel = wheel_on_hub(mass=MASS * varied.mass)
-    friction = 0.8 * varied.friction
+    friction = _FRICTION * varied.friction
     bench = Geom(
         "bench",
         "world",
@@ -159,13 +209,13 @@ def wheel_removal(variation: Variation | None = None) -> Task:
     parts = [
         Part(source=robot.scene([bench], friction=friction)),
         Part(
-            source=wheel.scene(friction=friction, hub_friction=0.2 * varied.friction),
+            source=wheel.scene(friction=friction, hub_friction=_HUB_FRICTION * varied.friction),
             position=HUB + varied.shift,
             rotation=turned_by(np.array(varied.turn)),
         ),
     ]
     scene, nominal = compose(parts), Pose(HUB, np.eye(3))
-    start, posture = (arms(robot, nominal, grasps(), back) for back in ((0.14, 0.137), (0.14, 0.0)))
+    start, posture = (arms(robot, nominal, grasps(), back) for back in (_START, (_START[0], 0.0)))
     scene.state = _beginning(scene.state, start)
     return Task("wheel removal", robot, scene, "wheel", posture, phases(), varied)
 
@@ -198,7 +248,7 @@ def arms(robot: DualArm, held: Pose, hold: dict[str, Pose], away: tuple[float, f
     q = robot.reach({side: forward @ held @ hold[side] @ back for side in hold}, q)
     for side in SIDES:
         for name in ("finger1", "finger2", "thumb"):
-            q[robot.model.q_slice(f"{side}_{name}")] = -0.35
+            q[robot.model.q_slice(f"{side}_{name}")] = OPENED
     return q
 
 
@@ -219,13 +269,13 @@ def judge(run: Run) -> dict[str, Any]:
         "set_down_height": float(poses[-1].position[2]),
     }
     faults = []
-    if figures["distance_from_hub"] < 0.25:
+    if figures["distance_from_hub"] < _OFF_THE_HUB:
         faults.append(f"only {figures['distance_from_hub']:.3f} m off the hub, 0.25 m are wanted")
-    if figures["tilt"] > 5.0:
+    if figures["tilt"] > _UPRIGHT:
         faults.append(f"leans by {figures['tilt']:.1f} degrees, at most 5 are wanted")
-    if figures["held"] < 2.0 - 1e-9 or figures["supported"]:
+    if figures["held"] < _HOLD - _ROUNDING or figures["supported"]:
         faults.append(f"not held for 2 s without support ({figures['held']:.2f} s)")
-    if figures["slip"] > 2e-3:
+    if figures["slip"] > KEPT:
         faults.append(f"slipped by {1e3 * figures['slip']:.2f} mm, at most 2 are wanted")
     return {"succeeded": not faults, **figures, "faults": faults}
 
@@ -257,7 +307,7 @@ def _carried(observation: Observation) -> Pose:
 def _lowered(observation: Observation) -> Pose:
     """A little into the bench, which ends the motion."""
     level = Pose(observation.object.position, np.eye(3))
-    return Pose(np.array([*level.position[:2], BENCH_HEIGHT + 0.19]), np.eye(3))
+    return Pose(np.array([*level.position[:2], BENCH_HEIGHT + _INTO_BENCH]), np.eye(3))
 
 
 def _beginning(state: State, arms: Array) -> State:
