@@ -53,27 +53,14 @@ def forest(parts: Sequence[Planted]) -> Model:
     frames = {WORLD: Frame(-1, np.zeros(3), np.eye(3))}
     n_links = n_bodies = n_q = 0
     for part in parts:
-        tree, rows = part.model.tree.copy(), part.model.links.copy()
-        position, turn = (
-            np.asarray(part.position, dtype=np.float64),
-            np.asarray(part.rotation, dtype=np.float64),
-        )
-        for k in np.flatnonzero(
-            (tree[:, layout.PARENT] < 0) & (tree[:, layout.FRAME] != layout.POSE)
-        ):
-            rows[k, layout.PLACE_P : layout.PLACE_P + 3] = (
-                position + turn @ rows[k, layout.PLACE_P : layout.PLACE_P + 3]
-            )
-            rows[k, layout.PLACE_R : layout.PLACE_R + 9] = (
-                turn @ rows[k, layout.PLACE_R : layout.PLACE_R + 9].reshape(3, 3)
-            ).ravel()
+        tree = part.model.tree.copy()
         tree[tree[:, layout.PARENT] >= 0, layout.PARENT] += n_links
         tree[tree[:, layout.BODY] >= 0, layout.BODY] += n_bodies
         tree[:, layout.FIRST_Q] += n_q
         for name, frame in part.model.frames.items():
             _put_frame(frames, part, name, frame, n_bodies)
         trees.append(tree)
-        links.append(rows)
+        links.append(_planted_links(part))
         n_links = n_links + part.model.nv
         n_bodies = n_bodies + part.model.n_bodies
         n_q = n_q + part.model.nq
@@ -96,6 +83,23 @@ def forest(parts: Sequence[Planted]) -> Model:
     )
     object.__setattr__(model, "warnings", tuple(text for m in models for text in m.warnings))
     return model
+
+
+def _planted_links(part: Planted) -> Array:
+    """Constants of the part's links, with those that hang on the world moved along with it."""
+    tree, rows = part.model.tree, part.model.links.copy()
+    position, turn = (
+        np.asarray(part.position, dtype=np.float64),
+        np.asarray(part.rotation, dtype=np.float64),
+    )
+    for k in np.flatnonzero((tree[:, layout.PARENT] < 0) & (tree[:, layout.FRAME] != layout.POSE)):
+        rows[k, layout.PLACE_P : layout.PLACE_P + 3] = (
+            position + turn @ rows[k, layout.PLACE_P : layout.PLACE_P + 3]
+        )
+        rows[k, layout.PLACE_R : layout.PLACE_R + 9] = (
+            turn @ rows[k, layout.PLACE_R : layout.PLACE_R + 9].reshape(3, 3)
+        ).ravel()
+    return rows
 
 
 def planted_coordinates(part: Planted, q: Array) -> Array:
