@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array, scalar
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray
 from spatialops._files import load_arrays, save_arrays
-from spatialops.contact.constraint_rows import CONTACT, DRY, STOP, contact_terms, moment_terms
+from spatialops.contact.constraint_rows import contact_terms, moment_terms
 from spatialops.contact.delassus import velocity_change
 from spatialops.contact.lcp.problem import LCPSolution
 from spatialops.contact.maximal import MaximalProblem, maximal_problem
+from spatialops.contact.problem_checks import ZERO_BY_DEFAULT, Fields, checked_fields
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
 from spatialops.dynamics.loops.rows import closure_jacobian, closure_rows
 from spatialops.dynamics.maximal import placed
@@ -26,16 +27,6 @@ from spatialops.tree.model import Model
 Phase: TypeAlias = Literal["contact", "compression", "decompression"]
 
 PHASES = get_args(Phase)
-_ZERO_BY_DEFAULT = (
-    "gap_bias",
-    "prior_normal_impulse",
-    "dry",
-    "viscous",
-    "torsion",
-    "rolling",
-    "gaps",
-)
-_NOT_NEGATIVE = ("friction", "dry", "viscous", "torsion", "rolling")
 _OF_CONTACTS = (
     "links",
     "points",
@@ -43,7 +34,7 @@ _OF_CONTACTS = (
     "friction",
     "kinds",
     "polygon_sides",
-    *_ZERO_BY_DEFAULT,
+    *ZERO_BY_DEFAULT,
 )
 # Not in the first files.
 _LATER = (
@@ -57,7 +48,6 @@ _LATER = (
     "duration",
     "remaining",
 )
-_ORTHONORMAL = 1e-6  # error of a frame that is a mistake, and not rounding
 _ABSENT: Any = None  # the default of a field that is an array once it is checked
 
 
@@ -217,36 +207,8 @@ class ContactProblem:
             raise ArgumentError(f"model: expected a Model, got {type(self.model).__name__}")
         if self.phase not in PHASES:
             raise ArgumentError(f"phase: expected one of {', '.join(PHASES)}, got {self.phase!r}")
-        given: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
-        friction = array(given["friction"], (None,), "friction")
-        m = friction.size
-        targets = () if given["loop_targets"] is None else given["loop_targets"]
-        targets = array(targets, (None,), "loop_targets", finite=True)
-        links = _links(given["links"], m, self.model, "links")
-        loop_ints = _terms(given["loop_ints"], targets.size, self.model)
-        none = np.zeros((0, layout.TERM_COLUMNS))
-        terms = none if given["loop_terms"] is None else given["loop_terms"]
-        shape = (len(loop_ints), layout.TERM_COLUMNS)
-        checked: dict[str, Any] = {
-            "q": array(given["q"], (self.model.nq,), "q", finite=True),
-            "velocity": array(given["velocity"], (self.model.nv,), "velocity", finite=True),
-            "links": links,
-            "points": array(given["points"], (m, 3), "points", finite=True),
-            "frames": array(given["frames"], (m, 3, 3), "frames", finite=True),
-            "friction": friction,
-            "loop_ints": loop_ints,
-            "loop_terms": array(terms, shape, "loop_terms", finite=True),
-            "loop_targets": targets,
-            "kinds": _kinds(given["kinds"], links, self.model),
-            "polygon_sides": _sides(given["polygon_sides"], m),
-            "duration": scalar(given["duration"], "duration", low=0.0),
-            "remaining": scalar(given["remaining"], "remaining", low=0.0),
-        }
-        for name in _ZERO_BY_DEFAULT:
-            values = np.zeros(m) if given[name] is None else given[name]
-            checked[name] = array(values, (m,), name, finite=True)
-        _check_values(checked)
-        for name, value in checked.items():
+        given: Fields = {item.name: getattr(self, item.name) for item in fields(self)}
+        for name, value in checked_fields(given, self.model).items():
             object.__setattr__(self, name, value)
 
     @property
@@ -456,9 +418,7 @@ class ContactProblem:
                 {key[6:]: value for key, value in data.items() if key.startswith("model.")}
             )
             names = [item.name for item in fields(cls) if item.name != "model"]
-            own: dict[str, Any] = {
-                name: data[name] for name in names if name in data or name not in _LATER
-            }
+            own: Fields = {name: data[name] for name in names if name in data or name not in _LATER}
             return cls(model, **{**own, "phase": str(own["phase"])})
         except (SpatialOpsError, ValueError, TypeError, LookupError) as error:
             raise AssetError(f"{path}: not a stored contact problem: {error}") from error
@@ -497,83 +457,3 @@ def polyhedral_impulses(
     width = len(facets) + 1
     rows = solution.z[start : start + m * width].reshape(m, width) * scale
     return np.column_stack([rows[:, 0], rows[:, 1:] @ facets])
-
-
-def _check_values(checked: dict[str, Any]) -> None:
-    """Raise ArgumentError for coefficients that nothing has, and frames that are none."""
-    if np.isnan(checked["friction"]).any():
-        raise ArgumentError("friction: holds NaN")
-    for name in _NOT_NEGATIVE:
-        least = checked[name].min(initial=0.0)
-        if least < 0.0:
-            raise ArgumentError(f"{name}: must not be negative, got {least:g}")
-    if checked["friction"][checked["kinds"] != CONTACT].any():
-        raise ArgumentError("friction: must be zero for stops and dry friction of joints")
-    frames = checked["frames"]
-    error = np.abs(frames @ frames.transpose(0, 2, 1) - np.eye(3)).max(initial=0.0)
-    if error > _ORTHONORMAL:
-        raise ArgumentError("frames: rows must be orthonormal: normal, tangent, tangent")
-
-
-def _links(values: ArrayLike, m: int, model: Model, name: str) -> IntArray:
-    links = np.array(values)
-    if links.size == 0:
-        links = np.zeros((0, 2), dtype=np.int64)
-    if links.shape != (m, 2) or links.dtype.kind not in "iu":
-        raise ArgumentError(
-            f"{name}: expected whole numbers of shape ({m}, 2), got {links.dtype} {links.shape}"
-        )
-    if links.size and not (-1 <= links.min() and links.max() < model.nv):
-        raise ArgumentError(
-            f"{name}: expected links from -1 to {model.nv - 1}, got {links.min()} to {links.max()}"
-        )
-    return np.ascontiguousarray(links, dtype=np.int64)
-
-
-def _kinds(values: ArrayLike | None, links: IntArray, model: Model) -> IntArray:
-    kinds = np.zeros(len(links), dtype=np.int64) if values is None else np.array(values)
-    if kinds.size == 0:
-        kinds = np.zeros(0, dtype=np.int64)
-    if (
-        kinds.shape != (len(links),)
-        or kinds.dtype.kind not in "iu"
-        or not np.isin(kinds, (CONTACT, STOP, DRY)).all()
-    ):
-        raise ArgumentError(f"kinds: expected {len(links)} numbers 0, 1 or 2, got {values!r}")
-    joined = links[kinds != CONTACT]
-    if (joined[:, 0] < 0).any() or (model.tree[joined[:, 0], layout.PARENT] != joined[:, 1]).any():
-        raise ArgumentError(
-            "kinds: a stop or dry friction of a joint acts between a link and its parent"
-        )
-    return np.ascontiguousarray(kinds, dtype=np.int64)
-
-
-def _sides(values: ArrayLike | None, m: int) -> IntArray:
-    sides = np.zeros(m, dtype=np.int64) if values is None else np.array(values)
-    if sides.size == 0:
-        sides = np.zeros(0, dtype=np.int64)
-    if (
-        sides.shape != (m,)
-        or sides.dtype.kind not in "iu"
-        or (sides < 0).any()
-        or (sides % 2).any()
-    ):
-        raise ArgumentError(
-            f"polygon_sides: expected {m} even numbers of directions, 0 for the round cone, got "
-            f"{values!r}"
-        )
-    return np.ascontiguousarray(sides, dtype=np.int64)
-
-
-def _terms(values: ArrayLike | None, rows: int, model: Model) -> IntArray:
-    terms = np.zeros((0, layout.TERM_INTS), dtype=np.int64) if values is None else np.array(values)
-    if terms.ndim != 2 or terms.shape[1] != layout.TERM_INTS or terms.dtype.kind not in "iu":
-        raise ArgumentError(
-            f"loop_ints: expected whole numbers of shape (any, 3), got {terms.dtype} {terms.shape}"
-        )
-    _links(terms[:, layout.TERM_A :], len(terms), model, "loop_ints")
-    if sorted(set(terms[:, layout.TERM_ROW].tolist())) != list(range(rows)):
-        raise ArgumentError(
-            f"loop_ints: every one of the {rows} rows of loop_targets needs a term, and no other"
-        )
-    return np.ascontiguousarray(terms, dtype=np.int64)

@@ -18,7 +18,8 @@ from spatialops.models.scene_options import SceneOptions
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 SIDES = ("left", "right")

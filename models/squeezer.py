@@ -20,7 +20,7 @@ from spatialops.dynamics.loops.assembly import close_loops
 from spatialops.models.linkages import Linkage
 from spatialops.tree.graph import GraphBuilder
 from spatialops.tree.joint import Joint
-from spatialops.tree.model import Node
+from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 # Consistent angles at rest, rad, with theta = 0.

@@ -53,11 +53,13 @@ from .simulation.separation import separate
 from .simulation.simulator import Simulator
 from .simulation.time_methods import EventDriven, TimeStepping
 from .tree.builder import TreeBuilder
-from .tree.graph import GraphBuilder, SpanningTree, spanning_tree
+from .tree.graph import GraphBuilder
 from .tree.joint import Joint
 from .tree.loop import Loop
 from .tree.loops import Loops
-from .tree.model import Model, Node
+from .tree.model import Model
+from .tree.node import Node
+from .tree.spanning_tree import SpanningTree, spanning_tree
 from .tree.state import State, difference, integrate
 
 __version__: str

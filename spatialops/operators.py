@@ -29,7 +29,8 @@ from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.dynamics.sweeps import gather_kernel, scatter_kernel, upsilon_kernel
 from spatialops.errors import ArgumentError
-from spatialops.tree.model import Model, NodeLike
+from spatialops.tree.model import Model
+from spatialops.tree.node import NodeLike
 
 __all__ = ["SpatialOperators", "dense"]
 

@@ -41,7 +41,7 @@ from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.contact_stage import detect_contacts, geom_contacts
 from spatialops.simulation.stepping.record_rows import start
 from spatialops.simulation.stepping.state_machine import advance
-from spatialops.tree.model import Node
+from spatialops.tree.node import Node
 from spatialops.tree.state import difference, integrate
 
 Task = tuple[str, Callable[[], object]]

@@ -15,7 +15,8 @@ from spatialops.algebra.inertia import Inertia
 from spatialops.bench.measure import BenchError
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 
 LibraryObject: TypeAlias = Any  # modules and objects of Pinocchio, MuJoCo and FCL, without types
 

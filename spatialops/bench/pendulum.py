@@ -32,7 +32,7 @@ from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.adapter import load_state
 from spatialops.simulation.stepping.record_rows import start
-from spatialops.tree.model import Node
+from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 FREE_BAR, CONTACT_BAR = 1.0 / 3.0, 1.0 / 2.0

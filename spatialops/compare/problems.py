@@ -14,7 +14,8 @@ from spatialops.dynamics.jacobian import node_positions
 from spatialops.errors import ArgumentError
 from spatialops.models.dual_arm import TIP_RADIUS, dual_arm
 from spatialops.models.pendulum import pendulum
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 
 CONTACTS = 4  # of the paper's tables
 

@@ -13,7 +13,8 @@ from spatialops.models.pendulum import pendulum
 from spatialops.simulation.record import Record
 from spatialops.simulation.scene.maximal_scene import maximal_scene, tree_state
 from spatialops.simulation.simulator import Simulator
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 

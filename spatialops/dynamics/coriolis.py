@@ -21,7 +21,8 @@ from spatialops._arrays import Array, ArrayLike, vector
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.jacobian import jacobian, jacobian_drift
 from spatialops.dynamics.newton_euler import bias
-from spatialops.tree.model import Model, NodeLike
+from spatialops.tree.model import Model
+from spatialops.tree.node import NodeLike
 
 
 def brackets(model: Model, v: ArrayLike) -> Array:

@@ -29,7 +29,8 @@ from spatialops.dynamics.kinematics import (
     velocities_kernel,
 )
 from spatialops.dynamics.newton_euler import accelerate_kernel
-from spatialops.tree.model import Model, NodeLike
+from spatialops.tree.model import Model
+from spatialops.tree.node import NodeLike
 
 
 class Poses(NamedTuple):

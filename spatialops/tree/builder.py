@@ -13,7 +13,8 @@ from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
 from spatialops.tree.joint import LINKS, Joint, JointKind
-from spatialops.tree.model import Frame, Model
+from spatialops.tree.model import Model
+from spatialops.tree.node import Frame
 
 WORLD = "world"
 

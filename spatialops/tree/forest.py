@@ -14,7 +14,8 @@ from spatialops.algebra.rotation import from_quaternion, rotation_matrix, to_qua
 from spatialops.errors import ModelError
 from spatialops.tree.builder import WORLD
 from spatialops.tree.loop import Loop
-from spatialops.tree.model import Frame, Model
+from spatialops.tree.model import Model
+from spatialops.tree.node import Frame
 
 
 class Planted(NamedTuple):

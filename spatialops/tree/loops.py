@@ -10,7 +10,8 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops.errors import ArgumentError, ModelError
 from spatialops.tree.loop import CLOSURES, Loop
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 
 
 class Loops:

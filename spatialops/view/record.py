@@ -16,7 +16,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record import Record
 from spatialops.simulation.scene.scene import Scene
-from spatialops.tree.model import Node
+from spatialops.tree.node import Node
 from spatialops.view import plots
 from spatialops.view.replay import reach, write_replay
 from spatialops.view.shapes import drawn_fixture, drawn_shape

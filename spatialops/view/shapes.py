@@ -18,7 +18,7 @@ from spatialops.collision.shapes import (
     Mesh,
     Sphere,
 )
-from spatialops.tree.model import Frame
+from spatialops.tree.node import Frame
 
 
 def drawn_shape(geom: Geom) -> dict[str, object]:

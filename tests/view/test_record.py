@@ -18,7 +18,7 @@ from spatialops.simulation.record import Record
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
-from spatialops.tree.model import Node
+from spatialops.tree.node import Node
 from spatialops.view import plots
 from spatialops.view import record as pictures
 

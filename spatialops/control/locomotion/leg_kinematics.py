@@ -9,7 +9,8 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike, IntArray, array
 from spatialops.dynamics.jacobian import jacobian, node_positions
 from spatialops.errors import ArgumentError
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 
 _DAMPING = 1e-4  # m, of singular legs: keeps steps bounded where a leg is straight
 _SINGULAR = 100.0  # times the damping, squared: a leg that is less regular is damped

@@ -10,7 +10,8 @@ import numpy as np
 from spatialops._arrays import Array, scalar
 from spatialops.control.trajectory import Pose
 from spatialops.dynamics.jacobian import jacobian
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift
 from spatialops.dynamics.newton_euler import bias
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 
 # Compliance, 1/kg or 1/(kg m^2), below which an arm counts as no stiffer: stretched, it would take
 # endless inertia.

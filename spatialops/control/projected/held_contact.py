@@ -9,7 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, array, scalar
 from spatialops.errors import ArgumentError
-from spatialops.tree.model import Node
+from spatialops.tree.node import Node
 
 # Fields that take three (or two) numbers are kept as they are given: `HeldContact.frame` and
 # `HeldContacts` convert them.

@@ -12,7 +12,8 @@ from spatialops.control.projected.held_contact import HeldContact
 from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import ArgumentError
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 Schedule = Callable[[float, State], HeldContacts]

@@ -16,7 +16,8 @@ from spatialops.dynamics.jacobian import (
 )
 from spatialops.dynamics.kinematics import velocities_kernel
 from spatialops.dynamics.newton_euler import accelerate_kernel
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 
 
 class NodeRows(NamedTuple):

@@ -17,7 +17,8 @@ from spatialops.dynamics.energy import center_of_mass
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 

@@ -39,7 +39,8 @@ from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.kinematics import names_links, place_links
 from spatialops.errors import ArgumentError
 from spatialops.tree.branches import FEW
-from spatialops.tree.model import FewNodes, Model, NodeLike, Nodes
+from spatialops.tree.model import Model
+from spatialops.tree.node import FewNodes, NodeLike, Nodes
 
 Route: TypeAlias = Literal["auto", "recursion", "propagation", "mass-matrix"]
 

@@ -28,7 +28,8 @@ from spatialops.simulation.simulator import Simulator
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.forest import Planted, forest
 from spatialops.tree.joint import Joint
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 MASS = 2.0  # kg

@@ -20,7 +20,8 @@ from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.loop import Loop
 from spatialops.tree.loops import Loops
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 

@@ -26,7 +26,7 @@ from spatialops.control.task_space.tasks import PoseTask
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.models.quadruped import Quadruped, quadruped
 from spatialops.simulation.plain_data import PlainData
-from spatialops.tree.model import Node
+from spatialops.tree.node import Node
 from spatialops.tree.state import State, integrate
 
 GEARS = (20.0, 20.0, 30.0)  # hip, thigh, knee

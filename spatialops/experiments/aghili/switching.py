@@ -19,7 +19,7 @@ from spatialops.experiments.aghili.watch import CAUTION, LEAST, Watch, hop, shif
 from spatialops.models.quadruped import Quadruped, quadruped
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.simulator import Simulator
-from spatialops.tree.model import Node
+from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 # All four feet, three of them, or two across: there nothing but legs in the air turns the base

@@ -18,7 +18,7 @@ from spatialops.experiments.aghili.watch import CAUTION, LEAST, Watch, ease, hop
 from spatialops.models.quadruped import Quadruped, quadruped
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.simulator import Simulator
-from spatialops.tree.model import Node
+from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 _LAND = 0.02  # m/s, how fast a foot comes down

@@ -15,7 +15,7 @@ from spatialops.control.task_space.tasks import PoseTask
 from spatialops.experiments.aghili.states import grips
 from spatialops.models.quadruped import Quadruped
 from spatialops.simulation.plain_data import PlainData
-from spatialops.tree.model import Node
+from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 Path = Callable[[float], tuple[Array, Array, Array]]

@@ -24,7 +24,7 @@ from spatialops.experiments.zapolsky.measures import Measured, ending, relative_
 from spatialops.models.gripping_arm import GrippingArm, gripping_arm
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.simulator import Simulator
-from spatialops.tree.model import Node
+from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 CONTROLLERS = ("pid", "sensed-1", "qp", "qp-first", "lcp", "lcp-nearest", "lcp-no-slip", "cone")

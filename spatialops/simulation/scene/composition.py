@@ -19,7 +19,8 @@ from spatialops.simulation.scene.loader import LoadedScene, floor_geoms, scene_o
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.builder import WORLD
 from spatialops.tree.forest import Planted, forest, planted_coordinates, planted_loop
-from spatialops.tree.model import Frame, Model
+from spatialops.tree.model import Model
+from spatialops.tree.node import Frame
 from spatialops.tree.state import State
 
 

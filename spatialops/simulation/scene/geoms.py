@@ -28,7 +28,7 @@ from spatialops.errors import AssetError, MissingLibraryError, ShapeError
 from spatialops.io.description import Description, MeshFile, Notes, ShapeSpec, check_length
 from spatialops.io.packages import Resolver
 from spatialops.simulation.plain_data import PlainData
-from spatialops.tree.model import Frame
+from spatialops.tree.node import Frame
 
 MAX_MESH_BYTES = 50 * 2**20
 MAX_MESH_SIZE = 1e3  # m: larger ones are in millimetres

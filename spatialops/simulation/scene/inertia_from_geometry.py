@@ -14,7 +14,7 @@ from spatialops.collision.shapes import Geom
 from spatialops.errors import ShapeError
 from spatialops.io.description import BodySpec, Description
 from spatialops.simulation.scene.geoms import GeomMaker
-from spatialops.tree.model import Frame
+from spatialops.tree.node import Frame
 
 
 def with_inertias(description: Description, density: float, *, strict: bool = True) -> Description:

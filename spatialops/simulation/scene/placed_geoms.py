@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from spatialops.collision.geom_tables import GeomTables, Placed, geom_tables
 from spatialops.collision.shapes import FIXED, Geom, shape_data
 from spatialops.errors import ShapeError
-from spatialops.tree.model import Model, Node
+from spatialops.tree.model import Model
+from spatialops.tree.node import Node
 
 
 def checked_geoms(given: object) -> tuple[Geom, ...]:
