@@ -6,7 +6,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike
+from spatialops._arrays import Array, ArrayLike, three_numbers
 from spatialops.errors import ShapeError
 
 
@@ -59,10 +59,4 @@ def is_friction(value: object) -> TypeGuard[float]:
 
 def three(name: str, values: ArrayLike) -> Array:
     """A copy as three finite numbers."""
-    try:
-        vector = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ShapeError(f"{name}: expected 3 numbers, got {values!r}") from None
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ShapeError(f"{name}: expected 3 finite numbers, got {values!r}")
-    return vector
+    return three_numbers(values, name, ShapeError)

@@ -18,6 +18,7 @@ import numpy as np
 import scipy
 
 from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops._files import written_beside
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.cone.sparse import Matrix
 from spatialops.contact.laws.cone import without_closures
@@ -82,22 +83,11 @@ def save_fclib(
     """
     h5py, cone = _h5py(), _cone_problem(problem)
     r = None if solution is None else array(solution, (cone.size,), "solution", finite=True)
-    target = Path(path)
-    part = target.with_name(f".{target.name}.part")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with h5py.File(part, "w") as file:
-            _put_local(file.create_group("fclib_local"), cone, title)
-            if r is not None:
-                file["solution/r"], file["solution/u"] = r, cone.velocities(r)
-        part.replace(target)
-    except BaseException as error:
-        if part.parent.is_dir():
-            part.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise AssetError(f"{target}: cannot be written: {error}") from error
-        raise
-    return target
+    with written_beside(path) as part, h5py.File(part, "w") as file:
+        _put_local(file.create_group("fclib_local"), cone, title)
+        if r is not None:
+            file["solution/r"], file["solution/u"] = r, cone.velocities(r)
+    return Path(path)
 
 
 def load_fclib(path: str | os.PathLike[str]) -> ConeProblem:

@@ -24,6 +24,17 @@ AxisLike: TypeAlias = ArrayLike | NamedAxis
 _FLOAT = np.dtype(np.float64)
 
 
+def three_numbers(values: ArrayLike, name: str, error: type[ValueError]) -> Array:
+    """A copy of `values` as three finite numbers, or this error."""
+    try:
+        result = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise error(f"{name}: expected 3 numbers, got {values!r}") from None
+    if result.shape != (3,) or not np.isfinite(result).all():
+        raise error(f"{name}: expected 3 finite numbers, got {values!r}")
+    return result
+
+
 def vector(values: ArrayLike, size: int, name: str) -> Array:
     """`values` as a C-contiguous writeable float64 vector of `size`; copied only if it must be."""
     if (

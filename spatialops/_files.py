@@ -6,7 +6,8 @@ import os
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -42,12 +43,25 @@ def save_arrays(
     AssetError
         If it cannot be written; what was there before is still there then.
     """
+    with written_beside(path) as part, part.open("wb") as file:
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    return Path(path)
+
+
+@contextmanager
+def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A hidden file to write beside `path`, in whose place it is moved once it is whole.
+
+    Raises
+    ------
+    AssetError
+        If it cannot be written; what was there before is still there then.
+    """
     target = Path(path)
     part = target.with_name(f".{target.name}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
-            np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        yield part
         part.replace(target)
     except BaseException as error:
         if part.parent.is_dir():
@@ -55,7 +69,6 @@ def save_arrays(
         if isinstance(error, OSError):
             raise AssetError(f"{target}: cannot be written: {error}") from error
         raise
-    return target
 
 
 def load_arrays(

@@ -37,7 +37,8 @@ from spatialops.contact.cone.second_order_cone import (
     product,
     scaling,
 )
-from spatialops.contact.cone.sparse import Matrix, block_diagonal, is_sparse, sparse_factor
+from spatialops.contact.cone.sparse import Matrix, block_diagonal, is_sparse
+from spatialops.contact.sparse_lu import sparse_factor
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.scaled_problem import ScaledProblem

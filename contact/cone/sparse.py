@@ -28,19 +28,3 @@ def block_diagonal(blocks: Array) -> Matrix:
             (np.ascontiguousarray(blocks), np.arange(m), np.arange(m + 1)), shape=size
         )
     )
-
-
-def sparse_factor(M: Matrix) -> scipy.sparse.linalg.SuperLU:
-    """Sparse LU of a square matrix whose pattern is nearly symmetric.
-
-    Minimum degree on the pattern of M + M^T, and pivots kept on the diagonal where they are not ten
-    times smaller: up to twice as fast as SciPy's default on piles and walls.
-
-    Raises
-    ------
-    RuntimeError
-        Where it is singular.
-    """
-    return scipy.sparse.linalg.splu(
-        scipy.sparse.csc_array(M), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1
-    )

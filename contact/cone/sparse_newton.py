@@ -10,8 +10,9 @@ import scipy
 
 from spatialops._arrays import Array, IntArray
 from spatialops.contact.cone.projection import contact_map, map_slopes
-from spatialops.contact.cone.sparse import block_diagonal, is_sparse, sparse_factor
+from spatialops.contact.cone.sparse import block_diagonal, is_sparse
 from spatialops.contact.semismooth import semismooth_newton
+from spatialops.contact.sparse_lu import sparse_factor
 
 if TYPE_CHECKING:
     from spatialops.contact.cone.scaled_problem import ScaledProblem

@@ -48,6 +48,16 @@ def complement_of(name: int, n: int) -> int:
     return name - n if name >= n else name + n
 
 
+@inlined
+def mark_basic(basic: IntArray, n: int, active: IntArray) -> None:
+    """Mark in active[:n] which z_i are basic."""
+    for i in range(n):
+        active[i] = 0
+    for i in range(n):
+        if n <= basic[i] < 2 * n:
+            active[basic[i] - n] = 1
+
+
 @kernel
 def eliminate_free(D: Array, n_free: int, basic: IntArray, others: IntArray) -> int:
     """Pivot the free z into the basis by full pivoting; returns how many equalities are left over.

@@ -17,6 +17,7 @@ import scipy
 
 from spatialops._arrays import Array
 from spatialops.contact.lcp.problem import Matrix, MixedLCP
+from spatialops.contact.sparse_lu import sparse_factor
 
 _REGULAR = 1e-13  # smallest pivot of a dense LU, relative to its largest, that is not rounding
 _RANK = 1e-12  # singular values of the active block, relative to the largest, that count as zero
@@ -116,9 +117,8 @@ def _sparse_blocks(problem: MixedLCP) -> tuple[Matrix, Array, Matrix, Array]:
 
 
 def _sparse_lu(F: Matrix) -> Callable[[Array], Array] | None:
-    """Columns are ordered for a symmetric pattern, which dynamics with constraints has."""
     try:
-        return scipy.sparse.linalg.splu(F, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.1).solve
+        return sparse_factor(F).solve
     except RuntimeError:  # exactly singular
         return None
 

@@ -25,6 +25,7 @@ from spatialops.contact.lcp.dictionary import (
     complement_of,
     dictionary_point,
     exchange,
+    mark_basic,
     swap_names,
 )
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, residual_kernel
@@ -205,11 +206,7 @@ def lemke_pivots(
             if row < 0:
                 code = _RAY
         column = column_of(others, wanted)
-    for i in range(n):
-        active[i] = 0
-    for i in range(n):
-        if n <= basic[i] < 2 * n:
-            active[basic[i] - n] = 1
+    mark_basic(basic, n, active)
     return code, pivots
 
 

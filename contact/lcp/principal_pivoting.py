@@ -23,6 +23,7 @@ from spatialops.contact.lcp.dictionary import (
     complement_of,
     dictionary_point,
     exchange,
+    mark_basic,
     swap_names,
 )
 from spatialops.contact.lcp.lemke import covering_vectors
@@ -120,11 +121,7 @@ def parametric_pivots(
             code = _LIMIT
         if code != _SOLVED:
             break
-    for i in range(n):
-        active[i] = 0
-    for i in range(n):
-        if n <= basic[i] < 2 * n:
-            active[basic[i] - n] = 1
+    mark_basic(basic, n, active)
     return code, pivots
 
 

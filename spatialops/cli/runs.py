@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -88,6 +89,11 @@ def print_summary(
     )
     rows = {"steps": rows.pop("steps"), "speed": speed, **rows}
     click.echo(title)
+    print_rows(rows, out, names)
+
+
+def print_rows(rows: Mapping[str, str], out: Path | None, names: list[str]) -> None:
+    """Rows of a summary, and the files that were written to `out`, if any."""
     for label, text in rows.items():
         click.echo(f"  {label:<21}{text}")
     if out is None:

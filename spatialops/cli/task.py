@@ -11,12 +11,13 @@ import click
 
 from spatialops.cli.options import json_option, no_progress, out_option
 from spatialops.cli.output import finished_files
-from spatialops.cli.runs import warm_up
+from spatialops.cli.runs import print_rows, warm_up
 from spatialops.simulation.plain_data import PlainData
 
 if TYPE_CHECKING:
     from spatialops.simulation.options import FormulationName, SolverName
 
+_ENOUGH = 0.96  # part of varied runs that must succeed, for an exit status of 0
 _FORMULATIONS = ("os", "mc", "rmc", "nmc", "nmc/os", "trinkle")
 
 
@@ -216,7 +217,7 @@ def _vary(
         )
     else:
         click.echo(f"{good} of {count} variations succeeded.")
-    return good >= 0.96 * count
+    return good >= _ENOUGH * count
 
 
 def _print(data: PlainData, out: Path | None, names: list[str]) -> None:
@@ -254,11 +255,4 @@ def _print(data: PlainData, out: Path | None, names: list[str]) -> None:
         )
         + " at most",
     }
-    for label, text in rows.items():
-        click.echo(f"  {label:<21}{text}")
-    if out is None:
-        click.echo("Nothing was written; --out DIR keeps the record, figures and a 3-D replay.")
-        return
-    click.echo(f"Written to {out}:")
-    for file in names:
-        click.echo(f"  {file:<21}{(out / file).stat().st_size / 1e6:.2f} MB")
+    print_rows(rows, out, names)

@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, three_numbers
 from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
@@ -295,11 +295,4 @@ class _Assembly:
 
 def three(field: str, values: ArrayLike, name: str) -> Array:
     """Three finite numbers, or the error that names the body and field."""
-    where = f"body {name!r}: {field}" if name else field
-    try:
-        vector = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ModelError(f"{where}: expected 3 numbers, got {values!r}") from None
-    if vector.shape != (3,) or not np.isfinite(vector).all():
-        raise ModelError(f"{where}: expected 3 finite numbers, got {values!r}")
-    return vector
+    return three_numbers(values, f"body {name!r}: {field}" if name else field, ModelError)
