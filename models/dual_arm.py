@@ -31,6 +31,13 @@ NECK_HEIGHT = 1.40
 TIP_RADIUS = 0.012
 FINGER_RADIUS = 0.008
 FINGER_LENGTH = 0.10
+# Reaching: steps, joints turned by no more at once (rad), damping of what is singular, pull towards
+# the joints to begin with, and how near is there (m and rad).
+_STEPS = 200
+_STEP = 0.2
+_DAMPING = 1e-5
+_PULL = 0.1
+_THERE = 1e-5
 _SHOWN: Masks = {"group": 0, "collides_with": 0}  # parts that are seen and not felt
 
 
@@ -173,7 +180,7 @@ class DualArm:
         place = model.frame(name)
         node = [Node(name)]
         stay = q[rows].copy()
-        for _ in range(200):
+        for _ in range(_STEPS):
             poses = body_poses(model, q)
             turn = poses.rotations[place.body]
             here = poses.positions[place.body] + turn @ place.position
@@ -189,13 +196,13 @@ class DualArm:
                 )
                 / 2.0
             )
-            if np.abs(error).max() < 1e-5 and np.trace(R) > 0.0:
+            if np.abs(error).max() < _THERE and np.trace(R) > 0.0:
                 return
             J = jacobian(model, q, node)[:, rows]
-            inverse = J.T @ np.linalg.inv(J @ J.T + 1e-5 * np.eye(6))
-            step = inverse @ error + (np.eye(len(rows)) - inverse @ J) @ (0.1 * (stay - q[rows]))
+            inverse = J.T @ np.linalg.inv(J @ J.T + _DAMPING * np.eye(6))
+            step = inverse @ error + (np.eye(len(rows)) - inverse @ J) @ (_PULL * (stay - q[rows]))
             q[rows] = np.clip(
-                q[rows] + np.clip(step, -0.2, 0.2), model.lower[rows], model.upper[rows]
+                q[rows] + np.clip(step, -_STEP, _STEP), model.lower[rows], model.upper[rows]
             )
         raise ModelError(
             f"{name}: cannot get to {np.round(position, 3).tolist()} m as turned; it lies out of "

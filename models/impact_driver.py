@@ -25,6 +25,7 @@ HOUSING_RADIUS = 0.032  # m
 HOUSING_LENGTH = 0.150  # m
 HOUSING_HEIGHT = 0.092  # m, of its axis over the grip's middle
 BOTTOM = 0.1225  # m from the grip's middle down to what it stands on
+_FREE = 1e-5  # m, gap below it at the start
 _AS_IT_IS: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 _ALONG_X: Mat3 = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
 
@@ -111,7 +112,7 @@ def impact_driver(*, mass: float = 1.8) -> ImpactDriver:
     total: Inertia = sum(inertias[1:], inertias[0])
     model = TreeBuilder().add_body("driver", joint=Joint("free"), inertia=total).build()
     q = model.neutral()
-    q[2] = BOTTOM + 1e-5
+    q[2] = BOTTOM + _FREE
     return ImpactDriver(model, State(q, np.zeros(6)))
 
 

@@ -22,6 +22,8 @@ from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
+_THIN = 1e-3  # m, of a rod that has next to no moment about itself
+
 
 @dataclass(frozen=True, eq=False)
 class Linkage:
@@ -223,9 +225,9 @@ def bricard(size: float = 1.0) -> Linkage:
 
 
 def _thin_rod(line: Array, mass: float) -> Inertia:
-    """A rod along `line` from the origin, so thin that it has next to no moment about itself."""
+    """A thin rod along `line` from the origin."""
     length = float(np.linalg.norm(line))
-    extents = tuple(length if x else 1e-3 for x in line)
+    extents = tuple(length if x else _THIN for x in line)
     return Inertia.box(extents, mass=mass).shifted(tuple(0.5 * line))
 
 

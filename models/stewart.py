@@ -14,6 +14,8 @@ from spatialops.tree.graph import GraphBuilder
 from spatialops.tree.joint import Joint, z_to
 from spatialops.tree.state import State
 
+_LOWEST = 1e-3  # height, of the base's radius, below which the legs lie in its plane
+
 
 def stewart_platform(
     base: float = 1.0,
@@ -54,7 +56,7 @@ def stewart_platform(
     """
     radius = scalar(base, "base", low=0.0, strict=True)
     top = scalar(platform, "platform", low=0.0, strict=True)
-    if abs(scalar(height, "height")) < 1e-3 * radius:
+    if abs(scalar(height, "height")) < _LOWEST * radius:
         raise ArgumentError(
             f"height: the platform must not lie in the plane of the base, got {height:g}"
         )

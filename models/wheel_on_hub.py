@@ -33,6 +33,8 @@ TYRE_SHARE = 0.55  # of the mass
 # Radius and half width, m.
 _SIDE = ((0.115, 0.036), (0.130, HALF_WIDTH), (0.178, HALF_WIDTH), (RADIUS, 0.028))
 _SLOT = 0.0075  # m, half the width between two spokes, where a stud goes through
+_LEAST_CLEARANCE, _CLEARANCE = 1e-4, 1e-3  # m, of the bore on the pilot: from, and below
+_AIR = 2e-4  # m between the disc and the flange
 _FREE = 1e-5  # m, gap between the bore and its seat at the start
 _ALONG_X: Mat3 = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
 
@@ -126,8 +128,8 @@ def wheel_on_hub(*, mass: float = 7.0, clearance: float = 4e-4) -> WheelOnHub:
     (6.0, 23)
     """
     mass = scalar(mass, "mass", low=0.0, strict=True)
-    clearance = scalar(clearance, "clearance", low=1e-4)
-    if not clearance < 1e-3:
+    clearance = scalar(clearance, "clearance", low=_LEAST_CLEARANCE)
+    if not clearance < _CLEARANCE:
         raise ModelError(f"clearance: expected less than 1 mm, got {clearance:g} m")
     tyre = _of_mass([_sector(i) for i in range(SECTORS)], TYRE_SHARE * mass)
     rim = _of_mass([_spoke(i, clearance) for i in range(4)], (1.0 - TYRE_SHARE) * mass)
@@ -182,7 +184,7 @@ def _at(x: float, radius: float, angle: float) -> Vec3:
 
 def _hub(friction: float) -> list[Geom]:
     """Flange, pilot, studs, and the post that they stand on."""
-    face = 0.5 * DISC_THICKNESS + 2e-4  # where the disc ends, and a little air
+    face = 0.5 * DISC_THICKNESS + _AIR
     tip = face - PILOT_LENGTH
     geoms = [
         Geom(

@@ -17,6 +17,8 @@ from spatialops.models.pendulum import pendulum
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 
+_UPRIGHT = 0.9  # z component of a normal whose first tangent is taken across x
+
 CONTACTS = 4  # of the paper's tables
 
 
@@ -42,7 +44,7 @@ def touching(
     """Spheres of `radius` about nodes, each touched by the world; normals point from the world."""
     n = np.array(normals, dtype=np.float64)
     n /= np.linalg.norm(n, axis=1, keepdims=True)
-    upright = np.abs(n[:, 2:]) < 0.9
+    upright = np.abs(n[:, 2:]) < _UPRIGHT
     first = np.cross(np.where(upright, (0.0, 0.0, 1.0), (1.0, 0.0, 0.0)), n)
     first /= np.linalg.norm(first, axis=1, keepdims=True)
     frames = np.stack([n, first, np.cross(n, first)], axis=1)

@@ -30,6 +30,11 @@ _STYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = (
 )
 _Planes = list[tuple[NDArray[np.float64], NDArray[np.float64]]]
 _FORMATS = (".png", ".svg", ".pdf")
+# Of the window, as parts of what moves in it: how far surfaces are shown, and what is left around.
+_REACH = 0.3
+_PAD = 0.04
+_LEVEL = 0.999  # cosine: a surface so nearly upright or level bounds the window
+_FLAT = 1e-9  # sine between a surface and the paper below which it has no line in it
 _SOFT = "#5b6b7d"
 _SURFACE = "#e3e8ee"
 _BODY = "#56b4e9"
@@ -243,12 +248,12 @@ def _window(
     """Corners (x, z) [m] of the view: the whole motion, and the surfaces it comes near."""
     low = (centres - radii[:, None]).min(axis=(0, 1))
     high = (centres + radii[:, None]).max(axis=(0, 1))
-    reach = 0.3 * (high - low).max()
+    reach = _REACH * (high - low).max()
     for point, normal in planes:
         for side, axis in ((0, 0), (1, 2)):
-            if abs(normal[axis]) > 0.999 and low[side] - reach < point[axis] < high[side] + reach:
+            if abs(normal[axis]) > _LEVEL and low[side] - reach < point[axis] < high[side] + reach:
                 low[side], high[side] = min(low[side], point[axis]), max(high[side], point[axis])
-    pad = 0.04 * (high - low).max()
+    pad = _PAD * (high - low).max()
     return low - pad, high + pad
 
 
@@ -262,7 +267,7 @@ def _draw_planes(
     for point, normal in planes:
         flat = normal[[0, 2]]
         steep = float(np.linalg.norm(flat))
-        if steep < 1e-9:  # a surface parallel to the paper has no line in it
+        if steep < _FLAT:
             continue
         # The surface cuts the plane of the motion, y = 0, where normal . (x - point) = 0.
         flat, offset = flat / steep, float(normal @ point) / steep

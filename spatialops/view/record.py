@@ -21,6 +21,10 @@ from spatialops.view import plots
 from spatialops.view.replay import reach, write_replay
 from spatialops.view.shapes import drawn_fixture, drawn_shape
 
+# Impacts closer than a thousandth of the run would be drawn on top of each other.
+_GRAINS = 1000.0
+_LEAST_GRAIN = 1e-12  # s
+
 _ROWS = 4000  # points of a curve: more than a figure has pixels
 
 
@@ -246,8 +250,7 @@ def _draw_motion(record: Record, path: str | os.PathLike[str]) -> Path:
     speeds = np.array(
         [node_velocities(model, record.q[row], record.v[row], [node])[0, 5] for row in rows]
     )
-    # Impacts closer than a thousandth of the run would be drawn on top of each other.
-    grain = max(float(record.times[-1] - record.times[0]) / 1000.0, 1e-12)
+    grain = max(float(record.times[-1] - record.times[0]) / _GRAINS, _LEAST_GRAIN)
     impacts = record.events[:, at.EVENT_TIME]
     impacts = impacts[np.unique((impacts / grain).round(), return_index=True)[1]]
     curves = {name: (heights, speeds)}

@@ -32,6 +32,7 @@ _FIRST = (0x2F, 0x5F, 0xA6)
 _LAST = (0x6F, 0xC2, 0xCF)
 _ACCENT = "#e69f00"
 _SCENERY = "#8fa1b3"
+_NO_LENGTH = 1e-12  # of a quaternion that is taken for zero
 _TEXTS = ("kind", "name", "color")  # of a shape; all else is numbers
 
 
@@ -156,7 +157,7 @@ def _check_motion(
 
 def _unit(vectors: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    if (norms < 1e-12).any():
+    if (norms < _NO_LENGTH).any():
         raise RecordError(f"{name} must not be zero")
     unit: NDArray[np.float64] = vectors / norms
     return unit

@@ -27,7 +27,7 @@ from spatialops.tree.state import State
 
 Posture = Callable[[Model, State], Array]
 
-_DAMPING = 10.0  # 1/s; of what tasks leave free, where there is no posture
+DAMPING = 10.0  # 1/s; of what tasks leave free, where there is no posture
 
 
 class FrictionConeController:
@@ -170,7 +170,7 @@ class FrictionConeController:
     def _posture(self, at: ControlState, state: State) -> Array | None:
         if self.posture is not None:
             return self.posture(self.model, state)
-        return -_DAMPING * state.v if len(at.half) > len(at.goal) else None
+        return -DAMPING * state.v if len(at.half) > len(at.goal) else None
 
     def _choose(
         self, assembly: Assembly

@@ -20,7 +20,7 @@ from spatialops.control.task_space.secondary_tasks import Rest
 from spatialops.control.task_space.tasks import PoseTask
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.dynamics.jacobian import node_positions
-from spatialops.experiments.aghili.watch import CAUTION, Path, shift
+from spatialops.experiments.aghili.watch import CAUTION, LOADED, Path, shift
 from spatialops.models.dual_arm import dual_arm
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.scene.scene import Scene
@@ -121,7 +121,7 @@ class _Hands:
     def __call__(self, time: float, state: State, contacts: ContactSet) -> Array:
         """The controller's command."""
         tau: Array = self.controller(time, state, contacts)
-        p = contacts.impulses[contacts.impulses[:, 0] > 1e-9]
+        p = contacts.impulses[contacts.impulses[:, 0] > LOADED]
         used = (np.hypot(p[:, 1], p[:, 2]) / (self.grasp.friction * p[:, 0])).max(initial=0.0)
         error = np.abs(self.task.motion(self.grasp.model, state).x - self.path(time)[0]).max()
         A = self.grasp.grips(time, state).jacobian(state.q)

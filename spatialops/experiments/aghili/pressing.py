@@ -30,6 +30,8 @@ from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
+_LOADED = 1e-6  # N
+
 RADIUS = 0.02  # m, of the tip
 FRICTION = 0.35
 LEAST = 10.0  # N
@@ -152,7 +154,7 @@ def _speed(held: HeldContacts, record: Record) -> float:
 
 
 def _share(forces: Array) -> float:
-    loaded = forces[:, 0] > 1e-6
+    loaded = forces[:, 0] > _LOADED
     if not loaded.any():
         return float("inf")
     return float(

@@ -15,7 +15,7 @@ from spatialops.control.actuation import Actuation
 from spatialops.control.friction_cone.assembly import Assembly
 from spatialops.control.friction_cone.barrier import Barrier
 from spatialops.control.friction_cone.conic import Conic
-from spatialops.control.friction_cone.controller import FrictionConeController
+from spatialops.control.friction_cone.controller import DAMPING, FrictionConeController
 from spatialops.control.friction_cone.force_program import ForceProgram
 from spatialops.control.motors import Motors
 from spatialops.control.projected.control_state import control_state, minimum_norm
@@ -105,7 +105,7 @@ def programs(count: int, seed: int = 0) -> Iterator[tuple[Motors, Assembly, Forc
     for robot, state, held, tracking in random_states(count, seed):
         motors = motors if motors.actuation.model is robot.model else motors_of(robot)
         at = control_state(robot.model, state, held, motors, [tracking], 0.0)
-        posture = -10.0 * state.v if len(at.half) > len(at.goal) else None
+        posture = -DAMPING * state.v if len(at.half) > len(at.goal) else None
         assembly = Assembly(at, posture, None)
         yield motors, assembly, assembly.strict()
 

@@ -27,6 +27,7 @@ from spatialops.tree.state import State
 SETS = ((0, 1, 2, 3), (1, 2, 3), (0, 2, 3), (0, 1, 3), (0, 1, 2), (0, 3), (1, 2))
 _LAND = 0.02  # m/s, how fast a foot comes down
 _EARLY = 0.01  # s before the next set, when it is to have landed
+_WORTH = 0.03  # s left of a set of feet, for which a foot is lifted
 _HASTE = 10.0  # m/s^2, the most that a foot is lifted with
 
 
@@ -68,7 +69,7 @@ class RandomStances:
         k = int(np.searchsorted(self.ends, time, side="right"))
         left = self.ends[k] - time - _EARLY
         for foot in range(4):
-            if foot not in SETS[self.sets[k]] and foot not in self.up and left > 0.03:
+            if foot not in SETS[self.sets[k]] and foot not in self.up and left > _WORTH:
                 self.up[foot] = (time, left, self._feet[foot].copy())
 
     def held(self, time: float, state: State) -> HeldContacts:

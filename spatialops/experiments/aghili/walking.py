@@ -21,6 +21,8 @@ from spatialops.simulation.simulator import Simulator
 from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
+_ROUNDING = 1e-9  # of a phase that is over
+
 _LAND = 0.02  # m/s, how fast a foot comes down
 
 
@@ -92,7 +94,7 @@ class Crawl:
         return places
 
     def _quarter(self, time: float) -> tuple[int, float]:
-        done = int(time // self.phase + 1e-9)
+        done = int(time // self.phase + _ROUNDING)
         return done, time - done * self.phase
 
     def held(self, time: float, state: State) -> HeldContacts:

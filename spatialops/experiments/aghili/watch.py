@@ -23,6 +23,8 @@ Path = Callable[[float], tuple[Array, Array, Array]]
 CAUTION = 0.9  # of the friction that there is, a controller counts on this share
 LEAST = 0.5  # N, what a foot that stands is pressed with: without load it slides at a touch
 _STILL = 0.1  # m/s, a foot that has come down is stood on once it is slower than this
+_MOVES = 1e-3  # m/s: a contact that is not held
+LOADED = 1e-9  # N s of a normal impulse, or N, that is not rounding
 
 
 class Gait(Protocol):
@@ -69,7 +71,7 @@ class Watch:
         forces, speeds = self._loads(contacts), self._speeds(state)
         if self.gait is not None:
             self.gait.feel(time, (forces[:, 0] > 0.0) & (speeds < _STILL))
-        loaded = self._firm & (forces[:, 0] > 1e-9)
+        loaded = self._firm & (forces[:, 0] > LOADED)
         used = (
             np.hypot(forces[:, 1], forces[:, 2])[loaded] / (self.friction * forces[loaded, 0])
         ).max(initial=0.0)
@@ -114,7 +116,7 @@ class Watch:
             "least margin of commanded forces to a cone, N": float(table[:, 2].min()),
             "fastest motion at a held contact, m/s": float(table[:, 5].max()),
             "time with one faster than 1 mm/s, s": float(
-                (table[:, 5] > 1e-3).mean() * (table[-1, 0] - table[0, 0])
+                (table[:, 5] > _MOVES).mean() * (table[-1, 0] - table[0, 0])
             ),
             "largest share of the cone used in the simulation": float(table[:, 3].max()),
             "largest error of the base, m or rad": float(table[:, 4].max()),

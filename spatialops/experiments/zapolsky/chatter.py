@@ -21,7 +21,7 @@ from spatialops.control.inverse_dynamics.dissipation import DissipationControlle
 from spatialops.control.joint_tracking import JointTracking, Reference
 from spatialops.control.locomotion.leg_kinematics import Legs
 from spatialops.errors import ArgumentError
-from spatialops.experiments.zapolsky.measures import torque_rates
+from spatialops.experiments.zapolsky.measures import NOTHING, torque_rates
 from spatialops.models.quadruped import quadruped
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
@@ -104,7 +104,7 @@ def kneel(name: str, *, duration: float = 1.0, seed: int = 0) -> Kneeling:
     state = robot.state
     taus = []
     missed = 0.0
-    largest = 1e-300
+    largest = NOTHING
     for _ in range(round(duration / _DT)):
         tau, before = control(state.time, state), state
         state, _ = sim.step(before, tau)

@@ -284,14 +284,26 @@ def run(
     control, track = controller(
         name, sim, trot, limits=limits, horizon=_horizon(name, terrain, law)
     )
+    return _walked(sim, robot, control, track, way, round(duration / dt))
+
+
+def _walked(
+    sim: Simulator,
+    robot: Quadruped,
+    control: Measured,
+    track: JointTracking,
+    way: Waypoints,
+    steps: int,
+) -> Run:
+    """The course of so many steps, or until the robot falls or a step fails."""
     rows = []
     taus = []
     statuses = dict[str, int]()
-    state = robot.state
+    state, dt = robot.state, sim.dt
     contacts = None
     fault = ""
     actuated = slice(6, None)
-    for _ in range(round(duration / dt)):
+    for _ in range(steps):
         tau = control(state.time, state, contacts)
         said = control.explain()
         statuses[said.status] = statuses.get(said.status, 0) + 1

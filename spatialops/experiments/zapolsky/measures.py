@@ -14,6 +14,8 @@ from spatialops.simulation.plain_data import PlainData
 
 Measured: TypeAlias = PIDController | MeasuredForcesController | ContactInverseDynamics
 
+NOTHING = 1e-300  # a scale of zeros, which may not divide
+
 
 def torque_rates(tau: Array, dt: float) -> Array:
     """|d tau / dt| (n - 1, k) of torques (n, k), N m/s."""
@@ -22,7 +24,7 @@ def torque_rates(tau: Array, dt: float) -> Array:
 
 def relative_error(predicted: Array, measured: Array) -> float:
     """Mean difference of forces relative to the mean of those measured."""
-    return float(np.abs(predicted - measured).sum() / max(measured.sum(), 1e-300))
+    return float(np.abs(predicted - measured).sum() / max(measured.sum(), NOTHING))
 
 
 def ending(statuses: dict[str, int], fault: str) -> PlainData:

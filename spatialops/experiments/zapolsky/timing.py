@@ -19,6 +19,7 @@ from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem, 
 from spatialops.control.inverse_dynamics.landing_contacts import part
 from spatialops.control.inverse_dynamics.no_slip import PressedNoSlip
 from spatialops.errors import MissingLibraryError
+from spatialops.experiments.zapolsky.measures import NOTHING
 from spatialops.models.quadruped import FOOT_RADIUS, quadruped
 from spatialops.simulation.lookahead import Lookahead, StepPrediction
 from spatialops.simulation.plain_data import PlainData
@@ -108,7 +109,7 @@ def general(
             begun = process_time()
             p = clarabel(L, u)
             other.append(process_time() - begun)
-            moved = np.abs(L.T @ (p - warm.ravel())).max() / max(np.abs(L.T @ p).max(), 1e-300)
+            moved = np.abs(L.T @ (p - warm.ravel())).max() / max(np.abs(L.T @ p).max(), NOTHING)
             apart = max(apart, float(moved))
         ratio = float(np.median(np.array(other[1:]) / np.array(own[1:])))
         rows.append(
@@ -147,7 +148,7 @@ def clarabel(L: Array, u: Array) -> Array:
     settings = library.DefaultSettings()
     settings.verbose = False
     cones = [library.ZeroConeT(k), library.NonnegativeConeT(n // 3)]
-    scale = max(float(np.abs(u).max()), 1e-300)
+    scale = max(float(np.abs(u).max()), NOTHING)
     c, b = np.concatenate([u / scale, np.zeros(k)]), np.zeros(k + n // 3)
     found = library.DefaultSolver(
         P, c, sparse.vstack([ties, presses], format="csc"), b, cones, settings
