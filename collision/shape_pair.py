@@ -32,7 +32,7 @@ from spatialops.collision.narrow_phase.signed_distance import AXIS, MIDDLE, sepa
 from spatialops.collision.shapes import FIXED, Box, Geom, Shape
 from spatialops.errors import ShapeError
 
-_NO_LIMIT = 1e200  # m; even its square beside others is no NaN
+_NO_LIMIT = 1e200  # m; no shapes are so far apart
 _ROUNDING = 1e-9  # m; by so much points of a manifold may be less deep than its distance
 
 

@@ -23,6 +23,8 @@ AxisLike: TypeAlias = ArrayLike | NamedAxis
 
 _FLOAT = np.dtype(np.float64)
 
+NOTHING = 1e-300  # a scale of zeros, which may not divide
+
 
 def three_numbers(values: ArrayLike, name: str, error: type[ValueError]) -> Array:
     """A copy of `values` as three finite numbers, or this error."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import NOTHING, Array, IntArray
 from spatialops.contact.constraint_rows import DRY, STOP
 from spatialops.contact.laws.disc_projection import on_discs, on_polygons
 from spatialops.contact.laws.reduction import Reduced
@@ -37,7 +37,6 @@ _MOST = 10.0
 _INNER = 1e-3
 _GROWTH = 5.0  # of a weight with which Newton's method fails
 _DECAY = 0.1  # of one with which it does not
-_NOTHING = 1e-300  # speed of contacts at rest, which may not divide
 
 
 class FrictionMap:
@@ -50,7 +49,7 @@ class FrictionMap:
         self.size = 1.0 / np.sqrt(np.where(own > 0.0, own, 1.0))
         scale = np.repeat(self.size, dim)
         self.W = scale[:, None] * reduced.W * scale
-        self.speed = max(float(np.abs(scale * reduced.u).max(initial=0.0)), _NOTHING)
+        self.speed = max(float(np.abs(scale * reduced.u).max(initial=0.0)), NOTHING)
         self.b = scale * reduced.u / self.speed
         unit = self.size * self.speed
         self.theta, self.dry = problem.prior_normal_impulse / unit, problem.dry / unit

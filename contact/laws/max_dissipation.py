@@ -21,7 +21,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, scalar
+from spatialops._arrays import NOTHING, Array, ArrayLike, scalar
 from spatialops.contact.constraint_rows import DRY
 from spatialops.contact.formulations.polyhedron import used_rows
 from spatialops.contact.friction import directions
@@ -45,7 +45,6 @@ from spatialops.contact.solve import check_solver, solve
 
 # Singular values, relative to the largest, below which impulses count as moving nothing.
 _RANKS = (1e-9, 1e-12)
-_NOTHING = 1e-300  # length of a cost of zeros, which may not divide
 
 
 class _Program(NamedTuple):
@@ -206,7 +205,7 @@ def _shortest(program: _Program, z: Array, rank: float) -> tuple[Array, int]:
     F, c, C, d = program
     if not len(z):
         return z, 0
-    weight = np.sqrt(np.einsum("ij,ij->", F, F)) / max(float(np.sqrt(c @ c)), _NOTHING)
+    weight = np.sqrt(np.einsum("ij,ij->", F, F)) / max(float(np.sqrt(c @ c)), NOTHING)
     left, values, _ = np.linalg.svd(np.column_stack([F, weight * c]))
     null = left[:, int((values > rank * values[0]).sum()) :]
     if not null.shape[1]:

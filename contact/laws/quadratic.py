@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from spatialops._arrays import NOTHING
 from spatialops.contact.lcp.basis import polish
 from spatialops.contact.lcp.convex_qp import WHO, ConvexQP
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.status import Status
 from spatialops.contact.qp import QuadraticProgram, by_clarabel, by_daqp
-
-_NOTHING = 1e-300  # scale of a problem of zeros, which may not divide
 
 
 def solve_program(conditions: MixedLCP, size: int, solver: ConvexQP) -> LCPSolution:
@@ -29,7 +28,7 @@ def solve_program(conditions: MixedLCP, size: int, solver: ConvexQP) -> LCPSolut
         If the solver's library is not installed.
     """
     A, b = np.asarray(conditions.A), conditions.b
-    scale = max(float(np.abs(b).max(initial=0.0)), _NOTHING)
+    scale = max(float(np.abs(b).max(initial=0.0)), NOTHING)
     H, C = A[:size, :size], A[size:, :size]
     lower = np.concatenate([np.zeros(size), -b[size:] / scale])
     program = QuadraticProgram(H, b[:size] / scale, C, lower, np.full(len(b), np.inf))

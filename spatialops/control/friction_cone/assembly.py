@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array, ArrayLike
-from spatialops.control.friction_cone.force_program import NOTHING, ForceProgram
+from spatialops._arrays import NOTHING, Array, ArrayLike
+from spatialops.control.friction_cone.force_program import ForceProgram
 from spatialops.control.projected.control_state import ControlState
 
 # Singular values that count as zero.

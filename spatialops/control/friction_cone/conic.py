@@ -6,11 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import NOTHING, Array
 from spatialops.contact.qp import ConeProgram, by_cones
 from spatialops.control.friction_cone.barrier import RESIDUAL
 from spatialops.control.friction_cone.force_program import (
-    NOTHING,
     ForceProgram,
     ForceSolution,
     unsolved,

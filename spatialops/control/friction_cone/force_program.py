@@ -8,11 +8,10 @@ from typing import Protocol
 
 import numpy as np
 
-from spatialops._arrays import Array, array
+from spatialops._arrays import NOTHING, Array, array
 from spatialops.errors import ArgumentError
 
 _FLOAT = np.dtype(np.float64)
-NOTHING = 1e-300  # scale of a program of zeros, which may not divide
 _LEAST = 1e-3  # of the largest cost: the scale of gradients and multipliers that vanish
 
 

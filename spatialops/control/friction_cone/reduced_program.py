@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array
+from spatialops._arrays import NOTHING, Array
 from spatialops.control.friction_cone.barrier_function import Program
-from spatialops.control.friction_cone.force_program import NOTHING, ForceProgram
+from spatialops.control.friction_cone.force_program import ForceProgram
 
 # Equalities that are missed by more than this share of their scale contradict each other.
 _EQUAL = 1e-9

@@ -10,13 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar, whole
+from spatialops._arrays import NOTHING, Array, scalar, whole
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.qp import QuadraticProgram, by_daqp, load
 from spatialops.control.controller import ExplainedController
 from spatialops.control.friction_cone.controller import Posture
 from spatialops.control.friction_cone.explanation import ConeExplanation
-from spatialops.control.friction_cone.force_program import NOTHING
 from spatialops.control.motors import Motors
 from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.control.projected.present_contacts import Schedule, present_contacts

@@ -7,7 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, AxisLike, array, scalar, vector
+from spatialops._arrays import NOTHING, Array, ArrayLike, AxisLike, array, scalar, vector
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.dynamics.kinematics import velocities_kernel
@@ -25,7 +25,6 @@ Least = Callable[[Span, Array, float], Array]
 _RATE = 1e-9  # of the largest rate: closures that miss theirs by more contradict each other
 _OPEN = 0.1  # of the largest error: the rows that a refusal names
 _INDEPENDENT = 1e-4  # the most that rows must differ by far from closed configurations
-_NOTHING = 1e-300  # a step of zeros, which may not divide
 _STEPS = 60
 _HALVINGS = 12
 
@@ -239,7 +238,7 @@ def _descend(span: Span, q: Array, tolerance: float, least: Least) -> tuple[Arra
         # about e.
         step = least(span, -errors, min(max(TOLERANCE, size), _INDEPENDENT))
         step *= min(
-            1.0, 1.0 / max(float(np.abs(step).max()), _NOTHING)
+            1.0, 1.0 / max(float(np.abs(step).max()), NOTHING)
         )  # by no more than a radian or a metre
         for _ in range(_HALVINGS):
             ahead = integrate(span.model, q, step)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import NOTHING, Array
 from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.contact.problem import ContactProblem
 from spatialops.control.inverse_dynamics.base import ContactInverseDynamics
@@ -21,7 +21,7 @@ from spatialops.control.inverse_dynamics.dissipation import DissipationControlle
 from spatialops.control.joint_tracking import JointTracking, Reference
 from spatialops.control.locomotion.leg_kinematics import Legs
 from spatialops.errors import ArgumentError
-from spatialops.experiments.zapolsky.measures import NOTHING, torque_rates
+from spatialops.experiments.zapolsky.measures import torque_rates
 from spatialops.models.quadruped import quadruped
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State

@@ -6,15 +6,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import NOTHING, Array
 from spatialops.control.inverse_dynamics.base import ContactInverseDynamics
 from spatialops.control.inverse_dynamics.measured_forces import MeasuredForcesController
 from spatialops.control.joint_tracking import PIDController
 from spatialops.simulation.plain_data import PlainData
 
 Measured: TypeAlias = PIDController | MeasuredForcesController | ContactInverseDynamics
-
-NOTHING = 1e-300  # a scale of zeros, which may not divide
 
 
 def torque_rates(tau: Array, dt: float) -> Array:

@@ -11,7 +11,7 @@ from time import process_time
 import numpy as np
 from scipy import sparse
 
-from spatialops._arrays import Array
+from spatialops._arrays import NOTHING, Array
 from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.law import Law
 from spatialops.contact.laws.max_dissipation import MaxDissipation
@@ -19,7 +19,6 @@ from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem, 
 from spatialops.control.inverse_dynamics.landing_contacts import part
 from spatialops.control.inverse_dynamics.no_slip import PressedNoSlip
 from spatialops.errors import MissingLibraryError
-from spatialops.experiments.zapolsky.measures import NOTHING
 from spatialops.models.quadruped import FOOT_RADIUS, quadruped
 from spatialops.simulation.lookahead import Lookahead, StepPrediction
 from spatialops.simulation.plain_data import PlainData

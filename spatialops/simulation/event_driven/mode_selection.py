@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, BoolArray, IntArray
+from spatialops._arrays import NOTHING, Array, BoolArray, IntArray
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.constraint_rows import DRY
 from spatialops.contact.laws.elimination import Elimination
@@ -32,7 +32,6 @@ from spatialops.simulation.stepping.contact_names import pairs_text
 TIED = 1e-8  # part of the accelerations without contacts below which one counts as none
 _MOST = 8  # sliding contacts whose principal minors are all looked at
 _STRICTER = 0.1  # part of TIED that counts where no modes are given
-_NOTHING = 1e-300  # a matrix of zeros, which may not divide
 _MINOR = -1e-9  # principal minor, relative, up to which its sign may be rounding
 
 
@@ -168,7 +167,7 @@ def _problem(W: Array, b: Array, mu: Array, free: BoolArray, dry: Array) -> Mixe
     W[tangents] = 0.0
     W[:, tangents] = 0.0
     b[tangents] = 0.0
-    stiff = max(float(np.diag(W).max(initial=0.0)), _NOTHING)
+    stiff = max(float(np.diag(W).max(initial=0.0)), NOTHING)
     W[tangents, tangents] = stiff
     loaded = normals[dry > 0.0]
     W[loaded, loaded] = stiff
