@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tokenize
 import zipfile
 import zlib
@@ -35,7 +36,9 @@ _DAMAGE = (
 def save_arrays(
     path: str | os.PathLike[str], arrays: Mapping[str, npt.NDArray[np.generic]]
 ) -> Path:
-    """Write arrays to one compressed .npz file by way of a hidden file beside it.
+    """Write arrays to one compressed .npz file by way of a hidden file of its own beside it.
+
+    Several may write to one path: the last one to end is what is there.
 
     Raises
     ------
@@ -43,11 +46,15 @@ def save_arrays(
         If it cannot be written; what was there before is still there then.
     """
     target = Path(path)
-    part = target.with_name(f".{target.name}.part")
+    if target.exists() and not target.is_file():
+        raise AssetError(f"{target}: cannot be written: it is not a regular file")
+    part = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("wb") as file:
+        with part.open("xb") as file:
             np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+            file.flush()
+            os.fsync(file.fileno())
         part.replace(target)
     except BaseException as error:
         if part.parent.is_dir():
@@ -55,7 +62,21 @@ def save_arrays(
         if isinstance(error, OSError):
             raise AssetError(f"{target}: cannot be written: {error}") from error
         raise
+    _sync_folder(target.parent)
     return target
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put a new name on disk too, where the system can: a name may be lost with the power."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError:  # some file systems cannot
+        return
+    finally:
+        os.close(handle)
 
 
 def load_arrays(
@@ -71,6 +92,8 @@ def load_arrays(
         If the file is missing, damaged, of another kind, or lacks a name.
     """
     try:
+        if Path(path).exists() and not Path(path).is_file():
+            raise zipfile.BadZipFile("not a regular file")
         if Path(path).is_file() and not zipfile.is_zipfile(path):
             raise zipfile.BadZipFile("not an .npz file, or a damaged one")
         with np.load(path, allow_pickle=False) as data:
