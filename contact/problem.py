@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array, vector
 from spatialops._files import load_arrays, save_arrays
 from spatialops.contact.constraint_rows import contact_terms, moment_terms
 from spatialops.contact.delassus import velocity_change
@@ -323,29 +323,34 @@ class ContactProblem:
         rows = self.n_loop_rows + 3 * self.n_contacts
         return maximal_problem(self.model, self.q, self.velocity, self.terms, rows)
 
-    def after(self, impulses: Array, moments: Array | None = None) -> Array:
+    def after(self, impulses: ArrayLike, moments: ArrayLike | None = None) -> Array:
         """Joint velocities after impulses on all rows, by one sweep from the base to the tips.
 
         Parameters
         ----------
-        impulses : (n_b + 3 m,) array
+        impulses : (n_b + 3 m,) array_like
             Of closures, then along the contacts' frames, N s and N m s.
-        moments : (m, 3) array, optional
+        moments : (m, 3) array_like, optional
             Impulses of torsional and rolling friction along the contacts' frames, N m s.
 
         Returns
         -------
         (nv,) array
             v + M^-1 G^T p.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong shape.
         """
         model, (work, L) = self.model, self.response
+        impulses = vector(impulses, len(L), "impulses")
         if moments is not None:
             L = np.concatenate([L, self.spin_response])
-            impulses = np.concatenate([impulses, moments.ravel()])
+            spins = array(moments, (self.n_contacts, 3), "moments")
+            impulses = np.concatenate([impulses, spins.ravel()])
         dv = np.empty(model.nv)
-        velocity_change(
-            model.tree, model.links, work, L, len(L), np.ascontiguousarray(impulses), dv
-        )
+        velocity_change(model.tree, model.links, work, L, len(L), impulses, dv)
         result: Array = self.velocity + dv
         return result
 

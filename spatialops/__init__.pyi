@@ -16,9 +16,16 @@ from .collision.shapes import (
     Sphere,
 )
 from .dynamics.articulated_body import forward_dynamics
+from .dynamics.centroidal import centroidal_momentum_matrix
 from .dynamics.compliance.compliance import compliance
+from .dynamics.compliance.operational_space import (
+    dynamically_consistent_inverse,
+    null_space_projector,
+    operational_space_inertia,
+)
 from .dynamics.composite_body import mass_matrix
 from .dynamics.energy import Energy, center_of_mass, energy, momentum
+from .dynamics.hybrid import hybrid_dynamics
 from .dynamics.jacobian import (
     Poses,
     body_poses,
@@ -70,6 +77,7 @@ __all__ = [
     "Box",
     "Capsule",
     "center_of_mass",
+    "centroidal_momentum_matrix",
     "close_loops",
     "collision",
     "compliance",
@@ -82,6 +90,7 @@ __all__ = [
     "ConvexHull",
     "Cylinder",
     "difference",
+    "dynamically_consistent_inverse",
     "Ellipsoid",
     "Energy",
     "energy",
@@ -93,6 +102,7 @@ __all__ = [
     "GraphBuilder",
     "HalfSpace",
     "HeightField",
+    "hybrid_dynamics",
     "Inertia",
     "integrate",
     "inverse_dynamics",
@@ -122,6 +132,8 @@ __all__ = [
     "node_accelerations",
     "node_positions",
     "node_velocities",
+    "null_space_projector",
+    "operational_space_inertia",
     "Pair",
     "Part",
     "Poses",

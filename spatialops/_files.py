@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import tokenize
 import zipfile
 import zlib
@@ -36,15 +37,19 @@ _DAMAGE = (
 def save_arrays(
     path: str | os.PathLike[str], arrays: Mapping[str, npt.NDArray[np.generic]]
 ) -> Path:
-    """Write arrays to one compressed .npz file by way of a hidden file beside it.
+    """Write arrays to one compressed .npz file by way of a hidden file of its own beside it.
+
+    Several may write to one path: the last one to end is what is there.
 
     Raises
     ------
     AssetError
         If it cannot be written; what was there before is still there then.
     """
-    with written_beside(path) as part, part.open("wb") as file:
+    with written_beside(path) as part, part.open("xb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+        file.flush()
+        os.fsync(file.fileno())
     return Path(path)
 
 
@@ -58,7 +63,9 @@ def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
         If it cannot be written; what was there before is still there then.
     """
     target = Path(path)
-    part = target.with_name(f".{target.name}.part")
+    if target.exists() and not target.is_file():
+        raise AssetError(f"{target}: cannot be written: it is not a regular file")
+    part = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         yield part
@@ -69,6 +76,20 @@ def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
         if isinstance(error, OSError):
             raise AssetError(f"{target}: cannot be written: {error}") from error
         raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Put a new name on disk too, where the system can: a name may be lost with the power."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError:  # some file systems cannot
+        return
+    finally:
+        os.close(handle)
 
 
 def load_arrays(
@@ -84,6 +105,8 @@ def load_arrays(
         If the file is missing, damaged, of another kind, or lacks a name.
     """
     try:
+        if Path(path).exists() and not Path(path).is_file():
+            raise zipfile.BadZipFile("not a regular file")
         if Path(path).is_file() and not zipfile.is_zipfile(path):
             raise zipfile.BadZipFile("not an .npz file, or a damaged one")
         with np.load(path, allow_pickle=False) as data:

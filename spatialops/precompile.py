@@ -15,7 +15,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from spatialops._compile import jit
+from spatialops._compile import cache
 from spatialops._compile.stage import Reference, below, stage_of
 from spatialops.contact.cone.fallback_methods import climb
 from spatialops.contact.cone.problem import ConeProblem
@@ -76,9 +76,8 @@ def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = 
 
 def is_warm(*, loop_only: bool = False) -> bool:
     """Whether `precompile` has nothing to do."""
-    return (
-        bool(numba.config.DISABLE_JIT) or _mark().exists() or (loop_only and _mark(True).exists())
-    )
+    marks = [_mark(), _mark(True)] if loop_only else [_mark()]
+    return bool(numba.config.DISABLE_JIT) or any(mark and mark.exists() for mark in marks)
 
 
 def tasks() -> list[Task]:
@@ -211,7 +210,7 @@ def _with_bar(todo: list[Task]) -> Iterator[Task]:
             yield label, run
 
 
-def _mark(loop_only: bool = False) -> Path:
+def _mark(loop_only: bool = False) -> Path | None:
     """File that says that these sources are compiled for this interpreter and processor."""
     digest = hashlib.sha256(
         f"{platform.python_version()} {numba.__version__} {_processor()}".encode()
@@ -223,9 +222,9 @@ def _mark(loop_only: bool = False) -> Path:
             if name.endswith(".py"):
                 seen = Path(root, name).stat()  # Numba compiles again what is newer than its cache
                 digest.update(f"{root}/{name} {seen.st_mtime_ns} {seen.st_size}".encode())
-    return (
-        jit.cache_directory() / f"{'loop' if loop_only else 'complete'}-{digest.hexdigest()[:16]}"
-    )
+    folder = cache.cache_directory()
+    name = f"{'loop' if loop_only else 'complete'}-{digest.hexdigest()[:16]}"
+    return None if folder is None else folder / name
 
 
 def _processor() -> str:
@@ -234,8 +233,10 @@ def _processor() -> str:
     return f"{binding.get_host_cpu_name()} {binding.get_host_cpu_features().flatten()}"
 
 
-def _write(mark: Path) -> None:
+def _write(mark: Path | None) -> None:
     """Put the mark in place in one step; a place that cannot be written only costs time later."""
+    if mark is None:
+        return
     try:
         with tempfile.NamedTemporaryFile(dir=mark.parent, delete=False) as file:
             file.write(b"all kernels compiled\n")

@@ -10,7 +10,7 @@ import numba
 import pytest
 
 from spatialops import precompile
-from spatialops._compile import jit
+from spatialops._compile import cache
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Names of the tasks that ran, in place of the real ones."""
     done: list[str] = []
     jobs: list[Any] = [(name, lambda name=name: done.append(name)) for name in ("first", "second")]
-    monkeypatch.setattr(jit, "cache_directory", lambda: tmp_path)
+    monkeypatch.setattr(cache, "cache_directory", lambda: tmp_path)
     monkeypatch.setattr(precompile, "tasks", lambda: jobs)
     monkeypatch.setattr(numba.config, "DISABLE_JIT", 0)
     return done

@@ -18,15 +18,22 @@ from spatialops.cli.output import print_json
 @json_option
 def precompile(force: bool, no_progress: bool, as_json: bool) -> None:
     """Compile all kernels now, once a version: a minute or two that nothing waits for later."""
-    from spatialops._compile import jit
+    from spatialops._compile.cache import cache_directory
     from spatialops.precompile import precompile as compile_all
 
     begin = time.perf_counter()
     count = compile_all(progress=not no_progress, force=force)
     seconds = time.perf_counter() - begin
+    folder = cache_directory()
+    place = None if folder is None else str(folder)
     if as_json:
-        print_json({"compiled": count, "seconds": seconds, "cache": str(jit.cache_directory())})
+        print_json({"compiled": count, "seconds": seconds, "cache": place})
+    elif place is None:
+        click.echo(
+            f"{count} parts compiled in {seconds:.1f} s and lost with this process: no folder for "
+            "them is safe; set SPATIALOPS_CACHE_DIR to one that is yours alone"
+        )
     elif count:
-        click.echo(f"{count} parts compiled in {seconds:.1f} s, kept in {jit.cache_directory()}")
+        click.echo(f"{count} parts compiled in {seconds:.1f} s, kept in {place}")
     else:
-        click.echo(f"Nothing to compile: all kernels are in {jit.cache_directory()}")
+        click.echo(f"Nothing to compile: all kernels are in {place}")

@@ -40,6 +40,21 @@ def link_inertias(model: Model, work: Array) -> Array:
     return _blocks(inertia, moment, links[:, layout.MASS, None, None] * np.eye(3))
 
 
+def articulated_inertias(work: Array) -> Array:
+    """Articulated inertias P (n, 6, 6) of the links, from the factors in `work`."""
+    corner = work[:, layout.ART_B : layout.ART_B + 9].reshape(-1, 3, 3)
+    return _blocks(work[:, layout.ART_J + SYMMETRIC], corner, work[:, layout.ART_C + SYMMETRIC])
+
+
+def gyroscopic_forces(inertias: Array, work: Array) -> Array:
+    """Forces (n, 6) that a link needs to go on spinning, [w x I w; w x (w x m c)]."""
+    omega = work[:, layout.OMEGA : layout.OMEGA + 3]
+    # Of the blocks [[I, m c~], [-m c~, m 1]]: -m c~ w = w x m c.
+    spin = np.einsum("kij,kj->ki", inertias[:, :3, :3], omega)
+    swing = np.einsum("kij,kj->ki", inertias[:, 3:, :3], omega)
+    return np.concatenate([np.cross(omega, spin), np.cross(omega, swing)], axis=1)
+
+
 def _blocks(upper: Array, corner: Array, lower: Array) -> Array:
     """Symmetric (n, 6, 6) matrices [[upper, corner], [corner^T, lower]]."""
     return np.block([[upper, corner], [corner.transpose(0, 2, 1), lower]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel
 from spatialops._layout import PARENT
-from spatialops.algebra.vectors import add3, cross, dot, plus, plus_scaled, vec3
+from spatialops.algebra.vectors import ZERO3, add3, cross, dot, plus, plus_scaled, put3, vec3
 from spatialops.dynamics.compliance.upsilon import put_upsilon
 
 
@@ -48,6 +48,47 @@ def scatter_kernel(tree: IntArray, levers: Array, axes: Array, gains: Array, X: 
             rate = dot(vec3(gains, k, 0), angular) + dot(vec3(gains, k, 3), linear)
             add3(X, start + k, 0, plus_scaled(angular, -rate, vec3(axes, k, 0)))
             add3(X, start + k, 3, plus_scaled(linear, -rate, vec3(axes, k, 3)))
+
+
+@kernel
+def solve_mass_kernel(
+    tree: IntArray,
+    levers: Array,
+    axes: Array,
+    gains: Array,
+    D_inverse: Array,
+    scratch: Array,
+    X: Array,
+) -> None:
+    """x <- M^-1 x = (1 - H psi K)* D^-1 (1 - H psi K) x for the rows x of X, one sweep each way.
+
+    Tips to base u = x - H z, z(parent) += phi (z + G u); base to tips a' = phi* a(parent),
+    dv = D^-1 u - G* a', a = a' + H* dv. `gains` are G = P H* D^-1, `scratch` is (n, 6).
+    """
+    n = tree.shape[0]
+    for row in range(X.shape[0]):
+        scratch[:, :] = 0.0
+        for k in range(n - 1, -1, -1):
+            moment, force = vec3(scratch, k, 0), vec3(scratch, k, 3)
+            X[row, k] -= dot(vec3(axes, k, 0), moment) + dot(vec3(axes, k, 3), force)
+            parent = tree[k, PARENT]
+            if parent < 0:
+                continue
+            moment = plus_scaled(moment, X[row, k], vec3(gains, k, 0))
+            force = plus_scaled(force, X[row, k], vec3(gains, k, 3))
+            add3(scratch, parent, 0, plus(moment, cross(vec3(levers, k, 0), force)))
+            add3(scratch, parent, 3, force)
+        for k in range(n):
+            parent = tree[k, PARENT]
+            angular = ZERO3
+            linear = ZERO3
+            if parent >= 0:
+                angular = vec3(scratch, parent, 0)
+                linear = plus(vec3(scratch, parent, 3), cross(angular, vec3(levers, k, 0)))
+            pull = dot(vec3(gains, k, 0), angular) + dot(vec3(gains, k, 3), linear)
+            X[row, k] = D_inverse[k] * X[row, k] - pull
+            put3(scratch, k, 0, plus_scaled(angular, X[row, k], vec3(axes, k, 0)))
+            put3(scratch, k, 3, plus_scaled(linear, X[row, k], vec3(axes, k, 3)))
 
 
 @kernel

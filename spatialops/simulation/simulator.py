@@ -24,6 +24,7 @@ from spatialops.simulation.options import (
 )
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record import Record
+from spatialops.simulation.runs.one_thread import OneThread
 from spatialops.simulation.runs.runner import Controller, Plan
 from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.scales import scales_of
@@ -179,6 +180,7 @@ class Simulator:
         self.setup = Setup(scene, options, scales)
         self.options = self.setup.options
         self._runner = self.time.runner(self.setup)
+        self._one_thread = OneThread()
 
     def __repr__(self) -> str:
         own = self.options
@@ -252,14 +254,15 @@ class Simulator:
         Raises
         ------
         ArgumentError
-            For wrong shapes, NaN or infinity.
+            For wrong shapes, NaN or infinity, and while another thread is in this simulator.
         SolverFailed, ContactError
             If a contact problem could not be solved, the certificate fails, or geoms overlap at the
             start by more than `depth_limit`.
         """
-        checked = self.setup.checked(state)
-        self.effort.forget()
-        return self._runner.step(checked, self.effort(tau))
+        with self._one_thread:
+            checked = self.setup.checked(state)
+            self.effort.forget()
+            return self._runner.step(checked, self.effort(tau))
 
     def problem(self, state: State, tau: ArrayLike | None = None) -> ContactProblem | None:
         """The first contact problem that a step from a state would solve.
@@ -278,7 +281,8 @@ class Simulator:
         ContactProblem or None
             None where the step meets no contact.
         """
-        return self._runner.problem(self.setup.checked(state), self.effort.cut(tau))
+        with self._one_thread:
+            return self._runner.problem(self.setup.checked(state), self.effort.cut(tau))
 
     def run(
         self,
@@ -316,7 +320,8 @@ class Simulator:
         Raises
         ------
         ArgumentError
-            For wrong options, or a controller's forces of a wrong shape or that are not finite.
+            For wrong options, or a controller's forces of a wrong shape or that are not finite;
+            while another thread is in this simulator.
         SolverFailed, ContactError
             As `step`. Errors within the run carry what was recorded until then as `error.record`,
             and the last state as `error.state`.
@@ -328,13 +333,12 @@ class Simulator:
                 "controller: expected a function (time, state, contacts) -> tau, "
                 f"got {controller!r}"
             )
-        begin = self.setup.checked(self.scene.state if state is None else state)
-        self.stepping.external.begin()
-        self.effort.forget()
-        return self._runner.run(
-            begin,
-            Plan(n_steps, controller, record_every, progress, save_on_failure, self._metadata),
-        )
+        plan = Plan(n_steps, controller, record_every, progress, save_on_failure, self._metadata)
+        with self._one_thread:
+            begin = self.setup.checked(self.scene.state if state is None else state)
+            self.stepping.external.begin()
+            self.effort.forget()
+            return self._runner.run(begin, plan)
 
     def _metadata(self) -> PlainData:
         """What a record says of the options."""

@@ -45,6 +45,16 @@ def test_response(problem, rng):
     assert relative_error(problem.after(p), expected) < 1e-9
 
 
+@pytest.mark.parametrize("size", [0, 1, -1])
+def test_impulses_of_another_size_are_refused(problem, size):
+    rows = len(problem.jacobian)
+    short = np.zeros(rows + size if size else 0)
+    with pytest.raises(so.errors.ArgumentError, match="impulses: expected shape"):
+        problem.after(short)
+    with pytest.raises(so.errors.ArgumentError, match="moments: expected shape"):
+        problem.after(np.zeros(rows), np.zeros((problem.n_contacts + 1, 3)))
+
+
 def test_rows_of_several_terms_add_up(problem, rng):
     ints = problem.loop_ints.copy()
     ints[:, 0] = [0, 0, 1]

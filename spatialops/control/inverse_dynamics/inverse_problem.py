@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, vector
 from spatialops.contact.problem import ContactProblem, Response
 from spatialops.errors import ArgumentError, ModelError
 from spatialops.simulation.lookahead import StepPrediction
@@ -86,14 +86,14 @@ class InverseProblem(ContactProblem):
         L[:, self.others] = self.reach
         return Response(np.zeros((0, 0)), L)
 
-    def after(self, impulses: Array, moments: Array | None = None) -> Array:
+    def after(self, impulses: ArrayLike, moments: ArrayLike | None = None) -> Array:
         """Velocities after impulses: the given ones do not change.
 
         Parameters
         ----------
-        impulses : (3 m,) array
+        impulses : (3 m,) array_like
             Contact impulses along the contacts' frames, N s.
-        moments : array, optional
+        moments : array_like, optional
             None, or zeros.
 
         Returns
@@ -104,10 +104,11 @@ class InverseProblem(ContactProblem):
         Raises
         ------
         ArgumentError
-            For moments that are not zero.
+            For a wrong shape, or moments that are not zero.
         """
         if moments is not None and np.any(moments):
             raise ArgumentError("an inverse problem has no moments of contacts")
+        impulses = vector(impulses, len(self.jacobian), "impulses")
         v: Array = self.velocity.copy()
         v[self.others] += self.factor.T @ (self.reach.T @ impulses)
         return v
@@ -119,7 +120,7 @@ class InverseProblem(ContactProblem):
         ----------
         ahead : StepPrediction
             The step, without joint forces.
-        impulses : (3 m,) array
+        impulses : (3 m,) array_like
             Contact impulses along the contacts' frames, N s.
         dt : float
             Length of the step, s.

@@ -1,0 +1,56 @@
+"""Files of arrays: several writers, special files, what a path may not be."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spatialops._files import load_arrays, save_arrays
+from spatialops.errors import AssetError
+
+
+def test_every_reader_finds_a_whole_file_while_three_write(tmp_path: Path) -> None:
+    path = tmp_path / "shared.npz"
+    save_arrays(path, {"x": np.zeros(1000)})
+    errors = []
+
+    def write(value: float) -> None:
+        for _ in range(30):
+            try:
+                save_arrays(path, {"x": np.full(1000, value)})
+            except AssetError as error:
+                errors.append(error)
+
+    writers = [threading.Thread(target=write, args=(float(k),)) for k in range(3)]
+    for writer in writers:
+        writer.start()
+    while any(writer.is_alive() for writer in writers):
+        x = load_arrays(path, "test")["x"]
+        assert x.shape == (1000,)
+        assert (x == x[0]).all()
+    for writer in writers:
+        writer.join()
+    assert not errors
+    assert [item.name for item in tmp_path.iterdir()] == ["shared.npz"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="named pipes are POSIX")
+def test_special_files_are_neither_written_nor_read(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.npz"
+    os.mkfifo(pipe)
+    with pytest.raises(AssetError, match="not a regular file"):
+        save_arrays(pipe, {"x": np.zeros(1)})
+    with pytest.raises(AssetError, match="not a regular file"):
+        load_arrays(pipe, "test")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
+def test_files_have_the_mode_that_the_user_gives_new_ones(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("")
+    saved = save_arrays(tmp_path / "saved.npz", {"x": np.zeros(1)})
+    assert saved.stat().st_mode == other.stat().st_mode
