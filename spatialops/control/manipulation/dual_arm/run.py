@@ -22,6 +22,7 @@ from spatialops.simulation.record import Record
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
 
+_ROUNDING = 1e-9  # s before a limit, from which on it is reached
 _CHUNK = 0.25  # s after which it is asked again whether the task is over
 
 
@@ -211,7 +212,7 @@ def run_task(
     stopped = False
     begin, cpu = clock.perf_counter(), clock.process_time()
     with _PhaseBar(len(task.phases), progress) as bar:
-        while not controller.finished and state.time < limit - 1e-9:
+        while not controller.finished and state.time < limit - _ROUNDING:
             motors.begins = True
             try:
                 record = simulator.run(state, _CHUNK, controller=motors, record_every=record_every)
