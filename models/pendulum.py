@@ -17,6 +17,8 @@ from spatialops.tree.joint import Joint
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
+_MOST_LINKS = 1_000_000  # beyond, the builder alone would take minutes: a mistake
+
 LENGTH = 12.0  # m
 BASE_HEIGHT = 10.0  # m
 WALL_DISTANCE = 4.0  # m
@@ -118,7 +120,7 @@ def pendulum(
     >>> [geom.name for geom in arm.scene(restitution=0.5).geoms]
     ['link1', 'link2', 'link3', 'floor', 'wall']
     """
-    n = whole(n_links, "n_links", low=1)
+    n = whole(n_links, "n_links", low=1, high=_MOST_LINKS)
     radius = 0.5 * LENGTH / n
     builder = TreeBuilder(gravity=(0.0, 0.0, -GRAVITY))
     inertia = Inertia.sphere(radius, mass=mass).shifted((0.0, 0.0, -radius))

@@ -38,6 +38,7 @@ from spatialops.tree.state import State
 __all__ = ["INTEGRATORS", "Controller", "Simulator"]
 
 _STEPPING = TimeStepping()
+_MOST_STEPS = 1e12  # twelve days at a microsecond each: more is a mistake in the units
 
 
 class Simulator:
@@ -326,7 +327,7 @@ class Simulator:
             As `step`. Errors within the run carry what was recorded until then as `error.record`,
             and the last state as `error.state`.
         """
-        n_steps = round(scalar(duration, "duration", low=0.0) / self.dt)
+        n_steps = _steps(scalar(duration, "duration", low=0.0), self.dt)
         record_every = whole(record_every, "record_every", low=1)
         if controller is not None and not callable(controller):
             raise ArgumentError(
@@ -360,6 +361,16 @@ class Simulator:
             "dry_friction": own.dry_friction,
             "clip_effort": own.clip_effort,
         }
+
+
+def _steps(duration: float, dt: float) -> int:
+    """How many whole steps a duration has."""
+    if duration > _MOST_STEPS * dt:
+        raise ArgumentError(
+            f"duration: {duration:g} s are {duration / dt:.1g} steps of {dt:g} s; at most "
+            f"{_MOST_STEPS:.0e} are run at once"
+        )
+    return round(duration / dt)
 
 
 def _law_text(law: Law | None) -> str:

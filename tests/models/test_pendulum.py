@@ -67,7 +67,7 @@ def test_options():
     assert not pendulum.state.v.any()
 
 
-@pytest.mark.parametrize("n", [0, -3, 2.5, True, np.nan, np.inf, "many", None])
+@pytest.mark.parametrize("n", [0, -3, 2.5, True, np.nan, np.inf, "many", None, 10**30])
 def test_bad_numbers_of_links(n):
     with pytest.raises(ArgumentError, match="n_links"):
         so.models.pendulum(n)

@@ -106,6 +106,7 @@ def test_a_simulator_says_what_it_is():
         ({"duration": -1.0}, "duration"),
         ({"duration": np.nan}, "duration"),
         ({"duration": np.inf}, "duration"),
+        ({"duration": 1e30}, r"at most 1e\+12 are run"),
         ({"duration": "long"}, "duration"),
         ({"record_every": 0}, "record_every"),
         ({"record_every": 1.5}, "record_every"),

@@ -300,7 +300,7 @@ class NotFinite(ContactError):
     """Accelerations that are no numbers."""
 
 
-class LostContact(Exception):
+class LostContact(ContactError):
     """A closed contact that has no successor at a trial state: its features have gone."""
 
     def __init__(self, message: str, key: Key) -> None:
