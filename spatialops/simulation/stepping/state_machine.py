@@ -1,7 +1,7 @@
 """One step, as a table of contents, and the compiled loop over many.
 
 The loop is a state machine. With `EXTERNAL` set it returns SOLVE whenever a contact problem is
-ready (in W, u, offset of the tables), and is called again once `impulses` hold the answer: any
+ready (in the rows of L and u of the tables), and is called again once `impulses` hold the answer: any
 formulation and solver in Python then runs through exactly the code that the compiled loop runs
 through.
 """
@@ -33,8 +33,8 @@ from spatialops.simulation.stepping.contact_stage import (
     lowest_gap,
     note_touching,
     prepare_contact,
-    solve_here,
 )
+from spatialops.simulation.stepping.contact_solver import solve_here
 from spatialops.simulation.stepping.continuous_collision import may_cross
 from spatialops.simulation.stepping.impact_stage import (
     finish_impulses,

@@ -1,0 +1,123 @@
+"""The linear problem of one set of statuses.
+
+Where nothing changes its status, rows rho_i of what must not move answer unknowns x_j along gamma_j:
+
+    presses, slides    rho = l_n,  gamma = l_n + g l_e      friction at its limit, along e
+    presses, sticks    rho = gamma = l_n, l_1, l_2
+    on a side          and rho = gamma = l_f                along the side, whose normal is e
+
+with the proximal term, (R G^T + eps I) x = -(v + eps (p - centre)). At most three unknowns a
+contact; LU with partial pivoting, since sliding is not symmetric.
+"""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array
+from spatialops._compile.jit import inlined, kernel
+from spatialops.contact.delassus import answer_rows
+from spatialops.contact.lu import factor_lu, substitute_lu
+from spatialops.contact.newton import _layout as at
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.statuses import sliding
+
+
+@kernel
+def gather_rows(rows: ContactRows, scratch: NewtonScratch) -> int:
+    """The unknowns of the present statuses, with their rows rho and gamma; how many."""
+    count = 0
+    for i in range(rows.friction.size):
+        parts, tangent = scratch.status[i, at.PARTS], scratch.status[i, at.TANGENT]
+        if scratch.status[i, at.NORMAL] == at.PRESSES:
+            count = put_pressing(rows, scratch, i, count)
+        if tangent == at.STICKS:
+            count = put_row(rows, scratch, i, at.ALONG_FIRST, 1.0, 0.0, count)
+            if parts & at.HAS_SECOND:
+                count = put_row(rows, scratch, i, at.ALONG_SECOND, 0.0, 1.0, count)
+        elif tangent == at.AT_SIDE:
+            e_x, e_y, _ = sliding(rows, scratch.status, i)
+            count = put_row(rows, scratch, i, at.ALONG_SIDE, -e_y, e_x, count)
+    return count
+
+
+@inlined
+def put_pressing(rows: ContactRows, scratch: NewtonScratch, i: int, count: int) -> int:
+    """The normal of contact i, with the friction that goes with it where it slides."""
+    scratch.contacts[count], scratch.parts[count] = i, at.PRESSING
+    e_x, e_y, g = sliding(rows, scratch.status, i)
+    g *= rows.friction[i]
+    for k in range(rows.L.shape[1]):
+        scratch.rho[count, k] = rows.L[3 * i, k]
+        side = e_x * rows.L[3 * i + 1, k] + e_y * rows.L[3 * i + 2, k]
+        scratch.gamma[count, k] = rows.L[3 * i, k] + g * side
+    return count + 1
+
+
+@inlined
+def put_row(
+    rows: ContactRows, scratch: NewtonScratch, i: int, part: int, x: float, y: float, count: int
+) -> int:
+    """A tangent of contact i, along (x, y)."""
+    scratch.contacts[count], scratch.parts[count] = i, part
+    for k in range(rows.L.shape[1]):
+        value = x * rows.L[3 * i + 1, k] + y * rows.L[3 * i + 2, k]
+        scratch.rho[count, k] = scratch.gamma[count, k] = value
+    return count + 1
+
+
+@kernel
+def factor_rows(eps: float, count: int, scratch: NewtonScratch) -> None:
+    """Factors of R G^T + eps I."""
+    rho, gamma, M = scratch.rho, scratch.gamma, scratch.M
+    for i in range(count):
+        scratch.columns[i] = i
+        for j in range(count):
+            total = 0.0
+            for k in range(rho.shape[1]):
+                total += rho[i, k] * gamma[j, k]
+            M[i, j] = total
+        M[i, i] += eps
+    factor_lu(M, count, 0.0, scratch.order, scratch.columns)
+
+
+@inlined
+def component(scratch: NewtonScratch, rows: ContactRows, c: int, vector: Array) -> float:
+    """Component of a vector over the contacts' rows that unknown c is."""
+    i, part = scratch.contacts[c], scratch.parts[c]
+    if part != at.ALONG_SIDE:
+        return vector[3 * i + part]
+    e_x, e_y, _ = sliding(rows, scratch.status, i)
+    return e_x * vector[3 * i + 2] - e_y * vector[3 * i + 1]
+
+
+@kernel
+def solve_rows(
+    rows: ContactRows, eps: float, count: int, p: Array, scratch: NewtonScratch
+) -> None:
+    """Newton's step on p, by the factors of the present statuses."""
+    right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
+    v, centre = scratch.vectors[at.VELOCITY], scratch.vectors[at.CENTRE]
+    for c in range(count):
+        off = component(scratch, rows, c, p) - component(scratch, rows, c, centre)
+        right[c] = -component(scratch, rows, c, v) - eps * off
+    substitute_lu(scratch.M, count, count, scratch.order, scratch.columns, right, step)
+    for c in range(count):
+        j, part, x = 3 * scratch.contacts[c], scratch.parts[c], step[c]
+        e_x, e_y, g = sliding(rows, scratch.status, scratch.contacts[c])
+        if part == at.PRESSING:
+            g *= rows.friction[scratch.contacts[c]]
+            p[j] += x
+            p[j + 1] += g * e_x * x
+            p[j + 2] += g * e_y * x
+        elif part == at.ALONG_SIDE:
+            p[j + 1] -= e_y * x
+            p[j + 2] += e_x * x
+        else:
+            p[j + part] += x
+
+
+@kernel
+def put_velocities(rows: ContactRows, p: Array, v: Array, y: Array) -> None:
+    """Velocities u + L L^T p of the rows."""
+    answer_rows(rows.L, p, y, v)
+    for i in range(p.size):
+        v[i] += rows.u[i]

@@ -1,0 +1,108 @@
+"""Proximal steps, each solved by Newton's method on statuses.
+
+With a centre c the problem of W + eps I, about c, has one answer near c, and statuses settle in a
+few steps. When they repeat, that answer is exact; it is the next centre, and the answers approach
+one of the problem itself: from c = 0 the shortest impulses, as a slightly compliant body spreads
+them; from the impulses of the step before the nearest to those.
+"""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array
+from spatialops._compile.jit import kernel
+from spatialops.algebra.vectors import copy_into
+from spatialops.contact.delassus import answer_rows
+from spatialops.contact.newton import _layout as at
+from spatialops.contact.newton.active_rows import (
+    factor_rows,
+    gather_rows,
+    put_velocities,
+    solve_rows,
+)
+from spatialops.contact.newton.ray import FAR, ray_length
+from spatialops.contact.newton.residual import residual_of
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
+
+_LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
+_SHRINKS = 0.1  # of the proximal term, where a centre settled
+
+
+@kernel
+def proximal_steps(
+    rows: ContactRows,
+    s: float,
+    scale: float,
+    term: float,
+    limits: tuple[int, int],
+    tolerance: float,
+    p: Array,
+    scratch: NewtonScratch,
+) -> tuple[int, float]:
+    """Solve from p with a proximal term (of s); returns iterations and the least residual, at p.
+
+    `limits`: iterations in all, and those about one centre.
+    """
+    v, best = scratch.vectors[at.VELOCITY], scratch.vectors[at.BEST]
+    centre, eps = scratch.vectors[at.CENTRE], term * s
+    copy_into(centre, p)
+    copy_into(best, p)
+    put_velocities(rows, p, v, scratch.y)
+    least = residual_of(rows, s, scale, p, v)
+    count, since, settled = 0, 0, 0
+    factored = 0.0
+    iteration = 0
+    while iteration < limits[0] and not least <= tolerance:
+        changed = find_statuses(rows, eps, p, scratch)
+        if iteration > 0 and not changed:
+            settled += 1
+            since = 0
+            if settled > 2:  # what is left is along null directions, or the term is too large
+                cut = follow_ray(rows, p, scratch)
+                eps = eps if cut else max(_SHRINKS * eps, _LEAST * s)
+            copy_into(centre, p)
+            changed = find_statuses(rows, eps, p, scratch)
+        since += 1
+        if since > limits[1]:
+            break
+        put_on_pieces(rows, p, scratch)
+        put_velocities(rows, p, v, scratch.y)
+        if changed or eps != factored:
+            count = gather_rows(rows, scratch)
+            factor_rows(eps, count, scratch)
+            factored = eps
+        solve_rows(rows, eps, count, p, scratch)
+        put_velocities(rows, p, v, scratch.y)
+        residual = residual_of(rows, s, scale, p, v)
+        if residual < least or least != least:
+            least = residual
+            copy_into(best, p)
+        iteration += 1
+    copy_into(p, best)
+    return iteration, least
+
+
+@kernel
+def follow_ray(rows: ContactRows, p: Array, scratch: NewtonScratch) -> bool:
+    """Go on along p - centre to where velocities are least; whether a status changed before."""
+    v, w = scratch.vectors[at.VELOCITY], scratch.vectors[at.ANSWER]
+    d, centre = scratch.vectors[at.CHANGE], scratch.vectors[at.CENTRE]
+    for i in range(p.size):
+        d[i] = p[i] - centre[i]
+    answer_rows(rows.L, d, scratch.y, w)
+    falls, curves = 0.0, 0.0
+    for i in range(rows.friction.size):
+        for j in range(3):
+            acts = scratch.status[i, at.NORMAL] == at.PRESSES if j == 0 else False
+            if acts or (j > 0 and scratch.status[i, at.TANGENT] == at.STICKS):
+                falls -= v[3 * i + j] * w[3 * i + j]
+                curves += w[3 * i + j] * w[3 * i + j]
+    farthest = ray_length(rows, p, scratch)
+    # Along null directions velocities never rise again.
+    wanted = max(falls / curves, 0.0) if curves > 0.0 else FAR
+    t = min(wanted, farthest)
+    t = t if t < FAR else 0.0
+    for i in range(p.size):
+        p[i] += t * d[i]
+        v[i] += t * w[i]
+    return farthest < wanted
