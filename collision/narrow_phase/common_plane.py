@@ -43,10 +43,10 @@ def put_on_common_planes(found: Array, count: int, size: float) -> None:
 @inlined
 def leads(found: Array, lead: int, n: Vec3) -> bool:
     """Whether a point is the first of its normal."""
+    first = True
     for i in range(lead):
-        if dot(vec3(found, i, col.AT_NORMAL), n) >= ONE:
-            return False
-    return True
+        first = first and dot(vec3(found, i, col.AT_NORMAL), n) < ONE
+    return first
 
 
 @inlined

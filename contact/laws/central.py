@@ -65,9 +65,7 @@ def _central(
     return point(lcp, z, Status.INACCURATE, iterations, "central", _TOLERANCE)
 
 
-def _impulses(
-    problem: ContactProblem, n_f: int, start: Array | None
-) -> tuple[Array, Array, int]:
+def _impulses(problem: ContactProblem, n_f: int, start: Array | None) -> tuple[Array, Array, int]:
     """Central impulses (m, 3), the velocities (m, 3) after them, and Newton's steps."""
     n_b, m = problem.n_loop_rows, problem.n_contacts
     L, u = problem.response.L, problem.velocities

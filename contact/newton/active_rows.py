@@ -1,6 +1,6 @@
 """The linear problem of one set of statuses.
 
-Where nothing changes its status, rows rho_i of what must not move answer unknowns x_j along gamma_j:
+Where no status changes, rows rho_i of what must not move answer unknowns x_j along gamma_j:
 
     presses, slides    rho = l_n,  gamma = l_n + g l_e      friction at its limit, along e
     presses, sticks    rho = gamma = l_n, l_1, l_2
@@ -67,7 +67,9 @@ def put_row(
 @kernel
 def factor_rows(eps: float, count: int, scratch: NewtonScratch) -> None:
     """Factors of R G^T + eps I."""
-    rho, gamma, M = scratch.rho, scratch.gamma, scratch.M
+    rho = scratch.rho
+    gamma = scratch.gamma
+    M = scratch.M
     for i in range(count):
         scratch.columns[i] = i
         for j in range(count):
@@ -90,9 +92,7 @@ def component(scratch: NewtonScratch, rows: ContactRows, c: int, vector: Array) 
 
 
 @kernel
-def solve_rows(
-    rows: ContactRows, eps: float, count: int, p: Array, scratch: NewtonScratch
-) -> None:
+def solve_rows(rows: ContactRows, eps: float, count: int, p: Array, scratch: NewtonScratch) -> None:
     """Newton's step on p, by the factors of the present statuses."""
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
     v, centre = scratch.vectors[at.VELOCITY], scratch.vectors[at.CENTRE]
@@ -101,7 +101,9 @@ def solve_rows(
         right[c] = -component(scratch, rows, c, v) - eps * off
     substitute_lu(scratch.M, count, count, scratch.order, scratch.columns, right, step)
     for c in range(count):
-        j, part, x = 3 * scratch.contacts[c], scratch.parts[c], step[c]
+        j = 3 * scratch.contacts[c]
+        part = scratch.parts[c]
+        x = step[c]
         e_x, e_y, g = sliding(rows, scratch.status, scratch.contacts[c])
         if part == at.PRESSING:
             g *= rows.friction[scratch.contacts[c]]

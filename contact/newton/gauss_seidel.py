@@ -25,7 +25,9 @@ def sweep(rows: ContactRows, times: int, p: Array, scratch: NewtonScratch) -> No
             if parts & at.HAS_NORMAL:
                 p[j] = max(p[j] - speed(rows, j, y) / squares[j], 0.0)
             normal = at.PRESSES if p[j] > 0.0 else at.OPEN
-            limit, tangent, side = limit_of(rows, i, p[j]), at.FREE, 0
+            limit = limit_of(rows, i, p[j])
+            tangent = at.FREE
+            side = 0
             if parts & at.HAS_FIRST and limit > 0.0:
                 add_rows(rows, j, (p[j] - before[0], 0.0, 0.0), y)
                 before = p[j], p[j + 1], p[j + 2]
@@ -36,9 +38,7 @@ def sweep(rows: ContactRows, times: int, p: Array, scratch: NewtonScratch) -> No
                 tangent, side = polygon_status(rows.corners, line, p[j + 1], p[j + 2], limit)
             put_status(scratch.status, i, normal, tangent, side)
             put_on_piece(rows, i, p, scratch.status)
-            add_rows(
-                rows, j, (p[j] - before[0], p[j + 1] - before[1], p[j + 2] - before[2]), y
-            )
+            add_rows(rows, j, (p[j] - before[0], p[j + 1] - before[1], p[j + 2] - before[2]), y)
 
 
 @inlined

@@ -26,6 +26,7 @@ from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
 
 _LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
 _SHRINKS = 0.1  # of the proximal term, where a centre settled
+_SETTLED = 2  # centres after which what is left is along null directions, or the term too large
 
 
 @kernel
@@ -34,34 +35,40 @@ def proximal_steps(
     s: float,
     scale: float,
     term: float,
-    limits: tuple[int, int],
+    share: float,
+    limits: tuple[int, int, bool],
     tolerance: float,
     p: Array,
     scratch: NewtonScratch,
 ) -> tuple[int, float]:
     """Solve from p with a proximal term (of s); returns iterations and the least residual, at p.
 
-    `limits`: iterations in all, and those about one centre.
+    `limits`: iterations in all, those about one centre, and whether statuses must repeat: what
+    solves on the way there need not be near the centre, and counts only where nothing else does.
     """
     v, best = scratch.vectors[at.VELOCITY], scratch.vectors[at.BEST]
     centre, eps = scratch.vectors[at.CENTRE], term * s
     copy_into(centre, p)
     copy_into(best, p)
     put_velocities(rows, p, v, scratch.y)
-    least = residual_of(rows, s, scale, p, v)
-    count, since, settled = 0, 0, 0
+    residual = least = residual_of(rows, s, scale, p, v)
+    if least <= tolerance:
+        return 0, least
+    count = 0
+    since = 0
+    settled = 0
     factored = 0.0
-    iteration = 0
-    while iteration < limits[0] and not least <= tolerance:
-        changed = find_statuses(rows, eps, p, scratch)
+    for iteration in range(limits[0]):
+        changed = find_statuses(rows, eps, share, p, scratch)
+        if residual <= tolerance and not (changed and limits[2]):
+            return iteration, residual
         if iteration > 0 and not changed:
-            settled += 1
-            since = 0
-            if settled > 2:  # what is left is along null directions, or the term is too large
+            settled, since = settled + 1, 0
+            if settled > _SETTLED:
                 cut = follow_ray(rows, p, scratch)
                 eps = eps if cut else max(_SHRINKS * eps, _LEAST * s)
             copy_into(centre, p)
-            changed = find_statuses(rows, eps, p, scratch)
+            changed = find_statuses(rows, eps, share, p, scratch)
         since += 1
         if since > limits[1]:
             break
@@ -77,7 +84,6 @@ def proximal_steps(
         if residual < least or least != least:
             least = residual
             copy_into(best, p)
-        iteration += 1
     copy_into(p, best)
     return iteration, least
 

@@ -46,7 +46,9 @@ def until(left: float, falls: float) -> float:
 @inlined
 def until_it_slides(rows: ContactRows, i: int, p: Array, d: Array, line: bool) -> float:
     """When friction p + t d leaves its polygon, which grows with the normal impulse."""
-    t, j, mu = FAR, 3 * i, rows.friction[i]
+    t = FAR
+    j = 3 * i
+    mu = rows.friction[i]
     limit = mu * (p[j] + rows.prior[i]) + rows.dry[i]
     for k in range(2 if line else rows.corners.shape[0]):
         x, y, inner = (1.0 - 2.0 * k, 0.0, 1.0) if line else side_normal(rows.corners, k)
@@ -58,7 +60,9 @@ def until_it_slides(rows: ContactRows, i: int, p: Array, d: Array, line: bool) -
 @inlined
 def until_it_turns(rows: ContactRows, scratch: NewtonScratch, i: int, p: Array) -> float:
     """When friction on a side reaches a corner, or sliding leaves what goes with its corner."""
-    j, k, t = 3 * i, scratch.status[i, at.SIDE], FAR
+    j = 3 * i
+    k = scratch.status[i, at.SIDE]
+    t = FAR
     v, w = scratch.vectors[at.VELOCITY], scratch.vectors[at.ANSWER]
     d, corners = scratch.vectors[at.CHANGE], rows.corners
     x, y = corners[k, 0], corners[k, 1]

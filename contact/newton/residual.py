@@ -36,7 +36,9 @@ def along(corners: Array, k: int, x: float, y: float) -> float:
 @kernel
 def residual_of(rows: ContactRows, s: float, scale: float, p: Array, v: Array) -> float:
     """Largest violation of any condition, relative to the scale; NaN where anything is."""
-    worst, sum_of_all, most = 0.0, 0.0, _A
+    worst = 0.0
+    sum_of_all = 0.0
+    most = _A
     for i in range(rows.friction.size):
         most = max(most, rows.friction[i])
     for i in range(rows.friction.size):
@@ -57,7 +59,9 @@ def friction_residual(
 ) -> float:
     """Violation of 0 <= beta _|_ D* v + sigma e >= 0 and 0 <= sigma _|_ R - e* beta >= 0."""
     corners, j = rows.corners, 3 * i
-    sides, x, y = corners.shape[0], s * p[j + 1], s * p[j + 2]
+    sides = corners.shape[0]
+    x = s * p[j + 1]
+    y = s * p[j + 2]
     first, second, b_first, b_second = shares(corners, x, y)
     sigma = 0.0
     for k in range(sides):

@@ -71,5 +71,16 @@ def newton_room(m: int, nv: int) -> tuple[int, int]:
 
 def new_newton_scratch(m: int, nv: int) -> NewtonScratch:
     """Fresh scratch."""
-    ints, floats = newton_room(m, nv)
-    return newton_scratch(np.zeros(ints, dtype=np.int64), np.zeros(floats), m, nv)
+    n = 3 * m
+    return NewtonScratch(
+        status=np.zeros((m, at.STATUS_COLUMNS), dtype=np.int64),
+        contacts=np.zeros(n, dtype=np.int64),
+        parts=np.zeros(n, dtype=np.int64),
+        order=np.zeros(n, dtype=np.int64),
+        columns=np.zeros(n, dtype=np.int64),
+        vectors=np.zeros((at.VECTORS, n)),
+        y=np.zeros(nv),
+        rho=np.zeros((n, nv)),
+        gamma=np.zeros((n, nv)),
+        M=np.zeros((n, n)),
+    )

@@ -28,7 +28,9 @@ def find_parts(rows: ContactRows, scratch: NewtonScratch) -> float:
     A contact without friction has no tangents, dry friction of a joint (no mu, a limit) no normal,
     two directions of friction are one tangent, and what does not move has no part.
     """
-    squares, s, fastest = scratch.vectors[at.SQUARES], 0.0, 0.0
+    squares = scratch.vectors[at.SQUARES]
+    s = 0.0
+    fastest = 0.0
     for i in range(3 * rows.friction.size):
         total = 0.0
         for k in range(rows.L.shape[1]):
@@ -56,7 +58,7 @@ def limit_of(rows: ContactRows, i: int, pressing: float) -> float:
 
 @inlined
 def side_normal(corners: Array, k: int) -> tuple[float, float, float]:
-    """Unit normal of the side that begins at corner k, and its distance for a polygon of radius 1."""
+    """Unit normal of the side that begins at corner k, and its distance for a radius of 1."""
     after = (k + 1) % corners.shape[0]
     x, y = corners[k, 0] + corners[after, 0], corners[k, 1] + corners[after, 1]
     length = math.sqrt(x * x + y * y)
@@ -85,19 +87,23 @@ def polygon_status(corners: Array, line: bool, x: float, y: float, limit: float)
 
 
 @kernel
-def find_statuses(rows: ContactRows, eps: float, p: Array, scratch: NewtonScratch) -> bool:
-    """Statuses of x = p - r (v + eps (p - centre)), r = 1 / W_ii; whether any is new."""
+def find_statuses(
+    rows: ContactRows, eps: float, share: float, p: Array, scratch: NewtonScratch
+) -> bool:
+    """Statuses of x = p - r (v + eps (p - centre)), r = share / W_ii; whether any is new."""
     v, squares = scratch.vectors[at.VELOCITY], scratch.vectors[at.SQUARES]
     centre, changed = scratch.vectors[at.CENTRE], False
     for i in range(rows.friction.size):
         parts, j = scratch.status[i, at.PARTS], 3 * i
         pressing = 0.0
         if parts & at.HAS_NORMAL:
-            pressing = max(p[j] - (v[j] + eps * (p[j] - centre[j])) / squares[j], 0.0)
-        normal, tangent, side = at.PRESSES if pressing > 0.0 else at.OPEN, at.FREE, 0
+            pressing = max(p[j] - share * (v[j] + eps * (p[j] - centre[j])) / squares[j], 0.0)
+        normal = at.PRESSES if pressing > 0.0 else at.OPEN
+        tangent = at.FREE
+        side = 0
         limit = limit_of(rows, i, pressing)
         if parts & at.HAS_FIRST and limit > 0.0:
-            r = 1.0 / max(squares[j + 1], squares[j + 2])
+            r = share / max(squares[j + 1], squares[j + 2])
             x = p[j + 1] - r * (v[j + 1] + eps * (p[j + 1] - centre[j + 1]))
             y = p[j + 2] - r * (v[j + 2] + eps * (p[j + 2] - centre[j + 2]))
             tangent, side = polygon_status(rows.corners, not parts & at.HAS_SECOND, x, y, limit)

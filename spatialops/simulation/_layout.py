@@ -51,7 +51,9 @@ DAMPED = 22  # 1: joints' damping is taken implicitly
 # the last so many of the acting contacts are moments of others: see
 # `simulation.stepping.constraints.torsional_rolling`
 MOMENTS = 23
-PIVOTED = 24  # contact problems that a pivoting method had to answer: their motion is one of several
+PIVOTED = (
+    24  # contact problems that a pivoting method had to answer: their motion is one of several
+)
 CONTROLS = 25
 
 # Columns of what is kept of contacts for the next step: their names within the pair, and until

@@ -34,9 +34,7 @@ def solve_here(t: Tables, warm: bool) -> None:
         t.friction[i] = t.floats[i, col.MU]
     known = load_impulses(t) if warm else False
     iterations, residual = central_impulses(
-        ContactRows(
-            t.L[: 3 * m], t.u[: 3 * m], t.friction[:m], t.prior[:m], t.dry[:m], t.facets
-        ),
+        ContactRows(t.L[: 3 * m], t.u[: 3 * m], t.friction[:m], t.prior[:m], t.dry[:m], t.facets),
         known,
         t.settings[at.TOLERANCE],
         t.impulses[: 3 * m],

@@ -121,7 +121,7 @@ class ExternalSolver:
         ------
         SolverFailed
         """
-        problem, law = self.problem(t), self.method.law
+        problem = self.problem(t)
         if problem.has_moments and problem.n_contacts + len(with_moments(problem)) > len(t.ints):
             # Once more, with room.
             t.control[at.STAGE] = at.SMOOTH if problem.phase == "contact" else at.IMPACT
@@ -129,11 +129,7 @@ class ExternalSolver:
         if problem.phase == "compression" and (self.impacts.whole or self.pairs.special):
             self._collide(problem, t)
             return True
-        warm = (
-            self._memory.load_warm_start(t)
-            if problem.phase == "contact"
-            else None
-        )
+        warm = self._memory.load_warm_start(t) if problem.phase == "contact" else None
         answer = self._answer(problem, t, fallback, warm)
         if problem.phase == "contact":
             self._memory.keep(t, answer.impulses, answer.moments)

@@ -18,7 +18,9 @@ FLOOR = Mesh(
 FEET = {
     "box": BOX,
     "cylinder": Cylinder(0.2, 0.2),
-    "hull": ConvexHull([(x, y, z) for x, y in ((0.2, 0), (-0.1, 0.2), (-0.2, -0.2)) for z in (-0.1, 0.1)]),
+    "hull": ConvexHull(
+        [(x, y, z) for x, y in ((0.2, 0), (-0.1, 0.2), (-0.2, -0.2)) for z in (-0.1, 0.1)]
+    ),
 }
 GROUNDS = {
     "plane": (HalfSpace(), -0.1),
