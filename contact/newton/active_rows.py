@@ -7,7 +7,8 @@ Where no status changes, rows rho_i of what must not move answer unknowns x_j al
     on a side          and rho = gamma = l_f                along the side, whose normal is e
 
 with the proximal term, (R G^T + eps I) x = -(v + eps (p - centre)). At most three unknowns a
-contact; LU with partial pivoting, since sliding is not symmetric.
+contact; LU with partial pivoting, since sliding is not symmetric. Where there are more unknowns
+than degrees of freedom, the same is solved for dy = G^T x.
 """
 
 from __future__ import annotations
@@ -65,20 +66,53 @@ def put_row(
 
 
 @kernel
-def factor_rows(eps: float, count: int, scratch: NewtonScratch) -> None:
-    """Factors of R G^T + eps I."""
+def factor_rows(eps: float, count: int, scratch: NewtonScratch) -> int:
+    """Factors of R G^T + eps I, or of G^T R + eps I where that is smaller; returns the rank."""
     rho = scratch.rho
     gamma = scratch.gamma
     M = scratch.M
-    for i in range(count):
+    nv = rho.shape[1]
+    size = min(count, nv)
+    for i in range(size):
         scratch.columns[i] = i
-        for j in range(count):
-            total = 0.0
-            for k in range(rho.shape[1]):
-                total += rho[i, k] * gamma[j, k]
-            M[i, j] = total
-        M[i, i] += eps
-    factor_lu(M, count, 0.0, scratch.order, scratch.columns)
+        for j in range(size):
+            M[i, j] = eps if i == j else 0.0
+    if count <= nv:
+        for i in range(count):
+            for j in range(count):
+                total = 0.0
+                for k in range(nv):
+                    total += rho[i, k] * gamma[j, k]
+                M[i, j] += total
+    else:
+        for c in range(count):
+            for i in range(nv):
+                factor = gamma[c, i]
+                if factor != 0.0:
+                    for j in range(nv):
+                        M[i, j] += factor * rho[c, j]
+    return factor_lu(M, size, 0.0, scratch.order, scratch.columns)
+
+
+@kernel
+def answer_factors(eps: float, count: int, rank: int, scratch: NewtonScratch) -> None:
+    """STEP of unknowns for RIGHT: x, or by (G^T R + eps I) dy = G^T b, x = (b - R dy) / eps."""
+    right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
+    order, columns = scratch.order, scratch.columns
+    nv = scratch.y.size
+    if count <= nv:
+        substitute_lu(scratch.M, count, rank, order, columns, right, step)
+        return
+    for k in range(nv):
+        step[k] = 0.0
+        for c in range(count):
+            step[k] += scratch.gamma[c, k] * right[c]
+    substitute_lu(scratch.M, nv, rank, order, columns, step, scratch.y)
+    for c in range(count):
+        total = right[c]
+        for k in range(nv):
+            total -= scratch.rho[c, k] * scratch.y[k]
+        step[c] = total / eps
 
 
 @inlined
@@ -92,14 +126,16 @@ def component(scratch: NewtonScratch, rows: ContactRows, c: int, vector: Array) 
 
 
 @kernel
-def solve_rows(rows: ContactRows, eps: float, count: int, p: Array, scratch: NewtonScratch) -> None:
+def solve_rows(
+    rows: ContactRows, eps: float, count: int, rank: int, p: Array, scratch: NewtonScratch
+) -> None:
     """Newton's step on p, by the factors of the present statuses."""
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
     v, centre = scratch.vectors[at.VELOCITY], scratch.vectors[at.CENTRE]
     for c in range(count):
         off = component(scratch, rows, c, p) - component(scratch, rows, c, centre)
         right[c] = -component(scratch, rows, c, v) - eps * off
-    substitute_lu(scratch.M, count, count, scratch.order, scratch.columns, right, step)
+    answer_factors(eps, count, rank, scratch)
     for c in range(count):
         j = 3 * scratch.contacts[c]
         part = scratch.parts[c]

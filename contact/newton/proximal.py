@@ -26,6 +26,7 @@ from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
 
 _LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
 _SHRINKS = 0.1  # of the proximal term, where a centre settled
+_ROUNDING = 1e-14  # residual below which nothing is refined; above, once more while that halves it
 _SETTLED = 2  # centres after which what is left is along null directions, or the term too large
 
 
@@ -52,19 +53,23 @@ def proximal_steps(
     copy_into(best, p)
     put_velocities(rows, p, v, scratch.y)
     residual = least = residual_of(rows, s, scale, p, v)
-    if least <= tolerance:
+    if least <= _ROUNDING:
         return 0, least
+    before = 1e300
     count = 0
+    rank = 0
     since = 0
     settled = 0
     factored = 0.0
     for iteration in range(limits[0]):
         changed = find_statuses(rows, eps, share, p, scratch)
         if residual <= tolerance and not (changed and limits[2]):
-            return iteration, residual
+            if residual <= _ROUNDING or not residual < 0.5 * before:
+                break
+            before = residual
         if iteration > 0 and not changed:
             settled, since = settled + 1, 0
-            if settled > _SETTLED:
+            if settled > _SETTLED and residual > tolerance:
                 cut = follow_ray(rows, p, scratch)
                 eps = eps if cut else max(_SHRINKS * eps, _LEAST * s)
             copy_into(centre, p)
@@ -76,9 +81,9 @@ def proximal_steps(
         put_velocities(rows, p, v, scratch.y)
         if changed or eps != factored:
             count = gather_rows(rows, scratch)
-            factor_rows(eps, count, scratch)
+            rank = factor_rows(eps, count, scratch)
             factored = eps
-        solve_rows(rows, eps, count, p, scratch)
+        solve_rows(rows, eps, count, rank, p, scratch)
         put_velocities(rows, p, v, scratch.y)
         residual = residual_of(rows, s, scale, p, v)
         if residual < least or least != least:
