@@ -18,9 +18,9 @@ from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.lcp.status import Status
-from spatialops.contact.newton.central import central_impulses
+from spatialops.contact.newton.islands import new_buffers, solve_islands
 from spatialops.contact.newton.residual import shares
-from spatialops.contact.newton.rows import ContactRows, new_newton_scratch
+from spatialops.contact.newton.rows import ContactRows
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
 
@@ -36,10 +36,11 @@ def solve_formulated(
 ) -> LCPSolution:
     """Solve a problem in a formulation: "auto" centrally, and else as `contact.solve` does.
 
-    `warm_start` are impulses (m, 3) to begin from.
+    `warm_start` are impulses (m, 3) to begin from. Of a formulation without `n_f` nobody knows what
+    its unknowns are.
     """
     lcp = formulation.assemble(problem)
-    if solver == "auto" and 0 < problem.n_contacts <= _MOST:
+    if solver == "auto" and hasattr(formulation, "n_f") and 0 < problem.n_contacts <= _MOST:
         found = _central(problem, formulation, lcp, warm_start)
         if found.solved:
             return found
@@ -80,8 +81,8 @@ def _impulses(problem: ContactProblem, n_f: int, start: Array | None) -> tuple[A
         directions(n_f),
     )
     p = np.zeros(3 * m) if start is None else start.astype(np.float64).ravel()
-    scratch = new_newton_scratch(m, rows.shape[1])
-    iterations, _ = central_impulses(given, start is not None, _TOLERANCE, p, scratch)
+    buffers = new_buffers(m, rows.shape[1])
+    iterations, _ = solve_islands(given, start is not None, _TOLERANCE, p, buffers)
     return p.reshape(m, 3), (own + rows @ (rows.T @ p)).reshape(m, 3), abs(iterations)
 
 

@@ -26,7 +26,9 @@ from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
 
 _LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
 _SHRINKS = 0.1  # of the proximal term, where a centre settled
-_ROUNDING = 1e-14  # residual below which nothing is refined; above, once more while that halves it
+_ROUNDING = 1e-14  # residual below which nothing is refined
+_REFINES = 3  # steps at most, each of which must make the residual
+_SMALLER = 0.1  # times as large
 _SETTLED = 2  # centres after which what is left is along null directions, or the term too large
 
 
@@ -55,7 +57,6 @@ def proximal_steps(
     residual = least = residual_of(rows, s, scale, p, v)
     if least <= _ROUNDING:
         return 0, least
-    before = 1e300
     count = 0
     rank = 0
     since = 0
@@ -63,13 +64,14 @@ def proximal_steps(
     factored = 0.0
     for iteration in range(limits[0]):
         changed = find_statuses(rows, eps, share, p, scratch)
-        if residual <= tolerance and not (changed and limits[2]):
-            if residual <= _ROUNDING or not residual < 0.5 * before:
-                break
-            before = residual
+        if residual <= tolerance and (iteration == 0 or not (changed and limits[2])):
+            if changed:
+                count = gather_rows(rows, scratch)
+                rank = factor_rows(eps, count, scratch)
+            return iteration, refined(rows, s, scale, eps, (count, rank), residual, p, scratch)
         if iteration > 0 and not changed:
             settled, since = settled + 1, 0
-            if settled > _SETTLED and residual > tolerance:
+            if settled > _SETTLED:
                 cut = follow_ray(rows, p, scratch)
                 eps = eps if cut else max(_SHRINKS * eps, _LEAST * s)
             copy_into(centre, p)
@@ -91,6 +93,39 @@ def proximal_steps(
             copy_into(best, p)
     copy_into(p, best)
     return iteration, least
+
+
+@kernel
+def refined(
+    rows: ContactRows,
+    s: float,
+    scale: float,
+    eps: float,
+    system: tuple[int, int],
+    residual: float,
+    p: Array,
+    scratch: NewtonScratch,
+) -> float:
+    """Refine p with the factors at hand, of so many unknowns and such a rank; the residual.
+
+    Statuses stay as they are: of velocities that are rounding, any status would be one.
+    """
+    v, best = scratch.vectors[at.VELOCITY], scratch.vectors[at.BEST]
+    for _ in range(_REFINES):
+        if residual <= _ROUNDING:
+            break
+        copy_into(best, p)
+        copy_into(scratch.vectors[at.CENTRE], p)
+        put_on_pieces(rows, p, scratch)
+        put_velocities(rows, p, v, scratch.y)
+        solve_rows(rows, eps, system[0], system[1], p, scratch)
+        put_velocities(rows, p, v, scratch.y)
+        found = residual_of(rows, s, scale, p, v)
+        if not found < _SMALLER * residual:
+            copy_into(p, best)
+            break
+        residual = found
+    return residual
 
 
 @kernel

@@ -10,8 +10,8 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike
 from spatialops.collision import _layout as col
 from spatialops.contact.delassus import contact_rows, velocity_change
-from spatialops.contact.newton.central import central_impulses
-from spatialops.contact.newton.rows import ContactRows, new_newton_scratch
+from spatialops.contact.newton.islands import new_buffers, solve_islands
+from spatialops.contact.newton.rows import ContactRows
 from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.simulation import _layout as at
 from spatialops.simulation.simulator import Simulator
@@ -55,10 +55,10 @@ def _times(simulator: Simulator, state: State, tau: ArrayLike, repeats: int) -> 
         t.dry[:m].copy(),
         t.facets,
     )
-    p, scratch = np.zeros(3 * m), new_newton_scratch(m, model.nv)
+    p, buffers = np.zeros(3 * m), new_buffers(m, model.nv)
     tolerance = float(t.settings[at.TOLERANCE])
-    central_impulses(rows, False, tolerance, p, scratch)
-    lcp = _time(lambda: central_impulses(rows, True, tolerance, p, scratch), repeats)
+    solve_islands(rows, False, tolerance, p, buffers)
+    lcp = _time(lambda: solve_islands(rows, True, tolerance, p, buffers), repeats)
     recovery = _time(lambda: _recover(t, m, p), repeats)
     collision = 2.0 * _time(lambda: detect_contacts(t), repeats)
     return [dynamics, collision, Lambda, lcp, recovery]

@@ -9,8 +9,8 @@ from spatialops.contact.delassus import multiply_rows
 from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
 from spatialops.contact.lcp.lemke import lemke_kernel
 from spatialops.contact.lcp.scratch import lemke_scratch
-from spatialops.contact.newton.central import central_impulses
-from spatialops.contact.newton.rows import ContactRows, newton_scratch
+from spatialops.contact.newton.islands import Buffers, solve_islands
+from spatialops.contact.newton.rows import ContactRows
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     find_used,
@@ -29,16 +29,16 @@ def solve_here(t: Tables, warm: bool) -> None:
 
     What a pivoting method answers instead is one of several motions, and is counted.
     """
-    m, nv = t.control[at.ACTING], t.v.size
+    m = t.control[at.ACTING]
     for i in range(m):
         t.friction[i] = t.floats[i, col.MU]
     known = load_impulses(t) if warm else False
-    iterations, residual = central_impulses(
+    iterations, residual = solve_islands(
         ContactRows(t.L[: 3 * m], t.u[: 3 * m], t.friction[:m], t.prior[:m], t.dry[:m], t.facets),
         known,
         t.settings[at.TOLERANCE],
         t.impulses[: 3 * m],
-        newton_scratch(t.newton_ints, t.newton_floats, m, nv),
+        Buffers(t.newton_ints, t.newton_floats, t.island_ints, t.island_floats),
     )
     t.control[at.CODE] = 0
     if residual <= t.settings[at.TOLERANCE]:

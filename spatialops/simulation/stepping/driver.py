@@ -27,6 +27,8 @@ _UNKEPT = (
     "lcp_vectors",
     "newton_ints",
     "newton_floats",
+    "island_ints",
+    "island_floats",
 )  # made anew for every problem
 
 

@@ -15,7 +15,7 @@ from spatialops.collision import _layout as col
 from spatialops.collision.narrow_phase.scratch import scratch_shapes
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.lemke import covering_vectors
-from spatialops.contact.newton.rows import newton_room
+from spatialops.contact.newton.islands import new_buffers
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
@@ -80,6 +80,8 @@ class Tables(NamedTuple):
     friction: Array  # of the contacts of the problem
     newton_ints: IntArray  # what the loop's solver works in
     newton_floats: Flat
+    island_ints: IntArray
+    island_floats: Flat
     memory: IntArray  # features of every pair's last contacts, and when they acted
     forces: Array  # what they did, along the world's axes, N
     loop_ints: IntArray
@@ -127,7 +129,7 @@ def allocate(
     n_b, n_joints = loops.n_rows, len(joints.ints)
     slots = np.concatenate([scene.slots, scene.slots[-1] + np.arange(1, n_joints + 1)])
     sums = (at.JOINT_SUMS, nv if n_joints else 0)
-    room = newton_room(m, nv)
+    buffers = new_buffers(m, nv)
     memory = np.zeros((int(slots[-1]), at.MEMORY_COLUMNS), dtype=np.int64)
     memory[:, at.MEMORY_STEP] = -1
     near = np.zeros(n_pairs + 1, dtype=np.int64)
@@ -187,8 +189,7 @@ def allocate(
         active=np.zeros(n, dtype=np.int64),
         covers=covering_vectors(n),
         friction=np.zeros(m),
-        newton_ints=np.zeros(room[0], dtype=np.int64),
-        newton_floats=np.zeros(room[1]),
+        **buffers._asdict(),
         memory=memory,
         forces=np.zeros((int(slots[-1]), 3)),
         loop_ints=loops.ints,

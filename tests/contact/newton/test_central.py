@@ -59,7 +59,7 @@ def solved(rows, start=None):
     m = rows.friction.size
     p = np.zeros(3 * m) if start is None else np.array(start, dtype=np.float64).ravel()
     scratch = new_newton_scratch(m, rows.L.shape[1])
-    iterations, residual = central_impulses(rows, start is not None, TOLERANCE, p, scratch)
+    iterations, residual = central_impulses(rows, 0.0, start is not None, TOLERANCE, p, scratch)
     return iterations, residual, p.reshape(m, 3)
 
 
