@@ -36,26 +36,31 @@ def solve_formulated(
 ) -> LCPSolution:
     """Solve a problem in a formulation: "auto" centrally, and else as `contact.solve` does.
 
-    `warm_start` are impulses (m, 3) to begin from. Of a formulation without `n_f` nobody knows what
-    its unknowns are.
+    `warm_start` are impulses (m, 3) to begin from.
     """
     lcp = formulation.assemble(problem)
-    if solver == "auto" and hasattr(formulation, "n_f") and 0 < problem.n_contacts <= _MOST:
+    if solver == "auto" and 0 < problem.n_contacts <= _MOST:
         found = _central(problem, formulation, lcp, warm_start)
-        if found.solved:
+        if found is not None and found.solved:
             return found
     return solve(lcp, solver)
 
 
 def _central(
     problem: ContactProblem, formulation: Formulation, lcp: MixedLCP, start: Array | None
-) -> LCPSolution:
-    """Central impulses in the unknowns of a formulation, judged by its residual."""
-    impulses, after, iterations = _impulses(problem, formulation.n_f, start)
-    forces, rates = used_rows(problem.kinds, formulation.n_f)
+) -> LCPSolution | None:
+    """Central impulses in the unknowns of a formulation, judged by its residual.
+
+    None where it has no room for the unknowns of contacts.
+    """
+    n_f = int(getattr(formulation, "n_f", 4))
+    forces, rates = used_rows(problem.kinds, n_f)
     count = int(forces.sum() + rates.sum())
-    beta = _polyhedral(impulses, formulation.n_f)
-    sigma = (-after[:, 1:] @ directions(formulation.n_f).T).max(axis=1)
+    if lcp.size < count:
+        return None
+    impulses, after, iterations = _impulses(problem, n_f, start)
+    beta = _polyhedral(impulses, n_f)
+    sigma = (-after[:, 1:] @ directions(n_f).T).max(axis=1)
     z = np.zeros(lcp.size)
     z[lcp.size - count :] = np.concatenate(
         [beta[forces] / _unit(problem, formulation, lcp.size, count), sigma[rates]]

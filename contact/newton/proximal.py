@@ -8,6 +8,8 @@ them; from the impulses of the step before the nearest to those.
 
 from __future__ import annotations
 
+import numpy as np
+
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import copy_into
@@ -26,7 +28,8 @@ from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
 
 _LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
 _SHRINKS = 0.1  # of the proximal term, where a centre settled
-_ROUNDING = 1e-14  # residual below which nothing is refined
+_EPS = float(np.finfo(np.float64).eps)  # of sums of so many terms, what is left is rounding
+_SHARP = 1e-12  # residual above which statuses are looked at again, also where it is accepted
 _REFINES = 3  # steps at most, each of which must make the residual
 _SMALLER = 0.1  # times as large
 _SETTLED = 2  # centres after which what is left is along null directions, or the term too large
@@ -55,7 +58,8 @@ def proximal_steps(
     copy_into(best, p)
     put_velocities(rows, p, v, scratch.y)
     residual = least = residual_of(rows, s, scale, p, v)
-    if least <= _ROUNDING:
+    rounding = _EPS * (p.size + rows.L.shape[1])
+    if least <= rounding:
         return 0, least
     count = 0
     rank = 0
@@ -64,11 +68,15 @@ def proximal_steps(
     factored = 0.0
     for iteration in range(limits[0]):
         changed = find_statuses(rows, eps, share, p, scratch)
-        if residual <= tolerance and (iteration == 0 or not (changed and limits[2])):
+        if iteration > 0 and residual <= tolerance and not (changed and limits[2]):
             if changed:
-                count = gather_rows(rows, scratch)
-                rank = factor_rows(eps, count, scratch)
-            return iteration, refined(rows, s, scale, eps, (count, rank), residual, p, scratch)
+                return iteration, residual
+            system = (count, rank)
+            residual = refined(rows, s, scale, eps, system, residual, rounding, p, scratch)
+            if residual <= _SHARP or settled >= _SETTLED:
+                return iteration, residual
+            least = residual
+            copy_into(best, p)
         if iteration > 0 and not changed:
             settled, since = settled + 1, 0
             if settled > _SETTLED:
@@ -103,6 +111,7 @@ def refined(
     eps: float,
     system: tuple[int, int],
     residual: float,
+    rounding: float,
     p: Array,
     scratch: NewtonScratch,
 ) -> float:
@@ -112,7 +121,7 @@ def refined(
     """
     v, best = scratch.vectors[at.VELOCITY], scratch.vectors[at.BEST]
     for _ in range(_REFINES):
-        if residual <= _ROUNDING:
+        if residual <= rounding:
             break
         copy_into(best, p)
         copy_into(scratch.vectors[at.CENTRE], p)
