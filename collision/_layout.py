@@ -71,7 +71,7 @@ STOP, DRY = -2, -3
 
 # Float table of contacts.
 GAP = 0
-POINT = 1  # 3: world position, midway between the surfaces
+POINT = 1  # 3: world position between the surfaces, of a patch on its common plane
 NORMAL = 4  # 3: from B to A
 TANGENT = 7  # 3: first tangent
 SECOND = 10  # 3: second tangent
@@ -82,7 +82,7 @@ IMPULSE = 18  # 3: along normal and tangents
 CONTACT_COLUMNS = 21
 
 # What the narrow phase leaves behind: rows of points, and of ints their features.
-AT_POINT = 0  # 3: world, midway
+AT_POINT = 0  # 3: world, midway until the patch has its common plane
 AT_NORMAL = 3  # 3
 AT_GAP = 6
 AT_MERIT = 7  # while points are chosen

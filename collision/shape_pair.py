@@ -19,6 +19,7 @@ from spatialops.collision.backends import (
     proven,
 )
 from spatialops.collision.geom_tables import Placed, geom_tables
+from spatialops.collision.narrow_phase.common_plane import put_on_common_planes
 from spatialops.collision.narrow_phase.convex import points_about
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import (
@@ -60,7 +61,7 @@ class Points(NamedTuple):
     Attributes
     ----------
     positions : (k, 3) array
-        Midway between the surfaces, world, m.
+        Midway between the surfaces, world, m; those with one normal on their common plane.
     normals : (k, 3) array
         Unit vectors from B to A, world axes.
     gaps : (k,) array
@@ -253,6 +254,8 @@ class ShapePair:
         count = points_about(
             self._tables, self._places, 0, 1, found.distance, float(limit), scratch
         )
+        size = float(self._tables.floats[0, col.GEOM_BOUND])
+        put_on_common_planes(scratch.rows[row_at(scratch.rows, FOUND) :], count, size)
         return self._copied(count)
 
     def _copied(self, count: int) -> Points:

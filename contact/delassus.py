@@ -3,8 +3,8 @@
 Their compliance W = G M^-1 G^T along the contact frames, and M^-1 G^T p, in O(N).
 
 Rows of L = G psi* H* D^-1/2 by carrying unit forces at each contact to the base ([J] 62-64, three
-columns a contact instead of six a node); then W = L L^T, and joint velocities follow from u = L^T p
-by one sweep base to tips.
+columns a contact instead of six a node); then W = L L^T, W p = L (L^T p), and joint velocities
+follow from u = L^T p by one sweep base to tips.
 """
 
 from __future__ import annotations
@@ -56,6 +56,22 @@ def multiply_rows(L: Array, size: int, W: Array) -> None:
                 total += L[i, k] * L[j, k]
             W[i, j] = total
             W[j, i] = total
+
+
+@kernel
+def answer_rows(L: Array, p: Array, y: Array, w: Array) -> None:
+    """w = W p = L (L^T p), by y = L^T p."""
+    for k in range(L.shape[1]):
+        y[k] = 0.0
+    for i in range(p.size):
+        if p[i] != 0.0:
+            for k in range(L.shape[1]):
+                y[k] += L[i, k] * p[i]
+    for i in range(p.size):
+        total = 0.0
+        for k in range(L.shape[1]):
+            total += L[i, k] * y[k]
+        w[i] = total
 
 
 @kernel

@@ -21,6 +21,7 @@ from spatialops.contact.cone.fallback_methods import climb
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.cone.scaled_problem import ScaledProblem
 from spatialops.contact.formulations import FORMULATIONS, check_formulation
+from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import MixedLCP
@@ -130,6 +131,7 @@ def _contact_tasks() -> list[Task]:
         ("principal pivoting", lambda: solve(lcp, PrincipalPivoting(blocks=0))),
         ("Gauss-Seidel", lambda: solve(lcp, "gauss-seidel")),
         ("formulations", lambda: _solve_by_hand(problem)),
+        ("central answer", lambda: Coulomb().solve(problem)),
         ("cone problem", lambda: solve(cone)),
         ("no slip", lambda: NoSlip().solve(problem)),
         ("ladder of cone problems", lambda: list(climb(ScaledProblem.of(cone), None))),

@@ -7,6 +7,7 @@ from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import dot, plus, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.geom_tables import GeomTables
+from spatialops.collision.narrow_phase.common_plane import put_on_common_planes
 from spatialops.collision.narrow_phase.convex import convex_points
 from spatialops.collision.narrow_phase.manifold import spread
 from spatialops.collision.narrow_phase.mesh_contacts import surface_points
@@ -26,13 +27,21 @@ from spatialops.collision.narrow_phase.supports import put_feature
 def pair_points(
     geoms: GeomTables, places: Array, a: int, b: int, limit: float, scratch: Scratch
 ) -> int:
-    """Contact points of a pair with gaps up to about `limit`, into the block FOUND; how many."""
+    """Contact points of a pair with gaps up to about `limit`, into the block FOUND; how many.
+
+    Points with one normal stand on one plane between the surfaces.
+    """
     kind = geoms.ints[b, col.GEOM_SHAPE]
     if kind == col.HALF_SPACE:
-        return half_space_points(geoms, places, a, b, limit, scratch)
-    if kind in (col.MESH, col.HEIGHT_FIELD):
-        return surface_points(geoms, places, a, b, limit, scratch)
-    return convex_points(geoms, places, a, b, limit, scratch)
+        count = half_space_points(geoms, places, a, b, limit, scratch)
+    elif kind in (col.MESH, col.HEIGHT_FIELD):
+        count = surface_points(geoms, places, a, b, limit, scratch)
+    else:
+        count = convex_points(geoms, places, a, b, limit, scratch)
+    if count > 1:
+        found = scratch.rows[row_at(scratch.rows, FOUND) : row_at(scratch.rows, GATHERED)]
+        put_on_common_planes(found, count, geoms.floats[a, col.GEOM_BOUND])
+    return count
 
 
 @kernel

@@ -23,6 +23,7 @@ from spatialops._arrays import Array, ArrayLike, BoolArray
 from spatialops.contact.formulations import Formulation, check_formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
+from spatialops.contact.laws.central import solve_formulated
 from spatialops.contact.laws.law import (
     TOLERANCE,
     LawSolution,
@@ -108,7 +109,9 @@ class Coulomb:
         "os", "nmc", "mc", "rmc", "nmc/os", "trinkle", or an object, whose own `n_f` counts.
         Problems with torsional or rolling friction, or mu = inf, need "os".
     solver : str or Solver, optional
-        As `contact.solve` takes.
+        As `contact.solve` takes. Default: "auto", the central answer (`contact.newton`): sticking
+        where it is possible, impulses spread as a slightly compliant body would spread them; the
+        ladder of `contact.solve` where there is none.
     n_f : int, optional
         Directions of friction of a formulation that is given by name: even. Default: 4.
     tolerance : float, optional
@@ -154,7 +157,8 @@ class Coulomb:
         problem : ContactProblem
             Of one step, an impact, or an instant.
         warm_start : (m, 3) array_like, optional
-            Not used: impulses do not tell the formulation's other unknowns.
+            Where several answers are possible the nearest to these is taken; default: the shortest.
+            Not used with torsional, rolling or viscous friction, mu = inf, or a `solver`.
 
         Returns
         -------
@@ -167,11 +171,12 @@ class Coulomb:
             For torsional, rolling or viscous friction or mu = inf with a formulation other than
             "os".
         """
-        checked_problem(problem, warm_start)
+        start = checked_problem(problem, warm_start)
         formulation = check_formulation(self.formulation, self.n_f)
         if problem.has_moments or problem.viscous.any() or np.isinf(problem.friction).any():
             return self._solve_extended(problem, formulation)
-        found = solve(formulation.assemble(problem), self.solver)
+        start = None if start is None else start[:, :3]
+        found = solve_formulated(problem, formulation, self.solver, start)
         answer = formulation.recover(problem, found)
         own = {item.name: getattr(answer, item.name) for item in fields(answer)}
         detail = "" if found.solved else found.status.message

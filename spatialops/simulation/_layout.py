@@ -37,8 +37,8 @@ CONTACT_ROWS = 10
 EVENT_ROWS = 11
 RETRIES = 12  # decompressions tried with less restitution
 SOLVES = 13  # contact problems solved
-PIVOTS = 14  # pivots of them
-WARM = 15  # solved by the basis of the step before
+PIVOTS = 14  # Newton steps or pivots of them
+WARM = 15  # solved from the impulses of the step before
 IMPACTS = 16  # impacts resolved in this step
 LOOKED = 17  # 1: contacts at the present state are known
 PROJECTIONS = 18
@@ -51,7 +51,17 @@ DAMPED = 22  # 1: joints' damping is taken implicitly
 # the last so many of the acting contacts are moments of others: see
 # `simulation.stepping.constraints.torsional_rolling`
 MOMENTS = 23
-CONTROLS = 24
+PIVOTED = (
+    24  # contact problems that a pivoting method had to answer: their motion is one of several
+)
+CONTROLS = 25
+
+# Columns of what is kept of contacts for the next step: their names within the pair, and until
+# which step they are known; -1: not at all.
+MEMORY_FEATURE_A = 0
+MEMORY_FEATURE_B = 1
+MEMORY_STEP = 2
+MEMORY_COLUMNS = 3
 
 SEMI_IMPLICIT = 0
 MOREAU = 1

@@ -52,9 +52,9 @@ class Simulator:
         "os" (`OperationalSpace(n_f=4)`), which the compiled loop runs; "nmc", "mc", "rmc",
         "nmc/os", "trinkle" or an object with other options, which are called from it. Default "os".
     solver : str or Solver
-        "auto" solves in the compiled loop: last step's active set, then Lemke, then the ladder of
-        `contact.solve`; others, by the names that `contact.solve` takes or as objects, are called
-        from it. Default "auto".
+        "auto" is the central answer (docs/laws.md) in the compiled loop, from the forces of the
+        step before; where that has none Lemke, then the ladder of `contact.solve`. Others, by the
+        names that `contact.solve` takes or as objects, are called from it. Default "auto".
     law : str or Law
         "coulomb" (with `formulation` and `solver`), "cone", "convex", "no-slip", "frictionless",
         "max-dissipation", "viscous", or an object with options, such as ground that gives way,

@@ -54,6 +54,8 @@ class SteppingRunner:
         if self.loops.renewed():
             self._single = setup.stepping.tables()
         load_state(self._single, state, tau, 1)
+        if not _same(state, self._left):  # no forces of a step before
+            self._single.memory[:, at.MEMORY_STEP] = -1
         self.loops.begin(self._single)
         self._single.control[at.LOOKED] = 0
         t = self._single = setup.stepping.advance(self._single)
@@ -101,6 +103,7 @@ class SteppingRunner:
             residual=float(t.rows[0, at.ROW_RESIDUAL]),
             penetration=depth,
             pivots=int(t.rows[0, at.ROW_PIVOTS]),
+            pivoted=int(t.control[at.PIVOTED]),
             loop_forces=t.row_forces[0].copy(),
             closure_error=float(t.rows[0, at.ROW_OPENING]),
             moments=acting_moments(t),
@@ -183,6 +186,7 @@ class _Run:
             "steps": int(t.control[at.STEP]),
             "contact_problems": int(t.control[at.SOLVES]),
             "warm_started": int(t.control[at.WARM]),
+            "pivoted": int(t.control[at.PIVOTED]),
             "position_projections": int(t.control[at.PROJECTIONS]),
             "solver_fallbacks": setup.stepping.external.fallbacks,
             "effort_clipped": setup.clipped(),

@@ -92,15 +92,15 @@ def _independent_terms(t: Tables) -> tuple[IntArray, Array]:
 
 
 def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
-    """Begin anew at a state, with so many steps to do."""
+    """Begin anew at a state, with so many steps to do; what is known of contacts grows older."""
+    t.memory[:, at.MEMORY_STEP] -= t.control[at.STEP]
     t.q[:] = state.q
     t.v[:] = state.v
     t.tau[:] = tau
     t.monitor[:] = 0.0
     t.monitor[at.TIME] = state.time
-    t.control[
-        [at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.IMPACTS, at.PIVOTS]
-    ] = 0
+    zeros = (at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.IMPACTS, at.PIVOTS)
+    t.control[[*zeros, at.PIVOTED]] = 0
     t.control[at.STEPS_LEFT] = steps
 
 

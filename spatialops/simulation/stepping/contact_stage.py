@@ -6,7 +6,7 @@ Each stage leaves behind what the next one needs.
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import kernel, merged
+from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import entered, refer, stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision import _layout as col
@@ -15,24 +15,16 @@ from spatialops.collision.contact_set import ContactTables
 from spatialops.collision.detector import find_contacts, place_geoms
 from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.scratch import Scratch
-from spatialops.contact.delassus import contact_rows, multiply_rows, velocity_change
-from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
+from spatialops.contact.delassus import contact_rows, velocity_change
 from spatialops.contact.friction import put_frames
-from spatialops.contact.lcp.basis import solve_basis
-from spatialops.contact.lcp.lemke import lemke_kernel
-from spatialops.contact.lcp.scratch import basis_scratch, lemke_scratch
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
-    find_used,
     has_joints,
     joint_contacts,
     n_of_geoms,
     put_dry_limits,
     put_joint_speeds,
-    squeeze,
-    squeeze_active,
-    unsqueeze,
 )
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops, project_contacts
 from spatialops.simulation.stepping.tables import Tables
@@ -163,8 +155,8 @@ def is_named(names: IntArray, ints: IntArray, i: int) -> bool:
 
 
 @merged
-def put_compliance(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
-    """Frames, rows of L and W of m contacts.
+def put_rows(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
+    """Frames, velocities and rows of L of m contacts.
 
     Factors and velocities must be in `work` (joints have theirs already).
     """
@@ -172,11 +164,19 @@ def put_compliance(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
     contact_rows(t.tree, t.links, t.work, ints, floats, m, t.L)
     if has_loops(t):
         project_contacts(t, m)
-    multiply_rows(t.L, 3 * m, t.W[: 9 * m * m].reshape(3 * m, 3 * m))
     for i in range(m):
         t.prior[i] = 0.0
         for j in range(3):
             t.u[3 * i + j] = floats[i, col.APPROACH + j]
+
+
+@inlined
+def square_of(L: Array, i: int) -> float:
+    """Square of a row's length: an entry of the diagonal of W."""
+    total = 0.0
+    for k in range(L.shape[1]):
+        total += L[i, k] * L[i, k]
+    return total
 
 
 @merged
@@ -193,131 +193,21 @@ def drop_locked(t: Tables) -> None:
     m = t.control[at.ACTING]
     largest = 0.0
     kept = 0
-    W = t.W[: 9 * m * m].reshape(3 * m, 3 * m)
+    squares = t.impulses[: 3 * m]  # the diagonal of W, where the answer will be
     for i in range(3 * m):
-        largest = max(largest, W[i, i])
+        squares[i] = square_of(t.L, i)
+        largest = max(largest, squares[i])
     for i in range(m):
-        sideways = max(W[3 * i + 1, 3 * i + 1], W[3 * i + 2, 3 * i + 2])
+        sideways = max(squares[3 * i + 1], squares[3 * i + 2])
         moves = sideways > 1e-14 * largest if t.ints[i, col.CONTACT_FEATURE_A] == col.DRY else False
-        if moves or W[3 * i, 3 * i] > max(1e-6 * sideways, 1e-14 * largest):
+        if moves or squares[3 * i] > max(1e-6 * sideways, 1e-14 * largest):
             if kept < i:
                 copy_into(t.ints[kept], t.ints[i])
                 copy_into(t.floats[kept], t.floats[i])
             kept += 1
     if kept < m:
         t.control[at.ACTING] = kept
-        put_compliance(t, t.ints, t.floats, t.control[at.ACTING])
-
-
-@merged
-def put_lcp(t: Tables) -> None:
-    """The OS problem of W, u and offset."""
-    m = t.control[at.ACTING]
-    n = m * (t.facets.shape[0] + 2)
-    friction = t.lcp_vectors[:m]
-    for i in range(m):
-        friction[i] = t.floats[i, col.MU]
-    W, A = t.W[: 9 * m * m].reshape(3 * m, 3 * m), t.A[: n * n].reshape(n, n)
-    t.monitor[at.SCALE] = assemble_kernel(
-        W, t.u[: 3 * m], friction, t.prior[:m], t.facets, A, t.b[:n]
-    )
-    if has_joints(t):
-        for i in range(m):
-            t.b[n - m + i] += t.monitor[at.SCALE] * t.dry[i]
-
-
-@merged
-def load_warm_start(t: Tables) -> None:
-    """Active sets of the same contacts (pair and features) in the step before.
-
-    None for new ones.
-    """
-    m, width = t.control[at.ACTING], t.facets.shape[0] + 1
-    for i in range(m):
-        p, row = t.ints[i, col.CONTACT_PAIR], -1
-        for s in range(t.slots[p], t.slots[p + 1]):
-            same_a = t.memory[s, width + 1] == t.ints[i, col.CONTACT_FEATURE_A]
-            if same_a and t.memory[s, width + 2] == t.ints[i, col.CONTACT_FEATURE_B]:
-                row = s
-        for a in range(width + 1):
-            t.active[width * i + a if a < width else width * m + i] = (
-                t.memory[row, a] if row >= 0 else 0
-            )
-
-
-@merged
-def store_warm_start(t: Tables) -> None:
-    """Keep the active sets for the next step, under the names of their contacts."""
-    m = t.control[at.ACTING]
-    width = t.facets.shape[0] + 1
-    last = -1
-    for i in range(m):
-        p = t.ints[i, col.CONTACT_PAIR]
-        if p != last:
-            for s in range(t.slots[p], t.slots[p + 1]):
-                t.memory[s, width + 1] = -1
-            last = p
-        row = t.slots[p] + t.ints[i, col.CONTACT_SLOT]
-        t.memory[row, width + 1], t.memory[row, width + 2] = (
-            t.ints[i, col.CONTACT_FEATURE_A],
-            t.ints[i, col.CONTACT_FEATURE_B],
-        )
-        for a in range(width + 1):
-            t.memory[row, a] = t.active[width * i + a if a < width else width * m + i]
-
-
-@stage
-def solve_here(t: Tables, warm: bool) -> None:
-    """Assemble and solve the OS problem.
-
-    The basis of the step before where it still fits, else Lemke.
-    """
-    m = t.control[at.ACTING]
-    n = rows = m * (t.facets.shape[0] + 2)
-    put_lcp(t)
-    idle = has_joints(t) and n_of_geoms(t) < m
-    if idle:
-        n = find_used(t, m)
-        squeeze(t, rows, n)
-    A = t.A[: n * n].reshape(n, n)
-    b = t.b[:n]
-    z = t.z[:n]
-    w = t.w[:n]
-    active = t.active[:n]
-    D, ints = t.D[: n * (n + 2)], t.lcp_ints[: 6 * (n + 1)].reshape(6, n + 1)
-    vectors, tolerance = t.lcp_vectors[: 3 * n].reshape(3, n), t.settings[at.TOLERANCE]
-    residual = 1e300
-    code = 0
-    pivots = 0
-    if warm:
-        load_warm_start(t)
-        if idle:
-            squeeze_active(t, n)
-        bases = basis_scratch(D[: n * n].reshape(n, n), ints[4:6], vectors)
-        residual = solve_basis(A, b, 0, active, z, w, bases)
-        t.control[at.WARM] += 1 if residual <= tolerance else 0
-    if not residual <= tolerance:  # also where it is NaN
-        code, pivots, residual = lemke_kernel(
-            A,
-            b,
-            0,
-            t.covers,
-            10 * n + 100,
-            tolerance,
-            active,
-            z,
-            w,
-            lemke_scratch(D.reshape(n, n + 2), ints, vectors),
-        )
-    if idle:
-        unsqueeze(t, rows, n)
-    if warm:
-        store_warm_start(t)
-    t.control[at.CODE] = code
-    t.control[at.PIVOTS] += pivots
-    if code == 0:  # else Python's ladder goes on, and its residual counts
-        t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
-    recover_kernel(t.z[:rows], 0, t.facets, t.monitor[at.SCALE], t.impulses[: 3 * m])
+        put_rows(t, t.ints, t.floats, t.control[at.ACTING])
 
 
 @merged
@@ -369,7 +259,7 @@ def prepare_contact(t: Tables) -> None:
     velocities_kernel(t.tree, t.links, v_free, t.work)
     if has_joints(t):
         put_joint_speeds(t, n_of_geoms(t), t.control[at.ACTING], v_free)
-    put_compliance(t, t.ints, t.floats, t.control[at.ACTING])
+    put_rows(t, t.ints, t.floats, t.control[at.ACTING])
     drop_locked(t)
     if has_joints(t):
         put_dry_limits(t, t.control[at.ACTING])

@@ -18,7 +18,18 @@ from spatialops.simulation.stepping.external_solver import ExternalSolver
 from spatialops.simulation.stepping.state_machine import advance
 from spatialops.simulation.stepping.tables import Tables, allocate
 
-_UNKEPT = ("W", "A", "D", "covers", "lcp_ints", "lcp_vectors")  # made anew for every problem
+_UNKEPT = (
+    "W",
+    "A",
+    "D",
+    "covers",
+    "lcp_ints",
+    "lcp_vectors",
+    "newton_ints",
+    "newton_floats",
+    "island_ints",
+    "island_floats",
+)  # made anew for every problem
 
 
 @dataclass(frozen=True, eq=False)

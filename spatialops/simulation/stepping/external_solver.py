@@ -12,10 +12,10 @@ from spatialops.collision import _layout as col
 from spatialops.contact.certificate import Certificate
 from spatialops.contact.formulations import Formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
+from spatialops.contact.laws.central import solve_formulated
 from spatialops.contact.laws.law import Law
 from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.problem import ContactProblem
-from spatialops.contact.solve import solve
 from spatialops.errors import SolverFailed
 from spatialops.simulation import _layout as at
 from spatialops.simulation.impact_models import Answer, Collider
@@ -121,7 +121,7 @@ class ExternalSolver:
         ------
         SolverFailed
         """
-        problem, law = self.problem(t), self.method.law
+        problem = self.problem(t)
         if problem.has_moments and problem.n_contacts + len(with_moments(problem)) > len(t.ints):
             # Once more, with room.
             t.control[at.STAGE] = at.SMOOTH if problem.phase == "contact" else at.IMPACT
@@ -129,13 +129,9 @@ class ExternalSolver:
         if problem.phase == "compression" and (self.impacts.whole or self.pairs.special):
             self._collide(problem, t)
             return True
-        warm = (
-            self._memory.load_warm_start(t)
-            if law is not None and problem.phase == "contact"
-            else None
-        )
+        warm = self._memory.load_warm_start(t) if problem.phase == "contact" else None
         answer = self._answer(problem, t, fallback, warm)
-        if law is not None and problem.phase == "contact":
+        if problem.phase == "contact":
             self._memory.keep(t, answer.impulses, answer.moments)
         put_answer(t, problem, answer)
         return True
@@ -171,8 +167,12 @@ class ExternalSolver:
             certificates = self._certificates if self.certified else None
             return answer_of_law(law, problem, lambda: self._where(problem, t), warm, certificates)
         formulation = OperationalSpace(self.method.n_f) if fallback else self.method.formulation
-        solution = solve(formulation.assemble(problem), "auto" if fallback else self.method.solver)
+        solution = solve_formulated(
+            problem, formulation, "auto" if fallback else self.method.solver, warm
+        )
         self.fallbacks += fallback
+        if self.method.solver == "auto" and solution.solver != "central" and not fallback:
+            t.control[at.PIVOTED] += 1  # of a fallback the loop has counted already
         if not solution.solved:
             raise SolverFailed(
                 f"{self._where(problem, t)}: residual {solution.residual:.2e}; "

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from spatialops._arrays import Array
-from spatialops._compile.jit import kernel, merged
+from spatialops._compile.jit import merged
 from spatialops._compile.stage import stage
 from spatialops.collision._layout import (
     APPROACH,
     GAP,
     RESTITUTION,
 )
+from spatialops.contact.delassus import answer_rows
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     has_joints,
     put_dry_limits,
 )
-from spatialops.simulation.stepping.contact_stage import drop_locked, put_compliance, take_contacts
+from spatialops.simulation.stepping.contact_stage import drop_locked, put_rows, take_contacts
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -32,15 +32,6 @@ def impact_waits(t: Tables) -> bool:
     return False
 
 
-@kernel
-def response(W: Array, impulses: Array, row: int) -> float:
-    """Entry `row` of W p."""
-    total = 0.0
-    for j in range(impulses.size):
-        total += W[row, j] * impulses[j]
-    return total
-
-
 @stage
 def prepare_compression(t: Tables) -> None:
     """Problem of compression, [J] 54: all that touches, at the velocities it meets with."""
@@ -48,7 +39,7 @@ def prepare_compression(t: Tables) -> None:
     factor_kernel(t.tree, t.links, t.work)
     if has_joints(t):
         put_dry_limits(t, 0)
-    put_compliance(t, t.ints, t.floats, t.control[at.ACTING])
+    put_rows(t, t.ints, t.floats, t.control[at.ACTING])
     drop_locked(t)
     t.monitor[at.FRACTION] = 1.0 if t.control[at.PIECES] < at.MAX_PIECES // 2 else 0.0
 
@@ -67,19 +58,18 @@ def prepare_decompression(t: Tables) -> bool:
 
     False if there is none.
     """
-    m = t.control[at.ACTING]
-    W, bounces = t.W[: 9 * m * m].reshape(3 * m, 3 * m), False
+    m, bounces = t.control[at.ACTING], False
+    given = t.impulses[: 3 * m]
     for i in range(m):
         t.prior[i] = t.monitor[at.FRACTION] * t.floats[i, RESTITUTION] * t.stored[3 * i]
         bounces = bounces or t.prior[i] > 0.0
-    if not bounces:
-        return False
+        for j in range(3):
+            given[3 * i + j] = t.stored[3 * i + j] + (t.prior[i] if j == 0 else 0.0)
+    answer_rows(t.L, given, t.vectors[at.DVC, : t.v.size], t.u[: 3 * m])
     for i in range(3 * m):
-        total = t.floats[i // 3, APPROACH + i % 3]
-        for j in range(3 * m):
-            total += W[i, j] * (t.stored[j] + (t.prior[j // 3] if j % 3 == 0 else 0.0))
-        t.u[i] = total
-    return True
+        t.u[i] += t.floats[i // 3, APPROACH + i % 3]
+        given[i] = 0.0
+    return bounces
 
 
 @merged
@@ -90,11 +80,11 @@ def finish_impulses(t: Tables) -> float:
 
     Delta T = p . u + p . W p / 2 with u the velocities before.
     """
-    m = t.control[at.ACTING]
-    W, gain = t.W[: 9 * m * m].reshape(3 * m, 3 * m), 0.0
+    m, gain = t.control[at.ACTING], 0.0
+    p, w = t.impulses[: 3 * m], t.u[: 3 * m]
     for i in range(3 * m):
-        t.impulses[i] += t.stored[i] + (t.prior[i // 3] if i % 3 == 0 else 0.0)
+        p[i] += t.stored[i] + (t.prior[i // 3] if i % 3 == 0 else 0.0)
+    answer_rows(t.L, p, t.vectors[at.DVC, : t.v.size], w)
     for i in range(3 * m):
-        before = t.floats[i // 3, APPROACH + i % 3]
-        gain += t.impulses[i] * (before + 0.5 * response(W, t.impulses[: 3 * m], i))
+        gain += p[i] * (t.floats[i // 3, APPROACH + i % 3] + 0.5 * w[i])
     return gain

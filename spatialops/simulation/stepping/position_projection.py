@@ -8,13 +8,13 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import (
     GAP,
 )
-from spatialops.contact.delassus import velocity_change
+from spatialops.contact.delassus import multiply_rows, velocity_change
 from spatialops.contact.lcp.lemke import lemke_kernel
 from spatialops.contact.lcp.scratch import lemke_scratch
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import close_end, has_loops
-from spatialops.simulation.stepping.contact_stage import detect_at, put_compliance
+from spatialops.simulation.stepping.contact_stage import detect_at, put_rows
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel
 
@@ -41,7 +41,8 @@ def project_positions(t: Tables) -> None:
             break
         t.control[at.PROJECTIONS] += 1
         factor_kernel(t.tree, t.links, t.work)
-        put_compliance(t, t.seen_ints, t.seen, m)
+        put_rows(t, t.seen_ints, t.seen, m)
+        multiply_rows(t.L, 3 * m, t.W[: 9 * m * m].reshape(3 * m, 3 * m))
         solve_gaps(t, m)
         velocity_change(t.tree, t.links, t.work, t.L, 3 * m, t.impulses, move)
         integrate_kernel(t.tree, t.q, move, 1.0, q_x)

@@ -1,8 +1,8 @@
 """One step, as a table of contents, and the compiled loop over many.
 
 The loop is a state machine. With `EXTERNAL` set it returns SOLVE whenever a contact problem is
-ready (in W, u, offset of the tables), and is called again once `impulses` hold the answer: any
-formulation and solver in Python then runs through exactly the code that the compiled loop runs
+ready (in the rows of L and u of the tables), and is called again once `impulses` hold the answer:
+any formulation and solver in Python then runs through exactly the code that the compiled loop runs
 through.
 """
 
@@ -25,6 +25,7 @@ from spatialops.simulation.stepping.constraints.loop_constraints import (
     is_driven,
     keep_frames,
 )
+from spatialops.simulation.stepping.contact_solver import solve_here
 from spatialops.simulation.stepping.contact_stage import (
     apply_impulses,
     detect_ahead,
@@ -33,7 +34,6 @@ from spatialops.simulation.stepping.contact_stage import (
     lowest_gap,
     note_touching,
     prepare_contact,
-    solve_here,
 )
 from spatialops.simulation.stepping.continuous_collision import may_cross
 from spatialops.simulation.stepping.impact_stage import (

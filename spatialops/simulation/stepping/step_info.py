@@ -25,7 +25,10 @@ class StepInfo:
     penetration : float
         Largest penetration, m.
     pivots : int
-        Pivots of the solver; 0 where the active set of the step before still held.
+        Newton steps or pivots of the solver; 0 where the impulses of the step before still held.
+    pivoted : int
+        Contact problems of the step that only a pivoting method answered: their motion is one of
+        several, and not the central one.
     loop_forces : (n_rows,) array
         Forces of the closures along their rows, N or N m, as in `Record`; `loop_forces` turns them
         into wrenches.
@@ -48,6 +51,7 @@ class StepInfo:
     residual: float
     penetration: float
     pivots: int
+    pivoted: int
     loop_forces: Array
     closure_error: float
     moments: Array

@@ -15,6 +15,7 @@ from spatialops.collision import _layout as col
 from spatialops.collision.narrow_phase.scratch import scratch_shapes
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.lemke import covering_vectors
+from spatialops.contact.newton.islands import new_buffers
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
@@ -76,7 +77,13 @@ class Tables(NamedTuple):
     lcp_vectors: Flat
     active: IntArray
     covers: Array
-    memory: IntArray  # active set of every pair's last contacts, and their features
+    friction: Array  # of the contacts of the problem
+    newton_ints: IntArray  # what the loop's solver works in
+    newton_floats: Flat
+    island_ints: IntArray
+    island_floats: Flat
+    memory: IntArray  # features of every pair's last contacts, and when they acted
+    forces: Array  # what they did, along the world's axes, N
     loop_ints: IntArray
     loops: Array  # frames of closures at the present time
     loops_start: Array  # and at the start of the step
@@ -122,6 +129,9 @@ def allocate(
     n_b, n_joints = loops.n_rows, len(joints.ints)
     slots = np.concatenate([scene.slots, scene.slots[-1] + np.arange(1, n_joints + 1)])
     sums = (at.JOINT_SUMS, nv if n_joints else 0)
+    buffers = new_buffers(m, nv)
+    memory = np.zeros((int(slots[-1]), at.MEMORY_COLUMNS), dtype=np.int64)
+    memory[:, at.MEMORY_STEP] = -1
     near = np.zeros(n_pairs + 1, dtype=np.int64)
     near[-1] = -1
     places = np.zeros((n_geoms + 1, col.PLACE_COLUMNS))
@@ -178,7 +188,10 @@ def allocate(
         lcp_vectors=np.zeros(3 * n),
         active=np.zeros(n, dtype=np.int64),
         covers=covering_vectors(n),
-        memory=np.zeros((int(slots[-1]), n_f + 4), dtype=np.int64),
+        friction=np.zeros(m),
+        **buffers._asdict(),
+        memory=memory,
+        forces=np.zeros((int(slots[-1]), 3)),
         loop_ints=loops.ints,
         loops=loops.floats.copy(),
         loops_start=loops.floats.copy(),

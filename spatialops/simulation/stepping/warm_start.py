@@ -18,18 +18,22 @@ class Memory:
     def __init__(self) -> None:
         self._kept: dict[tuple[int, ...], Array] = {}
         self._moments = False
+        self._piece = self._time = 0.0
 
     def keep(self, t: Tables, impulses: Array, moments: Array | None) -> None:
         """Take impulses (m, 3) of acting contacts, and moments, in the place of all others."""
         names, frames = _names_and_frames(t, len(impulses))
         rows = impulses[:, None] if moments is None else np.stack([impulses, moments], axis=1)
         self._kept, self._moments = dict(zip(names, rows @ frames)), moments is not None
+        self._piece, self._time = t.monitor[at.PIECE], t.monitor[at.TIME]
 
     def load_warm_start(self, t: Tables) -> Array | None:
-        """Impulses (m, 3), with moments (m, 6), of the acting contacts.
+        """Impulses (m, 3), with moments (m, 6), of the acting contacts, in a piece of this length.
 
-        Zero for new ones, None if all are new.
+        Zero for new ones, None if all are new to this step and the last.
         """
+        if not abs(t.monitor[at.TIME] - self._time) < 1.5 * t.settings[at.DT]:
+            return None
         m = int(t.control[at.ACTING] - t.control[at.MOMENTS])
         names, frames = _names_and_frames(t, m)
         if not any(name in self._kept for name in names):
@@ -38,7 +42,7 @@ class Memory:
         for i, name in enumerate(names):
             if name in self._kept:
                 result[i] = self._kept[name] @ frames[i].T
-        return result.reshape(m, -1)
+        return result.reshape(m, -1) * (t.monitor[at.PIECE] / self._piece)
 
 
 def _names_and_frames(t: Tables, m: int) -> tuple[list[tuple[int, ...]], Array]:

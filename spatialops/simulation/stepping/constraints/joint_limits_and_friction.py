@@ -190,22 +190,15 @@ def squeeze(t: Tables, n: int, count: int) -> None:
 
 
 @kernel
-def squeeze_active(t: Tables, count: int) -> None:
-    """The same of the active set."""
-    for i in range(count):
-        t.active[i] = t.active[t.used[i]]
-
-
-@kernel
 def unsqueeze(t: Tables, n: int, count: int) -> None:
-    """Put z and the active set back in their places among n rows; idle ones are zero."""
+    """Put z back in its place among n rows; idle ones are zero."""
     last = count - 1
     for i in range(n - 1, -1, -1):
         if last >= 0 and t.used[last] == i:
-            t.z[i], t.active[i] = t.z[last], t.active[last]
+            t.z[i] = t.z[last]
             last -= 1
         else:
-            t.z[i], t.active[i] = 0.0, 0
+            t.z[i] = 0.0
 
 
 @kernel

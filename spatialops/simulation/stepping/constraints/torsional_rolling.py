@@ -46,8 +46,6 @@ def put_moments(t: Tables, problem: ContactProblem, moments: Array) -> None:
         L = L - parts @ t.basis[:rank]
         t.contact_parts[rows, :rank] = parts
     t.L[rows] = L
-    every = t.L[: 3 * count]
-    t.W[: 9 * count * count] = (every @ every.T).ravel()
     t.impulses[rows] = moments[chosen].ravel()
     t.prior[m:count] = 0.0
     t.control[at.ACTING], t.control[at.MOMENTS] = count, len(chosen)

@@ -1,0 +1,130 @@
+"""The central answer outside of the loop, for every formulation of Coulomb's law with polyhedra.
+
+The operational-space problem is solved by Newton's method on statuses (`contact.newton`), its
+closures eliminated; the impulses are then put into the formulation's own unknowns and judged by its
+own residual. So all formulations answer with one physical motion, also where it is not unique. A
+formulation's solver is asked where they are not accepted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.contact.formulations import Formulation
+from spatialops.contact.formulations.polyhedron import used_rows
+from spatialops.contact.friction import directions
+from spatialops.contact.laws.elimination import Elimination
+from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
+from spatialops.contact.lcp.solver import Solver
+from spatialops.contact.lcp.status import Status
+from spatialops.contact.newton.islands import new_buffers, solve_islands
+from spatialops.contact.newton.residual import shares
+from spatialops.contact.newton.rows import ContactRows
+from spatialops.contact.problem import ContactProblem
+from spatialops.contact.solve import solve
+
+_TOLERANCE = 1e-9
+_MOST = 200  # contacts; of more the linear problems are too large to be solved as dense ones
+
+
+def solve_formulated(
+    problem: ContactProblem,
+    formulation: Formulation,
+    solver: str | Solver = "auto",
+    warm_start: Array | None = None,
+) -> LCPSolution:
+    """Solve a problem in a formulation: "auto" centrally, and else as `contact.solve` does.
+
+    `warm_start` are impulses (m, 3) to begin from.
+    """
+    lcp = formulation.assemble(problem)
+    if solver == "auto" and 0 < problem.n_contacts <= _MOST:
+        found = _central(problem, formulation, lcp, warm_start)
+        if found is not None and found.solved:
+            return found
+    return solve(lcp, solver)
+
+
+def _central(
+    problem: ContactProblem, formulation: Formulation, lcp: MixedLCP, start: Array | None
+) -> LCPSolution | None:
+    """Central impulses in the unknowns of a formulation, judged by its residual.
+
+    None where it has no room for the unknowns of contacts.
+    """
+    n_f = int(getattr(formulation, "n_f", 4))
+    forces, rates = used_rows(problem.kinds, n_f)
+    count = int(forces.sum() + rates.sum())
+    if lcp.size < count:
+        return None
+    impulses, after, iterations = _impulses(problem, n_f, start)
+    beta = _polyhedral(impulses, n_f)
+    sigma = (-after[:, 1:] @ directions(n_f).T).max(axis=1)
+    z = np.zeros(lcp.size)
+    z[lcp.size - count :] = np.concatenate(
+        [beta[forces] / _unit(problem, formulation, lcp.size, count), sigma[rates]]
+    )
+    front = lcp.size - count
+    if front:
+        z[:front] = _others(lcp, z, front)
+    return point(lcp, z, Status.INACCURATE, iterations, "central", _TOLERANCE)
+
+
+def _impulses(problem: ContactProblem, n_f: int, start: Array | None) -> tuple[Array, Array, int]:
+    """Central impulses (m, 3), the velocities (m, 3) after them, and Newton's steps."""
+    n_b, m = problem.n_loop_rows, problem.n_contacts
+    L, u = problem.response.L, problem.velocities
+    rows, own = Elimination(L[:n_b], u[:n_b]).reduce(L[n_b:], u[n_b:])
+    rows, own = np.ascontiguousarray(rows), np.ascontiguousarray(own)
+    given = ContactRows(
+        rows,
+        own,
+        problem.friction.astype(np.float64),
+        problem.prior_normal_impulse.astype(np.float64),
+        problem.dry.astype(np.float64),
+        directions(n_f),
+    )
+    p = np.zeros(3 * m) if start is None else start.astype(np.float64).ravel()
+    buffers = new_buffers(m, rows.shape[1])
+    iterations, _ = solve_islands(given, start is not None, _TOLERANCE, p, buffers)
+    return p.reshape(m, 3), (own + rows @ (rows.T @ p)).reshape(m, 3), abs(iterations)
+
+
+def _polyhedral(impulses: Array, n_f: int) -> Array:
+    """F_n and beta (m, n_f + 1) of impulses along the frames."""
+    corners = directions(n_f)
+    result = np.zeros((len(impulses), n_f + 1))
+    result[:, 0] = impulses[:, 0]
+    for row, (_, x, y) in zip(result, impulses, strict=True):
+        first, second, along_first, along_second = shares(corners, x, y)
+        row[1 + first] += along_first
+        row[1 + second] += along_second
+    return result
+
+
+def _unit(problem: ContactProblem, formulation: Formulation, size: int, count: int) -> float:
+    """Impulse, N s, that one stands for in the unknowns of contacts: as `recover` reads it."""
+    z = np.zeros(size)
+    z[size - count] = 1.0
+    found = formulation.recover(
+        problem, LCPSolution(z, np.zeros(size), Status.SOLVED, 0, 0.0, "central")
+    )
+    return float(np.abs(found.impulses).max())
+
+
+def _others(lcp: MixedLCP, z: Array, front: int) -> Array:
+    """Unknowns before those of contacts, whose rows vanish: velocities, impulses of joints.
+
+    Where they are no free rows they come in pairs along a direction and against it, of which the
+    shortest solution has halves of both signs.
+    """
+    dense = lcp.dense()
+    block, right = dense.A[:front, :front], -(dense.b[:front] + dense.A[:front] @ z)
+    try:
+        found = np.linalg.solve(block, right)
+    except np.linalg.LinAlgError:
+        found = np.full(front, np.nan)
+    if not np.abs(block @ found - right).max() <= 1e-12 * max(np.abs(right).max(), 1e-300):
+        found = np.linalg.lstsq(block, right, rcond=None)[0]
+    return np.asarray(found) if lcp.n_free else 2.0 * np.maximum(found, 0.0)

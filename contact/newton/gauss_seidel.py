@@ -1,0 +1,59 @@
+"""Projected Gauss-Seidel in y = L^T p: a start where statuses cycle, one contact after the other.
+
+It depends on the order of contacts, so that it comes only where nothing else has an answer.
+"""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array
+from spatialops._compile.jit import inlined, kernel
+from spatialops.contact.newton import _layout as at
+from spatialops.contact.newton.active_rows import put_velocities
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.statuses import limit_of, polygon_status, put_on_piece, put_status
+
+
+@kernel
+def sweep(rows: ContactRows, times: int, p: Array, scratch: NewtonScratch) -> None:
+    """So many sweeps over all contacts, each solved alone: its normal, then its tangents."""
+    y, squares = scratch.y, scratch.vectors[at.SQUARES]
+    put_velocities(rows, p, scratch.vectors[at.VELOCITY], y)
+    for _ in range(times):
+        for i in range(rows.friction.size):
+            parts, j = scratch.status[i, at.PARTS], 3 * i
+            before = p[j], p[j + 1], p[j + 2]
+            if parts & at.HAS_NORMAL:
+                p[j] = max(p[j] - speed(rows, j, y) / squares[j], 0.0)
+            normal = at.PRESSES if p[j] > 0.0 else at.OPEN
+            limit = limit_of(rows, i, p[j])
+            tangent = at.FREE
+            side = 0
+            if parts & at.HAS_FIRST and limit > 0.0:
+                add_rows(rows, j, (p[j] - before[0], 0.0, 0.0), y)
+                before = p[j], p[j + 1], p[j + 2]
+                r = 1.0 / max(squares[j + 1], squares[j + 2])
+                p[j + 1] -= r * speed(rows, j + 1, y)
+                p[j + 2] -= r * speed(rows, j + 2, y) if parts & at.HAS_SECOND else 0.0
+                line = not parts & at.HAS_SECOND
+                tangent, side = polygon_status(rows.corners, line, p[j + 1], p[j + 2], limit)
+            put_status(scratch.status, i, normal, tangent, side)
+            put_on_piece(rows, i, p, scratch.status)
+            add_rows(rows, j, (p[j] - before[0], p[j + 1] - before[1], p[j + 2] - before[2]), y)
+
+
+@inlined
+def speed(rows: ContactRows, i: int, y: Array) -> float:
+    """Velocity of a row."""
+    total = rows.u[i]
+    for k in range(y.size):
+        total += rows.L[i, k] * y[k]
+    return total
+
+
+@inlined
+def add_rows(rows: ContactRows, j: int, change: tuple[float, float, float], y: Array) -> None:
+    """Take a change of the impulses of the contact with rows j, j + 1, j + 2 into y."""
+    for a in range(3):
+        if change[a] != 0.0:
+            for k in range(y.size):
+                y[k] += rows.L[j + a, k] * change[a]

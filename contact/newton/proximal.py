@@ -1,0 +1,163 @@
+"""Proximal steps, each solved by Newton's method on statuses.
+
+With a centre c the problem of W + eps I, about c, has one answer near c, and statuses settle in a
+few steps. When they repeat, that answer is exact; it is the next centre, and the answers approach
+one of the problem itself: from c = 0 the shortest impulses, as a slightly compliant body spreads
+them; from the impulses of the step before the nearest to those.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops._compile.jit import kernel
+from spatialops.algebra.vectors import copy_into
+from spatialops.contact.delassus import answer_rows
+from spatialops.contact.newton import _layout as at
+from spatialops.contact.newton.active_rows import (
+    factor_rows,
+    gather_rows,
+    put_velocities,
+    solve_rows,
+)
+from spatialops.contact.newton.ray import FAR, ray_length
+from spatialops.contact.newton.residual import residual_of
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
+
+_LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
+_SHRINKS = 0.1  # of the proximal term, where a centre settled
+_EPS = float(np.finfo(np.float64).eps)  # of sums of so many terms, what is left is rounding
+_SHARP = 1e-12  # residual above which statuses are looked at again, also where it is accepted
+_REFINES = 3  # steps at most, each of which must make the residual
+_SMALLER = 0.1  # times as large
+_SETTLED = 2  # centres after which what is left is along null directions, or the term too large
+
+
+@kernel
+def proximal_steps(
+    rows: ContactRows,
+    s: float,
+    scale: float,
+    term: float,
+    share: float,
+    limits: tuple[int, int, bool],
+    tolerance: float,
+    p: Array,
+    scratch: NewtonScratch,
+) -> tuple[int, float]:
+    """Solve from p with a proximal term (of s); returns iterations and the least residual, at p.
+
+    `limits`: iterations in all, those about one centre, and whether statuses must repeat: what
+    solves on the way there need not be near the centre, and counts only where nothing else does.
+    """
+    v, best = scratch.vectors[at.VELOCITY], scratch.vectors[at.BEST]
+    centre, eps = scratch.vectors[at.CENTRE], term * s
+    copy_into(centre, p)
+    copy_into(best, p)
+    put_velocities(rows, p, v, scratch.y)
+    residual = least = residual_of(rows, s, scale, p, v)
+    rounding = _EPS * (p.size + rows.L.shape[1])
+    if least <= rounding:
+        return 0, least
+    count = 0
+    rank = 0
+    since = 0
+    settled = 0
+    factored = 0.0
+    for iteration in range(limits[0]):
+        changed = find_statuses(rows, eps, share, p, scratch)
+        if iteration > 0 and residual <= tolerance and not (changed and limits[2]):
+            if changed:
+                return iteration, residual
+            system = (count, rank)
+            residual = refined(rows, s, scale, eps, system, residual, rounding, p, scratch)
+            if residual <= _SHARP or settled >= _SETTLED:
+                return iteration, residual
+            least = residual
+            copy_into(best, p)
+        if iteration > 0 and not changed:
+            settled, since = settled + 1, 0
+            if settled > _SETTLED:
+                cut = follow_ray(rows, p, scratch)
+                eps = eps if cut else max(_SHRINKS * eps, _LEAST * s)
+            copy_into(centre, p)
+            changed = find_statuses(rows, eps, share, p, scratch)
+        since += 1
+        if since > limits[1]:
+            break
+        put_on_pieces(rows, p, scratch)
+        put_velocities(rows, p, v, scratch.y)
+        if changed or eps != factored:
+            count = gather_rows(rows, scratch)
+            rank = factor_rows(eps, count, scratch)
+            factored = eps
+        solve_rows(rows, eps, count, rank, p, scratch)
+        put_velocities(rows, p, v, scratch.y)
+        residual = residual_of(rows, s, scale, p, v)
+        if residual < least or least != least:
+            least = residual
+            copy_into(best, p)
+    copy_into(p, best)
+    return iteration, least
+
+
+@kernel
+def refined(
+    rows: ContactRows,
+    s: float,
+    scale: float,
+    eps: float,
+    system: tuple[int, int],
+    residual: float,
+    rounding: float,
+    p: Array,
+    scratch: NewtonScratch,
+) -> float:
+    """Refine p with the factors at hand, of so many unknowns and such a rank; the residual.
+
+    Statuses stay as they are: of velocities that are rounding, any status would be one.
+    """
+    v, best = scratch.vectors[at.VELOCITY], scratch.vectors[at.BEST]
+    for _ in range(_REFINES):
+        if residual <= rounding:
+            break
+        copy_into(best, p)
+        copy_into(scratch.vectors[at.CENTRE], p)
+        put_on_pieces(rows, p, scratch)
+        put_velocities(rows, p, v, scratch.y)
+        solve_rows(rows, eps, system[0], system[1], p, scratch)
+        put_velocities(rows, p, v, scratch.y)
+        found = residual_of(rows, s, scale, p, v)
+        if not found < _SMALLER * residual:
+            copy_into(p, best)
+            break
+        residual = found
+    return residual
+
+
+@kernel
+def follow_ray(rows: ContactRows, p: Array, scratch: NewtonScratch) -> bool:
+    """Go on along p - centre to where velocities are least; whether a status changed before."""
+    v, w = scratch.vectors[at.VELOCITY], scratch.vectors[at.ANSWER]
+    d, centre = scratch.vectors[at.CHANGE], scratch.vectors[at.CENTRE]
+    for i in range(p.size):
+        d[i] = p[i] - centre[i]
+    answer_rows(rows.L, d, scratch.y, w)
+    falls, curves = 0.0, 0.0
+    for i in range(rows.friction.size):
+        for j in range(3):
+            acts = scratch.status[i, at.NORMAL] == at.PRESSES if j == 0 else False
+            if acts or (j > 0 and scratch.status[i, at.TANGENT] == at.STICKS):
+                falls -= v[3 * i + j] * w[3 * i + j]
+                curves += w[3 * i + j] * w[3 * i + j]
+    farthest = ray_length(rows, p, scratch)
+    # Along null directions velocities never rise again.
+    wanted = max(falls / curves, 0.0) if curves > 0.0 else FAR
+    t = min(wanted, farthest)
+    t = t if t < FAR else 0.0
+    for i in range(p.size):
+        p[i] += t * d[i]
+        v[i] += t * w[i]
+    return farthest < wanted

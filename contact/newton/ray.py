@@ -1,0 +1,83 @@
+"""How far impulses can go on along a direction before a status changes.
+
+Proximal steps from a fixed centre creep along directions that W does not see (impulses that hold
+one another) by as little as the proximal term lets them. Going on along the whole ray, to where the
+next status changes or to where velocities are least, takes one step in place of hundreds.
+"""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array
+from spatialops._compile.jit import inlined, kernel
+from spatialops.contact.newton import _layout as at
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.statuses import side_normal
+
+FAR = 1e9  # of a step: a ray along which nothing ever changes its status
+
+
+@kernel
+def ray_length(rows: ContactRows, p: Array, scratch: NewtonScratch) -> float:
+    """Length, in units of CHANGE, of the ray until a status changes; FAR where none does."""
+    t = FAR
+    v, w = scratch.vectors[at.VELOCITY], scratch.vectors[at.ANSWER]
+    d = scratch.vectors[at.CHANGE]
+    for i in range(rows.friction.size):
+        parts, j = scratch.status[i, at.PARTS], 3 * i
+        tangent = scratch.status[i, at.TANGENT]
+        if parts & at.HAS_NORMAL:
+            if scratch.status[i, at.NORMAL] == at.OPEN:
+                t = min(t, until(v[j], -w[j]))
+            else:
+                t = min(t, until(p[j], -d[j]))
+        if tangent == at.STICKS:
+            t = min(t, until_it_slides(rows, i, p, d, not parts & at.HAS_SECOND))
+        elif tangent != at.FREE:
+            t = min(t, until_it_turns(rows, scratch, i, p))
+    return t
+
+
+@inlined
+def until(left: float, falls: float) -> float:
+    """When what is left, falling at a rate, is used up."""
+    return max(left, 0.0) / falls if falls > 0.0 else FAR
+
+
+@inlined
+def until_it_slides(rows: ContactRows, i: int, p: Array, d: Array, line: bool) -> float:
+    """When friction p + t d leaves its polygon, which grows with the normal impulse."""
+    t = FAR
+    j = 3 * i
+    mu = rows.friction[i]
+    limit = mu * (p[j] + rows.prior[i]) + rows.dry[i]
+    for k in range(2 if line else rows.corners.shape[0]):
+        x, y, inner = (1.0 - 2.0 * k, 0.0, 1.0) if line else side_normal(rows.corners, k)
+        left = inner * limit - x * p[j + 1] - y * p[j + 2]
+        t = min(t, until(left, x * d[j + 1] + y * d[j + 2] - inner * mu * d[j]))
+    return t
+
+
+@inlined
+def until_it_turns(rows: ContactRows, scratch: NewtonScratch, i: int, p: Array) -> float:
+    """When friction on a side reaches a corner, or sliding leaves what goes with its corner."""
+    j = 3 * i
+    k = scratch.status[i, at.SIDE]
+    t = FAR
+    v, w = scratch.vectors[at.VELOCITY], scratch.vectors[at.ANSWER]
+    d, corners = scratch.vectors[at.CHANGE], rows.corners
+    x, y = corners[k, 0], corners[k, 1]
+    if scratch.status[i, at.TANGENT] == at.AT_CORNER:
+        # Sliding against corner k, within the cone that the normals of its two sides span.
+        before = (k - 1) % corners.shape[0]
+        if corners.shape[0] == 2:
+            return until(-x * v[j + 1], x * w[j + 1])
+        a_x, a_y, _ = side_normal(corners, k)
+        b_x, b_y, _ = side_normal(corners, before)
+        t = until(a_y * v[j + 1] - a_x * v[j + 2], -a_y * w[j + 1] + a_x * w[j + 2])
+        return min(t, until(b_x * v[j + 2] - b_y * v[j + 1], b_y * w[j + 1] - b_x * w[j + 2]))
+    x, y, inner = side_normal(corners, k)
+    half = max(1.0 - inner * inner, 0.0) ** 0.5
+    limit = half * (rows.friction[i] * (p[j] + rows.prior[i]) + rows.dry[i])
+    place, rate = x * p[j + 2] - y * p[j + 1], x * d[j + 2] - y * d[j + 1]
+    grows = half * rows.friction[i] * d[j]
+    return min(until(limit - place, rate - grows), until(limit + place, -rate - grows))

@@ -1,0 +1,93 @@
+"""The natural residual of the operational-space problem, [J] 53, of impulses and velocities.
+
+The problem's other unknowns follow from them: beta are the shares of friction along the two corners
+about it, sigma the fastest sliding against any corner's direction. What is measured is what
+`lcp.problem.residual_kernel` measures of the assembled problem, max |min(a z, w)| / scale, without
+assembling it.
+"""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array
+from spatialops._compile.jit import inlined, kernel
+from spatialops.contact.newton.rows import ContactRows
+from spatialops.contact.newton.statuses import limit_of
+
+_A = 2.0  # largest entry that D* W D / s can have, and max |A| where mu is smaller
+
+
+@kernel
+def speed_scale(rows: ContactRows, s: float) -> float:
+    """max |b| of the assembled problem: rows' velocities, and friction without normal impulse."""
+    scale = 0.0
+    for i in range(rows.friction.size):
+        scale = max(scale, abs(rows.u[3 * i]))
+        scale = max(scale, s * limit_of(rows, i, 0.0))
+        for k in range(rows.corners.shape[0]):
+            scale = max(scale, abs(along(rows.corners, k, rows.u[3 * i + 1], rows.u[3 * i + 2])))
+    return scale
+
+
+@inlined
+def along(corners: Array, k: int, x: float, y: float) -> float:
+    return corners[k, 0] * x + corners[k, 1] * y
+
+
+@kernel
+def residual_of(rows: ContactRows, s: float, scale: float, p: Array, v: Array) -> float:
+    """Largest violation of any condition, relative to the scale; NaN where anything is."""
+    worst = 0.0
+    sum_of_all = 0.0
+    most = _A
+    for i in range(rows.friction.size):
+        most = max(most, rows.friction[i])
+    for i in range(rows.friction.size):
+        j = 3 * i
+        sum_of_all += p[j] + p[j + 1] + p[j + 2] + v[j] + v[j + 1] + v[j + 2]
+        if rows.dry[i] == 0.0:  # a joint's dry friction has no normal
+            worst = max(worst, abs(min(most * s * p[j], v[j])))
+        if rows.friction[i] > 0.0 or rows.dry[i] > 0.0:
+            worst = max(worst, friction_residual(rows, s, most, i, p, v))
+    if not (scale > 0.0 and sum_of_all - sum_of_all == 0.0):
+        return worst if sum_of_all - sum_of_all == 0.0 else sum_of_all - sum_of_all
+    return worst / scale
+
+
+@inlined
+def friction_residual(
+    rows: ContactRows, s: float, most: float, i: int, p: Array, v: Array
+) -> float:
+    """Violation of 0 <= beta _|_ D* v + sigma e >= 0 and 0 <= sigma _|_ R - e* beta >= 0."""
+    corners, j = rows.corners, 3 * i
+    sides = corners.shape[0]
+    x = s * p[j + 1]
+    y = s * p[j + 2]
+    first, second, b_first, b_second = shares(corners, x, y)
+    sigma = 0.0
+    for k in range(sides):
+        sigma = max(sigma, -along(corners, k, v[j + 1], v[j + 2]))
+    left = s * limit_of(rows, i, max(p[j], 0.0)) - b_first - b_second
+    worst = abs(min(most * sigma, left))
+    for k in range(sides):
+        beta = (b_first if k == first else 0.0) + (b_second if k == second else 0.0)
+        worst = max(worst, abs(min(most * beta, along(corners, k, v[j + 1], v[j + 2]) + sigma)))
+    return worst
+
+
+@inlined
+def shares(corners: Array, x: float, y: float) -> tuple[int, int, float, float]:
+    """The two corners about (x, y), and its shares along them, which are not negative."""
+    sides = corners.shape[0]
+    if sides == 2:
+        return 0, 1, max(x, 0.0), max(-x, 0.0)
+    best, height = 0, -1.0
+    for k in range(sides):
+        after = (k + 1) % sides
+        toward = along(corners, k, x, y) + along(corners, after, x, y)
+        if toward > height:
+            best, height = k, toward
+    after = (best + 1) % sides
+    a_x, a_y = corners[best, 0], corners[best, 1]
+    c_x, c_y = corners[after, 0], corners[after, 1]
+    turn = a_x * c_y - a_y * c_x
+    return best, after, max((x * c_y - y * c_x) / turn, 0.0), max((a_x * y - a_y * x) / turn, 0.0)

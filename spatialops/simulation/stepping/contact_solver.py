@@ -1,0 +1,102 @@
+"""The loop's own solver: the central answer, and Lemke's vertex where that has none."""
+
+from __future__ import annotations
+
+from spatialops._compile.jit import merged
+from spatialops._compile.stage import stage
+from spatialops.collision import _layout as col
+from spatialops.contact.delassus import multiply_rows
+from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
+from spatialops.contact.lcp.lemke import lemke_kernel
+from spatialops.contact.lcp.scratch import lemke_scratch
+from spatialops.contact.newton.islands import Buffers, solve_islands
+from spatialops.contact.newton.rows import ContactRows
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
+    find_used,
+    has_joints,
+    n_of_geoms,
+    squeeze,
+    unsqueeze,
+)
+from spatialops.simulation.stepping.impulse_memory import load_impulses, store_impulses
+from spatialops.simulation.stepping.tables import Tables
+
+
+@stage
+def solve_here(t: Tables, warm: bool) -> None:
+    """Impulses of the prepared problem: from those of the step before where `warm`, else from zero.
+
+    What a pivoting method answers instead is one of several motions, and is counted.
+    """
+    m = t.control[at.ACTING]
+    for i in range(m):
+        t.friction[i] = t.floats[i, col.MU]
+    known = load_impulses(t) if warm else False
+    iterations, residual = solve_islands(
+        ContactRows(t.L[: 3 * m], t.u[: 3 * m], t.friction[:m], t.prior[:m], t.dry[:m], t.facets),
+        known,
+        t.settings[at.TOLERANCE],
+        t.impulses[: 3 * m],
+        Buffers(t.newton_ints, t.newton_floats, t.island_ints, t.island_floats),
+    )
+    t.control[at.CODE] = 0
+    if residual <= t.settings[at.TOLERANCE]:
+        t.control[at.WARM] += 1 if known and iterations >= 0 else 0
+        t.control[at.PIVOTS] += abs(iterations)
+    else:  # also where it is NaN
+        residual = pivot(t, m)
+        t.control[at.PIVOTED] += 1
+    if t.control[at.CODE] != 0:  # Python's ladder goes on, and its residual counts
+        return
+    if warm:
+        store_impulses(t)
+    t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
+
+
+@merged
+def pivot(t: Tables, m: int) -> float:
+    """Lemke's method on the assembled problem; returns the residual."""
+    rows = n = m * (t.facets.shape[0] + 2)
+    put_lcp(t)
+    idle = has_joints(t) and n_of_geoms(t) < m
+    if idle:
+        n = find_used(t, m)
+        squeeze(t, rows, n)
+    code, pivots, residual = lemke_kernel(
+        t.A[: n * n].reshape(n, n),
+        t.b[:n],
+        0,
+        t.covers,
+        10 * n + 100,
+        t.settings[at.TOLERANCE],
+        t.active[:n],
+        t.z[:n],
+        t.w[:n],
+        lemke_scratch(
+            t.D[: n * (n + 2)].reshape(n, n + 2),
+            t.lcp_ints[: 6 * (n + 1)].reshape(6, n + 1),
+            t.lcp_vectors[: 3 * n].reshape(3, n),
+        ),
+    )
+    if idle:
+        unsqueeze(t, rows, n)
+    recover_kernel(t.z[:rows], 0, t.facets, t.monitor[at.SCALE], t.impulses[: 3 * m])
+    t.control[at.CODE] = code
+    t.control[at.PIVOTS] += pivots
+    return residual
+
+
+@merged
+def put_lcp(t: Tables) -> None:
+    """The OS problem of the rows of L, u and offset."""
+    m = t.control[at.ACTING]
+    n = m * (t.facets.shape[0] + 2)
+    W, A = t.W[: 9 * m * m].reshape(3 * m, 3 * m), t.A[: n * n].reshape(n, n)
+    multiply_rows(t.L, 3 * m, W)
+    t.monitor[at.SCALE] = assemble_kernel(
+        W, t.u[: 3 * m], t.friction[:m], t.prior[:m], t.facets, A, t.b[:n]
+    )
+    if has_joints(t):
+        for i in range(m):
+            t.b[n - m + i] += t.monitor[at.SCALE] * t.dry[i]

@@ -1,0 +1,184 @@
+"""The central answer solves the problem that others assemble: shortest, or nearest to the last."""
+
+import numpy as np
+import pytest
+
+from spatialops.contact.formulations.operational_space import assemble_kernel
+from spatialops.contact.friction import directions
+from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.newton.central import central_impulses
+from spatialops.contact.newton.residual import residual_of, shares, speed_scale
+from spatialops.contact.newton.rows import ContactRows, new_newton_scratch
+from spatialops.contact.newton.statuses import find_parts
+
+TOLERANCE = 1e-9
+SQUARE = [(x, y, -0.1) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+UP = [(0.0, 0.0, 1.0)] * 4
+
+
+def frame(normal):
+    """Normal and two tangents."""
+    n = np.asarray(normal) / np.linalg.norm(normal)
+    t = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
+    t /= np.linalg.norm(t)
+    return np.array([n, t, np.cross(n, t)])
+
+
+def body(points, normals, friction, twist, n_f=4, prior=0.0):
+    """Contacts of one free body of 1 kg and 0.1 kg m^2 that moves with a twist (spin, velocity)."""
+    scale = np.sqrt(np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0]))
+    J = np.array(
+        [
+            np.concatenate([np.cross(x, d), d])
+            for x, n in zip(points, normals, strict=True)
+            for d in frame(n)
+        ]
+    )
+    m = len(points)
+    mu, theta = np.full(m, float(friction)), np.full(m, float(prior))
+    u = J @ np.asarray(twist, dtype=np.float64)
+    return ContactRows(J * scale, u, mu, theta, np.zeros(m), directions(n_f))
+
+
+def random_body(rng, count=8):
+    """Up to so many contacts: anywhere, in one plane, or along the axes."""
+    m, kind = rng.integers(1, count + 1), rng.integers(3)
+    points, normals = rng.uniform(-0.3, 0.3, (m, 3)), rng.normal(size=(m, 3))
+    if kind == 1:
+        points[:, 2] = -0.1
+        normals[:] = (0.0, 0.0, 1.0)
+    elif kind == 2:
+        normals = np.eye(3)[np.arange(m) % 3]
+    twist = rng.normal(size=6) * [0.1, 0.1, 0.1, 1.0, 1.0, 1.0] - [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]
+    n_f = int(rng.choice([2, 4, 6, 8]))
+    return body(points, normals, rng.uniform(0.0, 1.0), twist, n_f, rng.choice([0.0, 0.1]))
+
+
+def solved(rows, start=None):
+    """Iterations, residual, impulses (m, 3)."""
+    m = rows.friction.size
+    p = np.zeros(3 * m) if start is None else np.array(start, dtype=np.float64).ravel()
+    scratch = new_newton_scratch(m, rows.L.shape[1])
+    iterations, residual = central_impulses(rows, 0.0, start is not None, TOLERANCE, p, scratch)
+    return iterations, residual, p.reshape(m, 3)
+
+
+def assembled_residual(rows, p):
+    """The residual of the assembled problem, [J] 53, at impulses p."""
+    m, n_f = rows.friction.size, len(rows.corners)
+    n = m * (n_f + 2)
+    A, b = np.zeros((n, n)), np.zeros(n)
+    W = rows.L @ rows.L.T
+    s = assemble_kernel(W, rows.u, rows.friction, rows.prior, rows.corners, A, b)
+    b[n - m :] += s * rows.dry
+    v = (rows.u + W @ p.ravel()).reshape(m, 3)
+    z = np.zeros(n)
+    for i in range(m):
+        first, second, along_first, along_second = shares(rows.corners, *(s * p[i, 1:]))
+        z[i * (n_f + 1)] = s * p[i, 0]
+        z[i * (n_f + 1) + 1 + first] += along_first
+        z[i * (n_f + 1) + 1 + second] += along_second
+        z[m * (n_f + 1) + i] = max((-rows.corners @ v[i, 1:]).max(), 0.0)
+    return MixedLCP(A, b).residual(z)
+
+
+def test_random_bodies_are_solved_in_the_assembled_problem(rng):
+    unsolved = 0
+    for _ in range(100):
+        rows = random_body(rng)
+        _, residual, p = solved(rows)
+        unsolved += not residual <= TOLERANCE
+        assert assembled_residual(rows, p) <= residual + 1e-14
+    assert unsolved <= 1
+
+
+def test_the_residual_is_that_of_the_assembled_problem(rng):
+    for _ in range(50):
+        rows = random_body(rng)
+        m = rows.friction.size
+        scratch = new_newton_scratch(m, 6)
+        s = find_parts(rows, scratch)
+        p = rng.normal(size=3 * m) / s
+        p[::3] = np.abs(p[::3])
+        if len(rows.corners) == 2:
+            p[2::3] = 0.0
+        v = rows.u + rows.L @ (rows.L.T @ p)
+        own = residual_of(rows, s, speed_scale(rows, s), p, v)
+        theirs = assembled_residual(rows, p.reshape(m, 3))
+        assert theirs <= own * (1.0 + 1e-9)
+        assert own <= 2.0 * theirs * (1.0 + 1e-9)
+
+
+def test_a_body_at_rest_has_the_shortest_impulses():
+    rows = body(SQUARE, UP, 0.5, [0.0, 0.0, 0.0, 1e-3, 0.0, -1e-2])
+    iterations, residual, p = solved(rows)
+    shortest = np.linalg.pinv(rows.L @ rows.L.T) @ -rows.u
+    assert iterations <= 3
+    assert residual < 1e-12
+    assert p.ravel() == pytest.approx(shortest, rel=1e-9, abs=1e-12)
+
+
+def test_the_impulses_of_the_step_before_are_kept_where_they_still_hold():
+    """Of a body between two walls the squeeze is whatever it was."""
+    points = [(x, y, z) for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)]
+    normals = [(-x, 0.0, 0.0) for x, _, _ in points]
+    rows = body(points, normals, 0.5, [0.0, 0.0, 0.0, 0.0, 0.0, -1e-2])
+    squeeze = np.zeros((8, 3))
+    squeeze[:, 0] = 0.01
+    _, residual, p = solved(rows, squeeze)
+    assert residual <= TOLERANCE
+    assert p[:, 0] == pytest.approx(np.full(8, 0.01), rel=1e-9)
+    again = solved(rows, p)
+    assert again[0] == 0
+    assert np.array_equal(again[2], p)
+    # A little more weight: the nearest impulses, and none of the squeeze is lost.
+    heavier = solved(rows._replace(u=1.01 * rows.u), p)
+    assert heavier[1] <= TOLERANCE
+    assert heavier[2][:, 0] == pytest.approx(np.full(8, 0.01), rel=1e-9)
+
+
+def test_what_need_not_press_does_not():
+    """Without a squeeze from before a body between walls falls: p = 0 solves, and comes first."""
+    points = [(x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    rows = body(points, [(-x, 0.0, 0.0) for x, _, _ in points], 0.5, [0, 0, 0, 0, 0, -1e-2])
+    iterations, residual, p = solved(rows)
+    assert (iterations, residual, np.abs(p).max()) == (0, 0.0, 0.0)
+
+
+def test_joints_have_stops_without_tangents_and_dry_friction_without_normals():
+    """Joints of inertia 1: one runs into its stop, two have dry friction, of which one slips."""
+    L, u = np.zeros((9, 3)), np.zeros(9)
+    for i, (row, speed) in enumerate(((0, -1.0), (1, 0.3), (1, -2.0))):
+        L[3 * i + row, i] = 1.0
+        u[3 * i + row] = speed
+    rows = ContactRows(L, u, np.zeros(3), np.zeros(3), np.array([0.0, 0.5, 0.5]), directions(4))
+    _, residual, p = solved(rows)
+    assert residual < 1e-12
+    assert p == pytest.approx(np.array([[1.0, 0.0, 0.0], [0.0, -0.3, 0.0], [0.0, 0.5, 0.0]]))
+
+
+def test_friction_answers_an_impulse_that_presses_already():
+    """Decompression: the normal leaves, and mu theta brakes the sliding."""
+    rows = body([(0.0, 0.0, 0.0)], UP[:1], 0.5, [0.0, 0.0, 0.0, 1.0, 0.0, 1.0], prior=0.4)
+    _, residual, p = solved(rows)
+    along = frame(UP[0])[1:] @ [1.0, 0.0, 0.0]
+    assert residual < 1e-12
+    assert p[0, 0] == 0.0
+    assert p[0, 1:] == pytest.approx(-0.2 * along)
+
+
+def test_nothing_to_do_and_no_number():
+    rows = body(SQUARE, UP, 0.5, np.zeros(6))
+    assert solved(rows)[:2] == (0, 0.0)
+    _, residual, _ = solved(rows._replace(u=np.full(12, np.nan)))
+    assert not residual <= TOLERANCE
+
+
+def test_rows_that_do_not_move_are_left_out():
+    """A body that moves in a plane: its second tangents are zero."""
+    rows = body(SQUARE, UP, 0.5, [0.0, 0.0, 0.0, 0.3, 0.0, -1.0])
+    planar = rows.L[:, [1, 3, 5]].copy()
+    planar[np.abs(planar) < 1e-12] = 0.0
+    _, residual, p = solved(rows._replace(L=planar))
+    assert residual < 1e-12
+    assert np.isfinite(p).all()
