@@ -51,6 +51,7 @@ from .simulation.scene.placement import raised
 from .simulation.scene.scene import Scene
 from .simulation.separation import separate
 from .simulation.simulator import Simulator
+from .simulation.smooth_motion import SmoothMotion, smooth_motion
 from .simulation.time_methods import EventDriven, TimeStepping
 from .tree.builder import TreeBuilder
 from .tree.graph import GraphBuilder, SpanningTree, spanning_tree
@@ -129,6 +130,8 @@ __all__ = [
     "separate",
     "simulation",
     "Simulator",
+    "smooth_motion",
+    "SmoothMotion",
     "spanning_tree",
     "SpanningTree",
     "SpatialOperators",

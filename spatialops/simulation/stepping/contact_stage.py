@@ -358,8 +358,15 @@ def prepare_contact(t: Tables) -> None:
     Contacts at the evaluation state, velocities that they would have without impulses.
     """
     take_contacts(t, False)
-    if t.control[at.ACTING] == 0:
-        return
+    if t.control[at.ACTING] > 0:
+        state_problem(t)
+
+
+@stage
+def state_problem(t: Tables) -> None:
+    """The problem of the contacts that were taken, with the velocities that DV gives them."""
+    t.control[at.ACTING] -= t.control[at.MOMENTS]
+    t.control[at.MOMENTS] = 0
     nv = t.v.size
     v_e = t.vectors[at.V_E, :nv]
     dv = t.vectors[at.DV, :nv]

@@ -17,7 +17,7 @@ from spatialops.collision.broad_phase import bound_gap
 from spatialops.collision.detector import closing_speed, is_simple, pair_gap, place_geoms
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.integrators import flow_to
+from spatialops.simulation.stepping.integrators.flow import flow_to
 from spatialops.simulation.stepping.tables import Tables
 
 HASTE = 1.1  # speeds within the piece may exceed those at both of its ends by so much

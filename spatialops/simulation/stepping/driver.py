@@ -16,6 +16,7 @@ from spatialops.simulation.stepping.adapter import first_capacity
 from spatialops.simulation.stepping.contact_names import names_acting
 from spatialops.simulation.stepping.external_solver import ExternalSolver
 from spatialops.simulation.stepping.state_machine import advance
+from spatialops.simulation.stepping.step_size import warn_of_spin
 from spatialops.simulation.stepping.tables import Tables, allocate
 
 _UNKEPT = ("W", "A", "D", "covers", "lcp_ints", "lcp_vectors")  # made anew for every problem
@@ -104,6 +105,7 @@ class Stepping:
             elif code == at.RECORD_FULL and emptied is not None:
                 emptied(t)
             else:
+                warn_of_spin(t, self.scene.model)
                 raise ContactError(self._broken(t))
             if t is not before and grown is not None:
                 grown(t)

@@ -17,6 +17,7 @@ from spatialops.contact.friction import directions
 from spatialops.contact.lcp.lemke import covering_vectors
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.joint_constraints import JointRows
+from spatialops.simulation.scene.free_bodies import free_bodies
 from spatialops.simulation.scene.scene import Scene
 
 Flat = Array  # a buffer that kernels reshape to the size of the present problem
@@ -28,6 +29,10 @@ class Tables(NamedTuple):
     tree: IntArray
     links: Array
     damped: Array  # the same with implicit damping as armature
+    lone: IntArray  # first link of every free body that nothing hangs on
+    roots: IntArray  # first link of every floating tree
+    root_of: IntArray  # which of them each link belongs to, -1: none
+    floating: Array  # momenta of floating trees
     joint_ints: IntArray  # stops and dry friction of joints
     joint_floats: Array
     geom_ints: IntArray
@@ -120,6 +125,7 @@ def allocate(
     n_geoms = len(scene.geoms)
     loops = scene.loops
     n_b, n_joints = loops.n_rows, len(joints.ints)
+    free = free_bodies(model, loops)
     slots = np.concatenate([scene.slots, scene.slots[-1] + np.arange(1, n_joints + 1)])
     sums = (at.JOINT_SUMS, nv if n_joints else 0)
     near = np.zeros(n_pairs + 1, dtype=np.int64)
@@ -131,6 +137,10 @@ def allocate(
         tree=model.tree,
         links=model.links,
         damped=model.links.copy() if model.damping.any() else model.links,
+        lone=free.lone,
+        roots=free.roots,
+        root_of=free.root_of,
+        floating=np.zeros((len(free.roots), at.FLOATING_COLUMNS)),
         joint_ints=joints.ints,
         joint_floats=joints.floats,
         geom_ints=scene.geom_ints,
