@@ -41,6 +41,7 @@ _OF_CONTACTS = (
     "points",
     "frames",
     "friction",
+    "drift",
     "kinds",
     "polygon_sides",
     *_ZERO_BY_DEFAULT,
@@ -54,6 +55,7 @@ _LATER = (
     "torsion",
     "rolling",
     "gaps",
+    "drift",
     "duration",
     "remaining",
 )
@@ -106,6 +108,9 @@ class ContactProblem:
         so).
     gap_bias : (m,) array, optional
         Added to the normal velocities, m/s: a positive gap divided by the step.
+    drift : (m, 3) array, optional
+        Added to the velocities along the frames, m/s: what motion alone changes until the end of
+        the step.
     prior_normal_impulse : (m,) array, optional
         Normal impulse that already presses (decompression), N s.
     phase : {"contact", "compression", "decompression"}, optional
@@ -181,6 +186,7 @@ class ContactProblem:
     torsion: Array = _ABSENT
     rolling: Array = _ABSENT
     gaps: Array = _ABSENT
+    drift: Array = _ABSENT
     duration: float = 0.0
     remaining: float = 0.0
 
@@ -208,6 +214,7 @@ class ContactProblem:
             torsion: ArrayLike | None = None,
             rolling: ArrayLike | None = None,
             gaps: ArrayLike | None = None,
+            drift: ArrayLike | None = None,
             duration: float = 0.0,
             remaining: float = 0.0,
         ) -> None: ...
@@ -227,6 +234,7 @@ class ContactProblem:
         none = np.zeros((0, layout.TERM_COLUMNS))
         terms = none if given["loop_terms"] is None else given["loop_terms"]
         shape = (len(loop_ints), layout.TERM_COLUMNS)
+        drift = np.zeros((m, 3)) if given["drift"] is None else given["drift"]
         checked: dict[str, Any] = {
             "q": array(given["q"], (self.model.nq,), "q", finite=True),
             "velocity": array(given["velocity"], (self.model.nv,), "velocity", finite=True),
@@ -234,6 +242,7 @@ class ContactProblem:
             "points": array(given["points"], (m, 3), "points", finite=True),
             "frames": array(given["frames"], (m, 3, 3), "frames", finite=True),
             "friction": friction,
+            "drift": array(drift, (m, 3), "drift", finite=True),
             "loop_ints": loop_ints,
             "loop_terms": array(terms, shape, "loop_terms", finite=True),
             "loop_targets": targets,
@@ -348,12 +357,19 @@ class ContactProblem:
 
     @cached_property
     def velocities(self) -> Array:
-        """Velocities (n_b + 3 m,) without impulses, less targets, normals with `gap_bias`."""
+        """Velocities (n_b + 3 m,) without impulses, less targets, contacts' with their bias."""
         u: Array = self.jacobian @ self.velocity
         n_b = self.n_loop_rows
         u[:n_b] -= self.loop_targets
-        u[n_b::3] += self.gap_bias
+        u[n_b:] += self.bias.ravel()
         return u
+
+    @cached_property
+    def bias(self) -> Array:
+        """What is added to the contacts' velocities, (m, 3): `drift`, and `gap_bias` to normals."""
+        made: Array = self.drift.copy()
+        made[:, 0] += self.gap_bias
+        return made
 
     @cached_property
     def maximal(self) -> MaximalProblem:
@@ -400,7 +416,7 @@ class ContactProblem:
         (m,) array
             m/s.
         """
-        u = (self.jacobian[self.n_loop_rows :] @ velocity).reshape(-1, 3)
+        u = (self.jacobian[self.n_loop_rows :] @ velocity).reshape(-1, 3) + self.drift
         result: Array = np.hypot(u[:, 1], u[:, 2])
         return result
 

@@ -57,8 +57,9 @@ SPINNING = 26  # link that turned fastest since the last check
 STRAINED = 27  # pieces since the last check whose Coriolis forces did not settle
 ROUNDS = 28  # corrections that the middle velocity took last
 PUSHES = 29  # of these steps, how many since contacts acted last are still remembered
-AIMED = 30  # 1: the change of velocity over the piece is known, AIM
-CONTROLS = 31
+BEFORE = 30  # contacts seen as the piece began
+AIMED = 31  # 1: the change of velocity over the piece is known, AIM
+CONTROLS = 32
 
 SEMI_IMPLICIT = 0
 MOREAU = 1
@@ -138,6 +139,14 @@ LEFT = 6
 RATE_START = 7
 RATE_END = 8
 CLOSURE_VECTORS = 9
+
+# Table of contacts seen as the piece began.
+BEFORE_GAP = 0
+BEFORE_SPEED = 1  # along the normal
+BEFORE_VELOCITY = 2  # 3: of A against B, world axes
+BEFORE_CHANGED = 5  # 3: as CHANGED of the contact, in the piece before
+BEFORE_FOLLOWED = 8
+BEFORE_COLUMNS = 9
 
 # Columns of the record's tables (after these, the row of a contact holds position, normal,
 # impulse).

@@ -34,13 +34,16 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
     if phase == "contact":
         q, velocity = t.vectors[at.Q_E, : scene.model.nq], t.vectors[at.V_X, :nv]
         duration = float(t.monitor[at.PIECE])
-        # As `contact_stage.remaining_time`.
+        # As `contact_drift.remaining_time`.
         rest = duration * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5)
-        gap_bias = np.maximum(contacts.gaps, 0.0) / rest
+        gap_bias = t.floats[:m, col.OPEN].copy()
+        world = t.floats[:m, col.DRIFT : col.DRIFT + 3]
+        drift = np.einsum("mij,mj->mi", contacts.frames, world)
     else:
         q = t.q
         velocity = t.v
         gap_bias = np.zeros(m)
+        drift = np.zeros((m, 3))
     damped = phase == "contact" and t.control[at.DAMPED]
     model = with_links(scene.model, t.damped.copy()) if damped else scene.model
     features = t.ints[:m, col.CONTACT_FEATURE_A]
@@ -54,6 +57,7 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
         contacts.frames,
         contacts.frictions,
         gap_bias=gap_bias,
+        drift=drift,
         prior_normal_impulse=t.prior[:m].copy(),
         phase=phase,
         loop_ints=loop_ints,

@@ -35,6 +35,12 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     unsqueeze,
 )
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops, project_contacts
+from spatialops.simulation.stepping.contact_drift import (
+    add_drift,
+    is_slow,
+    put_drift,
+    remaining_time,
+)
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -142,7 +148,9 @@ def note_touching(t: Tables) -> None:
     """
     names, count = t.lcp_ints, 0
     for i in range(t.control[at.SEEN]):
-        if t.seen[i, col.GAP] <= t.settings[at.TOUCH] and 3 * count + 3 < names.size:
+        gap = t.seen[i, col.GAP]
+        near = gap <= t.settings[at.TOUCH] or is_slow(t, gap, t.seen[i, col.APPROACH])
+        if near and 3 * count + 3 < names.size:
             names[3 * count + 1] = t.seen_ints[i, col.CONTACT_PAIR]
             names[3 * count + 2] = t.seen_ints[i, col.CONTACT_FEATURE_A]
             names[3 * count + 3] = t.seen_ints[i, col.CONTACT_FEATURE_B]
@@ -321,12 +329,6 @@ def solve_here(t: Tables, warm: bool) -> None:
 
 
 @merged
-def remaining_time(t: Tables) -> float:
-    """Time of the piece after the state where its contacts are evaluated."""
-    return t.monitor[at.PIECE] * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5)
-
-
-@merged
 def detect_ahead(t: Tables) -> int:
     """Contacts at the evaluation state that touch or would within the rest of the piece.
 
@@ -359,6 +361,7 @@ def prepare_contact(t: Tables) -> None:
     """
     take_contacts(t, False)
     if t.control[at.ACTING] > 0:
+        put_drift(t)
         state_problem(t)
 
 
@@ -380,8 +383,7 @@ def state_problem(t: Tables) -> None:
     drop_locked(t)
     if has_joints(t):
         put_dry_limits(t, t.control[at.ACTING])
-    for i in range(t.control[at.ACTING]):
-        t.u[3 * i] += max(t.floats[i, col.GAP], 0.0) / remaining_time(t)
+    add_drift(t)
 
 
 @merged

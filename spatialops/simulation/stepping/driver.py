@@ -114,7 +114,8 @@ class Stepping:
         """What is to be said of a state that is no longer finite."""
         acting = names_acting(t, self.scene, self.joints)
         touching = f"; what touched last: {acting}" if acting else ""
-        broken = np.flatnonzero(~np.isfinite(t.v))
+        lost = t.v + t.vectors[at.DV, : t.v.size] + t.vectors[at.NEXT, : t.v.size]
+        broken = np.flatnonzero(~np.isfinite(lost))
         joints = dict.fromkeys(repr(self.scene.model.joint_of_link(int(k))) for k in broken)
         first = f" of joint {next(iter(joints))}" if joints else ""
         return (

@@ -25,6 +25,7 @@ from spatialops.simulation.stepping.constraints.loop_constraints import (
     is_driven,
     keep_frames,
 )
+from spatialops.simulation.stepping.contact_drift import note_motion
 from spatialops.simulation.stepping.contact_stage import (
     apply_impulses,
     detect_ahead,
@@ -211,6 +212,7 @@ def begin_piece(t: Tables) -> int:
     if t.control[at.LOOKED] == 0:  # it is begun anew
         detect_now(t)
     note_touching(t)
+    note_motion(t)
     t.monitor[at.PIECE] = min(t.monitor[at.REMAINING], t.monitor[at.LONGEST])
     t.control[at.LOOKED] = 0
     t.control[at.ACTING] = 0

@@ -61,6 +61,8 @@ class Tables(NamedTuple):
     shape_ints: IntArray
     seen_ints: IntArray  # contacts at the present state
     seen: Array
+    before_ints: IntArray  # contacts as the piece began
+    before: Array
     ints: IntArray  # contacts of the problem being solved
     floats: Array
     L: Array
@@ -168,6 +170,8 @@ def allocate(
         shape_ints=np.zeros(shape_ints, dtype=np.int64),
         seen_ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
         seen=np.zeros((m, col.CONTACT_COLUMNS)),
+        before_ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
+        before=np.zeros((m, at.BEFORE_COLUMNS)),
         ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
         floats=np.zeros((m, col.CONTACT_COLUMNS)),
         L=np.zeros((3 * m, nv)),

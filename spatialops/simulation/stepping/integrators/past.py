@@ -75,6 +75,13 @@ def put_before(t: Tables, newest: int, change: Array) -> None:
 
 
 @merged
+def goes_on(t: Tables) -> bool:
+    """Whether the step before was smooth and as long as this one."""
+    s = t.monitor[at.PIECE]
+    return t.control[at.PAST] > 0 and abs(s - t.monitor[at.LENGTHS_BEFORE]) <= _EQUAL * s
+
+
+@merged
 def weights(t: Tables) -> tuple[float, float, float]:
     """What the accelerations before are taken with, the newest first."""
     s, known = t.monitor[at.PIECE], t.control[at.PAST]

@@ -15,6 +15,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import (
     constrain,
     has_loops,
+    place_loops,
     since_start,
 )
 from spatialops.simulation.stepping.integrators.accelerations import (
@@ -98,14 +99,12 @@ def runge_kutta_step(t: Tables) -> int:
     status = placed_accelerations(
         t.tree, t.links, t.v, t.tau, t.external, t.work, forces, first
     )
-    copy_into(dv, first)
     if has_loops(t):
         constrain(t, t.work, since_start(t, 0.0), first, t.closure_vectors[at.FORCES])
     runge_kutta(t, t.monitor[at.PIECE], q_end, v_end)
     if has_loops(t):
-        constrain(t, t.work, since_start(t, 0.0), dv, t.closure_vectors[at.FORCES])
-    for k in range(nv):
-        dv[k] = v_end[k]
+        place_loops(t, t.work, since_start(t, 0.0))
+    copy_into(dv, v_end)
     transport(t.tree, q_end, t.q, dv)
     for k in range(nv):
         dv[k] -= t.v[k]
