@@ -81,9 +81,7 @@ APPROACH = 15  # relative velocity of A against B along normal and tangents: 3
 IMPULSE = 18  # 3: along normal and tangents
 DRIFT = 21  # 3: what motion alone adds to the relative velocity until the end of a step, world
 OPEN = 24  # speed at which it may close yet, m/s
-CHANGED = 25  # 3: what motion has changed in the first half of the step, world
-FOLLOWED = 28  # 1 where that is known
-CONTACT_COLUMNS = 29
+CONTACT_COLUMNS = 25
 
 # What the narrow phase leaves behind: rows of points, and of ints their features.
 AT_POINT = 0  # 3: world, midway

@@ -108,9 +108,6 @@ class ContactProblem:
         so).
     gap_bias : (m,) array, optional
         Added to the normal velocities, m/s: a positive gap divided by the step.
-    drift : (m, 3) array, optional
-        Added to the velocities along the frames, m/s: what motion alone changes until the end of
-        the step.
     prior_normal_impulse : (m,) array, optional
         Normal impulse that already presses (decompression), N s.
     phase : {"contact", "compression", "decompression"}, optional
@@ -141,6 +138,9 @@ class ContactProblem:
     gaps : (m,) array, optional
         Gaps where everything is evaluated, m; `gap_bias` has the positive ones. For laws whose
         forces depend on them.
+    drift : (m, 3) array, optional
+        Added to the velocities along the frames, m/s: what motion alone changes until the end of
+        the step.
     duration : float, optional
         Time in which impulses act, s; 0, the default, in impacts.
     remaining : float, optional

@@ -144,9 +144,7 @@ CLOSURE_VECTORS = 9
 BEFORE_GAP = 0
 BEFORE_SPEED = 1  # along the normal
 BEFORE_VELOCITY = 2  # 3: of A against B, world axes
-BEFORE_CHANGED = 5  # 3: as CHANGED of the contact, in the piece before
-BEFORE_FOLLOWED = 8
-BEFORE_COLUMNS = 9
+BEFORE_COLUMNS = 5
 
 # Columns of the record's tables (after these, the row of a contact holds position, normal,
 # impulse).

@@ -35,13 +35,15 @@ class SmoothMotion:
         Times between which it is known, s.
     evaluations : int
         Of the dynamics, that it took.
+    numbers : callable
+        (nq + nv,) coordinates and velocities at a time, as they were integrated.
     """
 
     model: Model
     start: float
     end: float
     evaluations: int
-    _numbers: Callable[[float], Array]
+    numbers: Callable[[float], Array]
 
     def __call__(self, time: float) -> State:
         """The state at a time.
@@ -65,7 +67,7 @@ class SmoothMotion:
             raise ArgumentError(
                 f"time: the motion goes from {self.start:g} to {self.end:g} s, got {time!r}"
             )
-        y = self._numbers(time)
+        y = self.numbers(time)
         return State(y[: self.model.nq], y[self.model.nq :], float(time)).checked(self.model)
 
 
@@ -147,4 +149,5 @@ def smooth_motion(
     )
     if not found.success:
         raise ArgumentError(f"the motion ends at t = {found.t[-1]:.6g} s: {found.message}")
-    return SmoothMotion(model, begun.time, begun.time + span, int(found.nfev), found.sol)
+    numbers: Callable[[float], Array] = found.sol
+    return SmoothMotion(model, begun.time, begun.time + span, int(found.nfev), numbers)

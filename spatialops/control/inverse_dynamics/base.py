@@ -243,7 +243,8 @@ class ContactInverseDynamics(ExplainedController):
         dt, last = self.lookahead.dt, self._gain
         self._gain = dt * accelerations
         change = float(np.abs(self._gain - last).max(initial=0.0))
-        return bool(dt * np.abs(state.v).max(initial=0.0) * change <= _COUNTED)
+        speed = np.abs(state.v).max(initial=0.0) + np.abs(self._gain).max(initial=0.0)
+        return bool(dt * speed * change <= _COUNTED)
 
     def _limited(self, tau: Array) -> tuple[Array, bool]:
         """Joint forces within the motors' limits, if they are to be, and whether limits bind."""

@@ -21,7 +21,6 @@ from spatialops.simulation.lookahead import Lookahead
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
 
-
 _ROUNDS = 3  # times that Coriolis forces are found with the motion that follows from them
 
 

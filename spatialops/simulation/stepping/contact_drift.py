@@ -1,31 +1,31 @@
 """How contacts' relative velocities change by motion alone, so that conditions hold at the end.
 
-A step asks of the contacts at its middle q_m what shall be true of the velocity u+ = G(q+) v+ at its
-end. To the second order in h
+A step asks of the contacts at its middle q_m what shall be true of the velocity u+ = G(q+) v+
+at its end. To the second order in h
 
     u+ = G(q_m) v+ + (G(q_m) - G(q)) v:
 
 half a step turns and moves a contact, over curved surfaces too, by as much after the middle as
 before it. The relative velocities of the same contact at q and at q_m, with the velocities of the
-start, are all that takes. That change d belongs to the first quarter of the step and is wanted at
-the third: a contact that was there in the step before, of the same length, has d + (d - d1) / 2.
-Where u = 0 before, G(q_m) (v + v+) / 2 = 0: contacts that stick or
-roll do no work, and their points stay where they are.
+start, are all that takes. Where u = 0 before, G(q_m) (v + v+) / 2 = 0: contacts that stick or
+roll do no work, and their points stay where they are. Of a slip only the change of its size
+counts: friction acts in its direction at the middle.
 
-What has a gap g and opens at the rate u_n when the piece begins may close by g + h (u_n + u_n+) / 2:
-u_n+ >= -(2 g / h + u_n). Contacts without a name at the start have the gap of the middle, and half
-of the piece for it.
+What has a gap g and opens at the rate u_n when the piece begins may close by
+g + h (u_n + u_n+) / 2: u_n+ >= -(2 g / h + u_n). Contacts without a name at the start have the gap
+of the middle, and half of the piece for it.
 """
 
 from __future__ import annotations
 
+import math
+
 from spatialops._arrays import IntArray
 from spatialops._compile.jit import kernel, merged
-from spatialops.algebra.vectors import ZERO3, copy_into, dot, minus, plus_scaled, put3, vec3
+from spatialops.algebra.vectors import ZERO3, copy_into, dot, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
-from spatialops.collision.detector import relative_velocity
+from spatialops.collision.detector import length_of, relative_velocity
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.integrators.past import goes_on
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -46,7 +46,6 @@ def note_motion(t: Tables) -> None:
         if t.seen_ints[i, col.CONTACT_FEATURE_A] >= 0:
             velocity = relative_velocity(t.work, a, b, vec3(t.seen, i, col.POINT))
         copy_into(t.before_ints[i], t.seen_ints[i])
-        put_past(t, i)
         t.before[i, at.BEFORE_GAP] = t.seen[i, col.GAP]
         t.before[i, at.BEFORE_SPEED] = t.seen[i, col.APPROACH]
         put3(t.before, i, at.BEFORE_VELOCITY, velocity)
@@ -80,22 +79,10 @@ def are_same(a: IntArray, i: int, b: IntArray, j: int) -> bool:
 
 
 @kernel
-def put_past(t: Tables, i: int) -> None:
-    """How seen contact i changed in the piece before, where it acted there."""
-    t.before[i, at.BEFORE_FOLLOWED] = 0.0
-    for j in range(t.control[at.ACTING]):
-        if are_same(t.seen_ints, i, t.ints, j):
-            put3(t.before, i, at.BEFORE_CHANGED, vec3(t.floats, j, col.CHANGED))
-            t.before[i, at.BEFORE_FOLLOWED] = t.floats[j, col.FOLLOWED]
-            break
-
-
-@kernel
 def put_drift(t: Tables) -> None:
     """Drifts of the acting contacts; velocities at V_E must be in `work`."""
     for i in range(t.control[at.ACTING]):
         put3(t.floats, i, col.DRIFT, ZERO3)
-        t.floats[i, col.FOLLOWED] = 0.0
         t.floats[i, col.OPEN] = max(t.floats[i, col.GAP], 0.0) / remaining_time(t)
         for j in range(t.control[at.BEFORE]):
             if are_same(t.ints, i, t.before_ints, j):
@@ -113,15 +100,14 @@ def put_change(t: Tables, i: int, j: int) -> None:
         return
     a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
     now = relative_velocity(t.work, a, b, vec3(t.floats, i, col.POINT))
-    change = minus(now, vec3(t.before, j, at.BEFORE_VELOCITY))
+    slip = plus_scaled(now, -dot(normal, now), normal)
+    before = vec3(t.before, j, at.BEFORE_VELOCITY)
+    size = length_of(slip)
+    share = 0.0
+    if size > 0.0:
+        share = 1.0 - math.sqrt(max(dot(before, before) - speed * speed, 0.0)) / size
     along = t.floats[i, col.APPROACH] - speed
-    change = plus_scaled(change, along - dot(normal, change), normal)
-    put3(t.floats, i, col.CHANGED, change)
-    t.floats[i, col.FOLLOWED] = 1.0
-    if t.before[j, at.BEFORE_FOLLOWED] > 0.0 and goes_on(t):
-        before = vec3(t.before, j, at.BEFORE_CHANGED)
-        change = plus_scaled(change, 0.5, minus(change, before))
-    put3(t.floats, i, col.DRIFT, change)
+    put3(t.floats, i, col.DRIFT, plus_scaled(scaled(share, slip), along, normal))
 
 
 @merged

@@ -16,8 +16,8 @@ from spatialops.collision.narrow_phase.scratch import scratch_shapes
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.lemke import covering_vectors
 from spatialops.simulation import _layout as at
-from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.free_bodies import free_bodies
+from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
 
 Flat = Array  # a buffer that kernels reshape to the size of the present problem

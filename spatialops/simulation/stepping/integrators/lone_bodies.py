@@ -122,9 +122,7 @@ def tangent_over(x: float) -> float:
 
 
 @kernel
-def spin_change(
-    inertia: Sym3, w: Vec3, pushed: Vec3, moment: Vec3, s: float
-) -> tuple[Vec3, bool]:
+def spin_change(inertia: Sym3, w: Vec3, pushed: Vec3, moment: Vec3, s: float) -> tuple[Vec3, bool]:
     """Change w+ - w without `pushed`, what contacts are to add, and whether it was found."""
     change = step = ZERO3
     speed = 0.0

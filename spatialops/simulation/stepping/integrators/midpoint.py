@@ -138,7 +138,7 @@ def allowed(t: Tables) -> float:
 
 @merged
 def settle(t: Tables) -> int:
-    """dv by the fixed point from what stands in it; _UNSETTLED where it does not come to rest."""
+    """Dv by the fixed point from what stands in it; _UNSETTLED where it does not come to rest."""
     nv = t.v.size
     limit = allowed(t)
     v_e, v_m = t.vectors[at.V_E, :nv], t.vectors[at.V_M, :nv]

@@ -14,14 +14,12 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel, merged
 from spatialops.algebra.vectors import (
-    copy_into,
     rotate,
     rotate_back,
     rotation_from_quaternion,
 )
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
-
 
 _REMEMBERED = 3  # steps
 _EQUAL = 1e-9  # relative: lengths of steps that differ by rounding
@@ -72,13 +70,6 @@ def put_before(t: Tables, newest: int, change: Array) -> None:
         t.vectors[newest + 1, k] = t.vectors[newest, k]
         t.vectors[newest, k] = rate * change[k]
     turn_linear(t.tree, t.vectors[at.Q_E], t.vectors[newest], True)
-
-
-@merged
-def goes_on(t: Tables) -> bool:
-    """Whether the step before was smooth and as long as this one."""
-    s = t.monitor[at.PIECE]
-    return t.control[at.PAST] > 0 and abs(s - t.monitor[at.LENGTHS_BEFORE]) <= _EQUAL * s
 
 
 @merged

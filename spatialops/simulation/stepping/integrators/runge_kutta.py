@@ -96,9 +96,7 @@ def runge_kutta_step(t: Tables) -> int:
     q_end, v_end = t.vectors[at.Q_END, :nq], t.vectors[at.V_END, :nv]
     first, dv = t.vectors[at.K_V1, :nv], t.vectors[at.DV, :nv]
     forces = t.vectors[at.TAU, :nv]
-    status = placed_accelerations(
-        t.tree, t.links, t.v, t.tau, t.external, t.work, forces, first
-    )
+    status = placed_accelerations(t.tree, t.links, t.v, t.tau, t.external, t.work, forces, first)
     if has_loops(t):
         constrain(t, t.work, since_start(t, 0.0), first, t.closure_vectors[at.FORCES])
     runge_kutta(t, t.monitor[at.PIECE], q_end, v_end)
