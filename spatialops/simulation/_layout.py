@@ -109,12 +109,12 @@ CLOSE_Q = 12
 CLOSE_DV = 13
 V_M = 14  # velocity in the middle of the piece
 DVC_GUESS = 15  # contacts' part of DV as the middle velocity counts it
-LEAD = 16  # of lone bodies: twice what the path's velocity is ahead of the one at the start
+LEAD = 16  # changes of the spins of lone bodies without contacts: half of it is in their path
 NEXT = 17  # DV as a correction finds it
 # 3: accelerations of the steps before, the newest first, linear ones of free bodies in world axes.
 SMOOTH_BEFORE = 18
 PUSHED_BEFORE = 21  # 3: the same of what contacts do
-SPUN = 24  # changes of the spins of lone bodies
+SPUN = 24  # the same with the contacts that are foreseen
 K_V1 = 25  # first accelerations of RK4
 Q_END = 26  # where RK4 ends
 V_END = 27

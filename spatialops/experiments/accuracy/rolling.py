@@ -174,7 +174,8 @@ def thin_air(dt: float = 1e-3) -> Figure:
     """Euler's disc in thin air: it loses what the air takes, and nothing else.
 
     A torque against the spin takes k / alpha^2 of power, as the air under the disc does
-    (K. Moffatt, Nature 404, 2000). The figure is the largest departure of the energy from that, over the loss.
+    (K. Moffatt, Nature 404, 2000). The figure is the largest departure of the energy from that,
+    over the loss.
     """
     made = disc(1.0)
     scene = made.scene()

@@ -8,7 +8,7 @@ after, and w_m their mean, the body turns by exp(h w_m) and
 w_m . (w_m x I w_m) = 0: energy is kept. exp(h w_m) = (1 - T)^-1 (1 + T) with T = (h / 2) k [w_m x]:
 (1 + T) I w+ = (1 - T) I w + h moment is what keeps angular momentum in the world. Newton's method
 in three variables finds w+; the centre of mass moves as a point. Contacts act at the middle, at
-half the turn; what they change is foreseen in w_m (`LEAD`), and the rest is turned afterwards.
+the turn of half a step without them; what they change is turned afterwards.
 
 Velocities of free bodies are those of the origin. The centre of mass lies at c from it, and moves
 at u = v + w x c.
@@ -20,7 +20,7 @@ import math
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, Mat3, Sym3, Vec3
-from spatialops._compile.jit import inlined, kernel, merged
+from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import (
     ZERO3,
     cross,
@@ -45,12 +45,6 @@ from spatialops.tree.state import transport
 _MOST_ROUNDS = 20  # of Newton's method; with k of the round before it gains (h w)^2 a round
 _LARGEST_HALF_TURN = 1.2  # rad: tan grows without bound at pi / 2
 _ROUNDING = 1e-15
-
-
-@merged
-def has_lone(t: Tables) -> bool:
-    """Whether any body is alone."""
-    return t.lone.size > 0
 
 
 @inlined
@@ -159,14 +153,6 @@ def turn_lone(t: Tables, guess: Array, dv: Array) -> bool:
         put_three(dv, k, change)
         found = found and sure
     return found
-
-
-@kernel
-def put_lead(t: Tables, guess: Array, lead: Array) -> None:
-    """What spins of lone bodies are to gain in the piece, contacts included, into `lead`."""
-    for i in range(t.lone.size):
-        for k in range(t.lone[i], t.lone[i] + 3):
-            lead[k] = t.vectors[at.SPUN, k] + guess[k]
 
 
 @kernel

@@ -48,9 +48,7 @@ from spatialops.simulation.stepping.integrators.floating_trees import (
 )
 from spatialops.simulation.stepping.integrators.lone_bodies import (
     carry,
-    has_lone,
     place_lone,
-    put_lead,
     put_lone,
     turn_lone,
 )
@@ -169,16 +167,11 @@ def place_middle(t: Tables) -> bool:
     s = t.monitor[at.PIECE]
     q_e, v_e = t.vectors[at.Q_E, :nq], t.vectors[at.V_E, :nv]
     dv, guess = t.vectors[at.DV, :nv], t.vectors[at.DVC_GUESS, :nv]
-    lead, move = t.vectors[at.LEAD, :nv], t.vectors[at.ACC, :nv]
-    found = True
+    lead, spun = t.vectors[at.LEAD, :nv], t.vectors[at.SPUN, :nv]
+    move = t.vectors[at.ACC, :nv]
     guess[:] = 0.0
     lead[:] = 0.0
-    if has_lone(t):
-        integrate_kernel(t.tree, t.q, t.v, 0.5 * s, q_e)  # near enough to foresee
-        if t.control[at.PUSHES] > 0:
-            foresee(t, at.PUSHED_BEFORE, guess)
-        found = turn_lone(t, guess, t.vectors[at.SPUN, :nv])
-        put_lead(t, guess, lead)
+    found = turn_lone(t, guess, lead)
     for k in range(nv):
         move[k] = 0.5 * s * (t.v[k] + 0.5 * lead[k])
     place_lone(t, t.v, 0.5 * s, lead, 0.0, move)
@@ -186,10 +179,12 @@ def place_middle(t: Tables) -> bool:
     copy_into(v_e, t.v)
     carry(t, t.q, q_e, v_e)
     foresee(t, at.SMOOTH_BEFORE, dv)
+    copy_into(spun, lead)
     if t.control[at.PUSHES] > 0:
         foresee(t, at.PUSHED_BEFORE, guess)
+        turn_lone(t, guess, spun)
     poses_kernel(t.tree, t.links, q_e, t.work)
-    put_lone(t, t.vectors[at.SPUN, :nv], dv)
+    put_lone(t, spun, dv)
     return found
 
 
