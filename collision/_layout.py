@@ -79,7 +79,9 @@ MU = 13
 RESTITUTION = 14
 APPROACH = 15  # relative velocity of A against B along normal and tangents: 3
 IMPULSE = 18  # 3: along normal and tangents
-CONTACT_COLUMNS = 21
+DRIFT = 21  # 3: what motion alone adds to the relative velocity until the end of a step, world
+OPEN = 24  # speed at which it may close yet, m/s
+CONTACT_COLUMNS = 25
 
 # What the narrow phase leaves behind: rows of points, and of ints their features.
 AT_POINT = 0  # 3: world, midway until the patch has its common plane

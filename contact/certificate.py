@@ -243,8 +243,7 @@ def _contact_entries(
     """Entries of the conditions of contact, and what counts as large for each unit."""
     rows = problem.jacobian @ after
     n_b, s = problem.n_loop_rows, unit_compliance(problem)
-    u = rows[n_b:].reshape(-1, 3).copy()
-    u[:, 0] += problem.gap_bias
+    u = rows[n_b:].reshape(-1, 3) + problem.bias
     body = problem.kinds != DRY
     dry = p[:, 1:] + problem.viscous[:, None] * u[:, 1:]  # without the viscous part
     sideways, speed = np.hypot(dry[:, 0], dry[:, 1]), np.hypot(u[:, 1], u[:, 2])

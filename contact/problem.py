@@ -32,6 +32,7 @@ _OF_CONTACTS = (
     "points",
     "frames",
     "friction",
+    "drift",
     "kinds",
     "polygon_sides",
     *ZERO_BY_DEFAULT,
@@ -45,6 +46,7 @@ _LATER = (
     "torsion",
     "rolling",
     "gaps",
+    "drift",
     "duration",
     "remaining",
 )
@@ -126,6 +128,9 @@ class ContactProblem:
     gaps : (m,) array, optional
         Gaps where everything is evaluated, m; `gap_bias` has the positive ones. For laws whose
         forces depend on them.
+    drift : (m, 3) array, optional
+        Added to the velocities along the frames, m/s: what motion alone changes until the end of
+        the step.
     duration : float, optional
         Time in which impulses act, s; 0, the default, in impacts.
     remaining : float, optional
@@ -171,6 +176,7 @@ class ContactProblem:
     torsion: Array = _ABSENT
     rolling: Array = _ABSENT
     gaps: Array = _ABSENT
+    drift: Array = _ABSENT
     duration: float = 0.0
     remaining: float = 0.0
 
@@ -198,6 +204,7 @@ class ContactProblem:
             torsion: ArrayLike | None = None,
             rolling: ArrayLike | None = None,
             gaps: ArrayLike | None = None,
+            drift: ArrayLike | None = None,
             duration: float = 0.0,
             remaining: float = 0.0,
         ) -> None: ...
@@ -310,12 +317,19 @@ class ContactProblem:
 
     @cached_property
     def velocities(self) -> Array:
-        """Velocities (n_b + 3 m,) without impulses, less targets, normals with `gap_bias`."""
+        """Velocities (n_b + 3 m,) without impulses, less targets, contacts' with their bias."""
         u: Array = self.jacobian @ self.velocity
         n_b = self.n_loop_rows
         u[:n_b] -= self.loop_targets
-        u[n_b::3] += self.gap_bias
+        u[n_b:] += self.bias.ravel()
         return u
+
+    @cached_property
+    def bias(self) -> Array:
+        """What is added to the contacts' velocities, (m, 3): `drift`, and `gap_bias` to normals."""
+        made: Array = self.drift.copy()
+        made[:, 0] += self.gap_bias
+        return made
 
     @cached_property
     def maximal(self) -> MaximalProblem:
@@ -367,7 +381,7 @@ class ContactProblem:
         (m,) array
             m/s.
         """
-        u = (self.jacobian[self.n_loop_rows :] @ velocity).reshape(-1, 3)
+        u = (self.jacobian[self.n_loop_rows :] @ velocity).reshape(-1, 3) + self.drift
         result: Array = np.hypot(u[:, 1], u[:, 2])
         return result
 

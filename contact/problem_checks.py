@@ -56,6 +56,7 @@ def checked_fields(given: Fields, model: Model) -> Fields:
     none = np.zeros((0, layout.TERM_COLUMNS))
     terms = none if given["loop_terms"] is None else given["loop_terms"]
     shape = (len(loop_ints), layout.TERM_COLUMNS)
+    drift = np.zeros((m, 3)) if given["drift"] is None else given["drift"]
     checked: Fields = {
         "q": array(given["q"], (model.nq,), "q", finite=True),
         "velocity": array(given["velocity"], (model.nv,), "velocity", finite=True),
@@ -63,6 +64,7 @@ def checked_fields(given: Fields, model: Model) -> Fields:
         "points": array(given["points"], (m, 3), "points", finite=True),
         "frames": array(given["frames"], (m, 3, 3), "frames", finite=True),
         "friction": friction,
+        "drift": array(drift, (m, 3), "drift", finite=True),
         "loop_ints": loop_ints,
         "loop_terms": array(terms, shape, "loop_terms", finite=True),
         "loop_targets": targets,

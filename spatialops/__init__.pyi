@@ -58,6 +58,7 @@ from .simulation.scene.placement import raised
 from .simulation.scene.scene import Scene
 from .simulation.separation import separate
 from .simulation.simulator import Simulator
+from .simulation.smooth_motion import SmoothMotion, smooth_motion
 from .simulation.time_methods import EventDriven, TimeStepping
 from .tree.builder import TreeBuilder
 from .tree.graph import GraphBuilder
@@ -143,6 +144,8 @@ __all__ = [
     "separate",
     "simulation",
     "Simulator",
+    "smooth_motion",
+    "SmoothMotion",
     "spanning_tree",
     "SpanningTree",
     "SpatialOperators",

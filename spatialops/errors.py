@@ -83,3 +83,7 @@ class PainleveError(ContactError):
 
 class PainleveWarning(UserWarning):
     """Sliding friction may admit several motions, or none: a configuration of Painleve's kind."""
+
+
+class StepSizeWarning(UserWarning):
+    """A body spins too fast for the integrator and its step; the message says what would do."""

@@ -2,7 +2,7 @@
 
     [ M    -G_b*  -G_u* D   0 ]      [ v+    ]   [ -M v          ]
     [ G_b    0       0      0 ]  z = [ p_b   ]   [ -targets      ]
-    [ D* G_u 0       0      E ]      [ beta  ]   [ D* gap_bias   ]
+    [ D* G_u 0       0      E ]      [ beta  ]   [ D* bias       ]
     [ 0      0   [mu, -E*]  0 ]      [ sigma ]   [ mu prior      ]
 
 v are the velocities without impulses, so that M v = M v- + (T - C) dt as in [J] 36. Impulses are
@@ -71,7 +71,7 @@ class MinimalCoordinates:
         put_cones(A, problem.friction, n_f, free)
         b[:N] = -M @ problem.velocity
         b[N:free] = -problem.loop_targets
-        b[free : last : n_f + 1] = problem.gap_bias
+        b[free:last] = spread(problem.bias.ravel(), n_f)
         b[last:] = (
             problem.friction * problem.prior_normal_impulse + problem.dry
         ) / problem.model.mass

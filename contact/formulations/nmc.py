@@ -15,6 +15,7 @@ import numpy as np
 from spatialops.contact.formulations.polyhedron import (
     combinations,
     cone_triplets,
+    spread,
     with_idle,
     without_idle,
 )
@@ -102,7 +103,7 @@ class NonMinimalCoordinates:
         b = np.zeros(last + m)
         b[:n_v] = -np.asarray(mass @ system.velocity)
         b[n_v + system.n_hinges : free] = -problem.loop_targets
-        b[free : last : n_f + 1] = problem.gap_bias
+        b[free:last] = spread(problem.bias.ravel(), n_f)
         b[last:] = (problem.friction * problem.prior_normal_impulse + problem.dry) / unit
         return without_idle(problem, MixedLCP(A, b, free), n_f)
 

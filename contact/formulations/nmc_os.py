@@ -31,7 +31,7 @@ def bodies_response(
     W, first = (system.rows @ gains).tocsr(), system.n_hinges + problem.n_loop_rows
     u = system.rows @ system.velocity
     u[system.n_hinges : first] -= problem.loop_targets
-    u[first::3] += problem.gap_bias
+    u[first:] += problem.bias.ravel()
     scale = float(W.diagonal()[first:].max(initial=0.0))
     return gains, W, u, scale if scale > 0.0 else 1.0
 

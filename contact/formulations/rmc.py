@@ -2,7 +2,7 @@
 
     Y = M^-1 - M^-1 G_b* (G_b M^-1 G_b*)^+ G_b M^-1,
     X = v - M^-1 G_b* (G_b M^-1 G_b*)^+ (G_b v - targets),
-    w = [D* G_u Y G_u* D, E; [mu, -E*], 0] z + [D* (G_u X + gap_bias); mu prior],
+    w = [D* G_u Y G_u* D, E; [mu, -E*], 0] z + [D* (G_u X + bias); mu prior],
     z = [beta; sigma]
 
 and v+ = X + Y G_u* D beta ([J] 38-40), in O(N^3). Impulses are scaled by s = max diag G_u Y G_u*,
@@ -79,8 +79,7 @@ class ReducedMinimalCoordinates:
         A, b = np.zeros((rows + m, rows + m)), np.empty(rows + m)
         A[:rows, :rows] = spread(spread(reduced.W, n_f).T, n_f).T / s
         put_cones(A, problem.friction, n_f, 0)
-        b[:rows] = spread(G_u @ reduced.X, n_f)
-        b[: rows : n_f + 1] += problem.gap_bias
+        b[:rows] = spread(G_u @ reduced.X + problem.bias.ravel(), n_f)
         b[rows:] = s * (problem.friction * problem.prior_normal_impulse + problem.dry)
         return without_idle(problem, MixedLCP(A, b), n_f)
 

@@ -211,7 +211,7 @@ def verified(
     """The solution of these impulses; its residual is of velocities after one O(N) sweep.
 
     `conditions(p, u)` gives the violations, m/s, of impulses (m, 3) and velocities (m, 3) with
-    `gap_bias` in the normal ones; with `moments` both have six columns, moments and spins measured
+    their `bias`; with `moments` both have six columns, moments and spins measured
     by `spin_unit`. What impulses beyond all measure hide by rounding counts as violated.
     """
     n_b, s = problem.n_loop_rows, unit_compliance(problem)
@@ -219,8 +219,7 @@ def verified(
     with np.errstate(all="ignore"):  # what is no number has no residual: it says so
         velocity = problem.after(p, moments)
         rows = problem.jacobian @ velocity
-        u = rows[n_b:].reshape(-1, 3).copy()
-        u[:, 0] += problem.gap_bias
+        u = rows[n_b:].reshape(-1, 3) + problem.bias
         scale = np.abs(problem.velocities).max(initial=0.0)
         if scale == 0.0:
             scale = s * np.abs(p).max(initial=0.0)

@@ -194,11 +194,11 @@ def _settled(
         after = problem.after(
             np.concatenate([answer.loop_impulses, answer.impulses.ravel()]), answer.moments
         )
-        u = (problem.jacobian @ after)[problem.n_loop_rows :].reshape(-1, 3)
+        u = (problem.jacobian @ after)[problem.n_loop_rows :].reshape(-1, 3) + problem.bias
         limit = max(_REST * scale, _HIDDEN * s * np.abs(answer.impulses).max())
         presses = s * (answer.impulses[:, 0] + problem.prior_normal_impulse) > limit
         back = ~held & infinite_friction & presses & (np.hypot(u[:, 1], u[:, 2]) > limit)
-        leave = held & ~kept & ~presses & (u[:, 0] + problem.gap_bias > limit)
+        leave = held & ~kept & ~presses & (u[:, 0] > limit)
         if not (back | leave).any():
             break
         kept |= back & released

@@ -51,10 +51,16 @@ DAMPED = 22  # 1: joints' damping is taken implicitly
 # the last so many of the acting contacts are moments of others: see
 # `simulation.stepping.constraints.torsional_rolling`
 MOMENTS = 23
-PIVOTED = (
-    24  # contact problems that a pivoting method had to answer: their motion is one of several
-)
-CONTROLS = 25
+PIVOTED = 24  # contact problems that a pivoting method answered: one motion of several
+PAST = 25  # how many steps the predictor remembers: at most 3
+REPEATS = 26  # times the contact problem of the piece has been stated anew
+SPINNING = 27  # link that turned fastest since the last check
+STRAINED = 28  # pieces since the last check whose Coriolis forces did not settle
+ROUNDS = 29  # corrections that the middle velocity took last
+PUSHES = 30  # of these steps, how many since contacts acted last are still remembered
+BEFORE = 31  # contacts seen as the piece began
+AIMED = 32  # 1: the change of velocity over the piece is known, AIM
+CONTROLS = 33
 
 # Columns of what is kept of contacts for the next step: their names within the pair, and until
 # which step they are known; -1: not at all.
@@ -88,7 +94,11 @@ RESIDUAL = 5  # worst since the last recorded row
 LOWEST_GAP = 6  # likewise
 GAIN = 7  # largest gain of kinetic energy in an impact since the last row, relative
 OPENING = 8  # largest error of a closure since the last row, m or rad
-MONITORS = 9
+LONGEST = 9  # piece that Coriolis forces settle in, s
+SPIN = 10  # how fast the fastest link turns in the middle of the piece, rad/s
+FASTEST = 11  # the same, largest since the last check
+LENGTHS_BEFORE = 12  # 3: lengths of the steps before, the newest first, s
+MONITORS = 15
 
 # Rows of the table of vectors.
 Q_E = 0
@@ -105,7 +115,24 @@ S_Q = 10
 S_V = 11
 CLOSE_Q = 12
 CLOSE_DV = 13
-VECTORS = 14
+V_M = 14  # velocity in the middle of the piece
+DVC_GUESS = 15  # contacts' part of DV as the middle velocity counts it
+LEAD = 16  # changes of the spins of lone bodies without contacts: half of it is in their path
+NEXT = 17  # DV as a correction finds it
+# 3: accelerations of the steps before, the newest first, linear ones of free bodies in world axes.
+SMOOTH_BEFORE = 18
+PUSHED_BEFORE = 21  # 3: the same of what contacts do
+SPUN = 24  # the same with the contacts that are foreseen
+K_V1 = 25  # first accelerations of RK4
+Q_END = 26  # where RK4 ends
+V_END = 27
+AIM = 28  # change of velocity that a lookahead counts on
+VECTORS = 29
+
+# Rows of the table of floating trees.
+MOMENTUM = 0  # 6: [angular about POINT; linear] that the tree shall have at the end of the piece
+ABOUT = 6  # 3: a fixed point of the world, where its root began the piece
+FLOATING_COLUMNS = 9
 
 # Rows of the table of vectors over the closures' rows: errors, rates and parts along the basis of
 # the present elimination; forces of the step and of anything else; lengths of the rows of L and
@@ -120,6 +147,12 @@ LEFT = 6
 RATE_START = 7
 RATE_END = 8
 CLOSURE_VECTORS = 9
+
+# Table of contacts seen as the piece began.
+BEFORE_GAP = 0
+BEFORE_SPEED = 1  # along the normal
+BEFORE_VELOCITY = 2  # 3: of A against B, world axes
+BEFORE_COLUMNS = 5
 
 # Columns of the record's tables (after these, the row of a contact holds position, normal,
 # impulse).

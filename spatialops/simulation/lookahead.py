@@ -3,7 +3,9 @@
 The discrete law of a step is M(q_e) (v+ - v_free) = s tau + G^T p, with q_e where the integrator
 evaluates, v_free the velocity at the step's end without joint forces and contacts, and s its
 length. A controller that inverts it with the same q_e, G and s is exact, not only to first order in
-the step. Contacts that are met do not depend on tau.
+the step. Contacts that are met do not depend on tau. The default integrator takes Coriolis forces
+at the mean of v and v+: v_free is that of a `gain` v+ - v of velocity which the controller counts
+on, and which it corrects by what it then finds.
 """
 
 from __future__ import annotations
@@ -12,14 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, vector
 from spatialops.collision import _layout as col
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.simulator import Simulator
-from spatialops.simulation.stepping.adapter import load_state, with_links
+from spatialops.simulation.stepping.adapter import load_state, with_links, without_past
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
 
@@ -80,7 +82,9 @@ class Lookahead:
         self.dt = simulator.dt
         self._tables = simulator.stepping.tables()
 
-    def predict(self, state: State, tau: ArrayLike | None = None) -> StepPrediction:
+    def predict(
+        self, state: State, tau: ArrayLike | None = None, *, gain: ArrayLike | None = None
+    ) -> StepPrediction:
         """What a step from a state meets.
 
         Parameters
@@ -89,6 +93,9 @@ class Lookahead:
             Where it begins.
         tau : (nv,) array_like, optional
             Joint forces, N m or N. Default zero.
+        gain : (nv,) array_like, optional
+            Change of velocity over the step that Coriolis forces count on, in the axes of `before`.
+            Default: that under the joint forces without contacts.
 
         Returns
         -------
@@ -104,8 +111,9 @@ class Lookahead:
         """
         checked = checked_state(state, self.model)
         forces = self.simulator.effort.cut(tau)
-        problem, t = self._problem(checked, forces), self._tables
         nv = self.model.nv
+        counted = None if gain is None else vector(gain, nv, "gain")
+        problem, t = self._problem(checked, forces, counted), self._tables
         before = t.vectors[at.V_E, :nv].copy()
         model = with_links(self.model, t.damped.copy()) if t.control[at.DAMPED] else self.model
         if problem is None:
@@ -126,11 +134,15 @@ class Lookahead:
             keys,
         )
 
-    def _problem(self, state: State, tau: Array) -> ContactProblem | None:
+    def _problem(self, state: State, tau: Array, gain: Array | None) -> ContactProblem | None:
         """The step's contact problem, after impacts at its start: these do not depend on tau."""
         t = self._tables
         load_state(t, state, tau, 1)
+        without_past(t)
         t.control[at.LOOKED] = 0
+        t.control[at.AIMED] = gain is not None
+        if gain is not None:
+            t.vectors[at.AIM, : self.model.nv] = gain
         stepping = self.simulator.stepping
         for _ in range(100):
             t, code = stepping.prepare(t)

@@ -499,10 +499,10 @@ def test_a_ball_on_a_turntable_goes_round_in_two_sevenths_of_its_turns():
             [np.cos(rate * record.times), np.sin(rate * record.times)]
         )
         ends.append(along - circle)
-    assert np.abs(ends[1]).max() < 0.03 * size
+    assert np.abs(ends[1]).max() < 1e-4 * size
     assert (
-        np.abs(2.0 * ends[1] - ends[0]).max() < 3e-4 * size
-    )  # first order in dt, and nothing else
+        np.abs(4.0 * ends[1] - ends[0]).max() < 1e-5 * size
+    )  # second order in dt, and nothing else
 
 
 def tippe_top(torsion):

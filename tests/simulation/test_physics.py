@@ -282,7 +282,7 @@ def test_a_spinning_body_flies_a_parabola(integrator, tolerance):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("integrator", "order"), [("semi-implicit", 1), ("moreau", 1), ("rk4", 4)])
+@pytest.mark.parametrize(("integrator", "order"), [("semi-implicit", 1), ("rk4", 4)])
 def test_angular_momentum_of_a_spinning_body(integrator, order):
     errors = []
     for dt in (4e-3, 2e-3, 1e-3):
@@ -297,7 +297,7 @@ def test_angular_momentum_of_a_spinning_body(integrator, order):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize(("integrator", "order"), [("semi-implicit", 1), ("moreau", 1), ("rk4", 4)])
+@pytest.mark.parametrize(("integrator", "order"), [("semi-implicit", 1), ("moreau", 2), ("rk4", 4)])
 def test_energy_error_falls_with_the_order(integrator, order):
     pendulum, errors = so.models.pendulum(3), []
     for dt in (8e-3, 4e-3, 2e-3, 1e-3):

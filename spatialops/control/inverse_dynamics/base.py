@@ -46,6 +46,8 @@ _TURNED = 1e-9  # entries of contact frames: by less they have not turned
 _WORTHLESS = 1e-2  # residual of a law's answer from which on it is not used
 _STEEP = 1.0  # friction above which a law has several answers every now and then
 _CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
+_COUNTED = 1e-10  # rad/s or m/s: what Coriolis forces at a wrong mean velocity may change
+_ROUNDS = 5  # times that they are found with the motion that follows from them
 
 
 class Prediction(NamedTuple):
@@ -155,6 +157,7 @@ class ContactInverseDynamics(ExplainedController):
         self.standing = standing
         self.others = others
         self.forces: dict[tuple[int, ...], Array] = {}
+        self._gain = np.zeros(self.model.nv)  # of velocity in a step, that Coriolis forces count on
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
         """The command; `explain().status` says what it is worth.
@@ -199,12 +202,17 @@ class ContactInverseDynamics(ExplainedController):
         self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]
     ) -> Explanation:
         rows, base = self.actuation.rows, self._base(state)
-        ahead = stretched(self.lookahead.predict(state, base), self.dt / self.lookahead.dt)
-        lands = landing(ahead)
-        ahead = part(ahead, ~lands) if lands.any() else ahead
-        wanted = ahead.before[rows] + self.dt * accelerations
-        kept = self._kept(state.time, ahead, wanted)
-        found = self._predict(state, ahead, kept, ~lands, base)
+        for _ in range(_ROUNDS):
+            ahead = self._ahead(state, base)
+            ahead = stretched(ahead, self.dt / self.lookahead.dt)
+            lands = landing(ahead)
+            ahead = part(ahead, ~lands) if lands.any() else ahead
+            wanted = ahead.before[rows] + self.dt * accelerations
+            kept = self._kept(state.time, ahead, wanted)
+            found = self._predict(state, ahead, kept, ~lands, base)
+            after = found.problem.after(found.impulses.ravel())
+            if self._counted(state, (after - ahead.before) / self.dt):
+                break
         if found.status == "solved" and np.abs(kept - wanted).max(initial=0.0) > _CHANGED * self.dt:
             found = found._replace(status="nearest")
         tau, binds = self._limited(found.problem.forces(ahead, found.impulses.ravel(), self.dt))
@@ -212,7 +220,7 @@ class ContactInverseDynamics(ExplainedController):
         notes = (*notes, *found.notes)
         notes += ("limits of motors bind",) if binds else ()
         notes += ("contacts land: passively",) if lands.any() else ()
-        predicted = (found.problem.after(found.impulses.ravel()) - ahead.before) / self.dt
+        predicted = (after - ahead.before) / self.dt
         made = Explanation(
             tau=tau + base,
             demanded=self.actuation.spread(accelerations),
@@ -225,6 +233,18 @@ class ContactInverseDynamics(ExplainedController):
             notes=notes,
         )
         return made if found.sure and not (binds or lands.any()) else self._by_the_law(state, made)
+
+    def _ahead(self, state: State, tau: Array) -> StepPrediction:
+        """The coming step, with Coriolis forces at the mean velocity that is counted on."""
+        return self.lookahead.predict(state, tau, gain=self._gain)
+
+    def _counted(self, state: State, accelerations: Array) -> bool:
+        """Whether Coriolis forces were right with what has been found, which is kept for them."""
+        dt, last = self.lookahead.dt, self._gain
+        self._gain = dt * accelerations
+        change = float(np.abs(self._gain - last).max(initial=0.0))
+        speed = np.abs(state.v).max(initial=0.0) + np.abs(self._gain).max(initial=0.0)
+        return bool(dt * speed * change <= _COUNTED)
 
     def _limited(self, tau: Array) -> tuple[Array, bool]:
         """Joint forces within the motors' limits, if they are to be, and whether limits bind."""
@@ -242,17 +262,20 @@ class ContactInverseDynamics(ExplainedController):
 
     def _by_the_law(self, state: State, made: Explanation) -> Explanation:
         """The same command, and what the law itself says will come of it."""
-        ahead = self.lookahead.predict(state, made.tau)
         rows = self.actuation.rows
         dt = self.lookahead.dt
         forces = np.zeros((0, 3))
         residual = 0.0
-        after = ahead.free
-        if ahead.problem is not None:
-            answer = self.law.solve(ahead.problem)
-            forces, residual = answer.impulses / dt, answer.residual
-            after = ahead.problem.after(answer.impulses.ravel())
-        predicted = (after - ahead.before) / dt
+        for _ in range(_ROUNDS):
+            ahead = self._ahead(state, made.tau)
+            after = ahead.free
+            if ahead.problem is not None:
+                answer = self.law.solve(ahead.problem)
+                forces, residual = answer.impulses / dt, answer.residual
+                after = ahead.problem.after(answer.impulses.ravel())
+            predicted = (after - ahead.before) / dt
+            if self._counted(state, predicted):
+                break
         slack = float(np.abs(predicted - made.demanded)[rows].max(initial=0.0))
         met = slack <= _CHANGED * max(1.0, np.abs(made.demanded).max(initial=0.0))
         status = "nearest" if made.status == "solved" and not met else made.status
@@ -291,7 +314,7 @@ class ContactInverseDynamics(ExplainedController):
             return found
         for _ in range(self.aligned):
             tau = found.problem.forces(ahead, found.impulses.ravel(), self.dt)
-            moved = self.lookahead.predict(state, tau + base).problem
+            moved = self._ahead(state, tau + base).problem
             if moved is None:
                 return found
             turned = moved.frames[rests]

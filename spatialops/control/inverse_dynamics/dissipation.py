@@ -45,7 +45,7 @@ class Released(MaxDissipation):
         while True:
             solution = super().solve(problem, warm_start)
             after = problem.after(solution.impulses.ravel())
-            u = (problem.jacobian @ after)[::3] + problem.gap_bias
+            u = (problem.jacobian @ after)[::3] + problem.bias[:, 0]
             parts = u > _PARTS * np.abs(problem.velocities).max(initial=0.0)
             pressed = parts & (solution.impulses[:, 0] > 0.0) & (problem.friction > 0.0)
             if not pressed.any():

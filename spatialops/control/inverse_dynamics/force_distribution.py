@@ -62,8 +62,7 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int
         Basis and rows.
     """
     m = problem.n_contacts
-    u = (problem.jacobian @ problem.after(impulses.ravel())).reshape(m, 3)
-    u[:, 0] += problem.gap_bias
+    u = (problem.jacobian @ problem.after(impulses.ravel())).reshape(m, 3) + problem.bias
     still = _STUCK * max(float(np.abs(problem.velocities).max(initial=0.0)), _REST)
     still += _ROUNDING * unit_compliance(problem) * float(np.abs(impulses).max(initial=0.0))
     columns, rows = [], []

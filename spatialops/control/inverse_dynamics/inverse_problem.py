@@ -40,7 +40,7 @@ class InverseProblem(ContactProblem):
         As of `ContactProblem`.
     loop_ints, loop_terms, loop_targets : arrays
         None: there are no closures.
-    kinds, dry, viscous, polygon_sides, torsion, rolling, gaps : arrays
+    kinds, dry, viscous, polygon_sides, torsion, rolling, gaps, drift : arrays
         As of `ContactProblem`.
     duration, remaining : float
         As of `ContactProblem`.

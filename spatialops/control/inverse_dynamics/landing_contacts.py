@@ -45,4 +45,5 @@ def stretched(ahead: StepPrediction, times: float) -> StepPrediction:
     free, problem = ahead.before + times * (ahead.free - ahead.before), ahead.problem
     if problem is not None:
         problem = replace(problem, velocity=free, gap_bias=problem.gap_bias / times)
+        problem = replace(problem, drift=problem.drift * times)
     return replace(ahead, free=free, problem=problem)

@@ -21,6 +21,8 @@ from spatialops.simulation.lookahead import Lookahead
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
 
+_ROUNDS = 3  # times that Coriolis forces are found with the motion that follows from them
+
 
 class MeasuredForcesController(ExplainedController):
     """ID(t_{i-k}): demanded accelerations against the contact forces of k steps ago.
@@ -100,12 +102,15 @@ class MeasuredForcesController(ExplainedController):
     def _command(self, time: float, state: State, contacts: ContactSet | None) -> Explanation:
         rows = self.actuation.rows
         wanted = vector(self.demand(time, state), len(rows), "demand")
-        ahead = self.lookahead.predict(state)
         self._measured.append(self._measure(state, contacts))
         push, load = self._measured[0]
-        problem = inverse_problem(ahead, rows, ahead.before[rows] + self.dt * wanted)
-        v = problem.velocity.copy()
-        v[problem.others] += problem.factor.T @ (problem.factor @ push[problem.others])
+        gain = np.zeros(self.model.nv)  # of velocity in the step, that Coriolis forces count on
+        for _ in range(_ROUNDS):
+            ahead = self.lookahead.predict(state, gain=gain)
+            problem = inverse_problem(ahead, rows, ahead.before[rows] + self.dt * wanted)
+            v = problem.velocity.copy()
+            v[problem.others] += problem.factor.T @ (problem.factor @ push[problem.others])
+            gain = v - ahead.before
         tau = (ahead.mass @ (v - ahead.free) - push) / self.dt
         tau[problem.others] = 0.0
         demanded = np.zeros(self.model.nv)

@@ -62,9 +62,7 @@ def saving(ahead: StepPrediction, given: IntArray, wanted: Array) -> StageOne:
 def factored(ahead: StepPrediction, given: IntArray, wanted: Array) -> StageOne:
     """As the controllers do."""
     problem = inverse_problem(ahead, given, wanted)
-    closing = np.zeros(len(problem.velocities))
-    closing[::3] = problem.gap_bias
-    return StageOne(problem.reach @ problem.reach.T, problem.velocities - closing)
+    return StageOne(problem.reach @ problem.reach.T, problem.velocities - problem.bias.ravel())
 
 
 def _jacobian(ahead: StepPrediction) -> Array:

@@ -32,7 +32,7 @@ from spatialops.simulation.event_driven.contact_modes import Mode, Modes, held_r
 from spatialops.simulation.event_driven.contacts import ContactDetector, Contacts, Key, nearest
 from spatialops.simulation.event_driven.minimum_forces import held_forces
 from spatialops.simulation.scene.scene import Scene
-from spatialops.simulation.stepping.integrators import accelerations
+from spatialops.simulation.stepping.integrators.accelerations import accelerations
 
 Forces = Callable[[float, Array, Array], Array]
 # m: contacts are looked for up to this gap, so that closed ones are found in trial states too

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops.simulation.stepping.integrators import rates
+from spatialops.simulation.stepping.integrators.runge_kutta import rates
 from spatialops.tree.state import integrate_kernel
 
 Accelerations = Callable[[float, Array, Array], Array]

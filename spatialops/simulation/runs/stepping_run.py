@@ -25,6 +25,7 @@ from spatialops.simulation.stepping.loop_start import LoopStart
 from spatialops.simulation.stepping.record_rows import start
 from spatialops.simulation.stepping.step_check import Limits, check, findings
 from spatialops.simulation.stepping.step_info import StepInfo
+from spatialops.simulation.stepping.step_size import warn_of_spin
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State
 
@@ -85,6 +86,7 @@ class SteppingRunner:
 
     def check(self, t: Tables, certificate: Certificate | None = None) -> None:
         """Check what the monitors saw since the last row."""
+        warn_of_spin(t, self.setup.scene.model)
         own = self.setup.options
         depth = own.depth_limit if self.setup.rigid else math.inf
         check(

@@ -34,13 +34,16 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
     if phase == "contact":
         q, velocity = t.vectors[at.Q_E, : scene.model.nq], t.vectors[at.V_X, :nv]
         duration = float(t.monitor[at.PIECE])
-        # As `contact_stage.remaining_time`.
+        # As `contact_drift.remaining_time`.
         rest = duration * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5)
-        gap_bias = np.maximum(contacts.gaps, 0.0) / rest
+        gap_bias = t.floats[:m, col.OPEN].copy()
+        world = t.floats[:m, col.DRIFT : col.DRIFT + 3]
+        drift = np.einsum("mij,mj->mi", contacts.frames, world)
     else:
         q = t.q
         velocity = t.v
         gap_bias = np.zeros(m)
+        drift = np.zeros((m, 3))
     damped = phase == "contact" and t.control[at.DAMPED]
     model = with_links(scene.model, t.damped.copy()) if damped else scene.model
     features = t.ints[:m, col.CONTACT_FEATURE_A]
@@ -54,6 +57,7 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
         contacts.frames,
         contacts.frictions,
         gap_bias=gap_bias,
+        drift=drift,
         prior_normal_impulse=t.prior[:m].copy(),
         phase=phase,
         loop_ints=loop_ints,
@@ -92,16 +96,32 @@ def _independent_terms(t: Tables) -> tuple[IntArray, Array]:
 
 
 def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
-    """Begin anew at a state, with so many steps to do; what is known of contacts grows older."""
+    """Begin anew at a state, with so many steps to do.
+
+    The past is kept where it has led to this state.
+    """
+    here = np.array_equal(t.q, state.q) and np.array_equal(t.v, state.v)
+    if not (here and t.monitor[at.TIME] == state.time):
+        without_past(t)
+    lengths = slice(at.LENGTHS_BEFORE, at.LENGTHS_BEFORE + 3)
+    kept = t.monitor[lengths].copy()
     t.memory[:, at.MEMORY_STEP] -= t.control[at.STEP]
     t.q[:] = state.q
     t.v[:] = state.v
     t.tau[:] = tau
     t.monitor[:] = 0.0
+    t.monitor[lengths] = kept
+    t.monitor[at.LONGEST] = t.settings[at.DT]
     t.monitor[at.TIME] = state.time
     zeros = (at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.IMPACTS, at.PIVOTS)
     t.control[[*zeros, at.PIVOTED]] = 0
     t.control[at.STEPS_LEFT] = steps
+
+
+def without_past(t: Tables) -> None:
+    """As `forget_past` in the loop: the next step looks for its middle velocity from nothing."""
+    t.control[[at.PAST, at.PUSHES]] = 0
+    t.vectors[at.PUSHED_BEFORE : at.SPUN] = 0.0
 
 
 def with_links(model: Model, links: Array) -> Model:

@@ -27,6 +27,12 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     put_joint_speeds,
 )
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops, project_contacts
+from spatialops.simulation.stepping.contact_drift import (
+    add_drift,
+    is_slow,
+    put_drift,
+    remaining_time,
+)
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -134,7 +140,9 @@ def note_touching(t: Tables) -> None:
     """
     names, count = t.lcp_ints, 0
     for i in range(t.control[at.SEEN]):
-        if t.seen[i, col.GAP] <= t.settings[at.TOUCH] and 3 * count + 3 < names.size:
+        gap = t.seen[i, col.GAP]
+        near = gap <= t.settings[at.TOUCH] or is_slow(t, gap, t.seen[i, col.APPROACH])
+        if near and 3 * count + 3 < names.size:
             names[3 * count + 1] = t.seen_ints[i, col.CONTACT_PAIR]
             names[3 * count + 2] = t.seen_ints[i, col.CONTACT_FEATURE_A]
             names[3 * count + 3] = t.seen_ints[i, col.CONTACT_FEATURE_B]
@@ -211,12 +219,6 @@ def drop_locked(t: Tables) -> None:
 
 
 @merged
-def remaining_time(t: Tables) -> float:
-    """Time of the piece after the state where its contacts are evaluated."""
-    return t.monitor[at.PIECE] * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5)
-
-
-@merged
 def detect_ahead(t: Tables) -> int:
     """Contacts at the evaluation state that touch or would within the rest of the piece.
 
@@ -248,8 +250,16 @@ def prepare_contact(t: Tables) -> None:
     Contacts at the evaluation state, velocities that they would have without impulses.
     """
     take_contacts(t, False)
-    if t.control[at.ACTING] == 0:
-        return
+    if t.control[at.ACTING] > 0:
+        put_drift(t)
+        state_problem(t)
+
+
+@stage
+def state_problem(t: Tables) -> None:
+    """The problem of the contacts that were taken, with the velocities that DV gives them."""
+    t.control[at.ACTING] -= t.control[at.MOMENTS]
+    t.control[at.MOMENTS] = 0
     nv = t.v.size
     v_e = t.vectors[at.V_E, :nv]
     dv = t.vectors[at.DV, :nv]
@@ -263,8 +273,7 @@ def prepare_contact(t: Tables) -> None:
     drop_locked(t)
     if has_joints(t):
         put_dry_limits(t, t.control[at.ACTING])
-    for i in range(t.control[at.ACTING]):
-        t.u[3 * i] += max(t.floats[i, col.GAP], 0.0) / remaining_time(t)
+    add_drift(t)
 
 
 @merged

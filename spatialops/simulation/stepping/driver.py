@@ -16,6 +16,7 @@ from spatialops.simulation.stepping.adapter import first_capacity
 from spatialops.simulation.stepping.contact_names import names_acting
 from spatialops.simulation.stepping.external_solver import ExternalSolver
 from spatialops.simulation.stepping.state_machine import advance
+from spatialops.simulation.stepping.step_size import warn_of_spin
 from spatialops.simulation.stepping.tables import Tables, allocate
 
 _UNKEPT = (
@@ -115,6 +116,7 @@ class Stepping:
             elif code == at.RECORD_FULL and emptied is not None:
                 emptied(t)
             else:
+                warn_of_spin(t, self.scene.model)
                 raise ContactError(self._broken(t))
             if t is not before and grown is not None:
                 grown(t)
@@ -123,7 +125,8 @@ class Stepping:
         """What is to be said of a state that is no longer finite."""
         acting = names_acting(t, self.scene, self.joints)
         touching = f"; what touched last: {acting}" if acting else ""
-        broken = np.flatnonzero(~np.isfinite(t.v))
+        lost = t.v + t.vectors[at.DV, : t.v.size] + t.vectors[at.NEXT, : t.v.size]
+        broken = np.flatnonzero(~np.isfinite(lost))
         joints = dict.fromkeys(repr(self.scene.model.joint_of_link(int(k))) for k in broken)
         first = f" of joint {next(iter(joints))}" if joints else ""
         return (

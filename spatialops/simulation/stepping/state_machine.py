@@ -25,6 +25,7 @@ from spatialops.simulation.stepping.constraints.loop_constraints import (
     is_driven,
     keep_frames,
 )
+from spatialops.simulation.stepping.contact_drift import note_motion
 from spatialops.simulation.stepping.contact_solver import solve_here
 from spatialops.simulation.stepping.contact_stage import (
     apply_impulses,
@@ -34,6 +35,7 @@ from spatialops.simulation.stepping.contact_stage import (
     lowest_gap,
     note_touching,
     prepare_contact,
+    state_problem,
 )
 from spatialops.simulation.stepping.continuous_collision import may_cross
 from spatialops.simulation.stepping.impact_stage import (
@@ -43,7 +45,10 @@ from spatialops.simulation.stepping.impact_stage import (
     prepare_decompression,
     store_compression,
 )
-from spatialops.simulation.stepping.integrators import flow_to, smooth_step
+from spatialops.simulation.stepping.integrators.floating_trees import has_floating, put_right
+from spatialops.simulation.stepping.integrators.flow import flow_to, smooth_step
+from spatialops.simulation.stepping.integrators.midpoint import again
+from spatialops.simulation.stepping.integrators.past import forget_past, remember
 from spatialops.simulation.stepping.position_projection import project_positions
 from spatialops.simulation.stepping.record_rows import write_contacts, write_event, write_row
 from spatialops.simulation.stepping.tables import Tables
@@ -183,6 +188,7 @@ def after_decompression(t: Tables) -> int:
             return ask(t, at.DECOMPRESSED)
         gain = finish_impulses(t)
     dv = t.vectors[at.DVC, :nv]
+    forget_past(t)
     apply_impulses(t, dv)
     copy_into(t.vectors[at.V_X, :nv], t.v)
     for k in range(nv):
@@ -206,7 +212,8 @@ def begin_piece(t: Tables) -> int:
     if t.control[at.LOOKED] == 0:  # it is begun anew
         detect_now(t)
     note_touching(t)
-    t.monitor[at.PIECE] = t.monitor[at.REMAINING]
+    note_motion(t)
+    t.monitor[at.PIECE] = min(t.monitor[at.REMAINING], t.monitor[at.LONGEST])
     t.control[at.LOOKED] = 0
     t.control[at.ACTING] = 0
     t.control[at.MOMENTS] = 0
@@ -216,25 +223,21 @@ def begin_piece(t: Tables) -> int:
     if found < 0:
         return at.CONTACTS_FULL
     if found > 0:
-        return touch(t)
-    t.control[at.STAGE] = at.MOVE
-    return GO_ON
-
-
-@merged
-def touch(t: Tables) -> int:
-    """The dt problem of the contacts in sight."""
-    prepare_contact(t)
+        prepare_contact(t)
     if t.control[at.ACTING] > 0:
         return ask(t, at.CONTACT)
+    again(t)  # where contacts were foreseen
     t.control[at.STAGE] = at.MOVE
     return GO_ON
 
 
 @merged
 def after_contact(t: Tables) -> int:
-    """Take up the impulses of the step's contact problem."""
+    """Take up the impulses of the step's contact problem, or state it once more."""
     apply_impulses(t, t.vectors[at.DVC, : t.v.size])
+    if again(t):
+        state_problem(t)
+        return ask(t, at.CONTACT)
     if has_loops(t):
         add_reactions(t, t.control[at.ACTING])
     t.control[at.STAGE] = at.MOVE
@@ -262,11 +265,15 @@ def move(t: Tables) -> int:
         write_contacts(t, x, 0)
         if has_joints(t):
             sum_joints(t, x, t.v, v_x)
+    if t.control[at.SCHEME] == at.MOREAU:
+        remember(t)
+        if x == 1.0 and has_floating(t):
+            put_right(t)
     copy_into(t.q, q_x)
     copy_into(t.v, v_x)
     t.control[at.LOOKED] = 1
     t.monitor[at.REMAINING] -= x * t.monitor[at.PIECE]
-    finished = x == 1.0 or t.monitor[at.REMAINING] <= 1e-12 * t.settings[at.DT]
+    finished = t.monitor[at.REMAINING] <= 1e-12 * t.settings[at.DT]
     t.control[at.STAGE] = at.END if finished else at.IMPACT
     return GO_ON
 

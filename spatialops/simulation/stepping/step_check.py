@@ -82,10 +82,10 @@ def check(
     text = f"certificate failed by t = {time:.6g} s: {faults}"
     if certify in ("raise", "full"):
         raise ContactError(text)
-    warnings.warn(text, stacklevel=_level_of_caller())
+    warnings.warn(text, stacklevel=level_of_caller())
 
 
-def _level_of_caller() -> int:
+def level_of_caller() -> int:
     """How far up the first function outside of this package is, for warnings."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("spatialops."):

@@ -17,6 +17,7 @@ from spatialops.contact.friction import directions
 from spatialops.contact.lcp.lemke import covering_vectors
 from spatialops.contact.newton.islands import new_buffers
 from spatialops.simulation import _layout as at
+from spatialops.simulation.scene.free_bodies import free_bodies
 from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
 
@@ -29,6 +30,10 @@ class Tables(NamedTuple):
     tree: IntArray
     links: Array
     damped: Array  # the same with implicit damping as armature
+    lone: IntArray  # first link of every free body that nothing hangs on
+    roots: IntArray  # first link of every floating tree
+    root_of: IntArray  # which of them each link belongs to, -1: none
+    floating: Array  # momenta of floating trees
     joint_ints: IntArray  # stops and dry friction of joints
     joint_floats: Array
     geom_ints: IntArray
@@ -57,6 +62,8 @@ class Tables(NamedTuple):
     shape_ints: IntArray
     seen_ints: IntArray  # contacts at the present state
     seen: Array
+    before_ints: IntArray  # contacts as the piece began
+    before: Array
     ints: IntArray  # contacts of the problem being solved
     floats: Array
     L: Array
@@ -127,6 +134,7 @@ def allocate(
     n_geoms = len(scene.geoms)
     loops = scene.loops
     n_b, n_joints = loops.n_rows, len(joints.ints)
+    free = free_bodies(model, loops)
     slots = np.concatenate([scene.slots, scene.slots[-1] + np.arange(1, n_joints + 1)])
     sums = (at.JOINT_SUMS, nv if n_joints else 0)
     buffers = new_buffers(m, nv)
@@ -141,6 +149,10 @@ def allocate(
         tree=model.tree,
         links=model.links,
         damped=model.links.copy() if model.damping.any() else model.links,
+        lone=free.lone,
+        roots=free.roots,
+        root_of=free.root_of,
+        floating=np.zeros((len(free.roots), at.FLOATING_COLUMNS)),
         joint_ints=joints.ints,
         joint_floats=joints.floats,
         geom_ints=scene.geom_ints,
@@ -168,6 +180,8 @@ def allocate(
         shape_ints=np.zeros(shape_ints, dtype=np.int64),
         seen_ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
         seen=np.zeros((m, col.CONTACT_COLUMNS)),
+        before_ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
+        before=np.zeros((m, at.BEFORE_COLUMNS)),
         ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
         floats=np.zeros((m, col.CONTACT_COLUMNS)),
         L=np.zeros((3 * m, nv)),

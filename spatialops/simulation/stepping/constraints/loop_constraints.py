@@ -168,8 +168,20 @@ def answer(t: Tables, work: Array, u: Array, dv: Array, forces: Array) -> None:
 @kernel
 def constrain(t: Tables, work: Array, s: float, a: Array, forces: Array) -> None:
     """Add the closures' reaction to accelerations `a` of the tree, evaluated in `work` at `s`."""
+    place_loops(t, work, s)
+    hold_loops(t, work, a, forces)
+
+
+@kernel
+def place_loops(t: Tables, work: Array, s: float) -> None:
+    """Rows of the closures where the tree stands in `work`, `s` after the start of the step."""
     drive(t, s)
     factor_loops(t, work, t.control[at.INDEPENDENT], TOLERANCE)
+
+
+@kernel
+def hold_loops(t: Tables, work: Array, a: Array, forces: Array) -> None:
+    """The reaction by the rows of `place_loops`, with the velocities in `work`."""
     u, dv = t.closure_vectors[at.RATES], t.vectors[at.CLOSE_DV, : a.size]
     closure_accelerations(t.loop_ints, t.loops, t.term_ints, t.terms, lifted(t.links), work, u)
     for i in range(u.size):

@@ -1,0 +1,55 @@
+"""Which bodies float: those that are alone, and trees whose root is free."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops import _layout as layout
+from spatialops._arrays import IntArray
+from spatialops.tree.loops import Loops
+from spatialops.tree.model import Model
+
+
+class FreeBodies(NamedTuple):
+    """What floats.
+
+    Attributes
+    ----------
+    lone : (n,) int array
+        First links of free bodies that no other body and no closure hangs on.
+    roots : (r,) int array
+        First links of the roots of floating trees, those of closed mechanisms left out.
+    root_of : (nv,) int array
+        Which of these roots each link belongs to, -1: none.
+    """
+
+    lone: IntArray
+    roots: IntArray
+    root_of: IntArray
+
+
+def free_bodies(model: Model, loops: Loops) -> FreeBodies:
+    """Find lone bodies and floating trees of a mechanism."""
+    tree, links = model.tree, model.links
+    nv = model.nv
+    top = np.arange(nv)
+    for k in range(nv):
+        if tree[k, layout.PARENT] >= 0:
+            top[k] = top[tree[k, layout.PARENT]]
+    tied = np.zeros(nv + 1, dtype=bool)  # the last one stands for the world, -1
+    tied[loops.term_ints[:, [layout.TERM_A, layout.TERM_B]].ravel()] = True
+    tied[loops.ints[:, [layout.LOOP_A, layout.LOOP_B]].ravel()] = True
+    lone, roots = list[int](), list[int]()
+    root_of = np.full(nv, -1, dtype=np.int64)
+    for k in np.flatnonzero(tree[:, layout.FRAME] == layout.POSE).tolist():
+        own = np.flatnonzero(top == k)
+        passive = links[own][:, [layout.ARMATURE, layout.DAMPING]].any()
+        if len(own) == tree[k, layout.GROUP] and not (passive or tied[own].any()):
+            lone.append(k)
+        elif len(own) > tree[k, layout.GROUP] and not len(loops):
+            root_of[own] = len(roots)
+            roots.append(k)
+    firsts = np.array(lone, dtype=np.int64), np.array(roots, dtype=np.int64)
+    return FreeBodies(*firsts, root_of)

@@ -1,0 +1,120 @@
+"""How contacts' relative velocities change by motion alone, so that conditions hold at the end.
+
+A step asks of the contacts at its middle q_m what shall be true of the velocity u+ = G(q+) v+
+at its end. To the second order in h
+
+    u+ = G(q_m) v+ + (G(q_m) - G(q)) v:
+
+half a step turns and moves a contact, over curved surfaces too, by as much after the middle as
+before it. The relative velocities of the same contact at q and at q_m, with the velocities of the
+start, are all that takes. Where u = 0 before, G(q_m) (v + v+) / 2 = 0: contacts that stick or
+roll do no work, and their points stay where they are. Of a slip only the change of its size
+counts: friction acts in its direction at the middle.
+
+What has a gap g and opens at the rate u_n when the piece begins may close by
+g + h (u_n + u_n+) / 2: u_n+ >= -(2 g / h + u_n). Contacts without a name at the start have the gap
+of the middle, and half of the piece for it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from spatialops._arrays import IntArray
+from spatialops._compile.jit import kernel, merged
+from spatialops.algebra.vectors import ZERO3, copy_into, dot, plus_scaled, put3, scaled, vec3
+from spatialops.collision import _layout as col
+from spatialops.collision.detector import length_of, relative_velocity
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.tables import Tables
+
+
+@merged
+def remaining_time(t: Tables) -> float:
+    """Time of the piece after the state where its contacts are evaluated."""
+    return t.monitor[at.PIECE] * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5)
+
+
+@kernel
+def note_motion(t: Tables) -> None:
+    """Keep the contacts seen at the present state, whose velocities must be in `work`."""
+    count = max(t.control[at.SEEN], 0) if t.control[at.SCHEME] == at.MOREAU else 0
+    t.control[at.BEFORE] = count
+    for i in range(count):
+        a, b = t.seen_ints[i, col.CONTACT_A], t.seen_ints[i, col.CONTACT_B]
+        velocity = ZERO3
+        if t.seen_ints[i, col.CONTACT_FEATURE_A] >= 0:
+            velocity = relative_velocity(t.work, a, b, vec3(t.seen, i, col.POINT))
+        copy_into(t.before_ints[i], t.seen_ints[i])
+        t.before[i, at.BEFORE_GAP] = t.seen[i, col.GAP]
+        t.before[i, at.BEFORE_SPEED] = t.seen[i, col.APPROACH]
+        put3(t.before, i, at.BEFORE_VELOCITY, velocity)
+
+
+@kernel
+def is_slow(t: Tables, gap: float, speed: float) -> bool:
+    """Whether a contact would be closed in a step by less than the threshold of impacts.
+
+    It touches, as far as impacts are concerned: what rolls stands off by the error of a step."""
+    threshold = t.settings[at.THRESHOLD]
+    return gap <= threshold * t.settings[at.DT] and speed >= -threshold
+
+
+@kernel
+def was_slow(t: Tables, pair: int) -> bool:
+    """Whether a pair had such a contact as the piece began."""
+    for j in range(t.control[at.BEFORE]):
+        same = t.before_ints[j, col.CONTACT_PAIR] == pair
+        if same and is_slow(t, t.before[j, at.BEFORE_GAP], t.before[j, at.BEFORE_SPEED]):
+            return True
+    return False
+
+
+@merged
+def are_same(a: IntArray, i: int, b: IntArray, j: int) -> bool:
+    """Whether rows i and j are of the same contact: pair, and features of both."""
+    same = a[i, col.CONTACT_PAIR] == b[j, col.CONTACT_PAIR]
+    first = a[i, col.CONTACT_FEATURE_A] == b[j, col.CONTACT_FEATURE_A]
+    return same and first and a[i, col.CONTACT_FEATURE_B] == b[j, col.CONTACT_FEATURE_B]
+
+
+@kernel
+def put_drift(t: Tables) -> None:
+    """Drifts of the acting contacts; velocities at V_E must be in `work`."""
+    for i in range(t.control[at.ACTING]):
+        put3(t.floats, i, col.DRIFT, ZERO3)
+        t.floats[i, col.OPEN] = max(t.floats[i, col.GAP], 0.0) / remaining_time(t)
+        for j in range(t.control[at.BEFORE]):
+            if are_same(t.ints, i, t.before_ints, j):
+                put_change(t, i, j)
+                break
+
+
+@kernel
+def put_change(t: Tables, i: int, j: int) -> None:
+    """Drift of acting contact i, which was row j as the piece began."""
+    normal, speed = vec3(t.floats, i, col.NORMAL), t.before[j, at.BEFORE_SPEED]
+    free = 2.0 * t.before[j, at.BEFORE_GAP] / t.monitor[at.PIECE] + speed
+    t.floats[i, col.OPEN] = max(free, 0.0)
+    if t.ints[i, col.CONTACT_FEATURE_A] < 0:  # a joint's rows do not turn
+        return
+    a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
+    now = relative_velocity(t.work, a, b, vec3(t.floats, i, col.POINT))
+    slip = plus_scaled(now, -dot(normal, now), normal)
+    before = vec3(t.before, j, at.BEFORE_VELOCITY)
+    size = length_of(slip)
+    share = 0.0
+    if size > 0.0:
+        share = 1.0 - math.sqrt(max(dot(before, before) - speed * speed, 0.0)) / size
+    along = t.floats[i, col.APPROACH] - speed
+    put3(t.floats, i, col.DRIFT, plus_scaled(scaled(share, slip), along, normal))
+
+
+@merged
+def add_drift(t: Tables) -> None:
+    """Add drifts, and what gaps leave free, to the velocities of the problem."""
+    for i in range(t.control[at.ACTING]):
+        drift = vec3(t.floats, i, col.DRIFT)
+        for j in range(3):
+            t.u[3 * i + j] += dot(drift, vec3(t.floats, i, col.NORMAL + 3 * j))
+        t.u[3 * i] += t.floats[i, col.OPEN]

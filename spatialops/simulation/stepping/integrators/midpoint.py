@@ -1,0 +1,258 @@
+"""The default: Moreau's midpoint rule with Coriolis forces at the mean velocity.
+
+    q_m = q + h/2 v,    M(q_m) dv = h [tau - b(q_m, v + (dv + dv_c) / 2)],
+    v+ = v + dv + dv_c,    q+ = q_m + h/2 v+
+
+with v transported to q_m and dv_c what contacts do. The rule is its own inverse in time, of second
+order, and its energy stays bounded; without Coriolis forces it is Moreau's, exact for constant
+acceleration, so that a bouncing ball keeps its height at any h. Poses and factors are those of
+q_m, once. dv follows by a fixed point, which begins where the last steps lead to and
+gains a factor of the order of h |w| a round: a step in which this is small needs no second round.
+Closures hold in every round. Damping has the old velocity: the armature fitted to it has the rest
+(`constraints.joint_limits_and_friction`).
+
+dv_c is foreseen too. Where the contact problem answers otherwise by what would matter, smooth part
+and problem are stated once more (`again`).
+"""
+
+from __future__ import annotations
+
+import math
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array
+from spatialops._compile.jit import kernel, merged
+from spatialops._compile.stage import stage
+from spatialops._layout import OK
+from spatialops.algebra.vectors import copy_into, dot, vec3
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
+    is_damped,
+    put_damping,
+)
+from spatialops.simulation.stepping.constraints.loop_constraints import (
+    has_loops,
+    hold_loops,
+    place_loops,
+    since_start,
+)
+from spatialops.simulation.stepping.integrators.accelerations import (
+    add_convection,
+    placed_accelerations,
+)
+from spatialops.simulation.stepping.integrators.floating_trees import (
+    expect_momenta,
+    has_floating,
+    take_momenta,
+)
+from spatialops.simulation.stepping.integrators.lone_bodies import (
+    carry,
+    place_lone,
+    put_lone,
+    turn_lone,
+)
+from spatialops.simulation.stepping.integrators.past import foresee
+from spatialops.simulation.stepping.tables import Tables
+from spatialops.tree.state import integrate_kernel
+
+_SETTLED = 1e-8  # of the velocities, in the metric of the links' own inertias: what dv may be off
+_EXACT = 1e-11  # where joint forces act: controllers that invert the step take it by its word
+_MOST_CORRECTIONS = 8  # enough up to h |w| of 0.3; above, a shorter piece costs less
+_MOST_REPEATS = 4
+_EASY = 3  # corrections after which the next piece may be longer again
+_SHORTEST = 1.0 / 64.0  # of the step
+_UNSETTLED = -1
+
+
+@merged
+def evaluate(t: Tables, v_m: Array, first: bool, out: Array) -> int:
+    """Velocity change of the smooth part at q_m with the middle velocity v_m.
+
+    The `first` one of a piece places closures, whose rows stay.
+    """
+    nv = t.v.size
+    s = t.monitor[at.PIECE]
+    v_e = t.vectors[at.V_E, :nv]
+    forces = t.vectors[at.TAU, :nv]
+    velocities_kernel(t.tree, t.links, v_m, t.work)
+    status = placed_accelerations(t.tree, t.damped, v_e, t.tau, t.external, t.work, forces, out)
+    if has_loops(t):
+        if first:
+            place_loops(t, t.work, since_start(t, 0.5 * s))
+        hold_loops(t, t.work, out, t.closure_vectors[at.FORCES])
+    add_convection(t.tree, v_m, out, 1.0)
+    for k in range(nv):
+        out[k] *= s
+    put_lone(t, t.vectors[at.SPUN, :nv], out)
+    return status
+
+
+@kernel
+def fastest_spin(t: Tables) -> float:
+    """How fast the fastest link turns with the velocities in `work`; it is remembered."""
+    most, link = -1.0, 0
+    for k in range(t.v.size):
+        omega = vec3(t.work, k, layout.OMEGA)
+        square = dot(omega, omega)
+        if square > most:
+            most, link = square, k
+    spin = math.sqrt(max(most, 0.0))
+    t.monitor[at.SPIN] = spin
+    if spin > t.monitor[at.FASTEST]:
+        t.monitor[at.FASTEST], t.control[at.SPINNING] = spin, link
+    return spin
+
+
+@kernel
+def strays(t: Tables, new: Array, old: Array, limit: float) -> bool:
+    """Whether a round that took `old` for `new` leaves dv off by more than `limit`.
+
+    The next round would move it by some 2 h |w| / 2 of their difference. Both are measured with
+    the articulated inertias D of the links; in w counts how far the round itself has moved it.
+    """
+    nv = t.v.size
+    v_e, dv = t.vectors[at.V_E, :nv], t.vectors[at.DV, :nv]
+    moved = size = turned = 0.0
+    for k in range(nv):
+        d = 1.0 / t.work[k, layout.D_INVERSE]
+        change, end = new[k] - old[k], v_e[k] + dv[k]
+        moved += d * change * change
+        size += d * (v_e[k] * v_e[k] + end * end)
+        if t.tree[k, layout.MOTION] != layout.LINEAR:
+            turned += abs(change)
+    gain = t.monitor[at.PIECE] * (fastest_spin(t) + turned)
+    return gain * gain * moved > limit * limit * size
+
+
+@merged
+def allowed(t: Tables) -> float:
+    """What dv may be off, of the velocities."""
+    for k in range(t.v.size):
+        if t.tau[k] != 0.0:
+            return _EXACT
+    return _SETTLED
+
+
+@merged
+def settle(t: Tables) -> int:
+    """Dv by the fixed point from what stands in it; _UNSETTLED where it does not come to rest."""
+    nv = t.v.size
+    limit = allowed(t)
+    v_e, v_m = t.vectors[at.V_E, :nv], t.vectors[at.V_M, :nv]
+    dv, new = t.vectors[at.DV, :nv], t.vectors[at.NEXT, :nv]
+    guess = t.vectors[at.DVC_GUESS, :nv]
+    if t.control[at.AIMED]:
+        for k in range(nv):
+            v_m[k] = v_e[k] + 0.5 * t.vectors[at.AIM, k]
+        return evaluate(t, v_m, True, dv)
+    for rounds in range(_MOST_CORRECTIONS + 1):
+        for k in range(nv):
+            v_m[k] = v_e[k] + 0.5 * (dv[k] + guess[k])
+        t.control[at.ROUNDS] = rounds
+        status = evaluate(t, v_m, rounds == 0, new)
+        if status != OK:
+            return status
+        for k in range(nv):
+            v_m[k], dv[k] = dv[k], new[k]
+        if not strays(t, new, v_m, limit):
+            return OK
+    return _UNSETTLED
+
+
+@merged
+def place_middle(t: Tables) -> bool:
+    """q_m, v there, and what the past foresees; whether lone bodies could be turned."""
+    nq, nv = t.q.size, t.v.size
+    s = t.monitor[at.PIECE]
+    q_e, v_e = t.vectors[at.Q_E, :nq], t.vectors[at.V_E, :nv]
+    dv, guess = t.vectors[at.DV, :nv], t.vectors[at.DVC_GUESS, :nv]
+    lead, spun = t.vectors[at.LEAD, :nv], t.vectors[at.SPUN, :nv]
+    move = t.vectors[at.ACC, :nv]
+    guess[:] = 0.0
+    lead[:] = 0.0
+    found = turn_lone(t, guess, lead)
+    for k in range(nv):
+        move[k] = 0.5 * s * (t.v[k] + 0.5 * lead[k])
+    place_lone(t, t.v, 0.5 * s, lead, 0.0, move)
+    integrate_kernel(t.tree, t.q, move, 1.0, q_e)
+    copy_into(v_e, t.v)
+    carry(t, t.q, q_e, v_e)
+    foresee(t, at.SMOOTH_BEFORE, dv)
+    copy_into(spun, lead)
+    if t.control[at.PUSHES] > 0:
+        foresee(t, at.PUSHED_BEFORE, guess)
+        turn_lone(t, guess, spun)
+    poses_kernel(t.tree, t.links, q_e, t.work)
+    put_lone(t, spun, dv)
+    return found
+
+
+@kernel
+def midpoint(t: Tables) -> int:
+    """Q_E, V_E and DV of a piece, which is made shorter where the fixed point asks for it.
+
+    Poses and velocities of the present state must be in `work`.
+    """
+    v_e = t.vectors[at.V_E, : t.v.size]
+    if has_floating(t):
+        take_momenta(t)
+    while True:
+        found = place_middle(t)
+        if is_damped(t):
+            put_damping(t)
+        status = settle(t)
+        if status == OK and found:
+            break
+        if status > OK:
+            return status
+        if t.monitor[at.PIECE] <= _SHORTEST * t.settings[at.DT]:
+            t.control[at.STRAINED] += 1
+            break
+        t.monitor[at.PIECE] *= 0.5
+        t.monitor[at.LONGEST] = t.monitor[at.PIECE]
+    if t.control[at.ROUNDS] <= _EASY:
+        longer = min(2.0 * t.monitor[at.PIECE], t.settings[at.DT])
+        t.monitor[at.LONGEST] = max(t.monitor[at.LONGEST], longer)
+    if has_floating(t):
+        expect_momenta(t)
+    if t.pairs.shape[0] > 0:  # geoms are looked at with the velocities of V_E
+        velocities_kernel(t.tree, t.links, v_e, t.work)
+    return OK
+
+
+@stage
+def again(t: Tables) -> bool:
+    """Whether contacts answered otherwise than foreseen by what matters: dv is found once more."""
+    nv = t.v.size
+    guess, dvc = t.vectors[at.DVC_GUESS, :nv], t.vectors[at.DVC, :nv]
+    if t.control[at.SCHEME] != at.MOREAU or t.control[at.REPEATS] == _MOST_REPEATS:
+        return False
+    if t.control[at.PUSHES] <= 0 and t.control[at.ACTING] == 0:
+        return False
+    if not strays(t, dvc, guess, allowed(t)):
+        return False
+    t.control[at.REPEATS] += 1
+    copy_into(guess, dvc)
+    turn_lone(t, guess, t.vectors[at.SPUN, :nv])
+    settle(t)
+    return True
+
+
+@kernel
+def drift_midpoint(t: Tables, x: float) -> None:
+    """State Q_X, V_X at the fraction x of the piece; contacts' impulses are spread over it."""
+    nq, nv = t.q.size, t.v.size
+    s = t.monitor[at.PIECE]
+    q_e, v_e = t.vectors[at.Q_E, :nq], t.vectors[at.V_E, :nv]
+    q_x, v_x = t.vectors[at.Q_X, :nq], t.vectors[at.V_X, :nv]
+    total, move = t.vectors[at.NEXT, :nv], t.vectors[at.ACC, :nv]
+    early, late = s * (x - 0.5), 0.5 * s * x * x
+    for k in range(nv):
+        lead = t.vectors[at.LEAD, k]
+        total[k] = t.vectors[at.DV, k] + t.vectors[at.DVC, k]
+        move[k] = early * (v_e[k] + 0.5 * lead) + late * (total[k] - lead)
+        v_x[k] = v_e[k] + x * total[k]
+    place_lone(t, v_e, early, total, late, move)
+    integrate_kernel(t.tree, q_e, move, 1.0, q_x)
+    carry(t, q_e, q_x, v_x)

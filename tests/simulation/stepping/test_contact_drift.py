@@ -1,0 +1,47 @@
+"""Contacts that roll and stick, at the second order."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import spatialops as so
+from spatialops.experiments.accuracy import rolling
+from spatialops.experiments.accuracy.measures import order
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("made", [rolling.rattleback(), rolling.disc()], ids=lambda m: m.name)
+def test_rolling_is_of_second_order(made):
+    short = replace(made, duration=0.4)
+    errors = [rolling.departure(short, dt) for dt in (4e-3, 2e-3, 1e-3)]
+    assert order([error for error, _ in errors]) > 1.7
+    assert errors[-1][1] < 1e-3  # energy
+
+
+def fallen_rod(dt):
+    """A rod that falls over about its foot, which sticks: how far the foot has gone."""
+    length, radius = 1.0, 0.02
+    inertia = so.Inertia(1.0, np.zeros(3), np.diag([1e-3, length**2 / 12.0, length**2 / 12.0]))
+    model = so.TreeBuilder().add_body("rod", joint=so.Joint("free"), inertia=inertia).build()
+    geoms = [
+        so.Geom("floor", "world", so.HalfSpace(), friction=2.0),
+        so.Geom("foot", "rod", so.Sphere(radius), (-length / 2.0, 0.0, 0.0), friction=2.0),
+    ]
+    tilt = np.radians(80.0)
+    q = [0.5 * length * np.cos(tilt), 0.0, radius + 0.5 * length * np.sin(tilt)]
+    turn = [0.0, -np.sin(tilt / 2.0), 0.0, np.cos(tilt / 2.0)]
+    scene = so.Scene(model, geoms, state=so.State(np.array([*q, *turn]), np.zeros(6)))
+    record = so.Simulator(scene, dt=dt, certify="off").run(duration=0.6)
+    foot = [so.Node("rod", (-length / 2.0, 0.0, 0.0))]
+    ends = np.array([so.node_positions(model, q, foot)[0] for q in record.q])
+    turned = np.unwrap(2.0 * np.arctan2(record.q[:, 4], record.q[:, 6]))
+    rolled = ends[:, 0] - radius * (turned - turned[0])  # the sphere rolls as the rod turns
+    return np.abs(rolled - rolled[0]).max()
+
+
+@pytest.mark.compiled
+def test_a_foot_that_sticks_stays():
+    ways = [fallen_rod(dt) for dt in (2e-3, 1e-3)]
+    assert ways[1] < 1e-7
+    assert ways[0] > 2.0 * ways[1]
