@@ -15,6 +15,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
+from spatialops.algebra.vectors import copy_into
 from spatialops.contact.cone.low_rank import NO_PIVOT, factored_step
 from spatialops.contact.cone.projection import contact_map, map_slopes
 from spatialops.contact.cone.scratch import DenseSystem, NewtonScratch, new_newton_scratch
@@ -189,7 +190,7 @@ def newton_kernel(
     w0 = merit
     w1 = merit
     w2 = merit
-    scratch.best[: r.size] = r
+    copy_into(scratch.best, r)
     while taken < limit and best > target * target:
         map_slopes(which, r, u, mu, starts, x, F, scratch.P, scratch.Q)
         if not shifted_step(system, rank, eps, merit, scratch):
@@ -198,7 +199,7 @@ def newton_kernel(
         bound = max(max(merit, w0), max(w1, w2))
         if step_length(which, system, eps, bound, r, scratch) == 0.0:
             break
-        r[:] = scratch.point[: r.size]
+        copy_into(r, scratch.point)
         velocities(system.W, system.b, eps, center, r, u)
         w0 = w1
         w1 = w2
@@ -206,8 +207,8 @@ def newton_kernel(
         merit = contact_map(which, r, u, mu, starts, x, F)
         if merit < best:
             best = merit
-            scratch.best[: r.size] = r
-    r[:] = scratch.best[: r.size]
+            copy_into(scratch.best, r)
+    copy_into(r, scratch.best)
     return taken, math.sqrt(best)
 
 

@@ -12,7 +12,7 @@ from spatialops._arrays import Array, ArrayLike, IntArray, three_numbers
 from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ModelError
-from spatialops.tree.joint import LINKS, Joint, JointKind
+from spatialops.tree.joint import Joint, JointKind, joint_rows
 from spatialops.tree.model import Model
 from spatialops.tree.node import Frame
 
@@ -227,21 +227,10 @@ class _Assembly:
         parent = -1 if pose.body < 0 else self.body_links[pose.body]
         above = np.eye(3) if parent < 0 else self.turns[parent]
         turns = joint.rotations()
-        kinds = LINKS[joint.kind]
         n_links = len(self.tree)
-        first_q = self.n_q
-        for i, (frame, motion, axis) in enumerate(kinds):
-            row, link = np.zeros(layout.TREE_COLUMNS, dtype=np.int64), np.zeros(layout.LINK_COLUMNS)
-            grouped = joint.kind in ("ball", "free")
-            row[[layout.PARENT, layout.MOTION, layout.FRAME, layout.AXIS]] = (
-                parent if i == 0 else n_links + i - 1,
-                motion,
-                frame,
-                axis,
-            )
-            row[layout.FIRST_Q] = first_q if grouped else first_q + i
-            row[layout.GROUP] = 0 if grouped and i > 0 else len(kinds) if grouped else 1
-            row[layout.BODY] = len(self.moving) if i == len(kinds) - 1 else -1
+        rows = joint_rows(joint.kind, n_links, parent, self.n_q, len(self.moving))
+        for i, row in enumerate(rows):
+            link = np.zeros(layout.LINK_COLUMNS)
             rotation = above.T @ pose.rotation @ turns[0] if i == 0 else turns[i - 1].T @ turns[i]
             link[layout.PLACE_R : layout.PLACE_R + 9] = rotation.ravel()
             link[layout.PLACE_P : layout.PLACE_P + 3] = above.T @ pose.position if i == 0 else 0.0

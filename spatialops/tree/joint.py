@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, Axis, AxisLike, NamedAxis, given, is_one_of
+from spatialops._arrays import (
+    Array,
+    ArrayLike,
+    Axis,
+    AxisLike,
+    IntArray,
+    NamedAxis,
+    given,
+    is_one_of,
+)
 from spatialops.errors import ModelError
 
 JointKind: TypeAlias = Literal[
@@ -343,3 +352,42 @@ def z_to(axis: Array) -> Array:
     first = np.cross(helper, axis)
     first /= np.linalg.norm(first)
     return np.stack([first, np.cross(axis, first), np.array([x, y, z])], axis=1)
+
+
+def joint_rows(kind: str, first: int, parent: int, first_q: int, body: int) -> IntArray:
+    """Rows of the tree for one joint's links, all columns but the number of coordinates.
+
+    Parameters
+    ----------
+    kind : str
+        Of the joint.
+    first : int
+        Its first link.
+    parent : int
+        The link that it hangs on, -1 for the world.
+    first_q : int
+        Its first coordinate.
+    body : int
+        The body that its last link is.
+
+    Returns
+    -------
+    (n, TREE_COLUMNS) int array
+        A row a link.
+    """
+    links = LINKS[kind]
+    grouped = kind in ("ball", "free")
+    rows = np.zeros((len(links), layout.TREE_COLUMNS), dtype=np.int64)
+    for i, (frame, motion, axis) in enumerate(links):
+        row = rows[i]
+        row[layout.PARENT] = parent if i == 0 else first + i - 1
+        row[layout.MOTION] = motion
+        row[layout.FRAME] = frame
+        row[layout.AXIS] = axis
+        row[layout.FIRST_Q] = first_q if grouped else first_q + i
+        row[layout.GROUP] = 1
+        row[layout.BODY] = body if i == len(links) - 1 else -1
+    if grouped:
+        rows[:, layout.GROUP] = 0
+        rows[0, layout.GROUP] = len(links)
+    return rows

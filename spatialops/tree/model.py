@@ -12,10 +12,11 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops.errors import ArgumentError, ModelError
+from spatialops.errors import ArgumentError
 from spatialops.tree.branches import Branches, branches_of
 from spatialops.tree.joint import KINDS
 from spatialops.tree.node import FewNodes, Frame, Node, NodeLike, Nodes
+from spatialops.tree.stored_model import checked_model
 
 _TABLES = ("tree", "links")
 
@@ -432,19 +433,9 @@ class Model:
         Raises
         ------
         ModelError
-            If something is missing.
+            If something is missing, or no builder makes such a model.
         """
-        try:
-            values = {item.name: data[item.name] for item in _given(cls) if item.name != "frames"}
-            for name in ("body_names", "joint_names", "joint_kinds"):
-                values[name] = tuple(str(entry) for entry in values[name])
-            parts = (
-                data[f"frame_{name}"] for name in ("names", "bodies", "positions", "rotations")
-            )
-            frames = {str(n): Frame(int(b), p, r) for n, b, p, r in zip(*parts, strict=True)}
-        except KeyError as error:
-            raise ModelError(f"stored model: field {error} is missing") from None
-        return cls(frames=frames, **values)
+        return cls(**checked_model(data))
 
 
 def _remade(data: dict[str, Any], warnings: tuple[str, ...]) -> Model:
