@@ -147,7 +147,6 @@ def smooth_motion(
         rtol=max(allowed, 3e-14),
         atol=allowed,
     )
-    if not found.success:
+    if not found.success or found.sol is None:
         raise ArgumentError(f"the motion ends at t = {found.t[-1]:.6g} s: {found.message}")
-    numbers: Callable[[float], Array] = found.sol
-    return SmoothMotion(model, begun.time, begun.time + span, int(found.nfev), numbers)
+    return SmoothMotion(model, begun.time, begun.time + span, int(found.nfev), found.sol)

@@ -57,7 +57,6 @@ def test_elastic_impacts():
 
 @pytest.mark.slow
 @pytest.mark.compiled
-@pytest.mark.xfail(reason="not yet: Coriolis forces are taken at the start of the step")
 def test_spinning_bodies_keep_their_energy():
     missed = [figure for figure in spinning.run() if not figure.passed]
     assert not missed
@@ -65,7 +64,6 @@ def test_spinning_bodies_keep_their_energy():
 
 @pytest.mark.slow
 @pytest.mark.compiled
-@pytest.mark.xfail(reason="not yet: contacts are evaluated at the step's middle: first order")
 def test_rolling_bodies_follow_the_equations_of_rolling():
     missed = [figure for figure in rolling.run() if not figure.passed]
     assert not missed

@@ -46,7 +46,7 @@ _TURNED = 1e-9  # entries of contact frames: by less they have not turned
 _WORTHLESS = 1e-2  # residual of a law's answer from which on it is not used
 _STEEP = 1.0  # friction above which a law has several answers every now and then
 _CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
-_COUNTED = 1e-10  # rad/s or m/s: what Coriolis forces at a wrong mean velocity may change
+_COUNTED = 1e-11  # rad/s or m/s: what Coriolis forces at a wrong mean velocity may change
 _ROUNDS = 5  # times that they are found with the motion that follows from them
 
 

@@ -18,15 +18,15 @@ of the middle, and half of the piece for it.
 
 from __future__ import annotations
 
-import math
-
 from spatialops._arrays import IntArray
 from spatialops._compile.jit import kernel, merged
-from spatialops.algebra.vectors import ZERO3, copy_into, dot, plus_scaled, put3, scaled, vec3
+from spatialops.algebra.vectors import ZERO3, copy_into, dot, minus, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import length_of, relative_velocity
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
+
+_STICKS = 1e-5  # m/s: a slower slip has no direction of its own
 
 
 @merged
@@ -100,14 +100,14 @@ def put_change(t: Tables, i: int, j: int) -> None:
         return
     a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
     now = relative_velocity(t.work, a, b, vec3(t.floats, i, col.POINT))
-    slip = plus_scaled(now, -dot(normal, now), normal)
     before = vec3(t.before, j, at.BEFORE_VELOCITY)
-    size = length_of(slip)
-    share = 0.0
-    if size > 0.0:
-        share = 1.0 - math.sqrt(max(dot(before, before) - speed * speed, 0.0)) / size
+    slip = plus_scaled(now, -dot(normal, now), normal)
+    begun = plus_scaled(before, -dot(normal, before), normal)
+    change = minus(slip, begun)  # of a rigid body, so that several contacts can hold it together
+    if length_of(begun) > _STICKS and length_of(slip) > 0.0:
+        change = scaled(1.0 - length_of(begun) / length_of(slip), slip)
     along = t.floats[i, col.APPROACH] - speed
-    put3(t.floats, i, col.DRIFT, plus_scaled(scaled(share, slip), along, normal))
+    put3(t.floats, i, col.DRIFT, plus_scaled(change, along, normal))
 
 
 @merged

@@ -368,8 +368,8 @@ def test_time_stepping_converges_to_it():
         record = so.Simulator(scene, dt=dt, law="cone", impact_threshold=1e-3).run(duration=1.0)
         errors.append(np.abs(so.difference(scene.model, exact.q[-1], record.q[-1])).max())
     orders = np.log2(np.array(errors[:-1]) / errors[1:])
-    assert errors[-1] < 1e-3
-    assert np.mean(orders) > 0.8
+    assert errors[-1] < 1e-5
+    assert np.mean(orders[1:]) > 0.8  # the longest step is better than that already
 
 
 # --------------------------------------------------------------------------------------- mechanisms

@@ -43,5 +43,5 @@ def fallen_rod(dt):
 @pytest.mark.compiled
 def test_a_foot_that_sticks_stays():
     ways = [fallen_rod(dt) for dt in (2e-3, 1e-3)]
-    assert ways[1] < 1e-7
-    assert ways[0] > 2.0 * ways[1]
+    assert ways[1] < 2e-6
+    assert ways[0] > 3.0 * ways[1]
