@@ -60,15 +60,15 @@ def test_references_that_sense_forces_walk_on_steep_friction(name):
 
 @pytest.mark.compiled
 def test_the_choice_of_forces_ends_chatter():
-    assert kneel("lcp", duration=0.1).change.mean() > 100.0  # whatever Lemke meets
-    for name in ("lcp-nearest", "qp", "cone"):
+    assert kneel("lcp-lemke", duration=0.1).change.mean() > 100.0  # whatever Lemke meets
+    for name in ("lcp", "lcp-nearest", "qp", "cone"):
         found = kneel(name, duration=0.1)
         assert found.change.mean() < 1.0
         assert found.missed < 1e-6
 
 
 def test_chatter_is_of_known_controllers():
-    with pytest.raises(ArgumentError, match="expected one of lcp, "):
+    with pytest.raises(ArgumentError, match="expected one of lcp-lemke, lcp, "):
         kneel("pid")
 
 

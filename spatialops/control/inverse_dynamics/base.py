@@ -7,7 +7,7 @@ actuated rows. Subclasses name the law and the choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import perf_counter
 from typing import Literal, NamedTuple, TypedDict, get_args
@@ -216,7 +216,8 @@ class ContactInverseDynamics(ExplainedController):
         if found.status == "solved" and np.abs(kept - wanted).max(initial=0.0) > _CHANGED * self.dt:
             found = found._replace(status="nearest")
         tau, binds = self._limited(found.problem.forces(ahead, found.impulses.ravel(), self.dt))
-        self._store(ahead, found)
+        last = self.forces
+        self.forces = _in_world(ahead.keys, found.problem.frames, found.impulses)
         notes = (*notes, *found.notes)
         notes += ("limits of motors bind",) if binds else ()
         notes += ("contacts land: passively",) if lands.any() else ()
@@ -232,7 +233,9 @@ class ContactInverseDynamics(ExplainedController):
             iterations=found.iterations,
             notes=notes,
         )
-        return made if found.sure and not (binds or lands.any()) else self._by_the_law(state, made)
+        if found.sure and not (binds or lands.any()):
+            return made
+        return self._by_the_law(state, made, last)
 
     def _ahead(self, state: State, tau: Array) -> StepPrediction:
         """The coming step, with Coriolis forces at the mean velocity that is counted on."""
@@ -255,13 +258,14 @@ class ContactInverseDynamics(ExplainedController):
             return tau, False
         return self.actuation.clipped(tau), True
 
-    def _store(self, ahead: StepPrediction, found: Prediction) -> None:
-        """Keep the predicted impulses, in world axes, for the next command's choice."""
-        world = np.einsum("mi,mij->mj", found.impulses, found.problem.frames)
-        self.forces = {tuple(key): f for key, f in zip(ahead.keys.tolist(), world, strict=True)}
+    def _by_the_law(
+        self, state: State, made: Explanation, last: Mapping[tuple[int, ...], Array]
+    ) -> Explanation:
+        """The same command, and what the law itself says will come of it.
 
-    def _by_the_law(self, state: State, made: Explanation) -> Explanation:
-        """The same command, and what the law itself says will come of it."""
+        Of several answers it gives the one that is nearest to the `last` impulses, as the step
+        does.
+        """
         rows = self.actuation.rows
         dt = self.lookahead.dt
         forces = np.zeros((0, 3))
@@ -270,7 +274,10 @@ class ContactInverseDynamics(ExplainedController):
             ahead = self._ahead(state, made.tau)
             after = ahead.free
             if ahead.problem is not None:
-                answer = self.law.solve(ahead.problem)
+                start = (dt / self.dt) * _along(last, ahead.keys, ahead.problem.frames)
+                answer = self.law.solve(ahead.problem, start if start.any() else None)
+                kept = (self.dt / dt) * answer.impulses
+                self.forces = _in_world(ahead.keys, ahead.problem.frames, kept)
                 forces, residual = answer.impulses / dt, answer.residual
                 after = ahead.problem.after(answer.impulses.ravel())
             predicted = (after - ahead.before) / dt
@@ -327,7 +334,7 @@ class ContactInverseDynamics(ExplainedController):
     def _solved(self, ahead: StepPrediction, wanted: Array, frames: Array | None) -> Prediction:
         rows = self.actuation.rows
         problem = inverse_problem(ahead, rows, wanted, frames)
-        last = self._last(ahead.keys, problem.frames)
+        last = _along(self.forces, ahead.keys, problem.frames)
         solution = self.law.solve(problem, last if len(last) else None)
         pivots = solution.iterations
         status = "solved"
@@ -360,12 +367,6 @@ class ContactInverseDynamics(ExplainedController):
         """Whether the law may well have another answer to the command that follows."""
         return bool((problem.friction > _STEEP).any())
 
-    def _last(self, keys: IntArray, frames: Array) -> Array:
-        """The last command's impulses (m, 3) along the contacts' present frames; 0 of new ones."""
-        none = np.zeros(3)
-        world = [self.forces.get(tuple(key), none) for key in keys.tolist()]
-        return np.asarray(np.einsum("mij,mj->mi", frames, np.array(world).reshape(-1, 3)))
-
     def _chosen(
         self, problem: InverseProblem, solution: LawSolution, last: Array, ahead: StepPrediction
     ) -> Array:
@@ -386,3 +387,16 @@ class ContactInverseDynamics(ExplainedController):
         outside = -(room.rows @ other.ravel()).min(initial=0.0)
         same = np.abs(moved).max(initial=0.0) <= _SAME * size
         return other if same and outside <= _SAME * np.abs(other).max(initial=0.0) else p
+
+
+def _in_world(keys: IntArray, frames: Array, impulses: Array) -> dict[tuple[int, ...], Array]:
+    """Impulses (m, 3) along contact frames as vectors in world axes, by names of contacts."""
+    world = np.einsum("mi,mij->mj", impulses, frames)
+    return {tuple(key): one for key, one in zip(keys.tolist(), world, strict=True)}
+
+
+def _along(last: Mapping[tuple[int, ...], Array], keys: IntArray, frames: Array) -> Array:
+    """The last impulses (m, 3) along the contacts' present frames; 0 of new ones."""
+    none = np.zeros(3)
+    world = [last.get(tuple(key), none) for key in keys.tolist()]
+    return np.asarray(np.einsum("mij,mj->mi", frames, np.array(world).reshape(-1, 3)))

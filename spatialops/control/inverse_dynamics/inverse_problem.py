@@ -192,12 +192,9 @@ def inverse_problem(
             for item in fields(ContactProblem)
             if item.init
         }
-        own |= {
-            "velocity": v,
-            "frames": own["frames"] if frames is None else frames,
-            "given": given,
-            "mass": M,
-        }
+        own |= {"velocity": v, "given": given, "mass": M}
+        if frames is not None:
+            own |= {"frames": frames, "drift": _turned(own["drift"], own["frames"], frames)}
         made = InverseProblem(**own)
     made.__dict__["factor"] = C
     made.__dict__["others"] = u
@@ -219,3 +216,8 @@ def inverse_factor(A: Array) -> Array:
         return np.asarray(np.linalg.inv(np.linalg.cholesky(A)))
     except np.linalg.LinAlgError:
         raise ModelError("the mass matrix of the joints without motors is singular") from None
+
+
+def _turned(vectors: Array, frames: Array, others: Array) -> Array:
+    """Components (m, 3) along other frames of vectors along frames (m, 3, 3)."""
+    return np.asarray(np.einsum("mij,mkj,mk->mi", others, frames, vectors))

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 import numpy as np
 
 from spatialops._arrays import NOTHING, Array
+from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.contact.problem import ContactProblem
-from spatialops.control.inverse_dynamics.base import ContactInverseDynamics
+from spatialops.control.inverse_dynamics.base import ContactInverseDynamics, Demand, Options
 from spatialops.control.inverse_dynamics.coulomb import ConeController, CoulombController
 from spatialops.control.inverse_dynamics.dissipation import DissipationController
 from spatialops.control.joint_tracking import JointTracking, Reference
@@ -29,7 +31,19 @@ from spatialops.tree.state import State
 _DT, _FRICTION = 1e-3, 0.8
 _RATE = 12.0  # rad/s
 _BEND = np.array([0.0, 0.02, 0.04])  # rad, of the joints of a leg: feet stay where they are
+
+
+def _by_lemke(
+    simulator: Simulator, demand: Demand, **options: Unpack[Options]
+) -> ContactInverseDynamics:
+    """The LCP by a pivoting method, which ends at whatever corner it meets first."""
+    control = CoulombController(simulator, demand, **options)
+    control.law = Coulomb(n_f=control.n_f, solver="lemke")
+    return control
+
+
 KINDS: dict[str, tuple[Callable[..., ContactInverseDynamics], Mapping[str, str]]] = {
+    "lcp-lemke": (_by_lemke, {}),
     "lcp": (CoulombController, {}),
     "qp-first": (DissipationController, {"stages": "first"}),
     "lcp-nearest": (CoulombController, {"choice": "nearest"}),

@@ -134,6 +134,13 @@ def spin_change(inertia: Sym3, w: Vec3, pushed: Vec3, moment: Vec3, s: float) ->
     return change, dot(step, step) <= 1e-18 * (speed * speed)  # what rounding keeps moving
 
 
+@inlined
+def pushing_moment(t: Tables, k: int) -> Vec3:
+    """Moment of joint forces about the centre of lone body k, body axes."""
+    force = three(t.tau, k + 3)
+    return minus(three(t.tau, k), cross(vec3(t.links, k + 5, layout.COM), force))
+
+
 @kernel
 def turn_lone(t: Tables, guess: Array, dv: Array) -> bool:
     """Changes of the spins of lone bodies over the piece, into `dv`; whether all were found."""
@@ -141,18 +148,30 @@ def turn_lone(t: Tables, guess: Array, dv: Array) -> bool:
     found = True
     for i in range(t.lone.size):
         k = t.lone[i]
-        force = three(t.tau, k + 3)
-        moment = minus(three(t.tau, k), cross(vec3(t.links, k + 5, layout.COM), force))
         change, sure = spin_change(
             about_center(t.links, k + 5),
             three(t.v, k),
             three(guess, k),
-            scaled(s, moment),
+            scaled(s, pushing_moment(t, k)),
             s,
         )
         put_three(dv, k, change)
         found = found and sure
     return found
+
+
+@kernel
+def aim_lone(t: Tables, aim: Array, dv: Array) -> None:
+    """Changes of the spins of lone bodies without contacts, where `aim` is the whole change."""
+    s = t.monitor[at.PIECE]
+    for i in range(t.lone.size):
+        k = t.lone[i]
+        inertia = about_center(t.links, k + 5)
+        w_m = plus_scaled(three(t.v, k), 0.5, three(aim, k))
+        f = tangent_over(0.5 * s * math.sqrt(dot(w_m, w_m)))
+        gyroscopic = scaled(f, cross(w_m, sym_times(inertia, w_m)))
+        left = scaled(s, minus(pushing_moment(t, k), gyroscopic))
+        put_three(dv, k, solve_three(spin_slope(inertia, ZERO3, 0.0), left))
 
 
 @kernel

@@ -47,6 +47,7 @@ from spatialops.simulation.stepping.integrators.floating_trees import (
     take_momenta,
 )
 from spatialops.simulation.stepping.integrators.lone_bodies import (
+    aim_lone,
     carry,
     place_lone,
     put_lone,
@@ -183,6 +184,8 @@ def place_middle(t: Tables) -> bool:
     if t.control[at.PUSHES] > 0:
         foresee(t, at.PUSHED_BEFORE, guess)
         turn_lone(t, guess, spun)
+    if t.control[at.AIMED]:
+        aim_lone(t, t.vectors[at.AIM, :nv], spun)
     poses_kernel(t.tree, t.links, q_e, t.work)
     put_lone(t, spun, dv)
     return found
