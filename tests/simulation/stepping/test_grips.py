@@ -17,6 +17,12 @@ HALF = 0.02  # half the width that the jaws close on
 HEXAGON = [
     (x, 0.02 * np.cos(a), 0.02 * np.sin(a)) for a in np.arange(6) * np.pi / 3 for x in (-HALF, HALF)
 ]
+# What a mesh of a turned part becomes when it moves: its hull, with 24 sides.
+TURNED = [
+    (x, 0.02 * np.cos(a), 0.02 * np.sin(a))
+    for a in np.arange(24) * np.pi / 12
+    for x in (-HALF, HALF)
+]
 UPRIGHT = Rotation.identity()
 THINGS = {
     "box": (Box((2 * HALF, 0.04, 0.06)), UPRIGHT),
@@ -27,6 +33,7 @@ THINGS = {
     "standing cylinder": (Cylinder(HALF, 0.06), UPRIGHT),
     "lying cylinder": (Cylinder(0.02, 2 * HALF), Rotation.from_euler("y", 90, degrees=True)),
     "hull": (ConvexHull(HEXAGON), UPRIGHT),
+    "hull of a mesh": (ConvexHull(TURNED), UPRIGHT),
 }
 
 
