@@ -19,6 +19,8 @@ from spatialops.simulation.stepping.continuous_collision import first_crossing
 from spatialops.simulation.stepping.integrators.flow import flow_to
 from spatialops.simulation.stepping.tables import Tables
 
+_GRAZES = 4  # times that a piece is cut again for what is seen on its way at the cut
+
 
 @merged
 def arrives_fast(t: Tables) -> bool:
@@ -49,12 +51,21 @@ def sinks_fast(t: Tables) -> bool:
 
 @stage
 def cut_piece(t: Tables) -> float:
-    """Put the end of the piece at its first impact; returns its fraction."""
-    x = time_of_impact(t, violating_pairs(t))
-    flow_to(t, x)
-    t.control[at.SEEN] = detect_at(
-        t, t.vectors[at.Q_X, : t.q.size], t.vectors[at.V_X, : t.v.size], 0.0
-    )
+    """Put the end of the piece at its first impact; returns its fraction.
+
+    What grazes comes and goes within a piece: where it is cut for another, it may be seen on its
+    way, and has come first.
+    """
+    x = 1.0
+    for _ in range(_GRAZES):
+        last = x
+        x = time_of_impact(t, violating_pairs(t), last)
+        flow_to(t, x)
+        t.control[at.SEEN] = detect_at(
+            t, t.vectors[at.Q_X, : t.q.size], t.vectors[at.V_X, : t.v.size], 0.0
+        )
+        if x == last or not arrives_fast(t):
+            break
     t.control[at.PIECES] += 1
     return x
 
@@ -148,20 +159,20 @@ def keep_apart(t: Tables, count: int) -> int:
 
 
 @merged
-def time_of_impact(t: Tables, count: int) -> float:
+def time_of_impact(t: Tables, count: int, last: float) -> float:
     """Fraction of the piece at which the first of the gathered pairs touches (Illinois).
 
-    1 where none was apart.
+    They overlap at the fraction `last`, where the state is; it is the answer where none was apart.
     """
     q_x = t.vectors[at.Q_X, : t.q.size]
-    low, high = 0.0, 1.0
+    low, high = 0.0, last
     lowest_gap(t, t.q, count, 1)
     count = keep_apart(t, count)
     below = lowest_gap(t, q_x, count, 2)
     above = lowest_gap(t, t.q, count, 0)
     if count == 0 or above <= 0.0 or below >= 0.0:
-        return 1.0
-    side, x = 0, 1.0
+        return last
+    side, x = 0, last
     for _ in range(60):
         x = (low * below - high * above) / (below - above)
         flow_to(t, x)
