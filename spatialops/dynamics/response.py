@@ -13,9 +13,27 @@ import math
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.vectors import ZERO3, cross, dot, minus, plus, plus_scaled, scaled, vec3
+from spatialops.algebra.vectors import (
+    ZERO3,
+    add3,
+    cross,
+    dot,
+    minus,
+    plus,
+    plus_scaled,
+    put3,
+    scaled,
+    vec3,
+)
 from spatialops.dynamics.articulated_body import joint_force
-from spatialops.dynamics.newton_euler import put_acceleration
+from spatialops.dynamics.kinematics import finite_status
+from spatialops.dynamics.newton_euler import (
+    carried_acceleration,
+    lifted,
+    put_acceleration,
+    put_inertial_force,
+    subtract_external,
+)
 
 
 @inlined
@@ -121,6 +139,14 @@ def add_three_rows(
 def velocities_from(tree: IntArray, links: Array, work: Array, dv: Array) -> None:
     """dv = S y in place of y, base to tips; uses the acceleration columns of `work`."""
     for k in range(tree.shape[0]):
+        dv[k] *= math.sqrt(work[k, layout.D_INVERSE])
+    carry_out(tree, links, work, dv)
+
+
+@inlined
+def carry_out(tree: IntArray, links: Array, work: Array, dv: Array) -> None:
+    """The same in place of D^-1/2 y: every joint gives way to what its parent does."""
+    for k in range(tree.shape[0]):
         parent = tree[k, layout.PARENT]
         angular = ZERO3
         linear = ZERO3
@@ -132,6 +158,35 @@ def velocities_from(tree: IntArray, links: Array, work: Array, dv: Array) -> Non
         pull = dot(vec3(work, k, layout.GAIN_M), angular) + dot(
             vec3(work, k, layout.GAIN_F), linear
         )
-        d_inverse = work[k, layout.D_INVERSE]
-        dv[k] = dv[k] * math.sqrt(d_inverse) - pull * d_inverse
+        dv[k] -= pull * work[k, layout.D_INVERSE]
         put_acceleration(tree, links, work, k, angular, linear, dv[k])
+
+
+@kernel
+def accelerations_again(
+    tree: IntArray, links: Array, tau: Array, external: Array, work: Array, a: Array
+) -> int:
+    """Accelerations at other velocities, which must be in `work` with the factors of the poses.
+
+    Half the work of `sweep_kernel`: a = S S* (tau - bias), the bias by Newton and Euler. The
+    acceleration columns are left with the joints' part alone.
+    """
+    base = lifted(links)
+    for k in range(tree.shape[0]):
+        alpha, accel = carried_acceleration(tree, base, work, k)
+        put3(work, k, layout.ALPHA, alpha)
+        put3(work, k, layout.ACCEL, accel)
+        put_inertial_force(links, work, k, alpha, accel)
+    subtract_external(tree, external, work)
+    for k in range(tree.shape[0] - 1, -1, -1):
+        parent = tree[k, layout.PARENT]
+        m, f = vec3(work, k, layout.MOMENT), vec3(work, k, layout.FORCE)
+        rate = (tau[k] - joint_force(tree, links, work, k, m, f)) * work[k, layout.D_INVERSE]
+        a[k] = rate
+        if parent >= 0:
+            m = plus_scaled(m, rate, vec3(work, k, layout.GAIN_M))
+            f = plus_scaled(f, rate, vec3(work, k, layout.GAIN_F))
+            add3(work, parent, layout.MOMENT, plus(m, cross(vec3(work, k, layout.LEVER), f)))
+            add3(work, parent, layout.FORCE, f)
+    carry_out(tree, links, work, a)
+    return finite_status(a)

@@ -4,6 +4,10 @@ import numpy as np
 import pytest
 
 import spatialops as so
+from spatialops import _layout as layout
+from spatialops.dynamics.kinematics import velocities_kernel
+from spatialops.dynamics.response import accelerations_again
+from spatialops.simulation.stepping.integrators.accelerations import accelerations
 from tests.support.trees import chain, relative_error
 
 
@@ -102,3 +106,16 @@ def test_long_chains(rng):
         < 1e-9 * np.abs(so.bias(model, q, v)).max()
     )
     assert relative_error(a, dense(model, q, v, tau)) < 1e-5
+
+
+def test_other_velocities_with_the_same_factors(model, state, rng):
+    q, v, tau = state
+    work, forces = np.zeros((model.nv, layout.WORK_COLUMNS)), np.zeros(model.nv)
+    external = rng.normal(size=(model.n_bodies, 6))
+    first, second = np.zeros(model.nv), np.zeros(model.nv)
+    none = np.zeros(model.nv)
+    accelerations(model.tree, model.links, q, none, tau, external, work, forces, first)
+    velocities_kernel(model.tree, model.links, v, work)
+    accelerations_again(model.tree, model.links, tau, external, work, second)
+    expected = so.forward_dynamics(model, q, v, tau, external)
+    assert relative_error(second, expected) < 1e-10

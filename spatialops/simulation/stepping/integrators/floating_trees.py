@@ -31,11 +31,11 @@ from spatialops.algebra.vectors import (
     sym3,
     sym_plus,
     sym_rotated,
+    sym_times,
     vec3,
 )
 from spatialops.collision import _layout as col
 from spatialops.dynamics.energy import link_momentum
-from spatialops.dynamics.kinematics import velocities_kernel
 from spatialops.dynamics.newton_euler import lifted
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.integrators.lone_bodies import put_three, solve_three, three
@@ -49,10 +49,16 @@ def has_floating(t: Tables) -> bool:
 
 
 @inlined
+def arm_of(t: Tables, k: int, origin: Vec3) -> Vec3:
+    """Origin of link k as seen from a point of the world."""
+    return minus(vec3(t.work, k, layout.ORIGIN), origin)
+
+
+@inlined
 def center_of(t: Tables, k: int, origin: Vec3) -> Vec3:
     """Centre of mass of link k as seen from a point of the world."""
     arm = rotate(mat3(t.work, k, layout.ROTATION), vec3(t.links, k, layout.COM))
-    return plus(minus(vec3(t.work, k, layout.ORIGIN), origin), arm)
+    return plus(arm_of(t, k, origin), arm)
 
 
 @kernel
@@ -73,8 +79,7 @@ def momentum_of(t: Tables, i: int) -> tuple[Vec3, Vec3]:
     for k in range(t.v.size):
         if t.root_of[k] == i and t.links[k, layout.MASS] != 0.0:
             spin, push = link_momentum(t.links, t.work, k)
-            arm = minus(vec3(t.work, k, layout.ORIGIN), about)
-            angular = plus(angular, plus(spin, cross(arm, push)))
+            angular = plus(angular, plus(spin, cross(arm_of(t, k, about), push)))
             linear = plus(linear, push)
     return angular, linear
 
@@ -83,21 +88,21 @@ def momentum_of(t: Tables, i: int) -> tuple[Vec3, Vec3]:
 def expect_momenta(t: Tables) -> None:
     """Add what outer forces give in the piece; the poses of its middle must be in `work`."""
     s = t.monitor[at.PIECE]
-    for k in range(t.v.size):
-        i = t.root_of[k]
-        if i < 0:
-            continue
-        about = vec3(t.floating, i, at.ABOUT)
-        weight = scaled(-s * t.links[k, layout.MASS], lifted(t.links))
-        add3(t.floating, i, at.MOMENTUM, cross(center_of(t, k, about), weight))
-        add3(t.floating, i, at.MOMENTUM + 3, weight)
-        if k == t.roots[i]:
-            rotation = mat3(t.work, k, layout.ROTATION)
-            arm = minus(vec3(t.work, k, layout.ORIGIN), about)
-            push = scaled(s, rotate(rotation, three(t.tau, k + 3)))
-            turn = plus_scaled(cross(arm, push), s, rotate(rotation, three(t.tau, k)))
-            add3(t.floating, i, at.MOMENTUM, turn)
-            add3(t.floating, i, at.MOMENTUM + 3, push)
+    for i in range(t.roots.size):
+        about, root = vec3(t.floating, i, at.ABOUT), t.roots[i]
+        mass, moment = 0.0, ZERO3
+        for k in range(root, t.v.size):
+            if t.root_of[k] == i and t.links[k, layout.MASS] != 0.0:
+                mass += t.links[k, layout.MASS]
+                moment = plus_scaled(moment, t.links[k, layout.MASS], center_of(t, k, about))
+        rotation = mat3(t.work, root, layout.ROTATION)
+        arm = arm_of(t, root, about)
+        push = rotate(rotation, three(t.tau, root + 3))
+        turn = plus(rotate(rotation, three(t.tau, root)), cross(arm, push))
+        turn = minus(turn, cross(moment, lifted(t.links)))
+        push = plus_scaled(push, -mass, lifted(t.links))
+        add3(t.floating, i, at.MOMENTUM, scaled(s, turn))
+        add3(t.floating, i, at.MOMENTUM + 3, scaled(s, push))
 
 
 @kernel
@@ -113,12 +118,13 @@ def is_touched(t: Tables, i: int) -> bool:
 
 @kernel
 def put_right(t: Tables) -> None:
-    """Put the roots' velocities in V_X right, at the end of a piece whose poses are in `work`."""
-    v_x = t.vectors[at.V_X, : t.v.size]
+    """Put the roots' velocities in V_X right, and those of links, at the end of a piece.
+
+    Its poses and velocities are in `work`.
+    """
     for i in range(t.roots.size):
         if not is_touched(t, i):
             correct_root(t, i)
-    velocities_kernel(t.tree, t.links, v_x, t.work)
 
 
 @kernel
@@ -126,31 +132,40 @@ def correct_root(t: Tables, i: int) -> None:
     """Give floating tree i the momentum that it shall have."""
     v_x = t.vectors[at.V_X, : t.v.size]
     about, root = vec3(t.floating, i, at.ABOUT), t.roots[i]
-    angular, linear = momentum_of(t, i)
     mass = 0.0
-    center = ZERO3
-    for k in range(t.v.size):
-        if t.root_of[k] == i:
-            mass += t.links[k, layout.MASS]
-            center = plus_scaled(center, t.links[k, layout.MASS], center_of(t, k, about))
-    center = scaled(1.0 / mass, center)
+    angular = linear = center = ZERO3
     J = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for k in range(t.v.size):
-        if t.root_of[k] == i and t.links[k, layout.MASS] != 0.0:
-            m, arm = t.links[k, layout.MASS], minus(center_of(t, k, about), center)
-            rotation, c = mat3(t.work, k, layout.ROTATION), vec3(t.links, k, layout.COM)
-            J = sym_plus(J, sym_rotated(rotation, sym3(t.links, k, layout.INERTIA)))
-            J = sym_plus(J, point_inertia(-m, rotate(rotation, c)))
-            J = sym_plus(J, point_inertia(m, arm))
+    for k in range(root, t.v.size):
+        m = t.links[k, layout.MASS]
+        if t.root_of[k] != i or m == 0.0:
+            continue
+        rotation, omega = mat3(t.work, k, layout.ROTATION), vec3(t.work, k, layout.OMEGA)
+        c, arm = rotate(rotation, vec3(t.links, k, layout.COM)), arm_of(t, k, about)
+        own = sym_rotated(rotation, sym3(t.links, k, layout.INERTIA))
+        velocity = vec3(t.work, k, layout.VELOCITY)
+        push = scaled(m, plus(velocity, cross(omega, c)))
+        spin = plus_scaled(sym_times(own, omega), m, cross(c, velocity))
+        angular = plus(angular, plus(spin, cross(arm, push)))
+        linear = plus(linear, push)
+        mass += m
+        center = plus_scaled(center, m, plus(arm, c))
+        J = sym_plus(J, sym_plus(own, point_inertia(-m, c)))
+        J = sym_plus(J, point_inertia(m, plus(arm, c)))
+    center = scaled(1.0 / mass, center)
     push = minus(vec3(t.floating, i, at.MOMENTUM + 3), linear)
     turn = minus(minus(vec3(t.floating, i, at.MOMENTUM), angular), cross(center, push))
-    xx, xy, xz, yy, yz, zz = J
+    xx, xy, xz, yy, yz, zz = sym_plus(J, point_inertia(-mass, center))
     spin = solve_three(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)), turn)
-    lever = minus(minus(vec3(t.work, root, layout.ORIGIN), about), center)
+    lever = minus(arm_of(t, root, about), center)
     slide = plus(scaled(1.0 / mass, push), cross(spin, lever))
     rotation = mat3(t.work, root, layout.ROTATION)
     put_three(v_x, root, plus(three(v_x, root), rotate_back(rotation, spin)))
     put_three(v_x, root + 3, plus(three(v_x, root + 3), rotate_back(rotation, slide)))
+    origin = vec3(t.work, root, layout.ORIGIN)
+    for k in range(root + 5, t.v.size):  # they move with the last link of the root
+        if t.root_of[k] == i:
+            add3(t.work, k, layout.OMEGA, spin)
+            add3(t.work, k, layout.VELOCITY, plus(slide, cross(spin, arm_of(t, k, origin))))
 
 
 @inlined

@@ -7,7 +7,8 @@ with v transported to q_m and dv_c what contacts do. The rule is its own inverse
 order, and its energy stays bounded; without Coriolis forces it is Moreau's, exact for constant
 acceleration, so that a bouncing ball keeps its height at any h. Poses and factors are those of
 q_m, once. dv follows by a fixed point, which begins where the last steps lead to and
-gains a factor of the order of h |w| a round: a step in which this is small needs no second round.
+gains a factor of the order of h |w| a round: a step in which this is small needs no second round,
+and a second one has the factors of the first.
 Closures hold in every round. Damping has the old velocity: the armature fitted to it has the rest
 (`constraints.joint_limits_and_friction`).
 
@@ -26,6 +27,7 @@ from spatialops._compile.stage import stage
 from spatialops._layout import OK
 from spatialops.algebra.vectors import copy_into, dot, vec3
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.response import accelerations_again
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     is_damped,
@@ -57,7 +59,7 @@ from spatialops.simulation.stepping.integrators.past import foresee
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel
 
-_SETTLED = 1e-8  # of the velocities, in the metric of the links' own inertias: what dv may be off
+_SETTLED = 1e-7  # of the velocities, in the metric of the links' own inertias: what dv may be off
 _EXACT = 1e-11  # where joint forces act: controllers that invert the step take it by its word
 _MOST_CORRECTIONS = 8  # enough up to h |w| of 0.3; above, a shorter piece costs less
 _MOST_REPEATS = 4
@@ -70,14 +72,17 @@ _UNSETTLED = -1
 def evaluate(t: Tables, v_m: Array, first: bool, out: Array) -> int:
     """Velocity change of the smooth part at q_m with the middle velocity v_m.
 
-    The `first` one of a piece places closures, whose rows stay.
+    The `first` one of a piece makes factors and places closures, whose rows stay.
     """
     nv = t.v.size
     s = t.monitor[at.PIECE]
     v_e = t.vectors[at.V_E, :nv]
     forces = t.vectors[at.TAU, :nv]
     velocities_kernel(t.tree, t.links, v_m, t.work)
-    status = placed_accelerations(t.tree, t.damped, v_e, t.tau, t.external, t.work, forces, out)
+    if first or has_loops(t):
+        status = placed_accelerations(t.tree, t.damped, v_e, t.tau, t.external, t.work, forces, out)
+    else:
+        status = accelerations_again(t.tree, t.damped, forces, t.external, t.work, out)
     if has_loops(t):
         if first:
             place_loops(t, t.work, since_start(t, 0.5 * s))
