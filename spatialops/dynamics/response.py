@@ -168,7 +168,7 @@ def accelerations_again(
 ) -> int:
     """Accelerations at other velocities, which must be in `work` with the factors of the poses.
 
-    Half the work of `sweep_kernel`: a = S S* (tau - bias), the bias by Newton and Euler. The
+    No inertias to sweep: a = S S* (tau - bias), the bias by Newton and Euler. The
     acceleration columns are left with the joints' part alone.
     """
     base = lifted(links)
