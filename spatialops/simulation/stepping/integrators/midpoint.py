@@ -60,7 +60,7 @@ from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel
 
 _SETTLED = 1e-8  # of the velocities, in the metric of the links' own inertias: what dv may be off
-_EXACT = 1e-11  # where joint forces act: controllers that invert the step take it by its word
+_EXACT = 1e-12  # where joint forces act: controllers that invert the step take it by its word
 _MOST_CORRECTIONS = 8  # enough up to h |w| of 0.3; above, a shorter piece costs less
 _MOST_REPEATS = 4
 _EASY = 3  # corrections after which the next piece may be longer again
