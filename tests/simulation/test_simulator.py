@@ -178,7 +178,7 @@ def test_a_resting_block_rests():
         assert len(info.events) == 0
         assert info.residual <= 1e-9
         assert info.penetration <= 1e-12
-    assert info.pivots == 0  # the active set of the step before
+    assert info.pivots <= 1  # the forces of the step before, refined where rounding asks for it
     assert np.abs(state.v).max() < 1e-12
     assert np.allclose(state.q, sim.scene.state.q, rtol=0.0, atol=1e-14)
 
