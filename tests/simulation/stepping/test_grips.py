@@ -102,10 +102,37 @@ def test_a_gripped_thing_is_lifted(thing):
     assert record.metadata["warm_started"] > 0.9 * record.metadata["contact_problems"]
 
 
+FORMULATIONS = ("mc", "nmc", "rmc", "nmc/os", "trinkle")
+LAWS = ("cone", "convex", "no-slip", "max-dissipation")
+
+
 @pytest.mark.compiled
 @pytest.mark.parametrize("formulation", ["mc", "nmc"])
-def test_every_formulation_holds_it(formulation):
+def test_formulations_hold_it(formulation):
     holds("box", 0.3, 15.0, 0.1, formulation=formulation)
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize("thing", ["box", "standing cylinder", "hull"])
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_every_formulation_holds_it(thing, formulation):
+    holds(thing, 0.3, 15.0, 0.2, formulation=formulation)
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize("thing", ["box", "standing cylinder", "hull"])
+@pytest.mark.parametrize("law", LAWS)
+def test_every_law_holds_it(thing, law):
+    holds(thing, 0.3, 15.0, 0.2, law=law)
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_drag_alone_holds_nothing():
+    moved, _, _ = lifted("box", 0.3, 15.0 * least(0.3), 0.2, law="viscous")
+    assert moved > 0.1
 
 
 @pytest.mark.compiled
