@@ -90,9 +90,7 @@ def dynamically_consistent_inverse(model: Model, q: ArrayLike, nodes: Sequence[N
     >>> bool(np.allclose(J @ J_bar @ J, J))
     True
     """
-    J = jacobian(model, q, nodes)
-    rows = _solved(model, q, J)
-    return np.asarray(rows.T @ _inverse(J @ rows.T))
+    return _consistent_inverse(model, q, jacobian(model, q, nodes))
 
 
 def null_space_projector(model: Model, q: ArrayLike, nodes: Sequence[NodeLike]) -> Array:
@@ -128,8 +126,14 @@ def null_space_projector(model: Model, q: ArrayLike, nodes: Sequence[NodeLike]) 
     >>> bool(np.allclose(so.jacobian(model, q, tip) @ N, 0.0)), float(np.trace(N).round(9))
     (True, 2.0)
     """
-    inverse = dynamically_consistent_inverse(model, q, nodes)
-    return np.asarray(np.eye(model.nv) - inverse @ jacobian(model, q, nodes))
+    J = jacobian(model, q, nodes)
+    return np.asarray(np.eye(model.nv) - _consistent_inverse(model, q, J) @ J)
+
+
+def _consistent_inverse(model: Model, q: ArrayLike, J: Array) -> Array:
+    """M^-1 J^T Lambda^- of a Jacobian J."""
+    rows = _solved(model, q, J)
+    return np.asarray(rows.T @ _inverse(J @ rows.T))
 
 
 def _inverse(Lambda: Array) -> Array:
