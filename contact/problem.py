@@ -14,13 +14,13 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array, vector
 from spatialops._files import load_arrays, save_arrays
 from spatialops.contact.constraint_rows import contact_terms, moment_terms
-from spatialops.contact.delassus import velocity_change
 from spatialops.contact.lcp.problem import LCPSolution
 from spatialops.contact.maximal import MaximalProblem, maximal_problem
 from spatialops.contact.problem_checks import ZERO_BY_DEFAULT, Fields, checked_fields
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
 from spatialops.dynamics.loops.rows import closure_jacobian, closure_rows
 from spatialops.dynamics.maximal import placed
+from spatialops.dynamics.response import velocities_from
 from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
 from spatialops.tree.model import Model
 
@@ -363,8 +363,8 @@ class ContactProblem:
             L = np.concatenate([L, self.spin_response])
             spins = array(moments, (self.n_contacts, 3), "moments")
             impulses = np.concatenate([impulses, spins.ravel()])
-        dv = np.empty(model.nv)
-        velocity_change(model.tree, model.links, work, L, len(L), impulses, dv)
+        dv = L.T @ impulses
+        velocities_from(model.tree, model.links, work, dv)
         result: Array = self.velocity + dv
         return result
 

@@ -18,10 +18,11 @@ from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.lcp.status import Status
-from spatialops.contact.newton.islands import new_buffers, solve_islands
+from spatialops.contact.newton.islands import new_buffers, room_of, solve_islands
 from spatialops.contact.newton.residual import shares
 from spatialops.contact.newton.rows import ContactRows
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import dense_rows
 from spatialops.contact.solve import solve
 
 _TOLERANCE = 1e-9
@@ -76,9 +77,10 @@ def _impulses(problem: ContactProblem, n_f: int, start: Array | None) -> tuple[A
     n_b, m = problem.n_loop_rows, problem.n_contacts
     L, u = problem.response.L, problem.velocities
     rows, own = Elimination(L[:n_b], u[:n_b]).reduce(L[n_b:], u[n_b:])
-    rows, own = np.ascontiguousarray(rows), np.ascontiguousarray(own)
+    own = np.ascontiguousarray(own)
     given = ContactRows(
-        rows,
+        dense_rows(rows),
+        np.array([0, problem.model.nv]),
         own,
         problem.friction.astype(np.float64),
         problem.prior_normal_impulse.astype(np.float64),
@@ -86,7 +88,7 @@ def _impulses(problem: ContactProblem, n_f: int, start: Array | None) -> tuple[A
         directions(n_f),
     )
     p = np.zeros(3 * m) if start is None else start.astype(np.float64).ravel()
-    buffers = new_buffers(m, rows.shape[1])
+    buffers = new_buffers(room_of(given))
     iterations, _ = solve_islands(given, start is not None, _TOLERANCE, p, buffers)
     return p.reshape(m, 3), (own + rows @ (rows.T @ p)).reshape(m, 3), abs(iterations)
 

@@ -8,18 +8,29 @@ Where no status changes, rows rho_i of what must not move answer unknowns x_j al
 
 with the proximal term, (R G^T + eps I) x = -(v + eps (p - centre)). At most three unknowns a
 contact; LU with partial pivoting, since sliding is not symmetric. Where there are more unknowns
-than degrees of freedom, the same is solved for dy = G^T x.
+than degrees of freedom, the same is solved for dy = G^T x; of many trees always, block by block.
 """
 
 from __future__ import annotations
 
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
-from spatialops.contact.delassus import answer_rows
+from spatialops.algebra.vectors import copy_into
 from spatialops.contact.lu import factor_lu, substitute_lu
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.block_factors import factor_blocks, substitute_blocks
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch, is_dense
 from spatialops.contact.newton.statuses import sliding
+from spatialops.contact.rows import (
+    COUNT_A,
+    FIRST_A,
+    START,
+    add_entries,
+    answer_rows,
+    common_dot,
+    entries_dot,
+    width_of,
+)
 
 
 @kernel
@@ -43,13 +54,15 @@ def gather_rows(rows: ContactRows, scratch: NewtonScratch) -> int:
 @inlined
 def put_pressing(rows: ContactRows, scratch: NewtonScratch, i: int, count: int) -> int:
     """The normal of contact i, with the friction that goes with it where it slides."""
-    scratch.contacts[count], scratch.parts[count] = i, at.PRESSING
+    width, start = put_unknown(rows, scratch, i, at.PRESSING, count)
     e_x, e_y, g = sliding(rows, scratch.status, i)
     g *= rows.friction[i]
-    for k in range(rows.L.shape[1]):
-        scratch.rho[count, k] = rows.L[3 * i, k]
-        side = e_x * rows.L[3 * i + 1, k] + e_y * rows.L[3 * i + 2, k]
-        scratch.gamma[count, k] = rows.L[3 * i, k] + g * side
+    own = rows.L.places[i, START]
+    for k in range(width):
+        normal = rows.L.entries[own + k]
+        side = e_x * rows.L.entries[own + width + k] + e_y * rows.L.entries[own + 2 * width + k]
+        scratch.rho[start + k] = normal
+        scratch.gamma[start + k] = normal + g * side
     return count + 1
 
 
@@ -58,61 +71,98 @@ def put_row(
     rows: ContactRows, scratch: NewtonScratch, i: int, part: int, x: float, y: float, count: int
 ) -> int:
     """A tangent of contact i, along (x, y)."""
-    scratch.contacts[count], scratch.parts[count] = i, part
-    for k in range(rows.L.shape[1]):
-        value = x * rows.L[3 * i + 1, k] + y * rows.L[3 * i + 2, k]
-        scratch.rho[count, k] = scratch.gamma[count, k] = value
+    width, start = put_unknown(rows, scratch, i, part, count)
+    own = rows.L.places[i, START]
+    for k in range(width):
+        first, second = rows.L.entries[own + width + k], rows.L.entries[own + 2 * width + k]
+        scratch.rho[start + k] = scratch.gamma[start + k] = x * first + y * second
     return count + 1
 
 
+@inlined
+def put_unknown(
+    rows: ContactRows, scratch: NewtonScratch, i: int, part: int, count: int
+) -> tuple[int, int]:
+    """Name an unknown of contact i; entries of its rows, and where they begin."""
+    width, start = width_of(rows.L.places, i), rows.L.places[i, START]
+    if count > 0 and scratch.contacts[count - 1] == i:
+        start = scratch.starts[count - 1] + width
+    scratch.contacts[count], scratch.parts[count] = i, part
+    scratch.starts[count] = start
+    return width, start
+
+
 @kernel
-def factor_rows(eps: float, count: int, scratch: NewtonScratch) -> int:
+def factor_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch) -> int:
     """Factors of R G^T + eps I, or of G^T R + eps I where that is smaller; returns the rank."""
-    rho = scratch.rho
-    gamma = scratch.gamma
-    M = scratch.M
-    nv = rho.shape[1]
-    size = min(count, nv)
+    if not is_dense(rows):
+        factor_blocks(rows, eps, count, scratch)
+        return count
+    M, columns = scratch.M, scratch.y.size
+    size = min(count, columns)
     for i in range(size):
         scratch.columns[i] = i
         for j in range(size):
             M[i, j] = eps if i == j else 0.0
-    if count <= nv:
-        for i in range(count):
-            for j in range(count):
-                total = 0.0
-                for k in range(nv):
-                    total += rho[i, k] * gamma[j, k]
-                M[i, j] += total
+    if count <= columns:
+        put_dual(rows, count, scratch)
     else:
-        for c in range(count):
-            for i in range(nv):
-                factor = gamma[c, i]
-                if factor != 0.0:
-                    for j in range(nv):
-                        M[i, j] += factor * rho[c, j]
+        put_primal(rows, count, scratch)
     return factor_lu(M, size, 0.0, scratch.order, scratch.columns)
 
 
+@inlined
+def put_dual(rows: ContactRows, count: int, scratch: NewtonScratch) -> None:
+    """Add R G^T."""
+    rho, gamma, contacts, starts = scratch.rho, scratch.gamma, scratch.contacts, scratch.starts
+    for i in range(count):
+        for j in range(count):
+            scratch.M[i, j] += common_dot(
+                rho, starts[i], contacts[i], gamma, starts[j], contacts[j], rows.L.places
+            )
+
+
+@inlined
+def put_primal(rows: ContactRows, count: int, scratch: NewtonScratch) -> None:
+    """Add G^T R."""
+    places = rows.L.places
+    for c in range(count):
+        i = scratch.contacts[c]
+        at_i = scratch.starts[c]
+        for a in range(2):
+            first, size = places[i, FIRST_A + 2 * a], places[i, COUNT_A + 2 * a]
+            for k in range(size):
+                factor = scratch.gamma[at_i + k]
+                if factor != 0.0:
+                    add_entries(
+                        scratch.rho, scratch.starts[c], places, i, factor, scratch.M[first + k]
+                    )
+            at_i += size
+
+
 @kernel
-def answer_factors(eps: float, count: int, rank: int, scratch: NewtonScratch) -> None:
+def answer_factors(
+    rows: ContactRows, eps: float, count: int, rank: int, scratch: NewtonScratch
+) -> None:
     """STEP of unknowns for RIGHT: x, or by (G^T R + eps I) dy = G^T b, x = (b - R dy) / eps."""
-    right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
-    order, columns = scratch.order, scratch.columns
-    nv = scratch.y.size
-    if count <= nv:
+    right, step, y = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP], scratch.y
+    order, columns, places = scratch.order, scratch.columns, rows.L.places
+    dense = is_dense(rows)
+    if dense and count <= y.size:
         substitute_lu(scratch.M, count, rank, order, columns, right, step)
         return
-    for k in range(nv):
-        step[k] = 0.0
-        for c in range(count):
-            step[k] += scratch.gamma[c, k] * right[c]
-    substitute_lu(scratch.M, nv, rank, order, columns, step, scratch.y)
+    for k in range(y.size):
+        y[k] = 0.0
     for c in range(count):
-        total = right[c]
-        for k in range(nv):
-            total -= scratch.rho[c, k] * scratch.y[k]
-        step[c] = total / eps
+        add_entries(scratch.gamma, scratch.starts[c], places, scratch.contacts[c], right[c], y)
+    if dense:
+        copy_into(step[: y.size], y)
+        substitute_lu(scratch.M, y.size, rank, order, columns, step, y)
+    else:
+        substitute_blocks(rows.trees, scratch.blocks, y)
+    for c in range(count):
+        moved = entries_dot(scratch.rho, scratch.starts[c], places, scratch.contacts[c], y)
+        step[c] = (right[c] - moved) / eps
 
 
 @inlined
@@ -135,7 +185,7 @@ def solve_rows(
     for c in range(count):
         off = component(scratch, rows, c, p) - component(scratch, rows, c, centre)
         right[c] = -component(scratch, rows, c, v) - eps * off
-    answer_factors(eps, count, rank, scratch)
+    answer_factors(rows, eps, count, rank, scratch)
     for c in range(count):
         j = 3 * scratch.contacts[c]
         part = scratch.parts[c]

@@ -12,11 +12,13 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel
+from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
+from spatialops.contact.newton.block_structure import analyse
 from spatialops.contact.newton.gauss_seidel import sweep
 from spatialops.contact.newton.proximal import proximal_steps
 from spatialops.contact.newton.residual import speed_scale
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch, is_dense
 from spatialops.contact.newton.statuses import find_parts
 
 # Attempts, one after the other: proximal term relative to s, iterations in all and about one
@@ -46,11 +48,14 @@ def central_impulses(
     Zero is tried as it is before anything else from there: where contacts need not press (sliding
     contacts may have several motions, Painleve), they do not.
     """
+    known = is_dense(rows) or analyse(rows.L.places, rows.trees, scratch.blocks, scratch.blocks_of)
+    if not known:
+        return 0, INFINITE
     s = find_parts(rows, scratch)
     scale = max(speed_scale(rows, s), fastest)
     start = scratch.vectors[at.START]
     put_start(scratch.status, p, start)
-    total, residual = 0, 1e300
+    total, residual = 0, INFINITE
     for cold in range(0 if warm else 1, 2):
         # r = share / W_ii of statuses. Eigenvalues of W are up to 3 m times its diagonal: with more
         # than 1 / (3 m) contacts that share a load go beyond sticking to sliding the other way.

@@ -11,6 +11,7 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import put_velocities
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
 from spatialops.contact.newton.statuses import limit_of, polygon_status, put_on_piece, put_status
+from spatialops.contact.rows import START, add_entries, entries_dot, width_of
 
 
 @kernel
@@ -43,17 +44,17 @@ def sweep(rows: ContactRows, times: int, p: Array, scratch: NewtonScratch) -> No
 
 @inlined
 def speed(rows: ContactRows, i: int, y: Array) -> float:
-    """Velocity of a row."""
-    total = rows.u[i]
-    for k in range(y.size):
-        total += rows.L[i, k] * y[k]
-    return total
+    """Velocity of row i of all."""
+    contact = i // 3
+    start = rows.L.places[contact, START] + (i % 3) * width_of(rows.L.places, contact)
+    return rows.u[i] + entries_dot(rows.L.entries, start, rows.L.places, contact, y)
 
 
 @inlined
 def add_rows(rows: ContactRows, j: int, change: tuple[float, float, float], y: Array) -> None:
     """Take a change of the impulses of the contact with rows j, j + 1, j + 2 into y."""
+    contact = j // 3
+    width, start = width_of(rows.L.places, contact), rows.L.places[contact, START]
     for a in range(3):
         if change[a] != 0.0:
-            for k in range(y.size):
-                y[k] += rows.L[j + a, k] * change[a]
+            add_entries(rows.L.entries, start + a * width, rows.L.places, contact, change[a], y)

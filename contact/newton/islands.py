@@ -1,8 +1,8 @@
-"""Islands: contacts whose rows share no degree of freedom with others' do not feel each other.
+"""Islands: contacts whose trees touch no other contacts' trees do not feel each other.
 
-Contacts i and j are coupled by L_i L_j^T, which is zero where no column of L has entries of both.
-Each island is solved by itself, from its own rows and columns alone; residuals are measured by the
-fastest of all rows, as those of one problem would be.
+Contacts i and j are coupled by L_i L_j^T, which is zero where they share no tree. Each island is
+solved by itself, from its own rows and columns alone; residuals are measured by the fastest of all
+rows, as those of one problem would be.
 """
 
 from __future__ import annotations
@@ -13,8 +13,28 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.vectors import copy_into
+from spatialops.collision._layout import INFINITE
+from spatialops.contact.newton.block_structure import lacks_room
 from spatialops.contact.newton.central import central_impulses
-from spatialops.contact.newton.rows import ContactRows, newton_room, newton_scratch
+from spatialops.contact.newton.rows import (
+    ContactRows,
+    NewtonRoom,
+    new_blocks,
+    newton_room,
+    newton_scratch,
+    structure_of,
+)
+from spatialops.contact.rows import (
+    FIRST_A,
+    FIRST_B,
+    PLACE_COLUMNS,
+    START,
+    TREE_A,
+    TREE_B,
+    SparseRows,
+    width_of,
+)
 
 
 class Buffers(NamedTuple):
@@ -22,18 +42,62 @@ class Buffers(NamedTuple):
 
     newton_ints: IntArray
     newton_floats: Array
-    island_ints: IntArray  # owners of columns, labels and places of contacts, columns
-    island_floats: Array  # rows of L; then u, impulses, friction, prior and dry of contacts
+    island_ints: IntArray  # see `Islands`; then places and trees of one of them
+    island_floats: Array  # entries of its rows; u, impulses, friction, prior and dry of contacts
+    block_ints: IntArray
+    block_floats: Array
 
 
-def new_buffers(m: int, nv: int) -> Buffers:
-    """Buffers for up to m contacts of a mechanism of nv degrees of freedom."""
-    ints, floats = newton_room(m, nv)
+class Islands(NamedTuple):
+    """Which contacts are in which."""
+
+    owners: IntArray  # (n,) of trees: one of the same island, itself where it stands for that
+    numbers: IntArray  # (n,) of trees within the island that is being solved; -1: not in it
+    heads: IntArray  # (n + 2,) first member of the island that a tree stands for; n: no tree
+    members: IntArray  # (m,) contacts, island by island
+    places: IntArray  # (m, PLACE_COLUMNS) of the island
+    trees: IntArray  # (n + 1,)
+
+
+def new_buffers(room: NewtonRoom) -> Buffers:
+    """Buffers for problems up to a size."""
+    ints, floats = newton_room(room)
+    n, m = room.trees, room.m
     return Buffers(
         np.zeros(ints, dtype=np.int64),
         np.zeros(floats),
-        np.zeros(2 * nv + 2 * m, dtype=np.int64),
-        np.zeros(3 * m * nv + 9 * m),
+        np.zeros(4 * n + 3 + (1 + PLACE_COLUMNS) * m, dtype=np.int64),
+        np.zeros(room.entries + 9 * m),
+        *new_blocks(room),
+    )
+
+
+def room_of(rows: ContactRows) -> NewtonRoom:
+    """Room for these rows."""
+    widths = np.diff(rows.trees)
+    return NewtonRoom(
+        rows.friction.size,
+        int(rows.trees[-1]),
+        rows.L.entries.size,
+        len(widths),
+        int(widths.max()),
+    )
+
+
+@inlined
+def islands_in(ints: IntArray, n: int, m: int) -> Islands:
+    """Name the parts of the buffer."""
+    a = 2 * n
+    b = a + n + 2
+    c = b + m
+    d = c + PLACE_COLUMNS * m
+    return Islands(
+        ints[:n],
+        ints[n:a],
+        ints[a:b],
+        ints[b:c],
+        ints[c:d].reshape(m, PLACE_COLUMNS),
+        ints[d : d + n + 1],
     )
 
 
@@ -43,115 +107,185 @@ def solve_islands(
 ) -> tuple[int, float]:
     """`central_impulses` of every island: iterations, negative where one began at zero again.
 
-    And the largest residual.
+    And the largest residual, without bound where buffers are too short for the factors.
     """
-    m = rows.friction.size
-    nv = rows.L.shape[1]
-    labels = buffers.island_ints[nv : nv + m]
-    label_contacts(rows, buffers.island_ints[:nv], labels)
-    one = True
-    fastest = 0.0
-    for i in range(m):
-        one = one and labels[i] == labels[0]
-        for j in range(3):
-            fastest = max(fastest, abs(rows.u[3 * i + j]))
-    if one:
-        scratch = newton_scratch(buffers.newton_ints, buffers.newton_floats, m, nv)
+    m, n = rows.friction.size, rows.trees.size - 1
+    if n == 1:
+        room = NewtonRoom(m, rows.trees[1], rows.L.entries.size, 1, rows.trees[1])
+        scratch = newton_scratch(
+            buffers.newton_ints,
+            buffers.newton_floats,
+            (buffers.block_ints, buffers.block_floats),
+            room,
+        )
         return central_impulses(rows, 0.0, warm, tolerance, p, scratch)
+    islands = islands_in(buffers.island_ints, n, m)
+    find_islands(rows.L.places, islands)
+    fastest = 0.0
+    for i in range(3 * m):
+        fastest = max(fastest, abs(rows.u[i]))
     total = 0
     worst = 0.0
     stayed = True
-    for i in range(m):
-        if is_first(labels, i):
-            count, residual = solve_island(rows, i, fastest, warm, tolerance, p, buffers)
-            total += abs(count)
-            stayed = stayed and count >= 0
-            worst = max(worst, residual if residual == residual else 1e300)
+    for k in range(n + 1):
+        if islands.heads[k] == islands.heads[k + 1]:
+            continue
+        count, residual = solve_island(rows, k, fastest, warm, tolerance, p, buffers)
+        total += abs(count)
+        stayed = stayed and count >= 0
+        worst = max(worst, residual if residual == residual else INFINITE)
     return (total if stayed else -total), worst
 
 
 @inlined
-def is_first(labels: IntArray, i: int) -> bool:
-    """Whether no contact before has the label of contact i."""
-    first = True
-    for j in range(i):
-        first = first and labels[j] != labels[i]
-    return first
-
-
-@inlined
 def owner_of(owners: IntArray, k: int) -> int:
-    """First column of the island of column k."""
+    """The tree that stands for the island of tree k."""
     while owners[k] != k:
+        owners[k] = owners[owners[k]]
         k = owners[k]
     return k
 
 
 @kernel
-def label_contacts(rows: ContactRows, owners: IntArray, labels: IntArray) -> None:
-    """Union-find over the columns of L: labels are first columns, or none's where nothing moves."""
-    nv = owners.size
-    for k in range(nv):
+def find_islands(places: IntArray, islands: Islands) -> None:
+    """Join trees that contacts join, and list the contacts of each island in their order."""
+    owners, heads = islands.owners, islands.heads
+    n = owners.size
+    for k in range(n):
         owners[k] = k
-    for i in range(labels.size):
-        label = nv + i
-        for k in range(nv):
-            for j in range(3):
-                if rows.L[3 * i + j, k] == 0.0:
-                    continue
-                root = owner_of(owners, k)
-                if label < nv:
-                    label, other = min(label, root), max(label, root)
-                    owners[other] = label
-                else:
-                    label = root
-        labels[i] = label
-    for i in range(labels.size):
-        if labels[i] < nv:
-            labels[i] = owner_of(owners, labels[i])
+        islands.numbers[k] = -1
+    for k in range(n + 2):
+        heads[k] = 0
+    for i in range(places.shape[0]):
+        if places[i, TREE_B] >= 0:
+            a, b = owner_of(owners, places[i, TREE_A]), owner_of(owners, places[i, TREE_B])
+            owners[max(a, b)] = min(a, b)
+    for i in range(places.shape[0]):
+        heads[label_of(places, i, owners) + 1] += 1
+    for k in range(n + 1):
+        heads[k + 1] += heads[k]
+    for i in range(places.shape[0] - 1, -1, -1):
+        label = label_of(places, i, owners)
+        heads[label + 1] -= 1
+        islands.members[heads[label + 1]] = i
+    # Each head has come down to its own island's start, one place too far to the right.
+    for k in range(n + 1):
+        heads[k] = heads[k + 1]
+    heads[n + 1] = places.shape[0]
+
+
+@inlined
+def label_of(places: IntArray, i: int, owners: IntArray) -> int:
+    """The island of contact i: n where nothing moves."""
+    tree = places[i, TREE_A]
+    return owner_of(owners, tree) if tree >= 0 else owners.size
 
 
 @kernel
 def solve_island(
     rows: ContactRows,
-    first: int,
+    k: int,
     fastest: float,
     warm: bool,
     tolerance: float,
     p: Array,
     buffers: Buffers,
 ) -> tuple[int, float]:
-    """The island of a contact: its rows and columns copied, solved, its impulses put back."""
-    m = rows.friction.size
-    nv = rows.L.shape[1]
-    ints, floats = buffers.island_ints, buffers.island_floats
-    labels, contacts = ints[nv : nv + m], ints[nv + m : nv + 2 * m]
-    columns = ints[nv + 2 * m : 2 * nv + 2 * m]
-    count, width = 0, 0
-    for i in range(m):
-        if labels[i] == labels[first]:
-            contacts[count] = i
-            count += 1
-    for k in range(nv):
-        if owner_of(ints[:nv], k) == labels[first]:
-            columns[width] = k
-            width += 1
-    n, start = 3 * count, 3 * count * width
-    L = floats[:start].reshape(n, width)
-    u, own = floats[start : start + n], floats[start + n : start + 2 * n]
-    of_contacts = floats[start + 2 * n : start + 3 * n].reshape(3, count)
-    for c in range(count):
-        i = contacts[c]
-        of_contacts[0, c], of_contacts[1, c] = rows.friction[i], rows.prior[i]
-        of_contacts[2, c] = rows.dry[i]
-        for j in range(3):
-            u[3 * c + j], own[3 * c + j] = rows.u[3 * i + j], p[3 * i + j]
-            for k in range(width):
-                L[3 * c + j, k] = rows.L[3 * i + j, columns[k]]
-    island = ContactRows(L, u, of_contacts[0], of_contacts[1], of_contacts[2], rows.corners)
-    scratch = newton_scratch(buffers.newton_ints, buffers.newton_floats, count, width)
+    """The island that tree k stands for: its rows copied, solved, its impulses put back."""
+    m, n = rows.friction.size, rows.trees.size - 1
+    islands = islands_in(buffers.island_ints, n, m)
+    members = islands.members[islands.heads[k] : islands.heads[k + 1]]
+    trees = number_trees(rows, members, islands)
+    size = put_places(rows.L.places, members, islands)
+    count = members.size
+    floats = buffers.island_floats
+    of_contacts = floats[size + 6 * count : size + 9 * count].reshape(3, count)
+    island = ContactRows(
+        SparseRows(floats[:size], islands.places[:count]),
+        islands.trees[: trees + 1],
+        floats[size : size + 3 * count],
+        of_contacts[0],
+        of_contacts[1],
+        of_contacts[2],
+        rows.corners,
+    )
+    own = floats[size + 3 * count : size + 6 * count]
+    copy_contacts(rows, p, members, island, own)
+    widest = 0
+    for tree in range(trees):
+        widest = max(widest, island.trees[tree + 1] - island.trees[tree])
+    scratch = newton_scratch(
+        buffers.newton_ints,
+        buffers.newton_floats,
+        (buffers.block_ints, buffers.block_floats),
+        NewtonRoom(count, island.trees[trees], size, n, widest),
+    )
     iterations, residual = central_impulses(island, fastest, warm, tolerance, own, scratch)
     for c in range(count):
         for j in range(3):
-            p[3 * contacts[c] + j] = own[3 * c + j]
+            p[3 * members[c] + j] = own[3 * c + j]
     return iterations, residual
+
+
+@kernel
+def number_trees(rows: ContactRows, members: IntArray, islands: Islands) -> int:
+    """Number the trees of an island as its contacts meet them, and place their columns; how many.
+
+    Where nothing moves it is one tree without columns.
+    """
+    count = 0
+    islands.trees[0] = 0
+    for i in members:
+        for side in range(TREE_A, TREE_B + 1):
+            tree = rows.L.places[i, side]
+            if tree >= 0 and islands.numbers[tree] < 0:
+                islands.numbers[tree] = count
+                count += 1
+                islands.trees[count] = (
+                    islands.trees[count - 1] + rows.trees[tree + 1] - rows.trees[tree]
+                )
+    if count == 0:
+        count, islands.trees[1] = 1, 0
+    return count
+
+
+@kernel
+def put_places(places: IntArray, members: IntArray, islands: Islands) -> int:
+    """Places of an island's contacts among its own trees; numbers of all of their entries."""
+    start = 0
+    for c in range(members.size):
+        i = members[c]
+        for column in range(PLACE_COLUMNS):
+            islands.places[c, column] = places[i, column]
+        islands.places[c, START] = start
+        for side in range(2):
+            tree = places[i, TREE_A + side]
+            if tree >= 0:
+                number = islands.numbers[tree]
+                islands.places[c, TREE_A + side] = number
+                islands.places[c, FIRST_A + side * (FIRST_B - FIRST_A)] = islands.trees[number]
+        start += 3 * width_of(places, i)
+    return start
+
+
+@kernel
+def copy_contacts(
+    rows: ContactRows, p: Array, members: IntArray, island: ContactRows, own: Array
+) -> None:
+    """Rows, velocities, impulses and coefficients of an island's contacts."""
+    for c in range(members.size):
+        i = members[c]
+        size = 3 * width_of(rows.L.places, i)
+        start, begin = island.L.places[c, START], rows.L.places[i, START]
+        copy_into(island.L.entries[start : start + size], rows.L.entries[begin : begin + size])
+        for j in range(3):
+            island.u[3 * c + j], own[3 * c + j] = rows.u[3 * i + j], p[3 * i + j]
+        island.friction[c], island.prior[c] = rows.friction[i], rows.prior[i]
+        island.dry[c] = rows.dry[i]
+
+
+@kernel
+def have_no_room(rows: ContactRows, buffers: Buffers) -> bool:
+    """Whether the buffers were too short for the factors of an island; its header says for what."""
+    kept = structure_of((buffers.block_ints, buffers.block_floats), rows.trees.size - 1)
+    return lacks_room(kept, buffers.block_ints.size)

@@ -13,7 +13,6 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import copy_into
-from spatialops.contact.delassus import answer_rows
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import (
     factor_rows,
@@ -25,6 +24,7 @@ from spatialops.contact.newton.ray import FAR, ray_length
 from spatialops.contact.newton.residual import residual_of
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
+from spatialops.contact.rows import answer_rows
 
 _LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
 _SHRINKS = 0.1  # of the proximal term, where a centre settled
@@ -58,7 +58,7 @@ def proximal_steps(
     copy_into(best, p)
     put_velocities(rows, p, v, scratch.y)
     residual = least = residual_of(rows, s, scale, p, v)
-    rounding = _EPS * (p.size + rows.L.shape[1])
+    rounding = _EPS * (p.size + scratch.y.size)
     if least <= rounding:
         return 0, least
     count = 0
@@ -91,7 +91,7 @@ def proximal_steps(
         put_velocities(rows, p, v, scratch.y)
         if changed or eps != factored:
             count = gather_rows(rows, scratch)
-            rank = factor_rows(eps, count, scratch)
+            rank = factor_rows(rows, eps, count, scratch)
             factored = eps
         solve_rows(rows, eps, count, rank, p, scratch)
         put_velocities(rows, p, v, scratch.y)

@@ -13,12 +13,17 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined
 from spatialops.contact.newton import _layout as at
+from spatialops.contact.newton.block_structure import BlockStructure, structure_in, structure_room
+from spatialops.contact.rows import SparseRows
+
+_DENSE = 64  # columns of several trees; with more the linear problems are solved tree by tree
 
 
 class ContactRows(NamedTuple):
     """Contacts as their rows along normal, first and second tangent."""
 
-    L: Array  # (3 m, nv) at least
+    L: SparseRows
+    trees: IntArray  # (n + 1,) first column of every tree, and one past the last
     u: Array  # (3 m,) velocities without impulses, with the gaps' part
     friction: Array  # (m,)
     prior: Array  # (m,) normal impulses that press already
@@ -27,60 +32,92 @@ class ContactRows(NamedTuple):
 
 
 class NewtonScratch(NamedTuple):
-    """What the solver works in, for m contacts of a mechanism of nv degrees of freedom."""
+    """What the solver works in, for m contacts whose trees have so many columns."""
 
     status: IntArray  # (m, STATUS_COLUMNS)
     contacts: IntArray  # (3 m,) contact of each unknown
     parts: IntArray  # (3 m,) which of its components that is
+    starts: IntArray  # (3 m,) of its rows rho and gamma
+    blocks_of: IntArray  # (m,) block of the two trees of each contact
     order: IntArray  # (3 m,) of rows after pivoting
     columns: IntArray  # (3 m,)
     vectors: Array  # (VECTORS, 3 m)
-    y: Array  # (nv,)
-    rho: Array  # (3 m, nv) rows that must not move
-    gamma: Array  # (3 m, nv) and what acts on them
-    M: Array  # (3 m, 3 m) at least
+    y: Array  # one of every column
+    rho: Array  # rows that must not move, entries as those of the contacts' rows
+    gamma: Array  # and what acts on them
+    M: Array  # (k, k), for the linear problems of `dense_size`
+    blocks: BlockStructure
+
+
+class NewtonRoom(NamedTuple):
+    """Most of everything that a solver may meet."""
+
+    m: int  # contacts
+    columns: int  # of all trees
+    entries: int  # of the contacts' rows
+    trees: int
+    widest: int  # columns of one tree
 
 
 @inlined
-def newton_scratch(ints: IntArray, floats: Array, m: int, nv: int) -> NewtonScratch:
-    """Name the parts of two buffers of `newton_room` entries."""
-    n = 3 * m
-    a = at.STATUS_COLUMNS * m
+def is_dense(rows: ContactRows) -> bool:
+    """Whether linear problems have no blocks of trees worth telling apart."""
+    trees = rows.trees.size - 1
+    return trees == 1 or rows.trees[trees] <= _DENSE
+
+
+@inlined
+def dense_size(m: int, widest: int) -> int:
+    """Largest dense linear problem: unknowns, or columns where these are fewer."""
+    return min(3 * m, max(widest, _DENSE))
+
+
+@inlined
+def newton_scratch(
+    ints: IntArray, floats: Array, blocks: tuple[IntArray, Array], room: NewtonRoom
+) -> NewtonScratch:
+    """Name the parts of the buffers of `newton_room`."""
+    n = 3 * room.m
+    a = at.STATUS_COLUMNS * room.m
+    e = a + 3 * n + room.m
     b = at.VECTORS * n
-    c = b + nv
-    d = c + 2 * n * nv
+    c = b + room.columns
+    d = c + 2 * room.entries
+    k = dense_size(room.m, room.widest)
     return NewtonScratch(
-        ints[:a].reshape(m, at.STATUS_COLUMNS),
+        ints[:a].reshape(room.m, at.STATUS_COLUMNS),
         ints[a : a + n],
         ints[a + n : a + 2 * n],
         ints[a + 2 * n : a + 3 * n],
-        ints[a + 3 * n : a + 4 * n],
+        ints[a + 3 * n : e],
+        ints[e : e + n],
+        ints[e + n : e + 2 * n],
         floats[:b].reshape(at.VECTORS, n),
         floats[b:c],
-        floats[c : c + n * nv].reshape(n, nv),
-        floats[c + n * nv : d].reshape(n, nv),
-        floats[d : d + n * n].reshape(n, n),
+        floats[c : c + room.entries],
+        floats[c + room.entries : d],
+        floats[d : d + k * k].reshape(k, k),
+        structure_of(blocks, room.trees),
     )
 
 
-def newton_room(m: int, nv: int) -> tuple[int, int]:
-    """Whole numbers and numbers that `newton_scratch` cuts up for m contacts."""
-    n = 3 * m
-    return at.STATUS_COLUMNS * m + 4 * n, at.VECTORS * n + nv + 2 * n * nv + n * n
+@inlined
+def structure_of(blocks: tuple[IntArray, Array], trees: int) -> BlockStructure:
+    """What is kept in the buffers of `new_blocks` between problems."""
+    return structure_in(blocks[0], blocks[1], trees)
 
 
-def new_newton_scratch(m: int, nv: int) -> NewtonScratch:
-    """Fresh scratch."""
-    n = 3 * m
-    return NewtonScratch(
-        status=np.zeros((m, at.STATUS_COLUMNS), dtype=np.int64),
-        contacts=np.zeros(n, dtype=np.int64),
-        parts=np.zeros(n, dtype=np.int64),
-        order=np.zeros(n, dtype=np.int64),
-        columns=np.zeros(n, dtype=np.int64),
-        vectors=np.zeros((at.VECTORS, n)),
-        y=np.zeros(nv),
-        rho=np.zeros((n, nv)),
-        gamma=np.zeros((n, nv)),
-        M=np.zeros((n, n)),
-    )
+def newton_room(room: NewtonRoom) -> tuple[int, int]:
+    """Whole numbers and numbers that `newton_scratch` cuts up."""
+    n = 3 * room.m
+    k = dense_size(room.m, room.widest)
+    ints = (at.STATUS_COLUMNS + 1) * room.m + 5 * n
+    return ints, at.VECTORS * n + room.columns + 2 * room.entries + k * k
+
+
+def new_blocks(room: NewtonRoom) -> tuple[IntArray, Array]:
+    """Buffers of the elimination tree by tree: none where linear problems are dense."""
+    if room.trees == 1 or room.columns <= _DENSE:
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
+    ints, floats = structure_room(room.trees, room.widest)
+    return np.zeros(ints, dtype=np.int64), np.zeros(floats)

@@ -16,6 +16,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.rows import square_of
 
 _IDLE = 1e-14  # W_ii relative to the largest, and
 _STILL = 1e-12  # velocity relative to the largest, of a row that no impulse moves: a plane's normal
@@ -32,11 +33,8 @@ def find_parts(rows: ContactRows, scratch: NewtonScratch) -> float:
     s = 0.0
     fastest = 0.0
     for i in range(3 * rows.friction.size):
-        total = 0.0
-        for k in range(rows.L.shape[1]):
-            total += rows.L[i, k] * rows.L[i, k]
-        squares[i] = total
-        s, fastest = max(s, total), max(fastest, abs(rows.u[i]))
+        squares[i] = square_of(rows.L, i // 3, i % 3)
+        s, fastest = max(s, squares[i]), max(fastest, abs(rows.u[i]))
     for i in range(rows.friction.size):
         parts = at.HAS_NORMAL if squares[3 * i] > 0.0 else 0
         if rows.dry[i] > 0.0:

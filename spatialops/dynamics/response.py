@@ -38,12 +38,15 @@ from spatialops.dynamics.newton_euler import (
 
 @inlined
 def carry(
-    tree: IntArray, links: Array, work: Array, k: int, m: Vec3, f: Vec3, row: Array
+    tree: IntArray, links: Array, work: Array, k: int, m: Vec3, f: Vec3, row: Array, origin: int
 ) -> tuple[Vec3, Vec3]:
-    """Leave in `row` what the joint of link k takes of the wrench (m, f); the rest goes up."""
+    """Add to row[origin + k] what the joint of link k takes of the wrench (m, f).
+
+    The rest goes up.
+    """
     e = joint_force(tree, links, work, k, m, f)
     d_inverse = work[k, layout.D_INVERSE]
-    row[k] += e * math.sqrt(d_inverse)
+    row[origin + k] += e * math.sqrt(d_inverse)
     m = plus_scaled(m, -e * d_inverse, vec3(work, k, layout.GAIN_M))
     f = plus_scaled(f, -e * d_inverse, vec3(work, k, layout.GAIN_F))
     return plus(m, cross(vec3(work, k, layout.LEVER), f)), f
@@ -54,17 +57,18 @@ def add_wrench_row(
     tree: IntArray,
     links: Array,
     work: Array,
-    a: int,
-    b: int,
+    between: tuple[int, int],
     point: Vec3,
     moment: Vec3,
     force: Vec3,
     row: Array,
+    origin: int,
 ) -> None:
-    """Add to `row` the row of L of a wrench at `point` on link a and its opposite on link b.
+    """Add the row of L of a wrench at `point` on one link and its opposite on another.
 
-    The two are carried towards the base apart and merge where their paths meet. Factors must be in
-    `work`."""
+    Entry k is added to row[origin + k]. The two are carried towards the base apart and merge where
+    their paths meet. Factors must be in `work`."""
+    a, b = between
     moment_a = moment
     force_a = force
     moment_b = scaled(-1.0, moment)
@@ -75,10 +79,10 @@ def add_wrench_row(
         moment_b = plus(moment_b, cross(minus(point, vec3(work, b, layout.ORIGIN)), force_b))
     while a != b:
         if a > b:
-            moment_a, force_a = carry(tree, links, work, a, moment_a, force_a, row)
+            moment_a, force_a = carry(tree, links, work, a, moment_a, force_a, row, origin)
             a = tree[a, layout.PARENT]
         else:
-            moment_b, force_b = carry(tree, links, work, b, moment_b, force_b, row)
+            moment_b, force_b = carry(tree, links, work, b, moment_b, force_b, row, origin)
             b = tree[b, layout.PARENT]
     if a < 0:
         return
@@ -86,7 +90,7 @@ def add_wrench_row(
     # cancel here.
     moment_a, force_a = plus(moment_a, moment_b), plus(force_a, force_b)
     while a >= 0:
-        moment_a, force_a = carry(tree, links, work, a, moment_a, force_a, row)
+        moment_a, force_a = carry(tree, links, work, a, moment_a, force_a, row, origin)
         a = tree[a, layout.PARENT]
 
 
@@ -97,18 +101,19 @@ def add_three_rows(
     work: Array,
     k: int,
     point: Vec3,
-    force_0: Vec3,
-    force_1: Vec3,
-    force_2: Vec3,
-    L: Array,
-    row: int,
+    forces: tuple[Vec3, Vec3, Vec3],
+    rows: Array,
+    origin: int,
+    width: int,
 ) -> None:
     """The rows of three forces at one point of link k, carried to the base side by side.
 
-    The same as three calls of `add_wrench_row` against the world: what a link needs is read once,
-    and the three chains of arithmetic do not wait for one another (measured: half the time)."""
+    Entry k of row j goes to rows[origin + j * width + k]. The same as three calls of
+    `add_wrench_row` against the world: what a link needs is read once, and the three chains of
+    arithmetic do not wait for one another (measured: half the time)."""
     if k < 0:
         return
+    force_0, force_1, force_2 = forces
     arm = minus(point, vec3(work, k, layout.ORIGIN))
     moment_0 = cross(arm, force_0)
     moment_1 = cross(arm, force_1)
@@ -121,9 +126,9 @@ def add_three_rows(
         e_0 = joint_force(tree, links, work, k, moment_0, force_0)
         e_1 = joint_force(tree, links, work, k, moment_1, force_1)
         e_2 = joint_force(tree, links, work, k, moment_2, force_2)
-        L[row, k] = e_0 * root
-        L[row + 1, k] = e_1 * root
-        L[row + 2, k] = e_2 * root
+        rows[origin + k] = e_0 * root
+        rows[origin + width + k] = e_1 * root
+        rows[origin + 2 * width + k] = e_2 * root
         e_0 = -e_0 * d_inverse
         e_1 = -e_1 * d_inverse
         e_2 = -e_2 * d_inverse

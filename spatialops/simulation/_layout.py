@@ -20,6 +20,7 @@ RECORD_FULL = 2
 CONTACTS_FULL = 3
 UNSOLVED = 4
 BROKEN = 5
+FACTORS_FULL = 6
 
 # Integer controls.
 STAGE = 0
@@ -60,7 +61,8 @@ ROUNDS = 29  # corrections that the middle velocity took last
 PUSHES = 30  # of these steps, how many since contacts acted last are still remembered
 BEFORE = 31  # contacts seen as the piece began
 AIMED = 32  # 1: the change of velocity over the piece is known, AIM
-CONTROLS = 33
+UNANSWERED = 33  # 1: a contact problem waits for room for its factors
+CONTROLS = 34
 
 # Columns of what is kept of contacts for the next step: their names within the pair, and until
 # which step they are known; -1: not at all.
@@ -68,6 +70,8 @@ MEMORY_FEATURE_A = 0
 MEMORY_FEATURE_B = 1
 MEMORY_STEP = 2
 MEMORY_COLUMNS = 3
+
+PIVOTED_AT_MOST = 64  # contacts of a problem that Lemke's method is given, whose tableau is dense
 
 SEMI_IMPLICIT = 0
 MOREAU = 1

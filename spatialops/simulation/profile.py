@@ -10,8 +10,9 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike
 from spatialops.collision import _layout as col
 from spatialops.contact.delassus import contact_rows, velocity_change
-from spatialops.contact.newton.islands import new_buffers, solve_islands
+from spatialops.contact.newton.islands import new_buffers, room_of, solve_islands
 from spatialops.contact.newton.rows import ContactRows
+from spatialops.contact.rows import SparseRows
 from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.simulation import _layout as at
 from spatialops.simulation.simulator import Simulator
@@ -48,14 +49,15 @@ def _times(simulator: Simulator, state: State, tau: ArrayLike, repeats: int) -> 
         return [dynamics, 2.0 * _time(lambda: detect_contacts(t), repeats), 0.0, 0.0, 0.0]
     Lambda = _time(lambda: _compliance(t, m), repeats)
     rows = ContactRows(
-        t.L[: 3 * m].copy(),
+        SparseRows(t.entries.copy(), t.places[:m].copy()),
+        t.trees,
         t.u[: 3 * m].copy(),
         t.floats[:m, col.MU].copy(),
         t.prior[:m].copy(),
         t.dry[:m].copy(),
         t.facets,
     )
-    p, buffers = np.zeros(3 * m), new_buffers(m, model.nv)
+    p, buffers = np.zeros(3 * m), new_buffers(room_of(rows))
     tolerance = float(t.settings[at.TOLERANCE])
     solve_islands(rows, False, tolerance, p, buffers)
     lcp = _time(lambda: solve_islands(rows, True, tolerance, p, buffers), repeats)
@@ -83,8 +85,9 @@ def _time(call: Callable[[], object], repeats: int) -> float:
 
 
 def _compliance(t: Tables, m: int) -> None:
-    contact_rows(t.tree, t.links, t.work, t.ints, t.floats, m, t.L)
+    contact_rows(t.tree, t.links, t.work, t.ints, t.floats, m, SparseRows(t.entries, t.places))
 
 
 def _recover(t: Tables, m: int, p: Array) -> None:
-    velocity_change(t.tree, t.links, t.work, t.L, 3 * m, p, t.vectors[at.DVC, : t.v.size])
+    rows, dv = SparseRows(t.entries, t.places), t.vectors[at.DVC, : t.v.size]
+    velocity_change(t.tree, t.links, t.work, rows, p[: 3 * m], dv)

@@ -6,9 +6,13 @@ import pytest
 import spatialops as so
 from spatialops._layout import WORK_COLUMNS
 from spatialops.collision import _layout as col
-from spatialops.contact.delassus import contact_rows, multiply_rows, velocity_change
+from spatialops.contact.delassus import contact_rows, velocity_change
+from spatialops.contact.rows import PLACE_COLUMNS, SparseRows, multiply_rows, place_rows
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.simulation.scene.columns import columns_of_trees
+from spatialops.tree.loops import Loops
+from tests.support.contact_rows import dense_entries
 from tests.support.trees import random_rotation, relative_error
 
 
@@ -56,26 +60,36 @@ def case(request, model, state, rng):
     poses_kernel(model.tree, model.links, q, work)
     velocities_kernel(model.tree, model.links, v, work)
     factor_kernel(model.tree, model.links, work)
-    L = np.full((3 * request.param, model.nv), np.nan)
-    contact_rows(model.tree, model.links, work, ints, floats, request.param, L)
-    return work, L, contact_jacobian(model, q, bodies, floats)
+    return work, rows_of(model, work, ints, floats), contact_jacobian(model, q, bodies, floats)
+
+
+def rows_of(model, work, ints, floats):
+    """Rows of L of all contacts."""
+    count = len(ints)
+    rows = SparseRows(
+        np.full(3 * count * model.nv, np.nan), np.zeros((count, PLACE_COLUMNS), dtype=np.int64)
+    )
+    place_rows(*columns_of_trees(model, Loops(model, [])), ints, count, rows.places)
+    contact_rows(model.tree, model.links, work, ints, floats, count, rows)
+    return rows
 
 
 def test_compliance(case, model, state):
-    _, L, G = case
-    size = len(L)
+    _, rows, G = case
+    size = len(G)
     W = np.full((size, size), np.nan)
-    multiply_rows(L, size, W)
+    multiply_rows(rows, size // 3, W)
     left = np.linalg.solve(np.linalg.cholesky(so.mass_matrix(model, state[0])), G.T)
     assert relative_error(W, left.T @ left) < 1e-12
     assert np.array_equal(W, W.T)
 
 
 def test_velocity_change(case, model, state, rng):
-    work, L, G = case
+    work, rows, G = case
+    L = dense_entries(rows, model.nv)
     impulses, dv = rng.normal(size=len(L)), np.full(model.nv, np.nan)
     impulses[0] = 0.0
-    velocity_change(model.tree, model.links, work, L, len(L), impulses, dv)
+    velocity_change(model.tree, model.links, work, rows, impulses, dv)
     expected = np.linalg.solve(so.mass_matrix(model, state[0]), G.T @ impulses)
     assert relative_error(dv, expected) < 1e-12
     # What the contacts see of it is W p.
@@ -86,8 +100,8 @@ def test_contact_of_a_body_with_itself_moves_nothing(rng, model):
     q = model.random(rng)
     _, ints, floats = random_contacts(rng, model, 1)
     ints[0, col.CONTACT_B] = ints[0, col.CONTACT_A]
-    work, L = np.zeros((model.nv, WORK_COLUMNS)), np.full((3, model.nv), np.nan)
+    work = np.zeros((model.nv, WORK_COLUMNS))
     poses_kernel(model.tree, model.links, q, work)
     factor_kernel(model.tree, model.links, work)
-    contact_rows(model.tree, model.links, work, ints, floats, 1, L)
-    assert np.abs(L).max() < 1e-12
+    rows = rows_of(model, work, ints, floats)
+    assert np.abs(dense_entries(rows, model.nv)).max() < 1e-12

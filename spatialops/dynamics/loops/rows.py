@@ -160,12 +160,12 @@ def closure_rows(
             tree,
             links,
             work,
-            term_ints[n, layout.TERM_A],
-            term_ints[n, layout.TERM_B],
+            (term_ints[n, layout.TERM_A], term_ints[n, layout.TERM_B]),
             point,
             moment,
             force,
             row,
+            0,
         )
 
 

@@ -22,11 +22,11 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
 from spatialops.contact.constraint_rows import contact_terms
-from spatialops.contact.delassus import velocity_change
 from spatialops.contact.laws.law import Law, is_rigid
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.loops.closure_factors import Span
 from spatialops.dynamics.loops.rows import closure_accelerations, closure_jacobian, closure_rows
+from spatialops.dynamics.response import velocities_from
 from spatialops.errors import ContactError
 from spatialops.simulation.event_driven.contact_modes import Mode, Modes, held_rows, slip_direction
 from spatialops.simulation.event_driven.contacts import ContactDetector, Contacts, Key, nearest
@@ -246,8 +246,9 @@ class Mechanics:
 
     def push(self, L: Array, p: Array) -> Array:
         """M^-1 G^T p, (nv,)."""
-        model, dv = self.scene.model, np.empty(self.scene.model.nv)
-        velocity_change(model.tree, model.links, self.work, L, len(p), np.ascontiguousarray(p), dv)
+        model = self.scene.model
+        dv: Array = L.T @ p
+        velocities_from(model.tree, model.links, self.work, dv)
         return dv
 
     def _held(self, a: Array, rows: Rows, contacts: Contacts, modes: list[Mode]) -> Motion:

@@ -15,6 +15,7 @@ from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
 from spatialops.contact.delassus import velocity_change
 from spatialops.contact.problem import ContactProblem, Phase
+from spatialops.contact.rows import SparseRows
 from spatialops.simulation import _layout as at
 from spatialops.simulation.impact_models import Answer, Impact
 from spatialops.simulation.scene.scene import Scene
@@ -78,9 +79,8 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
         return problem
     given, dv = t.stored[: 3 * m].copy(), np.empty(nv)
     given[::3] += t.prior[:m]
-    velocity_change(
-        t.tree, t.links, t.work, t.L, 3 * m, given, dv
-    )  # the rows of L have the closures' answer in them
+    # The rows of L have the closures' answer in them.
+    velocity_change(t.tree, t.links, t.work, SparseRows(t.entries, t.places), given, dv)
     return replace(problem, velocity=t.v + dv)
 
 
@@ -114,7 +114,7 @@ def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
     t.monitor[at.LONGEST] = t.settings[at.DT]
     t.monitor[at.TIME] = state.time
     zeros = (at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.IMPACTS, at.PIVOTS)
-    t.control[[*zeros, at.PIVOTED]] = 0
+    t.control[[*zeros, at.PIVOTED, at.UNANSWERED]] = 0
     t.control[at.STEPS_LEFT] = steps
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from spatialops._compile.jit import merged
 from spatialops._compile.stage import stage
 from spatialops.collision import _layout as col
-from spatialops.contact.delassus import multiply_rows
 from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
 from spatialops.contact.lcp.lemke import lemke_kernel
 from spatialops.contact.lcp.scratch import lemke_scratch
-from spatialops.contact.newton.islands import Buffers, solve_islands
+from spatialops.contact.newton.islands import Buffers, have_no_room, solve_islands
 from spatialops.contact.newton.rows import ContactRows
+from spatialops.contact.rows import SparseRows, multiply_rows
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     find_used,
@@ -33,25 +33,48 @@ def solve_here(t: Tables, warm: bool) -> None:
     for i in range(m):
         t.friction[i] = t.floats[i, col.MU]
     known = load_impulses(t) if warm else False
+    rows, buffers = rows_of(t, m), buffers_of(t)
     iterations, residual = solve_islands(
-        ContactRows(t.L[: 3 * m], t.u[: 3 * m], t.friction[:m], t.prior[:m], t.dry[:m], t.facets),
-        known,
-        t.settings[at.TOLERANCE],
-        t.impulses[: 3 * m],
-        Buffers(t.newton_ints, t.newton_floats, t.island_ints, t.island_floats),
+        rows, known, t.settings[at.TOLERANCE], t.impulses[: 3 * m], buffers
     )
     t.control[at.CODE] = 0
     if residual <= t.settings[at.TOLERANCE]:
         t.control[at.WARM] += 1 if known and iterations >= 0 else 0
         t.control[at.PIVOTS] += abs(iterations)
-    else:  # also where it is NaN
+    elif have_no_room(rows, buffers):
+        t.control[at.CODE] = at.FACTORS_FULL
+    elif m <= at.PIVOTED_AT_MOST:  # also where it is NaN
         residual = pivot(t, m)
+        t.control[at.PIVOTED] += 1
+    else:
+        t.control[at.CODE] = at.UNSOLVED
         t.control[at.PIVOTED] += 1
     if t.control[at.CODE] != 0:  # Python's ladder goes on, and its residual counts
         return
     if warm:
         store_impulses(t)
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
+
+
+@merged
+def rows_of(t: Tables, m: int) -> ContactRows:
+    """The prepared problem of m contacts."""
+    L = SparseRows(t.entries, t.places[:m])
+    prior, dry = t.prior[:m], t.dry[:m]
+    return ContactRows(L, t.trees, t.u[: 3 * m], t.friction[:m], prior, dry, t.facets)
+
+
+@merged
+def buffers_of(t: Tables) -> Buffers:
+    """What it is solved in."""
+    return Buffers(
+        t.newton_ints,
+        t.newton_floats,
+        t.island_ints,
+        t.island_floats,
+        t.block_ints,
+        t.block_floats,
+    )
 
 
 @merged
@@ -93,7 +116,7 @@ def put_lcp(t: Tables) -> None:
     m = t.control[at.ACTING]
     n = m * (t.facets.shape[0] + 2)
     W, A = t.W[: 9 * m * m].reshape(3 * m, 3 * m), t.A[: n * n].reshape(n, n)
-    multiply_rows(t.L, 3 * m, W)
+    multiply_rows(SparseRows(t.entries, t.places), m, W)
     t.monitor[at.SCALE] = assemble_kernel(
         W, t.u[: 3 * m], t.friction[:m], t.prior[:m], t.facets, A, t.b[:n]
     )

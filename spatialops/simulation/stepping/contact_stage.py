@@ -6,7 +6,7 @@ Each stage leaves behind what the next one needs.
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import inlined, kernel, merged
+from spatialops._compile.jit import kernel, merged
 from spatialops._compile.stage import entered, refer, stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision import _layout as col
@@ -17,6 +17,17 @@ from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.scratch import Scratch
 from spatialops.contact.delassus import contact_rows, velocity_change
 from spatialops.contact.friction import put_frames
+from spatialops.contact.rows import (
+    COUNT_A,
+    COUNT_B,
+    FIRST_A,
+    START,
+    TREE_A,
+    TREE_B,
+    SparseRows,
+    place_rows,
+    square_of,
+)
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
@@ -169,7 +180,10 @@ def put_rows(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
     Factors and velocities must be in `work` (joints have theirs already).
     """
     put_frames(ints, floats, m, t.work)
-    contact_rows(t.tree, t.links, t.work, ints, floats, m, t.L)
+    place_rows(t.tree_of, t.trees, ints, m, t.places)
+    if has_loops(t):
+        place_whole_rows(t, m)
+    contact_rows(t.tree, t.links, t.work, ints, floats, m, SparseRows(t.entries, t.places))
     if has_loops(t):
         project_contacts(t, m)
     for i in range(m):
@@ -178,13 +192,14 @@ def put_rows(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
             t.u[3 * i + j] = floats[i, col.APPROACH + j]
 
 
-@inlined
-def square_of(L: Array, i: int) -> float:
-    """Square of a row's length: an entry of the diagonal of W."""
-    total = 0.0
-    for k in range(L.shape[1]):
-        total += L[i, k] * L[i, k]
-    return total
+@merged
+def place_whole_rows(t: Tables, m: int) -> None:
+    """Rows with all columns: the closures answer through them."""
+    nv = t.v.size
+    for i in range(m):
+        t.places[i, START] = 3 * nv * i
+        t.places[i, TREE_A], t.places[i, FIRST_A], t.places[i, COUNT_A] = 0, 0, nv
+        t.places[i, TREE_B], t.places[i, COUNT_B] = -1, 0
 
 
 @merged
@@ -203,7 +218,7 @@ def drop_locked(t: Tables) -> None:
     kept = 0
     squares = t.impulses[: 3 * m]  # the diagonal of W, where the answer will be
     for i in range(3 * m):
-        squares[i] = square_of(t.L, i)
+        squares[i] = square_of(SparseRows(t.entries, t.places), i // 3, i % 3)
         largest = max(largest, squares[i])
     for i in range(m):
         sideways = max(squares[3 * i + 1], squares[3 * i + 2])
@@ -283,7 +298,8 @@ def apply_impulses(t: Tables, dv: Array) -> None:
     for i in range(m):
         for j in range(3):
             t.floats[i, col.IMPULSE + j] = t.impulses[3 * i + j]
-    velocity_change(t.tree, t.links, t.work, t.L, 3 * m, t.impulses, dv)
+    rows = SparseRows(t.entries, t.places)
+    velocity_change(t.tree, t.links, t.work, rows, t.impulses[: 3 * m], dv)
     t.control[at.SOLVES] += 1
 
 

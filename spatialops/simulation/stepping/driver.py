@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.contact.newton.block_structure import NEED_FLOATS, NEED_INTS
 from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.joint_constraints import JointRows
@@ -30,6 +31,8 @@ _UNKEPT = (
     "newton_floats",
     "island_ints",
     "island_floats",
+    "block_ints",
+    "block_floats",
 )  # made anew for every problem
 
 
@@ -113,6 +116,8 @@ class Stepping:
                 t = self.solve(t, code == at.UNSOLVED)
             elif code == at.CONTACTS_FULL:
                 t = self.grow(t)
+            elif code == at.FACTORS_FULL:
+                t = with_room_for_factors(t)
             elif code == at.RECORD_FULL and emptied is not None:
                 emptied(t)
             else:
@@ -161,3 +166,10 @@ class Stepping:
         bigger.near[-1] = -1
         bigger.control[at.LOOKED] = 0
         return bigger
+
+
+def with_room_for_factors(t: Tables) -> Tables:
+    """Longer buffers for the factors of the problem that waits, and half of it to spare."""
+    needs = t.block_ints[NEED_INTS], t.block_ints[NEED_FLOATS]
+    ints, floats = (int(1.5 * need) for need in needs)
+    return t._replace(block_ints=np.zeros(ints, dtype=np.int64), block_floats=np.zeros(floats))

@@ -9,7 +9,7 @@ from spatialops.collision._layout import (
     GAP,
     RESTITUTION,
 )
-from spatialops.contact.delassus import answer_rows
+from spatialops.contact.rows import SparseRows, answer_rows
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
@@ -65,7 +65,7 @@ def prepare_decompression(t: Tables) -> bool:
         bounces = bounces or t.prior[i] > 0.0
         for j in range(3):
             given[3 * i + j] = t.stored[3 * i + j] + (t.prior[i] if j == 0 else 0.0)
-    answer_rows(t.L, given, t.vectors[at.DVC, : t.v.size], t.u[: 3 * m])
+    answer_rows(SparseRows(t.entries, t.places), given, t.vectors[at.DVC, : t.v.size], t.u[: 3 * m])
     for i in range(3 * m):
         t.u[i] += t.floats[i // 3, APPROACH + i % 3]
         given[i] = 0.0
@@ -84,7 +84,7 @@ def finish_impulses(t: Tables) -> float:
     p, w = t.impulses[: 3 * m], t.u[: 3 * m]
     for i in range(3 * m):
         p[i] += t.stored[i] + (t.prior[i // 3] if i % 3 == 0 else 0.0)
-    answer_rows(t.L, p, t.vectors[at.DVC, : t.v.size], w)
+    answer_rows(SparseRows(t.entries, t.places), p, t.vectors[at.DVC, : t.v.size], w)
     for i in range(3 * m):
         gain += p[i] * (t.floats[i // 3, APPROACH + i % 3] + 0.5 * w[i])
     return gain

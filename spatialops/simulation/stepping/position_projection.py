@@ -8,15 +8,20 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import (
     GAP,
 )
-from spatialops.contact.delassus import multiply_rows, velocity_change
-from spatialops.contact.lcp.lemke import lemke_kernel
-from spatialops.contact.lcp.scratch import lemke_scratch
+from spatialops.contact.delassus import velocity_change
+from spatialops.contact.newton.islands import solve_islands
+from spatialops.contact.rows import SparseRows, square_of
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import close_end, has_loops
+from spatialops.simulation.stepping.contact_solver import buffers_of, rows_of
 from spatialops.simulation.stepping.contact_stage import detect_at, put_rows
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel
+
+_IDLE = 1e-14  # W_nn relative to the largest, of a contact whose gap nothing changes
+_EXACT_ENOUGH = 1e-6  # of the deepest gap: positions are projected again if it is not
+_USEFUL = 1e-2  # what is farther off is not the answer
 
 
 @stage
@@ -42,9 +47,9 @@ def project_positions(t: Tables) -> None:
         t.control[at.PROJECTIONS] += 1
         factor_kernel(t.tree, t.links, t.work)
         put_rows(t, t.seen_ints, t.seen, m)
-        multiply_rows(t.L, 3 * m, t.W[: 9 * m * m].reshape(3 * m, 3 * m))
         solve_gaps(t, m)
-        velocity_change(t.tree, t.links, t.work, t.L, 3 * m, t.impulses, move)
+        rows = SparseRows(t.entries, t.places)
+        velocity_change(t.tree, t.links, t.work, rows, t.impulses[: 3 * m], move)
         integrate_kernel(t.tree, t.q, move, 1.0, q_x)
         if has_loops(t):
             copy_into(v_x, t.v)
@@ -57,38 +62,19 @@ def project_positions(t: Tables) -> None:
 def solve_gaps(t: Tables, m: int) -> None:
     """Pushes along the normals that close no gap and open negative ones, into `impulses`.
 
-    Gaps that nothing can change, because the loops hold both sides, are left as they are.
+    Gaps that nothing can change, because the loops hold both sides, are left as they are. Pushes
+    that do not open gaps are none.
     """
-    A = t.A[: m * m].reshape(m, m)
-    b = t.b[:m]
-    z = t.z[:m]
-    w = t.w[:m]
-    active = t.active[:m]
-    W, scale = t.W[: 9 * m * m].reshape(3 * m, 3 * m), 0.0
+    rows, scale = rows_of(t, m), 0.0
     for i in range(m):
-        scale = max(scale, W[3 * i, 3 * i])
-    if scale == 0.0:
-        scale = 1.0
+        scale = max(scale, square_of(rows.L, i, 0))
     for i in range(m):
-        b[i] = t.seen[i, GAP] if W[3 * i, 3 * i] > 1e-14 * scale else 0.0
-        for j in range(m):
-            A[i, j] = W[3 * i, 3 * j] / scale
-    lemke_kernel(
-        A,
-        b,
-        0,
-        t.covers,
-        10 * m + 100,
-        1e-6,
-        active,
-        z,
-        w,
-        lemke_scratch(
-            t.D[: m * (m + 2)].reshape(m, m + 2),
-            t.lcp_ints[: 6 * (m + 1)].reshape(6, m + 1),
-            t.lcp_vectors[: 3 * m].reshape(3, m),
-        ),
-    )
-    for i in range(m):
-        t.impulses[3 * i] = z[i] / scale
-        t.impulses[3 * i + 1] = t.impulses[3 * i + 2] = 0.0
+        t.friction[i] = t.prior[i] = t.dry[i] = 0.0
+        moves = square_of(rows.L, i, 0) > _IDLE * scale
+        t.u[3 * i] = t.seen[i, GAP] if moves else 0.0
+        t.u[3 * i + 1] = t.u[3 * i + 2] = 0.0
+    pushes = t.impulses[: 3 * m]
+    _, residual = solve_islands(rows, False, _EXACT_ENOUGH, pushes, buffers_of(t))
+    if not residual <= _USEFUL:
+        for i in range(3 * m):
+            pushes[i] = 0.0

@@ -71,7 +71,9 @@ def run(t: Tables) -> int:
     """The state machine: a stage says which one is next."""
     while True:
         stage = t.control[at.STAGE]
-        if stage == at.BEGIN:
+        if t.control[at.UNANSWERED] == 1:
+            code = ASK
+        elif stage == at.BEGIN:
             code = begin_step(t)
         elif stage == at.IMPACT:
             code = begin_impact(t)
@@ -113,7 +115,13 @@ def answer(t: Tables) -> int:
     if outside == 1 or (outside == 2 and t.control[at.STAGE] != at.CONTACT):
         return at.SOLVE
     solve_here(t, t.control[at.STAGE] == at.CONTACT)
-    return at.UNSOLVED if t.control[at.CODE] != 0 else GO_ON
+    t.control[at.UNANSWERED] = 0
+    if t.control[at.CODE] == 0:
+        return GO_ON
+    if t.control[at.CODE] == at.FACTORS_FULL:
+        t.control[at.UNANSWERED] = 1
+        return at.FACTORS_FULL
+    return at.UNSOLVED
 
 
 @merged

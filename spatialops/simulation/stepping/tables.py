@@ -16,7 +16,10 @@ from spatialops.collision.narrow_phase.scratch import scratch_shapes
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.lemke import covering_vectors
 from spatialops.contact.newton.islands import new_buffers
+from spatialops.contact.newton.rows import NewtonRoom
+from spatialops.contact.rows import PLACE_COLUMNS
 from spatialops.simulation import _layout as at
+from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.simulation.scene.free_bodies import free_bodies
 from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
@@ -66,8 +69,11 @@ class Tables(NamedTuple):
     before: Array
     ints: IntArray  # contacts of the problem being solved
     floats: Array
-    L: Array
-    W: Flat
+    tree_of: IntArray  # tree of every link, trees being what has columns of its own
+    trees: IntArray  # first column of every tree, and one past the last
+    places: IntArray  # where the rows of L of every contact are in
+    entries: Flat
+    W: Flat  # of as many contacts as Lemke's method is given
     u: Flat  # contact velocities of the problem
     prior: Array  # normal impulses that press already
     dry: Array  # friction impulse that needs no normal one
@@ -89,6 +95,8 @@ class Tables(NamedTuple):
     newton_floats: Flat
     island_ints: IntArray
     island_floats: Flat
+    block_ints: IntArray
+    block_floats: Flat
     memory: IntArray  # features of every pair's last contacts, and when they acted
     forces: Array  # what they did, along the world's axes, N
     loop_ints: IntArray
@@ -129,7 +137,8 @@ def allocate(
     nv = model.nv
     width = max(model.nq, model.nv)
     m = capacity
-    n = m * (n_f + 2)
+    few = min(m, at.PIVOTED_AT_MOST)
+    n = few * (n_f + 2)
     n_pairs = len(pairs)
     n_geoms = len(scene.geoms)
     loops = scene.loops
@@ -137,7 +146,10 @@ def allocate(
     free = free_bodies(model, loops)
     slots = np.concatenate([scene.slots, scene.slots[-1] + np.arange(1, n_joints + 1)])
     sums = (at.JOINT_SUMS, nv if n_joints else 0)
-    buffers = new_buffers(m, nv)
+    tree_of, trees = columns_of_trees(model, loops)
+    widest = int(np.diff(trees).max())
+    entries = 3 * m * min(nv, 2 * widest)
+    buffers = new_buffers(NewtonRoom(m, nv, entries, len(trees) - 1, widest))
     memory = np.zeros((int(slots[-1]), at.MEMORY_COLUMNS), dtype=np.int64)
     memory[:, at.MEMORY_STEP] = -1
     near = np.zeros(n_pairs + 1, dtype=np.int64)
@@ -184,8 +196,11 @@ def allocate(
         before=np.zeros((m, at.BEFORE_COLUMNS)),
         ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
         floats=np.zeros((m, col.CONTACT_COLUMNS)),
-        L=np.zeros((3 * m, nv)),
-        W=np.zeros(9 * m * m),
+        tree_of=tree_of,
+        trees=trees,
+        places=np.zeros((m, PLACE_COLUMNS), dtype=np.int64),
+        entries=np.zeros(entries),
+        W=np.zeros(9 * few * few),
         u=np.zeros(3 * m),
         prior=np.zeros(m),
         dry=np.zeros(m),

@@ -4,26 +4,40 @@ import numpy as np
 import pytest
 
 from spatialops.contact.friction import directions
-from spatialops.contact.newton.islands import label_contacts, new_buffers, solve_islands
+from spatialops.contact.newton.islands import (
+    find_islands,
+    islands_in,
+    new_buffers,
+    room_of,
+    solve_islands,
+)
 from spatialops.contact.newton.residual import residual_of
-from spatialops.contact.newton.rows import ContactRows, new_newton_scratch
+from spatialops.contact.newton.rows import ContactRows
 from spatialops.contact.newton.statuses import find_parts
+from spatialops.contact.rows import (
+    FIRST_A,
+    PLACE_COLUMNS,
+    TREE_A,
+    TREE_B,
+    dense_rows,
+)
 from tests.contact.newton.test_central import TOLERANCE, random_body, solved
+from tests.support.contact_rows import contact_rows_of, dense_of, scratch_of
 
 
 def joined(parts, order):
     """Bodies' rows as one problem, its contacts in another order."""
     m = [part.friction.size for part in parts]
-    L = np.zeros((3 * sum(m), 6 * len(parts)))
-    row = 0
-    for k, part in enumerate(parts):
-        L[row : row + 3 * m[k], 6 * k : 6 * k + 6] = part.L
-        row += 3 * m[k]
-    rows = (3 * order[:, None] + np.arange(3)).ravel()
+    tree = np.repeat(np.arange(len(parts)), m)[order]
+    L = np.concatenate([dense_of(part).reshape(-1, 18) for part in parts])[order]
+    rows = dense_rows(L.reshape(-1, 6))
+    rows.places[:, TREE_A] = tree
+    rows.places[:, FIRST_A] = 6 * tree
     names = ("friction", "prior", "dry")
     values = (np.concatenate([getattr(part, n) for part in parts])[order] for n in names)
-    u = np.concatenate([part.u for part in parts])[rows]
-    return ContactRows(L[rows], u, *values, directions(4))
+    u = np.concatenate([part.u.reshape(-1, 3) for part in parts])[order].ravel()
+    trees = 6 * np.arange(len(parts) + 1)
+    return ContactRows(rows, trees, u, *values, directions(4))
 
 
 def test_bodies_apart_are_solved_apart(rng):
@@ -33,16 +47,17 @@ def test_bodies_apart_are_solved_apart(rng):
         order = rng.permutation(count)
         rows = joined(parts, order)
         p = np.zeros(3 * count)
-        _, residual = solve_islands(rows, False, TOLERANCE, p, new_buffers(count, 18))
+        _, residual = solve_islands(rows, False, TOLERANCE, p, new_buffers(room_of(rows)))
         assert residual <= TOLERANCE
         back = np.empty((count, 3))
         back[order] = p.reshape(-1, 3)
         start = 0
         for part in parts:
             own = back[start : start + part.friction.size].ravel()
-            scratch = new_newton_scratch(part.friction.size, 6)
+            scratch = scratch_of(part)
             s = find_parts(part, scratch)
-            v = part.u + part.L @ (part.L.T @ own)
+            L = dense_of(part)
+            v = part.u + L @ (L.T @ own)
             fastest = np.abs(rows.u).max()
             assert residual_of(part, s, fastest, own, v) <= TOLERANCE
             start += part.friction.size
@@ -51,20 +66,20 @@ def test_bodies_apart_are_solved_apart(rng):
 def test_one_island_is_one_problem_to_the_bit(rng):
     rows = random_body(rng)
     p = np.zeros(3 * rows.friction.size)
-    found = solve_islands(rows, False, TOLERANCE, p, new_buffers(rows.friction.size, 6))
+    found = solve_islands(rows, False, TOLERANCE, p, new_buffers(room_of(rows)))
     iterations, residual, alone = solved(rows)
     assert found == (iterations, residual)
     assert np.array_equal(p, alone.ravel())
 
 
 def test_contacts_of_two_bodies_join_their_islands():
-    """Contacts 0 and 1 have columns of their own, 2 has both; 3 does not move at all."""
-    L = np.zeros((12, 4))
-    L[0, 0] = L[3, 2] = L[7, 0] = L[8, 2] = 1.0
-    zeros = np.zeros(4)
-    labels, owners = np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64)
-    label_contacts(ContactRows(L, np.zeros(12), zeros, zeros, zeros, directions(4)), owners, labels)
-    assert labels.tolist() == [0, 0, 0, 7]
+    """Of four trees contacts join 0 to 2 and 2 to 3; one contact is of none."""
+    places = np.zeros((5, PLACE_COLUMNS), dtype=np.int64)
+    places[:, TREE_A], places[:, TREE_B] = [0, 2, 1, -1, 3], [2, -1, -1, -1, 2]
+    islands = islands_in(np.zeros(4 * 4 + 3 + 8 * 5, dtype=np.int64), 4, 5)
+    find_islands(places, islands)
+    assert islands.heads.tolist() == [0, 3, 4, 4, 4, 5]
+    assert islands.members.tolist() == [0, 1, 4, 2, 3]
 
 
 def test_what_does_not_move_has_no_impulse_and_is_measured():
@@ -72,8 +87,8 @@ def test_what_does_not_move_has_no_impulse_and_is_measured():
     L[0, 0] = 1.0
     u[0], u[3] = -1.0, -0.5
     zeros = np.zeros(2)
-    rows = ContactRows(L, u, zeros, zeros, zeros, directions(4))
+    rows = contact_rows_of(L, u, zeros, zeros, zeros, directions(4))
     p = np.zeros(6)
-    _, residual = solve_islands(rows, False, TOLERANCE, p, new_buffers(2, 1))
+    _, residual = solve_islands(rows, False, TOLERANCE, p, new_buffers(room_of(rows)))
     assert p == pytest.approx([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     assert residual == pytest.approx(0.5)

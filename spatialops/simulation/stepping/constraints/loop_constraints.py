@@ -257,7 +257,8 @@ def project_contacts(t: Tables, m: int) -> None:
     The factors of the tree must be in `work`.
     """
     factor_loops(t, t.work, t.control[at.INDEPENDENT], TOLERANCE)
-    project_rows(t.basis, t.control[at.RANK], t.L, 3 * m, t.contact_parts)
+    L = t.entries[: 3 * m * t.v.size].reshape(3 * m, t.v.size)
+    project_rows(t.basis, t.control[at.RANK], L, 3 * m, t.contact_parts)
 
 
 @kernel

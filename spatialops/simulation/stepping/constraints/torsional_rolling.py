@@ -15,6 +15,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.rows import COUNT_A, COUNT_B, FIRST_A, FIRST_B, START
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
@@ -45,7 +46,20 @@ def put_moments(t: Tables, problem: ContactProblem, moments: Array) -> None:
         parts = L @ t.basis[:rank].T  # as `project_contacts`: the closures answer
         L = L - parts @ t.basis[:rank]
         t.contact_parts[rows, :rank] = parts
-    t.L[rows] = L
+    put_spin_rows(t, m, chosen, L)
     t.impulses[rows] = moments[chosen].ravel()
     t.prior[m:count] = 0.0
     t.control[at.ACTING], t.control[at.MOMENTS] = count, len(chosen)
+
+
+def put_spin_rows(t: Tables, m: int, chosen: IntArray, L: Array) -> None:
+    """Rows (3 k, nv) of the spins of chosen contacts behind those of m: they move what these do."""
+    for i, own in enumerate(chosen.tolist()):
+        before = t.places[m + i - 1]
+        t.places[m + i] = t.places[own]
+        t.places[m + i, START] = before[START] + 3 * (before[COUNT_A] + before[COUNT_B])
+        spans = ((FIRST_A, COUNT_A), (FIRST_B, COUNT_B))
+        place = t.places[m + i]
+        columns = [np.arange(place[first], place[first] + place[count]) for first, count in spans]
+        values = L[3 * i : 3 * i + 3, np.concatenate(columns)].ravel()
+        t.entries[place[START] : place[START] + values.size] = values

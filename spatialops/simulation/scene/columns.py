@@ -1,0 +1,36 @@
+"""Columns of trees: contacts of trees that nothing joins do not feel each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spatialops import _layout as layout
+from spatialops._arrays import IntArray
+from spatialops.tree.loops import Loops
+from spatialops.tree.model import Model
+
+
+def columns_of_trees(model: Model, loops: Loops) -> tuple[IntArray, IntArray]:
+    """Tree of every link, and the first column of every tree with one past the last.
+
+    Columns of a tree lie side by side; trees whose links alternate count as one, and where there
+    are closures, whose answers go through all rows, everything does.
+    """
+    nv = model.nv
+    parents = model.tree[:, layout.PARENT]
+    root = np.arange(nv)
+    last = np.arange(nv)
+    for k in range(nv):
+        if parents[k] >= 0:
+            root[k] = root[parents[k]]
+        last[root[k]] = k
+    if len(loops):
+        last[0] = nv - 1
+    starts = [0]
+    end = last[0]
+    for k in range(nv):
+        if k > end:
+            starts.append(k)
+        end = max(end, last[root[k]])
+    trees = np.array([*starts, nv], dtype=np.int64)
+    return np.repeat(np.arange(len(starts)), np.diff(trees)), trees

@@ -1,0 +1,38 @@
+"""Rows of contacts for the solver, from dense ones and back."""
+
+import numpy as np
+
+from spatialops.contact.newton.islands import new_buffers, room_of
+from spatialops.contact.newton.rows import ContactRows, newton_scratch
+from spatialops.contact.rows import COUNT_A, COUNT_B, FIRST_A, FIRST_B, START, dense_rows
+
+
+def contact_rows_of(L, *others):
+    """A problem of one tree."""
+    return ContactRows(dense_rows(L), np.array([0, L.shape[1]]), *others)
+
+
+def dense_of(rows):
+    """Rows (3 m, n) of a problem."""
+    return dense_entries(rows.L, rows.trees[-1])
+
+
+def dense_entries(rows, n):
+    """Rows (3 m, n)."""
+    L = np.zeros((3 * len(rows.places), n))
+    for i, place in enumerate(rows.places):
+        width = place[COUNT_A] + place[COUNT_B]
+        own = rows.entries[place[START] : place[START] + 3 * width].reshape(3, width)
+        for first, count, start in (
+            (place[FIRST_A], place[COUNT_A], 0),
+            (place[FIRST_B], place[COUNT_B], place[COUNT_A]),
+        ):
+            L[3 * i : 3 * i + 3, first : first + count] = own[:, start : start + count]
+    return L
+
+
+def scratch_of(rows):
+    """Fresh scratch for rows."""
+    room = room_of(rows)
+    b = new_buffers(room)
+    return newton_scratch(b.newton_ints, b.newton_floats, (b.block_ints, b.block_floats), room)
