@@ -61,7 +61,7 @@ def put_pressing(rows: ContactRows, scratch: NewtonScratch, i: int, count: int) 
     for k in range(width):
         normal = rows.L.entries[own + k]
         side = e_x * rows.L.entries[own + width + k] + e_y * rows.L.entries[own + 2 * width + k]
-        scratch.rho[start + k] = normal
+        scratch.rho[0, start + k] = normal
         scratch.gamma[start + k] = normal + g * side
     return count + 1
 
@@ -75,7 +75,7 @@ def put_row(
     own = rows.L.places[i, START]
     for k in range(width):
         first, second = rows.L.entries[own + width + k], rows.L.entries[own + 2 * width + k]
-        scratch.rho[start + k] = scratch.gamma[start + k] = x * first + y * second
+        scratch.rho[0, start + k] = scratch.gamma[start + k] = x * first + y * second
     return count + 1
 
 
@@ -114,7 +114,7 @@ def factor_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratc
 @inlined
 def put_dual(rows: ContactRows, count: int, scratch: NewtonScratch) -> None:
     """Add R G^T."""
-    rho, gamma, contacts, starts = scratch.rho, scratch.gamma, scratch.contacts, scratch.starts
+    rho, gamma, contacts, starts = scratch.rho[0], scratch.gamma, scratch.contacts, scratch.starts
     for i in range(count):
         for j in range(count):
             scratch.M[i, j] += common_dot(
@@ -135,7 +135,7 @@ def put_primal(rows: ContactRows, count: int, scratch: NewtonScratch) -> None:
                 factor = scratch.gamma[at_i + k]
                 if factor != 0.0:
                     add_entries(
-                        scratch.rho, scratch.starts[c], places, i, factor, scratch.M[first + k]
+                        scratch.rho[0], scratch.starts[c], places, i, factor, scratch.M[first + k]
                     )
             at_i += size
 
@@ -161,7 +161,7 @@ def answer_factors(
     else:
         substitute_blocks(rows.trees, scratch.blocks, y)
     for c in range(count):
-        moved = entries_dot(scratch.rho, scratch.starts[c], places, scratch.contacts[c], y)
+        moved = entries_dot(scratch.rho[0], scratch.starts[c], places, scratch.contacts[c], y)
         step[c] = (right[c] - moved) / eps
 
 

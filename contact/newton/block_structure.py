@@ -17,14 +17,15 @@ from spatialops.contact.rows import TREE_A, TREE_B
 
 _BITS = 32  # of each word: sums of such numbers never overflow
 
+_SPARE = 64  # eights at the end of the numbers: for a row of 512 columns
 _FIRST = 4  # blocks below each tree to make room for at first
 
 # Header.
 KNOWN = 0  # trees of the order that is kept; 0: none
 NEED_INTS = 1  # what the last analysis needed
 NEED_FLOATS = 2
-DIAGONAL = 3  # numbers of the diagonal blocks
-BLOCKS = 4  # and of the blocks below
+DIAGONAL = 3  # eights of the diagonal blocks
+BLOCKS = 4  # of the blocks below, and as many of those to the right
 HEADER = 5
 
 
@@ -42,13 +43,19 @@ class BlockStructure(NamedTuple):
     diagonal: IntArray  # (n,) where its own block is
     below: IntArray  # places of blocks below, ascending
     offsets: IntArray  # where they are, among blocks below and among those to the right
-    numbers: Array
+    numbers: Array  # (k, 8)
 
 
 def structure_room(trees: int, widest: int) -> tuple[int, int]:
-    """Whole numbers and numbers to begin with; `analyse` says when it needs more."""
+    """Whole numbers and eights of numbers to begin with; `analyse` says when it needs more."""
     count = _FIRST * trees
-    return fixed_room(trees) + 2 * count, (1 + 2 * _FIRST) * trees * widest**2
+    return fixed_room(trees) + 2 * count, (1 + 2 * _FIRST) * trees * eights(widest, widest) + _SPARE
+
+
+@inlined
+def eights(rows: int, columns: int) -> int:
+    """Registers of eight numbers that a block takes: its rows are filled up to whole ones."""
+    return rows * ((columns + 7) >> 3)
 
 
 @inlined
@@ -100,8 +107,8 @@ def analyse(places: IntArray, trees: IntArray, blocks: BlockStructure, blocks_of
         put_order(trees.size - 1, blocks)
         count = put_structure(trees, blocks)
         blocks.header[NEED_INTS] = fixed_room(blocks.order.size) + 2 * count
-        blocks.header[NEED_FLOATS] = blocks.header[DIAGONAL] + 2 * blocks.header[BLOCKS]
-        if count > blocks.below.size or blocks.header[NEED_FLOATS] > blocks.numbers.size:
+        blocks.header[NEED_FLOATS] = blocks.header[DIAGONAL] + 2 * blocks.header[BLOCKS] + _SPARE
+        if count > blocks.below.size or blocks.header[NEED_FLOATS] > blocks.numbers.shape[0]:
             blocks.header[KNOWN] = 0
             return False
         put_blocks(trees, blocks)
@@ -197,21 +204,24 @@ def put_structure(trees: IntArray, blocks: BlockStructure) -> int:
     blocks.starts[0] = 0
     for step in range(n):
         tree = blocks.order[step]
-        size = trees[tree + 1] - trees[tree]
+        size = blocks.widths[tree]
         blocks.diagonal[step] = diagonal
-        diagonal += size * size
-        others = 0
+        diagonal += eights(size, size)
         for w in range(words_of(n)):
             left = blocks.filled[tree, w]
             while left != 0:
                 lowest = left & -left
                 left ^= lowest
-                k = w * _BITS + bits_of(lowest - 1)
-                others += trees[k + 1] - trees[k]
-        numbers += size * others
+                numbers += block_room(size, blocks.widths[w * _BITS + bits_of(lowest - 1)])
         blocks.starts[step + 1] = blocks.starts[step] + blocks.degree[tree]
     blocks.header[DIAGONAL], blocks.header[BLOCKS] = diagonal, numbers
     return blocks.starts[n]
+
+
+@inlined
+def block_room(a: int, b: int) -> int:
+    """Eights of a block of two trees, either way round."""
+    return max(eights(a, b), eights(b, a))
 
 
 @kernel
@@ -227,13 +237,12 @@ def put_blocks(trees: IntArray, blocks: BlockStructure) -> None:
             while left != 0:
                 lowest = left & -left
                 left ^= lowest
-                put_sorted(blocks.below, start, end, blocks.place[w * _BITS + bits_of(lowest - 1)])
+                place = blocks.place[w * _BITS + bits_of(lowest - 1)]
+                put_sorted(blocks.below, start, end, place)
                 end += 1
-        size = trees[tree + 1] - trees[tree]
         for b in range(start, end):
-            other = blocks.order[blocks.below[b]]
             blocks.offsets[b] = offset
-            offset += size * (trees[other + 1] - trees[other])
+            offset += block_room(blocks.widths[tree], blocks.widths[blocks.order[blocks.below[b]]])
 
 
 @inlined
@@ -267,4 +276,4 @@ def lacks_room(blocks: BlockStructure, ints: int) -> bool:
     """Whether buffers, so many whole numbers, were too short for the last analysis."""
     if blocks.header.size == 0:
         return False
-    return blocks.header[NEED_INTS] > ints or blocks.header[NEED_FLOATS] > blocks.numbers.size
+    return blocks.header[NEED_INTS] > ints or blocks.header[NEED_FLOATS] > blocks.numbers.shape[0]

@@ -43,12 +43,14 @@ def proximal_steps(
     term: float,
     share: float,
     limits: tuple[int, int, bool],
+    warm: bool,
     tolerance: float,
     p: Array,
     scratch: NewtonScratch,
 ) -> tuple[int, float]:
     """Solve from p with a proximal term (of s); returns iterations and the least residual, at p.
 
+    What solves already is left as it is; if it is `warm`, the forces of a step before, to _SHARP.
     `limits`: iterations in all, those about one centre, and whether statuses must repeat: what
     solves on the way there need not be near the centre, and counts only where nothing else does.
     """
@@ -59,7 +61,7 @@ def proximal_steps(
     put_velocities(rows, p, v, scratch.y)
     residual = least = residual_of(rows, s, scale, p, v)
     rounding = _EPS * (p.size + scratch.y.size)
-    if least <= rounding:
+    if least <= rounding or (warm and least <= _SHARP):
         return 0, least
     count = 0
     rank = 0

@@ -12,6 +12,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined
+from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.block_structure import BlockStructure, structure_in, structure_room
 from spatialops.contact.rows import SparseRows
@@ -43,8 +44,8 @@ class NewtonScratch(NamedTuple):
     columns: IntArray  # (3 m,)
     vectors: Array  # (VECTORS, 3 m)
     y: Array  # one of every column
-    rho: Array  # rows that must not move, entries as those of the contacts' rows
-    gamma: Array  # and what acts on them
+    rho: Array  # (1, k) rows that must not move, entries as those of the contacts' rows
+    gamma: Array  # (k,) and what acts on them
     M: Array  # (k, k), for the linear problems of `dense_size`
     blocks: BlockStructure
 
@@ -82,7 +83,7 @@ def newton_scratch(
     e = a + 3 * n + room.m
     b = at.VECTORS * n
     c = b + room.columns
-    d = c + 2 * room.entries
+    d = c + 2 * (room.entries + WIDTH)
     k = dense_size(room.m, room.widest)
     return NewtonScratch(
         ints[:a].reshape(room.m, at.STATUS_COLUMNS),
@@ -94,8 +95,8 @@ def newton_scratch(
         ints[e + n : e + 2 * n],
         floats[:b].reshape(at.VECTORS, n),
         floats[b:c],
-        floats[c : c + room.entries],
-        floats[c + room.entries : d],
+        floats[c : c + room.entries + WIDTH].reshape(1, room.entries + WIDTH),
+        floats[c + room.entries + WIDTH : d],
         floats[d : d + k * k].reshape(k, k),
         structure_of(blocks, room.trees),
     )
@@ -112,12 +113,12 @@ def newton_room(room: NewtonRoom) -> tuple[int, int]:
     n = 3 * room.m
     k = dense_size(room.m, room.widest)
     ints = (at.STATUS_COLUMNS + 1) * room.m + 5 * n
-    return ints, at.VECTORS * n + room.columns + 2 * room.entries + k * k
+    return ints, at.VECTORS * n + room.columns + 2 * (room.entries + WIDTH) + k * k
 
 
 def new_blocks(room: NewtonRoom) -> tuple[IntArray, Array]:
     """Buffers of the elimination tree by tree: none where linear problems are dense."""
     if room.trees == 1 or room.columns <= _DENSE:
-        return np.zeros(0, dtype=np.int64), np.zeros(0)
+        return np.zeros(0, dtype=np.int64), np.zeros((0, WIDTH))
     ints, floats = structure_room(room.trees, room.widest)
-    return np.zeros(ints, dtype=np.int64), np.zeros(floats)
+    return np.zeros(ints, dtype=np.int64), aligned(floats, WIDTH)

@@ -74,7 +74,8 @@ def _define(python: CompilerObject, instruction: str) -> None:
         kinds: CompilerObject,
         values: CompilerObject,
     ) -> CompilerObject:
-        return getattr(build, instruction)(*(_wide(build, value) for value in values))
+        wide = [_wide(build, value) for value in values]
+        return getattr(build, instruction)(*wide, flags=["contract"])  # fused multiply-add
 
     for pair in pairs:
         lower_builtin(python, *pair)(lower)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.contact.newton.block_structure import NEED_FLOATS, NEED_INTS
 from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
@@ -172,4 +173,6 @@ def with_room_for_factors(t: Tables) -> Tables:
     """Longer buffers for the factors of the problem that waits, and half of it to spare."""
     needs = t.block_ints[NEED_INTS], t.block_ints[NEED_FLOATS]
     ints, floats = (int(1.5 * need) for need in needs)
-    return t._replace(block_ints=np.zeros(ints, dtype=np.int64), block_floats=np.zeros(floats))
+    return t._replace(
+        block_ints=np.zeros(ints, dtype=np.int64), block_floats=aligned(floats, WIDTH)
+    )
