@@ -110,7 +110,7 @@ def corner_rows(x, y, z):
     return np.concatenate([np.cross([x, y, z], axes), axes], axis=1)
 
 
-@pytest.mark.parametrize("push", [0.0, 1e-3])
+@pytest.mark.parametrize("push", [0.0, 1e-4])
 def test_a_tower_carries_itself(push):
     """Every box bears those above it, and holds them against a push."""
     rows = tower(12, push)
