@@ -80,14 +80,14 @@ def _label(figure: Figure, name: str) -> None:
 
 def _times(axes: Axes, rows: Sequence[ContactRow]) -> None:
     """Both times, with quartiles."""
-    for label, color, choose in (
-        ("ours", _OURS, lambda row: row.ours),
-        ("MuJoCo", _PEER, lambda row: row.peer),
+    shown = [row for row in rows if row.contacts > 0.0]
+    x = [row.contacts for row in shown]
+    for label, color, times in (
+        ("ours", _OURS, [row.ours for row in shown]),
+        ("MuJoCo", _PEER, [row.peer for row in shown]),
     ):
-        points = [(row.contacts, choose(row)) for row in rows if row.contacts > 0.0]
-        x = [count for count, _ in points]
-        axes.plot(x, [1e6 * t.median for _, t in points], "o-", color=color, label=label, ms=3)
-        low, high = [1e6 * t.lower for _, t in points], [1e6 * t.upper for _, t in points]
+        axes.plot(x, [1e6 * t.median for t in times], "o-", color=color, label=label, ms=3)
+        low, high = [1e6 * t.lower for t in times], [1e6 * t.upper for t in times]
         axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0.0)
     if rows:
         axes.legend(frameon=False, fontsize="small")

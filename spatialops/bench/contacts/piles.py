@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -79,24 +80,23 @@ def tower(n: int) -> Setting:
 
 
 def wall(n: int) -> Setting:
-    """A wall in running bond, every other course with half a brick at both ends: it stands."""
-    courses = COURSES[n]
+    """A wall in running bond, every other course with half a brick at both ends: it stands.
+
+    The last course may be shorter.
+    """
     long, wide, high = BRICK
+    courses = COURSES[n]
+    width = -(-(n - courses // 2) // courses)  # bricks of a course without halves
     shapes: list[Shape] = []
     places: list[tuple[float, float, float]] = []
     for course in range(courses):
-        # Of two courses, one has a brick more: its two halves.
-        count = n * (course + 1) // courses - n * course // courses
-        starts = long * np.arange(count)
-        lengths = np.full(count, long)
+        edges = long * np.arange(width + 1)
         if course % 2:
-            starts = starts - 0.5 * long
-            starts[0] = 0.0
-            lengths[[0, -1]] = 0.5 * long
-        for start, length in zip(starts, lengths, strict=True):
-            shapes.append(Box((length - JOINT, wide, high)))
-            places.append((start + 0.5 * length, 0.0, high * (course + 0.5)))
-    return Setting(bodies_scene(shapes, np.array(places)))
+            edges = np.concatenate([[0.0], edges[:-1] + 0.5 * long, edges[-1:]])
+        for left, right in pairwise(edges.tolist()):
+            shapes.append(Box((right - left - JOINT, wide, high)))
+            places.append((0.5 * (left + right), 0.0, high * (course + 0.5)))
+    return Setting(bodies_scene(shapes[:n], np.array(places[:n])))
 
 
 def collapsing_wall(n: int) -> Setting:
