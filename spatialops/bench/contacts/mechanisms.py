@@ -17,8 +17,8 @@ from spatialops.tree.state import State
 
 LINK, RADIUS = 0.2, 0.05  # m
 LINKS = 30  # of the moving chain
-_SHARE = 0.25  # of a link's length: where two balls of one link are, from its middle
-_BEND, _WAVE = 1.5, 2.0  # N m, rad/s x 2 pi: what makes the moving chain crawl
+ASIDE = 0.1  # m beside its middle line, in turns left and right, so that it does not roll over
+_BEND, _WAVE = 0.6, 1.0  # N m, rad/s x 2 pi: what makes the moving chain crawl
 _LOSS = 0.02  # N m s, of its joints
 
 FLOOR = Geom("floor", "world", HalfSpace(), friction=FRICTION)
@@ -43,7 +43,7 @@ def lying_chain(n: int) -> Setting:
 
 
 def moving_chain(contacts: int) -> Setting:
-    """A free chain of 30 links that crawls on so many balls, its joints upright."""
+    """A free chain of 30 links that crawls on so many balls, spread evenly; joints upright."""
     builder, geoms = TreeBuilder(), [FLOOR]
     inertia = Inertia.box((LINK, RADIUS, RADIUS), mass=0.5)
     for i in range(LINKS):
@@ -56,10 +56,9 @@ def moving_chain(contacts: int) -> Setting:
             position=(LINK, 0.0, 0.0) if i else (0.0, 0.0, 0.0),
         )
     for k in range(contacts):
-        # Spread evenly: positions along the chain in links, the first and the last at its ends.
         along = (k + 0.5) * LINKS / contacts
         link = int(along)
-        place = (LINK * (along - link), 0.0, 0.0)
+        place = (LINK * (along - link), -ASIDE if k % 2 else ASIDE, 0.0)
         geoms.append(Geom(f"ball{k}", f"link{link}", Sphere(RADIUS), place, friction=FRICTION))
     model = builder.build()
     q = model.neutral()

@@ -42,7 +42,7 @@ def _cells(row: ContactRow) -> str:
         ratio,
         verdict(row),
         f"{row.contacts:.4g} / {row.peer_contacts:.4g}",
-        f"{row.residual:.0e}",
+        f"{row.residual:.1e}",
         f"{row.depth:.0e} / {row.peer_depth:.0e}",
         f"{row.pivoted}, {row.fallbacks} of {row.solves}",
         _escaped(row.note),

@@ -168,6 +168,6 @@ def line(row: ContactRow) -> str:
     counts = f"{row.contacts:.4g} / {row.peer_contacts:.4g}"
     return (
         f"{row.case:<24}{1e6 * row.ours.median:11.2f}{1e6 * row.peer.median:11.2f}  {spread:<25}"
-        f"{verdict(row):<19}{counts:>13}{row.residual:10.0e}{row.depth:9.0e}"
+        f"{verdict(row):<19}{counts:>13}{row.residual:10.1e}{row.depth:9.0e}"
         f"{row.peer_depth:9.0e}{row.pivoted:9d}{row.fallbacks:7d}  {row.note}"
     ).rstrip()

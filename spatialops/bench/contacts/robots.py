@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops._layout import DAMPING
+from spatialops.bench.contacts.drag import with_drag
 from spatialops.bench.contacts.setting import FRICTION, Control, Setting
 from spatialops.bench.peers import installed_file
 from spatialops.control.manipulation.dual_arm.wheel_removal import HUB, arms, grasps
@@ -55,27 +55,16 @@ def loaded(name: str, *, self_collision: bool = False) -> Scene | None:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AssetWarning)
-        return load_scene(
+        scene = load_scene(
             path,
             floating_base=True,
             floor=FRICTION,
             self_collision=self_collision,
             strict=False,
         )
-
-
-def with_drag(scene: Scene, drag: Mapping[str, float]) -> Scene:
-    """The scene with viscous drag in the joints named."""
-    links = scene.model.links.copy()
-    for name, value in drag.items():
-        links[scene.model.v_slice(name), DAMPING] = value
-    return Scene(
-        replace(scene.model, links=links),
-        scene.geoms,
-        state=scene.state,
-        ignore=scene.ignore,
-        include=scene.include,
-    )
+    # One friction everywhere: of two, MuJoCo would take the larger.
+    geoms = [replace(geom, friction=FRICTION) for geom in scene.geoms]
+    return Scene(scene.model, geoms, state=scene.state, ignore=scene.ignore, include=scene.include)
 
 
 def springs(scene: Scene, stiffness: Mapping[str, float], pushes: Mapping[str, float]) -> Control:
@@ -140,7 +129,6 @@ def gripped_box() -> Setting:
 def held_wheel() -> Setting:
     """Two hands close about a wheel on its hub, and hold it there."""
     robot, wheel = dual_arm(), wheel_on_hub()
-    # One friction everywhere: MuJoCo would take the larger of two.
     scene: Scene = compose(
         [
             Part(source=robot.scene(friction=FRICTION)),

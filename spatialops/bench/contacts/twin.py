@@ -1,7 +1,7 @@
 """A scene in MuJoCo's language: same bodies, inertias, joints, shapes, friction, pairs, gravity.
 
-Everything is taken from the tables that our own kernels work on, so that a scene is written once. A
-body of MuJoCo has the axes of its link here, and the names are ours.
+A scene is written once, as one of ours. A body of MuJoCo has the axes of its link here, and all
+have the same names.
 """
 
 from __future__ import annotations
@@ -210,18 +210,28 @@ def _joint(model: Model, b: int, kind: str, first: int) -> str:
 
 
 def _geom(scene: Scene, g: int, mask: tuple[int, int]) -> str:
-    geom, row = scene.geoms[g], scene.geom_floats[g]
-    turn = quaternion(row[col.GEOM_TURN : col.GEOM_TURN + 9])
-    own = _shape(geom.shape, g)
+    geom = scene.geoms[g]
+    position, turn = _place(scene, geom)
     if isinstance(geom.shape, HalfSpace):
-        place = f'zaxis="{text(row[col.GEOM_NORMAL : col.GEOM_NORMAL + 3])}"'
+        attitude = f'zaxis="{text(turn @ np.array(geom.shape.normal))}"'
     else:
-        place = f'quat="{turn}"'
+        attitude = f'quat="{quaternion(turn)}"'
     return (
-        f'<geom name="{geom.name}" {own} pos="{text(row[col.GEOM_OFFSET : col.GEOM_OFFSET + 3])}" '
-        f'{place} friction="{text(geom.friction)} 0 0" condim="3" contype="{mask[0]}" '
+        f'<geom name="{geom.name}" {_shape(geom.shape, g)} pos="{text(position)}" {attitude} '
+        f'friction="{text(geom.friction)} 0 0" condim="3" contype="{mask[0]}" '
         f'conaffinity="{mask[1]}"/>'
     )
+
+
+def _place(scene: Scene, geom: Geom) -> tuple[Array, Array]:
+    """Where a geom is in the axes of its link; our tables have hulls about their middle."""
+    frame = scene.model.frame(geom.body)
+    position = frame.position + frame.rotation @ np.array(geom.position)
+    turn = frame.rotation @ geom.turn
+    if frame.body == WORLD:
+        return position, turn
+    to_link = scene.model.turns[scene.model.body_links[frame.body]].T
+    return to_link @ position, to_link @ turn
 
 
 def _shape(shape: Shape, g: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from time import perf_counter
@@ -17,13 +18,16 @@ from spatialops.bench.contacts.cases import CASES
 from spatialops.bench.contacts.rounds import Measured, Rounds
 from spatialops.bench.measure import BenchError, Effort
 from spatialops.errors import SpatialOpsError
+from spatialops.precompile import precompile
 
 _GRACE = 10.0  # s beyond twice the time that a case gets, until its process is ended
-_BUILDING = 240.0  # s for loading the kernels and making a scene
+_BUILDING = 240.0  # s for making a scene
 _OFTEN = 0.5  # s between two reports
 _MEMORY = 10 * 2**30  # bytes of address space; ours makes tables of (6 m)^2 for m contacts
 
-ABSENT, BUILT, PARTLY, WHOLE, REFUSED = range(5)  # kinds of messages
+_COMPILING = 1800.0  # s for the kernels of the loop, where they are not in the cache
+
+READY, ABSENT, BUILT, PARTLY, WHOLE, REFUSED = range(6)  # kinds of messages
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,9 @@ class Outcome:
 
 def serve(pipe: Connection) -> None:
     """Measure what is ordered until the other side hangs up."""
+    precompile(progress=False, loop_only=True)
     _limit_memory()
+    pipe.send((READY, None))
     while True:
         try:
             order = pipe.recv()
@@ -93,9 +99,16 @@ def _limit_memory() -> None:
 
 
 class Worker:
-    """The process as its owner sees it; use it in a `with` statement."""
+    """The process as its owner sees it; use it in a `with` statement.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    target : callable
+        What the process runs. Default `serve`.
+    """
+
+    def __init__(self, target: Callable[[Connection], None] = serve) -> None:
+        self._target = target
         # Not forked: threads of libraries do not survive that.
         self._context = multiprocessing.get_context("spawn")
         self._process: multiprocessing.process.BaseProcess | None = None
@@ -110,9 +123,13 @@ class Worker:
     def _begin(self) -> Connection:
         if self._pipe is None:
             self._pipe, theirs = self._context.Pipe()
-            self._process = self._context.Process(target=serve, args=(theirs,), daemon=True)
+            self._process = self._context.Process(target=self._target, args=(theirs,), daemon=True)
             self._process.start()
             theirs.close()
+            if not self._pipe.poll(_COMPILING):
+                self._end()
+                raise BenchError(f"the stepping loop was not compiled within {_COMPILING:.0f} s")
+            self._pipe.recv()
         return self._pipe
 
     def _end(self) -> None:
@@ -128,7 +145,7 @@ class Worker:
         Raises
         ------
         BenchError
-            If the process ends by itself, as when it is killed for want of memory.
+            If the kernels of the loop cannot be compiled in time.
         """
         pipe = self._begin()
         pipe.send(order)
@@ -149,10 +166,3 @@ class Worker:
                 limit = perf_counter() + 2.0 * order.budget + _GRACE
         self._end()
         return Outcome(seen, f"stopped within a step after {2.0 * order.budget + _GRACE:.0f} s")
-
-
-def measure_case(worker: Worker, order: Order) -> Outcome:
-    """As `Worker.measure`, for a case that exists."""
-    if order.name not in CASES:
-        raise BenchError(f"scene: there is no {order.name!r}")
-    return worker.measure(order)
