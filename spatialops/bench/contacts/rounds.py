@@ -157,11 +157,9 @@ class Rounds:
         if len(seen.contacts) < len(seen.steps):
             seen.contacts.append(self.ours.contacts)
             seen.peer_contacts.append(self.theirs.contacts)
-        seen.residual, seen.depth, seen.above = (
-            self.ours.residual,
-            self.ours.depth,
-            self.ours.above,
-        )
+        seen.residual = self.ours.residual
+        seen.above = self.ours.above
+        seen.depth = self.ours.depth
         seen.peer_depth = self.theirs.depth
         seen.counts, seen.warnings = self.ours.counts, self.theirs.warnings
         self.report(seen)
