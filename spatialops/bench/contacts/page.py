@@ -34,6 +34,8 @@ def table(rows: Sequence[ContactRow]) -> str:
 def _cells(row: ContactRow) -> str:
     if row.status == "left out":
         return f"| {row.case} | | | | left out | | | | | {_escaped(row.note)} |"
+    if not row.steps:
+        return f"| {row.case} | | | | {verdict(row)} | | | | | {_escaped(row.note)} |"
     ratio = f"{row.ratio.median:.3g} [{row.ratio.lower:.3g}, {row.ratio.upper:.3g}]"
     cells = (
         row.case,

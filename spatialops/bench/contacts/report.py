@@ -16,7 +16,7 @@ from spatialops.bench.measure import Quartiles, Row
 RESIDUAL = 1e-9  # of every step
 _UNKNOWN = Quartiles(math.nan, math.nan, math.nan)
 COLUMNS = (
-    f"{'':<24}{'ours us':>11}{'peer us':>11}  {'ours / peer':<25}{'bar':<19}{'contacts':>13}"
+    f"{'':<24}{'ours us':>11}{'peer us':>11}  {'ours / peer':<25}{'bar':<29}{'contacts':>14}"
     f"{'residual':>10}{'depth':>9}{'peer':>9}{'pivoted':>9}{'ladder':>7}  note"
 )
 
@@ -164,10 +164,12 @@ def line(row: ContactRow) -> str:
     """One row of the table, times in microseconds."""
     if row.status == "left out":
         return f"{row.case:<24}left out: {row.note}"
+    if not row.steps:
+        return f"{row.case:<24}no step measured; {verdict(row)}; {row.note}"
     spread = f"{row.ratio.median:.3g} [{row.ratio.lower:.3g}, {row.ratio.upper:.3g}]"
     counts = f"{row.contacts:.4g} / {row.peer_contacts:.4g}"
     return (
         f"{row.case:<24}{1e6 * row.ours.median:11.2f}{1e6 * row.peer.median:11.2f}  {spread:<25}"
-        f"{verdict(row):<19}{counts:>13}{row.residual:10.1e}{row.depth:9.0e}"
+        f"{verdict(row):<29}{counts:>14}{row.residual:10.1e}{row.depth:9.0e}"
         f"{row.peer_depth:9.0e}{row.pivoted:9d}{row.fallbacks:7d}  {row.note}"
     ).rstrip()

@@ -93,6 +93,7 @@ class Rounds:
         self.seen = Measured(frictions=unequal_frictions(setting.scene))
         self.theirs = MuJoCo(setting.scene, case.dt)
         self.ours = Ours(setting.scene, case.dt)
+        self._settle_theirs()
         self.begin = perf_counter()
 
     def measure(self) -> Measured:
@@ -125,15 +126,17 @@ class Rounds:
         self._push(engine)
         return engine.run(steps)
 
-    def _settle(self) -> None:
-        """Steps before the measurement, theirs all, ours as far as time allows."""
-        settle = 0 if self.case.moving else self.case.settle
-        done = 0
+    def _settle_theirs(self) -> None:
+        """MuJoCo's steps before the measurement; they count as making the scene."""
+        done, settle = 0, 0 if self.case.moving else self.case.settle
         while done < settle:
             count = min(self.setting.hold, settle - done)
             self._run(self.theirs, count)
             done += count
-        count = 1
+
+    def _settle(self) -> None:
+        """The same of ours, as far as time allows."""
+        count, settle = 1, 0 if self.case.moving else self.case.settle
         while self.seen.settled < settle and self._spent < _SETTLING * self.budget:
             count = min(count, settle - self.seen.settled)
             spent = self._run(self.ours, count) / count

@@ -60,6 +60,8 @@ def test_what_is_missed():
     nothing = row(steps=[], ours=[], peer=[], contacts=[], peer_contacts=[], finished=False)
     assert not nothing.passed
     assert report.verdict(nothing) == "MISS time, stopped (<= 0.7)"
+    assert "no step measured; MISS time, stopped" in report.line(nothing)
+    assert "nan" not in page.table([nothing])
 
 
 def test_left_out_is_no_miss_and_no_pass():

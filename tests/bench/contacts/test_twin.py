@@ -123,6 +123,7 @@ def two_boxes(**options):
         so.Geom("left", "a", Box((0.1, 0.1, 0.1)), friction=0.4),
         so.Geom("right", "a", Box((0.1, 0.1, 0.1)), (0.0, 0.2, 0.0), friction=0.4),
         so.Geom("other", "b", Box((0.1, 0.1, 0.1)), friction=0.9),
+        so.Geom("fourth", "b", Box((0.1, 0.1, 0.1)), (0.0, 0.2, 0.0), friction=0.4),
     ]
     return so.Scene(builder.build(), geoms, **options)
 
@@ -130,7 +131,8 @@ def two_boxes(**options):
 def test_bodies_that_are_kept_apart_are_named():
     assert "<exclude" not in mjcf(two_boxes(), 1e-3)
     floor = so.Geom("floor", "world", so.HalfSpace())
-    apart = two_boxes(ignore=[("left", "other"), ("right", "other")])
+    every = [(a, b) for a in ("left", "right") for b in ("other", "fourth")]
+    apart = two_boxes(ignore=every)
     apart = so.Scene(apart.model, [*apart.geoms, floor], ignore=apart.ignore)
     # Nothing that moves meets anything that moves: masks say so.
     assert "<exclude" not in mjcf(apart, 1e-3)
@@ -141,6 +143,12 @@ def test_bodies_that_are_kept_apart_are_named():
     balls = [so.Geom(name, name, so.Sphere(0.1)) for name in ("a", "b", "c")]
     some = so.Scene(builder.build(), balls, ignore=[("a", "b")])
     assert mjcf(some, 1e-3).count("<exclude") == 1
+
+
+def test_a_geom_without_pairs_needs_no_name():
+    model = Twin(two_boxes(ignore=[("left", "other"), ("left", "fourth")]), 1e-3).model
+    assert (model.geom("left").contype[0], model.geom("left").conaffinity[0]) == (0, 0)
+    assert model.geom("right").contype[0] == 1
 
 
 def test_pairs_that_mujoco_cannot_have_are_refused():
