@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,7 +66,11 @@ def draw(rows: Sequence[ContactRow], folder: Path) -> list[Path]:
         for axes, family in zip(figure.subplots(2, 3).ravel(), PLOTTED, strict=True):
             axes.set_title(family, fontsize="medium")
             axes.set(xscale="log", yscale="log")
-            panel(axes, [row for row in rows if row.family == family and row.steps])
+            shown = [row for row in rows if row.family == family and row.contacts > 0.0]
+            panel(axes, shown)
+            counts = [round(row.contacts) for row in shown]
+            axes.set_xticks(counts, list(map(str, counts)), rotation=30, fontsize="small")
+            axes.set_xticks([], minor=True)
         _label(figure, name)
         save_figure(figure, folder / name)
         made.append(folder / name)
@@ -82,11 +85,10 @@ def _label(figure: Figure, name: str) -> None:
 
 def _times(axes: Axes, rows: Sequence[ContactRow]) -> None:
     """Both times, with quartiles."""
-    shown = [row for row in rows if row.contacts > 0.0]
-    x = [row.contacts for row in shown]
+    x = [row.contacts for row in rows]
     for label, color, times in (
-        ("ours", _OURS, [row.ours for row in shown]),
-        ("MuJoCo", _PEER, [row.peer for row in shown]),
+        ("ours", _OURS, [row.ours for row in rows]),
+        ("MuJoCo", _PEER, [row.peer for row in rows]),
     ):
         axes.plot(x, [1e6 * t.median for t in times], "o-", color=color, label=label, ms=3)
         low, high = [1e6 * t.lower for t in times], [1e6 * t.upper for t in times]
@@ -97,11 +99,10 @@ def _times(axes: Axes, rows: Sequence[ContactRow]) -> None:
 
 def _ratios(axes: Axes, rows: Sequence[ContactRow]) -> None:
     """The ratio and its bar; a cross where a step was not solved or time ran out."""
-    known = [row for row in rows if row.contacts > 0.0 and math.isfinite(row.ratio.median)]
-    axes.plot([r.contacts for r in known], [r.ratio.median for r in known], "o-", color=_OURS, ms=3)
-    bad = [row for row in known if row.misses.replace("time", "")]
+    axes.plot([r.contacts for r in rows], [r.ratio.median for r in rows], "o-", color=_OURS, ms=3)
+    bad = [row for row in rows if row.misses not in ("", "time")]
     axes.plot([r.contacts for r in bad], [r.ratio.median for r in bad], "x", color=_PEER)
-    for row in known[:1]:
+    for row in rows[:1]:
         if row.bar is not None:
             axes.axhline(row.bar, color="#5b6b7d", linestyle=":", linewidth=0.9)
 
