@@ -43,7 +43,7 @@ HOLD = 5  # steps for which the motors' forces are held
 _SOLO12 = {"FL_HFE": 0.8, "FR_HFE": 0.8, "HL_HFE": -0.8, "HR_HFE": -0.8}
 _SOLO12_KNEES = {"FL_KFE": -1.6, "FR_KFE": -1.6, "HL_KFE": 1.6, "HR_KFE": 1.6}
 # N m/rad, N m s, of legs: stiffer ones make feet chatter on MuJoCo's soft ground.
-_STIFF, _DRAG = 10.0, 0.1
+_STIFF, _DRAG = 10.0, 0.5
 _ARM_STIFF, _ARM_DRAG = 2000.0, 100.0  # of arms
 _FINGER_FORCE, _FINGER_DRAG = 2.0, 0.05  # N m, N m s
 _WHEEL_FORCE = 6.0  # N m, of the fingers that hold a wheel
