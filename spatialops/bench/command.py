@@ -12,6 +12,10 @@ from pathlib import Path
 import click
 
 from spatialops.bench import collision, dynamics, lambda_, pendulum
+from spatialops.bench.contacts import page as contact_page
+from spatialops.bench.contacts import report as contact_report
+from spatialops.bench.contacts import run as contact_run
+from spatialops.bench.contacts.report import ContactRow
 from spatialops.bench.measure import QUICK, BenchError, Effort, Row, pinned
 from spatialops.bench.peers import ROBOT_DATA, require, versions
 
@@ -20,14 +24,23 @@ GROUPS = {
     "lambda": lambda_.run,
     "pendulum": pendulum.run,
     "collision": collision.run,
+    "contacts": contact_run.run,
 }
+ON_REQUEST = ("contacts",)  # takes longer than all the others: only where it is named
 HEADINGS = {
     "dynamics": "Dynamics against Pinocchio (the faster of its conventions), called from Python",
     "lambda": "Lambda against Pinocchio's computeDelassusMatrix (CONTACT_6D at the same frames)",
     "pendulum": "A step of the multi-link pendulum against MuJoCo, dt 0.1 ms, many steps a call",
     "collision": "Broad and narrow phase against FCL's manager with its Python callback",
+    "contacts": "A step of scenes in contact against MuJoCo's: default solvers, equal dt",
 }
-PEERS = {"dynamics": "pinocchio", "lambda": "pinocchio", "pendulum": "mujoco", "collision": "fcl"}
+PEERS = {
+    "dynamics": "pinocchio",
+    "lambda": "pinocchio",
+    "pendulum": "mujoco",
+    "collision": "fcl",
+    "contacts": "mujoco",
+}
 
 
 def machine() -> dict[str, object]:
@@ -49,14 +62,20 @@ def machine() -> dict[str, object]:
     }
 
 
-def run_rows(groups: Sequence[str], effort: Effort, *, quick: bool) -> Iterator[Row]:
-    """All rows of the chosen groups, as they are measured."""
+def run_rows(
+    groups: Sequence[str], effort: Effort, *, quick: bool, **of_contacts: object
+) -> Iterator[Row]:
+    """All rows of the chosen groups, as they are measured; further options are for contacts."""
     for group in groups:
-        yield from GROUPS[group](effort, quick=quick)
+        yield from GROUPS[group](
+            effort, quick=quick, **(of_contacts if group == "contacts" else {})
+        )
 
 
 def verdict(row: Row) -> str:
     """Whether the row's bar is met, in words."""
+    if isinstance(row, ContactRow):
+        return contact_report.verdict(row)
     if row.bar is None:
         return ""
     return f"{'pass' if row.passed else 'MISS'} (<= {row.bar:.3g})"
@@ -64,6 +83,8 @@ def verdict(row: Row) -> str:
 
 def line(row: Row) -> str:
     """One row of a table, times in microseconds."""
+    if isinstance(row, ContactRow):
+        return contact_report.line(row)
     spread = f"{row.ratio.median:6.3f} [{row.ratio.lower:.3f}, {row.ratio.upper:.3f}]"
     times = f"{1e6 * row.ours.median:10.2f} {1e6 * row.peer.median:10.2f}"
     faster = f"{1.0 / row.ratio.median:6.2f}x"
@@ -73,6 +94,8 @@ def line(row: Row) -> str:
 
 def heading(group: str) -> str:
     """Title and column names of a table."""
+    if group == "contacts":
+        return f"\n{HEADINGS[group]}\n{contact_report.COLUMNS}"
     times = f"{'ours us':>10} {'peer us':>10}"
     columns = f"{'':<54}{times}  {'ours / peer':<24}{'faster':>7}  {'bar':<16}peer"
     return f"\n{HEADINGS[group]}\n{columns}"
@@ -83,9 +106,11 @@ def as_csv(measured: Sequence[Row]) -> str:
     if not measured:
         return ""
     text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(measured[0].to_data()), lineterminator="\n")
+    data = [row.to_data() for row in measured]
+    names = list(dict.fromkeys(name for row in data for name in row))
+    writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(row.to_data() for row in measured)
+    writer.writerows(data)
     return text.getvalue()
 
 
@@ -95,6 +120,20 @@ def save(path: Path, text: str) -> None:
     part = path.with_name(path.name + ".part")
     part.write_text(text)
     part.replace(path)
+
+
+def _write_contacts(
+    rows: Sequence[ContactRow], about: dict[str, object], out: Path | None, page: Path | None
+) -> None:
+    """Table and plots of contacts, in a folder and in a page."""
+    if out is not None:
+        contact_page.draw(rows, out)
+        save(out / "contacts.md", contact_page.table(rows))
+    if page is not None:
+        try:
+            contact_page.write_page(page, rows, about)
+        except BenchError as error:
+            raise click.ClickException(str(error)) from error
 
 
 @click.command()
@@ -115,11 +154,29 @@ def save(path: Path, text: str) -> None:
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
-    help="Write bench.json and bench.csv here.",
+    help="Write bench.json and bench.csv here, and of contacts a table and plots.",
 )
 @click.option("--rounds", type=click.IntRange(min=3), help="Rounds of every comparison.")
 @click.option("--core", type=click.IntRange(min=0), help="Core to measure on; default: the last.")
 @click.option("--check", is_flag=True, help="Exit with status 1 where a bar is missed.")
+@click.option(
+    "--scene",
+    "scenes",
+    multiple=True,
+    help="With contacts: only this scene, family of scenes or pattern ('wall *'); may be repeated.",
+)
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0.1),
+    default=contact_run.BUDGET,
+    show_default=True,
+    help="With contacts: seconds that a scene may take.",
+)
+@click.option(
+    "--page",
+    type=click.Path(dir_okay=False, exists=True, path_type=Path),
+    help="With contacts: put table and plots into this page, such as docs/contacts.md.",
+)
 def bench(
     quick: bool,
     only: tuple[str, ...],
@@ -129,13 +186,16 @@ def bench(
     rounds: int | None,
     core: int | None,
     check: bool,
+    scenes: tuple[str, ...],
+    budget: float,
+    page: Path | None,
 ) -> None:
     """Measure speed side by side with Pinocchio, MuJoCo and FCL, in turns on one core.
 
     Medians over rounds in which the contestants alternate; ratios with their quartiles. Results are
     compared first: what does not agree is not timed.
     """
-    groups = [group for group in GROUPS if not only or group in only]
+    groups = [group for group in GROUPS if (group in only if only else group not in ON_REQUEST)]
     effort = QUICK if quick else Effort()
     if rounds is not None:
         effort = Effort(rounds, effort.block)
@@ -152,7 +212,7 @@ def bench(
                     click.echo(
                         f"without {ROBOT_DATA} robots are left out: pip install {ROBOT_DATA}"
                     )
-            for row in run_rows(groups, effort, quick=quick):
+            for row in run_rows(groups, effort, quick=quick, names=scenes, budget=budget):
                 if not as_json:
                     if not measured or measured[-1].group != row.group:
                         click.echo(heading(row.group))
@@ -174,6 +234,9 @@ def bench(
     if out is not None:
         save(out / "bench.json", text + "\n")
         save(out / "bench.csv", as_csv(measured))
+    contacts = [row for row in measured if isinstance(row, ContactRow)]
+    if contacts:
+        _write_contacts(contacts, about, out, page)
     if as_json:
         click.echo(text)
     else:

@@ -66,11 +66,15 @@ def versions() -> dict[str, str]:
 
 def robot_file(name: str) -> str | None:
     """Path of a robot's URDF file; None where example-robot-data is missing or lacks it."""
+    return installed_file(ROBOTS[name][0])
+
+
+def installed_file(ending: str) -> str | None:
+    """The file of example-robot-data whose path ends so; None where there is none."""
     try:
         files = distribution(ROBOT_DATA).files or []
     except PackageNotFoundError:
         return None
-    ending = ROBOTS[name][0]
     return next((str(file.locate()) for file in files if str(file).endswith(ending)), None)
 
 

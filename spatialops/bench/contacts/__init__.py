@@ -1,0 +1,1 @@
+"""Scenes in contact, step by step beside MuJoCo: `spatialops bench --only contacts`."""

@@ -1,0 +1,110 @@
+"""All cases, with their bars from the project's issue on contacts by the thousand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import partial
+
+from spatialops.bench.contacts import mechanisms, piles, robots
+from spatialops.bench.contacts.setting import Case
+from spatialops.bench.measure import BenchError
+
+QUICK = ("lying chain 3", "balls 10", "boxes 10", "tower 5", "wall 20")
+_SECOND = 1000  # steps
+
+
+def _cases() -> list[Case]:
+    lying = [
+        Case(f"lying chain {n}", "lying chain", partial(mechanisms.lying_chain, n), 0.35)
+        for n in (1, 3, 6, 12, 24, 48)
+    ]
+    moving = [
+        Case(
+            f"moving chain {n}",
+            "moving chain",
+            partial(mechanisms.moving_chain, n),
+            0.7,
+            steps=_SECOND,
+        )
+        for n in (6, 12, 24, 48)
+    ]
+    balls = [
+        Case(f"balls {n}", "balls", partial(piles.balls, n), 0.5)
+        for n in (1, 10, 50, 100, 250, 1000)
+    ]
+    boxes = [
+        Case(f"boxes {n}", "boxes", partial(piles.boxes, n), 0.5)
+        for n in (1, 10, 25, 50, 125, 250, 1000)
+    ]
+    towers = [Case(f"tower {n}", "tower", partial(piles.tower, n), 0.7) for n in (5, 10, 20, 50)]
+    walls = [Case(f"wall {n}", "wall", partial(piles.wall, n), 0.5) for n in piles.COURSES]
+    heaps = [
+        Case(
+            "collapsing wall 100",
+            "in motion",
+            partial(piles.collapsing_wall, 100),
+            2.5,
+            steps=_SECOND,
+        ),
+        Case(
+            "heap of 200 boxes",
+            "in motion",
+            partial(piles.dropped, 200, round_ones=False),
+            2.5,
+            dt=2e-3,
+            steps=600,
+        ),
+        Case(
+            "heap of 1000 spheres",
+            "in motion",
+            partial(piles.dropped, 1000, round_ones=True),
+            2.5,
+            dt=2e-3,
+            steps=400,
+        ),
+    ]
+    holding = [
+        Case("standing quadruped", "holding", robots.standing_quadruped, 0.4, settle=_SECOND),
+        Case("standing solo12", "holding", robots.standing_solo12, 0.4, settle=_SECOND),
+        Case("gripped box", "holding", robots.gripped_box, 0.5, settle=_SECOND),
+        Case("dual-arm wheel", "holding", robots.held_wheel, 0.7, settle=_SECOND),
+    ]
+    limp = [
+        Case(
+            f"limp {name}{', self' if own else ''}",
+            "limp robots",
+            partial(robots.limp, name, self_collision=own),
+            1.5 if own else 1.0,
+            steps=_SECOND,
+        )
+        for name in robots.FILES
+        for own in (False, True)
+    ]
+    return [*lying, *moving, *balls, *boxes, *towers, *walls, *heaps, *holding, *limp]
+
+
+CASES = {case.name: case for case in _cases()}
+
+
+def chosen(names: Sequence[str], *, quick: bool = False) -> list[Case]:
+    """Cases by their names, families, or patterns such as "wall *"; all where none is given.
+
+    Raises
+    ------
+    BenchError
+        For a name that fits none.
+    """
+    if not names:
+        return [CASES[name] for name in QUICK] if quick else list(CASES.values())
+    found: dict[str, Case] = {}
+    for name in names:
+        fitting = {
+            key: case
+            for key, case in CASES.items()
+            if name in (key, case.family) or fnmatchcase(key, name)
+        }
+        if not fitting:
+            raise BenchError(f"scene: there is no {name!r}; there are {', '.join(CASES)}")
+        found |= fitting
+    return [case for key, case in CASES.items() if key in found]
