@@ -19,7 +19,7 @@ of the middle, and half of the piece for it.
 from __future__ import annotations
 
 from spatialops._arrays import IntArray
-from spatialops._compile.jit import kernel, merged
+from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.vectors import ZERO3, copy_into, dot, minus, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import length_of, relative_velocity
@@ -63,11 +63,25 @@ def is_slow(t: Tables, gap: float, speed: float) -> bool:
 @kernel
 def was_slow(t: Tables, pair: int) -> bool:
     """Whether a pair had such a contact as the piece began."""
-    for j in range(t.control[at.BEFORE]):
-        same = t.before_ints[j, col.CONTACT_PAIR] == pair
-        if same and is_slow(t, t.before[j, at.BEFORE_GAP], t.before[j, at.BEFORE_SPEED]):
+    for j in range(first_of_pair(t.before_ints, t.control[at.BEFORE], pair), t.control[at.BEFORE]):
+        if t.before_ints[j, col.CONTACT_PAIR] != pair:
+            return False
+        if is_slow(t, t.before[j, at.BEFORE_GAP], t.before[j, at.BEFORE_SPEED]):
             return True
     return False
+
+
+@inlined
+def first_of_pair(ints: IntArray, count: int, pair: int) -> int:
+    """First row of a pair among so many contacts as they are seen: pairs ascend."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if ints[middle, col.CONTACT_PAIR] < pair:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @merged
@@ -84,9 +98,12 @@ def put_drift(t: Tables) -> None:
     for i in range(t.control[at.ACTING]):
         put3(t.floats, i, col.DRIFT, ZERO3)
         t.floats[i, col.OPEN] = max(t.floats[i, col.GAP], 0.0) / remaining_time(t)
-        for j in range(t.control[at.BEFORE]):
+        count, pair = t.control[at.BEFORE], t.ints[i, col.CONTACT_PAIR]
+        for j in range(first_of_pair(t.before_ints, count, pair), count):
             if are_same(t.ints, i, t.before_ints, j):
                 put_change(t, i, j)
+                break
+            if t.before_ints[j, col.CONTACT_PAIR] != pair:
                 break
 
 

@@ -116,7 +116,7 @@ def take_contacts(t: Tables, touching_only: bool) -> None:
     )
     t.control[at.MOMENTS] = 0
     t.control[at.ACTING] = copy_contacts(
-        t.seen_ints, t.seen, t.control[at.SEEN], farthest, fastest, t.lcp_ints, t.ints, t.floats
+        t.seen_ints, t.seen, t.control[at.SEEN], farthest, fastest, t.touching, t.ints, t.floats
     )
 
 
@@ -145,15 +145,15 @@ def copy_contacts(
 
 @merged
 def note_touching(t: Tables) -> None:
-    """Names of the contacts that touch at the present state, into `lcp_ints`.
+    """Names of the contacts that touch at the present state, into `touching`.
 
     How many, then three numbers each.
     """
-    names, count = t.lcp_ints, 0
+    names, count = t.touching, 0
     for i in range(t.control[at.SEEN]):
         gap = t.seen[i, col.GAP]
         near = gap <= t.settings[at.TOUCH] or is_slow(t, gap, t.seen[i, col.APPROACH])
-        if near and 3 * count + 3 < names.size:
+        if near:
             names[3 * count + 1] = t.seen_ints[i, col.CONTACT_PAIR]
             names[3 * count + 2] = t.seen_ints[i, col.CONTACT_FEATURE_A]
             names[3 * count + 3] = t.seen_ints[i, col.CONTACT_FEATURE_B]
@@ -163,12 +163,22 @@ def note_touching(t: Tables) -> None:
 
 @kernel
 def is_named(names: IntArray, ints: IntArray, i: int) -> bool:
-    """Whether contact i is one of those that `note_touching` wrote down."""
-    for j in range(1, 3 * names[0] + 1, 3):
-        same = (
-            names[j] == ints[i, col.CONTACT_PAIR] and names[j + 1] == ints[i, col.CONTACT_FEATURE_A]
-        )
-        if same and names[j + 2] == ints[i, col.CONTACT_FEATURE_B]:
+    """Whether contact i is one of those that `note_touching` wrote down, whose pairs ascend."""
+    pair = ints[i, col.CONTACT_PAIR]
+    low, high = 0, names[0]
+    while low < high:
+        middle = (low + high) // 2
+        if names[3 * middle + 1] < pair:
+            low = middle + 1
+        else:
+            high = middle
+    for j in range(3 * low + 1, 3 * names[0] + 1, 3):
+        if names[j] != pair:
+            return False
+        if (
+            names[j + 1] == ints[i, col.CONTACT_FEATURE_A]
+            and names[j + 2] == ints[i, col.CONTACT_FEATURE_B]
+        ):
             return True
     return False
 
