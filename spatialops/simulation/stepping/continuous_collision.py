@@ -66,9 +66,18 @@ def first_crossing(t: Tables) -> float:
     1 where none does.
     """
     first = 1.0
+    put_at(t, 1.0)
+    speed = fastest(t.geom_ints, t.geoms, t.centers, t.work)
+    put_at(t, 0.0)
+    speed = max(speed, fastest(t.geom_ints, t.geoms, t.centers, t.work))
+    farthest = 2.0 * speed * HASTE * t.monitor[at.PIECE]
     for p in range(t.pairs.shape[0]):
         a, b = t.pairs[p, 0], t.pairs[p, 1]
-        if is_simple(t.geom_ints, a, b) or was_slow(t, p):  # a matter of the contact problem
+        if is_simple(t.geom_ints, a, b):
+            continue
+        if bound_gap(t.geom_ints, t.geoms, t.centers, a, b) >= farthest:
+            continue
+        if was_slow(t, p):  # a matter of the contact problem
             continue
         link_a, link_b = t.geom_ints[a, GEOM_LINK], t.geom_ints[b, GEOM_LINK]
         put_at(t, 1.0)
@@ -80,6 +89,7 @@ def first_crossing(t: Tables) -> float:
             continue
         if bound_gap(t.geom_ints, t.geoms, t.centers, a, b) < travel:
             first = min(first, touch_time(t, a, b, travel, first))
+            put_at(t, 0.0)
     put_at(t, 1.0)
     return first
 
