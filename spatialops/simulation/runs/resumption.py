@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 
 import numpy as np
@@ -72,9 +73,9 @@ def refuse_other(scene: Scene, options: PlainData, past: Stored) -> None:
     ArgumentError
     """
     for name in options.keys() - _OF_THE_BEGINNING:
-        had = past.metadata.get(name)
-        if had != json.loads(json.dumps(options[name])):
-            raise ArgumentError(f"{name}: the run has {had!r}, this simulator {options[name]!r}")
+        had, has = past.metadata.get(name), options[name]
+        if _without_addresses(had) != _without_addresses(has):
+            raise ArgumentError(f"{name}: the run has {had!r}, this simulator {has!r}")
     same = json.dumps(scene.to_data()) == json.dumps(past.scene.to_data())
     own, other = scene.model.to_arrays(), past.scene.model.to_arrays()
     if not (same and own.keys() == other.keys()):
@@ -82,6 +83,11 @@ def refuse_other(scene: Scene, options: PlainData, past: Stored) -> None:
     for name, item in own.items():
         if not np.array_equal(item, other[name]):
             raise ArgumentError(f"scene: its model is not the one of the run: {name} differs")
+
+
+def _without_addresses(option: object) -> str:
+    """An option as text: objects that only say where in memory they are say nothing."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", json.dumps(option))
 
 
 def planned_by(past: Stored) -> tuple[int, int]:
@@ -96,6 +102,19 @@ def planned_by(past: Stored) -> tuple[int, int]:
         return n_steps, whole(past.metadata["record_every"], "record_every", low=1)
     except (KeyError, ArgumentError) as error:
         raise RecordError(f"what the run was planned to be is not in its file: {error}") from error
+
+
+def redundant_rows_of(past: Stored) -> tuple[str, ...]:
+    """Rows of closures that others implied where the run began.
+
+    Raises
+    ------
+    RecordError
+    """
+    rows = past.metadata.get("redundant_rows")
+    if not isinstance(rows, list) or not all(isinstance(row, str) for row in rows):
+        raise RecordError(f"redundant_rows: expected names in the run's file, got {rows!r}")
+    return tuple(rows)
 
 
 def _put_back(controller: Controller | None, resume: Kept) -> None:

@@ -19,7 +19,7 @@ from spatialops.simulation.record_builder import RecordBuilder
 from spatialops.simulation.runs.failures import carrying
 from spatialops.simulation.runs.overlaps import refuse_overlaps
 from spatialops.simulation.runs.progress import progress_bar
-from spatialops.simulation.runs.resumption import kept, restored
+from spatialops.simulation.runs.resumption import kept, redundant_rows_of, restored
 from spatialops.simulation.runs.runner import Plan
 from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.stepping.adapter import acting, acting_moments, joint_sums, load_state
@@ -140,7 +140,7 @@ class _Run:
             start(self.t)
         else:
             self.t, since = restored(setup, steps, plan.controller, plan.past)
-            runner.loops.redundant_rows = tuple(plan.past.metadata["redundant_rows"])
+            runner.loops.redundant_rows = redundant_rows_of(plan.past)
         self.t.control[at.EVERY] = plan.every
         self.builder.take(self.t, since)
         self._written = -1 if plan.past is None else self._done
