@@ -134,6 +134,7 @@ class RecordBuilder:
         turning = chunk.contact_records[:, at.RECORD_PAIR] < 0
         moments = chunk.contact_records[turning]
         moments[:, at.RECORD_PAIR] = -1 - moments[:, at.RECORD_PAIR]
+        pushing = chunk.contact_records[~turning] if len(moments) else chunk.contact_records
         return Record(
             scene=self.scene,
             times=rows[:, at.ROW_TIME],
@@ -153,7 +154,7 @@ class RecordBuilder:
             joint_work=joints[:, at.WORK_SUM],
             certificates=self._certificates(),
             pivots=rows[:, at.ROW_PIVOTS],
-            contact_records=chunk.contact_records[~turning],
+            contact_records=pushing,
             events=chunk.events,
             metadata={**self.metadata(), **counts, "versions": dict(versions())},
             end=np.concatenate([[end.time], end.q, end.v]),
