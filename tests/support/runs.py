@@ -73,7 +73,7 @@ class Sums:
     def __call__(self, time, state, contacts):
         self.count += 1
         self.pressed += float(contacts.impulses[:, 0].sum())
-        return np.full(len(state.v), 1e-2 * np.sin(self.count) + 1e-2 * self.pressed)
+        return np.full(len(state.v), 1e-2 * np.sin(self.count) + 1e-4 * np.sin(self.pressed))
 
     def save(self):
         return {"count": self.count, "pressed": self.pressed}
@@ -96,9 +96,10 @@ def begin_or_go_on(folder, duration):
     """Run two boxes to disk, a file every 64 kB; from where it is, if it has begun."""
     run_folder._BYTES = 64e3
     simulator = so.Simulator(boxes(2), dt=DT)
+    controller = Sums()  # which makes every step a call
     if any(Path(folder).glob("*.npz")):
-        return simulator.resume(folder, duration)
-    return simulator.run_to_disk(folder, duration=duration)
+        return simulator.resume(folder, duration, controller=controller)
+    return simulator.run_to_disk(folder, duration=duration, controller=controller)
 
 
 if __name__ == "__main__":
