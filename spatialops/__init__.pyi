@@ -49,7 +49,8 @@ from .dynamics.newton_euler import bias, inverse_dynamics
 from .errors import SpatialOpsError
 from .io import load_model
 from .operators import SpatialOperators
-from .simulation.record import Record, load_record
+from .simulation.record import Record
+from .simulation.record_loading import load_record
 from .simulation.scene.composition import Part, compose
 from .simulation.scene.loader import LoadedScene, load_scene
 from .simulation.scene.maximal_scene import maximal_scene, maximal_state, tree_state

@@ -16,7 +16,8 @@ from click.testing import CliRunner, Result
 from spatialops import cli, precompile
 from spatialops.cli import runs
 from spatialops.errors import ContactError
-from spatialops.simulation.record import Record, load_record
+from spatialops.simulation.record import Record
+from spatialops.simulation.record_loading import load_record
 from spatialops.simulation.simulator import INTEGRATORS, Simulator
 from spatialops.view.record import KINDS
 

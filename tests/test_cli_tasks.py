@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from spatialops import cli, precompile
-from spatialops.simulation.record import load_record
+from spatialops.simulation.record_loading import load_record
 from spatialops.view.task import FIGURES
 
 

@@ -19,9 +19,7 @@ out_option = click.option(
     metavar="DIR",
     help="Folder for the files that are written; made if missing.",
 )
-record_argument = click.argument(
-    "record", type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
+record_argument = click.argument("record", type=click.Path(exists=True, path_type=Path))
 file_argument = click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 one_file = click.Path(dir_okay=False, path_type=Path)
 packages_option = click.option(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, array
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import ExplainedController, Explanation
@@ -151,6 +151,31 @@ class JointTracking:
             demand if self.stabilize is None else demand + np.asarray(self.stabilize(time, state))
         )
 
+    def save(self) -> dict[str, Array]:
+        """What the next call depends on: the integral of the errors.
+
+        Returns
+        -------
+        dict
+            Arrays by name.
+        """
+        return {"integral": self._sum.copy()}
+
+    def restore(self, kept: Mapping[str, Array]) -> None:
+        """Go on from what `save` gave.
+
+        Parameters
+        ----------
+        kept : mapping
+            Arrays by name.
+
+        Raises
+        ------
+        ArgumentError
+            If they are not those of as many joints.
+        """
+        self._sum = array(kept.get("integral", np.nan), self._sum.shape, "integral", finite=True)
+
 
 class PIDController(ExplainedController):
     """Error feedback alone: torques without any model.
@@ -224,6 +249,31 @@ class PIDController(ExplainedController):
             seconds=perf_counter() - begun,
         )
         return tau
+
+    def save(self) -> dict[str, Array]:
+        """What the next command depends on, for runs that are resumed.
+
+        Returns
+        -------
+        dict
+            Arrays by name.
+        """
+        return self.tracking.save()
+
+    def restore(self, kept: Mapping[str, Array]) -> None:
+        """Go on from what `save` gave.
+
+        Parameters
+        ----------
+        kept : mapping
+            Arrays by name.
+
+        Raises
+        ------
+        ArgumentError
+            If they are not those of as many joints.
+        """
+        self.tracking.restore(kept)
 
 
 def _still(reference: Planner) -> Planner:

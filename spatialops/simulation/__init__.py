@@ -1,6 +1,7 @@
 """Scenes, the stepping of time, and the record of what happened."""
 
-from spatialops.simulation.record import Record, load_record
+from spatialops.simulation.record import Record
+from spatialops.simulation.record_loading import load_record
 from spatialops.simulation.scene.pair_options import Pair
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.separation import separate

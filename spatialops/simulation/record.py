@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from spatialops.contact.certificate import UNITS, Certificate, certify_contacts
 from spatialops.simulation import _layout as at
 from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.plain_data import PlainData
-from spatialops.simulation.record_file import Stored, read_record, write_record
+from spatialops.simulation.record_file import Kept, Stored, write_record
 from spatialops.simulation.scene.placement import geom_poses
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State
@@ -23,9 +24,10 @@ from spatialops.tree.state import State
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Record:
-    """What a run left behind: T rows of states, and the contacts and impacts between them.
+    """What a run left behind: T rows of states, their contacts, and the impacts between them.
 
-    `Simulator.run` makes records, and `load_record` reads them.
+    `Simulator.run` makes records, and `load_record` reads them. With ``record=False`` they have
+    two rows, where the run began and where it ended, and neither contacts nor impacts.
 
     Parameters
     ----------
@@ -52,8 +54,8 @@ class Record:
     pivots : (T,) array
         Pivots of the solver since the row before.
     contact_records : (K, 13) array
-        Contacts that acted: time, pair, kind (0 contact, 1 impact), gap, position (3), normal (3),
-        impulse on A (3) in world axes, N s.
+        Contacts that acted in recorded steps, and in impacts whenever they were: time, pair, kind
+        (0 contact, 1 impact), gap, position (3), normal (3), impulse on A (3) in world axes, N s.
     events : (E, 6) array
         Impacts: time, contacts and stops, approach speed, kinetic energy before and after, share of
         the restitution given back.
@@ -121,11 +123,12 @@ class Record:
         if len(self.closure_errors) != n_rows:
             self._put("closure_errors", np.zeros(n_rows))
             self._put("loop_forces", np.zeros((n_rows, self.scene.loops.n_rows)))
+        # One number each, however many rows: what is not there takes no memory.
         if len(self.certificates) != n_rows:
-            self._put("certificates", np.full((n_rows, len(UNITS)), np.nan))
+            self._put("certificates", np.broadcast_to(np.nan, (n_rows, len(UNITS))))
         for name in _OF_JOINTS:
             if getattr(self, name).shape != self.v.shape:
-                self._put(name, np.zeros(self.v.shape))
+                self._put(name, np.broadcast_to(0.0, self.v.shape))
         if len(self.end) != 1 + self.q.shape[1] + self.v.shape[1]:
             self._put("end", np.concatenate([self.times[-1:], self.q[-1], self.v[-1]]))
 
@@ -141,7 +144,7 @@ class Record:
             f"steps of {self.metadata.get('dt', 0.0):g} s\n"
             f"  by {', '.join(options)}\n"
             f"  {self.scene.size_text()}\n"
-            f"  {len(self.events)} impacts, at most {figures['contacts_max']} contacts, "
+            f"  {figures['collisions']} impacts, at most {figures['contacts_max']} contacts, "
             f"energy {self.energy[0]:.6g} -> {self.energy[-1]:.6g} J\n"
             f"  penetration <= {figures['penetration_max']:.1e} m, "
             f"residual <= {figures['residual_max']:.1e}"
@@ -151,6 +154,11 @@ class Record:
     def energy(self) -> Array:
         """Total energy, (T,), J."""
         return self.kinetic + self.potential
+
+    @property
+    def is_brief(self) -> bool:
+        """Whether contacts and impacts were left out: of a run with ``record=False``."""
+        return self.metadata.get("record_every", 1) is None
 
     @property
     def final(self) -> State:
@@ -176,6 +184,8 @@ class Record:
                 Certificate.from_array(row) for row in self.certificates if not np.isnan(row).all()
             ]
             return Certificate.worst([*full, Certificate(gap=gap)])
+        if self.is_brief:
+            return Certificate(gap=gap, residual=residual)
         p = self.contact_records[:, at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3]
         n = self.contact_records[:, at.RECORD_NORMAL : at.RECORD_NORMAL + 3]
         normal = np.einsum("ij,ij->i", p, n)
@@ -204,7 +214,7 @@ class Record:
         counts = {name: int(self.metadata[name]) for name in _COUNTS}
         return {
             "duration": float(self.end[0] - self.times[0]),
-            "collisions": len(self.events),
+            "collisions": int(self.impact_counts.sum()) if self.is_brief else len(self.events),
             **counts,
             "contacts_max": int(self.contact_counts.max(initial=0)),
             "penetration_max": float(self.penetrations.max(initial=0.0)),
@@ -212,7 +222,7 @@ class Record:
             "residual_max": float(self.residuals.max(initial=0.0)),
             "energy_start": float(self.energy[0]),
             "energy_end": float(self.energy[-1]),
-            "collision_energy_gain_max": float(gains.max(initial=0.0)),
+            "collision_energy_gain_max": None if self.is_brief else float(gains.max(initial=0.0)),
             "joints_stopped": self._joints_with(self.stop_impulses),
             "stop_impulse_max": float(np.abs(self.stop_impulses).max(initial=0.0)),
             "dry_friction_impulse_max": float(np.abs(self.dry_impulses).max(initial=0.0)),
@@ -244,10 +254,7 @@ class Record:
         RecordError
             If the file cannot be written.
         """
-        return write_record(
-            path,
-            Stored(self.scene, self.metadata, {name: getattr(self, name) for name in _arrays()}),
-        )
+        return write_record(path, stored(self))
 
     def plot(self, path: str | os.PathLike[str], kind: str = "motion") -> Path:
         """Draw the run.
@@ -316,32 +323,14 @@ _COUNTS = (
     "solver_fallbacks",
     "position_projections",
 )
-# Not in the first records of this format.
-_LATER = ("closure_errors", "loop_forces", "moments", "certificates", "end", *_OF_JOINTS)
 
 
-def _arrays() -> list[str]:
+def stored(record: Record, resume: Kept = MappingProxyType({})) -> Stored:
+    """What a file of the record holds, with what the next step needs if it shall go on."""
+    arrays = {name: getattr(record, name) for name in array_names()}
+    return Stored(record.scene, record.metadata, arrays, resume)
+
+
+def array_names() -> list[str]:
     """Names of the fields that are arrays."""
     return [item.name for item in fields(Record) if item.name not in ("scene", "metadata")]
-
-
-def load_record(path: str | os.PathLike[str]) -> Record:
-    """Read a record that `Record.save` wrote.
-
-    Parameters
-    ----------
-    path : path-like
-        The .npz file.
-
-    Returns
-    -------
-    Record
-        With its scene, which starts where the record does.
-
-    Raises
-    ------
-    RecordError
-        If the file is missing, damaged or of another format.
-    """
-    stored = read_record(path, _arrays(), _LATER)
-    return Record(scene=stored.scene, metadata=stored.metadata, **stored.arrays)

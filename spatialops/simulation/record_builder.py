@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import NamedTuple
@@ -18,6 +18,8 @@ from spatialops.simulation.record import Record
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State
+
+_FEW = 1000  # chunks that are kept apart: those of single steps weigh more than their numbers
 
 
 class Chunk(NamedTuple):
@@ -43,25 +45,59 @@ class RecordBuilder:
         What is simulated.
     metadata : callable
         Makes the options, when the record is made.
+    brief : bool
+        Whether contacts and impacts are left out.
+
+    Attributes
+    ----------
+    n_bytes : int
+        Of all that is kept.
     """
 
-    def __init__(self, scene: Scene, metadata: Callable[[], PlainData]) -> None:
+    def __init__(
+        self, scene: Scene, metadata: Callable[[], PlainData], *, brief: bool = False
+    ) -> None:
         self.scene = scene
         self.metadata = metadata
-        self._chunks: list[Chunk] = []
-        self._certificates: list[Array] = []
+        self.brief = brief
+        self._empty: Chunk | None = None
         self._since: list[Certificate] = []
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget the chunks: a record has been made of them."""
+        self.n_bytes = 0
+        self._n_rows = 0
+        self._merged: list[Chunk] = []  # of `_FEW` chunks each
+        self._chunks: list[Chunk] = []
+        self._certified: dict[int, Array] = {}  # certificates by row
+
+    @property
+    def since(self) -> Certificate:
+        """The worst certificate since the last row."""
+        return Certificate.worst(self._since)
 
     def add(self, chunk: Chunk, certificate: Certificate | None = None) -> None:
         """Append a chunk, and the certificate of what was done in it if there is one."""
-        self._chunks.append(chunk)
         self._since += [] if certificate is None else [certificate]
-        if not len(chunk.rows):
+        if len(chunk.rows) and self._since:
+            self._certified[self._n_rows + len(chunk.rows) - 1] = self.since.to_array()
+            self._since = []
+        if self.brief:
+            chunk = chunk._replace(
+                contact_records=np.zeros((0, at.RECORD_COLUMNS)),
+                events=np.zeros((0, at.EVENT_COLUMNS)),
+            )
+        if self._empty is None:
+            self._empty = Chunk(*(column[:0].copy() for column in chunk))
+        if not (len(chunk.rows) or len(chunk.contact_records) or len(chunk.events)):
             return
-        rows = np.full((len(chunk.rows), len(UNITS)), np.nan)
-        rows[-1] = Certificate.worst(self._since).to_array()
-        self._certificates.append(rows)
-        self._since = []
+        self._n_rows += len(chunk.rows)
+        self.n_bytes += sum(column.nbytes for column in chunk)
+        self._chunks.append(chunk)
+        if len(self._chunks) == _FEW:
+            self._merged.append(_joined(self._chunks))
+            self._chunks = []
 
     def take(self, t: Tables, certificate: Certificate | None = None) -> None:
         """Move the loop's rows here."""
@@ -80,15 +116,16 @@ class RecordBuilder:
     def last_finite(self) -> State:
         """The last recorded state of finite numbers."""
         nq = self.scene.model.nq
-        for chunk in reversed(self._chunks):
+        for chunk in reversed([*self._merged, *self._chunks]):
             for row, state in zip(chunk.rows[::-1], chunk.states[::-1]):
                 if np.isfinite(state).all():
                     return State(state[:nq].copy(), state[nq:].copy(), float(row[at.ROW_TIME]))
         return self.scene.state
 
     def record(self, end: State, counts: Mapping[str, object]) -> Record:
-        """The whole, which ends at a state, with counts beside the options."""
-        chunk = Chunk(*(np.concatenate(column) for column in zip(*self._chunks)))
+        """All that was added, which ends at a state, with counts beside the options."""
+        none = [] if self._empty is None else [self._empty]
+        chunk = _joined([*none, *self._merged, *self._chunks])
         rows = chunk.rows
         states = chunk.states
         joints = chunk.joints
@@ -97,6 +134,7 @@ class RecordBuilder:
         turning = chunk.contact_records[:, at.RECORD_PAIR] < 0
         moments = chunk.contact_records[turning]
         moments[:, at.RECORD_PAIR] = -1 - moments[:, at.RECORD_PAIR]
+        pushing = chunk.contact_records[~turning] if len(moments) else chunk.contact_records
         return Record(
             scene=self.scene,
             times=rows[:, at.ROW_TIME],
@@ -114,13 +152,26 @@ class RecordBuilder:
             stop_impulses=joints[:, at.STOP_SUM],
             dry_impulses=joints[:, at.DRY_SUM],
             joint_work=joints[:, at.WORK_SUM],
-            certificates=np.concatenate(self._certificates),
+            certificates=self._certificates(),
             pivots=rows[:, at.ROW_PIVOTS],
-            contact_records=chunk.contact_records[~turning],
+            contact_records=pushing,
             events=chunk.events,
             metadata={**self.metadata(), **counts, "versions": dict(versions())},
             end=np.concatenate([[end.time], end.q, end.v]),
         )
+
+    def _certificates(self) -> Array:
+        """Certificates of all rows, NaN where there is none; without any they take no memory."""
+        shape = (self._n_rows, len(UNITS))
+        if not self._certified:
+            return np.broadcast_to(np.nan, shape)
+        table = np.full(shape, np.nan)
+        table[list(self._certified)] = list(self._certified.values())
+        return table
+
+
+def _joined(chunks: Sequence[Chunk]) -> Chunk:
+    return Chunk(*(np.concatenate(column) for column in zip(*chunks)))
 
 
 @cache

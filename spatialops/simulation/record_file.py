@@ -1,14 +1,20 @@
-"""Records as files: one .npz of arrays, the model's among them, and a header of plain data."""
+"""Records as files: one .npz of arrays, the model's among them, and a header of plain data.
+
+A run on disk is a folder of such files, numbered as they follow one another; see
+`simulation.runs.run_folder`.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from spatialops._arrays import Array
 from spatialops._files import load_arrays, save_arrays
@@ -22,12 +28,46 @@ FORMAT = 1
 _RENAMED = {"hits": "contact_records"}  # in records of version 0.1
 
 
+_RESUME = "resume."  # begins the names of what the next step needs
+
+Kept: TypeAlias = Mapping[str, npt.NDArray[np.generic]]
+
+
 class Stored(NamedTuple):
-    """What a file holds."""
+    """What a file holds.
+
+    Of a run on disk also what the next step needs, see `simulation.runs.snapshot`.
+    """
 
     scene: Scene
     metadata: PlainData
     arrays: dict[str, Array]
+    resume: Kept = MappingProxyType({})
+
+
+def numbered_files(folder: Path) -> list[Path]:
+    """Files of a run on disk in their order, 000000.npz and so on.
+
+    Raises
+    ------
+    RecordError
+        If there is none, or one is missing between others.
+    """
+    try:
+        found = {int(path.stem): path for path in folder.glob("*.npz") if path.stem.isdecimal()}
+    except OSError as error:
+        raise RecordError(f"{folder}: cannot be read: {error}") from error
+    if not found:
+        raise RecordError(f"{folder}: holds no run: there is no {file_name(0)}")
+    if max(found) != len(found) - 1:
+        missing = next(number for number in range(len(found)) if number not in found)
+        raise RecordError(f"{folder}: the run is not whole: {file_name(missing)} is missing")
+    return [found[number] for number in range(len(found))]
+
+
+def file_name(number: int) -> str:
+    """Of a file of a run on disk."""
+    return f"{number:06d}.npz"
 
 
 def write_record(path: str | os.PathLike[str], stored: Stored) -> Path:
@@ -48,9 +88,9 @@ def write_record(path: str | os.PathLike[str], stored: Stored) -> Path:
         "names": names,
     }
     try:
-        return save_arrays(
-            path, {"header": np.array(json.dumps(header)), **stored.arrays, **tables}
-        )
+        resume = {_RESUME + name: item for name, item in stored.resume.items()}
+        arrays = {"header": np.array(json.dumps(header)), **stored.arrays, **tables, **resume}
+        return save_arrays(path, arrays)
     except AssetError as error:
         raise RecordError(str(error)) from error
 
@@ -95,6 +135,16 @@ def _read(
     }
     model = Model.from_arrays(tables | header["names"])
     values = {name: arrays[name] for name in names if name in arrays or name not in optional}
-    state = State(values["q"][0], values["v"][0], float(values["times"][0]))
-    scene = Scene.from_data(model, header["scene"], state)
-    return Stored(scene, dict(header["metadata"]), values)
+    scene = Scene.from_data(model, header["scene"], _first_state(values, model.nq))
+    resume = {
+        key.removeprefix(_RESUME): value for key, value in arrays.items() if key.startswith(_RESUME)
+    }
+    return Stored(scene, dict(header["metadata"]), values, resume)
+
+
+def _first_state(values: Mapping[str, Array], nq: int) -> State:
+    """Where a record begins; where it ends if it has no rows, as files of a run may be."""
+    if len(values["times"]):
+        return State(values["q"][0], values["v"][0], float(values["times"][0]))
+    end = values["end"]
+    return State(end[1 : 1 + nq], end[1 + nq :], float(end[0]))

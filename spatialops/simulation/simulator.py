@@ -25,7 +25,9 @@ from spatialops.simulation.options import (
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record import Record
 from spatialops.simulation.runs.one_thread import OneThread
-from spatialops.simulation.runs.runner import Controller, Plan
+from spatialops.simulation.runs.resumption import planned_by, refuse_other
+from spatialops.simulation.runs.run_folder import RunFolder
+from spatialops.simulation.runs.runner import Controller, Plan, checked_controller
 from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.scales import scales_of
 from spatialops.simulation.scene.pair_options import Restitution
@@ -292,6 +294,7 @@ class Simulator:
         *,
         controller: Controller | None = None,
         record_every: int = 1,
+        record: bool = True,
         progress: bool = False,
         save_on_failure: str | os.PathLike[str] | None = None,
     ) -> Record:
@@ -306,8 +309,11 @@ class Simulator:
         controller : callable, optional
             controller(time, state, contacts) -> tau (nv,), called before every step; None is zero.
         record_every : int
-            Record every so many steps; impacts are always recorded, and so is the end
-            (`Record.final`). Default 1.
+            Record every so many steps, with their contacts; impacts are always recorded, and so is
+            the end (`Record.final`). Default 1.
+        record : bool
+            False: two rows, where it begins and where it ends, with the worst in between, and
+            neither contacts nor impacts; however long the run, it takes no memory. Default True.
         progress : bool
             Show a progress bar on standard error. Default False.
         save_on_failure : path-like, optional
@@ -327,14 +333,136 @@ class Simulator:
             As `step`. Errors within the run carry what was recorded until then as `error.record`,
             and the last state as `error.state`.
         """
+        plan = Plan(
+            _steps(scalar(duration, "duration", low=0.0), self.dt),
+            checked_controller(controller),
+            whole(record_every, "record_every", low=1) if record else None,
+            progress,
+            self._metadata,
+            save_on_failure,
+        )
+        return self._run(state, plan)
+
+    def run_to_disk(
+        self,
+        folder: str | os.PathLike[str],
+        state: State | None = None,
+        duration: float = 1.0,
+        *,
+        controller: Controller | None = None,
+        record_every: int = 1,
+        progress: bool = False,
+    ) -> State:
+        """Simulate for a while and write the record to a folder as it grows.
+
+        Memory stays bounded however long the run. The folder can be read at any moment
+        (`load_record`), and whatever ends the run, up to ten seconds of it are lost: `resume` goes
+        on from there to the same bits.
+
+        Parameters
+        ----------
+        folder : path-like
+            Where files of the record are written, 000000.npz and so on; empty, or not there yet.
+        state : State, optional
+            Where it begins. Default: the scene's.
+        duration : float
+            s; rounded to whole steps. Default 1.
+        controller : callable, optional
+            As of `run`. One with a memory offers ``save()``, a dict of arrays that hold all of it,
+            and ``restore(dict)``; any other must be a function of its arguments to be resumed.
+        record_every : int
+            As of `run`. Default 1.
+        progress : bool
+            Show a progress bar on standard error. Default False.
+
+        Returns
+        -------
+        State
+            Where it ends.
+
+        Raises
+        ------
+        ArgumentError
+            As `run`; for a folder with something in it, and with `EventDriven`.
+        RecordError
+            If the folder cannot be written, or another simulation writes to it.
+        SolverFailed, ContactError
+            As `run`; what was recorded until then is in the folder.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import spatialops as so
+        >>> simulator = so.Simulator(so.models.pendulum(2).scene(), dt=0.01)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     end = simulator.run_to_disk(folder, duration=0.05)
+        ...     further = simulator.resume(folder, duration=0.1)
+        ...     record = so.load_record(folder)
+        >>> len(record.times), round(further.time, 9)
+        (11, 0.1)
+        """
         n_steps = _steps(scalar(duration, "duration", low=0.0), self.dt)
-        record_every = whole(record_every, "record_every", low=1)
-        if controller is not None and not callable(controller):
-            raise ArgumentError(
-                "controller: expected a function (time, state, contacts) -> tau, "
-                f"got {controller!r}"
+        every = whole(record_every, "record_every", low=1)
+        with RunFolder(folder) as opened:
+            opened.begin()
+            plan = Plan(
+                n_steps,
+                checked_controller(controller),
+                every,
+                progress,
+                self._metadata,
+                folder=opened,
             )
-        plan = Plan(n_steps, controller, record_every, progress, save_on_failure, self._metadata)
+            return self._run(state, plan).final
+
+    def resume(
+        self,
+        folder: str | os.PathLike[str],
+        duration: float | None = None,
+        *,
+        controller: Controller | None = None,
+        progress: bool = False,
+    ) -> State:
+        """Go on with a run that `run_to_disk` began, however it ended.
+
+        Parameters
+        ----------
+        folder : path-like
+            Where it is. The scene and the options must be those that it was begun with.
+        duration : float, optional
+            Of the whole run, from its beginning, s. Default: as it was planned.
+        controller : callable, optional
+            As the run was begun with; its memory is put back where it has one.
+        progress : bool
+            Show a progress bar on standard error. Default False.
+
+        Returns
+        -------
+        State
+            Where it ends.
+
+        Raises
+        ------
+        ArgumentError
+            For another scene or other options than the run's.
+        RecordError
+            If there is no run, it is damaged, or another simulation writes to it.
+        SolverFailed, ContactError
+            As `run_to_disk`.
+        """
+        controller = checked_controller(controller)
+        with RunFolder(folder, made=False) as opened:
+            past = opened.last()
+            refuse_other(self.scene, self._metadata(), past)
+            planned, every = planned_by(past)
+            if duration is not None:
+                planned = _steps(scalar(duration, "duration", low=0.0), self.dt)
+            plan = Plan(
+                planned, controller, every, progress, self._metadata, folder=opened, past=past
+            )
+            return self._run(None, plan).final
+
+    def _run(self, state: State | None, plan: Plan) -> Record:
         with self._one_thread:
             begin = self.setup.checked(self.scene.state if state is None else state)
             self.stepping.external.begin()

@@ -25,6 +25,9 @@ from spatialops.view.shapes import drawn_fixture, drawn_shape
 _GRAINS = 1000.0
 _LEAST_GRAIN = 1e-12  # s
 
+# Of a step: where in it its contacts are looked up. Frames may begin at its ends or in its middle.
+_INSIDE = 0.25
+
 _ROWS = 4000  # points of a curve: more than a figure has pixels
 
 
@@ -163,8 +166,9 @@ def frame_forces(record: Record, times: Array) -> list[Array]:
     """Per frame its contacts (k, 7): position (m), mean force (N), 1 for an impact.
 
     A frame lasts from half-way after the one before to half-way to the next. Contacts of a pair
-    within a frame are one arrow: the sum of their impulses over the frame's length, at the mean of
-    their positions weighted by impulse. Where both bodies move, each gets its arrow.
+    within a frame are one arrow: the sum of their impulses over the frame's length, or over its
+    recorded steps where others are not known, at the mean of their positions weighted by impulse.
+    Where both bodies move, each gets its arrow.
     """
     edges = np.concatenate([times[:1], 0.5 * (times[1:] + times[:-1]), times[-1:]])
     contact_records = record.contact_records[
@@ -172,13 +176,10 @@ def frame_forces(record: Record, times: Array) -> list[Array]:
     ]
     if len(times) < 2 or not len(contact_records):
         return [np.zeros((0, 7)) for _ in times]
-    frame = np.clip(
-        np.searchsorted(edges, contact_records[:, at.RECORD_TIME], side="right") - 1,
-        0,
-        len(times) - 1,
-    )
     pair = contact_records[:, at.RECORD_PAIR].astype(np.int64)
     kind = contact_records[:, at.RECORD_KIND].astype(np.int64)
+    inside = np.where(kind == 0, _INSIDE * record.metadata["dt"], 0.0)
+    frame = _frame_at(edges, contact_records[:, at.RECORD_TIME] + inside)
     keys, group = np.unique(
         (frame * len(record.scene.pairs) + pair) * 2 + kind, return_inverse=True
     )
@@ -195,13 +196,27 @@ def frame_forces(record: Record, times: Array) -> list[Array]:
     frame = keys // 2 // len(record.scene.pairs)
     pair = keys // 2 % len(record.scene.pairs)
     kind = keys % 2
-    forces = sums[:, 3:6] / np.diff(edges)[frame][:, None]
+    lengths = np.stack([_known_lengths(record, edges), np.diff(edges)])
+    forces = sums[:, 3:6] / lengths[kind, frame][:, None]
     rows = np.column_stack([sums[:, :3] / sums[:, 6:], forces, kind])
     both = _moving_sides(record.scene)[record.scene.pairs[pair, 1]]
     rows = np.vstack([rows, rows[both] * [1, 1, 1, -1, -1, -1, 1]])
     frame = np.concatenate([frame, frame[both]])
     order = np.argsort(frame, kind="stable")
     return np.split(rows[order], np.searchsorted(frame[order], np.arange(1, len(times))))
+
+
+def _frame_at(edges: Array, times: Array) -> IntArray:
+    return np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(edges) - 2)
+
+
+def _known_lengths(record: Record, edges: Array) -> Array:
+    """How much of every frame the recorded contacts are of, s: all of it in older records."""
+    if "record_every" not in record.metadata:
+        return np.diff(edges)
+    dt = float(record.metadata["dt"])
+    steps = _frame_at(edges, record.times[1:] - (1.0 - _INSIDE) * dt)
+    return dt * np.maximum(np.bincount(steps, minlength=len(edges) - 1), 1)
 
 
 def moving_shapes(record: Record, rows: IntArray) -> tuple[list[dict[str, object]], Array, Array]:

@@ -45,6 +45,25 @@ def test_the_integral_grows_with_calls():
     assert np.diff(values) == pytest.approx([-50.0 * 0.2 * 0.01] * 2)
 
 
+def test_a_pid_controller_is_put_away_and_taken_up_again():
+    arm = so.models.pendulum(2)
+
+    def made():
+        still = Reference(np.zeros(2), np.zeros(2), np.zeros(2))
+        return PIDController(arm.model, lambda time, state: still, gains=Gains(integral=50.0))
+
+    one, other = made(), made()
+    state = so.State(np.array([0.1, -0.2]), np.zeros(2))
+    for _ in range(3):
+        one(0.0, state)
+    assert not np.array_equal(one(0.0, state), other(0.0, state))
+    other.restore(one.save())
+    assert np.array_equal(one(0.0, state), other(0.0, state))
+    for wrong in ({}, {"integral": np.zeros(3)}, {"integral": np.array([0.0, np.nan])}):
+        with pytest.raises(ArgumentError, match="integral"):
+            other.restore(wrong)
+
+
 def test_pid_says_when_its_reference_is_not_finite():
     robot = so.models.quadruped()
     nowhere = Reference(np.full(12, np.nan), np.zeros(12), np.zeros(12))

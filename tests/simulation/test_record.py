@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -293,3 +294,77 @@ def test_geom_positions_follow_the_poses(record):
             atol=1e-14,
         )
         assert np.allclose(rotations[f] @ rotations[f].transpose(0, 2, 1), np.eye(3), atol=1e-13)
+
+
+# ------------------------------------------------------------------------- contacts that are kept
+
+
+@pytest.mark.parametrize("every", [1, 4])
+def test_contacts_are_those_of_recorded_steps_and_of_all_impacts(record, every):
+    simulator = so.Simulator(record.scene, dt=4e-3)
+    record = simulator.run(duration=0.6)
+    thin = simulator.run(duration=0.6, record_every=every)
+    times = record.contact_records[:, 0]
+    # A step's contacts are noted at its beginning, or where an impact has cut it.
+    step = np.floor((times - 5.0) / 4e-3 + 1e-6).astype(int) + 1
+    expected = record.contact_records[(record.contact_records[:, 2] == 1) | (step % every == 0)]
+    assert (expected[:, 2] == 0).any()
+    assert np.array_equal(thin.contact_records, expected)
+    assert np.array_equal(thin.events, record.events)
+
+
+def test_a_brief_record_has_beginning_end_and_the_worst_between(record, tmp_path):
+    for time in (so.TimeStepping(), so.EventDriven()):
+        simulator = so.Simulator(record.scene, dt=4e-3, time=time)
+        whole = simulator.run(duration=0.1)
+        brief = simulator.run(duration=0.1, record=False)
+        assert brief.is_brief
+        assert not whole.is_brief
+        assert np.array_equal(brief.q, whole.q[[0, -1]])
+        assert np.array_equal(brief.times, whole.times[[0, -1]])
+        assert len(brief.contact_records) == len(brief.events) == len(brief.moments) == 0
+        assert brief.residuals.max() == whole.residuals.max()
+        one, other = brief.summary(), whole.summary()
+        unknown = {"collision_energy_gain_max", "certificate", "contacts_max"}
+        if isinstance(time, so.EventDriven):  # it looks at depths and stops where it records
+            unknown |= {"penetration_max", "stop_impulse_max", "joints_stopped"}
+        assert {k: v for k, v in one.items() if k not in unknown} == {
+            k: v for k, v in other.items() if k not in unknown
+        }
+        assert one["collisions"] > 0
+        assert one["collision_energy_gain_max"] is None
+        assert set(one["certificate"]) == {"gap", "residual"}  # nothing is said of friction
+        assert repr(brief).splitlines()[0].endswith("2 rows of 25 steps of 0.004 s")
+        again = so.load_record(brief.save(tmp_path / "brief.npz"))
+        assert again.is_brief
+        assert again.summary() == one
+
+
+def test_a_brief_record_of_no_time_at_all(record):
+    brief = so.Simulator(record.scene, dt=4e-3).run(duration=0.0, record=False)
+    assert len(brief.times) == 1
+    assert brief.summary()["steps"] == 0
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("controlled", [False, True])
+def test_runs_without_a_record_take_no_memory(record, controlled):
+    def still(time, state, contacts):
+        return None
+
+    simulator = so.Simulator(record.scene, dt=1e-4)
+    options = {"record": False, "controller": still if controlled else None}
+    peaks = []
+    for duration in (0.2, 1.0):
+        simulator.run(duration=duration, **options)
+        tracemalloc.start()
+        simulator.run(duration=duration, **options)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.02 * peaks[0] + 20_000
+
+
+def test_what_was_not_measured_takes_no_memory(record):
+    one = so.Simulator(so.models.pendulum(2).scene(), dt=1e-3).run(duration=0.1)
+    for name in ("certificates", "stop_impulses", "dry_impulses", "joint_work"):
+        assert getattr(one, name).strides == (0, 0), name

@@ -16,9 +16,11 @@ from spatialops.models.pendulum import pendulum
 from spatialops.simulation import _layout as at
 from spatialops.simulation.record import Record
 from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.simulator import Simulator
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.tree.node import Node
+from spatialops.tree.state import State
 from spatialops.view import plots
 from spatialops.view import record as pictures
 
@@ -219,6 +221,24 @@ def test_forces_add_up_to_all_impulses() -> None:
     for rows, step in zip(pictures.frame_forces(record, times), np.diff(edges), strict=True):
         given += step * rows[:, 3:6].sum(axis=0)
     np.testing.assert_allclose(given, record.contact_records[:, at.RECORD_IMPULSE :].sum(axis=0))
+
+
+@pytest.mark.parametrize("every", [1, 2, 3, 20])
+@pytest.mark.parametrize("rate", [2.0, 10.0, 1e4])
+def test_forces_of_recorded_steps_are_those_of_the_motion(every: int, rate: float) -> None:
+    """A ball of 1 kg at rest: its weight in every frame, however few steps are recorded."""
+    builder = TreeBuilder(gravity=(0.0, 0.0, -9.8))
+    builder.add_body("ball", joint=Joint("free"), inertia=Inertia.sphere(0.5, mass=1.0))
+    geoms = [Geom("floor", "world", HalfSpace()), Geom("ball", "ball", Sphere(0.5))]
+    scene = Scene(builder.build(), geoms)
+    scene.state = State(np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]), np.zeros(6))
+    record = Simulator(scene, dt=0.01).run(duration=2.0, record_every=every)
+    times = record.times[pictures.frame_rows(record.times, rate)]
+    forces = pictures.frame_forces(record, times)
+    shown = [rows[0, 5] for rows in forces if len(rows)]
+    assert len(shown) >= len(times) - 2
+    np.testing.assert_allclose(shown[1:-1], 9.8, rtol=1e-6)
+    assert max(shown) < 1.5 * 9.8
 
 
 def test_free_bodies_and_fixed_spheres(tmp_path: Path, drawn: dict[str, Any]) -> None:

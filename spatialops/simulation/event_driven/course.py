@@ -159,9 +159,9 @@ class Course:
         )
 
     # ---------------------------------------------------------------------------------- the record
-    def start_record(self, metadata: Callable[[], PlainData]) -> None:
+    def start_record(self, metadata: Callable[[], PlainData], *, brief: bool) -> None:
         """Keep rows from here on; the present state is the first."""
-        self.builder = RecordBuilder(self.scene, metadata)
+        self.builder = RecordBuilder(self.scene, metadata, brief=brief)
         self.keep()
 
     def keep(self) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike
 from spatialops.contact.problem import ContactProblem
+from spatialops.errors import ArgumentError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.event_driven.contact_state import Accuracy, Surfaces
 from spatialops.simulation.event_driven.course import Course
@@ -59,10 +60,12 @@ class EventRunner:
 
     def run(self, state: State, plan: Plan) -> Record:
         """As many steps as planned, recorded."""
+        if plan.folder is not None:
+            raise ArgumentError("time: EventDriven keeps its log in memory; use `run`")
         if plan.n_steps:
             refuse_overlaps(self.setup, state)
         course = self._begun(state)
-        course.start_record(plan.metadata)
+        course.start_record(plan.all_metadata, brief=plan.record_every is None)
         with (
             progress_bar(plan.n_steps, plan.progress) as bar,
             carrying(course.failed, plan.save_on_failure),
@@ -71,7 +74,7 @@ class EventRunner:
                 self._drive(course, plan.controller)
                 course.advance(state.time + i * self.setup.options.dt)
                 course.steps = i
-                if i % plan.record_every == 0:
+                if i % plan.every == 0:
                     course.keep()
                 bar.update(1)
         return course.record()

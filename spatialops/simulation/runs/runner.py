@@ -3,32 +3,78 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from spatialops._arrays import Array, ArrayLike
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.problem import ContactProblem
+from spatialops.errors import ArgumentError
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record import Record
+from spatialops.simulation.record_file import Stored
+from spatialops.simulation.runs.run_folder import RunFolder
 from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.tree.state import State
 
 Controller: TypeAlias = Callable[[float, State, ContactSet], ArrayLike | None]
 
 
+@runtime_checkable
+class KeepsMemory(Protocol):
+    """A controller that is more than a function of its arguments, and can be put back."""
+
+    def save(self) -> Mapping[str, ArrayLike]:
+        """All that the next command depends on, as named arrays of numbers."""
+
+    def restore(self, kept: Mapping[str, Array]) -> None:
+        """Go on from what `save` gave."""
+
+
 class Plan(NamedTuple):
     """What a run is to do.
 
-    `metadata` makes the options for the record, once the run has begun.
+    Attributes
+    ----------
+    n_steps : int
+        From its beginning to its end.
+    record_every : int or None
+        Steps a row; None: a brief record of two rows.
+    metadata : callable
+        Makes the options for the record, once the run has begun.
+    folder : RunFolder or None
+        Where the record is written as it grows.
+    past : Stored or None
+        What was written last, for a run that goes on.
     """
 
     n_steps: int
     controller: Controller | None
-    record_every: int
+    record_every: int | None
     progress: bool
-    save_on_failure: str | os.PathLike[str] | None
     metadata: Callable[[], PlainData]
+    save_on_failure: str | os.PathLike[str] | None = None
+    folder: RunFolder | None = None
+    past: Stored | None = None
+
+    @property
+    def every(self) -> int:
+        """Steps from one recorded row to the next: to the end in a brief record."""
+        return max(self.n_steps, 1) if self.record_every is None else self.record_every
+
+    def all_metadata(self) -> PlainData:
+        """The options, with what was planned."""
+        planned = {"record_every": self.record_every, "planned_steps": self.n_steps}
+        return {**self.metadata(), **planned}
+
+
+def checked_controller(controller: Controller | None) -> Controller | None:
+    """The controller itself; ArgumentError for what cannot be called."""
+    if controller is not None and not callable(controller):
+        raise ArgumentError(
+            f"controller: expected a function (time, state, contacts) -> tau, got {controller!r}"
+        )
+    return controller
 
 
 class Runner(Protocol):
@@ -42,7 +88,7 @@ class Runner(Protocol):
         """One step of `dt` under joint forces (nv,) that are checked and cut."""
 
     def run(self, state: State, plan: Plan) -> Record:
-        """As many steps as planned, recorded."""
+        """As many steps as planned; the record, or of a run on disk what was written last."""
 
     def problem(self, state: State, tau: Array) -> ContactProblem | None:
         """The first contact problem of a step; None where it meets no contact."""

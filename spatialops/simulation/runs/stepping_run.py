@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.contact.certificate import Certificate
 from spatialops.contact.problem import ContactProblem
+from spatialops.errors import RecordError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record import Record
@@ -17,6 +19,7 @@ from spatialops.simulation.record_builder import RecordBuilder
 from spatialops.simulation.runs.failures import carrying
 from spatialops.simulation.runs.overlaps import refuse_overlaps
 from spatialops.simulation.runs.progress import progress_bar
+from spatialops.simulation.runs.resumption import kept, redundant_rows_of, restored
 from spatialops.simulation.runs.runner import Plan
 from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.stepping.adapter import acting, acting_moments, joint_sums, load_state
@@ -125,14 +128,27 @@ class _Run:
         setup = runner.setup
         every_step = plan.controller is not None or runner.loops.varies or setup.full
         self.chunk = 1 if every_step else min(_CHUNK, max(plan.n_steps, 1))
-        steps = (self.chunk, self.chunk // plan.record_every + 2)
-        t = self.t = setup.stepping.tables(steps=steps)
-        load_state(t, state, np.zeros(setup.scene.model.nv), 0)
-        runner.loops.begin(t)
-        t.control[at.EVERY] = plan.record_every
-        start(t)
-        self.builder = RecordBuilder(setup.scene, plan.metadata)
-        self.builder.take(t)
+        self.builder = RecordBuilder(
+            setup.scene, plan.all_metadata, brief=plan.record_every is None
+        )
+        steps = (self.chunk, self.chunk // plan.every + 2)
+        since: Certificate | None = None
+        if plan.past is None:
+            self.t = setup.stepping.tables(steps=steps)
+            load_state(self.t, state, np.zeros(setup.scene.model.nv), 0)
+            runner.loops.begin(self.t)
+            start(self.t)
+        else:
+            self.t, since = restored(setup, steps, plan.controller, plan.past)
+            runner.loops.redundant_rows = redundant_rows_of(plan.past)
+        self.t.control[at.EVERY] = plan.every
+        self.builder.take(self.t, since)
+        self._written = -1 if plan.past is None else self._done
+
+    @property
+    def _done(self) -> int:
+        """Steps since the run began."""
+        return int(self.t.control[at.STEP])
 
     def record(self) -> Record:
         """Run as planned."""
@@ -141,13 +157,19 @@ class _Run:
             progress_bar(plan.n_steps, plan.progress) as bar,
             carrying(self._failed, plan.save_on_failure),
         ):
-            done = 0
-            while done < plan.n_steps:
-                count = min(self.chunk, plan.n_steps - done)
+            bar.update(self._done)
+            self._write(at_once=True)
+            while self._done < plan.n_steps:
+                count = min(self.chunk, plan.n_steps - self._done)
                 self._advance(count)
-                done += count
                 bar.update(count)
-        return self._made(state_of(self.t))
+            return self._finished()
+
+    def _finished(self) -> Record:
+        """The record; of a run on disk what is written last."""
+        made = self._made(state_of(self.t))
+        self._write(at_once=True)
+        return made
 
     def _advance(self, count: int) -> None:
         setup = self.runner.setup
@@ -162,6 +184,7 @@ class _Run:
         certificate = setup.stepping.external.certificate(depth)
         self.runner.check(t, certificate)
         self.builder.take(t, certificate)
+        self._write()
 
     def _grown(self, larger: Tables) -> None:
         self.t = larger
@@ -170,17 +193,33 @@ class _Run:
         """Take the rows of a record that is full."""
         self.runner.check(full)
         self.builder.take(full)
+        self._write()
+
+    def _write(self, *, at_once: bool = False) -> None:
+        """Put what has been collected on disk, if it is to go there and is enough."""
+        folder = self.plan.folder
+        if folder is None or self._done == self._written:
+            return
+        if at_once or folder.is_due(self.builder.n_bytes):
+            resume = kept(self.runner.setup, self.t, self.plan.controller, self.builder.since)
+            folder.append(self._made(state_of(self.t)), resume)
+            self._written = self._done
+            self.builder.clear()
 
     def _failed(self, failure: str) -> Record:
-        """What was recorded until an error."""
+        """What was recorded until an error and is not on disk yet; there it goes too."""
         self.builder.take(self.t)
         now = state_of(self.t)
         if not (np.isfinite(now.q).all() and np.isfinite(now.v).all()):
-            return self._made(self.builder.last_finite(), failure=failure)
-        if self.t.control[at.STAGE] not in (at.BEGIN, at.END):  # within a step
+            now = self.builder.last_finite()
+        elif self.t.control[at.STAGE] not in (at.BEGIN, at.END):  # within a step
             gone = self.runner.setup.options.dt - float(self.t.monitor[at.REMAINING])
             now = replace(now, time=now.time + gone)
-        return self._made(now, failure=failure)
+        made = self._made(now, failure=failure)
+        if self.plan.folder is not None:
+            with suppress(RecordError):  # which may be what has failed
+                self.plan.folder.append(made, {})
+        return made
 
     def _made(self, end: State, **more: str) -> Record:
         setup, t = self.runner.setup, self.t

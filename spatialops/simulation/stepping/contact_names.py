@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import IntArray
+from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.joint_constraints import JointRows
@@ -27,19 +27,32 @@ class Names(NamedTuple):
 
 
 def names_since(t: Tables, scene: Scene) -> Names:
-    """Of what acted since the last record was taken, at the worst residual."""
-    count = int(t.control[at.CONTACT_ROWS])
-    records = t.contact_records[:count]
+    """Of what acted since the last record was taken, at the worst residual.
+
+    Contacts of steps without a row are known of the last step only.
+    """
     rows = t.rows[: t.control[at.ROWS]]
     times = np.concatenate([[-math.inf], rows[:, at.ROW_TIME], [math.inf]])
     worst = int(np.append(rows[:, at.ROW_RESIDUAL], t.monitor[at.RESIDUAL]).argmax())
-    time = records[:, at.RECORD_TIME]
-    then = records[(time >= times[worst]) & (time <= times[worst + 1])]
-    acting = pairs_text(scene.pair_names(pair) for pair in _pairs(then[:, at.RECORD_PAIR]))
-    if not count:
+    pairs, moments, gaps = _known(t)
+    then = pairs[(moments >= times[worst]) & (moments <= times[worst + 1])]
+    acting = pairs_text(scene.pair_names(pair) for pair in then.tolist())
+    if not len(gaps):
         return Names(acting, "")
-    deepest = records[records[:, at.RECORD_GAP].argmin()]
-    return Names(acting, pairs_text([scene.pair_names(_pairs(deepest[[at.RECORD_PAIR]])[0])]))
+    return Names(acting, pairs_text([scene.pair_names(int(pairs[gaps.argmin()]))]))
+
+
+def _known(t: Tables) -> tuple[IntArray, Array, Array]:
+    """Pairs, times and gaps of the recorded contacts of geoms, and of the last step's."""
+    records = t.contact_records[: t.control[at.CONTACT_ROWS]]
+    count = int(t.control[at.ACTING])
+    last = _pairs(t.ints[:count, col.CONTACT_PAIR])
+    of_geoms = np.array(last, dtype=np.int64) < len(t.pairs)
+    pairs = np.concatenate([_pairs(records[:, at.RECORD_PAIR]), last]).astype(np.int64)
+    times = np.append(records[:, at.RECORD_TIME], np.full(count, t.monitor[at.TIME]))
+    gaps = np.append(records[:, at.RECORD_GAP], t.floats[:count, col.GAP])
+    kept = np.append(np.full(len(records), True), of_geoms)
+    return pairs[kept], times[kept], gaps[kept]
 
 
 def names_acting(t: Tables, scene: Scene, joints: JointRows) -> str:
@@ -69,7 +82,7 @@ def joint_row_names(model: Model, joints: JointRows, row: int) -> tuple[str, str
     return joint, "lower limit" if lower else "upper limit"
 
 
-def _pairs(column: IntArray) -> list[int]:
+def _pairs(column: Array | IntArray) -> list[int]:
     """Pairs of contacts, and of those whose moments are rows of their own."""
     pairs = np.asarray(column, dtype=np.int64)
     return np.where(pairs < 0, -1 - pairs, pairs).tolist()

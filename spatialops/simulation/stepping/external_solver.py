@@ -87,6 +87,8 @@ class ExternalSolver:
         Whether every answer is certified by itself.
     fallbacks : int
         Problems that the loop could not solve by itself since `begin`.
+    memory : Memory
+        Answers to the last problem of a step.
     """
 
     scene: Scene
@@ -96,13 +98,13 @@ class ExternalSolver:
     impacts: ImpactRule
     certified: bool
     fallbacks: int = 0
-    _memory: Memory = field(default_factory=Memory)
+    memory: Memory = field(default_factory=Memory)
     _certificates: list[Certificate] = field(default_factory=list)
 
     def begin(self) -> None:
         """Forget the run before."""
         self.fallbacks = 0
-        self._memory = Memory()
+        self.memory = Memory()
         self._certificates.clear()
 
     def problem(self, t: Tables) -> ContactProblem:
@@ -129,10 +131,10 @@ class ExternalSolver:
         if problem.phase == "compression" and (self.impacts.whole or self.pairs.special):
             self._collide(problem, t)
             return True
-        warm = self._memory.load_warm_start(t) if problem.phase == "contact" else None
+        warm = self.memory.load_warm_start(t) if problem.phase == "contact" else None
         answer = self._answer(problem, t, fallback, warm)
         if problem.phase == "contact":
-            self._memory.keep(t, answer.impulses, answer.moments)
+            self.memory.keep(t, answer.impulses, answer.moments)
         put_answer(t, problem, answer)
         return True
 

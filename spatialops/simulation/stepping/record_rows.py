@@ -18,6 +18,12 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
 from spatialops.simulation.stepping.tables import Tables
 
 
+@merged
+def becomes_row(t: Tables) -> bool:
+    """Whether the step under way is recorded: its state, and what its contacts do."""
+    return (t.control[at.STEP] + 1) % t.control[at.EVERY] == 0
+
+
 @stage
 def write_row(t: Tables) -> None:
     """State, energies and monitors of a recorded step; the monitors start anew."""

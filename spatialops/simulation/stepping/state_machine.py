@@ -50,7 +50,12 @@ from spatialops.simulation.stepping.integrators.flow import flow_to, smooth_step
 from spatialops.simulation.stepping.integrators.midpoint import again
 from spatialops.simulation.stepping.integrators.past import forget_past, remember
 from spatialops.simulation.stepping.position_projection import project_positions
-from spatialops.simulation.stepping.record_rows import write_contacts, write_event, write_row
+from spatialops.simulation.stepping.record_rows import (
+    becomes_row,
+    write_contacts,
+    write_event,
+    write_row,
+)
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.time_of_impact import (
     arrives_fast,
@@ -270,7 +275,8 @@ def move(t: Tables) -> int:
     if t.control[at.SEEN] < 0:
         return at.CONTACTS_FULL
     if t.control[at.ACTING] > 0:
-        write_contacts(t, x, 0)
+        if becomes_row(t):
+            write_contacts(t, x, 0)
         if has_joints(t):
             sum_joints(t, x, t.v, v_x)
     if t.control[at.SCHEME] == at.MOREAU:
@@ -306,10 +312,11 @@ def end_step(t: Tables) -> int:
         detect_now(t)
     if has_loops(t):
         keep_frames(t)
+    recorded = becomes_row(t)
     t.control[at.STEP] += 1
     t.control[at.STEPS_LEFT] -= 1
     t.monitor[at.TIME] += t.settings[at.DT]
-    if t.control[at.STEP] % t.control[at.EVERY] == 0:
+    if recorded:
         if (
             finite_status(t.q) != OK or finite_status(t.v) != OK
         ):  # NaN spreads and stays: what is recorded is finite

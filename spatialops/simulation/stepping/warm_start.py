@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
@@ -26,6 +27,23 @@ class Memory:
         rows = impulses[:, None] if moments is None else np.stack([impulses, moments], axis=1)
         self._kept, self._moments = dict(zip(names, rows @ frames)), moments is not None
         self._piece, self._time = t.monitor[at.PIECE], t.monitor[at.TIME]
+
+    def to_arrays(self) -> dict[str, NDArray[np.generic]]:
+        """What is kept, as arrays."""
+        return {
+            "names": np.array(list(self._kept), dtype=np.int64).reshape(-1, len(_NAMES)),
+            "rows": np.array(list(self._kept.values())).reshape(-1, 1 + self._moments, 3),
+            "times": np.array([self._piece, self._time]),
+        }
+
+    @classmethod
+    def from_arrays(cls, names: IntArray, rows: Array, times: Array) -> Memory:
+        """Inverse of `to_arrays`."""
+        made = cls()
+        made._kept = dict(zip(map(tuple, names.tolist()), rows))
+        made._moments = rows.shape[1] == 2
+        made._piece, made._time = times.tolist()
+        return made
 
     def load_warm_start(self, t: Tables) -> Array | None:
         """Impulses (m, 3), with moments (m, 6), of the acting contacts, in a piece of this length.

@@ -8,6 +8,7 @@ from spatialops.contact.lcp.lemke import Lemke
 from spatialops.contact.lcp.problem import LCPSolution
 from spatialops.contact.lcp.status import Status
 from spatialops.errors import ArgumentError, ContactError, SolverFailed, SpatialOpsError
+from spatialops.simulation import _layout as at
 from tests.simulation.test_separation import RADIUS, balls
 
 DT = 1e-3
@@ -100,3 +101,13 @@ def test_a_state_that_is_no_number_leaves_the_last_that_was_one():
     assert np.isfinite(caught.value.state.q).all()
     assert np.isfinite(caught.value.record.q).all()
     assert caught.value.state.time == pytest.approx(caught.value.record.times[-1])
+
+
+def test_a_penetration_in_a_step_without_a_row_is_named():
+    """Contacts are recorded every hundredth step; those of the last step are known all the same."""
+    scene = balls((0.0, 0.0, RADIUS))
+    simulator = so.Simulator(scene, dt=DT, depth_limit=0.0, certify="warn")
+    simulator.setup.settings[at.DEPTH] = 1.0  # nothing is put right
+    pressed = so.State(scene.state.q - [0.0, 0.0, 1e-4, 0.0, 0.0, 0.0, 0.0], scene.state.v, 3.0)
+    with pytest.warns(UserWarning, match=r"penetration 1\.0.e-04 m of ball0 on floor"):
+        simulator.run(pressed, duration=0.05, record_every=100)

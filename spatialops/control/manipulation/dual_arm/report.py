@@ -29,7 +29,7 @@ def phases(run: Run) -> list[dict[str, str | float]]:
 
 
 def contact_kinds(run: Run) -> dict[str, dict[str, int]]:
-    """How many contacts acted (summed over steps) and met in impacts, by what touched what."""
+    """How many contacts acted (summed over recorded steps) and met in impacts, by what touched."""
     contact_records, scene = run.record.contact_records, run.task.scene
     bodies = {geom.name: geom.body for geom in scene.geoms}
     totals: Counter[tuple[str, int]] = Counter()

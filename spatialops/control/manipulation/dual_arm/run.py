@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -19,6 +18,7 @@ from spatialops.errors import ArgumentError, SpatialOpsError
 from spatialops.models.dual_arm import SIDES
 from spatialops.simulation.options import FormulationName, SolverName
 from spatialops.simulation.record import Record
+from spatialops.simulation.record_loading import joined
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
 
@@ -107,7 +107,7 @@ class Run:
         return largest
 
     def supported(self, begin: float, end: float) -> bool:
-        """Whether the object touched the world between two times."""
+        """Whether the object touched the world between two times, in recorded steps or impacts."""
         contact_records, scene = self.record.contact_records, self.task.scene
         bodies = {geom.name: geom.body for geom in scene.geoms}
         met = {
@@ -225,23 +225,12 @@ def run_task(
             if stopped := any(passed.name == stop_after for passed in controller.script.passed):
                 break
     seconds, cpu = clock.perf_counter() - begin, clock.process_time() - cpu
-    whole = joined(records or [simulator.run(task.scene.state, 0.0)])
+    whole = joined_runs(records or [simulator.run(task.scene.state, 0.0)])
     return Run(task, whole, controller, error, seconds, cpu, motors.work, motors.damping, stopped)
 
 
-def joined(records: Sequence[Record]) -> Record:
-    """One record of several that follow one another."""
-    if not records:
-        raise ArgumentError("records: there is none")
-    whole = ("scene", "metadata", "end")
-    names = [item.name for item in fields(Record) if item.name not in whole]
-    # A first row may be the last one of the record before.
-    again = [0] + [int(b.times[0] == a.times[-1]) for a, b in pairwise(records)]
-    each: dict[str, Any] = {"end": records[-1].end}
-    for name in names:
-        drops = [0] * len(records) if name in ("contact_records", "events", "moments") else again
-        parts = [getattr(record, name)[drop:] for record, drop in zip(records, drops)]
-        each[name] = np.concatenate(parts)
+def joined_runs(records: Sequence[Record]) -> Record:
+    """One record of several runs that follow one another, with the sums of their counts."""
     counts = (
         "steps",
         "contact_problems",
@@ -250,7 +239,8 @@ def joined(records: Sequence[Record]) -> Record:
         "solver_fallbacks",
     )
     sums = {name: sum(int(record.metadata[name]) for record in records) for name in counts}
-    return replace(records[0], metadata=records[0].metadata | sums, **each)
+    whole = joined(records)
+    return replace(whole, metadata=whole.metadata | sums)
 
 
 class _PhaseBar:

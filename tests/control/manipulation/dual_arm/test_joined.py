@@ -3,7 +3,7 @@
 import numpy as np
 
 import spatialops as so
-from spatialops.control.manipulation.dual_arm.run import joined
+from spatialops.control.manipulation.dual_arm.run import joined_runs
 
 
 def test_joined_records_end_where_the_last_one_does():
@@ -13,7 +13,7 @@ def test_joined_records_end_where_the_last_one_does():
     for every, rows in ((1, 21), (3, 8)):
         first = simulator.run(duration=0.01, record_every=every)
         second = simulator.run(first.final, duration=0.01, record_every=every)
-        both = joined([first, second])
+        both = joined_runs([first, second])
         assert np.array_equal(both.final.q, second.final.q)
         assert both.final.time == second.final.time
         assert np.allclose(both.final.q, whole.final.q, rtol=0.0, atol=1e-12)

@@ -1,0 +1,93 @@
+"""Reading records: of one file, or of all files of a run on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spatialops.errors import RecordError
+from spatialops.simulation.record import Record, array_names
+from spatialops.simulation.record_file import Stored, numbered_files, read_record
+
+# Not in the first records of this format.
+_LATER = (
+    "closure_errors",
+    "loop_forces",
+    "moments",
+    "certificates",
+    "end",
+    "stop_impulses",
+    "dry_impulses",
+    "joint_work",
+)
+_NO_ROWS = ("contact_records", "events", "moments")  # their lengths are not those of the rows
+
+
+def load_record(path: str | os.PathLike[str]) -> Record:
+    """Read a record that `Record.save` wrote, or a run that `Simulator.run_to_disk` writes.
+
+    Parameters
+    ----------
+    path : path-like
+        The .npz file, or the folder of a run: all of its files are one record then. Each of them
+        is a record of its own as well, for runs that are longer than memory.
+
+    Returns
+    -------
+    Record
+        With its scene, which starts where the record does.
+
+    Raises
+    ------
+    RecordError
+        If the file is missing, damaged or of another format, or files of a run do not fit
+        together.
+    """
+    if not Path(path).is_dir():
+        record = _record(load_stored(path))
+        if len(record.times):
+            return record
+        raise RecordError(f"{path}: there is no row in this part of a run: load its folder")
+    records = [_record(load_stored(file)) for file in numbered_files(Path(path))]
+    if not len(records[0].times):
+        raise RecordError(f"{path}: the run has no first row")
+    counts = [int(record.metadata["steps"]) for record in records]
+    if any(b < a for a, b in pairwise(counts)):
+        raise RecordError(f"{path}: the files are not of one run: steps go back")
+    try:
+        return replace(joined(records), metadata=records[-1].metadata)
+    except ValueError as error:
+        raise RecordError(f"{path}: the files are not of one run: {error}") from error
+
+
+def load_stored(path: str | os.PathLike[str]) -> Stored:
+    """All that one file holds; RecordError if it is missing, damaged or of another format."""
+    return read_record(path, array_names(), _LATER)
+
+
+def joined(records: Sequence[Record]) -> Record:
+    """One record of several that follow one another, with the metadata of the first.
+
+    Where a record begins with the row that the one before ends with, that row is taken once.
+    """
+    again = [0]
+    for a, b in pairwise(records):
+        again.append(int(len(a.times) > 0 and len(b.times) > 0 and b.times[0] == a.times[-1]))
+    each: dict[str, Any] = {"end": records[-1].end}
+    for name in array_names():
+        if name != "end":
+            drops = [0] * len(records) if name in _NO_ROWS else again
+            each[name] = np.concatenate(
+                [getattr(record, name)[drop:] for record, drop in zip(records, drops)]
+            )
+    return replace(records[0], **each)
+
+
+def _record(stored: Stored) -> Record:
+    return Record(scene=stored.scene, metadata=stored.metadata, **stored.arrays)
