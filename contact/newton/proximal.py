@@ -8,8 +8,6 @@ them; from the impulses of the step before the nearest to those.
 
 from __future__ import annotations
 
-import numpy as np
-
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import copy_into
@@ -21,14 +19,13 @@ from spatialops.contact.newton.active_rows import (
     solve_rows,
 )
 from spatialops.contact.newton.ray import FAR, ray_length
-from spatialops.contact.newton.residual import residual_of
+from spatialops.contact.newton.residual import HELD, residual_of, rounding
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
 from spatialops.contact.rows import answer_rows
 
 _LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
 _SHRINKS = 0.1  # of the proximal term, where a centre settled
-_EPS = float(np.finfo(np.float64).eps)  # of sums of so many terms, what is left is rounding
 _SHARP = 1e-12  # residual above which statuses are looked at again, also where it is accepted
 _REFINES = 3  # steps at most, each of which must make the residual
 _SMALLER = 0.1  # times as large
@@ -50,7 +47,7 @@ def proximal_steps(
 ) -> tuple[int, float]:
     """Solve from p with a proximal term (of s); returns iterations and the least residual, at p.
 
-    What solves already is left as it is; if it is `warm`, the forces of a step before, to _SHARP.
+    What solves already is left as it is; if it is `warm`, the forces of a step before, to HELD.
     `limits`: iterations in all, those about one centre, and whether statuses must repeat: what
     solves on the way there need not be near the centre, and counts only where nothing else does.
     """
@@ -60,8 +57,8 @@ def proximal_steps(
     copy_into(best, p)
     put_velocities(rows, p, v, scratch.y)
     residual = least = residual_of(rows, s, scale, p, v)
-    rounding = _EPS * (p.size + scratch.y.size)
-    if least <= rounding or (warm and least <= _SHARP):
+    least_of_all = rounding(p.size, scratch.y.size)
+    if least <= (HELD if warm else 1.0) * least_of_all:
         return 0, least
     count = 0
     rank = 0
@@ -74,7 +71,7 @@ def proximal_steps(
             if changed:
                 return iteration, residual
             system = (count, rank)
-            residual = refined(rows, s, scale, eps, system, residual, rounding, p, scratch)
+            residual = refined(rows, s, scale, eps, system, residual, p, scratch)
             if residual <= _SHARP or settled >= _SETTLED:
                 return iteration, residual
             least = residual
@@ -113,7 +110,6 @@ def refined(
     eps: float,
     system: tuple[int, int],
     residual: float,
-    rounding: float,
     p: Array,
     scratch: NewtonScratch,
 ) -> float:
@@ -123,7 +119,7 @@ def refined(
     """
     v, best = scratch.vectors[at.VELOCITY], scratch.vectors[at.BEST]
     for _ in range(_REFINES):
-        if residual <= rounding:
+        if residual <= rounding(p.size, scratch.y.size):
             break
         copy_into(best, p)
         copy_into(scratch.vectors[at.CENTRE], p)

@@ -8,12 +8,24 @@ assembling it.
 
 from __future__ import annotations
 
+import numpy as np
+
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton.rows import ContactRows
 from spatialops.contact.newton.statuses import limit_of
 
+_EPS = float(np.finfo(np.float64).eps)
+# Multiple of rounding below which forces of a step before hold. Refined ones are below; were it
+# much more, forces that are nearly right would be kept for good, and what rests would creep.
+HELD = 8.0
 _A = 2.0  # largest entry that D* W D / s can have, and max |A| where mu is smaller
+
+
+@inlined
+def rounding(rows: int, columns: int) -> float:
+    """Residual that is rounding: of sums of so many terms."""
+    return _EPS * (rows + columns)
 
 
 @kernel

@@ -183,6 +183,17 @@ def accelerations_again(
         put3(work, k, layout.ACCEL, accel)
         put_inertial_force(links, work, k, alpha, accel)
     subtract_external(tree, external, work)
+    answer_wrenches(tree, links, tau, work, a)
+    return finite_status(a)
+
+
+@kernel
+def answer_wrenches(tree: IntArray, links: Array, tau: Array, work: Array, a: Array) -> None:
+    """a = M^-1 (tau - what MOMENT and FORCE in `work` ask of the joints), one sweep in and one out.
+
+    Wrenches are about the links' origins, and are lost. The acceleration columns are left with
+    what the joints do.
+    """
     for k in range(tree.shape[0] - 1, -1, -1):
         parent = tree[k, layout.PARENT]
         m, f = vec3(work, k, layout.MOMENT), vec3(work, k, layout.FORCE)
@@ -194,4 +205,3 @@ def accelerations_again(
             add3(work, parent, layout.MOMENT, plus(m, cross(vec3(work, k, layout.LEVER), f)))
             add3(work, parent, layout.FORCE, f)
     carry_out(tree, links, work, a)
-    return finite_status(a)

@@ -62,7 +62,9 @@ PUSHES = 30  # of these steps, how many since contacts acted last are still reme
 BEFORE = 31  # contacts seen as the piece began
 AIMED = 32  # 1: the change of velocity over the piece is known, AIM
 UNANSWERED = 33  # 1: a contact problem waits for room for its factors
-CONTROLS = 34
+HOLDS = 34  # 1: the forces of the step before solve the contact problem as it stands
+QUIET = 35  # 1: the last contact problem was solved by those of the step before it, as they were
+CONTROLS = 36
 
 # Columns of what is kept of contacts for the next step: their names within the pair, and until
 # which step they are known; -1: not at all.
@@ -102,7 +104,8 @@ LONGEST = 9  # piece that Coriolis forces settle in, s
 SPIN = 10  # how fast the fastest link turns in the middle of the piece, rad/s
 FASTEST = 11  # the same, largest since the last check
 LENGTHS_BEFORE = 12  # 3: lengths of the steps before, the newest first, s
-MONITORS = 15
+MOST_COMPLIANT = 15  # largest entry of W's diagonal when rows were made last
+MONITORS = 16
 
 # Rows of the table of vectors.
 Q_E = 0

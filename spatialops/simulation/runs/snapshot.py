@@ -48,6 +48,8 @@ _OWN = (
     at.CONTACT_ROWS,
     at.EVENT_ROWS,
     at.CODE,
+    at.UNANSWERED,
+    at.HOLDS,
     at.DAMPED,
     at.BEFORE,
     at.AIMED,

@@ -104,13 +104,14 @@ def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
     if not (here and t.monitor[at.TIME] == state.time):
         without_past(t)
     lengths = slice(at.LENGTHS_BEFORE, at.LENGTHS_BEFORE + 3)
-    kept = t.monitor[lengths].copy()
+    kept, compliant = t.monitor[lengths].copy(), t.monitor[at.MOST_COMPLIANT]
     t.memory[:, at.MEMORY_STEP] -= t.control[at.STEP]
     t.q[:] = state.q
     t.v[:] = state.v
     t.tau[:] = tau
     t.monitor[:] = 0.0
     t.monitor[lengths] = kept
+    t.monitor[at.MOST_COMPLIANT] = compliant
     t.monitor[at.LONGEST] = t.settings[at.DT]
     t.monitor[at.TIME] = state.time
     zeros = (at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.IMPACTS, at.PIVOTS)

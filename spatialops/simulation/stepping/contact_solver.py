@@ -8,8 +8,7 @@ from spatialops.collision import _layout as col
 from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
 from spatialops.contact.lcp.lemke import lemke_kernel
 from spatialops.contact.lcp.scratch import lemke_scratch
-from spatialops.contact.newton.islands import Buffers, have_no_room, solve_islands
-from spatialops.contact.newton.rows import ContactRows
+from spatialops.contact.newton.islands import have_no_room, solve_islands
 from spatialops.contact.rows import SparseRows, multiply_rows
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
@@ -20,6 +19,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     unsqueeze,
 )
 from spatialops.simulation.stepping.impulse_memory import load_impulses, store_impulses
+from spatialops.simulation.stepping.problem_tables import buffers_of, rows_of
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -38,6 +38,7 @@ def solve_here(t: Tables, warm: bool) -> None:
         rows, known, t.settings[at.TOLERANCE], t.impulses[: 3 * m], buffers
     )
     t.control[at.CODE] = 0
+    t.control[at.QUIET] = 1 if warm and known and iterations == 0 else 0
     if residual <= t.settings[at.TOLERANCE]:
         t.control[at.WARM] += 1 if known and iterations >= 0 else 0
         t.control[at.PIVOTS] += abs(iterations)
@@ -54,27 +55,6 @@ def solve_here(t: Tables, warm: bool) -> None:
     if warm:
         store_impulses(t)
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
-
-
-@merged
-def rows_of(t: Tables, m: int) -> ContactRows:
-    """The prepared problem of m contacts."""
-    L = SparseRows(t.entries, t.places[:m])
-    prior, dry = t.prior[:m], t.dry[:m]
-    return ContactRows(L, t.trees, t.u[: 3 * m], t.friction[:m], prior, dry, t.facets)
-
-
-@merged
-def buffers_of(t: Tables) -> Buffers:
-    """What it is solved in."""
-    return Buffers(
-        t.newton_ints,
-        t.newton_floats,
-        t.island_ints,
-        t.island_floats,
-        t.block_ints,
-        t.block_floats,
-    )
 
 
 @merged
@@ -123,3 +103,11 @@ def put_lcp(t: Tables) -> None:
     if has_joints(t):
         for i in range(m):
             t.b[n - m + i] += t.monitor[at.SCALE] * t.dry[i]
+
+
+@merged
+def take_over(t: Tables) -> None:
+    """The forces of the step before hold, `still_holds` has seen: they are those of this one."""
+    t.control[at.CODE] = 0
+    t.control[at.WARM] += 1
+    store_impulses(t)

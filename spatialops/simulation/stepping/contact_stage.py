@@ -45,6 +45,7 @@ from spatialops.simulation.stepping.contact_drift import (
     remaining_time,
 )
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.warm_check import still_holds
 
 
 @merged
@@ -189,17 +190,29 @@ def put_rows(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
 
     Factors and velocities must be in `work` (joints have theirs already).
     """
+    frame_contacts(t, ints, floats, m)
+    put_entries(t, ints, floats, m)
+
+
+@merged
+def frame_contacts(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
+    """Frames and velocities of m contacts."""
     put_frames(ints, floats, m, t.work)
+    for i in range(m):
+        t.prior[i] = 0.0
+        for j in range(3):
+            t.u[3 * i + j] = floats[i, col.APPROACH + j]
+
+
+@merged
+def put_entries(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
+    """Rows of L of m contacts along their frames."""
     place_rows(t.tree_of, t.trees, ints, m, t.places)
     if has_loops(t):
         place_whole_rows(t, m)
     contact_rows(t.tree, t.links, t.work, ints, floats, m, SparseRows(t.entries, t.places))
     if has_loops(t):
         project_contacts(t, m)
-    for i in range(m):
-        t.prior[i] = 0.0
-        for j in range(3):
-            t.u[3 * i + j] = floats[i, col.APPROACH + j]
 
 
 @merged
@@ -213,8 +226,8 @@ def place_whole_rows(t: Tables, m: int) -> None:
 
 
 @merged
-def drop_locked(t: Tables) -> None:
-    """Leave out contacts at a dead centre.
+def drop_locked(t: Tables) -> bool:
+    """Leave out contacts at a dead centre; whether there are any.
 
     W_nn below 1e-6 of the tangential compliance of the same contact.
 
@@ -238,9 +251,11 @@ def drop_locked(t: Tables) -> None:
                 copy_into(t.ints[kept], t.ints[i])
                 copy_into(t.floats[kept], t.floats[i])
             kept += 1
+    t.monitor[at.MOST_COMPLIANT] = largest
     if kept < m:
         t.control[at.ACTING] = kept
         put_rows(t, t.ints, t.floats, t.control[at.ACTING])
+    return kept < m
 
 
 @merged
@@ -294,8 +309,20 @@ def state_problem(t: Tables) -> None:
     velocities_kernel(t.tree, t.links, v_free, t.work)
     if has_joints(t):
         put_joint_speeds(t, n_of_geoms(t), t.control[at.ACTING], v_free)
-    put_rows(t, t.ints, t.floats, t.control[at.ACTING])
-    drop_locked(t)
+    frame_contacts(t, t.ints, t.floats, t.control[at.ACTING])
+    complete_speeds(t)
+    if still_holds(t):
+        t.control[at.HOLDS] = 1
+        return
+    t.control[at.HOLDS] = 0
+    put_entries(t, t.ints, t.floats, t.control[at.ACTING])
+    if drop_locked(t):
+        complete_speeds(t)
+
+
+@merged
+def complete_speeds(t: Tables) -> None:
+    """What joints' dry friction can do, and what drift and gaps add to the contacts' velocities."""
     if has_joints(t):
         put_dry_limits(t, t.control[at.ACTING])
     add_drift(t)
@@ -303,13 +330,17 @@ def state_problem(t: Tables) -> None:
 
 @merged
 def apply_impulses(t: Tables, dv: Array) -> None:
-    """Joint velocities dv = M^-1 G^T p of the acting contacts; their impulses into their table."""
+    """Joint velocities dv = M^-1 G^T p of the acting contacts; their impulses into their table.
+
+    Where the forces of the step before hold, dv is there already.
+    """
     m = t.control[at.ACTING]
     for i in range(m):
         for j in range(3):
             t.floats[i, col.IMPULSE + j] = t.impulses[3 * i + j]
-    rows = SparseRows(t.entries, t.places)
-    velocity_change(t.tree, t.links, t.work, rows, t.impulses[: 3 * m], dv)
+    if t.control[at.HOLDS] == 0:
+        rows = SparseRows(t.entries, t.places)
+        velocity_change(t.tree, t.links, t.work, rows, t.impulses[: 3 * m], dv)
     t.control[at.SOLVES] += 1
 
 

@@ -36,6 +36,7 @@ def impact_waits(t: Tables) -> bool:
 def prepare_compression(t: Tables) -> None:
     """Problem of compression, [J] 54: all that touches, at the velocities it meets with."""
     take_contacts(t, True)
+    t.control[at.HOLDS] = t.control[at.QUIET] = 0
     factor_kernel(t.tree, t.links, t.work)
     if has_joints(t):
         put_dry_limits(t, 0)

@@ -26,7 +26,7 @@ from spatialops.simulation.stepping.constraints.loop_constraints import (
     keep_frames,
 )
 from spatialops.simulation.stepping.contact_drift import note_motion
-from spatialops.simulation.stepping.contact_solver import solve_here
+from spatialops.simulation.stepping.contact_solver import solve_here, take_over
 from spatialops.simulation.stepping.contact_stage import (
     apply_impulses,
     detect_ahead,
@@ -119,6 +119,9 @@ def answer(t: Tables) -> int:
     outside = t.control[at.EXTERNAL]
     if outside == 1 or (outside == 2 and t.control[at.STAGE] != at.CONTACT):
         return at.SOLVE
+    if t.control[at.STAGE] == at.CONTACT and t.control[at.HOLDS] == 1:
+        take_over(t)
+        return GO_ON
     solve_here(t, t.control[at.STAGE] == at.CONTACT)
     t.control[at.UNANSWERED] = 0
     if t.control[at.CODE] == 0:
