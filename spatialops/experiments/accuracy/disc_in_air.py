@@ -97,7 +97,9 @@ class _AtMiddle:
     """Moment at the middle of the step that comes, to which the state is continued."""
 
     def __init__(self, model: Model, moment: Callable[[Array, Array], Array], dt: float) -> None:
-        self.model, self.moment, self.dt = model, moment, dt
+        self.model = model
+        self.moment = moment
+        self.dt = dt
         self.before: Array | None = None
 
     def __call__(self, time: float, state: State, contacts: object) -> Array:

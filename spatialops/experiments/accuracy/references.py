@@ -126,15 +126,14 @@ class RollingBody:
 
     def _rates(self, time: float, y: Array) -> Array:
         gamma, momentum = y[:3], y[3:]
-        omega = np.linalg.solve(self._about_contact(gamma), momentum)
+        omega: Array = np.asarray(np.linalg.solve(self._about_contact(gamma), momentum), np.float64)
         turning = np.cross(gamma, omega)
         rho = self.surface.lever(gamma)
         moving = np.cross(self.surface.slope(gamma) @ turning, np.cross(omega, rho))
         weight = GRAVITY * np.cross(rho, gamma)
+        added = np.zeros(3) if self.moment is None else self.moment(gamma, omega)
         rate = np.cross(momentum, omega) + self.mass * (moving - weight)
-        if self.moment is not None:
-            rate += self.moment(gamma, omega)
-        return np.concatenate([turning, rate])
+        return np.concatenate([turning, rate + added])
 
 
 def integrate(rates: Callable[[float, Array], Array], start: Array, times: Array) -> Array:
