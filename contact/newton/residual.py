@@ -18,7 +18,7 @@ from spatialops.contact.newton.statuses import limit_of
 _EPS = float(np.finfo(np.float64).eps)
 # Multiple of rounding below which forces of a step before hold. Refined ones are below; were it
 # much more, forces that are nearly right would be kept for good, and what rests would creep.
-HELD = 8.0
+HELD = 32.0
 _A = 2.0  # largest entry that D* W D / s can have, and max |A| where mu is smaller
 
 

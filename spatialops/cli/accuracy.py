@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import click
 
 from spatialops.cli.options import json_option, out_option
 from spatialops.cli.output import finished_files
-from spatialops.experiments.accuracy import impacts, rolling, spinning
+from spatialops.experiments.accuracy import disc_in_air, impacts, rolling, spinning
 from spatialops.experiments.accuracy.measures import Figure
 
 GROUPS: dict[str, Callable[[bool], Iterator[Figure]]] = {
     "spinning": lambda quick: spinning.run(5.0 if quick else 60.0),
-    "rolling": lambda quick: rolling.run(),
+    "rolling": lambda quick: chain(rolling.run(), disc_in_air.run()),
     "impacts": lambda quick: impacts.run(3 if quick else 6, 1.0 if quick else 10.0),
 }
 

@@ -53,7 +53,7 @@ DAMPED = 22  # 1: joints' damping is taken implicitly
 # `simulation.stepping.constraints.torsional_rolling`
 MOMENTS = 23
 PIVOTED = 24  # contact problems that a pivoting method answered: one motion of several
-PAST = 25  # how many steps the predictor remembers: at most 3
+PAST = 25  # differences of steps of one length that the predictor has: at most REMEMBERED
 REPEATS = 26  # times the contact problem of the piece has been stated anew
 SPINNING = 27  # link that turned fastest since the last check
 STRAINED = 28  # pieces since the last check whose Coriolis forces did not settle
@@ -61,10 +61,16 @@ ROUNDS = 29  # corrections that the middle velocity took last
 PUSHES = 30  # of these steps, how many since contacts acted last are still remembered
 BEFORE = 31  # contacts seen as the piece began
 AIMED = 32  # 1: the change of velocity over the piece is known, AIM
+<<<<<<< HEAD
 UNANSWERED = 33  # 1: a contact problem waits for room for its factors
 HOLDS = 34  # 1: the forces of the step before solve the contact problem as it stands
 QUIET = 35  # 1: the last contact problem was solved by those of the step before it, as they were
 CONTROLS = 36
+=======
+SMOOTH_ORDER = 33  # rows of SMOOTH_BEFORE whose sum would have foreseen the last one best
+PUSHED_ORDER = 34
+CONTROLS = 35
+>>>>>>> smooth
 
 # Columns of what is kept of contacts for the next step: their names within the pair, and until
 # which step they are known; -1: not at all.
@@ -103,9 +109,16 @@ OPENING = 8  # largest error of a closure since the last row, m or rad
 LONGEST = 9  # piece that Coriolis forces settle in, s
 SPIN = 10  # how fast the fastest link turns in the middle of the piece, rad/s
 FASTEST = 11  # the same, largest since the last check
+<<<<<<< HEAD
 LENGTHS_BEFORE = 12  # 3: lengths of the steps before, the newest first, s
 MOST_COMPLIANT = 15  # largest entry of W's diagonal when rows were made last
 MONITORS = 16
+=======
+LENGTHS_BEFORE = 12  # 2: lengths of the steps before, the newest first, s; 0: none
+CURVATURE = 14  # square of the second difference of the smooth accelerations
+SQUARES = 15  # 8: of the differences that the past was renewed with last
+MONITORS = 23
+>>>>>>> smooth
 
 # Rows of the table of vectors.
 Q_E = 0
@@ -126,20 +139,23 @@ V_M = 14  # velocity in the middle of the piece
 DVC_GUESS = 15  # contacts' part of DV as the middle velocity counts it
 LEAD = 16  # changes of the spins of lone bodies without contacts: half of it is in their path
 NEXT = 17  # DV as a correction finds it
-# 3: accelerations of the steps before, the newest first, linear ones of free bodies in world axes.
-SMOOTH_BEFORE = 18
-PUSHED_BEFORE = 21  # 3: the same of what contacts do
-SPUN = 24  # the same with the contacts that are foreseen
-K_V1 = 25  # first accelerations of RK4
-Q_END = 26  # where RK4 ends
-V_END = 27
-AIM = 28  # change of velocity that a lookahead counts on
-VECTORS = 29
+SPUN = 18  # LEAD with the contacts that are foreseen
+K_V1 = 19  # first accelerations of RK4
+Q_END = 20  # where RK4 ends
+V_END = 21
+AIM = 22  # change of velocity that a lookahead counts on
+# Acceleration of the step before and its differences to those before, of order 1, 2, ...; linear
+# ones of free bodies in world axes.
+REMEMBERED = 8
+SMOOTH_BEFORE = 23
+PUSHED_BEFORE = SMOOTH_BEFORE + REMEMBERED  # the same of what contacts do
+VECTORS = PUSHED_BEFORE + REMEMBERED
 
 # Rows of the table of floating trees.
 MOMENTUM = 0  # 6: [angular about POINT; linear] that the tree shall have at the end of the piece
 ABOUT = 6  # 3: a fixed point of the world, where its root began the piece
-FLOATING_COLUMNS = 9
+PUT_RIGHT = 9  # 1: it has that momentum
+FLOATING_COLUMNS = 10
 
 # Rows of the table of vectors over the closures' rows: errors, rates and parts along the basis of
 # the present elimination; forces of the step and of anything else; lengths of the rows of L and

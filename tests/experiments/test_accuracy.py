@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from spatialops.cli import main
-from spatialops.experiments.accuracy import impacts, rolling, spinning
+from spatialops.experiments.accuracy import disc_in_air, impacts, rolling, spinning
 from spatialops.experiments.accuracy.measures import Figure, order, swing, trend
 from spatialops.experiments.accuracy.references import GRAVITY
 
@@ -67,6 +67,28 @@ def test_spinning_bodies_keep_their_energy():
 def test_rolling_bodies_follow_the_equations_of_rolling():
     missed = [figure for figure in rolling.run() if not figure.passed]
     assert not missed
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_eulers_disc_stops_by_moffatts_law():
+    missed = [figure for figure in disc_in_air.run() if not figure.passed]
+    assert not missed
+
+
+def test_the_reference_of_the_disc_in_air_loses_what_the_air_takes():
+    """By the equations of rolling, which know nothing of the law: the power, and the cube root."""
+    made = disc_in_air.in_air(rolling.disc(1.0, np.radians(5.0)), 5e-6)
+    body, times = made.reference, np.linspace(0.0, 1.0, 2001)
+    gamma, omega = body.path(made.rotation[2], made.omega, times)
+    levers = np.array([body.surface.lever(g) for g in gamma])
+    speeds = np.cross(omega, levers)
+    energy = 0.5 * np.einsum("ti,ij,tj->t", omega, body.inertia, omega)
+    energy += 0.5 * body.mass * np.einsum("ti,ti->t", speeds, speeds)
+    energy += body.mass * GRAVITY * np.einsum("ti,ti->t", gamma, levers)
+    inclination = np.arccos(gamma[:, 2])
+    work = np.trapezoid(5e-6 / inclination**2, times)
+    assert energy[0] - energy[-1] == pytest.approx(work, rel=1e-6)
 
 
 @pytest.mark.slow

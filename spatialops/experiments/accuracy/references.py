@@ -7,7 +7,8 @@ to the centre of mass, both in the body's axes, and L the angular momentum about
     L' = L x w + m rho' x (w x rho) - m g rho x gamma
 
 for a body of any smooth shape that rolls without slipping (A. V. Borisov, I. S. Mamaev, *Rolling of
-a rigid body on a plane and sphere*, 2002).
+a rigid body on a plane and sphere*, 2002). A moment that acts on the body, of air for example, adds
+to L'.
 """
 
 from __future__ import annotations
@@ -103,11 +104,14 @@ class RollingBody:
     inertia : (3, 3) array
         About the centre of mass, body axes, kg m^2.
     surface : Surface
+    moment : callable, optional
+        Of what else acts, from gamma and w, (3,), body axes, N m; default: none.
     """
 
     mass: float
     inertia: Array
     surface: Surface
+    moment: Callable[[Array, Array], Array] | None = None
 
     def path(self, gamma: Array, omega: Array, times: Array) -> tuple[Array, Array]:
         """Normals (T, 3) and angular velocities (T, 3) at `times`, body axes."""
@@ -122,12 +126,14 @@ class RollingBody:
 
     def _rates(self, time: float, y: Array) -> Array:
         gamma, momentum = y[:3], y[3:]
-        omega = np.linalg.solve(self._about_contact(gamma), momentum)
+        omega: Array = np.asarray(np.linalg.solve(self._about_contact(gamma), momentum), np.float64)
         turning = np.cross(gamma, omega)
         rho = self.surface.lever(gamma)
         moving = np.cross(self.surface.slope(gamma) @ turning, np.cross(omega, rho))
         weight = GRAVITY * np.cross(rho, gamma)
-        return np.concatenate([turning, np.cross(momentum, omega) + self.mass * (moving - weight)])
+        added = np.zeros(3) if self.moment is None else self.moment(gamma, omega)
+        rate = np.cross(momentum, omega) + self.mass * (moving - weight)
+        return np.concatenate([turning, rate + added])
 
 
 def integrate(rates: Callable[[float, Array], Array], start: Array, times: Array) -> Array:

@@ -38,8 +38,9 @@ def solve_here(t: Tables, warm: bool) -> None:
         rows, known, t.settings[at.TOLERANCE], t.impulses[: 3 * m], buffers
     )
     t.control[at.CODE] = 0
-    t.control[at.QUIET] = 1 if warm and known and iterations == 0 else 0
+    t.control[at.QUIET] = 0
     if residual <= t.settings[at.TOLERANCE]:
+        t.control[at.QUIET] = 1 if known and iterations == 0 else 0
         t.control[at.WARM] += 1 if known and iterations >= 0 else 0
         t.control[at.PIVOTS] += abs(iterations)
     elif have_no_room(rows, buffers):

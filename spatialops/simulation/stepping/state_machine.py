@@ -45,7 +45,11 @@ from spatialops.simulation.stepping.impact_stage import (
     prepare_decompression,
     store_compression,
 )
-from spatialops.simulation.stepping.integrators.floating_trees import has_floating, put_right
+from spatialops.simulation.stepping.integrators.floating_trees import (
+    forget_momenta,
+    has_floating,
+    put_right,
+)
 from spatialops.simulation.stepping.integrators.flow import flow_to, smooth_step
 from spatialops.simulation.stepping.integrators.midpoint import again
 from spatialops.simulation.stepping.integrators.past import forget_past, remember
@@ -205,6 +209,7 @@ def after_decompression(t: Tables) -> int:
         gain = finish_impulses(t)
     dv = t.vectors[at.DVC, :nv]
     forget_past(t)
+    forget_momenta(t)
     apply_impulses(t, dv)
     copy_into(t.vectors[at.V_X, :nv], t.v)
     for k in range(nv):
@@ -312,6 +317,7 @@ def end_step(t: Tables) -> int:
     """Project positions where they penetrate, count the step, and record it."""
     if lowest_gap(t) < -t.settings[at.DEPTH]:
         project_positions(t)
+        forget_momenta(t)
         detect_now(t)
     if has_loops(t):
         keep_frames(t)

@@ -63,10 +63,19 @@ def center_of(t: Tables, k: int, origin: Vec3) -> Vec3:
 
 @kernel
 def take_momenta(t: Tables) -> None:
-    """Momenta of floating trees about where their roots are; poses and velocities in `work`."""
+    """Momenta of floating trees about where their roots are; poses and velocities in `work`.
+
+    A tree that was put right has the momentum that it was given.
+    """
     for i in range(t.roots.size):
-        put3(t.floating, i, at.ABOUT, vec3(t.work, t.roots[i], layout.ORIGIN))
-        angular, linear = momentum_of(t, i)
+        origin, about = vec3(t.work, t.roots[i], layout.ORIGIN), vec3(t.floating, i, at.ABOUT)
+        angular, linear = vec3(t.floating, i, at.MOMENTUM), vec3(t.floating, i, at.MOMENTUM + 3)
+        put3(t.floating, i, at.ABOUT, origin)
+        if t.floating[i, at.PUT_RIGHT] != 0.0:
+            angular = minus(angular, cross(minus(origin, about), linear))
+        else:
+            angular, linear = momentum_of(t, i)
+        t.floating[i, at.PUT_RIGHT] = 0.0
         put3(t.floating, i, at.MOMENTUM, angular)
         put3(t.floating, i, at.MOMENTUM + 3, linear)
 
@@ -125,6 +134,14 @@ def put_right(t: Tables) -> None:
     for i in range(t.roots.size):
         if not is_touched(t, i):
             correct_root(t, i)
+            t.floating[i, at.PUT_RIGHT] = 1.0
+
+
+@merged
+def forget_momenta(t: Tables) -> None:
+    """Something else has moved floating trees since they were put right, or pushed them."""
+    for i in range(t.roots.size):
+        t.floating[i, at.PUT_RIGHT] = 0.0
 
 
 @kernel

@@ -1,11 +1,19 @@
 """What the steps before did: where the next one begins to look for its middle velocity.
 
-Accelerations of the smooth part and of contacts are kept apart, those of the last three steps, and
-continued to the middle of the next one: on a parabola, 3 a1 - 3 a2 + a3, where all were as long as
-the next; else on a straight line, a1 + (a1 - a2) (s + s1) / (s1 + s2), between the middles of steps
-of lengths s, s1, s2. Linear ones of free bodies are kept in world axes, which do not turn. An
-impact ends what came before it. Only how fast the middle velocity is found depends on the past, not
-where.
+Accelerations of the smooth part and of contacts are kept apart, each with its backward differences
+
+    d_0 = a1,    d_1 = a1 - a2,    d_2 = a1 - 2 a2 + a3,    ...
+
+of steps of one length. The polynomial through the last p of them says d_0 + ... + d_(p-1) of the
+next one, and so would have been wrong about the last one by d_p: the smallest difference tells
+the order that foresees best. Motion that a step resolves well has high ones (a pendulum of twelve
+links that whirls: 7, at which one evaluation settles a step that takes three with a parabola), and
+low ones where forces jump.
+
+Where lengths differ, a straight line between the middles of steps of lengths s, s1, s2 has to do,
+d_0 + d_1 (s + s1) / (s1 + s2). Linear accelerations of free bodies are kept in world axes, which
+do not turn. An impact ends what came before it. Only how fast the middle velocity is found depends
+on the past, not where.
 """
 
 from __future__ import annotations
@@ -21,7 +29,6 @@ from spatialops.algebra.vectors import (
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
-_REMEMBERED = 3  # steps
 _EQUAL = 1e-9  # relative: lengths of steps that differ by rounding
 
 
@@ -30,7 +37,10 @@ def forget_past(t: Tables) -> None:
     """Motion is not smooth here."""
     t.control[at.PAST] = 0
     t.control[at.PUSHES] = 0
-    t.vectors[at.PUSHED_BEFORE : at.PUSHED_BEFORE + _REMEMBERED] = 0.0
+    t.monitor[at.LENGTHS_BEFORE] = 0.0
+    t.monitor[at.LENGTHS_BEFORE + 1] = 0.0
+    t.monitor[at.CURVATURE] = 0.0
+    t.vectors[at.PUSHED_BEFORE : at.PUSHED_BEFORE + at.REMEMBERED] = 0.0
 
 
 @kernel
@@ -45,53 +55,83 @@ def turn_linear(tree: IntArray, q: Array, v: Array, to_world: bool) -> None:
         v[k + 3], v[k + 4], v[k + 5] = rotate(rotation, x) if to_world else rotate_back(rotation, x)
 
 
-@kernel
-def remember(t: Tables) -> None:
-    """The piece that has been evaluated is the past of the next one."""
-    nv = t.v.size
+@merged
+def is_equal(t: Tables) -> bool:
+    """Whether the present piece is as long as the one before."""
     s = t.monitor[at.PIECE]
-    for i in range(at.LENGTHS_BEFORE + 2, at.LENGTHS_BEFORE, -1):
-        t.monitor[i] = t.monitor[i - 1]
-    t.monitor[at.LENGTHS_BEFORE] = s
-    t.control[at.PAST] = min(t.control[at.PAST] + 1, _REMEMBERED)
-    put_before(t, at.SMOOTH_BEFORE, t.vectors[at.DV, :nv])
-    left = t.control[at.PUSHES]
-    t.control[at.PUSHES] = _REMEMBERED if t.control[at.ACTING] > 0 else max(left - 1, 0)
-    if t.control[at.ACTING] > 0 or left > 0:
-        put_before(t, at.PUSHED_BEFORE, t.vectors[at.DVC, :nv])
-
-
-@kernel
-def put_before(t: Tables, newest: int, change: Array) -> None:
-    """A change of velocity as the newest of three rows of accelerations."""
-    rate = 1.0 / t.monitor[at.PIECE]
-    for k in range(change.size):
-        t.vectors[newest + 2, k] = t.vectors[newest + 1, k]
-        t.vectors[newest + 1, k] = t.vectors[newest, k]
-        t.vectors[newest, k] = rate * change[k]
-    turn_linear(t.tree, t.vectors[at.Q_E], t.vectors[newest], True)
+    return abs(s - t.monitor[at.LENGTHS_BEFORE]) <= _EQUAL * s
 
 
 @merged
-def weights(t: Tables) -> tuple[float, float, float]:
-    """What the accelerations before are taken with, the newest first."""
-    s, known = t.monitor[at.PIECE], t.control[at.PAST]
-    last, before = t.monitor[at.LENGTHS_BEFORE], t.monitor[at.LENGTHS_BEFORE + 1]
-    if known < 2:
-        return float(known), 0.0, 0.0
-    apart = abs(s - last) + abs(s - before) + abs(s - t.monitor[at.LENGTHS_BEFORE + 2])
-    if known == _REMEMBERED and apart <= _EQUAL * s:
-        return 3.0, -3.0, 1.0
-    share = (s + last) / (last + before)
-    return 1.0 + share, -share, 0.0
+def remember(t: Tables) -> None:
+    """The piece that has been evaluated is the past of the next one."""
+    known = min(t.control[at.PAST] + 1, at.REMEMBERED) if is_equal(t) else 1
+    t.control[at.PAST] = known
+    t.monitor[at.LENGTHS_BEFORE + 1] = t.monitor[at.LENGTHS_BEFORE]
+    t.monitor[at.LENGTHS_BEFORE] = t.monitor[at.PIECE]
+    t.control[at.SMOOTH_ORDER] = put_before(t, at.SMOOTH_BEFORE, at.DV)
+    t.monitor[at.CURVATURE] = t.monitor[at.SQUARES + 2] if known > 2 else 0.0
+    left = t.control[at.PUSHES]
+    t.control[at.PUSHES] = at.REMEMBERED if t.control[at.ACTING] > 0 else max(left - 1, 0)
+    if t.control[at.ACTING] > 0 or left > 0:
+        t.control[at.PUSHED_ORDER] = put_before(t, at.PUSHED_BEFORE, at.DVC)
 
 
 @kernel
-def foresee(t: Tables, newest: int, out: Array) -> None:
+def put_before(t: Tables, first: int, change: int) -> int:
+    """Row `change` of velocities as the newest acceleration of the rows from `first` on.
+
+    Returns how many of them continue it best; the squares of all are left in the monitors.
+    """
+    nv, known = t.v.size, max(t.control[at.PAST], 2)
+    fresh = t.vectors[at.ACC, :nv]
+    rate = 1.0 / t.monitor[at.PIECE]
+    for k in range(nv):
+        fresh[k] = rate * t.vectors[change, k]
+    turn_linear(t.tree, t.vectors[at.Q_E], fresh, True)
+    squares = t.monitor[at.SQUARES : at.SQUARES + known]
+    renew_differences(t.vectors[first : first + known], fresh, t.work, squares)
+    if t.control[at.PAST] <= 2:  # nothing tells yet
+        return t.control[at.PAST]
+    order = 1
+    for j in range(2, known):
+        if squares[j] < squares[order]:
+            order = j
+    return order
+
+
+@kernel
+def renew_differences(rows: Array, fresh: Array, work: Array, squares: Array) -> None:
+    """Backward differences with `fresh` as the newest value.
+
+    `squares` are theirs, in the metric of the links' articulated inertias.
+    """
+    for j in range(squares.size):
+        squares[j] = 0.0
+    for k in range(fresh.size):
+        value, inertia = fresh[k], 1.0 / work[k, layout.D_INVERSE]
+        for j in range(squares.size):
+            before = rows[j, k]
+            rows[j, k] = value
+            squares[j] += inertia * value * value
+            value -= before
+
+
+@kernel
+def foresee(t: Tables, first: int, order: int, out: Array) -> None:
     """Change of velocity over the piece as the past of it goes on, in the axes of Q_E."""
-    s = t.monitor[at.PIECE]
-    first, second, third = weights(t)
-    for k in range(out.size):
-        line = first * t.vectors[newest, k] + second * t.vectors[newest + 1, k]
-        out[k] = s * (line + third * t.vectors[newest + 2, k])
+    s, known = t.monitor[at.PIECE], t.control[at.PAST]
+    last, before = t.monitor[at.LENGTHS_BEFORE], t.monitor[at.LENGTHS_BEFORE + 1]
+    if known >= 2 and is_equal(t):
+        for k in range(out.size):
+            total = 0.0
+            for j in range(order):
+                total += t.vectors[first + j, k]
+            out[k] = s * total
+    else:
+        share = (s + last) / (last + before) if before > 0.0 else 0.0
+        if known == 0:
+            s = 0.0
+        for k in range(out.size):
+            out[k] = s * (t.vectors[first, k] + share * t.vectors[first + 1, k])
     turn_linear(t.tree, t.vectors[at.Q_E], out, False)

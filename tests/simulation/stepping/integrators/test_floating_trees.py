@@ -5,6 +5,7 @@ import pytest
 
 import spatialops as so
 from spatialops.experiments.accuracy.spinning import floating_quadruped, momenta
+from spatialops.simulation import _layout as at
 
 
 @pytest.mark.compiled
@@ -28,3 +29,40 @@ def test_gravity_and_forces_on_the_root_are_what_changes_it():
     weight = robot.model.mass * robot.model.gravity
     expected = found[0, 3:] + np.outer(record.times, weight)
     assert np.abs(found[:, 3:] - expected).max() < 1e-11 * np.abs(expected).max()
+
+
+@pytest.mark.compiled
+def test_what_an_impact_gives_stays():
+    builder = so.TreeBuilder()
+    builder.add_body("ball", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0))
+    tail = so.Inertia.sphere(0.05, mass=0.3).shifted((0.2, 0.0, 0.0))
+    builder.add_body("tail", parent="ball", joint=so.Joint("revolute", axis="y"), inertia=tail)
+    elastic = {"friction": 0.0, "restitution": 1.0}
+    geoms = [
+        so.Geom("floor", "world", so.HalfSpace(), **elastic),
+        so.Geom("ball", "ball", so.Sphere(0.1), **elastic),
+    ]
+    model = builder.build()
+    q = model.neutral()
+    q[2] = 0.2
+    record = so.Simulator(so.Scene(model, geoms, state=so.State(q, np.zeros(7))), dt=1e-3).run(
+        duration=0.25
+    )
+    assert len(record.events) == 1
+    flying = record.times > record.events[0, at.EVENT_TIME] + 1e-3
+    weight = model.mass * model.gravity
+    found = momenta(record)[flying, 3:] - np.outer(record.times[flying], weight)
+    assert np.abs(found - found[0]).max() < 1e-11 * np.abs(found[0]).max()
+    assert momenta(record)[flying, 5][0] > 0.0
+    assert np.abs(record.energy - record.energy[0]).max() < 1e-4 * record.energy[0]
+
+
+@pytest.mark.compiled
+def test_a_state_put_in_by_hand_has_its_own_momentum():
+    scene = floating_quadruped()
+    simulator = so.Simulator(scene, dt=1e-3, certify="off", joint_limits=False)
+    simulator.step(scene.state)
+    faster = so.State(scene.state.q, 2.0 * scene.state.v)
+    used, _ = simulator.step(faster)
+    fresh, _ = so.Simulator(scene, dt=1e-3, certify="off", joint_limits=False).step(faster)
+    assert np.array_equal(used.v, fresh.v)
