@@ -61,16 +61,12 @@ ROUNDS = 29  # corrections that the middle velocity took last
 PUSHES = 30  # of these steps, how many since contacts acted last are still remembered
 BEFORE = 31  # contacts seen as the piece began
 AIMED = 32  # 1: the change of velocity over the piece is known, AIM
-<<<<<<< HEAD
-UNANSWERED = 33  # 1: a contact problem waits for room for its factors
-HOLDS = 34  # 1: the forces of the step before solve the contact problem as it stands
-QUIET = 35  # 1: the last contact problem was solved by those of the step before it, as they were
-CONTROLS = 36
-=======
 SMOOTH_ORDER = 33  # rows of SMOOTH_BEFORE whose sum would have foreseen the last one best
 PUSHED_ORDER = 34
-CONTROLS = 35
->>>>>>> smooth
+UNANSWERED = 35  # 1: a contact problem waits for room for its factors
+HOLDS = 36  # 1: the forces of the step before solve the contact problem as it stands
+QUIET = 37  # 1: the last contact problem was solved by those of the step before it, as they were
+CONTROLS = 38
 
 # Columns of what is kept of contacts for the next step: their names within the pair, and until
 # which step they are known; -1: not at all.
@@ -109,16 +105,11 @@ OPENING = 8  # largest error of a closure since the last row, m or rad
 LONGEST = 9  # piece that Coriolis forces settle in, s
 SPIN = 10  # how fast the fastest link turns in the middle of the piece, rad/s
 FASTEST = 11  # the same, largest since the last check
-<<<<<<< HEAD
-LENGTHS_BEFORE = 12  # 3: lengths of the steps before, the newest first, s
-MOST_COMPLIANT = 15  # largest entry of W's diagonal when rows were made last
-MONITORS = 16
-=======
 LENGTHS_BEFORE = 12  # 2: lengths of the steps before, the newest first, s; 0: none
 CURVATURE = 14  # square of the second difference of the smooth accelerations
 SQUARES = 15  # 8: of the differences that the past was renewed with last
-MONITORS = 23
->>>>>>> smooth
+MOST_COMPLIANT = 23  # largest entry of W's diagonal when rows were made last
+MONITORS = 24
 
 # Rows of the table of vectors.
 Q_E = 0

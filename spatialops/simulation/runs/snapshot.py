@@ -54,7 +54,6 @@ _OWN = (
     at.BEFORE,
     at.AIMED,
 )
-_MOST_REMEMBERED = 3  # steps, of PAST and PUSHES
 _ROOM = 4  # contacts that tables may have room for, as a multiple of what the scene can have
 
 
@@ -107,10 +106,10 @@ def _put_control(t: Tables, control: IntArray) -> None:
     most = np.full(at.CONTROLS, np.iinfo(np.int64).max)
     most[[at.SEEN, at.ACTING]] = room
     most[at.MOMENTS] = max(int(t.control[at.ACTING]), 0)
-    most[[at.PAST, at.PUSHES]] = _MOST_REMEMBERED
+    most[[at.PAST, at.PUSHES, at.SMOOTH_ORDER, at.PUSHED_ORDER]] = at.REMEMBERED
     most[[at.RANK, at.INDEPENDENT]] = n_b
     most[at.SPINNING] = max(t.v.size - 1, 0)
-    most[at.LOOKED] = 1
+    most[[at.LOOKED, at.QUIET]] = 1
     if (t.control < 0).any() or (t.control > most).any():
         raise _odd("control")
 

@@ -103,23 +103,13 @@ def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
     here = np.array_equal(t.q, state.q) and np.array_equal(t.v, state.v)
     if not (here and t.monitor[at.TIME] == state.time):
         without_past(t)
-<<<<<<< HEAD
-    lengths = slice(at.LENGTHS_BEFORE, at.LENGTHS_BEFORE + 3)
-    kept, compliant = t.monitor[lengths].copy(), t.monitor[at.MOST_COMPLIANT]
-=======
     kept = t.monitor[at.LENGTHS_BEFORE :].copy()
->>>>>>> smooth
     t.memory[:, at.MEMORY_STEP] -= t.control[at.STEP]
     t.q[:] = state.q
     t.v[:] = state.v
     t.tau[:] = tau
     t.monitor[:] = 0.0
-<<<<<<< HEAD
-    t.monitor[lengths] = kept
-    t.monitor[at.MOST_COMPLIANT] = compliant
-=======
     t.monitor[at.LENGTHS_BEFORE :] = kept
->>>>>>> smooth
     t.monitor[at.LONGEST] = t.settings[at.DT]
     t.monitor[at.TIME] = state.time
     zeros = (at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.IMPACTS, at.PIVOTS)
