@@ -61,7 +61,8 @@ def place_rows(
         tree_a = tree_of[a] if a >= 0 else -1
         tree_b = tree_of[b] if b >= 0 else -1
         if tree_a < 0:
-            a, b, tree_a, tree_b = b, a, tree_b, tree_a
+            a, b = b, a
+            tree_a, tree_b = tree_b, tree_a
         if tree_a == tree_b:
             a = max(a, b)
             b, tree_b = -1, -1

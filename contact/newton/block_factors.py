@@ -79,7 +79,8 @@ def add_product(
 
     Parts are given by where they start, their entries, and the columns of their tree.
     """
-    rho, gamma, numbers = scratch.rho, scratch.gamma, scratch.blocks.numbers
+    rho, gamma = scratch.rho, scratch.gamma
+    numbers = scratch.blocks.numbers
     start, count, columns = y
     width = eights_of(columns)
     whole = count >> 3 if count < columns else width

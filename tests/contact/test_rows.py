@@ -60,7 +60,8 @@ def test_products(rows, rng):
     multiply_rows(rows, m, W)
     assert W == pytest.approx(L @ L.T, rel=1e-13, abs=1e-13)
     assert np.array_equal(W, W.T)
-    p, y, w = rng.normal(size=3 * m), np.full(20, np.nan), np.full(3 * m, np.nan)
+    p = rng.normal(size=3 * m)
+    y, w = np.full(20, np.nan), np.full(3 * m, np.nan)
     p[4] = 0.0
     answer_rows(rows, p, y, w)
     assert y == pytest.approx(L.T @ p, rel=1e-13, abs=1e-13)

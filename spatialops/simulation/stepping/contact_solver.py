@@ -19,8 +19,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     unsqueeze,
 )
 from spatialops.simulation.stepping.impulse_memory import load_impulses, store_impulses
-from spatialops.simulation.stepping.problem_tables import buffers_of, rows_of
-from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.tables import Tables, buffers_of, rows_of
 
 
 @stage

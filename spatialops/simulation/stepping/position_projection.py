@@ -15,8 +15,7 @@ from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import close_end, has_loops
 from spatialops.simulation.stepping.contact_stage import detect_at, put_rows
-from spatialops.simulation.stepping.problem_tables import buffers_of, rows_of
-from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.tables import Tables, buffers_of, rows_of
 from spatialops.tree.state import integrate_kernel
 
 _IDLE = 1e-14  # W_nn relative to the largest, of a contact whose gap nothing changes

@@ -10,14 +10,15 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.jit import merged
 from spatialops._layout import WORK_COLUMNS
 from spatialops.collision import _layout as col
 from spatialops.collision.narrow_phase.scratch import scratch_shapes
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.lemke import covering_vectors
-from spatialops.contact.newton.islands import new_buffers
-from spatialops.contact.newton.rows import NewtonRoom
-from spatialops.contact.rows import PLACE_COLUMNS
+from spatialops.contact.newton.islands import Buffers, new_buffers
+from spatialops.contact.newton.rows import ContactRows, NewtonRoom
+from spatialops.contact.rows import PLACE_COLUMNS, SparseRows
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.simulation.scene.free_bodies import free_bodies
@@ -243,4 +244,25 @@ def allocate(
         row_joints=np.zeros((steps[1], *sums)),
         contact_records=np.zeros((2 * steps[0] + 2 * (at.MAX_PIECES + 1) * m, at.RECORD_COLUMNS)),
         events=np.zeros((steps[0] // 8 + 256, at.EVENT_COLUMNS)),
+    )
+
+
+@merged
+def rows_of(t: Tables, m: int) -> ContactRows:
+    """The prepared problem of m contacts."""
+    L = SparseRows(t.entries, t.places[:m])
+    prior, dry = t.prior[:m], t.dry[:m]
+    return ContactRows(L, t.trees, t.u[: 3 * m], t.friction[:m], prior, dry, t.facets)
+
+
+@merged
+def buffers_of(t: Tables) -> Buffers:
+    """What it is solved in."""
+    return Buffers(
+        t.newton_ints,
+        t.newton_floats,
+        t.island_ints,
+        t.island_floats,
+        t.block_ints,
+        t.block_floats,
     )

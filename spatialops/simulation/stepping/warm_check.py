@@ -21,8 +21,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import of_joint
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
 from spatialops.simulation.stepping.impulse_memory import load_impulses, remembered
-from spatialops.simulation.stepping.problem_tables import rows_of
-from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.tables import Tables, rows_of
 
 _GAP = 4.0 * float(np.finfo(np.float64).eps)  # of where its points are, that a gap may be off
 
