@@ -114,7 +114,8 @@ def factor_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratc
 @inlined
 def put_dual(rows: ContactRows, count: int, scratch: NewtonScratch) -> None:
     """Add R G^T."""
-    rho, gamma, contacts, starts = scratch.rho[0], scratch.gamma, scratch.contacts, scratch.starts
+    rho, gamma = scratch.rho[0], scratch.gamma
+    contacts, starts = scratch.contacts, scratch.starts
     for i in range(count):
         for j in range(count):
             scratch.M[i, j] += common_dot(
@@ -145,8 +146,10 @@ def answer_factors(
     rows: ContactRows, eps: float, count: int, rank: int, scratch: NewtonScratch
 ) -> None:
     """STEP of unknowns for RIGHT: x, or by (G^T R + eps I) dy = G^T b, x = (b - R dy) / eps."""
-    right, step, y = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP], scratch.y
-    order, columns, places = scratch.order, scratch.columns, rows.L.places
+    right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
+    order, columns = scratch.order, scratch.columns
+    places = rows.L.places
+    y = scratch.y
     dense = is_dense(rows)
     if dense and count <= y.size:
         substitute_lu(scratch.M, count, rank, order, columns, right, step)
