@@ -221,7 +221,8 @@ def place_whole_rows(t: Tables, m: int) -> None:
     nv = t.v.size
     for i in range(m):
         t.places[i, START] = 3 * nv * i
-        t.places[i, TREE_A], t.places[i, FIRST_A], t.places[i, COUNT_A] = 0, 0, nv
+        t.places[i, TREE_A] = t.places[i, FIRST_A] = 0
+        t.places[i, COUNT_A] = nv
         t.places[i, TREE_B], t.places[i, COUNT_B] = -1, 0
 
 
