@@ -283,6 +283,16 @@ def test_inspect_shows_the_tree_and_what_is_left_out(run: Run, robot: Path, tmp_
     assert (tmp_path / "out" / "robot.png").stat().st_size > 5000
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("pendulm", "pendulum"), ("simulat", "simulate"), ("plots", "plot")]
+)
+def test_a_slip_is_told_what_was_meant(run: Run, typed: str, meant: str) -> None:
+    result = run(typed)
+    assert result.exit_code == 2
+    assert f"No such command '{typed}'; did you mean '{meant}'?" in result.output
+    assert "did you mean" not in run("zzz").output
+
+
 def test_inspect_says_what_is_free(run: Run, robot: Path) -> None:
     assert "\n  ball: fixed" in run("inspect", str(robot)).output
     freed = run("inspect", str(robot), "--floating-base").output
