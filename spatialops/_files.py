@@ -112,5 +112,12 @@ def load_arrays(
         with np.load(path, allow_pickle=False) as data:
             return {name: data[name] for name in (data.files if names is None else names)}
     except _DAMAGE as error:
-        text = f"{type(error).__name__}: {error}"
-        raise AssetError(f"{path}: not a stored {kind}: {text}") from error
+        raise AssetError(f"{path}: not a stored {kind}: {_in_words(error)}") from error
+
+
+def _in_words(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    if isinstance(error, zipfile.BadZipFile):
+        return str(error)
+    return f"{type(error).__name__}: {error}"

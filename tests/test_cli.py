@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from matplotlib.figure import Figure
 
 from spatialops import cli, precompile
 from spatialops.cli import runs
@@ -281,6 +282,32 @@ def test_inspect_shows_the_tree_and_what_is_left_out(run: Run, robot: Path, tmp_
     ):
         assert words in result.output
     assert (tmp_path / "out" / "robot.png").stat().st_size > 5000
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("pendulm", "pendulum"), ("simulat", "simulate"), ("plots", "plot")]
+)
+def test_a_slip_is_told_what_was_meant(run: Run, typed: str, meant: str) -> None:
+    result = run(typed)
+    assert result.exit_code == 2
+    assert f"No such command '{typed}'; did you mean '{meant}'?" in result.output
+    assert "did you mean" not in run("zzz").output
+
+
+def test_inspect_says_what_is_free(run: Run, robot: Path) -> None:
+    assert "\n  ball: fixed" in run("inspect", str(robot)).output
+    freed = run("inspect", str(robot), "--floating-base").output
+    assert "\n  ball: free" in freed
+    assert "rod: revolute" in freed
+
+
+def test_the_picture_of_a_robot_has_the_mass_of_the_text(
+    run: Run, robot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    titles: list[str] = []
+    monkeypatch.setattr(Figure, "suptitle", lambda _, text: titles.append(text))
+    assert "1.1 kg" in run("inspect", str(robot), "--out", str(tmp_path / "out")).output
+    assert titles == ["ball: 2 bodies, 1 moving, 1.1 kg"]
 
 
 def test_inspect_json_is_all_there_is(run: Run, robot: Path) -> None:

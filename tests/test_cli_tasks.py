@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from spatialops import cli, precompile
+from spatialops.cli.task import _figures
 from spatialops.simulation.record_loading import load_record
 from spatialops.view.task import FIGURES
 
@@ -41,6 +42,11 @@ def test_a_part_of_the_wheels_removal_leaves_everything(run, tmp_path: Path) -> 
     assert data["penetration_max"] <= 1e-3
     assert data["residual_max"] <= 1e-9
     assert load_record(tmp_path / "record.npz").summary()["steps"] == data["steps"]
+
+
+def test_figures_have_units() -> None:
+    verdict = {"succeeded": True, "faults": [], "slip_while_presented": 7.5e-7, "tilt": 0.5}
+    assert _figures(verdict) == {"slip while presented": "7.5e-07 m", "tilt": "0.5 degrees"}
 
 
 @pytest.mark.compiled

@@ -54,3 +54,14 @@ def test_files_have_the_mode_that_the_user_gives_new_ones(tmp_path: Path) -> Non
     other.write_text("")
     saved = save_arrays(tmp_path / "saved.npz", {"x": np.zeros(1)})
     assert saved.stat().st_mode == other.stat().st_mode
+
+
+def test_what_cannot_be_read_is_said_in_words(tmp_path: Path) -> None:
+    missing, wrong = tmp_path / "none.npz", tmp_path / "text.npz"
+    wrong.write_text("hello")
+    with pytest.raises(AssetError) as error:
+        load_arrays(missing, "record")
+    assert str(error.value) == f"{missing}: not a stored record: No such file or directory"
+    with pytest.raises(AssetError) as error:
+        load_arrays(wrong, "record")
+    assert str(error.value) == f"{wrong}: not a stored record: not an .npz file, or a damaged one"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -54,6 +55,16 @@ class LazyGroup(click.Group):
             hint = f"install spatialops[{entry.extra}]"
             raise click.ClickException(f"{name} cannot be loaded: {error}; {hint}") from error
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it; a name with a slip is told what may have been meant."""
+        if args[0] not in self.entries and not ctx.resilient_parsing:
+            near = get_close_matches(args[0], self.entries, n=1)
+            if near:
+                ctx.fail(f"No such command {args[0]!r}; did you mean {near[0]!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table, without loading anything."""

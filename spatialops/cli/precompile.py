@@ -17,7 +17,7 @@ from spatialops.cli.output import print_json
 @no_progress
 @json_option
 def precompile(force: bool, no_progress: bool, as_json: bool) -> None:
-    """Compile all kernels now, once a version: a minute or two that nothing waits for later."""
+    """Compile all kernels now, once a version: a few minutes that nothing waits for later."""
     from spatialops._compile.cache import cache_directory
     from spatialops.precompile import precompile as compile_all
 

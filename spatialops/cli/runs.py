@@ -26,7 +26,7 @@ def warm_up(progress: bool) -> None:
 
     if is_warm(loop_only=True):
         return
-    click.echo("Compiling the kernels: once for this version, a minute or two.", err=True)
+    click.echo("Compiling the kernels: once for this version, a few minutes.", err=True)
     begin = time.perf_counter()
     compile_all(progress=progress, loop_only=True)
     click.echo(f"Compiled in {time.perf_counter() - begin:.0f} s.", err=True)

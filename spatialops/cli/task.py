@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from spatialops.simulation.options import FormulationName, SolverName
 
 _ENOUGH = 0.96  # part of varied runs that must succeed, for an exit status of 0
+# Of the figures of a verdict.
+_UNITS = {
+    "distance_from_hub": "m",
+    "tilt": "degrees",
+    "held": "s",
+    "slip": "m",
+    "slip_while_presented": "m",
+    "height": "m",
+    "set_down_height": "m",
+}
 _FORMULATIONS = ("os", "mc", "rmc", "nmc", "nmc/os", "trinkle")
 
 
@@ -220,6 +230,15 @@ def _vary(
     return good >= _ENOUGH * count
 
 
+def _figures(verdict: PlainData) -> dict[str, str]:
+    """The measured figures of a verdict with their units."""
+    return {
+        key.replace("_", " "): f"{value:.3g} {_UNITS[key]}"
+        for key, value in verdict.items()
+        if isinstance(value, float)
+    }
+
+
 def _print(data: PlainData, out: Path | None, names: list[str]) -> None:
     verdict = data["verdict"]
     energy = data["energy"]
@@ -229,12 +248,7 @@ def _print(data: PlainData, out: Path | None, names: list[str]) -> None:
         click.echo(f"  {fault}")
     for phase in data["phases"]:
         click.echo(f"  {phase['begin']:6.2f} s  {phase['name']:<16}{phase['seconds']:6.2f} s")
-    rows = {
-        key.replace("_", " "): f"{value:.6g}"
-        for key, value in verdict.items()
-        if isinstance(value, float)
-    }
-    rows |= {
+    rows = _figures(verdict) | {
         "contacts": f"at most {data['contacts_max']} at once",
         **{
             f"  {kind}": f"{count['contacts']:,} (and {count['in_impacts']:,} in impacts)"

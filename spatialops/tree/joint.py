@@ -184,8 +184,7 @@ class Joint:
     def __post_init__(self) -> None:
         if not is_one_of(self.kind, KINDS):
             raise ModelError(
-                f"joint {self.name!r}: kind {self.kind!r} is unknown; choose one of "
-                f"{', '.join(KINDS)}"
+                f"{self._called}: kind {self.kind!r} is unknown; choose one of {', '.join(KINDS)}"
             )
         for name in ("damping", "armature", "dry_friction", "velocity_limit", "effort_limit"):
             object.__setattr__(self, name, self._per_velocity(name, minimum=0.0))
@@ -330,7 +329,11 @@ class Joint:
         return values
 
     def _error(self, name: str, text: str) -> ModelError:
-        return ModelError(f"joint {self.name!r} ({self.kind}): {name}: {text}")
+        return ModelError(f"{self._called} ({self.kind}): {name}: {text}")
+
+    @property
+    def _called(self) -> str:
+        return "joint" if self.name is None else f"joint {self.name!r}"
 
 
 def _is_finite(value: object) -> bool:

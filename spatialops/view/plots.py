@@ -55,7 +55,7 @@ def height_and_velocity(
     curves: Mapping[str, tuple[ArrayLike, ArrayLike]],
     impacts: ArrayLike = (),
 ) -> Path:
-    """Draw height and vertical velocity of the last link over time, one pair of curves per label.
+    """Draw height and vertical velocity of points over time, one pair of curves per label.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def height_and_velocity(
     for axes in (upper, lower):
         _mark(axes, marks)
     lower.axhline(0.0, color=_SOFT, linewidth=0.7, zorder=1)
-    upper.set_ylabel("height of last link [m]")
+    upper.set_ylabel("height [m]")
     lower.set_ylabel("vertical velocity [m/s]")
     _legend(upper)
     return save_figure(figure, path)
@@ -301,10 +301,13 @@ def _draw_chain(axes: Axes, centres: NDArray[np.float64], radii: NDArray[np.floa
 def _plot_log(
     axes: Axes, clock: NDArray[np.float64], values: NDArray[np.float64], color: str
 ) -> None:
-    """Plot sizes on a logarithmic scale; zeros have no place there and leave gaps."""
+    """Plot sizes on a logarithmic scale of whole decades; zeros have no place there: gaps."""
+    from matplotlib.ticker import NullFormatter
+
     sizes = np.abs(values)
     if not sizes.any():
         axes.plot(clock, sizes, color=color)
+        axes.set_yticks([0.0])
         axes.text(0.5, 0.6, "zero throughout", transform=axes.transAxes, ha="center", color=_SOFT)
         return
     axes.semilogy(
@@ -312,9 +315,13 @@ def _plot_log(
         np.where(sizes > 0, sizes, np.nan),
         color=color,
         marker=".",
-        markersize=3,
+        markersize=4,
         linewidth=1.0,
     )
+    decades = np.log10(sizes[sizes > 0])
+    lowest = np.floor(decades.min())
+    axes.set_ylim(10.0**lowest, 10.0 ** max(np.ceil(decades.max()), lowest + 1))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def _mark(axes: Axes, times: NDArray[np.float64]) -> None:
@@ -331,7 +338,7 @@ def _mark(axes: Axes, times: NDArray[np.float64]) -> None:
 
 def _legend(axes: Axes) -> None:
     handles, labels = axes.get_legend_handles_labels()
-    if len(handles) > 1:
+    if handles:
         axes.legend(
             handles,
             labels,

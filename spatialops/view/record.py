@@ -99,9 +99,9 @@ def replay_record(
         .reshape(*turns.shape[:2], 4),
         contacts=frame_forces(record, record.times[rows]),
         fixtures=fixtures(record.scene),
-        title=title
-        or f"{record.scene.model.n_bodies} bodies, {record.times[-1] - record.times[0]:.4g} s",
+        title=title or "Replay of a run",
         summary=summary_rows(record),
+        bodies=record.scene.model.n_bodies,
     )
 
 
@@ -117,7 +117,7 @@ def summary_rows(record: Record) -> dict[str, str]:
         "steps": f"{data['steps']:,} of {1e3 * dt:.4g} ms, {record.metadata['integrator']}",
         "collisions": f"{data['collisions']:,}",
         "contacts": f"at most {most_contacts(record)} at once, "
-        f"{data['contact_problems']:,} contact problems",
+        f"{_counted(data['contact_problems'], 'contact problem')}",
         "largest penetration": f"{1e3 * data['penetration_max']:z.3g} mm",
         "energy": f"{data['energy_start']:z.2f} J at the start, "
         f"{data['energy_end']:z.2f} J at the end",
@@ -129,14 +129,17 @@ def summary_rows(record: Record) -> dict[str, str]:
     }
 
 
+def _counted(number: int, thing: str) -> str:
+    return f"{number:,} {thing}" if number == 1 else f"{number:,} {thing}s"
+
+
 def _joint_rows(data: PlainData) -> dict[str, str]:
     """What stops, dry friction and effort limits of joints did, where they did anything."""
     rows = {}
     if data["joints_stopped"]:
+        met = _counted(len(data["joints_stopped"]), "joint")
         most = f"{data['stop_impulse_max']:z.3g} N s or N m s"
-        rows["joint stops"] = (
-            f"{len(data['joints_stopped'])} joints met theirs, impulses a row up to {most}"
-        )
+        rows["joint stops"] = f"{met} met theirs, impulses a row up to {most}"
     if data["dry_friction_impulse_max"] > 0.0:
         rows["joint friction"] = (
             f"impulses a row up to {data['dry_friction_impulse_max']:z.3g} N s or N m s"
@@ -144,7 +147,7 @@ def _joint_rows(data: PlainData) -> dict[str, str]:
     if rows:
         rows["their work"] = f"{data['joint_work']:z.3g} J"
     if data["effort_clipped"]:
-        rows["effort limits"] = f"reached by {len(data['effort_clipped'])} joints"
+        rows["effort limits"] = f"reached by {_counted(len(data['effort_clipped']), 'joint')}"
     return rows
 
 

@@ -25,6 +25,7 @@ _DIMENSIONS: dict[str, dict[str, tuple[int, ...]]] = {
     "cone": {"radius": (), "length": ()},
     "ellipsoid": {"semi_axes": (3,)},
 }
+_FORMATS = (".html", ".htm")
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 # A chain reads best as a gradient from its base; the last body, which the trail follows, gets the
 # accent.
@@ -47,24 +48,25 @@ def write_replay(
     fixtures: Sequence[Mapping[str, object]] = (),
     title: str = "",
     summary: Mapping[str, object] | None = None,
+    bodies: int | None = None,
 ) -> Path:
     """Write a page that replays a motion of rigid bodies, and return its path.
 
     Parameters
     ----------
     path : path-like
-        The HTML file; replaced in one step, so that a reader never sees half a page.
+        The page, .html or .htm; replaced in one step, so that a reader never sees half of it.
     times : (F,) array
         Times of the frames [s], never decreasing.
     shapes : sequence of G mappings
-        One per body: ``kind`` and its dimensions [m], namely ``sphere`` (``radius``), ``box``
+        What moves: ``kind`` and its dimensions [m], namely ``sphere`` (``radius``), ``box``
         (``size`` of 3), ``capsule``, ``cylinder`` or ``cone`` (``radius``, ``length`` along the
         local z axis, a capsule's without its caps), ``ellipsoid`` (``semi_axes`` of 3), or ``mesh``
         (``vertices`` (n, 3), ``faces`` (f, 3)); optionally ``name`` and ``color`` as ``"#rrggbb"``.
     positions : (F, G, 3) array
-        Centres of the bodies in the world [m], z up.
+        Centres of the shapes in the world [m], z up.
     quaternions : (F, G, 4) array
-        Orientations of the bodies, (x, y, z, w); normalised here.
+        Orientations of the shapes, (x, y, z, w); normalised here.
     contacts : sequence of F arrays (k_f, 7), or empty
         Per contact its position [m], the force on the body [N], and 1 for an impact or 0 otherwise.
     fixtures : sequence of mappings
@@ -74,24 +76,31 @@ def write_replay(
         Title of the page.
     summary : mapping, optional
         Rows of the summary table, label to value.
+    bodies : int, optional
+        How many bodies the shapes stand on, to be told beside their number. Default G.
 
     Raises
     ------
     RecordError
-        If the arrays do not fit together, hold NaN or infinity, or a shape is unknown.
+        If the arrays do not fit together, hold NaN or infinity, a shape is unknown, or the path
+        does not end as a page does.
     """
+    suffix = Path(path).suffix
+    if suffix.lower() not in _FORMATS:
+        raise RecordError(f"a replay ends in {' or '.join(_FORMATS)}, not {suffix!r}")
     clock, centres, turns = _check_motion(times, positions, quaternions, len(shapes))
-    bodies = [_shape(shape, f"shapes[{i}]") for i, shape in enumerate(shapes)]
-    for body, default in zip(bodies, _palette(len(bodies)), strict=True):
-        body["color"] = body["color"] or default
+    moving = [_shape(shape, f"shapes[{i}]") for i, shape in enumerate(shapes)]
+    for shape, default in zip(moving, _palette(len(moving)), strict=True):
+        shape["color"] = shape["color"] or default
     scenery = [_fixture(fixture, f"fixtures[{i}]") for i, fixture in enumerate(fixtures)]
     rows, counts = _check_contacts(contacts, clock.size)
     payload = {
         "title": title or "Replay",
         "summary": [[str(label), _text(value)] for label, value in (summary or {}).items()],
-        "shapes": bodies,
+        "bodies": len(moving) if bodies is None else bodies,
+        "shapes": moving,
         "fixtures": scenery,
-        "bounds": _bounds(bodies, centres),
+        "bounds": _bounds(moving, centres),
         "times": _pack(clock, "<f4"),
         "positions": _pack(centres, "<f4"),
         "quaternions": _pack(turns, "<f4"),

@@ -16,8 +16,10 @@ from spatialops.tree.model import Model
 from spatialops.view.plots import COLORS, save_figure
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
 
+_FACE, _EDGE = "#56b4e933", "#5b6b7d"  # of shapes; the faces let through what is behind
 _UNITS = {"revolute": "rad", "prismatic": "m"}
 
 
@@ -78,7 +80,9 @@ def robot_text(description: Description, model: Model | None) -> list[str]:
     depth = {"world": 0}
     for body in _depth_first(description.bodies):
         depth[body.name] = depth[body.parent] + 1
-        lines.append("  " * depth[body.name] + _body_line(body, shapes.get(body.name, [])))
+        freed = body.parent == "world" and _set_free(description, model)
+        line = _body_line(body, shapes.get(body.name, []), freed)
+        lines.append("  " * depth[body.name] + line)
     for title in ("loops", "actuators", "keyframes"):
         if names := data[title]:
             lines.append(f"{title}: {_some(names)}")
@@ -111,8 +115,23 @@ def draw_robot(
         axes.set_aspect("equal", adjustable="datalim")
         axes.grid(alpha=0.3)
     name = description.name or Path(str(description.path)).stem
-    figure.suptitle(f"{name}: {model.n_bodies} moving bodies, {model.mass:.4g} kg")
+    bodies = f"{len(description.bodies)} bodies, {model.n_bodies} moving"
+    figure.suptitle(f"{name}: {bodies}, {description.mass:.4g} kg")
+    figure.legend(handles=_legend(), loc="outside lower center", ncols=3, frameon=False)
     return save_figure(figure, path)
+
+
+def _legend() -> list[Artist]:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    return [
+        Line2D([], [], color=COLORS[0], marker="o", markersize=3, label="joints"),
+        Line2D(
+            [], [], color=COLORS[1], marker="o", linestyle="", alpha=0.6, label="centres of mass"
+        ),
+        Patch(facecolor=_FACE, edgecolor=_EDGE, label="shapes"),
+    ]
 
 
 def _draw(axes: Axes, description: Description, model: Model, poses: Poses, across: int) -> None:
@@ -125,8 +144,8 @@ def _draw(axes: Axes, description: Description, model: Model, poses: Poses, acro
             axes.fill(
                 corners[:, 0],
                 corners[:, 1],
-                facecolor="#56b4e933",
-                edgecolor="#5b6b7d",
+                facecolor=_FACE,
+                edgecolor=_EDGE,
                 linewidth=0.6,
             )
     masses = [body.inertia.mass for body in description.bodies if body.inertia is not None]
@@ -212,13 +231,20 @@ def _depth_first(bodies: tuple[BodySpec, ...]) -> list[BodySpec]:
     return order
 
 
-def _body_line(body: BodySpec, shapes: list[str]) -> str:
+def _set_free(description: Description, model: Model | None) -> bool:
+    """Whether the model's root is free where the file fixes it to the world."""
+    if model is None or any(body.joint.kind == "free" for body in description.bodies):
+        return False
+    return "free" in model.joint_kinds
+
+
+def _body_line(body: BodySpec, shapes: list[str], freed: bool) -> str:
     mass = "no mass" if body.inertia is None else f"{body.inertia.mass:.4g} kg"
     kinds = ", ".join(
         f"{count} x {kind}" if count > 1 else kind for kind, count in Counter(shapes).items()
     )
     joint = body.joint
-    text = f"{body.name}: {joint.kind}"
+    text = f"{body.name}: {'free' if freed else joint.kind}"
     if joint.kind != "fixed":
         text += f" {joint.name or body.name!r}"
         lower, upper = joint.values("lower"), joint.values("upper")

@@ -94,10 +94,14 @@ def _object(run: Run, path: Path) -> None:
 
 
 def _contacts(run: Run, path: Path) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     figure, (axes,) = _axes(run)
     axes.step(
         run.record.times, run.record.contact_counts, where="post", color=COLORS[0], linewidth=0.9
     )
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_ylabel("contacts of a step's problem")
     save_figure(figure, path)
 

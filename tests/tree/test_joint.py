@@ -63,3 +63,12 @@ def test_a_couplers_factors_and_the_bodies_of_others():
     ball = so.Loop(kind="ball", a="arm")
     assert ball.factors == {}
     assert ball.bodies == ("arm", "world")
+
+
+def test_a_joint_without_a_name_is_not_called_none() -> None:
+    with pytest.raises(ModelError, match=r"^joint: kind 'hinge' is unknown"):
+        so.Joint("hinge")  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match=r"^joint \(revolute\): axis: "):
+        so.Joint("revolute", axis=(0.0, 0.0, 0.0))
+    with pytest.raises(ModelError, match=r"^joint 'pin' \(revolute\): axis: "):
+        so.Joint("revolute", name="pin", axis=(0.0, 0.0, 0.0))

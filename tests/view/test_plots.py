@@ -82,12 +82,34 @@ def test_axes_say_what_and_in_which_unit(tmp_path: Path, drawn: list[Figure]) ->
     for i in (0, 2, 3):
         assert drawn[i].axes[-1].get_xlabel() == "time [s]"
     assert [axes.get_ylabel() for axes in drawn[0].axes] == [
-        "height of last link [m]",
+        "height [m]",
         "vertical velocity [m/s]",
     ]
     legend = drawn[0].axes[0].get_legend()
     assert legend
     assert [text.get_text() for text in legend.get_texts()] == ["exact", "soft", "impact"]
+
+
+def test_a_curve_is_named_where_nothing_else_is_drawn(tmp_path: Path, drawn: list[Figure]) -> None:
+    plots.height_and_velocity(tmp_path / "a.png", times=T, curves={"tip": (T, T)})
+    legend = drawn[0].axes[0].get_legend()
+    assert legend
+    assert [text.get_text() for text in legend.get_texts()] == ["tip"]
+
+
+@pytest.mark.parametrize(
+    ("residual", "limits"),
+    [([1.2e-16, 2.3e-15, 0.0], (1e-16, 1e-14)), ([0.0, 1e-12, 0.0], (1e-12, 1e-11))],
+)
+def test_logarithmic_axes_show_whole_decades(
+    tmp_path: Path, drawn: list[Figure], residual: list[float], limits: tuple[float, float]
+) -> None:
+    sizes = {"count": [0, 1, 1], "penetration": [0.0, 0.0, 0.0], "residual": residual}
+    plots.contacts(tmp_path / "a.png", times=[0.0, 1.0, 2.0], **sizes)
+    _, nothing, lower = drawn[0].axes
+    np.testing.assert_allclose(lower.get_ylim(), limits)
+    assert all(label.get_text() == "" for label in lower.get_yticklabels(minor=True))
+    assert list(nothing.get_yticks()) == [0.0]  # no scale for what is zero throughout
 
 
 def test_frames_show_evenly_spaced_panels(tmp_path: Path, drawn: list[Figure]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -265,3 +266,17 @@ def test_summary_has_units_and_no_minus_zero() -> None:
     assert rows["steps"] == "100 of 10 ms, moreau"
     assert rows["energy"] == "1.00 J at the start, 1.00 J at the end"
     assert "-0" not in " ".join(rows.values())
+
+
+def test_one_thing_is_told_as_one() -> None:
+    record = made_up(pendulum(2).scene())
+    one = replace(record, metadata={**record.metadata, "contact_problems": 1})
+    many = replace(record, metadata={**record.metadata, "contact_problems": 1234})
+    assert pictures.summary_rows(one)["contacts"].endswith(" 1 contact problem")
+    assert pictures.summary_rows(many)["contacts"].endswith(" 1,234 contact problems")
+
+
+def test_replay_tells_bodies_and_shapes(drawn: dict[str, Any]) -> None:
+    record = made_up(Scene(pendulum(2).model, [Geom("only", "link1", Sphere(0.1))]))
+    record.replay("a.html")
+    assert (drawn["replay"]["bodies"], len(drawn["replay"]["shapes"])) == (2, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 import shutil
@@ -176,6 +177,18 @@ def test_wrong_bodies_are_named(tmp_path: Path, shape: dict[str, Any], message: 
         write_replay(tmp_path / "a.html", **motion)
 
 
+@pytest.mark.parametrize("name", ["a.txt", "a", "a.html.gz"])
+def test_a_page_ends_as_a_page_does(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RecordError, match=r"ends in \.html or \.htm"):
+        write_replay(tmp_path / name, **pendulum())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bodies_are_as_many_as_shapes_where_nobody_says_otherwise(tmp_path: Path) -> None:
+    assert payload(write_replay(tmp_path / "a.html", **pendulum()))["bodies"] == BODIES
+    assert payload(write_replay(tmp_path / "a.HTM", **pendulum(), bodies=5))["bodies"] == 5
+
+
 def test_unwritable_place_is_reported_and_left_clean(tmp_path: Path) -> None:
     (tmp_path / "a.html").mkdir()
     with pytest.raises(RecordError, match="cannot write"):
@@ -308,3 +321,77 @@ def test_page_without_webgl_says_so(tmp_path: Path) -> None:
     dom = browse(page.as_uri(), tmp_path / "profile", "--dump-dom", "--disable-3d-apis")
     assert 'data-ready="false"' in dom
     assert 'id="failure">' in dom
+
+
+def browse_with(page: Path, script: str, scratch: Path, size: tuple[int, int]) -> dict[str, Any]:
+    """What a script returns that runs in a page of the given size (px) once it is ready.
+
+    The page stands in a frame, for a headless window is never as narrow as a phone.
+    """
+    tell = f"setTimeout(async () => parent.postMessage(await ({script})(), '*'), 500);"
+    page.write_text(page.read_text().replace("</body>", f"<script>{tell}</script></body>"))
+    frame = page.with_name("frame.html")
+    frame.write_text(
+        f'<iframe src="{page.name}" width="{size[0]}" height="{size[1]}" style="border:0"></iframe>'
+        "<script>onmessage = (e) => { document.body.dataset.told = JSON.stringify(e.data); };"
+        "</script>"
+    )
+    found = re.search(r'data-told="([^"]*)"', browse(frame.as_uri(), scratch, "--dump-dom"))
+    assert found
+    told: dict[str, Any] = json.loads(html.unescape(found[1]))
+    return told
+
+
+_LAYOUT = """() => {
+  const get = (id) => document.getElementById(id);
+  const place = (element) => {
+    const box = element.getBoundingClientRect();
+    return [box.left, box.top, box.right, box.bottom];
+  };
+  const places = (names) => [...document.querySelectorAll(names)].map(place);
+  return {
+    size: [innerWidth, innerHeight], cards: places(".card"), dock: place(get("dock")),
+    controls: places("button, label, output, select, input"),
+    facts: get("facts").textContent, drawn: get("drawn").open,
+  };
+}"""
+
+
+@needs_browser
+@pytest.mark.parametrize("size", [(390, 844), (360, 640), (700, 900), (844, 390), (1400, 900)])
+def test_nothing_overlaps_or_is_cut_off(tmp_path: Path, size: tuple[int, int]) -> None:
+    page = write_replay(tmp_path / "a.html", **pendulum(), bodies=5)
+    seen = browse_with(page, _LAYOUT, tmp_path / "profile", size)
+    assert seen["size"] == list(size)
+    assert seen["facts"].startswith("5 bodies \u00b7 12 shapes \u00b7 31 frames")
+    shown = [box for box in seen["controls"] if box[2] > box[0]]
+    assert len(shown) >= 11  # three buttons, four views, the clock, the slider, loop and speed
+    for left, top, right, bottom in [*seen["cards"], *shown]:
+        assert left >= 0
+        assert top >= 0
+        assert right <= size[0]
+        assert bottom <= size[1]
+    first, second = seen["cards"]
+    assert first[2] <= second[0] or first[3] <= second[1]  # beside or above each other
+    assert max(first[3], second[3]) <= seen["dock"][1]
+    assert seen["drawn"] == (size[0] > 640)
+
+
+@needs_browser
+def test_lost_graphics_are_told_and_come_back(tmp_path: Path) -> None:
+    page = write_replay(tmp_path / "a.html", **pendulum())
+    script = """async () => {
+      const get = (id) => document.getElementById(id);
+      const hidden = () => ["failure", "dock"].map((id) => get(id).hidden);
+      const wait = () => new Promise((done) => setTimeout(done, 200));
+      const graphics = get("scene").getContext("webgl2").getExtension("WEBGL_lose_context");
+      const before = hidden();
+      graphics.loseContext();
+      await wait();
+      const lost = hidden();
+      graphics.restoreContext();
+      await wait();
+      return { before, lost, after: hidden() };
+    }"""
+    seen = browse_with(page, script, tmp_path / "profile", (900, 600))
+    assert seen == {"before": [True, False], "lost": [False, True], "after": [True, False]}

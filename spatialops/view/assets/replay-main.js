@@ -1,5 +1,7 @@
 // Start: read the data, build the page, run the clock.
 
+const HIDDEN_ON_FAILURE = ["options", "dock", "triad", "scale-note"];
+
 function start(data) {
   const motion = readMotion(data);
   fillInfo(data, motion);
@@ -22,7 +24,10 @@ function start(data) {
     Object.assign(window.replay, { time: state.time, frame: state.frame });
   });
   Object.assign($("time"), { min: motion.times[0], max: limit });
-  if (stage.largestForce) $("force-note").textContent = `log scale, largest ${stage.largestForce.toPrecision(3)} N`;
+  if (stage.largestForce) {
+    const largest = Number(stage.largestForce.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
+    $("force-note").textContent = `log scale, largest ${largest} N`;
+  }
   bindControls(player, view, motion);
   const resize = () => {
     const { clientWidth: width, clientHeight: height } = $("viewport");
@@ -47,6 +52,7 @@ function start(data) {
   resize();
   followHash();
   draw();
+  watchGraphics(renderer, draw);
   new ResizeObserver(resize).observe($("viewport"));
   addEventListener("hashchange", followHash);
   let before = performance.now();
@@ -65,17 +71,33 @@ function start(data) {
   document.body.dataset.ready = "true";
 }
 
+// What a person reads in place of the view. The page's own text is about WebGL.
+function sayFailure(message) {
+  document.body.dataset.error = message;
+  if (!/webgl/i.test(message)) {
+    $("failure").querySelector("h2").textContent = "This replay could not start";
+    $("failure").querySelector("p").textContent = message;
+  }
+  for (const id of HIDDEN_ON_FAILURE) $(id).hidden = true;
+  $("failure").hidden = false;
+}
+
+// A browser may take the graphics away (a sleeping phone, a restarted driver) and give them back; three.js draws on then.
+function watchGraphics(renderer, draw) {
+  renderer.domElement.addEventListener("webglcontextlost", () => sayFailure("the WebGL context was lost"));
+  renderer.domElement.addEventListener("webglcontextrestored", () => {
+    delete document.body.dataset.error;
+    for (const id of HIDDEN_ON_FAILURE) $(id).hidden = false;
+    $("failure").hidden = true;
+    draw();
+  });
+}
+
 const data = JSON.parse($("replay-data").textContent);
 document.title = data.title;
 try {
   start(data);
 } catch (error) {
   console.error(error);
-  document.body.dataset.error = String(error && error.message);
-  if (!/webgl/i.test(document.body.dataset.error)) {
-    $("failure").querySelector("h2").textContent = "This replay could not start";
-    $("failure").querySelector("p").textContent = document.body.dataset.error;
-  }
-  for (const id of ["options", "dock", "triad", "scale-note"]) $(id).hidden = true;
-  $("failure").hidden = false;
+  sayFailure(String(error && error.message));
 }

@@ -3,8 +3,11 @@
 const $ = (id) => document.getElementById(id);
 const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
 
-// Distance from which the whole box of the motion fits into the part `room` of the view's width, looking against
-// `direction`.
+// Upright on a phone: cards above each other, as in replay.css.
+const narrow = matchMedia("(max-width: 640px)");
+
+// Distance from which the whole box of the motion fits into the parts `room` of the view's width and height, looking
+// against `direction`.
 function fitDistance(motion, camera, direction, room) {
   const tall = Math.tan((camera.fov * Math.PI) / 360), wide = tall * camera.aspect;
   const right = new THREE.Vector3().crossVectors(Z, direction).normalize();
@@ -13,7 +16,7 @@ function fitDistance(motion, camera, direction, room) {
   for (let i = 0; i < 8; i++) {
     corner.set(...["x", "y", "z"].map((axis, bit) => (i & (1 << bit) ? motion.high : motion.low)[axis]));
     corner.sub(motion.center);
-    const reach = Math.max(Math.abs(corner.dot(right)) / (wide * room), Math.abs(corner.dot(up)) / tall);
+    const reach = Math.max(Math.abs(corner.dot(right)) / (wide * room[0]), Math.abs(corner.dot(up)) / (tall * room[1]));
     distance = Math.max(distance, corner.dot(direction) + 1.12 * reach);
   }
   return distance;
@@ -30,7 +33,7 @@ function createCamera(motion, canvas) {
   const directions = {
     start: [0, -1, 0.12], front: [0, -1, 0], side: [blocked ? -1 : 1, 0, 0], top: [0, -1e-4, 1], free: [-0.55, -1, 0.42],
   };
-  let view = "start", room = 1;
+  let view = "start", room = [1, 1];
   function look(name) {
     view = name;
     const direction = new THREE.Vector3(...directions[name]).normalize();
@@ -43,11 +46,13 @@ function createCamera(motion, canvas) {
   }
   controls.addEventListener("start", () => { view = ""; });
   const resize = (width, height) => {
-    // Where there is room, the motion stands between the two cards rather than behind them.
+    // Where there is room, the motion stands between the two cards, on a phone below them, rather than behind them.
     const [left, right] = width < 1000 ? [0, 0] : [$("info").offsetWidth, $("options").offsetWidth];
-    room = 1 - (left + right) / width;
+    // Of a card that somebody unfolds, the motion gives way to half the view at most.
+    const top = narrow.matches ? Math.min($("cards").offsetTop + $("cards").offsetHeight, height / 2) : 0;
+    room = [1 - (left + right) / width, 1 - top / height];
     camera.aspect = width / Math.max(height, 1);
-    camera.setViewOffset(width, height, (right - left) / 2, 0, width, height);
+    camera.setViewOffset(width, height, (right - left) / 2, -top / 2, width, height);
     if (view) look(view);
   };
   return { camera, controls, look, resize, has: (name) => name in directions };
@@ -88,14 +93,20 @@ function drawTicks(canvas, motion) {
 function fillInfo(data, motion) {
   const lasts = motion.times[motion.frames - 1] - motion.times[0];
   const count = (number, one, many) => `${number} ${number === 1 ? one : many}`;
-  const parts = [count(motion.bodies, "body", "bodies"), count(motion.frames, "frame", "frames")];
-  $("facts").textContent = [...parts, `${lasts.toPrecision(3)} s`].join(" \u00b7 ");
+  const parts = [count(data.bodies, "body", "bodies")];
+  if (motion.bodies !== data.bodies) parts.push(count(motion.bodies, "shape", "shapes"));
+  parts.push(count(motion.frames, "frame", "frames"), `${lasts.toPrecision(3)} s`);
+  $("facts").textContent = parts.join(" \u00b7 ");
   for (const texts of data.summary) {
     const row = $("summary").querySelector("tbody").insertRow();
     ["th", "td"].forEach((tag, i) => { row.appendChild(document.createElement(tag)).textContent = texts[i]; });
   }
   $("summary").hidden = data.summary.length === 0;
   $("summary").open = innerWidth >= 1000;
+  // Folded only where its heading can be seen and opened again.
+  const fold = () => { $("drawn").open = !narrow.matches; };
+  narrow.addEventListener("change", fold);
+  fold();
   $("forces").hidden = motion.contacts.length === 0;
   $("impact-keys").hidden = motion.impacts.length === 0;
   $("scale-note").textContent = `grid ${Number(gridStep(motion.span).toPrecision(3))} m`;

@@ -44,7 +44,13 @@ def test_unchanged_it_goes_on(tmp_path, stored):
 
 HUGE = 2**40
 CHANGES = {
-    "control": [(at.ACTING, HUGE), (at.SEEN, 99), (at.PAST, 4), (at.RANK, 1), (at.SPINNING, 12)],
+    "control": [
+        (at.ACTING, HUGE),
+        (at.SEEN, 99),
+        (at.PAST, at.REMEMBERED + 1),
+        (at.RANK, 1),
+        (at.SPINNING, 12),
+    ],
     "near": [(-1, HUGE), (0, -1), (0, HUGE)],
     "ints": [((0, 0), HUGE), ((0, 0), -HUGE), ((0, 1), HUGE), ((0, 2), -2)],
     "seen_ints": [((0, 0), HUGE), ((0, 1), HUGE), ((0, 5), HUGE), ((0, 3), 7)],
