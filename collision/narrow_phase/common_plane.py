@@ -52,8 +52,8 @@ def leads(found: Array, lead: int, n: Vec3) -> bool:
 @inlined
 def flat_height(found: Array, lead: int, count: int, n: Vec3) -> float:
     """Mean height along n of the surface, A's or B's, whose heights differ less in the patch."""
-    low_a = low_b = 1e300
-    high_a = high_b = -1e300
+    low_a = low_b = col.INFINITE
+    high_a = high_b = -col.INFINITE
     for i in range(lead, count):
         if dot(vec3(found, i, col.AT_NORMAL), n) < ONE:
             continue

@@ -207,8 +207,8 @@ def spread(found: Array, names: IntArray, count: int, size: float, limit: int) -
     """
     if count <= limit:
         return count
-    lowest = 1e300
-    highest = -1e300
+    lowest = col.INFINITE
+    highest = -col.INFINITE
     middle = (0.0, 0.0, 0.0)
     for i in range(count):
         lowest, highest = min(lowest, found[i, col.AT_GAP]), max(highest, found[i, col.AT_GAP])
@@ -243,7 +243,7 @@ def spread(found: Array, names: IntArray, count: int, size: float, limit: int) -
 @inlined
 def best_of(found: Array, names: IntArray, start: int, count: int) -> int:
     """The point from `start` on of nearly the largest merit with the smallest name; -1: none."""
-    most, best = -1e300, -1
+    most, best = -col.INFINITE, -1
     for i in range(start, count):
         most = max(most, found[i, col.AT_MERIT])
     for i in range(start, count):

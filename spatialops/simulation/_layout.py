@@ -65,7 +65,7 @@ SMOOTH_ORDER = 33  # rows of SMOOTH_BEFORE whose sum would have foreseen the las
 PUSHED_ORDER = 34
 UNANSWERED = 35  # 1: a contact problem waits for room for its factors
 HOLDS = 36  # 1: the forces of the step before solve the contact problem as it stands
-QUIET = 37  # 1: the last contact problem was solved by those of the step before it, as they were
+QUIET = 37  # 1: the last contact problem was solved by those of the step before it, or nearly
 CONTROLS = 38
 
 # Columns of what is kept of contacts for the next step: their names within the pair, and until

@@ -21,6 +21,8 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
 from spatialops.simulation.stepping.impulse_memory import load_impulses, store_impulses
 from spatialops.simulation.stepping.tables import Tables, buffers_of, rows_of
 
+_FEW = 2  # iterations that only refine: forces of the next step may hold as they are
+
 
 @stage
 def solve_here(t: Tables, warm: bool) -> None:
@@ -39,7 +41,7 @@ def solve_here(t: Tables, warm: bool) -> None:
     t.control[at.CODE] = 0
     t.control[at.QUIET] = 0
     if residual <= t.settings[at.TOLERANCE]:
-        t.control[at.QUIET] = 1 if known and iterations == 0 else 0
+        t.control[at.QUIET] = 1 if known and 0 <= iterations <= _FEW else 0
         t.control[at.WARM] += 1 if known and iterations >= 0 else 0
         t.control[at.PIVOTS] += abs(iterations)
     elif have_no_room(rows, buffers):

@@ -109,11 +109,11 @@ def take_contacts(t: Tables, touching_only: bool) -> None:
     touched as the piece began cannot arrive any more: it takes part however fast it approaches
     where the step is evaluated.
     """
-    farthest = t.settings[at.TOUCH] if touching_only else 1e300
+    farthest = t.settings[at.TOUCH] if touching_only else col.INFINITE
     fastest = (
         t.settings[at.THRESHOLD]
         if not touching_only and t.control[at.PIECES] < at.MAX_PIECES
-        else 1e300
+        else col.INFINITE
     )
     t.control[at.MOMENTS] = 0
     t.control[at.ACTING] = copy_contacts(

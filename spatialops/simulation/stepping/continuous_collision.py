@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel, merged
-from spatialops.collision._layout import GEOM_LINK, GEOM_WIDTH
+from spatialops.collision._layout import GEOM_LINK, GEOM_WIDTH, INFINITE
 from spatialops.collision.broad_phase import bound_gap
 from spatialops.collision.detector import closing_speed, is_simple, pair_gap, place_geoms
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
@@ -31,7 +31,7 @@ def may_cross(t: Tables) -> bool:
 
     Where all shapes are spheres and half-spaces the width is infinite.
     """
-    if t.settings[at.WIDTH] >= 1e300:
+    if t.settings[at.WIDTH] >= INFINITE:
         return False
     return (
         fastest(t.geom_ints, t.geoms, t.centers, t.work) * t.monitor[at.PIECE]

@@ -9,6 +9,7 @@ from spatialops.collision._layout import (
     APPROACH,
     CONTACT_PAIR,
     GAP,
+    INFINITE,
 )
 from spatialops.collision.detector import is_simple, pair_gap, place_geoms
 from spatialops.dynamics.kinematics import poses_kernel
@@ -112,7 +113,7 @@ def lowest_gap(t: Tables, q: Array, count: int, store: int) -> float:
     point."""
     poses_kernel(t.tree, t.links, q, t.work)
     place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
-    lowest = 1e300
+    lowest = INFINITE
     for i in range(count):
         p = t.lcp_ints[i]
         if of_joint(t, p):

@@ -60,6 +60,8 @@ def still_holds(t: Tables) -> bool:
     rows, s = rows_of(t, m), t.monitor[at.MOST_COMPLIANT]
     scale = speed_scale(rows, s)
     residual = residual_of(rows, s, scale, p, v)
+    if not residual <= t.settings[at.TOLERANCE]:
+        return False
     for i in range(m):
         if abs(v[3 * i]) <= noise_of_gap(t, i):
             v[3 * i] = 0.0
