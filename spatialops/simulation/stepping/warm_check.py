@@ -63,7 +63,7 @@ def still_holds(t: Tables) -> bool:
     if not residual <= t.settings[at.TOLERANCE]:
         return False
     for i in range(m):
-        if abs(v[3 * i]) <= noise_of_gap(t, i):
+        if 0.0 < v[3 * i] <= noise_of_gap(t, i):
             v[3 * i] = 0.0
     if not residual_of(rows, s, scale, p, v) <= HELD * rounding(3 * m, nv):
         return False
@@ -75,8 +75,8 @@ def still_holds(t: Tables) -> bool:
 def noise_of_gap(t: Tables, i: int) -> float:
     """Speed that rounding of positions asks of the normal of acting contact i: gap / time.
 
-    No force makes it smaller. What it leaves the next gap puts right; along the tangents nothing
-    would.
+    No force makes it smaller, and what it opens the next gap puts right. Nothing puts right what
+    closes, or creeps along the tangents.
     """
     size = 0.0
     if of_joint(t, t.ints[i, col.CONTACT_PAIR]):
