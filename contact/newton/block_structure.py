@@ -17,7 +17,7 @@ from spatialops.contact.rows import TREE_A, TREE_B
 
 _BITS = 32  # of each word: sums of such numbers never overflow
 
-_SPARE = 64  # eights at the end of the numbers: for a row of 512 columns
+_USUAL = 8  # columns of a tree, to make room for at first
 _FIRST = 4  # blocks below each tree to make room for at first
 
 # Header.
@@ -49,7 +49,9 @@ class BlockStructure(NamedTuple):
 def structure_room(trees: int, widest: int) -> tuple[int, int]:
     """Whole numbers and eights of numbers to begin with; `analyse` says when it needs more."""
     count = _FIRST * trees
-    return fixed_room(trees) + 2 * count, (1 + 2 * _FIRST) * trees * eights(widest, widest) + _SPARE
+    few = min(widest, _USUAL)
+    spare = eights(1, widest)
+    return fixed_room(trees) + 2 * count, (1 + 2 * _FIRST) * trees * eights(few, few) + spare
 
 
 @inlined
@@ -107,7 +109,7 @@ def analyse(places: IntArray, trees: IntArray, blocks: BlockStructure, blocks_of
         put_order(trees.size - 1, blocks)
         count = put_structure(trees, blocks)
         blocks.header[NEED_INTS] = fixed_room(blocks.order.size) + 2 * count
-        blocks.header[NEED_FLOATS] = blocks.header[DIAGONAL] + 2 * blocks.header[BLOCKS] + _SPARE
+        blocks.header[NEED_FLOATS] = numbers_of(trees, blocks)
         if count > blocks.below.size or blocks.header[NEED_FLOATS] > blocks.numbers.shape[0]:
             blocks.header[KNOWN] = 0
             return False
@@ -117,6 +119,15 @@ def analyse(places: IntArray, trees: IntArray, blocks: BlockStructure, blocks_of
         if places[i, TREE_B] >= 0:
             blocks_of[i] = find_block(blocks, places[i, TREE_A], places[i, TREE_B])
     return True
+
+
+@inlined
+def numbers_of(trees: IntArray, blocks: BlockStructure) -> int:
+    """Eights of all blocks, and of a spare row at the end that `block_factors` works in."""
+    widest = 0
+    for k in range(trees.size - 1):
+        widest = max(widest, blocks.widths[k])
+    return blocks.header[DIAGONAL] + 2 * blocks.header[BLOCKS] + eights(1, widest)
 
 
 @kernel

@@ -17,7 +17,9 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.block_structure import BlockStructure, structure_in, structure_room
 from spatialops.contact.rows import SparseRows
 
-_DENSE = 64  # columns of several trees; with more the linear problems are solved tree by tree
+# Columns of several trees, or unknowns; with more, and more than the widest tree has, linear
+# problems are solved tree by tree.
+_DENSE = 64
 
 
 class ContactRows(NamedTuple):
@@ -62,9 +64,14 @@ class NewtonRoom(NamedTuple):
 
 @inlined
 def is_dense(rows: ContactRows) -> bool:
-    """Whether linear problems have no blocks of trees worth telling apart."""
+    """Whether linear problems are small as a whole: by columns, or by unknowns."""
     trees = rows.trees.size - 1
-    return trees == 1 or rows.trees[trees] <= _DENSE
+    if trees == 1 or rows.trees[trees] <= _DENSE:
+        return True
+    widest = _DENSE
+    for k in range(trees):
+        widest = max(widest, rows.trees[k + 1] - rows.trees[k])
+    return 3 * rows.friction.size <= widest
 
 
 @inlined

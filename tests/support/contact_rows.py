@@ -32,7 +32,14 @@ def dense_entries(rows, n):
 
 
 def scratch_of(rows):
-    """Fresh scratch for rows."""
+    """Fresh scratch for rows, with room for the factors of any pile of them."""
     room = room_of(rows)
     b = new_buffers(room)
-    return newton_scratch(b.newton_ints, b.newton_floats, (b.block_ints, b.block_floats), room)
+    blocks = b.block_ints, b.block_floats
+    if len(b.block_ints):
+        trees = room.trees
+        pairs = trees * trees
+        ints = np.zeros(len(b.block_ints) + 2 * pairs, dtype=np.int64)
+        eights = room.widest * (room.widest // 8 + 1)
+        blocks = ints, np.zeros((3 * pairs * eights + room.widest, 8))
+    return newton_scratch(b.newton_ints, b.newton_floats, blocks, room)

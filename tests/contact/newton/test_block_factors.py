@@ -51,7 +51,15 @@ def pile(rng, widths, count, mu=0.5):
     return ContactRows(rows, trees, u, np.full(count, mu), zeros, zeros, directions(4))
 
 
-@pytest.mark.parametrize("widths", [[6] * 14, [3, 40, 6, 17, 9], [1] * 80])
+@pytest.mark.parametrize(
+    "widths",
+    [
+        [6] * 14,
+        [3, 40, 6, 17, 9],
+        [1] * 80,
+        pytest.param([6, 110, 30], marks=pytest.mark.compiled),
+    ],
+)
 def test_linear_problems_are_solved_as_dense_ones(rng, widths):
     rows = pile(rng, widths, 40)
     scratch = scratch_of(rows)
@@ -76,6 +84,15 @@ def test_linear_problems_are_solved_as_dense_ones(rng, widths):
     ]
     assert count > 20
     assert np.abs(left).max() < 1e-11 * np.abs(rows.u).max()
+
+
+def test_few_contacts_of_long_trees_are_one_problem(rng):
+    """A chain of 300 joints and a ball: nobody inverts 300 columns for three contacts."""
+    rows = pile(rng, [300, 6], 3)
+    assert is_dense(rows)
+    p = np.zeros(9)
+    _, residual = central_impulses(rows, 0.0, False, TOLERANCE, p, scratch_of(rows))
+    assert residual <= TOLERANCE
 
 
 def tower(n, push):

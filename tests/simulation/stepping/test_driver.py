@@ -13,7 +13,7 @@ def test_factors_of_a_pile_get_the_room_they_need(monkeypatch):
     scene = boxes_on_a_floor(13)
     after, info = so.Simulator(scene, dt=1e-3).step(scene.state)
     monkeypatch.setattr(block_structure, "_FIRST", 0)
-    monkeypatch.setattr(block_structure, "_SPARE", 1)
+    monkeypatch.setattr(block_structure, "_USUAL", 1)
     again, other = so.Simulator(scene, dt=1e-3).step(scene.state)
     assert np.array_equal(after.q, again.q)
     assert np.array_equal(info.contacts.impulses, other.contacts.impulses)
