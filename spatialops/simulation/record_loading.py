@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from spatialops.errors import RecordError
+from spatialops.errors import ArgumentError, RecordError
 from spatialops.simulation.record import Record, array_names
 from spatialops.simulation.record_file import Stored, numbered_files, read_record
 
@@ -75,7 +75,14 @@ def joined(records: Sequence[Record]) -> Record:
     """One record of several that follow one another, with the metadata of the first.
 
     Where a record begins with the row that the one before ends with, that row is taken once.
+
+    Raises
+    ------
+    ArgumentError
+        If there is none.
     """
+    if not records:
+        raise ArgumentError("records: there are none to join")
     again = [0]
     for a, b in pairwise(records):
         again.append(int(len(a.times) > 0 and len(b.times) > 0 and b.times[0] == a.times[-1]))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from spatialops.contact.newton.block_structure import structure_in
 from spatialops.contact.newton.islands import new_buffers, room_of
 from spatialops.contact.newton.rows import ContactRows, newton_scratch
 from spatialops.contact.rows import COUNT_A, COUNT_B, FIRST_A, FIRST_B, START, dense_rows
@@ -42,4 +43,10 @@ def scratch_of(rows):
         ints = np.zeros(len(b.block_ints) + 2 * pairs, dtype=np.int64)
         eights = room.widest * (room.widest // 8 + 1)
         blocks = ints, np.zeros((3 * pairs * eights + room.widest, 8))
-    return newton_scratch(b.newton_ints, b.newton_floats, blocks, room)
+    scratch = plain(newton_scratch)(b.newton_ints, b.newton_floats, blocks, room)
+    return scratch._replace(blocks=plain(structure_in)(*blocks, room.trees))
+
+
+def plain(function):
+    """A helper of kernels as Python runs it: parts of arrays that a kernel hands out are whole."""
+    return getattr(function, "py_func", function)

@@ -14,6 +14,7 @@ from spatialops.contact.newton.block_structure import (
     structure_room,
 )
 from spatialops.contact.rows import PLACE_COLUMNS, TREE_A, TREE_B
+from tests.support.contact_rows import plain
 
 
 def structure(pairs, widths, ints=None):
@@ -23,7 +24,8 @@ def structure(pairs, widths, ints=None):
     trees = np.concatenate([[0], np.cumsum(widths)])
     room, numbers = structure_room(len(widths), max(widths))
     buffer = np.zeros(10 * room if ints is None else ints, dtype=np.int64)
-    return places, trees, structure_in(buffer, np.zeros((10 * numbers, 8)), len(widths)), buffer
+    blocks = plain(structure_in)(buffer, np.zeros((10 * numbers, 8)), len(widths))
+    return places, trees, blocks, buffer
 
 
 def below(blocks: BlockStructure, step):

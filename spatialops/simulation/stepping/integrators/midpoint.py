@@ -64,7 +64,7 @@ from spatialops.tree.state import integrate_kernel
 _SHARE = 0.01  # of h |a1 - 2 a2 + a3|, of which the rule's error is a 24th: order 2 stays
 _SETTLED = 1e-8  # where that is less
 _LOOSEST = 1e-7  # where it is more: energy shall have no trend in long runs either
-_EXACT = 1e-12  # where joint forces act: controllers that invert the step take it by its word
+_EXACT = 1e-13  # where joint forces act: controllers that invert the step take it by its word
 _MOST_CORRECTIONS = 8  # enough up to h |w| of 0.3; above, a shorter piece costs less
 _MOST_REPEATS = 4
 _EASY = 3  # corrections after which the next piece may be longer again
