@@ -8,7 +8,7 @@ Where no status changes, rows rho_i of what must not move answer unknowns x_j al
 
 with the proximal term, (R G^T + eps I) x = -(v + eps (p - centre)). At most three unknowns a
 contact; LU with partial pivoting, since sliding is not symmetric. Where there are more unknowns
-than degrees of freedom, the same is solved for dy = G^T x; of many trees always, block by block.
+than degrees of freedom, the same is solved for dy = G^T x; for piles always, tree by tree.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""G^T R + eps I by blocks of trees: factors and solutions, with pivots inside of a block only.
+"""G^T R + eps I by blocks of trees: factors and solutions, without pivoting.
 
 Each unknown adds gamma rho^T to the blocks of its trees. With D the block of the tree that is
 eliminated, H_i those below it and E_j those to its right, its neighbours keep H_ij - H_i D^-1 E_j;
@@ -14,7 +14,7 @@ from __future__ import annotations
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.simd import load, spread, store
-from spatialops.contact.newton.block_structure import BLOCKS, DIAGONAL, BlockStructure
+from spatialops.contact.newton.block_structure import BLOCKS, DIAGONAL, BlockStructure, eights_of
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
 from spatialops.contact.rows import COUNT_A, COUNT_B, TREE_A, TREE_B
 
@@ -42,12 +42,6 @@ def factor_blocks(rows: ContactRows, eps: float, count: int, scratch: NewtonScra
 def size_at(blocks: BlockStructure, step: int) -> int:
     """Columns of the tree at a place."""
     return blocks.widths[blocks.order[step]]
-
-
-@inlined
-def eights_of(columns: int) -> int:
-    """Registers of a row."""
-    return (columns + 7) >> 3
 
 
 @inlined

@@ -22,7 +22,7 @@ _FIRST = 4  # blocks below each tree to make room for at first
 
 # Header.
 KNOWN = 0  # trees of the order that is kept; 0: none
-NEED_INTS = 1  # what the last analysis needed
+NEED_INTS = 1  # the most that an analysis needed
 NEED_FLOATS = 2
 DIAGONAL = 3  # eights of the diagonal blocks
 BLOCKS = 4  # of the blocks below, and as many of those to the right
@@ -50,14 +50,23 @@ def structure_room(trees: int, widest: int) -> tuple[int, int]:
     """Whole numbers and eights of numbers to begin with; `analyse` says when it needs more."""
     count = _FIRST * trees
     few = min(widest, _USUAL)
-    spare = eights(1, widest)
-    return fixed_room(trees) + 2 * count, (1 + 2 * _FIRST) * trees * eights(few, few) + spare
+    spare = eights_of(widest)
+    return fixed_room(trees) + 2 * count, (1 + 2 * _FIRST) * trees * few * eights_of(few) + spare
 
 
 @inlined
-def eights(rows: int, columns: int) -> int:
-    """Registers of eight numbers that a block takes: its rows are filled up to whole ones."""
-    return rows * ((columns + 7) >> 3)
+def eights_of(columns: int) -> int:
+    """Registers of eight numbers that a row takes, filled up to whole ones."""
+    return (columns + 7) >> 3
+
+
+@inlined
+def widest_of(trees: IntArray) -> int:
+    """Columns of the widest tree."""
+    widest = 0
+    for k in range(trees.size - 1):
+        widest = max(widest, trees[k + 1] - trees[k])
+    return widest
 
 
 @inlined
@@ -108,9 +117,9 @@ def analyse(places: IntArray, trees: IntArray, blocks: BlockStructure, blocks_of
     if not neighbours_are_known(places, trees, blocks):
         put_order(trees.size - 1, blocks)
         count = put_structure(trees, blocks)
-        blocks.header[NEED_INTS] = fixed_room(blocks.order.size) + 2 * count
-        blocks.header[NEED_FLOATS] = numbers_of(trees, blocks)
-        if count > blocks.below.size or blocks.header[NEED_FLOATS] > blocks.numbers.shape[0]:
+        numbers = numbers_of(trees, blocks)
+        need_room(blocks, fixed_room(blocks.order.size) + 2 * count, numbers)
+        if count > blocks.below.size or numbers > blocks.numbers.shape[0]:
             blocks.header[KNOWN] = 0
             return False
         put_blocks(trees, blocks)
@@ -124,10 +133,14 @@ def analyse(places: IntArray, trees: IntArray, blocks: BlockStructure, blocks_of
 @inlined
 def numbers_of(trees: IntArray, blocks: BlockStructure) -> int:
     """Eights of all blocks, and of a spare row at the end that `block_factors` works in."""
-    widest = 0
-    for k in range(trees.size - 1):
-        widest = max(widest, blocks.widths[k])
-    return blocks.header[DIAGONAL] + 2 * blocks.header[BLOCKS] + eights(1, widest)
+    return blocks.header[DIAGONAL] + 2 * blocks.header[BLOCKS] + eights_of(widest_of(trees))
+
+
+@inlined
+def need_room(blocks: BlockStructure, ints: int, numbers: int) -> None:
+    """Note what an island needs: the one that needs most counts."""
+    blocks.header[NEED_INTS] = max(blocks.header[NEED_INTS], ints)
+    blocks.header[NEED_FLOATS] = max(blocks.header[NEED_FLOATS], numbers)
 
 
 @kernel
@@ -164,6 +177,13 @@ def bits_of(word: int) -> int:
 
 
 @inlined
+def without_lowest(word: int) -> tuple[int, int]:
+    """A word without its lowest bit, and the number of that."""
+    lowest = word & -word
+    return word ^ lowest, bits_of(lowest - 1)
+
+
+@inlined
 def count_bits(row: IntArray, words: int) -> int:
     total = 0
     for w in range(words):
@@ -196,9 +216,8 @@ def join_neighbours(tree: int, words: int, blocks: BlockStructure) -> None:
     for w in range(words):
         left = own[w]
         while left != 0:
-            lowest = left & -left
-            left ^= lowest
-            k = w * _BITS + bits_of(lowest - 1)
+            left, bit = without_lowest(left)
+            k = w * _BITS + bit
             row = blocks.filled[k]
             for x in range(words):
                 row[x] |= own[x]
@@ -217,13 +236,12 @@ def put_structure(trees: IntArray, blocks: BlockStructure) -> int:
         tree = blocks.order[step]
         size = blocks.widths[tree]
         blocks.diagonal[step] = diagonal
-        diagonal += eights(size, size)
+        diagonal += size * eights_of(size)
         for w in range(words_of(n)):
             left = blocks.filled[tree, w]
             while left != 0:
-                lowest = left & -left
-                left ^= lowest
-                numbers += block_room(size, blocks.widths[w * _BITS + bits_of(lowest - 1)])
+                left, bit = without_lowest(left)
+                numbers += block_room(size, blocks.widths[w * _BITS + bit])
         blocks.starts[step + 1] = blocks.starts[step] + blocks.degree[tree]
     blocks.header[DIAGONAL], blocks.header[BLOCKS] = diagonal, numbers
     return blocks.starts[n]
@@ -232,7 +250,7 @@ def put_structure(trees: IntArray, blocks: BlockStructure) -> int:
 @inlined
 def block_room(a: int, b: int) -> int:
     """Eights of a block of two trees, either way round."""
-    return max(eights(a, b), eights(b, a))
+    return max(a * eights_of(b), b * eights_of(a))
 
 
 @kernel
@@ -246,10 +264,8 @@ def put_blocks(trees: IntArray, blocks: BlockStructure) -> None:
         for w in range(words_of(n)):
             left = blocks.filled[tree, w]
             while left != 0:
-                lowest = left & -left
-                left ^= lowest
-                place = blocks.place[w * _BITS + bits_of(lowest - 1)]
-                put_sorted(blocks.below, start, end, place)
+                left, bit = without_lowest(left)
+                put_sorted(blocks.below, start, end, blocks.place[w * _BITS + bit])
                 end += 1
         for b in range(start, end):
             blocks.offsets[b] = offset
@@ -284,7 +300,7 @@ def find_block(blocks: BlockStructure, a: int, b: int) -> int:
 
 @inlined
 def lacks_room(blocks: BlockStructure, ints: int) -> bool:
-    """Whether buffers, so many whole numbers, were too short for the last analysis."""
+    """Whether buffers, so many whole numbers, were too short for an analysis."""
     if blocks.header.size == 0:
         return False
     return blocks.header[NEED_INTS] > ints or blocks.header[NEED_FLOATS] > blocks.numbers.shape[0]

@@ -15,7 +15,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
-from spatialops.contact.newton.block_structure import lacks_room
+from spatialops.contact.newton.block_structure import lacks_room, structure_in, widest_of
 from spatialops.contact.newton.central import central_impulses
 from spatialops.contact.newton.rows import (
     ContactRows,
@@ -23,7 +23,6 @@ from spatialops.contact.newton.rows import (
     new_blocks,
     newton_room,
     newton_scratch,
-    structure_of,
 )
 from spatialops.contact.rows import (
     FIRST_A,
@@ -74,13 +73,13 @@ def new_buffers(room: NewtonRoom) -> Buffers:
 
 def room_of(rows: ContactRows) -> NewtonRoom:
     """Room for these rows."""
-    widths = np.diff(rows.trees)
+    trees = rows.trees
     return NewtonRoom(
         rows.friction.size,
-        int(rows.trees[-1]),
+        int(trees[-1]),
         rows.L.entries.size,
-        len(widths),
-        int(widths.max()),
+        len(trees) - 1,
+        int(widest_of(trees)),
     )
 
 
@@ -211,14 +210,11 @@ def solve_island(
     )
     own = floats[size + 3 * count : size + 6 * count]
     copy_contacts(rows, p, members, island, own)
-    widest = 0
-    for tree in range(trees):
-        widest = max(widest, island.trees[tree + 1] - island.trees[tree])
     scratch = newton_scratch(
         buffers.newton_ints,
         buffers.newton_floats,
         (buffers.block_ints, buffers.block_floats),
-        NewtonRoom(count, island.trees[trees], size, n, widest),
+        NewtonRoom(count, island.trees[trees], size, n, widest_of(island.trees)),
     )
     iterations, residual = central_impulses(island, fastest, warm, tolerance, own, scratch)
     for c in range(count):
@@ -287,5 +283,5 @@ def copy_contacts(
 @kernel
 def have_no_room(rows: ContactRows, buffers: Buffers) -> bool:
     """Whether the buffers were too short for the factors of an island; its header says for what."""
-    kept = structure_of((buffers.block_ints, buffers.block_floats), rows.trees.size - 1)
+    kept = structure_in(buffers.block_ints, buffers.block_floats, rows.trees.size - 1)
     return lacks_room(kept, buffers.block_ints.size)

@@ -14,7 +14,12 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined
 from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.block_structure import BlockStructure, structure_in, structure_room
+from spatialops.contact.newton.block_structure import (
+    BlockStructure,
+    structure_in,
+    structure_room,
+    widest_of,
+)
 from spatialops.contact.rows import SparseRows
 
 # Columns of several trees, or unknowns; with more, and more than the widest tree has, linear
@@ -68,10 +73,7 @@ def is_dense(rows: ContactRows) -> bool:
     trees = rows.trees.size - 1
     if trees == 1 or rows.trees[trees] <= _DENSE:
         return True
-    widest = _DENSE
-    for k in range(trees):
-        widest = max(widest, rows.trees[k + 1] - rows.trees[k])
-    return 3 * rows.friction.size <= widest
+    return 3 * rows.friction.size <= max(widest_of(rows.trees), _DENSE)
 
 
 @inlined
@@ -105,14 +107,8 @@ def newton_scratch(
         floats[c : c + room.entries + WIDTH].reshape(1, room.entries + WIDTH),
         floats[c + room.entries + WIDTH : d],
         floats[d : d + k * k].reshape(k, k),
-        structure_of(blocks, room.trees),
+        structure_in(blocks[0], blocks[1], room.trees),
     )
-
-
-@inlined
-def structure_of(blocks: tuple[IntArray, Array], trees: int) -> BlockStructure:
-    """What is kept in the buffers of `new_blocks` between problems."""
-    return structure_in(blocks[0], blocks[1], trees)
 
 
 def newton_room(room: NewtonRoom) -> tuple[int, int]:
