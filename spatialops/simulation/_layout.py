@@ -43,7 +43,9 @@ WARM = 15  # solved from the impulses of the step before
 IMPACTS = 16  # impacts resolved in this step
 LOOKED = 17  # 1: contacts at the present state are known
 PROJECTIONS = 18
-CODE = 19  # status of the last solve
+# What became of the last contact problem: 0 solved, else UNSOLVED or FACTORS_FULL, and then it
+# waits for room.
+CODE = 19
 RANK = 20  # of the closures' rows as factored last
 INDEPENDENT = (
     21  # the same at the last closed configuration: more rows than these only look independent
@@ -63,9 +65,9 @@ BEFORE = 31  # contacts seen as the piece began
 AIMED = 32  # 1: the change of velocity over the piece is known, AIM
 SMOOTH_ORDER = 33  # rows of SMOOTH_BEFORE whose sum would have foreseen the last one best
 PUSHED_ORDER = 34
-UNANSWERED = 35  # 1: a contact problem waits for room for its factors
-HOLDS = 36  # 1: the forces of the step before solve the contact problem as it stands
-QUIET = 37  # 1: the last contact problem was solved by those of the step before it, or nearly
+HOLDS = 35  # 1: the forces of the step before solve the contact problem as it stands
+QUIET = 36  # 1: the last contact problem was solved by those of the step before it, or nearly
+TOUCHING = 37  # contacts that touched as the piece began
 CONTROLS = 38
 
 # Columns of what is kept of contacts for the next step: their names within the pair, and until

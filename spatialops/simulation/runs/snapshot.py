@@ -48,7 +48,6 @@ _OWN = (
     at.CONTACT_ROWS,
     at.EVENT_ROWS,
     at.CODE,
-    at.UNANSWERED,
     at.HOLDS,
     at.DAMPED,
     at.BEFORE,

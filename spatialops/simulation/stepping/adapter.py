@@ -113,7 +113,7 @@ def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
     t.monitor[at.LONGEST] = t.settings[at.DT]
     t.monitor[at.TIME] = state.time
     zeros = (at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.IMPACTS, at.PIVOTS)
-    t.control[[*zeros, at.PIVOTED, at.UNANSWERED]] = 0
+    t.control[[*zeros, at.PIVOTED, at.CODE]] = 0
     t.control[at.STEPS_LEFT] = steps
 
 

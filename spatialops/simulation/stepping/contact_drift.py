@@ -84,12 +84,17 @@ def first_of_pair(ints: IntArray, count: int, pair: int) -> int:
     return low
 
 
-@merged
-def are_same(a: IntArray, i: int, b: IntArray, j: int) -> bool:
-    """Whether rows i and j are of the same contact: pair, and features of both."""
-    same = a[i, col.CONTACT_PAIR] == b[j, col.CONTACT_PAIR]
-    first = a[i, col.CONTACT_FEATURE_A] == b[j, col.CONTACT_FEATURE_A]
-    return same and first and a[i, col.CONTACT_FEATURE_B] == b[j, col.CONTACT_FEATURE_B]
+@kernel
+def row_of_same(table: IntArray, count: int, ints: IntArray, i: int) -> int:
+    """Row, among so many contacts as they are seen, of contact i of others; -1: it is not there."""
+    pair = ints[i, col.CONTACT_PAIR]
+    for j in range(first_of_pair(table, count, pair), count):
+        if table[j, col.CONTACT_PAIR] != pair:
+            return -1
+        first = table[j, col.CONTACT_FEATURE_A] == ints[i, col.CONTACT_FEATURE_A]
+        if first and table[j, col.CONTACT_FEATURE_B] == ints[i, col.CONTACT_FEATURE_B]:
+            return j
+    return -1
 
 
 @kernel
@@ -98,13 +103,9 @@ def put_drift(t: Tables) -> None:
     for i in range(t.control[at.ACTING]):
         put3(t.floats, i, col.DRIFT, ZERO3)
         t.floats[i, col.OPEN] = max(t.floats[i, col.GAP], 0.0) / remaining_time(t)
-        count, pair = t.control[at.BEFORE], t.ints[i, col.CONTACT_PAIR]
-        for j in range(first_of_pair(t.before_ints, count, pair), count):
-            if are_same(t.ints, i, t.before_ints, j):
-                put_change(t, i, j)
-                break
-            if t.before_ints[j, col.CONTACT_PAIR] != pair:
-                break
+        j = row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
+        if j >= 0:
+            put_change(t, i, j)
 
 
 @kernel

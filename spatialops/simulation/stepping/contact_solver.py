@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from spatialops._compile.jit import merged
 from spatialops._compile.stage import stage
-from spatialops.collision import _layout as col
 from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
 from spatialops.contact.lcp.lemke import lemke_kernel
 from spatialops.contact.lcp.scratch import lemke_scratch
@@ -31,9 +30,7 @@ def solve_here(t: Tables, warm: bool) -> None:
     What a pivoting method answers instead is one of several motions, and is counted.
     """
     m = t.control[at.ACTING]
-    for i in range(m):
-        t.friction[i] = t.floats[i, col.MU]
-    known = load_impulses(t) if warm else False
+    known = load_impulses(t) > 0 if warm else False
     rows, buffers = rows_of(t, m), buffers_of(t)
     iterations, residual = solve_islands(
         rows, known, t.settings[at.TOLERANCE], t.impulses[: 3 * m], buffers
@@ -87,7 +84,7 @@ def pivot(t: Tables, m: int) -> float:
     if idle:
         unsqueeze(t, rows, n)
     recover_kernel(t.z[:rows], 0, t.facets, t.monitor[at.SCALE], t.impulses[: 3 * m])
-    t.control[at.CODE] = code
+    t.control[at.CODE] = 0 if code == 0 else at.UNSOLVED
     t.control[at.PIVOTS] += pivots
     return residual
 

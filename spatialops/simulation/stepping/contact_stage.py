@@ -43,6 +43,7 @@ from spatialops.simulation.stepping.contact_drift import (
     is_slow,
     put_drift,
     remaining_time,
+    row_of_same,
 )
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.warm_check import still_holds
@@ -116,8 +117,9 @@ def take_contacts(t: Tables, touching_only: bool) -> None:
         else col.INFINITE
     )
     t.control[at.MOMENTS] = 0
+    touching = t.touching[: t.control[at.TOUCHING]]
     t.control[at.ACTING] = copy_contacts(
-        t.seen_ints, t.seen, t.control[at.SEEN], farthest, fastest, t.touching, t.ints, t.floats
+        t.seen_ints, t.seen, t.control[at.SEEN], farthest, fastest, touching, t.ints, t.floats
     )
 
 
@@ -132,11 +134,12 @@ def copy_contacts(
     ints: IntArray,
     floats: Array,
 ) -> int:
-    """Copy contacts no farther and no faster than the bounds, or that are named; how many."""
+    """Copy contacts no farther and no faster than the bounds, or that touched; how many."""
     kept = 0
     for i in range(count):
         if seen[i, col.GAP] <= farthest and (
-            seen[i, col.APPROACH] >= -fastest or is_named(touching, seen_ints, i)
+            seen[i, col.APPROACH] >= -fastest
+            or row_of_same(touching, touching.shape[0], seen_ints, i) >= 0
         ):
             copy_into(ints[kept], seen_ints[i])
             copy_into(floats[kept], seen[i])
@@ -146,42 +149,14 @@ def copy_contacts(
 
 @merged
 def note_touching(t: Tables) -> None:
-    """Names of the contacts that touch at the present state, into `touching`.
-
-    How many, then three numbers each.
-    """
-    names, count = t.touching, 0
+    """Keep the names of the contacts that touch at the present state."""
+    count = 0
     for i in range(t.control[at.SEEN]):
         gap = t.seen[i, col.GAP]
-        near = gap <= t.settings[at.TOUCH] or is_slow(t, gap, t.seen[i, col.APPROACH])
-        if near:
-            names[3 * count + 1] = t.seen_ints[i, col.CONTACT_PAIR]
-            names[3 * count + 2] = t.seen_ints[i, col.CONTACT_FEATURE_A]
-            names[3 * count + 3] = t.seen_ints[i, col.CONTACT_FEATURE_B]
+        if gap <= t.settings[at.TOUCH] or is_slow(t, gap, t.seen[i, col.APPROACH]):
+            copy_into(t.touching[count], t.seen_ints[i])
             count += 1
-    names[0] = count
-
-
-@kernel
-def is_named(names: IntArray, ints: IntArray, i: int) -> bool:
-    """Whether contact i is one of those that `note_touching` wrote down, whose pairs ascend."""
-    pair = ints[i, col.CONTACT_PAIR]
-    low, high = 0, names[0]
-    while low < high:
-        middle = (low + high) // 2
-        if names[3 * middle + 1] < pair:
-            low = middle + 1
-        else:
-            high = middle
-    for j in range(3 * low + 1, 3 * names[0] + 1, 3):
-        if names[j] != pair:
-            return False
-        if (
-            names[j + 1] == ints[i, col.CONTACT_FEATURE_A]
-            and names[j + 2] == ints[i, col.CONTACT_FEATURE_B]
-        ):
-            return True
-    return False
+    t.control[at.TOUCHING] = count
 
 
 @merged
@@ -196,10 +171,11 @@ def put_rows(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
 
 @merged
 def frame_contacts(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
-    """Frames and velocities of m contacts."""
+    """Frames, velocities and friction of m contacts."""
     put_frames(ints, floats, m, t.work)
     for i in range(m):
         t.prior[i] = 0.0
+        t.friction[i] = floats[i, col.MU]
         for j in range(3):
             t.u[3 * i + j] = floats[i, col.APPROACH + j]
 

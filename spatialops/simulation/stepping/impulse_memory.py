@@ -28,14 +28,14 @@ def remembered(t: Tables, i: int) -> int:
 
 
 @merged
-def load_impulses(t: Tables) -> bool:
-    """Impulses that the last forces would have in this piece; whether any contact is known."""
-    known = False
+def load_impulses(t: Tables) -> int:
+    """Impulses that the last forces would have in this piece; how many contacts have any."""
+    known = 0
     for i in range(t.control[at.ACTING]):
         s = remembered(t, i)
         force = (0.0, 0.0, 0.0)
         if s >= 0:
-            known = True
+            known += 1
             force = scaled(t.monitor[at.PIECE], vec3(t.forces, s, 0))
             if not of_joint(t, t.ints[i, col.CONTACT_PAIR]):
                 force = (

@@ -80,7 +80,7 @@ def run(t: Tables) -> int:
     """The state machine: a stage says which one is next."""
     while True:
         stage = t.control[at.STAGE]
-        if t.control[at.UNANSWERED] == 1:
+        if t.control[at.CODE] == at.FACTORS_FULL:
             code = ASK
         elif stage == at.BEGIN:
             code = begin_step(t)
@@ -127,13 +127,7 @@ def answer(t: Tables) -> int:
         take_over(t)
         return GO_ON
     solve_here(t, t.control[at.STAGE] == at.CONTACT)
-    t.control[at.UNANSWERED] = 0
-    if t.control[at.CODE] == 0:
-        return GO_ON
-    if t.control[at.CODE] == at.FACTORS_FULL:
-        t.control[at.UNANSWERED] = 1
-        return at.FACTORS_FULL
-    return at.UNSOLVED
+    return GO_ON if t.control[at.CODE] == 0 else t.control[at.CODE]
 
 
 @merged

@@ -68,7 +68,7 @@ class Tables(NamedTuple):
     seen: Array
     before_ints: IntArray  # contacts as the piece began
     before: Array
-    touching: IntArray  # how many touched as the piece began, then three numbers each: their names
+    touching: IntArray  # those that touched as the piece began
     ints: IntArray  # contacts of the problem being solved
     floats: Array
     tree_of: IntArray  # tree of every link, trees being what has columns of its own
@@ -196,7 +196,7 @@ def allocate(
         seen=np.zeros((m, col.CONTACT_COLUMNS)),
         before_ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
         before=np.zeros((m, at.BEFORE_COLUMNS)),
-        touching=np.zeros(3 * m + 1, dtype=np.int64),
+        touching=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
         ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
         floats=np.zeros((m, col.CONTACT_COLUMNS)),
         tree_of=tree_of,

@@ -18,9 +18,13 @@ from spatialops.collision import _layout as col
 from spatialops.contact.newton.residual import HELD, residual_of, rounding, speed_scale
 from spatialops.dynamics.response import answer_wrenches
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.constraints.joint_limits_and_friction import of_joint
+from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
+    along_joint,
+    joint_rates,
+    of_joint,
+)
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
-from spatialops.simulation.stepping.impulse_memory import load_impulses, remembered
+from spatialops.simulation.stepping.impulse_memory import load_impulses
 from spatialops.simulation.stepping.tables import Tables, rows_of
 
 _GAP = 4.0 * float(np.finfo(np.float64).eps)  # of where its points are, that a gap may be off
@@ -28,34 +32,26 @@ _GAP = 4.0 * float(np.finfo(np.float64).eps)  # of where its points are, that a 
 
 @merged
 def may_hold(t: Tables) -> bool:
-    """Whether it is worth looking.
-
-    The last problem was solved by the forces before it, and all contacts have some. (One that was
-    left out because nothing can move it has none.)
-    """
+    """Whether it is worth looking: the last problem was solved by the forces before it."""
     if t.control[at.EXTERNAL] == 1 or t.control[at.QUIET] == 0 or has_loops(t):
         return False
-    if t.monitor[at.MOST_COMPLIANT] == 0.0:  # nothing to measure impulses by
-        return False
-    known = True
-    for i in range(t.control[at.ACTING]):
-        known = known and remembered(t, i) >= 0
-    return known
+    return t.monitor[at.MOST_COMPLIANT] > 0.0  # else nothing to measure impulses by
 
 
 @stage
 def still_holds(t: Tables) -> bool:
-    """Impulses of the forces of the step before, and DVC that they make, where these are right."""
+    """Impulses of the forces of the step before, and DVC that they make, where these are right.
+
+    All contacts must have some. (One that was left out because nothing can move it has none.)
+    """
     m, nv = t.control[at.ACTING], t.v.size
-    if not may_hold(t):
+    if not may_hold(t) or load_impulses(t) < m:
         return False
-    load_impulses(t)
     p, v = t.impulses[: 3 * m], t.newton_floats[: 3 * m]
     dv = t.vectors[at.DVC, :nv]
     push_links(t, t.work, t.vectors[at.NEXT, :nv])
     answer_wrenches(t.tree, t.links, t.vectors[at.NEXT, :nv], t.work, dv)
     for i in range(m):
-        t.friction[i] = t.floats[i, col.MU]
         put_speeds_after(t, i, dv, v)
     rows, s = rows_of(t, m), t.monitor[at.MOST_COMPLIANT]
     scale = speed_scale(rows, s)
@@ -100,7 +96,9 @@ def push_links(t: Tables, work: Array, tau: Array) -> None:
         put3(work, k, layout.FORCE, ZERO3)
     for i in range(t.control[at.ACTING]):
         if of_joint(t, t.ints[i, col.CONTACT_PAIR]):
-            put_joint_impulse(t, i, tau)
+            j = t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0]
+            p = along_joint(t, j, t.impulses[3 * i], t.impulses[3 * i + 1])
+            tau[t.ints[i, col.CONTACT_A]] += p
             continue
         force = scaled(t.impulses[3 * i], vec3(t.floats, i, col.NORMAL))
         force = plus(force, scaled(t.impulses[3 * i + 1], vec3(t.floats, i, col.TANGENT)))
@@ -120,24 +118,11 @@ def push(work: Array, k: int, point: Vec3, force: Vec3) -> None:
 
 
 @inlined
-def put_joint_impulse(t: Tables, i: int, tau: Array) -> None:
-    """A stop pushes its joint to its side, dry friction along it."""
-    k, j = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0]
-    side = t.joint_floats[j, at.JOINT_SIDE]
-    if t.joint_ints[j, at.JOINT_KIND] == col.DRY:
-        tau[k] += t.impulses[3 * i + 1]
-    else:
-        tau[k] += side * t.impulses[3 * i]
-
-
-@inlined
 def put_speeds_after(t: Tables, i: int, dv: Array, v: Array) -> None:
     """Velocities of acting contact i after the impulses, along its frame."""
     if of_joint(t, t.ints[i, col.CONTACT_PAIR]):
-        k, j = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0]
-        dry = t.joint_ints[j, at.JOINT_KIND] == col.DRY
-        v[3 * i] = t.u[3 * i] + (0.0 if dry else t.joint_floats[j, at.JOINT_SIDE] * dv[k])
-        v[3 * i + 1] = t.u[3 * i + 1] + (dv[k] if dry else 0.0)
+        rates = joint_rates(t, t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0], dv)
+        v[3 * i], v[3 * i + 1] = t.u[3 * i] + rates[0], t.u[3 * i + 1] + rates[1]
         v[3 * i + 2] = t.u[3 * i + 2]
         return
     point = vec3(t.floats, i, col.POINT)

@@ -99,6 +99,9 @@ def test_short_buffers_are_noticed():
     assert not analyse(places, trees, blocks, blocks_of)
     assert lacks_room(blocks, buffer.size)
     assert blocks.header[KNOWN] == 0
+    few, short, _, _ = structure([(0, 1)], [6] * 2)
+    assert analyse(few, short, blocks, blocks_of)  # a smaller island after it does not hide it
+    assert lacks_room(blocks, buffer.size)
     places, trees, blocks, buffer = structure(pairs, [6] * 30, int(blocks.header[NEED_INTS]))
     assert analyse(places, trees, blocks, blocks_of)
     assert not lacks_room(blocks, buffer.size)

@@ -96,7 +96,8 @@ def joint_contacts(t: Tables, q: Array, v: Array, horizon: float, count: int) ->
         if count == t.seen_ints.shape[0]:
             return FULL
         put_joint(t, j, count, 0.0 if kind == col.DRY else gap)
-        put3(t.seen, count, col.APPROACH, (side * v[k], v[k] if kind == col.DRY else 0.0, 0.0))
+        rates = joint_rates(t, j, v)
+        put3(t.seen, count, col.APPROACH, (rates[0], rates[1], 0.0))
         count += 1
     return count
 
@@ -130,13 +131,20 @@ def put_joint(t: Tables, j: int, i: int, gap: float) -> None:
     t.seen[i, col.RESTITUTION] = t.joint_floats[j, at.JOINT_RESTITUTION]
 
 
+@inlined
+def joint_rates(t: Tables, j: int, v: Array) -> tuple[float, float]:
+    """Rates of stop or dry friction j along its normal and its tangent, at joint velocities v."""
+    rate = v[t.joint_ints[j, at.JOINT_LINK]]
+    dry = t.joint_ints[j, at.JOINT_KIND] == col.DRY
+    return t.joint_floats[j, at.JOINT_SIDE] * rate, rate if dry else 0.0
+
+
 @kernel
 def put_joint_speeds(t: Tables, first: int, count: int, v: Array) -> None:
     """Rates of acting stops and dry frictions, rows `first` to `count`, at joint velocities v."""
     for i in range(first, count):
-        k, j = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0]
-        t.floats[i, col.APPROACH] = t.joint_floats[j, at.JOINT_SIDE] * v[k]
-        t.floats[i, col.APPROACH + 1] = v[k] if t.joint_ints[j, at.JOINT_KIND] == col.DRY else 0.0
+        rates = joint_rates(t, t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0], v)
+        t.floats[i, col.APPROACH], t.floats[i, col.APPROACH + 1] = rates
 
 
 @kernel
@@ -201,17 +209,21 @@ def unsqueeze(t: Tables, n: int, count: int) -> None:
             t.z[i] = 0.0
 
 
+@inlined
+def along_joint(t: Tables, j: int, normal: float, tangent: float) -> float:
+    """What impulses of stop or dry friction j are along the joint: a stop pushes to its side."""
+    if t.joint_ints[j, at.JOINT_KIND] == col.DRY:
+        return tangent
+    return t.joint_floats[j, at.JOINT_SIDE] * normal
+
+
 @kernel
 def sum_joints(t: Tables, share: float, before: Array, after: Array) -> None:
     """Add a share of joints' impulses, and their work p (v- + v+) / 2, to what the record keeps."""
     for i in range(n_of_geoms(t), t.control[at.ACTING] - t.control[at.MOMENTS]):
         k, j = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0]
         dry = t.joint_ints[j, at.JOINT_KIND] == col.DRY
-        p = share * (
-            t.floats[i, col.IMPULSE + 1]
-            if dry
-            else t.joint_floats[j, at.JOINT_SIDE] * t.floats[i, col.IMPULSE]
-        )
+        p = share * along_joint(t, j, t.floats[i, col.IMPULSE], t.floats[i, col.IMPULSE + 1])
         t.joint_sums[at.DRY_SUM if dry else at.STOP_SUM, k] += p
         t.joint_sums[at.WORK_SUM, k] += 0.5 * p * (before[k] + after[k])
 
