@@ -34,7 +34,6 @@ from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State
 
 # Times, relative to the time itself or to 1 s.
-_ARRIVED = 1e-14  # what is left of a run that is at its end
 _INSTANT = 1e-13  # times that differ by less are one
 _ROUNDING = 1e-15  # to which the time of an event is found
 
@@ -77,7 +76,7 @@ class Engine(ContactState):
         """Go on to a time."""
         self.left, self.now = self.accuracy.max_impacts, None
         self.settle(quiet=not self.steps)
-        while end - self.time > _ARRIVED * max(1.0, abs(end)):
+        while end - self.time > _INSTANT * max(1.0, abs(end)):
             self._step(min(self.h, end - self.time), end)
         self.time = end
 

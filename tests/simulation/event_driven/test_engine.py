@@ -259,6 +259,17 @@ def test_a_ladder_leaves_the_wall():
     assert np.abs(record.energy[until] - record.energy[0]).max() < 1e-9
 
 
+@pytest.mark.parametrize("rest", [0.0, 2e-14, 5e-14, 9e-14, 1.5e-13, 1e-12])
+def test_an_event_at_the_end_of_a_run(rest):
+    # What is left after it is less than two times can be told apart by: the run is at its end.
+    fall = np.sqrt(2.0 * 0.5 / G)
+    sim = so.Simulator(ball(R + 0.5, restitution=1.0), dt=fall + rest, time=so.EventDriven())
+    state, _ = sim.step(sim.scene.state)
+    assert state.time == fall + rest
+    assert state.q[2] == pytest.approx(R, abs=1e-11)
+    assert abs(state.v[5]) == pytest.approx(G * fall, abs=1e-11)
+
+
 @pytest.mark.compiled
 def test_a_rocking_block():
     # G. W. Housner (1963): an inelastic impact of the base leaves 1 - 3/2 sin^2(alpha) of the rate,
