@@ -12,8 +12,6 @@ export OPENBLAS_NUM_THREADS ?= 1
 BIN     := $(VENV)/bin
 PYTEST  := $(BIN)/python -m pytest
 UV      := $(shell command -v uv 2>/dev/null)
-# Compiled with bounds checks; Numba's cache does not tell such code from the other kind, so it has a folder of its own.
-BOUNDS_CACHE := $(CURDIR)/build/kernels-boundscheck
 BOUNDS_TESTS := $(or $(wildcard $(addprefix tests/,algebra tree dynamics contact collision simulation)),tests)
 
 ifeq ($(UV),)
@@ -49,8 +47,7 @@ test-slow: $(VENV)/.installed-dev robots  ## Slow tests, and the references with
 	@$(PYTEST) -n $(WORKERS) tests/dynamics/test_references.py  # now also the robots of the two packages
 
 test-bounds: $(VENV)/.installed-dev  ## Quick tests of the kernels, compiled with bounds checks
-	NUMBA_BOUNDSCHECK=1 SPATIALOPS_CACHE_DIR=$(BOUNDS_CACHE) \
-	    $(PYTEST) -n $(WORKERS) -m "not slow" $(BOUNDS_TESTS)
+	NUMBA_BOUNDSCHECK=1 $(PYTEST) -n $(WORKERS) -m "not slow" $(BOUNDS_TESTS)
 
 test-python: $(VENV)/.installed-dev  ## Quick tests with nothing compiled, measuring coverage
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n $(WORKERS) -m "not slow and not compiled" \

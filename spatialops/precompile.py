@@ -16,6 +16,7 @@ import numba
 import numpy as np
 
 from spatialops._compile import cache
+from spatialops._compile.kept_code import forget_unused
 from spatialops._compile.stage import Reference, below, stage_of
 from spatialops.contact.cone.fallback_methods import climb
 from spatialops.contact.cone.problem import ConeProblem
@@ -72,6 +73,9 @@ def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = 
     for _, run in _with_bar(todo) if progress else todo:
         run()
     _write(_mark(loop_only))
+    folder = cache.cache_directory()
+    if folder is not None:
+        forget_unused(folder)
     return len(todo)
 
 
@@ -222,8 +226,7 @@ def _mark(loop_only: bool = False) -> Path | None:
         folders.sort()
         for name in sorted(files):
             if name.endswith(".py"):
-                seen = Path(root, name).stat()  # Numba compiles again what is newer than its cache
-                digest.update(f"{root}/{name} {seen.st_mtime_ns} {seen.st_size}".encode())
+                digest.update(name.encode() + b"\0" + Path(root, name).read_bytes())
     folder = cache.cache_directory()
     name = f"{'loop' if loop_only else 'complete'}-{digest.hexdigest()[:16]}"
     return None if folder is None else folder / name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,19 @@ def test_another_processor_compiles_again(
 ) -> None:
     precompile.precompile(progress=False)
     monkeypatch.setattr(precompile, "_processor", lambda: "another one")
+    assert not precompile.is_warm()
+
+
+def test_another_clone_of_the_same_sources_has_nothing_to_do(
+    calls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clone = tmp_path.with_name("clone") / "spatialops"
+    shutil.copytree(Path(precompile.__file__).parent, clone, copy_function=shutil.copyfile)
+    precompile.precompile(progress=False)
+    monkeypatch.setattr(precompile, "__file__", str(clone / "precompile.py"))
+    assert precompile.is_warm()
+    with open(clone / "errors.py", "a") as file:
+        file.write("# more\n")
     assert not precompile.is_warm()
 
 

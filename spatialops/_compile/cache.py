@@ -1,36 +1,30 @@
-"""Where compiled kernels are kept: a folder of this version's sources that only its owner writes.
+"""Where compiled kernels are kept: a folder that only its owner writes.
 
-Numba's own cache goes stale, silently, when a callee in another file changes. The folder is
-therefore keyed by a hash of all sources that take part in compiled code: any edit opens a fresh
-folder, and an old one is never read again. What lies in it is code that will run: a folder that
-somebody else owns, or may write to, is never used.
+What lies in it is code that will run: a folder that somebody else owns, or may write to, is never
+used.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import tempfile
 from pathlib import Path
 
-import numba
-
-_MARKS = (b"_compile", b"_layout")  # where kernels or the constants in them are defined
+_NAME = "kernels"
 _OTHERS_WRITE = stat.S_IWOTH
 _OTHERS_ENTER = stat.S_IRWXG | stat.S_IRWXO
 
 
 def cache_directory() -> Path | None:
-    """Folder of this version's compiled kernels; None where there is no safe place for them.
+    """Folder of compiled kernels; None where there is no safe place for them.
 
     Set ``SPATIALOPS_CACHE_DIR`` to move it; by default it lies in the user's cache folder
     (``XDG_CACHE_HOME``), or in a private one in the system's temporary folder where that cannot be
     written. Without any, kernels are compiled anew in every process.
     """
-    digest = _sources_digest()
     for base, private in ((_users_folder(), False), (_temporary_folder(), True)):
-        folder = None if base is None else _made(base, digest, private)
+        folder = None if base is None else _made(base, private)
         if folder is not None:
             return folder
     return None
@@ -52,9 +46,9 @@ def _temporary_folder() -> Path:
     return Path(tempfile.gettempdir()) / f"spatialops-{user}"
 
 
-def _made(base: Path, digest: str, private: bool) -> Path | None:
-    """The folder of a digest in `base`, made if need be; None where it is not ours alone."""
-    folder = base / digest
+def _made(base: Path, private: bool) -> Path | None:
+    """The folder in `base`, made if need be; None where it is not ours alone."""
+    folder = base / _NAME
     try:
         base.parent.mkdir(parents=True, exist_ok=True)
         base.mkdir(mode=0o700, exist_ok=True)
@@ -74,18 +68,3 @@ def _is_ours(folder: Path, private: bool) -> bool:
         return True
     refused = _OTHERS_ENTER if private else _OTHERS_WRITE
     return found.st_uid == os.getuid() and not found.st_mode & refused
-
-
-def _sources_digest() -> str:
-    """Hash of every source file that compiled code is made of."""
-    digest = hashlib.sha256(numba.__version__.encode())
-    package = Path(__file__).parents[1]
-    for root, folders, files in os.walk(package, followlinks=True):
-        folders.sort()
-        for name in sorted(files):
-            if not name.endswith(".py"):
-                continue
-            text = Path(root, name).read_bytes()
-            if name == "_layout.py" or any(mark in text for mark in _MARKS):
-                digest.update(name.encode() + b"\0" + text)
-    return digest.hexdigest()[:16]

@@ -17,7 +17,8 @@ from llvmlite import binding, ir
 from numba.core import cgutils, types
 from numba.extending import NativeValue, intrinsic, models, register_model, unbox
 
-from spatialops._compile.jit import COMPILED, CompilerObject, inlined
+from spatialops._compile.compiler_object import CompilerObject
+from spatialops._compile.jit import COMPILED, inlined
 
 LONG = 64
 """Links from which on a call lets other threads run: below, giving up the GIL costs it 4 %."""

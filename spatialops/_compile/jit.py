@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias, TypeVar
+from types import FunctionType
+from typing import TypeVar, cast
 
 import numba
 
 from spatialops._compile.cache import cache_directory
+from spatialops._compile.compiler_object import CompilerObject
+from spatialops._compile.kept_code import KeptCode
 
 Function = TypeVar("Function", bound=Callable[..., object])
-
-# What Numba and LLVM hand over while they compile: they have no types that mypy could read.
-CompilerObject: TypeAlias = Any
 
 COMPILED = not numba.config.DISABLE_JIT
 _FOLDER = cache_directory() if COMPILED else None
@@ -48,15 +48,10 @@ def entry_point(function: Function) -> Function:
 def _cached(function: Function, **options: object) -> Function:
     if not COMPILED:
         return function
-    before = numba.config.CACHE_DIR
+    compiled: CompilerObject = numba.njit(**options)(function)
     if _FOLDER is not None:
-        # Read by Numba while it decorates; the user's own setting is put back.
-        numba.config.CACHE_DIR = str(_FOLDER)
-    try:
-        compiled: Function = numba.njit(cache=_FOLDER is not None, **options)(function)
-        return compiled
-    finally:
-        numba.config.CACHE_DIR = before
+        compiled._cache = KeptCode(cast(FunctionType, function), _FOLDER, options)
+    return cast(Function, compiled)
 
 
 def inlined(function: Function) -> Function:

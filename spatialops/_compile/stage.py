@@ -20,7 +20,8 @@ from numba.core.datamodel import models
 from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, register_model
 
-from spatialops._compile.jit import COMPILED, CompilerObject, kernel
+from spatialops._compile.compiler_object import CompilerObject
+from spatialops._compile.jit import COMPILED, kernel
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Tables = TypeVar("Tables")

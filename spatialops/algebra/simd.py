@@ -17,7 +17,8 @@ from numba.core.typing.templates import ConcreteTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, overload, register_model
 
 from spatialops._arrays import Array
-from spatialops._compile.jit import CompilerObject, inlined
+from spatialops._compile.compiler_object import CompilerObject
+from spatialops._compile.jit import inlined
 
 WIDTH = 8
 

@@ -1,0 +1,138 @@
+"""Machine code on disk: found by what it is made of, and never run unless it is whole."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from numba.core import types
+
+from spatialops._compile import kept_code
+from spatialops._compile.jit import kernel
+
+pytestmark = pytest.mark.compiled
+
+CORRUPTIONS = 200
+
+
+def add_twice(values, x):
+    values[0] += 2.0 * x
+    return values[0]
+
+
+@pytest.fixture
+def fresh(tmp_path: Path):
+    """Makes the same kernel as another process would, without what this one has compiled."""
+
+    def make():
+        compiled = numba.njit(add_twice)
+        compiled._cache = kept_code.KeptCode(add_twice, tmp_path, {})
+        return compiled
+
+    return make
+
+
+def call(compiled) -> float:
+    return compiled(np.ones(1), 3.0)
+
+
+def test_it_is_compiled_once(fresh, tmp_path: Path) -> None:
+    first = fresh()
+    assert call(first) == 7.0
+    assert not first.stats.cache_hits
+    second = fresh()
+    assert call(second) == 7.0
+    assert second.stats.cache_hits
+    assert len(list(tmp_path.iterdir())) == 1
+    assert second.stats.cache_path == str(tmp_path)
+
+
+def test_whatever_is_broken_is_compiled_again(fresh, tmp_path: Path) -> None:
+    call(fresh())
+    (path,) = tmp_path.iterdir()
+    whole = path.read_bytes()
+    rng = np.random.default_rng(21)
+    for case in range(CORRUPTIONS):
+        broken = bytearray(whole)
+        if case % 4 == 0:
+            del broken[rng.integers(len(broken)) :]
+        elif case % 4 == 1:
+            broken += rng.bytes(rng.integers(1, 9))
+        else:
+            broken[rng.integers(len(broken))] ^= 1 << int(rng.integers(8))
+        path.write_bytes(broken)
+        assert kept_code._checked(path) is None
+    again = fresh()
+    assert call(again) == 7.0
+    assert not again.stats.cache_hits
+    assert kept_code._checked(path) is not None
+
+
+def test_settings_that_change_the_code_are_told_apart(
+    fresh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call(fresh())
+    monkeypatch.setattr(numba.config, "BOUNDSCHECK", 1)
+    checked = fresh()
+    call(checked)
+    assert not checked.stats.cache_hits
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_names_of_fields_are_part_of_a_type() -> None:
+    from typing import NamedTuple
+
+    class Before(NamedTuple):
+        mass: float
+        length: float
+
+    class After(NamedTuple):
+        length: float
+        mass: float
+
+    kinds = [types.NamedUniTuple(types.float64, 2, table) for table in (Before, After)]
+    assert kept_code._layout(kinds[0]) != kept_code._layout(kinds[1])
+
+
+def test_a_full_disk_costs_only_time(fresh, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(path: Path, content: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(kept_code, "_put", full)
+    assert call(fresh()) == 7.0
+
+
+def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(old: object, new: object) -> None:
+        raise OSError("gone")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="gone"):
+        kept_code._put(tmp_path / "entry", b"code")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_nobody_uses_is_forgotten(fresh, tmp_path: Path) -> None:
+    call(fresh())
+    (path,) = tmp_path.iterdir()
+    kept_code.forget_unused(tmp_path)
+    assert path.exists()
+    os.utime(path, (0.0, time.time() - 61 * 24 * 3600.0))
+    kept_code.forget_unused(tmp_path)
+    assert not path.exists()
+
+
+def test_being_used_is_remembered(fresh, tmp_path: Path) -> None:
+    call(fresh())
+    (path,) = tmp_path.iterdir()
+    os.utime(path, (0.0, 0.0))
+    call(fresh())
+    assert path.stat().st_mtime > 0.0
+
+
+def test_kernels_are_kept_so() -> None:
+    assert isinstance(kernel(add_twice)._cache, kept_code.KeptCode)
