@@ -7,9 +7,15 @@ at its end. To the second order in h
 
 half a step turns and moves a contact, over curved surfaces too, by as much after the middle as
 before it. The relative velocities of the same contact at q and at q_m, with the velocities of the
-start, are all that takes. Where u = 0 before, G(q_m) (v + v+) / 2 = 0: contacts that stick or
-roll do no work, and their points stay where they are. Of a slip only the change of its size
-counts: friction acts in its direction at the middle.
+start, are all that takes. Of a slip only the change of its size counts: friction acts in its
+direction at the middle.
+
+What rolls ends a step with a slip r of second order, since the next q_m is another. Asking for
+u+ = 0 every time lets its point slip by r / 2 in the mean, and friction does work. Asking for none
+in the mean, G(q_m) (v + v+) = 0, does none, but turns a slip round with every step, for ever. So
+u+ = -(1 - c) u: with c = 1/4 the mean slip is r / 14, and what is turned round dies away. A disc at
+5 degrees, 1 ms, then keeps its energy to 4e-7 a second, where c = 1 gives 6e-6. A contact counts as
+rolling where u changes by more than half of itself in half a step.
 
 What has a gap g and opens at the rate u_n when the piece begins may close by
 g + h (u_n + u_n+) / 2: u_n+ >= -(2 g / h + u_n). Contacts without a name at the start have the gap
@@ -26,7 +32,8 @@ from spatialops.collision.detector import length_of, relative_velocity
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
-_STICKS = 1e-5  # m/s: a slower slip has no direction of its own
+_DAMPING = 0.25  # c
+_TURNED = 0.5  # change of a slip, as part of itself, that leaves it no direction of its own
 
 
 @merged
@@ -121,8 +128,8 @@ def put_change(t: Tables, i: int, j: int) -> None:
     before = vec3(t.before, j, at.BEFORE_VELOCITY)
     slip = plus_scaled(now, -dot(normal, now), normal)
     begun = plus_scaled(before, -dot(normal, before), normal)
-    change = minus(slip, begun)  # of a rigid body, so that several contacts can hold it together
-    if length_of(begun) > _STICKS and length_of(slip) > 0.0:
+    change = minus(slip, scaled(_DAMPING, begun))  # of rigid bodies: several contacts agree on it
+    if length_of(minus(slip, begun)) < _TURNED * length_of(begun):
         change = scaled(1.0 - length_of(begun) / length_of(slip), slip)
     along = t.floats[i, col.APPROACH] - speed
     put3(t.floats, i, col.DRIFT, plus_scaled(change, along, normal))
