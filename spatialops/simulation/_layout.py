@@ -66,7 +66,8 @@ AIMED = 32  # 1: the change of velocity over the piece is known, AIM
 SMOOTH_ORDER = 33  # rows of SMOOTH_BEFORE whose sum would have foreseen the last one best
 PUSHED_ORDER = 34
 HOLDS = 35  # 1: the forces of the step before solve the contact problem as it stands
-QUIET = 36  # 1: the last contact problem was solved by those of the step before it, or nearly
+QUIET = 36  # 1: the last contact problem was solved by those of the step before it, or nearly;
+# 2: they have held
 TOUCHING = 37  # contacts that touched as the piece began
 CONTROLS = 38
 

@@ -108,7 +108,7 @@ def _put_control(t: Tables, control: IntArray) -> None:
     most[[at.PAST, at.PUSHES, at.SMOOTH_ORDER, at.PUSHED_ORDER]] = at.REMEMBERED
     most[[at.RANK, at.INDEPENDENT]] = n_b
     most[at.SPINNING] = max(t.v.size - 1, 0)
-    most[[at.LOOKED, at.QUIET]] = 1
+    most[[at.LOOKED, at.QUIET]] = 1, 2
     if (t.control < 0).any() or (t.control > most).any():
         raise _odd("control")
 
