@@ -29,6 +29,7 @@ _WHOLE = (
     "work",
     "centers",
     "kept",
+    "stood",
     "forces",
     "floating",
     "loops",
@@ -51,6 +52,7 @@ _OWN = (
     at.HOLDS,
     at.DAMPED,
     at.BEFORE,
+    at.BEFORE_LOOK,
     at.AIMED,
 )
 _ROOM = 4  # contacts that tables may have room for, as a multiple of what the scene can have

@@ -33,6 +33,7 @@ from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.vectors import ZERO3, copy_into, dot, minus, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import length_of, relative_velocity
+from spatialops.collision.known_contacts import first_of_pair, keep_known
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
@@ -52,15 +53,14 @@ def note_motion(t: Tables) -> None:
     """Keep the contacts seen at the present state, whose velocities must be in `work`."""
     count = max(t.control[at.SEEN], 0) if t.control[at.SCHEME] == at.MOREAU else 0
     t.control[at.BEFORE] = count
+    t.control[at.BEFORE_LOOK] = t.control[at.LOOKS] if t.control[at.SCHEME] == at.MOREAU else 0
     for i in range(count):
         a, b = t.seen_ints[i, col.CONTACT_A], t.seen_ints[i, col.CONTACT_B]
         velocity = ZERO3
         if t.seen_ints[i, col.CONTACT_FEATURE_A] >= 0:
             velocity = relative_velocity(t.work, a, b, vec3(t.seen, i, col.POINT))
         copy_into(t.before_ints[i], t.seen_ints[i])
-        t.before[i, at.BEFORE_GAP] = t.seen[i, col.GAP]
-        t.before[i, at.BEFORE_SPEED] = t.seen[i, col.APPROACH]
-        put3(t.before, i, at.BEFORE_VELOCITY, velocity)
+        keep_known(t.before, i, t.seen, velocity)
 
 
 @kernel
@@ -78,22 +78,9 @@ def was_slow(t: Tables, pair: int) -> bool:
     for j in range(first_of_pair(t.before_ints, t.control[at.BEFORE], pair), t.control[at.BEFORE]):
         if t.before_ints[j, col.CONTACT_PAIR] != pair:
             return False
-        if is_slow(t, t.before[j, at.BEFORE_GAP], t.before[j, at.BEFORE_SPEED]):
+        if is_slow(t, t.before[j, col.KNOWN_GAP], t.before[j, col.KNOWN_SPEED]):
             return True
     return False
-
-
-@inlined
-def first_of_pair(ints: IntArray, count: int, pair: int) -> int:
-    """First row of a pair among so many contacts as they are seen: pairs ascend."""
-    low, high = 0, count
-    while low < high:
-        middle = (low + high) // 2
-        if ints[middle, col.CONTACT_PAIR] < pair:
-            low = middle + 1
-        else:
-            high = middle
-    return low
 
 
 @kernel
@@ -123,14 +110,14 @@ def put_drift(t: Tables) -> None:
 @kernel
 def put_change(t: Tables, i: int, j: int) -> None:
     """Drift of acting contact i, which was row j as the piece began."""
-    normal, speed = vec3(t.floats, i, col.NORMAL), t.before[j, at.BEFORE_SPEED]
-    free = 2.0 * t.before[j, at.BEFORE_GAP] / t.monitor[at.PIECE] + speed
+    normal, speed = vec3(t.floats, i, col.NORMAL), t.before[j, col.KNOWN_SPEED]
+    free = 2.0 * t.before[j, col.KNOWN_GAP] / t.monitor[at.PIECE] + speed
     t.floats[i, col.OPEN] = free if free > noise_of_gap(t, i) else 0.0
     if t.ints[i, col.CONTACT_FEATURE_A] < 0:  # a joint's rows do not turn
         return
     a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
     now = relative_velocity(t.work, a, b, vec3(t.floats, i, col.POINT))
-    before = vec3(t.before, j, at.BEFORE_VELOCITY)
+    before = vec3(t.before, j, col.KNOWN_VELOCITY)
     slip = plus_scaled(now, -dot(normal, now), normal)
     begun = plus_scaled(before, -dot(normal, before), normal)
     change = minus(slip, scaled(_DAMPING, begun))  # of rigid bodies: several contacts agree on it

@@ -6,14 +6,15 @@ Each stage leaves behind what the next one needs.
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import kernel, merged
+from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import entered, refer, stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import renew_near_pairs
 from spatialops.collision.contact_set import ContactTables
-from spatialops.collision.detector import find_contacts, place_geoms
+from spatialops.collision.detector import Search, find_contacts, place_geoms
 from spatialops.collision.geom_tables import GeomTables
+from spatialops.collision.known_contacts import KnownContacts, note_moved
 from spatialops.collision.narrow_phase.scratch import Scratch
 from spatialops.contact.delassus import contact_rows, velocity_change
 from spatialops.contact.friction import put_frames
@@ -54,11 +55,19 @@ def detect_at(t: Tables, q: Array, v: Array, horizon: float) -> int:
     """Poses, velocities and contacts at a state; returns how many contacts (FULL if too many)."""
     poses_kernel(t.tree, t.links, q, t.work)
     velocities_kernel(t.tree, t.links, v, t.work)
+    place(t)
+    return contacts_at(t, q, v, horizon)
+
+
+@merged
+def place(t: Tables) -> None:
+    """Geoms where the links in `work` are, who has moved, and the pairs that are near."""
     place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
+    t.control[at.LOOKS] += 1
+    note_moved(t.geoms, t.centers, t.stood, t.control[at.LOOKS])
     renew_near_pairs(
         t.geom_ints, t.geoms, t.pairs, t.pair_rows, t.centers, t.kept, t.settings[at.SKIN], t.near
     )
-    return contacts_at(t, q, v, horizon)
 
 
 @merged
@@ -81,10 +90,18 @@ def geom_contacts(t: Tables, horizon: float) -> int:
         t.centers,
         t.near,
         t.work,
-        t.settings[at.MARGIN],
-        horizon,
+        Search(t.settings[at.MARGIN], horizon, known_before(t)),
         Scratch(t.shape_rows, t.shape_ints),
         ContactTables(t.seen_ints, t.seen),
+    )
+
+
+@inlined
+def known_before(t: Tables) -> KnownContacts:
+    """Contacts seen as the piece began."""
+    count = t.control[at.BEFORE]
+    return KnownContacts(
+        t.before_ints[:count], t.before[:count], t.stood, t.control[at.BEFORE_LOOK]
     )
 
 
@@ -245,17 +262,7 @@ def detect_ahead(t: Tables) -> int:
     if (
         t.control[at.SCHEME] == at.MOREAU
     ):  # else it is the present state, where geoms have been placed
-        place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
-        renew_near_pairs(
-            t.geom_ints,
-            t.geoms,
-            t.pairs,
-            t.pair_rows,
-            t.centers,
-            t.kept,
-            t.settings[at.SKIN],
-            t.near,
-        )
+        place(t)
     t.control[at.SEEN] = contacts_at(t, q_e, v_e, remaining_time(t))
     return t.control[at.SEEN]
 
