@@ -103,7 +103,7 @@ def put_drift(t: Tables) -> None:
         put3(t.floats, i, col.DRIFT, ZERO3)
         t.floats[i, col.OPEN] = max(t.floats[i, col.GAP], 0.0) / remaining_time(t)
         j = row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
-        if j >= 0:
+        if j >= 0 and t.floats[i, col.GAP] >= -t.settings[at.DEPTH]:
             put_change(t, i, j)
 
 

@@ -5,6 +5,10 @@ Each stage leaves behind what the next one needs.
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import entered, refer, stage
@@ -29,6 +33,7 @@ from spatialops.contact.rows import (
     place_rows,
     square_of,
 )
+from spatialops.dynamics.energy import kinetic_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
@@ -48,6 +53,8 @@ from spatialops.simulation.stepping.contact_drift import (
 )
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.warm_check import still_holds
+
+_NO_SPEED = 64.0 * float(np.finfo(np.float64).eps)
 
 
 @merged
@@ -302,6 +309,21 @@ def state_problem(t: Tables) -> None:
     put_entries(t, t.ints, t.floats, t.control[at.ACTING])
     if drop_locked(t):
         complete_speeds(t)
+    drop_roundings(t, v_free)
+
+
+@kernel
+def drop_roundings(t: Tables, v: Array) -> None:
+    """Make none of contacts' velocities that are roundings of the motion v, which is in `work`.
+
+    |G_i v| <= sqrt(W_ii v* M v): what is 1e-14 of that is none. Of a robot that falls freely all
+    are, and no solver could tell their signs.
+    """
+    allowed = _NO_SPEED * math.sqrt(2.0 * kinetic_kernel(t.links, v, t.work))
+    rows = SparseRows(t.entries, t.places)
+    for i in range(3 * t.control[at.ACTING]):
+        if abs(t.u[i]) <= allowed * math.sqrt(square_of(rows, i // 3, i % 3)):
+            t.u[i] = 0.0
 
 
 @merged
