@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spatialops import _layout as layout
 from spatialops._compile.jit import merged
 from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import copy_into
@@ -19,6 +20,7 @@ from spatialops.tree.state import integrate_kernel
 _IDLE = 1e-14  # W_nn relative to the largest, of a contact whose gap nothing changes
 _EXACT_ENOUGH = 1e-6  # of the deepest gap: positions are projected again if it is not
 _USEFUL = 1e-2  # what is farther off is not the answer
+_FAR = 10.0  # times the deepest gap: a push that moves so far is none
 _PUSHES = 4
 _SHALLOW = 100.0  # times the depth that is projected: what is pushed apart where not all can be
 
@@ -92,7 +94,7 @@ def solve_gaps(t: Tables, m: int, deepest: float) -> None:
 
     Gaps that nothing can change, because the loops hold both sides, and those below the deepest,
     are left as they are. Pushes
-    that do not open gaps are none.
+    that do not open gaps, or move far, are none.
     """
     rows, scale = rows_of(t, m), 0.0
     for i in range(m):
@@ -104,6 +106,22 @@ def solve_gaps(t: Tables, m: int, deepest: float) -> None:
         t.u[3 * i + 1] = t.u[3 * i + 2] = 0.0
     pushes = t.impulses[: 3 * m]
     _, residual = solve_islands(rows, False, _EXACT_ENOUGH, pushes, buffers_of(t))
-    if not residual <= _USEFUL:
+    if not (residual <= _USEFUL and moves_little(t, m)):
         for i in range(3 * m):
             pushes[i] = 0.0
+
+
+@merged
+def moves_little(t: Tables, m: int) -> bool:
+    """Whether pushes move the mass of the scene by no more than some of the depth in the mean.
+
+    M |move|^2 = x . W x = -x . u. What must go far to open a gap opens it by a lever, along which
+    gaps are not what they are here.
+    """
+    mass = moved = deepest = 0.0
+    for k in range(t.v.size):
+        mass += t.links[k, layout.MASS]
+    for i in range(m):
+        moved -= t.impulses[3 * i] * t.u[3 * i]
+        deepest = max(deepest, -t.u[3 * i])
+    return moved <= mass * (_FAR * deepest) ** 2
