@@ -45,6 +45,7 @@ def legged(height, overlap, aside, limit, lean):
 CASES = [(0.01, 0.06, 3.0, 0.3), (0.04, 0.02, 0.0, 0.3), (0.08, 0.02, 3.0, 0.0)]
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("case", CASES)
 def test_what_overlaps_for_good_falls_like_anything_else(case):
     # All velocities between its parts are roundings of the fall: none of them may ask for a force.
