@@ -54,7 +54,7 @@ from spatialops.simulation.stepping.contact_drift import (
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.warm_check import still_holds
 
-_NO_SPEED = 64.0 * float(np.finfo(np.float64).eps)
+_NO_SPEED = 8.0 * float(np.finfo(np.float64).eps)
 
 
 @merged
