@@ -74,7 +74,7 @@ class ReducedMinimalCoordinates:
         m = problem.n_contacts
         n_f = self.n_f
         n_b = problem.n_loop_rows
-        G_u, reduced = problem.jacobian[n_b:], _reduce(problem)
+        G_u, reduced = problem.jacobian[n_b:], problem.once(_reduce)
         s, rows = _scale(reduced), m * (n_f + 1)
         A, b = np.zeros((rows + m, rows + m)), np.empty(rows + m)
         A[:rows, :rows] = spread(spread(reduced.W, n_f).T, n_f).T / s
@@ -98,7 +98,7 @@ class ReducedMinimalCoordinates:
         ContactSolution
             Joint velocities and impulses.
         """
-        n_b, reduced = problem.n_loop_rows, _reduce(problem)
+        n_b, reduced = problem.n_loop_rows, problem.once(_reduce)
         s, solution = _scale(reduced), with_idle(problem, solution, self.n_f)
         impulses = polyhedral_impulses(
             solution, 0, problem.n_contacts, directions(self.n_f), 1.0 / s
