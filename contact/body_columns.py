@@ -13,6 +13,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel
 from spatialops.contact.body_rows import BODY, ROW, BodyRows
+from spatialops.contact.lcp.problem import Matrix
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -50,16 +51,16 @@ class Columns(NamedTuple):
         scatter(self.starts, self.rows, self.entries, made)
         return made
 
-    def sparse(self) -> sparse.csc_array:
+    def compressed(self) -> sparse.csc_array:
         """The matrix as SciPy keeps it."""
         from scipy import sparse
 
         rows, starts = self.rows.astype(np.int32), self.starts.astype(np.int32)
         return sparse.csc_array((self.entries, rows, starts), shape=(self.size, self.size))
 
-    def matrix(self) -> Array | sparse.csc_array:
+    def matrix(self) -> Matrix:
         """One of the two, whichever is quicker to solve with."""
-        return self.dense() if self.size < _SPARSE_ROWS else self.sparse()
+        return self.dense() if self.size < _SPARSE_ROWS else self.compressed()
 
 
 def compliance_columns(rows: BodyRows, inverse: Array) -> Columns:

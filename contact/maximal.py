@@ -155,6 +155,15 @@ class MaximalProblem:
         multiply(rows.places, rows.values, rows.starts, self.velocity, u)
         return u
 
+    def slip(self, velocity: Array, drift: Array) -> Array:
+        """Sliding speeds (m,) of the contacts at bodies' velocities (6 n,)."""
+        rows = self.constraints
+        u = np.empty(rows.n_rows)
+        multiply(rows.places, rows.values, rows.starts, velocity, u)
+        sliding = u[self.first_contact :].reshape(-1, 3) + drift
+        result: Array = np.hypot(sliding[:, 1], sliding[:, 2])
+        return result
+
     def after(self, rows: BodyRows, impulses: Array) -> Array:
         """The bodies' velocities after impulses on rows, V + M^-1 G* p."""
         force = np.zeros(self.velocity.size)

@@ -8,7 +8,6 @@ by the mechanism's mass.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,9 +17,6 @@ from spatialops.contact.formulations.polyhedron import spread, with_idle, withou
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, Matrix, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
-
-if TYPE_CHECKING:
-    from scipy import sparse
 
 
 @dataclass(frozen=True)
@@ -97,18 +93,19 @@ class NonMinimalCoordinates:
         n_v = system.velocity.size
         free = n_v + system.first_contact
         solution = with_idle(problem, solution, self.n_f)
-        velocity = system.tree_velocity(solution.z[:n_v])
+        bodies = solution.z[:n_v]
         impulses = polyhedral_impulses(
             solution, free, problem.n_contacts, directions(self.n_f), unit
         )
         loops = solution.z[free - problem.n_loop_rows : free] * unit
-        return ContactSolution(velocity, impulses, loops, problem.slip(velocity))
+        slip = system.slip(bodies, problem.drift)
+        return ContactSolution(system.tree_velocity(bodies), impulses, loops, slip)
 
 
-def _with_mass(A: Matrix, armature: sparse.csr_array) -> Matrix:
+def _with_mass(A: Matrix, armature: Matrix) -> Matrix:
     """A matrix with the armature's part of M added to its first rows and columns."""
     from scipy import sparse
 
     part = armature.tocoo()
-    added = sparse.csc_array((part.data, part.coords), shape=A.shape)
+    added = sparse.csc_array((part.data, (part.row, part.col)), shape=A.shape)
     return A + (added.toarray() if isinstance(A, np.ndarray) else added)

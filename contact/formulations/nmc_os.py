@@ -89,5 +89,5 @@ class NonMinimalOperationalSpace:
         )
         bilateral = solution.z[:free] / s
         bodies = system.after(system.constraints, np.concatenate([bilateral, impulses.ravel()]))
-        v = system.tree_velocity(bodies)
-        return ContactSolution(v, impulses, bilateral[system.n_hinges :], problem.slip(v))
+        v, slip = system.tree_velocity(bodies), system.slip(bodies, problem.drift)
+        return ContactSolution(v, impulses, bilateral[system.n_hinges :], slip)

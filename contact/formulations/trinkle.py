@@ -106,8 +106,9 @@ class Trinkle:
         kept = np.concatenate([hinges, impulses.ravel()])
         loops = reduced.loops + reduced.to_loops @ kept
         every = np.concatenate([hinges, loops, impulses.ravel()])
-        v = system.tree_velocity(system.after(system.constraints, every))
-        return ContactSolution(v, impulses, loops, problem.slip(v))
+        bodies = system.after(system.constraints, every)
+        v, slip = system.tree_velocity(bodies), system.slip(bodies, problem.drift)
+        return ContactSolution(v, impulses, loops, slip)
 
 
 def _reduce(problem: ContactProblem) -> _Reduced:
