@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import kernel
+from spatialops._arrays import Array, IntArray, Mat3, Vec3
+from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.vectors import dot, plus, rotate, vec3
 from spatialops.contact.body_rows import BODY, ROW, BodyRows
 from spatialops.contact.lcp.problem import Matrix
 
@@ -66,9 +67,8 @@ class Columns(NamedTuple):
 def compliance_columns(rows: BodyRows, inverse: Array) -> Columns:
     """G M^-1 G* of rows, `inverse` (6 n, 6) being the bodies' own."""
     n_rows, n = rows.n_rows, len(inverse) // 6
-    lengths = np.diff(rows.by_body[: n + 1])
     starts, seen = np.empty(n_rows + 1, np.int64), np.empty(n_rows, np.int64)
-    most = int(lengths @ lengths)
+    most = count_pairs(rows.by_body, n)
     found, entries = np.empty(most, np.int64), np.empty(most)
     sums = np.empty(n_rows)
     count = put_compliance(
@@ -90,11 +90,9 @@ def descriptor_columns(rows: BodyRows, blocks: Array) -> Columns:
     """[M, -G*; G, 0] of rows, `blocks` (6 n, 6) being the bodies' inertias."""
     size = len(blocks) + rows.n_rows
     count = 6 * len(blocks) + 12 * len(rows.places)
-    starts, found, entries = (
-        np.empty(size + 1, np.int64),
-        np.empty(count, np.int64),
-        np.empty(count),
-    )
+    starts = np.empty(size + 1, np.int64)
+    found = np.empty(count, np.int64)
+    entries = np.empty(count)
     put_descriptor(
         rows.places, rows.values, rows.starts, rows.by_body, blocks, starts, found, entries
     )
@@ -105,13 +103,20 @@ def with_cones(columns: Columns, friction: Array, n_f: int) -> Columns:
     """With E and [mu, -E*] of [J] 12-15 for the last n_u (n_f + 1) columns, n_u behind them."""
     m = len(friction)
     size, count = columns.size + m, len(columns.entries) + m * (2 * n_f + 1)
-    starts, found, entries = (
-        np.empty(size + 1, np.int64),
-        np.empty(count, np.int64),
-        np.empty(count),
-    )
+    starts = np.empty(size + 1, np.int64)
+    found = np.empty(count, np.int64)
+    entries = np.empty(count)
     add_cones(*columns, friction, n_f, starts, found, entries)
     return Columns(starts, found, entries)
+
+
+@kernel
+def count_pairs(by_body: IntArray, n: int) -> int:
+    """Pairs of rows that meet at a body: no more entries than these."""
+    count = 0
+    for b in range(n):
+        count += (by_body[b + 1] - by_body[b]) ** 2
+    return count
 
 
 @kernel
@@ -134,8 +139,9 @@ def put_compliance(
     for column in range(seen.size):
         starts[column] = count
         for e in range(row_starts[column], row_starts[column + 1]):
-            first = 6 * places[e, BODY]
-            for i in range(by_body[places[e, BODY]], by_body[places[e, BODY] + 1]):
+            body = places[e, BODY]
+            turning, sliding = response(inverse, 6 * body, values, e)
+            for i in range(by_body[body], by_body[body + 1]):
                 other = by_body[i]
                 row = places[other, ROW]
                 if seen[row] != column:
@@ -143,23 +149,32 @@ def put_compliance(
                     sums[row] = 0.0
                     found[count] = row
                     count += 1
-                sums[row] += between(values, other, inverse, first, e)
+                sums[row] += dot(vec3(values, other, 0), turning) + dot(
+                    vec3(values, other, 3), sliding
+                )
         for k in range(starts[column], count):
             entries[k] = sums[found[k]]
     starts[seen.size] = count
     return count
 
 
-@kernel
-def between(values: Array, i: int, inverse: Array, first: int, j: int) -> float:
-    """Entry i against a body's inverse times entry j."""
-    total = 0.0
-    for a in range(6):
-        response = 0.0
-        for b in range(6):
-            response += inverse[first + a, b] * values[j, b]
-        total += values[i, a] * response
-    return total
+@inlined
+def response(inverse: Array, first: int, values: Array, e: int) -> tuple[Vec3, Vec3]:
+    """What a body makes of the wrench of entry e: its inverse, from row `first` on, times that."""
+    moment, force = vec3(values, e, 0), vec3(values, e, 3)
+    turning = plus(
+        rotate(block(inverse, first, 0), moment), rotate(block(inverse, first, 3), force)
+    )
+    sliding = plus(
+        rotate(block(inverse, first + 3, 0), moment), rotate(block(inverse, first + 3, 3), force)
+    )
+    return turning, sliding
+
+
+@inlined
+def block(table: Array, row: int, column: int) -> Mat3:
+    """Three rows and columns of a table."""
+    return vec3(table, row, column), vec3(table, row + 1, column), vec3(table, row + 2, column)
 
 
 @kernel
@@ -208,7 +223,9 @@ def add_cones(
     new_entries: Array,
 ) -> None:
     """Copy, with an entry more in each column of a contact, and the columns of sigma."""
-    m, size, count = friction.size, starts.size - 1, 0
+    m = friction.size
+    size = starts.size - 1
+    count = 0
     first = size - m * (n_f + 1)
     for column in range(size):
         new_starts[column] = count

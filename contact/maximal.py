@@ -18,8 +18,8 @@ import numpy as np
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel
-from spatialops.algebra.vectors import mat3, put3, sym3, vec3
-from spatialops.contact.body_columns import Columns, between, compliance_columns
+from spatialops.algebra.vectors import dot, mat3, put3, sym3, vec3
+from spatialops.contact.body_columns import Columns, compliance_columns, response
 from spatialops.contact.body_rows import (
     BODY,
     ROW,
@@ -28,6 +28,7 @@ from spatialops.contact.body_rows import (
     constraint_rows,
     put_relative,
 )
+from spatialops.contact.sparse_lu import sparse_factor
 from spatialops.dynamics.articulated_body import put_rigid_inertia
 from spatialops.dynamics.joint_split import DOF, FIRST, JointSplits, joint_splits
 from spatialops.dynamics.maximal import placed, tree_velocity
@@ -131,11 +132,15 @@ class MaximalProblem:
         if self.armature is None:
             return compliance_columns(rows, inverse)
         from scipy import sparse
-        from scipy.sparse.linalg import splu
 
         G = rows.matrix(self.model.n_bodies)
-        W = sparse.csc_array(G @ splu(self.mass.tocsc()).solve(G.T.toarray()))
+        W = sparse.csc_array(G @ self._factor.solve(G.T.toarray()))
         return Columns(W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data)
+
+    @cached_property
+    def _factor(self) -> sparse.linalg.SuperLU:
+        """Of M with armature, which couples bodies."""
+        return sparse_factor(self.mass)
 
     @cached_property
     def contact_scale(self) -> float:
@@ -149,8 +154,10 @@ class MaximalProblem:
         )
         return scale if scale > 0.0 else 1.0
 
-    def velocities(self, rows: BodyRows) -> Array:
-        """Velocities of rows without impulses."""
+    @cached_property
+    def velocities(self) -> Array:
+        """Velocities of the constraint rows without impulses."""
+        rows = self.constraints
         u = np.empty(rows.n_rows)
         multiply(rows.places, rows.values, rows.starts, self.velocity, u)
         return u
@@ -169,9 +176,7 @@ class MaximalProblem:
         force = np.zeros(self.velocity.size)
         add_forces(rows.places, rows.values, impulses, force)
         if self.armature is not None:
-            from scipy.sparse.linalg import splu
-
-            change: Array = splu(self.mass.tocsc()).solve(force)
+            change: Array = self._factor.solve(force)
             return self.velocity + change
         velocity = self.velocity.copy()
         add_responses(self.inverse, force, velocity)
@@ -285,7 +290,8 @@ def largest_response(
     for row in range(first, starts.size - 1):
         own = 0.0
         for e in range(starts[row], starts[row + 1]):
-            own += between(values, e, inverse, 6 * places[e, BODY], e)
+            turning, sliding = response(inverse, 6 * places[e, BODY], values, e)
+            own += dot(vec3(values, e, 0), turning) + dot(vec3(values, e, 3), sliding)
         largest = max(largest, own)
     return largest
 

@@ -14,6 +14,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from time import thread_time
+from timeit import repeat, timeit
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # several threads only wait for each other
 
@@ -54,7 +55,7 @@ class Pendulum:
     def contacts(self) -> np.ndarray:
         """Rows (3 m, 6 n) at the last spheres: below, and to the right, two a sphere."""
         G = np.zeros((3 * CONTACTS, 6 * self.n))
-        frames = np.array([[[0, 0, 1], [1, 0, 0], [0, 1, 0]], [[-1, 0, 0], [0, 0, 1], [0, 1, 0]]])
+        frames = np.array([[[0, 0, 1], [0, -1, 0], [1, 0, 0]], [[-1, 0, 0], [0, -1, 0], [0, 0, 1]]])
         for i in range(CONTACTS):
             body, frame = self.n - 1 - i // 2, frames[i % 2].astype(float)
             G[3 * i : 3 * i + 3, 6 * body + 3 : 6 * body + 6] = frame
@@ -125,13 +126,12 @@ def free_bodies(pendulum: Pendulum) -> Rows:
 
 
 def medians(calls: list[Callable[[], object]], rounds: int) -> list[float]:
-    """Median seconds of calls that take turns."""
+    """Median seconds of calls that take turns, in blocks of some 2 ms."""
+    repeats = [max(1, round(2e-3 / min(repeat(call, number=1, repeat=3)))) for call in calls]
     spent = np.empty((rounds, len(calls)))
     for i in range(rounds):
         for j, call in enumerate(calls):
-            begin = thread_time()
-            call()
-            spent[i, j] = thread_time() - begin
+            spent[i, j] = timeit(call, timer=thread_time, number=repeats[j]) / repeats[j]
     return [float(median) for median in np.median(spent, axis=0)]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from spatialops.contact.body_columns import with_cones
 from spatialops.contact.body_rows import spread_rows
-from spatialops.contact.formulations.polyhedron import spread, with_idle, without_idle
+from spatialops.contact.formulations.polyhedron import put_spread, with_idle, without_idle
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
@@ -56,13 +56,14 @@ class NonMinimalOperationalSpace:
         n_f = self.n_f
         system = problem.maximal
         s, free = system.contact_scale, system.first_contact
-        rows = spread_rows(system.constraints, free, directions(n_f))
+        facets = directions(n_f)
+        rows = spread_rows(system.constraints, free, facets)
         W = system.compliance(rows)
         A = with_cones(W._replace(entries=W.entries / s), problem.friction, n_f)
-        b = np.empty(A.size)
-        b[: rows.n_rows] = system.velocities(rows)
-        b[system.n_hinges : free] -= problem.loop_targets
-        b[free : rows.n_rows] += spread(problem.bias.ravel(), n_f)
+        b, u = np.empty(A.size), system.velocities.copy()
+        u[system.n_hinges : free] -= problem.loop_targets
+        u[free:] += problem.bias.ravel()
+        put_spread(u, free, facets, b)
         b[rows.n_rows :] = s * (problem.friction * problem.prior_normal_impulse + problem.dry)
         return without_idle(problem, MixedLCP(A.matrix(), b, free), n_f)
 

@@ -99,7 +99,9 @@ class Trinkle:
             Joint velocities and impulses.
         """
         system, m = problem.maximal, problem.n_contacts
-        reduced, h, s = problem.once(_reduce), system.n_hinges, system.contact_scale
+        reduced = problem.once(_reduce)
+        h = system.n_hinges
+        s = system.contact_scale
         solution = with_idle(problem, solution, self.n_f)
         hinges = (solution.z[:h] - solution.z[h : 2 * h]) / s
         impulses = polyhedral_impulses(solution, 2 * h, m, directions(self.n_f), 1.0 / s)
@@ -116,7 +118,7 @@ def _reduce(problem: ContactProblem) -> _Reduced:
     system = problem.maximal
     h = system.n_hinges
     n_b = problem.n_loop_rows
-    W, u = system.compliance(system.constraints).dense(), system.velocities(system.constraints)
+    W, u = system.compliance(system.constraints).dense(), system.velocities.copy()
     u[h : h + n_b] -= problem.loop_targets
     u[h + n_b :] += problem.bias.ravel()
     keep, loop = np.delete(np.arange(len(u)), np.s_[h : h + n_b]), np.arange(h, h + n_b)

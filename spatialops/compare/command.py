@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TypedDict
 
@@ -14,6 +15,7 @@ from spatialops.bench.command import save
 from spatialops.bench.measure import BenchError, Effort, pinned
 from spatialops.compare import tables
 from spatialops.compare.measure import GENERAL, Fit, Row, assembly_costs, compare, report
+from spatialops.compare.plain import PLAIN, ablation
 from spatialops.compare.problems import Case, dual_arm_case, named_case, pendulum_case
 from spatialops.contact.formulations import FORMULATIONS
 from spatialops.contact.solve import SOLVERS
@@ -171,6 +173,7 @@ def _one(case: Case, say: _printer, options: Choices) -> list[Row]:
 def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], PlainData]:
     """Tables 1 and 2, and the cost of assembling OS."""
     links = LINKS[:3] if quick else LINKS
+    effort, n_f = options["effort"], options["n_f"]
     first = _one(dual_arm_case(), say, options)
     sizes = {row.formulation: row.size for row in first}
     said = ", ".join(
@@ -181,9 +184,10 @@ def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], Pla
     second = [row for n in links for row in _one(pendulum_case(n), say, options)]
     say("\n" + tables.size_table(second, options["formulations"]))
     say("\n" + tables.speedup_table(second))
+    plain = [row for n in links for row in ablation(pendulum_case(n), PLAIN, n_f, effort)]
+    say("\n" + tables.ablation_table(plain))
     over_links = _FIT_LINKS[:4] if quick else _FIT_LINKS
     over_contacts = _FIT_CONTACTS[:5] if quick else _FIT_CONTACTS
-    effort, n_f = options["effort"], options["n_f"]
     times = assembly_costs([pendulum_case(n) for n in over_links], n_f=n_f, effort=effort)
     more = assembly_costs([pendulum_case(40, m) for m in over_contacts], n_f=n_f, effort=effort)
     fits = Fit.of(over_links, times, 1), Fit.of(over_contacts, more, 2)
@@ -202,7 +206,11 @@ def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], Pla
             "rms": fits[1].unexplained,
         },
     }
-    return first + second, {"os_assembly": costs, "trajectories": _trajectories(say, quick)}
+    return first + second, {
+        "os_assembly": costs,
+        "plain": [asdict(row) for row in plain],
+        "trajectories": _trajectories(say, quick),
+    }
 
 
 def _trajectories(say: _printer, quick: bool) -> list[dict[str, float]]:

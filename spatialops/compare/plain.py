@@ -1,4 +1,4 @@
-"""The formulations of [J] in plain dense NumPy: what each costs without compiled code.
+"""An ablation: the formulations of [J] in plain dense NumPy, without compiled code.
 
 Rows and inertias are given, those of the tree or those of free bodies; a formulation is what is
 done with them. Two patterns serve both: impulses with velocities ([J] 27 and 36) and impulses alone
@@ -7,17 +7,86 @@ done with them. Two patterns serve both: impulses with velocities ([J] 27 and 36
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.bench.measure import Effort, relative_difference, take_turns
+from spatialops.compare.problems import Case
+from spatialops.contact.formulations import check_formulation
+from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.solve import solve
 from spatialops.dynamics.composite_body import mass_matrix
 
-TREE = ("mc", "rmc", "os")
-PLAIN = ("nmc", *TREE, "nmc/os")
+_TREE = ("mc", "rmc", "os")
+ALL_DENSE = 400  # rows up to which dense Lemke takes less than a second
+PLAIN = ("nmc", *_TREE, "nmc/os")
+
+
+@dataclass(frozen=True)
+class PlainRow:
+    """A formulation in plain NumPy, its rows and inertias given; medians in microseconds."""
+
+    case: str
+    links: int
+    formulation: str
+    assemble: float
+    solve: float
+    recover: float
+    difference: float
+
+    @property
+    def total(self) -> float:
+        """Assembly, solution and recovery, us."""
+        return self.assemble + self.solve + self.recover
+
+
+def ablation(case: Case, formulations: Sequence[str], n_f: int, effort: Effort) -> list[PlainRow]:
+    """What formulations cost in plain NumPy with dense Lemke, in turns.
+
+    `difference` is that of the next velocity from our own code's, as in `measure.Row`.
+    """
+    facets = directions(n_f)
+    calls: dict[str, Callable[[], object]] = {}
+    differences: dict[str, float] = {}
+    for name in formulations:
+        data = given(case.problem, name)
+        lcp = assemble(name, data, facets)
+        solution = solve(lcp, "lemke") if lcp.size <= ALL_DENSE else None
+        if solution is None or not solution.solved:
+            continue
+        after = recover(name, data, solution.z, facets)
+        expected = case.problem.after(_impulses(case.problem, n_f))
+        if name not in _TREE:
+            after = case.problem.maximal.tree_velocity(after)
+        differences[name] = relative_difference(after, expected)
+        calls[f"{name} assemble"] = partial(assemble, name, data, facets)
+        calls[f"{name} solve"] = partial(solve, lcp, "lemke")
+        calls[f"{name} recover"] = partial(recover, name, data, solution.z, facets)
+    timing = take_turns(calls, effort)
+    return [
+        PlainRow(
+            case.name,
+            case.links,
+            name,
+            assemble=1e6 * timing.of(f"{name} assemble").median,
+            solve=1e6 * timing.of(f"{name} solve").median,
+            recover=1e6 * timing.of(f"{name} recover").median,
+            difference=differences[name],
+        )
+        for name in differences
+    ]
+
+
+def _impulses(problem: ContactProblem, n_f: int) -> Array:
+    formulation = check_formulation("os", n_f)
+    answer = formulation.recover(problem, solve(formulation.assemble(problem)))
+    return np.concatenate([answer.loop_impulses, answer.impulses.ravel()])
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,8 +120,8 @@ class Given:
     def solve_mass(self, right: Array) -> Array:
         """M^-1 times a matrix, block by block."""
         k, n, _ = self.M.shape
-        solved: Array = np.linalg.solve(self.M, right.reshape(k, n, -1))
-        return solved.reshape(right.shape)
+        solved = np.linalg.solve(self.M, right.reshape(k, n, -1)).reshape(right.shape)
+        return np.asarray(solved, dtype=np.float64)
 
     def dense_mass(self) -> Array:
         """M (k n, k n)."""
@@ -65,9 +134,11 @@ class Given:
 def given(problem: ContactProblem, formulation: str) -> Given:
     """What a formulation begins from."""
     limits = problem.friction * problem.prior_normal_impulse + problem.dry
-    if formulation in TREE:
+    if formulation in _TREE:
         M, G = mass_matrix(problem.model, problem.q)[None], problem.jacobian
-        n_b, velocity, u = problem.n_loop_rows, problem.velocity, problem.velocities
+        n_b = problem.n_loop_rows
+        velocity = problem.velocity
+        u = problem.velocities
         return Given(M, G, n_b, velocity, u, problem.friction, limits)
     system = problem.maximal
     M, G = system.blocks.reshape(-1, 6, 6), system.rows.toarray()
@@ -81,10 +152,12 @@ def assemble(formulation: str, data: Given, facets: Array) -> MixedLCP:
     """The formulation's complementarity problem, impulses and velocities in SI units."""
     if formulation in ("nmc", "mc"):
         return with_velocities(data, facets)
-    W, u, n_b = data.G @ data.solve_mass(data.G.T), data.u, data.n_b
+    u, n_b = data.u, data.n_b
+    W: Array = data.G @ data.solve_mass(data.G.T)
     if formulation == "rmc":
         held = np.linalg.solve(W[:n_b, :n_b], np.column_stack([W[:n_b, n_b:], u[:n_b]]))
-        W, u = W[n_b:, n_b:] - W[n_b:, :n_b] @ held[:, :-1], u[n_b:] - W[n_b:, :n_b] @ held[:, -1]
+        u = np.asarray(u[n_b:] - W[n_b:, :n_b] @ held[:, -1], dtype=np.float64)
+        W = np.asarray(W[n_b:, n_b:] - W[n_b:, :n_b] @ held[:, :-1], dtype=np.float64)
         n_b = 0
     return impulses_alone(W, u, n_b, data, facets)
 
@@ -107,7 +180,9 @@ def with_velocities(data: Given, facets: Array) -> MixedLCP:
     """[J] 27 and 36: velocities, bilateral impulses, beta and sigma."""
     M, D = data.dense_mass(), spread(data.n_b, len(data.friction), facets)
     rows = D @ data.G
-    n, last, m = len(M), len(M) + len(rows), len(data.friction)
+    n = len(M)
+    last = len(M) + len(rows)
+    m = len(data.friction)
     A, b = np.zeros((last + m, last + m)), np.empty(last + m)
     A[:n, :n] = M
     A[:n, n:last] = -rows.T
