@@ -17,6 +17,7 @@ from spatialops.compare import tables
 from spatialops.compare.measure import GENERAL, Fit, Row, assembly_costs, compare, report
 from spatialops.compare.plain import PLAIN, ablation
 from spatialops.compare.problems import Case, dual_arm_case, named_case, pendulum_case
+from spatialops.compare.scaling import growths
 from spatialops.contact.formulations import FORMULATIONS
 from spatialops.contact.solve import SOLVERS
 from spatialops.simulation.plain_data import PlainData
@@ -192,6 +193,8 @@ def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], Pla
     more = assembly_costs([pendulum_case(40, m) for m in over_contacts], n_f=n_f, effort=effort)
     fits = Fit.of(over_links, times, 1), Fit.of(over_contacts, more, 2)
     say("\n" + tables.fit_lines(*fits))
+    found = growths(effort, quick=quick)
+    say(tables.growth_lines(found))
     costs = {
         "links": {
             "counts": over_links,
@@ -208,6 +211,7 @@ def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], Pla
     }
     return first + second, {
         "os_assembly": costs,
+        "growth": [asdict(growth) | {"exponent": growth.exponent} for growth in found],
         "plain": [asdict(row) for row in plain],
         "trajectories": _trajectories(say, quick),
     }

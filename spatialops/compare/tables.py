@@ -13,6 +13,7 @@ import numpy as np
 from spatialops.bench.measure import Quartiles
 from spatialops.compare.measure import GENERAL, Fit, Row
 from spatialops.compare.plain import ALL_DENSE, PlainRow
+from spatialops.compare.scaling import Growth
 
 # [J] table 2: "paper's speed-up of OS over NMC/OS", and table 1: sizes of the dual-arm problem.
 PAPER_SPEEDUP = {3: 3.6, 6: 6.5, 12: 16.1, 15: 25.6, 24: 49.7, 30: 55.6}
@@ -82,6 +83,19 @@ def fit_lines(links: Fit, contacts: Fit) -> str:
         f"OS assembly over links n:    {a:.1f} + {b:.3f} n us{_quality(links)}\n"
         f"OS assembly over contacts m: {c:.1f} + {d:.2f} m + {e:.3f} m^2 us{_quality(contacts)}"
     )
+
+
+def growth_lines(growths: Sequence[Growth]) -> str:
+    """How costs grow: times and exponents."""
+    lines = []
+    for growth in growths:
+        times = ", ".join(
+            f"{count}: {time:.0f}" for count, time in zip(growth.counts, growth.times, strict=True)
+        )
+        lines.append(
+            f"{growth.what:<24} over {growth.over:<9} exponent {growth.exponent:.2f}   us: {times}"
+        )
+    return "\n".join(lines)
 
 
 def _quality(fit: Fit) -> str:

@@ -8,6 +8,7 @@ from spatialops.bench.measure import Effort
 from spatialops.compare import tables
 from spatialops.compare.plain import PLAIN, ablation
 from spatialops.compare.problems import Case, pendulum_case
+from spatialops.compare.scaling import Growth
 from tests.support.contacts import random_problem
 
 FAST = Effort(rounds=3, block=1e-5)
@@ -42,3 +43,9 @@ def test_the_example_solves_the_commands_problem(capsys):
         assert np.allclose(theirs.G @ theirs.velocity, ours, rtol=0.0, atol=1e-12)
         W = theirs.G @ np.linalg.solve(theirs.M, theirs.G.T)
         assert np.allclose(W, problem.compliance, rtol=1e-10, atol=1e-12)
+
+
+def test_exponents_and_their_lines():
+    growth = Growth("made up", "links", (10, 100, 1000), (3.0, 300.0, 30000.0))
+    assert growth.exponent == pytest.approx(2.0)
+    assert "exponent 2.00" in tables.growth_lines([growth])

@@ -31,7 +31,7 @@ def well_posed(G):
 def test_against_dense_algebra(seed):
     _, model, q, loops, nodes = drawn(seed)
     assume(loops.n_rows)
-    G, J, M = so.loop_jacobian(model, loops, q), so.jacobian(model, q, nodes)
+    G, J = so.loop_jacobian(model, loops, q), so.jacobian(model, q, nodes)
     assume(well_posed(G))
     M = so.mass_matrix(model, q)
     held = np.linalg.pinv(G @ np.linalg.solve(M, G.T), rcond=1e-10, hermitian=True)
@@ -84,7 +84,8 @@ def test_inertia_inverse_and_null_space(seed):
 
 def test_a_parallelogram_by_hand():
     """Two cranks and a bar that only translates: one degree of freedom, l^2 / (2 I + m l^2)."""
-    length, mass, turning = 0.7, 1.3, 0.2
+    length, mass = 0.7, 1.3
+    turning = 0.2
     crank = so.Inertia(1.0, (0.0, 0.0, 0.0), np.diag([1.0, turning, 1.0]))
     bar = so.Inertia(mass, (0.5, 0.0, 0.0), np.diag([1.0, 0.4, 1.0]))
     pin = so.Joint("revolute", axis="y")
@@ -111,7 +112,8 @@ def test_a_parallelogram_by_hand():
 
 def test_bad_input_is_refused():
     four_bar = so.models.four_bar()
-    model, q, nodes = four_bar.model, four_bar.state.q, [so.Node(0)]
+    model, q = four_bar.model, four_bar.state.q
+    nodes = [so.Node(0)]
     out = np.empty((6, 6))
     assert so.compliance(model, q, nodes, loops=four_bar.loops, out=out) is out
     with pytest.raises(ArgumentError, match="another model"):
