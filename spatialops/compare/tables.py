@@ -14,6 +14,7 @@ from spatialops.bench.measure import Quartiles
 from spatialops.compare.measure import GENERAL, Fit, Row
 from spatialops.compare.plain import ALL_DENSE, PlainRow
 from spatialops.compare.scaling import Growth
+from spatialops.compare.simulations import Simulation
 
 # [J] table 2: "paper's speed-up of OS over NMC/OS", and table 1: sizes of the dual-arm problem.
 PAPER_SPEEDUP = {3: 3.6, 6: 6.5, 12: 16.1, 15: 25.6, 24: 49.7, 30: 55.6}
@@ -177,6 +178,22 @@ def ablation_table(rows: Sequence[PlainRow], other: str = "nmc/os", base: str = 
         if (other, n) in totals and (base, n) in totals
     }
     lines.append(_line(f"{base} faster than {other}", both))
+    return "\n".join(lines)
+
+
+def simulation_table(runs: Sequence[Simulation]) -> str:
+    """Table 2 as whole simulations."""
+    lines = [
+        "Whole simulations, us a step with contacts; os in the loop is compiled, others by Python",
+        f"{'links':>6}{'contacts':>10}{'os in the loop':>16}{'os':>8}{'nmc/os':>8}"
+        f"{'times':>7}{'apart':>9}",
+    ]
+    for run in runs:
+        ratio = run.nmc_os / run.os
+        lines.append(
+            f"{run.links:>6}{run.contacts:>10}{run.loop:>16.0f}{run.os:>8.0f}{run.nmc_os:>8.0f}"
+            f"{ratio:>7.1f}{run.difference:>9.0e}"
+        )
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ from spatialops.compare import tables
 from spatialops.compare.plain import PLAIN, ablation
 from spatialops.compare.problems import Case, pendulum_case
 from spatialops.compare.scaling import Growth
+from spatialops.compare.simulations import whole_simulation
 from tests.support.contacts import random_problem
 
 FAST = Effort(rounds=3, block=1e-5)
@@ -49,3 +50,11 @@ def test_exponents_and_their_lines():
     growth = Growth("made up", "links", (10, 100, 1000), (3.0, 300.0, 30000.0))
     assert growth.exponent == pytest.approx(2.0)
     assert "exponent 2.00" in tables.growth_lines([growth])
+
+
+@pytest.mark.compiled
+def test_whole_simulations_end_alike():
+    run = whole_simulation(12)
+    assert run.contacts >= 2
+    assert run.difference < 1e-9
+    assert "12" in tables.simulation_table([run])
