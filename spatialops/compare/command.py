@@ -253,7 +253,8 @@ def _trajectories(say: _printer, quick: bool) -> list[dict[str, float]]:
         )
         say(
             f"  dt {1e3 * dt:g} ms: angles differ by at most {apart:.1e} rad, and by {own:.1e} "
-            f"from OS with half the step; a step takes {cost['os']:.1f} us and {cost['nmc/os']:.0f} us"
+            f"from OS with half the step; a step takes {cost['os']:.1f} us and "
+            f"{cost['nmc/os']:.0f} us"
         )
     return lines
 
