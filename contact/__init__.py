@@ -6,6 +6,7 @@ from spatialops.contact.cone.fallback_solver import ConeLadder, ConeSolver
 from spatialops.contact.cone.problem import ConeProblem, ConeSolution
 from spatialops.contact.cone.residual import Residuals
 from spatialops.contact.cone.solvers import ConeGaussSeidel, ConeInteriorPoint, ConeNewton
+from spatialops.contact.decompression import decompression
 from spatialops.contact.fclib import load_fclib, load_fclib_solution, save_fclib
 from spatialops.contact.formulations import FORMULATIONS, Formulation, check_formulation
 from spatialops.contact.formulations.mc import MinimalCoordinates
@@ -16,6 +17,12 @@ from spatialops.contact.formulations.rmc import ReducedMinimalCoordinates
 from spatialops.contact.formulations.trinkle import Trinkle
 from spatialops.contact.indeterminacy import Indeterminacy, indeterminacy
 from spatialops.contact.laws import LAWS, check_law
+from spatialops.contact.laws.as_printed import (
+    PrintedPivots,
+    RowIndices,
+    find_indices,
+    modified_ppm,
+)
 from spatialops.contact.laws.compliant import Compliant
 from spatialops.contact.laws.cone import ConeCoulomb
 from spatialops.contact.laws.convex import Convex, ConvexLawSolution
@@ -47,6 +54,11 @@ __all__ = [
     "ContactSolution",
     "Certificate",
     "certify",
+    "decompression",
+    "modified_ppm",
+    "PrintedPivots",
+    "find_indices",
+    "RowIndices",
     "Indeterminacy",
     "indeterminacy",
     "MixedLCP",

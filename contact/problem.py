@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from spatialops.dynamics.response import velocities_from
 from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
 from spatialops.tree.model import Model
 
+Result = TypeVar("Result")
 Phase: TypeAlias = Literal["contact", "compression", "decompression"]
 
 PHASES = get_args(Phase)
@@ -334,8 +336,32 @@ class ContactProblem:
     @cached_property
     def maximal(self) -> MaximalProblem:
         """The same problem in maximal coordinates."""
-        rows = self.n_loop_rows + 3 * self.n_contacts
-        return maximal_problem(self.model, self.q, self.velocity, self.terms, rows)
+        counts = self.n_loop_rows, 3 * self.n_contacts
+        return maximal_problem(self.model, self.q, self.velocity, self.terms, counts)
+
+    def once(self, make: Callable[[ContactProblem], Result]) -> Result:
+        """What a function makes of this problem: made at the first call, and kept with it.
+
+        Parameters
+        ----------
+        make : callable
+            Of this problem; it is its own name.
+
+        Returns
+        -------
+        object
+            `make(self)`.
+        """
+        kept = self.__dict__.setdefault("_kept", {})
+        if make not in kept:
+            kept[make] = make(self)
+        result: Result = kept[make]
+        return result
+
+    def forget(self) -> None:
+        """Drop everything that was computed from the problem; it will be computed again."""
+        for name in self.__dict__.keys() - self.__dataclass_fields__.keys():
+            del self.__dict__[name]
 
     def after(self, impulses: ArrayLike, moments: ArrayLike | None = None) -> Array:
         """Joint velocities after impulses on all rows, by one sweep from the base to the tips.

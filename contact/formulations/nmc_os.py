@@ -7,33 +7,15 @@ touches two bodies. Impulses are scaled by s, the largest diagonal entry over th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spatialops._arrays import Array
-from spatialops.contact.formulations.nmc import spread_sparse
-from spatialops.contact.formulations.polyhedron import cone_triplets, with_idle, without_idle
+from spatialops.contact.body_columns import with_cones
+from spatialops.contact.body_rows import spread_rows
+from spatialops.contact.formulations.polyhedron import put_spread, with_idle, without_idle
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
-
-if TYPE_CHECKING:
-    from scipy import sparse
-
-
-def bodies_response(
-    problem: ContactProblem,
-) -> tuple[sparse.csr_array, sparse.csr_array, Array, float]:
-    """M^-1 G* and G M^-1 G* of free bodies, velocities without impulses, and the scale s."""
-    system = problem.maximal
-    gains = system.solve_mass(system.rows)
-    W, first = (system.rows @ gains).tocsr(), system.n_hinges + problem.n_loop_rows
-    u = system.rows @ system.velocity
-    u[system.n_hinges : first] -= problem.loop_targets
-    u[first:] += problem.bias.ravel()
-    scale = float(W.diagonal()[first:].max(initial=0.0))
-    return gains, W, u, scale if scale > 0.0 else 1.0
 
 
 @dataclass(frozen=True)
@@ -71,23 +53,19 @@ class NonMinimalOperationalSpace:
         MixedLCP
             For `contact.solve`; `recover` reads its solution.
         """
-        from scipy import sparse
-
-        m, n_f = problem.n_contacts, self.n_f
-        _, W, u, s = bodies_response(problem)
-        free = len(u) - 3 * m
-        D = spread_sparse(free, m, n_f)
-        block = ((D @ W @ D.T) / s).tocoo()
-        rows, columns, cones = cone_triplets(problem.friction, n_f, free)
-        last = free + m * (n_f + 1)
-        entries = np.concatenate([block.data, cones])
-        where = (
-            np.concatenate([block.coords[0], rows]),
-            np.concatenate([block.coords[1], columns]),
-        )
-        A = sparse.csc_array((entries, where), shape=(last + m, last + m))
-        limits = s * (problem.friction * problem.prior_normal_impulse + problem.dry)
-        return without_idle(problem, MixedLCP(A, np.concatenate([D @ u, limits]), free), n_f)
+        n_f = self.n_f
+        system = problem.maximal
+        s, free = system.contact_scale, system.first_contact
+        facets = directions(n_f)
+        rows = spread_rows(system.constraints, free, facets)
+        W = system.compliance(rows)
+        A = with_cones(W._replace(entries=W.entries / s), problem.friction, n_f)
+        b, u = np.empty(A.size), system.velocities.copy()
+        u[system.n_hinges : free] -= problem.loop_targets
+        u[free:] += problem.bias.ravel()
+        put_spread(u, free, facets, b)
+        b[rows.n_rows :] = s * (problem.friction * problem.prior_normal_impulse + problem.dry)
+        return without_idle(problem, MixedLCP(A.matrix(), b, free), n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """Impulses, velocities of the bodies by M^-1, and those of the joints from them.
@@ -105,13 +83,12 @@ class NonMinimalOperationalSpace:
             Joint velocities and impulses.
         """
         system = problem.maximal
-        m = problem.n_contacts
-        n_b = problem.n_loop_rows
-        gains, _, _, s = bodies_response(problem)
-        free = system.n_hinges + n_b
+        s, free = system.contact_scale, system.first_contact
         solution = with_idle(problem, solution, self.n_f)
-        impulses = polyhedral_impulses(solution, free, m, directions(self.n_f), 1.0 / s)
+        impulses = polyhedral_impulses(
+            solution, free, problem.n_contacts, directions(self.n_f), 1.0 / s
+        )
         bilateral = solution.z[:free] / s
-        velocity = system.velocity + gains @ np.concatenate([bilateral, impulses.ravel()])
-        v = system.tree_velocity(velocity)
-        return ContactSolution(v, impulses, bilateral[system.n_hinges :], problem.slip(v))
+        bodies = system.after(system.constraints, np.concatenate([bilateral, impulses.ravel()]))
+        v, slip = system.tree_velocity(bodies), system.slip(bodies, problem.drift)
+        return ContactSolution(v, impulses, bilateral[system.n_hinges :], slip)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray, IntArray
+from spatialops._compile.jit import kernel
 from spatialops.contact.constraint_rows import DRY, STOP
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
@@ -27,6 +28,19 @@ def spread(rows: Array, n_f: int) -> Array:
     m, tail = len(rows) // 3, rows.shape[1:]
     result = combinations(n_f) @ rows.reshape(m, 3, math.prod(tail))
     return result.reshape(m * (n_f + 1), *tail)
+
+
+@kernel
+def put_spread(u: Array, first: int, facets: Array, b: Array) -> None:
+    """D^T of the contacts' velocities, from row `first` on; those before it as they are."""
+    width = facets.shape[0] + 1
+    for row in range(first):
+        b[row] = u[row]
+    for i in range((u.size - first) // 3):
+        r, at = first + 3 * i, first + width * i
+        b[at] = u[r]
+        for f in range(facets.shape[0]):
+            b[at + 1 + f] = facets[f, 0] * u[r + 1] + facets[f, 1] * u[r + 2]
 
 
 def cone_triplets(friction: Array, n_f: int, start: int) -> tuple[IntArray, IntArray, Array]:

@@ -17,7 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.contact.formulations.polyhedron import put_cones, spread, with_idle, without_idle
+from spatialops.contact.formulations.operational_space import assemble_kernel, compliance_scale
+from spatialops.contact.formulations.polyhedron import with_idle, without_idle
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
@@ -71,17 +72,15 @@ class ReducedMinimalCoordinates:
         MixedLCP
             For `contact.solve`; `recover` reads its solution.
         """
-        m = problem.n_contacts
-        n_f = self.n_f
         n_b = problem.n_loop_rows
-        G_u, reduced = problem.jacobian[n_b:], _reduce(problem)
-        s, rows = _scale(reduced), m * (n_f + 1)
-        A, b = np.zeros((rows + m, rows + m)), np.empty(rows + m)
-        A[:rows, :rows] = spread(spread(reduced.W, n_f).T, n_f).T / s
-        put_cones(A, problem.friction, n_f, 0)
-        b[:rows] = spread(G_u @ reduced.X + problem.bias.ravel(), n_f)
-        b[rows:] = s * (problem.friction * problem.prior_normal_impulse + problem.dry)
-        return without_idle(problem, MixedLCP(A, b), n_f)
+        reduced = problem.once(_reduce)
+        size = problem.n_contacts * (self.n_f + 2)
+        A, b = np.empty((size, size)), np.empty(size)
+        u = problem.jacobian[n_b:] @ reduced.X + problem.bias.ravel()
+        facets, prior = directions(self.n_f), problem.prior_normal_impulse
+        s = assemble_kernel(reduced.W, u, problem.friction, prior, facets, A, b)
+        b[size - problem.n_contacts :] += s * problem.dry
+        return without_idle(problem, MixedLCP(A, b), self.n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """New velocities by [J] 38, impulses of the closures by [J] 37b.
@@ -98,8 +97,8 @@ class ReducedMinimalCoordinates:
         ContactSolution
             Joint velocities and impulses.
         """
-        n_b, reduced = problem.n_loop_rows, _reduce(problem)
-        s, solution = _scale(reduced), with_idle(problem, solution, self.n_f)
+        n_b, reduced = problem.n_loop_rows, problem.once(_reduce)
+        s, solution = compliance_scale(reduced.W, 0), with_idle(problem, solution, self.n_f)
         impulses = polyhedral_impulses(
             solution, 0, problem.n_contacts, directions(self.n_f), 1.0 / s
         )
@@ -120,10 +119,12 @@ def pseudo_inverse(W: Array) -> Array:
 
 def _reduce(problem: ContactProblem) -> _Reduced:
     """[J] 39, with a pseudo-inverse where closures are redundant."""
-    from scipy.linalg import cho_factor, cho_solve
+    from scipy.linalg.lapack import dposv
 
     n_b, G = problem.n_loop_rows, problem.jacobian
-    MG = cho_solve(cho_factor(mass_matrix(problem.model, problem.q)), G.T)
+    _, MG, failed = dposv(mass_matrix(problem.model, problem.q), G.T)
+    if failed:
+        raise np.linalg.LinAlgError("the mass matrix is not positive definite here")
     MG_b, MG_u = MG[:, :n_b], MG[:, n_b:]
     inverse = pseudo_inverse(G[:n_b] @ MG_b)
     gains = MG_b @ inverse
@@ -135,9 +136,3 @@ def _reduce(problem: ContactProblem) -> _Reduced:
     held = W.diagonal() <= _RANK * np.einsum("ij,ji->i", G[n_b:], MG_u)
     YG[:, held] = W[held] = W[:, held] = 0.0
     return _Reduced(YG, W, X, MG_b, inverse)
-
-
-def _scale(reduced: _Reduced) -> float:
-    """Largest diagonal entry of G_u Y G_u*, or 1 where nothing moves."""
-    largest = float(reduced.W.diagonal().max(initial=0.0))
-    return largest if largest > 0.0 else 1.0

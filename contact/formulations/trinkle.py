@@ -12,34 +12,25 @@ hinges' rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.contact.formulations.nmc_os import bodies_response
 from spatialops.contact.formulations.polyhedron import put_cones, spread, with_idle, without_idle
 from spatialops.contact.formulations.rmc import pseudo_inverse
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
 
-if TYPE_CHECKING:
-    from scipy import sparse
-
 
 class _Reduced(NamedTuple):
-    """Compliance and velocities of hinges and contacts without closures, and how to get those.
-
-    Also M^-1 G* of all rows, and the scale s.
-    """
+    """Compliance and velocities of hinges and contacts without closures, and how to get those."""
 
     W: Array
     u: Array
     to_loops: Array
     loops: Array
-    gains: sparse.csr_array
-    scale: float
 
 
 @dataclass(frozen=True)
@@ -79,8 +70,7 @@ class Trinkle:
         m = problem.n_contacts
         n_f = self.n_f
         h = problem.maximal.n_hinges
-        reduced = _reduce(problem)
-        s = reduced.scale
+        reduced, s = problem.once(_reduce), problem.maximal.contact_scale
         signs = np.concatenate([np.eye(h), -np.eye(h)])
         rows = np.zeros((2 * h + m * (n_f + 1), h + 3 * m))
         rows[: 2 * h, :h] = signs
@@ -109,29 +99,31 @@ class Trinkle:
             Joint velocities and impulses.
         """
         system, m = problem.maximal, problem.n_contacts
-        reduced, h = _reduce(problem), system.n_hinges
-        s = reduced.scale
+        reduced = problem.once(_reduce)
+        h = system.n_hinges
+        s = system.contact_scale
         solution = with_idle(problem, solution, self.n_f)
         hinges = (solution.z[:h] - solution.z[h : 2 * h]) / s
         impulses = polyhedral_impulses(solution, 2 * h, m, directions(self.n_f), 1.0 / s)
         kept = np.concatenate([hinges, impulses.ravel()])
         loops = reduced.loops + reduced.to_loops @ kept
-        velocity = system.velocity + reduced.gains @ np.concatenate(
-            [hinges, loops, impulses.ravel()]
-        )
-        v = system.tree_velocity(velocity)
-        return ContactSolution(v, impulses, loops, problem.slip(v))
+        every = np.concatenate([hinges, loops, impulses.ravel()])
+        bodies = system.after(system.constraints, every)
+        v, slip = system.tree_velocity(bodies), system.slip(bodies, problem.drift)
+        return ContactSolution(v, impulses, loops, slip)
 
 
 def _reduce(problem: ContactProblem) -> _Reduced:
     """Eliminate the closures' impulses by a pseudo-inverse, since closures may be redundant."""
-    gains, sparse_W, u, s = bodies_response(problem)
-    W = sparse_W.toarray()
-    h = problem.maximal.n_hinges
+    system = problem.maximal
+    h = system.n_hinges
     n_b = problem.n_loop_rows
+    W, u = system.compliance(system.constraints).dense(), system.velocities.copy()
+    u[h : h + n_b] -= problem.loop_targets
+    u[h + n_b :] += problem.bias.ravel()
     keep, loop = np.delete(np.arange(len(u)), np.s_[h : h + n_b]), np.arange(h, h + n_b)
     inverse = pseudo_inverse(W[np.ix_(loop, loop)])
     to_loops = -inverse @ W[np.ix_(loop, keep)]
     loops = -inverse @ u[loop]
     reduced = W[np.ix_(keep, keep)] + W[np.ix_(keep, loop)] @ to_loops
-    return _Reduced(reduced, u[keep] + W[np.ix_(keep, loop)] @ loops, to_loops, loops, gains, s)
+    return _Reduced(reduced, u[keep] + W[np.ix_(keep, loop)] @ loops, to_loops, loops)

@@ -15,6 +15,7 @@ from spatialops.simulation.plain_data import PlainData
 
 if TYPE_CHECKING:
     from spatialops.experiments.drumwright.grasp import Trial
+    from spatialops.models.grasp import Grasp
 
 _METHODS = ("lemke", "lemke-warm", "qp", "pivoting", "pivoting-warm")
 
@@ -42,6 +43,13 @@ _METHODS = ("lemke", "lemke-warm", "qp", "pivoting", "pivoting-warm")
     help="Of each of the three pairs of boxes.",
 )
 @click.option(
+    "--push",
+    type=click.FloatRange(min=0.0, min_open=True),
+    default=50.0,
+    show_default=True,
+    help="Force of each gripper, N; [D]'s published experiment has 100.",
+)
+@click.option(
     "--method",
     "methods",
     multiple=True,
@@ -60,6 +68,7 @@ def grasp(
     steps: int,
     trials: int,
     contacts: int,
+    push: float,
     methods: tuple[str, ...],
     scaling: bool,
     out: Path | None,
@@ -73,12 +82,18 @@ def grasp(
     grasp.json and grasp.png (scaling.json and scaling.png). Exits with status 1 where a grasp is
     lost, a problem is not solved, or a bar of the scaling is missed.
     """
+    from spatialops.models.grasp import grasp as model
+
     with finished_files(out) as scratch:
         if scaling:
             data, text = _scaling(scratch, not no_progress)
         else:
             data, text = _experiment(
-                (steps, trials, contacts), methods or _METHODS, scratch, not no_progress
+                model(contacts, push=push),
+                (steps, trials),
+                methods or _METHODS,
+                scratch,
+                not no_progress,
             )
         if scratch:
             (scratch / ("scaling.json" if scaling else "grasp.json")).write_text(
@@ -93,16 +108,18 @@ def grasp(
 
 
 def _experiment(
-    sizes: tuple[int, int, int], methods: tuple[str, ...], folder: Path | None, progress: bool
+    boxes: Grasp,
+    sizes: tuple[int, int],
+    methods: tuple[str, ...],
+    folder: Path | None,
+    progress: bool,
 ) -> tuple[PlainData, str]:
     from tqdm import tqdm
 
     from spatialops.cli.runs import warm_up
     from spatialops.experiments.drumwright.grasp import run_trials
-    from spatialops.models.grasp import grasp as model
 
-    steps, count, contacts = sizes
-    boxes = model(contacts)
+    steps, count = sizes
     warm_up(progress)
     with tqdm(
         total=steps * len(methods), unit="step", leave=False, disable=None if progress else True
@@ -112,6 +129,7 @@ def _experiment(
         _draw(trials, folder / "grasp.png")
     data = {
         "contacts": boxes.n_contacts,
+        "push": float(boxes.tau.max()),
         "trials": [_plain(trial.to_data()) for trial in trials],
         "left_out": left_out,
         "passed": all(trial.held for trial in trials),

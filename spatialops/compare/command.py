@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TypedDict
 
@@ -14,7 +15,10 @@ from spatialops.bench.command import save
 from spatialops.bench.measure import BenchError, Effort, pinned
 from spatialops.compare import tables
 from spatialops.compare.measure import GENERAL, Fit, Row, assembly_costs, compare, report
+from spatialops.compare.plain import PLAIN, ablation
 from spatialops.compare.problems import Case, dual_arm_case, named_case, pendulum_case
+from spatialops.compare.scaling import growths
+from spatialops.compare.simulations import whole_simulation
 from spatialops.contact.formulations import FORMULATIONS
 from spatialops.contact.solve import SOLVERS
 from spatialops.simulation.plain_data import PlainData
@@ -171,6 +175,7 @@ def _one(case: Case, say: _printer, options: Choices) -> list[Row]:
 def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], PlainData]:
     """Tables 1 and 2, and the cost of assembling OS."""
     links = LINKS[:3] if quick else LINKS
+    effort, n_f = options["effort"], options["n_f"]
     first = _one(dual_arm_case(), say, options)
     sizes = {row.formulation: row.size for row in first}
     said = ", ".join(
@@ -181,13 +186,16 @@ def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], Pla
     second = [row for n in links for row in _one(pendulum_case(n), say, options)]
     say("\n" + tables.size_table(second, options["formulations"]))
     say("\n" + tables.speedup_table(second))
+    plain = [row for n in links for row in ablation(pendulum_case(n), PLAIN, n_f, effort)]
+    say("\n" + tables.ablation_table(plain))
     over_links = _FIT_LINKS[:4] if quick else _FIT_LINKS
     over_contacts = _FIT_CONTACTS[:5] if quick else _FIT_CONTACTS
-    effort, n_f = options["effort"], options["n_f"]
     times = assembly_costs([pendulum_case(n) for n in over_links], n_f=n_f, effort=effort)
     more = assembly_costs([pendulum_case(40, m) for m in over_contacts], n_f=n_f, effort=effort)
     fits = Fit.of(over_links, times, 1), Fit.of(over_contacts, more, 2)
     say("\n" + tables.fit_lines(*fits))
+    found = growths(effort, quick=quick)
+    say(tables.growth_lines(found))
     costs = {
         "links": {
             "counts": over_links,
@@ -202,12 +210,25 @@ def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], Pla
             "rms": fits[1].unexplained,
         },
     }
-    return first + second, {"os_assembly": costs, "trajectories": _trajectories(say, quick)}
+    runs = [whole_simulation(n) for n in (links if quick else links[:6])]
+    say("\n" + tables.simulation_table(runs))
+    return first + second, {
+        "simulations": [asdict(run) for run in runs],
+        "os_assembly": costs,
+        "growth": [asdict(growth) | {"exponent": growth.exponent} for growth in found],
+        "plain": [asdict(row) for row in plain],
+        "trajectories": _trajectories(say, quick),
+    }
 
 
 def _trajectories(say: _printer, quick: bool) -> list[dict[str, float]]:
     """How the motions of OS and NMC/OS draw together as the step shrinks."""
-    from spatialops.compare.trajectories import largest_difference, pendulum_motions
+    from spatialops.compare.trajectories import (
+        PAPER_STEP,
+        largest_difference,
+        pendulum_motion,
+        pendulum_motions,
+    )
 
     links, until = (4, 0.5) if quick else (12, 0.9)
     say(
@@ -215,16 +236,25 @@ def _trajectories(say: _printer, quick: bool) -> list[dict[str, float]]:
         f"(nmc/os), until {until} s:"
     )
     lines = []
-    for dt in (4e-3, 2e-3, 1e-3):
+    for dt in (4e-3, 2e-3, 1e-3) if quick else (4e-3, 2e-3, 1e-3, PAPER_STEP):
         motions = pendulum_motions(links, dt=dt, duration=until)
         apart = largest_difference(motions, until)
+        finer = pendulum_motion(links, dt=dt / 2.0, duration=until)
+        own = largest_difference({"os": motions["os"], "finer": finer}, until)
         cost = {name: 1e6 * motion.seconds for name, motion in motions.items()}
         lines.append(
-            {"dt": dt, "difference": apart, "os_us": cost["os"], "nmc_os_us": cost["nmc/os"]}
+            {
+                "dt": dt,
+                "difference": apart,
+                "own_error": own,
+                "os_us": cost["os"],
+                "nmc_os_us": cost["nmc/os"],
+            }
         )
         say(
-            f"  dt {1e3 * dt:.0f} ms: angles differ by at most {apart:.1e} rad; "
-            f"a step takes {cost['os']:.1f} us and {cost['nmc/os']:.0f} us"
+            f"  dt {1e3 * dt:g} ms: angles differ by at most {apart:.1e} rad, and by {own:.1e} "
+            f"from OS with half the step; a step takes {cost['os']:.1f} us and "
+            f"{cost['nmc/os']:.0f} us"
         )
     return lines
 
@@ -247,10 +277,10 @@ def _write(out: Path, rows: list[Row], text: str, data: PlainData) -> None:
 
 def _draw_motions(path: Path) -> None:
     """[J] figure 6: height and vertical velocity of the last link by OS and NMC/OS."""
-    from spatialops.compare.trajectories import pendulum_motions
+    from spatialops.compare.trajectories import PAPER_STEP, pendulum_motions
     from spatialops.view.plots import height_and_velocity
 
-    motions = pendulum_motions(12, dt=5e-4)
+    motions = pendulum_motions(12, dt=PAPER_STEP)
     curves = {name: (motion.heights, motion.velocities) for name, motion in motions.items()}
     height_and_velocity(
         path, times=motions["os"].times, curves=curves, impacts=motions["os"].impacts

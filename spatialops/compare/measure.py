@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.bench.measure import Effort, take_turns
+from spatialops.bench.measure import Effort, Quartiles, Timing, take_turns
+from spatialops.compare.plain import ALL_DENSE
 from spatialops.compare.problems import Case
 from spatialops.contact.formulations import FORMULATIONS, Formulation, check_formulation
 from spatialops.contact.indeterminacy import indeterminacy
@@ -18,7 +20,6 @@ from spatialops.contact.solve import solve
 from spatialops.errors import SpatialOpsError
 
 GENERAL = "lemke"  # the general dense solver that all get in the paper's setting
-ALL_DENSE = 400  # rows up to which that takes less than a second
 REFERENCE = "os"
 
 
@@ -26,24 +27,26 @@ REFERENCE = "os"
 class Row:
     """One formulation with one solver on one problem; times are medians in microseconds.
 
+    `recover` is what recovery costs after assembly: the set-up that both need is in `assemble`.
     `difference` is that of the next velocity from the reference's, relative to the largest entry
-    before or after.
+    before or after. `rounds` are the totals of the single rounds.
     """
 
     case: str
     links: int
     formulation: str
     solver: str
-    size: int
-    n_free: int
-    assemble: float
-    solve: float
-    recover: float
-    pivots: int
-    residual: float
-    difference: float
-    solved: bool
+    size: int = 0
+    n_free: int = 0
+    assemble: float = np.nan
+    solve: float = np.nan
+    recover: float = np.nan
+    pivots: int = 0
+    residual: float = np.nan
+    difference: float = np.nan
+    solved: bool = False
     message: str = ""
+    rounds: tuple[float, ...] = ()
 
     @property
     def total(self) -> float:
@@ -82,8 +85,8 @@ def compare(
             found.extend((name, solver, error, np.nan) for solver in solvers)
             continue
         sizes[name] = lcp.size, lcp.n_free
-        contestants[f"{name} assemble"] = _assembler(formulation, case.problem)
-        answer = None
+        own = replace(case.problem)  # what one formulation computes is not there for the next
+        contestants[f"{name} assemble"] = partial(_assemble, formulation, own)
         for solver in solvers:
             if solver == GENERAL and lcp.size > ALL_DENSE:
                 continue
@@ -92,13 +95,13 @@ def compare(
             if solution.solved:
                 answer = formulation.recover(case.problem, solution)
                 difference = _difference(answer.velocity, reference, case.problem.velocity)
-                contestants[f"{name} {solver}"] = _solver(lcp, solver)
-                contestants[f"{name} recover"] = _recoverer(formulation, case.problem, solution)
+                contestants[f"{name} {solver}"] = partial(solve, lcp, solver)
+                # After assembly, whose set-up `own` remembers.
+                contestants[f"{name} recover"] = partial(formulation.recover, own, solution)
             found.append((name, solver, solution, difference))
-    timing = take_turns(contestants, effort) if contestants else None
-    times = {key: 1e6 * timing.of(key).median for key in contestants} if timing else {}
+    timing = take_turns(contestants, effort) if contestants else Timing({})
     return [
-        _row(case, name, solver, what, difference, sizes, times)
+        _row(case, name, solver, what, difference, sizes, timing)
         for name, solver, what, difference in found
     ]
 
@@ -110,55 +113,43 @@ def _row(
     what: LCPSolution | SpatialOpsError,
     difference: float,
     sizes: Mapping[str, tuple[int, int]],
-    times: Mapping[str, float],
+    timing: Timing,
 ) -> Row:
-    size, n_free = sizes.get(name, (0, 0))
     if isinstance(what, SpatialOpsError):
-        return Row(
-            case.name,
-            case.links,
-            name,
-            solver,
-            0,
-            0,
-            *(np.nan,) * 3,
-            0,
-            np.nan,
-            np.nan,
-            False,
-            str(what),
-        )
-    return Row(
+        return Row(case.name, case.links, name, solver, message=str(what))
+    row = Row(
         case.name,
         case.links,
         name,
         solver,
-        size,
-        n_free,
-        times[f"{name} assemble"],
-        times.get(f"{name} {solver}", np.nan),
-        times.get(f"{name} recover", np.nan),
-        what.iterations,
-        what.residual,
-        difference,
-        what.solved,
-        "" if what.solved else what.status.message,
+        *sizes[name],
+        pivots=what.iterations,
+        residual=what.residual,
+        difference=difference,
+        solved=what.solved,
+        message="" if what.solved else what.status.message,
+    )
+    if not what.solved:
+        return row
+    seconds = timing.seconds
+    parts = [seconds[f"{name} {part}"] for part in ("assemble", solver, "recover")]
+    return replace(
+        row,
+        assemble=_microseconds(parts[0]),
+        solve=_microseconds(parts[1]),
+        recover=_microseconds(parts[2]),
+        rounds=tuple(float(t) for t in 1e6 * np.sum(parts, axis=0)),
     )
 
 
-def _assembler(formulation: Formulation, problem: ContactProblem) -> Callable[[], object]:
-    # A fresh copy each time, at the same cost for all: a problem remembers what was computed.
-    return lambda: formulation.assemble(replace(problem))
+def _microseconds(seconds: Array) -> float:
+    return 1e6 * Quartiles.of(seconds).median
 
 
-def _solver(lcp: MixedLCP, solver: str) -> Callable[[], object]:
-    return lambda: solve(lcp, solver)
-
-
-def _recoverer(
-    formulation: Formulation, problem: ContactProblem, solution: LCPSolution
-) -> Callable[[], object]:
-    return lambda: formulation.recover(problem, solution)
+def _assemble(formulation: Formulation, problem: ContactProblem) -> MixedLCP:
+    # From the data alone: a problem remembers what was computed from it.
+    problem.forget()
+    return formulation.assemble(problem)
 
 
 def _next_velocity(formulation: Formulation, problem: ContactProblem) -> Array | None:
@@ -205,7 +196,11 @@ def assembly_costs(
     formulation: str = REFERENCE,
 ) -> list[float]:
     """Assembly times (us) of one formulation on several problems, in turns."""
-    chosen = check_formulation(formulation, n_f)
-    calls = {str(i): _assembler(chosen, case.problem) for i, case in enumerate(cases)}
+    calls = {str(i): assembler(formulation, case.problem, n_f) for i, case in enumerate(cases)}
     timing = take_turns(calls, Effort(rounds=11, block=2e-3) if effort is None else effort)
     return [1e6 * timing.of(key).median for key in calls]
+
+
+def assembler(formulation: str, problem: ContactProblem, n_f: int = 4) -> Callable[[], object]:
+    """The call that assembles a formulation from a problem's data alone."""
+    return partial(_assemble, check_formulation(formulation, n_f), problem)

@@ -8,7 +8,13 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 
-from spatialops.compare.measure import ALL_DENSE, GENERAL, Fit, Row
+import numpy as np
+
+from spatialops.bench.measure import Quartiles
+from spatialops.compare.measure import GENERAL, Fit, Row
+from spatialops.compare.plain import ALL_DENSE, PlainRow
+from spatialops.compare.scaling import Growth
+from spatialops.compare.simulations import Simulation
 
 # [J] table 2: "paper's speed-up of OS over NMC/OS", and table 1: sizes of the dual-arm problem.
 PAPER_SPEEDUP = {3: 3.6, 6: 6.5, 12: 16.1, 15: 25.6, 24: 49.7, 30: 55.6}
@@ -51,12 +57,15 @@ def speedup_table(rows: Sequence[Row], other: str = "nmc/os", base: str = "os") 
     first = next((n for n in links if math.isfinite(best[n])), None)
     growth = {n: best[n] / best[first] if first else math.nan for n in links}
     growth_general = {n: general[n] / general[first] if first else math.nan for n in links}
+    spread = {n: _quartiles(rows, n, other, base, GENERAL) for n in links}
     slopes = {name: _slope(rows, links, name) for name in (other, base)}
     lines = [
         f"How many times faster {base} is than {other} (assemble + solve + recover)",
         _links_head(links),
         _line("paper", {n: PAPER_SPEEDUP.get(n, math.nan) for n in links}),
         _line(f"1. both with dense {GENERAL}", general),
+        _line("   lower quartile of the rounds", {n: q.lower for n, q in spread.items()}),
+        _line("   upper quartile", {n: q.upper for n, q in spread.items()}),
         _line("2. each with its best solver", best),
         _line("3. growth with n: of 1.", growth_general),
         _line("                  of 2.", growth),
@@ -77,6 +86,19 @@ def fit_lines(links: Fit, contacts: Fit) -> str:
     )
 
 
+def growth_lines(growths: Sequence[Growth]) -> str:
+    """How costs grow: times and exponents."""
+    lines = []
+    for growth in growths:
+        times = ", ".join(
+            f"{count}: {time:.0f}" for count, time in zip(growth.counts, growth.times, strict=True)
+        )
+        lines.append(
+            f"{growth.what:<24} over {growth.over:<9} exponent {growth.exponent:.2f}   us: {times}"
+        )
+    return "\n".join(lines)
+
+
 def _quality(fit: Fit) -> str:
     return f"  (rms error of the fit {100.0 * fit.unexplained:.1f} %)"
 
@@ -85,7 +107,10 @@ def as_csv(rows: Sequence[Row]) -> str:
     """All rows as CSV."""
     text = io.StringIO()
     writer = csv.DictWriter(
-        text, fieldnames=[*(item.name for item in fields(Row)), "total"], lineterminator="\n"
+        text,
+        fieldnames=[*(item.name for item in fields(Row) if item.name != "rounds"), "total"],
+        extrasaction="ignore",
+        lineterminator="\n",
     )
     writer.writeheader()
     writer.writerows(asdict(row) | {"total": row.total} for row in rows)
@@ -118,6 +143,58 @@ def best_total(rows: Iterable[Row], links: int, formulation: str, solver: str | 
 
 def _ratio(rows: Sequence[Row], links: int, other: str, base: str, solver: str | None) -> float:
     return best_total(rows, links, other, solver) / best_total(rows, links, base, solver)
+
+
+def _quartiles(rows: Sequence[Row], links: int, other: str, base: str, solver: str) -> Quartiles:
+    """Of the ratios within the rounds, in which both took turns."""
+    rounds = {
+        row.formulation: np.array(row.rounds)
+        for row in rows
+        if row.links == links and row.solver == solver and row.solved
+    }
+    if other not in rounds or base not in rounds:
+        return Quartiles(math.nan, math.nan, math.nan)
+    return Quartiles.of(rounds[other] / rounds[base])
+
+
+def ablation_table(rows: Sequence[PlainRow], other: str = "nmc/os", base: str = "os") -> str:
+    """Costs in plain NumPy, and the ratio of two formulations."""
+    links = sorted({row.links for row in rows})
+    totals = {(row.formulation, row.links): row for row in rows}
+    lines = [
+        "The same in plain dense NumPy, rows and inertias given: assemble, solve, recover (us)",
+        _links_head(links),
+    ]
+    for name in dict.fromkeys(row.formulation for row in rows):
+        for part in ("assemble", "solve", "recover"):
+            values = {
+                n: getattr(totals[name, n], part) if (name, n) in totals else math.nan
+                for n in links
+            }
+            lines.append(_line(f"{name}, {part}", values))
+    both = {
+        n: totals[other, n].total / totals[base, n].total
+        for n in links
+        if (other, n) in totals and (base, n) in totals
+    }
+    lines.append(_line(f"{base} faster than {other}", both))
+    return "\n".join(lines)
+
+
+def simulation_table(runs: Sequence[Simulation]) -> str:
+    """Table 2 as whole simulations."""
+    lines = [
+        "Whole simulations, us a step with contacts; os in the loop is compiled, others by Python",
+        f"{'links':>6}{'contacts':>10}{'os in the loop':>16}{'os':>8}{'nmc/os':>8}"
+        f"{'times':>7}{'apart':>9}",
+    ]
+    for run in runs:
+        ratio = run.nmc_os / run.os
+        lines.append(
+            f"{run.links:>6}{run.contacts:>10}{run.loop:>16.0f}{run.os:>8.0f}{run.nmc_os:>8.0f}"
+            f"{ratio:>7.1f}{run.difference:>9.0e}"
+        )
+    return "\n".join(lines)
 
 
 def _slope(rows: Sequence[Row], links: Sequence[int], formulation: str) -> float:

@@ -12,10 +12,14 @@ from spatialops.dynamics.jacobian import node_positions, node_velocities
 from spatialops.models.pendulum import pendulum
 from spatialops.simulation.record import Record
 from spatialops.simulation.scene.maximal_scene import maximal_scene, tree_state
+from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 from spatialops.tree.state import State
+
+PAPER_STEP = 1e-4  # s, [J] section 8
+_SHOWN = 4e-3  # s between rows that are kept: a multiple of all steps that are compared
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +39,24 @@ def pendulum_motions(
 ) -> dict[str, Motion]:
     """The paper's pendulum by OS in tree coordinates and by OS on free bodies (NMC/OS)."""
     scene = pendulum(links).scene()
+    chosen = {"os": scene, "nmc/os": maximal_scene(scene)}
+    return {name: _run(scene.model, one, dt, duration) for name, one in chosen.items()}
+
+
+def pendulum_motion(links: int = 12, *, dt: float, duration: float) -> Motion:
+    """The same by OS in tree coordinates alone."""
+    scene = pendulum(links).scene()
+    return _run(scene.model, scene, dt, duration)
+
+
+def _run(model: Model, scene: Scene, dt: float, duration: float) -> Motion:
+    # Rows of the record are at the same times for every step that divides 1 ms.
     steps = round(duration / dt)
-    motions = {}
-    for name, chosen in (("os", scene), ("nmc/os", maximal_scene(scene))):
-        simulator = Simulator(chosen, dt=dt)
-        simulator.run(duration=dt)  # loads the kernels
-        begin = perf_counter()
-        record = simulator.run(duration=duration, record_every=max(1, steps // 600))
-        motions[name] = _motion(scene.model, record, (perf_counter() - begin) / max(steps, 1))
-    return motions
+    simulator = Simulator(scene, dt=dt)
+    simulator.run(duration=dt)  # loads the kernels
+    begin = perf_counter()
+    record = simulator.run(duration=duration, record_every=max(1, round(_SHOWN / dt)))
+    return _motion(model, record, (perf_counter() - begin) / max(steps, 1))
 
 
 def _motion(model: Model, record: Record, seconds: float) -> Motion:

@@ -1,26 +1,19 @@
 """Maximal coordinates: every body's pose and spatial velocity, from and to those of the tree.
 
 The conversion is exact. [J] section 3 calls the model of free bodies with hinges as constraints
-"fully augmented". A joint of d degrees of freedom leaves its child the relative twists S qdot,
-S (6, d) at the child's origin in world axes:
-
-    V_child - X V_parent = S qdot,   X = [I, 0; -[r]x, I],
-    r from the parent's origin to the child's,
-
-so that qdot = S^+ (V_child - X V_parent), and the hinge constrains the 6 - d combinations C^T with
-C^T S = 0.
+"fully augmented". `joint_split.py` has
+what a joint leaves of its child's motion and what it holds.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, vector
+from spatialops._arrays import Array, ArrayLike, array, not_finite, vector
+from spatialops.dynamics.joint_split import JointSplits, joint_splits, tree_velocities
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.tree.model import Model
 
@@ -41,86 +34,6 @@ class MaximalState(NamedTuple):
     positions: Array
     rotations: Array
     velocities: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Joints:
-    """All joints of d degrees of freedom, placed: what their hinges leave and what they constrain.
-
-    Attributes
-    ----------
-    bodies, parents : (k,) int arrays
-        Child bodies, and their parents (-1: the world).
-    first : (k,) int array
-        First velocity index.
-    levers : (k, 3) array
-        From the parent's origin (the world's: the child's own, so that the world does not move) to
-        the child's.
-    motion : (k, 6, d) array
-        S: twists at the child's origin per unit of joint velocity.
-    """
-
-    bodies: IntArray
-    parents: IntArray
-    first: IntArray
-    levers: Array
-    motion: Array
-
-    @cached_property
-    def rates(self) -> Array:
-        """S^+ (k, d, 6): joint velocities from the relative twist."""
-        return np.asarray(np.linalg.pinv(self.motion), dtype=np.float64)
-
-    @cached_property
-    def hinges(self) -> Array:
-        """Orthonormal combinations (k, 6 - d, 6) of the relative twist that hinges hold."""
-        full, _ = np.linalg.qr(self.motion, mode="complete")
-        return np.ascontiguousarray(full[:, :, self.motion.shape[2] :].transpose(0, 2, 1))
-
-    def on_parent(self, rows: Array) -> Array:
-        """Combinations (k, r, 6) of the relative twist as those of the parent's, -rows X."""
-        result = -rows
-        result[:, :, :3] -= np.cross(self.levers[:, None], rows[:, :, 3:])
-        return result
-
-
-def joint_groups(model: Model, work: Array) -> list[Joints]:
-    """The joints of a model by degrees of freedom; poses must be in `work`."""
-    spans = [model.v_slice(name) for name in model.joint_names]
-    sizes = np.array([span.stop - span.start for span in spans])
-    starts = np.array([span.start for span in spans])
-    origins = work[model.body_links, layout.ORIGIN : layout.ORIGIN + 3]
-    groups = []
-    for d in sorted(set(sizes.tolist())):
-        bodies = np.flatnonzero(sizes == d)
-        parents, first = model.body_parents[bodies], starts[bodies]
-        levers = np.where(parents[:, None] >= 0, origins[bodies] - origins[parents], 0.0)
-        motion = np.stack(
-            [_twists(model, work, first + j, origins[bodies]) for j in range(d)], axis=2
-        )
-        groups.append(Joints(bodies, parents, first, levers, motion))
-    return groups
-
-
-def _twists(model: Model, work: Array, links: IntArray, points: Array) -> Array:
-    """Twists (k, 6) at `points` that links cause by their own unit rates."""
-    rows = work[links]
-    motion = model.tree[links, layout.MOTION]
-    pitch = model.links[links, layout.PITCH]
-    rotations = rows[:, layout.ROTATION : layout.ROTATION + 9].reshape(-1, 3, 3)
-    axes = np.take_along_axis(rotations, model.tree[links, layout.AXIS][:, None, None], axis=2)[
-        :, :, 0
-    ]
-    turning = np.where((motion != layout.LINEAR)[:, None], axes, 0.0)
-    sliding = (
-        np.where(motion == layout.LINEAR, 1.0, np.where(motion == layout.ROTARY, 0.0, pitch))[
-            :, None
-        ]
-        * axes
-    )
-    return np.hstack(
-        [turning, sliding + np.cross(turning, points - rows[:, layout.ORIGIN : layout.ORIGIN + 3])]
-    )
 
 
 def placed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Array:
@@ -225,18 +138,13 @@ def from_maximal(model: Model, state: MaximalState) -> tuple[Array, Array]:
         )
         turn = frame.T @ rotations[body] @ model.turns[last]
         q[model.q_slice(name)] = _coordinates(model, kind, first, turn, offset)
-    return q, tree_velocity(joint_groups(model, placed(model, q)), velocities, model.nv)
+    return q, tree_velocity(joint_splits(model, placed(model, q)), velocities)
 
 
-def tree_velocity(groups: list[Joints], velocities: Array, nv: int) -> Array:
+def tree_velocity(splits: JointSplits, velocities: Array) -> Array:
     """Joint velocities (nv,) from the bodies' (n, 6)."""
-    v = np.empty(nv)
-    for joints in groups:
-        relative = np.einsum("kdi,ki->kd", joints.rates, velocities[joints.bodies])
-        held = joints.parents >= 0
-        parent = joints.on_parent(joints.rates)[held]
-        relative[held] += np.einsum("kdi,ki->kd", parent, velocities[joints.parents[held]])
-        v[joints.first[:, None] + np.arange(relative.shape[1])] = relative
+    v = np.empty(splits.carried.size)
+    tree_velocities(splits.joints, splits.split, splits.levers, velocities, v)
     return v
 
 

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray
+from spatialops.contact.decompression import decompression
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.energy import energy
@@ -106,15 +107,12 @@ class Collider:
         )
         first = self.solve(problem)
         whole = Impact(first.impulses.copy(), first.moments, first.residual, first.iterations, 1.0)
-        given = np.where(newton, 0.0, e * np.maximum(first.impulses[:, 0], 0.0))
-        if not given.any():
+        given = np.where(newton, 0.0, e)
+        second, theta = decompression(problem, first.velocity, first.impulses[:, 0], given)
+        if not theta.any():
             return whole
-        whole.impulses[:, 0] += given
-        between = first.velocity + _answer(problem, given)
-        second = self.solve(
-            replace(problem, velocity=between, prior_normal_impulse=given, phase="decompression")
-        )
-        return _sum(whole, second)
+        whole.impulses[:, 0] += theta
+        return _sum(whole, self.solve(second))
 
     def _propagate(self, problem: ContactProblem, e: Array, newton: BoolArray) -> Impact:
         """Pair of bodies after pair of bodies, the fastest first."""
@@ -138,15 +136,6 @@ class Collider:
         if now.velocities[n_b::3].min(initial=0.0) < 0.0:
             total = _add(total, self._both_phases(now, np.zeros(m), newton), np.ones(m, dtype=bool))
         return total
-
-
-def _answer(problem: ContactProblem, normal: Array) -> Array:
-    """Change of velocity (nv,) by normal impulses (m,) with closures held."""
-    L, n_b = problem.response.L, problem.n_loop_rows
-    p = np.zeros((problem.n_contacts, 3))
-    p[:, 0] = normal
-    loops = Elimination(L[:n_b], np.zeros(n_b)).impulses(L[n_b:].T @ p.ravel())
-    return problem.after(np.concatenate([loops, p.ravel()])) - problem.velocity
 
 
 def after_impact(problem: ContactProblem, impact: Impact) -> Array:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.dynamics.maximal import from_maximal, joint_groups, placed, to_maximal
+from spatialops.dynamics.joint_split import joint_splits
+from spatialops.dynamics.maximal import from_maximal, placed, to_maximal
 from spatialops.errors import ArgumentError
 from tests.support.trees import KINDS, random_tree
 
@@ -38,20 +39,23 @@ def test_poses_and_velocities_are_those_of_the_bodies(model, state):
     )
 
 
-def test_hinges_hold_what_joints_do_not_move(model, state):
+def test_joints_split_relative_motion(model, state):
+    """T is the inverse of [S, C]; on a motion of the tree it has the rates, and hinges hold."""
     q, v, _ = state
     velocities = to_maximal(model, q, v).velocities
-    for joints in joint_groups(model, placed(model, q)):
-        d = joints.motion.shape[2]
-        assert joints.hinges.shape[1] == 6 - d
-        assert np.abs(joints.hinges @ joints.motion).max(initial=0.0) < 1e-12
-        for hinges, parent_rows, body, parent in zip(
-            joints.hinges, joints.on_parent(joints.hinges), joints.bodies, joints.parents
-        ):
-            held = hinges @ velocities[body]
-            if parent >= 0:
-                held = held + parent_rows @ velocities[parent]
-            assert np.abs(held).max(initial=0.0) < 1e-11 * max(1.0, np.abs(velocities).max())
+    splits = joint_splits(model, placed(model, q))
+    largest = max(1.0, np.abs(velocities).max())
+    for b, (first, d, parent) in enumerate(splits.joints):
+        T, S = splits.split[6 * b : 6 * b + 6], splits.motion[first : first + d].T
+        assert np.abs(T[:d] @ S - np.eye(d)).max(initial=0.0) < 1e-12
+        assert np.abs(T[d:] @ S).max(initial=0.0) < 1e-12
+        assert np.abs(T[d:] @ T[d:].T - np.eye(6 - d)).max(initial=0.0) < 1e-14
+        relative = velocities[b].copy()
+        if parent >= 0:
+            relative -= velocities[parent]
+            relative[3:] -= np.cross(velocities[parent, :3], splits.levers[b])
+        expected = np.concatenate([v[first : first + d], np.zeros(6 - d)])
+        assert np.abs(T @ relative - expected).max() < 1e-11 * largest
 
 
 def test_bad_input_is_refused(model, state):

@@ -27,11 +27,14 @@ def test_the_command(tmp_path):
             "--method",
             "lemke-warm",
             "--json",
+            "--push",
+            "100",
         ]
         + ["--no-progress", "--out", str(tmp_path)],
     )
     assert run.exit_code == 0, run.output
     data = json.loads(run.stdout)
+    assert data["push"] == 100.0
     warm, pivoting = sorted(data["trials"], key=lambda trial: trial["method"])
     assert (warm["variables"], pivoting["variables"]) == (216, 36)
     assert pivoting["steps"] == 12

@@ -26,6 +26,7 @@ from spatialops._arrays import Array, ArrayLike, IntArray, is_one_of, not_finite
 from spatialops._compile.fast_call import FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.dynamics.articulated_body import factor, singular_joint
+from spatialops.dynamics.compliance.closed import closed_rows
 from spatialops.dynamics.compliance.mass import MASS_ROUTE, mass_memory
 from spatialops.dynamics.compliance.propagation import propagation_kernel
 from spatialops.dynamics.compliance.recursion import (
@@ -37,6 +38,7 @@ from spatialops.dynamics.compliance.recursion import (
 )
 from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.kinematics import names_links, place_links
+from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.errors import ArgumentError
 from spatialops.tree.branches import FEW
 from spatialops.tree.model import Model
@@ -171,8 +173,12 @@ def compliance(
     *,
     method: Route = "auto",
     out: Array | None = None,
+    loops: LoopsLike | None = None,
 ) -> Array:
     """Operational-space compliance matrix Lambda = J M^-1 J^T of nodes, in O(N) + O(n_c^2).
+
+    Of a closed mechanism it is that of the tree less what the closures hold, J M^-1 J^T - J M^-1
+    G^T (G M^-1 G^T)^- G M^-1 J^T with their Jacobian G.
 
     Parameters
     ----------
@@ -188,6 +194,9 @@ def compliance(
         recursion where its factors would lose more than four digits.
     out : (6 n_c, 6 n_c) array, optional
         Where to write the result.
+    loops : Loops, Loop or sequence of Loop, optional
+        Closures of the mechanism, closed at q; rows that others imply are found by rank. They have
+        a route of their own, O(N) a row, and `method` says nothing about it.
 
     Returns
     -------
@@ -205,7 +214,8 @@ def compliance(
 
     References
     ----------
-    [J] equations 62-69; Kreutz-Delgado, Jain and Rodriguez 1992; Featherstone 2008, chapter 6.
+    [J] equations 62-69, for closures 37-39; Kreutz-Delgado, Jain and Rodriguez 1992; Featherstone
+    2008, chapter 6.
 
     Examples
     --------
@@ -219,6 +229,10 @@ def compliance(
     ready = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
     if out is None:
         out = np.empty((6 * len(ready.links), 6 * len(ready.links)))
+    if loops is not None:
+        _number_of("auto" if method == "mass-matrix" else method)
+        _, rows = closed_rows(model, loops, q, ready)
+        return np.matmul(rows, rows.T, out=output(out, (len(rows), len(rows))))
     if type(ready) is FewNodes and method == "auto":
         tables = model.branches
         try:

@@ -7,6 +7,7 @@ With J the nodes' Jacobian and Lambda = J M^-1 J^T their compliance,
 (O. Khatib, A unified approach for motion and force control of robot manipulators, 1987). Motions
 N v do not move the nodes, forces N^T tau do not accelerate them. Where nodes cannot move in all
 directions Lambda is singular and Lambda^- a generalised inverse, by rank; N is the same for any.
+With closures M^-1 is that of the motions that they admit (`closed.py`).
 """
 
 from __future__ import annotations
@@ -19,9 +20,12 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, not_finite, vector
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
 from spatialops.dynamics.blocks import joint_axes
+from spatialops.dynamics.compliance.closed import closed_rows, motions
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.jacobian import jacobian
 from spatialops.dynamics.kinematics import poses_kernel
+from spatialops.dynamics.loops.closure_factors import LoopsLike
+from spatialops.dynamics.loops.constrained_dynamics import loop_jacobian
 from spatialops.dynamics.sweeps import solve_mass_kernel
 from spatialops.tree.model import Model
 from spatialops.tree.node import NodeLike
@@ -29,7 +33,13 @@ from spatialops.tree.node import NodeLike
 RANK = 1e-10  # eigenvalue of Lambda, relative to the largest, that counts as no motion
 
 
-def operational_space_inertia(model: Model, q: ArrayLike, nodes: Sequence[NodeLike]) -> Array:
+def operational_space_inertia(
+    model: Model,
+    q: ArrayLike,
+    nodes: Sequence[NodeLike],
+    *,
+    loops: LoopsLike | None = None,
+) -> Array:
     """Inertia that nodes feel, Lambda^-1, or a generalised inverse where nodes cannot move freely.
 
     Parameters
@@ -40,6 +50,8 @@ def operational_space_inertia(model: Model, q: ArrayLike, nodes: Sequence[NodeLi
         Coordinates, rad and m.
     nodes : sequence of Node
         Points of bodies.
+    loops : Loops, Loop or sequence of Loop, optional
+        Closures of the mechanism, closed at q.
 
     Returns
     -------
@@ -53,10 +65,16 @@ def operational_space_inertia(model: Model, q: ArrayLike, nodes: Sequence[NodeLi
     ModelError
         If the mass matrix is singular.
     """
-    return _inverse(compliance(model, q, nodes))
+    return _inverse(compliance(model, q, nodes, loops=loops))
 
 
-def dynamically_consistent_inverse(model: Model, q: ArrayLike, nodes: Sequence[NodeLike]) -> Array:
+def dynamically_consistent_inverse(
+    model: Model,
+    q: ArrayLike,
+    nodes: Sequence[NodeLike],
+    *,
+    loops: LoopsLike | None = None,
+) -> Array:
     """Inverse of the nodes' Jacobian that weighs by the mass matrix, M^-1 J^T Lambda^-.
 
     Parameters
@@ -67,6 +85,8 @@ def dynamically_consistent_inverse(model: Model, q: ArrayLike, nodes: Sequence[N
         Coordinates, rad and m.
     nodes : sequence of Node
         Points of bodies.
+    loops : Loops, Loop or sequence of Loop, optional
+        Closures of the mechanism, closed at q.
 
     Returns
     -------
@@ -90,10 +110,19 @@ def dynamically_consistent_inverse(model: Model, q: ArrayLike, nodes: Sequence[N
     >>> bool(np.allclose(J @ J_bar @ J, J))
     True
     """
-    return _consistent_inverse(model, q, jacobian(model, q, nodes))
+    if loops is None:
+        return _consistent_inverse(model, q, jacobian(model, q, nodes))
+    span, rows = closed_rows(model, loops, q, model.resolve(nodes))
+    return np.asarray(motions(span, rows).T @ _inverse(rows @ rows.T))
 
 
-def null_space_projector(model: Model, q: ArrayLike, nodes: Sequence[NodeLike]) -> Array:
+def null_space_projector(
+    model: Model,
+    q: ArrayLike,
+    nodes: Sequence[NodeLike],
+    *,
+    loops: LoopsLike | None = None,
+) -> Array:
     """Projector onto the motions that leave nodes where they are, N = 1 - J_bar J.
 
     Parameters
@@ -104,6 +133,8 @@ def null_space_projector(model: Model, q: ArrayLike, nodes: Sequence[NodeLike]) 
         Coordinates, rad and m.
     nodes : sequence of Node
         Points of bodies.
+    loops : Loops, Loop or sequence of Loop, optional
+        Closures of the mechanism, closed at q.
 
     Returns
     -------
@@ -126,8 +157,14 @@ def null_space_projector(model: Model, q: ArrayLike, nodes: Sequence[NodeLike]) 
     >>> bool(np.allclose(so.jacobian(model, q, tip) @ N, 0.0)), float(np.trace(N).round(9))
     (True, 2.0)
     """
-    J = jacobian(model, q, nodes)
-    return np.asarray(np.eye(model.nv) - _consistent_inverse(model, q, J) @ J)
+    J, unit = jacobian(model, q, nodes), np.eye(model.nv)
+    if loops is None:
+        return np.asarray(unit - _consistent_inverse(model, q, J) @ J)
+    # First onto what closures admit, where the nodes' inverse stays.
+    G = loop_jacobian(model, loops, q)
+    admitted = unit - _consistent_inverse(model, q, G) @ G
+    J_bar = dynamically_consistent_inverse(model, q, nodes, loops=loops)
+    return np.asarray((unit - J_bar @ J) @ admitted)
 
 
 def _consistent_inverse(model: Model, q: ArrayLike, J: Array) -> Array:

@@ -38,6 +38,12 @@ _ABOVE = 1
 _NODE = 2
 _SLOT = 3
 
+# Columns and vertices that are worked on together: their rows of `above` fit the first cache, and
+# rows that are mirrored are still in the second.
+_TILE = 192
+_BAND = 16
+_CACHED = 600  # columns of an Omega that is in the second cache as a whole
+
 
 @inlined
 def mark_links(tree: IntArray, node_links: IntArray, plan: IntArray) -> None:
@@ -153,15 +159,28 @@ def recursion_kernel(
     if not in_place:
         width = (width + 7) // 8 * 8  # rows of whole registers are swept 1.3 times faster
         omega = buffer[: width * width].reshape(width, width)
+    # In the cache, whole rows that are mirrored at once are quicker: fewer loops begin.
+    cached = width <= _CACHED
+    band = 1 if cached else _BAND
+    reach = width if cached else 0
     for j in range(count):
         above, row = vertices[j, _ABOVE], 6 * vertices[j, _SLOT]
         if above < 0:
-            omega[row : row + 6] = 0.0
+            clear_row(omega, row, reach)
         else:
             edge_kernel(tree, links, work, vertices, points, j, X)
-            sweep_row(omega, X, 6 * vertices[above, _SLOT], row)
+            start = 6 * vertices[above, _SLOT]
+            if cached:
+                sweep_row(omega, X, start, row, 0, omega.shape[1])
+            else:
+                complete_row(vertices, above, j, omega)
+                for tile in range(0, reach, _TILE):
+                    sweep_row(omega, X, start, row, tile, min(tile + _TILE, reach))
         put_diagonal(work, ups, vertices, points, j, omega)
-        mirror_row(vertices, j, omega)
+        # Whole registers: what lies behind belongs to later vertices, which overwrite it.
+        reach = min(width, max(reach, (row + 13) // 8 * 8))
+        if (j + 1) % band == 0 or j + 1 == count:
+            mirror_rows(vertices, j - j % band, j + 1, omega)
     if not in_place:
         for row in range(size):
             for c in range(size):
@@ -182,14 +201,39 @@ def assign_slots(vertices: IntArray, count: int, n_nodes: int) -> int:
 
 
 @inlined
-def mirror_row(vertices: IntArray, j: int, omega: Array) -> None:
-    """Omega(x, j) = Omega(j, x)^T for all earlier vertices x."""
-    row = 6 * vertices[j, _SLOT]
-    for x in range(j):
-        column = 6 * vertices[x, _SLOT]
-        for c in range(6):
-            for i in range(6):
-                omega[column + c, row + i] = omega[row + i, column + c]
+def clear_row(omega: Array, row: int, reach: int) -> None:
+    """Trees do not feel each other: zero in the rows of a root, up to column `reach`."""
+    for r in range(row, row + 6):
+        for c in range(reach):
+            omega[r, c] = 0.0
+
+
+@inlined
+def complete_row(vertices: IntArray, above: int, j: int, omega: Array) -> None:
+    """Omega(above, x) for the vertices x between a parent and j, which came after its own row.
+
+    On a chain there are none."""
+    for x in range(above + 1, j):
+        transpose_block(omega, 6 * vertices[x, _SLOT], 6 * vertices[above, _SLOT])
+
+
+@inlined
+def mirror_rows(vertices: IntArray, first: int, end: int, omega: Array) -> None:
+    """Omega(x, j) = Omega(j, x)^T for a band of vertices j and all x before each of them.
+
+    A band at a time, since every row that is written to is a page of its own: that of one vertex
+    alone would miss the cache at each block."""
+    for x in range(end):
+        for j in range(max(first, x + 1), end):
+            transpose_block(omega, 6 * vertices[j, _SLOT], 6 * vertices[x, _SLOT])
+
+
+@inlined
+def transpose_block(omega: Array, row: int, column: int) -> None:
+    """The block at (column, row) from that at (row, column)."""
+    for c in range(6):
+        for i in range(6):
+            omega[column + c, row + i] = omega[row + i, column + c]
 
 
 @inlined
@@ -204,11 +248,11 @@ def clear_world(node_links: IntArray, out: Array) -> None:
 
 
 @inlined
-def sweep_row(omega: Array, X: Array, above: int, j: int) -> None:
-    """Omega(j, x) = psi^T(above, j) Omega(above, x) for all vertices x ([J] 69).
+def sweep_row(omega: Array, X: Array, above: int, j: int, first: int, end: int) -> None:
+    """Omega(j, x) = psi^T(above, j) Omega(above, x) for the vertices x in some columns ([J] 69).
 
-    Those of later ones are overwritten when their turn comes: leaving them out would cost more than
-    computing them."""
+    Those of later ones are overwritten when their turn comes: leaving them out where nodes are not
+    in the order of the tree would cost more than computing them."""
     for row in range(6):
         x0 = X[0, row]
         x1 = X[1, row]
@@ -216,7 +260,7 @@ def sweep_row(omega: Array, X: Array, above: int, j: int) -> None:
         x3 = X[3, row]
         x4 = X[4, row]
         x5 = X[5, row]
-        for c in range(omega.shape[1]):
+        for c in range(first, end):
             half = x0 * omega[above, c] + x1 * omega[above + 1, c] + x2 * omega[above + 2, c]
             omega[j + row, c] = (
                 half

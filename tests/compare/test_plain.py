@@ -1,0 +1,60 @@
+"""The formulations in plain NumPy, and the example of own code: structure, never times."""
+
+import numpy as np
+import pytest
+
+from examples import table_two
+from spatialops.bench.measure import Effort
+from spatialops.compare import tables
+from spatialops.compare.plain import PLAIN, ablation
+from spatialops.compare.problems import Case, pendulum_case
+from spatialops.compare.scaling import Growth
+from spatialops.compare.simulations import whole_simulation
+from tests.support.contacts import random_problem
+
+FAST = Effort(rounds=3, block=1e-5)
+
+
+@pytest.mark.parametrize("loops", [0, 2])
+def test_plain_formulations_move_as_ours(loops, rng):
+    problem = random_problem(rng, 2, n=5, loops=loops, armature=False)
+    rows = ablation(Case("drawn", problem, 5), PLAIN, 4, FAST)
+    assert [row.formulation for row in rows] == list(PLAIN)
+    for row in rows:
+        assert row.difference <= 1e-8, row.formulation
+        assert row.total == pytest.approx(row.assemble + row.solve + row.recover)
+    text = tables.ablation_table(rows)
+    assert len(text.splitlines()) == 2 + 3 * len(PLAIN) + 1
+
+
+@pytest.mark.compiled
+def test_the_example_solves_the_commands_problem(capsys):
+    """The same ends of the pendulum hit the same planes: equal sizes, and both sides agree."""
+    ratios = table_two.main(links=(3, 6), rounds=3)
+    assert set(ratios) == {3, 6}
+    assert "velocities differ" in capsys.readouterr().out
+    for links in (3, 6):
+        made = table_two.Pendulum(links)
+        rates = table_two.next_velocity(table_two.tree(made))
+        bodies = table_two.next_velocity(table_two.free_bodies(made))
+        assert np.abs(made.velocities() @ rates - bodies).max() < 1e-10
+        problem = pendulum_case(links).problem
+        ours = problem.jacobian @ problem.velocity
+        theirs = table_two.tree(made)
+        assert np.allclose(theirs.G @ theirs.velocity, ours, rtol=0.0, atol=1e-12)
+        W = theirs.G @ np.linalg.solve(theirs.M, theirs.G.T)
+        assert np.allclose(W, problem.compliance, rtol=1e-10, atol=1e-12)
+
+
+def test_exponents_and_their_lines():
+    growth = Growth("made up", "links", (10, 100, 1000), (3.0, 300.0, 30000.0))
+    assert growth.exponent == pytest.approx(2.0)
+    assert "exponent 2.00" in tables.growth_lines([growth])
+
+
+@pytest.mark.compiled
+def test_whole_simulations_end_alike():
+    run = whole_simulation(12)
+    assert run.contacts >= 2
+    assert run.difference < 1e-9
+    assert "12" in tables.simulation_table([run])
