@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Sequence
 from typing import Any, Literal, TypeAlias
 
@@ -127,6 +128,17 @@ def is_one_of(value: object, names: Container[str]) -> bool:
 def given(value: object) -> Any:
     """The default of a field as callers may write it; `__post_init__` makes of it what it is."""
     return value
+
+
+def all_finite(values: Array) -> bool:
+    """Whether a vector has neither NaN nor infinity."""
+    square = float(values.dot(values))  # a fifth of the time of looking at each
+    return math.isfinite(square) or bool(np.isfinite(values).all())
+
+
+def constant(value: float, shape: tuple[int, ...]) -> Array:
+    """A read-only array of one value, which takes no memory."""
+    return np.ndarray(shape, np.float64, np.float64(value).tobytes(), 0, (0,) * len(shape))
 
 
 def not_finite(**arguments: ArrayLike | None) -> ArgumentError:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, constant
 from spatialops.contact.certificate import UNITS, Certificate
 from spatialops.simulation import _layout as at
 from spatialops.simulation.plain_data import PlainData
@@ -164,7 +164,7 @@ class RecordBuilder:
         """Certificates of all rows, NaN where there is none; without any they take no memory."""
         shape = (self._n_rows, len(UNITS))
         if not self._certified:
-            return np.broadcast_to(np.nan, shape)
+            return constant(np.nan, shape)
         table = np.full(shape, np.nan)
         table[list(self._certified)] = list(self._certified.values())
         return table

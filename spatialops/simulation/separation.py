@@ -10,7 +10,7 @@ from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.runs.overlaps import detected, overlaps
 from spatialops.simulation.runs.setup import Setup
-from spatialops.simulation.runs.stepping_run import state_of
+from spatialops.simulation.stepping.adapter import state_of
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.loop_start import LoopStart

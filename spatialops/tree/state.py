@@ -13,6 +13,7 @@ from spatialops._arrays import (
     ArrayLike,
     IntArray,
     Vec3,
+    all_finite,
     not_finite,
     output,
     scalar,
@@ -77,7 +78,7 @@ class State:
             vector(self.q, model.nq, "state.q").copy(),
             vector(self.v, model.nv, "state.v").copy(),
         )
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        if not (all_finite(q) and all_finite(v)):
             raise ArgumentError("state: q, v and time must be finite")
         time = scalar(self.time, "state.time")
         for frame, i in model.tree[:, [layout.FRAME, layout.FIRST_Q]]:

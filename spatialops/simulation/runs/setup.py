@@ -104,6 +104,8 @@ class Setup:
     def clipped(self) -> dict[str, int]:
         """How often the effort of each joint was cut since it was counted anew, where it was."""
         counts = self.effort.clipped
+        if not counts.any():
+            return {}
         name = self.scene.model.joint_of_link
         return {name(int(k)): int(counts[k]) for k in np.flatnonzero(counts)}
 

@@ -125,6 +125,11 @@ def without_past(t: Tables) -> None:
     t.floating[:, at.PUT_RIGHT] = 0.0
 
 
+def state_of(t: Tables) -> State:
+    """The state in the tables."""
+    return State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME]))
+
+
 def with_links(model: Model, links: Array) -> Model:
     """The model with another table of links."""
     made = copy.copy(model)
@@ -139,8 +144,10 @@ def joint_sums(t: Tables, row: int) -> Array:
 
 def acting(t: Tables) -> ContactSet:
     """The acting contacts of geoms: those of joints, and moments, come behind them."""
-    pairs = t.ints[: t.control[at.ACTING], col.CONTACT_PAIR]
-    m = int(((pairs >= 0) & (pairs < len(t.pairs))).sum())
+    m = int(t.control[at.ACTING])
+    if m:
+        pairs = t.ints[:m, col.CONTACT_PAIR]
+        m = np.count_nonzero((pairs >= 0) & (pairs < len(t.pairs)))
     return ContactSet.from_tables(t.ints[:m], t.floats[:m])
 
 

@@ -17,6 +17,7 @@ from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.adapter import first_capacity
 from spatialops.simulation.stepping.contact_names import names_acting
 from spatialops.simulation.stepping.external_solver import ExternalSolver
+from spatialops.simulation.stepping.lasting import clear
 from spatialops.simulation.stepping.state_machine import advance
 from spatialops.simulation.stepping.step_size import warn_of_spin
 from spatialops.simulation.stepping.tables import Tables, allocate
@@ -72,11 +73,19 @@ class Stepping:
         t = allocate(
             self.scene, self.joints, self.settings, self.external.method.n_f, capacity, steps
         )
+        self._put_controls(t)
+        return t
+
+    def clear(self, t: Tables) -> None:
+        """Make tables of this scene as if they were new."""
+        clear(t, self.scene.loops.floats)
+        self._put_controls(t)
+
+    def _put_controls(self, t: Tables) -> None:
         t.control[at.EXTERNAL] = self._external
         t.control[at.SCHEME] = self.scheme
         t.control[at.DAMPED] = t.damped is not t.links and self.scheme != at.RK4
         t.control[at.EVERY] = 1
-        return t
 
     @property
     def _external(self) -> int:
@@ -108,24 +117,27 @@ class Stepping:
         ContactError
             For a state that is no longer finite.
         """
-        while True:
-            code = advance(t)
-            if code == at.DONE:
-                return t
-            before = t
-            if code in (at.SOLVE, at.UNSOLVED):
-                t = self.solve(t, code == at.UNSOLVED)
-            elif code == at.CONTACTS_FULL:
-                t = self.grow(t)
-            elif code == at.FACTORS_FULL:
-                t = with_room_for_factors(t)
-            elif code == at.RECORD_FULL and emptied is not None:
-                emptied(t)
-            else:
-                warn_of_spin(t, self.scene.model)
-                raise ContactError(self._broken(t))
-            if t is not before and grown is not None:
+        while (code := advance(t)) != at.DONE:
+            t = self.provide(t, code, emptied)
+            if grown is not None:
                 grown(t)
+        return t
+
+    def provide(
+        self, t: Tables, code: int, emptied: Callable[[Tables], None] | None = None
+    ) -> Tables:
+        """What the loop has returned for: an answer, or larger tables, which are returned."""
+        if code in (at.SOLVE, at.UNSOLVED):
+            return self.solve(t, code == at.UNSOLVED)
+        if code == at.CONTACTS_FULL:
+            return self.grow(t)
+        if code == at.FACTORS_FULL:
+            return with_room_for_factors(t)
+        if code == at.RECORD_FULL and emptied is not None:
+            emptied(t)
+            return t
+        warn_of_spin(t, self.scene.model)
+        raise ContactError(self._broken(t))
 
     def _broken(self, t: Tables) -> str:
         """What is to be said of a state that is no longer finite."""
