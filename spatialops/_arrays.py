@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
+import struct
 from collections.abc import Container, Sequence
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -132,13 +133,13 @@ def given(value: object) -> Any:
 
 def all_finite(values: Array) -> bool:
     """Whether a vector has neither NaN nor infinity."""
-    square = float(values.dot(values))  # a fifth of the time of looking at each
-    return math.isfinite(square) or bool(np.isfinite(values).all())
+    return bool(np.logical_and.reduce(np.isfinite(values)))  # half the time of `all()`
 
 
+@lru_cache(maxsize=64)
 def constant(value: float, shape: tuple[int, ...]) -> Array:
     """A read-only array of one value, which takes no memory."""
-    return np.ndarray(shape, np.float64, np.float64(value).tobytes(), 0, (0,) * len(shape))
+    return np.ndarray(shape, _FLOAT, struct.pack("d", value), 0, (0,) * len(shape))
 
 
 def not_finite(**arguments: ArrayLike | None) -> ArgumentError:

@@ -65,9 +65,10 @@ def separate(scene: Scene, state: State | None = None) -> State:
     now = checked_state(scene.state if state is None else state, scene.model)
     allowed = _ALLOWED * float(setup.settings[at.DEPTH])
     loops = LoopStart(scene, setup.options.dt)
-    t = setup.stepping.tables()
+    probe = None
     for _ in range(_ROUNDS):
-        t = detected(setup, t, now)
+        probe = detected(setup, probe, now)
+        t = probe.tables
         if not _lowest_gap(t) < -allowed:
             return now
         loops.begin(t)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 
 from spatialops._arrays import ArrayLike, scalar, whole
 from spatialops.contact.formulations import Formulation
@@ -471,6 +472,11 @@ class Simulator:
 
     def _metadata(self) -> PlainData:
         """What a record says of the options."""
+        return {**self._constant_metadata, "redundant_rows": list(self.redundant_rows)}
+
+    @cached_property
+    def _constant_metadata(self) -> PlainData:
+        """The same without what depends on where a run begins."""
         own = self.options
         settings = self.setup.settings
         return {
@@ -484,7 +490,6 @@ class Simulator:
             "impacts": own.impacts,
             "impact_threshold": float(settings[at.THRESHOLD]),
             "margin": own.margin,
-            "redundant_rows": list(self.redundant_rows),
             "joint_limits": own.joint_limits,
             "dry_friction": own.dry_friction,
             "clip_effort": own.clip_effort,

@@ -81,14 +81,16 @@ class State:
         if not (all_finite(q) and all_finite(v)):
             raise ArgumentError("state: q, v and time must be finite")
         time = scalar(self.time, "state.time")
-        for frame, i in model.tree[:, [layout.FRAME, layout.FIRST_Q]]:
-            if frame in (layout.ATTITUDE, layout.POSE):
-                start = i if frame == layout.ATTITUDE else i + 3
-                length = float(np.linalg.norm(q[start : start + 4]))
-                if length < _NO_LENGTH:
-                    raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
-                if abs(length - 1.0) > _UNIT:
-                    q[start : start + 4] /= length
+        frames = model.tree[:, layout.FRAME]
+        turning = (frames == layout.ATTITUDE) | (frames == layout.POSE)
+        for k in turning.nonzero()[0].tolist():
+            i = int(model.tree[k, layout.FIRST_Q])
+            start = i if frames[k] == layout.ATTITUDE else i + 3
+            length = float(np.linalg.norm(q[start : start + 4]))
+            if length < _NO_LENGTH:
+                raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
+            if abs(length - 1.0) > _UNIT:
+                q[start : start + 4] /= length
         return State(q, v, time)
 
 

@@ -18,7 +18,7 @@ from spatialops.simulation.runs.failures import carrying
 from spatialops.simulation.runs.progress import progress_bar
 from spatialops.simulation.runs.resumption import kept, redundant_rows_of, restored
 from spatialops.simulation.runs.runner import Plan
-from spatialops.simulation.stepping.adapter import acting, load_state, state_of
+from spatialops.simulation.stepping.adapter import acting, load_new, state_of
 from spatialops.simulation.stepping.held_loop import HeldLoop
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.watched_steps import (
@@ -53,7 +53,7 @@ class RecordedRun:
         since: Certificate | None = None
         if plan.past is None:
             self.loop = runner.loop(steps)
-            load_state(self.t, state, np.zeros(setup.scene.model.nv), 0)
+            load_new(self.t, state)
             runner.loops.begin(self.t)
             self.loop.advance(begin_held)
         else:
@@ -134,8 +134,8 @@ class RecordedRun:
         folder = self.plan.folder
         if folder is None or self._done == self._written:
             return
+        self.builder.take(self.t)
         if at_once or folder.is_due(self.builder.n_bytes):
-            self.builder.take(self.t)
             resume = kept(self.runner.setup, self.t, self.plan.controller, self.builder.since)
             folder.append(self._made(state_of(self.t)), resume)
             self._written = self._done

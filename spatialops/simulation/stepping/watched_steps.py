@@ -10,6 +10,7 @@ from spatialops._arrays import Array
 from spatialops._compile.held import held
 from spatialops._compile.jit import merged
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.contact_stage import detect_now
 from spatialops.simulation.stepping.record_rows import begin_record
 from spatialops.simulation.stepping.state_machine import run
 from spatialops.simulation.stepping.tables import Tables
@@ -19,6 +20,13 @@ from spatialops.simulation.stepping.tables import Tables
 def begin_held(t: Tables, limits: Array) -> int:
     """As `start`: what belongs to the present state, and its row of the record."""
     begin_record(t)
+    return at.DONE
+
+
+@held
+def detect_held(t: Tables) -> int:
+    """As `detect_contacts`."""
+    detect_now(t)
     return at.DONE
 
 
