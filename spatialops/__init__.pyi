@@ -49,6 +49,7 @@ from .dynamics.newton_euler import bias, inverse_dynamics
 from .errors import SpatialOpsError
 from .io import load_model
 from .operators import SpatialOperators
+from .simulation.batch.batch import Batch
 from .simulation.record import Record
 from .simulation.record_loading import load_record
 from .simulation.scene.composition import Part, compose
@@ -74,6 +75,7 @@ from .tree.state import State, difference, integrate
 __version__: str
 
 __all__ = [
+    "Batch",
     "bias",
     "body_poses",
     "Box",

@@ -44,11 +44,13 @@ class Held:
             self._block = _DESCRIPTION.written(tables)
             self.address = self._block.ctypes.data
 
+    def __reduce__(self) -> tuple[type[Held], tuple[CompilerObject]]:
+        return Held, (self.tables,)  # a copy describes its own
 
-def addresses_of(held: Sequence[Held]) -> CompilerObject:
-    """What `at_address` reads: an (n,) int array, or a list where nothing is compiled."""
-    addresses = [item.address for item in held]
-    return np.array(addresses, dtype=np.int64) if COMPILED else addresses
+
+def addresses_of(addresses: Sequence[CompilerObject]) -> CompilerObject:
+    """Several, as `at_address` reads them in kernels."""
+    return np.array(addresses, dtype=np.int64) if COMPILED else list(addresses)
 
 
 def held(function: Callable[..., int]) -> Callable[..., int]:

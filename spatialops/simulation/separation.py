@@ -10,9 +10,9 @@ from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.runs.overlaps import detected, overlaps
 from spatialops.simulation.runs.setup import Setup
-from spatialops.simulation.stepping.adapter import state_of
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
+from spatialops.simulation.stepping.adapter import state_of
 from spatialops.simulation.stepping.loop_start import LoopStart
 from spatialops.simulation.stepping.position_projection import project_positions
 from spatialops.simulation.stepping.tables import Tables

@@ -30,6 +30,8 @@ from spatialops.simulation.runs.resumption import planned_by, refuse_other
 from spatialops.simulation.runs.run_folder import RunFolder
 from spatialops.simulation.runs.runner import Controller, Plan, checked_controller
 from spatialops.simulation.runs.setup import Setup
+from spatialops.simulation.runs.stepper import Stepper
+from spatialops.simulation.runs.stepping_run import SteppingRunner
 from spatialops.simulation.scales import scales_of
 from spatialops.simulation.scene.pair_options import Restitution
 from spatialops.simulation.scene.scene import Scene
@@ -267,6 +269,43 @@ class Simulator:
             checked = self.setup.checked(state)
             self.effort.forget()
             return self._runner.step(checked, self.effort(tau))
+
+    def stepper(self, state: State | None = None) -> Stepper:
+        """A handle for steps from Python at little cost, in place of `step`.
+
+        Parameters
+        ----------
+        state : State, optional
+            Where it begins. Default: the scene's.
+
+        Returns
+        -------
+        Stepper
+            With tables of its own, at the state.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong state; with `EventDriven`, and with ``certify="full"``.
+        """
+        made = Stepper(self.stepping_runner("stepper"))
+        if state is not None:
+            made.reset(state)
+        return made
+
+    def stepping_runner(self, what: str) -> SteppingRunner:
+        """The compiled loop at work on this scene, for `what` steps without a record.
+
+        Raises
+        ------
+        ArgumentError
+            With `EventDriven`, and with ``certify="full"``.
+        """
+        if type(self._runner) is not SteppingRunner:
+            raise ArgumentError(f"{what}: time: expected TimeStepping(), got {self.time!r}")
+        if self.setup.full:
+            raise ArgumentError(f"{what}: certify='full' is for run and step")
+        return self._runner
 
     def problem(self, state: State, tau: ArrayLike | None = None) -> ContactProblem | None:
         """The first contact problem that a step from a state would solve.

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.contact.certificate import Certificate
 from spatialops.contact.problem import ContactProblem
 from spatialops.simulation import _layout as at
@@ -15,7 +15,13 @@ from spatialops.simulation.runs.overlaps import refuse_overlaps
 from spatialops.simulation.runs.recorded_run import RecordedRun
 from spatialops.simulation.runs.runner import Plan
 from spatialops.simulation.runs.setup import Setup
-from spatialops.simulation.stepping.adapter import acting, acting_moments, joint_sums, load_state, state_of
+from spatialops.simulation.stepping.adapter import (
+    acting,
+    acting_moments,
+    joint_sums,
+    load_state,
+    state_of,
+)
 from spatialops.simulation.stepping.contact_names import names_since
 from spatialops.simulation.stepping.held_loop import HeldLoop
 from spatialops.simulation.stepping.loop_start import LoopStart
@@ -23,6 +29,7 @@ from spatialops.simulation.stepping.step_check import Limits, check, findings
 from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.simulation.stepping.step_size import fastest_spin, warn_of_spin
 from spatialops.simulation.stepping.tables import Tables, has_record, record_bytes, with_record
+from spatialops.simulation.stepping.watched_steps import clear_held
 from spatialops.tree.state import State
 
 _KEPT_BYTES = 4e6  # of a run's record that may wait for the next run
@@ -58,7 +65,7 @@ class SteppingRunner:
         found, self._spare = self._spare, None  # a controller may run this simulator, too
         if found is None:
             return HeldLoop(stepping, stepping.tables(steps=steps), self.watched)
-        stepping.clear(found.tables)
+        found.advance(clear_held)
         if not has_record(found.tables, steps):
             found.hold(with_record(found.tables, steps))
         return found
@@ -86,8 +93,9 @@ class SteppingRunner:
         self.loops.begin(self._single)
         self._single.control[at.LOOKED] = 0
         t = self._single = setup.stepping.advance(self._single)
-        info = self._info(t)
-        self.check(t, info.certified)
+        certified = setup.stepping.external.certificate(depth_of(t))
+        info = info_of(t, setup.effort.clipped > 0, certified)
+        self.check(t, certified)
         self.loops.leave(t)
         self._left = state_of(t)
         return state_of(t), info
@@ -122,23 +130,29 @@ class SteppingRunner:
             lambda: names_since(t, self.setup.scene),
         )
 
-    def _info(self, t: Tables) -> StepInfo:
-        depth = max(0.0, -float(t.rows[0, at.ROW_GAP]))
-        return StepInfo(
-            contacts=acting(t),
-            events=t.events[: t.control[at.EVENT_ROWS]].copy(),
-            residual=float(t.rows[0, at.ROW_RESIDUAL]),
-            penetration=depth,
-            pivots=int(t.rows[0, at.ROW_PIVOTS]),
-            pivoted=int(t.control[at.PIVOTED]),
-            loop_forces=t.row_forces[0].copy(),
-            closure_error=float(t.rows[0, at.ROW_OPENING]),
-            moments=acting_moments(t),
-            stop_impulses=joint_sums(t, at.STOP_SUM),
-            dry_impulses=joint_sums(t, at.DRY_SUM),
-            clipped=self.setup.effort.clipped > 0,
-            certified=self.setup.stepping.external.certificate(depth),
-        )
+
+def info_of(t: Tables, clipped: BoolArray, certified: Certificate | None) -> StepInfo:
+    """What happened in the step that ends in the tables, whose row is the first of the record."""
+    return StepInfo(
+        contacts=acting(t),
+        events=t.events[: t.control[at.EVENT_ROWS]].copy(),
+        residual=float(t.rows[0, at.ROW_RESIDUAL]),
+        penetration=depth_of(t),
+        pivots=int(t.rows[0, at.ROW_PIVOTS]),
+        pivoted=int(t.control[at.PIVOTED]),
+        loop_forces=t.row_forces[0].copy(),
+        closure_error=float(t.rows[0, at.ROW_OPENING]),
+        moments=acting_moments(t),
+        stop_impulses=joint_sums(t, at.STOP_SUM),
+        dry_impulses=joint_sums(t, at.DRY_SUM),
+        clipped=clipped,
+        certified=certified,
+    )
+
+
+def depth_of(t: Tables) -> float:
+    """Largest penetration in the step of the record's first row, m."""
+    return max(0.0, -float(t.rows[0, at.ROW_GAP]))
 
 
 def _same(state: State, other: State | None) -> bool:

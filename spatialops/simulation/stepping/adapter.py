@@ -24,7 +24,6 @@ from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
-
 _BEGIN_AT_ZERO = np.array(
     [
         at.STAGE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.adapter import first_capacity
 from spatialops.simulation.stepping.contact_names import names_acting
 from spatialops.simulation.stepping.external_solver import ExternalSolver
-from spatialops.simulation.stepping.lasting import clear
 from spatialops.simulation.stepping.state_machine import advance
 from spatialops.simulation.stepping.step_size import warn_of_spin
 from spatialops.simulation.stepping.tables import Tables, allocate
+from spatialops.simulation.stepping.warm_start import Memory
 
 _UNKEPT = (
     "W",
@@ -62,6 +62,11 @@ class Stepping:
     external: ExternalSolver
     scheme: int
 
+    def apart(self) -> Stepping:
+        """The same with a memory of its own of what was solved outside of the loop."""
+        own = replace(self.external, fallbacks=0, memory=Memory(), _certificates=[])
+        return replace(self, external=own)
+
     @property
     def capacity(self) -> int:
         """Contacts to make room for at first; the tables grow where there are more."""
@@ -73,19 +78,11 @@ class Stepping:
         t = allocate(
             self.scene, self.joints, self.settings, self.external.method.n_f, capacity, steps
         )
-        self._put_controls(t)
-        return t
-
-    def clear(self, t: Tables) -> None:
-        """Make tables of this scene as if they were new."""
-        clear(t, self.scene.loops.floats)
-        self._put_controls(t)
-
-    def _put_controls(self, t: Tables) -> None:
         t.control[at.EXTERNAL] = self._external
         t.control[at.SCHEME] = self.scheme
         t.control[at.DAMPED] = t.damped is not t.links and self.scheme != at.RK4
         t.control[at.EVERY] = 1
+        return t
 
     @property
     def _external(self) -> int:

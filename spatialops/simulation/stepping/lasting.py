@@ -6,6 +6,8 @@ Tables that are cleared step as new ones do, to the bit, and many can share what
 from __future__ import annotations
 
 from spatialops._arrays import Array
+from spatialops._compile.jit import kernel
+from spatialops._compile.stage import stage
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
@@ -60,18 +62,6 @@ _CONSTANT = (
 _SCRATCH = tuple(set(Tables._fields) - set(WHOLE) - set(COUNTED) - set(_CONSTANT))
 
 
-def clear(t: Tables, frames: Array) -> None:
-    """Make tables as if they were new, with the frames of closures as they begin."""
-    for name in WHOLE:
-        getattr(t, name).fill(0.0)
-    t.centers[-1, col.TURN : col.TURN + 9 : 4] = 1.0
-    t.loops[:] = t.loops_start[:] = frames
-    t.memory.fill(0)
-    t.memory[:, at.MEMORY_STEP] = -1
-    t.near[-1] = -1
-    t.control.fill(0)
-
-
 def sibling(t: Tables) -> Tables:
     """Tables of the same scene with a past of their own, which work in those of `t`."""
     return t._replace(**{name: getattr(t, name).copy() for name in (*WHOLE, *COUNTED)})
@@ -85,3 +75,35 @@ def working_in(t: Tables, other: Tables) -> Tables:
         if getattr(other, name).shape == getattr(t, name).shape
     }
     return t._replace(**shared)
+
+
+@stage
+def clear(t: Tables) -> None:
+    """Make tables as if they were new; frames of closures are put in where a run begins."""
+    for vector in (t.q, t.v, t.tau, t.monitor):
+        zero(vector)
+    for table in (t.vectors, t.work, t.centers, t.kept, t.forces, t.floating):
+        zero_rows(table)
+    zero_rows(t.closure_vectors)
+    zero_rows(t.joint_sums)
+    for i in range(3):
+        t.centers[t.centers.shape[0] - 1, col.TURN + 4 * i] = 1.0
+    for i in range(t.memory.shape[0]):
+        t.memory[i, at.MEMORY_STEP] = -1
+    t.near[t.near.size - 1] = -1
+    for i in range(at.CONTROLS):
+        if i not in (at.EXTERNAL, at.SCHEME, at.DAMPED, at.EVERY):
+            t.control[i] = 0
+
+
+@kernel
+def zero(values: Array) -> None:
+    for i in range(values.size):
+        values[i] = 0.0
+
+
+@kernel
+def zero_rows(values: Array) -> None:
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            values[i, j] = 0.0

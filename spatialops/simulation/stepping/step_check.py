@@ -30,7 +30,6 @@ class Limits(NamedTuple):
     depth: float
     opening: float
 
-
     def watched(self, certify: Certify, spin: float) -> Array:
         """The same as steps are watched for them, and for a body's spin above `spin` rad/s."""
         limits = np.full(at.LIMITS, np.inf)

@@ -11,6 +11,7 @@ from spatialops._compile.held import held
 from spatialops._compile.jit import merged
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.contact_stage import detect_now
+from spatialops.simulation.stepping.lasting import clear
 from spatialops.simulation.stepping.record_rows import begin_record
 from spatialops.simulation.stepping.state_machine import run
 from spatialops.simulation.stepping.tables import Tables
@@ -20,6 +21,13 @@ from spatialops.simulation.stepping.tables import Tables
 def begin_held(t: Tables, limits: Array) -> int:
     """As `start`: what belongs to the present state, and its row of the record."""
     begin_record(t)
+    return at.DONE
+
+
+@held
+def clear_held(t: Tables, limits: Array) -> int:
+    """Make tables as if they were new, but for frames of closures."""
+    clear(t)
     return at.DONE
 
 
@@ -53,6 +61,7 @@ def step_watched(t: Tables, limits: Array) -> int:
 
 @merged
 def one_step(t: Tables, limits: Array) -> int:
+    """Begin a step, or go on with one that had to wait; FAULT where it is beyond a limit."""
     if t.control[at.STAGE] == at.BEGIN:
         t.control[at.ROWS] = 0
         t.control[at.CONTACT_ROWS] = 0
