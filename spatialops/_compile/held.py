@@ -94,8 +94,9 @@ class _Description:
             self.reference = Reference(numba.typeof(tables))
             self._words = sum(_WORDS + _WORDS_A_DIMENSION * item.ndim for item in tables)
         block = np.empty(self._words, dtype=np.int64)
-        _write(tables, block)
-        if len(_write.overloads) > 1:  # another dtype or layout than that of the first
+        write: CompilerObject = _write
+        write(tables, block)
+        if len(write.overloads) > 1:  # another dtype or layout than that of the first
             raise TypeError("tables of another type than those that kernels were compiled for")
         return block
 

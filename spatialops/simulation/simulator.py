@@ -294,7 +294,17 @@ class Simulator:
         return made
 
     def stepping_runner(self, what: str) -> SteppingRunner:
-        """The compiled loop at work on this scene, for `what` steps without a record.
+        """The compiled loop at work on this scene, for what steps without a record.
+
+        Parameters
+        ----------
+        what : str
+            Who asks, for errors.
+
+        Returns
+        -------
+        SteppingRunner
+            Makes tables, and checks what is in them.
 
         Raises
         ------

@@ -13,11 +13,11 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray, array, whole
 from spatialops.errors import ArgumentError
-from spatialops.simulation.batch.chunk import Chunk, Environment, Failure, Work
+from spatialops.simulation.batch.chunk import Begin, Chunk, Environment, Failure, Work
 from spatialops.simulation.batch.starts import start_rows
 from spatialops.simulation.simulator import Simulator
-from spatialops.simulation.stepping.held_loop import HeldLoop
-from spatialops.simulation.stepping.lasting import sibling, working_in
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.lasting import sibling, working_in
 
 OnFailure = Literal["freeze", "reset"]
 _PARTS_A_THREAD = 4  # so that a thread whose environments are quick takes over from others
@@ -218,7 +218,7 @@ class Batch:
         if len(self._forces):
             self._forces[list(frozen)] = 0.0
         found = self._all(
-            partial(chunk.run, work, begins=False, resets=self._resets, frozen=frozen)
+            partial(chunk.run, work, Begin.GOES_ON, resets=self._resets, frozen=frozen)
             for chunk in self._chunks
         )
         steps = {e: Failure(int(self._steps[e]), one.error) for e, one in found.items()}
@@ -288,10 +288,10 @@ class Batch:
                 for e in mine:
                     one.begin(work.starts[e])
                     alone = Chunk(np.array([e]), [one])
-                    failures |= alone.run(work, begins=False, resets=self._resets)
+                    failures |= alone.run(work, Begin.HAS_BEGUN, resets=self._resets)
             else:
                 together = Chunk(mine, [one] * len(mine))
-                failures |= together.run(work, begins=True, resets=self._resets)
+                failures |= together.run(work, Begin.BEGINS, resets=self._resets)
             if self._alike:
                 self._idle.append(one)
         return failures

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +17,17 @@ from spatialops.simulation.batch import many_steps as many
 from spatialops.simulation.batch.many_steps import step_many
 from spatialops.simulation.runs.stepping_run import SteppingRunner
 from spatialops.simulation.stepping.adapter import load_new
-from spatialops.simulation.stepping.held_loop import HeldLoop
-from spatialops.simulation.stepping.watched_steps import begin_held, clear_held
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.watched_steps import begin_held, clear_held
 from spatialops.tree.state import State
+
+
+class Begin(Enum):
+    """Where environments stand when there is work for them."""
+
+    GOES_ON = "where it was left, which is in the first row of the states"
+    HAS_BEGUN = "at its start"
+    BEGINS = "anywhere: it begins at its start"
 
 
 class Failure(NamedTuple):
@@ -92,7 +101,7 @@ class Chunk:
         self._addresses = addresses_of([one.loop.address for one in environments])
 
     def run(
-        self, work: Work, *, begins: bool, resets: bool, frozen: Container[int] = ()
+        self, work: Work, begin: Begin, *, resets: bool, frozen: Container[int] = ()
     ) -> dict[int, Failure]:
         """All steps of all but the frozen; the first failure of every environment that has one.
 
@@ -100,6 +109,9 @@ class Chunk:
         """
         asked = np.array([-1 if e in frozen else e for e in self.which.tolist()], dtype=np.int64)
         progress = np.zeros(many.PROGRESS, dtype=np.int64)
+        if not all(values.flags.carray for values in work):
+            raise TypeError("kernels take C-contiguous, writeable arrays only")
+        begins = begin is Begin.BEGINS
         progress[[many.LAST, many.STEP, many.BEGINS]] = len(self.which), many.TO_BEGIN, begins
         failures: dict[int, Failure] = {}
         helped = -1
@@ -114,7 +126,7 @@ class Chunk:
             except SpatialOpsError as error:
                 failed = step - (code == at.FAULT)
                 failures.setdefault(e, Failure(failed, error))
-                _stay(work, e, step)
+                _stay(work, e, step, begin)
                 if resets:
                     self.environments[place].begin(work.starts[e])
                     progress[many.STEP] = failed + 1
@@ -147,9 +159,11 @@ class Chunk:
             self._addresses[place] = loop.address
 
 
-def _stay(work: Work, e: int, step: int) -> None:
+def _stay(work: Work, e: int, step: int, begin: Begin) -> None:
     """Where an environment is at a step, from there to the end."""
-    start = work.starts[e, :-1]
-    work.states[e, step:] = work.states[e, step - 1] if step else start
+    if step:
+        work.states[e, step:] = work.states[e, step - 1]
+    elif begin is not Begin.GOES_ON:
+        work.states[e] = work.starts[e, :-1]
     if len(work.forces):
         work.forces[e, step:] = 0.0

@@ -7,10 +7,10 @@ from spatialops._compile.held import at_address, held
 from spatialops._compile.jit import kernel, merged
 from spatialops.algebra.vectors import copy_into
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.lasting import clear
+from spatialops.simulation.stepping.held.lasting import clear
+from spatialops.simulation.stepping.held.watched_steps import one_step
 from spatialops.simulation.stepping.record_rows import begin_record
 from spatialops.simulation.stepping.tables import Tables
-from spatialops.simulation.stepping.watched_steps import one_step
 
 # Where a call stands: place in its list of environments, one past the last, step, and whether each
 # begins at its start (1) or goes on from where it stands.

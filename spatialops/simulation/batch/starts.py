@@ -40,7 +40,7 @@ def start_rows(
         _rows(v, [state.v for state in states], "v"),
         np.broadcast_to(array(time, (None,) * np.ndim(time), "time", finite=True), (n,))[:, None],
     )
-    rows = np.hstack(columns)
+    rows = np.ascontiguousarray(np.hstack(columns))
     nq = setups[0].scene.model.nq
     for e in np.flatnonzero(_to_be_checked(setups[0].scene.model, rows, nq)).tolist():
         rows[e, :-1] = _checked(setups[e], rows[e], nq, e)

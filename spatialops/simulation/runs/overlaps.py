@@ -12,7 +12,7 @@ from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.stepping.adapter import load_state
-from spatialops.simulation.stepping.watched_steps import detect_held
+from spatialops.simulation.stepping.held.watched_steps import detect_held
 from spatialops.tree.state import State
 
 

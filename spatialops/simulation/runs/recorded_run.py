@@ -19,13 +19,13 @@ from spatialops.simulation.runs.progress import progress_bar
 from spatialops.simulation.runs.resumption import kept, redundant_rows_of, restored
 from spatialops.simulation.runs.runner import Plan
 from spatialops.simulation.stepping.adapter import acting, load_new, state_of
-from spatialops.simulation.stepping.held_loop import HeldLoop
-from spatialops.simulation.stepping.tables import Tables
-from spatialops.simulation.stepping.watched_steps import (
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.watched_steps import (
     advance_held,
     advance_watched,
     begin_held,
 )
+from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.record_file import Kept
 from spatialops.simulation.stepping.contact_stage import detect_contacts
 from spatialops.simulation.stepping.driver import Stepping
-from spatialops.simulation.stepping.lasting import WHOLE
+from spatialops.simulation.stepping.held.lasting import WHOLE
 from spatialops.simulation.stepping.tables import Tables
 
 # Controls that say how the loop runs, or that are written before they are read.

@@ -9,11 +9,11 @@ from spatialops.forces.effort_limits import Effort
 from spatialops.simulation import _layout as at
 from spatialops.simulation.runs.stepping_run import SteppingRunner, info_of
 from spatialops.simulation.stepping.adapter import acting, load_new, state_of
-from spatialops.simulation.stepping.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.watched_steps import begin_held, clear_held, step_watched
 from spatialops.simulation.stepping.loop_start import LoopStart
 from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.simulation.stepping.tables import Tables
-from spatialops.simulation.stepping.watched_steps import begin_held, clear_held, step_watched
 from spatialops.tree.state import State
 
 
@@ -23,6 +23,11 @@ class Stepper:
     `Simulator.stepper` makes it. Its steps are those of `Simulator.run` with a controller, to the
     bit: contacts begin from the forces of the step before. It shares nothing with its simulator
     that changes, so that each of several threads may have one.
+
+    Parameters
+    ----------
+    runner : SteppingRunner
+        The simulator's.
 
     Attributes
     ----------

@@ -23,13 +23,13 @@ from spatialops.simulation.stepping.adapter import (
     state_of,
 )
 from spatialops.simulation.stepping.contact_names import names_since
-from spatialops.simulation.stepping.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.watched_steps import clear_held
 from spatialops.simulation.stepping.loop_start import LoopStart
 from spatialops.simulation.stepping.step_check import Limits, check, findings
 from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.simulation.stepping.step_size import fastest_spin, warn_of_spin
 from spatialops.simulation.stepping.tables import Tables, has_record, record_bytes, with_record
-from spatialops.simulation.stepping.watched_steps import clear_held
 from spatialops.tree.state import State
 
 _KEPT_BYTES = 4e6  # of a run's record that may wait for the next run

@@ -169,7 +169,7 @@ def acting(t: Tables) -> ContactSet:
     m = int(t.control[at.ACTING])
     if m:
         pairs = t.ints[:m, col.CONTACT_PAIR]
-        m = np.count_nonzero((pairs >= 0) & (pairs < len(t.pairs)))
+        m = int(np.count_nonzero((pairs >= 0) & (pairs < len(t.pairs))))
     return ContactSet.from_tables(t.ints[:m], t.floats[:m])
 
 

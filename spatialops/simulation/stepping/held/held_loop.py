@@ -8,8 +8,8 @@ from spatialops._arrays import Array
 from spatialops._compile.held import Held
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.driver import Stepping
+from spatialops.simulation.stepping.held.watched_steps import advance_held
 from spatialops.simulation.stepping.tables import Tables
-from spatialops.simulation.stepping.watched_steps import advance_held
 
 _ENDS = (at.DONE, at.FAULT)
 

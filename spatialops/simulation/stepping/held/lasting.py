@@ -31,8 +31,9 @@ WHOLE = (
 )
 # Those of which a part counts, by numbers in `control`.
 COUNTED = ("control", "memory", "near", "seen_ints", "seen", "ints", "floats")
+STAYS_ZERO = ("dry",)  # where there are no rows of joints; else written before it is read
 # What follows from the scene.
-_CONSTANT = (
+CONSTANT = (
     "tree",
     "links",
     "damped",
@@ -59,19 +60,22 @@ _CONSTANT = (
     "term_ints",
     "terms",
 )
-_SCRATCH = tuple(set(Tables._fields) - set(WHOLE) - set(COUNTED) - set(_CONSTANT))
+# What is written before it is read.
+SCRATCH = tuple(
+    name for name in Tables._fields if name not in (*WHOLE, *COUNTED, *CONSTANT, *STAYS_ZERO)
+)
 
 
 def sibling(t: Tables) -> Tables:
     """Tables of the same scene with a past of their own, which work in those of `t`."""
-    return t._replace(**{name: getattr(t, name).copy() for name in (*WHOLE, *COUNTED)})
+    return t._replace(**{name: getattr(t, name).copy() for name in (*WHOLE, *COUNTED, *STAYS_ZERO)})
 
 
 def working_in(t: Tables, other: Tables) -> Tables:
     """Tables of a like scene that work in those of another, as far as these have room for it."""
     shared = {
         name: getattr(other, name)
-        for name in _SCRATCH
+        for name in SCRATCH
         if getattr(other, name).shape == getattr(t, name).shape
     }
     return t._replace(**shared)

@@ -11,7 +11,7 @@ from spatialops._compile.held import held
 from spatialops._compile.jit import merged
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.contact_stage import detect_now
-from spatialops.simulation.stepping.lasting import clear
+from spatialops.simulation.stepping.held.lasting import clear
 from spatialops.simulation.stepping.record_rows import begin_record
 from spatialops.simulation.stepping.state_machine import run
 from spatialops.simulation.stepping.tables import Tables
