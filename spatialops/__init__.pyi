@@ -62,6 +62,7 @@ from .simulation.separation import separate
 from .simulation.simulator import Simulator
 from .simulation.smooth_motion import SmoothMotion, smooth_motion
 from .simulation.time_methods import EventDriven, TimeStepping
+from .sweeps.sweep import sweep
 from .tree.builder import TreeBuilder
 from .tree.graph import GraphBuilder
 from .tree.joint import Joint
@@ -156,6 +157,7 @@ __all__ = [
     "Sphere",
     "State",
     "TimeStepping",
+    "sweep",
     "to_maximal",
     "tree_state",
     "TreeBuilder",

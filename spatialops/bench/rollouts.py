@@ -62,9 +62,13 @@ def cart_pole() -> Setting:
 
 
 def panda() -> Setting | None:
-    """An arm of seven joints with a gripper, without geoms."""
+    """An arm of seven joints with a gripper, without geoms, away from its stops."""
     path = installed_file("panda_description/urdf/panda.urdf")
-    return None if path is None else Setting(Scene(load_model(path)))
+    if path is None:
+        return None
+    model = load_model(path)
+    middle = 0.5 * (model.lower + model.upper)  # of joints that all have limits
+    return Setting(Scene(model, state=State(middle, np.zeros(model.nv))))
 
 
 def falling_quadruped() -> Setting:
