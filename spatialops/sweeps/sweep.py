@@ -155,7 +155,7 @@ def sweep(
     >>> results.rows[1]
     {'length': 9.81, 'period': 2.0, 'error': None}
     """
-    if not callable(function) or not hasattr(function, "__qualname__"):
+    if not hasattr(function, "__qualname__"):
         raise ArgumentError(f"function: expected a function with a name, got {function!r}")
     asked = listed(parameters)
     keys = [key_of(function, one, seed) for one in asked]

@@ -48,7 +48,7 @@ def always_dies(number):
 def swing(angle):
     """Where a pendulum is after a while; 10 ms at least, so that there is something to kill."""
     begin = time.perf_counter()
-    simulator = so.Simulator(so.models.pendulum(2).scene(), dt=1e-2)
+    simulator = so.Simulator(so.Scene(so.models.pendulum(2).model), dt=1e-2)
     record = simulator.run(so.State(np.array([angle, 0.0]), np.zeros(2)), 0.3, record=False)
     time.sleep(max(0.0, 0.01 - (time.perf_counter() - begin)))
     return record.final.q

@@ -141,6 +141,7 @@ def test_killed_twenty_times_every_result_is_there_once(tmp_path):
     rows = read_rows(tmp_path)
     assert len(rows) == functions.COUNT
     results = so.sweep(functions.swing, functions.angles(), folder=tmp_path)
+    assert all(one.error is None for one in results)
     alone = [functions.swing(angle) for angle in functions.angles()["angle"]]
     np.testing.assert_array_equal([one.value for one in results], alone)
     keys = [row["key"] for path in tmp_path.glob("*.json") for row in json.loads(path.read_text())]
