@@ -81,6 +81,8 @@ class State:
         if not (all_finite(q) and all_finite(v)):
             raise ArgumentError("state: q, v and time must be finite")
         time = scalar(self.time, "state.time")
+        if model.nq == model.nv:  # there is none
+            return State(q, v, time)
         frames = model.tree[:, layout.FRAME]
         turning = (frames == layout.ATTITUDE) | (frames == layout.POSE)
         for k in turning.nonzero()[0].tolist():

@@ -11,7 +11,7 @@ from spatialops.collision import _layout as col
 from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.runs.setup import Setup
-from spatialops.simulation.stepping.adapter import load_state
+from spatialops.simulation.stepping.adapter import load_new
 from spatialops.simulation.stepping.held.watched_steps import detect_held
 from spatialops.tree.state import State
 
@@ -45,7 +45,7 @@ def detected(setup: Setup, probe: Held | None, state: State) -> Held:
     fits = probe is not None and probe.tables.pairs is setup.scene.pairs
     found = probe if probe is not None and fits else Held(setup.stepping.tables())
     while True:
-        load_state(found.tables, state, np.zeros(setup.scene.model.nv), 0)
+        load_new(found.tables, state)
         detect_held(found.address)
         if found.tables.control[at.SEEN] >= 0:
             return found

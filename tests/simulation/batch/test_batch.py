@@ -14,11 +14,6 @@ def pendulum():
     return so.models.pendulum(3).scene()
 
 
-def loop():
-    example = so.models.four_bar()
-    return example.scene()
-
-
 def driven_by(taus):
     left = iter(taus)
     return lambda time, state, contacts: next(left)
@@ -32,7 +27,11 @@ def excited(scene, size, seed=3):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("scene", [pendulum, lambda: boxes(2)], ids=["pendulum", "boxes"])
+@pytest.mark.parametrize(
+    "scene",
+    [pendulum, pytest.param(lambda: boxes(2), marks=pytest.mark.compiled)],
+    ids=["pendulum", "boxes"],
+)
 def test_a_rollout_is_single_runs(scene, threads):
     scene = scene()
     simulator = so.Simulator(scene, dt=2e-3)
@@ -47,6 +46,7 @@ def test_a_rollout_is_single_runs(scene, threads):
         np.testing.assert_array_equal(rollout.v[e], record.v[1:])
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("threads", [1, 2])
 def test_steps_are_a_rollout_with_its_forces(threads):
     scene = boxes(2)
@@ -76,6 +76,7 @@ def test_forces_at_rest_bear_the_weight():
     np.testing.assert_allclose(forces[0, -1], [[0, 0, -weight], [0, 0, weight]], atol=1e-6)
 
 
+@pytest.mark.compiled
 def test_closures_begin_closed():
     scene = so.models.four_bar().scene()
     simulator = so.Simulator(scene)
@@ -103,6 +104,7 @@ def heavier(factor, gravity=-9.81):
     return so.Simulator(so.Scene(model, geoms, state=so.State(q, np.array([0, 0, 0, 1.0, 0, 0]))))
 
 
+@pytest.mark.compiled
 def test_environments_may_differ_in_mass_friction_and_gravity():
     simulators = [heavier(1.0), heavier(3.0), heavier(1.0, gravity=-1.6), heavier(1.0)]
     taus = np.zeros((4, STEPS, 6))
@@ -128,6 +130,7 @@ def hasty():
     return so.Simulator(scene, dt=0.01), taus, v
 
 
+@pytest.mark.compiled
 def test_failed_environments_stay_and_the_others_go_on(hasty):
     simulator, taus, v = hasty
     with so.Batch(simulator, 6, threads=2) as batch:
@@ -168,6 +171,7 @@ def alone_until_it_fails(simulator, begin, taus):
     return fine
 
 
+@pytest.mark.compiled
 def test_failed_environments_begin_anew_where_that_is_asked(hasty):
     simulator, taus, v = hasty
     with so.Batch(simulator, 6, threads=2, on_failure="reset") as batch:
@@ -184,6 +188,7 @@ def test_failed_environments_begin_anew_where_that_is_asked(hasty):
     np.testing.assert_array_equal(rollout.q[4, first + 1 :], fresh.q[4, : STEPS - first - 1])
 
 
+@pytest.mark.compiled
 def test_many_contacts_take_larger_tables_and_the_same_bits():
     scene = boxes(6, speed=0.0)
     simulator = so.Simulator(scene, dt=2e-3)
@@ -205,6 +210,7 @@ def test_many_contacts_take_larger_tables_and_the_same_bits():
         np.testing.assert_array_equal(rollout.q[e], record.q[1:])
 
 
+@pytest.mark.compiled
 def test_laws_outside_of_the_loop_give_the_same_bits():
     scene = boxes(1)
     simulator = so.Simulator(scene, dt=2e-3, law="cone")

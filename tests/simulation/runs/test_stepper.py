@@ -29,7 +29,12 @@ def steps(stepper, count):
 
 @pytest.mark.parametrize(
     "scene",
-    [pendulum, lambda: boxes(2), lambda: so.models.four_bar().scene(), driven_crank],
+    [
+        pendulum,
+        pytest.param(lambda: boxes(2), marks=pytest.mark.compiled),
+        pytest.param(lambda: so.models.four_bar().scene(), marks=pytest.mark.compiled),
+        pytest.param(driven_crank, marks=pytest.mark.compiled),
+    ],
     ids=["pendulum", "boxes", "four bar", "crank"],
 )
 def test_steps_are_those_of_a_run(scene):
@@ -47,6 +52,7 @@ def test_steps_are_those_of_a_run(scene):
         stepper.reset()
 
 
+@pytest.mark.compiled
 def test_contacts_are_those_that_a_controller_sees():
     simulator = so.Simulator(boxes(2), dt=2e-3)
     seen = []
@@ -60,6 +66,7 @@ def test_contacts_are_those_that_a_controller_sees():
     assert max(map(len, seen)) > 0
 
 
+@pytest.mark.compiled
 def test_steppers_share_nothing_that_changes():
     simulator = so.Simulator(boxes(2), dt=2e-3)
     alone, other = simulator.stepper(), simulator.stepper()
@@ -91,6 +98,7 @@ def test_views_are_not_to_be_written():
         view[0] = 1.0
 
 
+@pytest.mark.compiled
 def test_after_an_error_it_must_begin_anew():
     scene = boxes(1)
     stepper = so.Simulator(scene, dt=2e-3, depth_limit=1e-7).stepper()
@@ -129,6 +137,7 @@ def test_what_it_refuses():
         so.Simulator(pendulum(), certify="full").stepper()
 
 
+@pytest.mark.compiled
 def test_runs_do_not_depend_on_the_run_before():
     """Their tables are used again: whatever a run has left in them makes no difference."""
     simulator = so.Simulator(boxes(2), dt=2e-3)

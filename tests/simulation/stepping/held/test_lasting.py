@@ -47,6 +47,7 @@ def test_every_table_is_of_one_kind():
     assert sorted(names) == sorted(Tables._fields)
 
 
+@pytest.mark.compiled
 def test_cleared_tables_are_as_new(simulator):
     t = new_tables(simulator)
     first = states(simulator, t)
@@ -54,6 +55,7 @@ def test_cleared_tables_are_as_new(simulator):
     np.testing.assert_array_equal(states(simulator, t), first)
 
 
+@pytest.mark.compiled
 def test_nothing_is_read_from_scratch_before_it_is_written(simulator):
     first = states(simulator, new_tables(simulator))
     t = new_tables(simulator)
@@ -61,6 +63,7 @@ def test_nothing_is_read_from_scratch_before_it_is_written(simulator):
     np.testing.assert_array_equal(states(simulator, t), first)
 
 
+@pytest.mark.compiled
 def test_siblings_work_in_the_same_tables_and_keep_their_own_state(simulator):
     t = new_tables(simulator)
     other = lasting.sibling(t)
