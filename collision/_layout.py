@@ -51,6 +51,11 @@ PLACE = 0  # 3
 TURN = 3  # 9
 PLACE_COLUMNS = 12
 
+# Where geoms stood when their contacts were made, in the columns of places, and the look (they are
+# counted) at which they came there.
+SINCE = PLACE_COLUMNS
+STOOD_COLUMNS = PLACE_COLUMNS + 1
+
 # Table of solids: rows of vertices, planes and boxes.
 PLANE_OFFSET = 3
 SOLID_COLUMNS = 6  # a vertex takes 3, a plane 4, a box 6: least and greatest corner
@@ -82,6 +87,14 @@ IMPULSE = 18  # 3: along normal and tangents
 DRIFT = 21  # 3: what motion alone adds to the relative velocity until the end of a step, world
 OPEN = 24  # speed at which it may close yet, m/s
 CONTACT_COLUMNS = 25
+
+# What is kept of contacts of an earlier look.
+KNOWN_GAP = 0
+KNOWN_SPEED = 1  # along the normal
+KNOWN_VELOCITY = 2  # 3: of A against B, world axes
+KNOWN_POINT = 5  # 3
+KNOWN_NORMAL = 8  # 3
+KNOWN_COLUMNS = 11
 
 # What the narrow phase leaves behind: rows of points, and of ints their features.
 AT_POINT = 0  # 3: world, midway until the patch has its common plane

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops._layout import OMEGA, ORIGIN, ROTATION
 from spatialops.algebra.vectors import (
     ZERO3,
+    copy_into,
     dot,
     mat3,
     minus,
@@ -25,11 +27,30 @@ from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import bound_gap
 from spatialops.collision.contact_set import ContactTables
 from spatialops.collision.geom_tables import GeomTables
+from spatialops.collision.known_contacts import KnownContacts, first_of_pair, stand_still
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import FOUND, GATHERED, Scratch, name_at, row_at
 from spatialops.dynamics.kinematics import shift_velocity
 
 FULL = -1  # no row is left for a contact
+
+
+class Search(NamedTuple):
+    """What contacts are looked for.
+
+    Attributes
+    ----------
+    margin : float
+        Largest gap, m, beside what geoms bring.
+    horizon : float
+        s, within which a gap may close to it at the present velocities.
+    known : KnownContacts
+        Those of an earlier look.
+    """
+
+    margin: float
+    horizon: float
+    known: KnownContacts
 
 
 @kernel
@@ -90,24 +111,24 @@ def find_contacts(
     places: Array,
     near: IntArray,
     work: Array,
-    margin: float,
-    horizon: float,
+    search: Search,
     scratch: Scratch,
     contacts: ContactTables,
 ) -> int:
-    """Contacts of near pairs with a gap below `margin`, now or within `horizon`.
+    """Contacts of near pairs with a gap below the margin, now or within the horizon.
 
-    The horizon is in seconds at the present velocities, which must be in `work`. Point, normal,
-    gap, pair data and normal velocity are written. Returns how many, FULL if there are too many.
+    Present velocities must be in `work`. Point, normal, gap, pair data and normal velocity are
+    written. Returns how many, FULL if there are too many.
     """
     ints, floats = contacts
+    horizon, known = search.horizon, search.known
     count = 0
     for i in range(near[near.size - 1]):
         p = near[i]
         a, b = pairs[p, 0], pairs[p, 1]
         link_a, link_b = geoms.ints[a, col.GEOM_LINK], geoms.ints[b, col.GEOM_LINK]
         margins = max(geoms.floats[a, col.GEOM_MARGIN], geoms.floats[b, col.GEOM_MARGIN])
-        reach = margin + margins
+        reach = search.margin + margins
         gap = bound_gap(geoms.ints, geoms.floats, places, a, b)
         if is_simple(geoms.ints, a, b):
             if gap > geoms.floats[a, col.GEOM_RADIUS] and gap > reach:
@@ -125,12 +146,17 @@ def find_contacts(
             put_identity(ints, count, link_a, link_b, 0, 0, 0)
             count += 1
             continue
-        limit = reach
+        way = 0.0
         if horizon > 0.0:
-            limit += horizon * closing_speed(geoms.floats, places, work, a, b, link_a, link_b)
-        if gap > limit:
+            way = horizon * closing_speed(geoms.floats, places, work, a, b, link_a, link_b)
+        if gap > reach + way:
             continue
-        points = pair_points(geoms, places, a, b, limit, scratch)
+        if stand_still(known, geoms.floats, places, a, b, way):
+            count = take_known(known, p, pair_values, work, ints, floats, count)
+            if count == FULL:
+                return FULL
+            continue
+        points = pair_points(geoms, places, a, b, reach + way, scratch)
         found = scratch.rows[row_at(scratch.rows, FOUND) : row_at(scratch.rows, GATHERED)]
         names = scratch.ints[name_at(scratch.ints, FOUND) : name_at(scratch.ints, GATHERED)]
         slot = 0
@@ -147,6 +173,33 @@ def find_contacts(
             put_identity(ints, count, link_a, link_b, names[j, 0], names[j, 1], slot)
             slot += 1
             count += 1
+    return count
+
+
+@kernel
+def take_known(
+    known: KnownContacts,
+    p: int,
+    pair_values: Array,
+    work: Array,
+    ints: IntArray,
+    floats: Array,
+    count: int,
+) -> int:
+    """Add the known contacts of a pair at the present velocities; how many there are then."""
+    for j in range(first_of_pair(known.ints, known.ints.shape[0], p), known.ints.shape[0]):
+        if known.ints[j, col.CONTACT_PAIR] != p:
+            break
+        if count == ints.shape[0]:
+            return FULL
+        link_a, link_b = known.ints[j, col.CONTACT_A], known.ints[j, col.CONTACT_B]
+        point = vec3(known.floats, j, col.KNOWN_POINT)
+        normal = vec3(known.floats, j, col.KNOWN_NORMAL)
+        approach = dot(normal, relative_velocity(work, link_a, link_b, point))
+        gap = known.floats[j, col.KNOWN_GAP]
+        put_contact(pair_values, ints, floats, count, p, gap, approach, point, normal)
+        copy_into(ints[count], known.ints[j])
+        count += 1
     return count
 
 

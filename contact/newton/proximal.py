@@ -19,7 +19,7 @@ from spatialops.contact.newton.active_rows import (
     solve_rows,
 )
 from spatialops.contact.newton.ray import FAR, ray_length
-from spatialops.contact.newton.residual import HELD, residual_of, rounding
+from spatialops.contact.newton.residual import FOUND, residual_of, rounding
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
 from spatialops.contact.rows import answer_rows
@@ -47,7 +47,7 @@ def proximal_steps(
 ) -> tuple[int, float]:
     """Solve from p with a proximal term (of s); returns iterations and the least residual, at p.
 
-    What solves already is left as it is; if it is `warm`, the forces of a step before, to HELD.
+    What solves already is left as it is; if it is `warm`, the forces of a step before, to FOUND.
     `limits`: iterations in all, those about one centre, and whether statuses must repeat: what
     solves on the way there need not be near the centre, and counts only where nothing else does.
     """
@@ -58,7 +58,7 @@ def proximal_steps(
     put_velocities(rows, p, v, scratch.y)
     residual = least = residual_of(rows, s, scale, p, v)
     least_of_all = rounding(p.size, scratch.y.size)
-    if least <= (HELD if warm else 1.0) * least_of_all:
+    if least <= (FOUND if warm else 1.0) * least_of_all:
         return 0, least
     count = 0
     rank = 0
@@ -66,12 +66,17 @@ def proximal_steps(
     settled = 0
     factored = 0.0
     for iteration in range(limits[0]):
+        solved = iteration > 0 and residual <= tolerance
+        if solved and not limits[2]:
+            residual = refined(rows, s, scale, eps, (count, rank), residual, p, scratch)
+            if residual <= _SHARP:
+                return iteration, residual
         changed = find_statuses(rows, eps, share, p, scratch)
-        if iteration > 0 and residual <= tolerance and not (changed and limits[2]):
+        if solved and not (changed and limits[2]):
             if changed:
                 return iteration, residual
-            system = (count, rank)
-            residual = refined(rows, s, scale, eps, system, residual, p, scratch)
+            if limits[2]:
+                residual = refined(rows, s, scale, eps, (count, rank), residual, p, scratch)
             if residual <= _SHARP or settled >= _SETTLED:
                 return iteration, residual
             least = residual

@@ -16,9 +16,12 @@ from spatialops.contact.newton.rows import ContactRows
 from spatialops.contact.newton.statuses import limit_of
 
 _EPS = float(np.finfo(np.float64).eps)
-# Multiple of rounding below which forces of a step before hold. Refined ones are below; were it
-# much more, forces that are nearly right would be kept for good, and what rests would creep.
+# Multiples of rounding below which forces of a step before hold: those that have held before, and
+# those just found. Were the first much more, forces that are nearly right would be kept for good,
+# and what rests would creep. The second is less: forces that undo what wrong ones have done are
+# wrong by as much themselves, the other way, until they are found once more.
 HELD = 32.0
+FOUND = 4.0
 _A = 2.0  # largest entry that D* W D / s can have, and max |A| where mu is smaller
 
 

@@ -75,9 +75,12 @@ AIMED = 32  # 1: the change of velocity over the piece is known, AIM
 SMOOTH_ORDER = 33  # rows of SMOOTH_BEFORE whose sum would have foreseen the last one best
 PUSHED_ORDER = 34
 HOLDS = 35  # 1: the forces of the step before solve the contact problem as it stands
-QUIET = 36  # 1: the last contact problem was solved by those of the step before it, or nearly
+QUIET = 36  # 1: the last contact problem was solved by those of the step before it, or nearly;
+# 2: they have held
 TOUCHING = 37  # contacts that touched as the piece began
-CONTROLS = 38
+LOOKS = 38  # at contacts so far
+BEFORE_LOOK = 39  # the one that contacts as the piece began are of; 0: they are none
+CONTROLS = 40
 
 # Columns of what is kept of contacts for the next step: their names within the pair, and until
 # which step they are known; -1: not at all.
@@ -172,12 +175,6 @@ LEFT = 6
 RATE_START = 7
 RATE_END = 8
 CLOSURE_VECTORS = 9
-
-# Table of contacts seen as the piece began.
-BEFORE_GAP = 0
-BEFORE_SPEED = 1  # along the normal
-BEFORE_VELOCITY = 2  # 3: of A against B, world axes
-BEFORE_COLUMNS = 5
 
 # Columns of the record's tables (after these, the row of a contact holds position, normal,
 # impulse).

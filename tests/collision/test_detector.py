@@ -9,7 +9,8 @@ from spatialops.collision import ContactSet, HalfSpace, Sphere
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import renew_near_pairs
 from spatialops.collision.contact_set import ContactTables
-from spatialops.collision.detector import FULL, find_contacts, place_geoms
+from spatialops.collision.detector import FULL, Search, find_contacts, place_geoms
+from spatialops.collision.known_contacts import nothing_known
 from spatialops.collision.narrow_phase.scratch import Scratch, scratch_shapes
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from tests.support.trees import random_rotation
@@ -66,8 +67,7 @@ class Eyes:
             self.centers,
             self.near,
             self.work,
-            margin,
-            horizon,
+            Search(margin, horizon, nothing_known()),
             self.scratch,
             ContactTables(self.ints, self.floats),
         )

@@ -12,7 +12,14 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
 from spatialops.collision.contact_set import ContactSet, ContactTables
-from spatialops.collision.detector import closing_speed, find_contacts, pair_gap, place_geoms
+from spatialops.collision.detector import (
+    Search,
+    closing_speed,
+    find_contacts,
+    pair_gap,
+    place_geoms,
+)
+from spatialops.collision.known_contacts import nothing_known
 from spatialops.collision.narrow_phase.scratch import Scratch, scratch_shapes
 from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
 from spatialops.contact.friction import put_frames
@@ -129,6 +136,7 @@ class ContactDetector:
         self._floats = np.zeros((room, col.CONTACT_COLUMNS))
         self._work = np.zeros((scene.model.nv, layout.WORK_COLUMNS))
         self._moved = np.zeros(scene.model.nq)
+        self._nothing = nothing_known()
         widths = scene.geom_floats[:, col.GEOM_WIDTH]
         flat = scene.geom_ints[:, col.GEOM_SHAPE] == col.HALF_SPACE
         # Nothing gets through a half-space unseen: depth in it only grows.
@@ -147,8 +155,7 @@ class ContactDetector:
             self._places,
             self._near,
             self._work,
-            limit,
-            0.0,
+            Search(limit, 0.0, self._nothing),
             Scratch(self._rows, self._row_ints),
             ContactTables(self._ints, self._floats),
         )

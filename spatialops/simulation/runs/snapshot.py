@@ -35,6 +35,7 @@ _OWN = (
     at.HOLDS,
     at.DAMPED,
     at.BEFORE,
+    at.BEFORE_LOOK,
     at.AIMED,
 )
 _ROOM = 4  # contacts that tables may have room for, as a multiple of what the scene can have
@@ -92,7 +93,7 @@ def _put_control(t: Tables, control: IntArray) -> None:
     most[[at.PAST, at.PUSHES, at.SMOOTH_ORDER, at.PUSHED_ORDER]] = at.REMEMBERED
     most[[at.RANK, at.INDEPENDENT]] = n_b
     most[at.SPINNING] = max(t.v.size - 1, 0)
-    most[[at.LOOKED, at.QUIET]] = 1
+    most[[at.LOOKED, at.QUIET]] = 1, 2
     if (t.control < 0).any() or (t.control > most).any():
         raise _odd("control")
 

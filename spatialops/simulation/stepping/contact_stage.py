@@ -5,15 +5,20 @@ Each stage leaves behind what the next one needs.
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import kernel, merged
+from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import entered, refer, stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import renew_near_pairs
 from spatialops.collision.contact_set import ContactTables
-from spatialops.collision.detector import find_contacts, place_geoms
+from spatialops.collision.detector import Search, find_contacts, place_geoms
 from spatialops.collision.geom_tables import GeomTables
+from spatialops.collision.known_contacts import KnownContacts, note_moved
 from spatialops.collision.narrow_phase.scratch import Scratch
 from spatialops.contact.delassus import contact_rows, velocity_change
 from spatialops.contact.friction import put_frames
@@ -28,6 +33,7 @@ from spatialops.contact.rows import (
     place_rows,
     square_of,
 )
+from spatialops.dynamics.energy import kinetic_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
@@ -48,17 +54,27 @@ from spatialops.simulation.stepping.contact_drift import (
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.warm_check import still_holds
 
+_NO_SPEED = 64.0 * float(np.finfo(np.float64).eps)
+
 
 @merged
 def detect_at(t: Tables, q: Array, v: Array, horizon: float) -> int:
     """Poses, velocities and contacts at a state; returns how many contacts (FULL if too many)."""
     poses_kernel(t.tree, t.links, q, t.work)
     velocities_kernel(t.tree, t.links, v, t.work)
+    place(t)
+    return contacts_at(t, q, v, horizon)
+
+
+@merged
+def place(t: Tables) -> None:
+    """Geoms where the links in `work` are, who has moved, and the pairs that are near."""
     place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
+    t.control[at.LOOKS] += 1
+    note_moved(t.geoms, t.centers, t.stood, t.control[at.LOOKS])
     renew_near_pairs(
         t.geom_ints, t.geoms, t.pairs, t.pair_rows, t.centers, t.kept, t.settings[at.SKIN], t.near
     )
-    return contacts_at(t, q, v, horizon)
 
 
 @merged
@@ -81,10 +97,18 @@ def geom_contacts(t: Tables, horizon: float) -> int:
         t.centers,
         t.near,
         t.work,
-        t.settings[at.MARGIN],
-        horizon,
+        Search(t.settings[at.MARGIN], horizon, known_before(t)),
         Scratch(t.shape_rows, t.shape_ints),
         ContactTables(t.seen_ints, t.seen),
+    )
+
+
+@inlined
+def known_before(t: Tables) -> KnownContacts:
+    """Contacts seen as the piece began."""
+    count = t.control[at.BEFORE]
+    return KnownContacts(
+        t.before_ints[:count], t.before[:count], t.stood, t.control[at.BEFORE_LOOK]
     )
 
 
@@ -245,17 +269,7 @@ def detect_ahead(t: Tables) -> int:
     if (
         t.control[at.SCHEME] == at.MOREAU
     ):  # else it is the present state, where geoms have been placed
-        place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
-        renew_near_pairs(
-            t.geom_ints,
-            t.geoms,
-            t.pairs,
-            t.pair_rows,
-            t.centers,
-            t.kept,
-            t.settings[at.SKIN],
-            t.near,
-        )
+        place(t)
     t.control[at.SEEN] = contacts_at(t, q_e, v_e, remaining_time(t))
     return t.control[at.SEEN]
 
@@ -295,6 +309,21 @@ def state_problem(t: Tables) -> None:
     put_entries(t, t.ints, t.floats, t.control[at.ACTING])
     if drop_locked(t):
         complete_speeds(t)
+    drop_roundings(t, v_free)
+
+
+@kernel
+def drop_roundings(t: Tables, v: Array) -> None:
+    """Make none of contacts' velocities that are roundings of the motion v, which is in `work`.
+
+    |G_i v| <= sqrt(W_ii v* M v): what is 1e-14 of that is none. Of a robot that falls freely all
+    are, and no solver could tell their signs.
+    """
+    allowed = _NO_SPEED * math.sqrt(2.0 * kinetic_kernel(t.links, v, t.work))
+    rows = SparseRows(t.entries, t.places)
+    for i in range(3 * t.control[at.ACTING]):
+        if abs(t.u[i]) <= allowed * math.sqrt(square_of(rows, i // 3, i % 3)):
+            t.u[i] = 0.0
 
 
 @merged

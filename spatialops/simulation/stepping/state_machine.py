@@ -312,7 +312,6 @@ def end_step(t: Tables) -> int:
     if lowest_gap(t) < -t.settings[at.DEPTH]:
         project_positions(t)
         forget_momenta(t)
-        detect_now(t)
     if has_loops(t):
         keep_frames(t)
     recorded = becomes_row(t)

@@ -61,6 +61,7 @@ class Tables(NamedTuple):
     external: Array
     centers: Array  # where geoms are
     kept: Array
+    stood: Array  # where they stood when their contacts were made
     near: IntArray
     shape_rows: Array  # what the narrow phase works with
     shape_ints: IntArray
@@ -190,13 +191,14 @@ def allocate(
         external=np.zeros((0, 6)),
         centers=places,
         kept=np.zeros((n_geoms, 3)),
+        stood=np.zeros((n_geoms, col.STOOD_COLUMNS)),
         near=near,
         shape_rows=np.zeros(shape_rows),
         shape_ints=np.zeros(shape_ints, dtype=np.int64),
         seen_ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
         seen=np.zeros((m, col.CONTACT_COLUMNS)),
         before_ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
-        before=np.zeros((m, at.BEFORE_COLUMNS)),
+        before=np.zeros((m, col.KNOWN_COLUMNS)),
         touching=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
         ints=np.zeros((m, col.CONTACT_INTS), dtype=np.int64),
         floats=np.zeros((m, col.CONTACT_COLUMNS)),

@@ -7,15 +7,13 @@ it are compared with the law. O(N + m) in place of rows, products and factors.
 
 from __future__ import annotations
 
-import numpy as np
-
 from spatialops import _layout as layout
 from spatialops._arrays import Array, Vec3
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import ZERO3, add3, cross, dot, minus, plus, put3, scaled, vec3
 from spatialops.collision import _layout as col
-from spatialops.contact.newton.residual import HELD, residual_of, rounding, speed_scale
+from spatialops.contact.newton.residual import FOUND, HELD, residual_of, rounding, speed_scale
 from spatialops.dynamics.response import answer_wrenches
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
@@ -26,8 +24,6 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
 from spatialops.simulation.stepping.impulse_memory import load_impulses
 from spatialops.simulation.stepping.tables import Tables, rows_of
-
-_GAP = 4.0 * float(np.finfo(np.float64).eps)  # of where its points are, that a gap may be off
 
 
 @merged
@@ -56,32 +52,12 @@ def still_holds(t: Tables) -> bool:
     rows, s = rows_of(t, m), t.monitor[at.MOST_COMPLIANT]
     scale = speed_scale(rows, s)
     residual = residual_of(rows, s, scale, p, v)
-    if not residual <= t.settings[at.TOLERANCE]:
+    multiple = HELD if t.control[at.QUIET] == 2 else FOUND
+    if not residual <= min(t.settings[at.TOLERANCE], multiple * rounding(3 * m, nv)):
         return False
-    for i in range(m):
-        if 0.0 < v[3 * i] <= noise_of_gap(t, i):
-            v[3 * i] = 0.0
-    if not residual_of(rows, s, scale, p, v) <= HELD * rounding(3 * m, nv):
-        return False
+    t.control[at.QUIET] = 2
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
     return True
-
-
-@inlined
-def noise_of_gap(t: Tables, i: int) -> float:
-    """Speed that rounding of positions asks of the normal of acting contact i: gap / time.
-
-    No force makes it smaller, and what it opens the next gap puts right. Nothing puts right what
-    closes, or creeps along the tangents.
-    """
-    size = 0.0
-    if of_joint(t, t.ints[i, col.CONTACT_PAIR]):
-        j = t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0]
-        size = abs(t.joint_floats[j, at.JOINT_LIMIT])
-    else:
-        for j in range(3):
-            size = max(size, abs(t.floats[i, col.POINT + j]))
-    return _GAP * size / t.monitor[at.PIECE]
 
 
 @kernel

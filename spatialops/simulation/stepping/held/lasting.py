@@ -22,6 +22,7 @@ WHOLE = (
     "work",
     "centers",
     "kept",
+    "stood",
     "forces",
     "floating",
     "loops",
@@ -30,7 +31,17 @@ WHOLE = (
     "joint_sums",
 )
 # Those of which a part counts, by numbers in `control`.
-COUNTED = ("control", "memory", "near", "seen_ints", "seen", "ints", "floats")
+COUNTED = (
+    "control",
+    "memory",
+    "near",
+    "seen_ints",
+    "seen",
+    "before_ints",
+    "before",
+    "ints",
+    "floats",
+)
 STAYS_ZERO = ("dry",)  # where there are no rows of joints; else written before it is read
 # What follows from the scene.
 CONSTANT = (
@@ -86,10 +97,10 @@ def clear(t: Tables) -> None:
     """Make tables as if they were new; frames of closures are put in where a run begins."""
     for vector in (t.q, t.v, t.tau, t.monitor):
         zero(vector)
-    for table in (t.vectors, t.work, t.centers, t.kept, t.forces, t.floating):
+    for table in (t.vectors, t.work, t.centers, t.kept, t.forces):
         zero_rows(table)
-    zero_rows(t.closure_vectors)
-    zero_rows(t.joint_sums)
+    for table in (t.stood, t.floating, t.closure_vectors, t.joint_sums):
+        zero_rows(table)
     for i in range(3):
         t.centers[t.centers.shape[0] - 1, col.TURN + 4 * i] = 1.0
     for i in range(t.memory.shape[0]):

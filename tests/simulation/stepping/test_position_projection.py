@@ -1,0 +1,85 @@
+"""Overlaps: pushed apart where joints allow it, left alone where they do not, and never flung."""
+
+import numpy as np
+import pytest
+
+import spatialops as so
+from spatialops.bench.contacts.engines import Ours
+
+SIZE = (0.3, 0.2, 0.1)
+LEG = (0.06, 0.06, 0.3)
+
+
+def legged(height, overlap, aside, limit, lean):
+    """A trunk with four limp legs whose boxes reach into it, though no joint moves them out."""
+    builder = so.TreeBuilder()
+    builder.add_body("trunk", joint=so.Joint("free"), inertia=so.Inertia.box(SIZE, mass=2.0))
+    geoms = [
+        so.Geom("floor", "world", so.HalfSpace(), friction=0.6),
+        so.Geom("trunk", "trunk", so.Box(SIZE), friction=0.6),
+    ]
+    for i, (x, y) in enumerate([(1, 1), (1, -1), (-1, 1), (-1, -1)]):
+        builder.add_body(
+            f"shoulder{i}",
+            parent="trunk",
+            joint=so.Joint("revolute", axis=(1.0, 0.0, 0.0), lower=-limit, upper=limit),
+            position=(0.1 * x, aside * y, 0.0),
+            inertia=so.Inertia.sphere(0.02, mass=0.1),
+        )
+        builder.add_body(
+            f"leg{i}",
+            parent=f"shoulder{i}",
+            joint=so.Joint("revolute", axis=(0.0, 1.0, 0.0), lower=-limit, upper=limit),
+            inertia=so.Inertia.box(LEG, mass=0.3),
+        )
+        down = (0.0, 0.0, -0.2 + overlap)
+        geoms.append(so.Geom(f"leg{i}", f"leg{i}", so.Box(LEG), position=down, friction=0.6))
+    model = builder.build()
+    q = model.neutral()
+    q[2] = height
+    q[3:7] = np.array([lean, 0.3 * lean, 0.0, 1.0]) / np.sqrt(1.0 + 1.09 * lean**2)
+    return so.Scene(model, geoms, state=so.State(q, np.zeros(model.nv)))
+
+
+# Overlap (m), distance of the legs from the middle (m), range of the joints (rad), lean.
+CASES = [(0.01, 0.06, 3.0, 0.3), (0.04, 0.02, 0.0, 0.3), (0.08, 0.02, 3.0, 0.0)]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("case", CASES)
+def test_what_overlaps_for_good_falls_like_anything_else(case):
+    # All velocities between its parts are roundings of the fall: none of them may ask for a force.
+    steps, dt = 40, 1e-3
+    ours = Ours(legged(1.0, *case), dt)
+    ours.run(steps)
+    fallen = 0.5 * 9.81 * (steps * dt) ** 2
+    assert ours.state.q[2] == pytest.approx(1.0 - fallen, abs=1e-9)
+    assert ours.residual < 1e-9
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("case", CASES)
+def test_it_lands_without_being_flung(case):
+    ours = Ours(legged(0.6, *case), 1e-3)
+    before = ours.state.q
+    for _ in range(500):
+        ours.run(1)
+        assert np.abs(ours.state.q[:3] - before[:3]).max() < 0.02
+        before = ours.state.q
+    assert ours.residual <= 1e-9
+    assert 0.0 < before[2] < 0.6
+
+
+def test_a_start_inside_another_is_pushed_apart():
+    builder = so.TreeBuilder()
+    for name in ("low", "high"):
+        builder.add_body(name, joint=so.Joint("free"), inertia=so.Inertia.box(SIZE, mass=1.0))
+    model = builder.build()
+    geoms = [so.Geom("floor", "world", so.HalfSpace(), friction=0.5)]
+    geoms += [so.Geom(name, name, so.Box(SIZE), friction=0.5) for name in ("low", "high")]
+    q = model.neutral()
+    q[2], q[9] = 0.045, 0.135
+    scene = so.Scene(model, geoms, state=so.State(q, np.zeros(model.nv)))
+    final = so.separate(scene)
+    assert final.q[2] == pytest.approx(0.05, abs=1e-6)
+    assert final.q[9] == pytest.approx(0.15, abs=1e-6)
