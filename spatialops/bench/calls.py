@@ -15,7 +15,9 @@ from spatialops.simulation.simulator import Simulator
 
 DT = 1e-3
 STEPS = 200  # of a run
-_FIXED, _CONTROLLED, _LIGHT = 50e-6, 15e-6, 10e-6  # s
+_FIXED = 50e-6  # s, of a run
+_CONTROLLED = 15e-6  # s, of a step
+_LIGHT = 10e-6
 
 
 def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:
