@@ -90,19 +90,19 @@ class ContactSet:
         ContactSet
             The same contacts, in arrays of its own.
         """
-        frames = np.stack(
-            [floats[:, i : i + 3] for i in (col.NORMAL, col.TANGENT, col.SECOND)], axis=1
-        )
+        if not len(ints):
+            return _NONE
+        own = floats.copy()
         return cls(
             pairs=ints[:, col.CONTACT_PAIR].copy(),
-            links=ints[:, [col.CONTACT_A, col.CONTACT_B]],
-            positions=floats[:, col.POINT : col.POINT + 3].copy(),
-            frames=frames,
-            gaps=floats[:, col.GAP].copy(),
-            frictions=floats[:, col.MU].copy(),
-            restitutions=floats[:, col.RESTITUTION].copy(),
-            velocities=floats[:, col.APPROACH : col.APPROACH + 3].copy(),
-            impulses=floats[:, col.IMPULSE : col.IMPULSE + 3].copy(),
+            links=ints[:, col.CONTACT_A : col.CONTACT_B + 1].copy(),
+            positions=own[:, col.POINT : col.POINT + 3],
+            frames=own[:, col.NORMAL : col.SECOND + 3].reshape(-1, 3, 3),
+            gaps=own[:, col.GAP],
+            frictions=own[:, col.MU],
+            restitutions=own[:, col.RESTITUTION],
+            velocities=own[:, col.APPROACH : col.APPROACH + 3],
+            impulses=own[:, col.IMPULSE : col.IMPULSE + 3],
         )
 
     @property
@@ -110,3 +110,16 @@ class ContactSet:
         """Impulses on A in world axes, (m, 3), N s."""
         result: Array = np.einsum("mi,mij->mj", self.impulses, self.frames)
         return result
+
+
+_NONE = ContactSet(
+    pairs=np.zeros(0, dtype=np.int64),
+    links=np.zeros((0, 2), dtype=np.int64),
+    positions=np.zeros((0, 3)),
+    frames=np.zeros((0, 3, 3)),
+    gaps=np.zeros(0),
+    frictions=np.zeros(0),
+    restitutions=np.zeros(0),
+    velocities=np.zeros((0, 3)),
+    impulses=np.zeros((0, 3)),
+)

@@ -49,6 +49,7 @@ from .dynamics.newton_euler import bias, inverse_dynamics
 from .errors import SpatialOpsError
 from .io import load_model
 from .operators import SpatialOperators
+from .simulation.batch.batch import Batch
 from .simulation.record import Record
 from .simulation.record_loading import load_record
 from .simulation.scene.composition import Part, compose
@@ -61,6 +62,7 @@ from .simulation.separation import separate
 from .simulation.simulator import Simulator
 from .simulation.smooth_motion import SmoothMotion, smooth_motion
 from .simulation.time_methods import EventDriven, TimeStepping
+from .sweeps.sweep import sweep
 from .tree.builder import TreeBuilder
 from .tree.graph import GraphBuilder
 from .tree.joint import Joint
@@ -74,6 +76,7 @@ from .tree.state import State, difference, integrate
 __version__: str
 
 __all__ = [
+    "Batch",
     "bias",
     "body_poses",
     "Box",
@@ -154,6 +157,7 @@ __all__ = [
     "Sphere",
     "State",
     "TimeStepping",
+    "sweep",
     "to_maximal",
     "tree_state",
     "TreeBuilder",

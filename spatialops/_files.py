@@ -121,3 +121,18 @@ def _in_words(error: Exception) -> str:
     if isinstance(error, zipfile.BadZipFile):
         return str(error)
     return f"{type(error).__name__}: {error}"
+
+
+def locked(handle: int) -> bool:
+    """Lock the folder for this process; False if another has it."""
+    if os.name != "posix":
+        return True
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # some file systems cannot
+        return True
+    return True

@@ -39,6 +39,7 @@ from spatialops.dynamics.newton_euler import bias, inverse_dynamics
 from spatialops.forces.passive import passive_forces
 from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum
+from spatialops.simulation.batch.batch import Batch
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.contact_stage import detect_contacts, geom_contacts
 from spatialops.simulation.stepping.record_rows import start
@@ -169,7 +170,17 @@ def _loop_tasks() -> list[Task]:
         ("narrow phase", beside.start),
         *todo,
         ("stepping loop", lambda: simulator.run(duration=1e-3)),
+        ("watched steps", lambda: _watched(simulator)),
+        ("batches", lambda: Batch(simulator, threads=1).rollout(np.zeros((1, 1, 3)))),
     ]
+
+
+def _watched(simulator: Simulator) -> None:
+    """Steps with a controller, and those of a stepper, which begins anew."""
+    simulator.run(duration=1e-4, controller=lambda time, state, contacts: None)
+    stepper = simulator.stepper()
+    stepper.step()
+    stepper.reset()
 
 
 def compile_narrow_phase() -> None:

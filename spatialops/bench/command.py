@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from spatialops.bench import collision, dynamics, lambda_, pendulum
+from spatialops.bench import calls, collision, dynamics, lambda_, pendulum, rollouts
 from spatialops.bench.contacts import page as contact_page
 from spatialops.bench.contacts import report as contact_report
 from spatialops.bench.contacts import run as contact_run
@@ -24,14 +24,22 @@ GROUPS = {
     "lambda": lambda_.run,
     "pendulum": pendulum.run,
     "collision": collision.run,
+    "calls": calls.run,
+    "rollout": rollouts.run,
     "contacts": contact_run.run,
 }
-ON_REQUEST = ("contacts",)  # takes longer than all the others: only where it is named
+ON_REQUEST = (
+    "calls",
+    "rollout",
+    "contacts",
+)  # take longer than all the others: only where they are named
 HEADINGS = {
     "dynamics": "Dynamics against Pinocchio (the faster of its conventions), called from Python",
     "lambda": "Lambda against Pinocchio's computeDelassusMatrix (CONTACT_6D at the same frames)",
     "pendulum": "A step of the multi-link pendulum against MuJoCo, dt 0.1 ms, many steps a call",
     "collision": "Broad and narrow phase against FCL's manager with its Python callback",
+    "calls": "Steps from Python, beside what is compiled; the peer is a bar",
+    "rollout": "Many short runs against mujoco.rollout, dt 1 ms, one thread each",
     "contacts": "A step of scenes in contact against MuJoCo's: default solvers, equal dt",
 }
 PEERS = {
@@ -39,6 +47,8 @@ PEERS = {
     "lambda": "pinocchio",
     "pendulum": "mujoco",
     "collision": "fcl",
+    "calls": "numpy",
+    "rollout": "mujoco",
     "contacts": "mujoco",
 }
 

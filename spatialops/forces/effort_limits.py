@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, vector
+from spatialops._arrays import Array, ArrayLike, all_finite, vector
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 
@@ -21,6 +21,7 @@ class Effort:
     def __init__(self, model: Model, clip: bool) -> None:
         self.limit = model.effort_limit if clip else np.full(model.nv, np.inf)
         self.clipped = np.zeros(model.nv, dtype=np.int64)
+        self._limited = bool(np.isfinite(self.limit).any())
 
     def __call__(self, tau: ArrayLike | None) -> Array:
         """The forces (nv,) that act, counting what is cut.
@@ -31,6 +32,8 @@ class Effort:
             For a wrong shape, NaN or infinity.
         """
         forces = self._checked(tau)
+        if not self._limited:
+            return forces.copy()
         self.clipped += np.abs(forces) > self.limit
         return np.clip(forces, -self.limit, self.limit)
 
@@ -46,6 +49,6 @@ class Effort:
         if tau is None:
             return np.zeros(len(self.limit))
         forces = vector(tau, len(self.limit), "tau")
-        if not np.isfinite(forces).all():
+        if not all_finite(forces):
             raise ArgumentError("tau: must be finite, got NaN or infinity")
         return forces

@@ -1,7 +1,9 @@
 """Scenes, the stepping of time, and the record of what happened."""
 
+from spatialops.simulation.batch.batch import Batch, Rollout
 from spatialops.simulation.record import Record
 from spatialops.simulation.record_loading import load_record
+from spatialops.simulation.runs.stepper import Stepper
 from spatialops.simulation.scene.pair_options import Pair
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.separation import separate
@@ -10,12 +12,15 @@ from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.simulation.time_methods import EventDriven, TimeStepping
 
 __all__ = [
+    "Batch",
     "EventDriven",
     "Pair",
     "Record",
+    "Rollout",
     "Scene",
     "Simulator",
     "StepInfo",
+    "Stepper",
     "TimeStepping",
     "load_record",
     "separate",

@@ -21,6 +21,15 @@ CONTACTS_FULL = 3
 UNSOLVED = 4
 BROKEN = 5
 FACTORS_FULL = 6
+FAULT = 7  # done, and beyond a limit: of steps that are watched
+
+# Limits that steps are watched for: residual, m, m or rad, gain of kinetic energy, rad/s.
+MOST_RESIDUAL = 0
+MOST_DEPTH = 1
+MOST_OPENING = 2
+MOST_GAIN = 3
+MOST_SPIN = 4
+LIMITS = 5
 
 # Integer controls.
 STAGE = 0

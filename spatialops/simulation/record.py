@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, constant
 from spatialops.collision._layout import PAIR_FRICTION
 from spatialops.contact.certificate import UNITS, Certificate, certify_contacts
 from spatialops.simulation import _layout as at
@@ -125,10 +125,10 @@ class Record:
             self._put("loop_forces", np.zeros((n_rows, self.scene.loops.n_rows)))
         # One number each, however many rows: what is not there takes no memory.
         if len(self.certificates) != n_rows:
-            self._put("certificates", np.broadcast_to(np.nan, (n_rows, len(UNITS))))
+            self._put("certificates", constant(np.nan, (n_rows, len(UNITS))))
         for name in _OF_JOINTS:
             if getattr(self, name).shape != self.v.shape:
-                self._put(name, np.broadcast_to(0.0, self.v.shape))
+                self._put(name, constant(0.0, self.v.shape))
         if len(self.end) != 1 + self.q.shape[1] + self.v.shape[1]:
             self._put("end", np.concatenate([self.times[-1:], self.q[-1], self.v[-1]]))
 

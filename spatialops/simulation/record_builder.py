@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, constant
 from spatialops.contact.certificate import UNITS, Certificate
 from spatialops.simulation import _layout as at
 from spatialops.simulation.plain_data import PlainData
@@ -19,6 +19,7 @@ from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State
 
+_ROOMS = [at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]
 _FEW = 1000  # chunks that are kept apart: those of single steps weigh more than their numbers
 
 
@@ -89,7 +90,7 @@ class RecordBuilder:
                 events=np.zeros((0, at.EVENT_COLUMNS)),
             )
         if self._empty is None:
-            self._empty = Chunk(*(column[:0].copy() for column in chunk))
+            self._empty = chunk
         if not (len(chunk.rows) or len(chunk.contact_records) or len(chunk.events)):
             return
         self._n_rows += len(chunk.rows)
@@ -101,7 +102,10 @@ class RecordBuilder:
 
     def take(self, t: Tables, certificate: Certificate | None = None) -> None:
         """Move the loop's rows here."""
-        n_rows, n_contacts, n_events = t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]]
+        n_rows, n_contacts, n_events = t.control[_ROOMS].tolist()
+        if not (n_rows or n_contacts or n_events) and self._empty is not None:
+            self._since += [] if certificate is None else [certificate]
+            return
         chunk = Chunk(
             t.rows[:n_rows].copy(),
             t.row_states[:n_rows].copy(),
@@ -111,7 +115,7 @@ class RecordBuilder:
             t.events[:n_events].copy(),
         )
         self.add(chunk, certificate)
-        t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]] = 0
+        t.control[_ROOMS] = 0
 
     def last_finite(self) -> State:
         """The last recorded state of finite numbers."""
@@ -124,17 +128,19 @@ class RecordBuilder:
 
     def record(self, end: State, counts: Mapping[str, object]) -> Record:
         """All that was added, which ends at a state, with counts beside the options."""
-        none = [] if self._empty is None else [self._empty]
-        chunk = _joined([*none, *self._merged, *self._chunks])
+        none = [] if self._empty is None else [Chunk(*(column[:0] for column in self._empty))]
+        chunk = _joined([*self._merged, *self._chunks] or none)
         rows = chunk.rows
         states = chunk.states
         joints = chunk.joints
         nq = self.scene.model.nq
         # Moments have the pair -1 - pair: see `simulation.stepping.constraints.torsional_rolling`.
-        turning = chunk.contact_records[:, at.RECORD_PAIR] < 0
-        moments = chunk.contact_records[turning]
-        moments[:, at.RECORD_PAIR] = -1 - moments[:, at.RECORD_PAIR]
-        pushing = chunk.contact_records[~turning] if len(moments) else chunk.contact_records
+        pushing = moments = chunk.contact_records
+        if len(moments):
+            turning = moments[:, at.RECORD_PAIR] < 0
+            moments = moments[turning]
+            moments[:, at.RECORD_PAIR] = -1 - moments[:, at.RECORD_PAIR]
+            pushing = pushing[~turning] if len(moments) else pushing
         return Record(
             scene=self.scene,
             times=rows[:, at.ROW_TIME],
@@ -164,13 +170,15 @@ class RecordBuilder:
         """Certificates of all rows, NaN where there is none; without any they take no memory."""
         shape = (self._n_rows, len(UNITS))
         if not self._certified:
-            return np.broadcast_to(np.nan, shape)
+            return constant(np.nan, shape)
         table = np.full(shape, np.nan)
         table[list(self._certified)] = list(self._certified.values())
         return table
 
 
 def _joined(chunks: Sequence[Chunk]) -> Chunk:
+    if len(chunks) == 1:
+        return chunks[0]
     return Chunk(*(np.concatenate(column) for column in zip(*chunks)))
 
 

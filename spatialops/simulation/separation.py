@@ -10,9 +10,9 @@ from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.runs.overlaps import detected, overlaps
 from spatialops.simulation.runs.setup import Setup
-from spatialops.simulation.runs.stepping_run import state_of
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
+from spatialops.simulation.stepping.adapter import state_of
 from spatialops.simulation.stepping.loop_start import LoopStart
 from spatialops.simulation.stepping.position_projection import project_positions
 from spatialops.simulation.stepping.tables import Tables
@@ -65,9 +65,10 @@ def separate(scene: Scene, state: State | None = None) -> State:
     now = checked_state(scene.state if state is None else state, scene.model)
     allowed = _ALLOWED * float(setup.settings[at.DEPTH])
     loops = LoopStart(scene, setup.options.dt)
-    t = setup.stepping.tables()
+    probe = None
     for _ in range(_ROUNDS):
-        t = detected(setup, t, now)
+        probe = detected(setup, probe, now)
+        t = probe.tables
         if not _lowest_gap(t) < -allowed:
             return now
         loops.begin(t)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 
 from spatialops._arrays import ArrayLike, scalar, whole
 from spatialops.contact.formulations import Formulation
@@ -29,6 +30,8 @@ from spatialops.simulation.runs.resumption import planned_by, refuse_other
 from spatialops.simulation.runs.run_folder import RunFolder
 from spatialops.simulation.runs.runner import Controller, Plan, checked_controller
 from spatialops.simulation.runs.setup import Setup
+from spatialops.simulation.runs.stepper import Stepper
+from spatialops.simulation.runs.stepping_run import SteppingRunner
 from spatialops.simulation.scales import scales_of
 from spatialops.simulation.scene.pair_options import Restitution
 from spatialops.simulation.scene.scene import Scene
@@ -267,6 +270,53 @@ class Simulator:
             self.effort.forget()
             return self._runner.step(checked, self.effort(tau))
 
+    def stepper(self, state: State | None = None) -> Stepper:
+        """A handle for steps from Python at little cost, in place of `step`.
+
+        Parameters
+        ----------
+        state : State, optional
+            Where it begins. Default: the scene's.
+
+        Returns
+        -------
+        Stepper
+            With tables of its own, at the state.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong state; with `EventDriven`, and with ``certify="full"``.
+        """
+        made = Stepper(self.stepping_runner("stepper"))
+        if state is not None:
+            made.reset(state)
+        return made
+
+    def stepping_runner(self, what: str) -> SteppingRunner:
+        """The compiled loop at work on this scene, for what steps without a record.
+
+        Parameters
+        ----------
+        what : str
+            Who asks, for errors.
+
+        Returns
+        -------
+        SteppingRunner
+            Makes tables, and checks what is in them.
+
+        Raises
+        ------
+        ArgumentError
+            With `EventDriven`, and with ``certify="full"``.
+        """
+        if type(self._runner) is not SteppingRunner:
+            raise ArgumentError(f"{what}: time: expected TimeStepping(), got {self.time!r}")
+        if self.setup.full:
+            raise ArgumentError(f"{what}: certify='full' is for run and step")
+        return self._runner
+
     def problem(self, state: State, tau: ArrayLike | None = None) -> ContactProblem | None:
         """The first contact problem that a step from a state would solve.
 
@@ -471,6 +521,11 @@ class Simulator:
 
     def _metadata(self) -> PlainData:
         """What a record says of the options."""
+        return {**self._constant_metadata, "redundant_rows": list(self.redundant_rows)}
+
+    @cached_property
+    def _constant_metadata(self) -> PlainData:
+        """The same without what depends on where a run begins."""
         own = self.options
         settings = self.setup.settings
         return {
@@ -484,7 +539,6 @@ class Simulator:
             "impacts": own.impacts,
             "impact_threshold": float(settings[at.THRESHOLD]),
             "margin": own.margin,
-            "redundant_rows": list(self.redundant_rows),
             "joint_limits": own.joint_limits,
             "dry_friction": own.dry_friction,
             "clip_effort": own.clip_effort,

@@ -13,6 +13,7 @@ from spatialops._arrays import (
     ArrayLike,
     IntArray,
     Vec3,
+    all_finite,
     not_finite,
     output,
     scalar,
@@ -77,17 +78,21 @@ class State:
             vector(self.q, model.nq, "state.q").copy(),
             vector(self.v, model.nv, "state.v").copy(),
         )
-        if not (np.isfinite(q).all() and np.isfinite(v).all()):
+        if not (all_finite(q) and all_finite(v)):
             raise ArgumentError("state: q, v and time must be finite")
         time = scalar(self.time, "state.time")
-        for frame, i in model.tree[:, [layout.FRAME, layout.FIRST_Q]]:
-            if frame in (layout.ATTITUDE, layout.POSE):
-                start = i if frame == layout.ATTITUDE else i + 3
-                length = float(np.linalg.norm(q[start : start + 4]))
-                if length < _NO_LENGTH:
-                    raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
-                if abs(length - 1.0) > _UNIT:
-                    q[start : start + 4] /= length
+        if model.nq == model.nv:  # there is none
+            return State(q, v, time)
+        frames = model.tree[:, layout.FRAME]
+        turning = (frames == layout.ATTITUDE) | (frames == layout.POSE)
+        for k in turning.nonzero()[0].tolist():
+            i = int(model.tree[k, layout.FIRST_Q])
+            start = i if frames[k] == layout.ATTITUDE else i + 3
+            length = float(np.linalg.norm(q[start : start + 4]))
+            if length < _NO_LENGTH:
+                raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
+            if abs(length - 1.0) > _UNIT:
+                q[start : start + 4] /= length
         return State(q, v, time)
 
 

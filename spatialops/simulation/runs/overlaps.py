@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from spatialops._compile.held import Held
 from spatialops.collision import _layout as col
 from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.runs.setup import Setup
-from spatialops.simulation.stepping.adapter import load_state
-from spatialops.simulation.stepping.contact_stage import detect_contacts
-from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.adapter import load_new
+from spatialops.simulation.stepping.held.watched_steps import detect_held
 from spatialops.tree.state import State
 
 
@@ -26,8 +26,11 @@ class Overlap(NamedTuple):
 
 def overlaps(setup: Setup, state: State, allowed: float) -> list[Overlap]:
     """Pairs of geoms that are in one another by more than `allowed` (m), the deepest first."""
-    t = setup.probe = detected(setup, setup.probe, state)
+    setup.probe = detected(setup, setup.probe, state)
+    t = setup.probe.tables
     count = int(t.control[at.SEEN])
+    if not count or t.seen[:count, col.GAP].min() >= -allowed:
+        return []
     pairs = t.seen_ints[:count, col.CONTACT_PAIR]
     depths = -t.seen[:count, col.GAP]
     deepest: dict[int, float] = {}
@@ -37,16 +40,16 @@ def overlaps(setup: Setup, state: State, allowed: float) -> list[Overlap]:
     return [Overlap(*setup.scene.pair_names(pair), depth) for pair, depth in deepest.items()]
 
 
-def detected(setup: Setup, tables: Tables | None, state: State) -> Tables:
+def detected(setup: Setup, probe: Held | None, state: State) -> Held:
     """The contacts at a state, in these tables; in new ones where there are none or no room."""
-    fits = tables is not None and tables.pairs is setup.scene.pairs
-    t = tables if tables is not None and fits else setup.stepping.tables()
+    fits = probe is not None and probe.tables.pairs is setup.scene.pairs
+    found = probe if probe is not None and fits else Held(setup.stepping.tables())
     while True:
-        load_state(t, state, np.zeros(setup.scene.model.nv), 0)
-        detect_contacts(t)
-        if t.control[at.SEEN] >= 0:
-            return t
-        t = setup.stepping.tables(2 * len(t.ints))
+        load_new(found.tables, state)
+        detect_held(found.address)
+        if found.tables.control[at.SEEN] >= 0:
+            return found
+        found = Held(setup.stepping.tables(2 * len(found.tables.ints)))
 
 
 def refuse_overlaps(setup: Setup, state: State) -> None:
@@ -59,7 +62,8 @@ def refuse_overlaps(setup: Setup, state: State) -> None:
         "full". It carries the state.
     """
     own = setup.options
-    if own.certify not in ("raise", "full") or not setup.rigid:
+    watched = own.certify in ("raise", "full") and setup.rigid
+    if not (watched and len(setup.scene.pairs)):
         return
     found = overlaps(setup, state, own.depth_limit)
     if not found:

@@ -34,10 +34,10 @@ class Bar:
             self.bar.update(count)
 
 
-def progress_bar(total: int, show: bool) -> Bar:
-    """A bar for `total` steps, on standard error."""
+def progress_bar(total: int, show: bool, what: str = "simulating", unit: str = "step") -> Bar:
+    """A bar for `total` steps or other units, on standard error."""
     if not show:
         return Bar(None)
     from tqdm import tqdm
 
-    return Bar(tqdm(total=total, unit="step", unit_scale=True, desc="simulating", leave=False))
+    return Bar(tqdm(total=total, unit=unit, unit_scale=True, desc=what, leave=False))

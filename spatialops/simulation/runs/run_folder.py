@@ -13,6 +13,7 @@ from pathlib import Path
 from time import monotonic
 from types import TracebackType
 
+from spatialops._files import locked
 from spatialops.errors import ArgumentError, RecordError
 from spatialops.simulation.record import Record, stored
 from spatialops.simulation.record_file import (
@@ -53,7 +54,7 @@ class RunFolder:
             self._handle = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY)
         except OSError as error:
             raise RecordError(f"{self.path}: no folder to write to: {error}") from error
-        if not _locked(self._handle):
+        if not locked(self._handle):
             self.__exit__(None, None, None)
             raise RecordError(f"{self.path}: another simulation is writing to it")
         return self
@@ -115,18 +116,3 @@ class RunFolder:
             return os.path.samestat(os.stat(self.path), os.fstat(self._handle))
         except OSError:
             return False
-
-
-def _locked(handle: int) -> bool:
-    """Lock the folder for this process; False if another has it."""
-    if os.name != "posix":
-        return True
-    import fcntl
-
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # some file systems cannot
-        return True
-    return True

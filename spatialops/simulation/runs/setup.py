@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops._compile.held import Held
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.law import is_rigid
@@ -21,7 +22,6 @@ from spatialops.simulation.scene.joint_constraints import joint_rows, outside_li
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.external_solver import ExternalSolver, ImpactRule, Method
-from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State, checked_state
 
 _NEVER = 1e300  # m/s and m, beyond all approach and depth
@@ -49,8 +49,8 @@ class Setup:
         Of the compiled loop.
     stepping : Stepping
         The compiled loop.
-    probe : Tables or None
-        To detect contacts in without a trace in anybody's run; made when it is needed.
+    probe : Held or None
+        Tables to detect contacts in without a trace in anybody's run; made when it is needed.
     """
 
     def __init__(self, scene: Scene, options: Options, scales: Scales) -> None:
@@ -70,7 +70,9 @@ class Setup:
         )
         self.options = replace(options, law=self.pairs.law) if self.pairs.special else options
         self.stepping = self._stepping()
-        self.probe: Tables | None = None
+        limits = np.isfinite(scene.model.lower) | np.isfinite(scene.model.upper)
+        self._has_limits = bool(limits.any())
+        self.probe: Held | None = None
 
     @property
     def rigid(self) -> bool:
@@ -92,7 +94,8 @@ class Setup:
         """
         own = self.options
         checked = checked_state(state, self.scene.model)
-        if not (own.joint_limits and own.certify == "raise" and self.rigid):
+        watched = own.joint_limits and own.certify == "raise" and self.rigid
+        if not (watched and self._has_limits):
             return checked
         fault = outside_limits(self.scene.model, checked.q, own.depth_limit)
         if fault:
@@ -104,6 +107,8 @@ class Setup:
     def clipped(self) -> dict[str, int]:
         """How often the effort of each joint was cut since it was counted anew, where it was."""
         counts = self.effort.clipped
+        if not counts.any():
+            return {}
         name = self.scene.model.joint_of_link
         return {name(int(k)): int(counts[k]) for k in np.flatnonzero(counts)}
 

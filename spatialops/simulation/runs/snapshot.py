@@ -17,26 +17,9 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.record_file import Kept
 from spatialops.simulation.stepping.contact_stage import detect_contacts
 from spatialops.simulation.stepping.driver import Stepping
+from spatialops.simulation.stepping.held.lasting import WHOLE
 from spatialops.simulation.stepping.tables import Tables
 
-# Tables of fixed shape that a step takes over from the step before.
-_WHOLE = (
-    "q",
-    "v",
-    "tau",
-    "monitor",
-    "vectors",
-    "work",
-    "centers",
-    "kept",
-    "stood",
-    "forces",
-    "floating",
-    "loops",
-    "loops_start",
-    "closure_vectors",
-    "joint_sums",
-)
 # Controls that say how the loop runs, or that are written before they are read.
 _OWN = (
     at.STAGE,
@@ -64,7 +47,7 @@ def snapshot(t: Tables) -> dict[str, npt.NDArray[np.generic]]:
     count = int(t.control[at.ACTING])
     near = max(int(t.near[-1]), 0)
     return {
-        **{name: getattr(t, name).copy() for name in _WHOLE},
+        **{name: getattr(t, name).copy() for name in WHOLE},
         "control": t.control.copy(),
         "memory": t.memory.copy(),
         "near": np.append(t.near[:near], t.near[-1]),
@@ -89,7 +72,7 @@ def restore(stepping: Stepping, steps: tuple[int, int], kept: Kept) -> Tables:
     if not 0 < int(capacity) <= _ROOM * max(stepping.capacity, most):
         raise _odd("capacity")
     t = stepping.tables(int(capacity), steps)
-    for name in _WHOLE:
+    for name in WHOLE:
         getattr(t, name)[:] = floats_of(kept, name, getattr(t, name).shape)
     t.memory[:] = ints_of(kept, "memory", t.memory.shape)
     _put_control(t, ints_of(kept, "control", t.control.shape))

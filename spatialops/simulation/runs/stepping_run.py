@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 import math
-from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.contact.certificate import Certificate
 from spatialops.contact.problem import ContactProblem
-from spatialops.errors import RecordError
 from spatialops.simulation import _layout as at
-from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record import Record
-from spatialops.simulation.record_builder import RecordBuilder
-from spatialops.simulation.runs.failures import carrying
 from spatialops.simulation.runs.overlaps import refuse_overlaps
-from spatialops.simulation.runs.progress import progress_bar
-from spatialops.simulation.runs.resumption import kept, redundant_rows_of, restored
+from spatialops.simulation.runs.recorded_run import RecordedRun
 from spatialops.simulation.runs.runner import Plan
 from spatialops.simulation.runs.setup import Setup
-from spatialops.simulation.stepping.adapter import acting, acting_moments, joint_sums, load_state
+from spatialops.simulation.stepping.adapter import (
+    acting,
+    acting_moments,
+    joint_sums,
+    load_state,
+    state_of,
+)
 from spatialops.simulation.stepping.contact_names import names_since
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.watched_steps import clear_held
 from spatialops.simulation.stepping.loop_start import LoopStart
-from spatialops.simulation.stepping.record_rows import start
 from spatialops.simulation.stepping.step_check import Limits, check, findings
 from spatialops.simulation.stepping.step_info import StepInfo
-from spatialops.simulation.stepping.step_size import warn_of_spin
-from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.step_size import fastest_spin, warn_of_spin
+from spatialops.simulation.stepping.tables import Tables, has_record, record_bytes, with_record
 from spatialops.tree.state import State
 
-_CHUNK = 2000  # steps a call of the compiled loop: short enough for a progress bar and Ctrl-C
+_KEPT_BYTES = 4e6  # of a run's record that may wait for the next run
 _RESIDUAL = 1e-9  # of contact problems, relative to their scale
 
 
@@ -44,6 +44,36 @@ class SteppingRunner:
         self.loops = LoopStart(setup.scene, setup.options.dt)
         self._single = setup.stepping.tables()
         self._left: State | None = None  # by the step before
+        own = setup.options
+        depth = own.depth_limit if setup.rigid else math.inf
+        self.limits = Limits(_RESIDUAL, depth, own.loop_limit)
+        self._spare: HeldLoop | None = None  # of the run before
+
+    @property
+    def watched(self) -> Array:
+        """What steps are watched for while nobody looks at them, see `watched_steps`."""
+        own = self.setup.options
+        spin = fastest_spin(self.setup.stepping.scheme, own.dt)
+        return self.limits.watched(own.certify, spin)
+
+    def loop(self, steps: tuple[int, int]) -> HeldLoop:
+        """The loop for a run from its beginning, with room for so many steps.
+
+        It is that of the run before, which is as if it were new.
+        """
+        stepping = self.setup.stepping
+        found, self._spare = self._spare, None  # a controller may run this simulator, too
+        if found is None:
+            return HeldLoop(stepping, stepping.tables(steps=steps), self.watched)
+        found.advance(clear_held)
+        if not has_record(found.tables, steps):
+            found.hold(with_record(found.tables, steps))
+        return found
+
+    def keep(self, loop: HeldLoop) -> None:
+        """Have a loop at hand for the next run, if it does not take much memory."""
+        if record_bytes(loop.tables) <= _KEPT_BYTES:
+            self._spare = loop
 
     @property
     def redundant_rows(self) -> tuple[str, ...]:
@@ -63,8 +93,9 @@ class SteppingRunner:
         self.loops.begin(self._single)
         self._single.control[at.LOOKED] = 0
         t = self._single = setup.stepping.advance(self._single)
-        info = self._info(t)
-        self.check(t, info.certified)
+        certified = setup.stepping.external.certificate(depth_of(t))
+        info = info_of(t, setup.effort.clipped > 0, certified)
+        self.check(t, certified)
         self.loops.leave(t)
         self._left = state_of(t)
         return state_of(t), info
@@ -85,159 +116,43 @@ class SteppingRunner:
             refuse_overlaps(setup, state)
         if self.loops.renewed():
             self._single = setup.stepping.tables()
-        return _Run(self, state, plan).record()
+            self._spare = None
+        return RecordedRun(self, state, plan).record()
 
     def check(self, t: Tables, certificate: Certificate | None = None) -> None:
         """Check what the monitors saw since the last row."""
         warn_of_spin(t, self.setup.scene.model)
-        own = self.setup.options
-        depth = own.depth_limit if self.setup.rigid else math.inf
         check(
             findings(t, certificate),
-            Limits(_RESIDUAL, depth, own.loop_limit),
+            self.limits,
             float(t.monitor[at.TIME]),
-            own.certify,
+            self.setup.options.certify,
             lambda: names_since(t, self.setup.scene),
         )
 
-    def _info(self, t: Tables) -> StepInfo:
-        depth = max(0.0, -float(t.rows[0, at.ROW_GAP]))
-        return StepInfo(
-            contacts=acting(t),
-            events=t.events[: t.control[at.EVENT_ROWS]].copy(),
-            residual=float(t.rows[0, at.ROW_RESIDUAL]),
-            penetration=depth,
-            pivots=int(t.rows[0, at.ROW_PIVOTS]),
-            pivoted=int(t.control[at.PIVOTED]),
-            loop_forces=t.row_forces[0].copy(),
-            closure_error=float(t.rows[0, at.ROW_OPENING]),
-            moments=acting_moments(t),
-            stop_impulses=joint_sums(t, at.STOP_SUM),
-            dry_impulses=joint_sums(t, at.DRY_SUM),
-            clipped=self.setup.effort.clipped > 0,
-            certified=self.setup.stepping.external.certificate(depth),
-        )
+
+def info_of(t: Tables, clipped: BoolArray, certified: Certificate | None) -> StepInfo:
+    """What happened in the step that ends in the tables, whose row is the first of the record."""
+    return StepInfo(
+        contacts=acting(t),
+        events=t.events[: t.control[at.EVENT_ROWS]].copy(),
+        residual=float(t.rows[0, at.ROW_RESIDUAL]),
+        penetration=depth_of(t),
+        pivots=int(t.rows[0, at.ROW_PIVOTS]),
+        pivoted=int(t.control[at.PIVOTED]),
+        loop_forces=t.row_forces[0].copy(),
+        closure_error=float(t.rows[0, at.ROW_OPENING]),
+        moments=acting_moments(t),
+        stop_impulses=joint_sums(t, at.STOP_SUM),
+        dry_impulses=joint_sums(t, at.DRY_SUM),
+        clipped=clipped,
+        certified=certified,
+    )
 
 
-class _Run:
-    """One run: its tables, and the record of it."""
-
-    def __init__(self, runner: SteppingRunner, state: State, plan: Plan) -> None:
-        self.runner = runner
-        self.plan = plan
-        setup = runner.setup
-        every_step = plan.controller is not None or runner.loops.varies or setup.full
-        self.chunk = 1 if every_step else min(_CHUNK, max(plan.n_steps, 1))
-        self.builder = RecordBuilder(
-            setup.scene, plan.all_metadata, brief=plan.record_every is None
-        )
-        steps = (self.chunk, self.chunk // plan.every + 2)
-        since: Certificate | None = None
-        if plan.past is None:
-            self.t = setup.stepping.tables(steps=steps)
-            load_state(self.t, state, np.zeros(setup.scene.model.nv), 0)
-            runner.loops.begin(self.t)
-            start(self.t)
-        else:
-            self.t, since = restored(setup, steps, plan.controller, plan.past)
-            runner.loops.redundant_rows = redundant_rows_of(plan.past)
-        self.t.control[at.EVERY] = plan.every
-        self.builder.take(self.t, since)
-        self._written = -1 if plan.past is None else self._done
-
-    @property
-    def _done(self) -> int:
-        """Steps since the run began."""
-        return int(self.t.control[at.STEP])
-
-    def record(self) -> Record:
-        """Run as planned."""
-        plan = self.plan
-        with (
-            progress_bar(plan.n_steps, plan.progress) as bar,
-            carrying(self._failed, plan.save_on_failure),
-        ):
-            bar.update(self._done)
-            self._write(at_once=True)
-            while self._done < plan.n_steps:
-                count = min(self.chunk, plan.n_steps - self._done)
-                self._advance(count)
-                bar.update(count)
-            return self._finished()
-
-    def _finished(self) -> Record:
-        """The record; of a run on disk what is written last."""
-        made = self._made(state_of(self.t))
-        self._write(at_once=True)
-        return made
-
-    def _advance(self, count: int) -> None:
-        setup = self.runner.setup
-        t = self.t
-        if self.plan.controller is not None:
-            now = state_of(t)
-            t.tau[:] = setup.effort(self.plan.controller(now.time, now, acting(t)))
-        self.runner.loops.put_rates(t)
-        t.control[at.STEPS_LEFT] = count
-        t = setup.stepping.advance(t, self._emptied, self._grown)
-        depth = -min(float(t.rows[: t.control[at.ROWS], at.ROW_GAP].min(initial=0.0)), 0.0)
-        certificate = setup.stepping.external.certificate(depth)
-        self.runner.check(t, certificate)
-        self.builder.take(t, certificate)
-        self._write()
-
-    def _grown(self, larger: Tables) -> None:
-        self.t = larger
-
-    def _emptied(self, full: Tables) -> None:
-        """Take the rows of a record that is full."""
-        self.runner.check(full)
-        self.builder.take(full)
-        self._write()
-
-    def _write(self, *, at_once: bool = False) -> None:
-        """Put what has been collected on disk, if it is to go there and is enough."""
-        folder = self.plan.folder
-        if folder is None or self._done == self._written:
-            return
-        if at_once or folder.is_due(self.builder.n_bytes):
-            resume = kept(self.runner.setup, self.t, self.plan.controller, self.builder.since)
-            folder.append(self._made(state_of(self.t)), resume)
-            self._written = self._done
-            self.builder.clear()
-
-    def _failed(self, failure: str) -> Record:
-        """What was recorded until an error and is not on disk yet; there it goes too."""
-        self.builder.take(self.t)
-        now = state_of(self.t)
-        if not (np.isfinite(now.q).all() and np.isfinite(now.v).all()):
-            now = self.builder.last_finite()
-        elif self.t.control[at.STAGE] not in (at.BEGIN, at.END):  # within a step
-            gone = self.runner.setup.options.dt - float(self.t.monitor[at.REMAINING])
-            now = replace(now, time=now.time + gone)
-        made = self._made(now, failure=failure)
-        if self.plan.folder is not None:
-            with suppress(RecordError):  # which may be what has failed
-                self.plan.folder.append(made, {})
-        return made
-
-    def _made(self, end: State, **more: str) -> Record:
-        setup, t = self.runner.setup, self.t
-        counts: PlainData = {
-            "steps": int(t.control[at.STEP]),
-            "contact_problems": int(t.control[at.SOLVES]),
-            "warm_started": int(t.control[at.WARM]),
-            "pivoted": int(t.control[at.PIVOTED]),
-            "position_projections": int(t.control[at.PROJECTIONS]),
-            "solver_fallbacks": setup.stepping.external.fallbacks,
-            "effort_clipped": setup.clipped(),
-        }
-        return self.builder.record(end, {**counts, **more})
-
-
-def state_of(t: Tables) -> State:
-    """The state in the tables."""
-    return State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME]))
+def depth_of(t: Tables) -> float:
+    """Largest penetration in the step of the record's first row, m."""
+    return max(0.0, -float(t.rows[0, at.ROW_GAP]))
 
 
 def _same(state: State, other: State | None) -> bool:

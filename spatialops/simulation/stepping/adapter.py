@@ -24,6 +24,20 @@ from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
+_BEGIN_AT_ZERO = np.array(
+    [
+        at.STAGE,
+        at.STEP,
+        at.ROWS,
+        at.CONTACT_ROWS,
+        at.EVENT_ROWS,
+        at.IMPACTS,
+        at.PIVOTS,
+        at.PIVOTED,
+        at.CODE,
+    ]
+)
+
 
 def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
     """The contact problem that the loop has prepared, for any formulation and solver."""
@@ -100,8 +114,8 @@ def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
 
     The past is kept where it has led to this state.
     """
-    here = np.array_equal(t.q, state.q) and np.array_equal(t.v, state.v)
-    if not (here and t.monitor[at.TIME] == state.time):
+    here = t.monitor[at.TIME] == state.time and (t.q == state.q).all() and (t.v == state.v).all()
+    if not here:
         without_past(t)
     kept = t.monitor[at.LENGTHS_BEFORE :].copy()
     t.memory[:, at.MEMORY_STEP] -= t.control[at.STEP]
@@ -112,17 +126,30 @@ def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
     t.monitor[at.LENGTHS_BEFORE :] = kept
     t.monitor[at.LONGEST] = t.settings[at.DT]
     t.monitor[at.TIME] = state.time
-    zeros = (at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.IMPACTS, at.PIVOTS)
-    t.control[[*zeros, at.PIVOTED, at.CODE]] = 0
+    t.control[_BEGIN_AT_ZERO] = 0
     t.control[at.STEPS_LEFT] = steps
+
+
+def load_new(t: Tables, state: State) -> None:
+    """The same in tables that are new, or as if they were: without forces, and no steps to do."""
+    t.q[:] = state.q
+    t.v[:] = state.v
+    t.monitor[at.LONGEST] = t.settings[at.DT]
+    t.monitor[at.TIME] = state.time
 
 
 def without_past(t: Tables) -> None:
     """As `forget_past` in the loop: the next step looks for its middle velocity from nothing."""
-    t.control[[at.PAST, at.PUSHES]] = 0
+    t.control[at.PAST] = 0
+    t.control[at.PUSHES] = 0
     t.monitor[at.LENGTHS_BEFORE :] = 0.0
     t.vectors[at.PUSHED_BEFORE :] = 0.0
     t.floating[:, at.PUT_RIGHT] = 0.0
+
+
+def state_of(t: Tables) -> State:
+    """The state in the tables."""
+    return State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME]))
 
 
 def with_links(model: Model, links: Array) -> Model:
@@ -139,8 +166,10 @@ def joint_sums(t: Tables, row: int) -> Array:
 
 def acting(t: Tables) -> ContactSet:
     """The acting contacts of geoms: those of joints, and moments, come behind them."""
-    pairs = t.ints[: t.control[at.ACTING], col.CONTACT_PAIR]
-    m = int(((pairs >= 0) & (pairs < len(t.pairs))).sum())
+    m = int(t.control[at.ACTING])
+    if m:
+        pairs = t.ints[:m, col.CONTACT_PAIR]
+        m = int(np.count_nonzero((pairs >= 0) & (pairs < len(t.pairs))))
     return ContactSet.from_tables(t.ints[:m], t.floats[:m])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from spatialops.simulation.stepping.external_solver import ExternalSolver
 from spatialops.simulation.stepping.state_machine import advance
 from spatialops.simulation.stepping.step_size import warn_of_spin
 from spatialops.simulation.stepping.tables import Tables, allocate
+from spatialops.simulation.stepping.warm_start import Memory
 
 _UNKEPT = (
     "W",
@@ -60,6 +61,11 @@ class Stepping:
     settings: Array
     external: ExternalSolver
     scheme: int
+
+    def apart(self) -> Stepping:
+        """The same with a memory of its own of what was solved outside of the loop."""
+        own = replace(self.external, fallbacks=0, memory=Memory(), _certificates=[])
+        return replace(self, external=own)
 
     @property
     def capacity(self) -> int:
@@ -108,24 +114,27 @@ class Stepping:
         ContactError
             For a state that is no longer finite.
         """
-        while True:
-            code = advance(t)
-            if code == at.DONE:
-                return t
-            before = t
-            if code in (at.SOLVE, at.UNSOLVED):
-                t = self.solve(t, code == at.UNSOLVED)
-            elif code == at.CONTACTS_FULL:
-                t = self.grow(t)
-            elif code == at.FACTORS_FULL:
-                t = with_room_for_factors(t)
-            elif code == at.RECORD_FULL and emptied is not None:
-                emptied(t)
-            else:
-                warn_of_spin(t, self.scene.model)
-                raise ContactError(self._broken(t))
-            if t is not before and grown is not None:
+        while (code := advance(t)) != at.DONE:
+            t = self.provide(t, code, emptied)
+            if grown is not None:
                 grown(t)
+        return t
+
+    def provide(
+        self, t: Tables, code: int, emptied: Callable[[Tables], None] | None = None
+    ) -> Tables:
+        """What the loop has returned for: an answer, or larger tables, which are returned."""
+        if code in (at.SOLVE, at.UNSOLVED):
+            return self.solve(t, code == at.UNSOLVED)
+        if code == at.CONTACTS_FULL:
+            return self.grow(t)
+        if code == at.FACTORS_FULL:
+            return with_room_for_factors(t)
+        if code == at.RECORD_FULL and emptied is not None:
+            emptied(t)
+            return t
+        warn_of_spin(t, self.scene.model)
+        raise ContactError(self._broken(t))
 
     def _broken(self, t: Tables) -> str:
         """What is to be said of a state that is no longer finite."""

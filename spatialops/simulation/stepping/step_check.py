@@ -7,6 +7,9 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from spatialops._arrays import Array
 from spatialops.contact.certificate import Certificate
 from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
@@ -26,6 +29,17 @@ class Limits(NamedTuple):
     residual: float
     depth: float
     opening: float
+
+    def watched(self, certify: Certify, spin: float) -> Array:
+        """The same as steps are watched for them, and for a body's spin above `spin` rad/s."""
+        limits = np.full(at.LIMITS, np.inf)
+        if certify != "off":
+            limits[at.MOST_RESIDUAL] = self.residual
+            limits[at.MOST_DEPTH] = self.depth
+            limits[at.MOST_OPENING] = self.opening
+            limits[at.MOST_GAIN] = _GAIN
+        limits[at.MOST_SPIN] = spin
+        return limits
 
 
 class Findings(NamedTuple):

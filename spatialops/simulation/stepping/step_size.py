@@ -20,6 +20,11 @@ _MOST_TURN = {at.SEMI_IMPLICIT: 0.05, at.MOREAU: 1.0, at.RK4: 0.5}
 _GOOD = 0.25  # of that turn: a step that would do
 
 
+def fastest_spin(scheme: int, dt: float) -> float:
+    """Spin, rad/s, above which `warn_of_spin` warns; slightly less, never more."""
+    return (1.0 - 1e-12) * _MOST_TURN[scheme] / dt
+
+
 def warn_of_spin(t: Tables, model: Model) -> None:
     """Warn of the fastest body since the last time, where it turned too far in a step.
 

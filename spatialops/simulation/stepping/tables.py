@@ -152,6 +152,7 @@ def allocate(
     tree_of, trees = columns_of_trees(model, loops)
     widest = int(np.diff(trees).max())
     entries = 3 * m * min(nv, 2 * widest)
+    contacts, events = _record_lengths(m, steps[0])
     buffers = new_buffers(NewtonRoom(m, nv, entries, len(trees) - 1, widest))
     memory = np.zeros((int(slots[-1]), at.MEMORY_COLUMNS), dtype=np.int64)
     memory[:, at.MEMORY_STEP] = -1
@@ -244,9 +245,40 @@ def allocate(
         row_states=np.zeros((steps[1], model.nq + nv)),
         joint_sums=np.zeros(sums),
         row_joints=np.zeros((steps[1], *sums)),
-        contact_records=np.zeros((2 * steps[0] + 2 * (at.MAX_PIECES + 1) * m, at.RECORD_COLUMNS)),
-        events=np.zeros((steps[0] // 8 + 256, at.EVENT_COLUMNS)),
+        contact_records=np.zeros((contacts, at.RECORD_COLUMNS)),
+        events=np.zeros((events, at.EVENT_COLUMNS)),
     )
+
+
+def with_record(t: Tables, steps: tuple[int, int]) -> Tables:
+    """The same tables with an empty record; `steps` as of `allocate`."""
+    rows = steps[1]
+    contacts, events = _record_lengths(len(t.ints), steps[0])
+    return t._replace(
+        rows=np.zeros((rows, at.ROW_COLUMNS)),
+        row_forces=np.zeros((rows, t.row_forces.shape[1])),
+        row_states=np.zeros((rows, t.row_states.shape[1])),
+        row_joints=np.zeros((rows, *t.joint_sums.shape)),
+        contact_records=np.zeros((contacts, at.RECORD_COLUMNS)),
+        events=np.zeros((events, at.EVENT_COLUMNS)),
+    )
+
+
+def has_record(t: Tables, steps: tuple[int, int]) -> bool:
+    """Whether the record has the room that `with_record` gives it."""
+    have = len(t.contact_records), len(t.events)
+    return len(t.rows) == steps[1] and have == _record_lengths(len(t.ints), steps[0])
+
+
+def record_bytes(t: Tables) -> int:
+    """Memory that the record takes."""
+    rows = t.rows.nbytes + t.row_forces.nbytes + t.row_states.nbytes + t.row_joints.nbytes
+    return rows + t.contact_records.nbytes + t.events.nbytes
+
+
+def _record_lengths(m: int, steps: int) -> tuple[int, int]:
+    """Rows of contacts, with room for a step of m contacts in all its pieces, and of impacts."""
+    return 2 * steps + 2 * (at.MAX_PIECES + 1) * m, steps // 8 + 256
 
 
 @merged

@@ -1,0 +1,152 @@
+"""Tables that are described once in memory: a way into kernels that unpacks nothing.
+
+Handing over the loop's tuple of ninety arrays takes Numba 15 us a call, ten times a step of a small
+scene. What it unpacks them into is the same from call to call; here it is written down once, and
+kernels are called with its address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba.core import types
+from numba.extending import NativeValue, intrinsic, unbox
+
+from spatialops._compile.compiler_object import CompilerObject
+from spatialops._compile.jit import COMPILED, kernel
+from spatialops._compile.stage import Reference, called
+
+_WORDS, _WORDS_A_DIMENSION = 5, 2  # of what describes an array: see numba's `ArrayModel`
+
+
+class Held:
+    """Tables, and where their description stands.
+
+    Parameters
+    ----------
+    tables : NamedTuple of arrays
+        Which must not be exchanged for others; what is in them may change.
+
+    Attributes
+    ----------
+    address : int, or the tables where nothing is compiled
+        What functions made by `held` take in place of the tables.
+    """
+
+    def __init__(self, tables: CompilerObject) -> None:
+        self.tables = tables
+        self.address: CompilerObject = tables
+        if COMPILED:
+            self._block = _DESCRIPTION.written(tables)
+            self.address = self._block.ctypes.data
+
+    def __reduce__(self) -> tuple[type[Held], tuple[CompilerObject]]:
+        return Held, (self.tables,)  # a copy describes its own
+
+
+def addresses_of(addresses: Sequence[CompilerObject]) -> CompilerObject:
+    """Several, as `at_address` reads them in kernels."""
+    return np.array(addresses, dtype=np.int64) if COMPILED else list(addresses)
+
+
+def held(function: Callable[..., int]) -> Callable[..., int]:
+    """Compile a function of tables that are held, and of arrays that are as they must be.
+
+    It is called with `Held.address`. Types are those of the first call and are not looked at again:
+    for callers in this package, which make the arrays themselves.
+    """
+    return _HeldCall(function) if COMPILED else function
+
+
+class _HeldCall:
+    def __init__(self, function: Callable[..., int]) -> None:
+        self.py_func = function
+        self._kernel: CompilerObject = kernel(function)
+        self._call: CompilerObject = None
+
+    def __call__(self, address: int, *arguments: CompilerObject) -> CompilerObject:
+        if self._call is None:
+            self._compile(arguments)
+        return self._call(address, *arguments)
+
+    def _compile(self, arguments: Sequence[CompilerObject]) -> None:
+        reference = _DESCRIPTION.reference
+        for callee in called(self.py_func):
+            callee.compile(reference)
+        kinds = (reference, *(numba.typeof(item) for item in arguments))
+        self._kernel.compile(kinds)
+        self._call = self._kernel.overloads[kinds].entry_point
+
+
+class _Description:
+    """Writes down tables of one type, that of the first ones."""
+
+    def __init__(self) -> None:
+        self._words = 0
+        self.reference: CompilerObject = None
+
+    def written(self, tables: CompilerObject) -> npt.NDArray[np.int64]:
+        if self.reference is None:
+            self.reference = Reference(numba.typeof(tables))
+            self._words = sum(_WORDS + _WORDS_A_DIMENSION * item.ndim for item in tables)
+        block = np.empty(self._words, dtype=np.int64)
+        write: CompilerObject = _write
+        write(tables, block)
+        if len(write.overloads) > 1:  # another dtype or layout than that of the first
+            raise TypeError("tables of another type than those that kernels were compiled for")
+        return block
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _put(context: CompilerObject, tables: CompilerObject, block: CompilerObject) -> CompilerObject:
+    def store(
+        context: CompilerObject,
+        builder: CompilerObject,
+        signature: CompilerObject,
+        arguments: CompilerObject,
+    ) -> CompilerObject:
+        words = context.make_array(signature.args[1])(context, builder, arguments[1])
+        place = builder.bitcast(words.data, arguments[0].type.as_pointer())
+        builder.store(arguments[0], place)
+        return context.get_dummy_value()
+
+    return types.void(tables, block), store
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _at_address(
+    context: CompilerObject, like: CompilerObject, address: CompilerObject
+) -> CompilerObject:
+    def point(
+        context: CompilerObject,
+        builder: CompilerObject,
+        signature: CompilerObject,
+        arguments: CompilerObject,
+    ) -> CompilerObject:
+        return builder.inttoptr(arguments[1], ir.PointerType(ir.IntType(8)))
+
+    return like(like, types.int64), point
+
+
+@unbox(Reference)  # type: ignore[untyped-decorator]
+def _unbox_address(kind: CompilerObject, obj: CompilerObject, c: CompilerObject) -> NativeValue:
+    return NativeValue(c.pyapi.long_as_voidptr(obj), is_error=c.pyapi.c_api_error())
+
+
+def at_address(like: CompilerObject, address: CompilerObject) -> CompilerObject:
+    """The tables that are held at an address, of the type of others."""
+    return address
+
+
+@kernel
+def _write(tables: CompilerObject, block: CompilerObject) -> None:
+    _put(tables, block)
+
+
+_DESCRIPTION = _Description()
+if COMPILED:
+    at_address = _at_address

@@ -1,0 +1,1 @@
+"""Many environments at once: batches that step together, on several threads."""

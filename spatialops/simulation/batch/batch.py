@@ -1,0 +1,367 @@
+"""B environments of one scene, or of like scenes, that step together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
+from spatialops._arrays import Array, ArrayLike, IntArray, array, whole
+from spatialops.errors import ArgumentError
+from spatialops.simulation.batch.chunk import Begin, Chunk, Environment, Failure, Work
+from spatialops.simulation.batch.starts import start_rows
+from spatialops.simulation.simulator import Simulator
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.lasting import sibling, working_in
+
+OnFailure = Literal["freeze", "reset"]
+_PARTS_A_THREAD = 4  # so that a thread whose environments are quick takes over from others
+
+
+@dataclass(frozen=True, eq=False)
+class Rollout:
+    """What B environments did in T steps.
+
+    Parameters
+    ----------
+    q : (B, T, nq) array
+        Coordinates at the ends of the steps.
+    v : (B, T, nv) array
+        Velocities.
+    forces : (B, T, n_geoms, 3) array or None
+        Mean contact force of the step on every geom with the impulses of impacts, world axes, N.
+    failures : dict of int to Failure
+        By environment: the first step that failed, and why. From there on its rows are where it
+        was, or those of an environment that began anew.
+    """
+
+    q: Array
+    v: Array
+    forces: Array | None
+    failures: dict[int, Failure]
+
+
+class Batch:
+    """Many environments that step together, on several threads.
+
+    Every environment does what `Simulator.run` does with a controller that returns its torques, to
+    the bit, whatever the number of threads. An environment whose step fails is reported by index;
+    the others go on.
+
+    Parameters
+    ----------
+    simulators : Simulator or sequence of Simulator
+        What each environment is of. Several may differ in all but dt and the numbers of
+        coordinates, velocities and geoms: masses, friction, gravity, laws.
+    size : int, optional
+        How many environments there are of the one simulator; with a sequence as many as that has.
+    threads : int, optional
+        Threads that work. Default: the processors that this process may use.
+    on_failure : {"freeze", "reset"}
+        Whether a failed environment stays where it is, or begins anew where it began and goes on.
+        Default "freeze".
+    forces : bool
+        Whether contact forces are reported. Default False.
+
+    Attributes
+    ----------
+    q : (B, nq) array
+        Coordinates; `step` and `reset` change it.
+    v : (B, nv) array
+        Velocities.
+    forces : (B, n_geoms, 3) array or None
+        Mean contact force of the last step on every geom, world axes, N.
+    failures : dict of int to Failure
+        Environments that are frozen, or that failed in the last step: how many steps they had made
+        before, and why.
+
+    Raises
+    ------
+    ArgumentError
+        For simulators that do not fit together; with `EventDriven`, ``certify="full"``, or closures
+        whose rates are functions of time.
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> simulator = so.Simulator(so.models.pendulum(2).scene(), dt=0.01)
+    >>> with so.Batch(simulator, 3) as batch:
+    ...     batch.reset(q=[[0.0, 0.0], [0.1, 0.0], [0.2, 0.0]])
+    ...     batch.step(np.zeros((3, 2)))
+    ...     rollout = batch.rollout(np.zeros((3, 10, 2)))
+    >>> batch.q.shape, rollout.q.shape, rollout.failures
+    ((3, 2), (3, 10, 2), {})
+    """
+
+    def __init__(
+        self,
+        simulators: Simulator | Sequence[Simulator],
+        size: int | None = None,
+        *,
+        threads: int | None = None,
+        on_failure: OnFailure = "freeze",
+        forces: bool = False,
+    ) -> None:
+        listed = _listed(simulators, size)
+        self._runners = [one.stepping_runner("batch") for one in listed]
+        _refuse_unlike(listed, forces=forces)
+        if on_failure not in ("freeze", "reset"):
+            raise ArgumentError(f"on_failure: expected 'freeze' or 'reset', got {on_failure!r}")
+        self._resets = on_failure == "reset"
+        self.threads = whole(threads or len(os.sched_getaffinity(0)), "threads", low=1)
+        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        model = listed[0].scene.model
+        self._nq = model.nq
+        self._n_geoms = len(listed[0].scene.geoms) if forces else 0
+        self._closed = any(len(one.scene.loops) for one in listed)
+        self._alike = all(one is self._runners[0] for one in self._runners)
+        self._idle: list[Environment] = []  # for rollouts, where all are alike
+        self._chunks: list[Chunk] = []
+        self._starts = start_rows([one.setup for one in self._runners], None, None, 0.0)
+        self._taus = np.zeros((self.size, 1, model.nv))
+        self._states = np.zeros((self.size, 1, model.nq + model.nv))
+        self._forces = np.zeros((self.size if forces else 0, 1, self._n_geoms, 3))
+        self.q = self._states[:, 0, : self._nq]
+        self.v = self._states[:, 0, self._nq :]
+        self.forces = self._forces[:, 0] if forces else None
+        self.failures: dict[int, Failure] = {}
+        self._steps = np.zeros(self.size, dtype=np.int64)  # since each was reset
+        self.reset()
+
+    def __repr__(self) -> str:
+        scene = self._runners[0].setup.scene
+        return f"Batch of {self.size} on {self.threads} threads of {scene.size_text()}"
+
+    def __enter__(self) -> Batch:
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let the threads go."""
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    @property
+    def size(self) -> int:
+        """B, how many environments there are."""
+        return len(self._runners)
+
+    def reset(
+        self,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        *,
+        time: ArrayLike = 0.0,
+        where: ArrayLike | None = None,
+    ) -> None:
+        """Have environments begin at states, without a past.
+
+        Parameters
+        ----------
+        q : (nq,) or (n, nq) array_like, optional
+            Coordinates. Default: the scenes'.
+        v : (nv,) or (n, nv) array_like, optional
+            Velocities. Default: the scenes'.
+        time : float or (n,) array_like
+            s. Default 0.
+        where : (n,) int or (B,) bool array_like, optional
+            Which environments. Default: all.
+
+        Raises
+        ------
+        ArgumentError
+            For wrong shapes, NaN or infinity, and joints far beyond their limits.
+        """
+        which = self._which(where)
+        rows = start_rows([self._runners[e].setup for e in which], q, v, time)
+        self._starts[which] = rows
+        self._states[which, 0] = rows[:, :-1]
+        self._forces[which if len(self._forces) else []] = 0.0
+        self._steps[which] = 0
+        for e in which.tolist():
+            self.failures.pop(e, None)
+        begun = set(which.tolist())
+        for chunk in self._chunks:
+            for e, one in zip(chunk.which.tolist(), chunk.environments):
+                if e in begun:
+                    one.begin(self._starts[e])
+
+    def step(self, taus: ArrayLike | None = None) -> None:
+        """One step of all environments; those that failed stay where they are until `reset`.
+
+        Parameters
+        ----------
+        taus : (B, nv) array_like, optional
+            Joint forces, N m or N. Default zero.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong shape, NaN or infinity.
+        """
+        if taus is None:
+            self._taus[:] = 0.0
+        else:
+            forces = array(taus, (self.size, self._taus.shape[2]), "taus", finite=True)
+            self._taus[:, 0] = self._cut(forces)
+        if not self._chunks:
+            self._chunks = self._lasting_chunks()
+        work = Work(self._starts, self._taus, self._states, self._forces)
+        frozen = {} if self._resets else self.failures
+        if len(self._forces):
+            self._forces[list(frozen)] = 0.0
+        found = self._all(
+            partial(chunk.run, work, Begin.GOES_ON, resets=self._resets, frozen=frozen)
+            for chunk in self._chunks
+        )
+        steps = {e: Failure(int(self._steps[e]), one.error) for e, one in found.items()}
+        self.failures = {**frozen, **steps}
+        self._steps += 1
+
+    def rollout(
+        self,
+        taus: ArrayLike,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        *,
+        time: ArrayLike = 0.0,
+    ) -> Rollout:
+        """T steps of all environments from states, apart from where `step` has brought them.
+
+        It takes the memory of what it returns, and of one environment a thread.
+
+        Parameters
+        ----------
+        taus : (B, T, nv) array_like
+            Joint forces, N m or N.
+        q, v, time : array_like, optional
+            Where they begin, as of `reset`.
+
+        Returns
+        -------
+        Rollout
+            States, forces where the batch reports them, and failures.
+
+        Raises
+        ------
+        ArgumentError
+            For wrong shapes, NaN or infinity, and joints far beyond their limits.
+        """
+        given = array(taus, (self.size, None, self._taus.shape[2]), "taus", finite=True)
+        n_steps = given.shape[1]
+        work = Work(
+            start_rows([one.setup for one in self._runners], q, v, time),
+            self._cut(given),
+            np.empty((self.size, n_steps, self._states.shape[2])),
+            np.empty((len(self._forces), n_steps, self._n_geoms, 3)),
+        )
+        failures = self._all(partial(self._roll, part, work) for part in self._parts())
+        forces = work.forces if len(self._forces) else None
+        states = work.states
+        return Rollout(states[..., : self._nq], states[..., self._nq :], forces, failures)
+
+    def _all(self, tasks: Iterable[Callable[[], dict[int, Failure]]]) -> dict[int, Failure]:
+        """Do tasks on the threads; the failures of all of them."""
+        if self._pool is None:
+            found = [task() for task in tasks]
+        else:
+            first, *others = list(tasks)
+            found = [first()]  # by itself: it compiles what is not compiled yet
+            found += [one.result() for one in [self._pool.submit(task) for task in others]]
+        return {e: failure for some in found for e, failure in sorted(some.items())}
+
+    def _roll(self, which: IntArray, work: Work) -> dict[int, Failure]:
+        """All steps of some environments, in tables of one after the other."""
+        failures: dict[int, Failure] = {}
+        kinds = np.array([id(self._runners[e]) for e in which])
+        for kind in dict.fromkeys(kinds.tolist()):
+            mine = which[kinds == kind]
+            one = self._idle.pop() if self._idle else self._environment(int(mine[0]))
+            if self._closed:
+                for e in mine:
+                    one.begin(work.starts[e])
+                    alone = Chunk(np.array([e]), [one])
+                    failures |= alone.run(work, Begin.HAS_BEGUN, resets=self._resets)
+            else:
+                together = Chunk(mine, [one] * len(mine))
+                failures |= together.run(work, Begin.BEGINS, resets=self._resets)
+            if self._alike:
+                self._idle.append(one)
+        return failures
+
+    def _environment(self, e: int, beside: Environment | None = None) -> Environment:
+        """Tables for environment e, which work in those of one that it shares a thread with."""
+        runner = self._runners[e]
+        stepping = runner.setup.stepping.apart()
+        if beside is not None and beside.runner is runner:
+            tables = sibling(beside.loop.tables)
+        else:
+            tables = stepping.tables()
+            tables = tables if beside is None else working_in(tables, beside.loop.tables)
+        return Environment(runner, HeldLoop(stepping, tables, runner.watched))
+
+    def _lasting_chunks(self) -> list[Chunk]:
+        """All environments where `reset` has put them."""
+        chunks = []
+        for which in self._parts():
+            first = self._environment(int(which[0]))
+            others = [self._environment(e, first) for e in which[1:].tolist()]
+            chunks.append(Chunk(which, [first, *others]))
+            for e, one in zip(which.tolist(), [first, *others]):
+                one.begin(self._starts[e])
+        return chunks
+
+    def _parts(self) -> list[IntArray]:
+        """Environments in parts, each for one thread at a time."""
+        count = 1 if self._pool is None else _PARTS_A_THREAD * self.threads
+        return [part for part in np.array_split(np.arange(self.size), count) if len(part)]
+
+    def _which(self, where: ArrayLike | None) -> IntArray:
+        """Indices of the environments that are meant."""
+        everything = np.arange(self.size)
+        try:
+            return everything if where is None else np.unique(everything[np.asarray(where)])
+        except IndexError as error:
+            raise ArgumentError(f"where: no environments of {self.size}: {error}") from error
+
+    def _cut(self, taus: Array) -> Array:
+        """Joint forces as effort limits leave them, which are each environment's own."""
+        limits = np.stack([one.setup.effort.limit for one in self._runners])
+        limits = limits.reshape(self.size, *[1] * (taus.ndim - 2), -1)
+        return np.ascontiguousarray(np.clip(taus, -limits, limits))
+
+
+def _listed(simulators: Simulator | Sequence[Simulator], size: int | None) -> list[Simulator]:
+    """One for each environment."""
+    if isinstance(simulators, Simulator):
+        return [simulators] * whole(1 if size is None else size, "size", low=1)
+    listed = list(simulators)
+    if not listed or not all(isinstance(one, Simulator) for one in listed):
+        raise ArgumentError("simulators: expected a Simulator, or several in a sequence")
+    if size not in (None, len(listed)):
+        raise ArgumentError(f"size: {size} environments of {len(listed)} simulators")
+    return listed
+
+
+def _refuse_unlike(listed: list[Simulator], *, forces: bool) -> None:
+    """Refuse simulators that one table of torques and states does not fit."""
+    first = listed[0]
+    for e, one in enumerate(listed):
+        model, other = one.scene.model, first.scene.model
+        same = (one.dt, model.nq, model.nv) == (first.dt, other.nq, other.nv)
+        if not (same and (not forces or len(one.scene.geoms) == len(first.scene.geoms))):
+            raise ArgumentError(
+                f"simulators: environment {e} is not like environment 0: they must have the same "
+                "dt and numbers of coordinates, velocities and, for forces, geoms"
+            )
+        if any(callable(loop.rate) for loop in one.scene.loops.items):
+            raise ArgumentError(
+                f"simulators: environment {e} has a closure whose rate is a function of time"
+            )

@@ -1,0 +1,169 @@
+"""Some environments of a batch at work on one thread, and what is done where one needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from enum import Enum
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops._compile.compiler_object import CompilerObject
+from spatialops._compile.held import addresses_of
+from spatialops.errors import SpatialOpsError
+from spatialops.simulation import _layout as at
+from spatialops.simulation.batch import many_steps as many
+from spatialops.simulation.batch.many_steps import step_many
+from spatialops.simulation.runs.stepping_run import SteppingRunner
+from spatialops.simulation.stepping.adapter import load_new
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.watched_steps import begin_held, clear_held
+from spatialops.tree.state import State
+
+
+class Begin(Enum):
+    """Where environments stand when there is work for them."""
+
+    GOES_ON = "where it was left, which is in the first row of the states"
+    HAS_BEGUN = "at its start"
+    BEGINS = "anywhere: it begins at its start"
+
+
+class Failure(NamedTuple):
+    """What ended an environment.
+
+    Attributes
+    ----------
+    step : int
+        Index of the step that failed, of those that it was asked for.
+    error : SpatialOpsError
+        Why.
+    """
+
+    step: int
+    error: SpatialOpsError
+
+
+class Work(NamedTuple):
+    """Arrays of a whole batch of B environments over T steps.
+
+    Attributes
+    ----------
+    starts : (B, nq + nv + 1) array
+        Where each begins, or began: state and time.
+    taus : (B, T, nv) array
+        Joint forces, cut to the effort limits, N m or N.
+    states : (B, T, nq + nv) array
+        Written: states at the ends of steps.
+    forces : (B, T, n_geoms, 3) array
+        Written: forces on geoms, world axes, N; (0, 0, 0, 3) if they are not wanted.
+    """
+
+    starts: Array
+    taus: Array
+    states: Array
+    forces: Array
+
+
+class Environment(NamedTuple):
+    """Tables of an environment, and the simulator's runner that it is of."""
+
+    runner: SteppingRunner
+    loop: HeldLoop
+
+    def begin(self, start: Array) -> None:
+        """Begin at a state and time, without a past, as a run does."""
+        t = self.loop.tables
+        nq = t.q.size
+        self.loop.advance(clear_held)
+        load_new(t, State(start[:nq], start[nq:-1], float(start[-1])))
+        self.runner.loops.begin(t)
+        self.loop.advance(begin_held)
+        self.loop.stepping.external.begin()
+
+
+class Chunk:
+    """Environments that share a thread.
+
+    Parameters
+    ----------
+    which : (n,) int array
+        Their indices in the batch.
+    environments : list of Environment
+        Likewise; one may stand for many that begin anew. Those that need larger tables are
+        exchanged for others.
+    """
+
+    def __init__(self, which: IntArray, environments: list[Environment]) -> None:
+        self.which = which
+        self.environments = environments
+        self._addresses = addresses_of([one.loop.address for one in environments])
+
+    def run(
+        self, work: Work, begin: Begin, *, resets: bool, frozen: Container[int] = ()
+    ) -> dict[int, Failure]:
+        """All steps of all but the frozen; the first failure of every environment that has one.
+
+        One that fails stays where it is, or begins anew where it `resets`, and goes on.
+        """
+        asked = np.array([-1 if e in frozen else e for e in self.which.tolist()], dtype=np.int64)
+        progress = np.zeros(many.PROGRESS, dtype=np.int64)
+        if not all(values.flags.carray for values in work):
+            raise TypeError("kernels take C-contiguous, writeable arrays only")
+        begins = begin is Begin.BEGINS
+        progress[[many.LAST, many.STEP, many.BEGINS]] = len(self.which), many.TO_BEGIN, begins
+        failures: dict[int, Failure] = {}
+        helped = -1
+        while (code := self._step(progress, asked, work)) != at.DONE:
+            place = int(progress[many.PLACE])
+            e, step = int(self.which[place]), int(progress[many.STEP])
+            try:
+                if begins and e != helped:  # the memory of what is solved outside is another's
+                    self.environments[place].loop.stepping.external.begin()
+                    helped = e
+                self._help(place, code)
+            except SpatialOpsError as error:
+                failed = step - (code == at.FAULT)
+                failures.setdefault(e, Failure(failed, error))
+                _stay(work, e, step, begin)
+                if resets:
+                    self.environments[place].begin(work.starts[e])
+                    progress[many.STEP] = failed + 1
+                else:
+                    progress[many.STEP] = many.TO_BEGIN
+                    progress[many.PLACE] += 1
+        return failures
+
+    def _step(self, progress: IntArray, asked: IntArray, work: Work) -> int:
+        first: CompilerObject = self.environments[0].loop
+        return step_many(first.address, first.limits, progress, asked, self._addresses, *work)
+
+    def _help(self, place: int, code: int) -> None:
+        """What an environment has stopped for.
+
+        Raises
+        ------
+        SpatialOpsError
+            If it cannot go on.
+        """
+        one = self.environments[place]
+        if code == at.FAULT:
+            one.runner.check(one.loop.tables)
+            return
+        before = one.loop.tables
+        after = one.loop.stepping.provide(before, code)
+        if after is not before:
+            loop = HeldLoop(one.loop.stepping, after, one.loop.limits)
+            self.environments[place] = one._replace(loop=loop)
+            self._addresses[place] = loop.address
+
+
+def _stay(work: Work, e: int, step: int, begin: Begin) -> None:
+    """Where an environment is at a step, from there to the end."""
+    if step:
+        work.states[e, step:] = work.states[e, step - 1]
+    elif begin is not Begin.GOES_ON:
+        work.states[e] = work.starts[e, :-1]
+    if len(work.forces):
+        work.forces[e, step:] = 0.0

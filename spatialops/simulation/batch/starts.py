@@ -1,0 +1,88 @@
+"""Where the environments of a batch begin: states as rows of one table, checked."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array, ArrayLike, BoolArray, array
+from spatialops.errors import ArgumentError
+from spatialops.simulation.runs.setup import Setup
+from spatialops.tree.model import Model
+from spatialops.tree.state import State
+
+_SURELY_UNIT = 1e-13  # error of the square of a quaternion's length that is surely left alone
+
+
+def start_rows(
+    setups: list[Setup], q: ArrayLike | None, v: ArrayLike | None, time: ArrayLike
+) -> Array:
+    """Rows (n, nq + nv + 1) of q, v and time, one for each setup.
+
+    Parameters
+    ----------
+    setups : list of n Setup
+        Of the simulators that the environments are of.
+    q, v : (nq,) or (n, nq), (nv,) or (n, nv) array_like or None
+        None: of the scenes' states.
+    time : float or (n,) array_like
+        s.
+
+    Raises
+    ------
+    ArgumentError
+        As for a state of a run; it says of which environment.
+    """
+    n = len(setups)
+    states = [setup.scene.state for setup in setups]
+    columns = (
+        _rows(q, [state.q for state in states], "q"),
+        _rows(v, [state.v for state in states], "v"),
+        np.broadcast_to(array(time, (None,) * np.ndim(time), "time", finite=True), (n,))[:, None],
+    )
+    rows = np.ascontiguousarray(np.hstack(columns))
+    nq = setups[0].scene.model.nq
+    for e in np.flatnonzero(_to_be_checked(setups[0].scene.model, rows, nq)).tolist():
+        rows[e, :-1] = _checked(setups[e], rows[e], nq, e)
+    for e in np.flatnonzero(_beyond_limits(setups, rows, nq)).tolist():
+        _checked(setups[e], rows[e], nq, e)
+    return rows
+
+
+def _rows(values: ArrayLike | None, own: list[Array], name: str) -> Array:
+    shape = (len(own), own[0].size)
+    if values is None:
+        return np.stack(own)
+    given = array(values, (shape[1],) if np.ndim(values) == 1 else shape, name, finite=True)
+    return np.broadcast_to(given, shape)
+
+
+def _checked(setup: Setup, row: Array, nq: int, e: int) -> Array:
+    try:
+        state = setup.checked(State(row[:nq], row[nq:-1], float(row[-1])))
+    except ArgumentError as error:
+        raise ArgumentError(f"environment {e}: {error}") from error
+    return np.concatenate([state.q, state.v])
+
+
+def _to_be_checked(model: Model, rows: Array, nq: int) -> BoolArray:
+    """Where a quaternion is not surely of unit length."""
+    doubtful = np.zeros(len(rows), dtype=bool)
+    for kind, offset in ((layout.ATTITUDE, 0), (layout.POSE, 3)):
+        for i in model.tree[model.tree[:, layout.FRAME] == kind, layout.FIRST_Q].tolist():
+            quaternions = rows[:, i + offset : i + offset + 4]
+            doubtful |= np.abs((quaternions**2).sum(axis=1) - 1.0) > _SURELY_UNIT
+    return doubtful
+
+
+def _beyond_limits(setups: list[Setup], rows: Array, nq: int) -> BoolArray:
+    """Where a joint may be beyond its limits; `Setup.checked` says by how much it may."""
+    models = {id(setup): setup.scene.model for setup in setups}
+    beyond = np.zeros(len(rows), dtype=bool)
+    of = np.array([id(setup) for setup in setups])
+    for key, model in models.items():
+        limited = np.isfinite(model.lower) | np.isfinite(model.upper)
+        mine = of == key
+        q = rows[mine][:, model.tree[limited, layout.FIRST_Q]]
+        beyond[mine] = ((q < model.lower[limited]) | (q > model.upper[limited])).any(axis=1)
+    return beyond

@@ -1,0 +1,149 @@
+"""Single steps from Python at little cost: tables stay between calls, and nothing is copied."""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array, ArrayLike
+from spatialops.collision.contact_set import ContactSet
+from spatialops.errors import ArgumentError, SpatialOpsError
+from spatialops.forces.effort_limits import Effort
+from spatialops.simulation import _layout as at
+from spatialops.simulation.runs.stepping_run import SteppingRunner, info_of
+from spatialops.simulation.stepping.adapter import acting, load_new, state_of
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.watched_steps import begin_held, clear_held, step_watched
+from spatialops.simulation.stepping.loop_start import LoopStart
+from spatialops.simulation.stepping.step_info import StepInfo
+from spatialops.simulation.stepping.tables import Tables
+from spatialops.tree.state import State
+
+
+class Stepper:
+    """Steps a scene from Python, in place.
+
+    `Simulator.stepper` makes it. Its steps are those of `Simulator.run` with a controller, to the
+    bit: contacts begin from the forces of the step before. It shares nothing with its simulator
+    that changes, so that each of several threads may have one.
+
+    Parameters
+    ----------
+    runner : SteppingRunner
+        The simulator's.
+
+    Attributes
+    ----------
+    time : float
+        s.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> stepper = so.Simulator(so.models.pendulum(2).scene(), dt=0.01).stepper()
+    >>> for _ in range(3):
+    ...     stepper.step([0.1, 0.0])
+    >>> round(stepper.time, 9), stepper.q.shape, len(stepper.contacts)
+    (0.03, (2,), 0)
+    """
+
+    def __init__(self, runner: SteppingRunner) -> None:
+        self._runner = runner
+        setup = runner.setup
+        self._effort = Effort(setup.scene.model, setup.options.clip_effort)
+        self._closures = LoopStart(setup.scene, setup.options.dt)
+        stepping = setup.stepping.apart()
+        self._loop = HeldLoop(stepping, stepping.tables(), runner.watched)
+        self._failed = False
+        self.reset()
+
+    def __repr__(self) -> str:
+        return f"Stepper at t = {self.time:g} s of {self._runner.setup.scene.size_text()}"
+
+    @property
+    def time(self) -> float:
+        """Where it stands, s."""
+        return float(self._tables.monitor[at.TIME])
+
+    @property
+    def q(self) -> Array:
+        """Coordinates, (nq,); a view that `step` changes."""
+        return _view(self._tables.q)
+
+    @property
+    def v(self) -> Array:
+        """Velocities, (nv,); a view that `step` changes."""
+        return _view(self._tables.v)
+
+    @property
+    def state(self) -> State:
+        """Where it stands, copied."""
+        return state_of(self._tables)
+
+    @property
+    def contacts(self) -> ContactSet:
+        """Those of the last contact problem with their impulses, as controllers see them."""
+        return acting(self._tables)
+
+    @property
+    def info(self) -> StepInfo:
+        """What happened in the last step, as `Simulator.step` tells."""
+        t = self._tables
+        return info_of(t, self._effort.clipped > 0, None)
+
+    def reset(self, state: State | None = None) -> None:
+        """Begin at a state, without a past.
+
+        Parameters
+        ----------
+        state : State, optional
+            Default: the scene's.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong shape, NaN or infinity, or a joint far beyond its limits.
+        """
+        setup = self._runner.setup
+        begin = setup.checked(setup.scene.state if state is None else state)
+        self._loop.advance(clear_held)
+        load_new(self._tables, begin)
+        self._closures.begin(self._tables)
+        self._loop.advance(begin_held)
+        self._loop.stepping.external.begin()
+        self._failed = False
+
+    def step(self, tau: ArrayLike | None = None) -> None:
+        """One step of the simulator's `dt`.
+
+        Parameters
+        ----------
+        tau : (nv,) array_like, optional
+            Joint forces, N m or N. Default zero.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong shape, NaN or infinity, and after an error until `reset`.
+        SolverFailed, ContactError
+            As `Simulator.step`; geoms that overlap at the start fail here.
+        """
+        if self._failed:
+            raise ArgumentError("step: the last one failed; begin anew with reset(state)")
+        self._effort.forget()
+        self._tables.tau[:] = self._effort(tau)
+        if self._closures.varies:
+            self._closures.put_rates(self._tables)
+        try:
+            if not self._loop.advance(step_watched):
+                self._runner.check(self._tables)
+        except SpatialOpsError:
+            self._failed = True
+            raise
+
+    @property
+    def _tables(self) -> Tables:
+        return self._loop.tables
+
+
+def _view(values: Array) -> Array:
+    view = values.view()
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,1 @@
+"""The loop on tables that stay between calls: described once, cleared, shared."""

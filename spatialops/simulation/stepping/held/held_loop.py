@@ -1,0 +1,63 @@
+"""The compiled loop on tables that stay: no unpacking, and Python hears of faults only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from spatialops._arrays import Array
+from spatialops._compile.held import Held
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.driver import Stepping
+from spatialops.simulation.stepping.held.watched_steps import advance_held
+from spatialops.simulation.stepping.tables import Tables
+
+_ENDS = (at.DONE, at.FAULT)
+
+
+class HeldLoop:
+    """Tables that are ready to go on.
+
+    Parameters
+    ----------
+    stepping : Stepping
+        Provides what the loop returns for.
+    tables : Tables
+        To begin with.
+    limits : (LIMITS,) array
+        What steps are watched for, see `simulation._layout`.
+    """
+
+    def __init__(self, stepping: Stepping, tables: Tables, limits: Array) -> None:
+        self.stepping = stepping
+        self.limits = limits
+        self._held = Held(tables)
+
+    @property
+    def tables(self) -> Tables:
+        """Those of now: they grow."""
+        made: Tables = self._held.tables
+        return made
+
+    @property
+    def address(self) -> int:
+        """Where they are described."""
+        where: int = self._held.address
+        return where
+
+    def hold(self, tables: Tables) -> None:
+        """Go on with these."""
+        if tables is not self._held.tables:
+            self._held = Held(tables)
+
+    def advance(
+        self,
+        call: Callable[[int, Array], int] = advance_held,
+        emptied: Callable[[Tables], None] | None = None,
+    ) -> bool:
+        """Go on by a function of `watched_steps` until the steps are done, as `Stepping.advance`.
+
+        False where a limit is passed.
+        """
+        while (code := call(self._held.address, self.limits)) not in _ENDS:
+            self.hold(self.stepping.provide(self.tables, code, emptied))
+        return code == at.DONE

@@ -1,0 +1,188 @@
+"""`sweep`: a function over many parameters, on any executor, resumed where it was killed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from spatialops.errors import ArgumentError, MissingLibraryError
+from spatialops.simulation.runs.progress import progress_bar
+from spatialops.sweeps.store import SweepFolder, read_rows
+from spatialops.sweeps.tasks import Function, Parameters, Row, key_of, listed
+from spatialops.sweeps.workers import Dispatcher, Job, Task, processes
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """What one task gave.
+
+    Parameters
+    ----------
+    parameters : dict
+        What the function was called with.
+    value : object
+        What it returned, as JSON holds it: arrays are lists; None where it failed.
+    error : str or None
+        What it raised.
+    """
+
+    parameters: Parameters
+    value: object
+    error: str | None
+
+
+class SweepResults(Sequence[SweepResult]):
+    """Results of a sweep, in the order of its parameters.
+
+    Parameters
+    ----------
+    results : list of SweepResult
+        All of them.
+    """
+
+    def __init__(self, results: list[SweepResult]) -> None:
+        self._results = results
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # as of a list
+        return self._results[index]
+
+    def __repr__(self) -> str:
+        failed = sum(result.error is not None for result in self)
+        return f"SweepResults of {len(self)} tasks, {failed} failed"
+
+    @property
+    def rows(self) -> list[dict[str, object]]:
+        """A table, one flat dict a task: parameters, what was returned, "error".
+
+        A dict that was returned is spread over its names, anything else is "value".
+        """
+        return [
+            {
+                **one.parameters,
+                **(one.value if isinstance(one.value, dict) else {"value": one.value}),
+                "error": one.error,
+            }
+            for one in self
+        ]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a data frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a task.
+
+        Raises
+        ------
+        MissingLibraryError
+            Where pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingLibraryError("to_pandas: pip install pandas") from error
+        return pandas.DataFrame(self.rows)
+
+
+def sweep(
+    function: Function,
+    parameters: Mapping[str, Sequence[object]] | Sequence[Parameters],
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    seed: int | None = None,
+    progress: bool = False,
+) -> SweepResults:
+    """Call a function with many sets of parameters, on all cores, and collect what it returns.
+
+    Results are kept in a folder as they come, under a hash of the function's name, the parameters,
+    the versions of this package, Python, NumPy, Numba and SciPy, and the seed. A sweep that was
+    killed goes on when it is called again: what is in the folder is not computed again.
+
+    Parameters
+    ----------
+    function : callable
+        Called with parameters by name, in other processes: a function of a module, which returns
+        numbers, text, arrays, lists or dicts of these. What it raises becomes a result. Its name
+        stands for it: where its text has changed, take another folder.
+    parameters : sequence of dict, or mapping of names to sequences
+        One call each; of a mapping all combinations.
+    folder : path-like, optional
+        Where results are kept. Default: in memory only.
+    executor : concurrent.futures.Executor, optional
+        Where calls are made, such as `dask.distributed.Client.get_executor()`; it sees the folder.
+        Default: a process a core, replaced where one dies. As always with processes, a script
+        calls this below ``if __name__ == "__main__":``.
+    seed : int, optional
+        If given, the function gets a further argument ``seed``, a number that follows from this
+        one and the task.
+    progress : bool
+        Show a progress bar on standard error. Default False.
+
+    Returns
+    -------
+    SweepResults
+        In the order of the parameters.
+
+    Raises
+    ------
+    ArgumentError
+        For parameters that are not numbers, text, lists or dicts, and a function without a name.
+    RecordError
+        For a folder with other things in it, or that another sweep is writing to.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> import spatialops as so
+    >>> def period(length):
+    ...     return {"period": 2.0 * (length / 9.81) ** 0.5}
+    >>> with ThreadPoolExecutor(2) as threads:
+    ...     results = so.sweep(period, {"length": [0.0, 9.81]}, executor=threads)
+    >>> results.rows[1]
+    {'length': 9.81, 'period': 2.0, 'error': None}
+    """
+    if not hasattr(function, "__qualname__"):
+        raise ArgumentError(f"function: expected a function with a name, got {function!r}")
+    asked = listed(parameters)
+    keys = [key_of(function, one, seed) for one in asked]
+    path = None if folder is None else Path(folder)
+    with ExitStack() as stack:
+        if path is not None:
+            stack.enter_context(SweepFolder(path))
+        known = {} if path is None else read_rows(path)
+        tasks = {key: Task(key, one) for key, one in zip(keys, asked, strict=True)}
+        left = [task for key, task in tasks.items() if key not in known]
+        job = Job(function, seed, path)
+        make = processes if executor is None else partial(_itself, executor)
+        with progress_bar(len(tasks), progress, "sweeping", "task") as bar:
+            bar.update(len(tasks) - len(left))
+            for rows in Dispatcher(job, left, make, replaced=executor is None).rows():
+                known |= {str(row["key"]): row for row in rows}
+                bar.update(len(rows))
+    return SweepResults(list(_results(keys, known)))
+
+
+def _itself(executor: Executor) -> Executor:
+    return executor
+
+
+def _results(keys: list[str], known: dict[str, Row]) -> Iterator[SweepResult]:
+    for key in keys:
+        row = known[key]
+        error = row["error"]
+        parameters: Parameters = dict(row["parameters"])  # type: ignore[call-overload]
+        yield SweepResult(parameters, row["value"], None if error is None else str(error))
