@@ -1,9 +1,9 @@
 """Many short runs against `mujoco.rollout`: the same scenes, states and torques, one thread each.
 
 Every environment begins at a state of its own and is driven by constant torques. Both write all
-states down; ours are also certified (residual 1e-9) step by step. Integrators and contact models
-are each engine's own, so that states drift apart with time: what is compared is the first step of
-environments without contacts.
+states down; ours solves every contact problem to 1e-9, without the certificate of a run beside it.
+Integrators and contact models are each engine's own, so that states drift apart with time: what is
+compared is the first step of environments without contacts.
 """
 
 from __future__ import annotations

@@ -11,8 +11,11 @@ import sys
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
+from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.linear import dense
 from spatialops.operators.spatial_operators import SpatialOperators
+from spatialops.tree.builder import TreeBuilder
+from spatialops.tree.joint import Joint
 
 SHOWN = ("H", "phi", "psi", "K", "M", "upsilon", "Omega", "mass_matrix")
 _ZERO = 1e-12  # relative to the largest entry
@@ -45,14 +48,12 @@ def nonzero(operator: LinearOperator) -> np.ndarray[tuple[int, ...], np.dtype[np
 
 def tree_of_the_page() -> SpatialOperators:
     """The tree of docs/operators.md: a body of two links, arms of three and two."""
-    import spatialops as so
-
-    builder = so.TreeBuilder()
+    builder = TreeBuilder()
     parents = {"hip": "world", "chest": "hip", "left1": "chest", "left2": "left1"}
     parents |= {"left3": "left2", "right1": "chest", "right2": "right1"}
     for i, (name, parent) in enumerate(parents.items()):
-        joint = so.Joint("revolute", axis="xyz"[i % 3])
-        inertia = so.Inertia.box((0.2, 0.1, 0.3), mass=1.0 + 0.3 * i)
+        joint = Joint("revolute", axis="xyz"[i % 3])
+        inertia = Inertia.box((0.2, 0.1, 0.3), mass=1.0 + 0.3 * i)
         builder.add_body(
             name, parent=parent, joint=joint, inertia=inertia, position=(0.1, 0.2, 0.3)
         )

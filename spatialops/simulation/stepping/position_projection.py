@@ -71,7 +71,8 @@ def depth_seen(t: Tables) -> float:
 @merged
 def push_apart(t: Tables, deepest: float) -> None:
     """Move by one push of the contacts seen."""
-    nq, nv, m = t.q.size, t.v.size, t.control[at.SEEN]
+    nq, nv = t.q.size, t.v.size
+    m = t.control[at.SEEN]
     move = t.vectors[at.DVC, :nv]
     q_x = t.vectors[at.Q_X, :nq]
     v_x = t.vectors[at.V_X, :nv]
