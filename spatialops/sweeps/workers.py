@@ -19,12 +19,11 @@ from concurrent.futures import (
 from pathlib import Path
 from typing import NamedTuple
 
+from spatialops._processors import processors
 from spatialops.sweeps.store import write_rows
 from spatialops.sweeps.tasks import Function, Parameters, Row, run_task
 
-_GROUP = (
-    0.05  # s that a group takes at least: a task of its own costs a millisecond of handing over
-)
+_GROUP = 0.05  # s that a group takes at least: handing one over costs a millisecond
 _GROWTH = 4  # times the tasks of the group before, at most
 _AHEAD = 3  # groups that wait for each worker
 _LIVES = 10  # workers that may end over a task
@@ -55,7 +54,7 @@ class Job(NamedTuple):
 def processes() -> Executor:
     """A process for each core; they end with this one."""
     return ProcessPoolExecutor(
-        len(os.sched_getaffinity(0)),
+        processors(),
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_end_with_parent,
     )
@@ -114,7 +113,7 @@ class Dispatcher:
                     executor.shutdown(wait=False, cancel_futures=True)
 
     def _until_broken(self, executor: Executor) -> Iterator[list[Row]]:
-        most = _AHEAD * len(os.sched_getaffinity(0))
+        most = _AHEAD * processors()
         while self._left or self._running:
             while self._left and len(self._running) < most:
                 count = min(self._size, math.ceil(len(self._left) / most))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray, array, whole
+from spatialops._processors import processors
 from spatialops.errors import ArgumentError
 from spatialops.simulation.batch.chunk import Begin, Chunk, Environment, Failure, Work
 from spatialops.simulation.batch.starts import start_rows
@@ -113,7 +113,7 @@ class Batch:
         if on_failure not in ("freeze", "reset"):
             raise ArgumentError(f"on_failure: expected 'freeze' or 'reset', got {on_failure!r}")
         self._resets = on_failure == "reset"
-        self.threads = whole(threads or len(os.sched_getaffinity(0)), "threads", low=1)
+        self.threads = whole(threads or processors(), "threads", low=1)
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         model = listed[0].scene.model
         self._nq = model.nq
