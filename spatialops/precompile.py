@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import platform
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ import numba
 import numpy as np
 
 from spatialops._compile import cache
-from spatialops._compile.kept_code import forget_unused
+from spatialops._compile.kept_code import forget_unused, put_file
 from spatialops._compile.stage import Reference, below, stage_of
 from spatialops.contact.cone.fallback_methods import climb
 from spatialops.contact.cone.problem import ConeProblem
@@ -253,9 +253,5 @@ def _write(mark: Path | None) -> None:
     """Put the mark in place in one step; a place that cannot be written only costs time later."""
     if mark is None:
         return
-    try:
-        with tempfile.NamedTemporaryFile(dir=mark.parent, delete=False) as file:
-            file.write(b"all kernels compiled\n")
-        os.replace(file.name, mark)
-    except OSError:
-        return
+    with contextlib.suppress(OSError):
+        put_file(mark, b"all kernels compiled\n")

@@ -63,7 +63,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
             return
         content = serialize.dumps(data._reduce())
         with contextlib.suppress(OSError):
-            _put(self._path(sig, data.codegen), hashlib.sha256(content).digest() + content)
+            put_file(self._path(sig, data.codegen), hashlib.sha256(content).digest() + content)
 
     def enable(self) -> None:
         """Nothing: there is no way to switch it off."""
@@ -117,7 +117,7 @@ def _checked(path: Path) -> bytes | None:
     return rest if hashlib.sha256(rest).digest() == content[:_CHECK] else None
 
 
-def _put(path: Path, content: bytes) -> None:
+def put_file(path: Path, content: bytes) -> None:
     """Write a file in one step: other processes see all of it or nothing."""
     with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
         try:

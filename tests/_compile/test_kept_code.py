@@ -102,7 +102,7 @@ def test_a_full_disk_costs_only_time(fresh, monkeypatch: pytest.MonkeyPatch) -> 
     def full(path: Path, content: bytes) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kept_code, "_put", full)
+    monkeypatch.setattr(kept_code, "put_file", full)
     assert call(fresh()) == 7.0
 
 
@@ -112,7 +112,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="gone"):
-        kept_code._put(tmp_path / "entry", b"code")
+        kept_code.put_file(tmp_path / "entry", b"code")
     assert list(tmp_path.iterdir()) == []
 
 

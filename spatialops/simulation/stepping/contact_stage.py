@@ -228,7 +228,7 @@ def place_whole_rows(t: Tables, m: int) -> None:
 
 @merged
 def drop_locked(t: Tables) -> bool:
-    """Leave out contacts at a dead centre; whether there are any.
+    """Leave out contacts at a dead centre; whether there are any. W's diagonal into `impulses`.
 
     W_nn below 1e-6 of the tangential compliance of the same contact.
 
@@ -251,6 +251,8 @@ def drop_locked(t: Tables) -> bool:
             if kept < i:
                 copy_into(t.ints[kept], t.ints[i])
                 copy_into(t.floats[kept], t.floats[i])
+                for j in range(3):
+                    squares[3 * kept + j] = squares[3 * i + j]
             kept += 1
     t.monitor[at.MOST_COMPLIANT] = largest
     if kept < m:
@@ -317,12 +319,11 @@ def drop_roundings(t: Tables, v: Array) -> None:
     """Make none of contacts' velocities that are roundings of the motion v, which is in `work`.
 
     |G_i v| <= sqrt(W_ii v* M v): what is 1e-14 of that is none. Of a robot that falls freely all
-    are, and no solver could tell their signs.
+    are, and no solver could tell their signs. W's diagonal must be in `impulses`.
     """
     allowed = _NO_SPEED * math.sqrt(2.0 * kinetic_kernel(t.links, v, t.work))
-    rows = SparseRows(t.entries, t.places)
     for i in range(3 * t.control[at.ACTING]):
-        if abs(t.u[i]) <= allowed * math.sqrt(square_of(rows, i // 3, i % 3)):
+        if abs(t.u[i]) <= allowed * math.sqrt(t.impulses[i]):
             t.u[i] = 0.0
 
 

@@ -21,18 +21,19 @@ def drawn(seed):
     return rng, model, q, loops, nodes
 
 
-def well_posed(G):
-    """Whether the rank of G can be told."""
+def rows_of(model, loops, q, nodes):
+    """Rows of the closures, whose rank must be plain, and of the nodes."""
+    assume(loops.n_rows)
+    G = so.loop_jacobian(model, loops, q)
     singular = np.linalg.svd(G, compute_uv=False)
-    return singular[singular > 1e-10 * singular[0]].min() > 1e-3 * singular[0]
+    assume(singular[singular > 1e-10 * singular[0]].min() > 1e-3 * singular[0])
+    return G, so.jacobian(model, q, nodes)
 
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_against_dense_algebra(seed):
     _, model, q, loops, nodes = drawn(seed)
-    assume(loops.n_rows)
-    G, J = so.loop_jacobian(model, loops, q), so.jacobian(model, q, nodes)
-    assume(well_posed(G))
+    G, J = rows_of(model, loops, q, nodes)
     M = so.mass_matrix(model, q)
     held = np.linalg.pinv(G @ np.linalg.solve(M, G.T), rcond=1e-10, hermitian=True)
     Y = np.linalg.inv(M) - np.linalg.solve(M, G.T) @ held @ np.linalg.solve(M, G.T).T
@@ -47,9 +48,7 @@ def test_against_dense_algebra(seed):
 def test_against_constrained_dynamics(seed):
     """Lambda f is by how much a force on a node changes the nodes' accelerations."""
     rng, model, q, loops, nodes = drawn(seed)
-    assume(loops.n_rows)
-    G, J = so.loop_jacobian(model, loops, q), so.jacobian(model, q, nodes)
-    assume(well_posed(G))
+    G, J = rows_of(model, loops, q, nodes)
     v, tau = onto(G, rng.normal(size=model.nv)), rng.normal(size=model.nv)
     f = rng.normal(size=len(J))
     one, other = (
@@ -65,9 +64,7 @@ def test_against_constrained_dynamics(seed):
 @given(seed=st.integers(0, 2**32 - 1))
 def test_inertia_inverse_and_null_space(seed):
     _, model, q, loops, nodes = drawn(seed)
-    assume(loops.n_rows)
-    G, J = so.loop_jacobian(model, loops, q), so.jacobian(model, q, nodes)
-    assume(well_posed(G))
+    G, J = rows_of(model, loops, q, nodes)
     Lambda = so.compliance(model, q, nodes, loops=loops)
     assume(np.abs(Lambda).max() > 1e-6 * np.abs(so.compliance(model, q, nodes)).max())
     inertia = so.operational_space_inertia(model, q, nodes, loops=loops)

@@ -47,10 +47,7 @@ def advance_held(t: Tables, limits: Array) -> int:
 @held
 def advance_watched(t: Tables, limits: Array) -> int:
     """As `advance`; FAULT where the steps are done and the last row is beyond a limit."""
-    code = run(t)
-    if code == at.DONE and beyond(t, limits):
-        return at.FAULT
-    return code
+    return run_watched(t, limits)
 
 
 @held
@@ -67,6 +64,12 @@ def one_step(t: Tables, limits: Array) -> int:
         t.control[at.CONTACT_ROWS] = 0
         t.control[at.EVENT_ROWS] = 0
         t.control[at.STEPS_LEFT] = 1
+    return run_watched(t, limits)
+
+
+@merged
+def run_watched(t: Tables, limits: Array) -> int:
+    """Go on with the steps that are left; FAULT where they are done and beyond a limit."""
     code = run(t)
     if code == at.DONE and beyond(t, limits):
         return at.FAULT
