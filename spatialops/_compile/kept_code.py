@@ -31,7 +31,7 @@ _CHECK = hashlib.sha256().digest_size
 _KEPT_FOR = 60 * 24 * 3600.0  # s without use
 
 # Files that decide how kernels are compiled.
-_COMPILER = ("jit.py", "stage.py", "fast_call.py")
+_COMPILER = ("jit.py", "stage.py", "fast_call.py", "held.py")
 
 
 class KeptCode(_Cache):  # type: ignore[misc]
