@@ -7,30 +7,24 @@ Where no status changes, rows rho_i of what must not move answer unknowns x_j al
     on a side          and rho = gamma = l_f                along the side, whose normal is e
 
 with the proximal term, (R G^T + eps I) x = -(v + eps (p - centre)). At most three unknowns a
-contact; LU with partial pivoting, since sliding is not symmetric. Where there are more unknowns
-than degrees of freedom, the same is solved for dy = G^T x; for piles always, tree by tree.
+contact. Where there are more unknowns than degrees of freedom, the same is solved for dy = G^T x;
+for piles always, tree by tree.
 """
 
 from __future__ import annotations
 
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.vectors import copy_into
-from spatialops.contact.lu import factor_lu, substitute_lu
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.block_factors import factor_blocks, substitute_blocks
+from spatialops.contact.newton.dense_factors import (
+    factor_dense,
+    solves_for_columns,
+    substitute_dense,
+)
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch, is_dense
 from spatialops.contact.newton.statuses import sliding
-from spatialops.contact.rows import (
-    COUNT_A,
-    FIRST_A,
-    START,
-    add_entries,
-    answer_rows,
-    common_dot,
-    entries_dot,
-    width_of,
-)
+from spatialops.contact.rows import START, add_entries, answer_rows, entries_dot, width_of
 
 
 @kernel
@@ -93,74 +87,30 @@ def put_unknown(
 
 
 @kernel
-def factor_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch) -> int:
-    """Factors of R G^T + eps I, or of G^T R + eps I where that is smaller; returns the rank."""
-    if not is_dense(rows):
-        factor_blocks(rows, eps, count, scratch)
-        return count
-    M, columns = scratch.M, scratch.y.size
-    size = min(count, columns)
-    for i in range(size):
-        scratch.columns[i] = i
-        for j in range(size):
-            M[i, j] = eps if i == j else 0.0
-    if count <= columns:
-        put_dual(rows, count, scratch)
+def factor_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch) -> None:
+    """Factors of R G^T + eps I, or of G^T R + eps I where that is smaller, and for piles."""
+    if is_dense(rows):
+        factor_dense(rows, eps, count, scratch)
     else:
-        put_primal(rows, count, scratch)
-    return factor_lu(M, size, 0.0, scratch.order, scratch.columns)
-
-
-@inlined
-def put_dual(rows: ContactRows, count: int, scratch: NewtonScratch) -> None:
-    """Add R G^T."""
-    rho, gamma = scratch.rho[0], scratch.gamma
-    contacts, starts = scratch.contacts, scratch.starts
-    for i in range(count):
-        for j in range(count):
-            scratch.M[i, j] += common_dot(
-                rho, starts[i], contacts[i], gamma, starts[j], contacts[j], rows.L.places
-            )
-
-
-@inlined
-def put_primal(rows: ContactRows, count: int, scratch: NewtonScratch) -> None:
-    """Add G^T R."""
-    places = rows.L.places
-    for c in range(count):
-        i = scratch.contacts[c]
-        at_i = scratch.starts[c]
-        for a in range(2):
-            first, size = places[i, FIRST_A + 2 * a], places[i, COUNT_A + 2 * a]
-            for k in range(size):
-                factor = scratch.gamma[at_i + k]
-                if factor != 0.0:
-                    add_entries(
-                        scratch.rho[0], scratch.starts[c], places, i, factor, scratch.M[first + k]
-                    )
-            at_i += size
+        factor_blocks(rows, eps, count, scratch)
 
 
 @kernel
-def answer_factors(
-    rows: ContactRows, eps: float, count: int, rank: int, scratch: NewtonScratch
-) -> None:
+def answer_factors(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch) -> None:
     """STEP of unknowns for RIGHT: x, or by (G^T R + eps I) dy = G^T b, x = (b - R dy) / eps."""
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
-    order, columns = scratch.order, scratch.columns
     places = rows.L.places
     y = scratch.y
     dense = is_dense(rows)
-    if dense and count <= y.size:
-        substitute_lu(scratch.M, count, rank, order, columns, right, step)
+    if dense and not solves_for_columns(count, y.size):
+        substitute_dense(scratch.dense, count, right, step)
         return
     for k in range(y.size):
         y[k] = 0.0
     for c in range(count):
         add_entries(scratch.gamma, scratch.starts[c], places, scratch.contacts[c], right[c], y)
     if dense:
-        copy_into(step[: y.size], y)
-        substitute_lu(scratch.M, y.size, rank, order, columns, step, y)
+        substitute_dense(scratch.dense, y.size, y, y)
     else:
         substitute_blocks(rows.trees, scratch.blocks, y)
     for c in range(count):
@@ -179,16 +129,14 @@ def component(scratch: NewtonScratch, rows: ContactRows, c: int, vector: Array) 
 
 
 @kernel
-def solve_rows(
-    rows: ContactRows, eps: float, count: int, rank: int, p: Array, scratch: NewtonScratch
-) -> None:
+def solve_rows(rows: ContactRows, eps: float, count: int, p: Array, scratch: NewtonScratch) -> None:
     """Newton's step on p, by the factors of the present statuses."""
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
     v, centre = scratch.vectors[at.VELOCITY], scratch.vectors[at.CENTRE]
     for c in range(count):
         off = component(scratch, rows, c, p) - component(scratch, rows, c, centre)
         right[c] = -component(scratch, rows, c, v) - eps * off
-    answer_factors(rows, eps, count, rank, scratch)
+    answer_factors(rows, eps, count, scratch)
     for c in range(count):
         j = 3 * scratch.contacts[c]
         part = scratch.parts[c]

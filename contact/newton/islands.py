@@ -13,6 +13,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.simd import aligned
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton.block_structure import lacks_room, structure_in, widest_of
@@ -64,7 +65,7 @@ def new_buffers(room: NewtonRoom) -> Buffers:
     n, m = room.trees, room.m
     return Buffers(
         np.zeros(ints, dtype=np.int64),
-        np.zeros(floats),
+        aligned(1, floats)[0],
         np.zeros(4 * n + 3 + (1 + PLACE_COLUMNS) * m, dtype=np.int64),
         np.zeros(room.entries + 9 * m),
         *new_blocks(room),

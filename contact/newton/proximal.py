@@ -61,14 +61,13 @@ def proximal_steps(
     if least <= (FOUND if warm else 1.0) * least_of_all:
         return 0, least
     count = 0
-    rank = 0
     since = 0
     settled = 0
     factored = 0.0
     for iteration in range(limits[0]):
         solved = iteration > 0 and residual <= tolerance
         if solved and not limits[2]:
-            residual = refined(rows, s, scale, eps, (count, rank), residual, p, scratch)
+            residual = refined(rows, s, scale, eps, count, residual, p, scratch)
             if residual <= _SHARP:
                 return iteration, residual
         changed = find_statuses(rows, eps, share, p, scratch)
@@ -76,7 +75,7 @@ def proximal_steps(
             if changed:
                 return iteration, residual
             if limits[2]:
-                residual = refined(rows, s, scale, eps, (count, rank), residual, p, scratch)
+                residual = refined(rows, s, scale, eps, count, residual, p, scratch)
             if residual <= _SHARP or settled >= _SETTLED:
                 return iteration, residual
             least = residual
@@ -95,9 +94,9 @@ def proximal_steps(
         put_velocities(rows, p, v, scratch.y)
         if changed or eps != factored:
             count = gather_rows(rows, scratch)
-            rank = factor_rows(rows, eps, count, scratch)
+            factor_rows(rows, eps, count, scratch)
             factored = eps
-        solve_rows(rows, eps, count, rank, p, scratch)
+        solve_rows(rows, eps, count, p, scratch)
         put_velocities(rows, p, v, scratch.y)
         residual = residual_of(rows, s, scale, p, v)
         if residual < least or least != least:
@@ -113,12 +112,12 @@ def refined(
     s: float,
     scale: float,
     eps: float,
-    system: tuple[int, int],
+    count: int,
     residual: float,
     p: Array,
     scratch: NewtonScratch,
 ) -> float:
-    """Refine p with the factors at hand, of so many unknowns and such a rank; the residual.
+    """Refine p with the factors at hand, of so many unknowns; the residual.
 
     Statuses stay as they are: of velocities that are rounding, any status would be one.
     """
@@ -130,7 +129,7 @@ def refined(
         copy_into(scratch.vectors[at.CENTRE], p)
         put_on_pieces(rows, p, scratch)
         put_velocities(rows, p, v, scratch.y)
-        solve_rows(rows, eps, system[0], system[1], p, scratch)
+        solve_rows(rows, eps, count, p, scratch)
         put_velocities(rows, p, v, scratch.y)
         found = residual_of(rows, s, scale, p, v)
         if not found < _SMALLER * residual:

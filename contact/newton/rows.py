@@ -25,6 +25,7 @@ from spatialops.contact.rows import SparseRows
 # Columns of several trees, or unknowns; with more, and more than the widest tree has, linear
 # problems are solved tree by tree.
 _DENSE = 64
+BATCH = 64  # columns, or unknowns, whose products are added to a dense problem at a time
 
 
 class ContactRows(NamedTuple):
@@ -39,6 +40,16 @@ class ContactRows(NamedTuple):
     corners: Array  # (n_f, 2) directions of friction
 
 
+class DenseScratch(NamedTuple):
+    """What a dense linear problem of n unknowns is put together and factored in."""
+
+    M: Array  # (n, n), by columns; rows of whole registers
+    left: Array  # (n, BATCH)
+    right: Array  # (BATCH, n)
+    line: Array  # (1, n + 8)
+    order: IntArray  # (n,) of rows after pivoting
+
+
 class NewtonScratch(NamedTuple):
     """What the solver works in, for m contacts whose trees have so many columns."""
 
@@ -47,13 +58,11 @@ class NewtonScratch(NamedTuple):
     parts: IntArray  # (3 m,) which of its components that is
     starts: IntArray  # (3 m,) of its rows rho and gamma
     blocks_of: IntArray  # (m,) block of the two trees of each contact
-    order: IntArray  # (3 m,) of rows after pivoting
-    columns: IntArray  # (3 m,)
     vectors: Array  # (VECTORS, 3 m)
     y: Array  # one of every column
     rho: Array  # (1, k) rows that must not move, entries as those of the contacts' rows
     gamma: Array  # (k,) and what acts on them
-    M: Array  # (k, k), for the linear problems of `dense_size`
+    dense: DenseScratch
     blocks: BlockStructure
 
 
@@ -83,40 +92,73 @@ def dense_size(m: int, widest: int) -> int:
 
 
 @inlined
+def whole_registers(n: int) -> int:
+    """Numbers of whole registers of eight."""
+    return (n + WIDTH - 1) // WIDTH * WIDTH
+
+
+@inlined
 def newton_scratch(
     ints: IntArray, floats: Array, blocks: tuple[IntArray, Array], room: NewtonRoom
 ) -> NewtonScratch:
     """Name the parts of the buffers of `newton_room`."""
     n = 3 * room.m
     a = at.STATUS_COLUMNS * room.m
-    e = a + 3 * n + room.m
     b = at.VECTORS * n
     c = b + room.columns
-    d = c + 2 * (room.entries + WIDTH)
-    k = dense_size(room.m, room.widest)
+    d = c + room.entries + WIDTH
     return NewtonScratch(
         ints[:a].reshape(room.m, at.STATUS_COLUMNS),
         ints[a : a + n],
         ints[a + n : a + 2 * n],
         ints[a + 2 * n : a + 3 * n],
-        ints[a + 3 * n : e],
-        ints[e : e + n],
-        ints[e + n : e + 2 * n],
+        ints[a + 3 * n : ints_of_rows(room)],
         floats[:b].reshape(at.VECTORS, n),
         floats[b:c],
-        floats[c : c + room.entries + WIDTH].reshape(1, room.entries + WIDTH),
-        floats[c + room.entries + WIDTH : d],
-        floats[d : d + k * k].reshape(k, k),
+        floats[c:d].reshape(1, room.entries + WIDTH),
+        floats[d : d + room.entries + WIDTH],
+        dense_scratch(ints, floats, room),
         structure_in(blocks[0], blocks[1], room.trees),
     )
 
 
+@inlined
+def dense_scratch(ints: IntArray, floats: Array, room: NewtonRoom) -> DenseScratch:
+    """The dense problem's part of the buffers."""
+    n = dense_size(room.m, room.widest)
+    width = whole_registers(n)
+    first = ints_of_rows(room)
+    a = floats_of_rows(room)
+    b = a + n * width
+    c = b + n * BATCH
+    d = c + BATCH * width
+    return DenseScratch(
+        floats[a:b].reshape(n, width),
+        floats[b:c].reshape(n, BATCH),
+        floats[c:d].reshape(BATCH, width),
+        floats[d : d + width + WIDTH].reshape(1, width + WIDTH),
+        ints[first : first + n],
+    )
+
+
+@inlined
+def ints_of_rows(room: NewtonRoom) -> int:
+    """Whole numbers of what is kept of contacts and unknowns."""
+    return (at.STATUS_COLUMNS + 10) * room.m
+
+
+@inlined
+def floats_of_rows(room: NewtonRoom) -> int:
+    """Numbers of vectors and rows."""
+    return whole_registers(3 * at.VECTORS * room.m + room.columns + 2 * (room.entries + WIDTH))
+
+
 def newton_room(room: NewtonRoom) -> tuple[int, int]:
     """Whole numbers and numbers that `newton_scratch` cuts up."""
-    n = 3 * room.m
-    k = dense_size(room.m, room.widest)
-    ints = (at.STATUS_COLUMNS + 1) * room.m + 5 * n
-    return ints, at.VECTORS * n + room.columns + 2 * (room.entries + WIDTH) + k * k
+    n = dense_size(room.m, room.widest)
+    width = whole_registers(n)
+    dense = n * (width + BATCH) + BATCH * width + width + WIDTH
+    return ints_of_rows(room) + n, floats_of_rows(room) + dense
 
 
 def new_blocks(room: NewtonRoom) -> tuple[IntArray, Array]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from spatialops.contact.newton.block_structure import structure_in
 from spatialops.contact.newton.islands import new_buffers, room_of
-from spatialops.contact.newton.rows import ContactRows, newton_scratch
+from spatialops.contact.newton.rows import ContactRows, dense_scratch, newton_scratch
 from spatialops.contact.rows import COUNT_A, COUNT_B, FIRST_A, FIRST_B, START, dense_rows
 
 
@@ -44,7 +44,10 @@ def scratch_of(rows):
         eights = room.widest * (room.widest // 8 + 1)
         blocks = ints, np.zeros((3 * pairs * eights + room.widest, 8))
     scratch = plain(newton_scratch)(b.newton_ints, b.newton_floats, blocks, room)
-    return scratch._replace(blocks=plain(structure_in)(*blocks, room.trees))
+    return scratch._replace(
+        dense=plain(dense_scratch)(b.newton_ints, b.newton_floats, room),
+        blocks=plain(structure_in)(*blocks, room.trees),
+    )
 
 
 def plain(function):

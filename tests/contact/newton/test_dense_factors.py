@@ -1,0 +1,85 @@
+"""Dense linear problems of statuses, in registers."""
+
+import numpy as np
+import pytest
+
+from spatialops.contact.newton import _layout as at
+from spatialops.contact.newton.active_rows import (
+    answer_factors,
+    factor_rows,
+    gather_rows,
+)
+from spatialops.contact.newton.dense_factors import factor, substitute_dense
+from spatialops.contact.newton.rows import BATCH
+from spatialops.contact.newton.statuses import find_parts
+from tests.support.contact_rows import contact_rows_of, dense_of, scratch_of
+
+CORNERS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
+EPS = 1e-3
+
+
+def problem(contacts, columns, rng):
+    """Contacts of one tree, all of which press; every second sticks, the others slide."""
+    L = rng.standard_normal((3 * contacts, columns))
+    zeros = np.zeros(contacts)
+    rows = contact_rows_of(
+        L, rng.standard_normal(3 * contacts), zeros + 0.5, zeros, zeros.copy(), CORNERS
+    )
+    scratch = scratch_of(rows)
+    find_parts(rows, scratch)
+    scratch.status[:, at.NORMAL] = at.PRESSES
+    scratch.status[:, at.TANGENT] = np.where(np.arange(contacts) % 2, at.AT_CORNER, at.STICKS)
+    scratch.status[:, at.SIDE] = 0
+    return rows, scratch
+
+
+def rho_and_gamma(rows):
+    """Rows of what must not move and of what acts."""
+    L = dense_of(rows)
+    rho, gamma = [], []
+    for i in range(len(rows.friction)):
+        n, first, second = L[3 * i : 3 * i + 3]
+        rho += [n] if i % 2 else [n, first, second]
+        gamma += [n + 0.5 * first] if i % 2 else [n, first, second]
+    return np.array(rho), np.array(gamma)
+
+
+@pytest.mark.parametrize(
+    ("contacts", "columns"),
+    [(1, 6), (3, 6), (4, 35), (8, 35), (30, 18), (40, BATCH + 11), (10, 2 * BATCH + 5)],
+)
+def test_the_problem_of_statuses_is_solved(contacts, columns, rng):
+    rows, scratch = problem(contacts, columns, rng)
+    count = gather_rows(rows, scratch)
+    rho, gamma = rho_and_gamma(rows)
+    assert count == len(rho)
+    right = rng.standard_normal(count)
+    factor_rows(rows, EPS, count, scratch)
+    scratch.vectors[at.RIGHT, :count] = right
+    answer_factors(rows, EPS, count, scratch)
+    A = rho @ gamma.T + EPS * np.eye(count)
+    x = scratch.vectors[at.STEP, :count]
+    expected = np.linalg.solve(A, right)
+    assert x == pytest.approx(expected, abs=1e-9 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("n", [1, 7, 8, 9, 30])
+def test_rows_are_exchanged_where_the_diagonal_is_zero(n, rng):
+    _, scratch = problem(n, 3 * n + 1, rng)
+    A = np.roll(np.diag(rng.uniform(1.0, 2.0, n)), 1, axis=0)
+    A += 0.1 * rng.standard_normal((n, n)) * (1.0 - np.eye(n))
+    np.fill_diagonal(A, 0.0 if n > 1 else 1.0)
+    scratch.dense.M[:n, :n] = A.T  # by columns
+    factor(scratch.dense, n)
+    right, x = rng.standard_normal(n), np.zeros(n)
+    substitute_dense(scratch.dense, n, right, x)
+    assert pytest.approx(right, abs=1e-12) == A @ x
+
+
+def test_what_has_no_pivot_is_zero(rng):
+    _, scratch = problem(3, 10, rng)
+    scratch.dense.M[:3, :3] = np.diag([2.0, 0.0, 4.0])
+    factor(scratch.dense, 3)
+    x = np.zeros(3)
+    substitute_dense(scratch.dense, 3, np.ones(3), x)
+    assert x.tolist() == [0.5, 0.0, 0.25]
