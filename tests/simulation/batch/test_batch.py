@@ -122,11 +122,12 @@ def test_environments_may_differ_in_mass_friction_and_gravity():
 
 @pytest.fixture(scope="module")
 def hasty():
-    """Boxes that are kicked, with steps so long that some of them penetrate."""
+    """Boxes that are kicked, with long steps, two of them beyond all numbers."""
     scene = boxes(2)
     taus, v = excited(scene, 6)
-    taus[4] = v[4] = 0.0
-    taus[4, 7, 0] = 1e300
+    for e, step in ((1, 11), (4, 7)):
+        taus[e] = v[e] = 0.0
+        taus[e, step, 0] = 1e300
     return so.Simulator(scene, dt=0.01), taus, v
 
 
@@ -141,8 +142,8 @@ def test_failed_environments_stay_and_the_others_go_on(hasty):
             np.testing.assert_array_equal(batch.q, rollout.q[:, k])
         failed = sorted(rollout.failures)
         assert failed == sorted(batch.failures)
-        assert 4 in failed
-        assert 1 < len(failed) < 6
+        assert {1, 4} <= set(failed)
+        assert len(failed) < 6
         for e in range(6):
             begin = so.State(simulator.scene.state.q, v[e])
             alone = alone_until_it_fails(simulator, begin, taus[e])
