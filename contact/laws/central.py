@@ -18,6 +18,7 @@ from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.lcp.status import Status
+from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim
 from spatialops.contact.newton.islands import new_buffers, room_of, solve_islands
 from spatialops.contact.newton.residual import shares
 from spatialops.contact.newton.rows import ContactRows
@@ -89,7 +90,9 @@ def _impulses(problem: ContactProblem, n_f: int, start: Array | None) -> tuple[A
     )
     p = np.zeros(3 * m) if start is None else start.astype(np.float64).ravel()
     buffers = new_buffers(room_of(given))
-    iterations, _ = solve_islands(given, start is not None, _TOLERANCE, p, buffers)
+    iterations, _ = solve_islands(
+        given, Aim(start is not None, _TOLERANCE, ALL_ATTEMPTS), p, buffers
+    )
     return p.reshape(m, 3), (own + rows @ (rows.T @ p)).reshape(m, 3), abs(iterations)
 
 

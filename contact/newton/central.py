@@ -9,6 +9,7 @@ contacts. A pivoting method ends at a corner of what is possible, and rounding d
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,20 +33,29 @@ _TERMS = np.array([1e-5, 1e-3, 3e-2, 0.3, 1e-3])
 _IN_ALL = np.array([20, 30, 60, 60, 100])
 _ABOUT_ONE = np.array([8, 12, 20, 25, 25])
 _SWEEPS = np.array([0, 30, 20, 50, 200])
+ALL_ATTEMPTS = len(_TERMS)
+FIRST_ATTEMPT = 1
 # All of them times the square root of the trees: what holds up a wall is found course by course,
 # from the floor to the top. A wall of 100 bricks takes 40 iterations in the first attempt.
+
+
+class Aim(NamedTuple):
+    """What is asked of a solution."""
+
+    warm: bool  # whether it begins with the impulses given, else with none
+    tolerance: float  # residual
+    attempts: int  # from one start at most
 
 
 @kernel
 def central_impulses(
     rows: ContactRows,
     fastest: float,
-    warm: bool,
-    tolerance: float,
+    aim: Aim,
     p: Array,
     scratch: NewtonScratch,
 ) -> tuple[int, float]:
-    """Impulses p (3 m,) from those given where `warm`, else from zero; iterations and residual.
+    """Impulses p (3 m,) from those given, or from zero; iterations and residual.
 
     Residuals are relative to the scale of these rows, or the `fastest` of others if that is more.
     The iterations are negative where the impulses given were no use, and zero came after them.
@@ -61,23 +71,23 @@ def central_impulses(
     put_start(scratch.status, p, start)
     total, residual = 0, INFINITE
     longer = math.sqrt(rows.trees.size - 1)
-    for cold in range(0 if warm else 1, 2):
+    for cold in range(0 if aim.warm else 1, 2):
         # r = share / W_ii of statuses. Eigenvalues of W are up to 3 m times its diagonal: with more
         # than 1 / (3 m) contacts that share a load go beyond sticking to sliding the other way.
         # From zero only the ratio of pressing and sliding counts.
         share = 1.0 / p.size if cold == 0 else 1.0
-        for k in range(_TERMS.size):
+        for k in range(aim.attempts):
             for i in range(p.size):
                 p[i] = start[i] if cold == 0 else 0.0
             if _SWEEPS[k] > 0:
                 sweep(rows, _SWEEPS[k], p, scratch)
             limits = (int(longer * _IN_ALL[k]), int(longer * _ABOUT_ONE[k]), k == 0)
             count, residual = proximal_steps(
-                rows, s, scale, _TERMS[k], share, limits, cold == 0, tolerance, p, scratch
+                rows, s, scale, _TERMS[k], share, limits, cold == 0, aim.tolerance, p, scratch
             )
             total += count
-            if residual <= tolerance:
-                return (-total if warm and cold == 1 else total), residual
+            if residual <= aim.tolerance:
+                return (-total if aim.warm and cold == 1 else total), residual
     return total, residual
 
 

@@ -17,7 +17,7 @@ from spatialops.algebra.simd import aligned
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton.block_structure import lacks_room, structure_in, widest_of
-from spatialops.contact.newton.central import central_impulses
+from spatialops.contact.newton.central import Aim, central_impulses
 from spatialops.contact.newton.rows import (
     ContactRows,
     NewtonRoom,
@@ -102,9 +102,7 @@ def islands_in(ints: IntArray, n: int, m: int) -> Islands:
 
 
 @kernel
-def solve_islands(
-    rows: ContactRows, warm: bool, tolerance: float, p: Array, buffers: Buffers
-) -> tuple[int, float]:
+def solve_islands(rows: ContactRows, aim: Aim, p: Array, buffers: Buffers) -> tuple[int, float]:
     """`central_impulses` of every island: iterations, negative where one began at zero again.
 
     And the largest residual, without bound where buffers are too short for the factors.
@@ -118,7 +116,7 @@ def solve_islands(
             (buffers.block_ints, buffers.block_floats),
             room,
         )
-        return central_impulses(rows, 0.0, warm, tolerance, p, scratch)
+        return central_impulses(rows, 0.0, aim, p, scratch)
     islands = islands_in(buffers.island_ints, n, m)
     find_islands(rows.L.places, islands)
     fastest = 0.0
@@ -130,7 +128,7 @@ def solve_islands(
     for k in range(n + 1):
         if islands.heads[k] == islands.heads[k + 1]:
             continue
-        count, residual = solve_island(rows, k, fastest, warm, tolerance, p, buffers)
+        count, residual = solve_island(rows, k, fastest, aim, p, buffers)
         total += abs(count)
         stayed = stayed and count >= 0
         worst = max(worst, residual if residual == residual else INFINITE)
@@ -186,8 +184,7 @@ def solve_island(
     rows: ContactRows,
     k: int,
     fastest: float,
-    warm: bool,
-    tolerance: float,
+    aim: Aim,
     p: Array,
     buffers: Buffers,
 ) -> tuple[int, float]:
@@ -217,7 +214,7 @@ def solve_island(
         (buffers.block_ints, buffers.block_floats),
         NewtonRoom(count, island.trees[trees], size, n, widest_of(island.trees)),
     )
-    iterations, residual = central_impulses(island, fastest, warm, tolerance, own, scratch)
+    iterations, residual = central_impulses(island, fastest, aim, own, scratch)
     for c in range(count):
         for j in range(3):
             p[3 * members[c] + j] = own[3 * c + j]

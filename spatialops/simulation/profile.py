@@ -10,6 +10,7 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike
 from spatialops.collision import _layout as col
 from spatialops.contact.delassus import contact_rows, velocity_change
+from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim
 from spatialops.contact.newton.islands import new_buffers, room_of, solve_islands
 from spatialops.contact.newton.rows import ContactRows
 from spatialops.contact.rows import SparseRows
@@ -59,8 +60,10 @@ def _times(simulator: Simulator, state: State, tau: ArrayLike, repeats: int) -> 
     )
     p, buffers = np.zeros(3 * m), new_buffers(room_of(rows))
     tolerance = float(t.settings[at.TOLERANCE])
-    solve_islands(rows, False, tolerance, p, buffers)
-    lcp = _time(lambda: solve_islands(rows, True, tolerance, p, buffers), repeats)
+    solve_islands(rows, Aim(False, tolerance, ALL_ATTEMPTS), p, buffers)
+    lcp = _time(
+        lambda: solve_islands(rows, Aim(True, tolerance, ALL_ATTEMPTS), p, buffers), repeats
+    )
     recovery = _time(lambda: _recover(t, m, p), repeats)
     collision = 2.0 * _time(lambda: detect_contacts(t), repeats)
     return [dynamics, collision, Lambda, lcp, recovery]

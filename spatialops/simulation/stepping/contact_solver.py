@@ -7,6 +7,7 @@ from spatialops._compile.stage import stage
 from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
 from spatialops.contact.lcp.lemke import lemke_kernel
 from spatialops.contact.lcp.scratch import lemke_scratch
+from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim
 from spatialops.contact.newton.islands import have_no_room, solve_islands
 from spatialops.contact.rows import SparseRows, multiply_rows
 from spatialops.simulation import _layout as at
@@ -33,7 +34,10 @@ def solve_here(t: Tables, warm: bool) -> None:
     known = load_impulses(t) > 0 if warm else False
     rows, buffers = rows_of(t, m), buffers_of(t)
     iterations, residual = solve_islands(
-        rows, known, t.settings[at.TOLERANCE], t.impulses[: 3 * m], buffers
+        rows,
+        Aim(known, t.settings[at.TOLERANCE], ALL_ATTEMPTS),
+        t.impulses[: 3 * m],
+        buffers,
     )
     t.control[at.CODE] = 0
     t.control[at.QUIET] = 0

@@ -8,6 +8,7 @@ from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import GAP, INFINITE
 from spatialops.contact.delassus import velocity_change
+from spatialops.contact.newton.central import FIRST_ATTEMPT, Aim
 from spatialops.contact.newton.islands import solve_islands
 from spatialops.contact.rows import SparseRows, square_of
 from spatialops.dynamics.articulated_body import factor_kernel
@@ -106,7 +107,9 @@ def solve_gaps(t: Tables, m: int, deepest: float) -> None:
         t.u[3 * i] = t.seen[i, GAP] if moves and t.seen[i, GAP] >= -deepest else 0.0
         t.u[3 * i + 1] = t.u[3 * i + 2] = 0.0
     pushes = t.impulses[: 3 * m]
-    _, residual = solve_islands(rows, False, _EXACT_ENOUGH, pushes, buffers_of(t))
+    _, residual = solve_islands(
+        rows, Aim(False, _EXACT_ENOUGH, FIRST_ATTEMPT), pushes, buffers_of(t)
+    )
     if not (residual <= _USEFUL and moves_little(t, m)):
         for i in range(3 * m):
             pushes[i] = 0.0

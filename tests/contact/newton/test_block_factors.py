@@ -13,7 +13,7 @@ from spatialops.contact.newton.active_rows import (
     solve_rows,
 )
 from spatialops.contact.newton.block_structure import analyse
-from spatialops.contact.newton.central import central_impulses
+from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim, central_impulses
 from spatialops.contact.newton.rows import ContactRows, is_dense
 from spatialops.contact.newton.statuses import find_parts, find_statuses, put_on_pieces
 from spatialops.contact.rows import (
@@ -30,6 +30,7 @@ from spatialops.contact.rows import (
 from tests.support.contact_rows import dense_entries, dense_of, scratch_of
 
 TOLERANCE = 1e-9
+FROM_ZERO = Aim(False, TOLERANCE, ALL_ATTEMPTS)
 
 
 def pile(rng, widths, count, mu=0.5):
@@ -92,7 +93,7 @@ def test_few_contacts_of_long_trees_are_one_problem(rng):
     rows = pile(rng, [300, 6], 3)
     assert is_dense(rows)
     p = np.zeros(9)
-    _, residual = central_impulses(rows, 0.0, False, TOLERANCE, p, scratch_of(rows))
+    _, residual = central_impulses(rows, 0.0, FROM_ZERO, p, scratch_of(rows))
     assert residual <= TOLERANCE
 
 
@@ -134,7 +135,7 @@ def test_a_tower_carries_itself(push):
     rows = tower(12, push)
     assert not is_dense(rows)
     p = np.zeros(3 * rows.friction.size)
-    _, residual = central_impulses(rows, 0.0, False, TOLERANCE, p, scratch_of(rows))
+    _, residual = central_impulses(rows, 0.0, FROM_ZERO, p, scratch_of(rows))
     assert residual <= TOLERANCE
     L = dense_of(rows)
     assert np.abs(rows.u + L @ (L.T @ p)).max() < 1e-10

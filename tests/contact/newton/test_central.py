@@ -6,12 +6,13 @@ import pytest
 from spatialops.contact.formulations.operational_space import assemble_kernel
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import MixedLCP
-from spatialops.contact.newton.central import central_impulses
+from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim, central_impulses
 from spatialops.contact.newton.residual import residual_of, shares, speed_scale
 from spatialops.contact.newton.statuses import find_parts
 from tests.support.contact_rows import contact_rows_of, dense_of, scratch_of
 
 TOLERANCE = 1e-9
+FROM_ZERO = Aim(False, TOLERANCE, ALL_ATTEMPTS)
 SQUARE = [(x, y, -0.1) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
 UP = [(0.0, 0.0, 1.0)] * 4
 
@@ -59,7 +60,9 @@ def solved(rows, start=None):
     m = rows.friction.size
     p = np.zeros(3 * m) if start is None else np.array(start, dtype=np.float64).ravel()
     scratch = scratch_of(rows)
-    iterations, residual = central_impulses(rows, 0.0, start is not None, TOLERANCE, p, scratch)
+    iterations, residual = central_impulses(
+        rows, 0.0, Aim(start is not None, TOLERANCE, ALL_ATTEMPTS), p, scratch
+    )
     return iterations, residual, p.reshape(m, 3)
 
 

@@ -21,7 +21,7 @@ from spatialops.contact.rows import (
     TREE_B,
     dense_rows,
 )
-from tests.contact.newton.test_central import TOLERANCE, random_body, solved
+from tests.contact.newton.test_central import FROM_ZERO, TOLERANCE, random_body, solved
 from tests.support.contact_rows import contact_rows_of, dense_of, plain, scratch_of
 
 
@@ -47,7 +47,7 @@ def test_bodies_apart_are_solved_apart(rng):
         order = rng.permutation(count)
         rows = joined(parts, order)
         p = np.zeros(3 * count)
-        _, residual = solve_islands(rows, False, TOLERANCE, p, new_buffers(room_of(rows)))
+        _, residual = solve_islands(rows, FROM_ZERO, p, new_buffers(room_of(rows)))
         assert residual <= TOLERANCE
         back = np.empty((count, 3))
         back[order] = p.reshape(-1, 3)
@@ -66,7 +66,7 @@ def test_bodies_apart_are_solved_apart(rng):
 def test_one_island_is_one_problem_to_the_bit(rng):
     rows = random_body(rng)
     p = np.zeros(3 * rows.friction.size)
-    found = solve_islands(rows, False, TOLERANCE, p, new_buffers(room_of(rows)))
+    found = solve_islands(rows, FROM_ZERO, p, new_buffers(room_of(rows)))
     iterations, residual, alone = solved(rows)
     assert found == (iterations, residual)
     assert np.array_equal(p, alone.ravel())
@@ -89,6 +89,6 @@ def test_what_does_not_move_has_no_impulse_and_is_measured():
     zeros = np.zeros(2)
     rows = contact_rows_of(L, u, zeros, zeros, zeros, directions(4))
     p = np.zeros(6)
-    _, residual = solve_islands(rows, False, TOLERANCE, p, new_buffers(room_of(rows)))
+    _, residual = solve_islands(rows, FROM_ZERO, p, new_buffers(room_of(rows)))
     assert p == pytest.approx([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     assert residual == pytest.approx(0.5)
