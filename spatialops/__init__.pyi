@@ -15,6 +15,14 @@ from .collision.shapes import (
     Mesh,
     Sphere,
 )
+from .derivatives.forward_dynamics import (
+    ForwardDynamicsDerivatives,
+    forward_dynamics_derivatives,
+)
+from .derivatives.inverse_dynamics import (
+    InverseDynamicsDerivatives,
+    inverse_dynamics_derivatives,
+)
 from .dynamics.articulated_body import forward_dynamics
 from .dynamics.centroidal import centroidal_momentum_matrix
 from .dynamics.compliance.compliance import compliance
@@ -102,6 +110,8 @@ __all__ = [
     "errors",
     "EventDriven",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
+    "ForwardDynamicsDerivatives",
     "from_maximal",
     "Geom",
     "GraphBuilder",
@@ -111,6 +121,8 @@ __all__ = [
     "Inertia",
     "integrate",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
+    "InverseDynamicsDerivatives",
     "jacobian",
     "jacobian_drift",
     "Joint",
