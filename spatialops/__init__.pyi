@@ -23,6 +23,7 @@ from .derivatives.inverse_dynamics import (
     InverseDynamicsDerivatives,
     inverse_dynamics_derivatives,
 )
+from .derivatives.manifold import MoveDerivatives, integrate_derivatives
 from .dynamics.articulated_body import forward_dynamics
 from .dynamics.centroidal import centroidal_momentum_matrix
 from .dynamics.compliance.compliance import compliance
@@ -58,6 +59,7 @@ from .errors import SpatialOpsError
 from .io import load_model
 from .operators import SpatialOperators
 from .simulation.batch.batch import Batch
+from .simulation.linearization.linearizer import Linearization
 from .simulation.record import Record
 from .simulation.record_loading import load_record
 from .simulation.scene.composition import Part, compose
@@ -120,12 +122,14 @@ __all__ = [
     "hybrid_dynamics",
     "Inertia",
     "integrate",
+    "integrate_derivatives",
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "InverseDynamicsDerivatives",
     "jacobian",
     "jacobian_drift",
     "Joint",
+    "Linearization",
     "load_model",
     "load_record",
     "load_scene",
@@ -145,6 +149,7 @@ __all__ = [
     "Model",
     "models",
     "momentum",
+    "MoveDerivatives",
     "Node",
     "node_accelerations",
     "node_positions",
