@@ -15,7 +15,6 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
-from spatialops.derivatives.point_motion import Motion, PointMotion
 from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
@@ -112,44 +111,3 @@ def link_of(t: Tables, ints: IntArray, name: str) -> tuple[int, float, float]:
         )
     radius = float(t.geoms[moving, col.GEOM_RADIUS]) if shape in _ROUND else 0.0
     return (a, 1.0, radius) if on_a else (b, -1.0, radius)
-
-
-class Touch:
-    """Velocities of contacts' points at one state, and their derivatives.
-
-    Attributes
-    ----------
-    velocity : (m, 3) array
-        Of the links' material at the contacts' points, world axes.
-    rows : (m, 3, nv) array
-        Their Jacobians.
-    by_q : (m, 3, nv) array
-        Changes of `velocity` by coordinates, the points moving as contacts do.
-    gap_by_q : (m, nv) array
-        Changes of the gaps.
-    """
-
-    def __init__(self, contacts: ContactPoints, moving: PointMotion, gaps: Array) -> None:
-        normals = contacts.normals
-        offsets = -normals * (contacts.radii + 0.5 * gaps)[:, None]
-        self.moving = moving
-        self.offsets = offsets
-        self.gap_by_q = np.einsum("mi,mij->mj", normals, moving.by_q)
-        self.offset_by_q = -0.5 * normals[:, :, None] * self.gap_by_q[:, None]
-        self.velocity = moving.velocity + np.cross(moving.spin, offsets)
-        self.rows = moving.by_q + _cross(moving.turn_by_q, offsets)
-        self.by_q = (
-            moving.velocity_by_q
-            + _cross(moving.spin_by_q, offsets)
-            - _cross(self.offset_by_q, moving.spin)
-        )
-
-
-def touch(contacts: ContactPoints, motion: Motion, offsets: Array, gaps: Array) -> Touch:
-    """Contacts whose points c are at `offsets` in their links' axes."""
-    return Touch(contacts, motion.of_points(contacts.links, offsets), gaps)
-
-
-def _cross(columns: Array, b: Array) -> Array:
-    """Columns (m, 3, n) x b (m, 3)."""
-    return np.asarray(np.cross(columns, b[:, :, None], axis=1))

@@ -8,10 +8,9 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.collision import _layout as col
-from spatialops.derivatives.point_motion import Motion
 from spatialops.simulation import _layout as at
-from spatialops.simulation.linearization.contact_points import touch
 from spatialops.simulation.linearization.statuses import OPEN
+from spatialops.simulation.linearization.touch import Toucher
 from spatialops.simulation.stepping.contact_drift import row_of_same
 
 if TYPE_CHECKING:
@@ -24,19 +23,19 @@ _KINK = 1e-9  # m/s within which a gap's speed is at its kink
 
 
 def speed_derivatives(
-    step: Step, offsets: Array, moves: Moves, q_e: Array
+    step: Step, toucher: Toucher, moves: Moves, q_e: Array
 ) -> tuple[Array, tuple[str, ...]]:
     """Changes (m, 3, c) of drift and opening speed, world axes; where only one side is taken."""
     t, contacts, s = step.t, step.contacts, step.length
     result = np.zeros((len(contacts), 3, moves.q.shape[1]))
     if step.half == 0.0:
-        late = touch(contacts, Motion(step.model, q_e, step.state.v), offsets, contacts.gaps)
+        late = toucher.at(q_e, step.state.v, contacts.gaps)
         return add_gaps(result, step, late.gap_by_q @ moves.q_e, s), ()
-    late = touch(contacts, Motion(step.model, q_e, step.vector(at.V_E)), offsets, contacts.gaps)
+    late = toucher.at(q_e, step.vector(at.V_E), contacts.gaps)
     count = int(t.control[at.BEFORE])
     rows = [row_of_same(t.before_ints, count, t.ints, int(i)) for i in contacts.rows]
     known = np.array([t.before[j, col.KNOWN_GAP] if j >= 0 else 0.0 for j in rows])
-    early = touch(contacts, Motion(step.model, step.state.q, step.state.v), offsets, known)
+    early = toucher.at(step.state.q, step.state.v, known)
     now = late.rows @ moves.v_e + late.by_q @ moves.q_e
     before = early.rows @ moves.v + early.by_q @ moves.q
     gaps_early, gaps_late = early.gap_by_q @ moves.q, late.gap_by_q @ moves.q_e

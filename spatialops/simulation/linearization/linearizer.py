@@ -13,8 +13,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization.contact_points import contact_points
 from spatialops.simulation.linearization.statuses import statuses
 from spatialops.simulation.linearization.step_derivative import Step, step_derivative
-from spatialops.simulation.stepping.adapter import load_state, state_of
-from spatialops.simulation.stepping.contact_names import names_acting
+from spatialops.simulation.stepping.adapter import load_state, state_of, with_links
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.tree.state import State
 
@@ -62,6 +61,9 @@ class Linearizer:
         _refuse_scene(stepping)
         self._stepping = stepping.apart()
         self._tables = self._stepping.tables()
+        links = stepping.scene.model.links.copy()
+        links[:, layout.GRAVITY : layout.GRAVITY + 3] = 0.0
+        self._weightless = with_links(stepping.scene.model, links)
 
     def linearize(self, state: State, tau: Array, cut: Array) -> Linearization:
         """Of a step from a checked state under forces `cut` to what motors can do."""
@@ -76,7 +78,7 @@ class Linearizer:
         )
         contacts = contact_points(t, names)
         found = statuses(t, contacts, names, stepping.external.method.n_f)
-        step = Step(scene.model, state, cut, t, contacts, found, names)
+        step = Step(scene.model, self._weightless, state, cut, t, contacts, found, names)
         _refuse_step(step)
         A, B, switching = step_derivative(step)
         B[:, cut != tau] = 0.0
@@ -102,7 +104,7 @@ def _refuse_scene(stepping: Stepping) -> None:
 def _refuse_step(step: Step) -> None:
     """What has happened in the step, and cannot be linearized yet."""
     t = step.t
-    if t.control[at.IMPACTS] or abs(step.length - t.settings[at.DT]) > 1e-12 * step.length:
+    if t.control[at.EVENT_ROWS] or abs(step.length - t.settings[at.DT]) > 1e-12 * step.length:
         raise ContactError("linearize: an impact within the step is not known yet")
     if t.control[at.MOMENTS]:
         raise ContactError("linearize: torsional and rolling friction are not known yet")

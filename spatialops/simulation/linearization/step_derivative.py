@@ -26,12 +26,11 @@ from spatialops.collision import _layout as col
 from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.derivatives.manifold import integrate_derivatives, skew, turning
-from spatialops.derivatives.point_motion import Motion
 from spatialops.simulation import _layout as at
-from spatialops.simulation.linearization.contact_points import ContactPoints, Touch, touch
+from spatialops.simulation.linearization.contact_points import ContactPoints
 from spatialops.simulation.linearization.contact_speeds import speed_derivatives
 from spatialops.simulation.linearization.statuses import OPEN, SLIDING, Statuses
-from spatialops.simulation.stepping.adapter import with_links
+from spatialops.simulation.linearization.touch import Touch, Toucher
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
@@ -42,7 +41,8 @@ class Step(NamedTuple):
 
     Parameters
     ----------
-    model : Model
+    model, weightless : Model
+        The mechanism, and without gravity.
     state : State
         Where it began.
     tau : (nv,) array
@@ -55,6 +55,7 @@ class Step(NamedTuple):
     """
 
     model: Model
+    weightless: Model
     state: State
     tau: Array
     t: Tables
@@ -69,7 +70,7 @@ class Step(NamedTuple):
 
     @property
     def length(self) -> float:
-        """s."""
+        """S."""
         return float(self.t.monitor[at.PIECE])
 
     @property
@@ -126,17 +127,13 @@ def with_contacts(
     """Change of the velocity at the end, and contacts where only one side was taken."""
     nv, contacts = step.model.nv, step.contacts
     v_e, change, answer = step.vector(at.V_E), step.vector(at.DV), step.vector(at.DVC)
-    offsets = Motion(step.model, q_e, v_e).offsets(
-        contacts.links, contacts.cores(step.t.floats[contacts.rows, col.POINT : col.POINT + 3])
-    )
-    at_end = touch(
-        contacts, Motion(step.model, q_e, v_e + change + answer), offsets, contacts.gaps
-    )
-    at_free = touch(contacts, Motion(step.model, q_e, v_e + change), offsets, contacts.gaps)
+    points = step.t.floats[contacts.rows, col.POINT : col.POINT + 3]
+    toucher = Toucher(step.model, q_e, contacts, points)
+    at_end = toucher.at(q_e, v_e + change + answer, contacts.gaps)
+    at_free = toucher.at(q_e, v_e + change, contacts.gaps)
     G = at_end.rows
-    speeds, switching = speed_derivatives(step, offsets, moves, q_e)
-    targets = np.einsum("mij,jc->mic", at_end.by_q, moves.q_e)
-    targets += np.einsum("mij,jc->mic", G, moves.v_e) + speeds
+    speeds, switching = speed_derivatives(step, toucher, moves, q_e)
+    targets = at_end.by_q @ moves.q_e + G @ moves.v_e + speeds
     force_by_v, force_by_q = turning_friction(step, at_free)
     closed, pushed = closed_directions(step, G)
     turned_by_v, turned_by_q = turning_edges(step, at_free, at_end.velocity, closed)
@@ -242,23 +239,18 @@ _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/fricti
 
 
 def force_derivative(step: Step, touching: Touch, q_e: Array, answer: Array) -> Array:
-    """d (M dw - G* p) / dq for the dw and p of the step."""
+    """D (M dw - G* p) / dq for the dw and p of the step."""
     contacts = step.contacts
-    links = step.model.links.copy()
-    links[:, layout.GRAVITY : layout.GRAVITY + 3] = 0.0
     wrenches, extra = np.zeros((step.model.n_bodies, 6)), np.zeros((step.model.nv,) * 2)
-    still = Motion(step.model, q_e, np.zeros(step.model.nv))
     for i, k in enumerate(contacts.links):
         p = contacts.impulses[i]
-        lever = touching.moving.point[i] - still.origin(int(k))
-        body = int(step.model.tree[k, layout.BODY])
-        wrenches[body] += np.concatenate([np.cross(lever + touching.offsets[i], p), p])
-        turn = touching.moving.turn_by_q[i]
-        arm_by_q = np.cross(turn, lever[:, None], axis=0) + touching.offset_by_q[i]
-        extra -= turn.T @ (skew(p) @ arm_by_q)
-    weightless = with_links(step.model, links)
+        pressed = skew(p)
+        wrench = wrenches[step.model.tree[k, layout.BODY]]
+        wrench[:3] -= pressed @ touching.levers[i]
+        wrench[3:] += p
+        extra -= touching.turn_by_q[i].T @ (pressed @ touching.lever_by_q[i])
     zero = np.zeros(step.model.nv)
-    return inverse_dynamics_derivatives(weightless, q_e, zero, answer, wrenches).dq - extra
+    return inverse_dynamics_derivatives(step.weightless, q_e, zero, answer, wrenches).dq - extra
 
 
 def convection(model: Model, v: Array) -> Array:
