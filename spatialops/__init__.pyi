@@ -15,14 +15,17 @@ from .collision.shapes import (
     Mesh,
     Sphere,
 )
+from .derivatives.base_parameters import BaseParameters, base_parameters
 from .derivatives.forward_dynamics import (
     ForwardDynamicsDerivatives,
     forward_dynamics_derivatives,
 )
+from .derivatives.inertial_regressor import inertial_parameters, inertial_regressor
 from .derivatives.inverse_dynamics import (
     InverseDynamicsDerivatives,
     inverse_dynamics_derivatives,
 )
+from .derivatives.log_cholesky import from_log_cholesky, to_log_cholesky
 from .derivatives.manifold import MoveDerivatives, integrate_derivatives
 from .dynamics.articulated_body import forward_dynamics
 from .dynamics.centroidal import centroidal_momentum_matrix
@@ -86,6 +89,8 @@ from .tree.state import State, difference, integrate
 __version__: str
 
 __all__ = [
+    "base_parameters",
+    "BaseParameters",
     "Batch",
     "bias",
     "body_poses",
@@ -114,6 +119,7 @@ __all__ = [
     "forward_dynamics",
     "forward_dynamics_derivatives",
     "ForwardDynamicsDerivatives",
+    "from_log_cholesky",
     "from_maximal",
     "Geom",
     "GraphBuilder",
@@ -121,6 +127,8 @@ __all__ = [
     "HeightField",
     "hybrid_dynamics",
     "Inertia",
+    "inertial_parameters",
+    "inertial_regressor",
     "integrate",
     "integrate_derivatives",
     "inverse_dynamics",
@@ -175,6 +183,7 @@ __all__ = [
     "State",
     "TimeStepping",
     "sweep",
+    "to_log_cholesky",
     "to_maximal",
     "tree_state",
     "TreeBuilder",

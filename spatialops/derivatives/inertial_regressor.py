@@ -41,11 +41,11 @@ def put_wrench(table: Array, row: int, moment: Vec3, force: Vec3) -> None:
 
 
 @inlined
-def product_of_inertia(a: Vec3, b: Vec3, omega: Vec3, alpha: Vec3) -> Vec3:
-    """I alpha + w x I w of the inertia that has a b* + b a* for I, or a a* where they are equal."""
+def product_of_inertia(a: Vec3, b: Vec3, same: bool, omega: Vec3, alpha: Vec3) -> Vec3:
+    """I alpha + w x I w of the inertia a b* + b a*, or a a* where they are the `same`."""
     turned = plus_scaled(ZERO3, dot(b, alpha), a)
     spun = plus_scaled(ZERO3, dot(b, omega), a)
-    if a != b:
+    if not same:
         turned = plus_scaled(turned, dot(a, alpha), b)
         spun = plus_scaled(spun, dot(a, omega), b)
     return plus(turned, cross(omega, spun))
@@ -66,7 +66,7 @@ def put_unit_wrenches(work: Array, k: int, turn: Array, b: int, wrenches: Array)
         force = plus(cross(alpha, e), cross(omega, cross(omega, e)))
         put_wrench(wrenches, 1 + i, cross(e, accel), force)
         for j in range(i, 3):
-            moment = product_of_inertia(e, body_axis(work, k, turn, b, j), omega, alpha)
+            moment = product_of_inertia(e, body_axis(work, k, turn, b, j), i == j, omega, alpha)
             put_wrench(wrenches, row, moment, ZERO3)
             row += 1
 
@@ -203,4 +203,4 @@ def inertial_parameters(model: Model) -> Array:
 
 def body_turns(model: Model) -> Array:
     """Rotations (n_bodies, 3, 3) from bodies' axes to their links'."""
-    return np.ascontiguousarray(model.turns.transpose(0, 2, 1))
+    return np.ascontiguousarray(model.turns[model.body_links].transpose(0, 2, 1))
