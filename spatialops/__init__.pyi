@@ -27,6 +27,14 @@ from .derivatives.inverse_dynamics import (
 )
 from .derivatives.log_cholesky import from_log_cholesky, to_log_cholesky
 from .derivatives.manifold import MoveDerivatives, integrate_derivatives
+from .derivatives.mass_matrix import compliance_derivative, mass_matrix_derivative
+from .derivatives.momentum import (
+    EnergyDerivatives,
+    MomentumDerivatives,
+    center_of_mass_derivative,
+    centroidal_momentum_derivatives,
+    energy_derivatives,
+)
 from .dynamics.articulated_body import forward_dynamics
 from .dynamics.centroidal import centroidal_momentum_matrix
 from .dynamics.compliance.compliance import compliance
@@ -97,10 +105,13 @@ __all__ = [
     "Box",
     "Capsule",
     "center_of_mass",
+    "center_of_mass_derivative",
+    "centroidal_momentum_derivatives",
     "centroidal_momentum_matrix",
     "close_loops",
     "collision",
     "compliance",
+    "compliance_derivative",
     "compose",
     "Cone",
     "constrained_dynamics",
@@ -114,6 +125,8 @@ __all__ = [
     "Ellipsoid",
     "Energy",
     "energy",
+    "energy_derivatives",
+    "EnergyDerivatives",
     "errors",
     "EventDriven",
     "forward_dynamics",
@@ -150,6 +163,7 @@ __all__ = [
     "loop_velocities",
     "Loops",
     "mass_matrix",
+    "mass_matrix_derivative",
     "maximal_scene",
     "maximal_state",
     "MaximalState",
@@ -157,6 +171,7 @@ __all__ = [
     "Model",
     "models",
     "momentum",
+    "MomentumDerivatives",
     "MoveDerivatives",
     "Node",
     "node_accelerations",
