@@ -13,6 +13,8 @@ from spatialops.bench.peers import ROBOTS, Twin, chain, chain_model, require, ro
 from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 
+Ours = Callable[..., tuple[Array, ...]]
+
 BAR = 0.6
 FLATNESS_BAR = 1.5
 CHAINS = (7, 30, 38)
@@ -22,13 +24,13 @@ QUICK_ROBOTS = ("xarm7", "solo12", "talos")
 
 def contests(
     twin: Twin, rng: np.random.Generator
-) -> Iterator[tuple[str, str, Callable[..., tuple[Array, ...]], Call, tuple[Array, ...]]]:
+) -> Iterator[tuple[str, str, Ours, Call, tuple[Array, ...]]]:
     """What to compute: name, rival, our function, theirs as a call, and their matrices."""
     pin = require("pinocchio")
     q, v, third = twin.random_state(rng)
     theirs = (twin.pin, twin.data, q.copy(), v[twin.order].copy(), third[twin.order].copy())
     rnea, aba = pin.computeRNEADerivatives, pin.computeABADerivatives
-    ours = partial(inverse_dynamics_derivatives, twin.model, q, v, third)
+    ours: Ours = partial(inverse_dynamics_derivatives, twin.model, q, v, third)
     rnea(*theirs)
     yield (
         "inverse dynamics",
@@ -57,19 +59,26 @@ def measure_twin(twin: Twin, effort: Effort, rng: np.random.Generator) -> Iterat
             agreed(mine[turned], their, f"{twin.name}: {what}")
             for mine, their in zip(memory, matrices)
         )
-        contestants = {"ours": partial(ours, out=memory), "plain": ours, rival: theirs}
+        contestants: dict[str, Call] = {
+            "ours": partial(ours, out=memory),
+            "plain": ours,
+            rival: theirs,
+        }
         timing = take_turns(contestants, effort)
         for name, limit, note in (("ours", BAR, "out="), ("plain", None, "plain call")):
-            mine, peer, ratio = timing.of(name), timing.of(rival), timing.ratio(name, rival)
+            mine = timing.of(name)
+            peer = timing.of(rival)
+            ratio = timing.ratio(name, rival)
             yield Row("derivatives", what, case, mine, peer, rival, ratio, limit, difference, note)
 
 
 def measure_lengths(effort: Effort, rng: np.random.Generator) -> Iterator[Row]:
     """Seconds per link and ancestor of chains of growing length, against the shortest."""
-    for what, function in (
-        ("inverse dynamics", inverse_dynamics_derivatives),
-        ("forward dynamics", forward_dynamics_derivatives),
-    ):
+    functions: dict[str, Ours] = {
+        "inverse dynamics": inverse_dynamics_derivatives,
+        "forward dynamics": forward_dynamics_derivatives,
+    }
+    for what, function in functions.items():
         calls: dict[str, Call] = {}
         for n in LENGTHS:
             model, q = chain_model(n, rng), rng.uniform(-0.1, 0.1, n)

@@ -84,5 +84,6 @@ def base_parameters(model: Model, *, samples: int | None = None, seed: int = 0) 
     combined[:, order] = np.hstack(
         [np.eye(rank), solve_triangular(R[:rank, :rank], R[:rank, rank:])]
     )
-    ascending = np.argsort(order[:rank])
-    return BaseParameters(order[:rank][ascending], combined[ascending])
+    chosen = order[:rank].astype(np.int64)
+    ascending = np.argsort(chosen)
+    return BaseParameters(chosen[ascending], combined[ascending])

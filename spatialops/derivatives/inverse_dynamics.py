@@ -308,7 +308,7 @@ def inverse_dynamics_derivatives(
     return result
 
 
-def matrices_of(result: object, kind: type, nv: int) -> list[Array]:
+def matrices_of(result: object, kind: type[tuple[Array, ...]], nv: int) -> list[Array]:
     """The checked matrices of `out`.
 
     Raises

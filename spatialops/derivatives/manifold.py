@@ -67,10 +67,14 @@ def integrate_derivatives(
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
-    q, v, step = vector(q, model.nq, "q"), vector(v, model.nv, "v"), scalar(step, "step")
+    q = vector(q, model.nq, "q")
+    v = vector(v, model.nv, "v")
+    step = scalar(step, "step")
     if not (all_finite(q) and all_finite(v)):
         raise not_finite(q=q, v=v)
-    dq, dv, carried = np.eye(model.nv), step * np.eye(model.nv), np.eye(model.nv)
+    dq = np.eye(model.nv)
+    dv = step * np.eye(model.nv)
+    carried = np.eye(model.nv)
     for k in turning(model):
         turn = slice(k, k + 3)
         back = from_rotation_vector(-step * v[turn])

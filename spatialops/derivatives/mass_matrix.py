@@ -77,7 +77,9 @@ def mass_matrix_derivative_kernel(
             entry = power(x, one_of_eight(table, j, AXIS)) + power(d, own_motion(table, j))
             out[j, k] = out[k, j] = entry
             r = vec3(work, j, layout.LEVER)
-            x, d, j = shifted(r, x), shifted(r, d), tree[j, layout.PARENT]
+            x = shifted(r, x)
+            d = shifted(r, d)
+            j = tree[j, layout.PARENT]
         add_to_parent(tree, work, k)
 
 

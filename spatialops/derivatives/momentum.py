@@ -95,7 +95,9 @@ def momentum_derivatives_kernel(
         put3(work, k, layout.FORCE, force)
     gravity = vec3(links, 0, layout.GRAVITY)
     for k in range(n - 1, -1, -1):
-        S, first, h = one_of_eight(table, k, AXIS), one_of_eight(table, k, FIRST), force_on(work, k)
+        S = one_of_eight(table, k, AXIS)
+        first = one_of_eight(table, k, FIRST)
+        h = force_on(work, k)
         arm = (
             work[k, layout.ORIGIN] - center[0],
             work[k, layout.ORIGIN + 1] - center[1],
@@ -124,6 +126,11 @@ def _found(model: Model, q: ArrayLike, v: ArrayLike, center: Array) -> Array:
     momentum_derivatives_kernel(model.tree, model.links, q, v, center, work, found)
     model.stacks.append(work)
     return found
+
+
+def kinetic_energy_by_q(model: Model, q: Array, v: Array) -> Array:
+    """Changes (nv,) of the kinetic energy by coordinates."""
+    return np.asarray(_found(model, q, v, np.zeros(3))[KINETIC_BY_Q])
 
 
 def energy_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> EnergyDerivatives:

@@ -299,7 +299,7 @@ class Simulator:
         Raises
         ------
         ArgumentError
-            For wrong shapes, NaN or infinity; for closures, damped joints, integrator "rk4", laws
+            For wrong shapes, NaN or infinity; for closures, integrator "rk4", laws
             of contact other than Coulomb's, and `EventDriven`: these are not known yet.
         SolverFailed, ContactError
             As `step`; for an impact or a corrected penetration within the step, for joints at their

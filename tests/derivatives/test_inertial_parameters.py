@@ -14,7 +14,9 @@ from tests.support.trees import random_tree, relative_error
 def test_the_regressor_gives_inverse_dynamics_to_rounding(seed):
     rng = np.random.default_rng(seed)
     model = random_tree(rng, 8, each=True, armature=False)
-    q, v, a = model.random(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+    q = model.random(rng)
+    v = rng.normal(size=model.nv)
+    a = rng.normal(size=model.nv)
     tau = so.inertial_regressor(model, q, v, a) @ so.inertial_parameters(model)
     assert relative_error(tau, so.inverse_dynamics(model, q, v, a)) < 1e-13
 
@@ -37,7 +39,9 @@ def test_base_parameters_give_all_forces_in_other_motions():
     theta = so.inertial_parameters(model)
     assert len(base.columns) < theta.size
     for _ in range(5):
-        q, v, a = model.random(rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
+        q = model.random(rng)
+        v = rng.normal(size=model.nv)
+        a = rng.normal(size=model.nv)
         Y = so.inertial_regressor(model, q, v, a)
         assert relative_error(Y[:, base.columns] @ (base.map @ theta), Y @ theta) < 1e-9
 

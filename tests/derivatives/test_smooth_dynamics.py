@@ -153,7 +153,9 @@ def check_robot(name, free):
     robot = PinocchioRobot(urdf_path(name), free)
     rng = np.random.default_rng(2)
     q, v, a = robot.state(rng)
-    twin, model, pin = robot.twin, robot.twin.model, robot.pin
+    twin = robot.twin
+    model = robot.twin.model
+    pin = robot.pin
     mine = twin.coordinates(q), twin.rates(q) @ v, twin.rates(q) @ a
     check_by_differences(so.inverse_dynamics, so.inverse_dynamics_derivatives, model, *mine)
     if all(

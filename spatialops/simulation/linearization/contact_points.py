@@ -71,7 +71,9 @@ def contact_points(t: Tables, names: tuple[str, ...]) -> ContactPoints:
     m = int(t.control[at.ACTING])
     ints, floats = t.ints[:m], t.floats[:m]
     rows = np.array([i for i in range(m) if acts(ints[i], floats[i])], dtype=np.int64)
-    links, sides, radii = np.empty(len(rows), np.int64), np.empty(len(rows)), np.empty(len(rows))
+    links = np.empty(len(rows), np.int64)
+    sides = np.empty(len(rows))
+    radii = np.empty(len(rows))
     for n, i in enumerate(rows):
         links[n], sides[n], radii[n] = link_of(t, ints[i], names[i])
     frames = floats[rows, col.NORMAL : col.NORMAL + 9].reshape(-1, 3, 3)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
+from spatialops.simulation.linearization.made_step import Moves, Step
 from spatialops.simulation.linearization.statuses import OPEN
 from spatialops.simulation.linearization.touch import Toucher
 from spatialops.simulation.stepping.contact_drift import row_of_same
-
-if TYPE_CHECKING:
-    from spatialops.simulation.linearization.step_derivative import Moves, Step
 
 _DAMPING = 0.25  # as there
 _TURNED = 0.5
@@ -26,7 +22,9 @@ def speed_derivatives(
     step: Step, toucher: Toucher, moves: Moves, q_e: Array
 ) -> tuple[Array, tuple[str, ...]]:
     """Changes (m, 3, c) of drift and opening speed, world axes; where only one side is taken."""
-    t, contacts, s = step.t, step.contacts, step.length
+    t = step.t
+    contacts = step.contacts
+    s = step.length
     result = np.zeros((len(contacts), 3, moves.q.shape[1]))
     if step.half == 0.0:
         late = toucher.at(q_e, step.state.v, contacts.gaps)

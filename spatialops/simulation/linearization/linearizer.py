@@ -11,8 +11,9 @@ from spatialops._arrays import Array
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization.contact_points import contact_points
+from spatialops.simulation.linearization.made_step import Step
 from spatialops.simulation.linearization.statuses import statuses
-from spatialops.simulation.linearization.step_derivative import Step, step_derivative
+from spatialops.simulation.linearization.step_derivative import step_derivative
 from spatialops.simulation.stepping.adapter import load_state, state_of, with_links
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.tree.state import State
@@ -64,6 +65,7 @@ class Linearizer:
         links = stepping.scene.model.links.copy()
         links[:, layout.GRAVITY : layout.GRAVITY + 3] = 0.0
         self._weightless = with_links(stepping.scene.model, links)
+        self._damped = with_links(stepping.scene.model, self._tables.damped.copy())
 
     def linearize(self, state: State, tau: Array, cut: Array) -> Linearization:
         """Of a step from a checked state under forces `cut` to what motors can do."""
@@ -76,9 +78,12 @@ class Linearizer:
             " on ".join(scene.pair_names(int(pair))) if pair < len(scene.pairs) else "a joint"
             for pair in t.ints[: t.control[at.ACTING], 0]
         )
+        self._damped.links[:] = t.damped
         contacts = contact_points(t, names)
         found = statuses(t, contacts, names, stepping.external.method.n_f)
-        step = Step(scene.model, self._weightless, state, cut, t, contacts, found, names)
+        step = Step(
+            scene.model, self._damped, self._weightless, state, cut, t, contacts, found, names
+        )
         _refuse_step(step)
         A, B, switching = step_derivative(step)
         B[:, cut != tau] = 0.0
@@ -92,11 +97,6 @@ def _refuse_scene(stepping: Stepping) -> None:
         raise ArgumentError("linearize: integrator 'rk4' is not known yet; take 'moreau'")
     if len(scene.loops):
         raise ArgumentError("linearize: closures are not known yet")
-    if (scene.model.links[:, layout.DAMPING] > 0.0).any():
-        raise ArgumentError(
-            "linearize: damping of joints is fitted to their inertia by the step, whose derivative "
-            "is not known yet; take models without, and put it into tau"
-        )
     if stepping.external.pairs.special:
         raise ArgumentError("linearize: of laws of contact only Coulomb's is known yet")
 

@@ -12,7 +12,9 @@ from spatialops.contact.friction import directions
 from spatialops.simulation.linearization.contact_points import ContactPoints
 from spatialops.simulation.stepping.tables import Tables
 
-OPEN, STICKING, SLIDING = "open", "sticking", "sliding"
+OPEN = "open"
+STICKING = "sticking"
+SLIDING = "sliding"
 _LIMIT = 1e-9  # of the limit of friction that is the limit
 _NEAR = 1e-7  # of what would have to change for another status
 
@@ -42,7 +44,9 @@ class Statuses(NamedTuple):
 def statuses(t: Tables, contacts: ContactPoints, names: tuple[str, ...], n_f: int) -> Statuses:
     """What contacts do, from their impulses."""
     corners, found = directions(n_f), []
-    along, edges, switching = np.zeros((len(contacts), 2)), np.zeros((len(contacts), 2)), []
+    along = np.zeros((len(contacts), 2))
+    edges = np.zeros((len(contacts), 2))
+    switching = []
     largest = float(np.abs(contacts.impulses).max(initial=0.0))
     for n, i in enumerate(contacts.rows):
         normal, *friction = t.floats[i, col.IMPULSE : col.IMPULSE + 3].tolist()

@@ -156,7 +156,9 @@ class Toucher:
     """
 
     def __init__(self, model: Model, q: Array, contacts: ContactPoints, points: Array) -> None:
-        self._model, self._links, self._radii = model, contacts.links, contacts.radii
+        self._model = model
+        self._links = contacts.links
+        self._radii = contacts.radii
         self._numbers = np.empty((len(contacts), CONTACT_NUMBERS))
         cores, work = contacts.cores(points), model.stack()
         into_links(model.tree, model.links, q, contacts.links, cores, work)
@@ -166,13 +168,25 @@ class Toucher:
 
     def at(self, q: Array, v: Array, gaps: Array) -> Touch:
         """The same contacts at another state, with other gaps."""
-        m, model, work = len(gaps), self._model, self._model.stack()
+        m = len(gaps)
+        model = self._model
+        work = self._model.stack()
         vectors, found = np.empty((m, 6)), np.empty((m, FOUND_ROWS, model.nv))
         self._numbers[:, REACH] = self._radii + 0.5 * gaps
         touch_kernel(
             model.tree, model.links, q, v, self._links, self._numbers, work, vectors, found
         )
         model.stacks.append(work)
-        parts = (VELOCITY_BY_V, VELOCITY_BY_Q, TURN_BY_Q, ARM_BY_Q)
-        by = (found[:, row : row + 3] for row in parts)
-        return Touch(vectors[:, :3], vectors[:, 3:], *by, found[:, GAP_BY_Q])
+
+        def three(row: int) -> Array:
+            return found[:, row : row + 3]
+
+        return Touch(
+            velocity=vectors[:, :3],
+            levers=vectors[:, 3:],
+            rows=three(VELOCITY_BY_V),
+            by_q=three(VELOCITY_BY_Q),
+            turn_by_q=three(TURN_BY_Q),
+            lever_by_q=three(ARM_BY_Q),
+            gap_by_q=found[:, GAP_BY_Q],
+        )

@@ -43,7 +43,9 @@ def check(simulator, state, tau, steps):
 
 def standing(robot, depth=5e-6):
     """The quadruped at rest, a little in the ground, and forces that hold it there."""
-    model, q, v = robot.model, robot.state.q.copy(), np.zeros(robot.model.nv)
+    model = robot.model
+    q = robot.state.q.copy()
+    v = np.zeros(robot.model.nv)
     q[2] -= depth
     G = np.concatenate([so.jacobian(model, q, [so.Node(foot)])[3:] for foot in robot.feet])
     bias = so.bias(model, q, v)
@@ -61,6 +63,20 @@ def test_free_motion_of_every_fixed_joint(integrator):
     found = check(simulator, state, rng.normal(size=model.nv), (1e-3, 1e-3, 1e-1))
     assert found.statuses == ()
     assert found.switching == ()
+
+
+@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
+@pytest.mark.parametrize("damping", [1e-3, 1.0, 50.0])
+def test_damping_is_fitted_to_inertias_that_change(integrator, damping):
+    builder = so.TreeBuilder()
+    for name, parent, axis in (("a", "world", "y"), ("b", "a", "z"), ("c", "b", "y")):
+        rod = so.Inertia.capsule(0.05, 0.4, mass=1.0).shifted((0.1, 0.0, -0.2))
+        joint = so.Joint("revolute", axis=axis, damping=damping if name != "b" else 0.0)
+        builder.add_body(name, parent=parent, joint=joint, inertia=rod, position=(0.1, 0.1, -0.3))
+    scene = so.Scene(builder.build(), [])
+    simulator = so.Simulator(scene, dt=5e-3, integrator=integrator)
+    state = so.State(np.array([0.3, 0.5, -0.8]), np.array([1.0, -2.0, 3.0]))
+    check(simulator, state, np.array([0.1, 0.2, 0.3]), (1e-3, 1e-3, 1e-1))
 
 
 @pytest.mark.compiled
@@ -137,10 +153,6 @@ def test_what_is_not_known_is_refused_in_words():
         so.Simulator(linkage.scene()).linearize(linkage.state)
     with pytest.raises(ArgumentError, match="EventDriven"):
         so.Simulator(pendulum.scene(), time=so.EventDriven()).linearize(state)
-    joint = so.Joint("revolute", axis="y", damping=0.1)
-    damped = so.TreeBuilder().add_body("rod", joint=joint, inertia=so.Inertia.sphere(0.1, mass=1.0))
-    with pytest.raises(ArgumentError, match="damping"):
-        so.Simulator(so.Scene(damped.build(), [])).linearize(so.State(np.zeros(1), np.zeros(1)))
     robot = so.models.quadruped()
     fast = so.State(robot.state.q, -0.1 * np.eye(18)[5])
     with pytest.raises(ContactError, match="impact"):
