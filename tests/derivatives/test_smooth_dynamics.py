@@ -27,7 +27,7 @@ MORE_URDFS = [
     ("human_description/robots/human.urdf", True),
     ("laikago_description/urdf/laikago.urdf", True),
     ("pr2_description/urdf/pr2.urdf", True),
-    ("romeo_description/urdf/romeo_small.urdf", True),
+    ("tiago_description/robots/tiago.urdf", True),
     ("simple_humanoid_description/urdf/simple_humanoid.urdf", True),
     ("so_arm_description/urdf/so100.urdf", False),
     ("talos_data/robots/talos_full_v2.urdf", True),
