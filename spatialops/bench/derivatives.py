@@ -8,15 +8,25 @@ from functools import partial
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.bench.contacts.twin import Twin as MujocoTwin
 from spatialops.bench.measure import Call, Effort, Quartiles, Row, agreed, take_turns
 from spatialops.bench.peers import ROBOTS, Twin, chain, chain_model, require, robot
 from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
+from spatialops.dynamics.jacobian import jacobian
+from spatialops.dynamics.newton_euler import bias
+from spatialops.models.quadruped import Quadruped, quadruped
+from spatialops.simulation.simulator import Simulator
+from spatialops.tree.node import Node
+from spatialops.tree.state import State
 
 Ours = Callable[..., tuple[Array, ...]]
 
 BAR = 0.6
 FLATNESS_BAR = 1.5
+STEP_BAR = 0.1
+DT = 1e-3  # s
+DEPTH = 5e-6  # m
 CHAINS = (7, 30, 38)
 LENGTHS = (100, 300, 1000)
 QUICK_ROBOTS = ("xarm7", "solo12", "talos")
@@ -102,6 +112,37 @@ def measure_lengths(effort: Effort, rng: np.random.Generator) -> Iterator[Row]:
             )
 
 
+def measure_step(effort: Effort) -> Iterator[Row]:
+    """The derivative of a step of a standing quadruped against centred differences of MuJoCo's."""
+    mujoco, robot_model = require("mujoco"), quadruped()
+    scene, nv = robot_model.scene(), robot_model.model.nv
+    simulator, twin = Simulator(scene, dt=DT), MujocoTwin(scene, DT)
+    data = mujoco.MjData(twin.model)
+    state, tau = standing(robot_model)
+    twin.put_state(data, state)
+    twin.put_forces(data, tau)
+    A = np.zeros((2 * nv, 2 * nv))
+    theirs = (twin.model, data, 1e-6, True, A, None, None, None)
+    ours, rival = partial(simulator.linearize, state, tau), "mjd_transitionFD"
+    timing = take_turns({"ours": ours, rival: partial(mujoco.mjd_transitionFD, *theirs)}, effort)
+    found = timing.of("ours"), timing.of(rival)
+    case = f"standing quadruped, {nv} dof"
+    ratio, note = timing.ratio("ours", rival), f"{data.ncon} contacts there, 4 here"
+    yield Row("derivatives", "linearize", case, *found, rival, ratio, STEP_BAR, note=note)
+
+
+def standing(robot_model: Quadruped) -> tuple[State, Array]:
+    """The quadruped at rest, a little in the ground, and joint forces that hold it there."""
+    model = robot_model.model
+    q = robot_model.state.q.copy()
+    v = np.zeros(robot_model.model.nv)
+    q[2] -= DEPTH
+    feet = [jacobian(model, q, [Node(foot)])[3:] for foot in robot_model.feet]
+    G, held = np.concatenate(feet), bias(model, q, v)
+    forces = np.linalg.lstsq(G.T[:6], held[:6], rcond=None)[0]
+    return State(q, v), held - G.T @ forces
+
+
 def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:
     """All rows of this group."""
     rng = np.random.default_rng(1)
@@ -112,3 +153,4 @@ def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:
     for n in CHAINS[:1] if quick else CHAINS:
         yield from measure_twin(chain(n, rng), effort, rng)
     yield from measure_lengths(effort, rng)
+    yield from measure_step(effort)

@@ -63,7 +63,7 @@ def base_parameters(model: Model, *, samples: int | None = None, seed: int = 0) 
     >>> import spatialops as so
     >>> base = so.base_parameters(so.models.pendulum(2).model)
     >>> len(base.columns)  # of 20 parameters of two bodies in the plane
-    7
+    6
     """
     count = 10 * model.n_bodies
     needed = -(-count // model.nv)

@@ -317,7 +317,7 @@ class Simulator:
         >>> import numpy as np, spatialops as so
         >>> pendulum = so.models.pendulum(2)
         >>> simulator = so.Simulator(pendulum.scene(), dt=0.01)
-        >>> step = simulator.linearize(so.State(np.array([0.3, 0.1]), np.array([1.0, 2.0])))
+        >>> step = simulator.linearize(so.State(pendulum.state.q, np.array([0.1, 0.2])))
         >>> step.A.shape, step.B.shape, step.switching
         ((4, 4), (4, 2), ())
         """
