@@ -97,8 +97,11 @@ def _refuse_scene(stepping: Stepping) -> None:
         raise ArgumentError("linearize: integrator 'rk4' is not known yet; take 'moreau'")
     if len(scene.loops):
         raise ArgumentError("linearize: closures are not known yet")
-    if stepping.external.pairs.special:
-        raise ArgumentError("linearize: of laws of contact only Coulomb's is known yet")
+    if stepping.external.pairs.special or stepping.external.method.law is not None:
+        raise ArgumentError(
+            "linearize: of laws of contact only Coulomb's is known yet; take law='coulomb', and no "
+            "viscous, torsional, rolling or compliant pairs"
+        )
 
 
 def _refuse_step(step: Step) -> None:

@@ -153,6 +153,8 @@ def test_what_is_not_known_is_refused_in_words():
         so.Simulator(linkage.scene()).linearize(linkage.state)
     with pytest.raises(ArgumentError, match="EventDriven"):
         so.Simulator(pendulum.scene(), time=so.EventDriven()).linearize(state)
+    with pytest.raises(ArgumentError, match="Coulomb"):
+        so.Simulator(pendulum.scene(), law="no-slip").linearize(state)
     robot = so.models.quadruped()
     fast = so.State(robot.state.q, -0.1 * np.eye(18)[5])
     with pytest.raises(ContactError, match="impact"):
