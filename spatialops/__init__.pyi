@@ -15,6 +15,26 @@ from .collision.shapes import (
     Mesh,
     Sphere,
 )
+from .derivatives.base_parameters import BaseParameters, base_parameters
+from .derivatives.forward_dynamics import (
+    ForwardDynamicsDerivatives,
+    forward_dynamics_derivatives,
+)
+from .derivatives.inertial_regressor import inertial_parameters, inertial_regressor
+from .derivatives.inverse_dynamics import (
+    InverseDynamicsDerivatives,
+    inverse_dynamics_derivatives,
+)
+from .derivatives.log_cholesky import from_log_cholesky, to_log_cholesky
+from .derivatives.manifold import MoveDerivatives, integrate_derivatives
+from .derivatives.mass_matrix import compliance_derivative, mass_matrix_derivative
+from .derivatives.momentum import (
+    EnergyDerivatives,
+    MomentumDerivatives,
+    center_of_mass_derivative,
+    centroidal_momentum_derivatives,
+    energy_derivatives,
+)
 from .dynamics.articulated_body import forward_dynamics
 from .dynamics.centroidal import centroidal_momentum_matrix
 from .dynamics.compliance.compliance import compliance
@@ -50,6 +70,7 @@ from .errors import SpatialOpsError
 from .io import load_model
 from .operators import SpatialOperators
 from .simulation.batch.batch import Batch
+from .simulation.linearization.linearizer import Linearization
 from .simulation.record import Record
 from .simulation.record_loading import load_record
 from .simulation.scene.composition import Part, compose
@@ -76,16 +97,21 @@ from .tree.state import State, difference, integrate
 __version__: str
 
 __all__ = [
+    "base_parameters",
+    "BaseParameters",
     "Batch",
     "bias",
     "body_poses",
     "Box",
     "Capsule",
     "center_of_mass",
+    "center_of_mass_derivative",
+    "centroidal_momentum_derivatives",
     "centroidal_momentum_matrix",
     "close_loops",
     "collision",
     "compliance",
+    "compliance_derivative",
     "compose",
     "Cone",
     "constrained_dynamics",
@@ -99,9 +125,14 @@ __all__ = [
     "Ellipsoid",
     "Energy",
     "energy",
+    "energy_derivatives",
+    "EnergyDerivatives",
     "errors",
     "EventDriven",
     "forward_dynamics",
+    "forward_dynamics_derivatives",
+    "ForwardDynamicsDerivatives",
+    "from_log_cholesky",
     "from_maximal",
     "Geom",
     "GraphBuilder",
@@ -109,11 +140,17 @@ __all__ = [
     "HeightField",
     "hybrid_dynamics",
     "Inertia",
+    "inertial_parameters",
+    "inertial_regressor",
     "integrate",
+    "integrate_derivatives",
     "inverse_dynamics",
+    "inverse_dynamics_derivatives",
+    "InverseDynamicsDerivatives",
     "jacobian",
     "jacobian_drift",
     "Joint",
+    "Linearization",
     "load_model",
     "load_record",
     "load_scene",
@@ -126,6 +163,7 @@ __all__ = [
     "loop_velocities",
     "Loops",
     "mass_matrix",
+    "mass_matrix_derivative",
     "maximal_scene",
     "maximal_state",
     "MaximalState",
@@ -133,6 +171,8 @@ __all__ = [
     "Model",
     "models",
     "momentum",
+    "MomentumDerivatives",
+    "MoveDerivatives",
     "Node",
     "node_accelerations",
     "node_positions",
@@ -158,6 +198,7 @@ __all__ = [
     "State",
     "TimeStepping",
     "sweep",
+    "to_log_cholesky",
     "to_maximal",
     "tree_state",
     "TreeBuilder",

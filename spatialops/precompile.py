@@ -28,6 +28,8 @@ from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
+from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
+from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
@@ -106,6 +108,8 @@ def _dynamics_tasks() -> list[Task]:
         ("passive forces", lambda: passive_forces(model, q, v)),
         ("manifold", lambda: (integrate(model, q, v), difference(model, q, q))),
         ("articulated body", lambda: forward_dynamics(model, q, v, a)),
+        ("derivatives of Newton-Euler", lambda: inverse_dynamics_derivatives(model, q, v, a)),
+        ("derivatives of forward dynamics", lambda: forward_dynamics_derivatives(model, q, v, a)),
         ("compliance, recursion", lambda: compliance(model, q, nodes, method="recursion")),
         ("compliance, propagation", lambda: compliance(model, q, nodes, method="propagation")),
         ("compliance, mass matrix", lambda: compliance(model, q, nodes, method="mass-matrix")),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from spatialops.bench import calls, collision, dynamics, lambda_, pendulum, rollouts
+from spatialops.bench import calls, collision, derivatives, dynamics, lambda_, pendulum, rollouts
 from spatialops.bench.contacts import page as contact_page
 from spatialops.bench.contacts import report as contact_report
 from spatialops.bench.contacts import run as contact_run
@@ -27,11 +27,13 @@ GROUPS = {
     "calls": calls.run,
     "rollout": rollouts.run,
     "contacts": contact_run.run,
+    "derivatives": derivatives.run,
 }
 ON_REQUEST = (
     "calls",
     "rollout",
     "contacts",
+    "derivatives",
 )  # take longer than all the others: only where they are named
 HEADINGS = {
     "dynamics": "Dynamics against Pinocchio (the faster of its conventions), called from Python",
@@ -40,6 +42,7 @@ HEADINGS = {
     "collision": "Broad and narrow phase against FCL's manager with its Python callback",
     "calls": "Steps from Python, beside what is compiled; the peer is a bar",
     "rollout": "Many short runs against mujoco.rollout, dt 1 ms, one thread each",
+    "derivatives": "Derivatives of the dynamics against Pinocchio's, called from Python",
     "contacts": "A step of scenes in contact against MuJoCo's: default solvers, equal dt",
 }
 PEERS = {
@@ -50,6 +53,7 @@ PEERS = {
     "calls": "numpy",
     "rollout": "mujoco",
     "contacts": "mujoco",
+    "derivatives": "pinocchio",
 }
 
 

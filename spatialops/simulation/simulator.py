@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
-from spatialops._arrays import ArrayLike, scalar, whole
+import numpy as np
+
+from spatialops._arrays import ArrayLike, scalar, vector, whole
 from spatialops.contact.formulations import Formulation
 from spatialops.contact.laws.law import Law
 from spatialops.contact.lcp.solver import Solver
@@ -13,6 +15,7 @@ from spatialops.contact.problem import ContactProblem
 from spatialops.errors import ArgumentError
 from spatialops.forces.effort_limits import Effort
 from spatialops.simulation import _layout as at
+from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
 from spatialops.simulation.options import (
     INTEGRATORS,
     Certify,
@@ -186,6 +189,7 @@ class Simulator:
         self.setup = Setup(scene, options, scales)
         self.options = self.setup.options
         self._runner = self.time.runner(self.setup)
+        self._linearizer: Linearizer | None = None
         self._one_thread = OneThread()
 
     def __repr__(self) -> str:
@@ -269,6 +273,62 @@ class Simulator:
             checked = self.setup.checked(state)
             self.effort.forget()
             return self._runner.step(checked, self.effort(tau))
+
+    def linearize(self, state: State, tau: ArrayLike | None = None) -> Linearization:
+        """One step from a state, and its derivative by the state and the joint forces.
+
+        To first order the step takes a change [dq; dv] of the state, on the tangent space
+        (`integrate`), and a change dtau of the forces to A [dq; dv] + B dtau. It is the derivative
+        of what a step computes: the smooth part in closed form, contacts by implicit
+        differentiation of their problem at its statuses.
+
+        Parameters
+        ----------
+        state : State
+            Where the step begins.
+        tau : (nv,) array_like, optional
+            Joint forces, N m or N. Default zero. Forces that are cut by effort limits have no
+            effect.
+
+        Returns
+        -------
+        Linearization
+            The state at the end, A, B, statuses of contacts, and those that are about to change:
+            there the derivative is one-sided, and `switching` says which side was taken.
+
+        Raises
+        ------
+        ArgumentError
+            For wrong shapes, NaN or infinity; for closures, integrator "rk4", laws
+            of contact other than Coulomb's, and `EventDriven`: these are not known yet.
+        SolverFailed, ContactError
+            As `step`; for an impact or a corrected penetration within the step, for joints at their
+            limits or with dry friction, for contacts other than of spheres, capsules and vertices
+            with half-spaces of the world, for friction between two directions of its polygon, and,
+            with "moreau", for free bodies on their own and floating mechanisms that nothing
+            touches.
+
+        References
+        ----------
+        docs/derivatives.md.
+
+        Examples
+        --------
+        >>> import numpy as np, spatialops as so
+        >>> pendulum = so.models.pendulum(2)
+        >>> simulator = so.Simulator(pendulum.scene(), dt=0.01)
+        >>> step = simulator.linearize(so.State(pendulum.state.q, np.array([0.1, 0.2])))
+        >>> step.A.shape, step.B.shape, step.switching
+        ((4, 4), (4, 2), ())
+        """
+        with self._one_thread:
+            checked = self.setup.checked(state)
+            self.stepping_runner("linearize")
+            if self._linearizer is None:
+                self._linearizer = Linearizer(self.stepping)
+            nv = self.scene.model.nv
+            forces = np.zeros(nv) if tau is None else vector(tau, nv, "tau")
+            return self._linearizer.linearize(checked, forces, self.effort.cut(tau))
 
     def stepper(self, state: State | None = None) -> Stepper:
         """A handle for steps from Python at little cost, in place of `step`.

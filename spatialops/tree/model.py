@@ -94,6 +94,8 @@ class Model:
     """What was repaired in the file that it was read from, or could not be taken over."""
     spare: list[Array] = field(init=False, repr=False, default_factory=list)
     """Workspaces (nv, 64) that no call uses just now; see `workspace`."""
+    stacks: list[Array] = field(init=False, repr=False, default_factory=list)
+    """Stacks of workspaces that no call uses just now; see `stack`."""
     scraps: list[Array] = field(init=False, repr=False, default_factory=list)
     """Vectors that no call uses just now, where lengths depend on more than the model."""
     branches: Branches = field(init=False, repr=False)
@@ -148,6 +150,19 @@ class Model:
             return self.spare.pop()
         except IndexError:
             return np.empty((self.nv, layout.WORK_COLUMNS))
+
+    def stack(self) -> Array:
+        """Memory for derivatives to work in, to be handed back by `stacks.append`.
+
+        Returns
+        -------
+        (5 nv + 1, 64) array
+            Holds anything.
+        """
+        try:
+            return self.stacks.pop()
+        except IndexError:
+            return np.empty((5 * self.nv + 1, layout.WORK_COLUMNS))
 
     @property
     def mass(self) -> float:

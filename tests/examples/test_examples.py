@@ -9,6 +9,7 @@ import pytest
 
 from examples import (
     compare_formulations,
+    derivatives_at_switches,
     driver_handoff,
     dual_arm_wheel_removal,
     event_driven,
@@ -152,3 +153,13 @@ def test_driver_handoff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     runs = driver_handoff.main(out=tmp_path)
     assert all(run.succeeded for run in runs)
     assert capsys.readouterr().out.count("handed over") == 2
+
+
+def test_derivatives_at_switches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = derivatives_at_switches.main(points=11, out=tmp_path)
+    slides = found["pushes"] > derivatives_at_switches.FRICTION * 9.81
+    np.testing.assert_allclose(found["slopes"][slides], derivatives_at_switches.DT, rtol=1e-12)
+    np.testing.assert_allclose(found["slopes"][~slides], 0.0, atol=1e-15)
+    assert (found["speeds"][slides] > 0.0).all()
+    assert "slides at no speed" in capsys.readouterr().out
+    assert (tmp_path / "switch.png").exists()

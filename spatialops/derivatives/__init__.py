@@ -1,0 +1,1 @@
+"""Derivatives of the dynamics on the tangent space, in closed form."""

@@ -1,0 +1,321 @@
+"""Derivatives of inverse dynamics on the tangent space, O(N depth)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, output, vector
+from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.jit import entry_point, inlined, kernel
+from spatialops.algebra.simd import WIDTH, LanesVec3, load3, store1
+from spatialops.algebra.vectors import ZERO3, cross, dot, plus, vec3
+from spatialops.derivatives.carried import (
+    AXIS,
+    BOTH,
+    EMPTY,
+    FIRST,
+    SECOND,
+    add_to_parent,
+    coriolis_back,
+    coriolis_times,
+    force_on,
+    inertia_times,
+    one_of_eight,
+    put_axes,
+    put_one_of_eight,
+    put_own_all,
+    sum_of,
+    turned_by_twist,
+)
+from spatialops.derivatives.external import add_external_derivatives
+from spatialops.dynamics.kinematics import finite_status, fits, move_link, place_link
+from spatialops.dynamics.newton_euler import (
+    NO_EXTERNAL,
+    accelerate_link,
+    lifted,
+    subtract_external,
+)
+from spatialops.errors import ArgumentError
+from spatialops.tree.model import Model
+
+POWERS = 6  # where the eight products stand, behind the components of the wrenches
+
+
+class InverseDynamicsDerivatives(NamedTuple):
+    """What `inverse_dynamics_derivatives` returns.
+
+    Parameters
+    ----------
+    dq : (nv, nv) array
+        Row i, column j: change of force i for a step along velocity j.
+    dv : (nv, nv) array
+        By velocities.
+    da : (nv, nv) array
+        By accelerations: the mass matrix.
+    """
+
+    dq: Array
+    dv: Array
+    da: Array
+
+
+@inlined
+def put_wrenches(work: Array, table: Array, k: int) -> None:
+    """The eight wrenches of link k, into the row behind those of the links.
+
+    In the order of the motions that they meet: A, b, d = I S three times, and c = (2 B)* S twice.
+    """
+    n = table.shape[0] - 1
+    S, first = one_of_eight(table, k, AXIS), one_of_eight(table, k, FIRST)
+    second, both = one_of_eight(table, k, SECOND), one_of_eight(table, k, BOTH)
+    A = sum_of(coriolis_times(work, k, first), inertia_times(work, k, second))
+    b = sum_of(coriolis_times(work, k, S), inertia_times(work, k, both))
+    d = inertia_times(work, k, S)
+    c = (coriolis_back(work, k, S), ZERO3)
+    put_one_of_eight(table, n, 0, A)
+    put_one_of_eight(table, n, 1, b)
+    for place in (2, SECOND, BOTH):
+        put_one_of_eight(table, n, place, d)
+    put_one_of_eight(table, n, 5, c)
+    put_one_of_eight(table, n, FIRST, c)
+    put_one_of_eight(table, n, EMPTY, (ZERO3, ZERO3))
+
+
+@inlined
+def put_entries(
+    table: Array,
+    j: int,
+    k: int,
+    moments: LanesVec3,
+    forces: LanesVec3,
+    dq: Array,
+    dv: Array,
+    da: Array,
+) -> None:
+    """Entries of link k and its ancestor j; the eight wrenches are about j's origin."""
+    n = table.shape[0] - 1
+    store1(table, POWERS, n, dot(moments, load3(table, 0, j)) + dot(forces, load3(table, 3, j)))
+    first = POWERS * WIDTH
+    dq[j, k] = table[n, first]
+    dv[j, k] = table[n, first + 1]
+    da[j, k] = da[k, j] = table[n, first + 2]
+    dq[k, j] = table[n, first + SECOND] + table[n, first + FIRST]
+    dv[k, j] = table[n, first + BOTH] + table[n, first + 5]
+
+
+@inlined
+def put_row_and_column(
+    tree: IntArray, work: Array, table: Array, k: int, dq: Array, dv: Array, da: Array
+) -> None:
+    """Entries of link k with itself and its ancestors: its wrenches are carried to the base."""
+    n = table.shape[0] - 1
+    put_wrenches(work, table, k)
+    moments, forces = load3(table, 0, n), load3(table, 3, n)
+    j = k
+    while tree[j, layout.FRAME] == layout.SAME:  # of the same joint: all about one origin
+        put_entries(table, j, k, moments, forces, dq, dv, da)
+        j = tree[j, layout.PARENT]
+    put_entries(table, j, k, moments, forces, dq, dv, da)
+    twist = turned_by_twist(one_of_eight(table, k, AXIS), force_on(work, k))
+    put_one_of_eight(table, n, 0, sum_of(one_of_eight(table, n, 0), twist))
+    moments, forces = load3(table, 0, n), load3(table, 3, n)
+    child, j = j, tree[j, layout.PARENT]
+    while j >= 0:
+        moments = plus(moments, cross(vec3(work, child, layout.LEVER), forces))
+        put_entries(table, j, k, moments, forces, dq, dv, da)
+        child, j = j, tree[j, layout.PARENT]
+
+
+@inlined
+def differentiate(
+    tree: IntArray,
+    links: Array,
+    external: Array,
+    work: Array,
+    table: Array,
+    dq: Array,
+    dv: Array,
+    da: Array,
+) -> None:
+    """All three matrices; poses, velocities and accelerations must be in `work`."""
+    n = tree.shape[0]
+    put_axes(tree, links, lifted(links), work, table)
+    put_own_all(links, work)
+    subtract_external(tree, external, work)
+    for k in range(n):
+        for j in range(n):
+            dq[k, j] = 0.0
+            dv[k, j] = 0.0
+            da[k, j] = 0.0
+    for k in range(n - 1, -1, -1):
+        put_row_and_column(tree, work, table, k, dq, dv, da)
+        da[k, k] += links[k, layout.ARMATURE]
+        add_to_parent(tree, work, k)
+    if external.shape[0] > 0:
+        add_external_derivatives(tree, external, work, table, dq)
+
+
+@inlined
+def square(matrix: Array, n: int) -> bool:
+    return matrix.shape[0] == n and matrix.shape[1] == n
+
+
+@inlined
+def all_finite(q: Array, v: Array, a: Array, external: Array) -> bool:
+    """Whether nothing given is NaN or infinite: a derivative would hide it in zeros."""
+    total = 0.0
+    for k in range(external.shape[0]):
+        for i in range(6):
+            total += external[k, i] - external[k, i]
+    given = finite_status(q) == layout.OK and finite_status(v) == layout.OK
+    return given and finite_status(a) == layout.OK and total == 0.0
+
+
+@kernel
+def inverse_dynamics_derivatives_kernel(
+    tree: IntArray,
+    links: Array,
+    q: Array,
+    v: Array,
+    a: Array,
+    external: Array,
+    work: Array,
+    dq: Array,
+    dv: Array,
+    da: Array,
+) -> int:
+    """Derivatives by q, v and a; `work` has 2 n + 1 rows of a workspace, or more."""
+    n = tree.shape[0]
+    if not fits(tree, q, v) or not fits(tree, q, a) or work.shape[0] < 2 * n + 1:
+        return layout.MISFIT
+    if not (square(dq, n) and square(dv, n) and square(da, n)):
+        return layout.MISFIT
+    if not all_finite(q, v, a, external):
+        return layout.NOT_FINITE
+    base = lifted(links)
+    for k in range(n):
+        place_link(tree, links, q, work, k)
+        move_link(tree, links, v, work, k)
+        accelerate_link(tree, links, base, a, work, k)
+    differentiate(tree, links, external, work, work[n : 2 * n + 1], dq, dv, da)
+    return layout.OK
+
+
+@entry_point
+def _entry(
+    tree: IntArray,
+    links: Array,
+    q: Array,
+    v: Array,
+    a: Array,
+    external: Array,
+    work: Array,
+    dq: Array,
+    dv: Array,
+    da: Array,
+) -> int:
+    return enter(
+        inverse_dynamics_derivatives_kernel, tree, links, q, v, a, external, work, dq, dv, da
+    )
+
+
+_CALL = FastCall(inverse_dynamics_derivatives_kernel, _entry)
+
+
+def inverse_dynamics_derivatives(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    external: ArrayLike | None = None,
+    *,
+    out: InverseDynamicsDerivatives | None = None,
+) -> InverseDynamicsDerivatives:
+    """Derivatives of `inverse_dynamics` by coordinates, velocities and accelerations, O(N depth).
+
+    Those by coordinates are on the tangent space: column j is the derivative along
+    `integrate(model, q, s e_j)` at s = 0. A free joint's columns are therefore for turning and
+    moving along its body's axes (as Pinocchio's, which has linear components first).
+
+    Parameters
+    ----------
+    model : Model
+        The mechanism.
+    q : (nq,) array_like
+        Coordinates, rad and m.
+    v : (nv,) array_like
+        Velocities, rad/s and m/s.
+    a : (nv,) array_like
+        Their time derivatives.
+    external : (n_bodies, 6) array_like, optional
+        Wrench [moment (N m); force (N)] on each body at its origin, in world axes; default: none.
+        It keeps its components while coordinates change.
+    out : InverseDynamicsDerivatives, optional
+        What an earlier call returned: its arrays are written over.
+
+    Returns
+    -------
+    InverseDynamicsDerivatives
+        `dq`, `dv` and `da`. Damping is not part of the forces.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong shape, NaN or infinity.
+
+    References
+    ----------
+    J. Carpentier and N. Mansard, Analytical derivatives of rigid body dynamics algorithms, 2018;
+    S. Singh, R. Russell and P. Wensing, Efficient analytical derivatives of rigid-body dynamics
+    using spatial vector algebra, 2022.
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> model, q, v, a = so.models.pendulum(2).model, [0.3, 0.1], [1.0, -1.0], [0.5, 2.0]
+    >>> by = so.inverse_dynamics_derivatives(model, q, v, a)
+    >>> bool(np.allclose(by.da, so.mass_matrix(model, q)))
+    True
+    >>> step = np.array([0.0, 1e-6])
+    >>> ahead = so.inverse_dynamics(model, q + step, v, a)
+    >>> back = so.inverse_dynamics(model, q - step, v, a)
+    >>> bool(np.allclose(by.dq[:, 1], (ahead - back) / 2e-6))
+    True
+    """
+    nv, wrench = model.nv, NO_EXTERNAL
+    result, work = out, model.stack()
+    if result is None:
+        size = nv, nv
+        result = InverseDynamicsDerivatives(np.empty(size), np.empty(size), np.empty(size))
+    if external is not None:
+        wrench = array(external, (model.n_bodies, 6), "external")
+    try:
+        status = _CALL.call(model.tree, model.links, q, v, a, wrench, work, *result)
+    except TypeError:
+        status = layout.MISFIT
+    if status == layout.MISFIT:
+        q = vector(q, model.nq, "q")
+        v = vector(v, nv, "v")
+        a = vector(a, nv, "a")
+        matrices = matrices_of(result, InverseDynamicsDerivatives, nv)
+        status = _CALL.checked_call(model.tree, model.links, q, v, a, wrench, work, *matrices)
+    if status != layout.OK:
+        raise not_finite(q=q, v=v, a=a, external=external)
+    model.stacks.append(work)
+    return result
+
+
+def matrices_of(result: object, kind: type[tuple[Array, ...]], nv: int) -> list[Array]:
+    """The checked matrices of `out`.
+
+    Raises
+    ------
+    ArgumentError
+        If it is not what an earlier call returned for a model of this size.
+    """
+    if not isinstance(result, kind):
+        raise ArgumentError(f"out: expected {kind.__name__}, got {type(result).__name__}")
+    return [output(matrix, (nv, nv)) for matrix in result]
