@@ -67,10 +67,13 @@ from .dynamics.loops.constrained_dynamics import (
 from .dynamics.maximal import MaximalState, from_maximal, to_maximal
 from .dynamics.newton_euler import bias, inverse_dynamics
 from .errors import SpatialOpsError
+from .forces.actuators import Actuator, Tendon
+from .forces.fields import Buoyancy, ChangingGravity, Wind
 from .io import load_model
 from .operators import SpatialOperators
 from .simulation.batch.batch import Batch
 from .simulation.linearization.linearizer import Linearization
+from .simulation.inputs import Command
 from .simulation.record import Record
 from .simulation.record_loading import load_record
 from .simulation.scene.composition import Part, compose
@@ -99,16 +102,20 @@ __version__: str
 __all__ = [
     "base_parameters",
     "BaseParameters",
+    "Actuator",
     "Batch",
     "bias",
     "body_poses",
     "Box",
+    "Buoyancy",
     "Capsule",
     "center_of_mass",
     "center_of_mass_derivative",
     "centroidal_momentum_derivatives",
     "centroidal_momentum_matrix",
+    "ChangingGravity",
     "close_loops",
+    "Command",
     "collision",
     "compliance",
     "compliance_derivative",
@@ -199,7 +206,9 @@ __all__ = [
     "TimeStepping",
     "sweep",
     "to_log_cholesky",
+    "Tendon",
     "to_maximal",
     "tree_state",
     "TreeBuilder",
+    "Wind",
 ]

@@ -34,7 +34,7 @@ class Energy(NamedTuple):
     kinetic : float
         J, armature included.
     potential : float
-        Of gravity, J; zero with every mass at the world's origin.
+        Of gravity, zero with every mass at the world's origin, and of the joints' springs, J.
     """
 
     kinetic: float
@@ -115,7 +115,7 @@ def _swept(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
 
 
 def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
-    """Kinetic energy, armature included, and potential energy of gravity.
+    """Kinetic energy, armature included, and potential energy of gravity and joints' springs.
 
     Parameters
     ----------
@@ -145,7 +145,11 @@ def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
     (True, True)
     """
     rates, work = _swept(model, q, v)
-    return Energy(kinetic_kernel(model.links, rates, work), potential_kernel(model.links, work))
+    potential = potential_kernel(model.links, work)
+    for k in np.flatnonzero(model.stiffness).tolist():
+        stretch = float(np.asarray(q)[model.tree[k, layout.FIRST_Q]]) - model.reference[k]
+        potential += 0.5 * float(model.stiffness[k]) * stretch * stretch
+    return Energy(kinetic_kernel(model.links, rates, work), potential)
 
 
 def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:

@@ -1,8 +1,8 @@
-"""Passive forces of joints: what they do by themselves, whatever motors and contacts do.
+"""Passive forces: what a mechanism does by itself, whatever motors and contacts do.
 
-Today that is viscous damping, -d v for every velocity. Integrators, events and controllers all take
-it from here, so that a new passive force (a spring, say) is one change. Dry friction is not among
-them: it is a constraint, and solved for with the contacts.
+Viscous damping -d v and springs k (r - q) of joints, and what bears the weight of bodies. Controllers
+take them from here; within a step `simulation.stepping.joint_forces` has them, implicitly. Dry
+friction is not among them: it is a constraint, and solved for with the contacts.
 """
 
 from __future__ import annotations
@@ -12,18 +12,20 @@ import numpy as np
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, not_finite, vector
 from spatialops._compile.jit import kernel
+from spatialops.dynamics.jacobian import body_poses
+from spatialops.dynamics.newton_euler import inverse_dynamics
 from spatialops.tree.model import Model
 
 
 @kernel
 def add_passive_forces(links: Array, v: Array, tau: Array, out: Array) -> None:
-    """Joint forces `tau` and passive ones, together in `out`."""
+    """Joint forces `tau` and damping, together in `out`."""
     for k in range(tau.size):
         out[k] = tau[k] - links[k, layout.DAMPING] * v[k]
 
 
 def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
-    """Forces that joints exert by themselves.
+    """Forces that a mechanism exerts by itself: damping, springs, compensation of gravity.
 
     Parameters
     ----------
@@ -48,16 +50,43 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     --------
     >>> import spatialops as so
     >>> from spatialops.forces.passive import passive_forces
-    >>> hinge = so.Joint("revolute", axis="y", damping=0.5)
+    >>> hinge = so.Joint("revolute", axis="y", damping=0.5, stiffness=2.0, reference=1.0)
     >>> rod = so.Inertia.capsule(0.1, 1.0, mass=2.0)
     >>> model = so.TreeBuilder().add_body("rod", joint=hinge, inertia=rod).build()
     >>> passive_forces(model, [0.0], [3.0])
-    array([-1.5])
+    array([0.5])
     """
     q = vector(q, model.nq, "q")
     v = vector(v, model.nv, "v")
     if not (np.isfinite(q).all() and np.isfinite(v).all()):
         raise not_finite(q=q, v=v)
     forces = np.empty(model.nv)
-    add_passive_forces(model.links, v, np.zeros(model.nv), forces)
+    add_passive_forces(model.links, v, spring_forces(model, q), forces)
+    if model.compensation.any():
+        at_rest = np.zeros(model.nv)
+        weightless = inverse_dynamics(model, q, at_rest, at_rest, compensation(model, q))
+        forces += inverse_dynamics(model, q, at_rest, at_rest) - weightless
     return forces
+
+
+def spring_forces(model: Model, q: Array) -> Array:
+    """Forces (nv,) of the joints' springs at coordinates (nq,)."""
+    forces = np.zeros(model.nv)
+    for k in np.flatnonzero(model.stiffness).tolist():
+        forces[k] = model.stiffness[k] * (model.reference[k] - q[model.tree[k, layout.FIRST_Q]])
+    return forces
+
+
+def compensation(model: Model, q: Array) -> Array:
+    """Wrenches (n_bodies, 6) that bear the weight of bodies, about their origins, world axes."""
+    wrenches = np.zeros((model.n_bodies, 6))
+    borne = np.flatnonzero(model.compensation[:, 0])
+    if not len(borne):
+        return wrenches
+    rotations = body_poses(model, q).rotations
+    for b in borne.tolist():
+        mass, *center = model.compensation[b]
+        turn = rotations[b] @ model.turns[model.body_links[b]]
+        wrenches[b, 3:] = -mass * model.gravity
+        wrenches[b, :3] = np.cross(turn @ np.array(center), wrenches[b, 3:])
+    return wrenches

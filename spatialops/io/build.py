@@ -145,6 +145,7 @@ def _assembled(bodies: list[BodySpec], gravity: Vec3) -> Model:
             inertia=body.inertia,
             position=body.position,
             rotation=body.rotation,
+            gravity_compensation=body.gravity_compensation,
         )
     return builder.build()
 

@@ -45,6 +45,7 @@ class BodySpec:
     inertia: Inertia | None = None
     position: Array | Vec3 = (0.0, 0.0, 0.0)
     rotation: Array = field(default_factory=_identity)
+    gravity_compensation: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -80,7 +80,8 @@ QUIET = 36  # 1: the last contact problem was solved by those of the step before
 TOUCHING = 37  # contacts that touched as the piece began
 LOOKS = 38  # at contacts so far
 BEFORE_LOOK = 39  # the one that contacts as the piece began are of; 0: they are none
-CONTROLS = 40
+WRENCHED = 40  # 1: wrenches act on bodies, of people or of what bears their weight
+CONTROLS = 41
 
 # Columns of what is kept of contacts for the next step: their names within the pair, and until
 # which step they are known; -1: not at all.
@@ -152,9 +153,18 @@ AIM = 22  # change of velocity that a lookahead counts on
 # Acceleration of the step before and its differences to those before, of order 1, 2, ...; linear
 # ones of free bodies in world axes.
 REMEMBERED = 8
-SMOOTH_BEFORE = 23
+DRIVEN = 23  # joint forces of the piece: those given, springs and actuators
+STIFF = 24  # what springs and actuators are along single joints: stiffness and damping
+DRAG = 25
+SMOOTH_BEFORE = 26
 PUSHED_BEFORE = SMOOTH_BEFORE + REMEMBERED  # the same of what contacts do
 VECTORS = PUSHED_BEFORE + REMEMBERED
+
+# Columns of what elements (springs and actuators) do in a piece: the force where it is evaluated,
+# and by how much it falls with the change of the rate until the end of the piece.
+PULLED = 0
+YIELDS = 1
+PULL_COLUMNS = 2
 
 # Rows of the table of floating trees.
 MOMENTUM = 0  # 6: [angular about POINT; linear] that the tree shall have at the end of the piece

@@ -5,17 +5,26 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
+<<<<<<< HEAD
 import numpy as np
 
 from spatialops._arrays import ArrayLike, scalar, vector, whole
+=======
+from spatialops._arrays import Array, ArrayLike, scalar, whole
+>>>>>>> 52866f8 (Springs, gravity compensation, actuators and wrenches act within a step, implicitly where they resist)
 from spatialops.contact.formulations import Formulation
 from spatialops.contact.laws.law import Law
 from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.problem import ContactProblem
 from spatialops.errors import ArgumentError
 from spatialops.forces.effort_limits import Effort
+from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
+<<<<<<< HEAD
 from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
+=======
+from spatialops.simulation.inputs import Inputs
+>>>>>>> 52866f8 (Springs, gravity compensation, actuators and wrenches act within a step, implicitly where they resist)
 from spatialops.simulation.options import (
     INTEGRATORS,
     Certify,
@@ -244,7 +253,14 @@ class Simulator:
         """Contact problems of the last run that the compiled loop could not solve by itself."""
         return self.stepping.external.fallbacks
 
-    def step(self, state: State, tau: ArrayLike | None = None) -> tuple[State, StepInfo]:
+    def step(
+        self,
+        state: State,
+        tau: ArrayLike | None = None,
+        *,
+        ctrl: ArrayLike | None = None,
+        external: External | None = None,
+    ) -> tuple[State, StepInfo]:
         """One step of `dt`.
 
         Parameters
@@ -253,6 +269,13 @@ class Simulator:
             Where it begins.
         tau : (nv,) array_like, optional
             Joint forces, N m or N. Default zero.
+        ctrl : (n_actuators,) array_like, optional
+            Controls of the scene's actuators. Default: the scene's own, `scene.ctrl`.
+        external : External, optional
+            Wrenches [moment; force] in world axes: (n_bodies, 6) about the bodies' origins, or a
+            mapping from bodies or nodes to (6,) about the node; or a function (time, state) of
+            either, or several functions, which add up. It holds within a step, as it is in the
+            middle of it. Default none.
 
         Returns
         -------
@@ -272,7 +295,7 @@ class Simulator:
         with self._one_thread:
             checked = self.setup.checked(state)
             self.effort.forget()
-            return self._runner.step(checked, self.effort(tau))
+            return self._runner.step(checked, self._inputs(self.effort(tau), ctrl, external))
 
     def linearize(self, state: State, tau: ArrayLike | None = None) -> Linearization:
         """One step from a state, and its derivative by the state and the joint forces.
@@ -377,7 +400,14 @@ class Simulator:
             raise ArgumentError(f"{what}: certify='full' is for run and step")
         return self._runner
 
-    def problem(self, state: State, tau: ArrayLike | None = None) -> ContactProblem | None:
+    def problem(
+        self,
+        state: State,
+        tau: ArrayLike | None = None,
+        *,
+        ctrl: ArrayLike | None = None,
+        external: External | None = None,
+    ) -> ContactProblem | None:
         """The first contact problem that a step from a state would solve.
 
         Any formulation and solver can take it up, now or from a file (`ContactProblem.save`).
@@ -388,6 +418,8 @@ class Simulator:
             Where the step begins.
         tau : (nv,) array_like, optional
             Joint forces, N m or N. Default zero.
+        ctrl, external : optional
+            As of `step`.
 
         Returns
         -------
@@ -395,7 +427,14 @@ class Simulator:
             None where the step meets no contact.
         """
         with self._one_thread:
-            return self._runner.problem(self.setup.checked(state), self.effort.cut(tau))
+            inputs = self._inputs(self.effort.cut(tau), ctrl, external)
+            return self._runner.problem(self.setup.checked(state), inputs)
+
+    def _inputs(
+        self, tau: Array, ctrl: ArrayLike | None, external: External | None
+    ) -> Inputs:
+        scene = self.scene
+        return Inputs(tau, scene.checked_ctrl(ctrl), checked_external(scene.model, external))
 
     def run(
         self,
@@ -403,6 +442,8 @@ class Simulator:
         duration: float = 1.0,
         *,
         controller: Controller | None = None,
+        ctrl: ArrayLike | None = None,
+        external: External | None = None,
         record_every: int = 1,
         record: bool = True,
         progress: bool = False,
@@ -418,6 +459,14 @@ class Simulator:
             s; rounded to whole steps. Default 1.
         controller : callable, optional
             controller(time, state, contacts) -> tau (nv,), called before every step; None is zero.
+            One that moves actuators returns a `Command(tau, ctrl)`.
+        ctrl : (n_actuators,) array_like, optional
+            Controls of the scene's actuators. Default: the scene's own, `scene.ctrl`.
+        external : External, optional
+            Wrenches [moment; force] in world axes: (n_bodies, 6) about the bodies' origins, or a
+            mapping from bodies or nodes to (6,) about the node; or a function (time, state) of
+            either, or several functions, which add up. It holds within a step, as it is in the
+            middle of it. Default none.
         record_every : int
             Record every so many steps, with their contacts; impacts are always recorded, and so is
             the end (`Record.final`). Default 1.
@@ -450,6 +499,8 @@ class Simulator:
             progress,
             self._metadata,
             save_on_failure,
+            ctrl=self.scene.checked_ctrl(ctrl),
+            external=checked_external(self.scene.model, external),
         )
         return self._run(state, plan)
 
@@ -460,6 +511,8 @@ class Simulator:
         duration: float = 1.0,
         *,
         controller: Controller | None = None,
+        ctrl: ArrayLike | None = None,
+        external: External | None = None,
         record_every: int = 1,
         progress: bool = False,
     ) -> State:
@@ -480,6 +533,8 @@ class Simulator:
         controller : callable, optional
             As of `run`. One with a memory offers ``save()``, a dict of arrays that hold all of it,
             and ``restore(dict)``; any other must be a function of its arguments to be resumed.
+        ctrl, external : optional
+            As of `run`.
         record_every : int
             As of `run`. Default 1.
         progress : bool
@@ -522,6 +577,8 @@ class Simulator:
                 progress,
                 self._metadata,
                 folder=opened,
+                ctrl=self.scene.checked_ctrl(ctrl),
+                external=checked_external(self.scene.model, external),
             )
             return self._run(state, plan).final
 
@@ -531,6 +588,8 @@ class Simulator:
         duration: float | None = None,
         *,
         controller: Controller | None = None,
+        ctrl: ArrayLike | None = None,
+        external: External | None = None,
         progress: bool = False,
     ) -> State:
         """Go on with a run that `run_to_disk` began, however it ended.
@@ -543,6 +602,8 @@ class Simulator:
             Of the whole run, from its beginning, s. Default: as it was planned.
         controller : callable, optional
             As the run was begun with; its memory is put back where it has one.
+        ctrl, external : optional
+            As the run was begun with.
         progress : bool
             Show a progress bar on standard error. Default False.
 
@@ -568,7 +629,15 @@ class Simulator:
             if duration is not None:
                 planned = _steps(scalar(duration, "duration", low=0.0), self.dt)
             plan = Plan(
-                planned, controller, every, progress, self._metadata, folder=opened, past=past
+                planned,
+                controller,
+                every,
+                progress,
+                self._metadata,
+                folder=opened,
+                past=past,
+                ctrl=self.scene.checked_ctrl(ctrl),
+                external=checked_external(self.scene.model, external),
             )
             return self._run(None, plan).final
 

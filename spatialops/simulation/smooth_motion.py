@@ -14,6 +14,7 @@ import numpy as np
 from spatialops._arrays import Array, scalar, vector
 from spatialops._layout import OK
 from spatialops.errors import ArgumentError
+from spatialops.forces.passive import compensation, spring_forces
 from spatialops.simulation.stepping.integrators.accelerations import accelerations
 from spatialops.simulation.stepping.integrators.runge_kutta import rates
 from spatialops.tree.model import Model
@@ -91,7 +92,7 @@ def smooth_motion(
         s, positive.
     forces : callable, optional
         forces(time, state) -> joint forces (nv,), N m or N; smooth in time. Default: none. Damping
-        of joints acts in any case.
+        and springs of joints act in any case, and what bears the weight of bodies.
     tolerance : float
         Error of a step, absolute (m, rad, m/s, rad/s) and relative. Default 1e-12.
 
@@ -123,6 +124,7 @@ def smooth_motion(
     span = scalar(duration, "duration", low=0.0, strict=True)
     allowed = scalar(tolerance, "tolerance", low=0.0, strict=True)
     work, room = model.workspace(), np.empty(model.nv)
+    borne = bool(model.compensation.any())
 
     def derivative(time: float, y: Array) -> Array:
         made = np.empty_like(y)
@@ -133,7 +135,9 @@ def smooth_motion(
             tau = vector(forces(time, now), model.nv, "forces")
         rates(model.tree, q, v, made[: model.nq])
         a = made[model.nq :]
-        args = (model.tree, model.links, q, v, tau, _NO_EXTERNAL, work, room, a)
+        tau = tau + spring_forces(model, q)
+        external = compensation(model, q) if borne else _NO_EXTERNAL
+        args = (model.tree, model.links, q, v, tau, external, work, room, a)
         if accelerations(*args) != OK:
             raise ArgumentError(f"no accelerations at t = {time:.6g} s: a state that is not finite")
         return made

@@ -27,6 +27,7 @@ class _Body:
     inertia: Inertia | None
     position: Array
     rotation: Array
+    gravity_compensation: float
 
 
 class TreeBuilder:
@@ -62,6 +63,7 @@ class TreeBuilder:
         inertia: Inertia | None = None,
         position: ArrayLike = (0.0, 0.0, 0.0),
         rotation: ArrayLike | None = None,
+        gravity_compensation: float = 0.0,
     ) -> TreeBuilder:
         """Add one body with the joint that carries it.
 
@@ -81,6 +83,8 @@ class TreeBuilder:
         rotation : (3, 3) or (4,) array_like, optional
             The joint's frame in the parent's: matrix or quaternion (x, y, z, w); default: none. The
             body's frame is the joint's frame after the joint's motion.
+        gravity_compensation : float
+            Share of the body's weight that a force at its centre of mass bears; default: 0.
 
         Returns
         -------
@@ -110,7 +114,13 @@ class TreeBuilder:
             )
         turn = rotation_matrix(rotation, f"body {name!r}: rotation")
         self._bodies[name] = _Body(
-            name, parent, joint, inertia, three("position", position, name), turn
+            name,
+            parent,
+            joint,
+            inertia,
+            three("position", position, name),
+            turn,
+            _share(gravity_compensation, name),
         )
         return self
 
@@ -198,6 +208,7 @@ class _Assembly:
         self.frames: dict[str, Frame] = {WORLD: Frame(-1, np.zeros(3), np.eye(3))}
         self.moving: list[_Body] = []
         self.body_links: list[int] = []
+        self.borne: dict[int, Array] = {}  # mass and moment of mass by body, in its axes
         self.parents: list[int] = []
         self.n_q = 0
 
@@ -211,6 +222,7 @@ class _Assembly:
             self.frames[body.name] = frame
             if body.inertia is not None and frame.body >= 0:
                 own = body.inertia.rotated(frame.rotation).shifted(frame.position)
+                self._bear(frame.body, body.gravity_compensation * own.mass, own.center)
                 inertias[frame.body] = inertias[frame.body] + own if frame.body in inertias else own
         for index, inertia in inertias.items():
             self._put_inertia(self.body_links[index], inertia)
@@ -249,6 +261,21 @@ class _Assembly:
         self.body_links.append(len(self.tree) - 1)
         return Frame(len(self.moving) - 1, np.zeros(3), np.eye(3))
 
+    def _bear(self, body: int, mass: float, center: Array) -> None:
+        """Count a mass whose weight is borne."""
+        if mass != 0.0:
+            before = self.borne.get(body, np.zeros(4))
+            self.borne[body] = before + mass * np.append(1.0, center)
+
+    def _compensation(self) -> Array:
+        """Masses whose weight is borne, and their centres in the axes of the bodies' links."""
+        table = np.zeros((len(self.moving), 4))
+        for body, (mass, *moment) in self.borne.items():
+            if mass != 0.0:
+                turn = self.turns[self.body_links[body]]
+                table[body] = [mass, *(turn.T @ np.array(moment) / mass)]
+        return table
+
     def _put_inertia(self, k: int, inertia: Inertia) -> None:
         own = inertia.rotated(self.turns[k].T)
         self.links[k][layout.MASS] = own.mass
@@ -279,7 +306,19 @@ class _Assembly:
             velocity_limit=per_velocity("velocity_limit"),
             effort_limit=per_velocity("effort_limit"),
             dry_friction=per_velocity("dry_friction"),
+            stiffness=per_velocity("stiffness"),
+            reference=per_velocity("reference"),
+            compensation=self._compensation(),
         )
+
+
+def _share(value: float, name: str) -> float:
+    """A share of a weight: finite, any sign."""
+    if not (isinstance(value, (int, float, np.number)) and np.isfinite(value)):
+        raise ModelError(
+            f"body {name!r}: gravity_compensation: expected a finite number, got {value!r}"
+        )
+    return float(value)
 
 
 def three(field: str, values: ArrayLike, name: str) -> Array:

@@ -69,7 +69,17 @@ def forest(parts: Sequence[Planted]) -> Model:
     tree[:, layout.SIZE_Q] = n_q
     stacked: dict[str, Any] = {
         key: np.concatenate([getattr(m, key) for m in models])
-        for key in ("turns", "lower", "upper", "velocity_limit", "effort_limit", "dry_friction")
+        for key in (
+            "turns",
+            "lower",
+            "upper",
+            "velocity_limit",
+            "effort_limit",
+            "dry_friction",
+            "stiffness",
+            "reference",
+            "compensation",
+        )
     }
     model = Model(
         body_names=_names(parts, "body_names"),

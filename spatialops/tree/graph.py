@@ -41,7 +41,8 @@ class _Edge:
     def rows(self) -> int | None:
         """Rows of the closure that could stand for it, None where that would lose data."""
         plain = not any(
-            self.joint.values(name).any() for name in ("damping", "armature", "dry_friction")
+            self.joint.values(name).any()
+            for name in ("damping", "stiffness", "armature", "dry_friction")
         )
         bounded = (
             np.isfinite(self.joint.values("lower")).any()

@@ -76,6 +76,8 @@ LINKS: dict[str, tuple[tuple[int, int, int], ...]] = {
 # Fields with one number for each velocity.
 PER_VELOCITY = (
     "damping",
+    "stiffness",
+    "reference",
     "armature",
     "dry_friction",
     "lower",
@@ -83,6 +85,8 @@ PER_VELOCITY = (
     "velocity_limit",
     "effort_limit",
 )
+
+_FINITE = ("damping", "stiffness", "armature", "dry_friction")  # and not negative
 
 NAMED_AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
@@ -114,6 +118,10 @@ class Joint:
         Screw: metres of travel per radian; default: 0.
     damping : float or (nv,) array_like
         Viscous, N m s or N s/m, not negative; default: 0.
+    stiffness : float or (nv,) array_like
+        Of a spring, N m/rad or N/m, not negative (not for ball and free joints); default: 0.
+    reference : float or (nv,) array_like
+        Coordinate at which the spring is at rest, rad or m; default: 0.
     armature : float or (nv,) array_like
         Reflected inertia of the drive, kg m^2 or kg, not negative; default: 0.
     dry_friction : float or (nv,) array_like
@@ -155,6 +163,8 @@ class Joint:
     name: str | None = None
     pitch: float = 0.0
     damping: Array = given(0.0)
+    stiffness: Array = given(0.0)
+    reference: Array = given(0.0)
     armature: Array = given(0.0)
     dry_friction: Array = given(0.0)
     lower: Array = given(-np.inf)
@@ -173,6 +183,8 @@ class Joint:
             name: str | None = ...,
             pitch: float = ...,
             damping: ArrayLike = ...,
+            stiffness: ArrayLike = ...,
+            reference: ArrayLike = ...,
             armature: ArrayLike = ...,
             dry_friction: ArrayLike = ...,
             lower: ArrayLike = ...,
@@ -186,13 +198,18 @@ class Joint:
             raise ModelError(
                 f"{self._called}: kind {self.kind!r} is unknown; choose one of {', '.join(KINDS)}"
             )
-        for name in ("damping", "armature", "dry_friction", "velocity_limit", "effort_limit"):
+        for name in (*_FINITE, "velocity_limit", "effort_limit"):
             object.__setattr__(self, name, self._per_velocity(name, minimum=0.0))
         lower, upper = self._per_velocity("lower"), self._per_velocity("upper")
         if self.kind in ("ball", "free") and (np.isfinite(lower).any() or np.isfinite(upper).any()):
             raise self._error("lower/upper", "a ball or free joint has no position limits")
         if (lower > upper).any():
             raise self._error("lower", f"{lower} is above upper {upper}")
+        object.__setattr__(self, "reference", self._per_velocity("reference"))
+        if not np.isfinite(self.reference).all():
+            raise self._error("reference", f"expected finite numbers, got {self.reference!r}")
+        if self.kind in ("ball", "free") and self.stiffness.any():
+            raise self._error("stiffness", "a ball or free joint has no spring")
         object.__setattr__(self, "lower", lower)
         object.__setattr__(self, "upper", upper)
         if not _is_finite(self.pitch):
@@ -219,8 +236,8 @@ class Joint:
         Parameters
         ----------
         name : str
-            "damping", "armature", "dry_friction", "lower", "upper", "velocity_limit" or
-            "effort_limit".
+            "damping", "stiffness", "reference", "armature", "dry_friction", "lower", "upper",
+            "velocity_limit" or "effort_limit".
 
         Returns
         -------
@@ -324,7 +341,7 @@ class Joint:
             raise self._error(
                 name, f"expected numbers{' >= 0' if minimum == 0.0 else ''}, got {value!r}"
             )
-        if name in ("damping", "armature", "dry_friction") and not np.isfinite(values).all():
+        if name in _FINITE and not np.isfinite(values).all():
             raise self._error(name, f"expected finite numbers, got {value!r}")
         return values
 

@@ -28,8 +28,8 @@ class Model:
     """A tree of bodies, made by `TreeBuilder.build`; never modified.
 
     What is for people comes first, in the order of the bodies. `tree`, `links` and `turns` are the
-    kernels' tables, one row per degree of freedom. Limits and dry friction have one entry per
-    velocity.
+    kernels' tables, one row per degree of freedom. Limits, dry friction and springs have one entry
+    per velocity.
 
     Parameters
     ----------
@@ -61,6 +61,13 @@ class Model:
         N m or N.
     dry_friction : (nv,) array
         N m or N.
+    stiffness : (nv,) array
+        Of the joints' springs, N m/rad or N/m.
+    reference : (nv,) array
+        Coordinates at which they are at rest, rad or m.
+    compensation : (n_bodies, 4) array
+        Mass of every body whose weight is borne, kg, and its centre in the axes of the body's link,
+        m.
 
     Examples
     --------
@@ -84,6 +91,9 @@ class Model:
     velocity_limit: Array
     effort_limit: Array
     dry_friction: Array
+    stiffness: Array
+    reference: Array
+    compensation: Array
     nv: int = field(init=False)
     """Number of velocities (degrees of freedom)."""
     nq: int = field(init=False)

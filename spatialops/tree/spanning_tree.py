@@ -111,7 +111,7 @@ def spanning_tree(
             raise ModelError(
                 f"joint {joint!r} between {a!r} and {b!r}: closes a loop of which no joint is a "
                 "ball, revolute, "
-                "prismatic or fixed one without damping, limits or armature, which a closure "
+                "prismatic or fixed one without damping, spring, limits or armature, which a closure "
                 "could stand for"
             )
     starts = [WORLD, *floating]

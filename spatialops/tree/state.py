@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from spatialops._arrays import (
     IntArray,
     Vec3,
     all_finite,
+    array,
     not_finite,
     output,
     scalar,
@@ -42,6 +43,8 @@ class State:
         Velocities, rad/s and m/s.
     time : float
         s; default: 0.
+    activation : (n,) array
+        Of actuators that have dynamics, see `Actuator`; default: none, which stands for zeros.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class State:
     q: Array
     v: Array
     time: float = 0.0
+    activation: Array = field(default_factory=lambda: np.zeros(0))
 
     def checked(self, model: Model) -> State:
         """The same with shapes checked, values copied, and quaternions of unit length.
@@ -81,8 +85,9 @@ class State:
         if not (all_finite(q) and all_finite(v)):
             raise ArgumentError("state: q, v and time must be finite")
         time = scalar(self.time, "state.time")
+        activation = array(self.activation, (None,), "state.activation", finite=True).copy()
         if model.nq == model.nv:  # there is none
-            return State(q, v, time)
+            return State(q, v, time, activation)
         frames = model.tree[:, layout.FRAME]
         turning = (frames == layout.ATTITUDE) | (frames == layout.POSE)
         for k in turning.nonzero()[0].tolist():
@@ -93,7 +98,7 @@ class State:
                 raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
             if abs(length - 1.0) > _UNIT:
                 q[start : start + 4] /= length
-        return State(q, v, time)
+        return State(q, v, time, activation)
 
 
 def checked_state(state: object, model: Model, name: str = "state") -> State:

@@ -21,6 +21,7 @@ from spatialops.tree.node import Frame
 _MOST_LINKS = 10_000_000
 _ORTHONORMAL = 1e-6  # error of a rotation that is damage, and not rounding
 _TEXTS = ("body_names", "joint_names", "joint_kinds")
+_SPRINGS = ("stiffness", "reference")  # records of version 0.1 have none
 _LIMITS = ("lower", "upper", "velocity_limit", "effort_limit", "dry_friction")
 
 
@@ -125,7 +126,15 @@ def _constants(data: Mapping[str, Any], n: int) -> dict[str, Array]:
         raise ModelError("stored model: a limit is NaN")
     if (limits["lower"] > limits["upper"]).any():
         raise ModelError("stored model: lower: a limit above the upper one")
-    return {"links": links, "turns": turns, **limits}
+    springs = {
+        name: array(data.get(name, np.zeros(n)), (n,), name, finite=True) for name in _SPRINGS
+    }
+    if (springs["stiffness"] < 0.0).any():
+        raise ModelError("stored model: stiffness: negative")
+    n_bodies = len(data["body_names"])
+    borne = data.get("compensation", np.zeros((n_bodies, 4)))
+    compensation = array(borne, (n_bodies, 4), "compensation", finite=True)
+    return {"links": links, "turns": turns, **limits, **springs, "compensation": compensation}
 
 
 def _check_rotations(rotations: Array, name: str) -> None:

@@ -124,6 +124,8 @@ class Batch:
         self._chunks: list[Chunk] = []
         self._starts = start_rows([one.setup for one in self._runners], None, None, 0.0)
         self._taus = np.zeros((self.size, 1, model.nv))
+        self._n_actuators = len(listed[0].scene.actuators)
+        self._n_bodies = model.n_bodies
         self._states = np.zeros((self.size, 1, model.nq + model.nv))
         self._forces = np.zeros((self.size if forces else 0, 1, self._n_geoms, 3))
         self.q = self._states[:, 0, : self._nq]
@@ -193,13 +195,24 @@ class Batch:
                 if e in begun:
                     one.begin(self._starts[e])
 
-    def step(self, taus: ArrayLike | None = None) -> None:
+    def step(
+        self,
+        taus: ArrayLike | None = None,
+        *,
+        ctrls: ArrayLike | None = None,
+        external: ArrayLike | None = None,
+    ) -> None:
         """One step of all environments; those that failed stay where they are until `reset`.
 
         Parameters
         ----------
         taus : (B, nv) array_like, optional
             Joint forces, N m or N. Default zero.
+        ctrls : (B, n_actuators) array_like, optional
+            Controls. Default: those of the scenes.
+        external : (B, n_bodies, 6) array_like, optional
+            Wrenches [moment; force] on bodies, the moment about their origins, world axes. Default
+            none.
 
         Raises
         ------
@@ -213,7 +226,12 @@ class Batch:
             self._taus[:, 0] = self._cut(forces)
         if not self._chunks:
             self._chunks = self._lasting_chunks()
-        work = Work(self._starts, self._taus, self._states, self._forces)
+        inputs = self._inputs(
+            None if ctrls is None else np.asarray(ctrls)[:, None],
+            None if external is None else np.asarray(external)[:, None],
+            1,
+        )
+        work = Work(self._starts, self._taus, *inputs, self._states, self._forces)
         frozen = {} if self._resets else self.failures
         if len(self._forces):
             self._forces[list(frozen)] = 0.0
@@ -232,6 +250,8 @@ class Batch:
         v: ArrayLike | None = None,
         *,
         time: ArrayLike = 0.0,
+        ctrls: ArrayLike | None = None,
+        external: ArrayLike | None = None,
     ) -> Rollout:
         """T steps of all environments from states, apart from where `step` has brought them.
 
@@ -243,6 +263,10 @@ class Batch:
             Joint forces, N m or N.
         q, v, time : array_like, optional
             Where they begin, as of `reset`.
+        ctrls : (B, T, n_actuators) array_like, optional
+            Controls. Default: those of the scenes.
+        external : (B, T, n_bodies, 6) array_like, optional
+            Wrenches, as of `step`.
 
         Returns
         -------
@@ -259,6 +283,7 @@ class Batch:
         work = Work(
             start_rows([one.setup for one in self._runners], q, v, time),
             self._cut(given),
+            *self._inputs(ctrls, external, n_steps),
             np.empty((self.size, n_steps, self._states.shape[2])),
             np.empty((len(self._forces), n_steps, self._n_geoms, 3)),
         )
@@ -266,6 +291,19 @@ class Batch:
         forces = work.forces if len(self._forces) else None
         states = work.states
         return Rollout(states[..., : self._nq], states[..., self._nq :], forces, failures)
+
+    def _inputs(
+        self, ctrls: ArrayLike | None, external: ArrayLike | None, n_steps: int
+    ) -> tuple[Array, Array]:
+        """Controls and wrenches of so many steps; of none where they are not given."""
+        shapes = (self._n_actuators,), (self._n_bodies, 6)
+        made = []
+        for name, values, shape in zip(("ctrls", "external"), (ctrls, external), shapes):
+            if values is None:
+                made.append(np.zeros((self.size, 0, *shape)))
+            else:
+                made.append(array(values, (self.size, n_steps, *shape), name, finite=True))
+        return made[0], made[1]
 
     def _all(self, tasks: Iterable[Callable[[], dict[int, Failure]]]) -> dict[int, Failure]:
         """Do tasks on the threads; the failures of all of them."""
@@ -356,10 +394,13 @@ def _refuse_unlike(listed: list[Simulator], *, forces: bool) -> None:
     for e, one in enumerate(listed):
         model, other = one.scene.model, first.scene.model
         same = (one.dt, model.nq, model.nv) == (first.dt, other.nq, other.nv)
+        same &= model.n_bodies == other.n_bodies
+        same &= len(one.scene.actuators) == len(first.scene.actuators)
         if not (same and (not forces or len(one.scene.geoms) == len(first.scene.geoms))):
             raise ArgumentError(
                 f"simulators: environment {e} is not like environment 0: they must have the same "
-                "dt and numbers of coordinates, velocities and, for forces, geoms"
+                "dt and numbers of bodies, coordinates, velocities, actuators and, for forces, "
+                "geoms"
             )
         if any(callable(loop.rate) for loop in one.scene.loops.items):
             raise ArgumentError(

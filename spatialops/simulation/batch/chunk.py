@@ -54,6 +54,10 @@ class Work(NamedTuple):
         Where each begins, or began: state and time.
     taus : (B, T, nv) array
         Joint forces, cut to the effort limits, N m or N.
+    ctrls : (B, T, n_actuators) array
+        Controls; (B, 0, n_actuators): those of the scenes.
+    wrenches : (B, T, n_bodies, 6) array
+        On bodies about their origins, world axes; (B, 0, n_bodies, 6): none.
     states : (B, T, nq + nv) array
         Written: states at the ends of steps.
     forces : (B, T, n_geoms, 3) array
@@ -62,6 +66,8 @@ class Work(NamedTuple):
 
     starts: Array
     taus: Array
+    ctrls: Array
+    wrenches: Array
     states: Array
     forces: Array
 

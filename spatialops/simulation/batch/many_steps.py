@@ -7,7 +7,7 @@ from spatialops._compile.held import at_address, held
 from spatialops._compile.jit import kernel, merged
 from spatialops.algebra.vectors import copy_into
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.held.lasting import clear
+from spatialops.simulation.stepping.held.lasting import clear, zero_rows
 from spatialops.simulation.stepping.held.watched_steps import one_step
 from spatialops.simulation.stepping.record_rows import begin_record
 from spatialops.simulation.stepping.tables import Tables
@@ -32,6 +32,8 @@ def step_many(
     addresses: IntArray,
     starts: Array,
     taus: Array,
+    ctrls: Array,
+    wrenches: Array,
     states: Array,
     forces: Array,
 ) -> int:
@@ -54,6 +56,7 @@ def step_many(
         while progress[STEP] < taus.shape[1]:
             k = progress[STEP]
             copy_into(one.tau, taus[e, k])
+            put_inputs(one, ctrls, wrenches, e, k)
             code = one_step(one, limits)
             if code != at.DONE and code != at.FAULT:
                 return code
@@ -66,6 +69,22 @@ def step_many(
         progress[STEP] = TO_BEGIN
         progress[PLACE] += 1
     return at.DONE
+
+
+@merged
+def put_inputs(t: Tables, ctrls: Array, wrenches: Array, e: int, k: int) -> None:
+    """Controls and wrenches of step k of environment e, where there are any."""
+    if ctrls.shape[1] > 0:
+        copy_into(t.ctrl, ctrls[e, k])
+    else:
+        copy_into(t.ctrl, t.rest_ctrl)
+    if wrenches.shape[1] > 0:
+        t.control[at.WRENCHED] = 1
+        for b in range(t.wrenches.shape[0]):
+            copy_into(t.wrenches[b], wrenches[e, k, b])
+    elif t.control[at.WRENCHED] != 0:
+        zero_rows(t.wrenches)
+        t.control[at.WRENCHED] = min(t.compensation.shape[0], 1)
 
 
 @merged

@@ -12,7 +12,6 @@ smallest forces.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, cast
 
@@ -30,14 +29,13 @@ from spatialops.dynamics.response import velocities_from
 from spatialops.errors import ContactError
 from spatialops.simulation.event_driven.contact_modes import Mode, Modes, held_rows, slip_direction
 from spatialops.simulation.event_driven.contacts import ContactDetector, Contacts, Key, nearest
+from spatialops.simulation.event_driven.joint_forces import JointForces
 from spatialops.simulation.event_driven.minimum_forces import held_forces
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.integrators.accelerations import accelerations
 
-Forces = Callable[[float, Array, Array], Array]
 # m: contacts are looked for up to this gap, so that closed ones are found in trial states too
 REACH = 1e-3
-_NO_EXTERNAL = np.zeros((0, 6))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +85,7 @@ class Mechanics:
     """The smooth dynamics of a scene under a law."""
 
     def __init__(
-        self, scene: Scene, law: Law, drag: Array, detector: ContactDetector, forces: Forces
+        self, scene: Scene, law: Law, drag: Array, detector: ContactDetector, forces: JointForces
     ) -> None:
         self.scene = scene
         self.law = law
@@ -124,8 +122,8 @@ class Mechanics:
         model = self.scene.model
         a = np.empty(self.scene.model.nv)
         room = np.empty(self.scene.model.nv)
-        tau = self.forces(time, q, v)
-        if accelerations(model.tree, model.links, q, v, tau, _NO_EXTERNAL, self.work, room, a) != 0:
+        tau, external = self.forces(time, q, v), self.forces.wrenches(time, q, v)
+        if accelerations(model.tree, model.links, q, v, tau, external, self.work, room, a) != 0:
             raise NotFinite(
                 f"the state is no longer finite at t = {time:.6g} s: forces are too large, or a "
                 "joint has a singular inertia"

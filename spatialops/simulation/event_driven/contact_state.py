@@ -6,7 +6,7 @@ them. How time goes on between events is `engine`'s.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ from spatialops.simulation.event_driven.contacts import ContactDetector, Contact
 from spatialops.simulation.event_driven.drift_projection import project
 from spatialops.simulation.event_driven.event_functions import STILL, Mark, evaluate_events, still
 from spatialops.simulation.event_driven.impacts import Impacts, Met, Rules
+from spatialops.simulation.event_driven.joint_forces import JointForces
 from spatialops.simulation.event_driven.mode_selection import Verdict, decide
 from spatialops.simulation.event_log import OPEN, Event, changed
 from spatialops.simulation.pair_laws import PairFriction
@@ -91,12 +92,8 @@ class ContactState:
         self.dt = dt
         self.detector = ContactDetector(scene, friction.friction, surfaces.joints)
         self.impact = Impacts(scene.model, friction, rules, self.detector.names)
-        self.control: Callable[[float, Array, Array], Array] = lambda time, q, v: np.zeros(
-            scene.model.nv
-        )
-        self.mechanics = Mechanics(
-            scene, law, friction.drag, self.detector, lambda time, q, v: self.control(time, q, v)
-        )
+        self.forces = JointForces(scene)
+        self.mechanics = Mechanics(scene, law, friction.drag, self.detector, self.forces)
         self.log: list[Event] = []
         self.impacts: list[Met] = []
         self.residual = 0.0
@@ -105,6 +102,7 @@ class ContactState:
 
     def begin(self, state: State) -> None:
         """Take up a state; contacts that are closed there are found at the next `advance`."""
+        self.forces.begin(state)
         self.time = state.time
         self.q = state.q.copy()
         self.v = state.v.copy()

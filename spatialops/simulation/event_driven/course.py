@@ -53,7 +53,9 @@ class Course:
 
     def state(self) -> State:
         """Where the engine is."""
-        return State(self.engine.q.copy(), self.engine.v.copy(), float(self.engine.time))
+        engine = self.engine
+        activation = engine.forces.activation.copy()
+        return State(engine.q.copy(), engine.v.copy(), float(engine.time), activation)
 
     def contacts(self) -> ContactSet:
         """Closed contacts, with the impulses that their forces would have in one `dt`."""
@@ -65,6 +67,7 @@ class Course:
         """Go on to a time, and check what happened on the way."""
         engine = self.engine
         engine.advance(end)
+        engine.forces.advance(end)
         if self.certify == "full":
             self._worst.append(
                 state_certificate(

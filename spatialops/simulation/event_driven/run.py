@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike
 from spatialops.contact.problem import ContactProblem
 from spatialops.errors import ArgumentError
 from spatialops.simulation import _layout as at
@@ -15,11 +13,12 @@ from spatialops.simulation.event_driven.contact_state import Accuracy, Surfaces
 from spatialops.simulation.event_driven.course import Course
 from spatialops.simulation.event_driven.engine import Engine
 from spatialops.simulation.event_driven.impacts import Rules
+from spatialops.simulation.inputs import Inputs
 from spatialops.simulation.record import Record
 from spatialops.simulation.runs.failures import carrying
 from spatialops.simulation.runs.overlaps import refuse_overlaps
 from spatialops.simulation.runs.progress import progress_bar
-from spatialops.simulation.runs.runner import Controller, Plan
+from spatialops.simulation.runs.runner import Plan, commanded
 from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.runs.stepping_run import SteppingRunner
 from spatialops.simulation.stepping.constraints.initial_closure import begin_loops
@@ -46,17 +45,20 @@ class EventRunner:
         self.redundant_rows: tuple[str, ...] = ()
         self._engine()  # refuses what it cannot take
 
-    def step(self, state: State, tau: Array) -> tuple[State, StepInfo]:
-        """One step of `dt` under joint forces (nv,)."""
+    def step(self, state: State, inputs: Inputs) -> tuple[State, StepInfo]:
+        """One step of `dt`."""
         refuse_overlaps(self.setup, state)
         course = self._begun(state)
-        course.engine.control = lambda time, q, v: tau
+        forces = course.engine.forces
+        forces.control = lambda time, q, v: inputs.tau
+        forces.ctrl[:] = inputs.ctrl
+        forces.external = inputs.external
         course.advance(state.time + self.setup.options.dt)
         return course.state(), course.info(self.setup.effort.clipped > 0)
 
-    def problem(self, state: State, tau: Array) -> ContactProblem | None:
+    def problem(self, state: State, inputs: Inputs) -> ContactProblem | None:
         """The first contact problem of a step of `TimeStepping`; None where it meets no contact."""
-        return SteppingRunner(self.setup).problem(state, tau)
+        return SteppingRunner(self.setup).problem(state, inputs)
 
     def run(self, state: State, plan: Plan) -> Record:
         """As many steps as planned, recorded."""
@@ -65,13 +67,14 @@ class EventRunner:
         if plan.n_steps:
             refuse_overlaps(self.setup, state)
         course = self._begun(state)
+        course.engine.forces.external = plan.external
         course.start_record(plan.all_metadata, brief=plan.record_every is None)
         with (
             progress_bar(plan.n_steps, plan.progress) as bar,
             carrying(course.failed, plan.save_on_failure),
         ):
             for i in range(1, plan.n_steps + 1):
-                self._drive(course, plan.controller)
+                self._drive(course, plan)
                 course.advance(state.time + i * self.setup.options.dt)
                 course.steps = i
                 if i % plan.every == 0:
@@ -85,7 +88,7 @@ class EventRunner:
         loops = setup.scene.loops
         if len(loops):
             start = begin_loops(loops, state.q, state.v, state.time)
-            state = State(start.q, start.v, state.time)
+            state = State(start.q, start.v, state.time, state.activation)
             self.redundant_rows = start.redundant
         own = setup.options
         depth = own.depth_limit if setup.rigid else math.inf
@@ -103,17 +106,21 @@ class EventRunner:
         surfaces = Surfaces(setup.pairs, setup.joints)
         return Engine(setup.scene, surfaces, self.accuracy, setup.options.dt, rules)
 
-    def _drive(self, course: Course, controller: Controller | None) -> None:
+    def _drive(self, course: Course, plan: Plan) -> None:
         """Set the forces of the coming `dt`, or of every evaluation in it."""
+        checked, scene = self.setup.effort, self.setup.scene
+        forces, engine = course.engine.forces, course.engine
+        forces.ctrl[:] = scene.checked_ctrl(plan.ctrl)
+        controller = plan.controller
         if controller is None:
             return
-        checked: Callable[[ArrayLike | None], Array] = self.setup.effort
-        engine = course.engine
         contacts = course.contacts()
-        if not self.continuous:
-            tau = checked(controller(engine.time, course.state(), contacts))
-            engine.control = lambda time, q, v: tau
-            return
-        engine.control = lambda time, q, v: checked(
-            controller(time, State(q.copy(), v.copy(), time), contacts)
-        )
+        asked = commanded(controller(engine.time, course.state(), contacts))
+        if asked.ctrl is not None:
+            forces.ctrl[:] = scene.checked_ctrl(asked.ctrl)
+        tau = checked(asked.tau)
+        forces.control = lambda time, q, v: tau
+        if self.continuous:
+            forces.control = lambda time, q, v: checked(
+                commanded(controller(time, State(q.copy(), v.copy(), time), contacts)).tau
+            )

@@ -17,8 +17,13 @@ from spatialops.simulation.record_builder import RecordBuilder
 from spatialops.simulation.runs.failures import carrying
 from spatialops.simulation.runs.progress import progress_bar
 from spatialops.simulation.runs.resumption import kept, redundant_rows_of, restored
-from spatialops.simulation.runs.runner import Plan
-from spatialops.simulation.stepping.adapter import acting, load_new, state_of
+from spatialops.simulation.runs.runner import Plan, commanded
+from spatialops.simulation.stepping.adapter import (
+    acting,
+    load_new,
+    put_external,
+    state_of,
+)
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import (
     advance_held,
@@ -46,6 +51,7 @@ class RecordedRun:
             setup.scene, plan.all_metadata, brief=plan.record_every is None
         )
         every_step = plan.controller is not None or runner.loops.varies or setup.full
+        every_step |= plan.external is not None and plan.external.constant is None
         self._watched = every_step and not setup.full
         self.chunk = 1 if every_step else min(_CHUNK, max(plan.n_steps, 1))
         rows = _KEPT if self._watched else self.chunk
@@ -60,6 +66,8 @@ class RecordedRun:
             tables, since = restored(setup, steps, plan.controller, plan.past)
             self.loop = HeldLoop(setup.stepping, tables, runner.watched)
             runner.loops.redundant_rows = redundant_rows_of(plan.past)
+        self._ctrl = setup.scene.checked_ctrl(plan.ctrl)
+        self.t.ctrl[:] = self._ctrl
         self._first = self.t
         self.t.control[at.EVERY] = plan.every
         self.builder.take(self.t, since)
@@ -105,7 +113,10 @@ class RecordedRun:
         t = self.t
         if self.plan.controller is not None:
             now = state_of(t)
-            t.tau[:] = setup.effort(self.plan.controller(now.time, now, acting(t)))
+            asked = commanded(self.plan.controller(now.time, now, acting(t)))
+            t.tau[:] = setup.effort(asked.tau)
+            t.ctrl[:] = self._ctrl if asked.ctrl is None else setup.scene.checked_ctrl(asked.ctrl)
+        put_external(t, self.plan.external, setup.options.dt)
         self.runner.loops.put_rates(t)
         t.control[at.STEPS_LEFT] = count
         if not self._watched:

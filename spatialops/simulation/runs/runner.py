@@ -10,6 +10,8 @@ from spatialops._arrays import Array, ArrayLike
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.problem import ContactProblem
 from spatialops.errors import ArgumentError
+from spatialops.forces.external import ExternalWrenches
+from spatialops.simulation.inputs import Command, Inputs
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record import Record
 from spatialops.simulation.record_file import Stored
@@ -17,7 +19,7 @@ from spatialops.simulation.runs.run_folder import RunFolder
 from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.tree.state import State
 
-Controller: TypeAlias = Callable[[float, State, ContactSet], ArrayLike | None]
+Controller: TypeAlias = Callable[[float, State, ContactSet], ArrayLike | Command | None]
 
 
 @runtime_checkable
@@ -46,6 +48,10 @@ class Plan(NamedTuple):
         Where the record is written as it grows.
     past : Stored or None
         What was written last, for a run that goes on.
+    ctrl : (n_actuators,) array or None
+        Controls where the controller gives none; None: the scene's.
+    external : ExternalWrenches or None
+        Wrenches on bodies.
     """
 
     n_steps: int
@@ -56,6 +62,8 @@ class Plan(NamedTuple):
     save_on_failure: str | os.PathLike[str] | None = None
     folder: RunFolder | None = None
     past: Stored | None = None
+    ctrl: Array | None = None
+    external: ExternalWrenches | None = None
 
     @property
     def every(self) -> int:
@@ -77,6 +85,11 @@ def checked_controller(controller: Controller | None) -> Controller | None:
     return controller
 
 
+def commanded(answer: ArrayLike | Command | None) -> Command:
+    """What a controller has returned, as a command."""
+    return answer if isinstance(answer, Command) else Command(answer)
+
+
 class Runner(Protocol):
     """A time method at work on one scene."""
 
@@ -84,11 +97,11 @@ class Runner(Protocol):
     def redundant_rows(self) -> tuple[str, ...]:
         """Rows of closures that others implied where it last began."""
 
-    def step(self, state: State, tau: Array) -> tuple[State, StepInfo]:
-        """One step of `dt` under joint forces (nv,) that are checked and cut."""
+    def step(self, state: State, inputs: Inputs) -> tuple[State, StepInfo]:
+        """One step of `dt` under inputs that are checked and cut."""
 
     def run(self, state: State, plan: Plan) -> Record:
         """As many steps as planned; the record, or of a run on disk what was written last."""
 
-    def problem(self, state: State, tau: Array) -> ContactProblem | None:
+    def problem(self, state: State, inputs: Inputs) -> ContactProblem | None:
         """The first contact problem of a step; None where it meets no contact."""

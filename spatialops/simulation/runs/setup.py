@@ -94,6 +94,11 @@ class Setup:
         """
         own = self.options
         checked = checked_state(state, self.scene.model)
+        if len(checked.activation) not in (0, self.scene.elements.n_states):
+            raise ArgumentError(
+                f"state.activation: expected {self.scene.elements.n_states} numbers, got "
+                f"{len(checked.activation)}"
+            )
         watched = own.joint_limits and own.certify == "raise" and self.rigid
         if not (watched and self._has_limits):
             return checked

@@ -34,6 +34,7 @@ _OWN = (
     at.CODE,
     at.HOLDS,
     at.DAMPED,
+    at.WRENCHED,
     at.BEFORE,
     at.BEFORE_LOOK,
     at.AIMED,

@@ -6,9 +6,11 @@ from spatialops._arrays import Array, ArrayLike
 from spatialops.collision.contact_set import ContactSet
 from spatialops.errors import ArgumentError, SpatialOpsError
 from spatialops.forces.effort_limits import Effort
+from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
+from spatialops.simulation.inputs import Inputs
 from spatialops.simulation.runs.stepping_run import SteppingRunner, info_of
-from spatialops.simulation.stepping.adapter import acting, load_new, state_of
+from spatialops.simulation.stepping.adapter import acting, load_new, put_inputs, state_of
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import begin_held, clear_held, step_watched
 from spatialops.simulation.stepping.loop_start import LoopStart
@@ -110,13 +112,23 @@ class Stepper:
         self._loop.stepping.external.begin()
         self._failed = False
 
-    def step(self, tau: ArrayLike | None = None) -> None:
+    def step(
+        self,
+        tau: ArrayLike | None = None,
+        *,
+        ctrl: ArrayLike | None = None,
+        external: External | None = None,
+    ) -> None:
         """One step of the simulator's `dt`.
 
         Parameters
         ----------
         tau : (nv,) array_like, optional
             Joint forces, N m or N. Default zero.
+        ctrl : (n_actuators,) array_like, optional
+            Controls. Default: the scene's.
+        external : External, optional
+            Wrenches on bodies, as of `Simulator.run`. Default none.
 
         Raises
         ------
@@ -128,7 +140,10 @@ class Stepper:
         if self._failed:
             raise ArgumentError("step: the last one failed; begin anew with reset(state)")
         self._effort.forget()
-        self._tables.tau[:] = self._effort(tau)
+        setup = self._runner.setup
+        wrenches = checked_external(setup.scene.model, external)
+        inputs = Inputs(self._effort(tau), setup.scene.checked_ctrl(ctrl), wrenches)
+        put_inputs(self._tables, inputs, setup.options.dt)
         if self._closures.varies:
             self._closures.put_rates(self._tables)
         try:

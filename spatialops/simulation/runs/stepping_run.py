@@ -10,6 +10,7 @@ from spatialops._arrays import Array, BoolArray
 from spatialops.contact.certificate import Certificate
 from spatialops.contact.problem import ContactProblem
 from spatialops.simulation import _layout as at
+from spatialops.simulation.inputs import Inputs
 from spatialops.simulation.record import Record
 from spatialops.simulation.runs.overlaps import refuse_overlaps
 from spatialops.simulation.runs.recorded_run import RecordedRun
@@ -20,6 +21,7 @@ from spatialops.simulation.stepping.adapter import (
     acting_moments,
     joint_sums,
     load_state,
+    put_inputs,
     state_of,
 )
 from spatialops.simulation.stepping.contact_names import names_since
@@ -80,14 +82,15 @@ class SteppingRunner:
         """Rows of closures that others implied where it last began."""
         return self.loops.redundant_rows
 
-    def step(self, state: State, tau: Array) -> tuple[State, StepInfo]:
-        """One step of `dt` under joint forces (nv,)."""
+    def step(self, state: State, inputs: Inputs) -> tuple[State, StepInfo]:
+        """One step of `dt`."""
         setup = self.setup
         if not _same(state, self._left):
             refuse_overlaps(setup, state)
         if self.loops.renewed():
             self._single = setup.stepping.tables()
-        load_state(self._single, state, tau, 1)
+        load_state(self._single, state, inputs.tau, 1)
+        put_inputs(self._single, inputs, setup.options.dt)
         if not _same(state, self._left):  # no forces of a step before
             self._single.memory[:, at.MEMORY_STEP] = -1
         self.loops.begin(self._single)
@@ -100,11 +103,12 @@ class SteppingRunner:
         self._left = state_of(t)
         return state_of(t), info
 
-    def problem(self, state: State, tau: Array) -> ContactProblem | None:
+    def problem(self, state: State, inputs: Inputs) -> ContactProblem | None:
         """The first contact problem of a step; None where it meets no contact."""
         stepping = self.setup.stepping
         t = stepping.tables()
-        load_state(t, state, tau, 1)
+        load_state(t, state, inputs.tau, 1)
+        put_inputs(t, inputs, self.setup.options.dt)
         self.loops.begin(t)
         t, code = stepping.prepare(t)
         return stepping.external.problem(t) if code == at.SOLVE else None
@@ -161,4 +165,5 @@ def _same(state: State, other: State | None) -> bool:
         and state.time == other.time
         and np.array_equal(state.q, other.q)
         and np.array_equal(state.v, other.v)
+        and np.array_equal(state.activation, other.activation)
     )

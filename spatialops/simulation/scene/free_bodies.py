@@ -46,9 +46,10 @@ def free_bodies(model: Model, loops: Loops) -> FreeBodies:
     for k in np.flatnonzero(tree[:, layout.FRAME] == layout.POSE).tolist():
         own = np.flatnonzero(top == k)
         passive = links[own][:, [layout.ARMATURE, layout.DAMPING]].any()
+        damped = links[own[: tree[k, layout.GROUP]]][:, [layout.ARMATURE, layout.DAMPING]].any()
         if len(own) == tree[k, layout.GROUP] and not (passive or tied[own].any()):
             lone.append(k)
-        elif len(own) > tree[k, layout.GROUP] and not len(loops):
+        elif len(own) > tree[k, layout.GROUP] and not (len(loops) or damped):
             root_of[own] = len(roots)
             roots.append(k)
     firsts = np.array(lone, dtype=np.int64), np.array(roots, dtype=np.int64)

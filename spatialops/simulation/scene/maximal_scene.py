@@ -140,10 +140,11 @@ def _hinge(model: Model, body: int) -> Loop | None:
     link = model.body_links[body]
     rows = model.links[model.v_slice(name)]
     at = model.v_slice(name)
+    springs = model.stiffness[at].any()
     stops = np.isfinite(model.lower[at]).any() or np.isfinite(model.upper[at]).any()
-    if rows[:, [layout.ARMATURE, layout.DAMPING]].any() or model.dry_friction[at].any() or stops:
+    if rows[:, [layout.ARMATURE, layout.DAMPING]].any() or model.dry_friction[at].any() or stops or springs:
         raise ModelError(
-            f"joint {name!r}: armature, damping, dry friction and limits belong to joint "
+            f"joint {name!r}: armature, damping, springs, dry friction and limits belong to joint "
             "coordinates; free bodies have none"
         )
     if kind == "free":

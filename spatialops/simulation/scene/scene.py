@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, array
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import SWEEP_FROM
 from spatialops.collision.geom_tables import (
@@ -24,6 +24,7 @@ from spatialops.collision.shapes import (
     shape_from_data,
 )
 from spatialops.errors import ArgumentError
+from spatialops.forces.actuators import Actuator, Tendon, elements_of
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.scene.joint_constraints import within_limits
 from spatialops.simulation.scene.pair_options import Pair, PairTable, checked_pairs, pair_table
@@ -64,9 +65,17 @@ class Scene:
     pair_laws : sequence of Pair
         What holds between two geoms in place of what the simulator and their coefficients say.
         Default none.
+    actuators : sequence of Actuator
+        What controls drive. Default none.
+    tendons : sequence of Tendon
+        Springs along several joints; those of single joints are of the model. Default none.
+    ctrl : (n_actuators,) array_like, optional
+        Controls that hold where nobody gives others. Default zeros.
 
     Attributes
     ----------
+    elements : Elements
+        Tables of all springs and actuators.
     bodies : list of int
         Index of every geom's moving body, -1 for the world.
     pairs : (n, 2) int array
@@ -107,6 +116,9 @@ class Scene:
         ignore: Iterable[tuple[str, str]] = (),
         include: Iterable[tuple[str, str]] = (),
         pair_laws: Sequence[Pair] = (),
+        actuators: Sequence[Actuator] = (),
+        tendons: Sequence[Tendon] = (),
+        ctrl: ArrayLike | None = None,
     ) -> None:
         if not isinstance(model, Model):
             raise ArgumentError(f"model: expected a Model, got {type(model).__name__}")
@@ -125,6 +137,33 @@ class Scene:
         self.bodies = bodies_of(model, self.geoms)
         self.tables = tables_of(model, self.geoms, self.bodies)
         self._put_pairs()
+        self.actuators = _checked_actuators(actuators)
+        self.tendons = tuple(tendons)
+        self.elements = elements_of(model, self.actuators, self.tendons)
+        self.ctrl = self.checked_ctrl(ctrl)
+
+    def checked_ctrl(self, ctrl: ArrayLike | None) -> Array:
+        """Controls of all actuators.
+
+        Parameters
+        ----------
+        ctrl : (n_actuators,) array_like or None
+            None: those of the scene.
+
+        Returns
+        -------
+        (n_actuators,) array
+            A copy.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong shape, NaN or infinity.
+        """
+        if ctrl is None:
+            own: Array | None = getattr(self, "ctrl", None)
+            return np.zeros(len(self.actuators)) if own is None else own.copy()
+        return array(ctrl, (len(self.actuators),), "ctrl", finite=True).copy()
 
     def __repr__(self) -> str:
         kinds = Counter(type(geom.shape).__name__ for geom in self.geoms)
@@ -141,7 +180,12 @@ class Scene:
             f"  pairs that may touch: {len(self.pairs)}, with laws of their own: "
             f"{len(self.pair_laws)}\n"
             f"  closures: {_some([loop.name or loop.kind for loop in self.loops.items])}"
+            f"{self._actuators_text()}"
         )
+
+    def _actuators_text(self) -> str:
+        names = _some([one.name for one in self.actuators])
+        return f"\n  actuators: {names}" if self.actuators else ""
 
     def size_text(self) -> str:
         """How large it is, in words.
@@ -297,7 +341,12 @@ class Scene:
             name: [list(pair) for pair in getattr(self, name)] for name in ("ignore", "include")
         }
         laws = [pair.to_data() for pair in self.pair_laws]
-        return {"geoms": geoms, "loops": loops, **pairs, "pair_laws": laws}
+        made: PlainData = {"geoms": geoms, "loops": loops, **pairs, "pair_laws": laws}
+        if self.actuators or self.tendons:
+            made["actuators"] = [one.to_data() for one in self.actuators]
+            made["tendons"] = [one.to_data() for one in self.tendons]
+            made["ctrl"] = self.ctrl.tolist()
+        return made
 
     @classmethod
     def from_data(cls, model: Model, data: PlainData, state: State) -> Scene:
@@ -327,8 +376,22 @@ class Scene:
             loops=loops,
             state=state,
             pair_laws=[Pair(**entry) for entry in data.get("pair_laws", ())],
+            actuators=[Actuator(**entry) for entry in data.get("actuators", ())],
+            tendons=[Tendon(**entry) for entry in data.get("tendons", ())],
+            ctrl=data.get("ctrl"),
             **{name: [(a, b) for a, b in data.get(name, ())] for name in ("ignore", "include")},
         )
+
+
+def _checked_actuators(actuators: Sequence[Actuator]) -> tuple[Actuator, ...]:
+    names = set[str]()
+    for one in actuators:
+        if not isinstance(one, Actuator):
+            raise ArgumentError(f"actuators: expected Actuator objects, got {one!r}")
+        if one.name in names:
+            raise ArgumentError(f"actuators: there are two named {one.name!r}")
+        names.add(one.name)
+    return tuple(actuators)
 
 
 def _some(names: Sequence[str]) -> str:

@@ -16,8 +16,10 @@ from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
 from spatialops.contact.delassus import velocity_change
 from spatialops.contact.problem import ContactProblem, Phase
 from spatialops.contact.rows import SparseRows
+from spatialops.forces.external import ExternalWrenches
 from spatialops.simulation import _layout as at
 from spatialops.simulation.impact_models import Answer, Impact
+from spatialops.simulation.inputs import Inputs
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.constraints.torsional_rolling import put_moments
 from spatialops.simulation.stepping.tables import Tables
@@ -121,7 +123,10 @@ def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
     t.memory[:, at.MEMORY_STEP] -= t.control[at.STEP]
     t.q[:] = state.q
     t.v[:] = state.v
+    put_activation(t, state)
     t.tau[:] = tau
+    put_wrenches(t, None)
+    t.ctrl[:] = t.rest_ctrl
     t.monitor[:] = 0.0
     t.monitor[at.LENGTHS_BEFORE :] = kept
     t.monitor[at.LONGEST] = t.settings[at.DT]
@@ -134,6 +139,7 @@ def load_new(t: Tables, state: State) -> None:
     """The same in tables that are new, or as if they were: without forces, and no steps to do."""
     t.q[:] = state.q
     t.v[:] = state.v
+    put_activation(t, state)
     t.monitor[at.LONGEST] = t.settings[at.DT]
     t.monitor[at.TIME] = state.time
 
@@ -147,9 +153,37 @@ def without_past(t: Tables) -> None:
     t.floating[:, at.PUT_RIGHT] = 0.0
 
 
+def put_activation(t: Tables, state: State) -> None:
+    """Activations of a checked state: none given stands for zeros."""
+    t.activation[:] = state.activation if state.activation.size else 0.0
+
+
+def put_wrenches(t: Tables, wrenches: Array | None) -> None:
+    """Wrenches (n_bodies, 6) of the coming step, about the bodies' origins, world axes."""
+    if wrenches is None and not t.control[at.WRENCHED]:
+        return
+    t.wrenches[:] = 0.0 if wrenches is None else wrenches
+    t.control[at.WRENCHED] = wrenches is not None or len(t.compensation) > 0
+
+
+def put_inputs(t: Tables, inputs: Inputs, dt: float) -> None:
+    """All that acts in the coming step; wrenches as they are in its middle."""
+    t.tau[:] = inputs.tau
+    t.ctrl[:] = inputs.ctrl
+    put_external(t, inputs.external, dt)
+
+
+def put_external(t: Tables, external: ExternalWrenches | None, dt: float) -> None:
+    """Wrenches of the coming step, as they are in its middle."""
+    if external is None or external.constant is not None:
+        put_wrenches(t, None if external is None else external.constant)
+    else:
+        put_wrenches(t, external.midway(float(t.monitor[at.TIME]), t.q, t.v, dt))
+
+
 def state_of(t: Tables) -> State:
     """The state in the tables."""
-    return State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME]))
+    return State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME]), t.activation.copy())
 
 
 def with_links(model: Model, links: Array) -> Model:

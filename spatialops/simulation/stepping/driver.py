@@ -81,6 +81,7 @@ class Stepping:
         t.control[at.EXTERNAL] = self._external
         t.control[at.SCHEME] = self.scheme
         t.control[at.DAMPED] = t.damped is not t.links and self.scheme != at.RK4
+        t.control[at.WRENCHED] = len(t.compensation) > 0
         t.control[at.EVERY] = 1
         return t
 

@@ -9,6 +9,7 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.collision import _layout as col
 from spatialops.dynamics.energy import kinetic_kernel, potential_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.forces.elements import spring_energy
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     has_joints,
@@ -32,7 +33,9 @@ def write_row(t: Tables) -> None:
     copy_into(t.row_states[row, nq:], t.v)
     t.rows[row, at.ROW_TIME] = t.monitor[at.TIME]
     t.rows[row, at.ROW_KINETIC] = kinetic_kernel(t.links, t.v, t.work)
-    t.rows[row, at.ROW_POTENTIAL] = potential_kernel(t.links, t.work)
+    t.rows[row, at.ROW_POTENTIAL] = potential_kernel(t.links, t.work) + spring_energy(
+        t.element_ints, t.elements, t.element_joints, t.arms, t.q
+    )
     t.rows[row, at.ROW_CONTACTS] = n_of_geoms(t)
     t.rows[row, at.ROW_IMPACTS] = t.control[at.IMPACTS]
     t.rows[row, at.ROW_RESIDUAL] = t.monitor[at.RESIDUAL]

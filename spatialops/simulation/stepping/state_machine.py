@@ -53,6 +53,7 @@ from spatialops.simulation.stepping.integrators.floating_trees import (
 from spatialops.simulation.stepping.integrators.flow import flow_to, smooth_step
 from spatialops.simulation.stepping.integrators.midpoint import again
 from spatialops.simulation.stepping.integrators.past import forget_past, remember
+from spatialops.simulation.stepping.joint_forces import advance_elements
 from spatialops.simulation.stepping.position_projection import project_positions
 from spatialops.simulation.stepping.record_rows import (
     becomes_row,
@@ -314,6 +315,7 @@ def end_step(t: Tables) -> int:
         forget_momenta(t)
     if has_loops(t):
         keep_frames(t)
+    advance_elements(t)
     recorded = becomes_row(t)
     t.control[at.STEP] += 1
     t.control[at.STEPS_LEFT] -= 1

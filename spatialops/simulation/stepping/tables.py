@@ -40,6 +40,12 @@ class Tables(NamedTuple):
     floating: Array  # momenta of floating trees
     joint_ints: IntArray  # stops and dry friction of joints
     joint_floats: Array
+    element_ints: IntArray  # springs and actuators, see `forces.elements`
+    elements: Array
+    element_joints: IntArray
+    arms: Array
+    rest_ctrl: Array  # controls that nobody sets
+    compensation: Array  # what bears the weight of bodies; no rows: nothing
     geom_ints: IntArray
     geoms: Array
     solids: Array  # corners, planes and boxes of geoms
@@ -55,10 +61,14 @@ class Tables(NamedTuple):
     q: Array
     v: Array
     tau: Array
+    ctrl: Array
+    activation: Array
+    pulls: Array  # what elements did in the piece
+    wrenches: Array  # on bodies about their origins, as they are given
     work: Array
     spare: Array  # a second workspace, for the stages of RK4
     vectors: Array
-    external: Array
+    external: Array  # the same with what bears their weight
     centers: Array  # where geoms are
     kept: Array
     stood: Array  # where they stood when their contacts were made
@@ -145,6 +155,8 @@ def allocate(
     n_pairs = len(pairs)
     n_geoms = len(scene.geoms)
     loops = scene.loops
+    elements = scene.elements
+    borne = model.compensation.any()
     n_b, n_joints = loops.n_rows, len(joints.ints)
     free = free_bodies(model, loops)
     slots = np.concatenate([scene.slots, scene.slots[-1] + np.arange(1, n_joints + 1)])
@@ -164,13 +176,19 @@ def allocate(
     return Tables(
         tree=model.tree,
         links=model.links,
-        damped=model.links.copy() if model.damping.any() else model.links,
+        damped=model.links.copy() if _is_implicit(scene) else model.links,
         lone=free.lone,
         roots=free.roots,
         root_of=free.root_of,
         floating=np.zeros((len(free.roots), at.FLOATING_COLUMNS)),
         joint_ints=joints.ints,
         joint_floats=joints.floats,
+        element_ints=elements.ints,
+        elements=elements.floats,
+        element_joints=elements.joints,
+        arms=elements.arms,
+        rest_ctrl=scene.ctrl,
+        compensation=model.compensation.copy() if borne else np.zeros((0, 4)),
         geom_ints=scene.geom_ints,
         geoms=scene.geom_floats,
         solids=scene.tables.solids.copy(),  # its last rows are written to
@@ -185,10 +203,14 @@ def allocate(
         q=np.zeros(model.nq),
         v=np.zeros(nv),
         tau=np.zeros(nv),
+        ctrl=scene.ctrl.copy(),
+        activation=np.zeros(elements.n_states),
+        pulls=np.zeros((len(elements.ints), at.PULL_COLUMNS)),
+        wrenches=np.zeros((model.n_bodies, 6)),
         work=np.zeros((nv, WORK_COLUMNS)),
         spare=np.zeros((nv, WORK_COLUMNS)),
         vectors=np.zeros((at.VECTORS, width)),
-        external=np.zeros((0, 6)),
+        external=np.zeros((model.n_bodies, 6)),
         centers=places,
         kept=np.zeros((n_geoms, 3)),
         stood=np.zeros((n_geoms, col.STOOD_COLUMNS)),
@@ -248,6 +270,11 @@ def allocate(
         contact_records=np.zeros((contacts, at.RECORD_COLUMNS)),
         events=np.zeros((events, at.EVENT_COLUMNS)),
     )
+
+
+def _is_implicit(scene: Scene) -> bool:
+    """Whether any force of joints resists motion, and is taken implicitly."""
+    return bool(scene.model.damping.any() or len(scene.elements.ints))
 
 
 def with_record(t: Tables, steps: tuple[int, int]) -> Tables:

@@ -1,17 +1,10 @@
-"""Stops, dry friction and stiff damping of joints within a step.
+"""Stops and dry friction of joints within a step.
 
 A stop is a contact: its normal row is +-e_k, the rate of its gap q_k - lower or upper - q_k, and
 nothing acts sideways. Dry friction tau_f is one too: its tangent is e_k, it has no normal, and it
 resists with at most tau_f times the length of the piece. Both take the last rows of the table of
 contacts, so that impacts, the time of impact, projection of positions, other formulations and laws
 treat them as they treat contacts. In an impact, which takes no time, dry friction has no impulse.
-
-Damping D is taken implicitly: (M + s T D) dv = s (f - D v) over a piece of length s is backward
-Euler in D for T = 1 and the trapezoidal rule for T = 1/2. T is chosen for every joint so that a
-joint alone slows down exactly as exp(-x), x = s D / m, with m the inertia that it feels
-(exponential fitting): of second order where damping is mild, without ringing where it is stiff,
-stable for any s since 1/2 <= T <= 1. T D s stands in the place of armature, for contacts too. RK4
-takes damping as any other force.
 """
 
 from __future__ import annotations
@@ -24,7 +17,6 @@ from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.vectors import copy_into, cross, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import FULL
-from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.kinematics import axis_of
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
@@ -34,12 +26,6 @@ from spatialops.simulation.stepping.tables import Tables
 def has_joints(t: Tables) -> bool:
     """Whether any joint has a stop or dry friction."""
     return t.joint_ints.shape[0] > 0
-
-
-@merged
-def is_damped(t: Tables) -> bool:
-    """Whether damping is taken implicitly."""
-    return t.control[at.DAMPED] != 0
 
 
 @merged
@@ -235,26 +221,3 @@ def write_joint_sums(t: Tables, row: int) -> None:
         copy_into(t.row_joints[row, s], t.joint_sums[s])
         for k in range(t.joint_sums.shape[1]):
             t.joint_sums[s, k] = 0.0
-
-
-@inlined
-def fitted(x: float) -> float:
-    """1 / (1 - exp(-x)) - 1 / x for x > 0: between 1/2 and 1."""
-    if x < 1e-2:
-        return 0.5 + x / 12.0
-    return 1.0 / (1.0 - math.exp(-x)) - 1.0 / x
-
-
-@kernel
-def put_damping(t: Tables) -> None:
-    """Armature with the damping of a piece.
-
-    Poses must be in `work`, whose factors are overwritten.
-    """
-    s = t.monitor[at.PIECE]
-    factor_kernel(t.tree, t.links, t.work)
-    for k in range(t.links.shape[0]):
-        damping = s * t.links[k, layout.DAMPING]
-        t.damped[k, layout.ARMATURE] = t.links[k, layout.ARMATURE]
-        if damping > 0.0:
-            t.damped[k, layout.ARMATURE] += damping * fitted(damping * t.work[k, layout.D_INVERSE])

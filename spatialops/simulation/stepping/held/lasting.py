@@ -8,6 +8,7 @@ from __future__ import annotations
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
 from spatialops._compile.stage import stage
+from spatialops.algebra.vectors import copy_into
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
@@ -17,6 +18,10 @@ WHOLE = (
     "q",
     "v",
     "tau",
+    "ctrl",
+    "activation",
+    "pulls",
+    "wrenches",
     "monitor",
     "vectors",
     "work",
@@ -53,6 +58,12 @@ CONSTANT = (
     "root_of",
     "joint_ints",
     "joint_floats",
+    "element_ints",
+    "elements",
+    "element_joints",
+    "arms",
+    "rest_ctrl",
+    "compensation",
     "geom_ints",
     "geoms",
     "solids",
@@ -95,9 +106,12 @@ def working_in(t: Tables, other: Tables) -> Tables:
 @stage
 def clear(t: Tables) -> None:
     """Make tables as if they were new; frames of closures are put in where a run begins."""
-    for vector in (t.q, t.v, t.tau, t.monitor):
+    for vector in (t.q, t.v, t.tau, t.monitor, t.activation):
         zero(vector)
+    copy_into(t.ctrl, t.rest_ctrl)
     for table in (t.vectors, t.work, t.centers, t.kept, t.forces):
+        zero_rows(table)
+    for table in (t.pulls, t.wrenches):
         zero_rows(table)
     for table in (t.stood, t.floating, t.closure_vectors, t.joint_sums):
         zero_rows(table)
@@ -107,7 +121,7 @@ def clear(t: Tables) -> None:
         t.memory[i, at.MEMORY_STEP] = -1
     t.near[t.near.size - 1] = -1
     for i in range(at.CONTROLS):
-        if i not in (at.EXTERNAL, at.SCHEME, at.DAMPED, at.EVERY):
+        if i not in (at.EXTERNAL, at.SCHEME, at.DAMPED, at.EVERY, at.WRENCHED):
             t.control[i] = 0
 
 

@@ -39,6 +39,7 @@ from spatialops.dynamics.energy import link_momentum
 from spatialops.dynamics.newton_euler import lifted
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.integrators.lone_bodies import put_three, solve_three, three
+from spatialops.simulation.stepping.joint_forces import is_wrenched
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -110,8 +111,25 @@ def expect_momenta(t: Tables) -> None:
         turn = plus(rotate(rotation, three(t.tau, root)), cross(arm, push))
         turn = minus(turn, cross(moment, lifted(t.links)))
         push = plus_scaled(push, -mass, lifted(t.links))
+        if is_wrenched(t):
+            moments, forces = wrench_on(t, i)
+            turn, push = plus(turn, moments), plus(push, forces)
         add3(t.floating, i, at.MOMENTUM, scaled(s, turn))
         add3(t.floating, i, at.MOMENTUM + 3, scaled(s, push))
+
+
+@kernel
+def wrench_on(t: Tables, i: int) -> tuple[Vec3, Vec3]:
+    """Sum of the wrenches on bodies of floating tree i, about its fixed point."""
+    about = vec3(t.floating, i, at.ABOUT)
+    moment = force = ZERO3
+    for k in range(t.v.size):
+        b = t.tree[k, layout.BODY]
+        if b >= 0 and t.root_of[k] == i:
+            own = vec3(t.external, b, 3)
+            turn = plus(vec3(t.external, b, 0), cross(arm_of(t, k, about), own))
+            moment, force = plus(moment, turn), plus(force, own)
+    return moment, force
 
 
 @kernel

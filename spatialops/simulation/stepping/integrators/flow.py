@@ -11,10 +11,6 @@ from spatialops._compile.jit import kernel, merged
 from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
-    is_damped,
-    put_damping,
-)
 from spatialops.simulation.stepping.constraints.loop_constraints import (
     close_end,
     constrain,
@@ -33,6 +29,11 @@ from spatialops.simulation.stepping.integrators.midpoint import (
 from spatialops.simulation.stepping.integrators.runge_kutta import (
     drift_runge_kutta,
     runge_kutta_step,
+)
+from spatialops.simulation.stepping.joint_forces import (
+    external_of,
+    put_joint_forces,
+    put_wrenches,
 )
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel, transport
@@ -62,9 +63,10 @@ def euler_step(t: Tables) -> int:
     nv = t.v.size
     s = t.monitor[at.PIECE]
     dv, forces = t.vectors[at.DV, :nv], t.vectors[at.TAU, :nv]
-    if is_damped(t):
-        put_damping(t)
-    status = placed_accelerations(t.tree, t.damped, t.v, t.tau, t.external, t.work, forces, dv)
+    put_joint_forces(t)
+    put_wrenches(t, t.work)
+    driven, external = t.vectors[at.DRIVEN, :nv], external_of(t)
+    status = placed_accelerations(t.tree, t.damped, t.v, driven, external, t.work, forces, dv)
     if has_loops(t):
         constrain(t, t.work, since_start(t, 0.0), dv, t.closure_vectors[at.FORCES])
     add_convection(t.tree, t.v, dv, 1.0)

@@ -39,6 +39,7 @@ from spatialops.algebra.vectors import (
 from spatialops.dynamics.newton_euler import lifted
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import turn_by
+from spatialops.simulation.stepping.joint_forces import n_lone
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import transport
 
@@ -146,7 +147,7 @@ def turn_lone(t: Tables, guess: Array, dv: Array) -> bool:
     """Changes of the spins of lone bodies over the piece, into `dv`; whether all were found."""
     s = t.monitor[at.PIECE]
     found = True
-    for i in range(t.lone.size):
+    for i in range(n_lone(t)):
         k = t.lone[i]
         change, sure = spin_change(
             about_center(t.links, k + 5),
@@ -164,7 +165,7 @@ def turn_lone(t: Tables, guess: Array, dv: Array) -> bool:
 def aim_lone(t: Tables, aim: Array, dv: Array) -> None:
     """Changes of the spins of lone bodies without contacts, where `aim` is the whole change."""
     s = t.monitor[at.PIECE]
-    for i in range(t.lone.size):
+    for i in range(n_lone(t)):
         k = t.lone[i]
         inertia = about_center(t.links, k + 5)
         w_m = plus_scaled(three(t.v, k), 0.5, three(aim, k))
@@ -182,7 +183,7 @@ def put_lone(t: Tables, change: Array, dv: Array) -> None:
     """
     s = t.monitor[at.PIECE]
     up = lifted(t.links)
-    for i in range(t.lone.size):
+    for i in range(n_lone(t)):
         k = t.lone[i]
         spin = three(change, k)
         pull = rotate_back(mat3(t.work, k, layout.ROTATION), up)
@@ -195,7 +196,7 @@ def put_lone(t: Tables, change: Array, dv: Array) -> None:
 @kernel
 def to_centers(t: Tables, v: Array, sign: float) -> None:
     """Linear velocities of lone bodies from their origins to their centres (1), or back (-1)."""
-    for i in range(t.lone.size):
+    for i in range(n_lone(t)):
         k = t.lone[i]
         swing = cross(three(v, k), vec3(t.links, k + 5, layout.COM))
         put_three(v, k + 3, plus_scaled(three(v, k + 3), sign, swing))
@@ -216,7 +217,7 @@ def place_lone(t: Tables, v: Array, s: float, gain: Array, s_gain: float, move: 
     Their centres go by s u + s_gain du with the velocities u of `v` and du of `gain`, and the
     origins swing about them: that way + c - exp(turn) c.
     """
-    for i in range(t.lone.size):
+    for i in range(n_lone(t)):
         k = t.lone[i]
         c = vec3(t.links, k + 5, layout.COM)
         u = plus(three(v, k + 3), cross(three(v, k), c))

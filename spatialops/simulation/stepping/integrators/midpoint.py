@@ -10,7 +10,7 @@ q_m, once. dv follows by a fixed point, which begins where the last steps lead t
 gains a factor of the order of h |w| a round: a step in which this is small needs no second round,
 and a second one has the factors of the first.
 Closures hold in every round. Damping has the old velocity: the armature fitted to it has the rest
-(`constraints.joint_limits_and_friction`).
+(`joint_forces`).
 
 dv_c is foreseen too. Where the contact problem answers otherwise by what would matter, smooth part
 and problem are stated once more (`again`).
@@ -29,10 +29,6 @@ from spatialops.algebra.vectors import copy_into, dot, vec3
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.response import accelerations_again
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
-    is_damped,
-    put_damping,
-)
 from spatialops.simulation.stepping.constraints.loop_constraints import (
     has_loops,
     hold_loops,
@@ -56,6 +52,11 @@ from spatialops.simulation.stepping.integrators.lone_bodies import (
     turn_lone,
 )
 from spatialops.simulation.stepping.integrators.past import foresee
+from spatialops.simulation.stepping.joint_forces import (
+    external_of,
+    put_joint_forces,
+    put_wrenches,
+)
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel
 
@@ -81,12 +82,13 @@ def evaluate(t: Tables, v_m: Array, first: bool, out: Array) -> int:
     nv = t.v.size
     s = t.monitor[at.PIECE]
     v_e = t.vectors[at.V_E, :nv]
-    forces = t.vectors[at.TAU, :nv]
+    forces, driven = t.vectors[at.TAU, :nv], t.vectors[at.DRIVEN, :nv]
+    external = external_of(t)
     velocities_kernel(t.tree, t.links, v_m, t.work)
     if first or has_loops(t):
-        status = placed_accelerations(t.tree, t.damped, v_e, t.tau, t.external, t.work, forces, out)
+        status = placed_accelerations(t.tree, t.damped, v_e, driven, external, t.work, forces, out)
     else:
-        status = accelerations_again(t.tree, t.damped, forces, t.external, t.work, out)
+        status = accelerations_again(t.tree, t.damped, forces, external, t.work, out)
     if has_loops(t):
         if first:
             place_loops(t, t.work, since_start(t, 0.5 * s))
@@ -212,8 +214,8 @@ def midpoint(t: Tables) -> int:
         take_momenta(t)
     while True:
         found = place_middle(t)
-        if is_damped(t):
-            put_damping(t)
+        put_joint_forces(t)
+        put_wrenches(t, t.work)
         status = settle(t)
         if status == OK and found:
             break

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import kernel
+from spatialops._compile.jit import kernel, merged
 from spatialops.algebra.vectors import copy_into, rotate, rotation_from_quaternion
+from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import (
     constrain,
@@ -21,6 +22,12 @@ from spatialops.simulation.stepping.constraints.loop_constraints import (
 from spatialops.simulation.stepping.integrators.accelerations import (
     accelerations,
     placed_accelerations,
+)
+from spatialops.simulation.stepping.joint_forces import (
+    drive,
+    external_of,
+    is_wrenched,
+    put_wrenches,
 )
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel, transport
@@ -64,9 +71,11 @@ def runge_kutta(t: Tables, s: float, q_end: Array, v_end: Array) -> None:
     copy_into(k_v, t.vectors[at.K_V1, :nv])
     for sample in range(4):
         if sample > 0:
-            accelerations(
-                t.tree, t.links, s_q, s_v, t.tau, t.external, t.spare, t.vectors[at.TAU, :nv], k_v
-            )
+            drive(t, s_q, s_v)
+            place_wrenches(t, s_q)
+            driven, forces = t.vectors[at.DRIVEN, :nv], t.vectors[at.TAU, :nv]
+            external = external_of(t)
+            accelerations(t.tree, t.links, s_q, s_v, driven, external, t.spare, forces, k_v)
         if has_loops(t) and sample > 0:
             passed = since_start(t, s if sample == 3 else 0.5 * s)
             constrain(t, t.spare, passed, k_v, t.closure_vectors[at.OTHER_FORCES])
@@ -85,6 +94,14 @@ def runge_kutta(t: Tables, s: float, q_end: Array, v_end: Array) -> None:
     copy_into(q_end, s_q)
 
 
+@merged
+def place_wrenches(t: Tables, q: Array) -> None:
+    """Wrenches on bodies at another state, where there are any."""
+    if is_wrenched(t):
+        poses_kernel(t.tree, t.links, q, t.spare)
+        put_wrenches(t, t.spare)
+
+
 @kernel
 def runge_kutta_step(t: Tables) -> int:
     """Velocity change over a piece, V_E at its start, and where it ends without contacts.
@@ -96,7 +113,10 @@ def runge_kutta_step(t: Tables) -> int:
     q_end, v_end = t.vectors[at.Q_END, :nq], t.vectors[at.V_END, :nv]
     first, dv = t.vectors[at.K_V1, :nv], t.vectors[at.DV, :nv]
     forces = t.vectors[at.TAU, :nv]
-    status = placed_accelerations(t.tree, t.links, t.v, t.tau, t.external, t.work, forces, first)
+    drive(t, t.q, t.v)
+    put_wrenches(t, t.work)
+    driven, external = t.vectors[at.DRIVEN, :nv], external_of(t)
+    status = placed_accelerations(t.tree, t.links, t.v, driven, external, t.work, forces, first)
     if has_loops(t):
         constrain(t, t.work, since_start(t, 0.0), first, t.closure_vectors[at.FORCES])
     runge_kutta(t, t.monitor[at.PIECE], q_end, v_end)

@@ -1,0 +1,368 @@
+"""Actuators: what turns controls into joint forces, and springs along several joints.
+
+One law has them all (`forces.elements`): a force affine in a control, a length and its rate. Motors,
+servos of position and velocity and DC motors are choices of its numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array, ArrayLike, array, given, scalar
+from spatialops.errors import ModelError
+from spatialops.forces import elements as of
+from spatialops.forces.elements import Elements
+from spatialops.tree.model import Model
+
+Dynamics: TypeAlias = Literal["none", "integrator", "filter"]
+Range: TypeAlias = tuple[float, float]
+
+_DYNAMICS = {"none": of.NONE, "integrator": of.INTEGRATOR, "filter": of.FILTER}
+_UNBOUNDED = (-np.inf, np.inf)
+_SINGLE = ("revolute", "prismatic", "screw")
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Actuator:
+    """A force along a length of joints, driven by a control.
+
+    The length is l = sum of factor times coordinate. The force is (g0 + g1 l + g2 l') u + b0 + b1 l
+    + b2 l', cut to `force_range`; joint j feels it times its factor. u is the control, cut to
+    `ctrl_range`, or the activation that follows it.
+
+    Parameters
+    ----------
+    name : str
+        Unique in a scene.
+    joints : str or mapping of str to float
+        A joint, or factors by joint: gear of one, lever arms of a tendon along several. Joints of
+        one coordinate only.
+    gain, bias : (3,) array_like
+        g and b. Default: gain 1, no bias: a motor.
+    dynamics : {"none", "integrator", "filter"}
+        How the activation a follows the control u: it is u; a' = u; a' = (u - a) / time_constant.
+        Default "none".
+    time_constant : float
+        Of a filter, s. Default 0: it follows at once.
+    ctrl_range, force_range, activation_range : (float, float)
+        Default: without bounds.
+
+    Raises
+    ------
+    ModelError
+        For numbers that are not finite, or ranges that are none.
+
+    References
+    ----------
+    E. Todorov et al., *MuJoCo documentation*, "Actuation model".
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> so.Actuator.position("servo", "elbow", kp=100.0, kv=10.0, force_range=(-20.0, 20.0)).bias
+    array([   0., -100.,  -10.])
+    """
+
+    name: str
+    joints: Mapping[str, float]
+    gain: Array = given((1.0, 0.0, 0.0))
+    bias: Array = given((0.0, 0.0, 0.0))
+    dynamics: Dynamics = "none"
+    time_constant: float = 0.0
+    ctrl_range: Range = _UNBOUNDED
+    force_range: Range = _UNBOUNDED
+    activation_range: Range = _UNBOUNDED
+
+    if TYPE_CHECKING:  # what may be given, where the fields say what becomes of it
+
+        def __init__(
+            self,
+            *,
+            name: str,
+            joints: str | Mapping[str, float],
+            gain: ArrayLike = ...,
+            bias: ArrayLike = ...,
+            dynamics: Dynamics = ...,
+            time_constant: float = ...,
+            ctrl_range: Range = ...,
+            force_range: Range = ...,
+            activation_range: Range = ...,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        where = f"actuator {self.name!r}"
+        if not isinstance(self.name, str) or not self.name:
+            raise ModelError(f"actuator: name: expected a text, got {self.name!r}")
+        object.__setattr__(self, "joints", _factors(self.joints, where))
+        for name in ("gain", "bias"):
+            values = array(getattr(self, name), (3,), f"{where}: {name}", finite=True)
+            object.__setattr__(self, name, values)
+        if self.dynamics not in _DYNAMICS:
+            raise ModelError(
+                f"{where}: dynamics: expected one of {', '.join(_DYNAMICS)}, got {self.dynamics!r}"
+            )
+        scalar(self.time_constant, f"{where}: time_constant", low=0.0)
+        for name in ("ctrl_range", "force_range", "activation_range"):
+            object.__setattr__(self, name, _range(getattr(self, name), f"{where}: {name}"))
+
+    @classmethod
+    def motor(cls, name: str, joint: str, *, gear: float = 1.0, **ranges: Range) -> Actuator:
+        """A force that is its control, times a gear.
+
+        Parameters
+        ----------
+        name, joint : str
+            Of the actuator, and what it moves.
+        gear : float
+            Force of the joint for one of the motor. Its rotor adds gear^2 times its inertia to the
+            joint's `armature`. Default 1.
+        **ranges
+            Of `Actuator`; may be asymmetric.
+
+        Returns
+        -------
+        Actuator
+        """
+        return cls(name=name, joints={joint: gear}, **ranges)
+
+    @classmethod
+    def position(
+        cls, name: str, joint: str, *, kp: float, kv: float = 0.0, **ranges: Range
+    ) -> Actuator:
+        """A servo that draws a joint to its control: kp (u - q) - kv v.
+
+        Its gains are taken implicitly: stable at any step.
+
+        Parameters
+        ----------
+        name, joint : str
+            Of the actuator, and what it moves.
+        kp : float
+            N m/rad or N/m.
+        kv : float
+            N m s or N s/m. Default 0.
+        **ranges
+            Of `Actuator`.
+
+        Returns
+        -------
+        Actuator
+        """
+        bias = (0.0, -kp, -kv)
+        return cls(name=name, joints=joint, gain=(kp, 0.0, 0.0), bias=bias, **ranges)
+
+    @classmethod
+    def velocity(cls, name: str, joint: str, *, kv: float, **ranges: Range) -> Actuator:
+        """A servo that draws the rate of a joint to its control: kv (u - v).
+
+        Parameters
+        ----------
+        name, joint : str
+            Of the actuator, and what it moves.
+        kv : float
+            N m s or N s/m.
+        **ranges
+            Of `Actuator`.
+
+        Returns
+        -------
+        Actuator
+        """
+        return cls(
+            name=name, joints=joint, gain=(kv, 0.0, 0.0), bias=(0.0, 0.0, -kv), **ranges
+        )
+
+    @classmethod
+    def dc_motor(
+        cls,
+        name: str,
+        joint: str,
+        *,
+        torque_constant: float,
+        resistance: float,
+        gear: float = 1.0,
+        **ranges: Range,
+    ) -> Actuator:
+        """A DC motor whose control is its voltage: torque k i of the current i = (u - k w) / R.
+
+        The rotor turns at w = gear v. Inductance is left out.
+
+        Parameters
+        ----------
+        name, joint : str
+            Of the actuator, and what it moves.
+        torque_constant : float
+            k, N m/A, and V s of the back electromotive force.
+        resistance : float
+            R, Ohm.
+        gear : float
+            Turns of the rotor for one of the joint. Default 1.
+        **ranges
+            Of `Actuator`; `force_range` is of the rotor, N m.
+
+        Returns
+        -------
+        Actuator
+        """
+        R = scalar(resistance, "resistance", low=0.0, strict=True)
+        k = torque_constant
+        gain, bias = (k / R, 0.0, 0.0), (0.0, 0.0, -k * k / R)
+        return cls(name=name, joints={joint: gear}, gain=gain, bias=bias, **ranges)
+
+    def to_data(self) -> dict[str, Any]:
+        """The actuator as plain data; `Actuator(**data)` is the inverse.
+
+        Returns
+        -------
+        dict
+        """
+        data = {item.name: getattr(self, item.name) for item in fields(self)}
+        data["joints"] = dict(self.joints)
+        return {
+            key: item.tolist() if isinstance(item, np.ndarray) else item
+            for key, item in data.items()
+        }
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Tendon:
+    """A spring and damper along a length of several joints, the sum of factor times coordinate.
+
+    Parameters
+    ----------
+    joints : mapping of str to float
+        Factors by joint, m/rad or 1.
+    stiffness, damping : float
+        N/m and N s/m, not negative. Default 0.
+    rest : float
+        Length at which the spring is at rest. Default 0.
+    name : str
+        Default "".
+
+    Raises
+    ------
+    ModelError
+        For numbers that are not finite, or negative ones.
+    """
+
+    joints: Mapping[str, float]
+    stiffness: float = 0.0
+    damping: float = 0.0
+    rest: float = 0.0
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        where = f"tendon {self.name!r}"
+        object.__setattr__(self, "joints", _factors(self.joints, where))
+        scalar(self.stiffness, f"{where}: stiffness", low=0.0)
+        scalar(self.damping, f"{where}: damping", low=0.0)
+        scalar(self.rest, f"{where}: rest")
+
+    def to_data(self) -> dict[str, Any]:
+        """The tendon as plain data; `Tendon(**data)` is the inverse.
+
+        Returns
+        -------
+        dict
+        """
+        data = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {**data, "joints": dict(self.joints)}
+
+
+def elements_of(
+    model: Model, actuators: Sequence[Actuator] = (), tendons: Sequence[Tendon] = ()
+) -> Elements:
+    """Tables of all springs and actuators of a mechanism.
+
+    Raises
+    ------
+    ModelError
+        For an unknown joint, or one of several coordinates.
+    """
+    ints, floats, joints, arms = list[Array](), list[Array](), list[tuple[int, int]](), []
+    n_states = 0
+
+    def put(row: Array, control: int, state: int, dynamics: int) -> None:
+        count = len(arms) - first
+        ints.append(np.array([first, count, control, dynamics, state], dtype=np.int64))
+        floats.append(row)
+
+    for i, one in enumerate(actuators):
+        first = len(arms)
+        _put_joints(model, one.joints, f"actuator {one.name!r}", joints, arms)
+        row = np.concatenate(
+            [one.gain, one.bias, one.ctrl_range, one.force_range, [one.time_constant]]
+        )
+        active = one.dynamics != "none"
+        state = n_states if active else -1
+        put(np.append(row, one.activation_range), i, state, _DYNAMICS[one.dynamics])
+        n_states += active
+    for k in np.flatnonzero(model.stiffness).tolist():
+        first = len(arms)
+        joints.append((k, int(model.tree[k, layout.FIRST_Q])))
+        arms.append(1.0)
+        put(_spring(model.stiffness[k], 0.0, model.reference[k]), -1, -1, of.NONE)
+    for tendon in tendons:
+        first = len(arms)
+        _put_joints(model, tendon.joints, f"tendon {tendon.name!r}", joints, arms)
+        put(_spring(tendon.stiffness, tendon.damping, tendon.rest), -1, -1, of.NONE)
+    return Elements(
+        np.array(ints, dtype=np.int64).reshape(-1, of.ELEMENT_INTS),
+        np.array(floats).reshape(-1, of.ELEMENT_FLOATS),
+        np.array(joints, dtype=np.int64).reshape(-1, of.JOINT_INTS),
+        np.array(arms, dtype=np.float64),
+        len(actuators),
+        n_states,
+    )
+
+
+def _spring(stiffness: float, damping: float, rest: float) -> Array:
+    row = np.zeros(of.ELEMENT_FLOATS)
+    row[of.BIAS : of.BIAS + 3] = stiffness * rest, -stiffness, -damping
+    row[[of.CONTROL_LOW, of.FORCE_LOW, of.STATE_LOW]] = -np.inf
+    row[[of.CONTROL_HIGH, of.FORCE_HIGH, of.STATE_HIGH]] = np.inf
+    return row
+
+
+def _put_joints(
+    model: Model,
+    factors: Mapping[str, float],
+    where: str,
+    joints: list[tuple[int, int]],
+    arms: list[float],
+) -> None:
+    for name, factor in factors.items():
+        if name not in model.joint_names:
+            raise ModelError(f"{where}: there is no joint {name!r}")
+        kind = model.joint_kinds[model.joint_names.index(name)]
+        if kind not in _SINGLE:
+            raise ModelError(
+                f"{where}: joint {name!r} is {kind}; a length is made of {', '.join(_SINGLE)} ones"
+            )
+        joints.append((model.v_slice(name).start, model.q_slice(name).start))
+        arms.append(factor)
+
+
+def _factors(joints: object, where: str) -> Mapping[str, float]:
+    if isinstance(joints, str):
+        joints = {joints: 1.0}
+    if not isinstance(joints, Mapping) or not joints:
+        raise ModelError(f"{where}: joints: expected a joint or factors by joint, got {joints!r}")
+    factors = {str(name): scalar(value, f"{where}: {name}") for name, value in joints.items()}
+    return MappingProxyType(factors)
+
+
+def _range(values: object, where: str) -> Range:
+    try:
+        low, high = (float(x) for x in values)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise ModelError(f"{where}: expected two numbers, got {values!r}") from None
+    if not low <= high:
+        raise ModelError(f"{where}: {low:g} is above {high:g}, or one is NaN")
+    return low, high
