@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, get_args
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, Mat3, Vec3
+from spatialops._arrays import Array, ArrayLike, Mat3, Vec3, given
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision.checks import (
     is_friction,
@@ -253,6 +253,10 @@ class Masks(TypedDict):
     collides_with: int
 
 
+Mixing: TypeAlias = Literal["mean", "maximum"]
+Condim: TypeAlias = Literal[1, 3, 4, 6]
+
+
 @dataclass(frozen=True, eq=False)
 class Geom:
     """A shape on a body.
@@ -268,8 +272,8 @@ class Geom:
     position : (3,) array_like
         In the body's frame, m.
     friction, restitution : float
-        Not negative; restitution at most 1. A pair takes the geometric mean of both sides, so that
-        a side that has none leaves none.
+        Not negative; restitution at most 1, of which a pair has the geometric mean; friction as
+        `mixing` says.
     rotation : (3, 3) or (4,) array_like, optional
         Of the shape in the body's frame: a matrix, or a quaternion (x, y, z, w). Kept as a matrix.
     group, collides_with : int
@@ -278,8 +282,16 @@ class Geom:
     margin : float
         m; added to the simulator's: a pair takes the larger of its two sides'.
     torsion, rolling : float
-        Coefficients of torsional and rolling friction, m, not negative: a pair has the geometric
-        mean of both sides.
+        Coefficients of torsional and rolling friction, m, not negative.
+    mixing : {"mean", "maximum"}
+        What a pair makes of friction, torsion and rolling of its sides: their geometric means, so
+        that a side that has none leaves none, or the larger ones, as MuJoCo. Where the sides
+        differ, the larger ones. Default "mean".
+    priority : int
+        Where the sides differ in it, the coefficients of the higher one hold. Default 0.
+    condim : {1, 3, 4, 6}, optional
+        Which of the coefficients a pair may use, as MJCF counts: none, friction, torsion too,
+        rolling too; a pair has the larger number of its sides. Default: those that are not zero.
 
     Examples
     --------
@@ -305,6 +317,9 @@ class Geom:
     margin: float = 0.0
     torsion: float = 0.0
     rolling: float = 0.0
+    mixing: Mixing = "mean"
+    priority: int = 0
+    condim: Condim = given(None)
 
     if TYPE_CHECKING:  # what it is given; the fields are what is kept
 
@@ -322,6 +337,9 @@ class Geom:
             margin: float = ...,
             torsion: float = ...,
             rolling: float = ...,
+            mixing: Mixing = ...,
+            priority: int = ...,
+            condim: Condim | None = ...,
         ) -> None: ...
 
     def __post_init__(self) -> None:
@@ -356,6 +374,20 @@ class Geom:
                 raise ShapeError(
                     f"geom {self.name!r}: {name} must be a bit mask >= 0, got {mask!r}"
                 )
+        if self.mixing not in get_args(Mixing):
+            raise ShapeError(
+                f"geom {self.name!r}: mixing: expected 'mean' or 'maximum', got {self.mixing!r}"
+            )
+        if not isinstance(self.priority, (int, np.integer)) or isinstance(self.priority, bool):
+            raise ShapeError(
+                f"geom {self.name!r}: priority: expected a whole number, got {self.priority!r}"
+            )
+        if self.condim is None:
+            object.__setattr__(self, "condim", 6 if self.rolling else 4 if self.torsion else 3)
+        if self.condim not in get_args(Condim):
+            raise ShapeError(
+                f"geom {self.name!r}: condim: expected 1, 3, 4 or 6, got {self.condim!r}"
+            )
         object.__setattr__(self, "rotation", _turn(self.name, self.rotation))
 
     @property
@@ -367,11 +399,6 @@ class Geom:
 def may_collide(a: Geom, b: Geom) -> bool:
     """Whether the masks of two geoms let them touch."""
     return bool(a.group & b.collides_with or b.group & a.collides_with)
-
-
-def pair_values(a: Geom, b: Geom) -> tuple[float, float]:
-    """Friction and restitution of a pair: geometric means, so that a side of none leaves none."""
-    return (a.friction * b.friction) ** 0.5, (a.restitution * b.restitution) ** 0.5
 
 
 def _turn(name: str, rotation: ArrayLike | None) -> Mat3:

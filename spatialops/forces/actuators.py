@@ -322,6 +322,16 @@ def elements_of(
     )
 
 
+def holding(model: Model, actuator: Actuator, q: Array) -> float:
+    """The control at which a servo of position pulls with nothing at coordinates (nq,); else 0."""
+    length = sum(c * float(q[model.q_slice(name)][0]) for name, c in actuator.joints.items())
+    gain = float(actuator.gain[0] + actuator.gain[1] * length)
+    if actuator.bias[1] == 0.0 or gain == 0.0 or actuator.dynamics == "integrator":
+        return 0.0
+    control = -(actuator.bias[0] + actuator.bias[1] * length) / gain
+    return float(np.clip(control, *actuator.ctrl_range))
+
+
 def _spring(stiffness: float, damping: float, rest: float) -> Array:
     row = np.zeros(of.ELEMENT_FLOATS)
     row[of.BIAS : of.BIAS + 3] = stiffness * rest, -stiffness, -damping

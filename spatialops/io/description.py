@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray, Vec3
 from spatialops.algebra.inertia import Inertia
 from spatialops.errors import AssetError
+from spatialops.forces.actuators import Actuator, Tendon
 from spatialops.tree.joint import Joint
 from spatialops.tree.loop import Loop
 
@@ -75,8 +76,10 @@ class ShapeSpec:
         Pose in the body's frame.
     mesh : MeshFile, or (vertices, faces), or heights, or None
     friction : tuple of 3 floats, or None
-        Sliding (mu), torsional (m), rolling (m); None where the file does not say. Only the first
-        is simulated.
+        Sliding (mu), torsional (m), rolling (m); None where the file does not say.
+    mixing : {"mean", "maximum"}
+    priority, condim : int
+        What pairs make of friction, see `Geom`.
     restitution : float
     group, collides_with : int
         Bit masks; two shapes may touch where the group of either is among those that the other
@@ -94,6 +97,9 @@ class ShapeSpec:
     mesh: Any = None
     friction: tuple[float, float, float] | None = None
     restitution: float = 0.0
+    mixing: Literal["mean", "maximum"] = "mean"
+    priority: int = 0
+    condim: Literal[1, 3, 4, 6] | None = None
     group: int = 1
     collides_with: int = 1
     collides: bool = True
@@ -109,11 +115,19 @@ class PairSpec:
     first: str
     second: str
     friction: float | None = None
+    torsion: float | None = None
+    rolling: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActuatorSpec:
-    """An actuator, kept as data: nothing here is simulated."""
+    """An actuator as the file has it.
+
+    Attributes
+    ----------
+    made : Actuator or None
+        What is simulated; None where nothing here does what it says.
+    """
 
     name: str
     kind: str
@@ -123,16 +137,22 @@ class ActuatorSpec:
     force_range: tuple[float, float] | None = None
     gain: tuple[float, ...] = ()
     bias: tuple[float, ...] = ()
+    made: Actuator | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Keyframe:
-    """A named state of the file: coordinates and velocities by joint, in our conventions."""
+    """A named state of the file: coordinates and velocities by joint, in our conventions.
+
+    Controls and activations are by actuator.
+    """
 
     name: str
     time: float
     q: dict[str, Array]
     v: dict[str, Array]
+    ctrl: dict[str, float] = field(default_factory=dict)
+    activation: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -152,7 +172,9 @@ class Description:
     loops : tuple of Loop
         Mimic joints and equality constraints.
     actuators : tuple of ActuatorSpec
-        Kept as data.
+        With what is simulated of each.
+    tendons : tuple of Tendon
+        Springs along several joints.
     keyframes : tuple of Keyframe
         Named states.
     start : dict of str to array
@@ -161,10 +183,12 @@ class Description:
         Pairs of bodies that never touch.
     pairs : tuple of PairSpec
         Pairs of shapes that may touch in any case.
-    springs : dict of str to (stiffness, reference)
-        N m/rad or N/m and the coordinate at rest, by joint. Kept as data.
     gravity : tuple of 3 floats
         m/s^2, world axes; default: (0, 0, -9.81).
+    options : dict of str to float or str
+        What the file wants of a simulation: timestep (s) and integrator. Kept as data.
+    contacts : bool
+        Whether things may touch at all.
     warnings : tuple of str
         What was repaired, or what changes the motion and could not be taken over.
     left_out : tuple of str
@@ -179,12 +203,14 @@ class Description:
     shapes: tuple[ShapeSpec, ...] = ()
     loops: tuple[Loop, ...] = ()
     actuators: tuple[ActuatorSpec, ...] = ()
+    tendons: tuple[Tendon, ...] = ()
     keyframes: tuple[Keyframe, ...] = ()
     start: dict[str, Array] = field(default_factory=dict)
     ignore: tuple[tuple[str, str], ...] = ()
     pairs: tuple[PairSpec, ...] = ()
-    springs: dict[str, tuple[float, float]] = field(default_factory=dict)
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
+    options: dict[str, float | str] = field(default_factory=dict)
+    contacts: bool = True
     warnings: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     packages: dict[str, Path] = field(default_factory=dict)

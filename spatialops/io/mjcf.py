@@ -8,6 +8,7 @@ it. Coordinates are MuJoCo's `qpos`, but for quaternions, which are (x, y, z, w)
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import from_quaternion
 from spatialops.errors import AssetError, MissingLibraryError, ModelError
 from spatialops.io.description import BodySpec, Description, Keyframe, check_length
-from spatialops.io.mjcf_compiled import Compiled, MuJoCoObject, named
-from spatialops.io.mjcf_extras import actuators, list_features
+from spatialops.io.mjcf_actuators import actuators, control, tendons
+from spatialops.io.mjcf_compiled import Compiled, MuJoCoObject, disabled, named
+from spatialops.io.mjcf_extras import list_features
 from spatialops.io.mjcf_files import check_files
 from spatialops.io.mjcf_loops import loops
 from spatialops.io.mjcf_shapes import pairs, shapes
@@ -31,7 +33,6 @@ from spatialops.tree.joint import Joint, JointKind
 _XYZW = [1, 2, 3, 0]
 _ANGULAR_FIRST = [3, 4, 5, 0, 1, 2]
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
-_NO_GRAVITY = 1 << 7  # mjtDisableBit
 _KINDS: tuple[JointKind, ...] = ("free", "ball", "prismatic", "revolute")
 
 
@@ -62,19 +63,22 @@ def describe(c: Compiled, path: Path | None) -> Description:
     except ModelError as error:
         raise AssetError(f"{path}: {error}") from error
     list_features(c)
-    weightless = m.opt.disableflags & _NO_GRAVITY
+    weightless = disabled(c, "GRAVITY")
+    touching = not (disabled(c, "CONTACT") or disabled(c, "CONSTRAINT"))
+    found = list(actuators(c))
     return Description(
         name=m.names.split(b"\0")[0].decode(errors="replace"),
         path=path,
         bodies=tuple(bodies),
-        shapes=tuple(shapes(c)),
+        shapes=tuple(shapes(c) if touching else (replace(s, collides=False) for s in shapes(c))),
         loops=tuple(loops(c)),
-        actuators=tuple(actuators(c)),
+        actuators=tuple(found),
+        tendons=tuple(tendons(c)),
         keyframes=tuple(_keyframes(c)),
         start={name: q for name, q in _coordinates(c, m.qpos0).items() if q.any()},
-        pairs=tuple(pairs(c)),
+        pairs=tuple(pairs(c)) if touching else (),
         ignore=tuple((c.bodies[s >> 16], c.bodies[s & 0xFFFF]) for s in m.exclude_signature),
-        springs=_springs(c),
+        options=_options(m),
         gravity=(0.0, 0.0, 0.0) if weightless else tuple(m.opt.gravity.tolist()),
         warnings=c.warnings.texts(),
         left_out=c.left_out.texts(),
@@ -142,6 +146,7 @@ def _bodies(c: Compiled, i: int) -> list[BodySpec]:
                 inertia=_inertia(m, i),
                 position=position,
                 rotation=turn,
+                gravity_compensation=float(m.body_gravcomp[i]),
             )
             return [*result, spec]
         carrier = f"{name}@{joint.name}"
@@ -161,6 +166,7 @@ def _bodies(c: Compiled, i: int) -> list[BodySpec]:
             inertia=_inertia(m, i),
             position=position,
             rotation=turn,
+            gravity_compensation=float(m.body_gravcomp[i]),
         ),
     ]
 
@@ -189,12 +195,19 @@ def _joint(c: Compiled, j: int) -> tuple[Joint, Array, Array, Array]:
     zero = m.qpos0[m.jnt_qposadr[j]]
     width = (6, 3, 1, 1)[kind]
     data: dict[str, Any] = {}
-    for key, values in (
-        ("damping", m.dof_damping),
-        ("armature", m.dof_armature),
-        ("dry_friction", m.dof_frictionloss),
+    constrained = not disabled(c, "CONSTRAINT")
+    for key, values, acts in (
+        ("damping", m.dof_damping, not disabled(c, "DAMPER")),
+        ("armature", m.dof_armature, True),
+        ("dry_friction", m.dof_frictionloss, constrained and not disabled(c, "FRICTIONLOSS")),
     ):
-        data[key] = np.maximum(values[dof : dof + width], 0.0)
+        data[key] = np.maximum(values[dof : dof + width], 0.0) * acts
+    if m.jnt_stiffness[j] and not disabled(c, "SPRING"):
+        if kind in (SLIDE, HINGE) and m.jnt_stiffness[j] > 0.0:
+            data["stiffness"] = float(m.jnt_stiffness[j])
+            data["reference"] = float(m.qpos_spring[m.jnt_qposadr[j]])
+        else:
+            c.warnings.add("the spring of a ball or free joint is not simulated", name)
     if kind == FREE:
         for key, values in data.items():
             if np.ptp(values[:3]) > 0.0:
@@ -202,7 +215,7 @@ def _joint(c: Compiled, j: int) -> tuple[Joint, Array, Array, Array]:
                     f"a free joint's {key} along the world's axes is taken along the body's", name
                 )
             data[key] = values[_ANGULAR_FIRST]
-    if m.jnt_limited[j]:
+    if m.jnt_limited[j] and constrained and not disabled(c, "LIMIT"):
         if kind in (SLIDE, HINGE):
             data["lower"], data["upper"] = (float(x) for x in m.jnt_range[j])
         else:
@@ -260,14 +273,27 @@ def _keyframes(c: Compiled) -> list[Keyframe]:
     for k in range(m.nkey):
         name = c.name("KEY", k) or f"keyframe{k}"
         q, v = _coordinates(c, m.key_qpos[k]), _velocities(c, m.key_qpos[k], m.key_qvel[k])
-        result.append(Keyframe(name=name, time=float(m.key_time[k]), q=q, v=v))
+        time = float(m.key_time[k])
+        ctrl, activation = _inputs(c, k)
+        result.append(Keyframe(name=name, time=time, q=q, v=v, ctrl=ctrl, activation=activation))
     return result
 
 
-def _springs(c: Compiled) -> dict[str, tuple[float, float]]:
-    m, result = c.m, {}
-    for j in np.flatnonzero(m.jnt_stiffness):
-        result[c.joints[j]] = (float(m.jnt_stiffness[j]), float(m.qpos_spring[m.jnt_qposadr[j]]))
-    if result:
-        c.warnings.add("springs of joints are kept as data, not simulated", f"{len(result)} joints")
-    return result
+def _inputs(c: Compiled, k: int) -> tuple[dict[str, float], dict[str, float]]:
+    """Controls and activations of keyframe k, by actuator."""
+    m = c.m
+    ctrl, activation = dict[str, float](), dict[str, float]()
+    for a in range(len(m.actuator_trntype)):
+        name = c.name("ACTUATOR", a) or f"actuator{a}"
+        ctrl[name] = float(m.key_ctrl[k][control(c, a)])
+        if m.actuator_actadr[a] >= 0:
+            activation[name] = float(m.key_act[k][m.actuator_actadr[a]])
+    return ctrl, activation
+
+
+def _options(m: MuJoCoObject) -> dict[str, float | str]:
+    """What the file wants of a simulation."""
+    import mujoco
+
+    name = mujoco.mjtIntegrator(int(m.opt.integrator)).name.removeprefix("mjINT_").lower()
+    return {"timestep": float(m.opt.timestep), "integrator": name}

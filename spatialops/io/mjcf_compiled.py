@@ -29,6 +29,16 @@ class Compiled:
         return mujoco.mj_id2name(self.m, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), i) or ""
 
 
+def disabled(c: Compiled, part: str) -> bool:
+    """Whether the file switches off a part of the simulation, by name as in mjtDisableBit."""
+    import mujoco
+
+    bit = getattr(mujoco.mjtDisableBit, f"mjDSBL_{part}", None)
+    if bit is None and part in ("SPRING", "DAMPER"):  # one flag for both, before MuJoCo 3.3
+        bit = getattr(mujoco.mjtDisableBit, "mjDSBL_PASSIVE", None)
+    return bit is not None and bool(int(c.m.opt.disableflags) & int(bit))
+
+
 def named(m: MuJoCoObject) -> Compiled:
     """Give every body, joint and geom of a compiled model a name of its own."""
     c = Compiled(m, [], [], [])

@@ -1,14 +1,10 @@
-"""What MuJoCo simulates and nothing here does: kept as data where it can be, listed in any case."""
+"""What MuJoCo simulates and nothing here does: listed, with whether it changes the motion."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from spatialops._arrays import Array, BoolArray
-from spatialops.io.description import ActuatorSpec
-from spatialops.io.mjcf_compiled import Compiled
+from spatialops.io.mjcf_compiled import Compiled, disabled
 
 # Things by their count in the compiled model: what they are, and whether leaving them out changes
 # the motion.
@@ -24,9 +20,9 @@ _COUNTED = (
 )
 # Arrays that are zero where a feature is not used.
 _FORCES = (
-    ("body_gravcomp", "compensation of gravity"),
-    ("tendon_stiffness", "springs of tendons"),
-    ("tendon_damping", "damping of tendons"),
+    ("tendon_stiffnesspoly", "springs of tendons that are not linear"),
+    ("tendon_dampingpoly", "damping of tendons that is not linear"),
+    ("tendon_actfrclimited", "ranges of force of tendons"),
     ("tendon_frictionloss", "friction of tendons"),
     ("tendon_armature", "armature of tendons"),
     ("tendon_limited", "limits of tendons"),
@@ -36,16 +32,35 @@ _FORCES = (
     ("geom_adhesion", "adhesion of geoms"),
     ("actuator_armature", "armature of actuators"),
     ("actuator_damping", "damping of actuators"),
+    ("actuator_dampingpoly", "damping of actuators that is not linear"),
+    ("jnt_actgravcomp", "compensation of gravity by actuators: it is one by bodies"),
 )
-_TRANSMISSIONS = {
-    0: "joint",
-    1: "joint in parent",
-    2: "slider-crank",
-    3: "tendon",
-    4: "site",
-    5: "body",
-}
-
+# The same of what MuJoCo's solver is soft by, or is told: contacts, stops and closures are exact.
+_SOFT = (
+    ("jnt_solref", "jnt_solimp", "softness of the limits of joints"),
+    ("dof_solref", "dof_solimp", "softness of the dry friction of joints"),
+    ("geom_solref", "geom_solimp", "softness of contacts"),
+    ("pair_solref", "pair_solimp", "softness of contact pairs"),
+)
+_MARGINS = (
+    ("geom_margin", "margins of contacts"),
+    ("geom_gap", "gaps of contacts"),
+    ("pair_margin", "margins of contact pairs"),
+    ("jnt_margin", "margins of the limits of joints"),
+)
+_SOLVER_FLAGS = (
+    "WARMSTART",
+    "REFSAFE",
+    "SENSOR",
+    "MIDPHASE",
+    "EULERDAMP",
+    "AUTORESET",
+    "NATIVECCD",
+    "ISLAND",
+    "MULTICCD",
+)
+_DEFAULT_SOLREF = (0.02, 1.0)
+_DEFAULT_SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 
 def list_features(c: Compiled) -> None:
     """Count all that is left out."""
@@ -61,49 +76,42 @@ def list_features(c: Compiled) -> None:
             c.warnings.add(f"not simulated: {text}, {count}")
     if m.opt.density or m.opt.viscosity:
         c.warnings.add("not simulated: forces of a fluid around")
-    if m.opt.disableflags:
-        c.left_out.add(
-            f"flags that switch off parts of the simulation: {int(m.opt.disableflags):#x}"
-        )
+    _list_flags(c)
+    _list_softness(c)
     if m.ntendon:
-        c.left_out.add(f"tendons: {m.ntendon}, but for equality constraints among joints")
-    if m.nu:
-        c.left_out.add(f"actuators: {m.nu}, kept as data; give torques by a controller")
-    soft = any((values != values[:1]).any() for values in (m.geom_solref, m.geom_solimp))
-    if soft or m.geom_margin.any():
-        c.left_out.add("softness and margins of contacts: contacts are rigid")
+        c.left_out.add(f"what is drawn of tendons: {m.ntendon}; those of joints act")
     if m.neq:
         c.left_out.add(f"softness of equality constraints: {m.neq}; they are exact")
 
 
-def actuators(c: Compiled) -> Iterator[ActuatorSpec]:
-    """Actuators as data."""
+def _list_flags(c: Compiled) -> None:
+    """Flags and options that are not obeyed."""
     m = c.m
-    for a in range(len(m.actuator_trntype)):
-        kind, i = int(m.actuator_trntype[a]), int(m.actuator_trnid[a][0])
-        yield ActuatorSpec(
-            name=c.name("ACTUATOR", a) or f"actuator{a}",
-            kind=_TRANSMISSIONS.get(kind, f"transmission {kind}"),
-            target=_target(c, kind, i),
-            gear=tuple(float(x) for x in m.actuator_gear[a]),
-            control_range=_range(m.actuator_ctrlrange, m.actuator_ctrllimited, a),
-            force_range=_range(m.actuator_forcerange, m.actuator_forcelimited, a),
-            gain=tuple(float(x) for x in m.actuator_gainprm[a]),
-            bias=tuple(float(x) for x in m.actuator_biasprm[a]),
-        )
+    off = [name.lower() for name in _SOLVER_FLAGS if disabled(c, name)]
+    if off:
+        c.left_out.add(f"switched off for MuJoCo's own solver: {', '.join(off)}")
+    if disabled(c, "FILTERPARENT"):
+        c.warnings.add("contacts of neighbours are left out, which the file asks for")
+    if m.opt.enableflags:
+        c.left_out.add(f"flags that switch on parts of MuJoCo: {int(m.opt.enableflags):#x}")
+    for name, text in (("cone", "kind of friction cone"), ("impratio", "impratio")):
+        if float(getattr(m.opt, name)) not in (0.0, 1.0):
+            c.left_out.add(f"{text}, of MuJoCo's solver")
+    if np.any(m.opt.wind):
+        c.warnings.add("not simulated: wind; give `external=so.Wind(...)`")
 
 
-def _target(c: Compiled, kind: int, i: int) -> str:
-    if kind in (0, 1) and 0 <= i < len(c.joints):
-        return str(c.joints[i])
-    if kind == 5 and 0 <= i < len(c.bodies):
-        return str(c.bodies[i])
-    named = {2: "SITE", 3: "TENDON", 4: "SITE"}
-    return str(c.name(named[kind], i)) if kind in named else ""
-
-
-def _range(values: Array, limited: BoolArray, a: int) -> tuple[float, float] | None:
-    """The range of one control or force, where it has one (with several controls, of the first)."""
-    if a >= len(limited) or not limited[a]:
-        return None
-    return float(values[a][0]), float(values[a][1])
+def _list_softness(c: Compiled) -> None:
+    """What is soft, or acts at a distance, where the file does not leave it at its default."""
+    m = c.m
+    for reference, impedance, text in _SOFT:
+        soft, firm = getattr(m, reference), getattr(m, impedance)
+        odd = (soft != _DEFAULT_SOLREF).any(axis=1) | (firm != _DEFAULT_SOLIMP).any(axis=1)
+        if odd.any():
+            c.left_out.add(f"{text}: {int(odd.sum())}; they are exact")
+    for name, text in _MARGINS:
+        count = int(np.count_nonzero(getattr(m, name, np.zeros(1))))
+        if count:
+            c.left_out.add(f"{text}: {count}")
+    if (m.geom_solmix != 1.0).any():
+        c.left_out.add("solmix of geoms: friction is mixed by maximum and priority")

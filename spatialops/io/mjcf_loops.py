@@ -9,7 +9,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.algebra.rotation import from_quaternion
 from spatialops.errors import ModelError
-from spatialops.io.mjcf_compiled import Compiled
+from spatialops.io.mjcf_compiled import Compiled, disabled
 from spatialops.tree.loop import Loop
 
 _CONNECT, _WELD, _JOINT, _TENDON = range(4)  # mjtEq
@@ -22,6 +22,8 @@ def loops(c: Compiled) -> Iterator[Loop]:
     """A closure for every active constraint that has one; others are listed."""
     m = c.m
     taken: set[str] = set()
+    if disabled(c, "EQUALITY") or disabled(c, "CONSTRAINT"):
+        return
     for e in range(m.neq):
         name = c.name("EQUALITY", e) or f"equality{e}"
         while name in taken:
@@ -111,6 +113,12 @@ def _tendon(c: Compiled, t: int) -> tuple[dict[str, float], float] | None:
 
     There are none for a spatial one.
     """
+    factors = tendon_factors(c, t)
+    return None if factors is None else (factors, float(c.m.tendon_length0[t]))
+
+
+def tendon_factors(c: Compiled, t: int) -> dict[str, float] | None:
+    """Factors of the joints in a tendon's length; None for one that goes through space."""
     m = c.m
     factors: dict[str, float] = {}
     for w in range(m.tendon_adr[t], m.tendon_adr[t] + m.tendon_num[t]):
@@ -118,4 +126,4 @@ def _tendon(c: Compiled, t: int) -> tuple[dict[str, float], float] | None:
             return None
         joint = c.joints[m.wrap_objid[w]]
         factors[joint] = factors.get(joint, 0.0) + float(m.wrap_prm[w])
-    return factors, float(m.tendon_length0[t])
+    return factors

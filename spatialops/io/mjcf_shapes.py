@@ -35,8 +35,6 @@ def shapes(c: Compiled) -> Iterator[ShapeSpec]:
             c.bodies[m.geom_bodyid[g]],
             tuple(float(x) for x in np.maximum(m.geom_friction[g], 0.0)),
         )
-        if m.geom_condim[g] == 1:  # a contact of dimension one has no friction
-            friction = (0.0, 0.0, 0.0)
         yield ShapeSpec(
             name=name,
             body=body,
@@ -46,6 +44,9 @@ def shapes(c: Compiled) -> Iterator[ShapeSpec]:
             position=m.geom_pos[g].copy(),
             rotation=from_quaternion(m.geom_quat[g][[1, 2, 3, 0]]),
             friction=(friction[0], friction[1], friction[2]),
+            mixing="maximum",
+            priority=int(m.geom_priority[g]),
+            condim=int(m.geom_condim[g]),
             group=int(m.geom_contype[g]) & 0xFFFFFFFF,
             collides_with=int(m.geom_conaffinity[g]) & 0xFFFFFFFF,
             collides=bool(m.geom_contype[g] or m.geom_conaffinity[g] or g in paired),
@@ -62,9 +63,14 @@ def pairs(c: Compiled) -> Iterator[PairSpec]:
                 "friction of a pair that differs by direction is taken along the first",
                 c.geoms[m.pair_geom1[p]],
             )
-        friction = 0.0 if m.pair_dim[p] == 1 else slide
+        condim = int(m.pair_dim[p])
+        torsion, rolling = (max(float(x), 0.0) for x in m.pair_friction[p][2:4])
         yield PairSpec(
-            first=c.geoms[m.pair_geom1[p]], second=c.geoms[m.pair_geom2[p]], friction=friction
+            first=c.geoms[m.pair_geom1[p]],
+            second=c.geoms[m.pair_geom2[p]],
+            friction=slide if condim >= 3 else 0.0,
+            torsion=torsion if condim >= 4 else 0.0,
+            rolling=rolling if condim >= 6 else 0.0,
         )
 
 

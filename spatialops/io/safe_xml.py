@@ -26,6 +26,7 @@ MAX_DEPTH = 100
 MAX_ELEMENTS = 50_000
 MAX_TAG_BYTES = 2**20
 MAX_ATTRIBUTES = 1000
+_MOST_TEXT = 400
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
@@ -33,13 +34,17 @@ _INFINITE = re.compile(r"[+-]?inf(inity)?", re.ASCII | re.IGNORECASE)
 
 @dataclass(slots=True)
 class Element:
-    """One element: tag, attributes, the elements in it, and where it begins in which file."""
+    """One element: tag, attributes, what is in it, and where it begins in which file.
+
+    Of its text the first `_MOST_TEXT` characters are kept.
+    """
 
     tag: str
     attributes: dict[str, str]
     line: int
     path: str
     children: list[Element] = field(default_factory=list)
+    text: str = ""
 
     def all(self, tag: str) -> Iterator[Element]:
         """Elements directly inside with this tag."""
@@ -65,6 +70,15 @@ class Element:
         if name not in self.attributes and default is not None:
             return default
         return self._number(name, self.need(name), infinite)
+
+    def value(self) -> float | None:
+        """The number that it is: in its attribute "value", or as its text; None without either."""
+        if "value" in self.attributes:
+            return self.number("value")
+        word = self.text.strip()
+        if word and not (len(word) < _MOST_TEXT and _NUMBER.fullmatch(word)):
+            raise self.error(f"<{self.tag}>: {_short(word)} is not a finite number")
+        return float(word) if word else None
 
     def numbers(
         self, name: str, count: int, default: tuple[float, ...] | None = None
@@ -142,7 +156,8 @@ class _Target:
         self.stack.pop()
 
     def data(self, text: str) -> None:
-        pass
+        if self.stack and len(self.stack[-1].text) < _MOST_TEXT:
+            self.stack[-1].text += text[:_MOST_TEXT]
 
     def close(self) -> Element | None:
         return self.root

@@ -32,12 +32,18 @@ _SOFT = ("stiffness", "damping", "contact_cfm", "contact_erp", "inertia_scaling"
 
 
 def surfaces(root: Element) -> dict[str, Friction]:
-    """Friction of links that <gazebo reference="link"> gives: mu1."""
+    """Friction of links that <gazebo reference="link"> gives: mu1, else mu2.
+
+    Both stand as text, which is the format's, or as an attribute `value`.
+    """
     result = {}
     for element in root.all("gazebo"):
-        mu = element.first("mu1")
-        if mu is not None and "value" in mu.attributes:
-            result[element.get("reference")] = (max(mu.number("value"), 0.0), 0.0, 0.0)
+        for tag in ("mu1", "mu2"):
+            mu = element.first(tag)
+            value = None if mu is None else mu.value()
+            if value is not None:
+                result[element.get("reference")] = (max(value, 0.0), 0.0, 0.0)
+                break
     return result
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from spatialops._arrays import Array, ArrayLike, Mat3
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision import Geom, HalfSpace
 from spatialops.errors import ArgumentError, ModelError
+from spatialops.forces.actuators import Actuator, Tendon
 from spatialops.io import Description, read
 from spatialops.simulation.scene.geoms import GeomMaker
 from spatialops.simulation.scene.loader import LoadedScene, floor_geoms, scene_of
@@ -111,19 +112,34 @@ def compose(
         for own, scene in scenes
         for pair in scene.pair_laws
     ]
+    actuators = [_prefixed(own, one) for own, scene in scenes for one in scene.actuators]
+    tendons = [_prefixed(own, one) for own, scene in scenes for one in scene.tendons]
     q = np.concatenate([planted_coordinates(own, scene.state.q) for own, scene in scenes])
     v = np.concatenate([scene.state.v for _, scene in scenes])
+    activation = np.concatenate([scene.state.activation for _, scene in scenes])
     result = LoadedScene(
         model,
         geoms,
         loops=loops,
-        state=State(q, v),
+        state=State(q, v, 0.0, activation),
         ignore=pairs["ignore"],
         include=pairs["include"],
         pair_laws=laws,
+        actuators=actuators,
+        tendons=tendons,
+        ctrl=np.concatenate([scene.ctrl for _, scene in scenes]),
     )
     result.warnings = tuple(dict.fromkeys(text for piece in pieces for text in piece.warnings))
     return result
+
+
+Element = TypeVar("Element", Actuator, Tendon)
+
+
+def _prefixed(part: Planted, one: Element) -> Element:
+    """An actuator or tendon with the names of the common model."""
+    joints = {part.prefix + name: factor for name, factor in one.joints.items()}
+    return replace(one, name=part.prefix + one.name, joints=joints)
 
 
 @dataclass(frozen=True, eq=False)

@@ -98,6 +98,9 @@ class GeomMaker:
         options: PlainData = {
             "friction": DEFAULT_FRICTION if spec.friction is None else spec.friction[0],
             "restitution": spec.restitution,
+            "mixing": spec.mixing,
+            "priority": spec.priority,
+            **_moments(spec),
             "group": spec.group,
             "collides_with": spec.collides_with,
             "rotation": spec.rotation,
@@ -162,3 +165,11 @@ class GeomMaker:
             raise AssetError(f"{where}: {path} has no vertices, or some that are not finite")
         check_length(vertices, f"{where}: {path}", maximum=MAX_MESH_SIZE)
         return vertices, faces
+
+
+def _moments(spec: ShapeSpec) -> PlainData:
+    """Torsional and rolling friction, where the file says which of them act."""
+    if spec.friction is None or spec.condim is None:
+        return {}
+    _, torsion, rolling = spec.friction
+    return {"torsion": torsion, "rolling": rolling, "condim": spec.condim}

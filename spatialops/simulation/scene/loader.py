@@ -14,7 +14,9 @@ from spatialops.collision import Geom, HalfSpace
 from spatialops.dynamics.loops.assembly import close_loops
 from spatialops.dynamics.loops.constrained_dynamics import loop_errors
 from spatialops.errors import ArgumentError, AssetWarning, ModelError
+from spatialops.forces.actuators import holding
 from spatialops.io import Description, build, read
+from spatialops.io.description import Keyframe
 from spatialops.simulation.scene.geoms import DEFAULT_FRICTION, GeomMaker
 from spatialops.simulation.scene.inertia_from_geometry import with_inertias
 from spatialops.simulation.scene.pair_options import Pair
@@ -22,7 +24,7 @@ from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.builder import WORLD
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
-from spatialops.tree.state import State
+from spatialops.tree.state import State, checked_state
 
 _CLOSED = 1e-9  # errors of closures below this are the file's rounding
 
@@ -45,6 +47,12 @@ class LoadedScene(Scene):
     include : iterable of (str, str)
         As in `Scene`.
     pair_laws : sequence of Pair
+        As in `Scene`.
+    actuators : sequence of Actuator
+        As in `Scene`.
+    tendons : sequence of Tendon
+        As in `Scene`.
+    ctrl : (n_actuators,) array_like, optional
         As in `Scene`.
 
     Attributes
@@ -77,6 +85,39 @@ class LoadedScene(Scene):
         ArgumentError
             If there is none of this name.
         """
+        frame = self._keyframe(name)
+        q, v = self.state.q.copy(), np.zeros(self.model.nv)
+        for joint, values in frame.q.items():
+            q[self.model.q_slice(joint)] = values
+        for joint, values in frame.v.items():
+            v[self.model.v_slice(joint)] = values
+        own = [one.name for one in self.actuators if one.dynamics != "none"]
+        activation = np.array([frame.activation.get(one, 0.0) for one in own])
+        return State(q, v, frame.time, activation)
+
+    def keyframe_ctrl(self, name: str) -> Array:
+        """The controls of a keyframe of the file.
+
+        Parameters
+        ----------
+        name : str
+            Of the keyframe.
+
+        Returns
+        -------
+        (n_actuators,) array
+            The scene's own where the keyframe says nothing.
+
+        Raises
+        ------
+        ArgumentError
+            If there is none of this name.
+        """
+        given = self._keyframe(name).ctrl
+        pairs = zip(self.actuators, self.ctrl.tolist(), strict=True)
+        return np.array([given.get(one.name, rest) for one, rest in pairs])
+
+    def _keyframe(self, name: str) -> Keyframe:
         frames = (
             {}
             if self.description is None
@@ -87,12 +128,7 @@ class LoadedScene(Scene):
                 f"keyframe: there is no {name!r}; there are "
                 f"{', '.join(map(repr, frames)) or 'none'}"
             )
-        q, v = self.state.q.copy(), np.zeros(self.model.nv)
-        for joint, values in frames[name].q.items():
-            q[self.model.q_slice(joint)] = values
-        for joint, values in frames[name].v.items():
-            v[self.model.v_slice(joint)] = values
-        return State(q, v, frames[name].time)
+        return frames[name]
 
 
 def load_scene(
@@ -105,6 +141,8 @@ def load_scene(
     strict: bool = True,
     density: float | None = None,
     decompose: float | None = None,
+    keyframe: str | None = None,
+    actuators: bool = True,
 ) -> LoadedScene:
     """Read a robot with its collision shapes and closures.
 
@@ -131,12 +169,17 @@ def load_scene(
     decompose : float, optional
         Cut moving meshes into convex parts with this concavity (`collision.convex_parts`); default:
         their hulls.
+    keyframe : str, optional
+        Of the file, to begin from, with its controls. Default: the file's initial configuration,
+        with the controls at which servos of position hold it.
+    actuators : bool
+        Whether the file's actuators act. Default True.
 
     Returns
     -------
     LoadedScene
         Its state is the file's own initial configuration, moved into the limits and with closures
-        closed.
+        closed, or the keyframe.
 
     Raises
     ------
@@ -158,7 +201,11 @@ def load_scene(
         strict=strict,
         density=density,
         decompose=decompose,
+        actuators=actuators,
     )
+    if keyframe is not None:
+        scene.ctrl = scene.keyframe_ctrl(keyframe)
+        scene.state = checked_state(scene.keyframe(keyframe), scene.model)
     if scene.warnings:
         warnings.warn(AssetWarning(f"{path}: " + "; ".join(scene.warnings)), stacklevel=2)
     return scene
@@ -173,6 +220,7 @@ def scene_of(
     strict: bool = True,
     density: float | None = None,
     decompose: float | None = None,
+    actuators: bool = True,
 ) -> LoadedScene:
     """The scene of a description that has been read; options as in `load_scene`."""
     if density is not None:
@@ -189,6 +237,7 @@ def scene_of(
     if self_collision:  # pairs that the file names are not left out because it parts their bodies
         named = {frozenset(pair) for pair in include}
         ignore = [pair for pair in ignore if frozenset(pair) not in named]
+    driving = [spec.made for spec in description.actuators if spec.made is not None and actuators]
     scene = LoadedScene(
         model,
         [*ground, *geoms],
@@ -197,6 +246,9 @@ def scene_of(
         ignore=ignore,
         include=include,
         pair_laws=laws,
+        actuators=driving,
+        tendons=description.tendons,
+        ctrl=[holding(model, one, state.q) for one in driving],
     )
     scene.description, scene.warnings = description, tuple(notes)
     return scene
@@ -232,7 +284,13 @@ def _included(
     made = {geom.name for geom in geoms}
     found = [pair for pair in description.pairs if pair.first in made and pair.second in made]
     laws = [
-        Pair(a=pair.first, b=pair.second, friction=pair.friction)
+        Pair(
+            a=pair.first,
+            b=pair.second,
+            friction=pair.friction,
+            torsion=pair.torsion,
+            rolling=pair.rolling,
+        )
         for pair in found
         if pair.friction is not None
     ]

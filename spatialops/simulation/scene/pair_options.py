@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray, scalar
+from spatialops.collision.pair_coefficients import pair_coefficients
 from spatialops.errors import ShapeError
 from spatialops.simulation.plain_data import PlainData
 
@@ -41,7 +42,7 @@ class Pair:
     restitution : {"poisson", "newton"}, optional
         What the coefficient of restitution means. Default: the simulator's.
     friction : float, optional
-        Coefficient of friction. Default: the geometric mean of both geoms'.
+        Coefficient of friction. Default: as the geoms' `mixing` says.
     torsion : float, optional
         Coefficient of torsional friction, m. Default: likewise.
     rolling : float, optional
@@ -149,9 +150,8 @@ def pair_table(scene: Scene) -> PairTable:
     table = PairTable(
         np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), ()
     )
-    for kind in ("torsion", "rolling"):
-        values = np.array([getattr(geom, kind) for geom in scene.geoms], dtype=np.float64)
-        getattr(table, kind)[:] = np.sqrt(values[scene.pairs[:, 0]] * values[scene.pairs[:, 1]])
+    mixed = pair_coefficients(scene.geoms, scene.pairs)
+    table.torsion[:], table.rolling[:] = mixed.torsion, mixed.rolling
     rows = {frozenset(scene.pair_names(p)): p for p in range(n)} if scene.pair_laws else {}
     for pair in scene.pair_laws:
         row = rows.get(frozenset((pair.a, pair.b)))

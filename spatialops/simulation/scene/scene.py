@@ -16,10 +16,10 @@ from spatialops.collision.geom_tables import (
     least_width,
     pair_slots,
 )
+from spatialops.collision.pair_coefficients import pair_coefficients
 from spatialops.collision.shapes import (
     FIXED,
     Geom,
-    pair_values,
     shape_data,
     shape_from_data,
 )
@@ -253,12 +253,14 @@ class Scene:
             for pair in self.pair_laws
             if pair.friction is not None
         }
+        mixed = pair_coefficients(self.geoms, self.pairs)
         values = np.empty((len(self.pairs), col.PAIR_COLUMNS))
-        for p, (a, b) in enumerate(self.pairs):
-            values[p] = pair_values(self.geoms[a], self.geoms[b])
-            values[p, col.PAIR_FRICTION] = given.get(
-                frozenset(self.pair_names(p)), values[p, col.PAIR_FRICTION]
-            )
+        values[:, col.PAIR_FRICTION] = mixed.friction
+        values[:, col.PAIR_RESTITUTION] = mixed.restitution
+        if given:
+            for p in range(len(self.pairs)):
+                own = given.get(frozenset(self.pair_names(p)))
+                values[p, col.PAIR_FRICTION] = values[p, col.PAIR_FRICTION] if own is None else own
         return values
 
     @property

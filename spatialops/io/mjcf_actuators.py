@@ -1,0 +1,173 @@
+"""Actuators and tendons of a compiled MuJoCo model: those of joints act, others are listed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from spatialops._arrays import Array, BoolArray
+from spatialops.forces.actuators import Actuator, Dynamics, Tendon
+from spatialops.io.description import ActuatorSpec
+from spatialops.io.mjcf_compiled import Compiled, disabled
+from spatialops.io.mjcf_loops import tendon_factors
+
+_JOINT, _IN_PARENT, _CRANK, _TENDON, _SITE, _BODY = range(6)  # mjtTrn
+_TRANSMISSIONS = {
+    _JOINT: "joint",
+    _IN_PARENT: "joint in parent",
+    _CRANK: "slider-crank",
+    _TENDON: "tendon",
+    _SITE: "site",
+    _BODY: "body",
+}
+_DYNAMICS: dict[int, Dynamics] = {0: "none", 1: "integrator", 2: "filter", 3: "filter"}  # mjtDyn
+_FIXED, _AFFINE = 0, 1  # mjtGain
+_NO_BIAS = 0  # mjtBias
+_SLIDE = 2  # mjtJoint, and hinges are above
+_UNBOUNDED = (-np.inf, np.inf)
+
+
+def actuators(c: Compiled) -> Iterator[ActuatorSpec]:
+    """All actuators, with what is simulated of each."""
+    m = c.m
+    taken: set[str] = set()
+    for a in range(len(m.actuator_trntype)):
+        kind, i = int(m.actuator_trntype[a]), int(m.actuator_trnid[a][0])
+        name = c.name("ACTUATOR", a) or f"actuator{a}"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        made = _made(c, a, name)
+        if isinstance(made, str):
+            c.warnings.add(f"an actuator is not simulated: {made}", name)
+        yield ActuatorSpec(
+            name=name,
+            kind=_TRANSMISSIONS.get(kind, f"transmission {kind}"),
+            target=_target(c, kind, i),
+            gear=tuple(float(x) for x in m.actuator_gear[a]),
+            control_range=_range(m.actuator_ctrlrange, m.actuator_ctrllimited, control(c, a)),
+            force_range=_range(m.actuator_forcerange, m.actuator_forcelimited, a),
+            gain=tuple(float(x) for x in m.actuator_gainprm[a]),
+            bias=tuple(float(x) for x in m.actuator_biasprm[a]),
+            made=made if isinstance(made, Actuator) else None,
+        )
+
+
+def control(c: Compiled, a: int) -> int:
+    """Where the (first) control of an actuator stands."""
+    places = getattr(c.m, "actuator_ctrladr", None)  # since MuJoCo 4 one may have several
+    return a if places is None else int(places[a])
+
+
+def _made(c: Compiled, a: int, name: str) -> Actuator | str:
+    """The actuator that does the same, or why there is none."""
+    m = c.m
+    if disabled(c, "ACTUATION") or (m.opt.disableactuator >> int(m.actuator_group[a])) & 1:
+        return "it is switched off"
+    joints = _joints(c, a)
+    if joints is None:
+        return "it moves neither a hinge, a slide nor a tendon of such"
+    dynamics = _DYNAMICS.get(int(m.actuator_dyntype[a]))
+    gain, bias = int(m.actuator_gaintype[a]), int(m.actuator_biastype[a])
+    several = getattr(m, "actuator_ctrlnum", None)
+    if (
+        dynamics is None
+        or gain not in (_FIXED, _AFFINE)
+        or bias not in (_NO_BIAS, _AFFINE)
+        or (several is not None and several[a] != 1)
+    ):
+        return "its law is not affine in one control, the length and its rate"
+    options: dict[str, Any] = {}
+    if not disabled(c, "CLAMPCTRL"):
+        place = control(c, a)
+        options["ctrl_range"] = _range(m.actuator_ctrlrange, m.actuator_ctrllimited, place)
+    options["force_range"] = _force_range(c, a, joints)
+    options["activation_range"] = _range(m.actuator_actrange, m.actuator_actlimited, a)
+    if dynamics == "filter":
+        options["time_constant"] = max(float(m.actuator_dynprm[a][0]), 0.0)
+    for extra, text in (("actuator_actearly", "early activation"), ("actuator_delay", "delay")):
+        if np.any(getattr(m, extra, np.zeros(a + 1))[a]):
+            c.left_out.add(f"an actuator's {text}", name)
+    g, b = m.actuator_gainprm[a][:3].copy(), m.actuator_biasprm[a][:3].copy()
+    if gain == _FIXED:
+        g[1:] = 0.0
+    if bias == _NO_BIAS:
+        b[:] = 0.0
+    return Actuator(
+        name=name,
+        joints=joints,
+        gain=g,
+        bias=b,
+        dynamics=dynamics,
+        **{key: value or _UNBOUNDED for key, value in options.items() if key != "time_constant"},
+        time_constant=options.get("time_constant", 0.0),
+    )
+
+
+def _joints(c: Compiled, a: int) -> dict[str, float] | None:
+    """Factors of joints in the length of an actuator; None where it is not made of joints."""
+    m, gear = c.m, float(c.m.actuator_gear[a][0])
+    kind, i = int(m.actuator_trntype[a]), int(m.actuator_trnid[a][0])
+    if kind in (_JOINT, _IN_PARENT):
+        return {c.joints[i]: gear} if m.jnt_type[i] >= _SLIDE else None
+    if kind != _TENDON:
+        return None
+    factors = tendon_factors(c, i)
+    if factors is None:
+        return None
+    return {name: gear * factor for name, factor in factors.items()}
+
+
+def _force_range(c: Compiled, a: int, joints: dict[str, float]) -> tuple[float, float] | None:
+    """The actuator's range, and that of its joint where it is the only one there."""
+    m = c.m
+    own = _range(m.actuator_forcerange, m.actuator_forcelimited, a)
+    if len(joints) > 1:
+        return own
+    name, gear = next(iter(joints.items()))
+    j = c.joints.index(name)
+    if not m.jnt_actfrclimited[j] or gear == 0.0:
+        return own
+    if np.count_nonzero((m.actuator_trnid[:, 0] == j) & (m.actuator_trntype <= _IN_PARENT)) > 1:
+        c.left_out.add("the range of force of a joint with several actuators", name)
+        return own
+    low, high = sorted(float(x) / gear for x in m.jnt_actfrcrange[j])
+    return (low, high) if own is None else (max(low, own[0]), max(min(high, own[1]), low))
+
+
+def tendons(c: Compiled) -> Iterator[Tendon]:
+    """Springs and dampers of tendons along joints; others are listed."""
+    m = c.m
+    for t in range(m.ntendon):
+        stiffness = 0.0 if disabled(c, "SPRING") else float(m.tendon_stiffness[t])
+        damping = 0.0 if disabled(c, "DAMPER") else float(m.tendon_damping[t])
+        if stiffness <= 0.0 and damping <= 0.0:
+            continue
+        name = c.name("TENDON", t) or f"tendon{t}"
+        factors = tendon_factors(c, t)
+        low, high = (float(x) for x in m.tendon_lengthspring[t])
+        if factors is None or low != high:
+            what = "with slack" if factors is not None else "in space"
+            c.warnings.add(f"not simulated: the spring of a tendon {what}", name)
+            continue
+        yield Tendon(
+            name=name, joints=factors, stiffness=stiffness, damping=damping, rest=low
+        )
+
+
+def _target(c: Compiled, kind: int, i: int) -> str:
+    if kind in (_JOINT, _IN_PARENT) and 0 <= i < len(c.joints):
+        return str(c.joints[i])
+    if kind == _BODY and 0 <= i < len(c.bodies):
+        return str(c.bodies[i])
+    named = {_CRANK: "SITE", _TENDON: "TENDON", _SITE: "SITE"}
+    return str(c.name(named[kind], i)) if kind in named else ""
+
+
+def _range(values: Array, limited: BoolArray, a: int) -> tuple[float, float] | None:
+    """The range of one control, activation or force, where it has one."""
+    if a >= len(limited) or not limited[a]:
+        return None
+    return float(values[a][0]), float(values[a][1])
