@@ -324,12 +324,12 @@ def elements_of(
 
 def holding(model: Model, actuator: Actuator, q: Array) -> float:
     """The control at which a servo of position pulls with nothing at coordinates (nq,); else 0."""
-    length = sum(c * float(q[model.q_slice(name)][0]) for name, c in actuator.joints.items())
-    gain = float(actuator.gain[0] + actuator.gain[1] * length)
-    if actuator.bias[1] == 0.0 or gain == 0.0 or actuator.dynamics == "integrator":
+    kp, _, _ = actuator.gain
+    if kp == 0.0 or kp != -actuator.bias[1] or actuator.dynamics == "integrator":
         return 0.0
-    control = -(actuator.bias[0] + actuator.bias[1] * length) / gain
-    return float(np.clip(control, *actuator.ctrl_range))
+    length = sum(c * float(q[model.q_slice(name)][0]) for name, c in actuator.joints.items())
+    control = length - float(actuator.bias[0] / kp)
+    return float(np.clip(control, *actuator.ctrl_range)) + 0.0
 
 
 def _spring(stiffness: float, damping: float, rest: float) -> Array:

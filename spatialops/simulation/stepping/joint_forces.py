@@ -9,8 +9,9 @@ is chosen for every joint so that a joint alone slows down exactly as exp(-x), x
 the inertia that it feels (exponential fitting): of second order where damping is mild, without
 ringing where it is stiff, stable for any s since 1/2 <= T <= 1. For stiffness B = 1/4 with q_e =
 q + s v / 2 is the implicit midpoint rule, which keeps the energy of an oscillator at any s: the
-default's. Semi-implicit Euler has backward Euler, B = 1 with q_e = q + s v. Both are stable for any
-K: with the energy of the springs and M + s (T - 1/2) D in place of M, none is gained.
+default's. One that a step does not resolve would ring for ever: it gets damping of up to s K.
+Semi-implicit Euler has backward Euler, B = 1 with q_e = q + s v. Both are stable for any K: with the
+energy of the springs and M + s (T - 1/2) D in place of M, none is gained.
 
 Servos are springs and dampers too (`forces.elements`). One that would be beyond its range of force
 pushes with the limit, without resistance; whether it would, the joint alone decides. An element of
@@ -51,6 +52,7 @@ from spatialops.forces.elements import (
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
+_RESOLVED = 1.0  # rad^2: up to this angle of its oscillation a step a spring keeps its energy
 _MIDPOINT = 0.25  # B of the implicit midpoint rule
 _BACKWARD = 1.0  # of backward Euler
 
@@ -123,6 +125,10 @@ def put_element(t: Tables, e: int, share: float) -> None:
     for i in range(first, first + t.element_ints[e, of.COUNT]):
         total += abs(t.arms[i])
         inverse += t.arms[i] * t.arms[i] * t.work[t.element_joints[i, of.LINK], layout.D_INVERSE]
+    if share == _MIDPOINT:
+        added = s * stiffness * too_stiff(s * s * stiffness * inverse)
+        damping += added
+        force -= added * rate
     resists = s * damping * fitted(s * damping * inverse) + share * s * s * stiffness
     alone = force / (1.0 + resists * inverse)
     if alone < t.elements[e, of.FORCE_LOW] or alone > t.elements[e, of.FORCE_HIGH]:
@@ -135,6 +141,14 @@ def put_element(t: Tables, e: int, share: float) -> None:
         k = t.element_joints[i, of.LINK]
         t.vectors[at.STIFF, k] += abs(t.arms[i]) * total * stiffness
         t.vectors[at.DRAG, k] += abs(t.arms[i]) * total * damping
+
+
+@inlined
+def too_stiff(x: float) -> float:
+    """Damping of a spring in units of s K, x being the square of the angle of its oscillation in s.
+
+    None where the step resolves it; towards 1 where not, which is backward Euler."""
+    return max(1.0 - 1.0 / max(x, _RESOLVED), 0.0)
 
 
 @kernel
