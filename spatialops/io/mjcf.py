@@ -26,6 +26,7 @@ from spatialops.io.mjcf_files import check_files
 from spatialops.io.mjcf_loops import loops
 from spatialops.io.mjcf_shapes import pairs, shapes
 from spatialops.io.packages import Resolver
+from spatialops.io.unread import list_unread_mjcf
 from spatialops.io.safe_xml import MAX_BYTES, parse, read_bytes
 from spatialops.tree.builder import WORLD
 from spatialops.tree.joint import Joint, JointKind
@@ -49,8 +50,10 @@ def read_mjcf(path: Path, resolver: Resolver) -> Description:
     root = parse(read_bytes(path, MAX_BYTES), path)
     if root.tag != "mujoco":
         raise root.error(f"expected <mujoco>, got <{root.tag[:60]}>")
-    check_files(root, path, resolver)
-    return describe(_compiled(path), path)
+    documents = check_files(root, path, resolver)
+    compiled = _compiled(path)
+    list_unread_mjcf(documents, compiled.left_out)
+    return describe(compiled, path)
 
 
 def describe(c: Compiled, path: Path | None) -> Description:

@@ -12,8 +12,6 @@ _COUNTED = (
     ("nflex", "flexible bodies", True),
     ("nskin", "skins", False),
     ("nsensor", "sensors", False),
-    ("ncam", "cameras", False),
-    ("nsite", "sites", False),
     ("nplugin", "plugins", True),
     ("nmocap", "mocap bodies, fixed to the world here", False),
     ("nuserdata", "user data", False),

@@ -12,8 +12,10 @@ from spatialops.io.safe_xml import Element, parse, read_bytes
 _MAX_INCLUDES = 200
 
 
-def check_files(root: Element, path: Path, resolver: Resolver) -> None:
+def check_files(root: Element, path: Path, resolver: Resolver) -> list[Element]:
     """Refuse a file that includes others without end, dangerous XML, or what lies outside.
+
+    Returns the documents: the file's own, and all that it includes.
 
     Raises
     ------
@@ -21,9 +23,11 @@ def check_files(root: Element, path: Path, resolver: Resolver) -> None:
     """
     main = path.resolve().parent
     pending, seen = [(root, main)], 0
+    documents = list[Element]()
     folders = {main}
     while pending:
         document, folder = pending.pop()
+        documents.append(document)
         seen += 1
         if seen > _MAX_INCLUDES:
             raise AssetError(f"{path}: includes more than {_MAX_INCLUDES} files, or itself")
@@ -45,6 +49,7 @@ def check_files(root: Element, path: Path, resolver: Resolver) -> None:
                     )
                     if below is not None:  # MuJoCo says best what is missing
                         pending.append((parse(read_bytes(below), below), below.parent))
+    return documents
 
 
 def _all(root: Element) -> list[Element]:

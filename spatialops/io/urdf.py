@@ -20,6 +20,7 @@ from spatialops.algebra.inertia import Inertia
 from spatialops.errors import ModelError
 from spatialops.io.description import MAX_MASS, BodySpec, Description, Notes, check_length
 from spatialops.io.safe_xml import Element, parse, read_bytes
+from spatialops.io.unread import list_unread_urdf
 from spatialops.io.urdf_shapes import LONGEST, SHORTEST, link_shapes, pose, surfaces
 from spatialops.tree.builder import WORLD
 from spatialops.tree.joint import Joint, JointKind
@@ -38,7 +39,6 @@ _UNIT = 1e-3  # error of an axis that is taken for rounding
 _RADIANS = 1e3  # limits beyond mean that there are none
 _DEGREES = 4.0 * math.pi  # limits beyond two turns are more likely degrees
 _NO_MASS = 1e-18  # kg, where a file gives moments without mass: kernels divide by it
-_KNOWN = {"link", "joint", "material", "gazebo"}
 
 
 @dataclass
@@ -72,6 +72,7 @@ def parse_urdf(content: bytes, path: Path) -> Description:
         raise root.error(f"expected <robot>, got <{root.tag[:60]}>")
     reader = _Reader()
     _collect(reader, root)
+    list_unread_urdf(root, reader.left_out)
     order = _tree_order(reader, root)
     bodies = [body for name in order for body in _bodies(reader, name)]
     friction = surfaces(root)
@@ -93,17 +94,10 @@ def parse_urdf(content: bytes, path: Path) -> Description:
 def _collect(reader: _Reader, root: Element) -> None:
     """Links and joints by name; everything else is counted."""
     for element in root.children:
-        where = f"line {element.line}"
         if element.tag == "link":
             _put(reader.links, element)
         elif element.tag == "joint" and element.children:
             _put(reader.joints, element)
-        elif element.tag not in _KNOWN:
-            reader.left_out.add(f"<{element.tag[:60]}> is not read", where)
-        elif element.tag == "gazebo" and not all(
-            child.tag in ("mu1", "mu2", "material") for child in element.children
-        ):
-            reader.left_out.add("<gazebo> is not read, but for its friction", where)
     if not reader.links:
         raise root.error("<robot> has no link: nothing rigid is described")
     for name in reader.links:
@@ -261,9 +255,6 @@ def _joint(reader: _Reader, element: Element) -> Joint:
             "joint type 'spherical' is not of the format; it becomes a ball", f"line {element.line}"
         )
     kind = reader.kinds[name] = JOINT_KINDS[given]
-    for tag in ("safety_controller", "calibration", "joint_properties"):
-        if element.first(tag) is not None:
-            reader.left_out.add(f"<{tag}> of joints is not read", f"line {element.line}")
     if kind == "fixed":
         return Joint("fixed", name=name)
     dynamics = element.first("dynamics")

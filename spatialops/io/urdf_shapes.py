@@ -28,7 +28,6 @@ class Findings(Protocol):
 # Of directions and scales; what lies beyond is a mistake.
 SHORTEST = 1e-9
 LONGEST = 1e9
-_SOFT = ("stiffness", "damping", "contact_cfm", "contact_erp", "inertia_scaling", "friction_anchor")
 
 
 def surfaces(root: Element) -> dict[str, Friction]:
@@ -168,9 +167,6 @@ def _contact(reader: Findings, link: Element) -> tuple[Friction | None, float]:
         for child in element.children
         if "value" in child.attributes
     }
-    for tag in values:
-        if tag in _SOFT:
-            reader.left_out.add(f"<contact><{tag}> is not read", f"line {element.line}")
     restitution = min(max(values.get("restitution", 0.0), 0.0), 1.0)
     if "lateral_friction" not in values:
         return None, restitution

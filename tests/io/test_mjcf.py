@@ -128,7 +128,7 @@ def test_equality_constraints_are_closures(write, rng):
     ]
     told = " ".join(description.warnings)
     assert "(2 times, first curve)" in told  # and the rope
-    assert "springs of tendons" in told
+    assert "spring of a tendon in space" in told
     assert any("switched off (off)" in text for text in description.left_out)
     # The rows of MuJoCo's constraints at any configuration are those of the closures.
     robot = MujocoFile(write(CLOSED))
@@ -156,7 +156,7 @@ def test_shapes_masks_and_friction(write):
     shapes = {spec.name: spec for spec in description.shapes}
     assert shapes["ground"].kind == "half_space"
     assert shapes["ground"].friction == (0.8, 0.1, 0.2)
-    assert shapes["ball"].friction == (0.0, 0.0, 0.0)
+    assert (shapes["ball"].condim, shapes["ball"].friction[0]) == (1, 1.0)
     assert not shapes["ghost"].collides
     assert (shapes["capsule"].sizes, shapes["tin"].sizes) == ((0.1, 0.6), (0.1, 0.4))
     assert shapes["egg"].sizes == (0.1, 0.2, 0.3)
@@ -165,25 +165,29 @@ def test_shapes_masks_and_friction(write):
         shapes["terrain"].mesh, np.arange(6.0).reshape(2, 3)[::-1] / 5.0 * 3.0, atol=1e-6
     )  # y up
     assert description.ignore == (("a", "b"),)
-    assert description.springs == {"j": (3.0, pytest.approx(np.deg2rad(0.2)))}
+    model = build(description)
+    at = model.v_slice("j")
+    assert model.stiffness[at] == 3.0
+    assert model.reference[at] == pytest.approx(np.deg2rad(0.2))
+    assert model.compensation[model.body_index("a")][0] > 0.0
 
 
 def test_what_has_no_counterpart_is_listed(write):
     description = read(write(FEATURES))
     told = " ".join(description.warnings)
     for words in (
-        "springs of joints",
-        "compensation of gravity",
         "fluid",
         "limit of a ball",
     ):
         assert words in told, words
     left = " ".join(description.left_out)
-    for words in ("sensors: 1", "actuators: 1", "size of a plane"):
+    for words in ("sensors: 1", "size of a plane"):
         assert words in left, words
     (motor,) = description.actuators
     assert (motor.name, motor.kind, motor.target, motor.gear[0]) == ("m", "joint", "j", 5.0)
     assert (motor.control_range, motor.force_range) == ((-1.0, 2.0), (-3.0, 3.0))
+    assert (motor.made.ctrl_range, motor.made.force_range) == ((-1.0, 2.0), (-3.0, 3.0))
+    assert dict(motor.made.joints) == {"j": 5.0}
 
 
 @pytest.mark.parametrize(
