@@ -43,7 +43,6 @@ __all__ = [
     "Shape",
     "Sphere",
     "may_collide",
-    "pair_values",
     "shape_data",
     "shape_from_data",
 ]
@@ -378,7 +377,7 @@ class Geom:
             raise ShapeError(
                 f"geom {self.name!r}: mixing: expected 'mean' or 'maximum', got {self.mixing!r}"
             )
-        if not isinstance(self.priority, (int, np.integer)) or isinstance(self.priority, bool):
+        if not is_number(self.priority) or self.priority != int(self.priority):
             raise ShapeError(
                 f"geom {self.name!r}: priority: expected a whole number, got {self.priority!r}"
             )

@@ -1,7 +1,7 @@
 """Actuators: what turns controls into joint forces, and springs along several joints.
 
-One law has them all (`forces.elements`): a force affine in a control, a length and its rate. Motors,
-servos of position and velocity and DC motors are choices of its numbers.
+One law has them all (`forces.elements`): a force affine in a control, a length and its rate.
+Motors, servos of position and velocity and DC motors are choices of its numbers.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, array, given, scalar
+from spatialops._arrays import Array, ArrayLike, IntArray, array, given, scalar
 from spatialops.errors import ModelError
 from spatialops.forces import elements as of
 from spatialops.forces.elements import Elements
@@ -22,6 +22,15 @@ from spatialops.tree.model import Model
 
 Dynamics: TypeAlias = Literal["none", "integrator", "filter"]
 Range: TypeAlias = tuple[float, float]
+
+
+class Ranges(TypedDict, total=False):
+    """Ranges of an actuator, as `Actuator` takes them."""
+
+    ctrl_range: Range
+    force_range: Range
+    activation_range: Range
+
 
 _DYNAMICS = {"none": of.NONE, "integrator": of.INTEGRATOR, "filter": of.FILTER}
 _UNBOUNDED = (-np.inf, np.inf)
@@ -97,7 +106,7 @@ class Actuator:
 
     def __post_init__(self) -> None:
         where = f"actuator {self.name!r}"
-        if not isinstance(self.name, str) or not self.name:
+        if not is_text(self.name):
             raise ModelError(f"actuator: name: expected a text, got {self.name!r}")
         object.__setattr__(self, "joints", _factors(self.joints, where))
         for name in ("gain", "bias"):
@@ -112,7 +121,9 @@ class Actuator:
             object.__setattr__(self, name, _range(getattr(self, name), f"{where}: {name}"))
 
     @classmethod
-    def motor(cls, name: str, joint: str, *, gear: float = 1.0, **ranges: Range) -> Actuator:
+    def motor(
+        cls, name: str, joint: str, *, gear: float = 1.0, **ranges: Unpack[Ranges]
+    ) -> Actuator:
         """A force that is its control, times a gear.
 
         Parameters
@@ -133,7 +144,7 @@ class Actuator:
 
     @classmethod
     def position(
-        cls, name: str, joint: str, *, kp: float, kv: float = 0.0, **ranges: Range
+        cls, name: str, joint: str, *, kp: float, kv: float = 0.0, **ranges: Unpack[Ranges]
     ) -> Actuator:
         """A servo that draws a joint to its control: kp (u - q) - kv v.
 
@@ -158,7 +169,7 @@ class Actuator:
         return cls(name=name, joints=joint, gain=(kp, 0.0, 0.0), bias=bias, **ranges)
 
     @classmethod
-    def velocity(cls, name: str, joint: str, *, kv: float, **ranges: Range) -> Actuator:
+    def velocity(cls, name: str, joint: str, *, kv: float, **ranges: Unpack[Ranges]) -> Actuator:
         """A servo that draws the rate of a joint to its control: kv (u - v).
 
         Parameters
@@ -174,9 +185,7 @@ class Actuator:
         -------
         Actuator
         """
-        return cls(
-            name=name, joints=joint, gain=(kv, 0.0, 0.0), bias=(0.0, 0.0, -kv), **ranges
-        )
+        return cls(name=name, joints=joint, gain=(kv, 0.0, 0.0), bias=(0.0, 0.0, -kv), **ranges)
 
     @classmethod
     def dc_motor(
@@ -187,7 +196,7 @@ class Actuator:
         torque_constant: float,
         resistance: float,
         gear: float = 1.0,
-        **ranges: Range,
+        **ranges: Unpack[Ranges],
     ) -> Actuator:
         """A DC motor whose control is its voltage: torque k i of the current i = (u - k w) / R.
 
@@ -264,6 +273,23 @@ class Tendon:
         scalar(self.damping, f"{where}: damping", low=0.0)
         scalar(self.rest, f"{where}: rest")
 
+    def energy(self, model: Model, q: Array) -> float:
+        """Energy of its spring.
+
+        Parameters
+        ----------
+        model : Model
+            The mechanism.
+        q : (nq,) array
+            Coordinates, rad and m.
+
+        Returns
+        -------
+        float
+            J.
+        """
+        return 0.5 * self.stiffness * (length_of(model, self.joints, q) - self.rest) ** 2
+
     def to_data(self) -> dict[str, Any]:
         """The tendon as plain data; `Tendon(**data)` is the inverse.
 
@@ -285,7 +311,10 @@ def elements_of(
     ModelError
         For an unknown joint, or one of several coordinates.
     """
-    ints, floats, joints, arms = list[Array](), list[Array](), list[tuple[int, int]](), []
+    ints = list[IntArray]()
+    floats = list[Array]()
+    joints = list[tuple[int, int]]()
+    arms = list[float]()
     n_states = 0
 
     def put(row: Array, control: int, state: int, dynamics: int) -> None:
@@ -322,13 +351,17 @@ def elements_of(
     )
 
 
+def length_of(model: Model, joints: Mapping[str, float], q: Array) -> float:
+    """Sum of factor times coordinate at coordinates (nq,)."""
+    return sum(factor * float(q[model.q_slice(name)][0]) for name, factor in joints.items())
+
+
 def holding(model: Model, actuator: Actuator, q: Array) -> float:
     """The control at which a servo of position pulls with nothing at coordinates (nq,); else 0."""
     kp, _, _ = actuator.gain
     if kp == 0.0 or kp != -actuator.bias[1] or actuator.dynamics == "integrator":
         return 0.0
-    length = sum(c * float(q[model.q_slice(name)][0]) for name, c in actuator.joints.items())
-    control = length - float(actuator.bias[0] / kp)
+    control = length_of(model, actuator.joints, q) - float(actuator.bias[0] / kp)
     return float(np.clip(control, *actuator.ctrl_range)) + 0.0
 
 
@@ -366,6 +399,11 @@ def _factors(joints: object, where: str) -> Mapping[str, float]:
         raise ModelError(f"{where}: joints: expected a joint or factors by joint, got {joints!r}")
     factors = {str(name): scalar(value, f"{where}: {name}") for name, value in joints.items()}
     return MappingProxyType(factors)
+
+
+def is_text(name: object) -> bool:
+    """Whether it is a text of some length."""
+    return isinstance(name, str) and bool(name)
 
 
 def _range(values: object, where: str) -> Range:

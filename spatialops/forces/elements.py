@@ -131,9 +131,7 @@ def slope(floats: Array, e: int, u: float, order: int) -> float:
 
 
 @kernel
-def pull(
-    ints: IntArray, joints: IntArray, arms: Array, e: int, force: float, tau: Array
-) -> None:
+def pull(ints: IntArray, joints: IntArray, arms: Array, e: int, force: float, tau: Array) -> None:
     """Add what a force of element e is on its joints."""
     for i in range(ints[e, FIRST], ints[e, FIRST] + ints[e, COUNT]):
         tau[joints[i, LINK]] += arms[i] * force
@@ -173,9 +171,7 @@ def advance_activations(
 
 
 @kernel
-def spring_energy(
-    ints: IntArray, floats: Array, joints: IntArray, arms: Array, q: Array
-) -> float:
+def spring_energy(ints: IntArray, floats: Array, joints: IntArray, arms: Array, q: Array) -> float:
     """Energy of the elements that are springs, k (l - l0)^2 / 2."""
     total = 0.0
     for e in range(ints.shape[0]):

@@ -8,7 +8,7 @@ examples of the second.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -83,7 +83,9 @@ class ExternalWrenches:
         for (node, values), link, offset in given:
             wrench = array(values, (6,), f"external: {node!r}", finite=True)
             if link < 0:
-                raise ArgumentError(f"external: {node!r} is fixed to the world, which nothing moves")
+                raise ArgumentError(
+                    f"external: {node!r} is fixed to the world, which nothing moves"
+                )
             b = bodies[link]
             arm = poses.rotations[b] @ model.turns[link] @ offset
             total[b, :3] += wrench[:3] + np.cross(arm, wrench[3:])
@@ -92,13 +94,13 @@ class ExternalWrenches:
 
 
 def _parts(given: External) -> list[Wrenches | Field]:
-    if callable(given) or isinstance(given, Mapping):
-        return [given]
-    if isinstance(given, Sequence) and any(
-        callable(part) or isinstance(part, Mapping) for part in given
-    ):
-        return list(given)
-    return [given]
+    """What adds up, in a list."""
+    if isinstance(given, (list, tuple)):
+        parts: list[Wrenches | Field] = list(given)
+        if any(callable(part) or isinstance(part, Mapping) for part in parts):
+            return parts
+    alone: Any = given
+    return [alone]
 
 
 def checked_external(model: Model, given: External | None) -> ExternalWrenches | None:

@@ -19,6 +19,8 @@ from spatialops.tree.loop import Loop
 MAX_LENGTH = 1e5
 MAX_MASS = 1e9
 
+Condim: TypeAlias = Literal[1, 3, 4, 6]
+
 # Dimensions of a shape by kind; `MeshFile` and arrays stand in `ShapeSpec.mesh`.
 SHAPE_KINDS: dict[str, int] = {
     "sphere": 1,  # radius
@@ -99,7 +101,7 @@ class ShapeSpec:
     restitution: float = 0.0
     mixing: Literal["mean", "maximum"] = "mean"
     priority: int = 0
-    condim: Literal[1, 3, 4, 6] | None = None
+    condim: Condim | None = None
     group: int = 1
     collides_with: int = 1
     collides: bool = True

@@ -26,8 +26,8 @@ from spatialops.io.mjcf_files import check_files
 from spatialops.io.mjcf_loops import loops
 from spatialops.io.mjcf_shapes import pairs, shapes
 from spatialops.io.packages import Resolver
-from spatialops.io.unread import list_unread_mjcf
 from spatialops.io.safe_xml import MAX_BYTES, parse, read_bytes
+from spatialops.io.unread import list_unread_mjcf
 from spatialops.tree.builder import WORLD
 from spatialops.tree.joint import Joint, JointKind
 

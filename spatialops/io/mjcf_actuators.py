@@ -152,9 +152,7 @@ def tendons(c: Compiled) -> Iterator[Tendon]:
             what = "with slack" if factors is not None else "in space"
             c.warnings.add(f"not simulated: the spring of a tendon {what}", name)
             continue
-        yield Tendon(
-            name=name, joints=factors, stiffness=stiffness, damping=damping, rest=low
-        )
+        yield Tendon(name=name, joints=factors, stiffness=stiffness, damping=damping, rest=low)
 
 
 def _target(c: Compiled, kind: int, i: int) -> str:

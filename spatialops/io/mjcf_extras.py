@@ -60,6 +60,7 @@ _SOLVER_FLAGS = (
 _DEFAULT_SOLREF = (0.02, 1.0)
 _DEFAULT_SOLIMP = (0.9, 0.95, 0.001, 0.5, 2.0)
 
+
 def list_features(c: Compiled) -> None:
     """Count all that is left out."""
     m = c.m

@@ -8,10 +8,11 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.algebra.rotation import from_quaternion
-from spatialops.io.description import MeshData, PairSpec, ShapeSpec
+from spatialops.io.description import Condim, MeshData, PairSpec, ShapeSpec
 from spatialops.io.mjcf_compiled import Compiled, MuJoCoObject
 
 # mjtGeom: kind, and sizes of MuJoCo's half lengths
+_CONDIMS: dict[int, Condim] = {1: 1, 3: 3, 4: 4, 6: 6}
 _PLANE = 0
 _HFIELD = 1
 _SPHERE = 2
@@ -46,7 +47,7 @@ def shapes(c: Compiled) -> Iterator[ShapeSpec]:
             friction=(friction[0], friction[1], friction[2]),
             mixing="maximum",
             priority=int(m.geom_priority[g]),
-            condim=int(m.geom_condim[g]),
+            condim=_CONDIMS[int(m.geom_condim[g])],
             group=int(m.geom_contype[g]) & 0xFFFFFFFF,
             collides_with=int(m.geom_conaffinity[g]) & 0xFFFFFFFF,
             collides=bool(m.geom_contype[g] or m.geom_conaffinity[g] or g in paired),

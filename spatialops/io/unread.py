@@ -1,4 +1,4 @@
-"""Elements of a robot file that no reader looks at, counted by their place: nothing is dropped silently."""
+"""Elements of a robot file that no reader looks at, counted by their place."""
 
 from __future__ import annotations
 

@@ -80,9 +80,9 @@ class Record:
     certificates : (T, 11) array
         The worst certificate since the row before, in the order of `contact.certificate.UNITS`; NaN
         what was not measured: all but ``certify="full"``. Default NaN.
-    end : (1 + nq + nv,) array
-        Time, coordinates and velocities at the end of the run, recorded or not. Default: the last
-        row.
+    end : (1 + nq + nv + n,) array
+        Time, coordinates, velocities and activations of actuators at the end of the run, recorded
+        or not. Default: the last row.
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Record:
         for name in _OF_JOINTS:
             if getattr(self, name).shape != self.v.shape:
                 self._put(name, constant(0.0, self.v.shape))
-        if len(self.end) != 1 + self.q.shape[1] + self.v.shape[1]:
+        if len(self.end) < 1 + self.q.shape[1] + self.v.shape[1]:
             self._put("end", np.concatenate([self.times[-1:], self.q[-1], self.v[-1]]))
 
     def _put(self, name: str, values: Array) -> None:
@@ -163,8 +163,9 @@ class Record:
     @property
     def final(self) -> State:
         """The state at the end of the run, whether it was recorded as a row or not."""
-        nq = self.q.shape[1]
-        return State(self.end[1 : 1 + nq].copy(), self.end[1 + nq :].copy(), float(self.end[0]))
+        nq, nv = self.q.shape[1], self.v.shape[1]
+        q, v, activation = np.split(self.end[1:].copy(), [nq, nq + nv])
+        return State(q, v, float(self.end[0]), activation)
 
     def certificate(self) -> Certificate:
         """The worst of the whole run.

@@ -163,7 +163,7 @@ class RecordBuilder:
             contact_records=pushing,
             events=chunk.events,
             metadata={**self.metadata(), **counts, "versions": dict(versions())},
-            end=np.concatenate([[end.time], end.q, end.v]),
+            end=np.concatenate([[end.time], end.q, end.v, end.activation]),
         )
 
     def _certificates(self) -> Array:

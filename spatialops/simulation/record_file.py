@@ -147,4 +147,5 @@ def _first_state(values: Mapping[str, Array], nq: int) -> State:
     if len(values["times"]):
         return State(values["q"][0], values["v"][0], float(values["times"][0]))
     end = values["end"]
-    return State(end[1 : 1 + nq], end[1 + nq :], float(end[0]))
+    nv = values["v"].shape[1]
+    return State(end[1 : 1 + nq], end[1 + nq : 1 + nq + nv], float(end[0]))

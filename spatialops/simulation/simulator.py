@@ -430,9 +430,7 @@ class Simulator:
             inputs = self._inputs(self.effort.cut(tau), ctrl, external)
             return self._runner.problem(self.setup.checked(state), inputs)
 
-    def _inputs(
-        self, tau: Array, ctrl: ArrayLike | None, external: External | None
-    ) -> Inputs:
+    def _inputs(self, tau: Array, ctrl: ArrayLike | None, external: External | None) -> Inputs:
         scene = self.scene
         return Inputs(tau, scene.checked_ctrl(ctrl), checked_external(scene.model, external))
 

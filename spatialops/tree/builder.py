@@ -312,7 +312,7 @@ class _Assembly:
         )
 
 
-def _share(value: float, name: str) -> float:
+def _share(value: object, name: str) -> float:
     """A share of a weight: finite, any sign."""
     if not (isinstance(value, (int, float, np.number)) and np.isfinite(value)):
         raise ModelError(

@@ -111,8 +111,8 @@ def spanning_tree(
             raise ModelError(
                 f"joint {joint!r} between {a!r} and {b!r}: closes a loop of which no joint is a "
                 "ball, revolute, "
-                "prismatic or fixed one without damping, spring, limits or armature, which a closure "
-                "could stand for"
+                "prismatic or fixed one without damping, spring, limits or armature, which a "
+                "closure could stand for"
             )
     starts = [WORLD, *floating]
     if nx.number_connected_components(tree) > len(starts):

@@ -20,7 +20,8 @@ ARM = """<mujoco><option gravity="0 0 -9.81"><flag contact="disable"/></option><
 <velocity name="v" joint="j3" kv="5"/><motor name="m" joint="j1" gear="3" ctrlrange="-1 1"/>
 <general name="f" tendon="t" dyntype="filter" dynprm=".1" gainprm="4" biastype="affine"
   biasprm=".1 -.2 -.3"/><intvelocity name="iv" joint="j3" kp="50" actrange="-1 1"/></actuator>
-<keyframe><key name="home" qpos=".1 .2 .03" ctrl=".2 0 .1 .3 .03" act=".3 .03"/></keyframe></mujoco>"""
+<keyframe><key name="home" qpos=".1 .2 .03" ctrl=".2 0 .1 .3 .03" act=".3 .03"/></keyframe>
+</mujoco>"""
 CTRL = np.array([0.8, 0.3, 1.5, 1.0, 0.2])
 
 
@@ -63,7 +64,8 @@ def test_they_push_as_mujoco_says(tmp_path):
     for _ in range(3):
         q, v = rng.uniform(-0.5, 0.5, 3), rng.normal(size=3)
         activation, ctrl = rng.uniform(-0.5, 0.5, 2), rng.uniform(-1.5, 1.5, 5)
-        d.qpos[:], d.qvel[:], d.act[:], d.ctrl[:] = q, v, activation, ctrl
+        for name, values in (("qpos", q), ("qvel", v), ("act", activation), ("ctrl", ctrl)):
+            getattr(d, name)[:] = values
         mujoco.mj_forward(m, d)
         state = so.State(q, v, 0.0, activation)
         for options in ({}, {"integrator": "rk4"}, {"integrator": "semi-implicit"}):

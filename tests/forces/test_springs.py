@@ -91,9 +91,7 @@ def test_compensation_bears_a_share_of_the_weight(share, options):
     builder.add_body("hand", parent="root", inertia=turn, gravity_compensation=share)
     scene = so.Scene(builder.build())
     state = so.Simulator(scene, dt=0.01, **options).run(duration=0.1).final
-    center = so.center_of_mass(scene.model, state.q) - so.center_of_mass(
-        scene.model, scene.state.q
-    )
+    center = so.center_of_mass(scene.model, state.q) - so.center_of_mass(scene.model, scene.state.q)
     assert center == pytest.approx([0.0, 0.0, -0.5 * 9.81 * (1.0 - share) * 0.01], abs=1e-9)
     weight = passive_forces(scene.model, scene.state.q, np.zeros(6))
     assert weight[5] == pytest.approx(3.0 * 9.81 * share)

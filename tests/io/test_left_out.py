@@ -24,7 +24,17 @@ READ = {  # by this reader, or by MuJoCo's compiler, in whose results they are l
         *("compiler", "option", "flag", "default", "asset", "include", "worldbody", "body"),
         *("frame", "inertial", "joint", "freejoint", "geom", "mesh", "hfield", "contact", "pair"),
         *("exclude", "equality", "connect", "weld", "tendon", "fixed", "actuator", "general"),
-        *("motor", "position", "velocity", "intvelocity", "damper", "cylinder", "keyframe", "key", "replicate"),
+        *(
+            "motor",
+            "position",
+            "velocity",
+            "intvelocity",
+            "damper",
+            "cylinder",
+            "keyframe",
+            "key",
+            "replicate",
+        ),
     },
 }
 PLACED = {("gazebo", "mu1"), ("gazebo", "mu2"), ("contact", "lateral_friction")}
@@ -55,7 +65,8 @@ def documents(path, seen):
 def counts(path, description):
     """Elements of a file that are read, told of, and neither."""
     said = " ".join((*description.left_out, *description.warnings))
-    suffix, found, unknown = path.suffix.lower(), Counter(), Counter()
+    suffix = path.suffix.lower()
+    found, unknown = Counter(), Counter()
     stack = documents(path, [])
     while stack:
         element = stack.pop()

@@ -126,6 +126,7 @@ class Batch:
         self._taus = np.zeros((self.size, 1, model.nv))
         self._n_actuators = len(listed[0].scene.actuators)
         self._n_bodies = model.n_bodies
+        self._nothing = self._inputs(None, None, 1)
         self._states = np.zeros((self.size, 1, model.nq + model.nv))
         self._forces = np.zeros((self.size if forces else 0, 1, self._n_geoms, 3))
         self.q = self._states[:, 0, : self._nq]
@@ -226,11 +227,13 @@ class Batch:
             self._taus[:, 0] = self._cut(forces)
         if not self._chunks:
             self._chunks = self._lasting_chunks()
-        inputs = self._inputs(
-            None if ctrls is None else np.asarray(ctrls)[:, None],
-            None if external is None else np.asarray(external)[:, None],
-            1,
-        )
+        inputs = self._nothing
+        if ctrls is not None or external is not None:
+            inputs = self._inputs(
+                None if ctrls is None else np.asarray(ctrls)[:, None],
+                None if external is None else np.asarray(external)[:, None],
+                1,
+            )
         work = Work(self._starts, self._taus, *inputs, self._states, self._forces)
         frozen = {} if self._resets else self.failures
         if len(self._forces):

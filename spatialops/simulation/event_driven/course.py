@@ -177,7 +177,8 @@ class Course:
         row = np.zeros((1, at.ROW_COLUMNS))
         row[0, at.ROW_TIME] = state.time
         row[0, at.ROW_KINETIC] = own.kinetic
-        row[0, at.ROW_POTENTIAL] = own.potential
+        tendons = sum(one.energy(self.scene.model, state.q) for one in self.scene.tendons)
+        row[0, at.ROW_POTENTIAL] = own.potential + tendons
         row[0, at.ROW_CONTACTS] = len(motion.contacts.of_geoms.keys)
         row[0, at.ROW_IMPACTS] = len(new)
         row[0, at.ROW_RESIDUAL] = engine.residual

@@ -68,6 +68,7 @@ class RecordedRun:
             runner.loops.redundant_rows = redundant_rows_of(plan.past)
         self._ctrl = setup.scene.checked_ctrl(plan.ctrl)
         self.t.ctrl[:] = self._ctrl
+        put_external(self.t, plan.external, setup.options.dt)  # where none act, for all steps
         self._first = self.t
         self.t.control[at.EVERY] = plan.every
         self.builder.take(self.t, since)
@@ -115,8 +116,10 @@ class RecordedRun:
             now = state_of(t)
             asked = commanded(self.plan.controller(now.time, now, acting(t)))
             t.tau[:] = setup.effort(asked.tau)
-            t.ctrl[:] = self._ctrl if asked.ctrl is None else setup.scene.checked_ctrl(asked.ctrl)
-        put_external(t, self.plan.external, setup.options.dt)
+            ctrl = asked.ctrl
+            t.ctrl[:] = self._ctrl if ctrl is None else setup.scene.checked_ctrl(ctrl)
+        if self.plan.external is not None:
+            put_external(t, self.plan.external, setup.options.dt)
         self.runner.loops.put_rates(t)
         t.control[at.STEPS_LEFT] = count
         if not self._watched:

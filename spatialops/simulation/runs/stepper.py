@@ -8,9 +8,8 @@ from spatialops.errors import ArgumentError, SpatialOpsError
 from spatialops.forces.effort_limits import Effort
 from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
-from spatialops.simulation.inputs import Inputs
 from spatialops.simulation.runs.stepping_run import SteppingRunner, info_of
-from spatialops.simulation.stepping.adapter import acting, load_new, put_inputs, state_of
+from spatialops.simulation.stepping.adapter import acting, load_new, put_external, state_of
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import begin_held, clear_held, step_watched
 from spatialops.simulation.stepping.loop_start import LoopStart
@@ -54,6 +53,7 @@ class Stepper:
         stepping = setup.stepping.apart()
         self._loop = HeldLoop(stepping, stepping.tables(), runner.watched)
         self._failed = False
+        self._driven = False  # whether the last step had controls or wrenches of its own
         self.reset()
 
     def __repr__(self) -> str:
@@ -140,10 +140,9 @@ class Stepper:
         if self._failed:
             raise ArgumentError("step: the last one failed; begin anew with reset(state)")
         self._effort.forget()
-        setup = self._runner.setup
-        wrenches = checked_external(setup.scene.model, external)
-        inputs = Inputs(self._effort(tau), setup.scene.checked_ctrl(ctrl), wrenches)
-        put_inputs(self._tables, inputs, setup.options.dt)
+        self._tables.tau[:] = self._effort(tau)
+        if self._driven or ctrl is not None or external is not None:
+            self._put(ctrl, external)
         if self._closures.varies:
             self._closures.put_rates(self._tables)
         try:
@@ -152,6 +151,14 @@ class Stepper:
         except SpatialOpsError:
             self._failed = True
             raise
+
+    def _put(self, ctrl: ArrayLike | None, external: External | None) -> None:
+        """Controls and wrenches of the coming step; the scene's and none where none are given."""
+        setup = self._runner.setup
+        self._tables.ctrl[:] = setup.scene.checked_ctrl(ctrl)
+        wrenches = checked_external(setup.scene.model, external)
+        put_external(self._tables, wrenches, setup.options.dt)
+        self._driven = ctrl is not None or external is not None
 
     @property
     def _tables(self) -> Tables:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
@@ -23,6 +23,9 @@ from spatialops.tree.forest import Planted, forest, planted_coordinates, planted
 from spatialops.tree.model import Model
 from spatialops.tree.node import Frame
 from spatialops.tree.state import State
+
+
+_SAME = 1e-6  # of planes, m and parts of a unit normal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -76,7 +79,8 @@ def compose(
     Raises
     ------
     ModelError
-        If names clash, gravity differs, or nothing moves.
+        If names clash, gravity differs, nothing moves, or there would be two floors in one place:
+        whatever stands there would be pressed by both.
     AssetError, ShapeError
         As `load_scene`, for parts that are files.
 
@@ -96,6 +100,7 @@ def compose(
         )
     model = forest([piece.planted for piece in planted])
     geoms = [geom for piece in pieces for geom in piece.geoms()]
+    _refuse_second_floor(geoms, floor)
     geoms = [*floor_geoms(floor, geoms), *geoms]
     scenes = [(piece.planted, piece.scene) for piece in planted if piece.scene is not None]
     loops = [planted_loop(own, loop) for own, scene in scenes for loop in scene.loops.items]
@@ -131,6 +136,23 @@ def compose(
     )
     result.warnings = tuple(dict.fromkeys(text for piece in pieces for text in piece.warnings))
     return result
+
+
+def _refuse_second_floor(geoms: Sequence[Geom], floor: bool | float) -> None:
+    """Refuse half-spaces on the world that are one and the same."""
+    planes = [("the floor that is asked for", np.array([0.0, 0.0, 1.0]), 0.0)] if floor else []
+    for geom in geoms:
+        if not (isinstance(geom.shape, HalfSpace) and geom.body == WORLD):
+            continue
+        normal = np.array(geom.shape.normal)
+        height = float(normal @ np.array(geom.position))
+        for name, other, at in planes:
+            if np.abs(normal - other).max() < _SAME and abs(height - at) < _SAME:
+                raise ModelError(
+                    f"compose: {name} and geom {geom.name!r} are one plane; leave one of them out "
+                    "(floor=False, or a part without it)"
+                )
+        planes.append((f"geom {geom.name!r}", normal, height))
 
 
 Element = TypeVar("Element", Actuator, Tendon)

@@ -142,7 +142,12 @@ def _hinge(model: Model, body: int) -> Loop | None:
     at = model.v_slice(name)
     springs = model.stiffness[at].any()
     stops = np.isfinite(model.lower[at]).any() or np.isfinite(model.upper[at]).any()
-    if rows[:, [layout.ARMATURE, layout.DAMPING]].any() or model.dry_friction[at].any() or stops or springs:
+    if (
+        rows[:, [layout.ARMATURE, layout.DAMPING]].any()
+        or model.dry_friction[at].any()
+        or stops
+        or springs
+    ):
         raise ModelError(
             f"joint {name!r}: armature, damping, springs, dry friction and limits belong to joint "
             "coordinates; free bodies have none"

@@ -10,8 +10,8 @@ the inertia that it feels (exponential fitting): of second order where damping i
 ringing where it is stiff, stable for any s since 1/2 <= T <= 1. For stiffness B = 1/4 with q_e =
 q + s v / 2 is the implicit midpoint rule, which keeps the energy of an oscillator at any s: the
 default's. One that a step does not resolve would ring for ever: it gets damping of up to s K.
-Semi-implicit Euler has backward Euler, B = 1 with q_e = q + s v. Both are stable for any K: with the
-energy of the springs and M + s (T - 1/2) D in place of M, none is gained.
+Semi-implicit Euler has backward Euler, B = 1 with q_e = q + s v. Both are stable for any K: with
+the energy of the springs and M + s (T - 1/2) D in place of M, none is gained.
 
 Servos are springs and dampers too (`forces.elements`). One that would be beyond its range of force
 pushes with the limit, without resistance; whether it would, the joint alone decides. An element of

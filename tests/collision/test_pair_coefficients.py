@@ -1,0 +1,42 @@
+"""Coefficients of pairs: means, maxima, priorities, and which of them act."""
+
+import numpy as np
+import pytest
+
+from spatialops.collision import Geom, Sphere
+from spatialops.collision.pair_coefficients import pair_coefficients
+from spatialops.errors import ShapeError
+
+PAIR = np.array([[0, 1]])
+
+
+def ball(**options):
+    return Geom("ball", "ball", Sphere(0.1), **options)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ({"friction": 0.25}, {"friction": 1.0}, (0.5, 0.0, 0.0)),
+        ({"friction": 0.25, "mixing": "maximum"}, {"friction": 1.0}, (1.0, 0.0, 0.0)),
+        ({"friction": 0.25, "priority": 1}, {"friction": 1.0}, (0.25, 0.0, 0.0)),
+        ({"friction": 0.25, "priority": -1}, {"friction": 1.0}, (1.0, 0.0, 0.0)),
+        ({"friction": 0.5, "condim": 1}, {"friction": 0.5, "condim": 1}, (0.0, 0.0, 0.0)),
+        ({"torsion": 0.1}, {"torsion": 0.4, "rolling": 0.3}, (0.5, 0.2, 0.0)),
+        (
+            {"torsion": 0.1, "rolling": 0.2, "mixing": "maximum", "condim": 3},
+            {"torsion": 0.4, "mixing": "maximum"},
+            (0.5, 0.4, 0.0),
+        ),
+    ],
+)
+def test_what_a_pair_has(first, second, expected):
+    for geoms in ((ball(**first), ball(**second)), (ball(**second), ball(**first))):
+        found = pair_coefficients(geoms, PAIR)
+        assert (found.friction[0], found.torsion[0], found.rolling[0]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("wrong", [{"mixing": "mean of both"}, {"priority": 0.5}, {"condim": 2}])
+def test_what_a_geom_refuses(wrong):
+    with pytest.raises(ShapeError, match=next(iter(wrong))):
+        ball(**wrong)
