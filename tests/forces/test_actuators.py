@@ -76,6 +76,7 @@ def test_they_push_as_mujoco_says(tmp_path):
 
 
 @pytest.mark.compiled
+@pytest.mark.filterwarnings("ignore::spatialops.errors.StepSizeWarning")
 @pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
 @pytest.mark.parametrize("kp", [1e2, 1e4, 1e6, 1e9])
 @pytest.mark.parametrize("kv", [0.0, 1.0, 1e3, 1e7])

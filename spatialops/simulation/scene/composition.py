@@ -24,7 +24,6 @@ from spatialops.tree.model import Model
 from spatialops.tree.node import Frame
 from spatialops.tree.state import State
 
-
 _SAME = 1e-6  # of planes, m and parts of a unit normal
 
 
