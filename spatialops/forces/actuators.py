@@ -139,6 +139,7 @@ class Actuator:
         Returns
         -------
         Actuator
+            With these numbers.
         """
         return cls(name=name, joints={joint: gear}, **ranges)
 
@@ -164,6 +165,7 @@ class Actuator:
         Returns
         -------
         Actuator
+            With these numbers.
         """
         bias = (0.0, -kp, -kv)
         return cls(name=name, joints=joint, gain=(kp, 0.0, 0.0), bias=bias, **ranges)
@@ -184,6 +186,7 @@ class Actuator:
         Returns
         -------
         Actuator
+            With these numbers.
         """
         return cls(name=name, joints=joint, gain=(kv, 0.0, 0.0), bias=(0.0, 0.0, -kv), **ranges)
 
@@ -218,6 +221,7 @@ class Actuator:
         Returns
         -------
         Actuator
+            With these numbers.
         """
         R = scalar(resistance, "resistance", low=0.0, strict=True)
         k = torque_constant
@@ -230,6 +234,7 @@ class Actuator:
         Returns
         -------
         dict
+            By names of fields.
         """
         data = {item.name: getattr(self, item.name) for item in fields(self)}
         data["joints"] = dict(self.joints)
@@ -296,6 +301,7 @@ class Tendon:
         Returns
         -------
         dict
+            By names of fields.
         """
         data = {item.name: getattr(self, item.name) for item in fields(self)}
         return {**data, "joints": dict(self.joints)}

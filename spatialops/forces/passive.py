@@ -1,8 +1,8 @@
 """Passive forces: what a mechanism does by itself, whatever motors and contacts do.
 
 Viscous damping -d v and springs k (r - q) of joints, and what bears the weight of bodies.
-Controllers take them from here; within a step `simulation.stepping.joint_forces` has them,
-implicitly. Dry friction is not among them: it is a constraint, and solved for with the contacts.
+Controllers take them from here; within a step `simulation.stepping.integrators.joint_forces` has
+them, implicitly. Dry friction is not among them: it is a constraint, solved for with the contacts.
 """
 
 from __future__ import annotations

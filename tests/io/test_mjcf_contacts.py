@@ -96,12 +96,20 @@ def test_contacts_that_are_switched_off(tmp_path, flag):
     assert len(so.load_scene(path).pairs) == 0
 
 
-def test_two_floors_in_one_place_are_refused(tmp_path):
+def test_of_two_floors_in_one_place_one_bears_each(tmp_path):
     path = tmp_path / "block.xml"
     path.write_text(BLOCK.format(**{**PLAIN, "floor": 1, "block": 1}))
     parts = [so.Part(source=path, name="a"), so.Part(source=path, name="b", position=(3, 0, 0))]
-    with pytest.raises(so.errors.ModelError, match="one plane"):
-        so.compose(parts)
-    with pytest.raises(so.errors.ModelError, match="one plane"):
-        so.compose(parts[:1], floor=True)
-    so.compose([parts[0], so.Part(source=path, name="b", position=(3, 0, -1))])
+    ball = so.TreeBuilder(gravity=(2.0, 0.0, -9.81))
+    ball.add_body("ball", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0))
+    geom = so.Geom("ball", "ball", so.Sphere(0.1))
+    parts.append(so.Part(source=so.Scene(ball.build(), [geom]), name="c"))
+    scene = so.compose(parts, floor=True)
+    floors = [g.name for g in scene.geoms if isinstance(g.shape, so.HalfSpace)]
+    assert len(floors) == 3
+    names = [scene.pair_names(p) for p in range(len(scene.pairs))]
+    borne = {a: b for a, b in names if b in floors}
+    assert len(borne) == len([1 for _, b in names if b in floors]) == 3
+    assert borne["c/ball"] == floors[0]
+    below = so.compose([parts[0], so.Part(source=path, name="b", position=(3, 0, -1))])
+    assert len([1 for p in range(len(below.pairs)) if below.pair_names(p)[1] in floors]) > 2

@@ -58,7 +58,8 @@ def compose(
     """One scene of several robots and things.
 
     Coordinates are stacked in the order of the parts. Geoms of different parts may touch; within a
-    part, those that may in its own scene.
+    part, those that may in its own scene. Where several parts have a floor in one place, each is
+    borne by its own, and what has none by the first.
 
     Parameters
     ----------
@@ -78,8 +79,7 @@ def compose(
     Raises
     ------
     ModelError
-        If names clash, gravity differs, nothing moves, or there would be two floors in one place:
-        whatever stands there would be pressed by both.
+        If names clash, gravity differs, or nothing moves.
     AssetError, ShapeError
         As `load_scene`, for parts that are files.
 
@@ -99,8 +99,9 @@ def compose(
         )
     model = forest([piece.planted for piece in planted])
     geoms = [geom for piece in pieces for geom in piece.geoms()]
-    _refuse_second_floor(geoms, floor)
-    geoms = [*floor_geoms(floor, geoms), *geoms]
+    added = floor_geoms(floor, geoms)
+    spare = _spare_floors([added, *(piece.geoms() for piece in pieces)])
+    geoms = [*added, *geoms]
     scenes = [(piece.planted, piece.scene) for piece in planted if piece.scene is not None]
     loops = [planted_loop(own, loop) for own, scene in scenes for loop in scene.loops.items]
     pairs = {
@@ -126,7 +127,7 @@ def compose(
         geoms,
         loops=loops,
         state=State(q, v, 0.0, activation),
-        ignore=pairs["ignore"],
+        ignore=[*pairs["ignore"], *spare],
         include=pairs["include"],
         pair_laws=laws,
         actuators=actuators,
@@ -137,21 +138,34 @@ def compose(
     return result
 
 
-def _refuse_second_floor(geoms: Sequence[Geom], floor: bool | float) -> None:
-    """Refuse half-spaces on the world that are one and the same."""
-    planes = [("the floor that is asked for", np.array([0.0, 0.0, 1.0]), 0.0)] if floor else []
-    for geom in geoms:
-        if not (isinstance(geom.shape, HalfSpace) and geom.body == WORLD):
-            continue
-        normal = np.array(geom.shape.normal)
-        height = float(normal @ np.array(geom.position))
-        for name, other, at in planes:
-            if np.abs(normal - other).max() < _SAME and abs(height - at) < _SAME:
-                raise ModelError(
-                    f"compose: {name} and geom {geom.name!r} are one plane; leave one of them out "
-                    "(floor=False, or a part without it)"
-                )
-        planes.append((f"geom {geom.name!r}", normal, height))
+def _spare_floors(groups: Sequence[Sequence[Geom]]) -> list[tuple[str, str]]:
+    """Pairs to ignore where several parts have a floor in one place: one bears each geom.
+
+    That is the floor of its own part, else the first.
+    """
+    places: list[list[tuple[int, Geom]]] = []
+    for i, group in enumerate(groups):
+        for geom in group:
+            if isinstance(geom.shape, HalfSpace) and geom.body == WORLD:
+                same = next((place for place in places if _coincide(place[0][1], geom)), None)
+                if same is None:
+                    places.append([(i, geom)])
+                else:
+                    same.append((i, geom))
+    pairs = []
+    for place in places:
+        for i, group in enumerate(groups):
+            bearing = next((floor for part, floor in place if part == i), place[0][1])
+            spare = [floor.name for _, floor in place if floor is not bearing]
+            pairs += [(name, geom.name) for name in spare for geom in group if geom.body != WORLD]
+    return pairs
+
+
+def _coincide(a: Geom, b: Geom) -> bool:
+    """Whether two half-spaces on the world are one."""
+    first, second = np.array(a.shape.normal), np.array(b.shape.normal)
+    apart = float(first @ (np.array(a.position) - np.array(b.position)))
+    return bool(np.abs(first - second).max() < _SAME and abs(apart) < _SAME)
 
 
 Element = TypeVar("Element", Actuator, Tendon)

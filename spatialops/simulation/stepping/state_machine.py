@@ -51,9 +51,9 @@ from spatialops.simulation.stepping.integrators.floating_trees import (
     put_right,
 )
 from spatialops.simulation.stepping.integrators.flow import flow_to, smooth_step
+from spatialops.simulation.stepping.integrators.joint_forces import advance_elements
 from spatialops.simulation.stepping.integrators.midpoint import again
 from spatialops.simulation.stepping.integrators.past import forget_past, remember
-from spatialops.simulation.stepping.joint_forces import advance_elements
 from spatialops.simulation.stepping.position_projection import project_positions
 from spatialops.simulation.stepping.record_rows import (
     becomes_row,

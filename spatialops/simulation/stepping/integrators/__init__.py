@@ -2,5 +2,5 @@
 
 `flow` is what the loop calls. `midpoint` is the default, with `past` (what it begins from),
 `lone_bodies` and `floating_trees`; `runge_kutta` the classical rule; `accelerations` what all of
-them evaluate.
+them evaluate, under the `joint_forces`.
 """

@@ -38,8 +38,8 @@ from spatialops.collision import _layout as col
 from spatialops.dynamics.energy import link_momentum
 from spatialops.dynamics.newton_euler import lifted
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.integrators.joint_forces import is_wrenched
 from spatialops.simulation.stepping.integrators.lone_bodies import put_three, solve_three, three
-from spatialops.simulation.stepping.joint_forces import is_wrenched
 from spatialops.simulation.stepping.tables import Tables
 
 

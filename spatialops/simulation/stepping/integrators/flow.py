@@ -21,6 +21,11 @@ from spatialops.simulation.stepping.integrators.accelerations import (
     add_convection,
     placed_accelerations,
 )
+from spatialops.simulation.stepping.integrators.joint_forces import (
+    external_of,
+    put_joint_forces,
+    put_wrenches,
+)
 from spatialops.simulation.stepping.integrators.midpoint import (
     drift_midpoint,
     fastest_spin,
@@ -29,11 +34,6 @@ from spatialops.simulation.stepping.integrators.midpoint import (
 from spatialops.simulation.stepping.integrators.runge_kutta import (
     drift_runge_kutta,
     runge_kutta_step,
-)
-from spatialops.simulation.stepping.joint_forces import (
-    external_of,
-    put_joint_forces,
-    put_wrenches,
 )
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel, transport

@@ -39,7 +39,7 @@ from spatialops.algebra.vectors import (
 from spatialops.dynamics.newton_euler import lifted
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import turn_by
-from spatialops.simulation.stepping.joint_forces import n_lone
+from spatialops.simulation.stepping.integrators.joint_forces import n_lone
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import transport
 

@@ -44,6 +44,11 @@ from spatialops.simulation.stepping.integrators.floating_trees import (
     has_floating,
     take_momenta,
 )
+from spatialops.simulation.stepping.integrators.joint_forces import (
+    external_of,
+    put_joint_forces,
+    put_wrenches,
+)
 from spatialops.simulation.stepping.integrators.lone_bodies import (
     aim_lone,
     carry,
@@ -52,11 +57,6 @@ from spatialops.simulation.stepping.integrators.lone_bodies import (
     turn_lone,
 )
 from spatialops.simulation.stepping.integrators.past import foresee
-from spatialops.simulation.stepping.joint_forces import (
-    external_of,
-    put_joint_forces,
-    put_wrenches,
-)
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import integrate_kernel
 

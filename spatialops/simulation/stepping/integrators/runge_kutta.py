@@ -23,7 +23,7 @@ from spatialops.simulation.stepping.integrators.accelerations import (
     accelerations,
     placed_accelerations,
 )
-from spatialops.simulation.stepping.joint_forces import (
+from spatialops.simulation.stepping.integrators.joint_forces import (
     drive,
     external_of,
     is_wrenched,
