@@ -33,9 +33,10 @@ class ChangingGravity:
     Examples
     --------
     >>> import spatialops as so
-    >>> scene = so.models.pendulum(1).scene()
-    >>> off = so.ChangingGravity(scene.model, lambda time: (0.0, 0.0, 0.0))
-    >>> record = so.Simulator(scene).run(duration=0.1, external=off)
+    >>> ball = so.Inertia.sphere(0.1, mass=1.0)
+    >>> model = so.TreeBuilder().add_body("ball", joint="free", inertia=ball).build()
+    >>> off = so.ChangingGravity(model, lambda time: (0.0, 0.0, 0.0))
+    >>> record = so.Simulator(so.Scene(model)).run(duration=0.1, external=off)
     >>> bool(abs(record.final.v).max() < 1e-12)
     True
     """

@@ -143,17 +143,19 @@ def _spare_floors(groups: Sequence[Sequence[Geom]]) -> list[tuple[str, str]]:
 
     That is the floor of its own part, else the first.
     """
-    places: list[list[tuple[int, Geom]]] = []
+    places: list[tuple[Array, list[tuple[int, Geom]]]] = []
     for i, group in enumerate(groups):
         for geom in group:
-            if isinstance(geom.shape, HalfSpace) and geom.body == WORLD:
-                same = next((place for place in places if _coincide(place[0][1], geom)), None)
-                if same is None:
-                    places.append([(i, geom)])
-                else:
-                    same.append((i, geom))
+            plane = _plane(geom)
+            if plane is None:
+                continue
+            same = [floors for other, floors in places if np.abs(other - plane).max() < _SAME]
+            if same:
+                same[0].append((i, geom))
+            else:
+                places.append((plane, [(i, geom)]))
     pairs = []
-    for place in places:
+    for _, place in places:
         for i, group in enumerate(groups):
             bearing = next((floor for part, floor in place if part == i), place[0][1])
             spare = [floor.name for _, floor in place if floor is not bearing]
@@ -161,11 +163,12 @@ def _spare_floors(groups: Sequence[Sequence[Geom]]) -> list[tuple[str, str]]:
     return pairs
 
 
-def _coincide(a: Geom, b: Geom) -> bool:
-    """Whether two half-spaces on the world are one."""
-    first, second = np.array(a.shape.normal), np.array(b.shape.normal)
-    apart = float(first @ (np.array(a.position) - np.array(b.position)))
-    return bool(np.abs(first - second).max() < _SAME and abs(apart) < _SAME)
+def _plane(geom: Geom) -> Array | None:
+    """Normal and height of a half-space on the world, (4,); None for anything else."""
+    if not isinstance(geom.shape, HalfSpace) or geom.body != WORLD:
+        return None
+    normal = np.array(geom.shape.normal)
+    return np.append(normal, normal @ np.array(geom.position))
 
 
 Element = TypeVar("Element", Actuator, Tendon)
