@@ -72,8 +72,8 @@ from .forces.fields import Buoyancy, ChangingGravity, Wind
 from .io import load_model
 from .operators import SpatialOperators
 from .simulation.batch.batch import Batch
-from .simulation.linearization.linearizer import Linearization
 from .simulation.inputs import Command
+from .simulation.linearization.linearizer import Linearization
 from .simulation.record import Record
 from .simulation.record_loading import load_record
 from .simulation.scene.composition import Part, compose

@@ -5,13 +5,9 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
-<<<<<<< HEAD
 import numpy as np
 
-from spatialops._arrays import ArrayLike, scalar, vector, whole
-=======
-from spatialops._arrays import Array, ArrayLike, scalar, whole
->>>>>>> 52866f8 (Springs, gravity compensation, actuators and wrenches act within a step, implicitly where they resist)
+from spatialops._arrays import Array, ArrayLike, scalar, vector, whole
 from spatialops.contact.formulations import Formulation
 from spatialops.contact.laws.law import Law
 from spatialops.contact.lcp.solver import Solver
@@ -20,11 +16,8 @@ from spatialops.errors import ArgumentError
 from spatialops.forces.effort_limits import Effort
 from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
-<<<<<<< HEAD
-from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
-=======
 from spatialops.simulation.inputs import Inputs
->>>>>>> 52866f8 (Springs, gravity compensation, actuators and wrenches act within a step, implicitly where they resist)
+from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
 from spatialops.simulation.options import (
     INTEGRATORS,
     Certify,

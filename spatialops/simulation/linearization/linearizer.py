@@ -97,6 +97,10 @@ def _refuse_scene(stepping: Stepping) -> None:
         raise ArgumentError("linearize: integrator 'rk4' is not known yet; take 'moreau'")
     if len(scene.loops):
         raise ArgumentError("linearize: closures are not known yet")
+    if len(scene.elements.ints) or scene.model.compensation.any():
+        raise ArgumentError(
+            "linearize: springs, actuators and compensation of gravity are not known yet"
+        )
     if stepping.external.pairs.special or stepping.external.method.law is not None:
         raise ArgumentError(
             "linearize: of laws of contact only Coulomb's is known yet; take law='coulomb', and no "

@@ -44,7 +44,7 @@ class Step(NamedTuple):
     @property
     def external(self) -> Array | None:
         """Wrenches on bodies, if any."""
-        return self.t.external.copy() if len(self.t.external) else None
+        return self.t.external.copy() if self.t.control[at.WRENCHED] else None
 
     @property
     def length(self) -> float:
