@@ -16,8 +16,9 @@ import numba
 import numpy as np
 
 from spatialops._compile import cache
-from spatialops._compile.kept_code import forget_unused, put_file
+from spatialops._compile.kept_code import forget_unused
 from spatialops._compile.stage import Reference, below, stage_of
+from spatialops._files import save_bytes
 from spatialops.contact.cone.fallback_methods import climb
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.cone.scaled_problem import ScaledProblem
@@ -28,6 +29,7 @@ from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
+from spatialops.errors import AssetError
 from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
@@ -253,5 +255,5 @@ def _write(mark: Path | None) -> None:
     """Put the mark in place in one step; a place that cannot be written only costs time later."""
     if mark is None:
         return
-    with contextlib.suppress(OSError):
-        put_file(mark, b"all kernels compiled\n")
+    with contextlib.suppress(AssetError):
+        save_bytes(mark, b"all kernels compiled\n")
