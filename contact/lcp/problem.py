@@ -251,9 +251,12 @@ def sparse_array(values: Matrix, size: int, name: str) -> scipy.sparse.csc_array
 
 def _stored_matrix(data: Mapping[str, Matrix]) -> scipy.sparse.csc_array:
     size = data["b"].size
-    A = scipy.sparse.csc_array(
-        (data["A_data"], data["A_indices"], data["A_indptr"]), shape=(size, size)
-    )
+    values, rows, starts = data["A_data"], data["A_indices"], data["A_indptr"]
+    if values.ndim != 1 or rows.shape != values.shape or starts.shape != (size + 1,):
+        raise ValueError("the parts of the sparse matrix do not fit one another")
+    if (np.diff(starts) < 0).any() or starts[0] != 0 or starts[-1] != len(rows):
+        raise ValueError("A_indptr: columns do not follow one another")
+    A = scipy.sparse.csc_array((values, rows, starts), shape=(size, size))
     A.check_format(full_check=True)
     return A
 
