@@ -172,6 +172,8 @@ def _read(path: str, content: str) -> tuple[Array, IntArray]:
         raise AssetError(f"{path}: not a readable mesh: {type(error).__name__}: {error}") from error
     if not len(faces):
         raise AssetError(f"{path}: holds no triangles")
+    if vertices.ndim != 2 or vertices.shape[1] != 3:  # as broken .obj files do
+        raise AssetError(f"{path}: holds points that are not three numbers")
     return vertices, faces
 
 

@@ -23,6 +23,7 @@ from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.cone.sparse import Matrix
 from spatialops.contact.laws.cone import without_closures
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.stored_sparse import stored_sparse
 from spatialops.errors import ArgumentError, AssetError, MissingLibraryError
 
 SUFFIXES = (".hdf5", ".h5")
@@ -262,10 +263,7 @@ def _matrix(group: Group, name: str) -> Matrix:
         return scipy.sparse.csr_array((x[:nz], (rows, columns)), shape=(m, n))
     if nz not in (_COLUMNS, _ROWS):
         raise ValueError(f"{name}: nz = {nz} is no kind of matrix")
-    made: Matrix = (scipy.sparse.csc_array if nz == _COLUMNS else scipy.sparse.csr_array)(
-        (x, i, p), shape=(m, n)
-    )
-    made.check_format(full_check=True)
+    made = stored_sparse(x, i, p, (m, n), columns=nz == _COLUMNS)
     return scipy.sparse.csr_array(made)
 
 

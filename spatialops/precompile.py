@@ -29,7 +29,6 @@ from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import MixedLCP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
-from spatialops.errors import AssetError
 from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
@@ -38,6 +37,7 @@ from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift, n
 from spatialops.dynamics.loops.assembly import close_loops
 from spatialops.dynamics.loops.constrained_dynamics import constrained_dynamics, loop_jacobian
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
+from spatialops.errors import AssetError
 from spatialops.forces.passive import passive_forces
 from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum

@@ -16,6 +16,7 @@ from spatialops._arrays import Array, ArrayLike, array, whole
 from spatialops._compile.jit import kernel
 from spatialops._files import load_arrays, save_arrays
 from spatialops.contact.lcp.status import Status
+from spatialops.contact.stored_sparse import stored_sparse
 from spatialops.errors import ArgumentError, AssetError
 
 if TYPE_CHECKING:
@@ -251,13 +252,8 @@ def sparse_array(values: Matrix, size: int, name: str) -> scipy.sparse.csc_array
 
 def _stored_matrix(data: Mapping[str, Matrix]) -> scipy.sparse.csc_array:
     size = data["b"].size
-    values, rows, starts = data["A_data"], data["A_indices"], data["A_indptr"]
-    if values.ndim != 1 or rows.shape != values.shape or starts.shape != (size + 1,):
-        raise ValueError("the parts of the sparse matrix do not fit one another")
-    if (np.diff(starts) < 0).any() or starts[0] != 0 or starts[-1] != len(rows):
-        raise ValueError("A_indptr: columns do not follow one another")
-    A = scipy.sparse.csc_array((values, rows, starts), shape=(size, size))
-    A.check_format(full_check=True)
+    parts = data["A_data"], data["A_indices"], data["A_indptr"]
+    A: scipy.sparse.csc_array = stored_sparse(*parts, (size, size), columns=True)
     return A
 
 

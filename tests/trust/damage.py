@@ -112,7 +112,8 @@ def _reshaped(values: Any, rng: np.random.Generator) -> Any:
     if drawn == 3:
         return values[: len(values) // 2] if values.ndim else np.zeros(0)
     if drawn == 4 and values.dtype.kind in "iuf":
-        return values.astype(rng.choice(["f4", "i4", "c16", "u1", ">f8"]))
+        with np.errstate(invalid="ignore", over="ignore"):
+            return values.astype(rng.choice(["f4", "i4", "c16", "u1", ">f8"]))
     return np.array(["text"])
 
 

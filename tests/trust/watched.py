@@ -117,7 +117,7 @@ def _serve(
         begin = time.monotonic()
         try:
             text = judge(case)
-        except BaseException as error:  # noqa: BLE001  # what comes out here is a finding
+        except BaseException as error:  # what comes out here is a finding
             text = f"foreign: {type(error).__name__}: {error}"
         pipe.send((text, time.monotonic() - begin))
 
