@@ -153,7 +153,9 @@ def _read(
 
 def _metadata(data: Any) -> PlainData:
     """Options and counts; what is read of them without asking is of its kind."""
-    metadata: PlainData = dict(data)
+    if not isinstance(data, dict):
+        raise RecordError("the header's metadata are no table")
+    metadata: PlainData = data
     for name in COUNTS:
         metadata[name] = whole(metadata[name], f"metadata: {name}", low=0)
     scalar(metadata["dt"], "metadata: dt", low=0.0, strict=True)
