@@ -2,10 +2,10 @@
 
     python -m tests.trust.soak --seconds 300 [--only stack]
 
-Each of four scenes gets its share of the time, in rounds of as many steps. A round reports failed
-solves, the largest penetration and residual, energy, memory and time of a step; the soak fails where
-the second half of the rounds has more of one of them than the first allows. A problem that no
-solver solved is stored, for `spatialops solve FILE`.
+Each of four scenes gets its share of the time, in rounds of as many steps. A round reports the
+largest penetration and residual, energy, memory and time of a step; the soak fails where the second
+half of the rounds has more of one of them than the first allows, or a contact problem is not
+solved. That is stored, for `spatialops solve FILE`.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ def child(folder):
     )
 
 
-def kill_and_go_on(folder, kills, rng):
-    """Kill the run so often, soon after it has written something; then let it end.
+def kill_and_go_on(folder, kills, rng, by=signal.SIGKILL):
+    """End the run so often by a signal, soon after it has written something; then let it end.
 
     Returns how many rows could be read after each kill.
     """
@@ -46,8 +46,8 @@ def kill_and_go_on(folder, kills, rng):
                 break
             time.sleep(0.002)
         time.sleep(rng.uniform(0.0, 0.02))
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL  # it was not over
+        process.send_signal(by)
+        assert process.wait() == -by  # it was not over
         rows.append(len(so.load_record(folder).times))
     begin_or_go_on(folder, DURATION)
     return rows
@@ -59,7 +59,7 @@ def whole():
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("kills", [3, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=pytest.mark.slow)])
 def test_killed_runs_are_read_and_go_on_to_the_same_bits(tmp_path, rng, whole, kills, monkeypatch):
     monkeypatch.setattr(run_folder, "_BYTES", run_folder._BYTES)  # which the child's code sets
     folder = tmp_path / "run"
@@ -68,6 +68,14 @@ def test_killed_runs_are_read_and_go_on_to_the_same_bits(tmp_path, rng, whole, k
     record = so.load_record(folder)
     assert differing(record, whole) == []
     assert all(path.suffix == ".npz" for path in folder.iterdir())  # nothing half-written is left
+
+
+@pytest.mark.compiled
+def test_sigterm_costs_no_more(tmp_path, rng, whole, monkeypatch):
+    monkeypatch.setattr(run_folder, "_BYTES", run_folder._BYTES)
+    folder = tmp_path / "run"
+    kill_and_go_on(folder, 2, rng, signal.SIGTERM)
+    assert differing(so.load_record(folder), whole) == []
 
 
 def small(monkeypatch, n_bytes=20e3):
