@@ -11,6 +11,7 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -107,6 +108,20 @@ def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
     _sync_folder(target.parent)
 
 
+def move_whole(file: Path, target: Path) -> None:
+    """Put a finished file in its place, on disk before its name is.
+
+    Raises
+    ------
+    OSError
+        If it cannot be; what was there before is still there then.
+    """
+    with file.open("rb") as finished:
+        os.fsync(finished.fileno())
+    file.replace(target)
+    _sync_folder(target.parent)
+
+
 def _is_special(path: Path) -> bool:
     """Whether there is something that is no file: a folder, a pipe, a device, a socket."""
     try:
@@ -159,7 +174,7 @@ def load_arrays(
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def opened(path: str | os.PathLike[str]) -> Iterator[BufferedReader]:
     """A regular file to read from; OSError for anything else, which is not waited for."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     with open(handle, "rb") as file:

@@ -135,6 +135,7 @@ class Kicks:
         return replace(answer, impulses=given, velocity=problem.after(given.ravel()))
 
 
+@pytest.mark.filterwarnings("ignore")
 def test_an_impact_that_adds_energy_is_noticed() -> None:
     simulator = so.Simulator(ball(0.5, 1.0), dt=1e-3, law=Kicks())
     with pytest.raises(ContactError, match="raised the kinetic energy"):

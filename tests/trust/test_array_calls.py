@@ -88,7 +88,9 @@ def test_what_does_not_fit_is_refused(name: str, argument: str, how: str) -> Non
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e308, None])
+@pytest.mark.parametrize(
+    "bad", [np.nan, np.inf, None, pytest.param(1e308, marks=pytest.mark.compiled)]
+)
 @pytest.mark.parametrize(("name", "argument"), ARGUMENTS)
 def test_what_is_no_number_is_refused_or_seen_in_the_result(
     name: str, argument: str, bad: float | None

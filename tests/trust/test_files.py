@@ -36,6 +36,7 @@ def packed(path: Path, entries: dict[str, bytes], method: int = zipfile.ZIP_DEFL
     return path
 
 
+@pytest.mark.compiled  # whole records are made
 @pytest.mark.parametrize("kind", NPZ)
 def test_a_bomb_takes_no_memory(tmp_path: Path, kind: str) -> None:
     """128 MB of zeros in 128 kB, beside what the reader reads."""

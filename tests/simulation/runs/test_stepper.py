@@ -152,7 +152,10 @@ def test_runs_do_not_depend_on_the_run_before():
         np.testing.assert_array_equal(getattr(again, name), getattr(first, name))
 
 
-@pytest.mark.parametrize("make", [boxes_of_two, driven_crank, stopped_links])
+@pytest.mark.parametrize(
+    "make",
+    [pytest.param(boxes_of_two, marks=pytest.mark.compiled), driven_crank, stopped_links],
+)
 def test_a_stepper_put_away_goes_on_to_the_same_bits(make, tmp_path):
     first, second = (so.Simulator(make(), dt=DT).stepper() for _ in range(2))
     forces = np.random.default_rng(7).normal(size=(60, len(first.v)))
