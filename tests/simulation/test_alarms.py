@@ -21,6 +21,7 @@ from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.held import watched_steps
 from spatialops.simulation.stepping.step_check import check, findings
+from spatialops.tree.state import transport
 from tests.support.runs import boxes
 
 RESIDUAL = 1e-9  # of contact problems, relative to their scale
@@ -206,3 +207,56 @@ def test_a_contradiction_must_be_larger_than_rounding(gap: float, proved: bool) 
     if y is not None:
         assert (y >= 0.0).all()
         assert y @ problem.b < 0.0
+
+
+def test_equalities_are_refuted_by_multipliers_of_either_sign() -> None:
+    """z1 + z2 = 1 and z1 + z2 = 2: the multipliers of a proof are 1 and -1, or the other way."""
+    for b in ([-1.0, -2.0], [-2.0, -1.0]):
+        y = infeasible(MixedLCP([[1.0, 1.0], [1.0, 1.0]], b, n_free=2))
+        assert y is not None
+        assert np.abs(y.sum()) < 1e-9
+        assert y @ np.array(b) < 0.0
+
+
+def test_a_warning_points_at_who_called() -> None:
+    simulator = so.Simulator(ball(0.5, 1.0), dt=1e-3, certify="warn", depth_limit=1e-12)
+    state = so.State(np.array([0.0, 0.0, 0.099, 0.0, 0.0, 0.0, 1.0]), np.zeros(6))
+    with pytest.warns(UserWarning, match="penetration") as caught:
+        simulator.run(state, 2e-3)
+    assert {item.filename for item in caught} == {__file__}
+
+
+@pytest.mark.parametrize("kind", ["ball", "free"])
+def test_differences_of_attitudes_are_those_of_scipy(kind: str) -> None:
+    """Two bodies, so that the second one's quaternion stands further on."""
+    from scipy.spatial.transform import Rotation
+
+    builder = so.TreeBuilder()
+    for name in ("first", "second"):
+        inertia = so.Inertia.box((0.1, 0.2, 0.3), mass=1.0)
+        builder.add_body(name, joint=so.Joint(kind), inertia=inertia)
+    model = builder.build()
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        q0, q1 = model.random(rng), model.random(rng)
+        v = so.difference(model, q0, q1)
+        for name in model.joint_names:
+            a, b = (Rotation.from_quat(q[model.q_slice(name)][-4:]) for q in (q0, q1))
+            expected = (a.inv() * b).as_rotvec()
+            np.testing.assert_allclose(v[model.v_slice(name)][:3], expected, atol=1e-13)
+
+
+def test_linear_velocities_are_carried_over_as_they_are_in_the_world() -> None:
+    builder = so.TreeBuilder()
+    for name in ("first", "second"):
+        builder.add_body(name, joint=so.Joint("free"), inertia=so.Inertia.sphere(0.1, mass=1.0))
+    model = builder.build()
+    rng = np.random.default_rng(3)
+    old, new, v = model.random(rng), model.random(rng), rng.normal(size=12)
+    carried = v.copy()
+    transport(model.tree, old, new, carried)
+    for q, w in ((0, 0), (7, 6)):
+        before = rotation_matrix(old[q + 3 : q + 7]) @ v[w + 3 : w + 6]
+        after = rotation_matrix(new[q + 3 : q + 7]) @ carried[w + 3 : w + 6]
+        np.testing.assert_allclose(after, before, atol=1e-14)
+        np.testing.assert_array_equal(carried[w : w + 3], v[w : w + 3])
