@@ -252,7 +252,9 @@ def test_linear_velocities_are_carried_over_as_they_are_in_the_world() -> None:
         builder.add_body(name, joint=so.Joint("free"), inertia=so.Inertia.sphere(0.1, mass=1.0))
     model = builder.build()
     rng = np.random.default_rng(3)
-    old, new, v = model.random(rng), model.random(rng), rng.normal(size=12)
+    old = model.random(rng)
+    new = model.random(rng)
+    v = rng.normal(size=12)
     carried = v.copy()
     transport(model.tree, old, new, carried)
     for q, w in ((0, 0), (7, 6)):

@@ -136,7 +136,5 @@ def test_a_difference_of_what_is_no_number_is_refused(which):
     model = so.models.pendulum(2).model
     ends = [np.zeros(2), np.zeros(2)]
     ends[which][1] = np.nan
-    with pytest.raises(
-        so.errors.ArgumentError, match=f"q{which}: holds NaN"
-    ):
+    with pytest.raises(so.errors.ArgumentError, match=f"q{which}: holds NaN"):
         so.difference(model, *ends)
