@@ -15,6 +15,7 @@ from spatialops._processors import processors
 from spatialops.errors import ArgumentError
 from spatialops.simulation.batch.chunk import Begin, Chunk, Environment, Failure, Work
 from spatialops.simulation.batch.starts import start_rows
+from spatialops.simulation.runs.one_thread import OneThread, alone
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.lasting import sibling, working_in
@@ -131,6 +132,7 @@ class Batch:
         self.forces = self._forces[:, 0] if forces else None
         self.failures: dict[int, Failure] = {}
         self._steps = np.zeros(self.size, dtype=np.int64)  # since each was reset
+        self.one_thread = OneThread("Batch")
         self.reset()
 
     def __repr__(self) -> str:
@@ -153,6 +155,7 @@ class Batch:
         """B, how many environments there are."""
         return len(self._runners)
 
+    @alone
     def reset(
         self,
         q: ArrayLike | None = None,
@@ -193,6 +196,7 @@ class Batch:
                 if e in begun:
                     one.begin(self._starts[e])
 
+    @alone
     def step(self, taus: ArrayLike | None = None) -> None:
         """One step of all environments; those that failed stay where they are until `reset`.
 
@@ -225,6 +229,7 @@ class Batch:
         self.failures = {**frozen, **steps}
         self._steps += 1
 
+    @alone
     def rollout(
         self,
         taus: ArrayLike,
