@@ -3,6 +3,8 @@ VENV    ?= .venv
 PINS    ?= constraints.txt
 OUT     ?= out
 WORKERS ?= 2
+SECONDS ?= 300
+SEED    ?= 0
 # Lowest line and branch coverage of the pure-Python run, in per cent.
 COVERAGE ?= 85
 
@@ -23,7 +25,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all test-extra test-slow test-bounds test-python test-lowest ci doctest lint format bench \
-        install install-dev robots clean distclean
+        fuzz soak mutate install install-dev robots clean distclean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -77,6 +79,16 @@ format: $(VENV)/.installed-dev  ## Rewrite the sources as ruff likes them
 
 bench: $(VENV)/.installed-bench  ## Speed, side by side with Pinocchio and MuJoCo
 	$(BIN)/spatialops bench
+
+fuzz: $(VENV)/.installed-dev  ## Random scenes and damaged files for SECONDS each, from SEED on; findings in out/fuzz
+	$(BIN)/python -m tests.trust.fuzz_scenes --seconds $(SECONDS) --seed $(SEED) --out $(OUT)/fuzz
+	$(BIN)/python -m tests.trust.fuzz_files --seconds $(SECONDS) --seed $(SEED) --out $(OUT)/fuzz
+
+soak: $(VENV)/.installed-dev  ## Four scenes for SECONDS in all: what creeps?
+	$(BIN)/python -m tests.trust.soak --seconds $(SECONDS) --out $(OUT)/soak
+
+mutate: $(VENV)/.installed-dev  ## Faults put into FILES (default: any) for SECONDS; what no test notices
+	$(BIN)/python -m tests.trust.mutate --seconds $(SECONDS) --seed $(SEED) $(FILES)
 
 install: $(VENV)/.installed  ## The package, editable, with what it needs to run
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -15,7 +14,8 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray, scalar
 from spatialops._arrays import array as checked
-from spatialops._files import load_arrays, save_arrays
+from spatialops._compile.cache import cache_directory
+from spatialops._files import load_arrays, opened, save_arrays
 from spatialops.collision.shapes import ConvexHull, Mesh
 from spatialops.errors import AssetError, MissingLibraryError, ShapeError
 
@@ -111,9 +111,9 @@ def convex_parts(
     release = version(tool) if tool != "none" else ""  # another release may cut another way
     settings = f"{tool} {release} {threshold!r}".encode()
     key = hashlib.sha256(mesh.vertices.tobytes() + mesh.faces.tobytes() + settings).hexdigest()
-    place = Path(cache_dir) if cache_dir else _cache_folder()
-    file = place / f"parts-{key[:32]}.npz"
-    if file.exists():
+    place = Path(cache_dir) if cache_dir else cache_directory("parts")
+    file = None if place is None else place / f"parts-{key[:32]}.npz"
+    if file is not None and file.exists():
         arrays = load_arrays(file, "convex parts")
         parts = [np.asarray(arrays[f"part{i}"], dtype=np.float64) for i in range(len(arrays))]
         return [ConvexHull(part) for part in parts]
@@ -125,8 +125,8 @@ def convex_parts(
     hulls = [hull for hull in found if hull is not None]
     if not hulls:
         raise ShapeError(f"convex parts: {tool} finds none that has a volume; is the mesh closed?")
-    place.mkdir(parents=True, exist_ok=True)
-    save_arrays(file, {f"part{i}": hull.vertices for i, hull in enumerate(hulls)})
+    if file is not None:
+        save_arrays(file, {f"part{i}": hull.vertices for i, hull in enumerate(hulls)})
     return hulls
 
 
@@ -172,24 +172,14 @@ def _read(path: str, content: str) -> tuple[Array, IntArray]:
         raise AssetError(f"{path}: not a readable mesh: {type(error).__name__}: {error}") from error
     if not len(faces):
         raise AssetError(f"{path}: holds no triangles")
+    if vertices.ndim != 2 or vertices.shape[1] != 3:  # as broken .obj files do
+        raise AssetError(f"{path}: holds points that are not three numbers")
     return vertices, faces
 
 
 def _content_hash(path: str | os.PathLike[str]) -> str:
     try:
-        return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        with opened(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise AssetError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def _cache_folder() -> Path:
-    base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    try:
-        base.mkdir(parents=True, exist_ok=True)
-        return (
-            base / "spatialops" / "parts"
-            if os.access(base, os.W_OK)
-            else Path(tempfile.gettempdir()) / "spatialops"
-        )
-    except OSError:
-        return Path(tempfile.gettempdir()) / "spatialops"

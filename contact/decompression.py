@@ -69,7 +69,7 @@ def decompression(
     (True, 'decompression')
     """
     m = problem.n_contacts
-    e = np.broadcast_to(np.asarray(restitution, dtype=np.float64), (m,))
+    e = array(restitution, () if np.ndim(restitution) == 0 else (m,), "restitution")
     if not ((e >= 0.0) & (e <= 1.0)).all():
         raise ArgumentError(f"restitution: expected numbers in [0, 1], got {restitution!r}")
     p = array(normal_impulses, (m,), "normal_impulses", finite=True)

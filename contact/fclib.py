@@ -18,11 +18,12 @@ import numpy as np
 import scipy
 
 from spatialops._arrays import Array, ArrayLike, IntArray, array
-from spatialops._files import written_beside
+from spatialops._files import opened, written_beside
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.cone.sparse import Matrix
 from spatialops.contact.laws.cone import without_closures
 from spatialops.contact.problem import ContactProblem
+from spatialops.contact.stored_sparse import stored_sparse
 from spatialops.errors import ArgumentError, AssetError, MissingLibraryError
 
 SUFFIXES = (".hdf5", ".h5")
@@ -131,12 +132,14 @@ def load_fclib_solution(path: str | os.PathLike[str]) -> Array | None:
     AssetError, MissingLibraryError
         As `load_fclib`.
     """
-    return _read(path, lambda file: _vector(file, "solution/r") if "solution" in file else None)
+    return _read(path, lambda file: _vector(file, "solution/r") if _at(file, "solution") else None)
 
 
 def _read(path: str | os.PathLike[str], take: Callable[[Group], Taken]) -> Taken:
     h5py = _h5py()
     try:
+        with opened(path):  # a regular file
+            pass
         with h5py.File(path, "r") as file:
             return take(file)
     except (*_DAMAGE, ArgumentError) as error:
@@ -184,15 +187,13 @@ def _put_local(group: Group, problem: ConeProblem, title: str) -> None:
 
 
 def _problem_of(file: Group) -> ConeProblem:
-    if "fclib_local" in file:
-        group = file["fclib_local"]
+    if group := _at(file, "fclib_local"):
         W, q = _matrix(group, "W"), _vector(group, "vectors/q")
-        if "V" in group:
+        if _at(group, "V"):
             W, q = _without_equations(
                 W, q, _matrix(group, "V"), _matrix(group, "R"), _vector(group, "vectors/s")
             )
-    elif "fclib_global" in file:
-        group = file["fclib_global"]
+    elif group := _at(file, "fclib_global"):
         W, q = _without_velocities(group)
     else:
         raise ValueError("it has neither /fclib_local nor /fclib_global")
@@ -216,7 +217,7 @@ def _without_velocities(group: Group) -> tuple[Array, Array]:
     f = _vector(group, "vectors/f")
     w, K = _vector(group, "vectors/w"), M
     _check_dense(max(w.size, 0))
-    if "G" in group:
+    if _at(group, "G"):
         G, b = _matrix(group, "G"), _vector(group, "vectors/b")
         K = scipy.sparse.block_array([[M, -G], [G.T, None]], format="csc")
         f = np.concatenate([f, -b])
@@ -262,10 +263,7 @@ def _matrix(group: Group, name: str) -> Matrix:
         return scipy.sparse.csr_array((x[:nz], (rows, columns)), shape=(m, n))
     if nz not in (_COLUMNS, _ROWS):
         raise ValueError(f"{name}: nz = {nz} is no kind of matrix")
-    made: Matrix = (scipy.sparse.csc_array if nz == _COLUMNS else scipy.sparse.csr_array)(
-        (x, i, p), shape=(m, n)
-    )
-    made.check_format(full_check=True)
+    made = stored_sparse(x, i, p, (m, n), columns=nz == _COLUMNS)
     return scipy.sparse.csr_array(made)
 
 
@@ -289,9 +287,21 @@ def _whole_numbers(group: Group, name: str) -> IntArray:
     return _numbers(group, name, "iu").astype(np.int64)
 
 
+def _at(group: Group, path: str) -> Group | None:
+    """What stands at a path of this file, None if nothing; links elsewhere are not followed."""
+    found = group
+    for name in path.split("/"):
+        if not hasattr(found, "get") or (link := found.get(name, getlink=True)) is None:
+            return None
+        if type(link).__name__ not in ("HardLink", "SoftLink"):
+            raise ValueError(f"{path}: lies in another file")
+        found = found.get(name)
+    return found
+
+
 def _numbers(group: Group, name: str, kinds: str) -> Matrix:
     """A flat array of any of these kinds; its size is looked at before it is read."""
-    data = group.get(name)
+    data = _at(group, name)
     if data is None or not hasattr(data, "shape"):
         raise ValueError(f"{name}: is missing")
     if data.size is None or data.size > _MOST or data.dtype.kind not in kinds:

@@ -394,20 +394,26 @@ class ContactProblem:
         result: Array = self.velocity + dv
         return result
 
-    def slip(self, velocity: Array) -> Array:
+    def slip(self, velocity: ArrayLike) -> Array:
         """Sliding speeds of the contacts.
 
         Parameters
         ----------
-        velocity : (nv,) array
+        velocity : (nv,) array_like
             Joint velocities.
 
         Returns
         -------
         (m,) array
             m/s.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong shape.
         """
-        u = (self.jacobian[self.n_loop_rows :] @ velocity).reshape(-1, 3) + self.drift
+        v = vector(velocity, self.model.nv, "velocity")
+        u = (self.jacobian[self.n_loop_rows :] @ v).reshape(-1, 3) + self.drift
         result: Array = np.hypot(u[:, 1], u[:, 2])
         return result
 

@@ -31,6 +31,8 @@ NOTHING = 1e-300  # a scale of zeros, which may not divide
 def three_numbers(values: ArrayLike, name: str, error: type[ValueError]) -> Array:
     """A copy of `values` as three finite numbers, or this error."""
     try:
+        if np.iscomplexobj(values):
+            raise TypeError("complex numbers")
         result = np.array(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise error(f"{name}: expected 3 numbers, got {values!r}") from None
@@ -145,8 +147,11 @@ def constant(value: float, shape: tuple[int, ...]) -> Array:
 def not_finite(**arguments: ArrayLike | None) -> ArgumentError:
     """The error that names the first argument holding NaN or infinity."""
     for name, values in arguments.items():
-        if values is not None and not np.isfinite(values).all():
-            return ArgumentError(f"{name}: holds NaN or infinity at index {_first_bad(values)}")
+        if values is None:
+            continue
+        numbers = np.asarray(values, dtype=np.float64)  # objects, too, became numbers at the door
+        if not np.isfinite(numbers).all():
+            return ArgumentError(f"{name}: holds NaN or infinity at index {_first_bad(numbers)}")
     return ArgumentError("the result is not finite: the inputs are too large to represent it")
 
 

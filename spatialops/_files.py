@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import os
 import secrets
+import stat
 import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -33,23 +37,48 @@ _DAMAGE = (
     zlib.error,
 )
 
+# What a file may cost: what it unpacks to, at least so much or so many times its own size.
+_ALWAYS = 64_000_000  # bytes
+_UNPACKED = 16  # records of motion unpack to some ten times their size
+_MOST_ARRAYS = 4096
+_PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as NumPy writes
+_KINDS = "biufUS"  # of numbers and texts
+
 
 def save_arrays(
     path: str | os.PathLike[str], arrays: Mapping[str, npt.NDArray[np.generic]]
 ) -> Path:
     """Write arrays to one compressed .npz file by way of a hidden file of its own beside it.
 
-    Several may write to one path: the last one to end is what is there.
+    Several may write to one path: the last one to end is what is there. What would unpack to more
+    than `load_arrays` takes is not compressed.
 
     Raises
     ------
     AssetError
         If it cannot be written; what was there before is still there then.
     """
-    with written_beside(path) as part, part.open("xb") as file:
+    with written_beside(path) as part, part.open("x+b") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-        file.flush()
-        os.fsync(file.fileno())
+        if sum(item.nbytes for item in arrays.values()) > _most_bytes(file.tell()):
+            file.seek(0)
+            file.truncate()
+            np.savez(file, **arrays)  # type: ignore[arg-type]
+        _sync(file)
+    return Path(path)
+
+
+def save_bytes(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Write a file of bytes as `save_arrays` does.
+
+    Raises
+    ------
+    AssetError
+        Likewise.
+    """
+    with written_beside(path) as part, part.open("xb") as file:
+        file.write(content)
+        _sync(file)
     return Path(path)
 
 
@@ -63,7 +92,7 @@ def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
         If it cannot be written; what was there before is still there then.
     """
     target = Path(path)
-    if target.exists() and not target.is_file():
+    if _is_special(target):
         raise AssetError(f"{target}: cannot be written: it is not a regular file")
     part = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
     try:
@@ -77,6 +106,33 @@ def written_beside(path: str | os.PathLike[str]) -> Iterator[Path]:
             raise AssetError(f"{target}: cannot be written: {error}") from error
         raise
     _sync_folder(target.parent)
+
+
+def move_whole(file: Path, target: Path) -> None:
+    """Put a finished file in its place, on disk before its name is.
+
+    Raises
+    ------
+    OSError
+        If it cannot be; what was there before is still there then.
+    """
+    with file.open("rb") as finished:
+        os.fsync(finished.fileno())
+    file.replace(target)
+    _sync_folder(target.parent)
+
+
+def _is_special(path: Path) -> bool:
+    """Whether there is something that is no file: a folder, a pipe, a device, a socket."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):  # there is nothing, or there cannot be
+        return False
+
+
+def _sync(file: BinaryIO) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _sync_folder(folder: Path) -> None:
@@ -105,14 +161,78 @@ def load_arrays(
         If the file is missing, damaged, of another kind, or lacks a name.
     """
     try:
-        if Path(path).exists() and not Path(path).is_file():
-            raise zipfile.BadZipFile("not a regular file")
-        if Path(path).is_file() and not zipfile.is_zipfile(path):
-            raise zipfile.BadZipFile("not an .npz file, or a damaged one")
-        with np.load(path, allow_pickle=False) as data:
-            return {name: data[name] for name in (data.files if names is None else names)}
+        with opened(path) as file:
+            if not zipfile.is_zipfile(file):
+                raise zipfile.BadZipFile("not an .npz file, or a damaged one")
+            file.seek(0)
+            _check_sizes(file)
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as data:
+                return {name: data[name] for name in (data.files if names is None else names)}
     except _DAMAGE as error:
         raise AssetError(f"{path}: not a stored {kind}: {_in_words(error)}") from error
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str]) -> Iterator[BufferedReader]:
+    """A regular file to read from; OSError for anything else, which is not waited for."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError("not a regular file")
+        yield file
+
+
+def _most_bytes(size: int) -> int:
+    """What a file of this size may unpack to."""
+    return max(_ALWAYS, _UNPACKED * size)
+
+
+def _check_sizes(file: BinaryIO) -> None:
+    """Compare what the arrays of a file say of themselves before memory is taken for them.
+
+    Reading one takes no more than its entry says, so that only the entries must add up.
+
+    Raises
+    ------
+    ValueError
+        For more than the file may cost, or arrays that do not fit their entries.
+    """
+    with zipfile.ZipFile(file) as archive:
+        entries = archive.infolist()
+        if len(entries) > _MOST_ARRAYS:
+            raise ValueError(f"{len(entries)} arrays; at most {_MOST_ARRAYS} are read")
+        total = sum(entry.file_size for entry in entries)
+        most = _most_bytes(os.fstat(file.fileno()).st_size)
+        if total > most:
+            raise ValueError(f"it unpacks to {total} bytes; at most {most} are read")
+        if len({entry.filename for entry in entries}) != len(entries):
+            raise ValueError("two arrays have one name")
+        for entry in entries:
+            _check_entry(archive, entry)
+
+
+def _check_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
+    """Compare what an array says of its shape and type with the room that it has."""
+    if entry.compress_type not in _PACKED_AS or not entry.filename.endswith(".npy"):
+        raise ValueError(f"{entry.filename!r} is no array as NumPy writes it")
+    with archive.open(entry) as member:
+        version = np.lib.format.read_magic(member)
+        if version not in _HEADERS:
+            raise ValueError(f"{entry.filename}: version {version} of .npy is not known")
+        shape, _, dtype = _HEADERS[version](member)
+        if dtype.kind not in _KINDS or dtype.hasobject:
+            raise ValueError(f"{entry.filename}: holds {dtype}, neither numbers nor texts")
+        if min(shape, default=0) < 0:
+            raise ValueError(f"{entry.filename}: shape {shape}")
+        if math.prod(shape) * dtype.itemsize != entry.file_size - member.tell():
+            raise ValueError(f"{entry.filename}: {dtype} of shape {shape} is not its size")
+
+
+_HEADERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 
 
 def _in_words(error: Exception) -> str:

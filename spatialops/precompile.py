@@ -16,8 +16,9 @@ import numba
 import numpy as np
 
 from spatialops._compile import cache
-from spatialops._compile.kept_code import forget_unused, put_file
+from spatialops._compile.kept_code import forget_unused
 from spatialops._compile.stage import Reference, below, stage_of
+from spatialops._files import save_bytes
 from spatialops.contact.cone.fallback_methods import climb
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.cone.scaled_problem import ScaledProblem
@@ -38,6 +39,7 @@ from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift, n
 from spatialops.dynamics.loops.assembly import close_loops
 from spatialops.dynamics.loops.constrained_dynamics import constrained_dynamics, loop_jacobian
 from spatialops.dynamics.newton_euler import bias, inverse_dynamics
+from spatialops.errors import AssetError
 from spatialops.forces.passive import passive_forces
 from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum
@@ -257,5 +259,5 @@ def _write(mark: Path | None) -> None:
     """Put the mark in place in one step; a place that cannot be written only costs time later."""
     if mark is None:
         return
-    with contextlib.suppress(OSError):
-        put_file(mark, b"all kernels compiled\n")
+    with contextlib.suppress(AssetError):
+        save_bytes(mark, b"all kernels compiled\n")

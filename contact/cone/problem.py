@@ -15,6 +15,7 @@ from spatialops._files import load_arrays, save_arrays
 from spatialops.contact.cone.residual import Residuals, residuals
 from spatialops.contact.cone.sparse import Matrix, is_sparse
 from spatialops.contact.lcp.status import Status
+from spatialops.contact.stored_sparse import stored_sparse
 from spatialops.errors import ArgumentError, AssetError
 
 _ABSENT: Any = None  # the default of a field that is a number once it is checked
@@ -254,10 +255,8 @@ class ConeProblem:
         try:
             data: dict[str, Matrix] = load_arrays(path, "ConeProblem", names)
             n = data["b"].size
-            W: Matrix = scipy.sparse.csr_array(
-                (data["W_data"], data["W_indices"], data["W_indptr"]), shape=(n, n)
-            )
-            W.check_format(full_check=True)
+            parts = data["W_data"], data["W_indices"], data["W_indptr"]
+            W: Matrix = stored_sparse(*parts, (n, n), columns=False)
             more = {
                 name: data[name] if data[name].size else None for name in ("torsion", "rolling")
             }

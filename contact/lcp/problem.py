@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import scipy
 
-from spatialops._arrays import Array, ArrayLike, array, whole
+from spatialops._arrays import Array, ArrayLike, array, vector, whole
 from spatialops._compile.jit import kernel
 from spatialops._files import load_arrays, save_arrays
 from spatialops.contact.lcp.status import Status
+from spatialops.contact.stored_sparse import stored_sparse
 from spatialops.errors import ArgumentError, AssetError
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class MixedLCP:
         return self.evaluate(array(z, (self.size,), "z"))[1]
 
     def evaluate(self, z: Array) -> tuple[Array, float]:
-        """Compute w and the natural residual of z, without checks.
+        """Compute w and the natural residual of z, which may hold NaN: the residual says so.
 
         Parameters
         ----------
@@ -127,7 +128,13 @@ class MixedLCP:
             A z + b.
         residual : float
             As `residual` has it.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong shape.
         """
+        z = vector(z, self.size, "z")
         if not self.is_sparse and self.size < _SMALL:
             w = np.empty(self.size)
             return w, float(residual_kernel(self.A, self.b, self.n_free, z, w))
@@ -251,10 +258,8 @@ def sparse_array(values: Matrix, size: int, name: str) -> scipy.sparse.csc_array
 
 def _stored_matrix(data: Mapping[str, Matrix]) -> scipy.sparse.csc_array:
     size = data["b"].size
-    A = scipy.sparse.csc_array(
-        (data["A_data"], data["A_indices"], data["A_indptr"]), shape=(size, size)
-    )
-    A.check_format(full_check=True)
+    parts = data["A_data"], data["A_indices"], data["A_indptr"]
+    A: scipy.sparse.csc_array = stored_sparse(*parts, (size, size), columns=True)
     return A
 
 

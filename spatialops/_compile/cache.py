@@ -11,20 +11,19 @@ import stat
 import tempfile
 from pathlib import Path
 
-_NAME = "kernels"
 _OTHERS_WRITE = stat.S_IWOTH
 _OTHERS_ENTER = stat.S_IRWXG | stat.S_IRWXO
 
 
-def cache_directory() -> Path | None:
-    """Folder of compiled kernels; None where there is no safe place for them.
+def cache_directory(name: str = "kernels") -> Path | None:
+    """Folder of compiled kernels, or of something else; None where there is no safe place for it.
 
     Set ``SPATIALOPS_CACHE_DIR`` to move it; by default it lies in the user's cache folder
     (``XDG_CACHE_HOME``), or in a private one in the system's temporary folder where that cannot be
-    written. Without any, kernels are compiled anew in every process.
+    written. Without any, kernels are compiled (and whatever it is made) anew in every process.
     """
     for base, private in ((_users_folder(), False), (_temporary_folder(), True)):
-        folder = None if base is None else _made(base, private)
+        folder = None if base is None else _made(base / name, private)
         if folder is not None:
             return folder
     return None
@@ -46,9 +45,9 @@ def _temporary_folder() -> Path:
     return Path(tempfile.gettempdir()) / f"spatialops-{user}"
 
 
-def _made(base: Path, private: bool) -> Path | None:
-    """The folder in `base`, made if need be; None where it is not ours alone."""
-    folder = base / _NAME
+def _made(folder: Path, private: bool) -> Path | None:
+    """The folder, made if need be with the one that it lies in; None where it is not ours alone."""
+    base = folder.parent
     try:
         base.parent.mkdir(parents=True, exist_ok=True)
         base.mkdir(mode=0o700, exist_ok=True)

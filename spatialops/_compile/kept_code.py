@@ -13,7 +13,6 @@ import hashlib
 import os
 import pickle
 import sys
-import tempfile
 import time
 from pathlib import Path
 from types import FunctionType
@@ -25,6 +24,8 @@ from numba.core.caching import _Cache
 
 from spatialops._compile import digest
 from spatialops._compile.compiler_object import CompilerObject
+from spatialops._files import save_bytes
+from spatialops.errors import AssetError
 
 SUFFIX = ".code"
 _CHECK = hashlib.sha256().digest_size
@@ -62,8 +63,8 @@ class KeptCode(_Cache):  # type: ignore[misc]
         if data.library.has_dynamic_globals or any(not part.can_cache for part in data.lifted):
             return
         content = serialize.dumps(data._reduce())
-        with contextlib.suppress(OSError):
-            put_file(self._path(sig, data.codegen), hashlib.sha256(content).digest() + content)
+        with contextlib.suppress(AssetError):
+            save_bytes(self._path(sig, data.codegen), hashlib.sha256(content).digest() + content)
 
     def enable(self) -> None:
         """Nothing: there is no way to switch it off."""
@@ -115,16 +116,3 @@ def _checked(path: Path) -> bytes | None:
         return None
     rest = content[_CHECK:]
     return rest if hashlib.sha256(rest).digest() == content[:_CHECK] else None
-
-
-def put_file(path: Path, content: bytes) -> None:
-    """Write a file in one step: other processes see all of it or nothing."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        try:
-            file.write(content)
-            file.close()
-            os.replace(file.name, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(file.name)
-            raise

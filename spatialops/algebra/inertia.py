@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, given
+from spatialops._arrays import Array, ArrayLike, array, given, three_numbers
 from spatialops.errors import ModelError
 
 # What a tensor may be off by: parts of its largest entry, and m^2 a kg.
@@ -305,8 +305,13 @@ class Inertia:
         -------
         Inertia
             With the same tensor about a centre that lies elsewhere.
+
+        Raises
+        ------
+        ModelError
+            For anything but three finite numbers.
         """
-        return replace(self, center=self.center + np.asarray(offset, dtype=np.float64))
+        return replace(self, center=self.center + three_numbers(offset, "offset", ModelError))
 
     def rotated(self, rotation: ArrayLike) -> Inertia:
         """The same mass turned about the frame's origin.
@@ -320,8 +325,13 @@ class Inertia:
         -------
         Inertia
             With centre and tensor turned.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong shape, NaN or infinity.
         """
-        turn = np.asarray(rotation, dtype=np.float64)
+        turn = array(rotation, (3, 3), "rotation", finite=True)
         return replace(self, center=turn @ self.center, tensor=turn @ self.tensor @ turn.T)
 
     def scaled(self, factor: float) -> Inertia:
@@ -362,8 +372,13 @@ class Inertia:
         -------
         (3, 3) array
             Along the body's axes, kg m^2.
+
+        Raises
+        ------
+        ModelError
+            For anything but three finite numbers.
         """
-        d = self.center - np.asarray(point, dtype=np.float64)
+        d = self.center - three_numbers(point, "point", ModelError)
         result: Array = self.tensor + self.mass * (d @ d * np.eye(3) - np.outer(d, d))
         return result
 

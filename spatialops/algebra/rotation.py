@@ -25,6 +25,8 @@ def rotation_matrix(rotation: ArrayLike | None, name: str = "rotation") -> Array
     if rotation is None:
         return np.eye(3)
     try:
+        if np.iscomplexobj(rotation):
+            raise TypeError("complex numbers")
         value = np.array(rotation, dtype=np.float64)
     except (TypeError, ValueError):
         raise ModelError(

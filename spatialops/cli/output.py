@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
+
+from spatialops._files import move_whole
 
 
 @contextmanager
@@ -25,7 +26,7 @@ def finished_files(out: Path | None) -> Iterator[Path | None]:
         with tempfile.TemporaryDirectory(prefix=".writing-", dir=out) as name:
             yield Path(name)
             for file in sorted(Path(name).iterdir()):
-                os.replace(file, out / file.name)
+                move_whole(file, out / file.name)
     except BaseException:
         with suppress(OSError):
             for folder in made:

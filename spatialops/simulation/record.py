@@ -16,7 +16,7 @@ from spatialops.contact.certificate import UNITS, Certificate, certify_contacts
 from spatialops.simulation import _layout as at
 from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.plain_data import PlainData
-from spatialops.simulation.record_file import Kept, Stored, write_record
+from spatialops.simulation.record_file import COUNTS, Kept, Stored, write_record
 from spatialops.simulation.scene.placement import geom_poses
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State
@@ -212,7 +212,7 @@ class Record:
             Numbers, lists of joint names and the certificate by name; SI units.
         """
         gains = self.events[:, at.EVENT_AFTER] - self.events[:, at.EVENT_BEFORE]
-        counts = {name: int(self.metadata[name]) for name in _COUNTS}
+        counts = {name: int(self.metadata[name]) for name in COUNTS}
         return {
             "duration": float(self.end[0] - self.times[0]),
             "collisions": int(self.impact_counts.sum()) if self.is_brief else len(self.events),
@@ -317,13 +317,6 @@ class Record:
 
 
 _OF_JOINTS = ("stop_impulses", "dry_impulses", "joint_work")
-_COUNTS = (
-    "steps",
-    "contact_problems",
-    "warm_started",
-    "solver_fallbacks",
-    "position_projections",
-)
 
 
 def stored(record: Record, resume: Kept = MappingProxyType({})) -> Stored:

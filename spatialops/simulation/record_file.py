@@ -16,15 +16,24 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, scalar, whole
 from spatialops._files import load_arrays, save_arrays
 from spatialops.errors import AssetError, RecordError, SpatialOpsError
+from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.stored_rows import checked_rows
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
 FORMAT = 1
+COUNTS = (
+    "steps",
+    "contact_problems",
+    "warm_started",
+    "solver_fallbacks",
+    "position_projections",
+)
 _RENAMED = {"hits": "contact_records"}  # in records of version 0.1
 
 
@@ -123,7 +132,7 @@ def _read(
     arrays: dict[str, Any] = {
         _RENAMED.get(name, name): value for name, value in load_arrays(path, "record").items()
     }
-    header = json.loads(str(arrays.pop("header")))
+    header = _parsed(str(arrays.pop("header")))
     if header["format"] != FORMAT:
         raise RecordError(
             f"{path}: format {header['format']} is not {FORMAT}; use the version that wrote it"
@@ -139,7 +148,27 @@ def _read(
     resume = {
         key.removeprefix(_RESUME): value for key, value in arrays.items() if key.startswith(_RESUME)
     }
-    return Stored(scene, dict(header["metadata"]), values, resume)
+    return Stored(scene, _metadata(header["metadata"]), checked_rows(values, scene), resume)
+
+
+def _metadata(data: Any) -> PlainData:
+    """Options and counts; what is read of them without asking is of its kind."""
+    if not isinstance(data, dict):
+        raise RecordError("the header's metadata are no table")
+    metadata: PlainData = data
+    for name in COUNTS:
+        metadata[name] = whole(metadata[name], f"metadata: {name}", low=0)
+    scalar(metadata["dt"], "metadata: dt", low=0.0, strict=True)
+    EventLog.from_data(metadata.get("log", ()))
+    return metadata
+
+
+def _parsed(text: str) -> Any:
+    """A header; brackets without end are refused as other nonsense is."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise RecordError("the header's brackets stand too deep in one another") from None
 
 
 def _first_state(values: Mapping[str, Array], nq: int) -> State:

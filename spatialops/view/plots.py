@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spatialops.errors import RecordError
-from spatialops.view.replay import finite_array, half_space, write_atomically
+from spatialops.view.replay import finite_array, half_space, write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -357,4 +357,4 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> Path:
         raise RecordError(f"a figure ends in {', '.join(_FORMATS)}, not {suffix!r}")
     buffer = io.BytesIO()
     figure.savefig(buffer, format=suffix[1:], dpi=160)
-    return write_atomically(path, buffer.getvalue())
+    return write_whole(path, buffer.getvalue())

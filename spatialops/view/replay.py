@@ -7,7 +7,6 @@ import html
 import json
 import os
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -15,7 +14,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spatialops.errors import RecordError
+from spatialops._files import save_bytes
+from spatialops.errors import AssetError, RecordError
 
 _DIMENSIONS: dict[str, dict[str, tuple[int, ...]]] = {
     "sphere": {"radius": ()},
@@ -107,29 +107,15 @@ def write_replay(
         "contacts": _pack(rows, "<f4"),
         "counts": _pack(counts, "<u4"),
     }
-    return write_atomically(path, _page(payload).encode(errors="replace"))
+    return write_whole(path, _page(payload).encode(errors="replace"))
 
 
-def write_atomically(path: str | os.PathLike[str], content: bytes) -> Path:
-    """Write a file beside its final place and move it there: it is either whole or absent."""
-    target = Path(path)
+def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
+    """Write a file, whole or not at all; RecordError if it cannot be."""
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
-        try:
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(content)
-            # A temporary file is private to its owner; the result gets a new file's usual rights.
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(name, 0o666 & ~mask)
-            os.replace(name, target)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise RecordError(f"cannot write {target}: {error.strerror or error}") from error
-    return target
+        return save_bytes(path, content)
+    except AssetError as error:
+        raise RecordError(str(error)) from error
 
 
 def finite_array(value: object, shape: tuple[int | None, ...], name: str) -> NDArray[np.float64]:

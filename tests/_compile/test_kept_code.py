@@ -98,21 +98,14 @@ def test_names_of_fields_are_part_of_a_type() -> None:
     assert kept_code._layout(kinds[0]) != kept_code._layout(kinds[1])
 
 
-def test_a_full_disk_costs_only_time(fresh, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(path: Path, content: bytes) -> None:
+def test_a_full_disk_costs_only_time(
+    fresh, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(handle: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kept_code, "put_file", full)
+    monkeypatch.setattr(os, "fsync", full)
     assert call(fresh()) == 7.0
-
-
-def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(old: object, new: object) -> None:
-        raise OSError("gone")
-
-    monkeypatch.setattr(os, "replace", fail)
-    with pytest.raises(OSError, match="gone"):
-        kept_code.put_file(tmp_path / "entry", b"code")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -129,3 +129,12 @@ def test_states_get_unit_quaternions():
     assert np.array_equal(state.q, [0, 0, 0, 0, 0, 0, 1.0])
     with pytest.raises(so.errors.ArgumentError, match="quaternion at index 3 is zero"):
         so.State(np.zeros(7), np.zeros(6)).checked(model)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_difference_of_what_is_no_number_is_refused(which):
+    model = so.models.pendulum(2).model
+    ends = [np.zeros(2), np.zeros(2)]
+    ends[which][1] = np.nan
+    with pytest.raises(so.errors.ArgumentError, match=f"q{which}: holds NaN"):
+        so.difference(model, *ends)

@@ -191,7 +191,7 @@ def test_bodies_are_as_many_as_shapes_where_nobody_says_otherwise(tmp_path: Path
 
 def test_unwritable_place_is_reported_and_left_clean(tmp_path: Path) -> None:
     (tmp_path / "a.html").mkdir()
-    with pytest.raises(RecordError, match="cannot write"):
+    with pytest.raises(RecordError, match="cannot be written"):
         write_replay(tmp_path / "a.html", **pendulum())
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 

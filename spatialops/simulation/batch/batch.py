@@ -15,6 +15,7 @@ from spatialops._processors import processors
 from spatialops.errors import ArgumentError
 from spatialops.simulation.batch.chunk import Begin, Chunk, Environment, Failure, Work
 from spatialops.simulation.batch.starts import start_rows
+from spatialops.simulation.runs.one_thread import OneThread, alone
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.lasting import sibling, working_in
@@ -134,6 +135,7 @@ class Batch:
         self.forces = self._forces[:, 0] if forces else None
         self.failures: dict[int, Failure] = {}
         self._steps = np.zeros(self.size, dtype=np.int64)  # since each was reset
+        self.one_thread = OneThread("Batch")
         self.reset()
 
     def __repr__(self) -> str:
@@ -156,6 +158,7 @@ class Batch:
         """B, how many environments there are."""
         return len(self._runners)
 
+    @alone
     def reset(
         self,
         q: ArrayLike | None = None,
@@ -196,6 +199,7 @@ class Batch:
                 if e in begun:
                     one.begin(self._starts[e])
 
+    @alone
     def step(
         self,
         taus: ArrayLike | None = None,
@@ -246,6 +250,7 @@ class Batch:
         self.failures = {**frozen, **steps}
         self._steps += 1
 
+    @alone
     def rollout(
         self,
         taus: ArrayLike,

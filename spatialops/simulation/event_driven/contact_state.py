@@ -25,6 +25,7 @@ from spatialops.contact.laws.viscous import Viscous
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation.event_driven.constrained_motion import (
     REACH,
+    LostContact,
     Mechanics,
     Motion,
 )
@@ -112,8 +113,12 @@ class ContactState:
         self.mechanics.choose(self.q)
 
     def present(self) -> Motion:
-        """The motion now."""
-        return self.mechanics.motion(self.time, self.q, self.v, self.modes)
+        """The motion now; contacts that are gone here are open."""
+        while True:
+            try:
+                return self.mechanics.motion(self.time, self.q, self.v, self.modes)
+            except LostContact as lost:
+                self.let_go([lost.key])
 
     def moment(self, time: float, q: Array, v: Array) -> Moment:
         """A state in the present modes, with its event functions."""

@@ -9,6 +9,8 @@ the state there is as accurate as any other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import scipy
 
@@ -75,10 +77,19 @@ class Engine(ContactState):
     def advance(self, end: float) -> None:
         """Go on to a time."""
         self.left, self.now = self.accuracy.max_impacts, None
-        self.settle(quiet=not self.steps)
+        self._though_lost(self.settle, not self.steps)
         while end - self.time > _INSTANT * max(1.0, abs(end)):
-            self._step(min(self.h, end - self.time), end)
+            self._though_lost(self._step, min(self.h, end - self.time), end)
         self.time = end
+
+    def _though_lost(self, go: Callable[..., None], *args: float) -> None:
+        """Go on; a contact that is gone where the mechanism stands, not in a trial, is open."""
+        try:
+            go(*args)
+        except LostContact as lost:
+            if lost.key not in self.modes:
+                raise
+            self.let_go([lost.key])
 
     def _step(self, h: float, end: float) -> None:
         start = self.now or self.moment(self.time, self.q, self.v)
@@ -142,7 +153,10 @@ class Engine(ContactState):
 
     def _touches(self, start: Moment, h: float) -> bool:
         """Whether a gap has closed a time h later."""
-        event_values = self._reach(start, h)[0].event_values
+        try:
+            event_values = self._reach(start, h)[0].event_values
+        except LostContact:  # as good a reason for a shorter step
+            return True
         return any(mark[0] == "impact" and value < 0.0 for mark, value in event_values.items())
 
     def _acceleration(self, time: float, q: Array, v: Array) -> Array:

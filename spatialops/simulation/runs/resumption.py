@@ -12,12 +12,14 @@ import numpy.typing as npt
 from spatialops._arrays import whole
 from spatialops.contact.certificate import UNITS, Certificate
 from spatialops.errors import ArgumentError, RecordError
+from spatialops.forces.effort_limits import Effort
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record_file import Kept, Stored
 from spatialops.simulation.runs.runner import Controller, KeepsMemory
 from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.runs.snapshot import floats_of, ints_of, restore, snapshot
 from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.warm_start import Memory
 
@@ -30,17 +32,44 @@ def kept(
     setup: Setup, t: Tables, controller: Controller | None, since: Certificate
 ) -> dict[str, npt.NDArray[np.generic]]:
     """All that the next step depends on; `since` is the worst certificate since the last row."""
-    external = setup.stepping.external
     memory = _memory_of(controller)
     own = {} if memory is None else memory.save()
     return {
-        **snapshot(t),
-        **{f"answers.{name}": item for name, item in external.memory.to_arrays().items()},
+        **put_away(setup.stepping, setup.effort, t),
         **{_CONTROLLER + name: np.array(item) for name, item in own.items()},
-        "fallbacks": np.array(external.fallbacks),
-        "clipped": setup.effort.clipped.copy(),
         "certificate": np.nan_to_num(since.to_array(), nan=-1.0),
     }
+
+
+def put_away(stepping: Stepping, effort: Effort, t: Tables) -> dict[str, npt.NDArray[np.generic]]:
+    """Tables, solvers' answers and counts."""
+    external = stepping.external
+    return {
+        **snapshot(t),
+        **{f"answers.{name}": item for name, item in external.memory.to_arrays().items()},
+        "fallbacks": np.array(external.fallbacks),
+        "clipped": effort.clipped.copy(),
+    }
+
+
+def taken_up(stepping: Stepping, effort: Effort, steps: tuple[int, int], past: Kept) -> Tables:
+    """Tables that stand where `put_away` took them; answers and counts are put back.
+
+    Raises
+    ------
+    RecordError
+        If they are not those of this scene.
+    """
+    t = restore(stepping, steps, past)
+    names = ints_of(past, "answers.names", (None, _NAME))
+    rows = floats_of(past, "answers.rows", (len(names), None, 3))
+    if rows.shape[1] not in (1, 2):
+        raise RecordError("what the next step needs does not fit this scene: answers")
+    external = stepping.external
+    external.memory = Memory.from_arrays(names, rows, floats_of(past, "answers.times", (2,)))
+    external.fallbacks = int(ints_of(past, "fallbacks", ()))
+    effort.clipped[:] = ints_of(past, "clipped", effort.clipped.shape)
+    return t
 
 
 def restored(
@@ -51,15 +80,7 @@ def restored(
     Solvers' answers, counts and the controller are put back.
     """
     resume = past.resume
-    t = restore(setup.stepping, steps, resume)
-    names = ints_of(resume, "answers.names", (None, _NAME))
-    rows = floats_of(resume, "answers.rows", (len(names), None, 3))
-    if rows.shape[1] not in (1, 2):
-        raise RecordError("what the next step needs does not fit this scene: answers")
-    external = setup.stepping.external
-    external.memory = Memory.from_arrays(names, rows, floats_of(resume, "answers.times", (2,)))
-    external.fallbacks = int(ints_of(resume, "fallbacks", ()))
-    setup.effort.clipped[:] = ints_of(resume, "clipped", setup.effort.clipped.shape)
+    t = taken_up(setup.stepping, setup.effort, steps, resume)
     _put_back(controller, resume)
     since = floats_of(resume, "certificate", (len(UNITS),))
     return t, Certificate.from_array(np.where(since < 0.0, np.nan, since))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 from spatialops._arrays import Array, ArrayLike
 from spatialops.collision.contact_set import ContactSet
-from spatialops.errors import ArgumentError, SpatialOpsError
+from spatialops.errors import ArgumentError
 from spatialops.forces.effort_limits import Effort
 from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
+from spatialops.simulation.record_file import Kept
+from spatialops.simulation.runs.one_thread import OneThread
+from spatialops.simulation.runs.resumption import put_away, taken_up
 from spatialops.simulation.runs.stepping_run import SteppingRunner, info_of
 from spatialops.simulation.stepping.adapter import acting, load_new, put_external, state_of
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
@@ -16,6 +22,8 @@ from spatialops.simulation.stepping.loop_start import LoopStart
 from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State
+
+_ONE_STEP = (1, 1)  # steps and rows that its tables have room for
 
 
 class Stepper:
@@ -54,6 +62,7 @@ class Stepper:
         self._loop = HeldLoop(stepping, stepping.tables(), runner.watched)
         self._failed = False
         self._driven = False  # whether the last step had controls or wrenches of its own
+        self._one_thread = OneThread("Stepper")
         self.reset()
 
     def __repr__(self) -> str:
@@ -105,12 +114,13 @@ class Stepper:
         """
         setup = self._runner.setup
         begin = setup.checked(setup.scene.state if state is None else state)
-        self._loop.advance(clear_held)
-        load_new(self._tables, begin)
-        self._closures.begin(self._tables)
-        self._loop.advance(begin_held)
-        self._loop.stepping.external.begin()
-        self._failed = False
+        with self._one_thread:
+            self._loop.advance(clear_held)
+            load_new(self._tables, begin)
+            self._closures.begin(self._tables)
+            self._loop.advance(begin_held)
+            self._loop.stepping.external.begin()
+            self._failed = False
 
     def step(
         self,
@@ -137,20 +147,69 @@ class Stepper:
         SolverFailed, ContactError
             As `Simulator.step`; geoms that overlap at the start fail here.
         """
-        if self._failed:
-            raise ArgumentError("step: the last one failed; begin anew with reset(state)")
-        self._effort.forget()
-        self._tables.tau[:] = self._effort(tau)
-        if self._driven or ctrl is not None or external is not None:
-            self._put(ctrl, external)
-        if self._closures.varies:
-            self._closures.put_rates(self._tables)
-        try:
+        with self._one_thread:
+            if self._failed:
+                raise ArgumentError("step: the last one failed; begin anew with reset(state)")
+            self._effort.forget()
+            self._tables.tau[:] = self._effort(tau)
+            if self._driven or ctrl is not None or external is not None:
+                self._put(ctrl, external)
+            if self._closures.varies:
+                self._closures.put_rates(self._tables)
+            self._failed = True
             if not self._loop.advance(step_watched):
                 self._runner.check(self._tables)
-        except SpatialOpsError:
-            self._failed = True
-            raise
+            self._failed = False
+
+    def save(self) -> dict[str, npt.NDArray[np.generic]]:
+        """All that the next steps depend on: where it stands, and what it remembers.
+
+        Returns
+        -------
+        dict of str to array
+            For `restore`; `numpy.savez` writes it to a file.
+
+        Raises
+        ------
+        ArgumentError
+            After an error, until `reset`.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> stepper = so.Simulator(so.models.pendulum(2).scene(), dt=0.01).stepper()
+        >>> kept = stepper.save()
+        >>> stepper.step([0.1, 0.0])
+        >>> once = stepper.q.copy()
+        >>> stepper.restore(kept)
+        >>> stepper.step([0.1, 0.0])
+        >>> bool((stepper.q == once).all())
+        True
+        """
+        with self._one_thread:
+            if self._failed:
+                raise ArgumentError("save: the last step failed; begin anew with reset(state)")
+            return put_away(self._loop.stepping, self._effort, self._tables)
+
+    def restore(self, kept: Kept) -> None:
+        """Go on from where `save` was called, to the same bits.
+
+        Parameters
+        ----------
+        kept : mapping of str to array
+            What `save` gave, here or with another simulator of the same scene and options.
+
+        Raises
+        ------
+        RecordError
+            If it does not fit this scene.
+        """
+        with self._one_thread:
+            tables = taken_up(self._loop.stepping, self._effort, _ONE_STEP, kept)
+            self._closures.put_rates(tables)
+            self._loop.hold(tables)
+            self._failed = False
+            self._driven = True  # perhaps: the next step puts what is not given
 
     def _put(self, ctrl: ArrayLike | None, external: External | None) -> None:
         """Controls and wrenches of the coming step; the scene's and none where none are given."""

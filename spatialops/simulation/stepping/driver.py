@@ -125,7 +125,7 @@ class Stepping:
         self, t: Tables, code: int, emptied: Callable[[Tables], None] | None = None
     ) -> Tables:
         """What the loop has returned for: an answer, or larger tables, which are returned."""
-        if code in (at.SOLVE, at.UNSOLVED):
+        if code in (at.SOLVE, at.UNSOLVED) and _is_finite(t):
             return self.solve(t, code == at.UNSOLVED)
         if code == at.CONTACTS_FULL:
             return self.grow(t)
@@ -186,3 +186,10 @@ def with_room_for_factors(t: Tables) -> Tables:
     return t._replace(
         block_ints=np.zeros(ints, dtype=np.int64), block_floats=aligned(floats, WIDTH)
     )
+
+
+def _is_finite(t: Tables) -> bool:
+    """Whether there is a problem to be solved: RK4 looks at numbers only at the end of a step."""
+    impact = t.control[at.STAGE] in (at.COMPRESSED, at.DECOMPRESSED)
+    velocity = t.v if impact else t.vectors[at.V_X, : t.v.size]
+    return bool(np.isfinite(velocity).all())

@@ -70,14 +70,17 @@ def findings(t: Tables, certificate: Certificate | None) -> Findings:
     rows = t.rows[: t.control[at.ROWS]]
     gain, t.monitor[at.GAIN] = float(t.monitor[at.GAIN]), 0.0
     return Findings(
-        residual=max(
-            float(rows[:, at.ROW_RESIDUAL].max(initial=0.0)), float(t.monitor[at.RESIDUAL])
-        ),
+        residual=_largest(rows[:, at.ROW_RESIDUAL], t.monitor[at.RESIDUAL]),
         gain=gain,
-        depth=-min(float(rows[:, at.ROW_GAP].min(initial=0.0)), float(t.monitor[at.LOWEST_GAP])),
-        opening=max(float(rows[:, at.ROW_OPENING].max(initial=0.0)), float(t.monitor[at.OPENING])),
+        depth=_largest(-rows[:, at.ROW_GAP], -t.monitor[at.LOWEST_GAP]),
+        opening=_largest(rows[:, at.ROW_OPENING], t.monitor[at.OPENING]),
         certificate=certificate,
     )
+
+
+def _largest(rows: Array, since: float) -> float:
+    """Largest of what rows and a monitor say, at least zero; NaN if any of it is."""
+    return float(np.maximum(rows.max(initial=0.0), since))
 
 
 def check(

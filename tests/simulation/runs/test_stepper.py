@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.errors import ArgumentError, ContactError
-from tests.support.runs import boxes, driven_crank
+from spatialops.errors import ArgumentError, ContactError, RecordError
+from tests.support.runs import DT, boxes, driven_crank, stopped_links
 
 TORQUES = 0.3 * np.random.default_rng(7).normal(size=(60, 12))
 
 
 def pendulum():
     return so.models.pendulum(3).scene()
+
+
+def boxes_of_two():
+    return boxes(2)
 
 
 def run_of(simulator, torques, begin=None):
@@ -146,3 +150,53 @@ def test_runs_do_not_depend_on_the_run_before():
     again = run_of(simulator, TORQUES)
     for name in ("q", "v", "kinetic", "residuals", "pivots", "contact_records", "events"):
         np.testing.assert_array_equal(getattr(again, name), getattr(first, name))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [pytest.param(boxes_of_two, marks=pytest.mark.compiled), driven_crank, stopped_links],
+)
+def test_a_stepper_put_away_goes_on_to_the_same_bits(make, tmp_path):
+    first, second = (so.Simulator(make(), dt=DT).stepper() for _ in range(2))
+    forces = np.random.default_rng(7).normal(size=(60, len(first.v)))
+    for tau in forces[:30]:
+        first.step(tau)
+    np.savez(tmp_path / "kept.npz", **first.save())
+    with np.load(tmp_path / "kept.npz") as kept:
+        second.restore(dict(kept))
+    assert second.time == first.time
+    for tau in forces[30:]:
+        first.step(tau)
+        second.step(tau)
+        assert np.array_equal(first.q, second.q)
+        assert np.array_equal(first.v, second.v)
+        assert np.array_equal(first.contacts.impulses, second.contacts.impulses)
+
+
+def test_what_was_put_away_elsewhere_is_refused():
+    kept = so.Simulator(boxes_of_two(), dt=DT).stepper().save()
+    other = so.Simulator(stopped_links(), dt=DT).stepper()
+    with pytest.raises(RecordError):
+        other.restore(kept)
+    other.step()
+    with pytest.raises(RecordError):
+        other.restore({})
+
+
+def test_a_step_that_was_interrupted_is_no_state():
+    stepper = so.Simulator(boxes_of_two(), dt=DT, law=_Interrupts()).stepper()
+    with pytest.raises(KeyboardInterrupt):
+        steps(stepper, 50)
+    for use in (stepper.step, stepper.save):
+        with pytest.raises(ArgumentError, match="reset"):
+            use()
+    stepper.reset()
+
+
+class _Interrupts:
+    """A law during which Ctrl-C is pressed."""
+
+    rigid = True
+
+    def solve(self, problem, warm_start=None):
+        raise KeyboardInterrupt

@@ -1,0 +1,155 @@
+"""Damage done to files on purpose: to numbers that kernels follow, to texts, and to bytes."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+
+_NUMBERS = (0, 1, -1, 2, -2, 7, 255, 10**6, -(10**6), 2**31, 2**40, -(2**40), 2**62, 2**63 - 1)
+_FLOATS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 1e-320, 1e-30, 1e9, 1e30, 1e300, -1e300)
+_LEAVES = (None, True, -1, 0, 2**40, 1e308, -1e308, float("nan"), "", "x", "world", [], {}, [[]])
+_DEPTH = 100_000  # brackets
+
+
+def aimed(content: bytes, rng: np.random.Generator) -> bytes:
+    """An .npz file with one to three of its arrays changed, its checksums as they must be."""
+    with np.load(io.BytesIO(content)) as data:
+        arrays = {name: data[name] for name in data.files}
+    for _ in range(int(rng.integers(1, 4))):
+        names = sorted(arrays)
+        if not names:
+            break
+        name = names[rng.integers(len(names))]
+        arrays[name] = _changed(arrays, name, rng)
+        if arrays[name] is None:
+            del arrays[name]
+    stream = io.BytesIO()
+    np.savez(stream, **arrays)
+    return stream.getvalue()
+
+
+def bytewise(content: bytes, rng: np.random.Generator) -> bytes:
+    """Bytes changed, cut out or put in; within an .npz also behind its checksums."""
+    if content[:2] == b"PK" and rng.random() < 0.5:
+        return _within(content, rng)
+    broken = bytearray(content)
+    for _ in range(int(rng.integers(1, 5))):
+        _break(broken, rng)
+    return bytes(broken)
+
+
+def _within(content: bytes, rng: np.random.Generator) -> bytes:
+    """An .npz whose entries are damaged as files and then packed rightly."""
+    import zipfile
+
+    stream = io.BytesIO()
+    with (
+        zipfile.ZipFile(io.BytesIO(content)) as old,
+        zipfile.ZipFile(stream, "w") as new,
+    ):
+        names = old.namelist()
+        chosen = names[rng.integers(len(names))]
+        for name in names:
+            entry = bytearray(old.read(name))
+            if name == chosen:
+                _break(entry, rng)
+            new.writestr(name, bytes(entry))
+    return stream.getvalue()
+
+
+def _break(broken: bytearray, rng: np.random.Generator) -> None:
+    if not broken:
+        return
+    at = int(rng.integers(len(broken)))
+    drawn = rng.random()
+    if drawn < 0.5:
+        broken[at] = int(rng.integers(256))
+    elif drawn < 0.8:
+        broken[at] ^= 1 << int(rng.integers(8))
+    elif drawn < 0.9:
+        del broken[at : at + int(rng.integers(1, 64))]
+    else:
+        broken[at:at] = rng.bytes(int(rng.integers(1, 64)))
+
+
+def _changed(arrays: dict[str, Any], name: str, rng: np.random.Generator) -> Any:
+    """Another array in place of one; None for none at all."""
+    values = np.array(arrays[name])
+    drawn = rng.random()
+    if drawn < 0.05:
+        return None
+    if drawn < 0.12:
+        return arrays[sorted(arrays)[rng.integers(len(arrays))]]
+    if drawn < 0.2:
+        return _reshaped(values, rng)
+    if values.dtype.kind == "U":
+        return np.array(_text(str(values), rng)) if values.ndim == 0 else _renamed(values, rng)
+    if values.size == 0:
+        return np.zeros((3, *values.shape[1:]), values.dtype)
+    flat = values.reshape(-1)
+    for _ in range(int(rng.integers(1, 4))):
+        at = int(rng.integers(flat.size))
+        if values.dtype.kind == "f":
+            flat[at] = _FLOATS[rng.integers(len(_FLOATS))]
+        elif values.dtype.kind in "iu":
+            flat[at] = np.array(_NUMBERS[rng.integers(len(_NUMBERS))]).astype(values.dtype)
+        else:
+            flat[at] = flat[-1 - at]
+    return values
+
+
+def _reshaped(values: Any, rng: np.random.Generator) -> Any:
+    drawn = int(rng.integers(6))
+    if drawn == 0:
+        return values[..., None]
+    if drawn == 1:
+        return values.reshape(-1)
+    if drawn == 2:
+        return values.T if values.ndim > 1 else np.concatenate([values.reshape(-1)] * 2)
+    if drawn == 3:
+        return values[: len(values) // 2] if values.ndim else np.zeros(0)
+    if drawn == 4 and values.dtype.kind in "iuf":
+        with np.errstate(invalid="ignore", over="ignore"):
+            return values.astype(rng.choice(["f4", "i4", "c16", "u1", ">f8"]))
+    return np.array(["text"])
+
+
+def _renamed(values: Any, rng: np.random.Generator) -> Any:
+    changed = values.astype("U32")
+    if changed.size:
+        words = ("", "world", "free", "no such", str(changed.reshape(-1)[0]))
+        changed.reshape(-1)[rng.integers(changed.size)] = words[rng.integers(len(words))]
+    return changed
+
+
+def _text(text: str, rng: np.random.Generator) -> str:
+    """A header with a leaf or a branch changed, doubled, or with brackets without end."""
+    drawn = rng.random()
+    if drawn < 0.03:
+        return "[" * _DEPTH
+    if drawn < 0.06:
+        return '{"a":' * _DEPTH
+    try:
+        data = json.loads(text)
+    except ValueError:
+        return text[: int(rng.integers(len(text) + 1))]
+    for _ in range(int(rng.integers(1, 3))):
+        data = _pruned(data, rng)
+    return json.dumps(data)
+
+
+def _pruned(data: Any, rng: np.random.Generator) -> Any:
+    """Plain data with one place in it changed."""
+    if not isinstance(data, (dict, list)) or not data or rng.random() < 0.15:
+        return _LEAVES[rng.integers(len(_LEAVES))]
+    keys = list(data) if isinstance(data, dict) else range(len(data))
+    key = keys[int(rng.integers(len(keys)))]
+    changed = dict(data) if isinstance(data, dict) else list(data)
+    if rng.random() < 0.1:
+        del changed[key]
+    else:
+        changed[key] = _pruned(data[key], rng)
+    return changed
