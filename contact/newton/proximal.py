@@ -82,11 +82,11 @@ def proximal_steps(
             copy_into(best, p)
         if iteration > 0 and not changed:
             settled, since = settled + 1, 0
-            if settled > _SETTLED:
-                cut = follow_ray(rows, p, scratch)
-                eps = eps if cut else max(_SHRINKS * eps, _LEAST * s)
+            cut = settled > _SETTLED and follow_ray(rows, p, scratch)
             copy_into(centre, p)
             changed = find_statuses(rows, eps, share, p, scratch)
+            if settled > _SETTLED and not (cut and changed):
+                eps = max(_SHRINKS * eps, _LEAST * s)
         since += 1
         if since > limits[1]:
             break
