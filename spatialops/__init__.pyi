@@ -1,6 +1,6 @@
 """The names of `spatialops`, each once: read by editors, mypy and the lazy loader."""
 
-from . import collision, contact, control, errors, models, simulation
+from . import collision, contact, control, errors, models, sensors, simulation
 from .algebra.inertia import Inertia
 from .collision.shapes import (
     Box,
@@ -55,6 +55,7 @@ from .dynamics.jacobian import (
     node_positions,
     node_velocities,
 )
+from .dynamics.joint_wrenches import joint_wrenches
 from .dynamics.loops.assembly import close_loops, loop_at
 from .dynamics.loops.constrained_dynamics import (
     ConstrainedMotion,
@@ -78,6 +79,7 @@ from .simulation.scene.loader import LoadedScene, load_scene
 from .simulation.scene.maximal_scene import maximal_scene, maximal_state, tree_state
 from .simulation.scene.pair_options import Pair
 from .simulation.scene.placement import raised
+from .simulation.scene.ray_casting import RayHits, cast_rays
 from .simulation.scene.scene import Scene
 from .simulation.separation import separate
 from .simulation.simulator import Simulator
@@ -104,6 +106,7 @@ __all__ = [
     "body_poses",
     "Box",
     "Capsule",
+    "cast_rays",
     "center_of_mass",
     "center_of_mass_derivative",
     "centroidal_momentum_derivatives",
@@ -151,6 +154,7 @@ __all__ = [
     "jacobian_drift",
     "Joint",
     "Linearization",
+    "joint_wrenches",
     "load_model",
     "load_record",
     "load_scene",
@@ -183,8 +187,10 @@ __all__ = [
     "Part",
     "Poses",
     "raised",
+    "RayHits",
     "Record",
     "Scene",
+    "sensors",
     "separate",
     "simulation",
     "Simulator",

@@ -80,6 +80,9 @@ class Record:
     certificates : (T, 11) array
         The worst certificate since the row before, in the order of `contact.certificate.UNITS`; NaN
         what was not measured: all but ``certify="full"``. Default NaN.
+    readings : (T, n) array
+        Of the sensors, in the order of `metadata["sensors"]`; `sensors` has them by name. NaN where
+        nothing was read. Default no columns.
     end : (1 + nq + nv,) array
         Time, coordinates and velocities at the end of the run, recorded or not. Default: the last
         row.
@@ -115,6 +118,7 @@ class Record:
     dry_impulses: Array = field(default_factory=lambda: np.zeros((0, 0)))
     joint_work: Array = field(default_factory=lambda: np.zeros((0, 0)))
     certificates: Array = field(default_factory=lambda: np.zeros((0, len(UNITS))))
+    readings: Array = field(default_factory=lambda: np.zeros((0, 0)))
     end: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
@@ -126,6 +130,8 @@ class Record:
         # One number each, however many rows: what is not there takes no memory.
         if len(self.certificates) != n_rows:
             self._put("certificates", constant(np.nan, (n_rows, len(UNITS))))
+        if len(self.readings) != n_rows:
+            self._put("readings", np.zeros((n_rows, 0)))
         for name in _OF_JOINTS:
             if getattr(self, name).shape != self.v.shape:
                 self._put(name, constant(0.0, self.v.shape))
@@ -154,6 +160,14 @@ class Record:
     def energy(self) -> Array:
         """Total energy, (T,), J."""
         return self.kinetic + self.potential
+
+    @property
+    def sensors(self) -> dict[str, Array]:
+        """Readings of every sensor by its name, (T, k): docs/sensors.md says which instant."""
+        widths = [len(one["labels"]) for one in self.metadata.get("sensors", ())]
+        parts = np.split(self.readings, np.cumsum(widths)[:-1], axis=1) if widths else []
+        names = [one["name"] for one in self.metadata.get("sensors", ())]
+        return dict(zip(names, parts))
 
     @property
     def is_brief(self) -> bool:

@@ -453,6 +453,13 @@ class Model:
         return cls(**checked_model(data))
 
 
+def not_a_model(value: object) -> ArgumentError:
+    """The error for something else in the place of a model, as where arguments are swapped."""
+    return ArgumentError(
+        f"model: expected a Model, got {type(value).__name__}; the model is the first argument"
+    )
+
+
 def _remade(data: dict[str, Any], warnings: tuple[str, ...]) -> Model:
     model = Model.from_arrays(data)
     object.__setattr__(model, "warnings", warnings)

@@ -31,6 +31,7 @@ ARRAYS = (
     "loop_forces",
     "moments",
     "certificates",
+    "readings",
     "end",
 )
 

@@ -271,3 +271,31 @@ def loop_forces(model: Model, loops: LoopsLike, q: ArrayLike, multipliers: Array
             force = forces[at.term_ints[n, layout.TERM_ROW]]
             wrench += force * span.terms[n, layout.TERM_ANGULAR : layout.TERM_LINEAR + 3]
     return wrenches
+
+
+def closure_body_wrenches(
+    model: Model, loops: LoopsLike, q: ArrayLike, multipliers: ArrayLike
+) -> Array:
+    """The same on all bodies, A and B, each at its body's origin: [J] 30's G* lambda as wrenches.
+
+    Returns
+    -------
+    (n_bodies, 6) array
+        [moment (N m); force (N)], world axes: what `inverse_dynamics` takes as `external`.
+    """
+    span, q = Span(model, checked_loops(model, loops)), vector(q, model.nq, "q")
+    at, forces = span.loops, vector(multipliers, span.loops.n_rows, "multipliers")
+    span.place(q)
+    wrenches = np.zeros((model.n_bodies, 6))
+    body_of = model.tree[:, layout.BODY]
+    for ints, term in zip(at.term_ints, span.terms, strict=True):
+        force = forces[ints[layout.TERM_ROW]] * term[layout.TERM_LINEAR : layout.TERM_LINEAR + 3]
+        turn = forces[ints[layout.TERM_ROW]] * term[layout.TERM_ANGULAR : layout.TERM_ANGULAR + 3]
+        point = term[layout.TERM_POINT : layout.TERM_POINT + 3]
+        for link, sign in ((ints[layout.TERM_A], 1.0), (ints[layout.TERM_B], -1.0)):
+            if link < 0 or body_of[link] < 0:
+                continue
+            lever = point - span.work[link, layout.ORIGIN : layout.ORIGIN + 3]
+            wrenches[body_of[link], :3] += sign * (turn + np.cross(lever, force))
+            wrenches[body_of[link], 3:] += sign * force
+    return wrenches

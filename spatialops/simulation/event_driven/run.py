@@ -44,6 +44,8 @@ class EventRunner:
         self.accuracy = accuracy
         self.continuous = continuous
         self.redundant_rows: tuple[str, ...] = ()
+        if setup.sensing:
+            raise ArgumentError("sensors: are read after steps of TimeStepping, not EventDriven")
         self._engine()  # refuses what it cannot take
 
     def step(self, state: State, tau: Array) -> tuple[State, StepInfo]:
