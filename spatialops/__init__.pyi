@@ -1,6 +1,6 @@
 """The names of `spatialops`, each once: read by editors, mypy and the lazy loader."""
 
-from . import collision, contact, control, errors, models, sensors, simulation
+from . import collision, contact, control, errors, interop, models, sensors, simulation
 from .algebra.inertia import Inertia
 from .collision.shapes import (
     Box,
@@ -69,12 +69,15 @@ from .dynamics.maximal import MaximalState, from_maximal, to_maximal
 from .dynamics.newton_euler import bias, inverse_dynamics
 from .errors import SpatialOpsError
 from .io import load_model
+from .kinematics.inverse_kinematics import KinematicSolution, inverse_kinematics
+from .kinematics.targets import Target
 from .operators import SpatialOperators
 from .simulation.batch.batch import Batch
 from .simulation.linearization.linearizer import Linearization
 from .simulation.record import Record
 from .simulation.record_loading import load_record
 from .simulation.scene.composition import Part, compose
+from .simulation.scene.distances import Distances, distances
 from .simulation.scene.loader import LoadedScene, load_scene
 from .simulation.scene.maximal_scene import maximal_scene, maximal_state, tree_state
 from .simulation.scene.pair_options import Pair
@@ -124,6 +127,8 @@ __all__ = [
     "ConvexHull",
     "Cylinder",
     "difference",
+    "Distances",
+    "distances",
     "dynamically_consistent_inverse",
     "Ellipsoid",
     "Energy",
@@ -150,11 +155,15 @@ __all__ = [
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "InverseDynamicsDerivatives",
+    "interop",
+    "inverse_dynamics",
+    "inverse_kinematics",
     "jacobian",
     "jacobian_drift",
     "Joint",
     "Linearization",
     "joint_wrenches",
+    "KinematicSolution",
     "load_model",
     "load_record",
     "load_scene",
@@ -202,6 +211,7 @@ __all__ = [
     "SpatialOpsError",
     "Sphere",
     "State",
+    "Target",
     "TimeStepping",
     "sweep",
     "to_log_cholesky",

@@ -16,6 +16,7 @@ from spatialops.contact.certificate import UNITS, Certificate, certify_contacts
 from spatialops.simulation import _layout as at
 from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.plain_data import PlainData
+from spatialops.simulation.record_contacts import acting_together
 from spatialops.simulation.record_file import Kept, Stored, write_record
 from spatialops.simulation.scene.placement import geom_poses
 from spatialops.simulation.scene.scene import Scene
@@ -230,7 +231,7 @@ class Record:
             "duration": float(self.end[0] - self.times[0]),
             "collisions": int(self.impact_counts.sum()) if self.is_brief else len(self.events),
             **counts,
-            "contacts_max": int(self.contact_counts.max(initial=0)),
+            "contacts_max": self._most_contacts(),
             "penetration_max": float(self.penetrations.max(initial=0.0)),
             "closure_error_max": float(self.closure_errors.max(initial=0.0)),
             "residual_max": float(self.residuals.max(initial=0.0)),
@@ -244,6 +245,12 @@ class Record:
             "effort_clipped": dict(self.metadata.get("effort_clipped", {})),
             "certificate": self.certificate().to_data(),
         }
+
+    def _most_contacts(self) -> int:
+        """Largest number of contacts at one instant, impacts included where they are recorded."""
+        dt = float(self.metadata.get("dt", 0.0))
+        at_once = acting_together(self.contact_records, dt)[1]
+        return int(max(self.contact_counts.max(initial=0), at_once.max(initial=0)))
 
     def _joints_with(self, values: Array) -> list[str]:
         """Names of the joints that have entries other than zero."""

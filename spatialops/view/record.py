@@ -15,6 +15,7 @@ from spatialops.errors import RecordError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record import Record
+from spatialops.simulation.record_contacts import acting_together
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.node import Node
 from spatialops.view import plots
@@ -116,7 +117,7 @@ def summary_rows(record: Record) -> dict[str, str]:
     return {
         "steps": f"{data['steps']:,} of {1e3 * dt:.4g} ms, {record.metadata['integrator']}",
         "collisions": f"{data['collisions']:,}",
-        "contacts": f"at most {most_contacts(record)} at once, "
+        "contacts": f"at most {data['contacts_max']} at once, "
         f"{_counted(data['contact_problems'], 'contact problem')}",
         "largest penetration": f"{1e3 * data['penetration_max']:z.3g} mm",
         "energy": f"{data['energy_start']:z.2f} J at the start, "
@@ -149,11 +150,6 @@ def _joint_rows(data: PlainData) -> dict[str, str]:
     if data["effort_clipped"]:
         rows["effort limits"] = f"reached by {_counted(len(data['effort_clipped']), 'joint')}"
     return rows
-
-
-def most_contacts(record: Record) -> int:
-    """Largest number of contacts that pushed at one instant, impacts included."""
-    return int(_acting_together(record)[1].max(initial=0))
 
 
 def frame_rows(times: Array, rate: float) -> IntArray:
@@ -296,7 +292,7 @@ def _draw_contacts(record: Record, path: str | os.PathLike[str]) -> Path:
     """Of all that happened between two points of the curves, the worst is drawn."""
     rows = _thinned(record)
     starts = np.concatenate([[0], rows[:-1] + 1])
-    moments, sizes = _acting_together(record)
+    moments, sizes = acting_together(record.contact_records, float(record.metadata["dt"]))
     count = np.zeros(len(rows))
     slots = np.searchsorted(record.times[rows], moments, side="right")
     np.maximum.at(count, np.minimum(slots, len(rows) - 1), sizes)
@@ -334,17 +330,3 @@ def _last(scene: Scene) -> tuple[str, Node]:
 def _moving_sides(scene: Scene) -> BoolArray:
     """For every geom whether it sits on a body."""
     return np.array([scene.model.frame(geom.body).body >= 0 for geom in scene.geoms], dtype=bool)
-
-
-def _acting_together(record: Record) -> tuple[Array, IntArray]:
-    """Instants at which contacts pushed, and how many at each."""
-    contact_records = record.contact_records[
-        np.any(record.contact_records[:, at.RECORD_IMPULSE :] != 0.0, axis=1)
-    ]
-    if not len(contact_records):
-        return np.zeros(0), np.zeros(0, dtype=np.int64)
-    changed = np.any(
-        np.diff(contact_records[:, [at.RECORD_TIME, at.RECORD_KIND]], axis=0) != 0.0, axis=1
-    )
-    starts = np.concatenate([[0], np.flatnonzero(changed) + 1])
-    return contact_records[starts, at.RECORD_TIME], np.diff(np.append(starts, len(contact_records)))

@@ -19,7 +19,7 @@ from spatialops.simulation.record import Record
 from spatialops.simulation.runs.failures import carrying
 from spatialops.simulation.runs.overlaps import refuse_overlaps
 from spatialops.simulation.runs.progress import progress_bar
-from spatialops.simulation.runs.runner import Controller, Plan
+from spatialops.simulation.runs.runner import Controller, Plan, commanded
 from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.runs.stepping_run import SteppingRunner
 from spatialops.simulation.stepping.constraints.initial_closure import begin_loops
@@ -113,9 +113,9 @@ class EventRunner:
         engine = course.engine
         contacts = course.contacts()
         if not self.continuous:
-            tau = checked(controller(engine.time, course.state(), contacts))
+            tau = checked(commanded(controller, engine.time, course.state(), contacts))
             engine.control = lambda time, q, v: tau
             return
         engine.control = lambda time, q, v: checked(
-            controller(time, State(q.copy(), v.copy(), time), contacts)
+            commanded(controller, time, State(q.copy(), v.copy(), time), contacts)
         )

@@ -18,7 +18,7 @@ from spatialops.simulation.runs.failures import carrying
 from spatialops.simulation.runs.observed_step import observed
 from spatialops.simulation.runs.progress import progress_bar
 from spatialops.simulation.runs.resumption import kept, redundant_rows_of, restored
-from spatialops.simulation.runs.runner import Plan
+from spatialops.simulation.runs.runner import Plan, commanded
 from spatialops.simulation.stepping.adapter import acting, load_new, state_of
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import (
@@ -110,7 +110,7 @@ class RecordedRun:
         t = self.t
         if self.plan.controller is not None:
             now = state_of(t)
-            t.tau[:] = setup.effort(self.plan.controller(now.time, now, acting(t)))
+            t.tau[:] = setup.effort(commanded(self.plan.controller, now.time, now, acting(t)))
         self.runner.loops.put_rates(t)
         read = bool(self.sensing) and (self._done + 1) % self.plan.every == 0
         if read:  # the tables shall hold nothing but this step's row and contacts

@@ -17,7 +17,7 @@ from spatialops.simulation.runs.run_folder import RunFolder
 from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.tree.state import State
 
-Controller: TypeAlias = Callable[[float, State, ContactSet], ArrayLike | None]
+Controller: TypeAlias = Callable[[float, State, ContactSet], ArrayLike]
 
 
 @runtime_checkable
@@ -75,6 +75,17 @@ def checked_controller(controller: Controller | None) -> Controller | None:
             f"controller: expected a function (time, state, contacts) -> tau, got {controller!r}"
         )
     return controller
+
+
+def commanded(controller: Controller, time: float, state: State, contacts: ContactSet) -> ArrayLike:
+    """What a controller answers; ArgumentError where it returns nothing."""
+    tau = controller(time, state, contacts)
+    if tau is None:
+        raise ArgumentError(
+            f"controller: {controller!r} returned None at t = {time:g} s; return joint forces "
+            "(nv,), zeros where there are none"
+        )
+    return tau
 
 
 class Runner(Protocol):
