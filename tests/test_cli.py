@@ -360,7 +360,7 @@ def test_real_process(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["steps"] == 800
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
-    command = [sys.executable, "-m", "spatialops.cli", "plot", "nowhere.npz", "--out", "a.png"]
+    command = [sys.executable, "-m", "spatialops", "plot", "nowhere.npz", "--out", "a.png"]
     bad = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert bad.returncode == 2
     assert "nowhere.npz" in bad.stderr
