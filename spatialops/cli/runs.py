@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from spatialops.simulation.simulator import Simulator
 
 INTEGRATORS = ("moreau", "semi-implicit", "rk4")
-KINDS = ("motion", "frames", "energy", "contacts")
+KINDS = ("motion", "height", "frames", "energy", "contacts", "forces")
 
 
 def warm_up(progress: bool) -> None:

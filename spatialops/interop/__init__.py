@@ -5,4 +5,4 @@ Each is loaded, with its library, when it is first asked for.
 
 import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submodules=["mujoco", "pinocchio"])
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

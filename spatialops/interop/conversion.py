@@ -78,7 +78,7 @@ class Conversion:
     def v_to(self, q: ArrayLike, v: ArrayLike) -> Array:
         """Their velocities of ours (nv,)."""
         T = self.rates(self.q_to(q))
-        return np.linalg.solve(T, vector(v, self.model.nv, "v"))
+        return _solved(T, vector(v, self.model.nv, "v"))
 
     def a_from(self, their_q: ArrayLike, their_v: ArrayLike, theirs: ArrayLike) -> Array:
         """Our accelerations (nv,) of theirs."""
@@ -89,11 +89,12 @@ class Conversion:
         """Their accelerations of ours (nv,)."""
         their_q, their_v = self.q_to(q), self.v_to(q, v)
         left = vector(a, self.model.nv, "a") - self.drift(their_q, their_v)
-        return np.linalg.solve(self.rates(their_q), left)
+        return _solved(self.rates(their_q), left)
 
     def tau_from(self, their_q: ArrayLike, theirs: ArrayLike) -> Array:
         """Our joint forces (nv,) of theirs: their power is the same."""
-        return np.linalg.solve(self.rates(their_q).T, vector(theirs, self.model.nv, "theirs"))
+        given = vector(theirs, self.model.nv, "theirs")
+        return _solved(self.rates(their_q).T, given)
 
     def tau_to(self, q: ArrayLike, tau: ArrayLike) -> Array:
         """Their joint forces of ours (nv,)."""
@@ -128,3 +129,7 @@ class Conversion:
 def width(start: int, n: int) -> slice:
     """The slice of n numbers from `start`."""
     return slice(int(start), int(start) + n)
+
+
+def _solved(T: Array, values: Array) -> Array:
+    return np.asarray(np.linalg.solve(T, values), dtype=np.float64)

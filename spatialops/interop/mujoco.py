@@ -19,7 +19,7 @@ from spatialops.errors import ModelError
 from spatialops.interop.bodies import Described, described
 from spatialops.interop.conversion import Conversion, JointMap, width
 from spatialops.tree.builder import TreeBuilder
-from spatialops.tree.joint import KINDS, Joint
+from spatialops.tree.joint import KINDS, Joint, JointKind
 from spatialops.tree.model import Model
 
 __all__ = ["from_mujoco", "to_mujoco", "wrenches_from_mujoco", "wrenches_to_mujoco"]
@@ -76,7 +76,10 @@ def from_mujoco(theirs: mujoco.MjModel) -> Conversion:
             joint, more = _joint(theirs, j)
             anchor = theirs.jnt_pos[j]
             if joint.kind == "free":  # its coordinates are the body's pose in the world
-                parent, position, rotation, anchor = "world", np.zeros(3), None, np.zeros(3)
+                parent = "world"
+                position = np.zeros(3)
+                rotation = None
+                anchor = np.zeros(3)
             turn = np.eye(3) if rotation is None else rotation
             carrier = f"{names[i]} on joint {j}"
             builder.add_body(
@@ -86,7 +89,9 @@ def from_mujoco(theirs: mujoco.MjModel) -> Conversion:
                 position=position + turn @ anchor,
                 rotation=rotation,
             )
-            parent, position, rotation = carrier, -anchor, None
+            parent = carrier
+            position = -anchor
+            rotation = None
             there = {"free": 7, "ball": 4}.get(joint.kind, 1)
             where = (width(at_q, joint.nq), width(at_v, joint.nv))
             their = (width(theirs.jnt_qposadr[j], there), width(theirs.jnt_dofadr[j], joint.nv))
@@ -246,7 +251,7 @@ def _joint(theirs: Any, j: int) -> tuple[Joint, dict[str, Any]]:
         return Joint("free", armature=dof[:6][_SWAPPED]), _maps("free", zero)
     if kind == mujoco.mjtJoint.mjJNT_BALL:
         return Joint("ball", armature=dof[:3]), _maps("ball", zero)
-    ours = "revolute" if kind == mujoco.mjtJoint.mjJNT_HINGE else "prismatic"
+    ours: JointKind = "revolute" if kind == mujoco.mjtJoint.mjJNT_HINGE else "prismatic"
     return Joint(ours, axis=theirs.jnt_axis[j], armature=dof[0]), _maps(ours, zero)
 
 

@@ -17,7 +17,7 @@ from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import ModelError
 from spatialops.interop.conversion import Conversion, JointMap, width
 from spatialops.tree.builder import TreeBuilder
-from spatialops.tree.joint import Joint
+from spatialops.tree.joint import Joint, JointKind
 from spatialops.tree.model import Model
 
 __all__ = ["from_pinocchio", "to_pinocchio", "wrenches_from_pinocchio", "wrenches_to_pinocchio"]
@@ -60,7 +60,9 @@ def from_pinocchio(theirs: pin.Model) -> Conversion:
     at_q = at_v = 0
     names = ["world", *list(theirs.names)[1:]]
     for i in range(1, theirs.njoints):
-        joint, inertia, place = theirs.joints[i], theirs.inertias[i], theirs.jointPlacements[i]
+        joint = theirs.joints[i]
+        inertia = theirs.inertias[i]
+        place = theirs.jointPlacements[i]
         own, more = _joint(joint, names[i], theirs)
         if inertia.mass == 0.0 and inertia.inertia.any():
             raise ModelError(f"body {names[i]!r}: moments without mass")
@@ -68,7 +70,7 @@ def from_pinocchio(theirs: pin.Model) -> Conversion:
             names[i],
             parent=names[theirs.parents[i]],
             joint=own,
-            inertia=Inertia(inertia.mass, inertia.lever, inertia.inertia)
+            inertia=Inertia(inertia.mass, inertia.lever, inertia.inertia, checked=False)
             if inertia.mass > 0.0
             else None,
             position=place.translation,
@@ -114,10 +116,7 @@ def to_pinocchio(model: Model) -> tuple[pin.Model, Conversion]:
         place = pin.SE3(body.rotation, body.position)
         index = theirs.addJoint(indices[body.parent + 1], joint, place, body.joint)
         if body.inertia is not None:
-            own = body.inertia
-            theirs.appendBodyToJoint(
-                index, pin.Inertia(own.mass, own.center, own.tensor), pin.SE3.Identity()
-            )
+            theirs.appendBodyToJoint(index, _their_inertia(body.inertia), pin.SE3.Identity())
         indices.append(index)
         made = theirs.joints[index]
         own_q, own_v = model.q_slice(body.joint), model.v_slice(body.joint)
@@ -175,6 +174,14 @@ def wrenches_from_pinocchio(conversion: Conversion, q: ArrayLike, forces: Any) -
     return found
 
 
+def _their_inertia(own: Inertia) -> Any:
+    """By its ten parameters: Pinocchio takes those that no body can have, as files have them."""
+    m, c = own.mass, own.center
+    about = own.tensor + m * (c @ c * np.eye(3) - np.outer(c, c))
+    xx, xy, xz, yy, yz, zz = about[np.triu_indices(3)]
+    return pin.Inertia.FromDynamicParameters(np.array([m, *(m * c), xx, xy, yy, xz, yz, zz]))
+
+
 def _swap(q: Array) -> Array:
     return _SWAP
 
@@ -221,7 +228,7 @@ def _joint(joint: Any, name: str, theirs: Any) -> tuple[Joint, dict[str, Any]]:
     if kind[0] == "H":
         pitch = float(own.pitch)
         return Joint("screw", axis=axis, pitch=pitch, name=name, armature=armature), {}
-    ours = "revolute" if kind[0] == "R" else "prismatic"
+    ours: JointKind = "revolute" if kind[0] == "R" else "prismatic"
     return Joint(ours, axis=axis, name=name, armature=armature), {}
 
 

@@ -7,10 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from spatialops._arrays import Array, constant
+from spatialops._html import html_table
 from spatialops.collision._layout import PAIR_FRICTION
 from spatialops.contact.certificate import UNITS, Certificate, certify_contacts
 from spatialops.simulation import _layout as at
@@ -18,6 +20,7 @@ from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record_contacts import acting_together
 from spatialops.simulation.record_file import Kept, Stored, write_record
+from spatialops.simulation.record_tables import to_pandas, to_xarray
 from spatialops.simulation.scene.placement import geom_poses
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State
@@ -157,6 +160,50 @@ class Record:
             f"residual <= {figures['residual_max']:.1e}"
         )
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        figures = self.summary()
+        names = ("steps", "collisions", "contacts_max", "penetration_max", "residual_max")
+        rows = {
+            "scene": self.scene.size_text(),
+            "time": f"{self.times[0]:g} to {self.final.time:g} s, {len(self.times)} rows",
+            "energy": f"{self.energy[0]:.6g} J to {self.energy[-1]:.6g} J",
+            **{name.replace("_", " "): f"{figures[name]:.4g}" for name in names},
+            "sensors": ", ".join(self.sensors) or "none",
+        }
+        return html_table("Record", rows)
+
+    def to_pandas(self) -> Any:
+        """Rows as a `pandas.DataFrame` over time.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns "q.hip", "v.hip", "imu.ax", "kinetic" and so on; `attrs["units"]` has their
+            units.
+
+        Raises
+        ------
+        MissingLibraryError
+            Without pandas.
+        """
+        return to_pandas(self)
+
+    def to_xarray(self) -> Any:
+        """Rows as an `xarray.Dataset` over time.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables as the columns of `to_pandas`, each with its unit in ``attrs["units"]``.
+
+        Raises
+        ------
+        MissingLibraryError
+            Without xarray.
+        """
+        return to_xarray(self)
+
     @property
     def energy(self) -> Array:
         """Total energy, (T,), J."""
@@ -284,8 +331,10 @@ class Record:
         ----------
         path : path-like
             Picture to write; its ending says which format.
-        kind : {"motion", "frames", "energy", "contacts"}
-            "motion" is height and normal velocity of the last body. Default "motion".
+        kind : {"motion", "height", "frames", "energy", "contacts", "forces"}
+            "motion" is coordinates and velocities by names of joints, and torques where
+            `JointTorques` reads them; "height" that of the last body; "forces" contact forces by
+            geom. Default "motion".
 
         Returns
         -------

@@ -12,6 +12,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
+from spatialops._html import html_of_text
 from spatialops.errors import ArgumentError
 from spatialops.tree.branches import Branches, branches_of
 from spatialops.tree.joint import KINDS
@@ -130,6 +131,10 @@ class Model:
                 f"  gravity: ({gravity}) m/s^2",
             )
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_text(repr(self))
 
     def __reduce__(self) -> tuple[Callable[..., Model], tuple[object, ...]]:
         """Copied, and sent to other processes, as its arrays."""

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops._html import html_of_text
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import SWEEP_FROM
 from spatialops.collision.geom_tables import (
@@ -142,6 +143,10 @@ class Scene:
             f"{len(self.pair_laws)}\n"
             f"  closures: {_some([loop.name or loop.kind for loop in self.loops.items])}"
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_text(repr(self))
 
     def size_text(self) -> str:
         """How large it is, in words.
