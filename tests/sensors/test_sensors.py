@@ -72,6 +72,7 @@ def test_an_accelerometer_in_free_fall_reads_nothing(integrator):
     assert abs(found[1:, :3]).max() < 1e-9
 
 
+@pytest.mark.compiled
 def test_contact_forces_of_a_standing_quadruped_bear_its_weight():
     robot = so.models.quadruped()
     scene = robot.scene()
@@ -113,6 +114,7 @@ def test_a_force_sensor_agrees_with_the_motors_of_a_chain():
     assert abs(-axes[:, :, 1].T - tau).max() < 1e-7
 
 
+@pytest.mark.compiled
 def test_a_force_sensor_in_a_closed_four_bar_agrees_with_virtual_work():
     """All pins turn freely: of the crank's wrench only the motor's torque works along its pin."""
     linkage = so.models.four_bar()
