@@ -23,7 +23,16 @@ from spatialops.simulation.simulator import INTEGRATORS, Simulator
 from spatialops.view.record import KINDS
 
 SHORT = ["pendulum", "--links", "3", "--duration", "0.4", "--dt", "5e-4", "--no-progress"]
-FILES = {"record.npz", "motion.png", "frames.png", "energy.png", "contacts.png", "replay.html"}
+FILES = {
+    "record.npz",
+    "motion.png",
+    "height.png",
+    "frames.png",
+    "energy.png",
+    "contacts.png",
+    "forces.png",
+    "replay.html",
+}
 
 Run = Callable[..., Result]
 

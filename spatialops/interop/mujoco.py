@@ -6,7 +6,7 @@ angular in body axes]. Only mechanics go over: bodies, joints, armature and grav
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import mujoco
 import numpy as np
@@ -21,6 +21,8 @@ from spatialops.interop.conversion import Conversion, JointMap, width
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import KINDS, Joint, JointKind
 from spatialops.tree.model import Model
+
+Theirs: TypeAlias = Any  # MuJoCo has few types of its own.
 
 __all__ = ["from_mujoco", "to_mujoco", "wrenches_from_mujoco", "wrenches_to_mujoco"]
 
@@ -132,7 +134,7 @@ def to_mujoco(model: Model) -> tuple[mujoco.MjModel, Conversion]:
     """
     spec = mujoco.MjSpec()
     spec.option.gravity = model.gravity
-    made: list[Any] = []
+    made: list[Theirs] = []
     for body in described(model):
         above = spec.worldbody if body.parent < 0 else made[body.parent]
         made.append(_add_body(above, body))
@@ -201,7 +203,7 @@ def _centers(model: Model, q: ArrayLike) -> list[Array]:
     return [turn @ center for turn, center in zip(turns, centers, strict=True)]
 
 
-def _add_body(above: Any, body: Described) -> Any:
+def _add_body(above: Theirs, body: Described) -> Theirs:
     made = above.add_body(
         name=body.name, pos=body.position, quat=to_quaternion(body.rotation)[_WXYZ]
     )
@@ -228,20 +230,20 @@ def _add_body(above: Any, body: Described) -> Any:
     return made
 
 
-def _name_of(theirs: Any, i: int) -> str:
+def _name_of(theirs: Theirs, i: int) -> str:
     if i == 0:
         return "world"
     return mujoco.mj_id2name(theirs, mujoco.mjtObj.mjOBJ_BODY, i) or f"body{i}"
 
 
-def _inertia(theirs: Any, i: int) -> Inertia | None:
+def _inertia(theirs: Theirs, i: int) -> Inertia | None:
     if theirs.body_mass[i] <= 0.0:
         return None
     own = Inertia(theirs.body_mass[i], tensor=np.diag(theirs.body_inertia[i]))
     return own.rotated(_turn(theirs.body_iquat[i])).shifted(theirs.body_ipos[i])
 
 
-def _joint(theirs: Any, j: int) -> tuple[Joint, dict[str, Any]]:
+def _joint(theirs: Theirs, j: int) -> tuple[Joint, dict[str, Theirs]]:
     """Our joint, and the maps of its numbers where they are not the identity."""
     kind, dof = theirs.jnt_type[j], theirs.dof_armature[theirs.jnt_dofadr[j] :]
     zero = float(theirs.qpos0[theirs.jnt_qposadr[j]])
@@ -255,7 +257,7 @@ def _joint(theirs: Any, j: int) -> tuple[Joint, dict[str, Any]]:
     return Joint(ours, axis=theirs.jnt_axis[j], armature=dof[0]), _maps(ours, zero)
 
 
-def _maps(kind: str, zero: float) -> dict[str, Any]:
+def _maps(kind: str, zero: float) -> dict[str, Theirs]:
     """Maps of a kind of joint whose coordinate there is `zero` where ours is 0."""
     if kind == "free":
         return {

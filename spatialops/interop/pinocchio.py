@@ -6,7 +6,7 @@ and unbounded revolutes keep a cosine and a sine where we have an angle.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pinocchio as pin
@@ -19,6 +19,8 @@ from spatialops.interop.conversion import Conversion, JointMap, width
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint, JointKind
 from spatialops.tree.model import Model
+
+Theirs: TypeAlias = Any  # Pinocchio has no types of its own.
 
 __all__ = ["from_pinocchio", "to_pinocchio", "wrenches_from_pinocchio", "wrenches_to_pinocchio"]
 
@@ -137,7 +139,9 @@ def to_pinocchio(model: Model) -> tuple[pin.Model, Conversion]:
     return theirs, Conversion(model, tuple(maps), bodies)
 
 
-def wrenches_to_pinocchio(conversion: Conversion, q: ArrayLike, external: ArrayLike) -> list[Any]:
+def wrenches_to_pinocchio(
+    conversion: Conversion, q: ArrayLike, external: ArrayLike
+) -> list[Theirs]:
     """Wrenches on bodies as Pinocchio takes them: `pinocchio.Force` of every joint, local frames.
 
     Parameters
@@ -162,7 +166,7 @@ def wrenches_to_pinocchio(conversion: Conversion, q: ArrayLike, external: ArrayL
     return found
 
 
-def wrenches_from_pinocchio(conversion: Conversion, q: ArrayLike, forces: Any) -> Array:
+def wrenches_from_pinocchio(conversion: Conversion, q: ArrayLike, forces: Theirs) -> Array:
     """Inverse of `wrenches_to_pinocchio`: (n_bodies, 6)."""
     model = conversion.model
     poses = body_poses(model, q)
@@ -174,7 +178,7 @@ def wrenches_from_pinocchio(conversion: Conversion, q: ArrayLike, forces: Any) -
     return found
 
 
-def _their_inertia(own: Inertia) -> Any:
+def _their_inertia(own: Inertia) -> Theirs:
     """By its ten parameters: Pinocchio takes those that no body can have, as files have them."""
     m, c = own.mass, own.center
     about = own.tensor + m * (c @ c * np.eye(3) - np.outer(c, c))
@@ -186,7 +190,7 @@ def _swap(q: Array) -> Array:
     return _SWAP
 
 
-def _their_joint(kind: str, axis: Array, pitch: float, name: str) -> Any:
+def _their_joint(kind: str, axis: Array, pitch: float, name: str) -> Theirs:
     if kind == "revolute":
         return pin.JointModelRevoluteUnaligned(axis)
     if kind == "prismatic":
@@ -200,7 +204,7 @@ def _their_joint(kind: str, axis: Array, pitch: float, name: str) -> Any:
     raise ModelError(f"joint {name!r}: a {kind} joint has no counterpart in Pinocchio")
 
 
-def _joint(joint: Any, name: str, theirs: Any) -> tuple[Joint, dict[str, Any]]:
+def _joint(joint: Theirs, name: str, theirs: Theirs) -> tuple[Joint, dict[str, Theirs]]:
     """Our joint, and the maps of its numbers where they are not the identity."""
     kind, own = joint.shortname().removeprefix("JointModel"), joint.extract()
     armature = np.array(theirs.armature[joint.idx_v : joint.idx_v + joint.nv])

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record_contacts import acting_together
 from spatialops.simulation.record_file import Kept, Stored, write_record
-from spatialops.simulation.record_tables import to_pandas, to_xarray
+from spatialops.simulation.record_tables import Table, to_pandas, to_xarray
 from spatialops.simulation.scene.placement import geom_poses
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State
@@ -173,7 +172,7 @@ class Record:
         }
         return html_table("Record", rows)
 
-    def to_pandas(self) -> Any:
+    def to_pandas(self) -> Table:
         """Rows as a `pandas.DataFrame` over time.
 
         Returns
@@ -189,7 +188,7 @@ class Record:
         """
         return to_pandas(self)
 
-    def to_xarray(self) -> Any:
+    def to_xarray(self) -> Table:
         """Rows as an `xarray.Dataset` over time.
 
         Returns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from spatialops._arrays import Array
 from spatialops.errors import MissingLibraryError
@@ -12,6 +12,9 @@ from spatialops.tree.coordinate_names import Named, coordinate_names, velocity_n
 
 if TYPE_CHECKING:
     from spatialops.simulation.record import Record
+
+
+Table: TypeAlias = Any  # Of an optional library.
 
 
 class Column(NamedTuple):
@@ -41,7 +44,7 @@ def columns(record: Record) -> Iterator[Column]:
         yield Column(name, unit, values)
 
 
-def to_pandas(record: Record) -> Any:
+def to_pandas(record: Record) -> Table:
     """A `pandas.DataFrame` over time; `attrs["units"]` has the units by column."""
     pandas = _library("pandas")
     found = list(columns(record))
@@ -51,7 +54,7 @@ def to_pandas(record: Record) -> Any:
     return frame
 
 
-def to_xarray(record: Record) -> Any:
+def to_xarray(record: Record) -> Table:
     """An `xarray.Dataset` over time; every variable's `attrs["units"]` is its unit."""
     xarray = _library("xarray")
     time = ("time", record.times, {"units": "s"})
@@ -64,7 +67,7 @@ def _of_named(prefix: str, named: Named, values: Array) -> Iterator[Column]:
         yield Column(f"{prefix}.{label}", unit, column)
 
 
-def _library(name: str) -> Any:
+def _library(name: str) -> Table:
     try:
         return import_module(name)
     except ImportError as error:

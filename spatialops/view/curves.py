@@ -41,7 +41,7 @@ def named_curves(
     from matplotlib.figure import Figure
 
     if not panels:
-        raise RecordError("there is nothing to draw: no joint moves, no geom is touched")
+        raise RecordError("there is nothing to draw")
     tall = [max(1.9, 0.16 * min(len(panel.names), _MOST) + 0.3) for panel in panels]
     figure = Figure(figsize=(9.0, 0.8 + sum(tall)), layout="constrained")
     grid = figure.subplots(
@@ -55,6 +55,9 @@ def named_curves(
             color, style = COLORS[i % len(COLORS)], STYLES[i // len(COLORS) % len(STYLES)]
             axes.plot(times, values, label=name, color=color, linestyle=style, linewidth=1.1)
         axes.set_ylabel(panel.label)
+        if not panel.names:
+            axes.plot(times, np.zeros(len(times)), color=COLORS[0], linewidth=1.1)
+            continue
         handles, labels = axes.get_legend_handles_labels()
         more = f" (of {len(labels)})" if len(labels) > _MOST else ""
         axes.legend(

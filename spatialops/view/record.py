@@ -332,8 +332,8 @@ def _draw_forces(record: Record, path: str | os.PathLike[str]) -> Path:
     found = geom_forces(record.scene, record.times, record.contact_records, dt)
     sizes = np.linalg.norm(found.forces, axis=2)
     rows = _thinned(record)
-    panels = [Panel("contact force [N]", found.names, sizes[rows])] if found.names else []
-    return named_curves(path, record.times[rows], panels)
+    panel = Panel("contact force [N]", found.names, sizes[rows])
+    return named_curves(path, record.times[rows], [panel])
 
 
 def _draw_energy(record: Record, path: str | os.PathLike[str]) -> Path:
