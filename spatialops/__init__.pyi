@@ -156,7 +156,6 @@ __all__ = [
     "inverse_dynamics_derivatives",
     "InverseDynamicsDerivatives",
     "interop",
-    "inverse_dynamics",
     "inverse_kinematics",
     "jacobian",
     "jacobian_drift",
