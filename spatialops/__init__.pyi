@@ -1,6 +1,6 @@
 """The names of `spatialops`, each once: read by editors, mypy and the lazy loader."""
 
-from . import collision, contact, control, errors, models, simulation
+from . import collision, contact, control, errors, interop, models, sensors, simulation
 from .algebra.inertia import Inertia
 from .collision.shapes import (
     Box,
@@ -55,6 +55,7 @@ from .dynamics.jacobian import (
     node_positions,
     node_velocities,
 )
+from .dynamics.joint_wrenches import joint_wrenches
 from .dynamics.loops.assembly import close_loops, loop_at
 from .dynamics.loops.constrained_dynamics import (
     ConstrainedMotion,
@@ -70,6 +71,8 @@ from .errors import SpatialOpsError
 from .forces.actuators import Actuator, Tendon
 from .forces.fields import Buoyancy, ChangingGravity, Wind
 from .io import load_model
+from .kinematics.inverse_kinematics import KinematicSolution, inverse_kinematics
+from .kinematics.targets import Target
 from .operators import SpatialOperators
 from .simulation.batch.batch import Batch
 from .simulation.inputs import Command
@@ -77,10 +80,12 @@ from .simulation.linearization.linearizer import Linearization
 from .simulation.record import Record
 from .simulation.record_loading import load_record
 from .simulation.scene.composition import Part, compose
+from .simulation.scene.distances import Distances, distances
 from .simulation.scene.loader import LoadedScene, load_scene
 from .simulation.scene.maximal_scene import maximal_scene, maximal_state, tree_state
 from .simulation.scene.pair_options import Pair
 from .simulation.scene.placement import raised
+from .simulation.scene.ray_casting import RayHits, cast_rays
 from .simulation.scene.scene import Scene
 from .simulation.separation import separate
 from .simulation.simulator import Simulator
@@ -109,6 +114,7 @@ __all__ = [
     "Box",
     "Buoyancy",
     "Capsule",
+    "cast_rays",
     "center_of_mass",
     "center_of_mass_derivative",
     "centroidal_momentum_derivatives",
@@ -128,6 +134,8 @@ __all__ = [
     "ConvexHull",
     "Cylinder",
     "difference",
+    "Distances",
+    "distances",
     "dynamically_consistent_inverse",
     "Ellipsoid",
     "Energy",
@@ -154,10 +162,14 @@ __all__ = [
     "inverse_dynamics",
     "inverse_dynamics_derivatives",
     "InverseDynamicsDerivatives",
+    "interop",
+    "inverse_kinematics",
     "jacobian",
     "jacobian_drift",
     "Joint",
     "Linearization",
+    "joint_wrenches",
+    "KinematicSolution",
     "load_model",
     "load_record",
     "load_scene",
@@ -190,8 +202,10 @@ __all__ = [
     "Part",
     "Poses",
     "raised",
+    "RayHits",
     "Record",
     "Scene",
+    "sensors",
     "separate",
     "simulation",
     "Simulator",
@@ -203,6 +217,7 @@ __all__ = [
     "SpatialOpsError",
     "Sphere",
     "State",
+    "Target",
     "TimeStepping",
     "sweep",
     "to_log_cholesky",

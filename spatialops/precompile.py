@@ -183,7 +183,8 @@ def _loop_tasks() -> list[Task]:
 
 def _watched(simulator: Simulator) -> None:
     """Steps with a controller, and those of a stepper, which begins anew."""
-    simulator.run(duration=1e-4, controller=lambda time, state, contacts: None)
+    nv = simulator.scene.model.nv
+    simulator.run(duration=1e-4, controller=lambda time, state, contacts: np.zeros(nv))
     stepper = simulator.stepper()
     stepper.step()
     stepper.reset()

@@ -23,7 +23,16 @@ from spatialops.simulation.simulator import INTEGRATORS, Simulator
 from spatialops.view.record import KINDS
 
 SHORT = ["pendulum", "--links", "3", "--duration", "0.4", "--dt", "5e-4", "--no-progress"]
-FILES = {"record.npz", "motion.png", "frames.png", "energy.png", "contacts.png", "replay.html"}
+FILES = {
+    "record.npz",
+    "motion.png",
+    "height.png",
+    "frames.png",
+    "energy.png",
+    "contacts.png",
+    "forces.png",
+    "replay.html",
+}
 
 Run = Callable[..., Result]
 
@@ -360,7 +369,7 @@ def test_real_process(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["steps"] == 800
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
-    command = [sys.executable, "-m", "spatialops.cli", "plot", "nowhere.npz", "--out", "a.png"]
+    command = [sys.executable, "-m", "spatialops", "plot", "nowhere.npz", "--out", "a.png"]
     bad = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert bad.returncode == 2
     assert "nowhere.npz" in bad.stderr

@@ -65,6 +65,9 @@ class MixedLCP:
     def __post_init__(self) -> None:
         b = array(self.b, (None,), "b", finite=True)
         A = self.A
+        if np.shape(A) != (b.size, b.size) and np.ndim(A) == 2 and len(set(np.shape(A))) == 1:
+            n = np.shape(A)[0]
+            raise ArgumentError(f"b: expected shape ({n},), as A is ({n}, {n}); got ({b.size},)")
         A = (
             sparse_array(A, b.size, "A")
             if scipy.sparse.issparse(A)

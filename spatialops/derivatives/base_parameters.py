@@ -10,7 +10,7 @@ from scipy.linalg import qr, solve_triangular
 from spatialops._arrays import Array, IntArray, whole
 from spatialops.derivatives.inertial_regressor import inertial_regressor
 from spatialops.errors import ArgumentError
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 _INDEPENDENT = 1e-9  # of the largest column, what is left of one beside those before it
 
@@ -65,6 +65,8 @@ def base_parameters(model: Model, *, samples: int | None = None, seed: int = 0) 
     >>> len(base.columns)  # of 20 parameters of two bodies in the plane
     6
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     count = 10 * model.n_bodies
     needed = -(-count // model.nv)
     number = 3 * needed if samples is None else whole(samples, "samples", low=1)

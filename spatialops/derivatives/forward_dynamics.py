@@ -19,7 +19,7 @@ from spatialops.derivatives.inverse_dynamics import all_finite, differentiate, m
 from spatialops.derivatives.mass_solve import EIGHTS, solve_columns, solve_side
 from spatialops.dynamics.articulated_body import articulated_body_kernel, singular_joint
 from spatialops.dynamics.newton_euler import NO_EXTERNAL
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
@@ -159,6 +159,8 @@ def forward_dynamics_derivatives(
     >>> bool(np.allclose(by.dv[:, 0], (ahead - back) / 0.2))  # exact: of second degree in v
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     nv, wrench = model.nv, NO_EXTERNAL
     result, work = out, model.stack()
     if result is None:

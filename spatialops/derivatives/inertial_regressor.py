@@ -28,7 +28,7 @@ from spatialops.algebra.vectors import (
 from spatialops.dynamics.articulated_body import joint_force
 from spatialops.dynamics.kinematics import fits, move_link, place_link
 from spatialops.dynamics.newton_euler import accelerate_link, lifted
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 PARAMETERS = 10
 """Of a body: m, m c (3), and I about its origin as xx, xy, xz, yy, yz, zz."""
@@ -156,6 +156,8 @@ def inertial_regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -
     >>> bool(np.allclose(tau, so.inverse_dynamics(model, q, v, a)))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     q = vector(q, model.nq, "q")
     v = vector(v, model.nv, "v")
     a = vector(a, model.nv, "a")
@@ -189,6 +191,8 @@ def inertial_parameters(model: Model) -> Array:
     >>> so.inertial_parameters(model).shape
     (20,)
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     rows, turns = model.links[model.body_links], body_turns(model)
     mass, local = rows[:, layout.MASS], rows[:, layout.COM : layout.COM + 3]
     upper = [[0, 1, 2], [1, 3, 4], [2, 4, 5]]

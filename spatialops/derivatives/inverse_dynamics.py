@@ -39,7 +39,7 @@ from spatialops.dynamics.newton_euler import (
     subtract_external,
 )
 from spatialops.errors import ArgumentError
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 POWERS = 6  # where the eight products stand, behind the components of the wrenches
 
@@ -285,6 +285,8 @@ def inverse_dynamics_derivatives(
     >>> bool(np.allclose(by.dq[:, 1], (ahead - back) / 2e-6))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     nv, wrench = model.nv, NO_EXTERNAL
     result, work = out, model.stack()
     if result is None:

@@ -9,7 +9,7 @@ import numpy as np
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, all_finite, not_finite, scalar, vector
 from spatialops.algebra.rotation import from_rotation_vector
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 _SERIES = 1e-4  # rad^2 below which the series of three terms is exact
 
@@ -67,6 +67,8 @@ def integrate_derivatives(
     array([[0.5, 0. ],
            [0. , 0.5]])
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     q = vector(q, model.nq, "q")
     v = vector(v, model.nv, "v")
     step = scalar(step, "step")

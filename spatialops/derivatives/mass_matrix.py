@@ -38,7 +38,7 @@ from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.coriolis import jacobian_rate
 from spatialops.dynamics.jacobian import jacobian
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import NodeLike
 
 
@@ -113,6 +113,8 @@ def mass_matrix_derivative(model: Model, q: ArrayLike, u: ArrayLike) -> Array:
     >>> bool(np.allclose(so.mass_matrix_derivative(model, q, u), step / 2.0, atol=1e-12))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     q, u = vector(q, model.nq, "q"), vector(u, model.nv, "u")
     if not (all_finite(q) and all_finite(u)):
         raise not_finite(q=q, u=u)
@@ -158,6 +160,8 @@ def compliance_derivative(
     >>> bool(np.allclose(by, (ahead - back) / 2e-5, atol=1e-7))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     change = mass_matrix_derivative(model, q, u)
     X = np.linalg.solve(mass_matrix(model, q), jacobian(model, q, nodes).T)
     turned = jacobian_rate(model, q, u, nodes) @ X

@@ -36,7 +36,7 @@ from spatialops.derivatives.carried import (
 )
 from spatialops.dynamics.energy import center_of_mass, link_momentum, momentum
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 # Rows of what is found, a number for every velocity.
 KINETIC_BY_Q = 0
@@ -163,6 +163,8 @@ def energy_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> EnergyDeriva
     >>> bool(np.allclose(by.dv, so.mass_matrix(model, q) @ v))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     found = _found(model, q, v, np.zeros(3))
     return EnergyDerivatives(found[KINETIC_BY_Q] + found[POTENTIAL_BY_Q], found[KINETIC_BY_V])
 
@@ -195,6 +197,8 @@ def center_of_mass_derivative(model: Model, q: ArrayLike) -> Array:
     >>> bool(np.allclose(velocity * model.mass, so.momentum(model, q, v)[3:]))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     found = _found(model, q, np.zeros(model.nv), np.zeros(3))
     return np.asarray(found[CENTER_BY_Q : CENTER_BY_Q + 3] / model.mass)
 
@@ -231,6 +235,8 @@ def centroidal_momentum_derivatives(
     >>> bool(np.allclose(by.dv, so.centroidal_momentum_matrix(model, q)))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     found = _found(model, q, v, center_of_mass(model, q))
     by_q = found[MOMENTUM_BY_Q : MOMENTUM_BY_Q + 6].copy()
     moved = found[CENTER_BY_Q : CENTER_BY_Q + 3] / model.mass

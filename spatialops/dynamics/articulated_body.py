@@ -65,7 +65,7 @@ from spatialops.dynamics.newton_euler import (
     subtract_external,
 )
 from spatialops.errors import ModelError
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 
 @inlined
@@ -427,6 +427,8 @@ def forward_dynamics(
     >>> so.forward_dynamics(model, q=[0.5], v=[0.0], tau=[0.0]).round(4)
     array([-0.5593])
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     nv, wrench = model.nv, NO_EXTERNAL
     a = np.empty(nv) if out is None else out
     work = model.workspace() if workspace is None else workspace

@@ -12,7 +12,7 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, not_finite, vector
 from spatialops.dynamics.blocks import articulated_inertias, joint_axes, shifted
 from spatialops.dynamics.composite_body import composite_body_kernel
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 
 def centroidal_momentum_matrix(model: Model, q: ArrayLike) -> Array:
@@ -48,6 +48,8 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike) -> Array:
     >>> bool(np.allclose(A[3:] @ v, so.momentum(model, q, v)[3:]))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     q = vector(q, model.nq, "q")
     work = np.empty((model.nv, layout.WORK_COLUMNS))
     mass = np.empty((model.nv, model.nv))

@@ -26,7 +26,7 @@ from spatialops.dynamics.articulated_body import (
     shifted_inertia,
 )
 from spatialops.dynamics.kinematics import axis_of, place_links
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 
 @inlined
@@ -120,6 +120,8 @@ def mass_matrix(model: Model, q: ArrayLike, *, out: Array | None = None) -> Arra
     >>> M.shape, bool((M == M.T).all())
     ((2, 2), True)
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     nv = model.nv
     mass, work = np.empty((nv, nv)) if out is None else out, model.workspace()
     try:

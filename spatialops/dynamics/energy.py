@@ -23,7 +23,7 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 
 class Energy(NamedTuple):
@@ -144,6 +144,8 @@ def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
     >>> bool(now.kinetic > 0.0), bool(now.total == now.kinetic + now.potential)
     (True, True)
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     rates, work = _swept(model, q, v)
     potential = potential_kernel(model.links, work)
     for k in np.flatnonzero(model.stiffness).tolist():
@@ -174,6 +176,8 @@ def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     ArgumentError
         For a wrong shape, NaN or infinity.
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     out = np.empty(9)
     momentum_kernel(model.links, _swept(model, q, v)[1], out)
     return out[:6]
@@ -207,6 +211,8 @@ def center_of_mass(model: Model, q: ArrayLike) -> Array:
     >>> so.center_of_mass(model, [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 1.0])
     array([1., 2., 3.])
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     out = np.empty(9)
     momentum_kernel(model.links, _swept(model, q, np.zeros(model.nv))[1], out)
     return out[6:] / model.mass

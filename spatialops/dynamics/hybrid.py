@@ -49,7 +49,7 @@ from spatialops.dynamics.newton_euler import (
     subtract_external,
 )
 from spatialops.errors import ArgumentError
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 
 @kernel
@@ -203,6 +203,8 @@ def hybrid_dynamics(
     >>> bool(np.allclose(so.forward_dynamics(model, q, v, tau), a)), float(tau[1])
     (True, 0.2)
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     nv = model.nv
     q = vector(q, model.nq, "q")
     v = vector(v, nv, "v")

@@ -29,7 +29,7 @@ from spatialops.dynamics.kinematics import (
     velocities_kernel,
 )
 from spatialops.dynamics.newton_euler import accelerate_kernel
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import NodeLike
 
 
@@ -144,6 +144,8 @@ def body_poses(model: Model, q: ArrayLike) -> Poses:
     >>> bool(np.allclose(there, so.node_positions(model, [0.1, 0.2], [so.Node("link2", tip)])))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     rows = _placed(model, q)[model.body_links]
     turns = model.turns[model.body_links]
     rotations = rows[:, layout.ROTATION : layout.ROTATION + 9].reshape(-1, 3, 3) @ turns.transpose(
@@ -181,6 +183,8 @@ def node_positions(model: Model, q: ArrayLike, nodes: Sequence[NodeLike]) -> Arr
     >>> so.node_positions(pendulum.model, [0.0, 0.0], [so.Node("link1")]).round(6)
     array([[ 0.,  0., 10.]])
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     node_links, offsets = model.resolve(nodes)
     points = np.empty((len(node_links), 3))
     node_points(node_links, offsets, _placed(model, q), points)
@@ -225,6 +229,8 @@ def jacobian(
     >>> bool(np.allclose(J @ [1.0, 2.0], so.node_velocities(model, [0.1, 0.2], [1.0, 2.0], tip)[0]))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     node_links, offsets = model.resolve(nodes)
     work = _placed(model, q)
     points, result = np.empty((len(node_links), 3)), output(out, (6 * len(node_links), model.nv))
@@ -285,6 +291,8 @@ def node_velocities(model: Model, q: ArrayLike, v: ArrayLike, nodes: Sequence[No
     >>> so.node_velocities(model, q=[0.0], v=[2.0], nodes=rim)
     array([[0., 0., 2., 0., 1., 0.]])
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     return _moving(model, q, v, np.zeros(model.nv), nodes)[0]
 
 
@@ -316,6 +324,8 @@ def node_accelerations(
     ArgumentError
         For a wrong shape, NaN, infinity or an unknown body.
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     return _moving(model, q, v, a, nodes)[1]
 
 
@@ -347,4 +357,6 @@ def jacobian_drift(model: Model, q: ArrayLike, v: ArrayLike, nodes: Sequence[Nod
     ----------
     [J] equation 52.
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     return _moving(model, q, v, np.zeros(model.nv), nodes)[1].ravel()

@@ -15,7 +15,7 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, array, not_finite, vector
 from spatialops.dynamics.joint_split import JointSplits, joint_splits, tree_velocities
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 
 class MaximalState(NamedTuple):
@@ -75,6 +75,8 @@ def to_maximal(model: Model, q: ArrayLike, v: ArrayLike) -> MaximalState:
     ----------
     [J] section 3.
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     rows = placed(model, q, v)[model.body_links]
     turns = model.turns[model.body_links].transpose(0, 2, 1)
     velocities = np.hstack(
@@ -117,6 +119,8 @@ def from_maximal(model: Model, state: MaximalState) -> tuple[Array, Array]:
     >>> bool(np.allclose([q, v], [[0.3, 0.1], [1.0, 2.0]]))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     n = model.n_bodies
     positions = array(state.positions, (n, 3), "positions", finite=True)
     rotations = array(state.rotations, (n, 3, 3), "rotations", finite=True)

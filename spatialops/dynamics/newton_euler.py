@@ -25,7 +25,7 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.dynamics.kinematics import axis_of, finite_status, fits, move_link, place_link
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 
 @inlined
@@ -237,6 +237,8 @@ def inverse_dynamics(
     >>> bool(np.allclose(so.forward_dynamics(model, q, v, tau), [0.5, 2.0]))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     nv, wrench = model.nv, NO_EXTERNAL
     tau, work = np.empty(nv) if out is None else out, model.workspace()
     if external is not None:
@@ -301,4 +303,6 @@ def bias(
     >>> bool(np.allclose(so.mass_matrix(model, q) @ a + so.bias(model, q, v), 0.0))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     return inverse_dynamics(model, q, v, np.zeros(model.nv), external, out=out)

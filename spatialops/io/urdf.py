@@ -234,7 +234,7 @@ def _inertia(reader: _Reader, link: Element) -> Inertia | None:
     try:
         return Inertia(mass, center, tensor)
     except ModelError as error:
-        reason = str(error).removeprefix("inertia: ").split(",")[0].split(":")[0]
+        reason = str(error).removeprefix("inertia: ")
         reader.warnings.add(
             "an inertia that no body can have is kept as it is",
             f"link {name!r}, line {element.line}: {reason}",

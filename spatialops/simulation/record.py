@@ -11,12 +11,15 @@ from types import MappingProxyType
 import numpy as np
 
 from spatialops._arrays import Array, constant
+from spatialops._html import html_table
 from spatialops.collision._layout import PAIR_FRICTION
 from spatialops.contact.certificate import UNITS, Certificate, certify_contacts
 from spatialops.simulation import _layout as at
 from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.plain_data import PlainData
+from spatialops.simulation.record_contacts import acting_together
 from spatialops.simulation.record_file import COUNTS, Kept, Stored, write_record
+from spatialops.simulation.record_tables import Table, to_pandas, to_xarray
 from spatialops.simulation.scene.placement import geom_poses
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State
@@ -80,6 +83,9 @@ class Record:
     certificates : (T, 11) array
         The worst certificate since the row before, in the order of `contact.certificate.UNITS`; NaN
         what was not measured: all but ``certify="full"``. Default NaN.
+    readings : (T, n) array
+        Of the sensors, in the order of `metadata["sensors"]`; `sensors` has them by name. NaN where
+        nothing was read. Default no columns.
     end : (1 + nq + nv + n,) array
         Time, coordinates, velocities and activations of actuators at the end of the run, recorded
         or not. Default: the last row.
@@ -115,6 +121,7 @@ class Record:
     dry_impulses: Array = field(default_factory=lambda: np.zeros((0, 0)))
     joint_work: Array = field(default_factory=lambda: np.zeros((0, 0)))
     certificates: Array = field(default_factory=lambda: np.zeros((0, len(UNITS))))
+    readings: Array = field(default_factory=lambda: np.zeros((0, 0)))
     end: Array = field(default_factory=lambda: np.zeros(0))
 
     def __post_init__(self) -> None:
@@ -126,6 +133,8 @@ class Record:
         # One number each, however many rows: what is not there takes no memory.
         if len(self.certificates) != n_rows:
             self._put("certificates", constant(np.nan, (n_rows, len(UNITS))))
+        if len(self.readings) != n_rows:
+            self._put("readings", np.zeros((n_rows, 0)))
         for name in _OF_JOINTS:
             if getattr(self, name).shape != self.v.shape:
                 self._put(name, constant(0.0, self.v.shape))
@@ -150,10 +159,62 @@ class Record:
             f"residual <= {figures['residual_max']:.1e}"
         )
 
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        figures = self.summary()
+        names = ("steps", "collisions", "contacts_max", "penetration_max", "residual_max")
+        rows = {
+            "scene": self.scene.size_text(),
+            "time": f"{self.times[0]:g} to {self.final.time:g} s, {len(self.times)} rows",
+            "energy": f"{self.energy[0]:.6g} J to {self.energy[-1]:.6g} J",
+            **{name.replace("_", " "): f"{figures[name]:.4g}" for name in names},
+            "sensors": ", ".join(self.sensors) or "none",
+        }
+        return html_table("Record", rows)
+
+    def to_pandas(self) -> Table:
+        """Rows as a `pandas.DataFrame` over time.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns "q.hip", "v.hip", "imu.ax", "kinetic" and so on; `attrs["units"]` has their
+            units.
+
+        Raises
+        ------
+        MissingLibraryError
+            Without pandas.
+        """
+        return to_pandas(self)
+
+    def to_xarray(self) -> Table:
+        """Rows as an `xarray.Dataset` over time.
+
+        Returns
+        -------
+        xarray.Dataset
+            Variables as the columns of `to_pandas`, each with its unit in ``attrs["units"]``.
+
+        Raises
+        ------
+        MissingLibraryError
+            Without xarray.
+        """
+        return to_xarray(self)
+
     @property
     def energy(self) -> Array:
         """Total energy, (T,), J."""
         return self.kinetic + self.potential
+
+    @property
+    def sensors(self) -> dict[str, Array]:
+        """Readings of every sensor by its name, (T, k): docs/sensors.md says which instant."""
+        widths = [len(one["labels"]) for one in self.metadata.get("sensors", ())]
+        parts = np.split(self.readings, np.cumsum(widths)[:-1], axis=1) if widths else []
+        names = [one["name"] for one in self.metadata.get("sensors", ())]
+        return dict(zip(names, parts))
 
     @property
     def is_brief(self) -> bool:
@@ -217,7 +278,7 @@ class Record:
             "duration": float(self.end[0] - self.times[0]),
             "collisions": int(self.impact_counts.sum()) if self.is_brief else len(self.events),
             **counts,
-            "contacts_max": int(self.contact_counts.max(initial=0)),
+            "contacts_max": self._most_contacts(),
             "penetration_max": float(self.penetrations.max(initial=0.0)),
             "closure_error_max": float(self.closure_errors.max(initial=0.0)),
             "residual_max": float(self.residuals.max(initial=0.0)),
@@ -231,6 +292,12 @@ class Record:
             "effort_clipped": dict(self.metadata.get("effort_clipped", {})),
             "certificate": self.certificate().to_data(),
         }
+
+    def _most_contacts(self) -> int:
+        """Largest number of contacts at one instant, impacts included where they are recorded."""
+        dt = float(self.metadata.get("dt", 0.0))
+        at_once = acting_together(self.contact_records, dt)[1]
+        return int(max(self.contact_counts.max(initial=0), at_once.max(initial=0)))
 
     def _joints_with(self, values: Array) -> list[str]:
         """Names of the joints that have entries other than zero."""
@@ -264,8 +331,10 @@ class Record:
         ----------
         path : path-like
             Picture to write; its ending says which format.
-        kind : {"motion", "frames", "energy", "contacts"}
-            "motion" is height and normal velocity of the last body. Default "motion".
+        kind : {"motion", "height", "frames", "energy", "contacts", "forces"}
+            "motion" is coordinates and velocities by names of joints, and torques where
+            `JointTorques` reads them; "height" that of the last body; "forces" contact forces by
+            geom. Default "motion".
 
         Returns
         -------

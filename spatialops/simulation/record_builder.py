@@ -72,6 +72,7 @@ class RecordBuilder:
         self._merged: list[Chunk] = []  # of `_FEW` chunks each
         self._chunks: list[Chunk] = []
         self._certified: dict[int, Array] = {}  # certificates by row
+        self._readings: list[Array] = []  # of sensors, a row each
 
     @property
     def since(self) -> Certificate:
@@ -99,6 +100,11 @@ class RecordBuilder:
         if len(self._chunks) == _FEW:
             self._merged.append(_joined(self._chunks))
             self._chunks = []
+
+    def read(self, readings: Array) -> None:
+        """Append what sensors read for the row that comes next, or came last."""
+        self._readings.append(readings)
+        self.n_bytes += readings.nbytes
 
     def take(self, t: Tables, certificate: Certificate | None = None) -> None:
         """Move the loop's rows here."""
@@ -159,6 +165,7 @@ class RecordBuilder:
             dry_impulses=joints[:, at.DRY_SUM],
             joint_work=joints[:, at.WORK_SUM],
             certificates=self._certificates(),
+            readings=self._all_readings(),
             pivots=rows[:, at.ROW_PIVOTS],
             contact_records=pushing,
             events=chunk.events,
@@ -173,6 +180,15 @@ class RecordBuilder:
             return constant(np.nan, shape)
         table = np.full(shape, np.nan)
         table[list(self._certified)] = list(self._certified.values())
+        return table
+
+    def _all_readings(self) -> Array:
+        """Readings of all rows, NaN for a row whose step failed; without sensors no columns."""
+        if not self._readings:
+            return np.zeros((self._n_rows, 0))
+        table = np.full((self._n_rows, len(self._readings[0])), np.nan)
+        count = min(self._n_rows, len(self._readings))
+        table[:count] = self._readings[:count]
         return table
 
 

@@ -21,6 +21,7 @@ _LATER = (
     "loop_forces",
     "moments",
     "certificates",
+    "readings",
     "end",
     "stop_impulses",
     "dry_impulses",

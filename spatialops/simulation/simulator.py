@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +35,7 @@ from spatialops.simulation.runs.one_thread import OneThread
 from spatialops.simulation.runs.resumption import planned_by, refuse_other
 from spatialops.simulation.runs.run_folder import RunFolder
 from spatialops.simulation.runs.runner import Controller, Plan, checked_controller
+from spatialops.simulation.runs.sensing import Sensor
 from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.runs.stepper import Stepper
 from spatialops.simulation.runs.stepping_run import SteppingRunner
@@ -111,6 +113,9 @@ class Simulator:
         Steps of a contact problem each, or smooth motion from event to event: see docs/time.md.
         `integrator`, `margin` and the fast loop belong to the first; the second logs its events in
         `Record.log`. Default `TimeStepping()`.
+    sensors : sequence of Sensor
+        What is read after every recorded step, see `spatialops.sensors`; `Record.sensors` has the
+        readings. Needs `TimeStepping`. Default none.
 
     Attributes
     ----------
@@ -164,6 +169,7 @@ class Simulator:
         dry_friction: bool = True,
         clip_effort: bool = True,
         time: TimeMethod = _STEPPING,
+        sensors: Sequence[Sensor] = (),
     ) -> None:
         if not isinstance(scene, Scene):
             raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
@@ -188,7 +194,7 @@ class Simulator:
             clip_effort=clip_effort,
         )
         self.time = check_time(time)
-        self.setup = Setup(scene, options, scales)
+        self.setup = Setup(scene, options, scales, sensors)
         self.options = self.setup.options
         self._runner = self.time.runner(self.setup)
         self._linearizer: Linearizer | None = None
@@ -662,6 +668,7 @@ class Simulator:
             "joint_limits": own.joint_limits,
             "dry_friction": own.dry_friction,
             "clip_effort": own.clip_effort,
+            **self.setup.sensing.to_data(),
         }
 
 

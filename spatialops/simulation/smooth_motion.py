@@ -17,7 +17,7 @@ from spatialops.errors import ArgumentError
 from spatialops.forces.passive import compensation, spring_forces
 from spatialops.simulation.stepping.integrators.accelerations import accelerations
 from spatialops.simulation.stepping.integrators.runge_kutta import rates
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.state import State, checked_state
 
 Forces = Callable[[float, State], Array]
@@ -118,6 +118,8 @@ def smooth_motion(
     >>> bool(abs(motion(0.0).q[0] - 0.1) < 1e-15)
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     from scipy.integrate import solve_ivp
 
     begun = checked_state(state, model)

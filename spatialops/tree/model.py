@@ -12,6 +12,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
+from spatialops._html import html_of_text
 from spatialops.errors import ArgumentError
 from spatialops.tree.branches import Branches, branches_of
 from spatialops.tree.joint import KINDS
@@ -140,6 +141,10 @@ class Model:
                 f"  gravity: ({gravity}) m/s^2",
             )
         )
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_text(repr(self))
 
     def __reduce__(self) -> tuple[Callable[..., Model], tuple[object, ...]]:
         """Copied, and sent to other processes, as its arrays."""
@@ -461,6 +466,13 @@ class Model:
             If something is missing, or no builder makes such a model.
         """
         return cls(**checked_model(data))
+
+
+def not_a_model(value: object) -> ArgumentError:
+    """The error for something else in the place of a model, as where arguments are swapped."""
+    return ArgumentError(
+        f"model: expected a Model, got {type(value).__name__}; the model is the first argument"
+    )
 
 
 def _remade(data: dict[str, Any], warnings: tuple[str, ...]) -> Model:

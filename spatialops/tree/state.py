@@ -23,7 +23,7 @@ from spatialops._arrays import (
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import minus, rotate, rotate_back, rotation_from_quaternion
 from spatialops.errors import ArgumentError
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 _NO_LENGTH = 1e-9  # of a quaternion that is taken for zero
 _UNIT = 1e-12  # error of a length whose quaternion keeps its bits
@@ -235,6 +235,8 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike, *, out: Array | None = 
     >>> so.integrate(model, model.neutral(), [0.0, 0.0, np.pi]).round(6)
     array([0., 0., 1., 0.])
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     q = vector(q, model.nq, "q")
     dv = vector(dv, model.nv, "dv")
     result = output(out, (model.nq,))
@@ -276,6 +278,8 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike, *, out: Array | None 
     >>> so.difference(model, [0.1, 0.2], [0.3, 0.0]).round(6)
     array([ 0.2, -0.2])
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     q0 = vector(q0, model.nq, "q0")
     q1 = vector(q1, model.nq, "q1")
     result = output(out, (model.nv,))

@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Okabe and Ito's colours, told apart by all common kinds of colour vision; line styles repeat the
 # distinction.
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
-_STYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = (
+STYLES: tuple[str | tuple[int, tuple[int, ...]], ...] = (
     "-",
     "--",
     "-.",
@@ -38,6 +38,18 @@ _FLAT = 1e-9  # sine between a surface and the paper below which it has no line 
 _SOFT = "#5b6b7d"
 _SURFACE = "#e3e8ee"
 _BODY = "#56b4e9"
+
+
+class Robot(NamedTuple):
+    """What `frames` draws of a robot.
+
+    Points (k, 3) of each of G shapes [m] about its centre, whose hull is the shape; rotations
+    (F, G, 3, 3); and L links (F, L, 2, 3) from the joint of a parent to that of its child [m].
+    """
+
+    points: Sequence[NDArray[np.float64]]
+    rotations: NDArray[np.float64]
+    links: NDArray[np.float64]
 
 
 class Look(TypedDict):
@@ -74,7 +86,7 @@ def height_and_velocity(
         raise RecordError("curves must hold at least one labelled pair")
     figure, (upper, lower) = _axes(2)
     for i, (label, (heights, velocities)) in enumerate(curves.items()):
-        color, style = COLORS[i % len(COLORS)], _STYLES[i % len(_STYLES)]
+        color, style = COLORS[i % len(COLORS)], STYLES[i % len(STYLES)]
         high = finite_array(heights, clock.shape, f"heights of {label!r}")
         speed = finite_array(velocities, clock.shape, f"velocities of {label!r}")
         upper.plot(clock, high, label=label, color=color, linestyle=style)
@@ -94,11 +106,12 @@ def frames(
     times: ArrayLike,
     positions: ArrayLike,
     radii: ArrayLike,
+    robot: Robot | None = None,
     fixtures: Sequence[Mapping[str, object]] = (),
     columns: int = 4,
     count: int = 12,
 ) -> Path:
-    """Draw a series of side views, x to the right and z up, of a chain of spheres.
+    """Draw a series of side views, x to the right and z up, of a robot or a chain of spheres.
 
     Parameters
     ----------
@@ -109,7 +122,9 @@ def frames(
     positions : (F, G, 3) array
         Centres of the spheres in the world [m].
     radii : float or (G,) array
-        Their radii [m].
+        Their radii [m]; of other shapes how far they reach.
+    robot : Robot, optional
+        Shapes and links to draw in place of a chain of spheres.
     fixtures : sequence of mappings
         Half-spaces (``kind``, ``point`` [m], ``normal``) to draw as surfaces; other kinds are left
         out.
@@ -135,7 +150,10 @@ def frames(
     figure, grid = _panels(len(chosen), min(columns, len(chosen)), high - low)
     for axes, frame in zip(grid, chosen, strict=True):
         _draw_planes(axes, planes, low, high)
-        _draw_chain(axes, centres[frame][:, [0, 2]], sizes)
+        if robot is None:
+            _draw_chain(axes, centres[frame][:, [0, 2]], sizes)
+        else:
+            _draw_robot(axes, robot, centres[frame], int(frame))
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
         axes.set_title(f"t = {clock[frame]:.3f} s", fontsize=9)
     return save_figure(figure, path)
@@ -214,13 +232,18 @@ def _axes(rows: int) -> tuple[Figure, list[Axes]]:
     figure = Figure(figsize=(7.2, 1.4 + 1.9 * rows), layout="constrained")
     grid = list(figure.subplots(rows, 1, sharex=True, squeeze=False)[:, 0])
     for axes in grid:
-        axes.grid(color="#dfe5ec", linewidth=0.7)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-        axes.margins(x=0.01)
+        dressed(axes)
     grid[-1].set_xlabel("time [s]")
     figure.align_ylabels(grid)
     return figure, grid
+
+
+def dressed(axes: Axes) -> None:
+    """The look of all figures over time."""
+    axes.grid(color="#dfe5ec", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.margins(x=0.01)
 
 
 def _panels(count: int, columns: int, extent: NDArray[np.float64]) -> tuple[Figure, list[Axes]]:
@@ -296,6 +319,26 @@ def _draw_chain(axes: Axes, centres: NDArray[np.float64], radii: NDArray[np.floa
                 tuple(centre), radius, facecolor=face, edgecolor="#17212e", linewidth=0.6, zorder=4
             )
         )
+
+
+def _draw_robot(axes: Axes, robot: Robot, centres: NDArray[np.float64], frame: int) -> None:
+    """Outlines of the shapes, the far ones first, and the lines of the links over them."""
+    from matplotlib.patches import Polygon
+    from scipy.spatial import ConvexHull
+
+    for g in np.argsort(-centres[:, 1], kind="stable"):
+        points = centres[g] + robot.points[g] @ robot.rotations[frame, g].T
+        flat = points[:, [0, 2]]
+        corners = flat[ConvexHull(flat, qhull_options="QJ").vertices]
+        axes.add_patch(
+            Polygon(
+                corners, facecolor=_BODY, edgecolor="#17212e", linewidth=0.5, alpha=0.55, zorder=3
+            )
+        )
+    for a, b in robot.links[frame]:
+        axes.plot([a[0], b[0]], [a[2], b[2]], color=_SOFT, linewidth=1.4, zorder=4)
+    joints = robot.links[frame].reshape(-1, 3)
+    axes.plot(joints[:, 0], joints[:, 2], ".", color="#17212e", markersize=2.5, zorder=5)
 
 
 def _plot_log(

@@ -15,11 +15,14 @@ from spatialops.errors import RecordError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record import Record
+from spatialops.simulation.record_contacts import acting_together, geom_forces
 from spatialops.simulation.scene.scene import Scene
+from spatialops.tree.coordinate_names import Named, coordinate_names, force_names, velocity_names
 from spatialops.tree.node import Node
 from spatialops.view import plots
+from spatialops.view.curves import Panel, named_curves
 from spatialops.view.replay import reach, write_replay
-from spatialops.view.shapes import drawn_fixture, drawn_shape
+from spatialops.view.shapes import drawn_fixture, drawn_shape, outline
 
 # Impacts closer than a thousandth of the run would be drawn on top of each other.
 _GRAINS = 1000.0
@@ -40,9 +43,10 @@ def plot_record(record: Record, path: str | os.PathLike[str], kind: str = "motio
         What to draw.
     path : path-like
         The figure, png, svg or pdf by its suffix.
-    kind : {"motion", "frames", "energy", "contacts"}
-        Height and normal velocity of the last body ([J] figure 6), a series of side views ([J]
-        figure 5), energies, or contacts with their penetration and residual.
+    kind : {"motion", "height", "frames", "energy", "contacts", "forces"}
+        Joints by name: coordinates, velocities, and torques where a sensor reads them; height and
+        vertical velocity of the last body ([J] figure 6); a series of side views ([J] figure 5);
+        energies; contacts with their penetration and residual; contact forces by geom.
 
     Returns
     -------
@@ -116,7 +120,7 @@ def summary_rows(record: Record) -> dict[str, str]:
     return {
         "steps": f"{data['steps']:,} of {1e3 * dt:.4g} ms, {record.metadata['integrator']}",
         "collisions": f"{data['collisions']:,}",
-        "contacts": f"at most {most_contacts(record)} at once, "
+        "contacts": f"at most {data['contacts_max']} at once, "
         f"{_counted(data['contact_problems'], 'contact problem')}",
         "largest penetration": f"{1e3 * data['penetration_max']:z.3g} mm",
         "energy": f"{data['energy_start']:z.2f} J at the start, "
@@ -149,11 +153,6 @@ def _joint_rows(data: PlainData) -> dict[str, str]:
     if data["effort_clipped"]:
         rows["effort limits"] = f"reached by {_counted(len(data['effort_clipped']), 'joint')}"
     return rows
-
-
-def most_contacts(record: Record) -> int:
-    """Largest number of contacts that pushed at one instant, impacts included."""
-    return int(_acting_together(record)[1].max(initial=0))
 
 
 def frame_rows(times: Array, rate: float) -> IntArray:
@@ -260,7 +259,7 @@ def fixtures(scene: Scene) -> list[dict[str, object]]:
     ]
 
 
-def _draw_motion(record: Record, path: str | os.PathLike[str]) -> Path:
+def _draw_height(record: Record, path: str | os.PathLike[str]) -> Path:
     rows = _thinned(record)
     model = record.scene.model
     (name, node) = _last(record.scene)
@@ -279,11 +278,62 @@ def _draw_frames(record: Record, path: str | os.PathLike[str]) -> Path:
     rows = np.unique(
         np.linspace(0, len(record.times) - 1, min(len(record.times), 240)).round().astype(np.int64)
     )
-    shapes, centres, _ = moving_shapes(record, rows)
-    radii, scenery = [reach(shape) for shape in shapes], fixtures(record.scene)
+    shapes, centres, turns = moving_shapes(record, rows)
+    robot = plots.Robot([outline(shape) for shape in shapes], turns, _links(record, rows))
     return plots.frames(
-        path, times=record.times[rows], positions=centres, radii=radii, fixtures=scenery
+        path,
+        times=record.times[rows],
+        positions=centres,
+        radii=[reach(shape) for shape in shapes],
+        robot=robot,
+        fixtures=fixtures(record.scene),
     )
+
+
+def _links(record: Record, rows: IntArray) -> Array:
+    """From the joint of every body's parent to its own, (F, L, 2, 3)."""
+    model = record.scene.model
+    children = np.flatnonzero(model.body_parents >= 0)
+    origins = np.stack([body_poses(model, record.q[row]).positions for row in rows])
+    return np.stack([origins[:, model.body_parents[children]], origins[:, children]], axis=2)
+
+
+def _draw_joints(record: Record, path: str | os.PathLike[str]) -> Path:
+    """Coordinates, velocities, and torques where sensors have read them, by their names."""
+    rows = _thinned(record)
+    model = record.scene.model
+    panels = [
+        *_by_unit("position", coordinate_names(model), record.q[rows]),
+        *_by_unit("velocity", velocity_names(model), record.v[rows]),
+    ]
+    for sensor in record.metadata.get("sensors", ()):
+        if {"N m", "N"} >= set(sensor["units"]) and set(sensor["labels"]) <= set(
+            force_names(model).labels
+        ):
+            named = Named(tuple(sensor["labels"]), tuple(sensor["units"]))
+            panels += _by_unit("motor", named, record.sensors[sensor["name"]][rows])
+    return named_curves(path, record.times[rows], panels)
+
+
+def _by_unit(what: str, named: Named, values: Array) -> list[Panel]:
+    """A panel for every unit; quaternions are left out."""
+    units = np.array(named.units)
+    panels = []
+    for unit in dict.fromkeys(named.units):
+        if unit != "1":
+            names = [label for label, own in zip(named.labels, units) if own == unit]
+            panels.append(Panel(f"{what} [{unit}]", names, values[:, units == unit]))
+    return panels
+
+
+def _draw_forces(record: Record, path: str | os.PathLike[str]) -> Path:
+    """Sizes of the contact forces on every geom that was touched, impacts included."""
+    dt = float(record.metadata["dt"])
+    found = geom_forces(record.scene, record.times, record.contact_records, dt)
+    sizes = np.linalg.norm(found.forces, axis=2)
+    rows = _thinned(record)
+    panel = Panel("contact force [N]", found.names, sizes[rows])
+    return named_curves(path, record.times[rows], [panel])
 
 
 def _draw_energy(record: Record, path: str | os.PathLike[str]) -> Path:
@@ -296,7 +346,7 @@ def _draw_contacts(record: Record, path: str | os.PathLike[str]) -> Path:
     """Of all that happened between two points of the curves, the worst is drawn."""
     rows = _thinned(record)
     starts = np.concatenate([[0], rows[:-1] + 1])
-    moments, sizes = _acting_together(record)
+    moments, sizes = acting_together(record.contact_records, float(record.metadata["dt"]))
     count = np.zeros(len(rows))
     slots = np.searchsorted(record.times[rows], moments, side="right")
     np.maximum.at(count, np.minimum(slots, len(rows) - 1), sizes)
@@ -310,10 +360,12 @@ def _draw_contacts(record: Record, path: str | os.PathLike[str]) -> Path:
 
 
 KINDS: dict[str, Callable[[Record, str | os.PathLike[str]], Path]] = {
-    "motion": _draw_motion,
+    "motion": _draw_joints,
+    "height": _draw_height,
     "frames": _draw_frames,
     "energy": _draw_energy,
     "contacts": _draw_contacts,
+    "forces": _draw_forces,
 }
 
 
@@ -334,17 +386,3 @@ def _last(scene: Scene) -> tuple[str, Node]:
 def _moving_sides(scene: Scene) -> BoolArray:
     """For every geom whether it sits on a body."""
     return np.array([scene.model.frame(geom.body).body >= 0 for geom in scene.geoms], dtype=bool)
-
-
-def _acting_together(record: Record) -> tuple[Array, IntArray]:
-    """Instants at which contacts pushed, and how many at each."""
-    contact_records = record.contact_records[
-        np.any(record.contact_records[:, at.RECORD_IMPULSE :] != 0.0, axis=1)
-    ]
-    if not len(contact_records):
-        return np.zeros(0), np.zeros(0, dtype=np.int64)
-    changed = np.any(
-        np.diff(contact_records[:, [at.RECORD_TIME, at.RECORD_KIND]], axis=0) != 0.0, axis=1
-    )
-    starts = np.concatenate([[0], np.flatnonzero(changed) + 1])
-    return contact_records[starts, at.RECORD_TIME], np.diff(np.append(starts, len(contact_records)))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from spatialops._arrays import Array
 from spatialops.collision.shapes import (
     Box,
     Capsule,
@@ -45,6 +48,30 @@ def drawn_shape(geom: Geom) -> dict[str, object]:
         (shape.vertices, shape.faces) if isinstance(shape, Mesh) else shape.triangles()
     )
     return {"kind": "mesh", "vertices": vertices, "faces": faces, **named}
+
+
+def outline(shape: Mapping[str, object]) -> Array:
+    """Points (k, 3) [m] whose hull is a drawn shape, nearly: round ones are of 24 sides."""
+    sizes = {name: np.asarray(shape[name]) for name in shape if name not in ("kind", "name")}
+    kind = shape["kind"]
+    if kind == "mesh":
+        return np.asarray(sizes["vertices"], dtype=np.float64)
+    if kind == "box":
+        corners = np.array(np.meshgrid([-0.5, 0.5], [-0.5, 0.5], [-0.5, 0.5])).reshape(3, -1).T
+        return np.asarray(corners * sizes["size"])
+    turns = np.linspace(0.0, 2.0 * np.pi, 24, endpoint=False)
+    ring = np.column_stack([np.cos(turns), np.sin(turns), np.zeros(24)])
+    heights = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 13)
+    ball = np.vstack([ring * np.cos(a) + [0.0, 0.0, np.sin(a)] for a in heights])
+    if kind == "ellipsoid":
+        return np.asarray(ball * sizes["semi_axes"])
+    ball, ring = ball * sizes["radius"], ring * sizes["radius"]
+    if kind == "sphere":
+        return np.asarray(ball)
+    end = np.array([0.0, 0.0, 0.5 * float(sizes["length"])])
+    ends = {"capsule": (ball, ball), "cylinder": (ring, ring), "cone": (ring, np.zeros((1, 3)))}
+    low, high = ends[str(kind)]
+    return np.vstack([low - end, high + end])
 
 
 def drawn_fixture(geom: Geom, frame: Frame) -> dict[str, object]:

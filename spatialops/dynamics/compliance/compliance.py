@@ -41,7 +41,7 @@ from spatialops.dynamics.kinematics import names_links, place_links
 from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.errors import ArgumentError
 from spatialops.tree.branches import FEW
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import FewNodes, NodeLike, Nodes
 
 Route: TypeAlias = Literal["auto", "recursion", "propagation", "mass-matrix"]
@@ -226,6 +226,8 @@ def compliance(
     >>> bool(np.allclose(so.compliance(model, q, tip), J @ np.linalg.inv(M) @ J.T))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     ready = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
     if out is None:
         out = np.empty((6 * len(ready.links), 6 * len(ready.links)))

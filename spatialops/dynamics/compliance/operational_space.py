@@ -27,7 +27,7 @@ from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.dynamics.loops.constrained_dynamics import loop_jacobian
 from spatialops.dynamics.sweeps import solve_mass_kernel
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import NodeLike
 
 RANK = 1e-10  # eigenvalue of Lambda, relative to the largest, that counts as no motion
@@ -65,6 +65,8 @@ def operational_space_inertia(
     ModelError
         If the mass matrix is singular.
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     return _inverse(compliance(model, q, nodes, loops=loops))
 
 
@@ -110,6 +112,8 @@ def dynamically_consistent_inverse(
     >>> bool(np.allclose(J @ J_bar @ J, J))
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     if loops is None:
         return _consistent_inverse(model, q, jacobian(model, q, nodes))
     span, rows = closed_rows(model, loops, q, model.resolve(nodes))
@@ -157,6 +161,8 @@ def null_space_projector(
     >>> bool(np.allclose(so.jacobian(model, q, tip) @ N, 0.0)), float(np.trace(N).round(9))
     (True, 2.0)
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     J, unit = jacobian(model, q, nodes), np.eye(model.nv)
     if loops is None:
         return np.asarray(unit - _consistent_inverse(model, q, J) @ J)

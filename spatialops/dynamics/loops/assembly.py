@@ -17,7 +17,7 @@ from spatialops.dynamics.loops.rows import closure_jacobian, closure_velocities
 from spatialops.errors import ModelError
 from spatialops.tree.loop import Loop, LoopKind
 from spatialops.tree.loops import Loops
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.state import integrate
 
 Least = Callable[[Span, Array, float], Array]
@@ -80,6 +80,8 @@ def loop_at(
     >>> bool(np.abs(so.loop_errors(model, loop, q)).max() < 1e-12)
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     q = vector(q, model.nq, "q")
     place = array(point, (3,), "point", finite=True)
     poses = body_poses(model, q)
@@ -178,6 +180,8 @@ def close_loops(
     >>> bool(np.abs(so.loop_errors(four_bar.model, four_bar.loops, q)).max() < 1e-12)
     True
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     given, q = checked_loops(model, loops), vector(q, model.nq, "q").copy()
     kept = [
         Loop(kind="coupler", joints={j: 1.0}, offset=q[model.q_slice(j)][0], name=f"hold {j}")

@@ -17,7 +17,7 @@ from spatialops.dynamics.loops.rows import (
     closure_velocities,
 )
 from spatialops.dynamics.newton_euler import NO_EXTERNAL
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 
 _STEP = 1e-5  # s; of the central difference of prescribed rates
 
@@ -77,6 +77,8 @@ def loop_jacobian(model: Model, loops: LoopsLike, q: ArrayLike) -> Array:
     >>> so.loop_jacobian(four_bar.model, four_bar.loops, four_bar.state.q).shape
     (5, 3)
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     span, q = Span(model, checked_loops(model, loops)), vector(q, model.nq, "q")
     span.place(q)
     G = np.empty((span.loops.n_rows, model.nv))
@@ -109,6 +111,8 @@ def loop_errors(model: Model, loops: LoopsLike, q: ArrayLike) -> Array:
     ArgumentError, ModelError
         For a wrong shape, NaN or infinity; for closures that do not fit the model.
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     span, q = Span(model, checked_loops(model, loops)), vector(q, model.nq, "q")
     span.place(q)
     return span.errors(q)
@@ -138,6 +142,8 @@ def loop_velocities(model: Model, loops: LoopsLike, q: ArrayLike, v: ArrayLike) 
     ArgumentError, ModelError
         For a wrong shape, NaN or infinity; for closures that do not fit the model.
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     span = Span(model, checked_loops(model, loops))
     q = vector(q, model.nq, "q")
     v = vector(v, model.nv, "v")
@@ -205,6 +211,8 @@ def constrained_dynamics(
     >>> now.rank, bool(np.abs(G @ now.accelerations).max() < 1e-9)
     (2, True)
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     q = vector(q, model.nq, "q")
     v = vector(v, model.nv, "v")
     tau = vector(tau, model.nv, "tau")
@@ -258,6 +266,8 @@ def loop_forces(model: Model, loops: LoopsLike, q: ArrayLike, multipliers: Array
     ArgumentError, ModelError
         For a wrong shape, NaN or infinity; for closures that do not fit the model.
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     span, q = Span(model, checked_loops(model, loops)), vector(q, model.nq, "q")
     at, forces = span.loops, vector(multipliers, span.loops.n_rows, "multipliers")
     span.place(q)
@@ -270,4 +280,32 @@ def loop_forces(model: Model, loops: LoopsLike, q: ArrayLike, multipliers: Array
         for n in range(first, first + count):
             force = forces[at.term_ints[n, layout.TERM_ROW]]
             wrench += force * span.terms[n, layout.TERM_ANGULAR : layout.TERM_LINEAR + 3]
+    return wrenches
+
+
+def closure_body_wrenches(
+    model: Model, loops: LoopsLike, q: ArrayLike, multipliers: ArrayLike
+) -> Array:
+    """The same on all bodies, A and B, each at its body's origin: [J] 30's G* lambda as wrenches.
+
+    Returns
+    -------
+    (n_bodies, 6) array
+        [moment (N m); force (N)], world axes: what `inverse_dynamics` takes as `external`.
+    """
+    span, q = Span(model, checked_loops(model, loops)), vector(q, model.nq, "q")
+    at, forces = span.loops, vector(multipliers, span.loops.n_rows, "multipliers")
+    span.place(q)
+    wrenches = np.zeros((model.n_bodies, 6))
+    body_of = model.tree[:, layout.BODY]
+    for ints, term in zip(at.term_ints, span.terms, strict=True):
+        force = forces[ints[layout.TERM_ROW]] * term[layout.TERM_LINEAR : layout.TERM_LINEAR + 3]
+        turn = forces[ints[layout.TERM_ROW]] * term[layout.TERM_ANGULAR : layout.TERM_ANGULAR + 3]
+        point = term[layout.TERM_POINT : layout.TERM_POINT + 3]
+        for link, sign in ((ints[layout.TERM_A], 1.0), (ints[layout.TERM_B], -1.0)):
+            if link < 0 or body_of[link] < 0:
+                continue
+            lever = point - span.work[link, layout.ORIGIN : layout.ORIGIN + 3]
+            wrenches[body_of[link], :3] += sign * (turn + np.cross(lever, force))
+            wrenches[body_of[link], 3:] += sign * force
     return wrenches

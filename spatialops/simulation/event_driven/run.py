@@ -43,6 +43,8 @@ class EventRunner:
         self.accuracy = accuracy
         self.continuous = continuous
         self.redundant_rows: tuple[str, ...] = ()
+        if setup.sensing:
+            raise ArgumentError("sensors: are read after steps of TimeStepping, not EventDriven")
         self._engine()  # refuses what it cannot take
 
     def step(self, state: State, inputs: Inputs) -> tuple[State, StepInfo]:
@@ -115,12 +117,12 @@ class EventRunner:
         if controller is None:
             return
         contacts = course.contacts()
-        asked = commanded(controller(engine.time, course.state(), contacts))
+        asked = commanded(controller, engine.time, course.state(), contacts)
         if asked.ctrl is not None:
             forces.ctrl[:] = scene.checked_ctrl(asked.ctrl)
         tau = checked(asked.tau)
         forces.control = lambda time, q, v: tau
         if self.continuous:
             forces.control = lambda time, q, v: checked(
-                commanded(controller(time, State(q.copy(), v.copy(), time), contacts)).tau
+                commanded(controller, time, State(q.copy(), v.copy(), time), contacts).tau
             )

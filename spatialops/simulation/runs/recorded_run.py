@@ -15,6 +15,7 @@ from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.record import Record
 from spatialops.simulation.record_builder import RecordBuilder
 from spatialops.simulation.runs.failures import carrying
+from spatialops.simulation.runs.observed_step import observed
 from spatialops.simulation.runs.progress import progress_bar
 from spatialops.simulation.runs.resumption import kept, redundant_rows_of, restored
 from spatialops.simulation.runs.runner import Plan, commanded
@@ -50,8 +51,10 @@ class RecordedRun:
         self.builder = RecordBuilder(
             setup.scene, plan.all_metadata, brief=plan.record_every is None
         )
+        self.sensing = setup.sensing
         every_step = plan.controller is not None or runner.loops.varies or setup.full
         every_step |= plan.external is not None and plan.external.constant is None
+        every_step = every_step or bool(self.sensing)
         self._watched = every_step and not setup.full
         self.chunk = 1 if every_step else min(_CHUNK, max(plan.n_steps, 1))
         rows = _KEPT if self._watched else self.chunk
@@ -72,6 +75,8 @@ class RecordedRun:
         self._first = self.t
         self.t.control[at.EVERY] = plan.every
         self.builder.take(self.t, since)
+        if self.sensing and plan.past is None:
+            self._read(state_of(self.t))
         self._written = -1 if plan.past is None else self._done
 
     @property
@@ -114,24 +119,34 @@ class RecordedRun:
         t = self.t
         if self.plan.controller is not None:
             now = state_of(t)
-            asked = commanded(self.plan.controller(now.time, now, acting(t)))
+            asked = commanded(self.plan.controller, now.time, now, acting(t))
             t.tau[:] = setup.effort(asked.tau)
             ctrl = asked.ctrl
             t.ctrl[:] = self._ctrl if ctrl is None else setup.scene.checked_ctrl(ctrl)
         if self.plan.external is not None:
             put_external(t, self.plan.external, setup.options.dt)
         self.runner.loops.put_rates(t)
+        read = bool(self.sensing) and (self._done + 1) % self.plan.every == 0
+        if read:  # the tables shall hold nothing but this step's row and contacts
+            self._emptied(t)
+            start = state_of(t)
         t.control[at.STEPS_LEFT] = count
+        sound = self.loop.advance(advance_watched if self._watched else advance_held, self._emptied)
+        if read:
+            self._read(start)
         if not self._watched:
-            self._advance_unwatched()
-        elif not self.loop.advance(advance_watched, self._emptied):
+            self._certify()
+        elif not sound:
             self._emptied(self.t)
         if self.plan.folder is not None:
             self._write()
 
-    def _advance_unwatched(self) -> None:
-        """Steps of which each is certified, or that are looked at when all are done."""
-        self.loop.advance(advance_held, self._emptied)
+    def _read(self, start: State) -> None:
+        """Read the sensors after the step from a state to the present one."""
+        self.builder.read(self.sensing.read(observed(self.builder.scene, self.t, start)))
+
+    def _certify(self) -> None:
+        """Look at steps of which each is certified, or that are looked at when all are done."""
         t = self.t
         depth = -min(float(t.rows[: t.control[at.ROWS], at.ROW_GAP].min(initial=0.0)), 0.0)
         certificate = self.runner.setup.stepping.external.certificate(depth)

@@ -19,7 +19,7 @@ from spatialops.simulation.runs.run_folder import RunFolder
 from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.tree.state import State
 
-Controller: TypeAlias = Callable[[float, State, ContactSet], ArrayLike | Command | None]
+Controller: TypeAlias = Callable[[float, State, ContactSet], ArrayLike | Command]
 
 
 @runtime_checkable
@@ -85,8 +85,14 @@ def checked_controller(controller: Controller | None) -> Controller | None:
     return controller
 
 
-def commanded(answer: ArrayLike | Command | None) -> Command:
-    """What a controller has returned, as a command."""
+def commanded(controller: Controller, time: float, state: State, contacts: ContactSet) -> Command:
+    """What a controller answers, as a command; ArgumentError where it returns nothing."""
+    answer = controller(time, state, contacts)
+    if answer is None:
+        raise ArgumentError(
+            f"controller: {controller!r} returned None at t = {time:g} s; return joint forces "
+            "(nv,), zeros where there are none, or so.Command"
+        )
     return answer if isinstance(answer, Command) else Command(answer)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation import scales as usual
 from spatialops.simulation.options import INTEGRATORS, Options
 from spatialops.simulation.pair_laws import pair_friction
+from spatialops.simulation.runs.sensing import Sensing, Sensor
 from spatialops.simulation.scales import Scales
 from spatialops.simulation.scene.joint_constraints import joint_rows, outside_limits
 from spatialops.simulation.scene.scene import Scene
@@ -39,6 +41,8 @@ class Setup:
         With the law that has all that pairs of the scene ask for.
     scales : Scales
         Of the scene.
+    sensing : Sensing
+        What is read after recorded steps.
     effort : Effort
         What becomes of joint forces.
     joints : JointRows
@@ -53,9 +57,12 @@ class Setup:
         Tables to detect contacts in without a trace in anybody's run; made when it is needed.
     """
 
-    def __init__(self, scene: Scene, options: Options, scales: Scales) -> None:
+    def __init__(
+        self, scene: Scene, options: Options, scales: Scales, sensors: Sequence[Sensor] = ()
+    ) -> None:
         self.scene = scene
         self.scales = scales
+        self.sensing = Sensing(scene, sensors)
         self.effort = Effort(scene.model, options.clip_effort)
         self.joints = joint_rows(
             scene.model,

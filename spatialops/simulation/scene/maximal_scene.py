@@ -16,12 +16,12 @@ from spatialops import _layout as layout
 from spatialops.algebra.inertia import Inertia
 from spatialops.dynamics.blocks import SYMMETRIC
 from spatialops.dynamics.maximal import MaximalState, from_maximal, to_maximal
-from spatialops.errors import ModelError
+from spatialops.errors import ArgumentError, ModelError
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.builder import WORLD, TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.tree.loop import Loop
-from spatialops.tree.model import Model
+from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.state import State
 
 _HINGES = ("revolute", "prismatic", "ball")
@@ -50,6 +50,8 @@ def maximal_scene(scene: Scene) -> Scene:
     ----------
     A. Jain, Minimal Coordinates Formulation of Contact Dynamics, sections 3 and 8.
     """
+    if not isinstance(scene, Scene):
+        raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
     model = scene.model
     builder = TreeBuilder(gravity=model.gravity)
     for name in model.body_names:
@@ -92,6 +94,8 @@ def maximal_state(model: Model, state: State) -> State:
     State
         Of as many free bodies, in the order of the tree's.
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     positions, rotations, velocities = to_maximal(model, state.q, state.v)
     quaternions = Rotation.from_matrix(rotations).as_quat()
     own = np.einsum("nji,nkj->nki", rotations, velocities.reshape(-1, 2, 3))  # in body axes
@@ -113,6 +117,8 @@ def tree_state(model: Model, state: State) -> State:
     State
         Of the tree.
     """
+    if type(model) is not Model:
+        raise not_a_model(model)
     poses, v = np.reshape(state.q, (-1, 7)), np.reshape(state.v, (-1, 2, 3))
     rotations = Rotation.from_quat(poses[:, 3:]).as_matrix()
     velocities = np.einsum("nij,nkj->nki", rotations, v).reshape(-1, 6)

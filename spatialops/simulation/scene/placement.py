@@ -10,6 +10,7 @@ from spatialops._arrays import Array
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision.extents import reach
 from spatialops.dynamics.jacobian import body_poses
+from spatialops.errors import ArgumentError
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State
 
@@ -46,6 +47,8 @@ def raised(scene: Scene, height: float) -> State:
     State
         The scene's own but for the heights.
     """
+    if not isinstance(scene, Scene):
+        raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
     model, q = scene.model, scene.state.q.copy()
     poses = body_poses(model, q)
     roots = np.arange(model.n_bodies)

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops._html import html_of_text
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import SWEEP_FROM
 from spatialops.collision.geom_tables import (
@@ -186,6 +187,10 @@ class Scene:
     def _actuators_text(self) -> str:
         names = _some([one.name for one in self.actuators])
         return f"\n  actuators: {names}" if self.actuators else ""
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        return html_of_text(repr(self))
 
     def size_text(self) -> str:
         """How large it is, in words.

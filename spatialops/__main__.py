@@ -1,4 +1,4 @@
-"""`python -m spatialops.cli`."""
+"""`python -m spatialops`: the command line."""
 
 from spatialops.cli import main
 

@@ -1,0 +1,1 @@
+"""Inverse kinematics: coordinates at which points and frames are where they should be."""

@@ -1,0 +1,110 @@
+"""Encoders, tachometers and motor torques of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from spatialops._arrays import IntArray
+from spatialops.sensors.noise import Noise
+from spatialops.sensors.sensor import NamedSensor, chosen_joints
+from spatialops.simulation.runs.sensing import Channels, Reader
+from spatialops.simulation.scene.scene import Scene
+from spatialops.tree.coordinate_names import coordinate_names, force_names, velocity_names
+
+
+@dataclass(frozen=True, eq=False)
+class JointPositions(NamedSensor):
+    """Coordinates of joints at the end of the step, rad and m.
+
+    Parameters
+    ----------
+    name : str
+        Begins the names of its columns.
+    joints : sequence of str, optional
+        Default: all.
+    noise : Noise, optional
+        Default: none.
+    """
+
+    joints: Sequence[str] | None = None
+    noise: Noise | None = None
+
+    def channels(self, scene: Scene) -> Channels:
+        """A column a coordinate."""
+        names = chosen_joints(scene.model, self.joints, self.name)
+        return Channels(*coordinate_names(scene.model, names))
+
+    def exact(self, scene: Scene) -> Reader:
+        """What reads it without noise."""
+        names = chosen_joints(scene.model, self.joints, self.name)
+        places = _places(names, scene.model.q_slice)
+        return lambda step: step.end.q[places]
+
+
+@dataclass(frozen=True, eq=False)
+class JointVelocities(NamedSensor):
+    """Velocities of joints at the end of the step, rad/s and m/s.
+
+    Parameters
+    ----------
+    name : str
+        Begins the names of its columns.
+    joints : sequence of str, optional
+        Default: all.
+    noise : Noise, optional
+        Default: none.
+    """
+
+    joints: Sequence[str] | None = None
+    noise: Noise | None = None
+
+    def channels(self, scene: Scene) -> Channels:
+        """A column a velocity."""
+        names = chosen_joints(scene.model, self.joints, self.name)
+        return Channels(*velocity_names(scene.model, names))
+
+    def exact(self, scene: Scene) -> Reader:
+        """What reads it without noise."""
+        names = chosen_joints(scene.model, self.joints, self.name)
+        places = _places(names, scene.model.v_slice)
+        return lambda step: step.end.v[places]
+
+
+@dataclass(frozen=True, eq=False)
+class JointTorques(NamedSensor):
+    """Forces of the motors in the step, after effort limits, N m and N.
+
+    Parameters
+    ----------
+    name : str
+        Begins the names of its columns.
+    joints : sequence of str, optional
+        Default: all.
+    noise : Noise, optional
+        Default: none.
+    """
+
+    needs_step: ClassVar[bool] = True
+    joints: Sequence[str] | None = None
+    noise: Noise | None = None
+
+    def channels(self, scene: Scene) -> Channels:
+        """A column a velocity."""
+        names = chosen_joints(scene.model, self.joints, self.name)
+        return Channels(*force_names(scene.model, names))
+
+    def exact(self, scene: Scene) -> Reader:
+        """What reads it without noise."""
+        names = chosen_joints(scene.model, self.joints, self.name)
+        places = _places(names, scene.model.v_slice)
+        return lambda step: step.tau[places]
+
+
+def _places(joints: Sequence[str], where: Callable[[str], slice]) -> IntArray:
+    """Indices of the joints' numbers."""
+    found = [range(part.start, part.stop) for part in map(where, joints)]
+    return np.array([i for part in found for i in part], dtype=np.int64)

@@ -1,0 +1,171 @@
+"""One step as sensors see it: where it began and ended, and what acted in it.
+
+Forces are means over the step, impulse / dt, those of impacts included. Accelerations are the mean
+rates of the velocities. Both belong to the instant at which the integrator states the equation of
+motion, so that what is read balances: M(q_m) (v1 - v0) / dt = f(q_m, v_m) + forces in the middle of
+the step of Moreau's rule, the start of semi-implicit Euler's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.dynamics.jacobian import Poses, body_poses
+from spatialops.dynamics.joint_wrenches import joint_wrenches
+from spatialops.dynamics.loops.constrained_dynamics import closure_body_wrenches
+from spatialops.simulation import _layout as at
+from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.stepping.adapter import state_of
+from spatialops.simulation.stepping.integrators.accelerations import add_convection
+from spatialops.simulation.stepping.tables import Tables
+from spatialops.tree.state import State, integrate, transport
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedStep:
+    """A step from `start` to `end`.
+
+    Parameters
+    ----------
+    scene : Scene
+        What moves.
+    start, end : State
+        Where the step began and ended.
+    index : int
+        Of the step; 0 is the state that a run begins with, before any step.
+    tau : (nv,) array
+        Joint forces of the motors, after effort limits, N m or N.
+    contacts : (k, 13) array
+        Contacts that acted in it, impacts too, as `Record.contact_records`, in the order of pairs;
+        those of pair -1 - pair are moments.
+    loop_forces : (n_rows,) array
+        Of the closures along their rows, N or N m.
+    external : (n_bodies, 6) or (0, 6) array
+        Wrenches on bodies, at their origins, world axes.
+    at_start : bool
+        Whether the equation of motion was stated at the start of the step, not in its middle.
+    """
+
+    scene: Scene
+    start: State
+    end: State
+    index: int
+    tau: Array
+    contacts: Array
+    loop_forces: Array
+    external: Array
+    at_start: bool
+
+    @property
+    def dt(self) -> float:
+        """Its length, s."""
+        return self.end.time - self.start.time
+
+    @cached_property
+    def instant(self) -> State:
+        """The state at which accelerations and forces are read."""
+        if self.at_start:
+            return self.start
+        model, start = self.scene.model, self.start
+        q = integrate(model, start.q, 0.5 * self.dt * start.v)
+        before, after = self._velocities_at(q)
+        return State(q, 0.5 * (before + after), start.time + 0.5 * self.dt)
+
+    @cached_property
+    def accelerations(self) -> Array:
+        """Mean rate of v, (nv,), at `instant`."""
+        now = self.instant
+        before, after = self._velocities_at(now.q)
+        a = (after - before) / self.dt
+        # What is left is the rate in fixed axes; that of body-axes components has no w x v.
+        add_convection(self.scene.model.tree, now.v, a, -1.0)
+        return a
+
+    def _velocities_at(self, q: Array) -> tuple[Array, Array]:
+        """Velocities before and after the step, linear ones of free bodies along the axes at q."""
+        found = []
+        for state in (self.start, self.end):
+            v = state.v.copy()
+            transport(self.scene.model.tree, state.q, q, v)
+            found.append(v)
+        return found[0], found[1]
+
+    @cached_property
+    def poses(self) -> Poses:
+        """Of the bodies at `instant`."""
+        return body_poses(self.scene.model, self.instant.q)
+
+    @cached_property
+    def end_poses(self) -> Poses:
+        """Of the bodies at the end."""
+        return body_poses(self.scene.model, self.end.q)
+
+    @cached_property
+    def forces(self) -> Array:
+        """Mean forces of the contacts on their geoms A, (k, 3), N; zero in rows of moments."""
+        given = self.contacts[:, at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3] / self.dt
+        return np.where(self.contacts[:, at.RECORD_PAIR, None] >= 0, given, 0.0)
+
+    @cached_property
+    def pairs(self) -> Array:
+        """Rows of the scene's pairs, (k,), of contacts and moments."""
+        numbers = self.contacts[:, at.RECORD_PAIR].astype(np.int64)
+        return np.where(numbers < 0, -1 - numbers, numbers)
+
+    @cached_property
+    def outer_wrenches(self) -> Array:
+        """[moment; force] of all that acts on the bodies but their joints, (n_bodies, 6).
+
+        At the bodies' origins, world axes.
+        """
+        model = self.scene.model
+        found = np.zeros((model.n_bodies, 6))
+        if len(self.external):
+            found += self.external
+        if len(self.loop_forces):
+            loops = self.scene.loops
+            found += closure_body_wrenches(model, loops, self.instant.q, self.loop_forces)
+        bodies = np.asarray(self.scene.bodies)
+        turning = self.contacts[:, at.RECORD_PAIR] < 0
+        points = self.contacts[:, at.RECORD_POINT : at.RECORD_POINT + 3]
+        sides = self.scene.pairs[self.pairs]
+        acting = self.contacts[:, at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3] / self.dt
+        for side, sign in ((0, 1.0), (1, -1.0)):
+            for body, turns, point, act in zip(bodies[sides[:, side]], turning, points, acting):
+                if body < 0:
+                    continue
+                if turns:
+                    found[body, :3] += sign * act
+                    continue
+                found[body, :3] += sign * np.cross(point - self.poses.positions[body], act)
+                found[body, 3:] += sign * act
+        return found
+
+    @cached_property
+    def joint_wrenches(self) -> Array:
+        """[moment; force] of every body's parent on it, (n_bodies, 6), at its origin, world."""
+        now = self.instant
+        return joint_wrenches(
+            self.scene.model, now.q, now.v, self.accelerations, self.outer_wrenches
+        )
+
+
+def observed(scene: Scene, t: Tables, start: State) -> ObservedStep:
+    """The last step that the tables have made, which alone is in their record."""
+    n_rows, n_contacts = int(t.control[at.ROWS]), int(t.control[at.CONTACT_ROWS])
+    forces = t.row_forces[n_rows - 1] if n_rows else np.zeros(t.row_forces.shape[1])
+    return ObservedStep(
+        scene,
+        start,
+        state_of(t),
+        int(t.control[at.STEP]),
+        t.tau.copy(),
+        t.contact_records[:n_contacts].copy(),
+        forces.copy(),
+        t.external.copy(),
+        bool(t.control[at.SCHEME] == at.SEMI_IMPLICIT),
+    )

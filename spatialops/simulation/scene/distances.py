@@ -1,0 +1,171 @@
+"""Nearest distances between bodies: signed, with the points where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops.collision import _layout as col
+from spatialops.collision.broad_phase import bound_gap
+from spatialops.collision.narrow_phase.pair_contacts import pair_points
+from spatialops.collision.narrow_phase.scratch import FOUND, Scratch, row_at, scratch_shapes
+from spatialops.collision.narrow_phase.signed_distance import AXIS, MIDDLE, separation
+from spatialops.collision.narrow_phase.supports import support
+from spatialops.collision.shapes import FIXED
+from spatialops.errors import ArgumentError
+from spatialops.simulation.scene.ray_casting import placed_geoms
+from spatialops.simulation.scene.scene import Scene
+
+_NO_LIMIT = 1e200  # m; nothing is so far apart
+_REACHES = 60  # doublings of the reach in which a surface is looked for
+
+
+class Distances(NamedTuple):
+    """Nearest distances of n pairs.
+
+    Parameters
+    ----------
+    distances : (n,) array
+        m; below 0 the depth at which they overlap.
+    points_a, points_b : (n, 3) arrays
+        Nearest points on the first and on the second, world, m.
+    normals : (n, 3) array
+        Unit vectors from the second to the first, world axes.
+    geoms : (n, 2) int array
+        Indices into `scene.geoms` of the two geoms that are nearest.
+    """
+
+    distances: Array
+    points_a: Array
+    points_b: Array
+    normals: Array
+    geoms: IntArray
+
+
+def distances(scene: Scene, q: ArrayLike, pairs: Iterable[tuple[str, str]]) -> Distances:
+    """Nearest distances between bodies or geoms, whether they may touch or not.
+
+    Parameters
+    ----------
+    scene : Scene
+        Its geoms are what has a distance.
+    q : (nq,) array_like
+        Coordinates, rad and m.
+    pairs : iterable of (str, str)
+        Names of geoms, or of bodies ("world" too), of which all geoms count. Half-spaces, meshes
+        and height fields have a distance from convex shapes only.
+
+    Returns
+    -------
+    Distances
+        One row a pair: the least of its geoms.
+
+    Raises
+    ------
+    ArgumentError
+        For an unknown name, a body without geoms, or two fixed surfaces.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> builder = so.TreeBuilder()
+    >>> body = builder.add_body("ball", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0))
+    >>> ball = so.Geom("round", "ball", so.Sphere(0.1))
+    >>> scene = so.Scene(builder.build(), [ball, so.Geom("floor", "world", so.HalfSpace())])
+    >>> found = so.distances(scene, [0, 0, 1.0, 0, 0, 0, 1], [("ball", "floor")])
+    >>> found.distances.round(12), found.points_b.round(12)
+    (array([0.9]), array([[0., 0., 0.]]))
+    """
+    if not isinstance(scene, Scene):
+        raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
+    chosen = [(_geoms_of(scene, a), _geoms_of(scene, b)) for a, b in _named(pairs)]
+    measure = _Measure(scene, placed_geoms(scene, q))
+    found = [
+        min((measure(a, b) for a in first for b in second if a != b), key=lambda one: one[0])
+        for first, second in chosen
+    ]
+    n = len(found)
+    gaps = np.array([one[0] for one in found])
+    middles = np.reshape([one[1] for one in found], (n, 3))
+    normals = np.reshape([one[2] for one in found], (n, 3))
+    geoms = np.array([one[3] for one in found], dtype=np.int64).reshape(n, 2)
+    half = 0.5 * gaps[:, None] * normals
+    return Distances(gaps, middles + half, middles - half, normals, geoms)
+
+
+class _Measure:
+    """Distances of geoms that are placed."""
+
+    def __init__(self, scene: Scene, places: Array) -> None:
+        self.scene = scene
+        self.tables = scene.tables
+        self.places = places
+        rows, ints = scratch_shapes(self.tables.ints, self.tables.lists)
+        self.scratch = Scratch(np.zeros(rows), np.zeros(ints, dtype=np.int64))
+
+    def __call__(self, a: int, b: int) -> tuple[float, Array, Array, tuple[int, int]]:
+        """Distance, middle of the nearest points, normal from b to a, and the geoms."""
+        fixed = [isinstance(self.scene.geoms[g].shape, FIXED) for g in (a, b)]
+        if all(fixed):
+            names = self.scene.geoms[a].name, self.scene.geoms[b].name
+            raise ArgumentError(f"pairs: {names[0]!r} and {names[1]!r}: both are fixed surfaces")
+        if any(fixed):
+            gap, middle, normal = self._from_surface(b, a) if fixed[0] else self._from_surface(a, b)
+            return gap, middle, -normal if fixed[0] else normal, (a, b)
+        t, rows = self.tables, self.scratch.rows
+        gap = float(
+            separation(
+                t.ints, t.floats, t.solids, self.places, a, b, _NO_LIMIT, rows, self.scratch.ints
+            )
+        )
+        middle = rows[4, MIDDLE : MIDDLE + 3] + self.places[b, : col.TURN]
+        return gap, middle, rows[4, AXIS : AXIS + 3].copy(), (a, b)
+
+    def _from_surface(self, a: int, b: int) -> tuple[float, Array, Array]:
+        """From a convex shape to a half-space, mesh or height field: in a reach that doubles."""
+        t = self.tables
+        reach = max(float(bound_gap(t.ints, t.floats, self.places, a, b)), 0.0)
+        reach += float(t.floats[a, col.GEOM_BOUND])
+        for _ in range(_REACHES):
+            count = pair_points(t, self.places, a, b, reach, self.scratch)
+            if count:
+                break
+            reach *= 2.0
+        else:
+            raise ArgumentError(f"pairs: {self.scene.geoms[b].name!r} is nowhere near")
+        found = self.scratch.rows[row_at(self.scratch.rows, FOUND) :][:count]
+        best = found[found[:, col.AT_GAP].argmin()]
+        gap = float(best[col.AT_GAP])
+        normal = best[col.AT_NORMAL : col.AT_NORMAL + 3].copy()
+        point = best[col.AT_POINT : col.AT_POINT + 3]
+        # Points of a patch stand on its common plane: along the normal they go midway again.
+        height = self._lowest(a, normal) - 0.5 * gap
+        return gap, point + (height - normal @ point) * normal, normal
+
+    def _lowest(self, a: int, normal: Array) -> float:
+        """How far down a convex shape reaches along a normal, from the world's origin, m."""
+        t = self.tables
+        turn = self.places[a, col.TURN : col.TURN + 9].reshape(3, 3)
+        x, y, z = (-normal @ turn).tolist()
+        core = turn @ np.array(support(t.ints, t.floats, t.solids, a, (x, y, z)))
+        center = self.places[a, : col.TURN]
+        return float(normal @ (center + core)) - float(t.floats[a, col.GEOM_RADIUS])
+
+
+def _named(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    try:
+        return [(a, b) for a, b in pairs]
+    except (TypeError, ValueError):
+        raise ArgumentError(f"pairs: expected pairs of two names, got {pairs!r}") from None
+
+
+def _geoms_of(scene: Scene, name: str) -> list[int]:
+    """Geoms of that name, or on the body of that name."""
+    own = [i for i, geom in enumerate(scene.geoms) if geom.name == name]
+    found = own or [i for i, geom in enumerate(scene.geoms) if geom.body == name]
+    if not found:
+        raise ArgumentError(f"pairs: there is no geom {name!r}, and no body of that name with any")
+    return found

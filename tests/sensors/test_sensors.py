@@ -1,0 +1,223 @@
+"""Sensors against closed forms: what a step computed is what they read."""
+
+import numpy as np
+import pytest
+
+import spatialops as so
+from spatialops.sensors import (
+    IMU,
+    CenterOfMass,
+    ContactForce,
+    ForceTorque,
+    FramePose,
+    JointPositions,
+    JointTorques,
+    JointVelocities,
+    Noise,
+    Rangefinder,
+    Touch,
+)
+
+G = 9.81
+
+
+def body(joint, inertia=None, **options):
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -G))
+    inertia = so.Inertia.box((0.1, 0.2, 0.3), mass=2.0) if inertia is None else inertia
+    builder.add_body("body", joint=joint, inertia=inertia, **options)
+    return builder.build()
+
+
+def box_on_floor():
+    model = body("free")
+    q = model.neutral()
+    q[2] = 0.15
+    geoms = [
+        so.Geom("floor", "world", so.HalfSpace()),
+        so.Geom("box", "body", so.Box((0.1, 0.2, 0.3))),
+    ]
+    return so.Scene(model, geoms, state=so.State(q, np.zeros(6)))
+
+
+def read(scene, *sensors, duration=0.02, **options):
+    simulator = so.Simulator(scene, sensors=sensors, **options)
+    return simulator.run(duration=duration)
+
+
+def test_an_accelerometer_at_rest_reads_gravity_upwards():
+    found = read(box_on_floor(), IMU("imu", "body")).sensors["imu"]
+    assert np.isnan(found[0]).all()  # no step yet
+    assert abs(found[1:] - [0, 0, G, 0, 0, 0]).max() < 1e-9
+
+
+def test_a_turned_imu_reads_along_its_own_axes():
+    quarter = (0.0, np.sqrt(0.5), 0.0, np.sqrt(0.5))  # its x axis points down
+    found = read(box_on_floor(), IMU("imu", so.Node("body", (0.0, 0.0, 0.1)), quarter))
+    assert abs(found.sensors["imu"][-1] - [-G, 0, 0, 0, 0, 0]).max() < 1e-9
+
+
+def test_an_accelerometer_on_a_turntable_reads_the_centripetal_acceleration():
+    model = body(so.Joint("revolute", axis="z"))
+    spin, radius = 7.0, 0.5
+    scene = so.Scene(model, state=so.State(np.zeros(1), np.array([spin])))
+    found = read(scene, IMU("imu", so.Node("body", (radius, 0.0, 0.0)))).sensors["imu"]
+    assert abs(found[1:] - [-(spin**2) * radius, 0, G, 0, 0, spin]).max() < 1e-12
+
+
+@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit", "rk4"])
+def test_an_accelerometer_in_free_fall_reads_nothing(integrator):
+    model = body("free", so.Inertia.sphere(0.1, mass=2.0))
+    scene = so.Scene(model, state=so.State(model.neutral(), np.array([1.0, 2, 3, 10, 20, 5])))
+    found = read(scene, IMU("imu", "body"), integrator=integrator).sensors["imu"]
+    assert abs(found[1:, :3]).max() < 1e-9
+
+
+@pytest.mark.compiled
+def test_contact_forces_of_a_standing_quadruped_bear_its_weight():
+    robot = so.models.quadruped()
+    scene = robot.scene()
+    feet = [geom.name for geom in scene.geoms if geom.body in robot.feet]
+    rest = robot.state.q[7:]
+
+    def stand(time, state, contacts):
+        tau = np.zeros(scene.model.nv)
+        tau[6:] = 40.0 * (rest - state.q[7:]) - 1.0 * state.v[6:]
+        return tau
+
+    sensors = [ContactForce(name, name, by="ground") for name in feet]
+    sensors += [Touch(f"touch {name}", name) for name in feet]
+    simulator = so.Simulator(scene, sensors=sensors)
+    record = simulator.run(robot.state, duration=3.0, controller=stand, record_every=100)
+    forces = sum(record.sensors[name] for name in feet)
+    weight = scene.model.mass * G
+    a = np.linalg.norm(record.v[-1])
+    assert a < 1e-10  # it stands
+    assert abs(forces[-1] - [0.0, 0.0, weight]).max() < 1e-9 * weight
+    touches = sum(record.sensors[f"touch {name}"][-1, 0] for name in feet)
+    assert abs(touches - weight) < 1e-9 * weight
+
+
+def test_a_force_sensor_agrees_with_the_motors_of_a_chain():
+    pendulum = so.models.pendulum(4)
+    scene = so.Scene(pendulum.model, state=pendulum.state)
+    names = pendulum.model.body_names
+    sensors = [ForceTorque(name, name) for name in names] + [JointTorques("tau")]
+
+    def drive(time, state, contacts):
+        return 30.0 * np.sin(time + np.arange(4.0))
+
+    record = so.Simulator(scene, sensors=sensors).run(duration=0.5, controller=drive)
+    axes = np.array([record.sensors[name][1:, 3:] for name in names])
+    tau = record.sensors["tau"][1:]
+    assert abs(tau).max() > 20.0
+    # The pins turn about -y; along them only the motors act.
+    assert abs(-axes[:, :, 1].T - tau).max() < 1e-7
+
+
+@pytest.mark.compiled
+def test_a_force_sensor_in_a_closed_four_bar_agrees_with_virtual_work():
+    """All pins turn freely: of the crank's wrench only the motor's torque works along its pin."""
+    linkage = so.models.four_bar()
+    names = linkage.model.body_names
+    sensors = [ForceTorque(name, name) for name in names] + [JointTorques("tau")]
+    errors = []
+    for dt in (1e-3, 5e-4):
+        simulator = so.Simulator(linkage.scene(), sensors=sensors, dt=dt)
+        record = simulator.run(
+            linkage.state,
+            duration=0.2,
+            controller=lambda time, state, contacts: [2.0 * np.sin(3.0 * time), 0.5, 0.2],
+        )
+        tau = record.sensors["tau"][1:]
+        turning = np.array([record.sensors[name][1:, 4] for name in names]).T
+        sides = np.sign(np.sum(turning * tau, axis=0))
+        forces = abs(record.sensors["crank"][1:, :3]).max()
+        errors.append(abs(sides * turning - tau).max() / forces)
+    assert errors[0] < 1e-4
+    assert errors[1] < 0.3 * errors[0]  # of second order
+
+
+def test_joints_frames_and_the_centre_of_mass_are_those_of_the_row():
+    pendulum = so.models.pendulum(3)
+    scene = so.Scene(pendulum.model, state=pendulum.state)
+    node = so.Node("link3", (0.1, 0.0, -0.2))
+    record = read(
+        scene,
+        JointPositions("q"),
+        JointVelocities("v", ["pin2"]),
+        FramePose("tip", node),
+        CenterOfMass("com"),
+    )
+    model = pendulum.model
+    assert np.array_equal(record.sensors["q"], record.q)
+    assert np.array_equal(record.sensors["v"][:, 0], record.v[:, 1])
+    for q, pose, com in zip(record.q, record.sensors["tip"], record.sensors["com"]):
+        assert abs(pose[:3] - so.node_positions(model, q, [node])[0]).max() < 1e-14
+        assert abs(com - so.center_of_mass(model, q)).max() < 1e-14
+
+
+def test_a_rangefinder_sees_the_floor_but_not_its_own_body():
+    rays = [(0.0, 0.0, -1.0), (0.0, 0.6, -0.8), (0.0, 0.0, 1.0)]
+    found = read(box_on_floor(), Rangefinder("range", "body", rays)).sensors["range"]
+    assert abs(found[:, :2] - [0.15, 0.15 / 0.8]).max() < 1e-9
+    assert np.isinf(found[:, 2]).all()
+
+
+def test_the_record_keeps_readings_in_a_file(tmp_path):
+    record = read(box_on_floor(), IMU("imu", "body"), Touch("touch", "box"))
+    loaded = so.load_record(record.save(tmp_path / "run.npz"))
+    assert list(loaded.sensors) == ["imu", "touch"]
+    assert np.array_equal(loaded.readings, record.readings, equal_nan=True)
+
+
+def test_noise_is_the_same_for_a_seed_and_after_a_run_was_resumed(tmp_path):
+    noisy = [IMU("imu", "body", noise=Noise(std=0.1, bias=[0.5] * 6, seed=3))]
+    whole = read(box_on_floor(), *noisy).sensors["imu"]
+    simulator = so.Simulator(box_on_floor(), sensors=noisy)
+    simulator.run_to_disk(tmp_path / "run", duration=0.01)
+    simulator.resume(tmp_path / "run", duration=0.02)
+    again = so.load_record(tmp_path / "run").sensors["imu"]
+    assert np.array_equal(whole, again, equal_nan=True)
+    other = read(box_on_floor(), IMU("imu", "body", noise=Noise(std=0.1, seed=4)))
+    assert abs(other.sensors["imu"][1:] - whole[1:]).max() > 0.1
+
+
+def test_noise_has_the_deviations_that_were_asked_for():
+    noise = Noise(std=2.0, bias=1.0)
+    drawn = np.array([noise.at("a", i, 1)[0] for i in range(4000)])
+    assert drawn.std() == pytest.approx(2.0, rel=0.05)
+    offsets = [np.mean(Noise(bias=1.0, seed=i).at("a", 1, 50)) for i in range(300)]
+    assert np.std(offsets) * np.sqrt(50) == pytest.approx(1.0, rel=0.15)
+
+
+def test_without_sensors_a_run_is_the_same_to_the_bit():
+    scene = box_on_floor()
+    plain = so.Simulator(scene).run(duration=0.02)
+    assert plain.readings.shape == (21, 0)
+    assert not plain.sensors
+    assert np.array_equal(plain.q, read(scene, IMU("imu", "body")).q)
+
+
+@pytest.mark.parametrize(
+    ("sensors", "text"),
+    [
+        ([IMU("imu", "nobody")], "no body 'nobody'"),
+        ([IMU("imu", "body"), Touch("imu", "box")], "'imu' is taken"),
+        ([Touch("touch", "nothing")], "no geom 'nothing'"),
+        ([IMU], "expected a sensor"),
+        (IMU("imu", "body"), "expected a list"),
+        ([ForceTorque("ft", "world")], "merged"),
+        ([JointPositions("q", ["nothing"])], "no joint 'nothing'"),
+        ([IMU("imu", "body", noise=Noise(std=[1.0, 2.0]))], "expected one number or 6"),
+        ([Rangefinder("r", "body", (0.0, 0.0, 0.0))], "not zero"),
+        ([IMU("", "body")], "expected a text"),
+    ],
+)
+def test_wrong_sensors_are_refused_in_words(sensors, text):
+    with pytest.raises(so.errors.ArgumentError, match=text):
+        so.Simulator(box_on_floor(), sensors=sensors)
+
+
+def test_event_driven_runs_have_no_sensors():
+    with pytest.raises(so.errors.ArgumentError, match="TimeStepping"):
+        so.Simulator(box_on_floor(), sensors=[CenterOfMass("com")], time=so.EventDriven())
