@@ -77,8 +77,8 @@ from .operators import SpatialOperators
 from .simulation.batch.batch import Batch
 from .simulation.inputs import Command
 from .simulation.linearization.linearizer import Linearization
-from .simulation.record import Record
-from .simulation.record_loading import load_record
+from .simulation.records.loading import load_record
+from .simulation.records.record import Record
 from .simulation.scene.composition import Part, compose
 from .simulation.scene.distances import Distances, distances
 from .simulation.scene.loader import LoadedScene, load_scene

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from spatialops.simulation.record import Record
+    from spatialops.simulation.records.record import Record
     from spatialops.tree.state import State
 
 

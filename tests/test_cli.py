@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from spatialops import cli, precompile
 from spatialops.cli import runs
 from spatialops.errors import ContactError
-from spatialops.simulation.record import Record
-from spatialops.simulation.record_loading import load_record
+from spatialops.simulation.records.loading import load_record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.simulator import INTEGRATORS, Simulator
 from spatialops.view.record import KINDS
 

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from spatialops import cli, precompile
 from spatialops.cli.task import _figures
-from spatialops.simulation.record_loading import load_record
+from spatialops.simulation.records.loading import load_record
 from spatialops.view.task import FIGURES
 
 

@@ -100,7 +100,8 @@ def spread_columns(
 @kernel
 def add_product(dense: DenseScratch, n: int, inner: int) -> None:
     """M += left right, four rows at a time."""
-    M, left, right = dense.M, dense.left, dense.right
+    M = dense.M
+    left, right = dense.left, dense.right
     whole = n - n % 4
     for j in range(0, n, WIDTH):
         for i in range(0, whole, 4):

@@ -27,7 +27,7 @@ from spatialops.dynamics.jacobian import body_poses, jacobian
 from spatialops.models.pendulum import BASE_HEIGHT, GRAVITY, pendulum
 from spatialops.simulation import _layout as at
 from spatialops.simulation.options import Integrator
-from spatialops.simulation.record import Record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.adapter import load_state

@@ -21,6 +21,6 @@ from spatialops.cli.output import print_file
 @json_option
 def replay(record: Path, out: Path, rate: float, as_json: bool) -> None:
     """Write a page that replays a saved RECORD (record.npz) in 3-D in a browser."""
-    from spatialops.simulation.record_loading import load_record
+    from spatialops.simulation.records.loading import load_record
 
     print_file(load_record(record).replay(out, rate=rate), as_json)

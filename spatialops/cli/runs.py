@@ -12,7 +12,7 @@ import click
 from spatialops.simulation.plain_data import PlainData
 
 if TYPE_CHECKING:
-    from spatialops.simulation.record import Record
+    from spatialops.simulation.records.record import Record
     from spatialops.simulation.simulator import Simulator
 
 INTEGRATORS = ("moreau", "semi-implicit", "rk4")

@@ -10,7 +10,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.dynamics.jacobian import node_positions, node_velocities
 from spatialops.models.pendulum import pendulum
-from spatialops.simulation.record import Record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.scene.maximal_scene import maximal_scene, tree_state
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator

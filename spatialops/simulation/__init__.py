@@ -1,8 +1,8 @@
 """Scenes, the stepping of time, and the record of what happened."""
 
 from spatialops.simulation.batch.batch import Batch, Rollout
-from spatialops.simulation.record import Record
-from spatialops.simulation.record_loading import load_record
+from spatialops.simulation.records.loading import load_record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.runs.stepper import Stepper
 from spatialops.simulation.scene.pair_options import Pair
 from spatialops.simulation.scene.scene import Scene

@@ -30,7 +30,7 @@ from spatialops.simulation.options import (
     checked_options,
 )
 from spatialops.simulation.plain_data import PlainData
-from spatialops.simulation.record import Record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.runs.one_thread import OneThread
 from spatialops.simulation.runs.resumption import planned_by, refuse_other
 from spatialops.simulation.runs.run_folder import RunFolder

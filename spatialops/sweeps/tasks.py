@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from spatialops.errors import ArgumentError
-from spatialops.simulation.record_builder import versions
+from spatialops.simulation.records.builder import versions
 
 Function: TypeAlias = Callable[..., object]
 Parameters: TypeAlias = dict[str, object]

@@ -14,8 +14,8 @@ from spatialops.dynamics.jacobian import body_poses, node_positions, node_veloci
 from spatialops.errors import RecordError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.plain_data import PlainData
-from spatialops.simulation.record import Record
-from spatialops.simulation.record_contacts import acting_together, geom_forces
+from spatialops.simulation.records.acting_contacts import acting_together, geom_forces
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.coordinate_names import Named, coordinate_names, force_names, velocity_names
 from spatialops.tree.node import Node

@@ -134,7 +134,7 @@ def test_controls_hold_where_nobody_sets_them():
     simulator = so.Simulator(scene, dt=1e-2)
     ways = [
         simulator.run(duration=0.05).final.q,
-        simulator.run(duration=0.05, controller=lambda time, state, contacts: None).final.q,
+        simulator.run(duration=0.05, controller=lambda time, state, contacts: so.Command()).final.q,
         simulator.run(
             duration=0.05, controller=lambda time, state, contacts: so.Command(ctrl=[0.3])
         ).final.q,

@@ -62,7 +62,7 @@ def _run(path: Path) -> None:
     try:
         folder = path.with_suffix(".run")
         so.Simulator(boxes(2), dt=DT).run_to_disk(
-            folder, duration=2.0 * DT, controller=lambda time, state, contacts: None
+            folder, duration=2.0 * DT, controller=lambda time, state, contacts: so.Command()
         )
         path.write_bytes((folder / "000001.npz").read_bytes())
     finally:
@@ -96,7 +96,7 @@ def _resume(path: Path) -> None:
     folder = path.parent / f"{path.stem}-resumed"
     folder.mkdir(exist_ok=True)
     (folder / "000000.npz").write_bytes(path.read_bytes())
-    so.Simulator(boxes(2), dt=DT).resume(folder, 4.0 * DT, controller=lambda t, s, c: None)
+    so.Simulator(boxes(2), dt=DT).resume(folder, 4.0 * DT, controller=lambda t, s, c: so.Command())
     for file in folder.iterdir():
         file.unlink()
 

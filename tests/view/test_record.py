@@ -15,7 +15,7 @@ from spatialops.dynamics.jacobian import node_positions, node_velocities
 from spatialops.errors import ArgumentError, RecordError
 from spatialops.models.pendulum import pendulum
 from spatialops.simulation import _layout as at
-from spatialops.simulation.record import Record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.builder import TreeBuilder

@@ -23,7 +23,7 @@ from spatialops.dynamics.jacobian import body_poses
 from spatialops.experiments.accuracy.measures import Figure, order
 from spatialops.experiments.accuracy.references import GRAVITY
 from spatialops.experiments.accuracy.rolling import DISC_RADIUS, Rolling, disc
-from spatialops.simulation.record import Record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, integrate

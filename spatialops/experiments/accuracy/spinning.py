@@ -16,7 +16,7 @@ from spatialops.errors import SpatialOpsError
 from spatialops.experiments.accuracy.measures import Figure, order, swing, trend
 from spatialops.experiments.accuracy.references import GRAVITY
 from spatialops.models.quadruped import quadruped
-from spatialops.simulation.record import Record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.builder import TreeBuilder

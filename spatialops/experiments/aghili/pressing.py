@@ -21,7 +21,7 @@ from spatialops.dynamics.jacobian import node_positions
 from spatialops.experiments.aghili.watch import CAUTION
 from spatialops.simulation.options import LawName
 from spatialops.simulation.plain_data import PlainData
-from spatialops.simulation.record import Record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.builder import TreeBuilder

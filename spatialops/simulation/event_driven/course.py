@@ -19,8 +19,8 @@ from spatialops.simulation.event_driven.state_certificate import state_certifica
 from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.options import Certify
 from spatialops.simulation.plain_data import PlainData
-from spatialops.simulation.record import Record
-from spatialops.simulation.record_builder import Chunk, RecordBuilder
+from spatialops.simulation.records.builder import Chunk, RecordBuilder
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.stepping.contact_names import Names, pairs_text
 from spatialops.simulation.stepping.step_check import Findings, Limits, check
 from spatialops.simulation.stepping.step_info import StepInfo

@@ -14,7 +14,7 @@ from spatialops.simulation.event_driven.course import Course
 from spatialops.simulation.event_driven.engine import Engine
 from spatialops.simulation.event_driven.impacts import Rules
 from spatialops.simulation.inputs import Inputs
-from spatialops.simulation.record import Record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.runs.failures import carrying
 from spatialops.simulation.runs.overlaps import refuse_overlaps
 from spatialops.simulation.runs.progress import progress_bar

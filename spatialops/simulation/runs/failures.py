@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from spatialops.errors import RecordError, SpatialOpsError
-from spatialops.simulation.record import Record
+from spatialops.simulation.records.record import Record
 
 
 @contextmanager

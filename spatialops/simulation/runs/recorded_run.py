@@ -12,8 +12,8 @@ from spatialops.contact.certificate import Certificate
 from spatialops.errors import RecordError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.plain_data import PlainData
-from spatialops.simulation.record import Record
-from spatialops.simulation.record_builder import RecordBuilder
+from spatialops.simulation.records.builder import RecordBuilder
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.runs.failures import carrying
 from spatialops.simulation.runs.observed_step import observed
 from spatialops.simulation.runs.progress import progress_bar

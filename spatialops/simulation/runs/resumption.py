@@ -14,7 +14,7 @@ from spatialops.contact.certificate import UNITS, Certificate
 from spatialops.errors import ArgumentError, RecordError
 from spatialops.forces.effort_limits import Effort
 from spatialops.simulation.plain_data import PlainData
-from spatialops.simulation.record_file import Kept, Stored
+from spatialops.simulation.records.record_file import Kept, Stored
 from spatialops.simulation.runs.runner import Controller, KeepsMemory
 from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.runs.snapshot import floats_of, ints_of, restore, snapshot

@@ -15,15 +15,15 @@ from types import TracebackType
 
 from spatialops._files import locked
 from spatialops.errors import ArgumentError, RecordError
-from spatialops.simulation.record import Record, stored
-from spatialops.simulation.record_file import (
+from spatialops.simulation.records.loading import load_stored
+from spatialops.simulation.records.record import Record, stored
+from spatialops.simulation.records.record_file import (
     Kept,
     Stored,
     file_name,
     numbered_files,
     write_record,
 )
-from spatialops.simulation.record_loading import load_stored
 
 _BYTES = 16e6  # of rows and contacts in memory until they are written
 _SECONDS = 10.0  # until they are written however few they are: what a kill may cost

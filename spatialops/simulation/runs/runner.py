@@ -13,8 +13,8 @@ from spatialops.errors import ArgumentError
 from spatialops.forces.external import ExternalWrenches
 from spatialops.simulation.inputs import Command, Inputs
 from spatialops.simulation.plain_data import PlainData
-from spatialops.simulation.record import Record
-from spatialops.simulation.record_file import Stored
+from spatialops.simulation.records.record import Record
+from spatialops.simulation.records.record_file import Stored
 from spatialops.simulation.runs.run_folder import RunFolder
 from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.tree.state import State

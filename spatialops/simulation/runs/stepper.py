@@ -11,7 +11,7 @@ from spatialops.errors import ArgumentError
 from spatialops.forces.effort_limits import Effort
 from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
-from spatialops.simulation.record_file import Kept
+from spatialops.simulation.records.record_file import Kept
 from spatialops.simulation.runs.one_thread import OneThread
 from spatialops.simulation.runs.resumption import put_away, taken_up
 from spatialops.simulation.runs.stepping_run import SteppingRunner, info_of

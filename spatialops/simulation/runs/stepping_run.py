@@ -11,7 +11,7 @@ from spatialops.contact.certificate import Certificate
 from spatialops.contact.problem import ContactProblem
 from spatialops.simulation import _layout as at
 from spatialops.simulation.inputs import Inputs
-from spatialops.simulation.record import Record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.runs.overlaps import refuse_overlaps
 from spatialops.simulation.runs.recorded_run import RecordedRun
 from spatialops.simulation.runs.runner import Plan

@@ -81,7 +81,7 @@ def small(monkeypatch, n_bytes=20e3):
 
 def wait_for_nothing(time, state, contacts):
     """A controller: runs are then one step a call."""
-    return None
+    return so.Command()
 
 
 def test_files_follow_one_another(tmp_path, monkeypatch):
@@ -124,6 +124,7 @@ class Interrupts:
         self.after -= 1
         if self.after == 0:
             raise KeyboardInterrupt
+        return so.Command()
 
 
 def test_control_c_costs_what_was_not_written_yet(tmp_path, monkeypatch):
@@ -185,6 +186,7 @@ class Removes:
             shutil.rmtree(self.folder)
             if self.back:
                 self.folder.mkdir()
+        return so.Command()
 
 
 @pytest.mark.parametrize("back", [False, True])
@@ -204,6 +206,7 @@ def test_one_writes_at_a_time(tmp_path):
         with pytest.raises(RecordError, match="another simulation"):
             other.resume(tmp_path)
         assert len(so.load_record(tmp_path).times) == 1  # it can be read
+        return so.Command()
 
     simulator.run_to_disk(tmp_path, duration=DT, controller=meanwhile)
     other.resume(tmp_path, 2 * DT, controller=wait_for_nothing)

@@ -60,7 +60,12 @@ def test_steps_are_those_of_a_run(scene):
 def test_contacts_are_those_that_a_controller_sees():
     simulator = so.Simulator(boxes(2), dt=2e-3)
     seen = []
-    simulator.run(duration=0.1, controller=lambda t, s, contacts: seen.append(contacts))
+
+    def watch(time, state, contacts):
+        seen.append(contacts)
+        return so.Command()
+
+    simulator.run(duration=0.1, controller=watch)
     stepper = simulator.stepper()
     for contacts in seen:
         assert len(stepper.contacts) == len(contacts)

@@ -17,8 +17,8 @@ from spatialops.control.manipulation.dual_arm.task import DT, Task
 from spatialops.errors import ArgumentError, SpatialOpsError
 from spatialops.models.dual_arm import SIDES
 from spatialops.simulation.options import FormulationName, SolverName
-from spatialops.simulation.record import Record
-from spatialops.simulation.record_loading import joined
+from spatialops.simulation.records.loading import joined
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
 

@@ -15,7 +15,7 @@ from spatialops.control.manipulation.observation import Observation, object_pose
 from spatialops.control.manipulation.task_script import Phase, Script
 from spatialops.control.trajectory import Pose
 from spatialops.models.dual_arm import FINGERS, SIDES, DualArm
-from spatialops.simulation.record import Record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State
 

@@ -14,7 +14,7 @@ from spatialops._arrays import Array, constant
 from spatialops.contact.certificate import UNITS, Certificate
 from spatialops.simulation import _layout as at
 from spatialops.simulation.plain_data import PlainData
-from spatialops.simulation.record import Record
+from spatialops.simulation.records.record import Record
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State

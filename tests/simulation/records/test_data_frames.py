@@ -5,8 +5,8 @@ import pytest
 
 import spatialops as so
 from spatialops.errors import MissingLibraryError
-from spatialops.simulation.record_contacts import acting_together, geom_forces
-from spatialops.simulation.record_tables import columns
+from spatialops.simulation.records.acting_contacts import acting_together, geom_forces
+from spatialops.simulation.records.data_frames import columns
 
 
 @pytest.fixture(scope="module")

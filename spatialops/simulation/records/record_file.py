@@ -21,8 +21,8 @@ from spatialops._files import load_arrays, save_arrays
 from spatialops.errors import AssetError, RecordError, SpatialOpsError
 from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.plain_data import PlainData
+from spatialops.simulation.records.stored_rows import checked_rows
 from spatialops.simulation.scene.scene import Scene
-from spatialops.simulation.stored_rows import checked_rows
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
@@ -151,7 +151,7 @@ def _read(
     return Stored(scene, _metadata(header["metadata"]), checked_rows(values, scene), resume)
 
 
-def _metadata(data: Any) -> PlainData:
+def _metadata(data: object) -> PlainData:
     """Options and counts; what is read of them without asking is of its kind."""
     if not isinstance(data, dict):
         raise RecordError("the header's metadata are no table")
@@ -163,10 +163,11 @@ def _metadata(data: Any) -> PlainData:
     return metadata
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str) -> PlainData:
     """A header; brackets without end are refused as other nonsense is."""
     try:
-        return json.loads(text)
+        header: PlainData = json.loads(text)
+        return header
     except RecursionError:
         raise RecordError("the header's brackets stand too deep in one another") from None
 

@@ -17,9 +17,9 @@ from spatialops.contact.certificate import UNITS, Certificate, certify_contacts
 from spatialops.simulation import _layout as at
 from spatialops.simulation.event_log import EventLog
 from spatialops.simulation.plain_data import PlainData
-from spatialops.simulation.record_contacts import acting_together
-from spatialops.simulation.record_file import COUNTS, Kept, Stored, write_record
-from spatialops.simulation.record_tables import Table, to_pandas, to_xarray
+from spatialops.simulation.records.acting_contacts import acting_together
+from spatialops.simulation.records.data_frames import Table, to_pandas, to_xarray
+from spatialops.simulation.records.record_file import COUNTS, Kept, Stored, write_record
 from spatialops.simulation.scene.placement import geom_poses
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State

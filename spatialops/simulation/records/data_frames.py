@@ -11,7 +11,7 @@ from spatialops.errors import MissingLibraryError
 from spatialops.tree.coordinate_names import Named, coordinate_names, velocity_names
 
 if TYPE_CHECKING:
-    from spatialops.simulation.record import Record
+    from spatialops.simulation.records.record import Record
 
 
 Table: TypeAlias = Any  # Of an optional library.

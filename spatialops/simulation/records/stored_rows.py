@@ -47,7 +47,8 @@ def checked_rows(given: Mapping[str, Array], scene: Scene) -> dict[str, Array]:
         "loop_forces": (n_rows, scene.loops.n_rows),
         "events": (None, at.EVENT_COLUMNS),
         "certificates": (n_rows, len(UNITS)),
-        "end": (1 + model.nq + model.nv,),
+        "readings": (n_rows, None),
+        "end": (1 + model.nq + model.nv + scene.elements.n_states,),
     }
     shapes |= dict.fromkeys((*_OF_ROWS, *_COUNTS), (n_rows,))
     shapes |= dict.fromkeys(_OF_JOINTS, (n_rows, model.nv))

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from spatialops.errors import ArgumentError, RecordError
-from spatialops.simulation.record import Record, array_names
-from spatialops.simulation.record_file import Stored, numbered_files, read_record
+from spatialops.simulation.records.record import Record, array_names
+from spatialops.simulation.records.record_file import Stored, numbered_files, read_record
 
 # Not in the first records of this format.
 _LATER = (

@@ -1,0 +1,1 @@
+"""Records of runs: their rows, contacts and readings, in memory, on disk and as tables."""
