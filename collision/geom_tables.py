@@ -109,12 +109,13 @@ def least_width(shape: Shape) -> float:
     return 1.0
 
 
-def pair_slots(a: Shape, b: Shape) -> int:
-    """How many contacts a pair may have at once."""
-    if isinstance(b, (Mesh, HeightField)):
-        return col.MANY_POINTS
-    round_one = any(isinstance(shape, (Sphere, Ellipsoid)) for shape in (a, b))
-    return 1 if round_one else col.MAX_POINTS
+def pair_slots(geoms: Sequence[Geom], pairs: IntArray) -> IntArray:
+    """How many contacts each of the pairs (p, 2) may have at once, (p,)."""
+    many = np.array([isinstance(geom.shape, (Mesh, HeightField)) for geom in geoms], dtype=bool)
+    ball = np.array([isinstance(geom.shape, (Sphere, Ellipsoid)) for geom in geoms], dtype=bool)
+    a, b = pairs.T
+    few = np.where(ball[a] | ball[b], 1, col.MAX_POINTS)
+    return np.where(many[b], col.MANY_POINTS, few)
 
 
 def _middle(shape: ConvexHull) -> Array:

@@ -22,7 +22,7 @@ def contact():
 @pytest.mark.parametrize(
     ("A", "b", "n_free", "named"),
     [
-        (np.eye(2), [1.0, 2.0, 3.0], 0, "A: expected shape"),
+        (np.eye(2), [1.0, 2.0, 3.0], 0, "b: expected shape"),
         (np.ones((2, 3)), [1.0, 2.0], 0, "A: expected shape"),
         (np.eye(2), [[1.0, 2.0]], 0, "b: expected shape"),
         (np.eye(2), 1.0, 0, "b: expected shape"),

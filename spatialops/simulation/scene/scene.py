@@ -243,13 +243,11 @@ class Scene:
 
     def _put_pairs(self) -> None:
         """Rows (a, b) that may touch, and where each pair's contacts begin in a list of all."""
-        pairs = touching_pairs(
+        self.pairs = touching_pairs(
             self.model, self.geoms, self.bodies, self.loops, self.ignore, self.include
         )
-        self.pairs = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         self.pair_values = self._pair_values()
-        slots = [pair_slots(self.geoms[a].shape, self.geoms[b].shape) for a, b in pairs]
-        self.slots = np.cumsum([0, *slots])
+        self.slots = np.concatenate([[0], np.cumsum(pair_slots(self.geoms, self.pairs))])
 
     def _pair_values(self) -> Array:
         """Coefficients of every row of `pairs`."""

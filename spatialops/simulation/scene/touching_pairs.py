@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from spatialops import _layout as layout
-from spatialops.collision.shapes import FIXED, Geom, Shape, Sphere, may_collide
+from spatialops._arrays import BoolArray, IntArray
+from spatialops.collision.shapes import FIXED, Geom, Sphere, may_collide
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 
@@ -19,27 +22,63 @@ def touching_pairs(
     loops: Loops,
     ignore: NamePairs,
     include: NamePairs,
-) -> list[tuple[int, int]]:
-    """Indices (a, b) of all pairs that may touch, what does not move as b.
+) -> IntArray:
+    """Indices (a, b), (p, 2), of all pairs that may touch, what does not move as b.
 
     All but those on one body, on neighbours and on the world, those whose masks keep them apart,
-    and those to ignore; and those to include.
+    and those to ignore; and those to include. In the order of a, then b, before they are turned.
     """
-    never = {frozenset(pair) for pair in ignore}
-    always = {frozenset(pair) for pair in include}
-    neighbours = _neighbours(model) | _tied_bodies(model, loops)
-    pairs = []
-    for a, first in enumerate(geoms):
-        for b, second in enumerate(geoms[a + 1 :], start=a + 1):
-            names = frozenset((first.name, second.name))
-            if bodies[a] == bodies[b] or names in never:
-                continue
-            near = frozenset((bodies[a], bodies[b])) in neighbours
-            on_world = bodies[a] < 0 or bodies[b] < 0
-            apart = (near and not on_world) or not may_collide(first, second)
-            if not apart or names in always:
-                pairs.append((b, a) if _goes_second(first.shape, second.shape) else (a, b))
-    return pairs
+    never = _later_of(geoms, ignore)
+    always = _later_of(geoms, include)
+    masks, allowed = _masks(geoms)
+    beside = _beside(_neighbours(model) | _tied_bodies(model, loops))
+    of = np.asarray(bodies, dtype=np.int64)
+    found = [np.zeros((0, 2), dtype=np.int64)]
+    for a in range(len(geoms)):
+        may = allowed[masks[a], masks[a + 1 :]]
+        may &= ~np.isin(of[a + 1 :], beside.get(int(of[a]), ()))
+        may[np.asarray(always.get(a, ()), dtype=np.int64) - a - 1] = True
+        may[np.asarray(never.get(a, ()), dtype=np.int64) - a - 1] = False
+        may &= of[a + 1 :] != of[a]
+        later = a + 1 + np.flatnonzero(may)
+        found.append(np.stack([np.full_like(later, a), later], axis=1))
+    pairs = np.concatenate(found)
+    return np.where(_go_second(geoms, pairs)[:, None], pairs[:, ::-1], pairs)
+
+
+def _later_of(geoms: Sequence[Geom], names: NamePairs) -> dict[int, list[int]]:
+    """Pairs of names as the later geoms of each geom."""
+    numbers = {geom.name: i for i, geom in enumerate(geoms)}
+    found: dict[int, list[int]] = {}
+    for pair in names:
+        low, high = sorted(numbers[name] for name in pair)
+        if low < high:
+            found.setdefault(low, []).append(high)
+    return found
+
+
+def _masks(geoms: Sequence[Geom]) -> tuple[IntArray, BoolArray]:
+    """Which masks each geom has, (n,), and which masks may touch which."""
+    kinds: dict[tuple[int, int], Geom] = {}
+    for geom in geoms:
+        kinds.setdefault((geom.group, geom.collides_with), geom)
+    numbers = {key: i for i, key in enumerate(kinds)}
+    masks = [numbers[geom.group, geom.collides_with] for geom in geoms]
+    allowed = [[may_collide(a, b) for b in kinds.values()] for a in kinds.values()]
+    table = np.array(allowed, dtype=bool).reshape(len(kinds), len(kinds))
+    return np.array(masks, dtype=np.int64), table
+
+
+def _beside(neighbours: set[frozenset[int]]) -> dict[int, list[int]]:
+    """Bodies that each body cannot touch; the world can be touched."""
+    found: dict[int, list[int]] = {}
+    for pair in neighbours:
+        if min(pair) < 0:
+            continue
+        a, b = min(pair), max(pair)
+        found.setdefault(a, []).append(b)
+        found.setdefault(b, []).append(a)
+    return found
 
 
 def _neighbours(model: Model) -> set[frozenset[int]]:
@@ -61,8 +100,9 @@ def _tied_bodies(model: Model, loops: Loops) -> set[frozenset[int]]:
     }
 
 
-def _goes_second(first: Shape, second: Shape) -> bool:
-    """Whether a pair is turned round: what does not move comes second, and a sphere comes first."""
-    if isinstance(first, FIXED):
-        return True
-    return isinstance(second, Sphere) and not isinstance(first, Sphere)
+def _go_second(geoms: Sequence[Geom], pairs: IntArray) -> BoolArray:
+    """Which pairs are turned round: what does not move comes second, and a sphere comes first."""
+    fixed = np.array([isinstance(geom.shape, FIXED) for geom in geoms], dtype=bool)
+    sphere = np.array([isinstance(geom.shape, Sphere) for geom in geoms], dtype=bool)
+    a, b = pairs.T
+    return fixed[a] | (sphere[b] & ~sphere[a])
