@@ -85,7 +85,7 @@ def test_repeated_entries_are_summed_and_the_given_matrix_is_left_alone():
     ],
 )
 def test_bad_matrices_are_refused(A):
-    with pytest.raises(ArgumentError, match="A: |as A is"):
+    with pytest.raises(ArgumentError, match=r"A: |as A is"):
         MixedLCP(A, [1.0, 2.0])
 
 
