@@ -68,8 +68,9 @@ from .dynamics.loops.constrained_dynamics import (
 from .dynamics.maximal import MaximalState, from_maximal, to_maximal
 from .dynamics.newton_euler import bias, inverse_dynamics
 from .errors import SpatialOpsError
-from .forces.actuators import Actuator, Tendon
+from .forces.actuators import Actuator
 from .forces.fields import Buoyancy, ChangingGravity, Wind
+from .forces.tendons import Tendon
 from .io import load_model
 from .kinematics.inverse_kinematics import KinematicSolution, inverse_kinematics
 from .kinematics.targets import Target

@@ -1,4 +1,4 @@
-"""Actuators: what turns controls into joint forces, and springs along several joints.
+"""Actuators: what turns controls into joint forces.
 
 One law has them all (`forces.elements`): a force affine in a control, a length and its rate.
 Motors, servos of position and velocity and DC motors are choices of its numbers.
@@ -6,18 +6,15 @@ Motors, servos of position and velocity and DC motors are choices of its numbers
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
-from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, array, given, scalar
+from spatialops._arrays import Array, ArrayLike, array, given, scalar
 from spatialops.errors import ModelError
-from spatialops.forces import elements as of
-from spatialops.forces.elements import Elements
+from spatialops.forces.tendons import factors_of, length_of
 from spatialops.tree.model import Model
 
 Dynamics: TypeAlias = Literal["none", "integrator", "filter"]
@@ -32,9 +29,8 @@ class Ranges(TypedDict, total=False):
     activation_range: Range
 
 
-_DYNAMICS = {"none": of.NONE, "integrator": of.INTEGRATOR, "filter": of.FILTER}
+DYNAMICS = ("none", "integrator", "filter")
 _UNBOUNDED = (-np.inf, np.inf)
-_SINGLE = ("revolute", "prismatic", "screw")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -108,13 +104,13 @@ class Actuator:
         where = f"actuator {self.name!r}"
         if not is_text(self.name):
             raise ModelError(f"actuator: name: expected a text, got {self.name!r}")
-        object.__setattr__(self, "joints", _factors(self.joints, where))
+        object.__setattr__(self, "joints", factors_of(self.joints, where))
         for name in ("gain", "bias"):
             values = array(getattr(self, name), (3,), f"{where}: {name}", finite=True)
             object.__setattr__(self, name, values)
-        if self.dynamics not in _DYNAMICS:
+        if self.dynamics not in DYNAMICS:
             raise ModelError(
-                f"{where}: dynamics: expected one of {', '.join(_DYNAMICS)}, got {self.dynamics!r}"
+                f"{where}: dynamics: expected one of {', '.join(DYNAMICS)}, got {self.dynamics!r}"
             )
         scalar(self.time_constant, f"{where}: time_constant", low=0.0)
         for name in ("ctrl_range", "force_range", "activation_range"):
@@ -244,124 +240,6 @@ class Actuator:
         }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Tendon:
-    """A spring and damper along a length of several joints, the sum of factor times coordinate.
-
-    Parameters
-    ----------
-    joints : mapping of str to float
-        Factors by joint, m/rad or 1.
-    stiffness, damping : float
-        N/m and N s/m, not negative. Default 0.
-    rest : float
-        Length at which the spring is at rest. Default 0.
-    name : str
-        Default "".
-
-    Raises
-    ------
-    ModelError
-        For numbers that are not finite, or negative ones.
-    """
-
-    joints: Mapping[str, float]
-    stiffness: float = 0.0
-    damping: float = 0.0
-    rest: float = 0.0
-    name: str = ""
-
-    def __post_init__(self) -> None:
-        where = f"tendon {self.name!r}"
-        object.__setattr__(self, "joints", _factors(self.joints, where))
-        scalar(self.stiffness, f"{where}: stiffness", low=0.0)
-        scalar(self.damping, f"{where}: damping", low=0.0)
-        scalar(self.rest, f"{where}: rest")
-
-    def energy(self, model: Model, q: Array) -> float:
-        """Energy of its spring.
-
-        Parameters
-        ----------
-        model : Model
-            The mechanism.
-        q : (nq,) array
-            Coordinates, rad and m.
-
-        Returns
-        -------
-        float
-            J.
-        """
-        return 0.5 * self.stiffness * (length_of(model, self.joints, q) - self.rest) ** 2
-
-    def to_data(self) -> dict[str, Any]:
-        """The tendon as plain data; `Tendon(**data)` is the inverse.
-
-        Returns
-        -------
-        dict
-            By names of fields.
-        """
-        data = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {**data, "joints": dict(self.joints)}
-
-
-def elements_of(
-    model: Model, actuators: Sequence[Actuator] = (), tendons: Sequence[Tendon] = ()
-) -> Elements:
-    """Tables of all springs and actuators of a mechanism.
-
-    Raises
-    ------
-    ModelError
-        For an unknown joint, or one of several coordinates.
-    """
-    ints = list[IntArray]()
-    floats = list[Array]()
-    joints = list[tuple[int, int]]()
-    arms = list[float]()
-    n_states = 0
-
-    def put(row: Array, control: int, state: int, dynamics: int) -> None:
-        count = len(arms) - first
-        ints.append(np.array([first, count, control, dynamics, state], dtype=np.int64))
-        floats.append(row)
-
-    for i, one in enumerate(actuators):
-        first = len(arms)
-        _put_joints(model, one.joints, f"actuator {one.name!r}", joints, arms)
-        row = np.concatenate(
-            [one.gain, one.bias, one.ctrl_range, one.force_range, [one.time_constant]]
-        )
-        active = one.dynamics != "none"
-        state = n_states if active else -1
-        put(np.append(row, one.activation_range), i, state, _DYNAMICS[one.dynamics])
-        n_states += active
-    for k in np.flatnonzero(model.stiffness).tolist():
-        first = len(arms)
-        joints.append((k, int(model.tree[k, layout.FIRST_Q])))
-        arms.append(1.0)
-        put(_spring(model.stiffness[k], 0.0, model.reference[k]), -1, -1, of.NONE)
-    for tendon in tendons:
-        first = len(arms)
-        _put_joints(model, tendon.joints, f"tendon {tendon.name!r}", joints, arms)
-        put(_spring(tendon.stiffness, tendon.damping, tendon.rest), -1, -1, of.NONE)
-    return Elements(
-        np.array(ints, dtype=np.int64).reshape(-1, of.ELEMENT_INTS),
-        np.array(floats).reshape(-1, of.ELEMENT_FLOATS),
-        np.array(joints, dtype=np.int64).reshape(-1, of.JOINT_INTS),
-        np.array(arms, dtype=np.float64),
-        len(actuators),
-        n_states,
-    )
-
-
-def length_of(model: Model, joints: Mapping[str, float], q: Array) -> float:
-    """Sum of factor times coordinate at coordinates (nq,)."""
-    return sum(factor * float(q[model.q_slice(name)][0]) for name, factor in joints.items())
-
-
 def holding(model: Model, actuator: Actuator, q: Array) -> float:
     """The control at which a servo of position pulls with nothing at coordinates (nq,); else 0."""
     kp, _, _ = actuator.gain
@@ -369,42 +247,6 @@ def holding(model: Model, actuator: Actuator, q: Array) -> float:
         return 0.0
     control = length_of(model, actuator.joints, q) - float(actuator.bias[0] / kp)
     return float(np.clip(control, *actuator.ctrl_range)) + 0.0
-
-
-def _spring(stiffness: float, damping: float, rest: float) -> Array:
-    row = np.zeros(of.ELEMENT_FLOATS)
-    row[of.BIAS : of.BIAS + 3] = stiffness * rest, -stiffness, -damping
-    row[[of.CONTROL_LOW, of.FORCE_LOW, of.STATE_LOW]] = -np.inf
-    row[[of.CONTROL_HIGH, of.FORCE_HIGH, of.STATE_HIGH]] = np.inf
-    return row
-
-
-def _put_joints(
-    model: Model,
-    factors: Mapping[str, float],
-    where: str,
-    joints: list[tuple[int, int]],
-    arms: list[float],
-) -> None:
-    for name, factor in factors.items():
-        if name not in model.joint_names:
-            raise ModelError(f"{where}: there is no joint {name!r}")
-        kind = model.joint_kinds[model.joint_names.index(name)]
-        if kind not in _SINGLE:
-            raise ModelError(
-                f"{where}: joint {name!r} is {kind}; a length is made of {', '.join(_SINGLE)} ones"
-            )
-        joints.append((model.v_slice(name).start, model.q_slice(name).start))
-        arms.append(factor)
-
-
-def _factors(joints: object, where: str) -> Mapping[str, float]:
-    if isinstance(joints, str):
-        joints = {joints: 1.0}
-    if not isinstance(joints, Mapping) or not joints:
-        raise ModelError(f"{where}: joints: expected a joint or factors by joint, got {joints!r}")
-    factors = {str(name): scalar(value, f"{where}: {name}") for name, value in joints.items()}
-    return MappingProxyType(factors)
 
 
 def is_text(name: object) -> bool:

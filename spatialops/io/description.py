@@ -11,7 +11,8 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike, IntArray, Vec3
 from spatialops.algebra.inertia import Inertia
 from spatialops.errors import AssetError
-from spatialops.forces.actuators import Actuator, Tendon
+from spatialops.forces.actuators import Actuator
+from spatialops.forces.tendons import Tendon
 from spatialops.tree.joint import Joint
 from spatialops.tree.loop import Loop
 

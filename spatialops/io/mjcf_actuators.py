@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray
-from spatialops.forces.actuators import Actuator, Dynamics, Tendon
+from spatialops.forces.actuators import Actuator, Dynamics
+from spatialops.forces.tendons import Tendon
 from spatialops.io.description import ActuatorSpec
 from spatialops.io.mjcf_compiled import Compiled, disabled
 from spatialops.io.mjcf_loops import tendon_factors

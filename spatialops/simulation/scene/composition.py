@@ -13,7 +13,8 @@ from spatialops._arrays import Array, ArrayLike, Mat3
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.collision import Geom, HalfSpace
 from spatialops.errors import ArgumentError, ModelError
-from spatialops.forces.actuators import Actuator, Tendon
+from spatialops.forces.actuators import Actuator
+from spatialops.forces.tendons import Tendon
 from spatialops.io import Description, read
 from spatialops.simulation.scene.geoms import GeomMaker
 from spatialops.simulation.scene.loader import LoadedScene, floor_geoms, scene_of

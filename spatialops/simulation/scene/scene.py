@@ -25,7 +25,9 @@ from spatialops.collision.shapes import (
     shape_from_data,
 )
 from spatialops.errors import ArgumentError
-from spatialops.forces.actuators import Actuator, Tendon, elements_of
+from spatialops.forces.actuators import Actuator
+from spatialops.forces.element_tables import elements_of
+from spatialops.forces.tendons import Tendon
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.scene.joint_constraints import within_limits
 from spatialops.simulation.scene.pair_options import Pair, PairTable, checked_pairs, pair_table

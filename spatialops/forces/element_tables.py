@@ -1,0 +1,112 @@
+"""Tables of all springs and actuators of a mechanism, as kernels read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array, IntArray
+from spatialops.errors import ModelError
+from spatialops.forces import elements as of
+from spatialops.forces.actuators import Actuator, Dynamics
+from spatialops.forces.elements import Elements
+from spatialops.forces.tendons import Tendon
+from spatialops.tree.model import Model
+
+_DYNAMICS: dict[Dynamics, int] = {"none": of.NONE, "integrator": of.INTEGRATOR, "filter": of.FILTER}
+_SINGLE = ("revolute", "prismatic", "screw")
+
+
+def elements_of(
+    model: Model, actuators: Sequence[Actuator] = (), tendons: Sequence[Tendon] = ()
+) -> Elements:
+    """Tables of all springs and actuators of a mechanism.
+
+    Raises
+    ------
+    ModelError
+        For an unknown joint, or one of several coordinates.
+    """
+    rows = _Rows()
+    for i, one in enumerate(actuators):
+        joints = _places(model, one.joints, f"actuator {one.name!r}")
+        rows.put_actuator(i, one, joints, list(one.joints.values()))
+    for k in np.flatnonzero(model.stiffness).tolist():
+        place = (k, int(model.tree[k, layout.FIRST_Q]))
+        rows.put_spring(_spring(model.stiffness[k], 0.0, model.reference[k]), [place], [1.0])
+    for tendon in tendons:
+        joints = _places(model, tendon.joints, f"tendon {tendon.name!r}")
+        row = _spring(tendon.stiffness, tendon.damping, tendon.rest)
+        rows.put_spring(row, joints, list(tendon.joints.values()))
+    return rows.tables(len(actuators))
+
+
+class _Rows:
+    """Rows as they are collected."""
+
+    def __init__(self) -> None:
+        self.ints = list[IntArray]()
+        self.floats = list[Array]()
+        self.joints = list[tuple[int, int]]()
+        self.arms = list[float]()
+        self.n_states = 0
+
+    def put_actuator(
+        self, control: int, one: Actuator, joints: list[tuple[int, int]], arms: list[float]
+    ) -> None:
+        """An actuator with its control; its activation is the next one, if it has any."""
+        parts = (one.gain, one.bias, one.ctrl_range, one.force_range, [one.time_constant])
+        row = np.concatenate([*parts, one.activation_range])
+        state = -1
+        if one.dynamics != "none":
+            state = self.n_states
+            self.n_states += 1
+        self._put(row, [control, _DYNAMICS[one.dynamics], state], joints, arms)
+
+    def put_spring(self, row: Array, joints: list[tuple[int, int]], arms: list[float]) -> None:
+        """What nobody controls."""
+        self._put(row, [-1, of.NONE, -1], joints, arms)
+
+    def _put(
+        self, row: Array, kind: list[int], joints: list[tuple[int, int]], arms: list[float]
+    ) -> None:
+        self.ints.append(np.array([len(self.arms), len(arms), *kind], dtype=np.int64))
+        self.floats.append(row)
+        self.joints += joints
+        self.arms += arms
+
+    def tables(self, n_actuators: int) -> Elements:
+        """All of them."""
+        return Elements(
+            np.array(self.ints, dtype=np.int64).reshape(-1, of.ELEMENT_INTS),
+            np.array(self.floats).reshape(-1, of.ELEMENT_FLOATS),
+            np.array(self.joints, dtype=np.int64).reshape(-1, of.JOINT_INTS),
+            np.array(self.arms, dtype=np.float64),
+            n_actuators,
+            self.n_states,
+        )
+
+
+def _spring(stiffness: float, damping: float, rest: float) -> Array:
+    row = np.zeros(of.ELEMENT_FLOATS)
+    row[of.BIAS : of.BIAS + 3] = stiffness * rest, -stiffness, -damping
+    row[[of.CONTROL_LOW, of.FORCE_LOW, of.STATE_LOW]] = -np.inf
+    row[[of.CONTROL_HIGH, of.FORCE_HIGH, of.STATE_HIGH]] = np.inf
+    return row
+
+
+def _places(model: Model, factors: Mapping[str, float], where: str) -> list[tuple[int, int]]:
+    """Velocity and coordinate of each joint."""
+    found = []
+    for name in factors:
+        if name not in model.joint_names:
+            raise ModelError(f"{where}: there is no joint {name!r}")
+        kind = model.joint_kinds[model.joint_names.index(name)]
+        if kind not in _SINGLE:
+            raise ModelError(
+                f"{where}: joint {name!r} is {kind}; a length is made of {', '.join(_SINGLE)} ones"
+            )
+        found.append((model.v_slice(name).start, model.q_slice(name).start))
+    return found
