@@ -1,4 +1,4 @@
-"""How `make docs` builds the site: Markdown by MyST, docstrings by numpydoc, nothing from the network."""
+"""How `make docs` makes a site: Markdown by MyST, docstrings by numpydoc, without network."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ exclude_patterns = ["_templates"]
 templates_path = ["_templates"]
 html_static_path = ["_static"]
 
-# ------------------------------------------------------------------------------------------------ pages
+# ------------------------------------------------------------------------------------------ pages
 myst_heading_anchors = 3
 highlight_language = "none"  # indented blocks are commands, equations and sketches
 
-# Documents of the top folder, which readers of the repository find there, and the pages that they are here.
+# Documents of the top folder, and the pages that they are on the site.
 TOP = {
     "README.md": "index",
     "ARCHITECTURE.md": "architecture",
@@ -52,7 +52,7 @@ TOP = {
     "CHANGELOG.md": "changelog",
 }
 
-# ------------------------------------------------------------------------------------------- docstrings
+# ------------------------------------------------------------------------------------- docstrings
 autosummary_imported_members = True
 autosummary_ignore_module_all = False
 autosummary_context = {"home": homes()}
@@ -60,7 +60,7 @@ autodoc_typehints = "none"  # numpydoc's sections have the types
 default_role = "code"
 numpydoc_show_class_members = False  # autodoc lists them
 
-# ------------------------------------------------------------------------------------------------ looks
+# ------------------------------------------------------------------------------------------ looks
 html_theme = "pydata_sphinx_theme"
 html_title = "spatialops"
 html_css_files = ["site.css"]

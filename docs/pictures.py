@@ -28,7 +28,7 @@ SECONDS = 2.4
 FRAMES = 40
 WINDOW = (960, 720)  # of the browser
 SIZE = (600, 450)  # of the picture
-COLORS = 64
+COLORS = 128
 BARE = "<style>#cards, #dock, #triad, #scale-note { display: none !important }</style></head>"
 
 
@@ -79,7 +79,7 @@ def photographs(folder: Path) -> Iterator[Image.Image]:
             stderr=subprocess.DEVNULL,
         )
         image = Image.open(picture).convert("RGB").resize(SIZE, Image.Resampling.LANCZOS)
-        yield image.quantize(COLORS, dither=Image.Dither.NONE)
+        yield image.quantize(COLORS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
 
 
 def main() -> None:

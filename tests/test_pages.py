@@ -69,7 +69,7 @@ def test_links_to_headings_hold(page: str) -> None:
 
 
 def test_the_site_leads_to_every_page() -> None:
-    """A page that is missing needs its name in the toctree of docs/guide.md, or of one beside it."""
+    """A missing page needs its name in the toctree of docs/guide.md, or of one beside it."""
     entries = [
         f"docs/{entry}.md"
         for page in DOCS

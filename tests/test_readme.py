@@ -1,4 +1,4 @@
-"""What the README says of commands is true; its code and links are tested with those of all pages."""
+"""What the README says of commands and scenes is true; test_pages.py runs its code."""
 
 from __future__ import annotations
 
