@@ -110,5 +110,5 @@ def test_compiled_code_can_be_put_away_and_taken_back() -> None:
 
 
 def test_types_are_made_as_stages_and_fast_calls_make_them() -> None:
-    assert types.Array(types.float64, 2, "C", name="named").name == "named"
+    assert fast_call.Exact(types.float64, 2).name == "Exact(float64, 2)"
     assert hasattr(AttributeTemplate, "generic_resolve")
