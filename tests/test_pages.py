@@ -83,3 +83,17 @@ def test_the_site_leads_to_every_page() -> None:
 def test_pictures_are_small() -> None:
     for picture in (ROOT / "docs" / "images").iterdir():
         assert picture.stat().st_size < 1000 * LARGEST[picture.suffix], picture.name
+
+
+@pytest.mark.parametrize(
+    ("prefix", "library"), [("so.", "spatialops"), ("mj", "mujoco"), ("pin.", "pinocchio")]
+)
+def test_names_side_by_side_exist(prefix: str, library: str) -> None:
+    """Functions that docs/coming-from.md names, in the library that they are said to be in."""
+    module = pytest.importorskip(library)
+    text = (ROOT / "docs" / "coming-from.md").read_text()
+    table = text[: text.index("## Conventions")]
+    names = set(re.findall(rf"`{re.escape(prefix)}(\w+)", table))
+    assert len(names) >= 8
+    own = prefix if prefix == "mj" else ""
+    assert not sorted(name for name in names if not hasattr(module, own + name))
