@@ -25,7 +25,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all test-extra test-slow test-bounds test-python test-lowest ci doctest lint format bench \
-        fuzz soak mutate install install-dev robots clean distclean
+        docs pictures fuzz soak mutate install install-dev robots clean distclean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +80,13 @@ format: $(VENV)/.installed-dev  ## Rewrite the sources as ruff likes them
 bench: $(VENV)/.installed-bench  ## Speed, side by side with Pinocchio and MuJoCo
 	$(BIN)/spatialops bench
 
+docs: $(VENV)/.installed-docs  ## The documentation as a site, out/site/index.html; without network, any warning is an error
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs $(OUT)/site
+	@echo "Open $(OUT)/site/index.html in a browser."
+
+pictures: $(VENV)/.installed-docs  ## Draw the pictures of README and teaching pages anew (needs chromium)
+	$(BIN)/python docs/pictures.py
+
 fuzz: $(VENV)/.installed-dev  ## Random scenes and damaged files for SECONDS each, from SEED on; findings in out/fuzz
 	$(BIN)/python -m tests.trust.fuzz_scenes --seconds $(SECONDS) --seed $(SEED) --out $(OUT)/fuzz
 	$(BIN)/python -m tests.trust.fuzz_files --seconds $(SECONDS) --seed $(SEED) --out $(OUT)/fuzz
@@ -97,7 +104,7 @@ install-dev: $(VENV)/.installed-dev  ## The same with all that tests and linters
 robots: $(VENV)/.installed-robots  ## More robot files for the tests (900 MB): dm_control, gymnasium-robotics, pybullet, robosuite
 
 clean:  ## Remove what was built or written
-	rm -rf $(OUT) build dist *.egg-info .coverage .coverage.* htmlcov .hypothesis
+	rm -rf $(OUT) build dist docs/api/names *.egg-info .coverage .coverage.* htmlcov .hypothesis
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 	find . -path ./$(VENV) -prune -o -path ./.git -prune -o -name __pycache__ -type d -print0 | xargs -0 rm -rf
 

@@ -60,7 +60,7 @@ def save_fclib(
     Parameters
     ----------
     path : path-like
-        Where, by custom *.hdf5; missing folders are made.
+        Where, by custom with the suffix .hdf5; missing folders are made.
     problem : ConeProblem or ContactProblem
         In the plane or in space. Closures of a contact problem are eliminated.
     solution : (n,) array_like, optional

@@ -1,0 +1,114 @@
+"""What is used of Numba's and NumPy's insides is still there; a failure names what broke.
+
+Raise Numba's upper bound in pyproject.toml when these, and the suite, pass with its next version.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import inspect
+import re
+import tomllib
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from numba.core import compiler, types
+from numba.core.caching import _Cache
+from numba.core.typing.templates import AttributeTemplate
+
+from spatialops._compile import fast_call
+from spatialops._compile.jit import _OPTIONS
+
+PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+
+def test_this_version_is_within_the_bounds() -> None:
+    """Python's own comparison of versions is enough: both are numbers with points."""
+    listed = tomllib.loads(PROJECT.read_text())["project"]["dependencies"]
+    [bounds] = [item for item in listed if item.startswith("numba")]
+    lowest, below = re.fullmatch(r"numba>=([\d.]+),<([\d.]+)", bounds).groups()
+    here = parsed(numba.__version__)
+    assert parsed(lowest) <= here < parsed(below), "pyproject.toml: this Numba is not tried"
+
+
+def parsed(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.match(r"[\d.]+", version)[0].strip(".").split("."))
+
+
+@pytest.mark.parametrize(
+    ("offset", "kind", "expected"),
+    [
+        ("_CLASS", ctypes.c_void_p, lambda a: id(np.ndarray)),
+        ("_DATA", ctypes.c_void_p, lambda a: a.ctypes.data),
+        ("_NDIM", ctypes.c_int, lambda a: a.ndim),
+        ("_DTYPE", ctypes.c_void_p, lambda a: id(a.dtype)),
+    ],
+)
+def test_an_array_is_laid_out_as_fast_calls_read_it(offset, kind, expected) -> None:
+    """`PyArrayObject_fields` of NumPy's C interface."""
+    array = np.zeros((3, 4))
+    found = kind.from_address(id(array) + getattr(fast_call, offset)).value
+    assert found == expected(array)
+
+
+def test_flags_and_shape_of_an_array_are_where_fast_calls_read_them() -> None:
+    array = np.zeros((3, 4))
+    flags = ctypes.c_int.from_address(id(array) + fast_call._FLAGS).value
+    assert flags & fast_call._CARRAY == fast_call._CARRAY
+    for offset, expected in ((fast_call._DIMS, array.shape), (fast_call._STRIDES, array.strides)):
+        first = ctypes.c_void_p.from_address(id(array) + offset).value
+        assert tuple((ctypes.c_int64 * 2).from_address(first)) == expected
+    array.flags.writeable = False
+    flags = ctypes.c_int.from_address(id(array) + fast_call._FLAGS).value
+    assert flags & fast_call._CARRAY != fast_call._CARRAY
+
+
+@pytest.mark.compiled
+def test_kernels_do_without_the_run_time_that_counts_references() -> None:
+    """The private option `_nrt`: a kernel that allocates must not compile."""
+
+    def allocates(n):
+        return np.zeros(n)
+
+    with pytest.raises(numba.TypingError):
+        numba.njit(**_OPTIONS)(allocates)(3)
+    assert numba.njit(allocates)(3).shape == (3,)
+
+
+@pytest.mark.compiled
+def test_a_dispatcher_asks_its_cache() -> None:
+    """`Dispatcher._cache` is what `jit.py` puts in place of Numba's own."""
+    asked = []
+
+    class Asked(_Cache):
+        cache_path = property(lambda self: "nowhere")
+
+        def load_overload(self, sig, target_context):
+            asked.append("load")
+
+        def save_overload(self, sig, data):
+            asked.append("save")
+
+        def enable(self): ...
+
+        def disable(self): ...
+
+        def flush(self): ...
+
+    twice = numba.njit(lambda x: 2.0 * x)
+    twice._cache = Asked()
+    assert twice(1.5) == 3.0
+    assert asked == ["load", "save"]
+
+
+def test_compiled_code_can_be_put_away_and_taken_back() -> None:
+    assert {"_reduce", "_rebuild"} <= set(dir(compiler.CompileResult))
+    taken = inspect.signature(compiler.CompileResult._rebuild).parameters
+    assert next(iter(taken)) == "target_context"
+
+
+def test_types_are_made_as_stages_and_fast_calls_make_them() -> None:
+    assert fast_call.Exact(types.float64, 2).name == "Exact(float64, 2)"
+    assert hasattr(AttributeTemplate, "generic_resolve")

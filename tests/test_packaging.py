@@ -1,0 +1,92 @@
+"""The wheel holds the package and nothing else, the source distribution all of a clone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+NEEDED = 77  # of setuptools, as pyproject.toml says
+LARGEST = 3_000_000  # bytes of a wheel
+CLUTTER = ("__pycache__", ".pyc", ".egg-info")
+
+BUILD = "import setuptools.build_meta as b; b.build_sdist('dist'); b.build_wheel('dist')"
+
+
+def tracked() -> list[str]:
+    """Files of the repository; links and what lies behind them count as files of their own."""
+    done = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        pytest.skip("not a clone")
+    return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with both distributions, built without network from a copy of the sources."""
+    if int(version("setuptools").split(".")[0]) < NEEDED:
+        pytest.skip(f"setuptools {NEEDED} or newer is needed")
+    copy = tmp_path_factory.mktemp("sources") / "spatialops"
+    for name in [*tracked(), "spatialops/contact", "spatialops/collision", "spatialops/models"]:
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        if not (copy / name).exists():
+            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+    subprocess.run([sys.executable, "-c", BUILD], cwd=copy, check=True, capture_output=True)
+    return copy / "dist"
+
+
+@pytest.mark.slow
+def test_the_source_distribution_is_all_of_a_clone(dist: Path) -> None:
+    [path] = dist.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert not sorted(set(tracked()) - names)
+
+
+@pytest.mark.slow
+def test_the_wheel_is_the_package_and_nothing_else(dist: Path) -> None:
+    [path] = dist.glob("*.whl")
+    assert path.name.endswith("-py3-none-any.whl")  # one for all platforms
+    assert path.stat().st_size < LARGEST
+    names = {name for name in zipfile.ZipFile(path).namelist() if ".dist-info/" not in name}
+    expected = {
+        str(file.relative_to(ROOT))
+        for folder in ("", "contact", "collision", "models")
+        for file in (ROOT / "spatialops" / folder).rglob("*")
+        if file.is_file() and not any(part in str(file) for part in CLUTTER)
+    }
+    assert names == expected
+
+
+@pytest.mark.slow
+def test_the_wheel_imports_and_simulates(dist: Path, tmp_path: Path) -> None:
+    [path] = dist.glob("*.whl")
+    zipfile.ZipFile(path).extractall(tmp_path)
+    code = "import spatialops as so; print(so.__file__); so.models.pendulum(2).scene()"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith(str(tmp_path))
+
+
+def test_the_conda_recipe_asks_for_what_the_package_asks_for() -> None:
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text()
+    run = recipe[recipe.index("  run:") : recipe.index("tests:")]
+    asked = set(re.findall(r"- ([\w-]+) (\S+)", run)) - {("python", PROJECT["requires-python"])}
+    renamed = {"matplotlib": "matplotlib-base"}  # without windows of its own
+    parts = (re.match(r"([\w-]+)(.*)", item).groups() for item in PROJECT["dependencies"])
+    needed = {(renamed.get(name, name), bounds) for name, bounds in parts}
+    assert asked == needed
+    assert f'version: "{PROJECT["version"]}"' in recipe
