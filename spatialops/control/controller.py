@@ -24,7 +24,8 @@ class Explanation:
     demanded, predicted : (nv,) arrays
         Accelerations that were asked for, and those that the controller's model answers with.
     forces : (m, 3) array
-        Contact forces on A along the contact's frame that the controller expects, N.
+        Contact forces on A along the contacts' frames for which the command was computed, N.
+        Contacts that it does not count on, such as those that land, are not among them.
     status : {"solved", "nearest", "held", "damped"}
         "nearest": the demand could not be met exactly, `predicted` is the nearest that could.
         "held" and "damped": no answer was to be had, and the command holds the joints where they

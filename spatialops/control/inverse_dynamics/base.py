@@ -7,7 +7,7 @@ actuated rows. Subclasses name the law and the choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 from typing import Literal, NamedTuple, TypedDict, get_args
@@ -28,6 +28,7 @@ from spatialops.control.inverse_dynamics.force_distribution import (
 )
 from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem, inverse_problem
 from spatialops.control.inverse_dynamics.landing_contacts import landing, part, stretched
+from spatialops.control.inverse_dynamics.replay import Replay, along, in_world, replay, settled
 from spatialops.control.inverse_dynamics.safe_command import damped
 from spatialops.errors import ArgumentError, SpatialOpsError
 from spatialops.simulation.lookahead import Lookahead, StepPrediction
@@ -44,9 +45,8 @@ _FORGET = 0.02
 _SAME = 1e-9  # relative: other impulses that move so little more, or leave cones so little
 _TURNED = 1e-9  # entries of contact frames: by less they have not turned
 _WORTHLESS = 1e-2  # residual of a law's answer from which on it is not used
-_STEEP = 1.0  # friction above which a law has several answers every now and then
+_SETTLED = 1e-7  # rad/s^2 or m/s^2: what other directions of friction may change
 _CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
-_COUNTED = 1e-11  # rad/s or m/s: what Coriolis forces at a wrong mean velocity may change
 _ROUNDS = 5  # times that they are found with the motion that follows from them
 
 
@@ -59,7 +59,15 @@ class Prediction(NamedTuple):
     status: str
     notes: tuple[str, ...]
     iterations: int
-    sure: bool  # the law has no other answer to the command that follows; else it is asked
+    miss: float = 0.0  # rad/s^2 or m/s^2, of joints, where directions of friction do not settle
+
+
+class Asked(NamedTuple):
+    """A command, where it was given, and the forces of the one before."""
+
+    state: State
+    tau: Array
+    last: dict[tuple[int, ...], Array]
 
 
 class Options(TypedDict, total=False):
@@ -157,6 +165,7 @@ class ContactInverseDynamics(ExplainedController):
         self.standing = standing
         self.others = others
         self.forces: dict[tuple[int, ...], Array] = {}
+        self._asked: Asked | None = None
         self._gain = np.zeros(self.model.nv)  # of velocity in a step, that Coriolis forces count on
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
@@ -203,92 +212,77 @@ class ContactInverseDynamics(ExplainedController):
     ) -> Explanation:
         rows, base = self.actuation.rows, self._base(state)
         for _ in range(_ROUNDS):
-            ahead = self._ahead(state, base)
-            ahead = stretched(ahead, self.dt / self.lookahead.dt)
+            ahead = stretched(self._ahead(state, base), self.dt / self.lookahead.dt)
             lands = landing(ahead)
             ahead = part(ahead, ~lands) if lands.any() else ahead
             wanted = ahead.before[rows] + self.dt * accelerations
             kept = self._kept(state.time, ahead, wanted)
             found = self._predict(state, ahead, kept, ~lands, base)
             after = found.problem.after(found.impulses.ravel())
-            if self._counted(state, (after - ahead.before) / self.dt):
+            counted, self._gain = self._gain, (self.lookahead.dt / self.dt) * (after - ahead.before)
+            if settled(state, counted, self._gain, self.lookahead.dt):
                 break
-        if found.status == "solved" and np.abs(kept - wanted).max(initial=0.0) > _CHANGED * self.dt:
-            found = found._replace(status="nearest")
         tau, binds = self._limited(found.problem.forces(ahead, found.impulses.ravel(), self.dt))
         last = self.forces
-        self.forces = _in_world(ahead.keys, found.problem.frames, found.impulses)
+        self.forces = in_world(ahead.keys, found.problem.frames, found.impulses)
+        self._asked = Asked(state, tau + base, last)
+        predicted = (after - ahead.before) / self.dt
+        if binds:  # what the cut command does is not what it was computed for
+            predicted = self.replay().accelerations
+        slack = float(np.abs(predicted[rows] - accelerations).max(initial=0.0)) + found.miss
+        met = slack <= _CHANGED * max(1.0, float(np.abs(accelerations).max(initial=0.0)))
+        if status == "solved" and not (met and found.status == "solved"):
+            status = "nearest"
         notes = (*notes, *found.notes)
         notes += ("limits of motors bind",) if binds else ()
         notes += ("contacts land: passively",) if lands.any() else ()
-        predicted = (after - ahead.before) / self.dt
-        made = Explanation(
+        return Explanation(
             tau=tau + base,
             demanded=self.actuation.spread(accelerations),
             predicted=predicted,
             forces=found.impulses / self.dt,
-            status=found.status if status == "solved" else status,
+            status=status,
             residual=found.solution.residual,
-            slack=float(np.abs(predicted[rows] - accelerations).max(initial=0.0)),
+            slack=slack,
             iterations=found.iterations,
             notes=notes,
         )
-        if found.sure and not (binds or lands.any()):
-            return made
-        return self._by_the_law(state, made, last)
+
+    def replay(self) -> Replay:
+        """What the controller's law itself answers to the last command, over one step.
+
+        The prediction is what the command was computed for; this is a forward problem, solved
+        again under its torques, which agrees with a simulator of the same law also where the
+        prediction does not (`Replay`).
+
+        Returns
+        -------
+        Replay
+            Accelerations, forces and the law's residual.
+
+        Raises
+        ------
+        ArgumentError
+            Before the first command that was computed for forces.
+        """
+        if self._asked is None:
+            raise ArgumentError("replay: there has been no command for predicted forces yet")
+        asked, share = self._asked, self.lookahead.dt / self.dt
+        last = {key: share * p for key, p in asked.last.items()}
+        return replay(self.lookahead, self.law, asked.state, asked.tau, last)
 
     def _ahead(self, state: State, tau: Array) -> StepPrediction:
         """The coming step, with Coriolis forces at the mean velocity that is counted on."""
         return self.lookahead.predict(state, tau, gain=self._gain)
 
-    def _counted(self, state: State, accelerations: Array) -> bool:
-        """Whether Coriolis forces were right with what has been found, which is kept for them."""
-        dt, last = self.lookahead.dt, self._gain
-        self._gain = dt * accelerations
-        change = float(np.abs(self._gain - last).max(initial=0.0))
-        speed = np.abs(state.v).max(initial=0.0) + np.abs(self._gain).max(initial=0.0)
-        return bool(dt * speed * change <= _COUNTED)
-
     def _limited(self, tau: Array) -> tuple[Array, bool]:
         """Joint forces within the motors' limits, if they are to be, and whether limits bind."""
         if not np.isfinite(tau).all():
             raise ArgumentError("the predicted forces are not finite")
-        strong = np.abs(tau[self.actuation.rows]) > self.actuation.limits
-        if not (self.within_limits and strong.any()):
-            return tau, False
-        return self.actuation.clipped(tau), True
-
-    def _by_the_law(
-        self, state: State, made: Explanation, last: Mapping[tuple[int, ...], Array]
-    ) -> Explanation:
-        """The same command, and what the law itself says will come of it.
-
-        Of several answers it gives the one that is nearest to the `last` impulses, as the step
-        does.
-        """
-        rows = self.actuation.rows
-        dt = self.lookahead.dt
-        forces = np.zeros((0, 3))
-        residual = 0.0
-        for _ in range(_ROUNDS):
-            ahead = self._ahead(state, made.tau)
-            after = ahead.free
-            if ahead.problem is not None:
-                start = (dt / self.dt) * _along(last, ahead.keys, ahead.problem.frames)
-                answer = self.law.solve(ahead.problem, start if start.any() else None)
-                kept = (self.dt / dt) * answer.impulses
-                self.forces = _in_world(ahead.keys, ahead.problem.frames, kept)
-                forces, residual = answer.impulses / dt, answer.residual
-                after = ahead.problem.after(answer.impulses.ravel())
-            predicted = (after - ahead.before) / dt
-            if self._counted(state, predicted):
-                break
-        slack = float(np.abs(predicted - made.demanded)[rows].max(initial=0.0))
-        met = slack <= _CHANGED * max(1.0, np.abs(made.demanded).max(initial=0.0))
-        status = "nearest" if made.status == "solved" and not met else made.status
-        return replace(
-            made, predicted=predicted, forces=forces, status=status, residual=residual, slack=slack
-        )
+        if self.within_limits:
+            cut = self.actuation.clipped(tau)
+            return cut, bool((cut != tau).any())
+        return tau, bool((self.lookahead.simulator.effort.cut(tau) != tau).any())
 
     def _base(self, state: State) -> Array:
         """Forces (nv,) of the motors whose motion is not given."""
@@ -316,25 +310,33 @@ class ContactInverseDynamics(ExplainedController):
     ) -> Prediction:
         """Impulses by the law, in the contact frames of the step under the command that follows."""
         found = self._solved(ahead, wanted, None)
-        frames = None if ahead.problem is None else ahead.problem.frames
-        if not self.aligned or frames is None:
+        if not self.aligned or ahead.problem is None:
             return found
+        miss = 0.0
         for _ in range(self.aligned):
+            frames = found.problem.frames
             tau = found.problem.forces(ahead, found.impulses.ravel(), self.dt)
             moved = self._ahead(state, tau + base).problem
-            if moved is None:
+            if moved is None or np.abs(moved.frames[rests] - frames).max(initial=0.0) < _TURNED:
                 return found
-            turned = moved.frames[rests]
-            if np.abs(turned - frames).max(initial=0.0) < _TURNED:
+            last, found = found, self._solved(ahead, wanted, moved.frames[rests])
+            miss = self._miss(ahead, last, found)
+            if miss <= _SETTLED:
                 return found
-            frames = turned
-            found = self._solved(ahead, wanted, frames)
-        return found._replace(sure=False)
+        note = f"directions of friction do not settle: accelerations may miss by {miss:.1e}"
+        return found._replace(miss=miss, notes=(*found.notes, note))
+
+    def _miss(self, ahead: StepPrediction, one: Prediction, other: Prediction) -> float:
+        """What the motors' accelerations miss if other forces come than those counted on."""
+        push = other.problem.jacobian.T @ other.impulses.ravel()
+        push -= one.problem.jacobian.T @ one.impulses.ravel()
+        moved = np.linalg.solve(ahead.mass, push)[self.actuation.rows]
+        return float(np.abs(moved).max(initial=0.0)) / self.dt
 
     def _solved(self, ahead: StepPrediction, wanted: Array, frames: Array | None) -> Prediction:
         rows = self.actuation.rows
         problem = inverse_problem(ahead, rows, wanted, frames)
-        last = _along(self.forces, ahead.keys, problem.frames)
+        last = along(self.forces, ahead.keys, problem.frames)
         solution = self.law.solve(problem, last if len(last) else None)
         pivots = solution.iterations
         status = "solved"
@@ -360,12 +362,7 @@ class ContactInverseDynamics(ExplainedController):
         elif solution.detail:
             notes.append(solution.detail)
         impulses = self._chosen(problem, solution, last, ahead)
-        sure = not solution.detail and not self._several(problem, impulses)
-        return Prediction(problem, solution, impulses, status, tuple(notes), pivots, sure)
-
-    def _several(self, problem: InverseProblem, impulses: Array) -> bool:
-        """Whether the law may well have another answer to the command that follows."""
-        return bool((problem.friction > _STEEP).any())
+        return Prediction(problem, solution, impulses, status, tuple(notes), pivots)
 
     def _chosen(
         self, problem: InverseProblem, solution: LawSolution, last: Array, ahead: StepPrediction
@@ -388,15 +385,3 @@ class ContactInverseDynamics(ExplainedController):
         same = np.abs(moved).max(initial=0.0) <= _SAME * size
         return other if same and outside <= _SAME * np.abs(other).max(initial=0.0) else p
 
-
-def _in_world(keys: IntArray, frames: Array, impulses: Array) -> dict[tuple[int, ...], Array]:
-    """Impulses (m, 3) along contact frames as vectors in world axes, by names of contacts."""
-    world = np.einsum("mi,mij->mj", impulses, frames)
-    return {tuple(key): one for key, one in zip(keys.tolist(), world, strict=True)}
-
-
-def _along(last: Mapping[tuple[int, ...], Array], keys: IntArray, frames: Array) -> Array:
-    """The last impulses (m, 3) along the contacts' present frames; 0 of new ones."""
-    none = np.zeros(3)
-    world = [last.get(tuple(key), none) for key in keys.tolist()]
-    return np.asarray(np.einsum("mij,mj->mi", frames, np.array(world).reshape(-1, 3)))
