@@ -8,17 +8,15 @@ actuated rows. Subclasses name the law and the choice.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from time import perf_counter
 from typing import Literal, NamedTuple, TypedDict, get_args
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, scalar, vector
+from spatialops._arrays import Array, ArrayLike, BoolArray, scalar, vector
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.control.actuation import Actuation
-from spatialops.control.controller import ExplainedController, Explanation
+from spatialops.control.controller import Explanation
 from spatialops.control.inverse_dynamics.consistent_demand import nearest_consistent
 from spatialops.control.inverse_dynamics.force_distribution import (
     ConeKind,
@@ -29,14 +27,15 @@ from spatialops.control.inverse_dynamics.force_distribution import (
 from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem, inverse_problem
 from spatialops.control.inverse_dynamics.landing_contacts import landing, part, stretched
 from spatialops.control.inverse_dynamics.replay import Replay, along, in_world, replay, settled
-from spatialops.control.inverse_dynamics.safe_command import damped
-from spatialops.errors import ArgumentError, SpatialOpsError
+from spatialops.control.safe_command import UNANSWERED, SafeController
+from spatialops.errors import ArgumentError
 from spatialops.simulation.lookahead import Lookahead, StepPrediction
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
 
 Demand = Callable[[float, State], ArrayLike]
 Choice = Literal["solver", "nearest", "least-torque"]
+_HORIZON = 0.02  # s; with one step of 1 ms three of four robots fall in MuJoCo
 _BRAKE = 0.05  # s in which a command without an answer brings the joints to rest
 _CHANGED = 1e-6  # rad/s^2: less is no change of a demand
 _THROWN = 20.0  # m/s^2: above that a demand throws what has no motors, and gives way itself
@@ -45,6 +44,9 @@ _FORGET = 0.02
 _SAME = 1e-9  # relative: other impulses that move so little more, or leave cones so little
 _TURNED = 1e-9  # entries of contact frames: by less they have not turned
 _WORTHLESS = 1e-2  # residual of a law's answer from which on it is not used
+_BIND, _LAND = "limits of motors bind", "contacts land: passively"
+_TURN = "directions of friction do not settle"
+UNSETTLED = (_BIND, _LAND, _TURN)  # beginnings of notes: forces that come are not those counted on
 _SETTLED = 1e-7  # rad/s^2 or m/s^2: what other directions of friction may change
 _CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
 _ROUNDS = 5  # times that they are found with the motion that follows from them
@@ -80,7 +82,7 @@ class Options(TypedDict, total=False):
     others: Callable[[float, State], ArrayLike] | None
 
 
-class ContactInverseDynamics(ExplainedController):
+class ContactInverseDynamics(SafeController):
     """Motor forces that give demanded accelerations against contact forces that it predicts.
 
     Parameters
@@ -102,10 +104,11 @@ class ContactInverseDynamics(ExplainedController):
     within_limits : bool, default True
         Clip commands to the motors' limits, say so, and predict what the clipped command does.
     horizon : float, optional
-        s over which the demand is met and contacts are brought to rest; default: one step of the
-        simulator, with which a prediction is exact. On ground that is not as rigid as a law says, a
-        foot that is stopped within one step counts on forces that do not come, and shakes: there
-        some tens of steps are better.
+        s over which the demand is met and contacts are brought to rest; default: 20 ms, or one step
+        of the simulator where that is longer. With one step the command is the exact inverse of
+        that simulator, and of nothing else: where the ground is not as rigid as a law says, or the
+        state not as exact, a foot that is stopped within a step counts on forces that do not come,
+        and shakes.
     others : callable, optional
         others(time, state) -> joint forces (nv,) of motors outside `actuation`, which follow
         forces: they are counted on, and part of the command. Fingers that squeeze are such; were
@@ -157,7 +160,8 @@ class ContactInverseDynamics(ExplainedController):
         self.lookahead = Lookahead(simulator)
         self.model = self.lookahead.model
         self._memory = 1.0 - min(simulator.dt / _FORGET, 1.0)
-        self.dt = simulator.dt if horizon is None else scalar(horizon, "horizon", low=simulator.dt)
+        horizon = max(_HORIZON, simulator.dt) if horizon is None else horizon
+        self.dt = scalar(horizon, "horizon", low=simulator.dt)
         self.actuation = Actuation(self.model) if actuation is None else actuation
         self.demand = demand
         self.choice = choice
@@ -185,42 +189,35 @@ class ContactInverseDynamics(ExplainedController):
         (nv,) array
             Joint forces, N m or N; always finite.
         """
-        begun = perf_counter()
-        found = self._safely(time, state)
-        self._explanation = replace(found, seconds=perf_counter() - begun)
-        return found.tau
+        return self._safe_command(time, state, lambda: self._answer(time, state))
 
-    def _safely(self, time: float, state: State) -> Explanation:
-        """The command, or a safe one: joints brake against predicted forces, or without any."""
-        notes: tuple[str, ...] = ()
+    def _answer(self, time: float, state: State) -> Explanation:
+        """The command for the demand, or one that brakes joints against predicted forces."""
+        notes: tuple[str, ...] = ("the demand is not finite",)
         try:
             wanted = vector(self.demand(time, state), len(self.actuation), "demand")
             if np.isfinite(wanted).all():
                 return self._command(state, wanted, "solved", ())
-            notes = ("the demand is not finite",)
-        except (SpatialOpsError, np.linalg.LinAlgError, ArithmeticError, ValueError) as error:
+        except UNANSWERED as error:
             notes = (f"no command for the demand: {error}",)
-        try:
-            return self._command(state, -state.v[self.actuation.rows] / _BRAKE, "held", notes)
-        except (SpatialOpsError, np.linalg.LinAlgError, ArithmeticError, ValueError) as error:
-            return damped(
-                self.model.nv, self.actuation, state, (*notes, f"no command to brake: {error}")
-            )
+        return self._command(state, -state.v[self.actuation.rows] / _BRAKE, "held", notes)
 
     def _command(
         self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]
     ) -> Explanation:
         rows, base = self.actuation.rows, self._base(state)
+        frames: Array | None = None
         for _ in range(_ROUNDS):
             ahead = stretched(self._ahead(state, base), self.dt / self.lookahead.dt)
             lands = landing(ahead)
             ahead = part(ahead, ~lands) if lands.any() else ahead
             wanted = ahead.before[rows] + self.dt * accelerations
             kept = self._kept(state.time, ahead, wanted)
-            found = self._predict(state, ahead, kept, ~lands, base)
+            found = self._predict(state, ahead, kept, ~lands, base, frames)
+            frames = found.problem.frames  # where the next round begins
             after = found.problem.after(found.impulses.ravel())
             counted, self._gain = self._gain, (self.lookahead.dt / self.dt) * (after - ahead.before)
-            if settled(state, counted, self._gain, self.lookahead.dt):
+            if found.miss or settled(state, counted, self._gain, self.lookahead.dt):
                 break
         tau, binds = self._limited(found.problem.forces(ahead, found.impulses.ravel(), self.dt))
         last = self.forces
@@ -234,8 +231,8 @@ class ContactInverseDynamics(ExplainedController):
         if status == "solved" and not (met and found.status == "solved"):
             status = "nearest"
         notes = (*notes, *found.notes)
-        notes += ("limits of motors bind",) if binds else ()
-        notes += ("contacts land: passively",) if lands.any() else ()
+        notes += (_BIND,) if binds else ()
+        notes += (_LAND,) if lands.any() else ()
         return Explanation(
             tau=tau + base,
             demanded=self.actuation.spread(accelerations),
@@ -297,7 +294,9 @@ class ContactInverseDynamics(ExplainedController):
         """The nearest demand with which contacts of `standing` links neither slip nor part."""
         if self.standing is None or ahead.problem is None:
             return wanted
-        feet = np.isin(ahead.problem.links, np.asarray(self.standing(time))).any(axis=1)
+        stands = np.zeros(self.model.nv + 1, dtype=np.bool_)  # the last is the world, link -1
+        stands[np.asarray(self.standing(time))] = True
+        feet = stands[ahead.problem.links].any(axis=1)
         problem = inverse_problem(ahead, self.actuation.rows, wanted)
         # A gap that stays open ties nothing.
         feet &= (problem.gap_bias <= 0.0) | (problem.velocities[::3] < 0.0)
@@ -306,10 +305,18 @@ class ContactInverseDynamics(ExplainedController):
         return wanted + nearest_consistent(problem, feet, ahead.before, limit)
 
     def _predict(
-        self, state: State, ahead: StepPrediction, wanted: Array, rests: BoolArray, base: Array
+        self,
+        state: State,
+        ahead: StepPrediction,
+        wanted: Array,
+        rests: BoolArray,
+        base: Array,
+        frames: Array | None,
     ) -> Prediction:
         """Impulses by the law, in the contact frames of the step under the command that follows."""
-        found = self._solved(ahead, wanted, None)
+        if frames is not None and len(frames) != len(ahead.keys):
+            frames = None
+        found = self._solved(ahead, wanted, frames if self.aligned else None)
         if not self.aligned or ahead.problem is None:
             return found
         miss = 0.0
@@ -323,7 +330,7 @@ class ContactInverseDynamics(ExplainedController):
             miss = self._miss(ahead, last, found)
             if miss <= _SETTLED:
                 return found
-        note = f"directions of friction do not settle: accelerations may miss by {miss:.1e}"
+        note = f"{_TURN}: accelerations may miss by {miss:.1e}"
         return found._replace(miss=miss, notes=(*found.notes, note))
 
     def _miss(self, ahead: StepPrediction, one: Prediction, other: Prediction) -> float:
@@ -384,4 +391,3 @@ class ContactInverseDynamics(ExplainedController):
         outside = -(room.rows @ other.ravel()).min(initial=0.0)
         same = np.abs(moved).max(initial=0.0) <= _SAME * size
         return other if same and outside <= _SAME * np.abs(other).max(initial=0.0) else p
-
