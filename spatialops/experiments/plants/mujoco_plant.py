@@ -15,7 +15,8 @@ from spatialops.tree.state import State, integrate
 # Standard deviations of a state that is estimated, at noise 1: joints by encoders, the base by
 # inertial sensors and legs.
 _ANGLE, _RATE = 1e-3, 0.05  # rad and rad/s of joints
-_TILT, _PLACE, _DRIFT = 2e-3, 1e-3, 0.02  # rad, m (height), and m/s or rad/s of the base
+_TILT, _PLACE = 2e-3, 1e-3  # rad, and m of height, of the base
+_DRIFT = 0.02  # m/s or rad/s of the base
 _BASE = 6  # velocities of the free base, which come first
 
 

@@ -107,7 +107,9 @@ def trot(
     gait = Trot(own.legs, own.stance, Waypoints(speed=own.speed), dt=period, gait=own.gait)
     control, track = controller(name, model, gait, limits=True, horizon=horizon)
     every = round(period / _DT)
-    errors, times, taus = [], [], []
+    errors = []
+    times = []
+    taus = []
     unanswered = 0
     tau = np.zeros(own.model.nv)
     fell = False

@@ -29,7 +29,8 @@ def test_rotation_vectors_near_zero_and_half_a_turn():
 
 
 def test_other_turns_of_a_path_have_the_derivatives_of_that_path():
-    a, b, c = np.array([2.0, 1.5, 2.5]), np.array([0.3, -0.8, 0.4]), np.array([-0.5, 0.2, 0.9])
+    a, b = np.array([2.0, 1.5, 2.5]), np.array([0.3, -0.8, 0.4])
+    c = np.array([-0.5, 0.2, 0.9])
 
     def turned(t):
         x, rate = a + t * b + 0.5 * t * t * c, b + t * c
