@@ -38,11 +38,11 @@ class Explanation:
         Pivots or iterations of its solver.
     seconds : float
         Time that the command took.
+    notes : tuple of str
+        What is worth knowing: the demand that was infeasible, limits that bind.
     unanswered : float
         s for which statuses have been "held" or "damped" without a break, up to this command; 0 for
         the first of them. What starts a robot's own emergency stop.
-    notes : tuple of str
-        What is worth knowing: the demand that was infeasible, limits that bind.
     """
 
     tau: Array
