@@ -54,6 +54,26 @@ ALONE = {"6", "18", "19"}  # figures that need no run of the course
     "--limits/--no-limits", default=False, show_default=True, help="Whether motors have limits."
 )
 @click.option(
+    "--horizon",
+    type=float,
+    default=None,
+    help="Seconds over which demands are met; default: the controllers' own.",
+)
+@click.option(
+    "--period",
+    default=1e-3,
+    show_default=True,
+    help="Seconds between commands with --plant mujoco; the authors have 5e-3.",
+)
+@click.option(
+    "--plant",
+    type=click.Choice(["own", "mujoco"]),
+    default="own",
+    show_default=True,
+    help="mujoco: trot there instead, with mass, friction, latency and noise varied.",
+)
+@click.option("--robot", "robots", multiple=True, help="zapolsky, solo12, a1, go2, anymal.")
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     default=None,
@@ -68,12 +88,17 @@ def zapolsky(
     law: str,
     duration: float,
     limits: bool,
+    horizon: float | None,
+    period: float,
+    plant: str,
+    robots: tuple[str, ...],
     out: Path | None,
     as_json: bool,
 ) -> None:
     """Walk the waypoints of Zapolsky and Drumwright; their tables beside ours.
 
-    Exits with status 1 where a controller falls that completes the course in the paper.
+    Exits with status 1 where a controller falls that completes the course in the paper; with
+    --plant mujoco, where one falls at all.
     """
     of_runs = set(figures) - ALONE
     if out is None and of_runs:
@@ -88,12 +113,20 @@ def zapolsky(
     summary: PlainData = {}
     fell = False
     with finished_files(out) as folder:
-        if tables or not figures or of_runs:
+        if plant == "mujoco":
+            from spatialops.experiments.plants.command import trots
+
+            summary["mujoco"] = found = trots(
+                robots, names, duration=duration, period=period, horizon=horizon, say=say
+            )
+            fell = any(row["fell"] for row in found)
+        elif tables or not figures or of_runs:
             rows, recorded = runs(
                 names or paper.CONTROLLERS,
                 terrains or paper.TERRAINS[:2],
                 duration=duration,
                 law=law,
+                horizon=horizon,
                 limits=limits,
                 say=say,
             )

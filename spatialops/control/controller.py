@@ -24,21 +24,25 @@ class Explanation:
     demanded, predicted : (nv,) arrays
         Accelerations that were asked for, and those that the controller's model answers with.
     forces : (m, 3) array
-        Contact forces on A along the contact's frame that the controller expects, N.
+        Contact forces on A along the contacts' frames for which the command was computed, N.
+        Contacts that it does not count on, such as those that land, are not among them.
     status : {"solved", "nearest", "held", "damped"}
         "nearest": the demand could not be met exactly, `predicted` is the nearest that could.
-        "held" and "damped": no answer was to be had, and the command holds the joints where they
-        are, or only brakes them.
+        "held" and "damped": no answer was to be had, and the command brings the joints to rest
+        against forces that are still predicted, or only brakes them.
     residual : float
         Of the controller's own problem, relative.
     slack : float
-        |predicted - demanded|, largest entry.
+        |predicted - demanded|, largest entry, rad/s^2 or m/s^2.
     iterations : int
         Pivots or iterations of its solver.
     seconds : float
         Time that the command took.
     notes : tuple of str
         What is worth knowing: the demand that was infeasible, limits that bind.
+    unanswered : float
+        s for which statuses have been "held" or "damped" without a break, up to this command; 0 for
+        the first of them. What starts a robot's own emergency stop.
     """
 
     tau: Array
@@ -51,6 +55,7 @@ class Explanation:
     iterations: int = 0
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    unanswered: float = 0.0
 
 
 class Controller(Protocol):

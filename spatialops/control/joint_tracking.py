@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,8 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike, IntArray, array
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.actuation import Actuation
-from spatialops.control.controller import ExplainedController, Explanation
+from spatialops.control.controller import Explanation
+from spatialops.control.safe_command import SafeController
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
@@ -142,7 +142,8 @@ class JointTracking:
             np.asarray(part, dtype=np.float64).ravel() for part in self.reference(time, state)
         )
         self.errors, self.rate_errors = state.q[self.places] - q, state.v[self.actuation.rows] - v
-        self._sum = self._sum + self.dt * self.errors
+        if np.isfinite(self.errors).all():  # what is not would stay in the integral for ever
+            self._sum = self._sum + self.dt * self.errors
         g = self.gains
         demand = (
             a - g.position * self.errors - g.velocity * self.rate_errors - g.integral * self._sum
@@ -177,7 +178,7 @@ class JointTracking:
         self._sum = array(kept.get("integral", np.nan), self._sum.shape, "integral", finite=True)
 
 
-class PIDController(ExplainedController):
+class PIDController(SafeController):
     """Error feedback alone: torques without any model.
 
     Parameters
@@ -228,27 +229,18 @@ class PIDController(ExplainedController):
         Returns
         -------
         (nv,) array
-            Joint forces within the motors' limits, N m or N; zero if the reference or the state is
-            not finite.
+            Joint forces within the motors' limits, N m or N; they brake if the reference or the
+            state is not finite.
         """
-        begun = perf_counter()
-        tau, status = np.zeros(self.tracking.model.nv), "solved"
-        notes: tuple[str, ...] = ()
+        return self._safe_command(time, state, lambda: self._command(time, state))
+
+    def _command(self, time: float, state: State) -> Explanation:
         wanted = self.tracking(time, state)
-        if np.isfinite(wanted).all():
-            tau = self.actuation.clipped(self.actuation.spread(wanted))
-        else:
-            status, notes = "damped", ("the state or the reference is not finite",)
+        if not np.isfinite(wanted).all():
+            raise ArgumentError("the state or the reference is not finite")
+        tau = self.actuation.clipped(self.actuation.spread(wanted))
         still = np.zeros(len(tau))
-        self._explanation = Explanation(
-            tau=tau,
-            demanded=still,
-            predicted=still,
-            status=status,
-            notes=notes,
-            seconds=perf_counter() - begun,
-        )
-        return tau
+        return Explanation(tau=tau, demanded=still, predicted=still)
 
     def save(self) -> dict[str, Array]:
         """What the next command depends on, for runs that are resumed.

@@ -125,7 +125,7 @@ def panda(law):
 def test_forces_on_a_robot_of_a_file_are_those_predicted(make, kind, law):
     sim, q0, directions = make(law)
     track = JointTracking(sim.scene.model, swinging(q0, directions, rate=12.0), dt=sim.dt)
-    control = kind(sim, track, choice="nearest")
+    control = kind(sim, track, choice="nearest", horizon=sim.dt)
     forces, accelerations, tracking = prediction_error(sim, control, sim.scene.state)
     assert forces < 1e-9
     assert accelerations < 1e-8

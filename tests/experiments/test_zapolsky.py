@@ -33,22 +33,21 @@ def test_a_general_solver_finds_the_same_impulses():
 
 
 @pytest.mark.compiled
-def test_a_run_without_limits_reaches_what_was_predicted():
-    found = run(
-        "cone", "rigid-low", duration=0.1
-    ).summary()  # within it torques exceed the 4 N m of the motors
+def test_forces_that_a_command_counts_on_come_where_nothing_lands():
+    found = run("cone", "rigid-low", duration=0.25, horizon=1e-3).summary()
     assert found["completed"]
-    assert found["force_error_worst"] < 1e-9
+    assert 0.5 < found["settled"] < 1.0
+    assert found["settled_force_error"] < 1e-6
+    assert found["settled_force_error_99"] < 1e-3
+    assert found["force_error_relative"] > 1e-3  # of landing feet it does not know
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("name", ["lcp", "qp", "lcp-no-slip", "qp-no-slip", "cone"])
-def test_on_steep_friction_the_simulation_does_what_was_predicted(name):
-    found = run(
-        name, "rigid-high", duration=0.25
-    ).summary()  # landings, open contacts, frames that do not settle
-    assert found["completed"]
-    assert found["force_error_relative"] < 1e-9
+def test_forces_without_slip_come_but_in_single_steps():
+    found = run("lcp-no-slip", "rigid-low", duration=0.25, horizon=1e-3)
+    errors = np.abs(found.predicted - found.measured) / np.maximum(found.measured, 1.0)
+    assert np.quantile(errors[found.settled], 0.95) < 1e-9
+    assert found.summary()["settled_force_error"] > 1e-6  # what is left: feet on their way
 
 
 @pytest.mark.slow

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from spatialops._arrays import Array, scalar
 from spatialops.collision.contact_set import ContactSet
+from spatialops.control.controller import Explanation
 from spatialops.control.friction_cone.assembly import Assembly, ForceGoals
 from spatialops.control.friction_cone.barrier import Barrier
 from spatialops.control.friction_cone.explanation import Command, ConeExplanation, explanation
@@ -20,17 +21,18 @@ from spatialops.control.motors import Motors
 from spatialops.control.projected.control_state import ControlState, control_state, minimum_norm
 from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.control.projected.present_contacts import Schedule, present_contacts
+from spatialops.control.safe_command import SafeController
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
-from spatialops.tree.state import State
+from spatialops.tree.state import State, checked_state
 
 Posture = Callable[[Model, State], Array]
 
 DAMPING = 10.0  # 1/s; of what tasks leave free, where there is no posture
 
 
-class FrictionConeController:
+class FrictionConeController(SafeController):
     """Tracks tasks with least losses, contact forces in their cones and motors within limits.
 
     A command is sought in this order: tasks and posture met exactly ("solved"); tasks exactly,
@@ -114,6 +116,7 @@ class FrictionConeController:
         self.model = model
         self.tasks = tasks
         self.motors = motors
+        self.actuation = motors.actuation
         self.contacts = contacts
         self.posture = posture
         self.force_goals = force_goals
@@ -147,7 +150,14 @@ class FrictionConeController:
         ArgumentError
             If no contacts are named at all.
         """
-        begin = clock.perf_counter()
+        named = self.contacts is not None or contacts is not None
+        if not named:
+            raise ArgumentError("contacts: the controller has none of its own, and none were given")
+        self._last = None
+        return self._safe_command(time, state, lambda: self._command(time, state, contacts))
+
+    def _command(self, time: float, state: State, contacts: ContactSet | None) -> Explanation:
+        checked_state(state, self.model)
         tasks = self.tasks(time, state) if callable(self.tasks) else self.tasks
         grip = present_contacts(self.model, self.contacts, time, state, contacts)
         at = control_state(self.model, state, grip, self.motors, tasks, time)
@@ -161,11 +171,10 @@ class FrictionConeController:
             refused = None
         else:
             x, status, program, solution, refused = self._choose(assembly)
-        tau = np.zeros(self.model.nv)
-        tau[self.motors.actuation.rows] = x[: assembly.p]
-        seconds = clock.perf_counter() - begin
-        self._last = Command(at, assembly, x, tau, status, program, solution, refused, seconds)
-        return tau
+        tau = self.actuation.spread(x[: assembly.p])
+        self._last = Command(at, assembly, x, tau, status, program, solution, refused)
+        still = np.zeros(len(tau))
+        return Explanation(tau=tau, demanded=still, predicted=still, status=status)
 
     def _posture(self, at: ControlState, state: State) -> Array | None:
         if self.posture is not None:
@@ -209,7 +218,7 @@ class FrictionConeController:
     @property
     def status(self) -> str:
         """Status of the last command."""
-        return self._command().status
+        return super().explain().status
 
     @property
     def attempts(self) -> tuple[str, ...]:
@@ -219,16 +228,16 @@ class FrictionConeController:
     @property
     def answer(self) -> tuple[ForceProgram, Array]:
         """The program behind the last command, and its unknowns: motor, then internal forces."""
-        return self._command().program, self._command().x
+        return self._answered().program, self._answered().x
 
     @property
     def at(self) -> ControlState:
         """Dynamics and tasks at the last command."""
-        return self._command().at
+        return self._answered().at
 
-    def _command(self) -> Command:
+    def _answered(self) -> Command:
         if self._last is None:
-            raise ArgumentError("explain: there has been no command yet")
+            raise ArgumentError("there has been no command yet, or the last one had no answer")
         return self._last
 
     def explain(self) -> ConeExplanation:
@@ -244,4 +253,8 @@ class FrictionConeController:
         ArgumentError
             Before the first command.
         """
-        return explanation(self._command())
+        found = super().explain()
+        if self._last is None or found.status == "damped":
+            return ConeExplanation(**vars(found))
+        told = explanation(self._last)
+        return replace(told, seconds=found.seconds, unanswered=found.unanswered)

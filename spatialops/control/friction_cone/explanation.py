@@ -29,7 +29,7 @@ class ConeExplanation(Explanation):
     ----------
     tau, demanded, predicted, forces : arrays
         As of `Explanation`.
-    status, residual, slack, iterations, seconds, notes : str, numbers and tuple
+    status, residual, slack, iterations, seconds, notes, unanswered : str, numbers and tuple
         As of `Explanation`.
     power : float
         Losses in the windings, W.
@@ -70,7 +70,6 @@ class Command(NamedTuple):
     program: ForceProgram
     solution: ForceSolution | None
     refused: ForceProgram | None  # the first program that could not be solved
-    seconds: float
 
 
 def explanation(command: Command) -> ConeExplanation:
@@ -102,7 +101,6 @@ def explanation(command: Command) -> ConeExplanation:
         residual=0.0 if solution is None else solution.residual,
         slack=float(np.abs(missing).max(initial=0.0)),
         iterations=0 if solution is None else solution.iterations,
-        seconds=command.seconds,
         notes=tuple(notes),
         power=at.motors.power(u),
         margins=margins,

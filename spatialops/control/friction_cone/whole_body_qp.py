@@ -5,7 +5,6 @@ Unknowns are accelerations, motor forces and contact forces; nothing is eliminat
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,12 +12,12 @@ import numpy as np
 from spatialops._arrays import NOTHING, Array, scalar, whole
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.qp import QuadraticProgram, by_daqp, load
-from spatialops.control.controller import ExplainedController
 from spatialops.control.friction_cone.controller import Posture
 from spatialops.control.friction_cone.explanation import ConeExplanation
 from spatialops.control.motors import Motors
 from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.control.projected.present_contacts import Schedule, present_contacts
+from spatialops.control.safe_command import SafeController
 from spatialops.control.task_space.tasks import stack
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.dynamics.composite_body import mass_matrix
@@ -26,7 +25,7 @@ from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
 from spatialops.forces.passive import passive_forces
 from spatialops.tree.model import Model
-from spatialops.tree.state import State
+from spatialops.tree.state import State, checked_state
 
 _WHO = "the whole-body controller"
 # Costs that decide only what nothing else does.
@@ -41,7 +40,7 @@ _DUAL = 1e-10
 _PROXIMAL = 1e-7
 
 
-class WholeBodyController(ExplainedController):
+class WholeBodyController(SafeController):
     """Least losses u.W u over accelerations, motor and contact forces (a, u, lambda), by daqp.
 
     Subject to M a + h = B u + A^T lambda, A a + Adot v = 0, tasks, pyramids and limits. Tasks are
@@ -95,6 +94,7 @@ class WholeBodyController(ExplainedController):
         self.model = model
         self.tasks = tuple(tasks)
         self.motors = motors
+        self.actuation = motors.actuation
         self.contacts = contacts
         self.sides = whole(sides, "sides", low=3)
         self.damping = scalar(damping, "damping", low=0.0)
@@ -124,7 +124,12 @@ class WholeBodyController(ExplainedController):
         ArgumentError
             If no contacts are named at all.
         """
-        begin = clock.perf_counter()
+        if self.contacts is None and contacts is None:
+            raise ArgumentError("contacts: the controller has none of its own, and none were given")
+        return self._safe_command(time, state, lambda: self._command(time, state, contacts))
+
+    def _command(self, time: float, state: State, contacts: ContactSet | None) -> ConeExplanation:
+        checked_state(state, self.model)
         grip = present_contacts(self.model, self.contacts, time, state, contacts)
         n = self.model.nv
         p = len(self.motors.actuation)
@@ -165,7 +170,7 @@ class WholeBodyController(ExplainedController):
         left = wanted - task.J @ x[:n]
         missing = np.linalg.lstsq(task.J, left, rcond=_MISSED_RANK)[0]
         off = np.abs(physics @ x - right).max(initial=0.0) / (1.0 + np.abs(right).max(initial=0.0))
-        self._explanation = ConeExplanation(
+        return ConeExplanation(
             tau=tau,
             demanded=x[:n] + missing,
             predicted=x[:n],
@@ -174,11 +179,9 @@ class WholeBodyController(ExplainedController):
             iterations=steps,
             forces=x[n + p :][grip.force_rows].reshape(-1, 3),
             slack=float(np.abs(missing).max(initial=0.0)),
-            seconds=clock.perf_counter() - begin,
             power=self.motors.power(x[n : n + p]),
             disturbance=left,
         )
-        return tau
 
     def _physics(self, state: State, grip: HeldContacts) -> tuple[Array, Array]:
         """Rows of M a - B u - A^T lambda = -h and of A a = -Adot v."""

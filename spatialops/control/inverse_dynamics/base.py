@@ -7,18 +7,16 @@ actuated rows. Subclasses name the law and the choice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from time import perf_counter
+from collections.abc import Callable
 from typing import Literal, NamedTuple, TypedDict, get_args
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, scalar, vector
+from spatialops._arrays import Array, ArrayLike, BoolArray, scalar, vector
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.control.actuation import Actuation
-from spatialops.control.controller import ExplainedController, Explanation
+from spatialops.control.controller import Explanation
 from spatialops.control.inverse_dynamics.consistent_demand import nearest_consistent
 from spatialops.control.inverse_dynamics.force_distribution import (
     ConeKind,
@@ -28,14 +26,16 @@ from spatialops.control.inverse_dynamics.force_distribution import (
 )
 from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem, inverse_problem
 from spatialops.control.inverse_dynamics.landing_contacts import landing, part, stretched
-from spatialops.control.inverse_dynamics.safe_command import damped
-from spatialops.errors import ArgumentError, SpatialOpsError
+from spatialops.control.inverse_dynamics.replay import Replay, along, in_world, replay, settled
+from spatialops.control.safe_command import UNANSWERED, SafeController
+from spatialops.errors import ArgumentError
 from spatialops.simulation.lookahead import Lookahead, StepPrediction
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
 
 Demand = Callable[[float, State], ArrayLike]
 Choice = Literal["solver", "nearest", "least-torque"]
+_HORIZON = 0.02  # s; with one step of 1 ms three of four robots fall in MuJoCo
 _BRAKE = 0.05  # s in which a command without an answer brings the joints to rest
 _CHANGED = 1e-6  # rad/s^2: less is no change of a demand
 _THROWN = 20.0  # m/s^2: above that a demand throws what has no motors, and gives way itself
@@ -44,9 +44,11 @@ _FORGET = 0.02
 _SAME = 1e-9  # relative: other impulses that move so little more, or leave cones so little
 _TURNED = 1e-9  # entries of contact frames: by less they have not turned
 _WORTHLESS = 1e-2  # residual of a law's answer from which on it is not used
-_STEEP = 1.0  # friction above which a law has several answers every now and then
+_BIND, _LAND = "limits of motors bind", "contacts land: passively"
+_TURN = "directions of friction do not settle"
+UNSETTLED = (_BIND, _LAND, _TURN)  # beginnings of notes: forces that come are not those counted on
+_SETTLED = 1e-7  # rad/s^2 or m/s^2: what other directions of friction may change
 _CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
-_COUNTED = 1e-11  # rad/s or m/s: what Coriolis forces at a wrong mean velocity may change
 _ROUNDS = 5  # times that they are found with the motion that follows from them
 
 
@@ -59,7 +61,15 @@ class Prediction(NamedTuple):
     status: str
     notes: tuple[str, ...]
     iterations: int
-    sure: bool  # the law has no other answer to the command that follows; else it is asked
+    miss: float = 0.0  # rad/s^2 or m/s^2, of joints, where directions of friction do not settle
+
+
+class Asked(NamedTuple):
+    """A command, where it was given, and the forces of the one before."""
+
+    state: State
+    tau: Array
+    last: dict[tuple[int, ...], Array]
 
 
 class Options(TypedDict, total=False):
@@ -72,7 +82,7 @@ class Options(TypedDict, total=False):
     others: Callable[[float, State], ArrayLike] | None
 
 
-class ContactInverseDynamics(ExplainedController):
+class ContactInverseDynamics(SafeController):
     """Motor forces that give demanded accelerations against contact forces that it predicts.
 
     Parameters
@@ -94,10 +104,11 @@ class ContactInverseDynamics(ExplainedController):
     within_limits : bool, default True
         Clip commands to the motors' limits, say so, and predict what the clipped command does.
     horizon : float, optional
-        s over which the demand is met and contacts are brought to rest; default: one step of the
-        simulator, with which a prediction is exact. On ground that is not as rigid as a law says, a
-        foot that is stopped within one step counts on forces that do not come, and shakes: there
-        some tens of steps are better.
+        s over which the demand is met and contacts are brought to rest; default: 20 ms, or one step
+        of the simulator where that is longer. With one step the command is the exact inverse of
+        that simulator, and of nothing else: where the ground is not as rigid as a law says, or the
+        state not as exact, a foot that is stopped within a step counts on forces that do not come,
+        and shakes.
     others : callable, optional
         others(time, state) -> joint forces (nv,) of motors outside `actuation`, which follow
         forces: they are counted on, and part of the command. Fingers that squeeze are such; were
@@ -149,7 +160,8 @@ class ContactInverseDynamics(ExplainedController):
         self.lookahead = Lookahead(simulator)
         self.model = self.lookahead.model
         self._memory = 1.0 - min(simulator.dt / _FORGET, 1.0)
-        self.dt = simulator.dt if horizon is None else scalar(horizon, "horizon", low=simulator.dt)
+        horizon = max(_HORIZON, simulator.dt) if horizon is None else horizon
+        self.dt = scalar(horizon, "horizon", low=simulator.dt)
         self.actuation = Actuation(self.model) if actuation is None else actuation
         self.demand = demand
         self.choice = choice
@@ -157,6 +169,7 @@ class ContactInverseDynamics(ExplainedController):
         self.standing = standing
         self.others = others
         self.forces: dict[tuple[int, ...], Array] = {}
+        self._asked: Asked | None = None
         self._gain = np.zeros(self.model.nv)  # of velocity in a step, that Coriolis forces count on
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
@@ -176,119 +189,97 @@ class ContactInverseDynamics(ExplainedController):
         (nv,) array
             Joint forces, N m or N; always finite.
         """
-        begun = perf_counter()
-        found = self._safely(time, state)
-        self._explanation = replace(found, seconds=perf_counter() - begun)
-        return found.tau
+        return self._safe_command(time, state, lambda: self._answer(time, state))
 
-    def _safely(self, time: float, state: State) -> Explanation:
-        """The command, or a safe one: joints brake against predicted forces, or without any."""
-        notes: tuple[str, ...] = ()
+    def _answer(self, time: float, state: State) -> Explanation:
+        """The command for the demand, or one that brakes joints against predicted forces."""
+        notes: tuple[str, ...] = ("the demand is not finite",)
         try:
             wanted = vector(self.demand(time, state), len(self.actuation), "demand")
             if np.isfinite(wanted).all():
                 return self._command(state, wanted, "solved", ())
-            notes = ("the demand is not finite",)
-        except (SpatialOpsError, np.linalg.LinAlgError, ArithmeticError, ValueError) as error:
+        except UNANSWERED as error:
             notes = (f"no command for the demand: {error}",)
-        try:
-            return self._command(state, -state.v[self.actuation.rows] / _BRAKE, "held", notes)
-        except (SpatialOpsError, np.linalg.LinAlgError, ArithmeticError, ValueError) as error:
-            return damped(
-                self.model.nv, self.actuation, state, (*notes, f"no command to brake: {error}")
-            )
+        return self._command(state, -state.v[self.actuation.rows] / _BRAKE, "held", notes)
 
     def _command(
         self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]
     ) -> Explanation:
         rows, base = self.actuation.rows, self._base(state)
+        frames: Array | None = None
         for _ in range(_ROUNDS):
-            ahead = self._ahead(state, base)
-            ahead = stretched(ahead, self.dt / self.lookahead.dt)
+            ahead = stretched(self._ahead(state, base), self.dt / self.lookahead.dt)
             lands = landing(ahead)
             ahead = part(ahead, ~lands) if lands.any() else ahead
             wanted = ahead.before[rows] + self.dt * accelerations
             kept = self._kept(state.time, ahead, wanted)
-            found = self._predict(state, ahead, kept, ~lands, base)
+            found = self._predict(state, ahead, kept, ~lands, base, frames)
+            frames = found.problem.frames  # where the next round begins
             after = found.problem.after(found.impulses.ravel())
-            if self._counted(state, (after - ahead.before) / self.dt):
+            counted, self._gain = self._gain, (self.lookahead.dt / self.dt) * (after - ahead.before)
+            if found.miss or settled(state, counted, self._gain, self.lookahead.dt):
                 break
-        if found.status == "solved" and np.abs(kept - wanted).max(initial=0.0) > _CHANGED * self.dt:
-            found = found._replace(status="nearest")
         tau, binds = self._limited(found.problem.forces(ahead, found.impulses.ravel(), self.dt))
         last = self.forces
-        self.forces = _in_world(ahead.keys, found.problem.frames, found.impulses)
-        notes = (*notes, *found.notes)
-        notes += ("limits of motors bind",) if binds else ()
-        notes += ("contacts land: passively",) if lands.any() else ()
+        self.forces = in_world(ahead.keys, found.problem.frames, found.impulses)
+        self._asked = Asked(state, tau + base, last)
         predicted = (after - ahead.before) / self.dt
-        made = Explanation(
+        if binds:  # what the cut command does is not what it was computed for
+            predicted = self.replay().accelerations
+        slack = float(np.abs(predicted[rows] - accelerations).max(initial=0.0)) + found.miss
+        met = slack <= _CHANGED * max(1.0, float(np.abs(accelerations).max(initial=0.0)))
+        if status == "solved" and not (met and found.status == "solved"):
+            status = "nearest"
+        notes = (*notes, *found.notes)
+        notes += (_BIND,) if binds else ()
+        notes += (_LAND,) if lands.any() else ()
+        return Explanation(
             tau=tau + base,
             demanded=self.actuation.spread(accelerations),
             predicted=predicted,
             forces=found.impulses / self.dt,
-            status=found.status if status == "solved" else status,
+            status=status,
             residual=found.solution.residual,
-            slack=float(np.abs(predicted[rows] - accelerations).max(initial=0.0)),
+            slack=slack,
             iterations=found.iterations,
             notes=notes,
         )
-        if found.sure and not (binds or lands.any()):
-            return made
-        return self._by_the_law(state, made, last)
+
+    def replay(self) -> Replay:
+        """What the controller's law itself answers to the last command, over one step.
+
+        The prediction is what the command was computed for; this is a forward problem, solved
+        again under its torques, which agrees with a simulator of the same law also where the
+        prediction does not (`Replay`).
+
+        Returns
+        -------
+        Replay
+            Accelerations, forces and the law's residual.
+
+        Raises
+        ------
+        ArgumentError
+            Before the first command that was computed for forces.
+        """
+        if self._asked is None:
+            raise ArgumentError("replay: there has been no command for predicted forces yet")
+        asked, share = self._asked, self.lookahead.dt / self.dt
+        last = {key: share * p for key, p in asked.last.items()}
+        return replay(self.lookahead, self.law, asked.state, asked.tau, last)
 
     def _ahead(self, state: State, tau: Array) -> StepPrediction:
         """The coming step, with Coriolis forces at the mean velocity that is counted on."""
         return self.lookahead.predict(state, tau, gain=self._gain)
 
-    def _counted(self, state: State, accelerations: Array) -> bool:
-        """Whether Coriolis forces were right with what has been found, which is kept for them."""
-        dt, last = self.lookahead.dt, self._gain
-        self._gain = dt * accelerations
-        change = float(np.abs(self._gain - last).max(initial=0.0))
-        speed = np.abs(state.v).max(initial=0.0) + np.abs(self._gain).max(initial=0.0)
-        return bool(dt * speed * change <= _COUNTED)
-
     def _limited(self, tau: Array) -> tuple[Array, bool]:
         """Joint forces within the motors' limits, if they are to be, and whether limits bind."""
         if not np.isfinite(tau).all():
             raise ArgumentError("the predicted forces are not finite")
-        strong = np.abs(tau[self.actuation.rows]) > self.actuation.limits
-        if not (self.within_limits and strong.any()):
-            return tau, False
-        return self.actuation.clipped(tau), True
-
-    def _by_the_law(
-        self, state: State, made: Explanation, last: Mapping[tuple[int, ...], Array]
-    ) -> Explanation:
-        """The same command, and what the law itself says will come of it.
-
-        Of several answers it gives the one that is nearest to the `last` impulses, as the step
-        does.
-        """
-        rows = self.actuation.rows
-        dt = self.lookahead.dt
-        forces = np.zeros((0, 3))
-        residual = 0.0
-        for _ in range(_ROUNDS):
-            ahead = self._ahead(state, made.tau)
-            after = ahead.free
-            if ahead.problem is not None:
-                start = (dt / self.dt) * _along(last, ahead.keys, ahead.problem.frames)
-                answer = self.law.solve(ahead.problem, start if start.any() else None)
-                kept = (self.dt / dt) * answer.impulses
-                self.forces = _in_world(ahead.keys, ahead.problem.frames, kept)
-                forces, residual = answer.impulses / dt, answer.residual
-                after = ahead.problem.after(answer.impulses.ravel())
-            predicted = (after - ahead.before) / dt
-            if self._counted(state, predicted):
-                break
-        slack = float(np.abs(predicted - made.demanded)[rows].max(initial=0.0))
-        met = slack <= _CHANGED * max(1.0, np.abs(made.demanded).max(initial=0.0))
-        status = "nearest" if made.status == "solved" and not met else made.status
-        return replace(
-            made, predicted=predicted, forces=forces, status=status, residual=residual, slack=slack
-        )
+        if self.within_limits:
+            cut = self.actuation.clipped(tau)
+            return cut, bool((cut != tau).any())
+        return tau, bool((self.lookahead.simulator.effort.cut(tau) != tau).any())
 
     def _base(self, state: State) -> Array:
         """Forces (nv,) of the motors whose motion is not given."""
@@ -303,7 +294,9 @@ class ContactInverseDynamics(ExplainedController):
         """The nearest demand with which contacts of `standing` links neither slip nor part."""
         if self.standing is None or ahead.problem is None:
             return wanted
-        feet = np.isin(ahead.problem.links, np.asarray(self.standing(time))).any(axis=1)
+        stands = np.zeros(self.model.nv + 1, dtype=np.bool_)  # the last is the world, link -1
+        stands[np.asarray(self.standing(time))] = True
+        feet = stands[ahead.problem.links].any(axis=1)
         problem = inverse_problem(ahead, self.actuation.rows, wanted)
         # A gap that stays open ties nothing.
         feet &= (problem.gap_bias <= 0.0) | (problem.velocities[::3] < 0.0)
@@ -312,29 +305,45 @@ class ContactInverseDynamics(ExplainedController):
         return wanted + nearest_consistent(problem, feet, ahead.before, limit)
 
     def _predict(
-        self, state: State, ahead: StepPrediction, wanted: Array, rests: BoolArray, base: Array
+        self,
+        state: State,
+        ahead: StepPrediction,
+        wanted: Array,
+        rests: BoolArray,
+        base: Array,
+        frames: Array | None,
     ) -> Prediction:
         """Impulses by the law, in the contact frames of the step under the command that follows."""
-        found = self._solved(ahead, wanted, None)
-        frames = None if ahead.problem is None else ahead.problem.frames
-        if not self.aligned or frames is None:
+        if frames is not None and len(frames) != len(ahead.keys):
+            frames = None
+        found = self._solved(ahead, wanted, frames if self.aligned else None)
+        if not self.aligned or ahead.problem is None:
             return found
+        miss = 0.0
         for _ in range(self.aligned):
+            frames = found.problem.frames
             tau = found.problem.forces(ahead, found.impulses.ravel(), self.dt)
             moved = self._ahead(state, tau + base).problem
-            if moved is None:
+            if moved is None or np.abs(moved.frames[rests] - frames).max(initial=0.0) < _TURNED:
                 return found
-            turned = moved.frames[rests]
-            if np.abs(turned - frames).max(initial=0.0) < _TURNED:
+            last, found = found, self._solved(ahead, wanted, moved.frames[rests])
+            miss = self._miss(ahead, last, found)
+            if miss <= _SETTLED:
                 return found
-            frames = turned
-            found = self._solved(ahead, wanted, frames)
-        return found._replace(sure=False)
+        note = f"{_TURN}: accelerations may miss by {miss:.1e}"
+        return found._replace(miss=miss, notes=(*found.notes, note))
+
+    def _miss(self, ahead: StepPrediction, one: Prediction, other: Prediction) -> float:
+        """What the motors' accelerations miss if other forces come than those counted on."""
+        push = other.problem.jacobian.T @ other.impulses.ravel()
+        push -= one.problem.jacobian.T @ one.impulses.ravel()
+        moved = np.linalg.solve(ahead.mass, push)[self.actuation.rows]
+        return float(np.abs(moved).max(initial=0.0)) / self.dt
 
     def _solved(self, ahead: StepPrediction, wanted: Array, frames: Array | None) -> Prediction:
         rows = self.actuation.rows
         problem = inverse_problem(ahead, rows, wanted, frames)
-        last = _along(self.forces, ahead.keys, problem.frames)
+        last = along(self.forces, ahead.keys, problem.frames)
         solution = self.law.solve(problem, last if len(last) else None)
         pivots = solution.iterations
         status = "solved"
@@ -360,12 +369,7 @@ class ContactInverseDynamics(ExplainedController):
         elif solution.detail:
             notes.append(solution.detail)
         impulses = self._chosen(problem, solution, last, ahead)
-        sure = not solution.detail and not self._several(problem, impulses)
-        return Prediction(problem, solution, impulses, status, tuple(notes), pivots, sure)
-
-    def _several(self, problem: InverseProblem, impulses: Array) -> bool:
-        """Whether the law may well have another answer to the command that follows."""
-        return bool((problem.friction > _STEEP).any())
+        return Prediction(problem, solution, impulses, status, tuple(notes), pivots)
 
     def _chosen(
         self, problem: InverseProblem, solution: LawSolution, last: Array, ahead: StepPrediction
@@ -387,16 +391,3 @@ class ContactInverseDynamics(ExplainedController):
         outside = -(room.rows @ other.ravel()).min(initial=0.0)
         same = np.abs(moved).max(initial=0.0) <= _SAME * size
         return other if same and outside <= _SAME * np.abs(other).max(initial=0.0) else p
-
-
-def _in_world(keys: IntArray, frames: Array, impulses: Array) -> dict[tuple[int, ...], Array]:
-    """Impulses (m, 3) along contact frames as vectors in world axes, by names of contacts."""
-    world = np.einsum("mi,mij->mj", impulses, frames)
-    return {tuple(key): one for key, one in zip(keys.tolist(), world, strict=True)}
-
-
-def _along(last: Mapping[tuple[int, ...], Array], keys: IntArray, frames: Array) -> Array:
-    """The last impulses (m, 3) along the contacts' present frames; 0 of new ones."""
-    none = np.zeros(3)
-    world = [last.get(tuple(key), none) for key in keys.tolist()]
-    return np.asarray(np.einsum("mij,mj->mi", frames, np.array(world).reshape(-1, 3)))

@@ -18,6 +18,7 @@ from spatialops.control.inverse_dynamics.base import (
     Demand,
     Options,
 )
+from spatialops.control.inverse_dynamics.force_distribution import allowed, nearest
 from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
 from spatialops.simulation.lookahead import StepPrediction
 from spatialops.simulation.simulator import Simulator
@@ -34,8 +35,8 @@ class CoulombController(ContactInverseDynamics):
         demand(time, state) -> accelerations (n,) of the actuated velocities, rad/s^2 or m/s^2.
     choice : {"solver", "nearest", "least-torque", "minimal-difference"}, default "solver"
         "solver" is the paper's: it has no means against chatter. "minimal-difference" is algorithm
-        3 (MINDIFF): of all basic solutions the one nearest to the last command's; enumerates up to
-        2 contacts of 4 directions.
+        3 (MINDIFF): of all basic solutions the one nearest to the last command's, see
+        `minimal_difference`.
     n_f : int, default 4
         Directions of friction of each contact.
     **options : dict
@@ -91,12 +92,17 @@ def minimal_difference(
 ) -> Array:
     """Of all basic solutions of the Coulomb LCP the impulses nearest to the last ([Z] algorithm 3).
 
+    Beyond 16 pairs (two contacts of four directions) bases are too many: there the difference is
+    minimized over all forces that do the same and that contacts may have as they stick, slide and
+    part in `solution`. That is a convex set, with its basic solutions for corners, so that the
+    difference is no larger than theirs.
+
     Parameters
     ----------
     problem : InverseProblem
         The contacts.
     solution : LawSolution
-        One solution; it is kept where there are too many bases to try.
+        One solution.
     last : (m, 3) array
         The last command's impulses, N s.
     n_f : int
@@ -111,7 +117,8 @@ def minimal_difference(
     lcp = formulation.assemble(problem)
     solver = Enumeration()
     if lcp.size > solver.max_pairs:
-        return solution.impulses
+        room = allowed(problem, solution.impulses, law="coulomb", n_f=n_f)
+        return nearest(problem, solution.impulses, last, room)
     best, distance = solution.impulses, float(np.linalg.norm(solution.impulses - last))
     for z in solver.all_solutions(lcp):
         found = solver.solve(lcp, z)

@@ -67,7 +67,7 @@ class DissipationController(ContactInverseDynamics):
         alone, whatever its solver meets; torques chatter ([Z] figure 6).
     choice : {"least-torque", "nearest"}, default "least-torque"
         Of stage II: [Z] 6.2.4, or the forces nearest to the last command's.
-    parting : {"released", "pressed"}, default "released"
+    parting : {"pressed", "released"}, default "pressed"
         Contacts that part while they slide: "pressed" as the program has it, which inverts the law
         "max-dissipation"; "released" for other worlds, see `Released`.
     n_f : int, default 4
@@ -103,7 +103,7 @@ class DissipationController(ContactInverseDynamics):
         *,
         stages: Stages = "two",
         choice: Choice = "least-torque",
-        parting: Parting = "released",
+        parting: Parting = "pressed",
         n_f: int = 4,
         **options: Unpack[Options],
     ) -> None:

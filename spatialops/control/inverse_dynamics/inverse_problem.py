@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -23,6 +24,12 @@ from spatialops._arrays import Array, ArrayLike, IntArray, vector
 from spatialops.contact.problem import ContactProblem, Response
 from spatialops.errors import ArgumentError, ModelError
 from spatialops.simulation.lookahead import StepPrediction
+
+P = TypeVar("P", bound=ContactProblem)
+
+_FIELDS = tuple(item.name for item in fields(ContactProblem) if item.init)
+_OF_INVERSES = ("given", "mass")
+_PLACES = {"q", "links", "points", "frames", "kinds"}  # what rows are made of
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +73,7 @@ class InverseProblem(ContactProblem):
     @cached_property
     def others(self) -> IntArray:
         """Indices u of the velocities that follow."""
-        return np.setdiff1d(np.arange(self.model.nv), self.given)
+        return _without(self.model.nv, self.given)
 
     @cached_property
     def factor(self) -> Array:
@@ -168,7 +175,7 @@ def inverse_problem(
         With the demanded velocities, and those that the others would have without contacts.
     """
     model, M = ahead.model, ahead.mass
-    u = np.setdiff1d(np.arange(model.nv), given)
+    u = _without(model.nv, given)
     v = ahead.free.copy()
     v[given] = wanted
     C = inverse_factor(M[np.ix_(u, u)])
@@ -187,18 +194,37 @@ def inverse_problem(
             mass=M,
         )
     else:
-        own = {
-            item.name: getattr(ahead.problem, item.name)
-            for item in fields(ContactProblem)
-            if item.init
-        }
-        own |= {"velocity": v, "given": given, "mass": M}
+        if not np.isfinite(v).all():
+            raise ArgumentError("wanted: the velocities that follow are not finite")
+        made = restated(ahead.problem, InverseProblem, velocity=v, given=given, mass=M)
         if frames is not None:
-            own |= {"frames": frames, "drift": _turned(own["drift"], own["frames"], frames)}
-        made = InverseProblem(**own)
+            drift = _turned(made.drift, made.frames, frames)
+            made = restated(made, InverseProblem, frames=frames, drift=drift)
     made.__dict__["factor"] = C
     made.__dict__["others"] = u
     return made
+
+
+def restated(problem: ContactProblem, kind: type[P], **changes: object) -> P:
+    """A problem with other fields, none of which is checked: a command restates its step ten times.
+
+    Rows of the same contacts along the same axes are kept.
+    """
+    made = object.__new__(kind)
+    own = problem.__dict__
+    made.__dict__.update({name: own[name] for name in _FIELDS})
+    made.__dict__.update({name: own[name] for name in _OF_INVERSES if name in own})
+    made.__dict__.update(changes)
+    if "jacobian" in own and not changes.keys() & _PLACES:
+        made.__dict__["jacobian"] = own["jacobian"]
+    return made
+
+
+def _without(n: int, given: IntArray) -> IntArray:
+    """Indices below n but those given."""
+    rest = np.ones(n, dtype=np.bool_)
+    rest[given] = False
+    return np.flatnonzero(rest)
 
 
 def inverse_factor(A: Array) -> Array:

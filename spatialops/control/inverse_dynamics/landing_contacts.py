@@ -14,6 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from spatialops._arrays import BoolArray, IntArray
+from spatialops.contact.problem import ContactProblem
+from spatialops.control.inverse_dynamics.inverse_problem import restated
 from spatialops.simulation.lookahead import StepPrediction
 
 _LANDS = 0.02  # m/s, and
@@ -44,6 +46,11 @@ def stretched(ahead: StepPrediction, times: float) -> StepPrediction:
         return ahead
     free, problem = ahead.before + times * (ahead.free - ahead.before), ahead.problem
     if problem is not None:
-        problem = replace(problem, velocity=free, gap_bias=problem.gap_bias / times)
-        problem = replace(problem, drift=problem.drift * times)
+        problem = restated(
+            problem,
+            ContactProblem,
+            velocity=free,
+            gap_bias=problem.gap_bias / times,
+            drift=problem.drift * times,
+        )
     return replace(ahead, free=free, problem=problem)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
-from time import perf_counter
 
 import numpy as np
 
@@ -12,11 +10,10 @@ from spatialops._arrays import Array, vector, whole
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.problem import ContactProblem
 from spatialops.control.actuation import Actuation
-from spatialops.control.controller import ExplainedController, Explanation
+from spatialops.control.controller import Explanation
 from spatialops.control.inverse_dynamics.base import Demand
 from spatialops.control.inverse_dynamics.inverse_problem import inverse_problem
-from spatialops.control.inverse_dynamics.safe_command import damped
-from spatialops.errors import ArgumentError, SpatialOpsError
+from spatialops.control.safe_command import SafeController
 from spatialops.simulation.lookahead import Lookahead
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
@@ -24,7 +21,7 @@ from spatialops.tree.state import State
 _ROUNDS = 3  # times that Coriolis forces are found with the motion that follows from them
 
 
-class MeasuredForcesController(ExplainedController):
+class MeasuredForcesController(SafeController):
     """ID(t_{i-k}): demanded accelerations against the contact forces of k steps ago.
 
     Its sensors are perfect but late: they give the impulses that the simulator applied.
@@ -91,13 +88,7 @@ class MeasuredForcesController(ExplainedController):
         (nv,) array
             Joint forces, N m or N.
         """
-        begun = perf_counter()
-        try:
-            found = self._command(time, state, contacts)
-        except (SpatialOpsError, np.linalg.LinAlgError) as error:
-            found = damped(self.model.nv, self.actuation, state, (f"no command: {error}",))
-        self._explanation = replace(found, seconds=perf_counter() - begun)
-        return found.tau
+        return self._safe_command(time, state, lambda: self._command(time, state, contacts))
 
     def _command(self, time: float, state: State, contacts: ContactSet | None) -> Explanation:
         rows = self.actuation.rows
@@ -115,8 +106,6 @@ class MeasuredForcesController(ExplainedController):
         tau[problem.others] = 0.0
         demanded = np.zeros(self.model.nv)
         demanded[rows] = wanted
-        if not np.isfinite(tau).all():
-            raise ArgumentError("the command is not finite")
         return Explanation(
             tau=self.actuation.clipped(tau),
             demanded=demanded,

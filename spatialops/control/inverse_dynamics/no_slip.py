@@ -7,7 +7,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from spatialops._arrays import Array
 from spatialops.contact.laws.law import LawSolution
 from spatialops.contact.laws.no_slip import Hold, NoSlip
 from spatialops.contact.problem import ContactProblem
@@ -17,7 +16,6 @@ from spatialops.control.inverse_dynamics.base import (
     Demand,
     Options,
 )
-from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
 from spatialops.simulation.simulator import Simulator
 
 _EXCESS = 10.0  # of the sum of all loads: what a contact that presses with nothing may hold
@@ -54,10 +52,6 @@ class NoSlipInverseDynamics(ContactInverseDynamics):
 
     cone = "no-slip"
     consistent = True
-
-    def _several(self, problem: InverseProblem, impulses: Array) -> bool:
-        # Open contacts: closed ones are held, and may press for that.
-        return bool((impulses[:, 0] <= 0.0).any())
 
 
 class NoSlipController(NoSlipInverseDynamics):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.algebra.rotation import to_quaternion
 
+Path: TypeAlias = tuple[Array, Array, Array]  # coordinates, and their two derivatives
+
 _WORLD = np.eye(3)
+_TURN = 2.0 * math.pi
 _NEAR_HALF_TURN = -0.9  # cosine below which the sine says little
 _SMALL_SINE = 1e-9  # below it the sine is the angle
 _SERIES = 1e-2  # rad, below which the quotients lose digits, and the series of c is exact
@@ -70,6 +74,40 @@ def vector_rates(x: Array, omega: Array) -> tuple[Array, Array]:
     rate = inverse @ omega
     V = _skew(rate)
     return inverse, (slope * float(x @ rate)) * XX - 0.5 * V + c * (V @ X + X @ V)
+
+
+def nearest_turn(x: Array, rate: Array, acceleration: Array, near: Array) -> Path:
+    """The rotation vector of the same attitude that is nearest to another, and its derivatives.
+
+    x and (1 - 2 pi k / |x|) x are one attitude for every whole k. A path whose vector grows beyond
+    half a turn goes on beside a body whose own vector has come back from the other side.
+
+    Parameters
+    ----------
+    x, rate, acceleration : (3,) arrays
+        A path of rotation vectors, rad, and its derivatives.
+    near : (3,) array
+        What it is to be near, rad.
+
+    Returns
+    -------
+    tuple of three (3,) arrays
+        The same path, so many turns on.
+    """
+    t = math.sqrt(float(x @ x))
+    turns = round((t - float(x @ near) / t) / _TURN) if t > _SERIES else 0
+    if turns == 0:
+        return x, rate, acceleration
+    grows = float(x @ rate) / t
+    bends = (float(rate @ rate) + float(x @ acceleration) - grows * grows) / t
+    back = _TURN * turns / t
+    share, slope = 1.0 - back, back * grows / t
+    bend = back / t * (bends - 2.0 * grows * grows / t)
+    return (
+        share * x,
+        share * rate + slope * x,
+        share * acceleration + 2.0 * slope * rate + bend * x,
+    )
 
 
 def _skew(w: Array) -> Array:

@@ -11,7 +11,12 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike
 from spatialops.algebra.rotation import from_quaternion, rotation_matrix
 from spatialops.control.task_space.points import Points
-from spatialops.control.task_space.rotation_coordinates import rotation_vector, vector_rates
+from spatialops.control.task_space.rotation_coordinates import (
+    Path,
+    nearest_turn,
+    rotation_vector,
+    vector_rates,
+)
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.energy import center_of_mass
 from spatialops.dynamics.jacobian import body_poses
@@ -105,8 +110,8 @@ class PoseTask:
     """Attitude and position of a body: x = [rotation vector of R R0^T; position of its point].
 
     In rad and m, world axes. The rotation vector is a coordinate like any other: its rate is
-    J_l^-1(x) omega, and its error follows the designed law exactly, however large. It must stay
-    below pi.
+    J_l^-1(x) omega, and its error follows the designed law exactly, up to half a turn. Paths may
+    turn on beyond pi: `nearest` takes of the vectors of an attitude the one nearest to x.
 
     Parameters
     ----------
@@ -177,6 +182,25 @@ class PoseTask:
         drift[:3] = inverse @ drift[:3] + rate @ omega
         J[:3] = inverse @ J[:3]
         return Motion(np.concatenate([x, found.points[0]]), J, drift)
+
+    def nearest(self, path: Path, x: Array) -> Path:
+        """The same path with the rotation vector that is nearest to that of the body.
+
+        Parameters
+        ----------
+        path : tuple of three (6,) arrays
+            Where it should be, rad and m, and the two derivatives.
+        x : (6,) array
+            Where it is.
+
+        Returns
+        -------
+        tuple of three (6,) arrays
+            One pose, other coordinates.
+        """
+        turned = nearest_turn(path[0][:3], path[1][:3], path[2][:3], x[:3])
+        joined = [np.concatenate([a, b[3:]]) for a, b in zip(turned, path, strict=True)]
+        return joined[0], joined[1], joined[2]
 
 
 @dataclass(frozen=True, eq=False)

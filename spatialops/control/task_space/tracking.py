@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, array
-from spatialops.control.task_space.tasks import Motion, Task
+from spatialops.control.task_space.tasks import Motion, PoseTask, Task
 from spatialops.errors import ArgumentError
 
 Path = Callable[[float], tuple[ArrayLike, ArrayLike, ArrayLike]]
@@ -89,6 +89,8 @@ class Tracking:
             x_d - x and its rate.
         """
         x, rate, acceleration = (np.asarray(part, dtype=np.float64) for part in self.path(time))
+        if isinstance(self.task, PoseTask):
+            x, rate, acceleration = self.task.nearest((x, rate, acceleration), motion.x)
         e, de = x - motion.x, rate - motion.J @ v
         return acceleration + self.damping @ de + self.stiffness @ e, e, de
 

@@ -112,7 +112,11 @@ def kneel(name: str, *, duration: float = 1.0, seed: int = 0) -> Kneeling:
 
     kind, options = KINDS[name]
     control = kind(
-        sim, JointTracking(robot.model, knees, dt=_DT), standing=lambda time: feet, **options
+        sim,
+        JointTracking(robot.model, knees, dt=_DT),
+        standing=lambda time: feet,
+        horizon=_DT,  # what is measured is how exactly a command inverts a step
+        **options,
     )
     control.law = Shuffled(control.law, np.random.default_rng(seed))
     state = robot.state

@@ -22,6 +22,7 @@ def runs(
     *,
     duration: float,
     law: str,
+    horizon: float | None,
     limits: bool,
     say: Say,
 ) -> tuple[list[PlainData], dict[str, dict[str, Run]]]:
@@ -29,7 +30,7 @@ def runs(
     found, recorded = [], dict[str, dict[str, Run]]()
     for terrain in terrains:
         for name in names:
-            made = run(name, terrain, duration=duration, law=law, limits=limits)
+            made = run(name, terrain, duration=duration, law=law, horizon=horizon, limits=limits)
             summary = made.summary()
             recorded.setdefault(terrain, {})[name] = made
             found.append({"controller": name, "terrain": terrain, **summary})

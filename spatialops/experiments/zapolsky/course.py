@@ -8,11 +8,10 @@ from typing import cast
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.collision.shapes import Geom, HeightField
 from spatialops.contact.laws.compliant import Compliant
-from spatialops.contact.laws.max_dissipation import MaxDissipation
-from spatialops.control.inverse_dynamics.base import ContactInverseDynamics
+from spatialops.control.inverse_dynamics.base import UNSETTLED, ContactInverseDynamics
 from spatialops.control.inverse_dynamics.coulomb import ConeController, CoulombController
 from spatialops.control.inverse_dynamics.dissipation import (
     DissipationController,
@@ -34,14 +33,13 @@ from spatialops.simulation.simulator import Simulator
 
 LOW, HIGH = 0.1, 10.0  # friction
 SINK = 1e-3  # m, of the compliant ground at rest
-# s, horizons on ground that is not as controllers or planner think: soft; bumps, or slippery.
-SOFT, ROUGH = 0.03, 0.02
 FALLEN = 0.6  # of the height at rest
 # Forces felt late lag by up to T = 0.13 s here, and velocity must exceed T position.
 SENSED = Gains(position=300.0)
 LAWS = ("own", "coulomb", "cone", "no-slip", "max-dissipation")
 _OWN: dict[str, LawName] = {
     "qp": "max-dissipation",
+    "qp-released": "max-dissipation",
     "qp-no-slip": "no-slip",
     "lcp-no-slip": "no-slip",
     "cone": "cone",
@@ -68,6 +66,9 @@ class Run:
         Summed normal forces, N.
     missed : (n,) array
         Largest difference of an actuated acceleration from the predicted one, rad/s^2.
+    settled : (n,) bool array
+        Whether nothing landed, no limit bound, and directions of friction had settled: steps whose
+        prediction counts on all of their contacts.
     times : (n,) array
         Of the commands, s.
     path : (n, 2) array
@@ -86,6 +87,7 @@ class Run:
     predicted: Array
     measured: Array
     missed: Array
+    settled: BoolArray
     times: Array
     path: Array
     statuses: dict[str, int]
@@ -96,6 +98,8 @@ class Run:
         change = torque_rates(self.tau[:, 6:], self.dt)
         pressed = self.measured > 1.0
         errors = np.abs(self.predicted - self.measured)
+        shares = errors[pressed] / self.measured[pressed]
+        counted = shares[self.settled[pressed]]
         return {
             "completed": self.completed,
             "seconds": self.seconds,
@@ -106,7 +110,11 @@ class Run:
             "torque": float(np.abs(self.tau[:, 6:]).mean()),
             "force_error": float(errors.mean()),
             "force_error_relative": relative_error(self.predicted, self.measured),
-            "force_error_worst": float((errors[pressed] / self.measured[pressed]).max(initial=0.0)),
+            "force_error_median": float(np.median(shares)) if len(shares) else 0.0,
+            "force_error_99": float(np.quantile(shares, 0.99)) if len(shares) else 0.0,
+            "settled": float(self.settled.mean()),
+            "settled_force_error": float(counted.mean()) if len(counted) else 0.0,
+            "settled_force_error_99": float(np.quantile(counted, 0.99)) if len(counted) else 0.0,
             "acceleration_missed_median": float(np.median(self.missed)),
             "milliseconds_median": 1e3 * float(np.median(self.times)),
             "milliseconds_999": 1e3 * float(np.quantile(self.times, 0.999)),
@@ -214,6 +222,7 @@ def controller(
     }
     kinds: dict[str, Callable[..., ContactInverseDynamics]] = {
         "qp": DissipationController,
+        "qp-released": DissipationController,
         "qp-no-slip": NoSlipDissipationController,
         "lcp": CoulombController,
         "lcp-nearest": CoulombController,
@@ -226,17 +235,9 @@ def controller(
         )
     if name == "lcp-nearest":
         options["choice"] = "nearest"
-    if name == "qp":
-        options["parting"] = "pressed" if isinstance(sim.law, MaxDissipation) else "released"
+    if name == "qp-released":
+        options["parting"] = "released"
     return kinds[name](sim, track, **options), track
-
-
-def _horizon(name: str, terrain: str, law: str) -> float | None:
-    """Time within which demands are met, s; None, one step, where the ground is as expected."""
-    if terrain.startswith("compliant"):
-        return SOFT
-    counts_on_grip = name.endswith("no-slip") and law != "own" and terrain.endswith("low")
-    return ROUGH if counts_on_grip or terrain == "bumps" else None
 
 
 def run(
@@ -246,6 +247,7 @@ def run(
     duration: float = 30.0,
     law: str = "own",
     dt: float = 1e-3,
+    horizon: float | None = None,
     limits: bool = False,
     seed: int = 0,
 ) -> Run:
@@ -263,6 +265,9 @@ def run(
         Of the simulator: "own" is the controller's.
     dt : float
         Step of simulator and controller, s.
+    horizon : float, optional
+        Of controllers that predict forces, s; default: their own. With dt they are exact inverses
+        of a simulator that has their law.
     limits : bool
         Whether commands and motors keep to the motors' limits, of which [Z] says nothing.
     seed : int
@@ -281,9 +286,7 @@ def run(
     )
     legs, way = Legs(robot.model, robot.feet), Waypoints()
     trot = Trot(legs, robot.state.q[legs.angles], way, dt=dt)
-    control, track = controller(
-        name, sim, trot, limits=limits, horizon=_horizon(name, terrain, law)
-    )
+    control, track = controller(name, sim, trot, limits=limits, horizon=horizon)
     return _walked(sim, robot, control, track, way, round(duration / dt))
 
 
@@ -298,6 +301,7 @@ def _walked(
     """The course of so many steps, or until the robot falls or a step fails."""
     rows = []
     taus = []
+    settled = []
     statuses = dict[str, int]()
     state, dt = robot.state, sim.dt
     contacts = None
@@ -317,6 +321,7 @@ def _walked(
         missed = np.abs((state.v - before.v)[actuated] / dt - said.predicted[actuated]).max()
         measured = float(contacts.impulses[:, 0].sum()) / dt
         taus.append(tau)
+        settled.append(not any(note.startswith(UNSETTLED) for note in said.notes))
         errors = float(np.abs(track.errors).mean()), float(np.abs(track.rate_errors).mean())
         rows.append(
             (*errors, float(said.forces[:, 0].sum()), measured, missed, said.seconds, *state.q[:2])
@@ -336,6 +341,7 @@ def _walked(
         predicted=table[:, 2],
         measured=table[:, 3],
         missed=table[:, 4],
+        settled=np.array(settled, dtype=np.bool_),
         times=table[:, 5],
         path=table[:, 6:],
         statuses=statuses,

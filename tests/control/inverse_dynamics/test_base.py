@@ -42,7 +42,7 @@ def kneeling(robot):
 @pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
 def test_the_simulation_does_what_was_predicted(kind, law, options, integrator):
     robot, sim = quadruped_simulator(law, integrator=integrator)
-    control, state = kind(sim, kneeling(robot), **options), robot.state
+    control, state = kind(sim, kneeling(robot), horizon=sim.dt, **options), robot.state
     for _ in range(25):
         tau = control(state.time, state, None)
         said = control.explain()
@@ -61,7 +61,7 @@ def test_the_simulation_does_what_was_predicted(kind, law, options, integrator):
 def test_demands_are_met_to_rounding_where_friction_lets_feet_slide():
     robot, sim = quadruped_simulator("cone", friction=0.1)
     rng = np.random.default_rng(3)
-    control = ConeController(sim, lambda time, state: rng.normal(size=12))
+    control = ConeController(sim, lambda time, state: rng.normal(size=12), horizon=sim.dt)
     for _ in range(5):
         tau = control(0.0, robot.state, None)
         after, _ = sim.step(robot.state, tau)
@@ -124,7 +124,8 @@ def pair_of_robots():
 @pytest.mark.compiled
 def test_two_robots_are_one_problem():
     sim = so.Simulator(pair_of_robots(), law="cone", impact_threshold=100.0, certify="off")
-    control = ConeController(sim, lambda time, state: np.array([20.0, -10.0]) * np.cos(20.0 * time))
+    swing = lambda time, state: np.array([20.0, -10.0]) * np.cos(20.0 * time)  # noqa: E731
+    control = ConeController(sim, swing, horizon=sim.dt)
     state = sim.scene.state
     assert len(control.actuation) == 2
     for _ in range(50):
@@ -152,6 +153,7 @@ def test_forces_of_motors_outside_the_demand_are_counted_on():
         lambda time, state: np.array([5.0]),
         actuation=Actuation(model, ["left_arm"]),
         others=lambda time, state: 0.3 * np.eye(model.nv)[other],
+        horizon=sim.dt,
     )
     state = sim.scene.state
     tau = control(0.0, state, None)

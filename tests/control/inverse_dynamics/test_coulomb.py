@@ -31,11 +31,16 @@ def test_the_nearest_of_all_basic_solutions_is_found():
     assert after[0] == pytest.approx(after[1], abs=1e-9)
 
 
-def test_too_many_bases_leave_the_solution_as_it_is():
+def test_on_four_feet_the_difference_is_no_larger_than_of_the_solution():
     _, _, ahead = prediction(law="coulomb")
     problem = inverse_problem(ahead, MOTORS, np.zeros(12))
     one = Coulomb(n_f=4).solve(problem)
-    assert minimal_difference(problem, one, 0.0 * one.impulses, 4) is one.impulses
+    squeezed = one.impulses + 1e-4 * np.random.default_rng(1).normal(size=(4, 3))
+    other = minimal_difference(problem, one, squeezed, 4)
+    assert np.linalg.norm(other - squeezed) < 0.9 * np.linalg.norm(one.impulses - squeezed)
+    after = [problem.after(p.ravel()) for p in (one.impulses, other)]
+    assert after[0] == pytest.approx(after[1], abs=1e-9)
+    assert (0.8 * other[:, 0] >= np.abs(other[:, 1:]).sum(axis=1) - 1e-12).all()  # the polyhedron
 
 
 @pytest.mark.parametrize("kind", [CoulombController, ConeController])

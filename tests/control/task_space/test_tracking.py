@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from spatialops.control import JointTask, Tracking
+import spatialops as so
+from spatialops.control import JointTask, PoseTask, Tracking
 from spatialops.control.task_space.tasks import Motion
 from spatialops.errors import ArgumentError
 
@@ -52,3 +53,25 @@ def test_names():
 def test_bad_input_is_refused(options, message):
     with pytest.raises(ArgumentError, match=message):
         Tracking(TASK, **({"path": [0.0, 0.0]} | options))
+
+
+@pytest.mark.parametrize("yaw", [3.13, 3.15, 5.0, 9.5])
+def test_a_turn_goes_on_beyond_half_a_turn(yaw):
+    """Beside its path, turning as it turns, a body is asked for nothing but to come nearer."""
+    model = so.models.quadruped().model
+    task = PoseTask(so.Node("base"))
+    rate = 0.7
+
+    def path(time):
+        x = np.array([0.0, 0.0, yaw + rate * time, 0.0, 0.0, 0.0])
+        return x, rate * np.eye(6)[2], np.zeros(6)
+
+    q, behind = model.neutral(), yaw - 0.02
+    q[5:7] = np.sin(0.5 * behind), np.cos(0.5 * behind)
+    v = rate * np.eye(18)[2]
+    acceleration, error, slower = Tracking(task, path).goal(
+        0.0, task.motion(model, so.State(q, v)), v
+    )
+    assert error == pytest.approx(0.02 * np.eye(6)[2], abs=1e-12)
+    assert slower == pytest.approx(np.zeros(6), abs=1e-12)
+    assert acceleration == pytest.approx(100.0 * error, abs=1e-9)

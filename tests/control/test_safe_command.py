@@ -5,7 +5,7 @@ import pytest
 
 import spatialops as so
 from spatialops.control import Actuation
-from spatialops.control.inverse_dynamics.safe_command import damped
+from spatialops.control.safe_command import damped
 
 
 @pytest.fixture
