@@ -20,6 +20,8 @@ from tests.io.test_robots import MJCFS
 DURATION = 2.0
 STEPS = (4e-3, 2e-3, 1e-3)
 QUICK = ("suite/pendulum.xml", "ant/ant.xml")
+# Half a minute each; all others by `python -m tests.forces.test_corpora`.
+SLOW = ("suite/acrobot.xml", "suite/cartpole.xml", "suite/point_mass.xml", "suite/pendulum.xml")
 OFF = sum(
     int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{name}"))
     for name in ("CONTACT", "LIMIT", "FRICTIONLOSS", "EQUALITY")
@@ -117,6 +119,7 @@ def files():
     return [
         pytest.param(path, id=name, marks=() if name.endswith(QUICK) else pytest.mark.slow)
         for name, path in MJCFS
+        if name.endswith(QUICK + SLOW)
     ] or [pytest.param(None, marks=pytest.mark.skip(reason="no robots installed"))]
 
 

@@ -53,7 +53,7 @@ TOLD = {
 
 
 def documents(path, seen):
-    root = ElementTree.parse(path).getroot()
+    root = ElementTree.fromstring(path.read_bytes().lstrip())  # one begins with an empty line
     seen.append(root)
     for element in root.iter("include"):
         below = path.parent / element.get("file")
@@ -105,7 +105,7 @@ def test_every_element_is_read_or_told(path):
         except (AssetError, ModelError) as error:  # parts of others, and what MuJoCo refuses
             pytest.skip(str(error)[:100])
     found, unknown = counts(path, description)
-    assert found["read"] > 0
+    assert found["read"] + found["listed"] > 0
     assert not unknown
 
 
