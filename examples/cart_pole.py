@@ -1,6 +1,6 @@
 """A pole on a cart learns to stand: Gymnasium environments and the cross-entropy method.
 
-    python -m examples.cart_pole --generations 12
+    python -m examples.cart_pole
 
 The force on the cart is a linear function of what is seen. Each environment of a batch tries other
 weights; the best of them say where the next are drawn (Rubinstein, "The Cross-Entropy Method for
@@ -9,7 +9,6 @@ Combinatorial and Continuous Optimization", 1999). Needs gymnasium: `pip install
 
 from __future__ import annotations
 
-import argparse
 import time
 
 import numpy as np
@@ -86,19 +85,18 @@ def train(generations: int, seed: int = 0) -> np.ndarray:
     return mean
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--generations", type=int, default=12)
-    given = parser.parse_args()
+def main(generations: int = 12) -> int:
+    """Train; how many of 100 new beginnings then stand for 10 s."""
     start = time.perf_counter()
-    weights = train(given.generations)
+    weights = train(generations)
     seconds = time.perf_counter() - start
     trials = SceneVectorEnv(balance_task(), 100, threads=1)
     sums = returns(trials, np.tile(weights, (100, 1)), seed=10**6)
     trials.close()
-    stood = int((sums > 0.95 * 500).sum())
+    stood = int((sums > 0.95 * 500).sum())  # of 500 actions
     print(f"trained in {seconds:.1f} s; {stood} of 100 new beginnings stand for 10 s")
     print("force = " + np.array2string(weights, precision=1) + " (x, angle, x rate, angle rate)")
+    return stood
 
 
 if __name__ == "__main__":

@@ -29,15 +29,15 @@ class SceneEnv(gymnasium.Env[Array, Array]):
     >>> import numpy as np, spatialops as so
     >>> from spatialops.gym import SceneEnv, Task
     >>> task = Task(
-    ...     simulator=so.Simulator(so.models.pendulum(1).scene(), dt=0.01),
+    ...     simulator=so.Simulator(so.models.pendulum(2).scene(), dt=0.01),
     ...     reward=lambda moment: -np.abs(moment.q[:, 0]),
     ...     action_limit=2.0,
     ... )
     >>> env = SceneEnv(task)
     >>> observation, info = env.reset(seed=1)
-    >>> observation, reward, terminated, truncated, info = env.step(np.array([0.5]))
+    >>> observation, reward, terminated, truncated, info = env.step(np.array([0.5, 0.0]))
     >>> observation.shape, terminated, truncated
-    ((2,), False, False)
+    ((4,), False, False)
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  # as Gymnasium declares it

@@ -84,15 +84,15 @@ class Task:
     --------
     >>> import numpy as np, spatialops as so
     >>> from spatialops.gym import Task
-    >>> simulator = so.Simulator(so.models.pendulum(1).scene(), dt=0.01)
+    >>> simulator = so.Simulator(so.models.pendulum(2).scene(), dt=0.01)
     >>> task = Task(
     ...     simulator=simulator,
     ...     reward=lambda moment: -np.abs(moment.q[:, 0]) - 1e-3 * moment.action[:, 0] ** 2,
-    ...     begin=lambda rng: so.State(rng.uniform(-0.1, 0.1, 1), np.zeros(1)),
+    ...     begin=lambda rng: so.State(rng.uniform(-0.1, 0.1, 2), np.zeros(2)),
     ...     action_limit=2.0,
     ... )
     >>> task.limits()
-    (array([-2.]), array([2.]))
+    (array([-2., -2.]), array([2., 2.]))
     """
 
     simulator: Simulator

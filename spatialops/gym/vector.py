@@ -42,15 +42,15 @@ class SceneVectorEnv(VectorEnv[Array, Array, Array]):
     >>> import numpy as np, spatialops as so
     >>> from spatialops.gym import SceneVectorEnv, Task
     >>> task = Task(
-    ...     simulator=so.Simulator(so.models.pendulum(1).scene(), dt=0.01),
+    ...     simulator=so.Simulator(so.models.pendulum(2).scene(), dt=0.01),
     ...     reward=lambda moment: -np.abs(moment.q[:, 0]),
     ...     action_limit=2.0,
     ... )
     >>> envs = SceneVectorEnv(task, 4)
     >>> observations, infos = envs.reset(seed=1)
-    >>> observations, rewards, terminated, truncated, infos = envs.step(np.zeros((4, 1)))
+    >>> observations, rewards, terminated, truncated, infos = envs.step(np.zeros((4, 2)))
     >>> observations.shape, rewards.shape
-    ((4, 2), (4,))
+    ((4, 4), (4,))
     >>> envs.close()
     """
 
