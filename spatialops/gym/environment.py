@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import gymnasium
 import numpy as np
@@ -11,6 +11,8 @@ from gymnasium.spaces import Box
 from spatialops._arrays import Array
 from spatialops.gym.task import Task
 from spatialops.gym.world import World
+
+Infos: TypeAlias = dict[str, object]
 
 
 class SceneEnv(gymnasium.Env[Array, Array]):
@@ -40,7 +42,7 @@ class SceneEnv(gymnasium.Env[Array, Array]):
     ((4,), False, False)
     """
 
-    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  # as Gymnasium declares it
+    metadata: Infos = {"render_modes": []}  # noqa: RUF012  # as Gymnasium declares it
 
     def __init__(self, task: Task) -> None:
         self._world = World(task, task.simulator, 1, 1)
@@ -49,8 +51,8 @@ class SceneEnv(gymnasium.Env[Array, Array]):
         self.render_mode = None
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Array, dict[str, Any]]:
+        self, *, seed: int | None = None, options: Infos | None = None
+    ) -> tuple[Array, Infos]:
         """Begin anew.
 
         Parameters
@@ -71,7 +73,7 @@ class SceneEnv(gymnasium.Env[Array, Array]):
         self._world.begin({0: self.np_random})
         return self._world.observe()[0], {}
 
-    def step(self, action: Array) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Array) -> tuple[Array, float, bool, bool, Infos]:
         """Act.
 
         Parameters

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from gymnasium.spaces import Box
@@ -12,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from spatialops._arrays import Array, BoolArray
-from spatialops.gym.environment import observation_space
+from spatialops.gym.environment import Infos, observation_space
 from spatialops.gym.task import Task
 from spatialops.gym.world import World
 from spatialops.simulation.simulator import Simulator
@@ -54,7 +53,7 @@ class SceneVectorEnv(VectorEnv[Array, Array, Array]):
     >>> envs.close()
     """
 
-    metadata: dict[str, Any] = {  # noqa: RUF012  # as Gymnasium declares it
+    metadata: Infos = {  # noqa: RUF012  # as Gymnasium declares it
         "render_modes": [],
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
@@ -81,8 +80,8 @@ class SceneVectorEnv(VectorEnv[Array, Array, Array]):
         self,
         *,
         seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
-    ) -> tuple[Array, dict[str, Any]]:
+        options: Infos | None = None,
+    ) -> tuple[Array, Infos]:
         """Have all begin anew.
 
         Parameters
@@ -107,7 +106,7 @@ class SceneVectorEnv(VectorEnv[Array, Array, Array]):
         self._over[:] = False
         return self._world.observe(), {}
 
-    def step(self, actions: Array) -> tuple[Array, Array, BoolArray, BoolArray, dict[str, Any]]:
+    def step(self, actions: Array) -> tuple[Array, Array, BoolArray, BoolArray, Infos]:
         """Act in all of them.
 
         Parameters
@@ -134,11 +133,11 @@ class SceneVectorEnv(VectorEnv[Array, Array, Array]):
         again = {int(e): self._generators[e] for e in np.flatnonzero(self._over)}
         found = self._world.act(actions, again)
         self._over = found.ended | found.cut
-        infos: dict[str, Any] = {}
+        infos: Infos = {}
         for e, text in found.failures.items():
             infos = self._add_info(infos, {"failure": text}, e)
         return found.observations, found.rewards, found.ended, found.cut, infos
 
-    def close_extras(self, **kwargs: Any) -> None:
+    def close_extras(self, **kwargs: object) -> None:
         """Let the threads go."""
         self._world.batch.close()

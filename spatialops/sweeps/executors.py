@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import NamedTuple
 
 from spatialops.errors import ArgumentError, MissingLibraryError
 
@@ -88,7 +89,7 @@ def _mpi() -> Iterator[Workforce]:
         yield Workforce(executor, comm.Get_size() - 1)
 
 
-def _library(name: str) -> Any:
+def _library(name: str) -> ModuleType:
     try:
         return import_module(name)
     except (ImportError, RuntimeError) as error:  # mpi4py without an MPI

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from spatialops.errors import MissingLibraryError
 from spatialops.sweeps.tasks import Parameters
@@ -112,21 +114,29 @@ class SweepResults(Sequence[SweepResult]):
         return dataset(found, coords=given)
 
 
-def _column(name: str, values: list[Any]) -> tuple[list[str], Any]:
+def _column(name: str, values: list[object]) -> tuple[list[str], npt.NDArray[np.generic]]:
     """Axes and values of a variable: numbers where every task that gave something gave some."""
-    shapes = {np.shape(value) for value in values if value is not None}
-    if len(shapes) == 1:
-        (shape,) = shapes
+    shapes = {_shape(value) for value in values if value is not None}
+    if len(shapes) == 1 and (shape := shapes.pop()) is not None:
         full = [np.full(shape, np.nan) if value is None else value for value in values]
         column = np.asarray(full)
         if column.dtype.kind in "biuf":
             return ["task", *(f"{name}_{i}" for i in range(len(shape)))], column
-    column = np.empty(len(values), dtype=object)
-    column[:] = values
-    return ["task"], column
+    objects = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        objects[i] = value
+    return ["task"], objects
 
 
-def _library(name: str) -> Any:
+def _shape(value: object) -> tuple[int, ...] | None:
+    """Of an array as lists; None where rows differ in length."""
+    try:
+        return np.asarray(value).shape
+    except ValueError:
+        return None
+
+
+def _library(name: str) -> ModuleType:
     try:
         return import_module(name)
     except ImportError as error:

@@ -48,4 +48,6 @@ def drop(
     )
     scene.state = raised(scene, height)
     record = Simulator(scene, dt=dt).run(duration=duration, record=False)
-    return {**record.summary(), "q": record.final.q.tolist(), "v": record.final.v.tolist()}
+    summary = record.summary()
+    del summary["duration"]  # which is a parameter
+    return {**summary, "q": record.final.q.tolist(), "v": record.final.v.tolist()}

@@ -111,7 +111,7 @@ def test_nothing_to_do_is_no_error(threads):
 @pytest.mark.compiled
 def test_killed_again_and_again_every_result_is_there_once(tmp_path):
     """`python -m tests.sweeps.killed` does it with 10 000 tasks."""
-    kills = 6
+    kills = 3
     found = killed(tmp_path, tasks=1000, kills=kills)
     assert found.results == 1000
     assert (found.lost, found.failed, found.differing) == (0, 0, 0)
