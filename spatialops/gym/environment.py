@@ -98,7 +98,7 @@ class SceneEnv(gymnasium.Env[Array, Array]):
             For a wrong shape, NaN or infinity.
         """
         found = self._world.act(np.asarray(action)[None], {})
-        info = {"failure": found.failures[0]} if found.failures else {}
+        info: Infos = {"failure": found.failures[0]} if found.failures else {}
         over = bool(found.ended[0]), bool(found.cut[0])
         return found.observations[0], float(found.rewards[0]), *over, info
 
