@@ -1,5 +1,6 @@
-"""`python -m spatialops`: the command line."""
+"""`python -m spatialops` is the command `spatialops`."""
 
 from spatialops.cli import main
 
-main(prog_name="spatialops")
+if __name__ == "__main__":  # workers of mpi4py.futures run this file under another name
+    main(prog_name="spatialops")

@@ -32,6 +32,10 @@ COMMANDS = {
         "spatialops.cli.solve:solve", "Solve a stored contact or complementarity problem."
     ),
     "reproduce": Entry("spatialops.cli.reproduce:reproduce", "Repeat the experiments of a paper."),
+    "sweep": Entry(
+        "spatialops.cli.sweep:sweep",
+        "Call a function with many parameters, on all cores or machines.",
+    ),
     "accuracy": Entry(
         "spatialops.cli.accuracy:accuracy", "Measure physical truth against closed forms."
     ),

@@ -6,95 +6,17 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from spatialops.errors import ArgumentError, MissingLibraryError
+from spatialops._arrays import whole
+from spatialops._processors import processors
+from spatialops.errors import ArgumentError
 from spatialops.simulation.runs.progress import progress_bar
+from spatialops.sweeps.results import SweepResult, SweepResults
 from spatialops.sweeps.store import SweepFolder, read_rows
 from spatialops.sweeps.tasks import Function, Parameters, Row, key_of, listed
 from spatialops.sweeps.workers import Dispatcher, Job, Task, processes
-
-if TYPE_CHECKING:
-    import pandas
-
-
-@dataclass(frozen=True)
-class SweepResult:
-    """What one task gave.
-
-    Parameters
-    ----------
-    parameters : dict
-        What the function was called with.
-    value : object
-        What it returned, as JSON holds it: arrays are lists; None where it failed.
-    error : str or None
-        What it raised.
-    """
-
-    parameters: Parameters
-    value: object
-    error: str | None
-
-
-class SweepResults(Sequence[SweepResult]):
-    """Results of a sweep, in the order of its parameters.
-
-    Parameters
-    ----------
-    results : list of SweepResult
-        All of them.
-    """
-
-    def __init__(self, results: list[SweepResult]) -> None:
-        self._results = results
-
-    def __len__(self) -> int:
-        return len(self._results)
-
-    def __getitem__(self, index):  # type: ignore[no-untyped-def]  # as of a list
-        return self._results[index]
-
-    def __repr__(self) -> str:
-        failed = sum(result.error is not None for result in self)
-        return f"SweepResults of {len(self)} tasks, {failed} failed"
-
-    @property
-    def rows(self) -> list[dict[str, object]]:
-        """A table, one flat dict a task: parameters, what was returned, "error".
-
-        A dict that was returned is spread over its names, anything else is "value".
-        """
-        return [
-            {
-                **one.parameters,
-                **(one.value if isinstance(one.value, dict) else {"value": one.value}),
-                "error": one.error,
-            }
-            for one in self
-        ]
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The table as a data frame.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a task.
-
-        Raises
-        ------
-        MissingLibraryError
-            Where pandas is not installed.
-        """
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingLibraryError("to_pandas: pip install pandas") from error
-        return pandas.DataFrame(self.rows)
 
 
 def sweep(
@@ -103,6 +25,7 @@ def sweep(
     *,
     folder: str | os.PathLike[str] | None = None,
     executor: Executor | None = None,
+    workers: int | None = None,
     seed: int | None = None,
     progress: bool = False,
 ) -> SweepResults:
@@ -126,6 +49,9 @@ def sweep(
         Where calls are made, such as `dask.distributed.Client.get_executor()`; it sees the folder.
         Default: a process a core, replaced where one dies. As always with processes, a script
         calls this below ``if __name__ == "__main__":``.
+    workers : int, optional
+        How many calls the executor makes at a time: thrice as many groups of tasks are handed to
+        it. Default: the processors of this machine.
     seed : int, optional
         If given, the function gets a further argument ``seed``, a number that follows from this
         one and the task.
@@ -167,10 +93,11 @@ def sweep(
         tasks = {key: Task(key, one) for key, one in zip(keys, asked, strict=True)}
         left = [task for key, task in tasks.items() if key not in known]
         job = Job(function, seed, path)
-        make = processes if executor is None else partial(_itself, executor)
+        count = processors() if workers is None else whole(workers, "workers", low=1)
+        make = partial(processes, count) if executor is None else partial(_itself, executor)
         with progress_bar(len(tasks), progress, "sweeping", "task") as bar:
             bar.update(len(tasks) - len(left))
-            for rows in Dispatcher(job, left, make, replaced=executor is None).rows():
+            for rows in Dispatcher(job, left, make, count, replaced=executor is None).rows():
                 known |= {str(row["key"]): row for row in rows}
                 bar.update(len(rows))
     return SweepResults(list(_results(keys, known)))

@@ -19,7 +19,6 @@ from concurrent.futures import (
 from pathlib import Path
 from typing import NamedTuple
 
-from spatialops._processors import processors
 from spatialops.sweeps.store import write_rows
 from spatialops.sweeps.tasks import Function, Parameters, Row, run_task
 
@@ -51,10 +50,10 @@ class Job(NamedTuple):
         return rows
 
 
-def processes() -> Executor:
-    """A process for each core; they end with this one."""
+def processes(count: int) -> Executor:
+    """So many processes; they end with this one."""
     return ProcessPoolExecutor(
-        processors(),
+        count,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=_end_with_parent,
     )
@@ -83,16 +82,25 @@ class Dispatcher:
         In order.
     make : callable
         Makes an executor: another one where processes of it have ended.
+    workers : int
+        How many calls it makes at a time.
     replaced : bool
         Whether it may be made again; if not, `BrokenExecutor` is raised.
     """
 
     def __init__(
-        self, job: Job, tasks: list[Task], make: Callable[[], Executor], *, replaced: bool
+        self,
+        job: Job,
+        tasks: list[Task],
+        make: Callable[[], Executor],
+        workers: int,
+        *,
+        replaced: bool,
     ) -> None:
         self._job = job
         self._left = deque(tasks)
         self._make = make
+        self._most = _AHEAD * workers  # groups that are out
         self._replaced = replaced
         self._size = 1
         self._deaths: Counter[str] = Counter()
@@ -113,7 +121,7 @@ class Dispatcher:
                     executor.shutdown(wait=False, cancel_futures=True)
 
     def _until_broken(self, executor: Executor) -> Iterator[list[Row]]:
-        most = _AHEAD * processors()
+        most = self._most
         while self._left or self._running:
             while self._left and len(self._running) < most:
                 count = min(self._size, math.ceil(len(self._left) / most))

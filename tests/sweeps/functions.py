@@ -1,18 +1,19 @@
-"""Functions that sweeps call in other processes, and a program that sweeps pendulums."""
+"""Functions that sweeps call in other processes."""
 
 import os
-import sys
 import time
 
 import numpy as np
 
 import spatialops as so
 
-COUNT = 400
-
 
 def power(base, exponent):
     return {"power": base**exponent, "base": np.full(2, base)}
+
+
+def product(length, angle):
+    return {"area": length * angle, "trace": [length, angle]}
 
 
 def refuses(number):
@@ -27,6 +28,12 @@ def seeded(number, seed):
 
 def unkeepable(number):
     return object()
+
+
+def where(number):
+    """Slow enough that two workers share the tasks."""
+    time.sleep(0.01)
+    return {"value": number**0.5, "process": os.getpid()}
 
 
 def dies(number, marks):
@@ -48,17 +55,16 @@ def always_dies(number):
 def swing(angle):
     """Where a pendulum is after a while; 10 ms at least, so that there is something to kill."""
     begin = time.perf_counter()
+    end = end_of_swing(angle)
+    time.sleep(max(0.0, 0.01 - (time.perf_counter() - begin)))
+    return end
+
+
+def end_of_swing(angle):
     simulator = so.Simulator(so.Scene(so.models.pendulum(2).model), dt=1e-2)
     record = simulator.run(so.State(np.array([angle, 0.0]), np.zeros(2)), 0.3, record=False)
-    time.sleep(max(0.0, 0.01 - (time.perf_counter() - begin)))
     return record.final.q
 
 
-def angles():
-    return {"angle": np.linspace(0.0, 1.0, COUNT).tolist()}
-
-
-if __name__ == "__main__":
-    from tests.sweeps import functions  # under the name that tests know it by
-
-    so.sweep(functions.swing, functions.angles(), folder=sys.argv[1])
+def angles(count):
+    return {"angle": np.linspace(0.0, 1.0, count).tolist()}

@@ -1,23 +1,14 @@
 """Sweeps: every result once, to the bit, whoever computed it and whatever was killed on the way."""
 
-import json
-import os
-import random
-import signal
-import subprocess
-import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-import numpy as np
 import pytest
 
 import spatialops as so
 from spatialops.errors import ArgumentError, RecordError
 from spatialops.sweeps import workers
-from spatialops.sweeps.store import read_rows
 from tests.sweeps import functions
+from tests.sweeps.killed import killed
 
 GRID = {"base": [1.5, 2.0], "exponent": [1, 2, 3]}
 
@@ -118,36 +109,28 @@ def test_nothing_to_do_is_no_error(threads):
 
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_killed_twenty_times_every_result_is_there_once(tmp_path):
-    """Masters and workers are killed at random; each result is that of this process."""
-    chance = random.Random(3)
-    program = [sys.executable, "-m", "tests.sweeps.functions", str(tmp_path)]
-    kills = 0
-    while kills < 20:
-        master = subprocess.Popen(program)
-        time.sleep(chance.uniform(1.5, 4.0))
-        others = children(master.pid)
-        victim = chance.choice([master.pid, *others])
-        kills += 1
-        os.kill(victim, signal.SIGKILL)
-        if victim != master.pid:
-            time.sleep(chance.uniform(0.0, 2.0))
-            master.kill()
-        master.wait()
-        before = set(read_rows(tmp_path))
-        time.sleep(0.3)
-        assert before <= set(read_rows(tmp_path))
-    subprocess.run(program, check=True)
-    rows = read_rows(tmp_path)
-    assert len(rows) == functions.COUNT
-    results = so.sweep(functions.swing, functions.angles(), folder=tmp_path)
-    assert all(one.error is None for one in results)
-    alone = [functions.swing(angle) for angle in functions.angles()["angle"]]
-    np.testing.assert_array_equal([one.value for one in results], alone)
-    keys = [row["key"] for path in tmp_path.glob("*.json") for row in json.loads(path.read_text())]
-    assert len(keys) <= functions.COUNT + 20 * 8  # what was under way when a master was killed
+def test_killed_again_and_again_every_result_is_there_once(tmp_path):
+    """`python -m tests.sweeps.killed` does it with 10 000 tasks."""
+    kills = 3
+    found = killed(tmp_path, tasks=1000, kills=kills)
+    assert found.results == 1000
+    assert (found.lost, found.failed, found.differing) == (0, 0, 0)
+    assert found.masters > 0
+    assert found.workers > 0
+    assert found.written <= 1000 + 50 * kills  # what was under way, done again
 
 
-def children(pid):
-    """Processes that a process has started, on Linux."""
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+def test_tables_of_pandas_and_xarray(threads):
+    pytest.importorskip("pandas")
+    pytest.importorskip("xarray")
+    results = so.sweep(functions.power, GRID, executor=threads)
+    frame = results.to_pandas()
+    assert frame.power.tolist() == [row["power"] for row in results.rows]
+    grid = {"length": [1.0, 2.0], "angle": [0.1, 0.2, 0.3]}
+    found = so.sweep(functions.product, grid, executor=threads).to_xarray()
+    assert found.trace.dims == ("task", "trace_0")
+    unstacked = found.set_index(task=["length", "angle"]).unstack("task")
+    assert unstacked.area.sel(length=2.0, angle=0.3) == 0.6
+    failed = so.sweep(functions.refuses, {"number": [1, 2]}, executor=threads).to_xarray()
+    assert failed.value.values[0] == 1
+    assert failed.value.isnull().values.tolist() == [False, True]

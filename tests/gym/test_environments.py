@@ -1,0 +1,184 @@
+"""Gymnasium environments: Gymnasium's own checks, seeds, ends, and many to the bit those of one."""
+
+import numpy as np
+import pytest
+
+import spatialops as so
+from spatialops.errors import ArgumentError
+
+gymnasium = pytest.importorskip("gymnasium")
+env_checker = pytest.importorskip("gymnasium.utils.env_checker")
+
+from spatialops.gym import SceneEnv, SceneVectorEnv, Task  # noqa: E402
+
+
+def pendulum_task(**options):
+    asked = {
+        "simulator": so.Simulator(so.Scene(so.models.pendulum(2).model), dt=2e-3),
+        "reward": lambda moment: -np.abs(moment.q).sum(axis=1) - moment.action[:, 0] ** 2,
+        "begin": lambda rng: so.State(rng.uniform(-1.0, 1.0, 2), np.zeros(2)),
+        "action_limit": 0.5,
+        "steps": 2,
+        "duration": 0.06,
+    }
+    return Task(**(asked | options))
+
+
+def servo_scene():
+    model = so.models.pendulum(2).model
+    joint = model.joint_of_link(0)
+    servo = so.Actuator.position("servo", joint, kp=5.0, kv=0.5, ctrl_range=(-1.0, 2.0))
+    return so.Scene(model, actuators=[servo])
+
+
+@pytest.mark.parametrize("forces", [False, True])
+@pytest.mark.filterwarnings("ignore:.*A Box observation space:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*For Box action spaces:UserWarning")
+def test_gymnasium_finds_no_fault(forces):
+    env_checker.check_env(SceneEnv(pendulum_task(forces=forces)))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_are_single_ones_to_the_bit(threads):
+    """They begin anew by themselves; a single one is asked to, with the chance that it has left."""
+    task = pendulum_task()
+    rng = np.random.default_rng(0)
+    envs = SceneVectorEnv(task, 3, threads=threads)
+    singles = [SceneEnv(task) for _ in range(3)]
+    seen, _ = envs.reset(seed=7)
+    for e, env in enumerate(singles):
+        np.testing.assert_array_equal(seen[e], env.reset(seed=7 + e)[0])
+    over = [False] * 3
+    for _ in range(40):
+        actions = rng.uniform(-0.7, 0.7, (3, 2))  # some beyond the limits
+        seen, rewards, ended, cut, _ = envs.step(actions)
+        for e, env in enumerate(singles):
+            if over[e]:
+                expected = (env.reset()[0], 0.0, False, False)
+            else:
+                expected = env.step(actions[e])[:4]
+            for got, one in zip((seen[e], rewards[e], ended[e], cut[e]), expected):
+                np.testing.assert_array_equal(got, one)
+            over[e] = bool(ended[e] or cut[e])
+    envs.close()
+
+
+def test_actions_are_the_forces_of_the_named_joints():
+    task = pendulum_task(joints=["pin2"], begin=None, observe=lambda moment: moment.action)
+    env = SceneEnv(task)
+    env.reset(seed=0)
+    seen, *_ = env.step(np.array([0.9]))
+    assert seen == 0.5  # the limit
+    stepper = task.simulator.stepper()
+    stepper.step([0.0, 0.5])
+    stepper.step([0.0, 0.5])
+    np.testing.assert_array_equal(env._world.batch.q[0], stepper.q)
+
+
+def test_actions_are_controls_where_there_are_actuators():
+    simulator = so.Simulator(servo_scene(), dt=2e-3)
+    env = SceneEnv(pendulum_task(simulator=simulator, action_limit=None, begin=None, steps=1))
+    np.testing.assert_array_equal([env.action_space.low, env.action_space.high], [[-1.0], [2.0]])
+    env.reset()
+    seen, *_ = env.step(np.array([1.5]))
+    stepper = simulator.stepper()
+    stepper.step(ctrl=[1.5])
+    np.testing.assert_array_equal(seen[:2], stepper.q)
+
+
+def test_ends_are_told_apart():
+    env = SceneEnv(pendulum_task(ended=lambda moment: moment.time > 0.01))
+    env.reset(seed=0)
+    ends = [env.step(np.zeros(2))[2:4] for _ in range(15)]
+    assert ends.index((True, False)) == 2  # 12 ms
+    assert ends[-1] == (True, True)
+    assert all(not cut for _, cut in ends[:-1])
+
+
+def test_a_simulation_that_fails_is_cut_off_and_says_why():
+    """Two spheres that overlap from the start."""
+    builder = so.TreeBuilder()
+    builder.add_body("ball", joint=so.Joint("free"), inertia=so.Inertia.sphere(0.1, mass=1.0))
+    geoms = [so.Geom("floor", "world", so.HalfSpace()), so.Geom("ball", "ball", so.Sphere(0.1))]
+    model = builder.build()
+
+    def begin(rng):
+        q = model.neutral()
+        q[2] = rng.choice([0.05, 0.5])
+        return so.State(q, np.zeros(6))
+
+    task = Task(
+        simulator=so.Simulator(so.Scene(model, geoms), dt=1e-3),
+        reward=lambda moment: moment.q[:, 2],
+        begin=begin,
+        action_limit=1.0,
+    )
+    envs = SceneVectorEnv(task, 6, threads=1)
+    seen, _ = envs.reset(seed=1)
+    sunk = seen[:, 2] == 0.05
+    assert 0 < sunk.sum() < 6
+    *_, cut, infos = envs.step(np.zeros((6, 6)))
+    np.testing.assert_array_equal(cut, sunk)
+    assert all("floor" in text for text in infos["failure"][sunk])
+    *_, cut, infos = envs.step(np.zeros((6, 6)))
+    assert not cut.any()
+
+
+def test_what_gymnasium_makes_by_name():
+    task = pendulum_task()
+    gymnasium.register(
+        "spatialops/Pendulum-v0",
+        entry_point=lambda: SceneEnv(task),
+        vector_entry_point=lambda num_envs: SceneVectorEnv(task, num_envs),
+    )
+    one = gymnasium.make("spatialops/Pendulum-v0")
+    many = gymnasium.make_vec("spatialops/Pendulum-v0", 2, vectorization_mode="vector_entry_point")
+    seen, _ = many.reset(seed=3)
+    np.testing.assert_array_equal(seen[0], one.reset(seed=3)[0])
+    many.close()
+
+
+def test_parameters_may_differ():
+    heavy, light = (
+        so.Simulator(so.Scene(so.models.pendulum(2, mass=mass).model), dt=2e-3)
+        for mass in (4.0, 1.0)
+    )
+    task = pendulum_task(simulator=heavy)
+    envs = SceneVectorEnv(task, 2, simulators=[heavy, light], threads=1)
+    envs.reset(seed=[1, 1])
+    seen, *_ = envs.step(np.full((2, 2), 0.5))
+    assert np.abs(seen[0] - seen[1]).max() > 1e-4
+    alone = SceneEnv(pendulum_task(simulator=light))
+    alone.reset(seed=1)
+    np.testing.assert_array_equal(seen[1], alone.step(np.full(2, 0.5))[0])
+    envs.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"simulator": 3}, "simulator"),
+        ({"reward": None}, "reward"),
+        ({"begin": 3}, "begin"),
+        ({"steps": 0}, "steps"),
+        ({"duration": -1.0}, "duration"),
+        ({"action_limit": None}, "no limits"),
+        ({"action_limit": [1.0]}, "action_limit"),
+        ({"action_limit": -1.0}, ">= 0"),
+        ({"joints": ["elbow"]}, "elbow"),
+    ],
+)
+def test_what_a_task_refuses(options, words):
+    with pytest.raises(ArgumentError, match=words):
+        pendulum_task(**options)
+
+
+def test_rules_of_a_wrong_shape_are_refused():
+    env = SceneEnv(pendulum_task(reward=lambda moment: moment.q))
+    env.reset(seed=0)
+    with pytest.raises(ArgumentError, match="one for each environment"):
+        env.step(np.zeros(2))
+    with pytest.raises(ArgumentError, match="observe"):
+        SceneEnv(pendulum_task(observe=lambda moment: moment.q[:, 0]))
+    with pytest.raises(ArgumentError, match="action"):
+        SceneEnv(pendulum_task()).step(np.zeros(3))
