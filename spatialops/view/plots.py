@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spatialops.errors import RecordError
-from spatialops.view.replay import finite_array, half_space, write_whole
+from spatialops.view.replay import write_whole
+from spatialops.view.replay_shapes import finite_array, half_space
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

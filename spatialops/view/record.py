@@ -21,7 +21,9 @@ from spatialops.tree.coordinate_names import Named, coordinate_names, force_name
 from spatialops.tree.node import Node
 from spatialops.view import plots
 from spatialops.view.curves import Panel, named_curves
-from spatialops.view.replay import reach, write_replay
+from spatialops.view.replay import write_replay
+from spatialops.view.replay_curves import replay_curves
+from spatialops.view.replay_shapes import reach
 from spatialops.view.shapes import drawn_fixture, drawn_shape, outline
 
 # Impacts closer than a thousandth of the run would be drawn on top of each other.
@@ -93,20 +95,26 @@ def replay_record(
     """
     rows = frame_rows(record.times, scalar(rate, "rate", low=0.0, strict=True))
     shapes, centres, turns = moving_shapes(record, rows)
+    origins, body_turns = _body_frames(record, rows)
     return write_replay(
         path,
         times=record.times[rows],
         shapes=shapes,
         positions=centres,
-        quaternions=Rotation.from_matrix(turns.reshape(-1, 3, 3))
-        .as_quat()
-        .reshape(*turns.shape[:2], 4),
+        quaternions=_quaternions(turns),
         contacts=frame_forces(record, record.times[rows]),
         fixtures=fixtures(record.scene),
         title=title or "Replay of a run",
         summary=summary_rows(record),
-        bodies=record.scene.model.n_bodies,
+        frames=(origins, _quaternions(body_turns)),
+        curves=replay_curves(record, rows),
     )
+
+
+def _quaternions(turns: Array) -> Array:
+    """Of rotations (F, B, 3, 3): (F, B, 4)."""
+    flat = Rotation.from_matrix(turns.reshape(-1, 3, 3)).as_quat()
+    return np.asarray(flat.reshape(*turns.shape[:2], 4))
 
 
 def summary_rows(record: Record) -> dict[str, str]:
@@ -235,8 +243,7 @@ def moving_shapes(record: Record, rows: IntArray) -> tuple[list[dict[str, object
             local.append(frame.position + frame.rotation @ np.asarray(geom.position))
             turned.append(frame.rotation @ geom.turn)
             shapes.append(drawn_shape(geom))
-    poses = [body_poses(scene.model, record.q[row]) for row in rows]
-    origins, turns = np.stack([p.positions for p in poses]), np.stack([p.rotations for p in poses])
+    origins, turns = _body_frames(record, rows)
     if not shapes:
         radius = max(0.02 * float(np.ptp(origins, axis=(0, 1)).max(initial=0.0)), 0.01)
         return (
@@ -247,6 +254,12 @@ def moving_shapes(record: Record, rows: IntArray) -> tuple[list[dict[str, object
     bodies = [frame.body for frame in frames]
     centres = origins[:, bodies] + np.einsum("fgij,gj->fgi", turns[:, bodies], np.array(local))
     return shapes, centres, turns[:, bodies] @ np.array(turned)
+
+
+def _body_frames(record: Record, rows: IntArray) -> tuple[Array, Array]:
+    """Origins (F, B, 3) and rotations (F, B, 3, 3) of all bodies."""
+    poses = [body_poses(record.scene.model, record.q[row]) for row in rows]
+    return np.stack([p.positions for p in poses]), np.stack([p.rotations for p in poses])
 
 
 def fixtures(scene: Scene) -> list[dict[str, object]]:

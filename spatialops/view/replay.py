@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import html
 import json
 import os
@@ -10,31 +9,38 @@ import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spatialops._files import save_bytes
 from spatialops.errors import AssetError, RecordError
+from spatialops.view.replay_shapes import (
+    checked_fixture,
+    checked_shape,
+    finite_array,
+    packed,
+    reach,
+    unit_vectors,
+)
 
-_DIMENSIONS: dict[str, dict[str, tuple[int, ...]]] = {
-    "sphere": {"radius": ()},
-    "box": {"size": (3,)},
-    "capsule": {"radius": (), "length": ()},
-    "cylinder": {"radius": (), "length": ()},
-    "cone": {"radius": (), "length": ()},
-    "ellipsoid": {"semi_axes": (3,)},
-}
 _FORMATS = (".html", ".htm")
-_COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 # A chain reads best as a gradient from its base; the last body, which the trail follows, gets the
 # accent.
 _FIRST = (0x2F, 0x5F, 0xA6)
 _LAST = (0x6F, 0xC2, 0xCF)
 _ACCENT = "#e69f00"
-_SCENERY = "#8fa1b3"
-_NO_LENGTH = 1e-12  # of a quaternion that is taken for zero
-_TEXTS = ("kind", "name", "color")  # of a shape; all else is numbers
+_SCRIPTS = ("scene", "motion", "ui", "curves", "main")
+
+
+class Curves(NamedTuple):
+    """What a page plots over its slider: a title, a unit, names of k curves, and (F, k) values."""
+
+    name: str
+    unit: str
+    labels: Sequence[str]
+    values: ArrayLike
 
 
 def write_replay(
@@ -48,7 +54,8 @@ def write_replay(
     fixtures: Sequence[Mapping[str, object]] = (),
     title: str = "",
     summary: Mapping[str, object] | None = None,
-    bodies: int | None = None,
+    frames: tuple[ArrayLike, ArrayLike] | None = None,
+    curves: Sequence[Curves] = (),
 ) -> Path:
     """Write a page that replays a motion of rigid bodies, and return its path.
 
@@ -76,8 +83,11 @@ def write_replay(
         Title of the page.
     summary : mapping, optional
         Rows of the summary table, label to value.
-    bodies : int, optional
-        How many bodies the shapes stand on, to be told beside their number. Default G.
+    frames : pair of arrays, optional
+        Positions (F, B, 3) [m] and quaternions (F, B, 4) of the bodies that the shapes stand on: a
+        switch draws their axes. Default none, every shape a body.
+    curves : sequence of Curves
+        What can be plotted in step with the slider; NaN leaves a gap. Default nothing.
 
     Raises
     ------
@@ -89,23 +99,26 @@ def write_replay(
     if suffix.lower() not in _FORMATS:
         raise RecordError(f"a replay ends in {' or '.join(_FORMATS)}, not {suffix!r}")
     clock, centres, turns = _check_motion(times, positions, quaternions, len(shapes))
-    moving = [_shape(shape, f"shapes[{i}]") for i, shape in enumerate(shapes)]
+    moving = [checked_shape(shape, f"shapes[{i}]") for i, shape in enumerate(shapes)]
     for shape, default in zip(moving, _palette(len(moving)), strict=True):
         shape["color"] = shape["color"] or default
-    scenery = [_fixture(fixture, f"fixtures[{i}]") for i, fixture in enumerate(fixtures)]
+    scenery = [checked_fixture(fixture, f"fixtures[{i}]") for i, fixture in enumerate(fixtures)]
     rows, counts = _check_contacts(contacts, clock.size)
+    axes = _check_frames(frames, clock.size)
     payload = {
         "title": title or "Replay",
         "summary": [[str(label), _text(value)] for label, value in (summary or {}).items()],
-        "bodies": len(moving) if bodies is None else bodies,
+        "bodies": len(moving) if frames is None else axes[0].shape[1],
+        "axes": [packed(part, "<f4") for part in axes],
+        "curves": [_curves(each, clock.size, f"curves[{i}]") for i, each in enumerate(curves)],
         "shapes": moving,
         "fixtures": scenery,
         "bounds": _bounds(moving, centres),
-        "times": _pack(clock, "<f4"),
-        "positions": _pack(centres, "<f4"),
-        "quaternions": _pack(turns, "<f4"),
-        "contacts": _pack(rows, "<f4"),
-        "counts": _pack(counts, "<u4"),
+        "times": packed(clock, "<f4"),
+        "positions": packed(centres, "<f4"),
+        "quaternions": packed(turns, "<f4"),
+        "contacts": packed(rows, "<f4"),
+        "counts": packed(counts, "<u4"),
     }
     return write_whole(path, _page(payload).encode(errors="replace"))
 
@@ -116,23 +129,6 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> Path:
         return save_bytes(path, content)
     except AssetError as error:
         raise RecordError(str(error)) from error
-
-
-def finite_array(value: object, shape: tuple[int | None, ...], name: str) -> NDArray[np.float64]:
-    """Return `value` as finite floats of the given shape, where None stands for any length."""
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise RecordError(f"{name} must be an array of numbers: {error}") from error
-    wanted = "(" + ", ".join("any" if n is None else str(n) for n in shape) + ")"
-    if array.ndim != len(shape) or any(
-        n not in (None, m) for n, m in zip(shape, array.shape, strict=True)
-    ):
-        raise RecordError(f"{name} must have shape {wanted}, not {array.shape}")
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise RecordError(f"{name} must be finite, but holds {array[where]} at index {where}")
-    return array
 
 
 def _check_motion(
@@ -147,15 +143,33 @@ def _check_motion(
         )
     centres = finite_array(positions, (clock.size, bodies, 3), "positions")
     turns = finite_array(quaternions, (clock.size, bodies, 4), "quaternions")
-    return clock, centres, _unit(turns, "quaternions")
+    return clock, centres, unit_vectors(turns, "quaternions")
 
 
-def _unit(vectors: NDArray[np.float64], name: str) -> NDArray[np.float64]:
-    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
-    if (norms < _NO_LENGTH).any():
-        raise RecordError(f"{name} must not be zero")
-    unit: NDArray[np.float64] = vectors / norms
-    return unit
+def _check_frames(
+    frames: tuple[ArrayLike, ArrayLike] | None, count: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    if frames is None:
+        return np.zeros((count, 0, 3)), np.zeros((count, 0, 4))
+    origins = finite_array(frames[0], (count, None, 3), "positions of frames")
+    turns = finite_array(frames[1], (count, origins.shape[1], 4), "quaternions of frames")
+    return origins, unit_vectors(turns, "quaternions of frames")
+
+
+def _curves(curves: Curves, count: int, name: str) -> dict[str, object]:
+    """Curves as the page reads them; infinite values are gaps, too."""
+    values = np.array(curves.values, dtype=np.float64)
+    if values.shape != (count, len(curves.labels)):
+        raise RecordError(
+            f"{name}.values must have shape {(count, len(curves.labels))}, not {values.shape}"
+        )
+    values[~np.isfinite(values)] = np.nan
+    return {
+        "name": str(curves.name),
+        "unit": str(curves.unit),
+        "labels": [str(label) for label in curves.labels],
+        "values": packed(values, "<f4"),
+    }
 
 
 def _check_contacts(
@@ -181,108 +195,9 @@ def _check_contacts(
     return joined, np.array([len(row) for row in rows])
 
 
-def _shape(shape: Mapping[str, object], name: str) -> dict[str, object]:
-    kind = shape.get("kind")
-    if kind == "mesh":
-        return {
-            **_mesh(shape, name),
-            "name": str(shape.get("name", "")),
-            "color": _color(shape, name),
-        }
-    if kind not in _DIMENSIONS:
-        raise RecordError(
-            f"{name} has kind {kind!r}, not one of {', '.join([*_DIMENSIONS, 'mesh'])}"
-        )
-    result: dict[str, object] = {
-        "kind": kind,
-        "name": str(shape.get("name", "")),
-        "color": _color(shape, name),
-    }
-    for key, form in _DIMENSIONS[str(kind)].items():
-        if key not in shape:
-            raise RecordError(f"{name} is a {kind} without {key}")
-        value = finite_array(shape[key], form, f"{name}.{key}")
-        if (value <= 0).any():
-            raise RecordError(f"{name}.{key} must be positive, not {value.tolist()}")
-        result[key] = value.tolist()
-    return result
-
-
-def _mesh(shape: Mapping[str, object], name: str) -> dict[str, object]:
-    """A surface of triangles, packed."""
-    if "vertices" not in shape or "faces" not in shape:
-        raise RecordError(f"{name} is a mesh without vertices or faces")
-    vertices = finite_array(shape["vertices"], (None, 3), f"{name}.vertices")
-    faces = finite_array(shape["faces"], (None, 3), f"{name}.faces").astype(np.int64)
-    if not len(faces) or faces.min() < 0 or faces.max() >= len(vertices):
-        raise RecordError(
-            f"{name}.faces must hold numbers of vertices, from 0 to {len(vertices) - 1}"
-        )
-    size = float(np.linalg.norm(vertices, axis=1).max())
-    return {
-        "kind": "mesh",
-        "vertices": _pack(vertices, "<f4"),
-        "faces": _pack(faces, "<u4"),
-        "reach": size,
-    }
-
-
-def _fixture(fixture: Mapping[str, object], name: str) -> dict[str, object]:
-    if fixture.get("kind") != "half_space":
-        result = _shape(fixture, name)
-        result["color"] = result["color"] or _SCENERY
-        result["position"] = finite_array(
-            fixture.get("position", (0, 0, 0)), (3,), f"{name}.position"
-        ).tolist()
-        turn = finite_array(fixture.get("quaternion", (0, 0, 0, 1)), (4,), f"{name}.quaternion")
-        return {**result, "quaternion": _unit(turn, f"{name}.quaternion").tolist()}
-    point, normal = half_space(fixture, name)
-    label = str(fixture.get("name", ""))
-    color = _color(fixture, name) or _SCENERY
-    return {
-        "kind": "half_space",
-        "name": label,
-        "color": color,
-        "point": point.tolist(),
-        "normal": normal.tolist(),
-    }
-
-
-def half_space(
-    fixture: Mapping[str, object], name: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return a point (3,) [m] and the unit normal (3,) of a half-space given as a mapping."""
-    if "point" not in fixture or "normal" not in fixture:
-        raise RecordError(f"{name} is a half_space without point or normal")
-    point = finite_array(fixture["point"], (3,), f"{name}.point")
-    return point, _unit(finite_array(fixture["normal"], (3,), f"{name}.normal"), f"{name}.normal")
-
-
-def _color(shape: Mapping[str, object], name: str) -> str:
-    color = shape.get("color") or ""
-    if color and not (isinstance(color, str) and _COLOR.fullmatch(color)):
-        raise RecordError(f'{name}.color must look like "#rrggbb", not {color!r}')
-    return str(color)
-
-
 def _palette(count: int) -> list[str]:
     steps = np.linspace(_FIRST, _LAST, max(count - 1, 1)).round().astype(int)
     return [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in steps[: count - 1]] + [_ACCENT]
-
-
-def reach(shape: Mapping[str, object]) -> float:
-    """Radius [m] of a ball about the centre that holds the shape."""
-    sizes = {key: np.asarray(value) for key, value in shape.items() if key not in _TEXTS}
-    if shape["kind"] == "mesh":
-        return float(
-            sizes["reach"] if "reach" in sizes else np.linalg.norm(sizes["vertices"], axis=1).max()
-        )
-    if shape["kind"] == "ellipsoid":
-        return float(sizes["semi_axes"].max())
-    if shape["kind"] == "box":
-        return float(np.linalg.norm(sizes["size"])) / 2
-    half, radius = float(sizes.get("length", 0.0)) / 2, float(sizes["radius"])
-    return half + radius if shape["kind"] == "capsule" else float(np.hypot(half, radius))
 
 
 def _bounds(
@@ -300,10 +215,6 @@ def _text(value: object) -> str:
     return f"{float(value):.6g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
-def _pack(array: NDArray[np.generic], form: str) -> str:
-    return base64.b64encode(np.ascontiguousarray(array, dtype=form).tobytes()).decode("ascii")
-
-
 def _page(payload: Mapping[str, object]) -> str:
     assets = files("spatialops.view") / "assets"
 
@@ -318,7 +229,7 @@ def _page(payload: Mapping[str, object]) -> str:
         "licence": asset("three.LICENSE").strip(),
         "style": asset("replay.css"),
         "three": asset("three.min.js"),
-        "app": "".join(asset(f"replay-{part}.js") for part in ("scene", "motion", "ui", "main")),
+        "app": "".join(asset(f"replay-{part}.js") for part in _SCRIPTS),
     }
     # One pass over the template alone: inserted text is never searched for placeholders again.
     return re.sub(r"\{\{(\w+)\}\}", lambda match: parts[match[1]], asset("replay.html"))

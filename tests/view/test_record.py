@@ -279,4 +279,4 @@ def test_one_thing_is_told_as_one() -> None:
 def test_replay_tells_bodies_and_shapes(drawn: dict[str, Any]) -> None:
     record = made_up(Scene(pendulum(2).model, [Geom("only", "link1", Sphere(0.1))]))
     record.replay("a.html")
-    assert (drawn["replay"]["bodies"], len(drawn["replay"]["shapes"])) == (2, 1)
+    assert (drawn["replay"]["frames"][0].shape[1], len(drawn["replay"]["shapes"])) == (2, 1)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from spatialops.errors import RecordError
-from spatialops.view.replay import write_replay
+from spatialops.view.replay import Curves, write_replay
 
 FRAMES, BODIES = 31, 12
 FLOOR = {"kind": "half_space", "point": [0, 0, 0], "normal": [0, 0, 2], "name": "floor"}
@@ -45,6 +45,14 @@ def pendulum() -> dict[str, Any]:
         "fixtures": [FLOOR, WALL],
         "title": "Pendulum",
     }
+
+
+STEADY = Curves("imu", "m/s^2", ("ax", "ay"), np.full((FRAMES, 2), 9.81))
+
+
+def five_frames() -> tuple[Any, Any]:
+    """Poses of five bodies that stand still."""
+    return np.zeros((FRAMES, 5, 3)), np.tile([0.0, 0.0, 0.0, 2.0], (FRAMES, 5, 1))
 
 
 def payload(page: Path) -> dict[str, Any]:
@@ -152,6 +160,9 @@ def test_all_shapes_and_default_colors(tmp_path: Path) -> None:
         ({"contacts": [np.zeros((0, 7))]}, "one array for each of the 31 frames"),
         ({"contacts": [np.zeros((1, 6))] * FRAMES}, r"contacts\[0\] must have shape"),
         ({"contacts": [np.full((1, 7), 2.0)] * FRAMES}, "last column"),
+        ({"frames": (np.zeros((FRAMES, 5)), np.zeros((FRAMES, 5, 4)))}, "positions of frames"),
+        ({"frames": (np.zeros((FRAMES, 5, 3)), np.zeros((FRAMES, 5, 4)))}, "must not be zero"),
+        ({"curves": [STEADY._replace(labels=("ax",))]}, r"curves\[0\].values must have shape"),
         ({"fixtures": [{"kind": "half_space", "point": [0, 0, 0]}]}, "without point or normal"),
         ({"fixtures": [{**FLOOR, "normal": [0, 0, 0]}]}, "normal must not be zero"),
     ],
@@ -186,7 +197,8 @@ def test_a_page_ends_as_a_page_does(tmp_path: Path, name: str) -> None:
 
 def test_bodies_are_as_many_as_shapes_where_nobody_says_otherwise(tmp_path: Path) -> None:
     assert payload(write_replay(tmp_path / "a.html", **pendulum()))["bodies"] == BODIES
-    assert payload(write_replay(tmp_path / "a.HTM", **pendulum(), bodies=5))["bodies"] == 5
+    page = write_replay(tmp_path / "a.HTM", **pendulum(), frames=five_frames())
+    assert payload(page)["bodies"] == 5
 
 
 def test_unwritable_place_is_reported_and_left_clean(tmp_path: Path) -> None:
@@ -323,7 +335,9 @@ def test_page_without_webgl_says_so(tmp_path: Path) -> None:
     assert 'id="failure">' in dom
 
 
-def browse_with(page: Path, script: str, scratch: Path, size: tuple[int, int]) -> dict[str, Any]:
+def browse_with(
+    page: Path, script: str, scratch: Path, size: tuple[int, int], *flags: str
+) -> dict[str, Any]:
     """What a script returns that runs in a page of the given size (px) once it is ready.
 
     The page stands in a frame, for a headless window is never as narrow as a phone.
@@ -332,11 +346,12 @@ def browse_with(page: Path, script: str, scratch: Path, size: tuple[int, int]) -
     page.write_text(page.read_text().replace("</body>", f"<script>{tell}</script></body>"))
     frame = page.with_name("frame.html")
     frame.write_text(
+        '<meta name="color-scheme" content="light dark">'
         f'<iframe src="{page.name}" width="{size[0]}" height="{size[1]}" style="border:0"></iframe>'
         "<script>onmessage = (e) => { document.body.dataset.told = JSON.stringify(e.data); };"
         "</script>"
     )
-    found = re.search(r'data-told="([^"]*)"', browse(frame.as_uri(), scratch, "--dump-dom"))
+    found = re.search(r'data-told="([^"]*)"', browse(frame.as_uri(), scratch, "--dump-dom", *flags))
     assert found
     told: dict[str, Any] = json.loads(html.unescape(found[1]))
     return told
@@ -360,7 +375,7 @@ _LAYOUT = """() => {
 @needs_browser
 @pytest.mark.parametrize("size", [(390, 844), (360, 640), (700, 900), (844, 390), (1400, 900)])
 def test_nothing_overlaps_or_is_cut_off(tmp_path: Path, size: tuple[int, int]) -> None:
-    page = write_replay(tmp_path / "a.html", **pendulum(), bodies=5)
+    page = write_replay(tmp_path / "a.html", **pendulum(), frames=five_frames(), curves=[STEADY])
     seen = browse_with(page, _LAYOUT, tmp_path / "profile", size)
     assert seen["size"] == list(size)
     assert seen["facts"].startswith("5 bodies \u00b7 12 shapes \u00b7 31 frames")
@@ -395,3 +410,36 @@ def test_lost_graphics_are_told_and_come_back(tmp_path: Path) -> None:
     }"""
     seen = browse_with(page, script, tmp_path / "profile", (900, 600))
     assert seen == {"before": [True, False], "lost": [False, True], "after": [True, False]}
+
+
+@needs_browser
+@pytest.mark.parametrize("dark", [False, True])
+def test_curves_frames_and_scale_follow_the_slider(tmp_path: Path, dark: bool) -> None:
+    """A ramp is read at the slider, a gap is a dash, nothing is said on the console."""
+    ramp = np.column_stack([np.arange(FRAMES), np.full(FRAMES, np.nan)])
+    curves = [Curves("force", "N", ("left", "right"), ramp)]
+    page = write_replay(tmp_path / "a.html", **pendulum(), frames=five_frames(), curves=curves)
+    script = """() => {
+      const get = (id) => document.getElementById(id);
+      const said = [];
+      console.error = console.warn = (...words) => said.push(words.join(" "));
+      get("plotted").value = "0";
+      get("plotted").onchange();
+      get("axes").click();
+      window.replay.seek(7);
+      const { width, height } = get("force-key");
+      const key = get("force-key").getContext("2d").getImageData(0, 0, width, height).data;
+      return {
+        readings: get("readings").textContent, plot: get("plot").hidden, said,
+        paper: getComputedStyle(document.body).backgroundColor, key: key.some((x) => x > 0),
+      };
+    }"""
+    flags = ["--blink-settings=preferredColorScheme=0"] if dark else []
+    seen = browse_with(page, script, tmp_path / "profile", (1280, 900), *flags)
+    assert seen == {
+        "readings": "left 7right \u2013",
+        "plot": False,
+        "said": [],
+        "paper": "rgb(18, 24, 31)" if dark else "rgb(237, 241, 246)",
+        "key": True,
+    }

@@ -345,7 +345,7 @@ class Record:
 
         return plot_record(self, path, kind)
 
-    def replay(self, path: str | os.PathLike[str], *, rate: float = 60.0) -> Path:
+    def replay(self, path: str | os.PathLike[str], *, rate: float = 60.0, title: str = "") -> Path:
         """Write a self-contained HTML page that replays the motion in 3-D.
 
         Parameters
@@ -354,6 +354,8 @@ class Record:
             Page to write.
         rate : float
             Frames a second. Default 60.
+        title : str
+            Title of the page. Default "Replay of a run".
 
         Returns
         -------
@@ -362,7 +364,7 @@ class Record:
         """
         from spatialops.view.record import replay_record
 
-        return replay_record(self, path, rate=rate)
+        return replay_record(self, path, rate=rate, title=title)
 
     def geom_positions(self, rows: Iterable[int]) -> tuple[Array, Array]:
         """Where the scene's geoms are at recorded rows.

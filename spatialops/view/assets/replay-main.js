@@ -1,6 +1,6 @@
 // Start: read the data, build the page, run the clock.
 
-const HIDDEN_ON_FAILURE = ["options", "dock", "triad", "scale-note"];
+const HIDDEN_ON_FAILURE = ["options", "dock", "triad", "scale-note", "force-key"];
 
 function start(data) {
   const motion = readMotion(data);
@@ -24,10 +24,11 @@ function start(data) {
     Object.assign(window.replay, { time: state.time, frame: state.frame });
   });
   Object.assign($("time"), { min: motion.times[0], max: limit });
-  if (stage.largestForce) {
-    const largest = Number(stage.largestForce.toPrecision(3)).toLocaleString("en", { maximumSignificantDigits: 3 });
+  if (stage.forces.largest) {
+    const largest = stage.forces.largest.toLocaleString("en", { maximumSignificantDigits: 3 });
     $("force-note").textContent = `log scale, largest ${largest} N`;
   }
+  const curves = createCurves(motion, (time) => { player.state.playing = false; player.goTo(time); });
   bindControls(player, view, motion);
   const resize = () => {
     const { clientWidth: width, clientHeight: height } = $("viewport");
@@ -47,6 +48,9 @@ function start(data) {
     Object.assign(stage.scene.fog, { near: distance + 1.2 * motion.span, far: distance + 6 * motion.span });
     renderer.render(stage.scene, view.camera);
     drawTriad($("triad"), view.camera);
+    const pixels = $("viewport").clientHeight / (2 * Math.tan((view.camera.fov * Math.PI) / 360) * distance);
+    drawForceKey($("force-key"), stage.forces, player.options, pixels);
+    curves.draw(player.state.time, player.state.frame);
     dirty = false;
   };
   resize();
@@ -55,6 +59,10 @@ function start(data) {
   watchGraphics(renderer, draw);
   new ResizeObserver(resize).observe($("viewport"));
   addEventListener("hashchange", followHash);
+  darkness.addEventListener("change", () => {
+    history.replaceState(null, "", `#t=${player.state.time}`);
+    location.reload();
+  });
   let before = performance.now();
   const tick = (now) => {
     if (player.state.playing) player.advance((now - before) / 1000);

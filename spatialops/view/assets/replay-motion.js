@@ -13,7 +13,7 @@ function forceScale(motion) {
   const high = quantile(0.95), low = Math.min(Math.max(quantile(0.05), 1e-4 * high), 0.1 * high);
   const share = (size) => (size < low ? size / low / 3 : (1 + (2 * Math.log(size / low)) / Math.log(high / low)) / 3);
   const length = (size) => 0.12 * motion.span * Math.min(share(size), 1.3);
-  return { length, largest: sizes.length ? sizes[sizes.length - 1] : 0 };
+  return { length, low, high, largest: sizes.length ? sizes[sizes.length - 1] : 0 };
 }
 
 function createArrows(scene, motion) {
@@ -29,7 +29,7 @@ function createArrows(scene, motion) {
   };
   const shaft = part(new THREE.CylinderGeometry(1, 1, 1, 12).rotateX(Math.PI / 2).translate(0, 0, 0.5));
   const head = part(new THREE.ConeGeometry(1, 1, 20).rotateX(Math.PI / 2).translate(0, 0, 0.5));
-  const { length, largest } = forceScale(motion), matrix = new THREE.Matrix4(), turn = new THREE.Quaternion();
+  const forces = forceScale(motion), { length } = forces, matrix = new THREE.Matrix4(), turn = new THREE.Quaternion();
   const start = new THREE.Vector3(), force = new THREE.Vector3(), stretch = new THREE.Vector3();
   let used = 0;
 
@@ -67,7 +67,26 @@ function createArrows(scene, motion) {
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     }
   }
-  return { show, largest };
+  return { show, forces };
+}
+
+// The axes of every body's own frame: x, y and z in the colours of the corner.
+function createAxes(scene, motion) {
+  const { count, positions, quaternions } = motion.axes, size = 0.045 * motion.span;
+  const lines = new THREE.Group(), ends = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
+  const geometry = new THREE.BufferGeometry();
+  geometry.setAttribute("position", new THREE.BufferAttribute(
+    new Float32Array(ends.flatMap((end) => [0, 0, 0, ...end.map((x) => x * size)])), 3));
+  const colors = LOOK.axes.flatMap((name) => { const { r, g, b } = new THREE.Color(name); return [r, g, b, r, g, b]; });
+  geometry.setAttribute("color", new THREE.BufferAttribute(new Float32Array(colors), 3));
+  const material = new THREE.LineBasicMaterial({ vertexColors: true, depthTest: false, transparent: true, fog: false });
+  for (let i = 0; i < count; i++) lines.add(new THREE.LineSegments(geometry, material));
+  lines.renderOrder = 9;
+  scene.add(lines);
+  return (place, shown) => {
+    lines.visible = shown;
+    if (shown) lines.children.forEach((line, i) => place(line, i, count, positions, quaternions));
+  };
 }
 
 function createTrail(scene, motion) {
@@ -90,28 +109,30 @@ function createTrail(scene, motion) {
 
 function createScene(motion) {
   const scene = new THREE.Scene(), detail = motion.bodies > 60 ? 24 : 48;
-  scene.background = new THREE.Color(BACKGROUND);
-  scene.fog = new THREE.Fog(BACKGROUND, 1, 2);
+  scene.background = new THREE.Color(LOOK.background);
+  scene.fog = new THREE.Fog(LOOK.background, 1, 2);
   addLights(scene, motion);
   addScenery(scene, motion, detail);
   const meshes = motion.shapes.map((shape) => shapeMesh(shape, detail));
   scene.add(...meshes);
-  const trail = createTrail(scene, motion), arrows = createArrows(scene, motion);
+  const trail = createTrail(scene, motion), arrows = createArrows(scene, motion), axes = createAxes(scene, motion);
   const nextPlace = new THREE.Vector3(), nextTurn = new THREE.Quaternion();
 
   // The pose `part` (0 to 1) of the way from one frame to the next.
   function show(frame, part, hold, options) {
-    meshes.forEach((mesh, body) => {
-      const now = frame * motion.bodies + body;
-      mesh.position.fromArray(motion.positions, 3 * now);
-      mesh.quaternion.fromArray(motion.quaternions, 4 * now);
+    const place = (thing, i, count, positions, quaternions) => {
+      const now = frame * count + i;
+      thing.position.fromArray(positions, 3 * now);
+      thing.quaternion.fromArray(quaternions, 4 * now);
       if (part > 0) {
-        mesh.position.lerp(nextPlace.fromArray(motion.positions, 3 * (now + motion.bodies)), part);
-        mesh.quaternion.slerp(nextTurn.fromArray(motion.quaternions, 4 * (now + motion.bodies)), part);
+        thing.position.lerp(nextPlace.fromArray(positions, 3 * (now + count)), part);
+        thing.quaternion.slerp(nextTurn.fromArray(quaternions, 4 * (now + count)), part);
       }
-    });
+    };
+    meshes.forEach((mesh, i) => place(mesh, i, motion.bodies, motion.positions, motion.quaternions));
+    axes(place, options.axes);
     trail(frame, options.trail);
     arrows.show(frame, hold, options);
   }
-  return { scene, show, largestForce: arrows.largest };
+  return { scene, show, forces: arrows.forces };
 }

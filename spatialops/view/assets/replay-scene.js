@@ -1,12 +1,28 @@
 // The scene: what the motion looks like at one moment. SI units, world z up.
 
-const BACKGROUND = "#edf1f6", REST = new THREE.Color("#00795a"), IMPACT = new THREE.Color("#d01c6b");
+// Light or dark as the reader's system is; replay.css has the same two for the page.
+const darkness = matchMedia("(prefers-color-scheme: dark)");
+const LOOK = darkness.matches ? {
+  background: "#12181f", floor: "#1b232d", fine: "#2a3542", heavy: "#4a596a", edge: "#0b0f14", sky: "#8b98a8",
+  rest: "#2fc79a", impact: "#ff6aa8", axes: ["#ff8a5c", "#4fd08a", "#7aa7ff"], text: "#e6ecf3", soft: "#9fb0c2", line: "#2f3b49",
+  curves: ["#6fb1ff", "#ffb454", "#4fd0a5", "#ff7fae", "#c3a6ff", "#e8dd6a", "#6fdcf0", "#b8c4d0"],
+} : {
+  background: "#edf1f6", floor: "#dde4ec", fine: "#c3ced9", heavy: "#97a6b6", edge: "#17212e", sky: "#aab4c2",
+  rest: "#00795a", impact: "#d01c6b", axes: ["#c2410c", "#15803d", "#1d4ed8"], text: "#17212e", soft: "#5b6b7d", line: "#d5dde6",
+  curves: ["#1f5fa8", "#c96a00", "#00795a", "#d01c6b", "#6d4bb8", "#8a7a00", "#007f9c", "#57646f"],
+};
+const REST = new THREE.Color(LOOK.rest), IMPACT = new THREE.Color(LOOK.impact);
 const Z = new THREE.Vector3(0, 0, 1);
 
 function unpack(text, Type) {
   const binary = atob(text), bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
   return new Type(bytes.buffer);
+}
+
+function readAxes(data, frames) {
+  const [positions, quaternions] = data.axes.map((part) => unpack(part, Float32Array));
+  return { positions, quaternions, count: positions.length / (3 * frames) };
 }
 
 function readMotion(data) {
@@ -23,6 +39,8 @@ function readMotion(data) {
   return {
     times, contacts, offsets, impacts, low, high, shapes: data.shapes, fixtures: data.fixtures,
     positions: unpack(data.positions, Float32Array), quaternions: unpack(data.quaternions, Float32Array),
+    axes: readAxes(data, times.length),
+    curves: data.curves.map((each) => ({ ...each, values: unpack(each.values, Float32Array) })),
     frames: times.length, bodies: data.shapes.length, span: high.distanceTo(low),
     center: low.clone().add(high).multiplyScalar(0.5),
   };
@@ -65,7 +83,7 @@ function surfaceGeometry(shape) {
 }
 
 function edges(geometry, opacity) {
-  const material = new THREE.LineBasicMaterial({ color: "#17212e", transparent: true, opacity });
+  const material = new THREE.LineBasicMaterial({ color: LOOK.edge, transparent: true, opacity });
   return new THREE.LineSegments(new THREE.EdgesGeometry(geometry, 35), material);
 }
 
@@ -87,7 +105,7 @@ function gridStep(span) {
 function gridTexture(solid) {
   const canvas = document.createElement("canvas"), side = 640, pen = canvas.getContext("2d");
   canvas.width = canvas.height = side;
-  if (solid) { pen.fillStyle = "#dde4ec"; pen.fillRect(0, 0, side, side); }
+  if (solid) { pen.fillStyle = LOOK.floor; pen.fillRect(0, 0, side, side); }
   const line = (x, width, style) => {
     pen.fillStyle = style;
     for (const at of [x - width / 2, x - width / 2 + (x === 0 ? side : 0)]) {
@@ -95,8 +113,8 @@ function gridTexture(solid) {
       pen.fillRect(0, at, side, width);
     }
   };
-  for (let i = 1; i < 5; i++) line((i * side) / 5, 2, "#c3ced9");
-  line(0, 5, "#97a6b6");
+  for (let i = 1; i < 5; i++) line((i * side) / 5, 2, LOOK.fine);
+  line(0, 5, LOOK.heavy);
   const texture = new THREE.CanvasTexture(canvas);
   texture.wrapS = texture.wrapT = THREE.RepeatWrapping;
   texture.colorSpace = THREE.SRGBColorSpace;
@@ -170,7 +188,7 @@ function addLights(scene, motion) {
   Object.assign(sun.shadow.camera, {
     left: -reach, right: reach, top: reach, bottom: -reach, near: 0.5 * motion.span, far: 5 * motion.span,
   });
-  const sky = new THREE.HemisphereLight("#ffffff", "#aab4c2", 1.75);
+  const sky = new THREE.HemisphereLight("#ffffff", LOOK.sky, 1.75);
   sky.position.set(0, 0, 1);
   scene.add(sun, sun.target, sky);
 }

@@ -67,8 +67,8 @@ function drawTriad(canvas, camera) {
   pen.font = "600 24px system-ui, sans-serif";
   pen.textAlign = "center";
   pen.textBaseline = "middle";
-  const axes = [["x", "#c2410c", [1, 0, 0]], ["y", "#15803d", [0, 1, 0]], ["z", "#1d4ed8", [0, 0, 1]]]
-    .map(([name, color, axis]) => ({ name, color, tip: new THREE.Vector3(...axis).applyQuaternion(back) }))
+  const axes = [["x", [1, 0, 0]], ["y", [0, 1, 0]], ["z", [0, 0, 1]]]
+    .map(([name, axis], i) => ({ name, color: LOOK.axes[i], tip: new THREE.Vector3(...axis).applyQuaternion(back) }))
     .sort((a, b) => a.tip.z - b.tip.z);
   for (const { name, color, tip } of axes) {
     pen.strokeStyle = pen.fillStyle = color;
@@ -80,10 +80,43 @@ function drawTriad(canvas, camera) {
   }
 }
 
+// Forces whose arrows are drawn as a scale: round ones, from the largest down by decades.
+function keyForces({ low, largest }) {
+  const round = (size) => Number(size.toPrecision(1)), first = round(largest);
+  return [first, round(first / 10), round(first / 100)].filter((size, i) => i === 0 || size > 0.5 * low);
+}
+
+// Arrows of known forces, as long as they are in the middle of the view: the scale of the others.
+function drawForceKey(canvas, forces, options, pixels) {
+  const pen = canvas.getContext("2d"), { width, height } = canvas, row = 36;
+  pen.clearRect(0, 0, width, height);
+  canvas.hidden = !(forces.largest && options.contacts);
+  pen.font = "24px system-ui, sans-serif";
+  pen.textAlign = "right";
+  pen.textBaseline = "middle";
+  pen.lineWidth = 5;
+  keyForces(forces).forEach((size, i) => {
+    const long = 2 * pixels * options.scale * forces.length(size), y = height - row * (i + 0.5), end = width - 120;
+    if (long > end || long < 14) return;
+    pen.fillStyle = LOOK.soft;
+    pen.fillText(`${size.toLocaleString("en", { maximumSignificantDigits: 3 })} N`, width, y);
+    pen.strokeStyle = pen.fillStyle = LOOK.rest;
+    pen.beginPath();
+    pen.moveTo(end - long, y);
+    pen.lineTo(end - 12, y);
+    pen.stroke();
+    pen.beginPath();
+    pen.moveTo(end, y);
+    pen.lineTo(end - 14, y - 9);
+    pen.lineTo(end - 14, y + 9);
+    pen.fill();
+  });
+}
+
 function drawTicks(canvas, motion) {
   const width = (canvas.width = canvas.clientWidth * devicePixelRatio), height = (canvas.height = 9 * devicePixelRatio);
   const pen = canvas.getContext("2d"), inset = 8 * devicePixelRatio, first = motion.times[0];
-  pen.fillStyle = "#d01c6b";
+  pen.fillStyle = LOOK.impact;
   for (const frame of motion.impacts) {
     const part = (motion.times[frame] - first) / (motion.times[motion.frames - 1] - first || 1);
     pen.fillRect(inset + part * (width - 2 * inset) - devicePixelRatio, 0, 2 * devicePixelRatio, height);
@@ -107,6 +140,7 @@ function fillInfo(data, motion) {
   const fold = () => { $("drawn").open = !narrow.matches; };
   narrow.addEventListener("change", fold);
   fold();
+  $("axes-switch").hidden = motion.axes.count === 0;
   $("forces").hidden = motion.contacts.length === 0;
   $("impact-keys").hidden = motion.impacts.length === 0;
   $("scale-note").textContent = `grid ${Number(gridStep(motion.span).toPrecision(3))} m`;
@@ -114,7 +148,7 @@ function fillInfo(data, motion) {
 
 function createPlayer(motion, stage, changed) {
   const last = motion.frames - 1, state = { frame: 0, time: motion.times[0], playing: false, speed: 1, loop: false };
-  const options = { contacts: true, trail: true, scale: 1 };
+  const options = { contacts: true, trail: true, axes: false, scale: 1 };
   const slack = 1e-6 * (motion.times[last] - motion.times[0]); // times are single precision
   function frameAt(time) {
     let low = 0, high = last;
@@ -172,7 +206,7 @@ function bindControls(player, view, motion) {
   $("time").oninput = slide;
   $("speed").onchange = () => { state.speed = Number($("speed").value); };
   $("loop").onchange = () => { state.loop = $("loop").checked; };
-  for (const name of ["contacts", "trail"]) $(name).onchange = () => { options[name] = $(name).checked; player.show(); };
+  for (const name of ["contacts", "trail", "axes"]) $(name).onchange = () => { options[name] = $(name).checked; player.show(); };
   const rescale = (factor) => { $("scale").value = Number($("scale").value) * factor; $("scale").oninput(); };
   $("scale").oninput = () => { options.scale = Number($("scale").value); player.show(); };
   document.querySelectorAll("[data-view]").forEach((button) => {
@@ -182,7 +216,7 @@ function bindControls(player, view, motion) {
     " ": () => player.play(!state.playing), ArrowLeft: (event) => step(event.shiftKey ? -10 : -1),
     ArrowRight: (event) => step(event.shiftKey ? 10 : 1), Home: () => pauseAt(() => player.seek(0)),
     End: () => pauseAt(() => player.seek(motion.frames - 1)), n: () => pauseAt(() => player.jump(true)),
-    p: () => pauseAt(() => player.jump(false)), c: () => toggle("contacts"), t: () => toggle("trail"),
+    p: () => pauseAt(() => player.jump(false)), c: () => toggle("contacts"), t: () => toggle("trail"), f: () => toggle("axes"),
     "[": () => rescale(0.8), "]": () => rescale(1.25),
     1: () => view.look("front"), 2: () => view.look("side"), 3: () => view.look("top"), 4: () => view.look("free"),
   };
