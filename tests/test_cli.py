@@ -151,6 +151,13 @@ def test_plot_and_replay_from_a_saved_record(run: Run, tmp_path: Path) -> None:
     page = tmp_path / "again" / "a.html"
     result = run("replay", saved, "--rate", "10", "--out", str(page), "--json")
     assert json.loads(result.stdout) == {"file": str(page), "bytes": page.stat().st_size}
+    video = tmp_path / "a.gif"
+    assert run("replay", saved, "--rate", "2", "--video", str(video)).exit_code == 0
+    assert video.read_bytes()[:6] == b"GIF89a"
+    for wrong in ((), ("--out", str(page), "--video", str(video))):
+        result = run("replay", saved, *wrong)
+        assert result.exit_code == 2
+        assert "one of --out FILE.html and --video FILE.mp4" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`spatialops replay`: a page that replays a saved record."""
+"""`spatialops replay`: a page or a video of a saved record."""
 
 from __future__ import annotations
 
@@ -12,15 +12,28 @@ from spatialops.cli.output import print_file
 
 @click.command()
 @record_argument
+@click.option("--out", type=one_file, metavar="FILE", help="The page to write, .html.")
+@click.option("--video", type=one_file, metavar="FILE", help="A video to write, .mp4 or .gif.")
 @click.option(
-    "--out", type=one_file, metavar="FILE", required=True, help="The page to write, .html."
+    "--rate", type=float, help="Frames a second of simulated time; default 60, of a video 30."
 )
-@click.option(
-    "--rate", type=float, default=60.0, show_default=True, help="Frames a second of simulated time."
-)
+@click.option("--title", default="", help="Title of the page.")
 @json_option
-def replay(record: Path, out: Path, rate: float, as_json: bool) -> None:
-    """Write a page that replays a saved RECORD (record.npz) in 3-D in a browser."""
+def replay(
+    record: Path,
+    out: Path | None,
+    video: Path | None,
+    rate: float | None,
+    title: str,
+    as_json: bool,
+) -> None:
+    """Write a page that replays a saved RECORD (record.npz) in 3-D in a browser, or a video."""
+    if (out is None) == (video is None):
+        raise click.UsageError("give one of --out FILE.html and --video FILE.mp4")
     from spatialops.simulation.records.loading import load_record
 
-    print_file(load_record(record).replay(out, rate=rate), as_json)
+    run = load_record(record)
+    if video is not None:
+        print_file(run.video(video, rate=rate or 30.0), as_json)
+    elif out is not None:
+        print_file(run.replay(out, rate=rate or 60.0, title=title), as_json)

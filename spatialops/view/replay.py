@@ -100,7 +100,7 @@ def write_replay(
         raise RecordError(f"a replay ends in {' or '.join(_FORMATS)}, not {suffix!r}")
     clock, centres, turns = _check_motion(times, positions, quaternions, len(shapes))
     moving = [checked_shape(shape, f"shapes[{i}]") for i, shape in enumerate(shapes)]
-    for shape, default in zip(moving, _palette(len(moving)), strict=True):
+    for shape, default in zip(moving, palette(len(moving)), strict=True):
         shape["color"] = shape["color"] or default
     scenery = [checked_fixture(fixture, f"fixtures[{i}]") for i, fixture in enumerate(fixtures)]
     rows, counts = _check_contacts(contacts, clock.size)
@@ -195,7 +195,8 @@ def _check_contacts(
     return joined, np.array([len(row) for row in rows])
 
 
-def _palette(count: int) -> list[str]:
+def palette(count: int) -> list[str]:
+    """Colours of so many shapes, as "#rrggbb"."""
     steps = np.linspace(_FIRST, _LAST, max(count - 1, 1)).round().astype(int)
     return [f"#{r:02x}{g:02x}{b:02x}" for r, g, b in steps[: count - 1]] + [_ACCENT]
 

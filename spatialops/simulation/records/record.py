@@ -366,6 +366,33 @@ class Record:
 
         return replay_record(self, path, rate=rate, title=title)
 
+    def video(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        rate: float = 30.0,
+        size: tuple[int, int] = (1280, 720),
+    ) -> Path:
+        """Write a video of the motion, without a display or a graphics card.
+
+        Parameters
+        ----------
+        path : path-like
+            Video to write: .mp4 with the extra `video`, .gif without.
+        rate : float
+            Pictures a second. Default 30.
+        size : (int, int)
+            Width and height in pixels, even. Default (1280, 720).
+
+        Returns
+        -------
+        Path
+            Where the video is.
+        """
+        from spatialops.view.video import record_video
+
+        return record_video(self, path, rate=rate, size=size)
+
     def geom_positions(self, rows: Iterable[int]) -> tuple[Array, Array]:
         """Where the scene's geoms are at recorded rows.
 
