@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -15,23 +16,23 @@ from spatialops.errors import RecordError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.records.acting_contacts import acting_together, geom_forces
-from spatialops.simulation.records.record import Record
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.coordinate_names import Named, coordinate_names, force_names, velocity_names
 from spatialops.tree.node import Node
 from spatialops.view import plots
 from spatialops.view.curves import Panel, named_curves
+from spatialops.view.frame_forces import frame_forces
 from spatialops.view.replay import write_replay
 from spatialops.view.replay_curves import replay_curves
 from spatialops.view.replay_shapes import reach
 from spatialops.view.shapes import drawn_fixture, drawn_shape, outline
 
+if TYPE_CHECKING:
+    from spatialops.simulation.records.record import Record
+
 # Impacts closer than a thousandth of the run would be drawn on top of each other.
 _GRAINS = 1000.0
 _LEAST_GRAIN = 1e-12  # s
-
-# Of a step: where in it its contacts are looked up. Frames may begin at its ends or in its middle.
-_INSIDE = 0.25
 
 _ROWS = 4000  # points of a curve: more than a figure has pixels
 
@@ -170,63 +171,6 @@ def frame_rows(times: Array, rate: float) -> IntArray:
     wanted = np.append(np.arange(times[0], times[-1], 1.0 / rate), times[-1])
     after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
     return np.unique(np.where(wanted - times[after - 1] <= times[after] - wanted, after - 1, after))
-
-
-def frame_forces(record: Record, times: Array) -> list[Array]:
-    """Per frame its contacts (k, 7): position (m), mean force (N), 1 for an impact.
-
-    A frame lasts from half-way after the one before to half-way to the next. Contacts of a pair
-    within a frame are one arrow: the sum of their impulses over the frame's length, or over its
-    recorded steps where others are not known, at the mean of their positions weighted by impulse.
-    Where both bodies move, each gets its arrow.
-    """
-    edges = np.concatenate([times[:1], 0.5 * (times[1:] + times[:-1]), times[-1:]])
-    contact_records = record.contact_records[
-        np.any(record.contact_records[:, at.RECORD_IMPULSE :] != 0.0, axis=1)
-    ]
-    if len(times) < 2 or not len(contact_records):
-        return [np.zeros((0, 7)) for _ in times]
-    pair = contact_records[:, at.RECORD_PAIR].astype(np.int64)
-    kind = contact_records[:, at.RECORD_KIND].astype(np.int64)
-    inside = np.where(kind == 0, _INSIDE * record.metadata["dt"], 0.0)
-    frame = _frame_at(edges, contact_records[:, at.RECORD_TIME] + inside)
-    keys, group = np.unique(
-        (frame * len(record.scene.pairs) + pair) * 2 + kind, return_inverse=True
-    )
-    weight = np.linalg.norm(contact_records[:, at.RECORD_IMPULSE :], axis=1)[:, None]
-    columns = np.hstack(
-        [
-            weight * contact_records[:, at.RECORD_POINT : at.RECORD_POINT + 3],
-            contact_records[:, at.RECORD_IMPULSE :],
-            weight,
-        ]
-    )
-    sums = np.zeros((len(keys), 7))
-    np.add.at(sums, group.reshape(-1), columns)
-    frame = keys // 2 // len(record.scene.pairs)
-    pair = keys // 2 % len(record.scene.pairs)
-    kind = keys % 2
-    lengths = np.stack([_known_lengths(record, edges), np.diff(edges)])
-    forces = sums[:, 3:6] / lengths[kind, frame][:, None]
-    rows = np.column_stack([sums[:, :3] / sums[:, 6:], forces, kind])
-    both = _moving_sides(record.scene)[record.scene.pairs[pair, 1]]
-    rows = np.vstack([rows, rows[both] * [1, 1, 1, -1, -1, -1, 1]])
-    frame = np.concatenate([frame, frame[both]])
-    order = np.argsort(frame, kind="stable")
-    return np.split(rows[order], np.searchsorted(frame[order], np.arange(1, len(times))))
-
-
-def _frame_at(edges: Array, times: Array) -> IntArray:
-    return np.clip(np.searchsorted(edges, times, side="right") - 1, 0, len(edges) - 2)
-
-
-def _known_lengths(record: Record, edges: Array) -> Array:
-    """How much of every frame the recorded contacts are of, s: all of it in older records."""
-    if "record_every" not in record.metadata:
-        return np.diff(edges)
-    dt = float(record.metadata["dt"])
-    steps = _frame_at(edges, record.times[1:] - (1.0 - _INSIDE) * dt)
-    return dt * np.maximum(np.bincount(steps, minlength=len(edges) - 1), 1)
 
 
 def moving_shapes(record: Record, rows: IntArray) -> tuple[list[dict[str, object]], Array, Array]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
-from spatialops.simulation.records.acting_contacts import geom_forces
-from spatialops.simulation.records.record import Record
+from spatialops._arrays import IntArray
+from spatialops.view.frame_forces import frame_geom_forces
 from spatialops.view.replay import Curves
+
+if TYPE_CHECKING:
+    from spatialops.simulation.records.record import Record
 
 
 def replay_curves(record: Record, rows: IntArray) -> list[Curves]:
-    """Curves of a run at the rows that are frames; of a contact force the largest between two.
+    """Curves of a run at the rows that are frames.
 
     A sensor whose channels have several units has a plot a unit.
     """
@@ -34,12 +38,8 @@ def _sensor_curves(record: Record, rows: IntArray) -> list[Curves]:
 
 
 def _force_curves(record: Record, rows: IntArray) -> list[Curves]:
-    """Sizes of the contact forces on geoms: an impact between two frames is not lost."""
-    dt = float(record.metadata["dt"])
-    found = geom_forces(record.scene, record.times, record.contact_records, dt)
+    """Sizes of the contact forces on geoms, means over frames as the arrows."""
+    found = frame_geom_forces(record, record.times[rows])
     if not found.names:
         return []
-    sizes: Array = np.linalg.norm(found.forces, axis=2)
-    starts = np.concatenate([[0], rows[:-1] + 1])
-    largest = np.maximum.reduceat(sizes, np.minimum(starts, rows), axis=0)
-    return [Curves("contact force", "N", found.names, largest)]
+    return [Curves("contact force", "N", found.names, np.linalg.norm(found.forces, axis=2))]

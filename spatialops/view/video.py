@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,16 @@ from scipy.spatial.transform import Rotation
 
 from spatialops._arrays import Array, scalar
 from spatialops.errors import ArgumentError, MissingLibraryError, RecordError
-from spatialops.simulation.records.record import Record
 from spatialops.view.camera import Camera, camera_on
+from spatialops.view.frame_forces import frame_forces
 from spatialops.view.rasterizer import draw_triangles
-from spatialops.view.record import fixtures, frame_forces, frame_rows, moving_shapes
+from spatialops.view.record import fixtures, frame_rows, moving_shapes
 from spatialops.view.replay import palette, write_whole
 from spatialops.view.replay_shapes import half_space
 from spatialops.view.triangles import arrow_triangles, floor_tiles, shape_triangles
+
+if TYPE_CHECKING:
+    from spatialops.simulation.records.record import Record
 
 _FINER = 2  # pixels are means of so many squared
 _PAPER = (0.93, 0.945, 0.965)

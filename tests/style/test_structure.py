@@ -25,8 +25,6 @@ KERNELS = {"kernel", "inlined", "merged", "stage", "entered", "entry_point"}
 
 # Circles that are known, each with its reason. No other may come.
 KNOWN_CIRCLES = {
-    # A record loads its pictures when they are asked for, and they read the record.
-    frozenset({"spatialops.simulation.records.record", "spatialops.view.record"}),
     # A problem with bounds is turned into one without, which is of the same class.
     frozenset({"spatialops.contact.lcp.bounds", "spatialops.contact.lcp.problem"}),
 }

@@ -24,6 +24,7 @@ from spatialops.tree.node import Node
 from spatialops.tree.state import State
 from spatialops.view import plots
 from spatialops.view import record as pictures
+from spatialops.view.frame_forces import frame_forces, frame_geom_forces
 
 METADATA = {
     "dt": 0.01,
@@ -219,9 +220,13 @@ def test_forces_add_up_to_all_impulses() -> None:
     times = record.times[pictures.frame_rows(record.times, 30.0)]
     edges = np.concatenate([times[:1], 0.5 * (times[1:] + times[:-1]), times[-1:]])
     given = np.zeros(3)
-    for rows, step in zip(pictures.frame_forces(record, times), np.diff(edges), strict=True):
+    for rows, step in zip(frame_forces(record, times), np.diff(edges), strict=True):
         given += step * rows[:, 3:6].sum(axis=0)
     np.testing.assert_allclose(given, record.contact_records[:, at.RECORD_IMPULSE :].sum(axis=0))
+    plotted = frame_geom_forces(record, times)  # what is plotted is what the arrows show
+    assert plotted.names == [scene.geoms[scene.pairs[floor, 0]].name]
+    shown = [rows[:, 3:6].sum(axis=0) for rows in frame_forces(record, times)]
+    np.testing.assert_allclose(plotted.forces[:, 0], shown, atol=1e-9)
 
 
 @pytest.mark.parametrize("every", [1, 2, 3, 20])
@@ -235,7 +240,7 @@ def test_forces_of_recorded_steps_are_those_of_the_motion(every: int, rate: floa
     scene.state = State(np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]), np.zeros(6))
     record = Simulator(scene, dt=0.01).run(duration=2.0, record_every=every)
     times = record.times[pictures.frame_rows(record.times, rate)]
-    forces = pictures.frame_forces(record, times)
+    forces = frame_forces(record, times)
     shown = [rows[0, 5] for rows in forces if len(rows)]
     assert len(shown) >= len(times) - 2
     np.testing.assert_allclose(shown[1:-1], 9.8, rtol=1e-6)
