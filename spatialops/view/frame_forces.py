@@ -38,7 +38,9 @@ def frame_forces(record: Record, times: Array) -> list[Array]:
     given = _framed(record, times)
     if not len(given.forces):
         return [np.zeros((0, 7)) for _ in times]
-    frame, pair, kind = given.frames, given.pairs, given.kinds
+    frame = given.frames
+    pair = given.pairs
+    kind = given.kinds
     keys, group = np.unique(
         (frame * len(record.scene.pairs) + pair) * 2 + kind, return_inverse=True
     )
