@@ -134,7 +134,7 @@ def _text(text: str, rng: np.random.Generator) -> str:
         return '{"a":' * _DEPTH
     try:
         data = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # damaged before
         return text[: int(rng.integers(len(text) + 1))]
     for _ in range(int(rng.integers(1, 3))):
         data = _pruned(data, rng)

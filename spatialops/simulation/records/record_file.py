@@ -160,7 +160,25 @@ def _metadata(data: object) -> PlainData:
         metadata[name] = whole(metadata[name], f"metadata: {name}", low=0)
     scalar(metadata["dt"], "metadata: dt", low=0.0, strict=True)
     EventLog.from_data(metadata.get("log", ()))
+    for name, times in _table(metadata.get("effort_clipped", {}), "effort_clipped").items():
+        whole(times, f"metadata: effort_clipped: {name}", low=0)
+    for sensor in metadata.get("sensors", ()):
+        own = _table(sensor, "sensors")
+        if not isinstance(own.get("name"), str) or not (
+            _are_texts(own.get("labels")) and _are_texts(own.get("units"))
+        ):
+            raise RecordError("the header's sensors have no names, labels or units")
     return metadata
+
+
+def _table(data: object, name: str) -> PlainData:
+    if not isinstance(data, dict):
+        raise RecordError(f"the header's {name} are no table")
+    return data
+
+
+def _are_texts(data: object) -> bool:
+    return isinstance(data, (list, tuple)) and all(isinstance(item, str) for item in data)
 
 
 def _parsed(text: str) -> PlainData:
