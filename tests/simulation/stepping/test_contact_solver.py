@@ -22,7 +22,7 @@ def resting_box():
 
 
 def test_what_pivoting_answers_is_counted(monkeypatch):
-    def fails(rows, warm, tolerance, p, buffers):
+    def fails(rows, aim, p, buffers):
         return 0, np.inf
 
     monkeypatch.setattr(contact_solver, "solve_islands", fails)
