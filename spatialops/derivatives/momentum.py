@@ -36,6 +36,7 @@ from spatialops.derivatives.carried import (
 )
 from spatialops.dynamics.energy import center_of_mass, link_momentum, momentum
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.forces.passive import spring_forces
 from spatialops.tree.model import Model, not_a_model
 
 # Rows of what is found, a number for every velocity.
@@ -166,7 +167,10 @@ def energy_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> EnergyDeriva
     if type(model) is not Model:
         raise not_a_model(model)
     found = _found(model, q, v, np.zeros(3))
-    return EnergyDerivatives(found[KINETIC_BY_Q] + found[POTENTIAL_BY_Q], found[KINETIC_BY_V])
+    by_q = found[KINETIC_BY_Q] + found[POTENTIAL_BY_Q]
+    if model.stiffness.any():
+        by_q -= spring_forces(model, vector(q, model.nq, "q"))
+    return EnergyDerivatives(by_q, found[KINETIC_BY_V])
 
 
 def center_of_mass_derivative(model: Model, q: ArrayLike) -> Array:

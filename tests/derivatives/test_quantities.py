@@ -40,6 +40,16 @@ def test_energy(seed):
     assert relative_error(by.dv[None], columns(lambda d: moved(zero, d), model.nv)) < 1e-9
 
 
+def test_energy_of_springs():
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -9.81))
+    inertia = so.Inertia.sphere(0.1, mass=1.0)
+    spring = so.Joint("revolute", axis=(0.0, 1.0, 0.0), stiffness=7.0, reference=0.4)
+    builder.add_body("arm", joint=spring, inertia=inertia)  # turns about its centre
+    model = builder.build()
+    by = so.energy_derivatives(model, [0.3], [0.2])
+    assert by.dq == pytest.approx([7.0 * (0.3 - 0.4)], rel=1e-12)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_momentum_and_center_of_mass(seed):
     _, model, q, v = drawn(seed)
