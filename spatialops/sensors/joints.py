@@ -17,7 +17,34 @@ from spatialops.tree.coordinate_names import coordinate_names, force_names, velo
 
 
 @dataclass(frozen=True, eq=False)
-class JointPositions(NamedSensor):
+class JointSensor(NamedSensor):
+    """A sensor of joints.
+
+    Parameters
+    ----------
+    name : str
+        Begins the names of its columns.
+    joints : sequence of str, optional
+        Default: all.
+    noise : Noise, optional
+        Default: none.
+    """
+
+    joints: Sequence[str] | None = None
+    noise: Noise | None = None
+
+    def chosen(self, scene: Scene) -> Sequence[str]:
+        """Names of its joints."""
+        return chosen_joints(scene.model, self.joints, self.name)
+
+    def places(self, scene: Scene, where: Callable[[str], slice]) -> IntArray:
+        """Indices of its joints' numbers."""
+        found = [range(part.start, part.stop) for part in map(where, self.chosen(scene))]
+        return np.array([i for part in found for i in part], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class JointPositions(JointSensor):
     """Coordinates of joints at the end of the step, rad and m.
 
     Parameters
@@ -30,23 +57,19 @@ class JointPositions(NamedSensor):
         Default: none.
     """
 
-    joints: Sequence[str] | None = None
-    noise: Noise | None = None
-
     def channels(self, scene: Scene) -> Channels:
         """A column a coordinate."""
-        names = chosen_joints(scene.model, self.joints, self.name)
+        names = self.chosen(scene)
         return Channels(*coordinate_names(scene.model, names))
 
     def exact(self, scene: Scene) -> Reader:
         """What reads it without noise."""
-        names = chosen_joints(scene.model, self.joints, self.name)
-        places = _places(names, scene.model.q_slice)
+        places = self.places(scene, scene.model.q_slice)
         return lambda step: step.end.q[places]
 
 
 @dataclass(frozen=True, eq=False)
-class JointVelocities(NamedSensor):
+class JointVelocities(JointSensor):
     """Velocities of joints at the end of the step, rad/s and m/s.
 
     Parameters
@@ -59,23 +82,19 @@ class JointVelocities(NamedSensor):
         Default: none.
     """
 
-    joints: Sequence[str] | None = None
-    noise: Noise | None = None
-
     def channels(self, scene: Scene) -> Channels:
         """A column a velocity."""
-        names = chosen_joints(scene.model, self.joints, self.name)
+        names = self.chosen(scene)
         return Channels(*velocity_names(scene.model, names))
 
     def exact(self, scene: Scene) -> Reader:
         """What reads it without noise."""
-        names = chosen_joints(scene.model, self.joints, self.name)
-        places = _places(names, scene.model.v_slice)
+        places = self.places(scene, scene.model.v_slice)
         return lambda step: step.end.v[places]
 
 
 @dataclass(frozen=True, eq=False)
-class JointTorques(NamedSensor):
+class JointTorques(JointSensor):
     """Forces of the motors in the step, after effort limits, N m and N.
 
     Parameters
@@ -89,22 +108,13 @@ class JointTorques(NamedSensor):
     """
 
     needs_step: ClassVar[bool] = True
-    joints: Sequence[str] | None = None
-    noise: Noise | None = None
 
     def channels(self, scene: Scene) -> Channels:
         """A column a velocity."""
-        names = chosen_joints(scene.model, self.joints, self.name)
+        names = self.chosen(scene)
         return Channels(*force_names(scene.model, names))
 
     def exact(self, scene: Scene) -> Reader:
         """What reads it without noise."""
-        names = chosen_joints(scene.model, self.joints, self.name)
-        places = _places(names, scene.model.v_slice)
+        places = self.places(scene, scene.model.v_slice)
         return lambda step: step.tau[places]
-
-
-def _places(joints: Sequence[str], where: Callable[[str], slice]) -> IntArray:
-    """Indices of the joints' numbers."""
-    found = [range(part.start, part.stop) for part in map(where, joints)]
-    return np.array([i for part in found for i in part], dtype=np.int64)
