@@ -66,8 +66,7 @@ CONTACT_A = 1  # link of side A, which the normal points to; -1: the world
 CONTACT_B = 2
 CONTACT_FEATURE_A = 3  # vertex, edge or face of A that touches
 CONTACT_FEATURE_B = 4
-CONTACT_SLOT = 5  # which contact of its pair it is, in the order they were found
-CONTACT_INTS = 6
+CONTACT_INTS = 5
 
 # Feature of A of what is no contact of geoms: the stop of a joint along the normal, its dry
 # friction along the tangent. Their A is the joint's link, their B its parent, and the rows are

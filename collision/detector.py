@@ -143,7 +143,7 @@ def find_contacts(
             if gap > reach and gap + horizon * approach > reach:
                 continue
             put_contact(pair_values, ints, floats, count, p, gap, approach, point, normal)
-            put_identity(ints, count, link_a, link_b, 0, 0, 0)
+            put_identity(ints, count, link_a, link_b, 0, 0)
             count += 1
             continue
         way = 0.0
@@ -159,7 +159,6 @@ def find_contacts(
         points = pair_points(geoms, places, a, b, reach + way, scratch)
         found = scratch.rows[row_at(scratch.rows, FOUND) : row_at(scratch.rows, GATHERED)]
         names = scratch.ints[name_at(scratch.ints, FOUND) : name_at(scratch.ints, GATHERED)]
-        slot = 0
         for j in range(points):
             gap = found[j, col.AT_GAP]
             point = vec3(found, j, col.AT_POINT)
@@ -170,8 +169,7 @@ def find_contacts(
             if count == ints.shape[0]:
                 return FULL
             put_contact(pair_values, ints, floats, count, p, gap, approach, point, normal)
-            put_identity(ints, count, link_a, link_b, names[j, 0], names[j, 1], slot)
-            slot += 1
+            put_identity(ints, count, link_a, link_b, names[j, 0], names[j, 1])
             count += 1
     return count
 
@@ -226,12 +224,11 @@ def put_contact(
 
 @inlined
 def put_identity(
-    ints: IntArray, row: int, link_a: int, link_b: int, feature_a: int, feature_b: int, slot: int
+    ints: IntArray, row: int, link_a: int, link_b: int, feature_a: int, feature_b: int
 ) -> None:
     """Links of a contact, and what names it within its pair."""
     ints[row, col.CONTACT_A], ints[row, col.CONTACT_B] = link_a, link_b
     ints[row, col.CONTACT_FEATURE_A], ints[row, col.CONTACT_FEATURE_B] = feature_a, feature_b
-    ints[row, col.CONTACT_SLOT] = slot
 
 
 @inlined

@@ -109,13 +109,13 @@ def least_width(shape: Shape) -> float:
     return 1.0
 
 
-def pair_slots(geoms: Sequence[Geom], pairs: IntArray) -> IntArray:
-    """How many contacts each of the pairs (p, 2) may have at once, (p,)."""
+def most_contacts(geoms: Sequence[Geom], pairs: IntArray) -> int:
+    """How many contacts the pairs (p, 2) may have at once, in all."""
     many = np.array([isinstance(geom.shape, (Mesh, HeightField)) for geom in geoms], dtype=bool)
     ball = np.array([isinstance(geom.shape, (Sphere, Ellipsoid)) for geom in geoms], dtype=bool)
     a, b = pairs.T
     few = np.where(ball[a] | ball[b], 1, col.MAX_POINTS)
-    return np.where(many[b], col.MANY_POINTS, few)
+    return int(np.where(many[b], col.MANY_POINTS, few).sum())
 
 
 def _middle(shape: ConvexHull) -> Array:

@@ -46,7 +46,7 @@ class Ours:
 
     def __init__(self, scene: Scene) -> None:
         simulator = Simulator(scene, certify="off")
-        self.tables = simulator.stepping.tables(8 * len(scene.geoms) + int(scene.slots[-1]) // 8)
+        self.tables = simulator.stepping.tables(8 * len(scene.geoms) + scene.most_contacts // 8)
         load_state(self.tables, scene.state, np.zeros(scene.model.nv), 0)
 
     def __call__(self) -> None:

@@ -81,14 +81,16 @@ TOUCHING = 37  # contacts that touched as the piece began
 LOOKS = 38  # at contacts so far
 BEFORE_LOOK = 39  # the one that contacts as the piece began are of; 0: they are none
 WRENCHED = 40  # 1: wrenches act on bodies, of people or of what bears their weight
-CONTROLS = 41
+MEMORY_ROWS = 41  # in use: the blocks of pairs, which may be outdated
+CONTROLS = 42
 
-# Columns of what is kept of contacts for the next step: their names within the pair, and until
-# which step they are known; -1: not at all.
-MEMORY_FEATURE_A = 0
-MEMORY_FEATURE_B = 1
-MEMORY_STEP = 2
-MEMORY_COLUMNS = 3
+# Columns of what is kept of contacts for the next step: their pair, their names within it, and
+# until which step they are known; -1: not at all.
+MEMORY_PAIR = 0
+MEMORY_FEATURE_A = 1
+MEMORY_FEATURE_B = 2
+MEMORY_STEP = 3
+MEMORY_COLUMNS = 4
 
 PIVOTED_AT_MOST = 64  # contacts of a problem that Lemke's method is given, whose tableau is dense
 

@@ -122,7 +122,7 @@ class ContactDetector:
         self._move = _MOVE * scales_of(scene).length
         n_geoms = len(scene.geoms)
         n_pairs = len(scene.pairs)
-        room = int(scene.slots[-1])
+        room = scene.most_contacts
         self._places = np.zeros((n_geoms + 1, col.PLACE_COLUMNS))
         self._places[-1, col.TURN : col.TURN + 9] = np.eye(3).ravel()
         rows, ints = scratch_shapes(scene.geom_ints, scene.tables.lists)

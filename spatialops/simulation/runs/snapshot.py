@@ -47,10 +47,13 @@ def snapshot(t: Tables) -> dict[str, npt.NDArray[np.generic]]:
     seen = max(int(t.control[at.SEEN]), 0) if t.control[at.LOOKED] else 0
     count = int(t.control[at.ACTING])
     near = max(int(t.near[-1]), 0)
+    steps = t.memory[: t.control[at.MEMORY_ROWS], at.MEMORY_STEP]
+    known = np.flatnonzero(steps >= t.control[at.STEP])
     return {
         **{name: getattr(t, name).copy() for name in WHOLE},
         "control": t.control.copy(),
-        "memory": t.memory.copy(),
+        "memory": t.memory[known].copy(),
+        "forces": t.forces[known].copy(),
         "near": np.append(t.near[:near], t.near[-1]),
         "seen_ints": t.seen_ints[:seen].copy(),
         "seen": t.seen[:seen].copy(),
@@ -69,14 +72,14 @@ def restore(stepping: Stepping, steps: tuple[int, int], kept: Kept) -> Tables:
         If they are not those of this scene.
     """
     capacity = ints_of(kept, "capacity", ())
-    most = int(stepping.scene.slots[-1]) + len(stepping.joints.ints)
+    most = stepping.scene.most_contacts + len(stepping.joints.ints)
     if not 0 < int(capacity) <= _ROOM * max(stepping.capacity, most):
         raise _odd("capacity")
     t = stepping.tables(int(capacity), steps)
     for name in WHOLE:
         getattr(t, name)[:] = floats_of(kept, name, getattr(t, name).shape)
-    t.memory[:] = ints_of(kept, "memory", t.memory.shape)
     _put_control(t, ints_of(kept, "control", t.control.shape))
+    _put_memory(t, kept)
     _put_near(t, ints_of(kept, "near", (None,)))
     _put_contacts(t, kept)
     return t
@@ -97,6 +100,21 @@ def _put_control(t: Tables, control: IntArray) -> None:
     most[[at.LOOKED, at.QUIET]] = 1, 2
     if (t.control < 0).any() or (t.control > most).any():
         raise _odd("control")
+
+
+def _put_memory(t: Tables, kept: Kept) -> None:
+    """Forces of the last contacts, pair by pair."""
+    memory = ints_of(kept, "memory", (None, at.MEMORY_COLUMNS))
+    count = len(memory)
+    pairs = memory[:, at.MEMORY_PAIR]
+    first = np.flatnonzero(np.diff(pairs, prepend=-1))
+    fits = count <= len(t.memory) and len(np.unique(pairs)) == len(first)
+    if not fits or not _within(pairs, 0, len(t.memory_first)):
+        raise _odd("memory")
+    t.memory[:count] = memory
+    t.forces[:count] = floats_of(kept, "forces", (count, 3))
+    t.memory_first[pairs[first]] = first
+    t.control[at.MEMORY_ROWS] = count
 
 
 def _put_near(t: Tables, near: IntArray) -> None:

@@ -92,7 +92,7 @@ class SteppingRunner:
         load_state(self._single, state, inputs.tau, 1)
         put_inputs(self._single, inputs, setup.options.dt)
         if not _same(state, self._left):  # no forces of a step before
-            self._single.memory[:, at.MEMORY_STEP] = -1
+            self._single.control[at.MEMORY_ROWS] = 0
         self.loops.begin(self._single)
         self._single.control[at.LOOKED] = 0
         t = self._single = setup.stepping.advance(self._single)

@@ -15,7 +15,7 @@ from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import SWEEP_FROM
 from spatialops.collision.geom_tables import (
     least_width,
-    pair_slots,
+    most_contacts,
 )
 from spatialops.collision.pair_coefficients import pair_coefficients
 from spatialops.collision.shapes import (
@@ -244,12 +244,12 @@ class Scene:
         return self.tables.floats
 
     def _put_pairs(self) -> None:
-        """Rows (a, b) that may touch, and where each pair's contacts begin in a list of all."""
+        """Rows (a, b) that may touch, their coefficients, and how many contacts they may have."""
         self.pairs = touching_pairs(
             self.model, self.geoms, self.bodies, self.loops, self.ignore, self.include
         )
         self.pair_values = self._pair_values()
-        self.slots = np.concatenate([[0], np.cumsum(pair_slots(self.geoms, self.pairs))])
+        self.most_contacts = most_contacts(self.geoms, self.pairs)
 
     def _pair_values(self) -> Array:
         """Coefficients of every row of `pairs`."""

@@ -120,7 +120,7 @@ def load_state(t: Tables, state: State, tau: Array, steps: int) -> None:
     if not here:
         without_past(t)
     kept = t.monitor[at.LENGTHS_BEFORE :].copy()
-    t.memory[:, at.MEMORY_STEP] -= t.control[at.STEP]
+    t.memory[: t.control[at.MEMORY_ROWS], at.MEMORY_STEP] -= t.control[at.STEP]
     t.q[:] = state.q
     t.v[:] = state.v
     put_activation(t, state)
@@ -230,4 +230,4 @@ def acting_moments(t: Tables) -> Array:
 
 def first_capacity(scene: Scene) -> int:
     """Contacts to make room for at first; the tables grow where there are more."""
-    return max(1, min(int(scene.slots[-1]), 8 + math.isqrt(int(scene.slots[-1]))))
+    return max(1, min(scene.most_contacts, 8 + math.isqrt(scene.most_contacts)))

@@ -19,7 +19,7 @@ from spatialops.simulation.stepping.contact_names import names_acting
 from spatialops.simulation.stepping.external_solver import ExternalSolver
 from spatialops.simulation.stepping.state_machine import advance
 from spatialops.simulation.stepping.step_size import warn_of_spin
-from spatialops.simulation.stepping.tables import Tables, allocate
+from spatialops.simulation.stepping.tables import Tables, allocate, record_room
 from spatialops.simulation.stepping.warm_start import Memory
 
 _UNKEPT = (
@@ -36,6 +36,8 @@ _UNKEPT = (
     "block_ints",
     "block_floats",
 )  # made anew for every problem
+# Long tables of which a part is in use: pages that nobody writes to take no memory.
+_IN_USE = {"contact_records": at.CONTACT_ROWS, "events": at.EVENT_ROWS}
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,15 +167,13 @@ class Stepping:
 
     def grow(self, t: Tables) -> Tables:
         """Tables for twice the contacts, in the same state, for the stage that had no room."""
-        bigger = self.tables(2 * len(t.ints), (len(t.contact_records), len(t.rows)))
+        bigger = self.tables(2 * len(t.ints), record_room(t))
         for name, old in t._asdict().items():
             new = getattr(bigger, name)
             if new is old or name in _UNKEPT:
                 continue
-            if new.ndim == 1:
-                new[: old.size] = old
-            else:
-                new[: len(old)] = old
+            count = int(t.control[_IN_USE[name]]) if name in _IN_USE else len(old)
+            new[:count] = old[:count]
         bigger.near[-1] = -1
         bigger.control[at.LOOKED] = 0
         return bigger

@@ -3,6 +3,11 @@
 A contact of geoms keeps its force as a world vector, since its tangents turn with the slip; it is
 projected on the new frame. Rows of joints keep it along their axes. Forces, not impulses, are kept:
 impacts cut steps into long and short pieces.
+
+The contacts of a pair are a block of rows, whose first row is noted for every pair. A pair with
+more contacts than its block has rows is given a new one behind all others; where there is no room,
+the blocks of what acted long ago are dropped first. So there are as many rows as contacts act, not
+as could act.
 """
 
 from __future__ import annotations
@@ -16,14 +21,22 @@ from spatialops.simulation.stepping.tables import Tables
 
 
 @merged
+def is_of(t: Tables, p: int, s: int) -> bool:
+    """Whether row s of the memory is in use, and of pair p; what is noted may be outdated."""
+    return s < t.control[at.MEMORY_ROWS] and t.memory[s, at.MEMORY_PAIR] == p
+
+
+@merged
 def remembered(t: Tables, i: int) -> int:
     """Row of the memory of acting contact i; -1 where it did not act in this step or the last."""
     p = t.ints[i, col.CONTACT_PAIR]
-    for s in range(t.slots[p], t.slots[p + 1]):
+    s = t.memory_first[p]
+    while is_of(t, p, s):
         same_a = t.memory[s, at.MEMORY_FEATURE_A] == t.ints[i, col.CONTACT_FEATURE_A]
         same_b = t.memory[s, at.MEMORY_FEATURE_B] == t.ints[i, col.CONTACT_FEATURE_B]
         if same_a and same_b and t.memory[s, at.MEMORY_STEP] >= t.control[at.STEP]:
             return s
+        s += 1
     return -1
 
 
@@ -51,20 +64,62 @@ def load_impulses(t: Tables) -> int:
 @merged
 def store_impulses(t: Tables) -> None:
     """Keep the forces of the acting contacts for this step and the next."""
-    last = -1
+    last, s = -1, -1
     for i in range(t.control[at.ACTING]):
         p = t.ints[i, col.CONTACT_PAIR]
-        if p != last:
-            for s in range(t.slots[p], t.slots[p + 1]):
-                t.memory[s, at.MEMORY_STEP] = -1
-            last = p
-        s = t.slots[p] + t.ints[i, col.CONTACT_SLOT]
+        s = block_for(t, i) if p != last else s + 1
+        last = p
         force = (t.impulses[3 * i], t.impulses[3 * i + 1], t.impulses[3 * i + 2])
         if not of_joint(t, p):
             along, across = scaled(force[0], vec3(t.floats, i, col.NORMAL)), force
             along = plus_scaled(along, across[1], vec3(t.floats, i, col.TANGENT))
             force = plus_scaled(along, across[2], vec3(t.floats, i, col.SECOND))
         put3(t.forces, s, 0, scaled(1.0 / t.monitor[at.PIECE], force))
+        t.memory[s, at.MEMORY_PAIR] = p
         t.memory[s, at.MEMORY_FEATURE_A] = t.ints[i, col.CONTACT_FEATURE_A]
         t.memory[s, at.MEMORY_FEATURE_B] = t.ints[i, col.CONTACT_FEATURE_B]
         t.memory[s, at.MEMORY_STEP] = t.control[at.STEP] + 1
+
+
+@merged
+def block_for(t: Tables, i: int) -> int:
+    """First of as many rows as the pair of acting contact i, its first one, has contacts."""
+    p = t.ints[i, col.CONTACT_PAIR]
+    count = 1
+    while i + count < t.control[at.ACTING] and t.ints[i + count, col.CONTACT_PAIR] == p:
+        count += 1
+    first = t.memory_first[p]
+    have = 0
+    while is_of(t, p, first + have):
+        t.memory[first + have, at.MEMORY_STEP] = -1
+        have += 1
+    if have >= count:
+        return first
+    if t.control[at.MEMORY_ROWS] + count > t.memory.shape[0]:
+        drop_outdated(t)
+    if t.control[at.MEMORY_ROWS] + count > t.memory.shape[0]:
+        # More act in the pieces of two steps than there is room for: what did not act in this one
+        # begins without.
+        t.control[at.MEMORY_ROWS] = 0
+    first = t.control[at.MEMORY_ROWS]
+    t.control[at.MEMORY_ROWS] = first + count
+    t.memory_first[p] = first
+    return first
+
+
+@merged
+def drop_outdated(t: Tables) -> None:
+    """Close the gaps that contacts of earlier steps leave."""
+    kept, last = 0, -1
+    for s in range(t.control[at.MEMORY_ROWS]):
+        if t.memory[s, at.MEMORY_STEP] < t.control[at.STEP]:
+            continue
+        p = t.memory[s, at.MEMORY_PAIR]
+        if p != last:
+            t.memory_first[p] = kept
+        last = p
+        for j in range(at.MEMORY_COLUMNS):
+            t.memory[kept, j] = t.memory[s, j]
+        put3(t.forces, kept, 0, vec3(t.forces, s, 0))
+        kept += 1
+    t.control[at.MEMORY_ROWS] = kept

@@ -53,8 +53,6 @@ class Tables(NamedTuple):
     pairs: IntArray
     pair_values: Array  # friction and restitution of each
     pair_rows: IntArray  # row of every pair of geoms, in a large scene
-    # where the contacts of each pair begin in `memory`; after the pairs those of joints
-    slots: IntArray
     settings: Array
     control: IntArray
     monitor: Array
@@ -110,7 +108,9 @@ class Tables(NamedTuple):
     island_floats: Flat
     block_ints: IntArray
     block_floats: Flat
-    memory: IntArray  # features of every pair's last contacts, and when they acted
+    memory: IntArray  # names of the last contacts, pair by pair, and when they acted
+    # where the contacts of each pair begin in it, if any; after the pairs those of joints
+    memory_first: IntArray
     forces: Array  # what they did, along the world's axes, N
     loop_ints: IntArray
     loops: Array  # frames of closures at the present time
@@ -159,15 +159,12 @@ def allocate(
     borne = model.compensation.any()
     n_b, n_joints = loops.n_rows, len(joints.ints)
     free = free_bodies(model, loops)
-    slots = np.concatenate([scene.slots, scene.slots[-1] + np.arange(1, n_joints + 1)])
     sums = (at.JOINT_SUMS, nv if n_joints else 0)
     tree_of, trees = columns_of_trees(model, loops)
     widest = int(np.diff(trees).max())
     entries = 3 * m * min(nv, 2 * widest)
     contacts, events = _record_lengths(m, steps[0])
     buffers = new_buffers(NewtonRoom(m, nv, entries, len(trees) - 1, widest))
-    memory = np.zeros((int(slots[-1]), at.MEMORY_COLUMNS), dtype=np.int64)
-    memory[:, at.MEMORY_STEP] = -1
     near = np.zeros(n_pairs + 1, dtype=np.int64)
     near[-1] = -1
     places = np.zeros((n_geoms + 1, col.PLACE_COLUMNS))
@@ -196,7 +193,6 @@ def allocate(
         pairs=pairs,
         pair_values=scene.pair_values,
         pair_rows=scene.pair_rows,
-        slots=slots,
         settings=settings,
         control=np.zeros(at.CONTROLS, dtype=np.int64),
         monitor=np.zeros(at.MONITORS),
@@ -247,8 +243,9 @@ def allocate(
         covers=covering_vectors(n),
         friction=np.zeros(m),
         **buffers._asdict(),
-        memory=memory,
-        forces=np.zeros((int(slots[-1]), 3)),
+        memory=np.zeros((2 * m, at.MEMORY_COLUMNS), dtype=np.int64),
+        memory_first=np.zeros(n_pairs + n_joints, dtype=np.int64),
+        forces=np.zeros((2 * m, 3)),
         loop_ints=loops.ints,
         loops=loops.floats.copy(),
         loops_start=loops.floats.copy(),
@@ -295,6 +292,12 @@ def has_record(t: Tables, steps: tuple[int, int]) -> bool:
     """Whether the record has the room that `with_record` gives it."""
     have = len(t.contact_records), len(t.events)
     return len(t.rows) == steps[1] and have == _record_lengths(len(t.ints), steps[0])
+
+
+def record_room(t: Tables) -> tuple[int, int]:
+    """The `steps` of `allocate` that the record has room for."""
+    left = len(t.contact_records) - _record_lengths(len(t.ints), 0)[0]
+    return left // 2, len(t.rows)
 
 
 def record_bytes(t: Tables) -> int:

@@ -19,6 +19,7 @@ from spatialops.simulation.runs import run_folder
 from tests.support.runs import DT, Sums, begin_or_go_on, boxes, differing
 
 DURATION = 40.0  # s: 20 000 steps
+KILLS = int(os.environ.get("SPATIALOPS_KILLS", "20"))  # of the slow test; each takes 2 to 4 s
 
 
 def child(folder):
@@ -62,7 +63,7 @@ def whole():
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [3, pytest.param(KILLS, marks=pytest.mark.slow)])
 def test_killed_runs_are_read_and_go_on_to_the_same_bits(tmp_path, rng, whole, kills, monkeypatch):
     monkeypatch.setattr(run_folder, "_BYTES", run_folder._BYTES)  # which the child's code sets
     folder = tmp_path / "run"

@@ -2,8 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import spatialops as so
+from spatialops._compile.jit import COMPILED
+from spatialops.collision import _layout as col
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping import impulse_memory
 from tests.simulation.stepping.test_grips import grip, least
 
 
@@ -53,3 +59,81 @@ def test_forces_follow_the_load_and_not_the_past_where_they_are_determined():
     _, info = simulator.step(state, squeezed(scene, 20.0))
     total = info.contacts.impulses[:, 0].sum()
     assert total == pytest.approx(2.0 * 20.0 * least(0.3) * 1e-3, rel=1e-9)
+
+
+@pytest.mark.skipif(COMPILED, reason="it is merged into the compiled loop")
+@given(data=st.data())
+@settings(max_examples=100)
+def test_what_acted_in_this_step_or_the_last_is_remembered_by_name(data):
+    """Against a dictionary, over steps in which pairs have more and fewer contacts."""
+    t = so.Simulator(stack(), dt=1e-3).stepping.tables(ROOM)
+    t.monitor[at.PIECE] = 1e-3
+    t.floats[:, [col.NORMAL, col.TANGENT + 1, col.SECOND + 2]] = 1.0
+    known = {}
+    for step in range(data.draw(st.integers(1, 12))):
+        t.control[at.STEP] = step
+        names = data.draw(contact_names(len(t.pairs)))
+        put_acting(t, names)
+        for i, name in enumerate(names):
+            value, since = known.get(name, (0.0, -2))
+            row = impulse_memory.remembered(t, i)
+            assert (row >= 0) == (since >= step - 1)
+            if row >= 0:
+                assert t.forces[row, 0] == value
+        t.impulses[: 3 * len(names)] = np.repeat(np.arange(len(names)) + 100.0 * step, 3)
+        impulse_memory.store_impulses(t)
+        acting = {name[0] for name in names}
+        known = {name: kept for name, kept in known.items() if name[0] not in acting}
+        for i, name in enumerate(names):
+            known[name] = t.impulses[3 * i] / t.monitor[at.PIECE], step
+        assert t.control[at.MEMORY_ROWS] <= len(t.memory)
+
+
+ROOM = 12
+
+
+def stack():
+    """Four balls: ten pairs, the floor's among them."""
+    builder = so.TreeBuilder()
+    geoms = [so.Geom("floor", "world", so.HalfSpace())]
+    for i in range(4):
+        name = f"ball {i}"
+        inertia = so.Inertia.sphere(0.1, mass=1.0)
+        builder.add_body(name, joint="free", inertia=inertia, position=(0.0, 0.0, 0.3 * i + 0.2))
+        geoms.append(so.Geom(name, name, so.Sphere(0.1)))
+    return so.Scene(builder.build(), geoms)
+
+
+@st.composite
+def contact_names(draw, n_pairs):
+    """At most `ROOM` names (pair, feature of A, feature of B), pair by pair."""
+    pairs = draw(st.lists(st.integers(0, n_pairs - 1), max_size=5, unique=True))
+    names = []
+    for pair in sorted(pairs):
+        features = draw(st.lists(st.integers(0, 4), min_size=1, max_size=4, unique=True))
+        names += [(pair, feature, 1) for feature in features]
+    return names[:ROOM]
+
+
+def put_acting(t, names):
+    t.control[at.ACTING] = len(names)
+    for i, name in enumerate(names):
+        t.ints[i, [col.CONTACT_PAIR, col.CONTACT_FEATURE_A, col.CONTACT_FEATURE_B]] = name
+
+
+@pytest.mark.compiled
+def test_room_is_for_what_acts_and_not_for_what_could():
+    """Of 200 balls each could touch each; only as many act as there are contacts."""
+    builder = so.TreeBuilder()
+    geoms = [so.Geom("floor", "world", so.HalfSpace())]
+    for i in range(200):
+        name = f"ball {i}"
+        inertia = so.Inertia.sphere(0.1, mass=1.0)
+        builder.add_body(name, joint="free", inertia=inertia, position=(0.3 * i, 0.0, 0.1))
+        geoms.append(so.Geom(name, name, so.Sphere(0.1)))
+    scene = so.Scene(builder.build(), geoms)
+    t = so.Simulator(scene, dt=1e-3).stepping.tables()
+    assert scene.most_contacts == 200 * 201 // 2
+    assert len(t.memory) < 1000
+    grown = so.Simulator(scene, dt=1e-3).stepping.grow(t)
+    assert len(grown.contact_records) < 2.1 * len(t.contact_records)

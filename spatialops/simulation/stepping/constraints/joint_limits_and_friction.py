@@ -92,7 +92,7 @@ def joint_contacts(t: Tables, q: Array, v: Array, horizon: float, count: int) ->
 def put_joint(t: Tables, j: int, i: int, gap: float) -> None:
     """Row i of the contacts seen: stop or dry friction j."""
     k, kind = t.joint_ints[j, at.JOINT_LINK], t.joint_ints[j, at.JOINT_KIND]
-    t.seen_ints[i, col.CONTACT_PAIR], t.seen_ints[i, col.CONTACT_SLOT] = t.pairs.shape[0] + j, 0
+    t.seen_ints[i, col.CONTACT_PAIR] = t.pairs.shape[0] + j
     t.seen_ints[i, col.CONTACT_A], t.seen_ints[i, col.CONTACT_B] = k, t.tree[k, layout.PARENT]
     t.seen_ints[i, col.CONTACT_FEATURE_A], t.seen_ints[i, col.CONTACT_FEATURE_B] = kind, 0
     axis = axis_of(t.tree, t.work, k)

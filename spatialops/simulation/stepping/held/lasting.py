@@ -28,7 +28,6 @@ WHOLE = (
     "centers",
     "kept",
     "stood",
-    "forces",
     "floating",
     "loops",
     "loops_start",
@@ -39,6 +38,8 @@ WHOLE = (
 COUNTED = (
     "control",
     "memory",
+    "memory_first",
+    "forces",
     "near",
     "seen_ints",
     "seen",
@@ -71,7 +72,6 @@ CONSTANT = (
     "pairs",
     "pair_values",
     "pair_rows",
-    "slots",
     "settings",
     "tree_of",
     "trees",
@@ -109,7 +109,7 @@ def clear(t: Tables) -> None:
     for vector in (t.q, t.v, t.tau, t.monitor, t.activation):
         zero(vector)
     copy_into(t.ctrl, t.rest_ctrl)
-    for table in (t.vectors, t.work, t.centers, t.kept, t.forces):
+    for table in (t.vectors, t.work, t.centers, t.kept):
         zero_rows(table)
     for table in (t.pulls, t.wrenches):
         zero_rows(table)
@@ -117,8 +117,6 @@ def clear(t: Tables) -> None:
         zero_rows(table)
     for i in range(3):
         t.centers[t.centers.shape[0] - 1, col.TURN + 4 * i] = 1.0
-    for i in range(t.memory.shape[0]):
-        t.memory[i, at.MEMORY_STEP] = -1
     t.near[t.near.size - 1] = -1
     for i in range(at.CONTROLS):
         if i not in (at.EXTERNAL, at.SCHEME, at.DAMPED, at.EVERY, at.WRENCHED):
