@@ -304,16 +304,12 @@ class Scene:
         Infinite where there are none.
         """
         ints, floats = self.tables.ints, self.tables.floats
-        simple = [
-            ints[a, col.GEOM_SHAPE] == col.SPHERE and ints[b, col.GEOM_SHAPE] <= col.HALF_SPACE
-            for a, b in self.pairs
-        ]
-        widths = [
-            floats[pair, col.GEOM_WIDTH].min()
-            for pair, spheres in zip(self.pairs, simple, strict=True)
-            if not spheres
-        ]
-        return float(min(widths, default=col.INFINITE))
+        a, b = self.pairs.T
+        spheres = (ints[a, col.GEOM_SHAPE] == col.SPHERE) & (
+            ints[b, col.GEOM_SHAPE] <= col.HALF_SPACE
+        )
+        widths = np.minimum(floats[a, col.GEOM_WIDTH], floats[b, col.GEOM_WIDTH])
+        return float(widths[~spheres].min(initial=col.INFINITE))
 
     @property
     def pair_rows(self) -> IntArray:
