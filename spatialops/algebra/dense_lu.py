@@ -1,8 +1,9 @@
-"""LU factors of a small square matrix with complete pivoting, and solutions either way.
+"""LU factors of a small square matrix with pivoting, and solutions either way.
 
 P A Q = L U with the largest entry that is left as the next pivot, so that the factors tell the rank:
 what is left below `tolerance` of the first pivot is zero (Golub and Van Loan, section 3.4). Unknowns
-without a pivot are zero in solutions.
+without a pivot are zero in solutions. With a tolerance of zero the rank is known to be full, and
+rows alone are exchanged.
 """
 
 from __future__ import annotations
@@ -29,29 +30,36 @@ def subtract_row(X: Array, i: int, factor: float, j: int, columns: int) -> None:
         X[i, c] -= factor * X[j, c]
 
 
+@inlined
+def put_pivot(A: Array, k: int, n: int, columns: int, exchanges: IntArray) -> float:
+    """Bring the largest entry of so many columns from row k on to A[k, k]; its size."""
+    row = column = k
+    largest = 0.0
+    for i in range(k, n):
+        for j in range(k, k + columns):
+            if abs(A[i, j]) > largest:
+                largest = abs(A[i, j])
+                row = i
+                column = j
+    exchanges[ROW, k] = row
+    exchanges[COLUMN, k] = column
+    exchange_rows(A, k, row, n)
+    if column != k:
+        for i in range(n):
+            A[i, k], A[i, column] = A[i, column], A[i, k]
+    return largest
+
+
 @kernel
 def factor_lu(A: Array, n: int, tolerance: float, exchanges: IntArray) -> int:
     """Factor the leading n rows and columns of A in place; returns the rank."""
     least = 0.0
     for k in range(n):
-        row = column = k
-        largest = 0.0
-        for i in range(k, n):
-            for j in range(k, n):
-                if abs(A[i, j]) > largest:
-                    largest = abs(A[i, j])
-                    row = i
-                    column = j
+        largest = put_pivot(A, k, n, n - k if tolerance > 0.0 else 1, exchanges)
         if k == 0:
             least = tolerance * largest
-        if largest <= least:
+        if not largest > least:
             return k
-        exchanges[ROW, k] = row
-        exchanges[COLUMN, k] = column
-        exchange_rows(A, k, row, n)
-        if column != k:
-            for i in range(n):
-                A[i, k], A[i, column] = A[i, column], A[i, k]
         inverse = 1.0 / A[k, k]
         for i in range(k + 1, n):
             factor = A[i, k] * inverse
@@ -62,9 +70,10 @@ def factor_lu(A: Array, n: int, tolerance: float, exchanges: IntArray) -> int:
 
 
 @kernel
-def solve_lu(A: Array, n: int, rank: int, exchanges: IntArray, X: Array) -> None:
-    """X <- A^-1 X of n rows, all columns at once."""
-    columns = X.shape[1]
+def solve_lu(
+    A: Array, n: int, rank: int, exchanges: IntArray, X: Array, columns: int
+) -> None:
+    """X <- A^-1 X of n rows, for so many columns at once."""
     for k in range(rank):
         exchange_rows(X, k, exchanges[ROW, k], columns)
     for k in range(rank):

@@ -350,7 +350,7 @@ class Simulator:
                 self._linearizer = Linearizer(self.stepping)
             nv = self.scene.model.nv
             forces = np.zeros(nv) if tau is None else vector(tau, nv, "tau")
-            return self._linearizer.linearize(checked, forces, self.effort.cut(tau))
+            return self._linearizer.linearize(checked, forces, self.effort.cut(forces))
 
     def stepper(self, state: State | None = None) -> Stepper:
         """A handle for steps from Python at little cost, in place of `step`.

@@ -85,7 +85,9 @@ class State:
         if not (all_finite(q) and all_finite(v)):
             raise ArgumentError("state: q, v and time must be finite")
         time = scalar(self.time, "state.time")
-        activation = array(self.activation, (None,), "state.activation", finite=True).copy()
+        activation = self.activation
+        if type(activation) is not np.ndarray or activation.size:
+            activation = array(activation, (None,), "state.activation", finite=True).copy()
         if model.nq == model.nv:  # there is none
             return State(q, v, time, activation)
         frames = model.tree[:, layout.FRAME]

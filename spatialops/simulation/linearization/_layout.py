@@ -12,7 +12,8 @@ LINES = 4  # how many it has
 NOTES = 5  # what is about to change
 BEFORE = 6  # its row among the contacts where the step began, -1: it was not there
 SLIP = 7  # 1: its tangents follow a slip
-POINT_INTS = 8
+PAIR = 8
+POINT_INTS = 9
 
 OPEN = 0
 STICKING = 1
@@ -25,6 +26,7 @@ NO_SPEED = 4
 NO_PARTING = 8
 NO_GAP = 16
 AT_REST = 32
+OPENS = 64  # of what has no gap
 
 # Float table of the acting contacts.
 OFFSET = 0  # 3: c in the link's axes
@@ -107,4 +109,8 @@ RESULTS = 5
 KNOWN = 0
 OF_JOINT = 1  # a stop or dry friction presses
 NOT_FLAT = 2  # no sphere, capsule or vertex on a half-space of the world
+SEVERAL = 3  # pieces, by impacts
+PUSHED_OUT = 4  # a penetration was corrected
+ALONE = 5  # free bodies with an equation of their own
+UNTOUCHED = 6  # a floating tree that was given its momentum
 

@@ -122,7 +122,8 @@ def note_velocities(made: Made, touched: Touched, room: Room, k: int) -> None:
     known = touched.before[room.point_ints[k, of.BEFORE], col.KNOWN_GAP]
     free = 2.0 * known / made.s + dot(normal, vec3(room.arms[of.EARLY], k, of.VELOCITY))
     if abs(free) < _KINK:
-        room.point_ints[k, of.NOTES] += of.NO_GAP
+        opens = opening > 0.0
+        room.point_ints[k, of.NOTES] += of.NO_GAP + (of.OPENS if opens else 0)
 
 
 @kernel

@@ -68,6 +68,7 @@ def put_point(touched: Touched, i: int, room: Room) -> bool:
     room.results[of.COUNT] += 1
     room.point_ints[k, of.ROW] = i
     room.point_ints[k, of.LINK] = link
+    room.point_ints[k, of.PAIR] = pair
     room.points[k, of.SIDE] = side
     radius = touched.geoms[moving, col.GEOM_RADIUS] if is_round else 0.0
     room.points[k, of.RADIUS] = radius

@@ -24,11 +24,12 @@ class Start(NamedTuple):
     Attributes
     ----------
     q : (nq,) array
-    v : (nv,) array
+    v, tau : (nv,) arrays
     """
 
     q: Array
     v: Array
+    tau: Array
 
 
 class Made(NamedTuple):

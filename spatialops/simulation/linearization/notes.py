@@ -11,6 +11,7 @@ from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.tables import Tables
 
 STATUSES = ("open", "sticking", "sliding")
+_MOST = 1024  # texts that are kept
 
 _NOTES = {
     of.AT_LIMIT: "at the limit of friction; taken as {status}",
@@ -20,43 +21,57 @@ _NOTES = {
     of.NO_GAP: "its gap is none; taken as {gap}",
     of.AT_REST: "at rest; slips that begin are taken as not turning",
 }
-_FAULTS = {
+_OF_CONTACTS = {
     of.OF_JOINT: "stops and dry friction of joints are not known yet",
     of.NOT_FLAT: "known are contacts of spheres, capsules and vertices with half-spaces of the "
     "world",
 }
+_FAULTS = {
+    of.SEVERAL: "an impact within the step is not known yet",
+    of.PUSHED_OUT: "a penetration is corrected at the end of the step, which is not known yet",
+    of.ALONE: "free bodies on their own turn by a rule that is not known yet under 'moreau'; take "
+    "'semi-implicit'",
+    of.UNTOUCHED: "a floating mechanism that nothing touches is given its momentum, which is not "
+    "known yet under 'moreau'; take 'semi-implicit'",
+}
 
 
-def contact_name(scene: Scene, t: Tables, row: int) -> str:
-    """Who touches in a row of the loop's contacts."""
-    pair = int(t.ints[row, col.CONTACT_PAIR])
+def contact_name(scene: Scene, pair: int) -> str:
+    """Who touches."""
     return " on ".join(scene.pair_names(pair)) if 0 <= pair < len(scene.pairs) else "a joint"
 
 
-def statuses_of(room: Room) -> tuple[str, ...]:
-    """What every contact does."""
-    count = int(room.results[of.COUNT])
-    return tuple(STATUSES[i] for i in room.point_ints[:count, of.STATUS].tolist())
+class Notes:
+    """What is said of contacts of a scene; words once found are kept."""
 
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._said: dict[bytes, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
-def switching_of(scene: Scene, t: Tables, room: Room) -> tuple[str, ...]:
-    """Contacts that are about to do something else, and which one-sided derivative is taken."""
-    count = int(room.results[of.COUNT])
-    if not room.point_ints[:count, of.NOTES].any():
-        return ()
-    return tuple(text for k in range(count) for text in _notes(scene, t, room, k))
+    def of(self, room: Room) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What every contact does; which one-sided derivative is taken where that may change."""
+        found = room.point_ints[: room.results[of.COUNT]]
+        key = found.tobytes()
+        if key not in self._said:
+            if len(self._said) == _MOST:
+                self._said.clear()
+            statuses = tuple(STATUSES[i] for i in found[:, of.STATUS].tolist())
+            texts = tuple(text for ints in found.tolist() for text in self._notes(ints))
+            self._said[key] = statuses, texts
+        return self._said[key]
 
-
-def _notes(scene: Scene, t: Tables, room: Room, k: int) -> Iterator[str]:
-    row = int(room.point_ints[k, of.ROW])
-    status = STATUSES[room.point_ints[k, of.STATUS]]
-    gap = "open" if t.floats[row, col.OPEN] > 0.0 else "closed"
-    for note, text in _NOTES.items():
-        if room.point_ints[k, of.NOTES] & note:
-            yield f"{contact_name(scene, t, row)}: {text.format(status=status, gap=gap)}"
+    def _notes(self, ints: list[int]) -> Iterator[str]:
+        name, notes = contact_name(self._scene, ints[of.PAIR]), ints[of.NOTES]
+        gap = "open" if notes & of.OPENS else "closed"
+        for note, text in _NOTES.items():
+            if notes & note:
+                yield f"{name}: {text.format(status=STATUSES[ints[of.STATUS]], gap=gap)}"
 
 
 def fault_of(scene: Scene, t: Tables, room: Room, status: int) -> str:
     """Why a step's derivative is not known."""
-    name = contact_name(scene, t, int(room.results[of.FAULTY]))
-    return f"linearize: {name}: {_FAULTS[status]}"
+    if status in _FAULTS:
+        return f"linearize: {_FAULTS[status]}"
+    row = int(room.results[of.FAULTY])
+    name = contact_name(scene, int(t.ints[row, col.CONTACT_PAIR]))
+    return f"linearize: {name}: {_OF_CONTACTS[status]}"

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from spatialops._arrays import Array
 from spatialops._compile.held import held
-from spatialops._compile.jit import inlined, kernel
+from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.dense_lu import solve_lu
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH
+from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import (
     Room,
@@ -23,17 +24,38 @@ from spatialops.simulation.linearization.made_step import (
     touched,
 )
 from spatialops.simulation.linearization.step_equations import state_equations
-from spatialops.simulation.stepping.integrators.joint_forces import is_damped
+from spatialops.simulation.stepping.integrators.joint_forces import is_damped, n_lone
 from spatialops.simulation.stepping.tables import Tables
+
+_WHOLE = 1e-12  # s: a piece that is shorter than a step is one of several
 
 
 @held
 def differentiate_held(t: Tables, start: Start, room: Room, A: Array, B: Array) -> int:
     """A and B of the step that the loop has made from `start`; a status."""
-    status = state_equations(made_step(t, start), touched(t), pulls(t), is_damped(t), room)
+    status = equations_of(t, start, room)
     if status == of.KNOWN:
         put_derivative(room, A, B)
     return status
+
+
+@merged
+def equations_of(t: Tables, start: Start, room: Room) -> int:
+    """The equations of the step that the loop has made from `start`; a status."""
+    if t.control[at.EVENT_ROWS] > 0 or abs(t.monitor[at.PIECE] - t.settings[at.DT]) > _WHOLE:
+        return of.SEVERAL
+    if t.monitor[at.LOWEST_GAP] < -t.settings[at.DEPTH]:
+        return of.PUSHED_OUT
+    if t.control[at.SCHEME] == at.MOREAU and n_lone(t) > 0:
+        return of.ALONE
+    made = made_step(t, start)
+    status = state_equations(made, touched(t), pulls(t), is_damped(t), room)
+    if status != of.KNOWN or made.half == 0.0:
+        return status
+    for i in range(t.roots.size):
+        if t.floating[i, at.PUT_RIGHT] != 0.0:
+            return of.UNTOUCHED
+    return of.KNOWN
 
 
 @kernel
@@ -79,15 +101,15 @@ def solve_all(room: Room) -> None:
     n, m = room.side.shape[0], room.results[of.HELD]
     X, P = room.side, room.goal[:m]
     order = room.order
-    solve_lu(
-        room.squares[of.SYSTEM], n, room.results[of.SYSTEM_RANK], order[of.SYSTEM_ORDER :], X
-    )
+    rank = room.results[of.SYSTEM_RANK]
+    solve_lu(room.squares[of.SYSTEM], n, rank, order[of.SYSTEM_ORDER :], X, 3 * n)
     if m == 0:
         return
     for i in range(m):
         for k in range(n):
             subtract_row_of(P, i, room.lines[i, k], X, k)
-    solve_lu(room.contact, m, room.results[of.CONTACT_RANK], order[of.CONTACT_ORDER :], P)
+    rank = room.results[of.CONTACT_RANK]
+    solve_lu(room.contact, m, rank, order[of.CONTACT_ORDER :], P, 3 * n)
     for i in range(n):
         for k in range(m):
             subtract_row_of(X, i, -room.reply[i, k], P, k)

@@ -249,9 +249,7 @@ def factor_equations(made: Made, room: Room) -> None:
     for i in range(n):
         for j in range(m):
             room.reply[i, j] = room.pushes[j, i]
-        for j in range(m, room.reply.shape[1]):
-            room.reply[i, j] = 0.0
-    solve_lu(system, n, room.results[of.SYSTEM_RANK], order[of.SYSTEM_ORDER :], room.reply)
+    solve_lu(system, n, room.results[of.SYSTEM_RANK], order[of.SYSTEM_ORDER :], room.reply, m)
     for i in range(m):
         for j in range(m):
             contact[i, j] = 0.0

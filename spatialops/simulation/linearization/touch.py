@@ -27,7 +27,15 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision import _layout as col
-from spatialops.derivatives.carried import AXIS, FIRST, one_of_eight, put_axes
+from spatialops.derivatives.carried import (
+    AXIS,
+    FIRST,
+    axis_motion,
+    moved_by,
+    one_of_eight,
+    parent_motion,
+    put_one_of_eight,
+)
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
@@ -66,9 +74,21 @@ def look(made: Made, room: Room, v: Array, which: int) -> None:
     work = room.work[:n]
     table = room.work[n : 2 * n + 1]
     velocities_kernel(made.tree, made.links, v, work)
-    put_axes(made.tree, made.links, ZERO3, work, table)
+    put_moving_axes(made.tree, made.links, work, table)
     for k in range(room.results[of.COUNT]):
         look_at(made.tree, room, k, which)
+
+
+@inlined
+def put_moving_axes(tree: IntArray, links: Array, work: Array, table: Array) -> None:
+    """Of what `put_axes` puts, S and S' alone."""
+    V = (ZERO3, ZERO3)
+    for k in range(tree.shape[0]):
+        if tree[k, layout.FRAME] != layout.SAME:
+            V, _ = parent_motion(tree, ZERO3, work, k)
+        S = axis_motion(tree, links, work, k)
+        put_one_of_eight(table, k, AXIS, S)
+        put_one_of_eight(table, k, FIRST, moved_by(V, S))
 
 
 @inlined
