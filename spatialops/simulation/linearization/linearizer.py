@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room, Start, new_room
-from spatialops.simulation.linearization.next_state import begin_near
+from spatialops.simulation.linearization.next_state import begin_near, step_held
 from spatialops.simulation.linearization.notes import Notes, fault_of
 from spatialops.simulation.linearization.step_derivative import differentiate_held
 from spatialops.simulation.stepping.adapter import put_activation, state_of
@@ -73,21 +74,40 @@ class Linearizer:
 
     def linearize(self, state: State, tau: Array, cut: Array) -> Linearization:
         """Of a step from a checked state under forces `cut` to what motors can do."""
-        nv, loop = len(tau), self._loop
-        self._begin(state, cut)
-        self._sound = False
-        loop.advance(advance_held)
+        nv = len(tau)
         A, B = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
-        t = loop.tables
-        self._room = room = room_for(t, self._room, loop.stepping)
-        status = differentiate_held(loop.address, self._start, room, A, B)
-        if status != of.KNOWN:
-            raise ContactError(fault_of(loop.stepping.scene, t, room, status))
-        self._sound = True
+        self.differentiate(differentiate_held, state, cut, (A, B))
         without_effect = cut != tau
         if without_effect.any():
             B[:, without_effect] = 0.0
-        return Linearization(state_of(t), A, B, *self._notes.of(room))
+        return Linearization(state_of(self._loop.tables), A, B, *self._notes.of(self._room))
+
+    def differentiate(
+        self, held: Callable[..., int], state: State, tau: Array, arrays: tuple[Array, Array]
+    ) -> None:
+        """Make a step, and what a held function does with its equations."""
+        loop = self._loop
+        self._begin(state, tau)
+        self._sound = False
+        loop.advance(advance_held)
+        t = loop.tables
+        self._room = room = room_for(t, self._room, loop.stepping)
+        status = held(loop.address, self._start, room, *arrays)
+        if status != of.KNOWN:
+            raise ContactError(fault_of(loop.stepping.scene, t, room, status))
+        self._sound = True
+
+    def steps(self, state: State, forces: Array) -> Iterator[State]:
+        """States after each of the steps from a state under rows of forces."""
+        loop = self._loop
+        self._sound = False
+        self._begin(state, np.zeros(forces.shape[1]))
+        for tau in forces:
+            t = loop.tables
+            t.tau[:] = tau
+            loop.advance(step_held)
+            yield state_of(loop.tables)
+        self._sound = True
 
     def _begin(self, state: State, cut: Array) -> None:
         """Where the step begins; after one that failed, without anything of it."""

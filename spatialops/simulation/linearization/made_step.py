@@ -110,6 +110,8 @@ class Room(NamedTuple):
         K^-1 of the pushes.
     contact : (3 m, 3 m) array
         The lines of that.
+    shares : (3 m,) array
+        Scratch, one number a line.
     order : (ORDERS, most) int array
     results : (RESULTS,) int array
     """
@@ -133,6 +135,7 @@ class Room(NamedTuple):
     goal: Array
     reply: Array
     contact: Array
+    shares: Array
     order: IntArray
     results: IntArray
 
@@ -160,6 +163,7 @@ def new_room(model: Model, m: int) -> Room:
         goal=np.zeros((3 * m, 3 * n)),
         reply=np.zeros((n, 3 * m)),
         contact=np.zeros((3 * m, 3 * m)),
+        shares=np.zeros(3 * m),
         order=np.zeros((2 * EXCHANGES, max(n, 3 * m)), dtype=np.int64),
         results=np.zeros(of.RESULTS, dtype=np.int64),
     )

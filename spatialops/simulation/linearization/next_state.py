@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from spatialops._arrays import Array
 from spatialops._compile.held import held
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization.made_step import Start
+from spatialops.simulation.stepping.state_machine import run
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -40,3 +42,13 @@ def age_memory(t: Tables) -> None:
     """Forces of contacts are known until steps that are counted anew."""
     for i in range(t.memory.shape[0]):
         t.memory[i, at.MEMORY_STEP] -= t.control[at.STEP]
+
+
+@held
+def step_held(t: Tables, limits: Array) -> int:
+    """The next step, or what is left of one that had to wait; the record stays empty."""
+    if t.control[at.STAGE] == at.BEGIN:
+        for i in (at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS):
+            t.control[i] = 0
+        t.control[at.STEPS_LEFT] = 1
+    return run(t)
