@@ -105,10 +105,10 @@ def integrate_derivatives(
         raise not_finite(q=q, v=v)
     where, blocks = spans(model), np.empty((MOVES, model.nv, WIDEST))
     move_kernel(model.tree, v, step, blocks)
-    return MoveDerivatives(*(_dense(where, block) for block in blocks))
+    return MoveDerivatives(*(dense_blocks(where, block) for block in blocks))
 
 
-def _dense(where: IntArray, block: Array) -> Array:
+def dense_blocks(where: IntArray, block: Array) -> Array:
     """The matrix that a table of blocks stands for."""
     result = np.zeros((len(where), len(where)))
     for k, (first, width) in enumerate(where):

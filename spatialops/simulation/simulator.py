@@ -19,6 +19,7 @@ from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
 from spatialops.simulation.inputs import Inputs
 from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
+from spatialops.simulation.linearization.parameters import ParameterDerivatives
 from spatialops.simulation.linearization.rollout import LinearizedRollout
 from spatialops.simulation.options import (
     INTEGRATORS,
@@ -350,6 +351,43 @@ class Simulator:
             forces = np.zeros(nv) if tau is None else vector(tau, nv, "tau")
             cut = self.effort.cut(forces)
             return self._made_linearizer("linearize").linearize(checked, forces, cut)
+
+    def linearize_parameters(
+        self, state: State, tau: ArrayLike | None = None
+    ) -> ParameterDerivatives:
+        """The derivative of one step by the bodies' inertial parameters and by friction.
+
+        Parameters
+        ----------
+        state : State
+            Where the step begins.
+        tau : (nv,) array_like, optional
+            Joint forces, N m or N. Default zero.
+
+        Returns
+        -------
+        ParameterDerivatives
+            `inertial` and `friction`.
+
+        Raises
+        ------
+        ArgumentError, ContactError
+            As `linearize`, and for damping, springs and actuators.
+        SolverFailed
+            As `step`.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> pendulum = so.models.pendulum(2)
+        >>> simulator = so.Simulator(pendulum.scene(), dt=0.01)
+        >>> simulator.linearize_parameters(pendulum.state).inertial.shape
+        (4, 20)
+        """
+        with self._one_thread:
+            checked = self.setup.checked(state)
+            linearizer = self._made_linearizer("linearize_parameters")
+            return linearizer.by_parameters(checked, self.effort.cut(tau))
 
     def linearize_rollout(self, state: State, forces: ArrayLike) -> LinearizedRollout:
         """Steps from a state under given forces, to be differentiated.

@@ -14,6 +14,10 @@ from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room, Start, new_room
 from spatialops.simulation.linearization.next_state import begin_near, step_held
 from spatialops.simulation.linearization.notes import Notes, fault_of
+from spatialops.simulation.linearization.parameters import (
+    ParameterDerivatives,
+    parameter_derivatives,
+)
 from spatialops.simulation.linearization.step_derivative import differentiate_held
 from spatialops.simulation.stepping.adapter import put_activation, state_of
 from spatialops.simulation.stepping.driver import Stepping
@@ -81,6 +85,18 @@ class Linearizer:
         if without_effect.any():
             B[:, without_effect] = 0.0
         return Linearization(state_of(self._loop.tables), A, B, *self._notes.of(self._room))
+
+    def by_parameters(self, state: State, cut: Array) -> ParameterDerivatives:
+        """The same step's derivative by masses and friction."""
+        model, nv = self._loop.stepping.scene.model, len(cut)
+        if self._loop.tables.control[at.DAMPED]:
+            raise ArgumentError(
+                "linearize_parameters: damping, springs and actuators are not known yet: what they "
+                "add to the armature changes with masses"
+            )
+        scratch = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
+        self.differentiate(differentiate_held, state, cut, scratch)
+        return parameter_derivatives(model, self._loop.tables, self._room)
 
     def differentiate(
         self, held: Callable[..., int], state: State, tau: Array, arrays: tuple[Array, Array]
