@@ -45,7 +45,7 @@ def arm(parameters: np.ndarray) -> so.Simulator:
 def change_of_step(
     simulator: so.Simulator, parameters: np.ndarray, state: so.State, tau: np.ndarray
 ) -> np.ndarray:
-    """Change (2 nv, parameters) of a step: through the bodies' log-Cholesky numbers, and friction."""
+    """Change (2 nv, parameters) of a step, by the bodies' log-Cholesky numbers and friction."""
     model = simulator.scene.model
     by = simulator.linearize_parameters(state, tau)
     theta = so.inertial_parameters(model).reshape(-1, 10)
@@ -76,9 +76,7 @@ def motion(
     return np.array(velocities), np.array(changes)
 
 
-def identify(
-    build: Build, guess: np.ndarray, forces: np.ndarray, record: np.ndarray
-) -> np.ndarray:
+def identify(build: Build, guess: np.ndarray, forces: np.ndarray, record: np.ndarray) -> np.ndarray:
     """Parameters that fit the recorded velocities best."""
     parameters = guess.copy()
     for _ in range(ROUNDS):
@@ -111,7 +109,9 @@ def main(noise: float = 0.01) -> dict[str, np.ndarray]:
         values[:count] = np.exp(found[:count])
         right[:count] = np.exp(true[:count])
         errors[name] = np.abs(values / right - 1.0)
-        print(f"{name}: found {values.round(4)}, right {right.round(4)}, off {errors[name].max():.2%}")
+        print(
+            f"{name}: found {values.round(4)}, right {right.round(4)}, off {errors[name].max():.2%}"
+        )
     return errors
 
 

@@ -1,9 +1,9 @@
 """LU factors of a small square matrix with pivoting, and solutions either way.
 
-P A Q = L U with the largest entry that is left as the next pivot, so that the factors tell the rank:
-what is left below `tolerance` of the first pivot is zero (Golub and Van Loan, section 3.4). Unknowns
-without a pivot are zero in solutions. With a tolerance of zero the rank is known to be full, and
-rows alone are exchanged.
+P A Q = L U with the largest entry that is left as the next pivot, so that the factors tell the
+rank: what is left below `tolerance` of the first pivot is zero (Golub and Van Loan, section 3.4).
+Unknowns without a pivot are zero in solutions. With a tolerance of zero the rank is known to be
+full, and rows alone are exchanged.
 """
 
 from __future__ import annotations
@@ -70,9 +70,7 @@ def factor_lu(A: Array, n: int, tolerance: float, exchanges: IntArray) -> int:
 
 
 @kernel
-def solve_lu(
-    A: Array, n: int, rank: int, exchanges: IntArray, X: Array, columns: int
-) -> None:
+def solve_lu(A: Array, n: int, rank: int, exchanges: IntArray, X: Array, columns: int) -> None:
     """X <- A^-1 X of n rows, for so many columns at once."""
     for k in range(rank):
         exchange_rows(X, k, exchanges[ROW, k], columns)

@@ -223,7 +223,9 @@ def put_moved(blocks: Array, k: int, v: Vec3, back: Mat3, step: float) -> None:
         (blocks[BY_V, k + 1, 0], blocks[BY_V, k + 1, 1], blocks[BY_V, k + 1, 2]),
         (blocks[BY_V, k + 2, 0], blocks[BY_V, k + 2, 1], blocks[BY_V, k + 2, 2]),
     )
-    swung = crossed(scaled(-step, arrived), back)  # -step exp(-r~) v~ = -step (exp(-r~) v)~ exp(-r~)
+    swung = crossed(
+        scaled(-step, arrived), back
+    )  # -step exp(-r~) v~ = -step (exp(-r~) v)~ exp(-r~)
     put_block(blocks[BY_Q], k + 3, 0, swung)
     put_block(blocks[BY_Q], k + 3, 3, back)
     moved = scaled(step, back[0]), scaled(step, back[1]), scaled(step, back[2])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 # Integer table of the acting contacts.
 ROW = 0  # of the loop's table of contacts
 LINK = 1  # what moves
@@ -113,4 +112,3 @@ SEVERAL = 3  # pieces, by impacts
 PUSHED_OUT = 4  # a penetration was corrected
 ALONE = 5  # free bodies with an equation of their own
 UNTOUCHED = 6  # a floating tree that was given its momentum
-

@@ -1,13 +1,13 @@
 """What contacts hold, as linear equations of the change of the velocity, and how they push.
 
-A contact that sticks holds three directions, one that slides the normal (and, between two directions
-of the friction polygon, the edge), one that is open none. Along a direction d that is held
+A contact that sticks holds three directions, one that slides the normal (and, between two
+directions of the friction polygon, the edge), one that is open none. Along a direction d
 
     d . (v_P + drift) + d . N o = 0
 
 at the end of the step, with the drift and the free opening speed o of `stepping/contact_drift.py`.
-With the velocities u of P at the middle and u0 of the same point at the start, both for the velocity
-of the start, the change of the drift is X du + Y du0.
+With the velocities u of P at the middle and u0 of the same point at the start, both for the
+velocity of the start, the change of the drift is X du + Y du0.
 """
 
 from __future__ import annotations
@@ -157,7 +157,8 @@ def put_line(
 ) -> None:
     """The next line: along d of point k, with an impulse along `push`."""
     i, n = room.results[of.HELD], made.tree.shape[0]
-    line, pushes, goal = room.lines[i], room.pushes[i], room.goal[i]
+    line, pushes = room.lines[i], room.pushes[i]
+    goal = room.goal[i]
     late, early = room.found[of.LATE, k], room.found[of.EARLY, k]
     for j in range(n):
         line[j] = 0.0

@@ -30,7 +30,7 @@ _NEAR = 1e-7  # of what would have to change for another status
 def find_points(touched: Touched, room: Room) -> int:
     """The acting contacts and their statuses into the room; a status, KNOWN or not."""
     room.results[of.COUNT] = room.results[of.HELD] = 0
-    for i in range(touched.count):
+    for i in range(touched.acting):
         pressed = False
         for j in range(3):
             pressed = pressed or touched.floats[i, col.IMPULSE + j] != 0.0

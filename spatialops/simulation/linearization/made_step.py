@@ -60,8 +60,8 @@ class Touched(NamedTuple):
     floats: Array
     before_ints: IntArray
     before: Array
-    count: int  # of the acting ones
-    count_before: int
+    acting: int  # how many of `ints`
+    known: int  # how many of `before`
     pairs: IntArray
     geom_ints: IntArray
     geoms: Array

@@ -27,7 +27,8 @@ _OF_CONTACTS = {
     "world",
 }
 _FAULTS = {
-    of.SEVERAL: "an impact within the step, or motion so fast that the step was cut, is not known yet",
+    of.SEVERAL: "an impact within the step, or motion so fast that the step was cut, is not "
+    "known yet",
     of.PUSHED_OUT: "a penetration is corrected at the end of the step, which is not known yet",
     of.ALONE: "free bodies on their own turn by a rule that is not known yet under 'moreau'; take "
     "'semi-implicit'",

@@ -47,7 +47,9 @@ class RolloutGradient(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearizedRollout:
-    """Steps from a state under given forces, to be differentiated: `Simulator.linearize_rollout` makes it.
+    """Steps from a state under given forces, to be differentiated.
+
+    `Simulator.linearize_rollout` makes it.
 
     Only states are kept, one a step. Each step is made again where its derivative is wanted, and
     nothing larger than its equations is ever in memory.

@@ -122,7 +122,8 @@ def differentiate_dynamics(made: Made, room: Room, slips: bool) -> None:
     """ID_q with what contacts do (and SMOOTH_BY_Q without, if wanted), C and the mass matrix."""
     squares = room.squares
     by_v, mass = squares[of.BY_V], squares[of.MASS]
-    tree, links, middle = made.tree, made.damped, room.vectors[of.V_MIDDLE]
+    tree, links = made.tree, made.damped
+    middle = room.vectors[of.V_MIDDLE]
     if slips:
         inverse_dynamics_derivatives_kernel(
             tree,
@@ -173,7 +174,7 @@ def put_wrenches(made: Made, room: Room) -> int:
 
 @kernel
 def take_convection(by_v: Array, mass: Array, v: Array, k: int) -> None:
-    """C = ID_v - M d(w x v) of a free joint, whose first velocity is k: d(w x v) = -v~ dw + w~ dv."""
+    """C = ID_v - M d(w x v) of a free joint at k: d(w x v) = -v~ dw + w~ dv."""
     w = (v[k], v[k + 1], v[k + 2])
     u = (v[k + 3], v[k + 4], v[k + 5])
     for i in range(by_v.shape[0]):
@@ -192,7 +193,9 @@ def put_system(made: Made, room: Room, resists: bool) -> None:
     squares, side = room.squares, room.side
     for i in range(n):
         for j in range(n):
-            squares[of.SYSTEM, i, j] = squares[of.MASS, i, j] + made.half * s * squares[of.BY_V, i, j]
+            squares[of.SYSTEM, i, j] = (
+                squares[of.MASS, i, j] + made.half * s * squares[of.BY_V, i, j]
+            )
             side[i, j] = -s * squares[of.BY_Q, i, j]
             side[i, n + j] = -s * squares[of.BY_V, i, j]
             side[i, 2 * n + j] = 0.0

@@ -59,9 +59,9 @@ def place_late(made: Made, touched: Touched, room: Room) -> None:
 def place_early(made: Made, touched: Touched, room: Room) -> None:
     """Poses where the step began, and points with the gaps that they had there, if any."""
     poses_kernel(made.tree, made.links, made.q0, room.work[: made.tree.shape[0]])
-    count = touched.count_before
+    known = touched.known
     for k in range(room.results[of.COUNT]):
-        row = row_of_same(touched.before_ints, count, touched.ints, room.point_ints[k, of.ROW])
+        row = row_of_same(touched.before_ints, known, touched.ints, room.point_ints[k, of.ROW])
         gap = touched.before[row, col.KNOWN_GAP] if row >= 0 else 0.0
         room.point_ints[k, of.BEFORE] = row
         room.points[k, of.REACH] = room.points[k, of.RADIUS] + 0.5 * gap

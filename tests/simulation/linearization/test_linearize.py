@@ -93,7 +93,9 @@ def driven_arm(stiffness):
     ]
     factors = {"a": 1.0, "b": -0.5, "c": 2.0}
     tendon = so.Tendon(joints=factors, stiffness=stiffness, damping=0.3)
-    return so.Scene(builder.build(), [], actuators=actuators, tendons=[tendon], ctrl=[0.5, 1.0, 1.0])
+    return so.Scene(
+        builder.build(), [], actuators=actuators, tendons=[tendon], ctrl=[0.5, 1.0, 1.0]
+    )
 
 
 @pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])

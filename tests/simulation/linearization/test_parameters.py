@@ -41,7 +41,9 @@ def test_a_block_that_sticks_or_slides(pushed):
     origin, _ = so.Simulator(scene, **options).step(state, tau)
     h = 1e-3
     steps = np.array([-2.0, -1.0, 1.0, 2.0]) * h
-    by_friction = slope(ends([block(1.0, 0.4 + c) for c in steps], state, tau, origin, **options), h)
+    by_friction = slope(
+        ends([block(1.0, 0.4 + c) for c in steps], state, tau, origin, **options), h
+    )
     assert np.allclose(found.friction.sum(axis=1), by_friction, atol=1e-9)
     by_mass = slope(ends([block(1.0 + c, 0.4) for c in steps], state, tau, origin, **options), h)
     per_mass = so.inertial_parameters(scene.model)  # a box of mass 1: all scale with it

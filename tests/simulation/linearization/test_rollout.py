@@ -62,7 +62,7 @@ def test_two_hundred_steps_on_four_feet():
 
 @pytest.mark.compiled
 def test_a_box_that_is_pushed_over_the_floor():
-    """It does not turn: corners that slide in different directions could share its weight anyhow."""
+    """It does not turn: corners that slide in different directions share its weight anyhow."""
     builder = so.TreeBuilder()
     solid = so.Inertia.box((0.2, 0.2, 0.1), mass=1.0)
     builder.add_body("box", joint="free", inertia=solid, position=(0.0, 0.0, 0.05 - 1e-6))
