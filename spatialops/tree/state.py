@@ -95,7 +95,7 @@ class State:
         for k in turning.nonzero()[0].tolist():
             i = int(model.tree[k, layout.FIRST_Q])
             start = i if frames[k] == layout.ATTITUDE else i + 3
-            length = float(np.linalg.norm(q[start : start + 4]))
+            length = math.hypot(*q[start : start + 4].tolist())
             if length < _NO_LENGTH:
                 raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
             if abs(length - 1.0) > _UNIT:

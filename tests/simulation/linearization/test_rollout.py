@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import spatialops as so
+from spatialops.errors import ArgumentError, ContactError
 from tests.simulation.linearization.test_linearize import driven_arm, standing
 
 
@@ -85,9 +86,47 @@ def test_a_box_that_is_pushed_over_the_floor():
     assert np.abs(found - expected).max() < 1e-5 * np.abs(expected).max()
 
 
+@pytest.mark.parametrize("bad", [np.zeros((3, 3)), np.zeros(6), np.full((3, 2), np.nan), "x", None])
+def test_what_does_not_fit_is_refused(bad):
+    pendulum = so.models.pendulum(2)
+    simulator = so.Simulator(pendulum.scene(), dt=1e-2)
+    rollout = simulator.linearize_rollout(pendulum.state, np.zeros((3, 2)))
+    right, zero = np.zeros((4, 2)), np.zeros(2)
+    with pytest.raises(ArgumentError, match="forces"):
+        simulator.linearize_rollout(pendulum.state, bad)
+    with pytest.raises(ArgumentError, match="by_q"):
+        rollout.vjp(bad, right)
+    with pytest.raises(ArgumentError, match="by_v"):
+        rollout.vjp(right, bad)
+    with pytest.raises(ArgumentError, match="dq"):
+        rollout.jvp(bad, zero)
+    if bad is not None:  # which stands for none
+        with pytest.raises(ArgumentError, match="dtau"):
+            rollout.jvp(zero, zero, bad)
+
+
 def test_a_step_that_is_not_known_is_named():
-    robot = so.models.pendulum(2)
-    simulator = so.Simulator(robot.scene(), dt=1e-2)
-    rollout = simulator.linearize_rollout(robot.state, np.zeros((3, 2)))
-    with pytest.raises(so.errors.ArgumentError, match="by_q"):
-        rollout.vjp(np.zeros((3, 2)), np.zeros((4, 2)))
+    """It is made all the same: only its derivative is not known."""
+    builder = so.TreeBuilder()
+    ball = so.Inertia.sphere(0.1, mass=1.0)
+    builder.add_body("ball", joint=so.Joint("prismatic", axis="z"), inertia=ball)
+    geoms = [so.Geom("floor", "world", so.HalfSpace()), so.Geom("ball", "ball", so.Sphere(0.1))]
+    simulator = so.Simulator(so.Scene(builder.build(), geoms), dt=1e-2)
+    state = so.State(np.array([0.1105]), np.array([-0.2]))
+    rollout = simulator.linearize_rollout(state, np.zeros((8, 1)))
+    assert len(rollout.states) == 9
+    with pytest.raises(ContactError, match=r"step \d: linearize: an impact"):
+        rollout.jvp([1.0], [0.0])
+    # What has failed leaves nothing behind.
+    assert simulator.linearize(so.State(np.array([0.5]), np.zeros(1))).A.shape == (2, 2)
+
+
+def test_forces_that_are_cut_have_no_effect():
+    joint = so.Joint("revolute", axis="y", effort_limit=1.0)
+    model = so.TreeBuilder().add_body("rod", joint=joint, inertia=so.Inertia.sphere(0.1, mass=1.0))
+    simulator = so.Simulator(so.Scene(model.build(), []), dt=1e-2, clip_effort=True)
+    rollout = simulator.linearize_rollout(so.State(np.zeros(1), np.zeros(1)), [[2.0], [0.5]])
+    gradient = rollout.vjp(np.zeros((3, 1)), np.ones((3, 1)))
+    assert gradient.tau[0, 0] == 0.0
+    assert gradient.tau[1, 0] > 0.0
+    assert (rollout.jvp([0.0], [0.0], [[1.0], [0.0]]).v == 0.0).all()
