@@ -40,7 +40,7 @@ def begin_near(t: Tables, start: Start) -> int:
 @kernel
 def age_memory(t: Tables) -> None:
     """Forces of contacts are known until steps that are counted anew."""
-    for i in range(t.memory.shape[0]):
+    for i in range(t.control[at.MEMORY_ROWS]):
         t.memory[i, at.MEMORY_STEP] -= t.control[at.STEP]
 
 
