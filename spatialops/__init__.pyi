@@ -78,6 +78,12 @@ from .operators import SpatialOperators
 from .simulation.batch.batch import Batch
 from .simulation.inputs import Command
 from .simulation.linearization.linearizer import Linearization
+from .simulation.linearization.parameters import ParameterDerivatives
+from .simulation.linearization.rollout import (
+    LinearizedRollout,
+    RolloutGradient,
+    RolloutTangent,
+)
 from .simulation.records.loading import load_record
 from .simulation.records.record import Record
 from .simulation.scene.composition import Part, compose
@@ -169,6 +175,7 @@ __all__ = [
     "jacobian_drift",
     "Joint",
     "Linearization",
+    "LinearizedRollout",
     "joint_wrenches",
     "KinematicSolution",
     "load_model",
@@ -200,11 +207,14 @@ __all__ = [
     "null_space_projector",
     "operational_space_inertia",
     "Pair",
+    "ParameterDerivatives",
     "Part",
     "Poses",
     "raised",
     "RayHits",
     "Record",
+    "RolloutGradient",
+    "RolloutTangent",
     "Scene",
     "sensors",
     "separate",

@@ -113,7 +113,7 @@ def measure_lengths(effort: Effort, rng: np.random.Generator) -> Iterator[Row]:
 
 
 def measure_step(effort: Effort) -> Iterator[Row]:
-    """The derivative of a step of a standing quadruped against centred differences of MuJoCo's."""
+    """The derivative of a step of a standing quadruped against differences of MuJoCo's."""
     mujoco, robot_model = require("mujoco"), quadruped()
     scene, nv = robot_model.scene(), robot_model.model.nv
     simulator, twin = Simulator(scene, dt=DT), MujocoTwin(scene, DT)
@@ -122,13 +122,16 @@ def measure_step(effort: Effort) -> Iterator[Row]:
     twin.put_state(data, state)
     twin.put_forces(data, tau)
     A = np.zeros((2 * nv, 2 * nv))
-    theirs = (twin.model, data, 1e-6, True, A, None, None, None)
-    ours, rival = partial(simulator.linearize, state, tau), "mjd_transitionFD"
-    timing = take_turns({"ours": ours, rival: partial(mujoco.mjd_transitionFD, *theirs)}, effort)
-    found = timing.of("ours"), timing.of(rival)
-    case = f"standing quadruped, {nv} dof"
-    ratio, note = timing.ratio("ours", rival), f"{data.ncon} contacts there, 4 here"
-    yield Row("derivatives", "linearize", case, *found, rival, ratio, STEP_BAR, note=note)
+    calls: dict[str, Call] = {"ours": partial(simulator.linearize, state, tau)}
+    for name, centred in (("centred", True), ("one-sided", False)):
+        theirs = (twin.model, data, 1e-6, centred, A, None, None, None)
+        calls[name] = partial(mujoco.mjd_transitionFD, *theirs)
+    timing = take_turns(calls, effort)
+    for name in ("centred", "one-sided"):
+        found = timing.of("ours"), timing.of(name)
+        case, rival = f"standing quadruped, {nv} dof", f"mjd_transitionFD, {name}"
+        ratio, note = timing.ratio("ours", name), f"{data.ncon} contacts there, 4 here"
+        yield Row("derivatives", "linearize", case, *found, rival, ratio, STEP_BAR, note=note)
 
 
 def standing(robot_model: Quadruped) -> tuple[State, Array]:

@@ -129,11 +129,6 @@ def _found(model: Model, q: ArrayLike, v: ArrayLike, center: Array) -> Array:
     return found
 
 
-def kinetic_energy_by_q(model: Model, q: Array, v: Array) -> Array:
-    """Changes (nv,) of the kinetic energy by coordinates."""
-    return np.asarray(_found(model, q, v, np.zeros(3))[KINETIC_BY_Q])
-
-
 def energy_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> EnergyDerivatives:
     """Derivatives of the energy that `energy` gives, O(N).
 

@@ -39,7 +39,8 @@ class Effort:
 
     def cut(self, tau: ArrayLike | None) -> Array:
         """The forces (nv,) that would act."""
-        return np.clip(self._checked(tau), -self.limit, self.limit)
+        forces = self._checked(tau)
+        return np.clip(forces, -self.limit, self.limit) if self._limited else forces
 
     def forget(self) -> None:
         """Count from here."""

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, scalar, vector, whole
+from spatialops._arrays import Array, ArrayLike, array, scalar, vector, whole
 from spatialops.contact.formulations import Formulation
 from spatialops.contact.laws.law import Law
 from spatialops.contact.lcp.solver import Solver
@@ -19,6 +19,8 @@ from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
 from spatialops.simulation.inputs import Inputs
 from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
+from spatialops.simulation.linearization.parameters import ParameterDerivatives
+from spatialops.simulation.linearization.rollout import LinearizedRollout
 from spatialops.simulation.options import (
     INTEGRATORS,
     Certify,
@@ -345,12 +347,93 @@ class Simulator:
         """
         with self._one_thread:
             checked = self.setup.checked(state)
-            self.stepping_runner("linearize")
-            if self._linearizer is None:
-                self._linearizer = Linearizer(self.stepping)
             nv = self.scene.model.nv
             forces = np.zeros(nv) if tau is None else vector(tau, nv, "tau")
-            return self._linearizer.linearize(checked, forces, self.effort.cut(tau))
+            cut = self.effort.cut(forces)
+            return self._made_linearizer("linearize").linearize(checked, forces, cut)
+
+    def linearize_parameters(
+        self, state: State, tau: ArrayLike | None = None
+    ) -> ParameterDerivatives:
+        """The derivative of one step by the bodies' inertial parameters and by friction.
+
+        Parameters
+        ----------
+        state : State
+            Where the step begins.
+        tau : (nv,) array_like, optional
+            Joint forces, N m or N. Default zero.
+
+        Returns
+        -------
+        ParameterDerivatives
+            `inertial` and `friction`.
+
+        Raises
+        ------
+        ArgumentError, ContactError
+            As `linearize`, and for damping, springs and actuators.
+        SolverFailed
+            As `step`.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> pendulum = so.models.pendulum(2)
+        >>> simulator = so.Simulator(pendulum.scene(), dt=0.01)
+        >>> simulator.linearize_parameters(pendulum.state).inertial.shape
+        (4, 20)
+        """
+        with self._one_thread:
+            checked = self.setup.checked(state)
+            linearizer = self._made_linearizer("linearize_parameters")
+            return linearizer.by_parameters(checked, self.effort.cut(tau))
+
+    def linearize_rollout(self, state: State, forces: ArrayLike) -> LinearizedRollout:
+        """Steps from a state under given forces, to be differentiated.
+
+        Parameters
+        ----------
+        state : State
+            Where it begins.
+        forces : (n, nv) array_like
+            Joint forces of n steps, N m or N; cut to effort limits as `step` does.
+
+        Returns
+        -------
+        LinearizedRollout
+            The n + 1 states; `jvp` and `vjp` are products of their derivative with vectors.
+
+        Raises
+        ------
+        ArgumentError
+            As `linearize`.
+        SolverFailed, ContactError
+            As `step`. Steps whose derivative is not known are refused by `jvp` and `vjp`.
+
+        Examples
+        --------
+        >>> import numpy as np, spatialops as so
+        >>> pendulum = so.models.pendulum(2)
+        >>> simulator = so.Simulator(pendulum.scene(), dt=0.01)
+        >>> rollout = simulator.linearize_rollout(pendulum.state, np.zeros((5, 2)))
+        >>> len(rollout.states), round(rollout.states[-1].time, 6)
+        (6, 0.05)
+        """
+        with self._one_thread:
+            first = self.setup.checked(state)
+            given = array(forces, (None, self.scene.model.nv), "forces", finite=True)
+            cut = np.clip(given, -self.effort.limit, self.effort.limit)
+            linearizer = self._made_linearizer("linearize_rollout")
+            states = (first, *linearizer.steps(first, cut))
+            acted = (cut == given).astype(np.float64)
+            return LinearizedRollout(states, cut, acted, linearizer, self._one_thread)
+
+    def _made_linearizer(self, what: str) -> Linearizer:
+        self.stepping_runner(what)
+        if self._linearizer is None:
+            self._linearizer = Linearizer(self.stepping)
+        return self._linearizer
 
     def stepper(self, state: State | None = None) -> Stepper:
         """A handle for steps from Python at little cost, in place of `step`.

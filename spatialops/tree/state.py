@@ -85,7 +85,9 @@ class State:
         if not (all_finite(q) and all_finite(v)):
             raise ArgumentError("state: q, v and time must be finite")
         time = scalar(self.time, "state.time")
-        activation = array(self.activation, (None,), "state.activation", finite=True).copy()
+        activation = self.activation
+        if type(activation) is not np.ndarray or activation.size:
+            activation = array(activation, (None,), "state.activation", finite=True).copy()
         if model.nq == model.nv:  # there is none
             return State(q, v, time, activation)
         frames = model.tree[:, layout.FRAME]
@@ -93,7 +95,7 @@ class State:
         for k in turning.nonzero()[0].tolist():
             i = int(model.tree[k, layout.FIRST_Q])
             start = i if frames[k] == layout.ATTITUDE else i + 3
-            length = float(np.linalg.norm(q[start : start + 4]))
+            length = math.hypot(*q[start : start + 4].tolist())
             if length < _NO_LENGTH:
                 raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
             if abs(length - 1.0) > _UNIT:

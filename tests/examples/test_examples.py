@@ -14,6 +14,7 @@ from examples import (
     dual_arm_wheel_removal,
     event_driven,
     four_bar,
+    identification,
     load_robot,
     pendulum_collisions,
     shapes,
@@ -163,3 +164,11 @@ def test_derivatives_at_switches(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert (found["speeds"][slides] > 0.0).all()
     assert "slides at no speed" in capsys.readouterr().out
     assert (tmp_path / "switch.png").exists()
+
+
+@pytest.mark.slow
+def test_identification() -> None:
+    found = identification.main()
+    assert set(found) == {"box", "arm"}
+    for errors in found.values():
+        assert errors.max() < 0.01

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
-from spatialops.simulation.linearization.contact_points import contact_points
-from spatialops.simulation.linearization.made_step import Step
-from spatialops.simulation.linearization.statuses import statuses
-from spatialops.simulation.linearization.step_derivative import step_derivative
-from spatialops.simulation.stepping.adapter import load_state, state_of, with_links
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.made_step import Room, Start, new_room
+from spatialops.simulation.linearization.next_state import begin_near, step_held
+from spatialops.simulation.linearization.notes import Notes, fault_of
+from spatialops.simulation.linearization.parameters import (
+    ParameterDerivatives,
+    parameter_derivatives,
+)
+from spatialops.simulation.linearization.step_derivative import differentiate_held
+from spatialops.simulation.stepping.adapter import put_activation, state_of
 from spatialops.simulation.stepping.driver import Stepping
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.watched_steps import advance_held, clear_held
+from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State
 
 
@@ -59,77 +67,95 @@ class Linearizer:
     """
 
     def __init__(self, stepping: Stepping) -> None:
-        _refuse_scene(stepping)
-        self._stepping = stepping.apart()
-        self._tables = self._stepping.tables()
-        links = stepping.scene.model.links.copy()
-        links[:, layout.GRAVITY : layout.GRAVITY + 3] = 0.0
-        self._weightless = with_links(stepping.scene.model, links)
-        self._damped = with_links(stepping.scene.model, self._tables.damped.copy())
+        refuse_scene(stepping)
+        model = stepping.scene.model
+        own = stepping.apart()
+        self._loop = HeldLoop(own, own.tables(), np.zeros(at.LIMITS))
+        self._start = Start(np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv))
+        self._room = new_room(model, len(self._loop.tables.ints))
+        self._notes = Notes(stepping.scene)
+        self._sound = True
 
     def linearize(self, state: State, tau: Array, cut: Array) -> Linearization:
         """Of a step from a checked state under forces `cut` to what motors can do."""
-        stepping, scene = self._stepping, self._stepping.scene
-        t = self._tables
-        load_state(t, state, cut, 1)
-        t.control[at.LOOKED] = 0
-        self._tables = t = stepping.advance(t)
-        names = tuple(
-            " on ".join(scene.pair_names(int(pair))) if pair < len(scene.pairs) else "a joint"
-            for pair in t.ints[: t.control[at.ACTING], 0]
-        )
-        self._damped.links[:] = t.damped
-        contacts = contact_points(t, names)
-        found = statuses(t, contacts, names, stepping.external.method.n_f)
-        step = Step(
-            scene.model, self._damped, self._weightless, state, cut, t, contacts, found, names
-        )
-        _refuse_step(step)
-        A, B, switching = step_derivative(step)
-        B[:, cut != tau] = 0.0
-        return Linearization(state_of(t), A, B, found.names, switching)
+        nv = len(tau)
+        A, B = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
+        self.differentiate(differentiate_held, state, cut, (A, B))
+        without_effect = cut != tau
+        if without_effect.any():
+            B[:, without_effect] = 0.0
+        return Linearization(state_of(self._loop.tables), A, B, *self._notes.of(self._room))
+
+    def by_parameters(self, state: State, cut: Array) -> ParameterDerivatives:
+        """The same step's derivative by masses and friction."""
+        model, nv = self._loop.stepping.scene.model, len(cut)
+        if self._loop.tables.control[at.DAMPED]:
+            raise ArgumentError(
+                "linearize_parameters: damping, springs and actuators are not known yet: what they "
+                "add to the armature changes with masses"
+            )
+        scratch = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
+        self.differentiate(differentiate_held, state, cut, scratch)
+        return parameter_derivatives(model, self._loop.tables, self._room)
+
+    def differentiate(
+        self, held: Callable[..., int], state: State, tau: Array, arrays: tuple[Array, Array]
+    ) -> None:
+        """Make a step, and what a held function does with its equations."""
+        loop = self._loop
+        self._begin(state, tau)
+        self._sound = False
+        loop.advance(advance_held)
+        t = loop.tables
+        self._room = room = room_for(t, self._room, loop.stepping)
+        status = held(loop.address, self._start, room, *arrays)
+        if status != of.KNOWN:
+            raise ContactError(fault_of(loop.stepping.scene, t, room, status))
+        self._sound = True
+
+    def steps(self, state: State, forces: Array) -> Iterator[State]:
+        """States after each of the steps from a state under rows of forces."""
+        loop = self._loop
+        self._sound = False
+        self._begin(state, np.zeros(forces.shape[1]))
+        for tau in forces:
+            t = loop.tables
+            t.tau[:] = tau
+            loop.advance(step_held)
+            yield state_of(loop.tables)
+        self._sound = True
+
+    def _begin(self, state: State, cut: Array) -> None:
+        """Where the step begins; after one that failed, without anything of it."""
+        loop, start = self._loop, self._start
+        if not self._sound:
+            loop.advance(clear_held)
+        start.q[:] = state.q
+        start.v[:] = state.v
+        start.tau[:] = cut
+        t = loop.tables
+        if t.activation.size:
+            put_activation(t, state)
+        begin_near(loop.address, start)
+        t.monitor[at.TIME] = state.time
 
 
-def _refuse_scene(stepping: Stepping) -> None:
+def room_for(t: Tables, room: Room, stepping: Stepping) -> Room:
+    """The room, or a larger one where the tables of contacts have grown."""
+    return room if len(room.points) >= len(t.ints) else new_room(stepping.scene.model, len(t.ints))
+
+
+def refuse_scene(stepping: Stepping) -> None:
     """What is in the scene or the options, and cannot be linearized yet."""
     scene = stepping.scene
     if stepping.scheme == at.RK4:
         raise ArgumentError("linearize: integrator 'rk4' is not known yet; take 'moreau'")
     if len(scene.loops):
         raise ArgumentError("linearize: closures are not known yet")
-    if len(scene.elements.ints) or scene.model.compensation.any():
-        raise ArgumentError(
-            "linearize: springs, actuators and compensation of gravity are not known yet"
-        )
+    if scene.model.compensation.any():
+        raise ArgumentError("linearize: compensation of gravity is not known yet")
     if stepping.external.pairs.special or stepping.external.method.law is not None:
         raise ArgumentError(
             "linearize: of laws of contact only Coulomb's is known yet; take law='coulomb', and no "
             "viscous, torsional, rolling or compliant pairs"
         )
-
-
-def _refuse_step(step: Step) -> None:
-    """What has happened in the step, and cannot be linearized yet."""
-    t = step.t
-    if t.control[at.EVENT_ROWS] or abs(step.length - t.settings[at.DT]) > 1e-12 * step.length:
-        raise ContactError("linearize: an impact within the step is not known yet")
-    if t.control[at.MOMENTS]:
-        raise ContactError("linearize: torsional and rolling friction are not known yet")
-    if t.monitor[at.LOWEST_GAP] < -t.settings[at.DEPTH]:
-        raise ContactError(
-            "linearize: a penetration is corrected at the end of the step, which is not known yet"
-        )
-    if step.half == 0.0:
-        return
-    touched = set(step.contacts.links[np.array(step.statuses.names) != "open"].tolist())
-    if t.lone.size:
-        raise ContactError(
-            "linearize: free bodies on their own turn by a rule that is not known yet "
-            "under 'moreau'; take 'semi-implicit'"
-        )
-    for i in range(t.roots.size):
-        if not touched & set(np.flatnonzero(t.root_of == i).tolist()):
-            raise ContactError(
-                "linearize: a floating mechanism that nothing touches is given its momentum, "
-                "which is not known yet under 'moreau'; take 'semi-implicit'"
-            )

@@ -1,70 +1,222 @@
-"""A step that was made, to be differentiated."""
+"""A step that was made, to be differentiated, and the memory that takes."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from spatialops._arrays import Array
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops._compile.jit import merged
+from spatialops._layout import WORK_COLUMNS
+from spatialops.algebra.dense_lu import EXCHANGES
+from spatialops.derivatives.manifold import MOVES, WIDEST, spans
 from spatialops.simulation import _layout as at
-from spatialops.simulation.linearization.contact_points import ContactPoints
-from spatialops.simulation.linearization.statuses import Statuses
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.stepping.integrators.joint_forces import external_of
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
-from spatialops.tree.state import State
 
 
-class Step(NamedTuple):
-    """A step that was made.
+class Start(NamedTuple):
+    """Where steps began: what the loop's tables forget.
 
-    Parameters
+    Attributes
     ----------
-    model, damped, weightless : Model
-        The mechanism, with the armature that damping has in the step, and without gravity.
-    state : State
-        Where it began.
-    tau : (nv,) array
-    t : Tables
-        As the step left them.
-    contacts : ContactPoints
-    statuses : Statuses
-    names : tuple of str
-        Of all contacts in the loop's table.
+    q : (nq,) array
+    v, tau : (nv,) arrays
     """
-
-    model: Model
-    damped: Model
-    weightless: Model
-    state: State
-    tau: Array
-    t: Tables
-    contacts: ContactPoints
-    statuses: Statuses
-    names: tuple[str, ...]
-
-    @property
-    def external(self) -> Array | None:
-        """Wrenches on bodies, if any."""
-        return self.t.external.copy() if self.t.control[at.WRENCHED] else None
-
-    @property
-    def length(self) -> float:
-        """S."""
-        return float(self.t.monitor[at.PIECE])
-
-    @property
-    def half(self) -> float:
-        """1/2 where q_e is in the middle, 0 where it is the beginning."""
-        return 0.5 if self.t.control[at.SCHEME] == at.MOREAU else 0.0
-
-    def vector(self, row: int) -> Array:
-        """One of the loop's vectors of velocities."""
-        return self.t.vectors[row, : self.model.nv].copy()
-
-
-class Moves(NamedTuple):
-    """Changes (nv, c) of coordinates and velocities at the beginning and where contacts are."""
 
     q: Array
     v: Array
-    q_e: Array
-    v_e: Array
+    tau: Array
+
+
+class Made(NamedTuple):
+    """What the loop's tables hold of a step of one piece after it was made.
+
+    It began at q0, v0, was evaluated at q, v, and its velocities changed by `change` without
+    contacts and `answer` by them, in the time s; 2 half is 1 where q is in the middle of it.
+    """
+
+    tree: IntArray
+    links: Array
+    damped: Array
+    external: Array
+    q0: Array
+    v0: Array
+    q: Array
+    v: Array
+    change: Array
+    answer: Array
+    s: float
+    half: float
+
+
+class Touched(NamedTuple):
+    """Its contacts, and those of the state that it began at."""
+
+    ints: IntArray
+    floats: Array
+    before_ints: IntArray
+    before: Array
+    acting: int  # how many of `ints`
+    known: int  # how many of `before`
+    pairs: IntArray
+    geom_ints: IntArray
+    geoms: Array
+    facets: Array
+    depth: float  # beyond which a gap is an error
+
+
+class Pulls(NamedTuple):
+    """Its springs and actuators."""
+
+    ints: IntArray
+    floats: Array
+    joints: IntArray
+    arms: Array
+    ctrl: Array
+    activation: Array
+    time: float  # since the activations
+
+
+class Room(NamedTuple):
+    """What a derivative works in, see `_layout`, for m contacts.
+
+    Attributes
+    ----------
+    work : (5 nv + 1, 64) array
+        A stack of the model's.
+    factors : (nv, 64) array
+    squares : (SQUARES, nv, nv) array
+    vectors : (VECTORS, nv) array
+    blocks : (2, MOVES, nv, WIDEST) array
+        Of the moves to where the step is evaluated, and from there to its end.
+    spans : (nv, 2) int array
+    wrenches : (n_bodies, 6) array
+    point_ints, points : (m, POINT_INTS), (m, POINT_COLUMNS)
+    arms : (LOOKS, m, ARM_COLUMNS) array
+    found : (LOOKS, m, FOUND_ROWS, nv) array
+    slips : (SLIPS, m, nv) array
+    slip_side : (m, 3 nv) array
+    lines, pushes : (3 m, nv) arrays
+        What the change of the velocity shall be along, and what impulses do.
+    side : (nv, 3 nv) array
+        Right-hand sides for changes of coordinates and velocities at the start, and of forces.
+    goal : (3 m, 3 nv) array
+        The same of the lines.
+    reply : (nv, 3 m) array
+        K^-1 of the pushes.
+    contact : (3 m, 3 m) array
+        The lines of that.
+    shares : (3 m,) array
+        Scratch, one number a line.
+    order : (ORDERS, most) int array
+    results : (RESULTS,) int array
+    """
+
+    work: Array
+    factors: Array
+    squares: Array
+    vectors: Array
+    blocks: Array
+    spans: IntArray
+    wrenches: Array
+    point_ints: IntArray
+    points: Array
+    arms: Array
+    found: Array
+    slips: Array
+    slip_side: Array
+    lines: Array
+    pushes: Array
+    side: Array
+    goal: Array
+    reply: Array
+    contact: Array
+    shares: Array
+    order: IntArray
+    results: IntArray
+
+
+def new_room(model: Model, m: int) -> Room:
+    """For up to m contacts."""
+    n = model.nv
+    return Room(
+        work=np.zeros((5 * n + 1, WORK_COLUMNS)),
+        factors=np.zeros((n, WORK_COLUMNS)),
+        squares=np.zeros((of.SQUARES, n, n)),
+        vectors=np.zeros((of.VECTORS, n)),
+        blocks=np.zeros((2, MOVES, n, WIDEST)),
+        spans=spans(model),
+        wrenches=np.zeros((model.n_bodies, 6)),
+        point_ints=np.zeros((m, of.POINT_INTS), dtype=np.int64),
+        points=np.zeros((m, of.POINT_COLUMNS)),
+        arms=np.zeros((of.LOOKS, m, of.ARM_COLUMNS)),
+        found=np.zeros((of.LOOKS, m, of.FOUND_ROWS, n)),
+        slips=np.zeros((of.SLIPS, m, n)),
+        slip_side=np.zeros((m, 3 * n)),
+        lines=np.zeros((3 * m, n)),
+        pushes=np.zeros((3 * m, n)),
+        side=np.zeros((n, 3 * n)),
+        goal=np.zeros((3 * m, 3 * n)),
+        reply=np.zeros((n, 3 * m)),
+        contact=np.zeros((3 * m, 3 * m)),
+        shares=np.zeros(3 * m),
+        order=np.zeros((2 * EXCHANGES, max(n, 3 * m)), dtype=np.int64),
+        results=np.zeros(of.RESULTS, dtype=np.int64),
+    )
+
+
+@merged
+def made_step(t: Tables, start: Start) -> Made:
+    """The step that the loop has made from `start`."""
+    nv = t.v.size
+    return Made(
+        t.tree,
+        t.links,
+        t.damped,
+        external_of(t),
+        start.q,
+        start.v,
+        t.vectors[at.Q_E, : t.q.size],
+        t.vectors[at.V_E, :nv],
+        t.vectors[at.DV, :nv],
+        t.vectors[at.DVC, :nv],
+        t.monitor[at.PIECE],
+        0.5 if t.control[at.SCHEME] == at.MOREAU else 0.0,
+    )
+
+
+@merged
+def touched(t: Tables) -> Touched:
+    """Its contacts."""
+    return Touched(
+        t.ints,
+        t.floats,
+        t.before_ints,
+        t.before,
+        t.control[at.ACTING],
+        t.control[at.BEFORE],
+        t.pairs,
+        t.geom_ints,
+        t.geoms,
+        t.facets,
+        t.settings[at.DEPTH],
+    )
+
+
+@merged
+def pulls(t: Tables) -> Pulls:
+    """Its springs and actuators."""
+    return Pulls(
+        t.element_ints,
+        t.elements,
+        t.element_joints,
+        t.arms,
+        t.ctrl,
+        t.activation,
+        # The whole step is one piece, whose middle is in the middle.
+        0.5 * t.settings[at.DT],
+    )

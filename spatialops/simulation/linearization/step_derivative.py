@@ -1,162 +1,122 @@
-"""The derivative of one step, by implicit differentiation of the equations that it solves.
+"""The derivative of a step, and its products with vectors, from the equations of `step_equations`.
 
-A step from (q, v) evaluates the dynamics at q_e, reached in s/2 of the velocity v (Moreau's rule;
-semi-implicit Euler: q_e = q), where v has become v_e, and solves for the velocity changes dv of the
-smooth part and dw of contacts with the impulses p,
+With the factors of K and of S = L K^-1 P, a change of the state at the start gives
 
-    dv = s f(q_e, v_e + (dv + dw) / 2, tau)       (semi-implicit: f(q_e, v_e, tau)),
-    M(q_e) dw = G* p,                             p in the closed directions,
-    G (v_e + dv + dw) + d + o N = 0               in those directions,
+    x = K^-1 side,    p = S^-1 (goal - L x),    dx = x + K^-1 P p,
 
-with the drift d and the free opening speed o of `stepping/contact_drift.py`, N the normals. f is
-`forward_dynamics` with w x v added for free bodies (`integrators/accelerations.py`). It ends at the
-velocity v_e + dv + dw, with which it moves on for s/2 (semi-implicit: s). All terms of the
-linearised equations are closed forms; statuses of contacts stay as they are.
+and the step ends where the velocity v_e + dx leads to.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
-
-from spatialops import _layout as layout
 from spatialops._arrays import Array
-from spatialops.collision import _layout as col
-from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
-from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
-from spatialops.derivatives.manifold import integrate_derivatives, skew, turning
-from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops._compile.held import held
+from spatialops._compile.jit import inlined, kernel, merged
+from spatialops.algebra.dense_lu import solve_lu
+from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH
 from spatialops.simulation import _layout as at
-from spatialops.simulation.linearization.contact_directions import (
-    closed_directions,
-    nearly_other,
-    turning_edges,
-    turning_friction,
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.made_step import (
+    Room,
+    Start,
+    made_step,
+    pulls,
+    touched,
 )
-from spatialops.simulation.linearization.contact_speeds import speed_derivatives
-from spatialops.simulation.linearization.fitted_damping import armature_by_q
-from spatialops.simulation.linearization.made_step import Moves, Step
-from spatialops.simulation.linearization.statuses import OPEN
-from spatialops.simulation.linearization.touch import Touch, Toucher
-from spatialops.tree.model import Model
+from spatialops.simulation.linearization.step_equations import state_equations
+from spatialops.simulation.stepping.integrators.joint_forces import is_damped, n_lone
+from spatialops.simulation.stepping.tables import Tables
+
+_WHOLE = 1e-12  # s: a piece that is shorter than a step is one of several
 
 
-def step_derivative(step: Step) -> tuple[Array, Array, tuple[str, ...]]:
-    """A (2 nv, 2 nv), B (2 nv, nv) of a step, and contacts where only one side was taken."""
-    model = step.model
-    s = step.length
-    nv = step.model.nv
-    inputs = np.eye(3 * nv)
-    dq = inputs[:nv]
-    dv = inputs[nv : 2 * nv]
-    dtau = inputs[2 * nv :]
-    start = integrate_derivatives(model, step.state.q, step.state.v, step.half * s)
-    dq_e, dv_e = start.dq @ dq + start.dv @ dv, start.carried @ dv
-    q_e = step.t.vectors[at.Q_E, : model.nq].copy()
-    v_e = step.vector(at.V_E)
-    change = step.vector(at.DV)
-    answer = step.vector(at.DVC)
-    end = v_e + change + answer
-    v_m, damping = v_e + step.half * (change + answer), model.links[:, layout.DAMPING]
-    forces, fit = step.tau - damping * v_e, armature_by_q(model, q_e, s)
-    by = forward_dynamics_derivatives(step.damped, q_e, v_m, forces, step.external)
-    a = forward_dynamics(step.damped, q_e, v_m, forces, step.external)
-    drag = s * (by.dv + convection(model, v_m))
-    pushed = dtau - damping[:, None] * dv_e - a[:, None] * (fit @ dq_e)
-    side = s * (by.dq @ dq_e + by.dtau @ pushed) + drag @ dv_e
-    matrix = np.eye(nv) - step.half * drag
-    switching = step.statuses.switching
-    if len(step.contacts) > 0:
-        points = step.t.floats[step.contacts.rows, col.POINT : col.POINT + 3]
-        toucher = Toucher(model, q_e, step.contacts, points)
-        at_end = toucher.at(q_e, end, step.contacts.gaps)
-        switching += nearly_other(step, at_end.velocity)
-    if set(step.statuses.names) <= {OPEN}:
-        dend = dv_e + np.linalg.solve(matrix, side)
-    else:
-        smooth = Smooth(matrix, side, step.half * drag, by.dtau)
-        dend, more = with_contacts(step, smooth, Moves(dq, dv, dq_e, dv_e), toucher, at_end)
-        switching += more
-    last = integrate_derivatives(model, q_e, end, (1.0 - step.half) * s)
-    rows = np.concatenate([last.dq @ dq_e + last.dv @ dend, last.carried @ dend])
-    return rows[:, : 2 * nv], rows[:, 2 * nv :], switching
+@held
+def differentiate_held(t: Tables, start: Start, room: Room, A: Array, B: Array) -> int:
+    """A and B of the step that the loop has made from `start`; a status."""
+    status = equations_of(t, start, room)
+    if status == of.KNOWN:
+        put_derivative(room, A, B)
+    return status
 
 
-class Smooth(NamedTuple):
-    """matrix d(dv) = side + coupling d(dw), and the inverse of the mass matrix."""
-
-    matrix: Array
-    side: Array
-    coupling: Array
-    inverse: Array
-
-
-def with_contacts(
-    step: Step, smooth: Smooth, moves: Moves, toucher: Toucher, at_end: Touch
-) -> tuple[Array, tuple[str, ...]]:
-    """Change of the velocity at the end, and contacts where only one side was taken."""
-    nv = step.model.nv
-    contacts = step.contacts
-    inverse = smooth.inverse
-    q_e = step.t.vectors[at.Q_E, : step.model.nq].copy()
-    v_e = step.vector(at.V_E)
-    change = step.vector(at.DV)
-    answer = step.vector(at.DVC)
-    at_free = toucher.at(q_e, v_e + change, contacts.gaps)
-    G = at_end.rows
-    speeds, switching = speed_derivatives(step, toucher, moves, q_e)
-    targets = at_end.by_q @ moves.q_e + G @ moves.v_e + speeds
-    force_by_v, force_by_q = turning_friction(step, at_free)
-    closed, pushed = closed_directions(step, G)
-    turned_by_v, turned_by_q = turning_edges(step, at_free, at_end.velocity, closed)
-    fixed = force_by_q - force_derivative(step, at_end, q_e, answer)
-    fixed -= answer[:, None] * armature_by_q(step.model, q_e, step.length)
-    answer_side = inverse @ (fixed @ moves.q_e + force_by_v @ moves.v_e)
-    goal = -np.concatenate([rows @ targets[i] for i, rows in closed])
-    goal -= turned_by_q @ moves.q_e + turned_by_v @ moves.v_e
-    lines = np.concatenate([rows @ G[i] for i, rows in closed])
-    columns = np.concatenate(pushed, axis=1)
-    zero = np.zeros((len(goal), len(goal)))
-    whole = np.block(
-        [
-            [smooth.matrix, -smooth.coupling, np.zeros_like(columns)],
-            [-inverse @ force_by_v, np.eye(nv), -inverse @ columns],
-            [lines + turned_by_v, lines, zero],
-        ]
-    )
-    found = solved(whole, np.concatenate([smooth.side, answer_side, goal]), lines, inverse)
-    return moves.v_e + found[:nv] + found[nv : 2 * nv], switching
+@merged
+def equations_of(t: Tables, start: Start, room: Room) -> int:
+    """The equations of the step that the loop has made from `start`; a status."""
+    if t.control[at.EVENT_ROWS] > 0 or abs(t.monitor[at.PIECE] - t.settings[at.DT]) > _WHOLE:
+        return of.SEVERAL
+    if t.monitor[at.LOWEST_GAP] < -t.settings[at.DEPTH]:
+        return of.PUSHED_OUT
+    if t.control[at.SCHEME] == at.MOREAU and n_lone(t) > 0:
+        return of.ALONE
+    made = made_step(t, start)
+    status = state_equations(made, touched(t), pulls(t), is_damped(t), room)
+    if status != of.KNOWN or made.half == 0.0:
+        return status
+    for i in range(t.roots.size):
+        if t.floating[i, at.PUT_RIGHT] != 0.0:
+            return of.UNTOUCHED
+    return of.KNOWN
 
 
-def solved(whole: Array, side: Array, lines: Array, inverse: Array) -> Array:
-    """The linearised equations; of redundant contacts the smallest change of impulses."""
-    weights = np.linalg.eigvalsh(lines @ inverse @ lines.T)
-    if weights[0] > 1e-11 * weights[-1]:
-        return np.asarray(np.linalg.solve(whole, side))
-    return np.asarray(np.linalg.lstsq(whole, side, rcond=1e-12)[0])
+@kernel
+def put_derivative(room: Room, A: Array, B: Array) -> None:
+    """A (2 nv, 2 nv) and B (2 nv, nv); what is in `side` and `goal` is lost."""
+    n, X = room.side.shape[0], room.side
+    solve_all(room)
+    for k in range(n):
+        first, width = room.spans[k, FIRST], room.spans[k, WIDTH]
+        for i in range(width):  # of v_e
+            X[k, n + first + i] += room.blocks[of.START, CARRIED, k, i]
+    for k in range(n):
+        for j in range(2 * n):
+            A[k, j] = 0.0
+            A[n + k, j] = 0.0
+        for j in range(n):
+            B[k, j] = 0.0
+            B[n + k, j] = 0.0
+        first, width = room.spans[k, FIRST], room.spans[k, WIDTH]
+        last = room.blocks[of.LAST]
+        for i in range(width):
+            add_scaled(A, k, last[BY_V, k, i], X, first + i, 0)
+            add_scaled(B, k, last[BY_V, k, i], X, first + i, 2 * n)
+            add_scaled(A, n + k, last[CARRIED, k, i], X, first + i, 0)
+            add_scaled(B, n + k, last[CARRIED, k, i], X, first + i, 2 * n)
+            for j in range(width):
+                by_q = room.blocks[of.START, BY_Q, first + i, j]
+                A[k, first + j] += last[BY_Q, k, i] * by_q
+                by_v = room.blocks[of.START, BY_V, first + i, j]
+                A[k, n + first + j] += last[BY_Q, k, i] * by_v
 
 
-def force_derivative(step: Step, touching: Touch, q_e: Array, answer: Array) -> Array:
-    """D (M dw - G* p) / dq for the dw and p of the step."""
-    contacts = step.contacts
-    wrenches, extra = np.zeros((step.model.n_bodies, 6)), np.zeros((step.model.nv,) * 2)
-    for i, k in enumerate(contacts.links):
-        p = contacts.impulses[i]
-        pressed = skew(p)
-        wrench = wrenches[step.model.tree[k, layout.BODY]]
-        wrench[:3] -= pressed @ touching.levers[i]
-        wrench[3:] += p
-        extra -= touching.turn_by_q[i].T @ (pressed @ touching.lever_by_q[i])
-    zero = np.zeros(step.model.nv)
-    return inverse_dynamics_derivatives(step.weightless, q_e, zero, answer, wrenches).dq - extra
+@inlined
+def add_scaled(out: Array, row: int, factor: float, X: Array, i: int, first: int) -> None:
+    """Add the columns of row i of X, from `first` on, to a row of `out`."""
+    for j in range(out.shape[1]):
+        out[row, j] += factor * X[i, first + j]
 
 
-def convection(model: Model, v: Array) -> Array:
-    """Derivative by v of w x v of free bodies' linear velocities."""
-    result = np.zeros((model.nv, model.nv))
-    for k in turning(model):
-        if model.tree[k, layout.FRAME] == layout.POSE:
-            result[k + 3 : k + 6, k : k + 3] = -skew(v[k + 3 : k + 6])
-            result[k + 3 : k + 6, k + 3 : k + 6] = skew(v[k : k + 3])
-    return result
+@kernel
+def solve_all(room: Room) -> None:
+    """Changes dx for all right-hand sides, in the place of `side`."""
+    n, m = room.side.shape[0], room.results[of.HELD]
+    X, P = room.side, room.goal[:m]
+    order = room.order
+    rank = room.results[of.SYSTEM_RANK]
+    solve_lu(room.squares[of.SYSTEM], n, rank, order[of.SYSTEM_ORDER :], X, 3 * n)
+    if m == 0:
+        return
+    for i in range(m):
+        for k in range(n):
+            subtract_row_of(P, i, room.lines[i, k], X, k)
+    rank = room.results[of.CONTACT_RANK]
+    solve_lu(room.contact, m, rank, order[of.CONTACT_ORDER :], P, 3 * n)
+    for i in range(n):
+        for k in range(m):
+            subtract_row_of(X, i, -room.reply[i, k], P, k)
+
+
+@inlined
+def subtract_row_of(X: Array, i: int, factor: float, Y: Array, k: int) -> None:
+    """X[i] -= factor Y[k]."""
+    for j in range(X.shape[1]):
+        X[i, j] -= factor * Y[k, j]

@@ -79,6 +79,35 @@ def test_damping_is_fitted_to_inertias_that_change(integrator, damping):
     check(simulator, state, np.array([0.1, 0.2, 0.3]), (1e-3, 1e-3, 1e-1))
 
 
+def driven_arm(stiffness):
+    """Three joints with springs, a servo near its limit, a motor with back-EMF, and a tendon."""
+    builder = so.TreeBuilder()
+    for name, parent, axis in (("a", "world", "y"), ("b", "a", "z"), ("c", "b", "y")):
+        rod = so.Inertia.capsule(0.05, 0.4, mass=1.0).shifted((0.1, 0.0, -0.2))
+        joint = so.Joint("revolute", axis=axis, stiffness=stiffness, damping=0.1)
+        builder.add_body(name, parent=parent, joint=joint, inertia=rod, position=(0.1, 0.1, -0.3))
+    actuators = [
+        so.Actuator.position("servo", "a", kp=20.0, kv=2.0, force_range=(-9.0, 9.0)),
+        so.Actuator.velocity("drive", "b", kv=0.5),
+        so.Actuator.position("strong", "c", kp=50.0, force_range=(-1.0, 1.0)),  # at its limit
+    ]
+    factors = {"a": 1.0, "b": -0.5, "c": 2.0}
+    tendon = so.Tendon(joints=factors, stiffness=stiffness, damping=0.3)
+    return so.Scene(
+        builder.build(), [], actuators=actuators, tendons=[tendon], ctrl=[0.5, 1.0, 1.0]
+    )
+
+
+@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
+@pytest.mark.parametrize("stiffness", [10.0, 1e5])
+def test_springs_and_actuators(integrator, stiffness):
+    """Also springs that the step does not resolve, whose damping changes with inertias."""
+    scene = driven_arm(stiffness)
+    simulator = so.Simulator(scene, dt=5e-3, integrator=integrator)
+    state = so.State(np.array([0.3, 0.5, -0.8]), np.array([1.0, -2.0, 3.0]))
+    check(simulator, state, np.array([0.1, 0.2, 0.3]), (1e-4, 1e-3, 1e-1))
+
+
 @pytest.mark.compiled
 def test_a_floating_robot_in_the_air():
     robot = so.models.quadruped()

@@ -1,0 +1,114 @@
+"""Names for the tables that the derivative of a step works on."""
+
+from __future__ import annotations
+
+# Integer table of the acting contacts.
+ROW = 0  # of the loop's table of contacts
+LINK = 1  # what moves
+STATUS = 2
+FIRST_LINE = 3  # its first line among those that hold
+LINES = 4  # how many it has
+NOTES = 5  # what is about to change
+BEFORE = 6  # its row among the contacts where the step began, -1: it was not there
+SLIP = 7  # 1: its tangents follow a slip
+PAIR = 8
+POINT_INTS = 9
+
+OPEN = 0
+STICKING = 1
+SLIDING = 2
+
+# Notes, added together.
+AT_LIMIT = 1
+HARDLY_PRESSES = 2
+NO_SPEED = 4
+NO_PARTING = 8
+NO_GAP = 16
+AT_REST = 32
+OPENS = 64  # of what has no gap
+
+# Float table of the acting contacts.
+OFFSET = 0  # 3: c in the link's axes
+NORMAL = 3  # 3: N, towards the link
+REACH = 6  # r + g / 2
+SIDE = 7  # 1 where the link is A, -1 where it is B
+RADIUS = 8
+IMPULSE = 9  # 3: on the link, world axes, N s
+SHARE = 12  # 2: friction along the tangents of what slides, for each unit of the normal impulse
+EDGE = 14  # 2: along the edge of the polygon that friction may move on, where it has one
+GAIN = 16  # of the edge's line for each unit of the turning velocity
+POINT_COLUMNS = 17
+
+# Contacts are looked at in these states.
+EARLY = 0  # where the step begins
+LATE = 1  # where it is evaluated, with the velocity of the beginning
+FREE = 2  # with the velocity that contacts would leave
+END = 3  # with that at the end
+LOOKS = 4
+
+# Rows of what is found of a contact, each a number for every velocity.
+VELOCITY_BY_V = 0  # 3
+VELOCITY_BY_Q = 3  # 3: the point moving as contacts do
+TURN_BY_Q = 6  # 3: of the link
+ARM_BY_Q = 9  # 3: of P from the link's origin
+GAP_BY_Q = 12
+FOUND_ROWS = 13
+
+# Columns of the table of arms.
+VELOCITY = 0  # 3: of the link's material at P
+ARM = 3  # 3: from the link's origin to P
+ARM_COLUMNS = 6
+
+# Vectors of the size of velocities.
+V_FREE = 0
+V_END = 1
+V_MIDDLE = 2  # with which Coriolis forces are evaluated
+SMOOTH = 3  # accelerations of the smooth part
+WHOLE = 4  # of contacts too
+BELOW = 5  # scratch
+ANSWER = 6  # scratch
+VECTORS = 7
+
+# Square matrices.
+BY_Q = 0  # of inverse dynamics, with what contacts do
+BY_V = 1
+MASS = 2
+SMOOTH_BY_Q = 3  # without
+FIT = 4  # of armature by coordinates
+PULL_BY_Q = 5  # of springs, actuators and damping
+PULL_BY_V = 6
+INVERSE_BY_Q = 7  # row k: of 1 / D(k), articulated
+SYSTEM = 8  # K
+SQUARES = 9
+
+# What slips turn by: rows (m, nv).
+SLIP_BY_V = 0
+SLIP_ANSWER = 1  # M^-1 of it
+SLIP_BY_CHANGE = 2
+SLIPS = 3
+
+# Moves along the manifold.
+START = 0
+LAST = 1
+
+# Exchanges of rows and columns of the two factored matrices.
+SYSTEM_ORDER = 0
+CONTACT_ORDER = 2
+ORDERS = 4
+
+# Integer results.
+COUNT = 0  # contacts
+HELD = 1  # lines
+SYSTEM_RANK = 2
+CONTACT_RANK = 3
+FAULTY = 4  # row of the contact that is not known
+RESULTS = 5
+
+# What the derivative of a step ends with.
+KNOWN = 0
+OF_JOINT = 1  # a stop or dry friction presses
+NOT_FLAT = 2  # no sphere, capsule or vertex on a half-space of the world
+SEVERAL = 3  # pieces, by impacts
+PUSHED_OUT = 4  # a penetration was corrected
+ALONE = 5  # free bodies with an equation of their own
+UNTOUCHED = 6  # a floating tree that was given its momentum

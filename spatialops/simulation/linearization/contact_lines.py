@@ -1,0 +1,243 @@
+"""What contacts hold, as linear equations of the change of the velocity, and how they push.
+
+A contact that sticks holds three directions, one that slides the normal (and, between two
+directions of the friction polygon, the edge), one that is open none. Along a direction d
+
+    d . (v_P + drift) + d . N o = 0
+
+at the end of the step, with the drift and the free opening speed o of `stepping/contact_drift.py`.
+With the velocities u of P at the middle and u0 of the same point at the start, both for the
+velocity of the start, the change of the drift is X du + Y du0.
+"""
+
+from __future__ import annotations
+
+import math
+
+from spatialops._arrays import Array, IntArray, Mat3, Vec3
+from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.vectors import ZERO3, dot, plus, plus_scaled, rotate_back, scaled, vec3
+from spatialops.collision import _layout as col
+from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDEST, WIDTH
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.made_step import Made, Room, Touched
+
+_DAMPING = 0.25  # as there
+_TURNED = 0.5
+_REST = 1e-9  # m/s of a slip that is none
+_KINK = 1e-9  # m/s within which a gap's speed is at its kink
+_SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
+_NO_MATRIX = (ZERO3, ZERO3, ZERO3)
+
+
+@inlined
+def add_row(out: Array, first: int, d: Vec3, rows: Array, row: int) -> None:
+    """Add d . rows[row : row + 3] to `out` from entry `first` on."""
+    for j in range(rows.shape[1]):
+        out[first + j] += d[0] * rows[row, j] + d[1] * rows[row + 1, j] + d[2] * rows[row + 2, j]
+
+
+@inlined
+def outer(a: Vec3, b: Vec3) -> Mat3:
+    return scaled(a[0], b), scaled(a[1], b), scaled(a[2], b)
+
+
+@inlined
+def mat_plus_scaled(a: Mat3, f: float, b: Mat3) -> Mat3:
+    return plus_scaled(a[0], f, b[0]), plus_scaled(a[1], f, b[1]), plus_scaled(a[2], f, b[2])
+
+
+@inlined
+def flattener(normal: Vec3) -> Mat3:
+    """Matrix 1 - N N*."""
+    one = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+    return mat_plus_scaled(one, -1.0, outer(normal, normal))
+
+
+@inlined
+def end_of_drift(touched: Touched, room: Room, k: int) -> Vec3:
+    """Velocity of point k at the end, with its drift."""
+    drift = vec3(touched.floats, room.point_ints[k, of.ROW], col.DRIFT)
+    velocity = vec3(room.arms[of.END], k, of.VELOCITY)
+    return plus_scaled(velocity, room.points[k, of.SIDE], drift)
+
+
+@inlined
+def tangents_of(touched: Touched, room: Room, k: int) -> tuple[Vec3, Vec3]:
+    """Tangents of point k, towards the link as its normal is."""
+    row, side = room.point_ints[k, of.ROW], room.points[k, of.SIDE]
+    floats = touched.floats
+    return scaled(side, vec3(floats, row, col.TANGENT)), scaled(side, vec3(floats, row, col.SECOND))
+
+
+@inlined
+def along_tangents(tangents: tuple[Vec3, Vec3], x: float, y: float) -> Vec3:
+    return plus_scaled(scaled(x, tangents[0]), y, tangents[1])
+
+
+@kernel
+def drift_slopes(touched: Touched, room: Room, k: int) -> tuple[Mat3, Mat3, bool]:
+    """X and Y of point k, which was there at the start; whether there is no slip to tell from."""
+    normal = vec3(room.points, k, of.NORMAL)
+    flat, along = flattener(normal), outer(normal, normal)
+    now = vec3(room.arms[of.LATE], k, of.VELOCITY)
+    before = vec3(room.arms[of.EARLY], k, of.VELOCITY)
+    slip = plus_scaled(now, -dot(normal, now), normal)
+    begun = plus_scaled(before, -dot(normal, before), normal)
+    size, first = math.sqrt(dot(slip, slip)), math.sqrt(dot(begun, begun))
+    if size < _REST and first < _REST:
+        return along, mat_plus_scaled(_NO_MATRIX, -1.0, along), True
+    X = mat_plus_scaled(along, 1.0, flat)
+    Y = mat_plus_scaled(_NO_MATRIX, -1.0, along)
+    turned = plus_scaled(slip, -1.0, begun)
+    if not math.sqrt(dot(turned, turned)) < _TURNED * first:
+        return X, mat_plus_scaled(Y, -_DAMPING, flat), False
+    # (1 - |u0| / |u|) u: the direction s of u turns, and the size of u0 changes.
+    direction = scaled(1.0 / size, slip)
+    across = mat_plus_scaled(flat, -1.0, outer(direction, direction))
+    Y = mat_plus_scaled(Y, -1.0, outer(direction, scaled(1.0 / first, begun)))
+    return mat_plus_scaled(X, -first / size, across), Y, False
+
+
+@inlined
+def was_there(touched: Touched, room: Room, k: int) -> bool:
+    """Whether point k obeys its law by what it did where the step began."""
+    gap = touched.floats[room.point_ints[k, of.ROW], col.GAP]
+    return room.point_ints[k, of.BEFORE] >= 0 and gap >= -touched.depth
+
+
+@kernel
+def note_velocities(made: Made, touched: Touched, room: Room, k: int) -> None:
+    """Note what slides at no speed, what is open and does not part, and a gap at its kink."""
+    normal, end = vec3(room.points, k, of.NORMAL), end_of_drift(touched, room, k)
+    along, status = dot(normal, end), room.point_ints[k, of.STATUS]
+    slip = plus_scaled(end, -along, normal)
+    if status == of.SLIDING and dot(slip, slip) < _SLIP * _SLIP:
+        room.point_ints[k, of.NOTES] += of.NO_SPEED
+    opening = touched.floats[room.point_ints[k, of.ROW], col.OPEN]
+    if status == of.OPEN and along + opening < _SLIP:
+        room.point_ints[k, of.NOTES] += of.NO_PARTING
+    if status == of.OPEN or made.half == 0.0 or not was_there(touched, room, k):
+        return
+    known = touched.before[room.point_ints[k, of.BEFORE], col.KNOWN_GAP]
+    free = 2.0 * known / made.s + dot(normal, vec3(room.arms[of.EARLY], k, of.VELOCITY))
+    if abs(free) < _KINK:
+        opens = opening > 0.0
+        room.point_ints[k, of.NOTES] += of.NO_GAP + (of.OPENS if opens else 0)
+
+
+@kernel
+def put_lines(made: Made, touched: Touched, room: Room, k: int) -> None:
+    """Lines, pushes and goals of point k, which is not open."""
+    points, sides = room.points, tangents_of(touched, room, k)
+    normal = vec3(points, k, of.NORMAL)
+    slides = room.point_ints[k, of.STATUS] == of.SLIDING
+    share = along_tangents(sides, points[k, of.SHARE], points[k, of.SHARE + 1])
+    edge = along_tangents(sides, points[k, of.EDGE], points[k, of.EDGE + 1])
+    count = (2 if dot(edge, edge) > 0.0 else 1) if slides else 3
+    room.point_ints[k, of.FIRST_LINE] = room.results[of.HELD]
+    room.point_ints[k, of.LINES] = count
+    X = Y = _NO_MATRIX
+    if made.half > 0.0 and was_there(touched, room, k):
+        X, Y, rests = drift_slopes(touched, room, k)
+        if rests:
+            room.point_ints[k, of.NOTES] += of.AT_REST
+    for c in range(count):
+        d = normal
+        if c > 0:
+            d = edge if slides else (sides[0] if c == 1 else sides[1])
+        push = plus(normal, share) if slides and c == 0 else d
+        put_line(made, touched, room, k, d, push, X, Y)
+        room.results[of.HELD] += 1
+
+
+@kernel
+def put_line(
+    made: Made, touched: Touched, room: Room, k: int, d: Vec3, push: Vec3, X: Mat3, Y: Mat3
+) -> None:
+    """The next line: along d of point k, with an impulse along `push`."""
+    i, n = room.results[of.HELD], made.tree.shape[0]
+    line, pushes = room.lines[i], room.pushes[i]
+    goal = room.goal[i]
+    late, early = room.found[of.LATE, k], room.found[of.EARLY, k]
+    for j in range(n):
+        line[j] = 0.0
+        pushes[j] = 0.0
+    for j in range(3 * n):
+        goal[j] = 0.0
+    add_row(line, 0, d, late, of.VELOCITY_BY_V)
+    add_row(pushes, 0, push, late, of.VELOCITY_BY_V)
+    back = scaled(-1.0, d)
+    moved = scaled(-1.0, rotate_back(X, d))
+    along = dot(d, vec3(room.points, k, of.NORMAL))
+    add_row(goal, 0, back, room.found[of.END, k], of.VELOCITY_BY_Q)
+    add_row(goal, 0, moved, late, of.VELOCITY_BY_Q)
+    add_row(goal, n, plus(back, moved), late, of.VELOCITY_BY_V)
+    there = made.half > 0.0 and was_there(touched, room, k)
+    if not there and touched.floats[room.point_ints[k, of.ROW], col.GAP] > 0.0:
+        left = (1.0 - made.half) * made.s
+        for j in range(n):
+            goal[j] -= along / left * late[of.GAP_BY_Q, j]
+    if on_edge(room, k, d) and room.point_ints[k, of.SLIP] == 1:
+        turn_line(made, room, k, line, goal)
+    to_start(goal, n, room.spans, room.blocks[of.START])
+    if not there:
+        return
+    begun = scaled(-1.0, rotate_back(Y, d))
+    if touched.floats[room.point_ints[k, of.ROW], col.OPEN] > 0.0:
+        begun = plus_scaled(begun, -along, vec3(room.points, k, of.NORMAL))
+        for j in range(n):
+            goal[j] -= along * 2.0 / made.s * early[of.GAP_BY_Q, j]
+    add_row(goal, 0, begun, early, of.VELOCITY_BY_Q)
+    add_row(goal, n, begun, early, of.VELOCITY_BY_V)
+
+
+@inlined
+def on_edge(room: Room, k: int, d: Vec3) -> bool:
+    """Whether d is not the normal of a contact whose friction stands on an edge."""
+    edged = room.points[k, of.EDGE] != 0.0 or room.points[k, of.EDGE + 1] != 0.0
+    return edged and abs(dot(d, vec3(room.points, k, of.NORMAL))) < 0.5
+
+
+@kernel
+def turn_line(made: Made, room: Room, k: int, line: Array, goal: Array) -> None:
+    """What a line along an edge gains as the edge turns with the slip."""
+    gain = room.points[k, of.GAIN]
+    for j in range(made.tree.shape[0]):
+        line[j] += gain * room.slips[of.SLIP_BY_CHANGE, k, j]
+    for j in range(goal.size):
+        goal[j] -= gain * room.slip_side[k, j]
+
+
+@inlined
+def to_start(row: Array, n: int, spans: IntArray, moves: Array) -> None:
+    """A row of changes by q and v where the step is evaluated: the same by those of its start."""
+    for k in range(n):
+        first, width = spans[k, FIRST], spans[k, WIDTH]
+        if width == 1:
+            row[n + k] = row[k] * moves[BY_V, k, 0] + row[n + k] * moves[CARRIED, k, 0]
+            row[k] *= moves[BY_Q, k, 0]
+        elif first == k:
+            block_to_start(row, n, k, width, moves)
+
+
+@kernel
+def block_to_start(row: Array, n: int, first: int, width: int, moves: Array) -> None:
+    """The same of a joint of several velocities that turn together."""
+    q = (row[first], row[first + 1], row[first + 2])
+    v = (row[n + first], row[n + first + 1], row[n + first + 2])
+    q_more = v_more = ZERO3
+    if width == WIDEST:
+        q_more = (row[first + 3], row[first + 4], row[first + 5])
+        v_more = (row[n + first + 3], row[n + first + 4], row[n + first + 5])
+    for j in range(width):
+        by_q = by_v = 0.0
+        for i in range(3):
+            k = first + i
+            by_q += q[i] * moves[BY_Q, k, j]
+            by_v += q[i] * moves[BY_V, k, j] + v[i] * moves[CARRIED, k, j]
+            if width == WIDEST:
+                by_q += q_more[i] * moves[BY_Q, k + 3, j]
+                by_v += q_more[i] * moves[BY_V, k + 3, j] + v_more[i] * moves[CARRIED, k + 3, j]
+        row[first + j] = by_q
+        row[n + first + j] = by_v

@@ -1,0 +1,54 @@
+"""Steps from one state after another, each with what the one before has found at hand."""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array
+from spatialops._compile.held import held
+from spatialops._compile.jit import kernel
+from spatialops.algebra.vectors import copy_into
+from spatialops.simulation import _layout as at
+from spatialops.simulation.linearization.made_step import Start
+from spatialops.simulation.stepping.state_machine import run
+from spatialops.simulation.stepping.tables import Tables
+
+
+@held
+def begin_near(t: Tables, start: Start) -> int:
+    """Get ready for one step from `start`, which need not be where the last one led to.
+
+    Its accelerations and forces of contacts are where the next one begins to look for its own:
+    only how fast they are found depends on that. An activation is put by the caller.
+    """
+    copy_into(t.q, start.q)
+    copy_into(t.v, start.v)
+    copy_into(t.tau, start.tau)
+    copy_into(t.ctrl, t.rest_ctrl)
+    age_memory(t)
+    t.monitor[at.RESIDUAL] = 0.0
+    t.monitor[at.LOWEST_GAP] = 0.0
+    t.monitor[at.LONGEST] = t.settings[at.DT]
+    t.monitor[at.LENGTHS_BEFORE + 1] = 0.0
+    t.control[at.PAST] = min(t.control[at.PAST], 1)
+    for i in range(t.floating.shape[0]):
+        t.floating[i, at.PUT_RIGHT] = 0.0
+    for i in (at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.LOOKED, at.CODE):
+        t.control[i] = 0
+    t.control[at.STEPS_LEFT] = 1
+    return at.DONE
+
+
+@kernel
+def age_memory(t: Tables) -> None:
+    """Forces of contacts are known until steps that are counted anew."""
+    for i in range(t.control[at.MEMORY_ROWS]):
+        t.memory[i, at.MEMORY_STEP] -= t.control[at.STEP]
+
+
+@held
+def step_held(t: Tables, limits: Array) -> int:
+    """The next step, or what is left of one that had to wait; the record stays empty."""
+    if t.control[at.STAGE] == at.BEGIN:
+        for i in (at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS):
+            t.control[i] = 0
+        t.control[at.STEPS_LEFT] = 1
+    return run(t)

@@ -1,0 +1,93 @@
+"""The derivative of one step by the bodies' masses and the contacts' friction.
+
+Inverse dynamics is linear in the inertial parameters, Y theta, so that they are one more right-hand
+side of the equations of `step_equations`: -s Y(q_e, v_m, x / s - w x v). Friction mu of what slides
+pushes with p_n t for each unit, t the direction of friction.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.algebra.dense_lu import solve_lu
+from spatialops.collision import _layout as col
+from spatialops.derivatives.inertial_regressor import inertial_regressor
+from spatialops.derivatives.manifold import BY_V, CARRIED, dense_blocks
+from spatialops.simulation import _layout as at
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.stepping.tables import Tables
+from spatialops.tree.model import Model
+
+
+class ParameterDerivatives(NamedTuple):
+    """What `Simulator.linearize_parameters` returns.
+
+    Parameters
+    ----------
+    inertial : (2 nv, 10 n_bodies) array
+        Change of the state at the end, [coordinates; velocities] on the tangent space, by
+        `inertial_parameters`.
+    friction : (2 nv, n_pairs) array
+        By Coulomb's coefficients of the scene's pairs of geoms.
+    """
+
+    inertial: Array
+    friction: Array
+
+
+def parameter_derivatives(model: Model, t: Tables, room: Room) -> ParameterDerivatives:
+    """Of the step that is in the tables, whose factored equations are in the room."""
+    s, m = float(t.monitor[at.PIECE]), int(room.results[of.HELD])
+    q, middle = t.vectors[at.Q_E, : model.nq].copy(), room.vectors[of.V_MIDDLE]
+    side = -s * inertial_regressor(model, q, middle, room.vectors[of.WHOLE])
+    goal = np.zeros((m, side.shape[1]))
+    friction = np.zeros((model.nv, len(t.pairs)))
+    smooth = inertial_regressor(model, q, middle, room.vectors[of.SMOOTH])
+    for k, ints in enumerate(room.point_ints[: room.results[of.COUNT]]):
+        if ints[of.STATUS] != of.SLIDING:
+            continue
+        rows = room.found[of.LATE, k, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
+        push, turned = _friction(t, room, k)
+        friction[:, ints[of.PAIR]] += rows.T @ push
+        if ints[of.SLIP] == 1:
+            turning = -s * room.slips[of.SLIP_ANSWER, k] @ smooth
+            side += np.outer(rows.T @ turned, turning)
+            if ints[of.LINES] == 2:
+                goal[ints[of.FIRST_LINE] + 1] -= room.points[k, of.GAIN] * turning
+    return ParameterDerivatives(
+        _ends(room, side, goal), _ends(room, friction, np.zeros((m, friction.shape[1])))
+    )
+
+
+def _friction(t: Tables, room: Room, k: int) -> tuple[Array, Array]:
+    """Impulse of sliding point k for a unit of mu, and its change as the slip turns."""
+    row = t.floats[room.point_ints[k, of.ROW]]
+    side, pressed = room.points[k, of.SIDE], row[col.IMPULSE]
+    first, second = side * row[col.TANGENT : col.TANGENT + 6].reshape(2, 3)
+    x, y = room.points[k, of.SHARE : of.SHARE + 2]
+    across = side * second  # as `slip_turning.turned_along`
+    turned = pressed * (x * across - side * y * first)
+    if row[col.MU] == 0.0:
+        return np.zeros(3), turned
+    return pressed / row[col.MU] * (x * first + y * second), turned
+
+
+def _ends(room: Room, side: Array, goal: Array) -> Array:
+    """Change of the state at the end for right-hand sides."""
+    n, m = side.shape[0], len(goal)
+    X, columns = np.ascontiguousarray(side), side.shape[1]
+    order, results = room.order, room.results
+    system = int(results[of.SYSTEM_RANK])
+    solve_lu(room.squares[of.SYSTEM], n, system, order[of.SYSTEM_ORDER :], X, columns)
+    if m:
+        pushes = np.ascontiguousarray(goal - room.lines[:m] @ X)
+        rank = int(results[of.CONTACT_RANK])
+        solve_lu(room.contact, m, rank, order[of.CONTACT_ORDER :], pushes, columns)
+        X += room.reply[:, :m] @ pushes
+    last = room.blocks[of.LAST]
+    moved = dense_blocks(room.spans, last[BY_V]) @ X
+    return np.concatenate([moved, dense_blocks(room.spans, last[CARRIED]) @ X])

@@ -1,0 +1,136 @@
+"""How tangents, and friction along them, turn with the slip w that there is without contacts.
+
+The first tangent is w / |w|, so that with across = N x t1
+
+    d t1 = across dz,    d t2 = -t1 dz,    dz = across . dw / |w|,
+
+and dw = G (dv_e + ddv) + ... with the change of velocity ddv of the smooth part,
+
+    M ddv = s (dF - C_q dq_e - C (dv_e + dx / 2) - a dA),
+
+where dx is the change of the whole, C_q and C the derivatives of inverse dynamics, A the armature.
+One row of M^-1 for each contact that slides is all that takes.
+"""
+
+from __future__ import annotations
+
+from spatialops._arrays import Array, Vec3
+from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.dense_lu import factor_lu, solve_transposed_lu
+from spatialops.algebra.vectors import cross, dot, plus_scaled, scaled, vec3
+from spatialops.collision import _layout as col
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.contact_lines import add_row, end_of_drift, tangents_of
+from spatialops.simulation.linearization.made_step import Made, Room, Touched
+
+_SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
+
+
+@kernel
+def find_slips(touched: Touched, room: Room) -> bool:
+    """Which points have tangents that follow a slip; whether any."""
+    found = False
+    for k in range(room.results[of.COUNT]):
+        room.point_ints[k, of.SLIP] = 0
+        if room.point_ints[k, of.STATUS] != of.SLIDING:
+            continue
+        row = room.point_ints[k, of.ROW]
+        if touched.floats[row, col.MU] > 0.0 and slip_of(touched, room, k) > _SLIP:
+            room.point_ints[k, of.SLIP] = 1
+            found = True
+    return found
+
+
+@inlined
+def slip_of(touched: Touched, room: Room, k: int) -> float:
+    """Speed at which point k slips without contacts."""
+    return dot(tangents_of(touched, room, k)[0], vec3(room.arms[of.FREE], k, of.VELOCITY))
+
+
+@kernel
+def put_slips(made: Made, touched: Touched, room: Room, resists: bool) -> None:
+    """Rows dz of all slips, by the change of the whole and by what the step is evaluated at.
+
+    Takes the place of K for factors of the mass matrix.
+    """
+    n = made.tree.shape[0]
+    system, mass = room.squares[of.SYSTEM], room.squares[of.MASS]
+    for i in range(n):
+        for j in range(n):
+            system[i, j] = mass[i, j]
+    order = room.order[of.SYSTEM_ORDER : of.CONTACT_ORDER]
+    rank = factor_lu(system, n, 0.0, order)
+    for k in range(room.results[of.COUNT]):
+        if room.point_ints[k, of.SLIP] == 1:
+            put_slip(made, touched, room, k)
+            # The mass matrix is symmetric.
+            solve_transposed_lu(system, n, rank, order, room.slips[of.SLIP_ANSWER, k])
+            put_answer(made, room, k, resists)
+
+
+@kernel
+def put_slip(made: Made, touched: Touched, room: Room, k: int) -> None:
+    """The direct part of row k, and how much its edge's line changes with z."""
+    n = made.tree.shape[0]
+    tangents, normal = tangents_of(touched, room, k), vec3(room.points, k, of.NORMAL)
+    across = cross(normal, tangents[0])
+    turn = scaled(1.0 / slip_of(touched, room, k), across)
+    row, found = room.slip_side[k], room.found[of.FREE, k]
+    by_v, answer = room.slips[of.SLIP_BY_V, k], room.slips[of.SLIP_ANSWER, k]
+    for j in range(n):
+        by_v[j] = 0.0
+    for j in range(3 * n):
+        row[j] = 0.0
+    add_row(by_v, 0, turn, found, of.VELOCITY_BY_V)
+    add_row(row, 0, turn, found, of.VELOCITY_BY_Q)
+    for j in range(n):
+        row[n + j] = by_v[j]
+        answer[j] = by_v[j]
+    turned = turned_along(touched, room, k, of.EDGE)
+    room.points[k, of.GAIN] = dot(turned, end_of_drift(touched, room, k))
+
+
+@inlined
+def turned_along(touched: Touched, room: Room, k: int, column: int) -> Vec3:
+    """Change of x t1 + y t2 for each unit of z; x and y stand in a column of point k.
+
+    The second tangent is across where the link is A, and against it where it is B.
+    """
+    tangents, normal = tangents_of(touched, room, k), vec3(room.points, k, of.NORMAL)
+    x, y = room.points[k, column], room.points[k, column + 1]
+    first = scaled(-y * room.points[k, of.SIDE], tangents[0])
+    return plus_scaled(first, x, cross(normal, tangents[0]))
+
+
+@kernel
+def put_answer(made: Made, room: Room, k: int, resists: bool) -> None:
+    """Add what the smooth part does: its changes times the row of M^-1."""
+    n = made.tree.shape[0]
+    s = made.s
+    row, y = room.slip_side[k], room.slips[of.SLIP_ANSWER, k]
+    by_change = room.slips[of.SLIP_BY_CHANGE, k]
+    for j in range(n):
+        by_change[j] = 0.0
+        row[2 * n + j] += s * y[j]
+    for i in range(n):
+        f = s * y[i]
+        for j in range(n):
+            row[j] -= f * room.squares[of.SMOOTH_BY_Q, i, j]
+            row[n + j] -= f * room.squares[of.BY_V, i, j]
+            by_change[j] -= made.half * f * room.squares[of.BY_V, i, j]
+        if not resists:
+            continue
+        push = f * room.vectors[of.SMOOTH, i]
+        for j in range(n):
+            row[j] += f * room.squares[of.PULL_BY_Q, i, j] - push * room.squares[of.FIT, i, j]
+            row[n + j] += f * room.squares[of.PULL_BY_V, i, j]
+
+
+@kernel
+def turned_friction(touched: Touched, room: Room, k: int, out: Array) -> None:
+    """Change of G* p for each unit of z, of friction along x t1 + y t2."""
+    pressed = touched.floats[room.point_ints[k, of.ROW], col.IMPULSE]
+    turned = scaled(pressed, turned_along(touched, room, k, of.SHARE))
+    for j in range(out.size):
+        out[j] = 0.0
+    add_row(out, 0, turned, room.found[of.LATE, k], of.VELOCITY_BY_V)

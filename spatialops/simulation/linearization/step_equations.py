@@ -1,0 +1,263 @@
+"""The equations that the change of a step's velocity obeys, linearised.
+
+A step from (q, v) evaluates the dynamics at q_e, reached in s/2 of the velocity v (Moreau's rule;
+semi-implicit Euler: q_e = q), where v has become v_e, and solves for the velocity changes dv of the
+smooth part and dw of contacts with the impulses p,
+
+    dv = s f(q_e, v_e + (dv + dw) / 2, F)         (semi-implicit: f(q_e, v_e, F)),
+    M(q_e) dw = G* p,                             p in the closed directions,
+    G (v_e + dv + dw) + d + o N = 0               in those directions,
+
+with the drift d and the free opening speed o of `stepping/contact_drift.py`, N the normals. f is
+`forward_dynamics` with w x v added for free bodies (`integrators/accelerations.py`). It ends at the
+velocity v_e + x, x = dv + dw, with which it moves on for s/2 (semi-implicit: s). With inverse
+dynamics ID the first two are together
+
+    s ID(q_e, v_m, x / s - w x v) = s F + G* p,
+
+so that one derivative of ID, with p / s as wrenches on bodies, has all that x needs:
+
+    (M + s/2 C) dx - P dp = s dF - s ID_q dq_e - s C dv_e + ...,    L dx = goal,
+
+C = ID_v - M d(w x v). Statuses of contacts stay as they are.
+"""
+
+from __future__ import annotations
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array, Vec3
+from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.dense_lu import factor_lu, solve_lu
+from spatialops.algebra.vectors import add3, cross, scaled, vec3
+from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives_kernel
+from spatialops.derivatives.manifold import move_kernel
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.contact_lines import (
+    add_row,
+    note_velocities,
+    put_lines,
+    to_start,
+)
+from spatialops.simulation.linearization.contact_points import find_points
+from spatialops.simulation.linearization.made_step import Made, Pulls, Room, Touched
+from spatialops.simulation.linearization.resistance import differentiate_resistance
+from spatialops.simulation.linearization.slip_turning import (
+    find_slips,
+    put_slips,
+    turned_friction,
+)
+from spatialops.simulation.linearization.touch import look, place_early, place_late
+from spatialops.simulation.stepping.integrators.accelerations import add_convection
+
+_REDUNDANT = 1e-11  # of the largest pivot: lines that others imply
+
+
+@kernel
+def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, room: Room) -> int:
+    """The factored equations and their right-hand sides into the room; a status."""
+    status = find_points(touched, room)
+    if status != of.KNOWN:
+        return status
+    put_velocities(made, room)
+    look_at_points(made, touched, room)
+    if resists:
+        differentiate_resistance(made, pulls, room)
+    slips = find_slips(touched, room)
+    differentiate_dynamics(made, room, slips)
+    if slips:
+        put_slips(made, touched, room, resists)
+    put_system(made, room, resists)
+    put_levers(made, room)
+    for k in range(room.results[of.COUNT]):
+        if room.point_ints[k, of.SLIP] == 1:
+            turn_friction(made, touched, room, k)
+    for i in range(made.tree.shape[0]):
+        to_start(room.side[i], made.tree.shape[0], room.spans, room.blocks[of.START])
+    for k in range(room.results[of.COUNT]):
+        note_velocities(made, touched, room, k)
+        if room.point_ints[k, of.STATUS] != of.OPEN:
+            put_lines(made, touched, room, k)
+    factor_equations(made, room)
+    return of.KNOWN
+
+
+@kernel
+def put_velocities(made: Made, room: Room) -> None:
+    """Velocities and accelerations of the step, and its two moves."""
+    n = made.tree.shape[0]
+    s = made.s
+    vectors = room.vectors
+    for k in range(n):
+        x = made.change[k] + made.answer[k]
+        vectors[of.V_FREE, k] = made.v[k] + made.change[k]
+        vectors[of.V_END, k] = made.v[k] + x
+        vectors[of.V_MIDDLE, k] = made.v[k] + made.half * x
+        vectors[of.SMOOTH, k] = made.change[k] / s
+        vectors[of.WHOLE, k] = x / s
+    add_convection(made.tree, vectors[of.V_MIDDLE], vectors[of.SMOOTH], -1.0)
+    add_convection(made.tree, vectors[of.V_MIDDLE], vectors[of.WHOLE], -1.0)
+    move_kernel(made.tree, made.v0, made.half * s, room.blocks[of.START])
+    move_kernel(made.tree, vectors[of.V_END], (1.0 - made.half) * s, room.blocks[of.LAST])
+
+
+@kernel
+def look_at_points(made: Made, touched: Touched, room: Room) -> None:
+    """All that contacts' points do, in four states."""
+    if room.results[of.COUNT] == 0:
+        return
+    place_late(made, touched, room)
+    look(made, room, made.v, of.LATE)
+    look(made, room, room.vectors[of.V_END], of.END)
+    for k in range(room.results[of.COUNT]):
+        if room.point_ints[k, of.STATUS] == of.SLIDING:
+            look(made, room, room.vectors[of.V_FREE], of.FREE)
+            break
+    if made.half > 0.0:
+        place_early(made, touched, room)
+        look(made, room, made.v0, of.EARLY)
+
+
+@kernel
+def differentiate_dynamics(made: Made, room: Room, slips: bool) -> None:
+    """ID_q with what contacts do (and SMOOTH_BY_Q without, if wanted), C and the mass matrix."""
+    squares = room.squares
+    by_v, mass = squares[of.BY_V], squares[of.MASS]
+    tree, links = made.tree, made.damped
+    middle = room.vectors[of.V_MIDDLE]
+    if slips:
+        inverse_dynamics_derivatives_kernel(
+            tree,
+            links,
+            made.q,
+            middle,
+            room.vectors[of.SMOOTH],
+            made.external,
+            room.work,
+            squares[of.SMOOTH_BY_Q],
+            by_v,
+            mass,
+        )
+    wrenches = put_wrenches(made, room)
+    inverse_dynamics_derivatives_kernel(
+        tree,
+        links,
+        made.q,
+        middle,
+        room.vectors[of.WHOLE],
+        room.wrenches[:wrenches],
+        room.work,
+        squares[of.BY_Q],
+        by_v,
+        mass,
+    )
+    for k in range(tree.shape[0]):
+        if tree[k, layout.FRAME] == layout.POSE:
+            take_convection(by_v, mass, middle, k)
+
+
+@kernel
+def put_wrenches(made: Made, room: Room) -> int:
+    """Wrenches on bodies, with those of contacts; how many rows: none where nothing pushes."""
+    rows = made.external.shape[0]
+    if rows == 0 and room.results[of.COUNT] == 0:
+        return 0
+    for b in range(room.wrenches.shape[0]):
+        for j in range(6):
+            room.wrenches[b, j] = made.external[b, j] if rows > 0 else 0.0
+    for k in range(room.results[of.COUNT]):
+        force = scaled(1.0 / made.s, vec3(room.points, k, of.IMPULSE))
+        b = made.tree[room.point_ints[k, of.LINK], layout.BODY]
+        add3(room.wrenches, b, 0, cross(vec3(room.arms[of.END], k, of.ARM), force))
+        add3(room.wrenches, b, 3, force)
+    return room.wrenches.shape[0]
+
+
+@kernel
+def take_convection(by_v: Array, mass: Array, v: Array, k: int) -> None:
+    """C = ID_v - M d(w x v) of a free joint at k: d(w x v) = -v~ dw + w~ dv."""
+    w = (v[k], v[k + 1], v[k + 2])
+    u = (v[k + 3], v[k + 4], v[k + 5])
+    for i in range(by_v.shape[0]):
+        row = (mass[i, k + 3], mass[i, k + 4], mass[i, k + 5])
+        turn, move = cross(u, row), cross(row, w)
+        for j in range(3):
+            by_v[i, k + j] -= turn[j]
+            by_v[i, k + 3 + j] -= move[j]
+
+
+@kernel
+def put_system(made: Made, room: Room, resists: bool) -> None:
+    """K, and the right-hand sides for changes of q_e, v_e and forces."""
+    n = made.tree.shape[0]
+    s = made.s
+    squares, side = room.squares, room.side
+    for i in range(n):
+        for j in range(n):
+            squares[of.SYSTEM, i, j] = (
+                squares[of.MASS, i, j] + made.half * s * squares[of.BY_V, i, j]
+            )
+            side[i, j] = -s * squares[of.BY_Q, i, j]
+            side[i, n + j] = -s * squares[of.BY_V, i, j]
+            side[i, 2 * n + j] = 0.0
+        side[i, 2 * n + i] = s
+        if not resists:
+            continue
+        push = s * room.vectors[of.WHOLE, i]
+        for j in range(n):
+            side[i, j] += s * squares[of.PULL_BY_Q, i, j] - push * squares[of.FIT, i, j]
+            side[i, n + j] += s * squares[of.PULL_BY_V, i, j]
+
+
+@kernel
+def put_levers(made: Made, room: Room) -> None:
+    """What arms of contacts' forces change by, beyond those of wrenches fixed to the links."""
+    for k in range(room.results[of.COUNT]):
+        push, found = vec3(room.points, k, of.IMPULSE), room.found[of.END, k]
+        if room.point_ints[k, of.STATUS] == of.OPEN:
+            continue
+        i = room.point_ints[k, of.LINK]
+        while i >= 0:
+            turn = cross(push, column_of(found, of.TURN_BY_Q, i))  # w . (dr x p) = dr . (p x w)
+            add_row(room.side[i], 0, turn, found, of.ARM_BY_Q)
+            i = made.tree[i, layout.PARENT]
+
+
+@inlined
+def column_of(found: Array, row: int, i: int) -> Vec3:
+    return found[row, i], found[row + 1, i], found[row + 2, i]
+
+
+@kernel
+def turn_friction(made: Made, touched: Touched, room: Room, k: int) -> None:
+    """Friction of point k turns with its slip."""
+    n = made.tree.shape[0]
+    push = room.vectors[of.ANSWER]
+    turned_friction(touched, room, k, push)
+    for i in range(n):
+        for j in range(n):
+            room.squares[of.SYSTEM, i, j] -= push[i] * room.slips[of.SLIP_BY_CHANGE, k, j]
+        for j in range(3 * n):
+            room.side[i, j] += push[i] * room.slip_side[k, j]
+
+
+@kernel
+def factor_equations(made: Made, room: Room) -> None:
+    """Factors of K and of the lines' answer to impulses; of redundant ones some have none."""
+    n, m = made.tree.shape[0], room.results[of.HELD]
+    order = room.order
+    system, contact = room.squares[of.SYSTEM], room.contact
+    room.results[of.SYSTEM_RANK] = factor_lu(system, n, 0.0, order[of.SYSTEM_ORDER :])
+    if m == 0:
+        return
+    for i in range(n):
+        for j in range(m):
+            room.reply[i, j] = room.pushes[j, i]
+    solve_lu(system, n, room.results[of.SYSTEM_RANK], order[of.SYSTEM_ORDER :], room.reply, m)
+    for i in range(m):
+        for j in range(m):
+            contact[i, j] = 0.0
+        for k in range(n):
+            for j in range(m):
+                contact[i, j] += room.lines[i, k] * room.reply[k, j]
+    rank = factor_lu(contact, m, _REDUNDANT, order[of.CONTACT_ORDER :])
+    room.results[of.CONTACT_RANK] = rank

@@ -1,0 +1,39 @@
+"""LU factors with pivoting against NumPy."""
+
+import numpy as np
+import pytest
+
+from spatialops.algebra.dense_lu import EXCHANGES, factor_lu, solve_lu, solve_transposed_lu
+
+
+def factored(A, tolerance=1e-11):
+    LU, exchanges = A.copy(), np.zeros((EXCHANGES, len(A)), dtype=np.int64)
+    return LU, factor_lu(LU, len(A), tolerance, exchanges), exchanges
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-11])
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_solves_either_way(n, tolerance):
+    rng = np.random.default_rng(n)
+    A, B = rng.normal(size=(n, n)), rng.normal(size=(n, 3))
+    LU, rank, exchanges = factored(A, tolerance)
+    assert rank == n
+    X, x = B.copy(), B[:, 0].copy()
+    solve_lu(LU, n, rank, exchanges, X, X.shape[1])
+    solve_transposed_lu(LU, n, rank, exchanges, x)
+    assert np.allclose(A @ X, B, atol=1e-12)
+    assert np.allclose(A.T @ x, B[:, 0], atol=1e-12)
+
+
+def test_rank_and_consistent_right_hand_sides():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(6, 3)) @ rng.normal(size=(3, 6))
+    B = A @ rng.normal(size=(6, 2))
+    b = A.T @ rng.normal(size=6)
+    LU, rank, exchanges = factored(A)
+    assert rank == 3
+    X, x = B.copy(), b.copy()
+    solve_lu(LU, 6, rank, exchanges, X, X.shape[1])
+    solve_transposed_lu(LU, 6, rank, exchanges, x)
+    assert np.allclose(A @ X, B, atol=1e-11)
+    assert np.allclose(A.T @ x, b, atol=1e-11)
