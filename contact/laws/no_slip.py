@@ -89,13 +89,32 @@ def hold_tangents(
     elif solver is None:
         found = pivot(rows, speeds, active, lengths=lengths, scale=scale)
     else:
-        answer = solve(MixedLCP(rows @ rows.T, speeds), solver)
-        found = Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), answer.iterations, False)
+        found = by_solver(rows, speeds, solver)
     pushed = L[::3].T @ found.p + L[1::3].T @ impulses[:, 1]
     others = eliminated.impulses(pushed)
     impulses[:, 0] = found.p
     impulses[held, 1:] = others[n_b:].reshape(-1, 2)
     return Held(impulses, others[:n_b], found.iterations, found.active)
+
+
+def by_solver(rows: Array, speeds: Array, solver: str | Solver) -> Pivoted:
+    """What `pivot` returns, of the dense problem 0 <= p, speeds + rows rows^T p >= 0."""
+    answer = solve(MixedLCP(rows @ rows.T, speeds), solver)
+    return Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), answer.iterations, False)
+
+
+def other_than_pivoting(solver: str | Solver) -> str | Solver | None:
+    """The solver of a law that pivots by default, None for that default.
+
+    Raises
+    ------
+    ArgumentError
+        For an unknown solver.
+    """
+    if isinstance(solver, str) and solver == "pivoting":
+        return None
+    check_solver(solver)
+    return solver
 
 
 def pushing(start: Array | None) -> IntArray:
@@ -173,16 +192,11 @@ class NoSlip:
     rigid: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self._solver is not None:
-            check_solver(self._solver)
+        other_than_pivoting(self.solver)
         if self.hold not in get_args(Hold):
             raise ArgumentError(
                 f"hold: expected one of {', '.join(get_args(Hold))}, got {self.hold!r}"
             )
-
-    @property
-    def _solver(self) -> str | Solver | None:
-        return None if isinstance(self.solver, str) and self.solver == "pivoting" else self.solver
 
     def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:
         """Impulses with the tangents of what presses held.
@@ -208,10 +222,11 @@ class NoSlip:
         start = without_moments(self, checked_problem(problem, warm_start), problem)
         has_friction = problem.friction > 0.0
         active = pushing(start)
+        solver = other_than_pivoting(self.solver)
 
         def attempt(held: BoolArray, last: Held | None, /, *, rank: float) -> Held:
             first = active if last is None else last.active
-            return hold_tangents(problem, held, first, self._solver, rank=rank)
+            return hold_tangents(problem, held, first, solver, rank=rank)
 
         s = unit_compliance(problem)
         preloaded = problem.prior_normal_impulse

@@ -8,7 +8,7 @@
 (29); so does `EventDriven`. Over a step the drag is taken at the velocity after it, so that no
 coefficient is too large: in the coordinates y of L (G M^-1 G^T = L L^T) the mass becomes H = 1 +
 T^T K T, and what is left is the LCP (41) of m normals with the matrix N H^-1 N^T = N' N'^T,
-positive semidefinite as [D] shows: `pivot` solves it.
+positive semidefinite as [D] shows: `pivot` solves it, or another solver by name.
 """
 
 from __future__ import annotations
@@ -33,8 +33,15 @@ from spatialops.contact.laws.law import (
     verified,
     without_moments,
 )
-from spatialops.contact.laws.no_slip import normals_and_dry, pushing, with_dry_friction
+from spatialops.contact.laws.no_slip import (
+    by_solver,
+    normals_and_dry,
+    other_than_pivoting,
+    pushing,
+    with_dry_friction,
+)
 from spatialops.contact.laws.pivoting import pivot
+from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.problem import ContactProblem
 
 
@@ -52,8 +59,17 @@ class Viscous:
         takes one number for both.
     film : float, optional
         Gap, m, up to which a contact is wet. Default: 1e-4.
+    solver : str or Solver, optional
+        "pivoting" (`laws.pivoting`, the default), or what `contact.solve` takes for the
+        complementarity problem of the m normals. With dry friction in joints the problem is that of
+        normals and joints, whose solver is chosen by `contact.solve`.
     tolerance : float, optional
         Largest accepted residual. Default: 1e-9.
+
+    Raises
+    ------
+    ArgumentError
+        For a negative number or an unknown solver.
 
     References
     ----------
@@ -64,6 +80,7 @@ class Viscous:
     coefficient: float | None = None
     impact: float = 0.0
     film: float = 1e-4
+    solver: str | Solver = "pivoting"
     tolerance: float = TOLERANCE
 
     rigid: ClassVar[bool] = True
@@ -73,6 +90,7 @@ class Viscous:
             scalar(self.coefficient, "coefficient", low=0.0)
         scalar(self.impact, "impact", low=0.0)
         scalar(self.film, "film", low=0.0)
+        other_than_pivoting(self.solver)
 
     def drag(self, friction: Array) -> Array:
         """Coefficients of viscous friction.
@@ -128,12 +146,14 @@ class Viscous:
         H = np.eye(rows.shape[1]) + T.T @ (K[:, None] * T)
         factor = np.linalg.cholesky(H)
         dragged = -scipy.linalg.cho_solve((factor, True), T.T @ (K * u_t))
-        active = pushing(start)
+        active, solver = pushing(start), other_than_pivoting(self.solver)
         lengths, scale = np.sqrt(np.einsum("ij,ij->i", N, N)), float(np.abs(u).max(initial=0.0))
         N_dragged = scipy.linalg.solve_triangular(factor, N.T, lower=True).T
         along = np.zeros(problem.n_contacts)
         if (problem.kinds == DRY).any():
             found, along = with_dry_friction(problem, N_dragged, u_n + N @ dragged)
+        elif solver is not None:
+            found = by_solver(N_dragged, u_n + N @ dragged, solver)
         else:
             found = pivot(N_dragged, u_n + N @ dragged, active, lengths=lengths, scale=scale)
         y = dragged + scipy.linalg.cho_solve(

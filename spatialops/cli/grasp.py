@@ -170,6 +170,7 @@ def _scaling(folder: Path | None, progress: bool) -> tuple[PlainData, str]:
 
     from spatialops.bench.measure import pinned
     from spatialops.experiments.drumwright.scaling import (
+        BAR_FROM,
         COUNTS,
         EXPONENT_BAR,
         SPEED_BAR,
@@ -209,7 +210,8 @@ def _scaling(folder: Path | None, progress: bool) -> tuple[PlainData, str]:
         f"{'exponent':>9}" + _row([f"{scaling.exponent(name):.2f}" for name in scaling.seconds])
     )
     lines.append(
-        f"Exponent of pivoting from 16 contacts on: {scaling.exponent('pivoting'):.2f} "
+        f"Exponent of pivoting from {BAR_FROM} contacts on: "
+        f"{data['pivoting_exponent_for_many']:.2f} "
         f"(at most {EXPONENT_BAR})"
     )
     lines.append(

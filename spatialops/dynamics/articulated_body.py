@@ -184,30 +184,47 @@ def minus_gain(
 
 
 @inlined
-def factor(tree: IntArray, links: Array, work: Array) -> int:
-    """Articulated inertias, U and D of all links; poses must be in `work`."""
-    n = tree.shape[0]
-    for k in range(n):
+def place_and_weigh(tree: IntArray, links: Array, q: Array, work: Array) -> int:
+    """Poses of all links and their own inertias.
+
+    In one sweep: of trees that are larger than the cache, memory is what a sweep waits for.
+    """
+    for k in range(tree.shape[0]):
+        place_link(tree, links, q, work, k)
         put_rigid_inertia(links, work, k)
+    return finite_status(q)
+
+
+@inlined
+def factor_link(tree: IntArray, links: Array, work: Array, k: int) -> int:
+    """U and D of link k, and what it leaves to its parent; what it carries must have done so."""
+    J = sym3(work, k, layout.ART_J)
+    B = mat3(work, k, layout.ART_B)
+    C = sym3(work, k, layout.ART_C)
+    gain_m, gain_f, d = eliminate_joint(tree, links, work, k, J, B, C)
+    parent = tree[k, layout.PARENT]
+    if parent >= 0:
+        J, B, gain_m = about_parent(tree, work, k, J, B, C, gain_m, gain_f)
+        J, B, C = minus_gain(J, B, C, 1.0 / d, gain_m, gain_f)
+        add_inertia(work, parent, J, B, C)
+    return layout.OK if d > 0.0 else layout.SINGULAR
+
+
+@inlined
+def factor(tree: IntArray, links: Array, work: Array) -> int:
+    """Articulated inertias, U and D of all links; their own inertias must be in `work`."""
     status = layout.OK
-    for k in range(n - 1, -1, -1):
-        J = sym3(work, k, layout.ART_J)
-        B = mat3(work, k, layout.ART_B)
-        C = sym3(work, k, layout.ART_C)
-        gain_m, gain_f, d = eliminate_joint(tree, links, work, k, J, B, C)
-        if not d > 0.0:
+    for k in range(tree.shape[0] - 1, -1, -1):
+        if factor_link(tree, links, work, k) != layout.OK:
             status = layout.SINGULAR
-        parent = tree[k, layout.PARENT]
-        if parent >= 0:
-            J, B, gain_m = about_parent(tree, work, k, J, B, C, gain_m, gain_f)
-            J, B, C = minus_gain(J, B, C, 1.0 / d, gain_m, gain_f)
-            add_inertia(work, parent, J, B, C)
     return status
 
 
 @kernel
 def factor_kernel(tree: IntArray, links: Array, work: Array) -> int:
-    """`factor`, called by its own."""
+    """Articulated inertias, U and D of all links; poses must be in `work`."""
+    for k in range(tree.shape[0]):
+        put_rigid_inertia(links, work, k)
     return factor(tree, links, work)
 
 

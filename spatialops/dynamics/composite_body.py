@@ -22,10 +22,10 @@ from spatialops.algebra.vectors import (
 from spatialops.dynamics.articulated_body import (
     add_inertia,
     joint_force,
-    put_rigid_inertia,
+    place_and_weigh,
     shifted_inertia,
 )
-from spatialops.dynamics.kinematics import axis_of, place_links
+from spatialops.dynamics.kinematics import axis_of
 from spatialops.tree.model import Model, not_a_model
 
 
@@ -51,9 +51,7 @@ def composite_body_kernel(tree: IntArray, links: Array, q: Array, work: Array, m
     n = tree.shape[0]
     if q.size != tree[0, layout.SIZE_Q] or mass.shape[0] != n or mass.shape[1] != n:
         return layout.MISFIT
-    status = place_links(tree, links, q, work)
-    for k in range(n):
-        put_rigid_inertia(links, work, k)
+    status = place_and_weigh(tree, links, q, work)
     for k in range(n - 1, -1, -1):
         parent = tree[k, layout.PARENT]
         if parent >= 0:

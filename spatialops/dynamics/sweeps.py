@@ -95,4 +95,4 @@ def solve_mass_kernel(
 def upsilon_kernel(tree: IntArray, links: Array, work: Array, ups: Array) -> None:
     """Upsilon of all links, base to tips ([J] 68); factors must be in `work`."""
     for k in range(tree.shape[0]):
-        put_upsilon(tree, links, work, ups, k)
+        put_upsilon(tree, links, work, ups, k, tree[k, PARENT], k)

@@ -25,19 +25,21 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, is_one_of, not_finite, output, vector
 from spatialops._compile.fast_call import FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
-from spatialops.dynamics.articulated_body import factor, singular_joint
+from spatialops.dynamics.articulated_body import factor, place_and_weigh, singular_joint
 from spatialops.dynamics.compliance.closed import closed_rows
 from spatialops.dynamics.compliance.mass import MASS_ROUTE, mass_memory
 from spatialops.dynamics.compliance.propagation import propagation_kernel
-from spatialops.dynamics.compliance.recursion import (
+from spatialops.dynamics.compliance.recursion import recursion_kernel, recursion_size
+from spatialops.dynamics.compliance.virtual_tree import (
     BELOW,
     CHILDREN,
     OWN,
+    PLAN_COLUMNS,
+    VERTEX_COLUMNS,
     mark_links,
-    recursion_kernel,
 )
 from spatialops.dynamics.jacobian import node_points
-from spatialops.dynamics.kinematics import names_links, place_links
+from spatialops.dynamics.kinematics import names_links
 from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.errors import ArgumentError
 from spatialops.tree.branches import FEW
@@ -75,10 +77,7 @@ def recursion_is_cheaper(counts: IntArray, n_nodes: int) -> bool:
 def scratch_size(n: int, m: int) -> int:
     """How many numbers the kernel needs for n links and m nodes."""
     return (
-        (layout.WORK_COLUMNS + 4) * n
-        + 11 * m
-        + 36
-        + max(layout.UPSILON_COLUMNS * n + (12 * m + 8) ** 2, 6 * m * n)
+        (layout.WORK_COLUMNS + PLAN_COLUMNS) * n + 11 * m + 36 + max(recursion_size(m), 6 * m * n)
     )
 
 
@@ -110,26 +109,24 @@ def compliance_kernel(
     a = layout.WORK_COLUMNS * n
     b = a + 3 * m
     c = b + 36
-    d = c + 4 * n
-    e = d + 8 * m
+    d = c + PLAN_COLUMNS * n
+    e = d + VERTEX_COLUMNS * 2 * m
     work = scratch[:a].reshape(n, layout.WORK_COLUMNS)
     points = scratch[a:b].reshape(m, 3)
     X = scratch[b:c].reshape(6, 6)
-    counts = scratch[c:d].view(np.int64).reshape(n, 4)
-    vertices = scratch[d:e].view(np.int64).reshape(2 * m, 4)
+    counts = scratch[c:d].view(np.int64).reshape(n, PLAN_COLUMNS)
+    vertices = scratch[d:e].view(np.int64).reshape(2 * m, VERTEX_COLUMNS)
     rest = scratch[e:]
-    if place_links(tree, links, q, work) != layout.OK:
+    if place_and_weigh(tree, links, q, work) != layout.OK:
         return layout.NOT_FINITE
-    if factor(tree, links, work) != layout.OK:
-        return layout.SINGULAR
     node_points(node_links, offsets, work, points)
     mark_links(tree, node_links, counts)
     if method == _RECURSION or (method == _AUTO and recursion_is_cheaper(counts, m)):
-        recursion_kernel(tree, links, node_links, points, work, counts, vertices, rest, X, out)
-    else:
-        propagation_kernel(
-            tree, links, node_links, points, work, rest[: 6 * m * n].reshape(n, 6 * m), X, out
-        )
+        return recursion_kernel(tree, links, node_links, points, work, counts, vertices, rest, out)
+    if factor(tree, links, work) != layout.OK:
+        return layout.SINGULAR
+    left = rest[: 6 * m * n].reshape(n, 6 * m)
+    propagation_kernel(tree, links, node_links, points, work, left, X, out)
     return layout.OK
 
 

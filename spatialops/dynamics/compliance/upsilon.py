@@ -87,12 +87,16 @@ def mat_minus_mixed(
 
 
 @inlined
-def put_upsilon(tree: IntArray, links: Array, work: Array, ups: Array, k: int) -> None:
+def put_upsilon(
+    tree: IntArray, links: Array, work: Array, ups: Array, k: int, above: int, row: int
+) -> None:
     """Upsilon(k) = psi* Upsilon(parent) psi + H* D^-1 H ([J] 67).
+
+    That of the parent is in row `above` of `ups` (-1 at the base), this one goes to row `row`.
 
     With Y = phi* Upsilon(parent) phi, h = Y U / D and s = H*: Y - s h^T - h s^T + s s^T (h.U + 1) /
     D. Y U is taken as phi* (Upsilon(parent) phi U), so that it need not wait for Y."""
-    parent, d_inverse = tree[k, layout.PARENT], work[k, layout.D_INVERSE]
+    d_inverse = work[k, layout.D_INVERSE]
     s_w, s_v = motion_axis(tree, links, work, k)
     E: Sym3 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     F = (ZERO3, ZERO3, ZERO3)
@@ -100,22 +104,22 @@ def put_upsilon(tree: IntArray, links: Array, work: Array, ups: Array, k: int) -
     h_w = ZERO3
     h_v = ZERO3
     f = d_inverse
-    if parent >= 0:
+    if above >= 0:
         lever, gain_f = vec3(work, k, layout.LEVER), vec3(work, k, layout.GAIN_F)
         gain_m = plus(vec3(work, k, layout.GAIN_M), cross(lever, gain_f))
-        E = sym3(ups, parent, layout.UPS_E)
-        F = mat3(ups, parent, layout.UPS_F)
-        G = sym3(ups, parent, layout.UPS_G)
+        E = sym3(ups, above, layout.UPS_E)
+        F = mat3(ups, above, layout.UPS_F)
+        G = sym3(ups, above, layout.UPS_G)
         h_w = plus(sym_times(E, gain_m), rotate(F, gain_f))
         h_v = plus(rotate_back(F, gain_m), sym_times(G, gain_f))
         f = d_inverse + d_inverse * d_inverse * (dot(h_w, gain_m) + dot(h_v, gain_f))
         h_w, h_v = scaled(d_inverse, h_w), scaled(d_inverse, plus(h_v, cross(h_w, lever)))
-        E, F, G = shifted_compliance(ups, parent, lever)
+        E, F, G = shifted_compliance(ups, above, lever)
     # - s h^T - h s^T + f s s^T = - s g^T - g s^T with g = h - (f / 2) s.
     g_w, g_v = plus_scaled(h_w, -0.5 * f, s_w), plus_scaled(h_v, -0.5 * f, s_v)
-    put_sym3(ups, k, layout.UPS_E, sym_minus_mixed(E, s_w, g_w))
-    put_mat3(ups, k, layout.UPS_F, mat_minus_mixed(F, s_w, g_v, g_w, s_v))
-    put_sym3(ups, k, layout.UPS_G, sym_minus_mixed(G, s_v, g_v))
+    put_sym3(ups, row, layout.UPS_E, sym_minus_mixed(E, s_w, g_w))
+    put_mat3(ups, row, layout.UPS_F, mat_minus_mixed(F, s_w, g_v, g_w, s_v))
+    put_sym3(ups, row, layout.UPS_G, sym_minus_mixed(G, s_v, g_v))
 
 
 @inlined

@@ -52,6 +52,21 @@ def test_viscous(coefficient, loops, rng):
     assert (wet > 10) == (coefficient != 0.0)
 
 
+@pytest.mark.parametrize("solver", ["qp", "lemke"])
+def test_viscous_by_other_solvers_moves_the_same(solver, rng):
+    ours, other = Viscous(coefficient=3.0), Viscous(coefficient=3.0, solver=solver)
+    for problem in (timed(problem, rng) for problem in problems(rng, 12, (0, 1))):
+        one, two = ours.solve(problem), other.solve(problem)
+        assert two.solved, (two.residual, two.detail)
+        size = max(np.abs(problem.velocity).max(), np.abs(one.velocity).max())
+        assert np.abs(one.velocity - two.velocity).max() <= 1e-8 * size
+
+
+def test_viscous_knows_its_solvers():
+    with pytest.raises(ArgumentError, match="solver"):
+        Viscous(solver="guess")
+
+
 def test_viscous_drag_over_a_step_by_hand():
     problem = block_problem((3.0, 0.0, -1.0), mass=2.0)
     step = dataclasses.replace(problem, duration=0.1, remaining=0.05)
