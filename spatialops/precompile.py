@@ -16,6 +16,7 @@ import numba
 import numpy as np
 
 from spatialops._compile import cache
+from spatialops._compile.digest import sources_digest
 from spatialops._compile.kept_code import forget_unused
 from spatialops._compile.stage import Reference, below, stage_of
 from spatialops._files import save_bytes
@@ -236,17 +237,10 @@ def _with_bar(todo: list[Task]) -> Iterator[Task]:
 
 def _mark(loop_only: bool = False) -> Path | None:
     """File that says that these sources are compiled for this interpreter and processor."""
-    digest = hashlib.sha256(
-        f"{platform.python_version()} {numba.__version__} {_processor()}".encode()
-    )
-    package = Path(__file__).parent
-    for root, folders, files in os.walk(package, followlinks=True):
-        folders.sort()
-        for name in sorted(files):
-            if name.endswith(".py"):
-                digest.update(name.encode() + b"\0" + Path(root, name).read_bytes())
+    tools = f"{platform.python_version()} {numba.__version__} {_processor()}"
+    made_of = f"{tools} {sources_digest(Path(__file__).parent)}"
     folder = cache.cache_directory()
-    name = f"{'loop' if loop_only else 'complete'}-{digest.hexdigest()[:16]}"
+    name = f"{'loop' if loop_only else 'complete'}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
     return None if folder is None else folder / name
 
 
