@@ -15,7 +15,7 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from spatialops._compile import cache
+from spatialops._compile import cache, shipped_code
 from spatialops._compile.digest import sources_digest
 from spatialops._compile.kept_code import forget_unused
 from spatialops._compile.stage import Reference, below, stage_of
@@ -87,8 +87,10 @@ def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = 
 
 def is_warm(*, loop_only: bool = False) -> bool:
     """Whether `precompile` has nothing to do."""
+    if numba.config.DISABLE_JIT or shipped_code.library() is not None:
+        return True
     marks = [_mark(), _mark(True)] if loop_only else [_mark()]
-    return bool(numba.config.DISABLE_JIT) or any(mark and mark.exists() for mark in marks)
+    return any(mark is not None and mark.exists() for mark in marks)
 
 
 def tasks() -> list[Task]:

@@ -50,43 +50,59 @@ def main() -> None:
         cache = {"SPATIALOPS_CACHE_DIR": str(work)}
         again = [sys.executable, "-m", "tools.machine_code", *sys.argv[1:]]
         sys.exit(subprocess.run(again, env={**os.environ, **LEVEL, **cache}, check=False).returncode)
-    _build(work / "objects", given.out.resolve())
+    _build(work, given.out.resolve())
 
 
-def _build(objects: Path, out: Path) -> None:
+def _build(work: Path, out: Path) -> None:
     from spatialops._compile.cache import cache_directory
     from spatialops.precompile import precompile
 
     precompile(force=True)
     folder = cache_directory()
     if folder is None:
-        raise SystemExit(f"{objects} cannot be written, or others may write to it")
+        raise SystemExit(f"{work} cannot be written, or others may write to it")
+    index = pack(folder, work / "objects", out)
+    size = (out / shipped_code.LIBRARY).stat().st_size
+    print(f"{len(index.entries)} kernels, {size / 1e6:.1f} MB in {out}")
+
+
+def pack(folder: Path, objects: Path, out: Path) -> Index:
+    """Make a library of all that a cache has of the sources as they are.
+
+    Parameters
+    ----------
+    folder : Path
+        The cache.
+    objects : Path
+        Folder for what is linked.
+    out : Path
+        Folder for the library and its index.
+
+    Returns
+    -------
+    Index
+        What the library has.
+    """
     cpu_target.target_context.refresh()
     objects.mkdir(parents=True, exist_ok=True)
     out.mkdir(parents=True, exist_ok=True)
+    machine = _machine()
     entries: dict[str, Entry] = {}
-    needed: set[str] = set()
-    files = []
+    helpers: set[str] = set()
+    files: list[Path] = []
     for kept in sorted(_kept(folder), key=_name):
         symbol = _free_symbol(kept, entries)
-        module = _alone(kept, symbol)
-        needed |= {item.name for item in module.functions if item.is_declaration}
+        module = _alone(kept, symbol, machine)
+        needed = (item.name for item in module.functions if item.is_declaration)
+        helpers.update(name for name in needed if name.startswith("numba_"))
         files.append(objects / f"{len(files)}.o")
-        files[-1].write_bytes(_machine().emit_object(module))
+        files[-1].write_bytes(machine.emit_object(module))
         entries[_name(kept)] = Entry(symbol, kept.signature.return_type)
-    helpers = sorted(item for item in needed if item.startswith("numba_"))
-    files.append(_table(objects, helpers))
+    files.append(_table(objects, sorted(helpers)))
     _link(files, out / shipped_code.LIBRARY)
-    circumstances = _circumstances()
-    index = Index(circumstances, helpers, entries)
+    index = Index(shipped_code.circumstances(), sorted(helpers), entries)
     (out / shipped_code.INDEX).write_bytes(pickle.dumps(index))
-    size = (out / shipped_code.LIBRARY).stat().st_size
-    print(f"{len(entries)} kernels, {size / 1e6:.1f} MB in {out}")
-
-
-def _circumstances() -> dict[str, object]:
-    """Of a process that Numba is told nothing in: only the processor differs."""
-    return shipped_code.circumstances()
+    return index
 
 
 def _kept(folder: Path) -> Iterator[Kept]:
@@ -125,7 +141,7 @@ def _free_symbol(kept: Kept, entries: dict[str, Entry]) -> str:
     return f"{plain}#{number}" if number else plain
 
 
-def _alone(kept: Kept, symbol: str) -> Any:
+def _alone(kept: Kept, symbol: str, machine: Any) -> Any:
     """A kernel's module, of which only its three symbols can be seen, without what is unused."""
     module = binding.parse_bitcode(kept.bitcode)
     environment = cpu_target.target_context.get_env_name(kept.descriptor)
@@ -142,22 +158,16 @@ def _alone(kept: Kept, symbol: str) -> Any:
             item.linkage = "internal"
     passes = binding.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
-    passes.run(module, _pass_builder())
+    passes.run(module, binding.create_pass_builder(machine, binding.PipelineTuningOptions()))
     return module
 
 
-def _pass_builder() -> Any:
-    return binding.create_pass_builder(_machine(), binding.create_pipeline_tuning_options())
-
-
 def _machine() -> Any:
-    target = binding.Target.from_triple(binding.get_process_triple())
+    """What makes code for the processor that Numba compiles for, wherever a linker may put it."""
+    triple, processor, features = cpu_target.target_context.codegen().magic_tuple()
+    target = binding.Target.from_triple(triple)
     return target.create_target_machine(
-        cpu=LEVEL["NUMBA_CPU_NAME"],
-        features=LEVEL["NUMBA_CPU_FEATURES"],
-        opt=int(numba.config.OPT),
-        reloc="pic",
-        codemodel="small",
+        cpu=processor, features=features, opt=int(numba.config.OPT), reloc="pic", codemodel="small"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import TypeVar, cast
 
@@ -51,10 +52,14 @@ def entry_point(function: Function) -> Function:
 def _cached(function: Function, options: dict[str, object]) -> Function:
     if not COMPILED:
         return function
-    python = cast(FunctionType, function)
-    compiled = Kernel(python, targetoptions=options)
-    compiled._cache = KeptCode(python, _FOLDER, options)
-    return cast(Function, compiled)
+    return cast(Function, _kernel(cast(FunctionType, function), options, shipped=True))
+
+
+def _kernel(function: FunctionType, options: dict[str, object], *, shipped: bool) -> Kernel:
+    compiled = Kernel(function, targetoptions=options)
+    compiled._cache = KeptCode(function, _FOLDER, options, shipped=shipped)
+    compiled.compiled_here = partial(_kernel, function, options, shipped=False)
+    return compiled
 
 
 def inlined(function: Function) -> Function:

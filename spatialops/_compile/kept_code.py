@@ -38,12 +38,18 @@ _COMPILER = ("jit.py", "dispatchers.py", "stage.py", "fast_call.py", "held.py", 
 class KeptCode(_Cache):  # type: ignore[misc]
     """Where the compiled versions of one function are found, as Numba's dispatcher asks for them.
 
-    First among those that a wheel has brought, then in a folder, which may be None.
+    First among those that a wheel has brought (`shipped`), then in a folder, which may be None.
     """
 
     def __init__(
-        self, function: FunctionType, folder: Path | None, options: dict[str, object]
+        self,
+        function: FunctionType,
+        folder: Path | None,
+        options: dict[str, object],
+        *,
+        shipped: bool = False,
     ) -> None:
+        self._shipped = shipped
         self._function = function
         self._folder = folder
         self._options = options
@@ -57,7 +63,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
         return self._library(arguments) is not None
 
     def _library(self, arguments: tuple[CompilerObject, ...]) -> shipped_code.Library | None:
-        library = shipped_code.library()
+        library = shipped_code.library() if self._shipped else None
         if library is None or not library.has(shipped_code.name(self._function, arguments)):
             return None
         return library
