@@ -1,4 +1,4 @@
-"""Make the shared library of compiled kernels that a wheel brings: ``python -m tools.machine_code``.
+"""Make the library of kernels that a wheel brings: ``python -m tools.machine_code``.
 
 All kernels of `spatialops precompile` are compiled for one level of instruction sets. What LLVM has
 made of each is turned into position-independent code, in which only the kernel itself can be seen
@@ -49,7 +49,8 @@ def main() -> None:
     if os.environ.get("NUMBA_CPU_NAME") != LEVEL["NUMBA_CPU_NAME"]:
         cache = {"SPATIALOPS_CACHE_DIR": str(work)}
         again = [sys.executable, "-m", "tools.machine_code", *sys.argv[1:]]
-        sys.exit(subprocess.run(again, env={**os.environ, **LEVEL, **cache}, check=False).returncode)
+        done = subprocess.run(again, env={**os.environ, **LEVEL, **cache}, check=False)
+        sys.exit(done.returncode)
     _build(work, given.out.resolve())
 
 

@@ -86,7 +86,11 @@ class KeptCode(_Cache):  # type: ignore[misc]
 
     def save_overload(self, sig: CompilerObject, data: CompilerObject) -> None:
         """Keep the code for a signature; a disk that takes no more only costs time later."""
-        if self._folder is None or data.library.has_dynamic_globals or any(not part.can_cache for part in data.lifted):
+        if (
+            self._folder is None
+            or data.library.has_dynamic_globals
+            or any(not part.can_cache for part in data.lifted)
+        ):
             return
         content = serialize.dumps(data._reduce())
         with contextlib.suppress(AssetError):

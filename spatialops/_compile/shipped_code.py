@@ -168,4 +168,3 @@ def _helper_address(helper: str) -> int:
         if plain in table:
             return int(table[plain])
     raise KeyError(helper)
-

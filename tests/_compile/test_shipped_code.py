@@ -1,4 +1,4 @@
-"""Machine code in a library: bound, found, the same results, and left alone where it does not fit."""
+"""Machine code in a library: found, bound, with the same results; unused where it does not fit."""
 
 from __future__ import annotations
 
