@@ -108,7 +108,8 @@ class KeptCode(_Cache):  # type: ignore[misc]
     def path(self, sig: CompilerObject, codegen: CompilerObject) -> Path:
         """The file of the code for a signature, whether it is there or not."""
         assert self._folder is not None
-        kinds = [digest.described_type(kind) for kind in getattr(sig, "args", sig)]
+        arguments: CompilerObject = getattr(sig, "args", sig)
+        kinds = [digest.described_type(kind) for kind in arguments]
         options = sorted(self._options.items(), key=str)
         parts = (digest.digest(self._function), kinds, codegen.magic_tuple(), options, _versions())
         name = hashlib.sha256(str(parts).encode()).hexdigest()

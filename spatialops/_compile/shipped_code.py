@@ -163,8 +163,6 @@ class Library:
 
 def _helper_address(helper: str) -> int:
     """Of a function of Numba's run-time, which compiled code knows as `numba_...`."""
-    plain = helper.removeprefix("numba_")
-    for table in (_helperlib.c_helpers, _dynfunc.c_helpers):
-        if plain in table:
-            return int(table[plain])
-    raise KeyError(helper)
+    modules: tuple[CompilerObject, ...] = (_helperlib, _dynfunc)
+    known = {name: address for module in modules for name, address in module.c_helpers.items()}
+    return int(known[helper.removeprefix("numba_")])

@@ -158,7 +158,7 @@ class TreeBuilder:
             for i in children[order[-1]]:
                 heapq.heappush(ready, i)
         if len(order) < len(names):
-            cycle = " -> ".join(self._cycle(min(set(names).difference(order), key=place.get)))
+            cycle = " -> ".join(self._cycle(min(set(names).difference(order), key=place.__getitem__)))
             raise ModelError(
                 f"bodies hang on one another in a cycle: {cycle}; cut it and close it as a loop"
             )
