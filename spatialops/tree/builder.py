@@ -145,7 +145,6 @@ class TreeBuilder:
 
     def _topological_order(self) -> list[str]:
         names = list(self._bodies)
-        place = {name: i for i, name in enumerate(names)}
         children: dict[str, list[int]] = {name: [] for name in (WORLD, *names)}
         for i, body in enumerate(self._bodies.values()):
             if body.parent not in children:
@@ -158,7 +157,8 @@ class TreeBuilder:
             for i in children[order[-1]]:
                 heapq.heappush(ready, i)
         if len(order) < len(names):
-            cycle = " -> ".join(self._cycle(min(set(names).difference(order), key=place.__getitem__)))
+            first = min(set(names).difference(order), key=names.index)
+            cycle = " -> ".join(self._cycle(first))
             raise ModelError(
                 f"bodies hang on one another in a cycle: {cycle}; cut it and close it as a loop"
             )

@@ -95,6 +95,8 @@ def beside(library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Says what keeps a library in the package's own folder from being used."""
     monkeypatch.setattr(shipped_code, "FOLDER", tmp_path / "shipped")
     monkeypatch.setattr(shipped_code.binding, "get_host_cpu_features", lambda: FITTING)
+    for setting in ("CPU_NAME", "CPU_FEATURES"):
+        monkeypatch.setattr(numba.config, setting, None)
 
     def reason() -> str:
         shipped_code._read_index.cache_clear()
