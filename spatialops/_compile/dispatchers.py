@@ -54,7 +54,8 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
 
     def get_overload(self, sig: CompilerObject) -> CompilerObject:
         """What Numba asks for where it writes down that call."""
-        if self._cache.is_shipped(tuple(getattr(sig, "args", sig))):
+        arguments: CompilerObject = getattr(sig, "args", sig)
+        if self._cache.is_shipped(tuple(arguments)):
             return self._for_kernels.get_overload(sig)
         return super().get_overload(sig)
 
