@@ -25,7 +25,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all test-extra test-slow test-bounds test-python test-lowest ci doctest lint format bench \
-        docs pictures fuzz soak mutate install install-dev robots clean distclean
+        wheel docs pictures fuzz soak mutate install install-dev robots clean distclean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +79,13 @@ format: $(VENV)/.installed-dev  ## Rewrite the sources as ruff likes them
 
 bench: $(VENV)/.installed-bench  ## Speed, side by side with Pinocchio and MuJoCo
 	$(BIN)/spatialops bench
+
+wheel: $(VENV)/.installed-dev  ## A wheel with machine code for this platform, Python and Numba, in dist (needs cc)
+	rm -rf build/wheel
+	$(BIN)/python -c "import setuptools.build_meta as b; b.build_sdist('build/wheel')"
+	cd build/wheel && tar -xzf *.tar.gz --strip-components=1
+	cd build/wheel && $(abspath $(BIN))/python -m tools.machine_code --work ../machine_code
+	cd build/wheel && $(abspath $(BIN))/python -c "import setuptools.build_meta as b; b.build_wheel('../../dist')"
 
 docs: $(VENV)/.installed-docs  ## The documentation as a site, out/site/index.html; without network, any warning is an error
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs $(OUT)/site

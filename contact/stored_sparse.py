@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse
+import scipy
 
 from spatialops._arrays import Array, IntArray
 

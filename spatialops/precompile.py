@@ -15,9 +15,10 @@ from pathlib import Path
 import numba
 import numpy as np
 
-from spatialops._compile import cache
+from spatialops._compile import cache, shipped_code
+from spatialops._compile.digest import sources_digest
 from spatialops._compile.kept_code import forget_unused
-from spatialops._compile.stage import Reference, below, stage_of
+from spatialops._compile.stage import Reference, Stage, below, stage_of
 from spatialops._files import save_bytes
 from spatialops.contact.cone.fallback_methods import climb
 from spatialops.contact.cone.problem import ConeProblem
@@ -46,6 +47,7 @@ from spatialops.models.pendulum import pendulum
 from spatialops.simulation.batch.batch import Batch
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.contact_stage import detect_contacts, geom_contacts
+from spatialops.simulation.stepping.integrators.flow import smooth_step
 from spatialops.simulation.stepping.record_rows import start
 from spatialops.simulation.stepping.state_machine import advance
 from spatialops.tree.node import Node
@@ -86,8 +88,10 @@ def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = 
 
 def is_warm(*, loop_only: bool = False) -> bool:
     """Whether `precompile` has nothing to do."""
+    if numba.config.DISABLE_JIT or shipped_code.library() is not None:
+        return True
     marks = [_mark(), _mark(True)] if loop_only else [_mark()]
-    return bool(numba.config.DISABLE_JIT) or any(mark and mark.exists() for mark in marks)
+    return any(mark is not None and mark.exists() for mark in marks)
 
 
 def tasks() -> list[Task]:
@@ -158,26 +162,40 @@ def _solve_by_hand(problem: ContactProblem) -> None:
 def _loop_tasks() -> list[Task]:
     """The stages of a step one by one, so that the bar moves; then the loop that is made of them.
 
-    The narrow phase takes a third of the time: where there is a second core, a process of its own
-    compiles it while this one sees to the stages that do without.
+    Where there is a second core, a process of its own compiles half of them: the narrow phase, and
+    what calls it but not the smooth step.
     """
     simulator = _small()
-    narrow = stage_of(geom_contacts)
     beside = _Beside()
     tables = _tables_of(simulator)
     made = below(advance, start, detect_contacts)
-    others = sorted(
-        (stage for stage in made if stage is not narrow), key=lambda stage: stage.leads_to(narrow)
-    )
-    first = sum(not stage.leads_to(narrow) for stage in others)
-    todo: list[Task] = [(stage.label, partial(stage.compile, tables)) for stage in others]
-    todo.insert(first, (narrow.label, lambda: beside.finish(partial(narrow.compile, tables))))
+    theirs = _stages_beside(made)
+    own = [stage for stage in made if stage not in theirs]
+    first = [stage for stage in own if not any(stage.leads_to(other) for other in theirs)]
+    first.sort(key=lambda stage: any(other.leads_to(stage) for other in theirs))
+    last = [stage for stage in own if stage not in first]
+
+    def todo(stages: list[Stage]) -> list[Task]:
+        return [(stage.label, partial(stage.compile, tables)) for stage in stages]
+
     return [
-        ("narrow phase", beside.start),
-        *todo,
+        ("second process", beside.start),
+        *todo(first),
+        ("second process", beside.finish),
+        *todo([*theirs, *last]),
         ("stepping loop", lambda: simulator.run(duration=1e-3)),
         ("watched steps", lambda: _watched(simulator)),
         ("batches", lambda: Batch(simulator, threads=1).rollout(np.zeros((1, 1, 3)))),
+    ]
+
+
+def _stages_beside(made: list[Stage]) -> list[Stage]:
+    """The narrow phase, and stages that lead to it but not to the smooth step."""
+    narrow, smooth = stage_of(geom_contacts), stage_of(smooth_step)
+    return [
+        stage
+        for stage in made
+        if stage is narrow or (stage.leads_to(narrow) and not stage.leads_to(smooth))
     ]
 
 
@@ -190,9 +208,11 @@ def _watched(simulator: Simulator) -> None:
     stepper.reset()
 
 
-def compile_narrow_phase() -> None:
-    """Compile the stage that looks for contacts, and nothing else, into the cache."""
-    stage_of(geom_contacts).compile(_tables_of(_small()))
+def compile_beside() -> None:
+    """What the second process does: its stages, into the cache."""
+    tables = _tables_of(_small())
+    for stage in _stages_beside(below(advance, start, detect_contacts)):
+        stage.compile(tables)
 
 
 def _small() -> Simulator:
@@ -205,23 +225,22 @@ def _tables_of(simulator: Simulator) -> Reference:
 
 
 class _Beside:
-    """A process that compiles the narrow phase; should it fail, this one does, and says why."""
+    """A second process that compiles; should it fail, this one does what it left, and says why."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         if (os.cpu_count() or 1) > 1:
-            code = "from spatialops.precompile import compile_narrow_phase; compile_narrow_phase()"
+            code = "from spatialops.precompile import compile_beside; compile_beside()"
             quiet = subprocess.DEVNULL
             self._process = subprocess.Popen(
                 [sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet
             )
 
-    def finish(self, load: Callable[[], object]) -> None:
+    def finish(self) -> None:
         if self._process is not None:
             self._process.wait()
-        load()
 
 
 def _with_bar(todo: list[Task]) -> Iterator[Task]:
@@ -236,17 +255,12 @@ def _with_bar(todo: list[Task]) -> Iterator[Task]:
 
 def _mark(loop_only: bool = False) -> Path | None:
     """File that says that these sources are compiled for this interpreter and processor."""
-    digest = hashlib.sha256(
-        f"{platform.python_version()} {numba.__version__} {_processor()}".encode()
-    )
-    package = Path(__file__).parent
-    for root, folders, files in os.walk(package, followlinks=True):
-        folders.sort()
-        for name in sorted(files):
-            if name.endswith(".py"):
-                digest.update(name.encode() + b"\0" + Path(root, name).read_bytes())
+    tools = f"{platform.python_version()} {numba.__version__} {_processor()}"
+    made_of = f"{tools} {sources_digest(Path(__file__).parent)}"
     folder = cache.cache_directory()
-    name = f"{'loop' if loop_only else 'complete'}-{digest.hexdigest()[:16]}"
+    name = (
+        f"{'loop' if loop_only else 'complete'}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
+    )
     return None if folder is None else folder / name
 
 

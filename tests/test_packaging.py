@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import platform
 import re
 import shutil
 import subprocess
@@ -12,7 +15,10 @@ import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
+import numba
 import pytest
+
+from tools.machine_code import LEVEL
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -34,8 +40,8 @@ def tracked() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with both distributions, built without network from a copy of the sources."""
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources."""
     if int(version("setuptools").split(".")[0]) < NEEDED:
         pytest.skip(f"setuptools {NEEDED} or newer is needed")
     copy = tmp_path_factory.mktemp("sources") / "spatialops"
@@ -43,6 +49,12 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (copy / name).parent.mkdir(parents=True, exist_ok=True)
         if not (copy / name).exists():
             shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def dist(copy: Path) -> Path:
+    """A folder with both distributions, built without network from a copy of the sources."""
     subprocess.run([sys.executable, "-c", BUILD], cwd=copy, check=True, capture_output=True)
     return copy / "dist"
 
@@ -79,6 +91,36 @@ def test_the_wheel_imports_and_simulates(dist: Path, tmp_path: Path) -> None:
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stdout.startswith(str(tmp_path))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or shutil.which("cc") is None, reason="cc links it for x86-64"
+)
+@pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
+def test_a_wheel_with_machine_code_compiles_nothing(copy: Path, tmp_path: Path) -> None:
+    """Minutes, unless `make wheel` has compiled these sources before."""
+    work = ROOT / "build" / "machine_code"
+    make = [sys.executable, "-m", "tools.machine_code", "--work", str(work)]
+    here = {**os.environ, "PYTHONPATH": ""}
+    subprocess.run(make, cwd=copy, env=here, check=True, capture_output=True)
+    code = "import setuptools.build_meta as b; b.build_wheel('compiled')"
+    subprocess.run([sys.executable, "-c", code], cwd=copy, check=True, capture_output=True)
+    shutil.rmtree(copy / "spatialops" / "_compile" / "shipped")
+    [path] = (copy / "compiled").glob("*-linux_x86_64.whl")
+    zipfile.ZipFile(path).extractall(tmp_path)
+    alone = {**os.environ, "PYTHONPATH": str(tmp_path), "SPATIALOPS_CACHE_DIR": "/dev/null/none"}
+    steps = [sys.executable, str(ROOT / "tests" / "_compile" / "first_steps.py")]
+    done = subprocess.run(steps, cwd=tmp_path, env=alone, capture_output=True, text=True)
+    found = json.loads(done.stdout)
+    assert found["compiled"] == []
+    assert found["contacts"] > 0
+    assert found["memory after the first step, MB"] < 160.0
+    level = {**LEVEL, "PYTHONPATH": str(copy), "SPATIALOPS_CACHE_DIR": str(work)}
+    again = subprocess.run(
+        steps, cwd=copy, env={**os.environ, **level}, capture_output=True, text=True
+    )
+    assert json.loads(again.stdout)["results"] == found["results"]  # of Numba's own code
 
 
 def test_the_conda_recipe_asks_for_what_the_package_asks_for() -> None:

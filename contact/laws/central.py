@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops._compile.jit import kernel
 from spatialops.contact.formulations import Formulation
 from spatialops.contact.formulations.polyhedron import used_rows
 from spatialops.contact.friction import directions
@@ -98,14 +99,19 @@ def _impulses(problem: ContactProblem, n_f: int, start: Array | None) -> tuple[A
 
 def _polyhedral(impulses: Array, n_f: int) -> Array:
     """F_n and beta (m, n_f + 1) of impulses along the frames."""
-    corners = directions(n_f)
     result = np.zeros((len(impulses), n_f + 1))
-    result[:, 0] = impulses[:, 0]
-    for row, (_, x, y) in zip(result, impulses, strict=True):
-        first, second, along_first, along_second = shares(corners, x, y)
-        row[1 + first] += along_first
-        row[1 + second] += along_second
+    put_polyhedral(directions(n_f), np.ascontiguousarray(impulses), result)
     return result
+
+
+@kernel
+def put_polyhedral(corners: Array, impulses: Array, result: Array) -> None:
+    """Add up what each impulse has along the normal and the directions."""
+    for k in range(len(impulses)):
+        result[k, 0] = impulses[k, 0]
+        first, second, along_first, along_second = shares(corners, impulses[k, 1], impulses[k, 2])
+        result[k, 1 + first] += along_first
+        result[k, 1 + second] += along_second
 
 
 def _unit(problem: ContactProblem, formulation: Formulation, size: int, count: int) -> float:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import inspect
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import TypeAlias
 
 import numpy as np
+from numba.core import types
 
 from spatialops._compile.compiler_object import CompilerObject
 
@@ -44,6 +46,25 @@ def digest(function: FunctionType) -> str:
 def file_digest(file: str) -> bytes:
     """Hash of a file's text."""
     return hashlib.sha256(Path(file).read_bytes()).digest()
+
+
+def described_type(kind: Part) -> str:
+    """A type in full: the text of a table's type leaves out the names of its fields."""
+    table = getattr(kind, "table", kind)
+    if not isinstance(table, types.BaseTuple):  # type: ignore[attr-defined]
+        return str(kind)
+    return f"{kind} {getattr(table, 'fields', ())} {[described_type(part) for part in table]}"
+
+
+def sources_digest(package: Path) -> str:
+    """Hash of all Python files of a package, by name and text."""
+    parts = hashlib.sha256()
+    for root, folders, files in os.walk(package, followlinks=True):
+        folders.sort()
+        for name in sorted(files):
+            if name.endswith(".py"):
+                parts.update(name.encode() + b"\0" + Path(root, name).read_bytes())
+    return parts.hexdigest()
 
 
 @functools.cache

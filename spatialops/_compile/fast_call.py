@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import NativeValue, intrinsic, models, register_model, unbox
 
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, inlined
+from spatialops._compile.objects import offer_slots
 
 LONG = 64
 """Links from which on a call lets other threads run: below, giving up the GIL costs it 4 %."""
@@ -31,12 +31,9 @@ _CLASS, _DATA, _NDIM, _DIMS, _STRIDES, _DTYPE, _FLAGS = (
 )
 _CARRAY = 0x1 | 0x100 | 0x400  # C-contiguous, aligned, writeable: `flags.carray`
 
-# Code on disk must not hold addresses of this process: the linker fills them in by name.
 _NDARRAY = "spatialops_ndarray"
 _DTYPES: dict[object, str] = {types.float64: "spatialops_float64", types.int64: "spatialops_int64"}
-binding.add_symbol(_NDARRAY, id(np.ndarray))
-for _type, _symbol in _DTYPES.items():
-    binding.add_symbol(_symbol, id(np.dtype(str(_type))))
+offer_slots()
 
 
 class Exact(types.Array):
@@ -63,10 +60,10 @@ def _unbox_exact(kind: Exact, obj: CompilerObject, c: CompilerObject) -> NativeV
         return build.load(build.bitcast(place, llvm_type.as_pointer()))
 
     def address(symbol: str) -> CompilerObject:
-        known = build.module.globals.get(symbol) or cgutils.add_global_variable(
-            build.module, ir.IntType(8), symbol
+        slot = build.module.globals.get(symbol) or cgutils.add_global_variable(
+            build.module, word, symbol
         )
-        return build.ptrtoint(known, word)
+        return build.load(slot)
 
     def entries(offset: int) -> list[CompilerObject]:
         first = read(offset, word.as_pointer())

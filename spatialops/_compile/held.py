@@ -18,7 +18,7 @@ from numba.extending import NativeValue, intrinsic, unbox
 
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, kernel
-from spatialops._compile.stage import Reference, called
+from spatialops._compile.stage import Reference, compile_after_stages
 
 _WORDS, _WORDS_A_DIMENSION = 5, 2  # of what describes an array: see numba's `ArrayModel`
 
@@ -75,11 +75,9 @@ class _HeldCall:
 
     def _compile(self, arguments: Sequence[CompilerObject]) -> None:
         reference = _DESCRIPTION.reference
-        for callee in called(self.py_func):
-            callee.compile(reference)
         kinds = (reference, *(numba.typeof(item) for item in arguments))
-        self._kernel.compile(kinds)
-        self._call = self._kernel.overloads[kinds].entry_point
+        made = compile_after_stages(self.py_func, self._kernel, kinds, reference)
+        self._call = made.entry_point
 
 
 class _Description:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import TypeVar, cast
 
 import numba
 
 from spatialops._compile.cache import cache_directory
-from spatialops._compile.compiler_object import CompilerObject
+from spatialops._compile.dispatchers import Helper, Kernel
 from spatialops._compile.kept_code import KeptCode
 
 Function = TypeVar("Function", bound=Callable[..., object])
@@ -22,9 +23,12 @@ _FOLDER = cache_directory() if COMPILED else None
 # construction, and saves up to half its time: Numba counts every array argument of every helper
 # that branches.
 _OPTIONS: dict[str, object] = {
+    "nopython": True,
+    "boundscheck": None,
     "error_model": "numpy",
     "nogil": True,
     "fastmath": {"contract"},
+    "no_cfunc_wrapper": True,
     "_nrt": False,
 }
 
@@ -34,7 +38,7 @@ def kernel(function: Function) -> Function:
 
     Only fused multiply-add may change its arithmetic.
     """
-    return _cached(function, **_OPTIONS)
+    return _cached(function, _OPTIONS)
 
 
 def entry_point(function: Function) -> Function:
@@ -42,16 +46,20 @@ def entry_point(function: Function) -> Function:
 
     It gives up the GIL itself, where that is worth it.
     """
-    return _cached(function, **{**_OPTIONS, "nogil": False})
+    return _cached(function, {**_OPTIONS, "nogil": False})
 
 
-def _cached(function: Function, **options: object) -> Function:
+def _cached(function: Function, options: dict[str, object]) -> Function:
     if not COMPILED:
         return function
-    compiled: CompilerObject = numba.njit(**options)(function)
-    if _FOLDER is not None:
-        compiled._cache = KeptCode(cast(FunctionType, function), _FOLDER, options)
-    return cast(Function, compiled)
+    return cast(Function, _kernel(cast(FunctionType, function), options, shipped=True))
+
+
+def _kernel(function: FunctionType, options: dict[str, object], *, shipped: bool) -> Kernel:
+    compiled = Kernel(function, targetoptions=options)
+    compiled._cache = KeptCode(function, _FOLDER, options, shipped=shipped)
+    compiled.compiled_here = partial(_kernel, function, options, shipped=False)
+    return compiled
 
 
 def inlined(function: Function) -> Function:
@@ -62,8 +70,8 @@ def inlined(function: Function) -> Function:
     """
     if not COMPILED:
         return function
-    compiled: Function = numba.njit(forceinline=True, **_OPTIONS)(function)
-    return compiled
+    options = {**_OPTIONS, "forceinline": True}
+    return cast(Function, Helper(cast(FunctionType, function), targetoptions=options))
 
 
 def merged(function: Function) -> Function:
@@ -74,5 +82,5 @@ def merged(function: Function) -> Function:
     """
     if not COMPILED:
         return function
-    compiled: Function = numba.njit(inline="always", **_OPTIONS)(function)
-    return compiled
+    options = {**_OPTIONS, "inline": "always"}
+    return cast(Function, Helper(cast(FunctionType, function), targetoptions=options))

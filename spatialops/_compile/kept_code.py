@@ -19,10 +19,10 @@ from types import FunctionType
 
 import numba
 from llvmlite import binding
-from numba.core import compiler, serialize, types
+from numba.core import compiler, serialize
 from numba.core.caching import _Cache
 
-from spatialops._compile import digest
+from spatialops._compile import digest, shipped_code
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._files import save_bytes
 from spatialops.errors import AssetError
@@ -32,13 +32,24 @@ _CHECK = hashlib.sha256().digest_size
 _KEPT_FOR = 60 * 24 * 3600.0  # s without use
 
 # Files that decide how kernels are compiled.
-_COMPILER = ("jit.py", "stage.py", "fast_call.py", "held.py")
+_COMPILER = ("jit.py", "dispatchers.py", "stage.py", "fast_call.py", "held.py", "objects.py")
 
 
 class KeptCode(_Cache):  # type: ignore[misc]
-    """Where the compiled versions of one function are kept, as Numba's dispatcher asks for it."""
+    """Where the compiled versions of one function are found, as Numba's dispatcher asks for them.
 
-    def __init__(self, function: FunctionType, folder: Path, options: dict[str, object]) -> None:
+    First among those that a wheel has brought (`shipped`), then in a folder, which may be None.
+    """
+
+    def __init__(
+        self,
+        function: FunctionType,
+        folder: Path | None,
+        options: dict[str, object],
+        *,
+        shipped: bool = False,
+    ) -> None:
+        self._shipped = shipped
         self._function = function
         self._folder = folder
         self._options = options
@@ -47,11 +58,26 @@ class KeptCode(_Cache):  # type: ignore[misc]
     def cache_path(self) -> str:
         return str(self._folder)
 
+    def is_shipped(self, arguments: tuple[CompilerObject, ...]) -> bool:
+        """Whether a wheel has brought the code for arguments of these types."""
+        return self._library(arguments) is not None
+
+    def _library(self, arguments: tuple[CompilerObject, ...]) -> shipped_code.Library | None:
+        library = shipped_code.library() if self._shipped else None
+        if library is None or not library.has(shipped_code.name(self._function, arguments)):
+            return None
+        return library
+
     def load_overload(self, sig: CompilerObject, target_context: CompilerObject) -> CompilerObject:
         """The code for a signature; None where there is none, or none that can be trusted."""
+        arguments: CompilerObject = getattr(sig, "args", sig)
+        if (library := self._library(arguments)) is not None:
+            return library.compiled(self._function, arguments, target_context)
+        if self._folder is None:
+            return None
         target_context.refresh()
-        path = self._path(sig, target_context.codegen())
-        content = _checked(path)
+        path = self.path(sig, target_context.codegen())
+        content = checked(path)
         if content is None:
             return None
         with contextlib.suppress(OSError):  # it may be read-only
@@ -60,11 +86,15 @@ class KeptCode(_Cache):  # type: ignore[misc]
 
     def save_overload(self, sig: CompilerObject, data: CompilerObject) -> None:
         """Keep the code for a signature; a disk that takes no more only costs time later."""
-        if data.library.has_dynamic_globals or any(not part.can_cache for part in data.lifted):
+        if (
+            self._folder is None
+            or data.library.has_dynamic_globals
+            or any(not part.can_cache for part in data.lifted)
+        ):
             return
         content = serialize.dumps(data._reduce())
         with contextlib.suppress(AssetError):
-            save_bytes(self._path(sig, data.codegen), hashlib.sha256(content).digest() + content)
+            save_bytes(self.path(sig, data.codegen), hashlib.sha256(content).digest() + content)
 
     def enable(self) -> None:
         """Nothing: there is no way to switch it off."""
@@ -75,9 +105,11 @@ class KeptCode(_Cache):  # type: ignore[misc]
     def flush(self) -> None:
         """Nothing: what is out of date is never found."""
 
-    def _path(self, sig: CompilerObject, codegen: CompilerObject) -> Path:
+    def path(self, sig: CompilerObject, codegen: CompilerObject) -> Path:
+        """The file of the code for a signature, whether it is there or not."""
+        assert self._folder is not None
         arguments: CompilerObject = getattr(sig, "args", sig)
-        kinds = [_layout(kind) for kind in arguments]
+        kinds = [digest.described_type(kind) for kind in arguments]
         options = sorted(self._options.items(), key=str)
         parts = (digest.digest(self._function), kinds, codegen.magic_tuple(), options, _versions())
         name = hashlib.sha256(str(parts).encode()).hexdigest()
@@ -92,14 +124,6 @@ def forget_unused(folder: Path) -> None:
                 path.unlink()
 
 
-def _layout(kind: CompilerObject) -> str:
-    """A type in full: the text of a table's type leaves out the names of its fields."""
-    table = getattr(kind, "table", kind)
-    if not isinstance(table, types.BaseTuple):  # type: ignore[attr-defined]
-        return str(kind)
-    return f"{kind} {getattr(table, 'fields', ())} {[_layout(part) for part in table]}"
-
-
 def _versions() -> tuple[object, ...]:
     """What compiles, besides what is compiled."""
     here = Path(__file__).parent
@@ -109,7 +133,8 @@ def _versions() -> tuple[object, ...]:
     return (*ours, *settings, *tools)
 
 
-def _checked(path: Path) -> bytes | None:
+def checked(path: Path) -> bytes | None:
+    """What is in a file of the cache; None where it is not whole."""
     try:
         content = path.read_bytes()
     except OSError:

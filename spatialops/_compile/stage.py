@@ -73,11 +73,8 @@ class Stage:
     def compile(self, reference: Reference) -> CompilerObject:
         """Compile the stage, after all that it calls, or read it from the cache; its signature."""
         if reference not in self._signatures:
-            for callee in called(self.py_func):
-                callee.compile(reference)
             arguments = (reference, *self.numbers)
-            self._kernel.compile(arguments)
-            made = self._kernel.overloads[arguments]
+            made = compile_after_stages(self.py_func, self._kernel, arguments, reference)
             binding.add_symbol(
                 self.name, made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
             )
@@ -127,9 +124,26 @@ class _Entered:
 
     def __call__(self, t: CompilerObject) -> CompilerObject:
         if not self._kernel.overloads:
-            for callee in called(self.py_func):
-                callee.compile(Reference(numba.typeof(t)))
+            tables = numba.typeof(t)
+            compile_after_stages(self.py_func, self._kernel, (tables,), Reference(tables))
         return self._kernel(t)
+
+
+def compile_after_stages(
+    function: Callable[..., object],
+    kernel: CompilerObject,
+    arguments: tuple[CompilerObject, ...],
+    reference: Reference,
+) -> CompilerObject:
+    """Compile a kernel once all stages are loaded that it calls; what Numba knows of its code.
+
+    Shipped code is bound to its stages already.
+    """
+    if not kernel._cache.is_shipped(arguments):
+        for callee in called(function):
+            callee.compile(reference)
+    kernel.compile(arguments)
+    return kernel.overloads[arguments]
 
 
 def called(function: Callable[..., object]) -> Iterator[Stage]:

@@ -18,6 +18,7 @@ from spatialops.cli.output import print_json
 @json_option
 def precompile(force: bool, no_progress: bool, as_json: bool) -> None:
     """Compile all kernels now, once a version: a few minutes that nothing waits for later."""
+    from spatialops._compile import shipped_code
     from spatialops._compile.cache import cache_directory
     from spatialops.precompile import precompile as compile_all
 
@@ -27,7 +28,12 @@ def precompile(force: bool, no_progress: bool, as_json: bool) -> None:
     folder = cache_directory()
     place = None if folder is None else str(folder)
     if as_json:
-        print_json({"compiled": count, "seconds": seconds, "cache": place})
+        shipped = shipped_code.reason_against() or "used"
+        print_json({"compiled": count, "seconds": seconds, "cache": place, "shipped": shipped})
+    elif shipped_code.library() is not None:
+        click.echo(
+            f"Nothing to compile: the wheel has brought all kernels, for {shipped_code.LEVEL}"
+        )
     elif place is None:
         click.echo(
             f"{count} parts compiled in {seconds:.1f} s and lost with this process: no folder for "

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 
 from spatialops import _layout as layout
@@ -144,22 +144,32 @@ class TreeBuilder:
         return _Assembly(self._gravity, [self._bodies[name] for name in order]).model()
 
     def _topological_order(self) -> list[str]:
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_nodes_from(self._bodies)
-        for body in self._bodies.values():
-            if body.parent == WORLD:
-                continue
-            if body.parent not in self._bodies:
+        names = list(self._bodies)
+        children: dict[str, list[int]] = {name: [] for name in (WORLD, *names)}
+        for i, body in enumerate(self._bodies.values()):
+            if body.parent not in children:
                 raise ModelError(f"body {body.name!r}: parent: there is no body {body.parent!r}")
-            graph.add_edge(body.parent, body.name)
-        place = {name: i for i, name in enumerate(self._bodies)}
-        try:
-            return list(nx.lexicographical_topological_sort(graph, key=place.__getitem__))
-        except nx.NetworkXUnfeasible:
-            cycle = " -> ".join(edge[0] for edge in nx.find_cycle(graph))
+            children[body.parent].append(i)
+        order = []
+        ready = children[WORLD]  # a heap: it is sorted
+        while ready:
+            order.append(names[heapq.heappop(ready)])
+            for i in children[order[-1]]:
+                heapq.heappush(ready, i)
+        if len(order) < len(names):
+            first = min(set(names).difference(order), key=names.index)
+            cycle = " -> ".join(self._cycle(first))
             raise ModelError(
                 f"bodies hang on one another in a cycle: {cycle}; cut it and close it as a loop"
-            ) from None
+            )
+        return order
+
+    def _cycle(self, start: str) -> list[str]:
+        """The cycle that a body's parents end in, a parent before its child."""
+        line = [start]
+        while (parent := self._bodies[line[-1]].parent) not in line:
+            line.append(parent)
+        return line[line.index(parent) :][::-1]
 
     def _check(self, order: list[str]) -> None:
         moving = [self._bodies[name] for name in order if self._bodies[name].joint.kind != "fixed"]

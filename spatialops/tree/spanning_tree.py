@@ -10,12 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import networkx as nx
+import lazy_loader
 
 from spatialops.errors import ModelError
 from spatialops.tree.builder import WORLD
+
+if TYPE_CHECKING:
+    import networkx as nx
+else:
+    nx = lazy_loader.load("networkx")  # when it is used: a fifth of the time to import us
 
 # A joint by name, the two bodies that it joins, and the rows of a closure in its place.
 Edge: TypeAlias = tuple[str, str, str, int | None]

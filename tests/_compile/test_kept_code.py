@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numba.core import types
 
-from spatialops._compile import kept_code
+from spatialops._compile import digest, kept_code
 from spatialops._compile.jit import kernel
 
 pytestmark = pytest.mark.compiled
@@ -65,11 +65,11 @@ def test_whatever_is_broken_is_compiled_again(fresh, tmp_path: Path) -> None:
         else:
             broken[rng.integers(len(broken))] ^= 1 << int(rng.integers(8))
         path.write_bytes(broken)
-        assert kept_code._checked(path) is None
+        assert kept_code.checked(path) is None
     again = fresh()
     assert call(again) == 7.0
     assert not again.stats.cache_hits
-    assert kept_code._checked(path) is not None
+    assert kept_code.checked(path) is not None
 
 
 def test_settings_that_change_the_code_are_told_apart(
@@ -95,7 +95,7 @@ def test_names_of_fields_are_part_of_a_type() -> None:
         mass: float
 
     kinds = [types.NamedUniTuple(types.float64, 2, table) for table in (Before, After)]
-    assert kept_code._layout(kinds[0]) != kept_code._layout(kinds[1])
+    assert digest.described_type(kinds[0]) != digest.described_type(kinds[1])
 
 
 def test_a_full_disk_costs_only_time(

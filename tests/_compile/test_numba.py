@@ -73,7 +73,7 @@ def test_kernels_do_without_the_run_time_that_counts_references() -> None:
         return np.zeros(n)
 
     with pytest.raises(numba.TypingError):
-        numba.njit(**_OPTIONS)(allocates)(3)
+        numba.jit(**_OPTIONS)(allocates)(3)
     assert numba.njit(allocates)(3).shape == (3,)
 
 

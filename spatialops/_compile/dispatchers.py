@@ -1,0 +1,89 @@
+"""Two kinds of compiled functions: those that Python calls, and those that kernels are made of.
+
+Numba makes machine code of every function that it compiles, with a way into it from Python and
+another from C. Of most functions here only what LLVM reads is ever used: it is copied into kernels.
+Leaving out the rest saves a third of the time of compiling them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from types import FunctionType
+
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+
+from spatialops._compile.compiler_object import CompilerObject
+
+Options = dict[str, object]
+
+
+class Helper(CPUDispatcher):  # type: ignore[misc]
+    """A function that is copied into kernels; Python calls what it was made of."""
+
+    def __init__(
+        self, py_func: FunctionType, locals: object = None, targetoptions: Options | None = None
+    ) -> None:
+        options = {**(targetoptions or {}), "no_cpython_wrapper": True}
+        super().__init__(py_func, locals, options, pipeline_class=_HelperCompiler)
+
+    def __call__(self, *arguments: CompilerObject) -> CompilerObject:
+        """Run as Python does: there is no way from it into the compiled function."""
+        return self.py_func(*arguments)
+
+
+class Kernel(CPUDispatcher):  # type: ignore[misc]
+    """A function that Python calls, and kernels.
+
+    What a wheel has brought has no form that LLVM reads: for kernels such a function is compiled.
+    """
+
+    compiled_here: Callable[[], Kernel]
+
+    @functools.cached_property
+    def _for_kernels(self) -> Kernel:
+        return self.compiled_here()
+
+    def get_call_template(self, args: CompilerObject, kws: CompilerObject) -> CompilerObject:
+        """What Numba asks for where another kernel calls this one."""
+        if self._cache.is_shipped(tuple(args)):
+            return self._for_kernels.get_call_template(args, kws)
+        return super().get_call_template(args, kws)
+
+    def get_overload(self, sig: CompilerObject) -> CompilerObject:
+        """What Numba asks for where it writes down that call."""
+        arguments: CompilerObject = getattr(sig, "args", sig)
+        if self._cache.is_shipped(tuple(arguments)):
+            return self._for_kernels.get_overload(sig)
+        return super().get_overload(sig)
+
+
+class _HelperCompiler(Compiler):  # type: ignore[misc]
+    def compile_extra(self, func: FunctionType) -> CompilerObject:
+        self.state.library = _HelperLibrary(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
+
+
+class _Nowhere:
+    """In place of the engine that runs code: Numba tells it of what helpers do not have."""
+
+    @staticmethod
+    def set_env(name: str, environment: CompilerObject) -> None:
+        """Nothing: only what raises looks for its environment."""
+
+
+class _HelperLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """A function as LLVM reads it, of which no machine code is made."""
+
+    codegen = _Nowhere()
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Nowhere."""
+        return 0
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True

@@ -1,0 +1,43 @@
+"""Helpers are parts of kernels, and Python functions to Python; kernels work in users' own code."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+import pytest
+
+from spatialops._compile import dispatchers
+from spatialops._compile.jit import inlined, kernel
+
+pytestmark = pytest.mark.compiled
+
+
+@inlined
+def half(x):
+    return 0.5 * x
+
+
+@kernel
+def halve(values):
+    for i in range(len(values)):
+        values[i] = half(values[i])
+    return len(values)
+
+
+def test_a_helper_is_compiled_into_a_kernel_and_python_to_python() -> None:
+    values = np.arange(3.0)
+    assert halve(values) == 3
+    assert values.tolist() == [0.0, 0.5, 1.0]
+    assert half(3) == 1.5
+    [made] = half.overloads.values()
+    assert isinstance(made.library, dispatchers._HelperLibrary)
+
+
+def test_a_users_own_function_may_call_both() -> None:
+    @numba.njit
+    def mine(values):
+        return halve(values) + half(1.0)
+
+    values = np.full(2, 8.0)
+    assert mine(values) == 2.5
+    assert values.tolist() == [4.0, 4.0]

@@ -1,0 +1,140 @@
+"""Machine code in a library: found, bound, with the same results; unused where it does not fit."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+from pathlib import Path
+
+import llvmlite
+import numba
+import numpy as np
+import pytest
+
+from spatialops._compile import shipped_code
+from spatialops._compile.dispatchers import Kernel
+from spatialops._compile.jit import _kernel, inlined
+from spatialops._compile.kept_code import KeptCode
+from tools import machine_code
+
+pytestmark = [
+    pytest.mark.compiled,
+    pytest.mark.skipif(shutil.which("cc") is None, reason="cc links the library"),
+]
+
+
+@inlined
+def half(x):
+    return 0.5 * x
+
+
+def halve(values):
+    for i in range(len(values)):
+        values[i] = half(values[i])
+    return len(values)
+
+
+function = halve
+halve = _kernel(function, {"nopython": True, "_nrt": False}, shipped=True)
+
+
+@pytest.fixture
+def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> shipped_code.Library:
+    """A library of the kernel above, as if a wheel had brought it."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    monkeypatch.setattr(halve, "_cache", KeptCode(function, cache, {}))
+    monkeypatch.setattr(machine_code, "_kernel", lambda module, name: halve)
+    halve.overloads.clear()
+    halve.compile((numba.float64[::1],))
+    index = machine_code.pack(cache, tmp_path / "objects", tmp_path / "shipped")
+    assert len(index.entries) == 1
+    library = shipped_code.Library(tmp_path / "shipped")
+    monkeypatch.setattr(shipped_code, "library", lambda: library)
+    return library
+
+
+def fresh() -> Kernel:
+    """The kernel as in a new process, with no cache but what was shipped."""
+    made = _kernel(function, {"nopython": True, "_nrt": False}, shipped=True)
+    made._cache = KeptCode(function, None, {}, shipped=True)
+    return made
+
+
+def test_nothing_is_compiled(library) -> None:
+    kernel = fresh()
+    values = np.arange(3.0)
+    assert kernel(values) == 3
+    assert values.tolist() == [0.0, 0.5, 1.0]
+    assert not kernel.stats.cache_misses
+    [made] = kernel.overloads.values()
+    assert made.library is library
+
+
+def test_other_types_are_compiled(library) -> None:
+    kernel = fresh()
+    assert kernel(np.ones(4, dtype=np.float32)) == 4
+    assert kernel.stats.cache_misses
+
+
+def test_a_users_own_function_may_call_it(library) -> None:
+    kernel = fresh()
+    kernel(np.ones(1))
+
+    @numba.njit
+    def mine(values):
+        return 10 * kernel(values)
+
+    values = np.full(2, 8.0)
+    assert mine(values) == 20
+    assert values.tolist() == [4.0, 4.0]
+
+
+@pytest.fixture
+def beside(library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Says what keeps a library in the package's own folder from being used."""
+    monkeypatch.setattr(shipped_code, "FOLDER", tmp_path / "shipped")
+    monkeypatch.setattr(shipped_code.binding, "get_host_cpu_features", lambda: FITTING)
+    for setting in ("CPU_NAME", "CPU_FEATURES"):
+        monkeypatch.setattr(numba.config, setting, None)
+
+    def reason() -> str:
+        shipped_code._read_index.cache_clear()
+        return shipped_code.reason_against.__wrapped__()
+
+    assert reason() == ""
+    return reason
+
+
+FITTING = dict.fromkeys(shipped_code._FEATURES, True)
+
+
+def test_none_came(beside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shipped_code, "FOLDER", tmp_path)
+    assert "none came" in beside()
+
+
+@pytest.mark.parametrize(
+    ("place", "name", "value", "told"),
+    [
+        (numba, "__version__", "0.0", "Numba"),
+        (llvmlite, "__version__", "0.0", "llvmlite"),
+        (numba.config, "BOUNDSCHECK", 1, "BOUNDSCHECK"),
+        (numba.config, "OPT", 1, "OPT"),
+        (numba.config, "CPU_NAME", "generic", "which processor"),
+        (shipped_code.digest, "sources_digest", lambda package: "edited", "sources"),
+        (shipped_code.binding, "get_host_cpu_features", lambda: {**FITTING, "fma": False}, "fma"),
+    ],
+)
+def test_it_is_left_alone_where_it_does_not_fit(
+    beside, monkeypatch: pytest.MonkeyPatch, place, name, value, told
+) -> None:
+    monkeypatch.setattr(place, name, value)
+    assert told in beside()
+
+
+def test_an_index_is_plain_data(library, tmp_path: Path) -> None:
+    index = pickle.loads((tmp_path / "shipped" / shipped_code.INDEX).read_bytes())
+    [(name, entry)] = index.entries.items()
+    assert name == f"{__name__}.halve(array(float64, 1d, C))"
+    assert entry.returns == numba.int64
