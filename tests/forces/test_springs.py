@@ -95,9 +95,3 @@ def test_compensation_bears_a_share_of_the_weight(share, options):
     assert center == pytest.approx([0.0, 0.0, -0.5 * 9.81 * (1.0 - share) * 0.01], abs=1e-9)
     weight = passive_forces(scene.model, scene.state.q, np.zeros(6))
     assert weight[5] == pytest.approx(3.0 * 9.81 * share)
-
-
-def test_a_step_with_springs_is_not_linearized_yet():
-    scene = oscillator(40.0)
-    with pytest.raises(so.errors.ArgumentError, match="springs"):
-        so.Simulator(scene).linearize(scene.state)
