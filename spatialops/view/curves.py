@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from spatialops.view.plots import COLORS, STYLES, dressed, save_figure
 
 _MOST = 24  # curves of one panel whose names are told
 
+Curve: TypeAlias = tuple[str, NDArray[np.float64], NDArray[np.float64]]
+
 
 class Panel(NamedTuple):
     """What one panel shows: a label with its unit, names, and values (F, n)."""
@@ -23,9 +25,37 @@ class Panel(NamedTuple):
     names: Sequence[str]
     values: NDArray[np.float64]
 
+    @property
+    def marker(self) -> str:
+        """None: lines."""
+        return ""
+
+    def curves(self, times: NDArray[np.float64]) -> Iterator[Curve]:
+        """Name, times and values of each curve."""
+        for name, values in zip(self.names, self.values.T, strict=True):
+            yield name, times, values
+
+
+class Marks(NamedTuple):
+    """What one panel shows as dots: under every name times and values of its own."""
+
+    label: str
+    names: Sequence[str]
+    times: Sequence[NDArray[np.float64]]
+    values: Sequence[NDArray[np.float64]]
+
+    @property
+    def marker(self) -> str:
+        """Dots, and no lines."""
+        return "o"
+
+    def curves(self, times: NDArray[np.float64]) -> Iterator[Curve]:
+        """Name, times and values of the dots of each name."""
+        yield from zip(self.names, self.times, self.values, strict=True)
+
 
 def named_curves(
-    path: str | os.PathLike[str], times: NDArray[np.float64], panels: Sequence[Panel]
+    path: str | os.PathLike[str], times: NDArray[np.float64], panels: Sequence[Panel | Marks]
 ) -> Path:
     """Draw panels of named curves, one above the other, their names beside them.
 
@@ -35,7 +65,7 @@ def named_curves(
         The figure, png, svg or pdf by its suffix.
     times : (F,) array
         Times [s].
-    panels : sequence of Panel
+    panels : sequence of Panel or Marks
         At least one; a name keeps its colour and line from panel to panel.
     """
     from matplotlib.figure import Figure
@@ -50,10 +80,19 @@ def named_curves(
     order = list(dict.fromkeys(name for panel in panels for name in panel.names))
     for axes, panel in zip(grid, panels, strict=True):
         dressed(axes)
-        for name, values in zip(panel.names, panel.values.T, strict=True):
+        for name, moments, values in panel.curves(times):
             i = order.index(name)
             color, style = COLORS[i % len(COLORS)], STYLES[i // len(COLORS) % len(STYLES)]
-            axes.plot(times, values, label=name, color=color, linestyle=style, linewidth=1.1)
+            axes.plot(
+                moments,
+                values,
+                label=name,
+                color=color,
+                linestyle="none" if panel.marker else style,
+                marker=panel.marker,
+                markersize=3.5,
+                linewidth=1.1,
+            )
         axes.set_ylabel(panel.label)
         if not panel.names:
             axes.plot(times, np.zeros(len(times)), color=COLORS[0], linewidth=1.1)

@@ -15,12 +15,16 @@ from spatialops.dynamics.jacobian import body_poses, node_positions, node_veloci
 from spatialops.errors import RecordError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.plain_data import PlainData
-from spatialops.simulation.records.acting_contacts import acting_together, geom_forces
+from spatialops.simulation.records.acting_contacts import (
+    acting_together,
+    geom_forces,
+    geom_impacts,
+)
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.coordinate_names import Named, coordinate_names, force_names, velocity_names
 from spatialops.tree.node import Node
 from spatialops.view import plots
-from spatialops.view.curves import Panel, named_curves
+from spatialops.view.curves import Marks, Panel, named_curves
 from spatialops.view.frame_forces import frame_forces
 from spatialops.view.replay import write_replay
 from spatialops.view.replay_curves import replay_curves
@@ -284,13 +288,19 @@ def _by_unit(what: str, named: Named, values: Array) -> list[Panel]:
 
 
 def _draw_forces(record: Record, path: str | os.PathLike[str]) -> Path:
-    """Sizes of the contact forces on every geom that was touched, impacts included."""
+    """Sizes of the contact forces on every geom that was touched, and impulses of impacts."""
     dt = float(record.metadata["dt"])
-    found = geom_forces(record.scene, record.times, record.contact_records, dt)
-    sizes = np.linalg.norm(found.forces, axis=2)
+    records = record.contact_records
+    hits = records[:, at.RECORD_KIND] == 1.0
     rows = _thinned(record)
-    panel = Panel("contact force [N]", found.names, sizes[rows])
-    return named_curves(path, record.times[rows], [panel])
+    panels: list[Panel | Marks] = []
+    lasting = geom_forces(record.scene, record.times, records[~hits], dt)
+    if lasting.names or not hits.any():
+        sizes = np.linalg.norm(lasting.forces, axis=2)
+        panels.append(Panel("contact force [N]", lasting.names, sizes[rows]))
+    if hits.any():
+        panels.append(Marks("impact [N s]", *geom_impacts(record.scene, records[hits])))
+    return named_curves(path, record.times[rows], panels)
 
 
 def _draw_energy(record: Record, path: str | os.PathLike[str]) -> Path:

@@ -55,6 +55,24 @@ def test_forces_are_drawn_by_geom(record, drawn):
     assert len(axes.lines) == 4
 
 
+def test_impacts_are_dots_of_their_impulses_and_no_forces(drawn):
+    """A ball of 1 kg falls by h = 0.2 m and bounces with e = 0.5: v = sqrt(2 g h) e^k."""
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -9.81))
+    builder.add_body("ball", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0))
+    geoms = [so.Geom("floor", "world", so.HalfSpace(), restitution=0.5)]
+    geoms.append(so.Geom("ball", "ball", so.Sphere(0.1), restitution=0.5))
+    scene = so.Scene(builder.build(), geoms)
+    record = so.Simulator(scene, dt=1e-3).run(so.raised(scene, 0.2), duration=0.5)
+    record.plot("a.png", "forces")
+    (axes,) = drawn[0].axes
+    assert axes.get_ylabel() == "impact [N s]"
+    (dots,) = axes.lines
+    assert dots.get_linestyle() == "None"
+    speed = np.sqrt(2.0 * 9.81 * 0.2)
+    assert dots.get_xdata()[0] == pytest.approx(speed / 9.81, rel=1e-9)
+    assert dots.get_ydata() == pytest.approx([1.5 * speed, 0.75 * speed], rel=1e-9)
+
+
 def test_frames_draw_shapes_and_links(record, drawn):
     record.plot("a.png", "frames")
     axes = drawn[0].axes[0]

@@ -20,6 +20,14 @@ class GeomForces(NamedTuple):
     forces: Array
 
 
+class GeomImpacts(NamedTuple):
+    """Impacts on G geoms: names, and for each its times (s) and the sizes of its impulses (N s)."""
+
+    names: list[str]
+    times: list[Array]
+    sizes: list[Array]
+
+
 def acting_together(contact_records: Array, dt: float) -> tuple[Array, IntArray]:
     """Instants (s, just within their steps) at which contacts pushed, and how many at each."""
     pushing = contact_records[np.any(contact_records[:, at.RECORD_IMPULSE :] != 0.0, axis=1)]
@@ -45,3 +53,23 @@ def geom_forces(scene: Scene, times: Array, contact_records: Array, dt: float) -
     moving = np.asarray(scene.bodies, dtype=np.int64) >= 0
     touched = np.flatnonzero(moving & forces.any(axis=(0, 2)))
     return GeomForces([scene.geoms[g].name for g in touched], forces[:, touched])
+
+
+def geom_impacts(scene: Scene, contact_records: Array) -> GeomImpacts:
+    """Impacts on every geom of a moving body, from the records of impacts alone."""
+    sides = scene.pairs[contact_records[:, at.RECORD_PAIR].astype(np.int64)]
+    times = contact_records[:, at.RECORD_TIME]
+    impulses = contact_records[:, at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3]
+    found = GeomImpacts([], [], [])
+    for g in np.unique(sides):
+        if scene.bodies[g] < 0:
+            continue
+        on_a, on_b = sides[:, 0] == g, sides[:, 1] == g
+        rows = np.flatnonzero(on_a | on_b)
+        moments, which = np.unique(times[rows], return_inverse=True)
+        totals = np.zeros((len(moments), 3))
+        np.add.at(totals, which, np.where(on_a[rows, None], impulses[rows], -impulses[rows]))
+        found.names.append(scene.geoms[g].name)
+        found.times.append(moments)
+        found.sizes.append(np.linalg.norm(totals, axis=1))
+    return found
