@@ -94,6 +94,8 @@ def named_curves(
                 linewidth=1.1,
             )
         axes.set_ylabel(panel.label)
+        if panel.marker and len(times) > 1:
+            axes.set_xlim(times[0], times[-1])  # dots alone would span less than the run
         if not panel.names:
             axes.plot(times, np.zeros(len(times)), color=COLORS[0], linewidth=1.1)
             continue
