@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
-from spatialops._arrays import Array, BoolArray, scalar
+from spatialops._arrays import Array, BoolArray, IntArray, scalar
 from spatialops.collision.pair_coefficients import pair_coefficients
 from spatialops.errors import ShapeError
 from spatialops.simulation.plain_data import PlainData
@@ -152,10 +152,8 @@ def pair_table(scene: Scene) -> PairTable:
     )
     mixed = pair_coefficients(scene.geoms, scene.pairs)
     table.torsion[:], table.rolling[:] = mixed.torsion, mixed.rolling
-    rows = {frozenset(scene.pair_names(p)): p for p in range(n)} if scene.pair_laws else {}
-    for pair in scene.pair_laws:
-        row = rows.get(frozenset((pair.a, pair.b)))
-        if row is None:
+    for pair, row in zip(scene.pair_laws, rows_of(scene, scene.pair_laws), strict=True):
+        if row < 0:
             raise ShapeError(
                 f"pair_laws: {pair.a!r} and {pair.b!r} never touch: the scene leaves their pair out"
             )
@@ -165,3 +163,15 @@ def pair_table(scene: Scene) -> PairTable:
         table.torsion[row] = table.torsion[row] if pair.torsion is None else pair.torsion
         table.rolling[row] = table.rolling[row] if pair.rolling is None else pair.rolling
     return table._replace(laws=tuple(laws))
+
+
+def rows_of(scene: Scene, given: Sequence[Pair]) -> IntArray:
+    """Row of `Scene.pairs` of each of the given pairs; -1 where the scene leaves it out."""
+    number = {geom.name: g for g, geom in enumerate(scene.geoms)}
+    low, high = scene.pairs.min(axis=1), scene.pairs.max(axis=1)
+    found = np.full(len(given), -1, dtype=np.int64)
+    for i, pair in enumerate(given):
+        a, b = sorted((number[pair.a], number[pair.b]))
+        rows = np.flatnonzero((low == a) & (high == b))
+        found[i] = rows[0] if len(rows) else -1
+    return found

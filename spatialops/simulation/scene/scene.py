@@ -30,7 +30,13 @@ from spatialops.forces.element_tables import elements_of
 from spatialops.forces.tendons import Tendon
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.scene.joint_constraints import within_limits
-from spatialops.simulation.scene.pair_options import Pair, PairTable, checked_pairs, pair_table
+from spatialops.simulation.scene.pair_options import (
+    Pair,
+    PairTable,
+    checked_pairs,
+    pair_table,
+    rows_of,
+)
 from spatialops.simulation.scene.placed_geoms import (
     bodies_of,
     checked_geoms,
@@ -253,19 +259,13 @@ class Scene:
 
     def _pair_values(self) -> Array:
         """Coefficients of every row of `pairs`."""
-        given = {
-            frozenset((pair.a, pair.b)): pair.friction
-            for pair in self.pair_laws
-            if pair.friction is not None
-        }
         mixed = pair_coefficients(self.geoms, self.pairs)
         values = np.empty((len(self.pairs), col.PAIR_COLUMNS))
         values[:, col.PAIR_FRICTION] = mixed.friction
         values[:, col.PAIR_RESTITUTION] = mixed.restitution
-        if given:
-            for p in range(len(self.pairs)):
-                own = given.get(frozenset(self.pair_names(p)))
-                values[p, col.PAIR_FRICTION] = values[p, col.PAIR_FRICTION] if own is None else own
+        for pair, row in zip(self.pair_laws, rows_of(self, self.pair_laws), strict=True):
+            if pair.friction is not None and row >= 0:
+                values[row, col.PAIR_FRICTION] = pair.friction
         return values
 
     @property
