@@ -45,7 +45,7 @@ ci: test-all  ## The same
 test-extra: test-slow test-bounds test-python  ## What test-all has beyond test
 
 test-slow: $(VENV)/.installed-dev robots  ## Slow tests, and the references with every robot
-	@$(PYTEST) -n $(WORKERS) -m slow || test $$? -eq 5
+	@$(PYTEST) -n $(WORKERS) --dist worksteal -m slow || test $$? -eq 5  # some take minutes: who is free helps
 	@$(PYTEST) -n $(WORKERS) tests/dynamics/test_references.py  # now also the robots of the two packages
 
 test-bounds: $(VENV)/.installed-dev  ## Quick tests of the kernels, compiled with bounds checks
