@@ -75,6 +75,24 @@ def pivot(
         answer is that of the ladder of `contact.solve` on the whole L L^T: to be verified by its
         residual.
     """
+    found = pivot_alone(L, u, active, lengths=lengths, scale=scale)
+    if found.fell_back:
+        L = np.asarray(L, dtype=np.float64)
+        answer = solve(MixedLCP(L @ L.T, np.asarray(u, dtype=np.float64)))
+        pivots = found.iterations + answer.iterations
+        return Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), pivots, True)
+    return found
+
+
+def pivot_alone(
+    L: Array,
+    u: Array,
+    active: Sequence[int] | IntArray = (),
+    *,
+    lengths: Array | None = None,
+    scale: float | None = None,
+) -> Pivoted:
+    """As `pivot`, but `fell_back` says that there is no answer: nothing else is tried."""
     L, u = np.ascontiguousarray(L, dtype=np.float64), np.ascontiguousarray(u, dtype=np.float64)
     n, nv = L.shape
     lengths = np.sqrt(np.einsum("ij,ij->i", L, L)) if lengths is None else lengths
@@ -90,8 +108,7 @@ def pivot(
         status, count, pivots = pivot_kernel(L, u, lengths, scale, begin[:0], limit, p, room, rows)
         pivots += first
     if status != _ANSWERED:
-        answer = solve(MixedLCP(L @ L.T, u))
-        return Pivoted(answer.z, np.flatnonzero(answer.z > 0.0), pivots + answer.iterations, True)
+        return Pivoted(p, begin[:0], pivots, True)
     pushing = np.sort(rows[:count])
     return Pivoted(p, pushing[p[pushing] > 0.0], pivots, False)
 

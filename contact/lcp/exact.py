@@ -9,7 +9,7 @@ Hadamard's bound for n rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,15 @@ from spatialops.contact.lcp.status import Status
 Whole: TypeAlias = npt.NDArray[np.object_]  # arrays of Python's whole numbers
 
 _MAX_BITS = 600  # between the largest and the smallest entry
+_DIGIT = 30  # bits of a digit of Python's whole numbers
+_OVERHEAD = 50  # products of digits that take as long as a number of any length
+
+
+class Limits(NamedTuple):
+    """Of pivots, and of products of digits."""
+
+    pivots: int
+    work: float
 
 
 @dataclass(frozen=True)
@@ -41,11 +50,15 @@ class ExactLemke:
         At 30 rows it takes some 0.05 s, at 60 rows 0.4 s, at 90 rows 3 s.
     max_pivots : int, optional
         Default 5 n + 50.
+    max_work : float
+        Products of digits: a pivot with numbers of k digits (of 30 bits) takes n^2 (k^2 + 50). The
+        default is some 1.5 s. The status is PIVOT_LIMIT where it is used up.
     """
 
     tolerance: float = 1e-9
     max_rows: int = 100
     max_pivots: int | None = None
+    max_work: float = 5e8
 
     handles: ClassVar[Handles] = Handles(
         proved=("P", "positive semidefinite", "copositive-plus"), free_rows=False, warm_start=False
@@ -84,7 +97,7 @@ class ExactLemke:
             return not_applicable(
                 problem, "exact", "entries lie too many orders of magnitude apart"
             )
-        status, pivots, y = _pivots(A[0], b[0], limit)
+        status, pivots, y = _pivots(A[0], b[0], Limits(limit, self.max_work))
         z = scales.back(y * np.exp2(float(b[1] - A[1])))
         if problem.residual(z) > self.tolerance:
             z, _ = polish(problem, z, self.tolerance, 2)
@@ -104,7 +117,7 @@ def _whole(values: Array) -> tuple[Whole, int] | None:
     return numbers, low - 53
 
 
-def _pivots(A: Whole, b: Whole, limit: int) -> tuple[Status, int, Array]:
+def _pivots(A: Whole, b: Whole, limits: Limits) -> tuple[Status, int, Array]:
     """Lemke's path over the dictionary T / d (z, the artificial variable, one)."""
     n = len(b)
     cover = np.random.default_rng(20130216).integers(2**9, 2**10, n).astype(object)
@@ -113,6 +126,7 @@ def _pivots(A: Whole, b: Whole, limit: int) -> tuple[Status, int, Array]:
     row = _start(T, n)
     column = n
     pivots = 0
+    work = 0.0
     status = Status.SOLVED
     while row is not None:
         d = _exchange(T, d, row, column)
@@ -120,7 +134,8 @@ def _pivots(A: Whole, b: Whole, limit: int) -> tuple[Status, int, Array]:
         left, pivots = others[column], pivots + 1
         if left == 2 * n:
             break
-        if pivots >= limit:
+        work += T.size * ((abs(d).bit_length() / _DIGIT) ** 2 + _OVERHEAD)
+        if pivots >= limits.pivots or work > limits.work:
             status = Status.PIVOT_LIMIT
             break
         column = others.index(left - n if left >= n else left + n)

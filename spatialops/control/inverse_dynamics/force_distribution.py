@@ -20,7 +20,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.law import unit_compliance
-from spatialops.contact.laws.pivoting import pivot
+from spatialops.contact.laws.pivoting import pivot_alone
 from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
 
 ConeKind = Literal["no-slip", "coulomb", "dissipation", "released"]
@@ -200,6 +200,8 @@ def _closest(p: Array, null: Array, room: Room, best: Array) -> Array:
         np.sqrt(np.einsum("ij,ij->i", rows, rows)), _NO_ROW * np.abs(rows).max(initial=0.0)
     )
     keep = lengths > 0.0
-    found = pivot(rows[keep], rest[keep], lengths=lengths[keep], scale=scale)
+    found = pivot_alone(rows[keep], rest[keep], lengths=lengths[keep], scale=scale)
+    if found.fell_back:  # those at hand are as good an answer, and a command cannot wait
+        return p
     result: Array = p + null @ (best + rows[keep].T @ found.p)
     return result

@@ -205,3 +205,13 @@ def test_every_solver_class_is_exported_and_declares_what_it_handles():
         assert isinstance(kind.handles, contact.Handles)
         for word in kind.handles.proved:
             assert isinstance(word, str)
+
+
+def test_exact_arithmetic_stops_where_its_work_is_used_up(rng):
+    """The same problem is solved with room for it; numbers grow with every pivot."""
+    A = rng.normal(size=(12, 12))
+    problem = MixedLCP(A @ A.T, -np.abs(rng.normal(size=12)))
+    assert ExactLemke().solve(problem).solved
+    stopped = ExactLemke(max_work=1e4).solve(problem)
+    assert stopped.status == Status.PIVOT_LIMIT
+    assert 0 < stopped.iterations < 12
