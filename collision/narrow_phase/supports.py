@@ -144,8 +144,9 @@ def polyhedron_feature(
     fans = geom_ints[g, col.GEOM_FANS]
     loops = geom_ints[g, col.GEOM_LOOPS]
     planes = geom_ints[g, col.GEOM_FACES]
-    best, most = -1, -2.0
-    for i in range(lists[fans + corner], lists[fans + corner + 1]):
+    begin = lists[fans + corner]
+    best, most = lists[begin], -2.0  # the first face where d is no number
+    for i in range(begin, lists[fans + corner + 1]):
         along = dot(vec3(solids, planes + lists[i], 0), d)
         if along > most:
             best, most = lists[i], along
