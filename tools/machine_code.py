@@ -16,13 +16,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 from llvmlite import binding
 from numba.core.registry import cpu_target
 
 from spatialops._compile import shipped_code
+from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.kept_code import SUFFIX, KeptCode, checked
 from spatialops._compile.objects import OBJECTS
 from spatialops._compile.shipped_code import ENVIRONMENT, HELPERS, WRAPPER, Entry, Index
@@ -34,9 +35,9 @@ class Kept(NamedTuple):
     """A kernel as it was kept: what LLVM has made of it, and what Numba knows."""
 
     bitcode: bytes
-    descriptor: Any
-    signature: Any
-    function: Any
+    descriptor: CompilerObject
+    signature: CompilerObject
+    function: CompilerObject
 
 
 def main() -> None:
@@ -124,7 +125,7 @@ def _kept(folder: Path) -> Iterator[Kept]:
         yield Kept(bitcode, descriptor, signature, kernel.py_func)
 
 
-def _kernel(module: str, name: str) -> Any:
+def _kernel(module: str, name: str) -> CompilerObject:
     """The compiled function of a name, behind whatever stands before it."""
     found = getattr(importlib.import_module(module), name, None)
     found = getattr(found, "stage", found)
@@ -142,7 +143,7 @@ def _free_symbol(kept: Kept, entries: dict[str, Entry]) -> str:
     return f"{plain}#{number}" if number else plain
 
 
-def _alone(kept: Kept, symbol: str, machine: Any) -> Any:
+def _alone(kept: Kept, symbol: str, machine: CompilerObject) -> CompilerObject:
     """A kernel's module, of which only its three symbols can be seen, without what is unused."""
     module = binding.parse_bitcode(kept.bitcode)
     environment = cpu_target.target_context.get_env_name(kept.descriptor)
@@ -163,7 +164,7 @@ def _alone(kept: Kept, symbol: str, machine: Any) -> Any:
     return module
 
 
-def _machine() -> Any:
+def _machine() -> CompilerObject:
     """What makes code for the processor that Numba compiles for, wherever a linker may put it."""
     triple, processor, features = cpu_target.target_context.codegen().magic_tuple()
     target = binding.Target.from_triple(triple)

@@ -47,7 +47,8 @@ class ExactLemke:
     tolerance : float
         Largest accepted residual, relative to the problem's scale.
     max_rows : int
-        At 30 rows it takes some 0.05 s, at 60 rows 0.4 s, at 90 rows 3 s.
+        Dense problems of 30 rows take some 0.06 s, of 60 rows 1.5 s; of 90 rows 17 s and more,
+        which `max_work` ends.
     max_pivots : int, optional
         Default 5 n + 50.
     max_work : float
@@ -134,7 +135,7 @@ def _pivots(A: Whole, b: Whole, limits: Limits) -> tuple[Status, int, Array]:
         left, pivots = others[column], pivots + 1
         if left == 2 * n:
             break
-        work += T.size * ((abs(d).bit_length() / _DIGIT) ** 2 + _OVERHEAD)
+        work += T.size * ((d.bit_length() / _DIGIT) ** 2 + _OVERHEAD)
         if pivots >= limits.pivots or work > limits.work:
             status = Status.PIVOT_LIMIT
             break

@@ -167,9 +167,11 @@ def pair_table(scene: Scene) -> PairTable:
 
 def rows_of(scene: Scene, given: Sequence[Pair]) -> IntArray:
     """Row of `Scene.pairs` of each of the given pairs; -1 where the scene leaves it out."""
+    found = np.full(len(given), -1, dtype=np.int64)
+    if not len(given):
+        return found  # pairs may be millions
     number = {geom.name: g for g, geom in enumerate(scene.geoms)}
     low, high = scene.pairs.min(axis=1), scene.pairs.max(axis=1)
-    found = np.full(len(given), -1, dtype=np.int64)
     for i, pair in enumerate(given):
         a, b = sorted((number[pair.a], number[pair.b]))
         rows = np.flatnonzero((low == a) & (high == b))
