@@ -33,7 +33,7 @@ def load_model(
     floating_base: bool = False,
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
 ) -> Model:
-    """Read a robot from a URDF (.urdf) or MJCF (.xml, .mjcf) file.
+    """Read a robot from a URDF (.urdf), SDF (.sdf) or MJCF (.xml, .mjcf) file.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def load_model(
         The file; what it is, its suffix says.
     floating_base : bool
         Give the root link of a URDF a free joint to the world, named "root_joint"; default: False.
-        A MJCF file says itself what is free.
+        Others say themselves what is free.
     packages : mapping of str to path, optional
         Folders of the packages that `package://` names; see docs/import.md for where else they are
         looked for.

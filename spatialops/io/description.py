@@ -21,6 +21,7 @@ MAX_LENGTH = 1e5
 MAX_MASS = 1e9
 
 Condim: TypeAlias = Literal[1, 3, 4, 6]
+Color: TypeAlias = tuple[float, float, float]
 
 # Dimensions of a shape by kind; `MeshFile` and arrays stand in `ShapeSpec.mesh`.
 SHAPE_KINDS: dict[str, int] = {
@@ -89,6 +90,10 @@ class ShapeSpec:
         collides with.
     collides : bool
         False for what is only drawn.
+    visible : bool
+        Whether the file wants it drawn.
+    color : tuple of 3 floats, or None
+        Red, green, blue in [0, 1]; None where the file does not say.
     """
 
     name: str
@@ -106,6 +111,8 @@ class ShapeSpec:
     group: int = 1
     collides_with: int = 1
     collides: bool = True
+    visible: bool = False
+    color: Color | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,6 +224,11 @@ class Description:
     warnings: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     packages: dict[str, Path] = field(default_factory=dict)
+
+    @property
+    def masked(self) -> bool:
+        """Whether the file says by masks which of its own shapes may touch, as MJCF does."""
+        return self.path is not None and self.path.suffix.lower() not in (".urdf", ".sdf")
 
     @property
     def moving_joints(self) -> tuple[str, ...]:

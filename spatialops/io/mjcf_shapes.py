@@ -21,6 +21,8 @@ _ELLIPSOID = 4
 _CYLINDER = 5
 _BOX = 6
 _MESH = 7
+_GREY = (0.5, 0.5, 0.5, 1.0)  # colour of a geom that says none
+_SHOWN_GROUPS = 3
 
 
 def shapes(c: Compiled) -> Iterator[ShapeSpec]:
@@ -51,7 +53,22 @@ def shapes(c: Compiled) -> Iterator[ShapeSpec]:
             group=int(m.geom_contype[g]) & 0xFFFFFFFF,
             collides_with=int(m.geom_conaffinity[g]) & 0xFFFFFFFF,
             collides=bool(m.geom_contype[g] or m.geom_conaffinity[g] or g in paired),
+            visible=_visible(m, g),
+            color=_rgba(m, g)[:3],
         )
+
+
+def _rgba(m: MuJoCoObject, g: int) -> tuple[float, float, float, float]:
+    """A geom's own colour where it is not the default, else that of its material."""
+    own, material = m.geom_rgba[g], int(m.geom_matid[g])
+    rgba = m.mat_rgba[material] if material >= 0 and (own == _GREY).all() else own
+    red, green, blue, opacity = (float(x) for x in rgba)
+    return red, green, blue, opacity
+
+
+def _visible(m: MuJoCoObject, g: int) -> bool:
+    """Whether MuJoCo's own viewer draws a geom: of the first three groups, and not invisible."""
+    return int(m.geom_group[g]) < _SHOWN_GROUPS and _rgba(m, g)[3] > 0.0
 
 
 def pairs(c: Compiled) -> Iterator[PairSpec]:

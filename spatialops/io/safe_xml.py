@@ -11,7 +11,7 @@ import math
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 from xml.etree.ElementTree import ParseError
@@ -93,6 +93,11 @@ class Element:
                 f"<{self.tag} {name}={_short(self.get(name))}>: expected {count} numbers"
             )
         return tuple(self._number(name, word, infinite=False) for word in words)
+
+    def text_numbers(self, count: int) -> tuple[float, ...]:
+        """So many numbers that are its text."""
+        whole = replace(self, attributes={"text": self.text})
+        return whole.numbers("text", count)
 
     def _number(self, name: str, word: str, infinite: bool) -> float:
         if infinite and _INFINITE.fullmatch(word):

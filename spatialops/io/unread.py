@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from spatialops.io.description import Notes
 from spatialops.io.safe_xml import Element
@@ -12,22 +12,54 @@ _SHOWN = 60  # characters of a tag that is not known
 
 # Elements of a URDF that are read, each in the one that it stands in.
 URDF = {
-    "robot": {"link", "joint", "gazebo"},
+    "robot": {"link", "joint", "gazebo", "material"},
     "link": {"inertial", "collision", "visual", "contact"},
     "inertial": {"origin", "mass", "inertia"},
     "collision": {"origin", "geometry"},
-    "visual": {"origin", "geometry"},
+    "visual": {"origin", "geometry", "material"},
+    "material": {"color"},
     "geometry": {"box", "sphere", "cylinder", "capsule", "mesh", "plane"},
     "contact": {"lateral_friction", "restitution"},
     "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"},
     "gazebo": {"mu1", "mu2"},
 }
 
+# The same of SDF.
+SDF = {
+    "sdf": {"model", "world"},
+    "world": {"model", "gravity"},
+    "model": {"pose", "link", "joint", "frame", "static"},
+    "frame": {"pose"},
+    "link": {"pose", "inertial", "collision", "visual"},
+    "inertial": {"pose", "mass", "inertia"},
+    "inertia": {"ixx", "ixy", "ixz", "iyy", "iyz", "izz"},
+    "collision": {"pose", "geometry", "surface"},
+    "visual": {"pose", "geometry", "material"},
+    "material": {"diffuse"},
+    "geometry": {"box", "sphere", "cylinder", "capsule", "ellipsoid", "plane", "mesh"},
+    "box": {"size"},
+    "sphere": {"radius"},
+    "cylinder": {"radius", "length"},
+    "capsule": {"radius", "length"},
+    "ellipsoid": {"radii"},
+    "plane": {"normal"},
+    "mesh": {"uri", "scale"},
+    "surface": {"friction", "bounce"},
+    "friction": {"ode"},
+    "ode": {"mu"},
+    "bounce": {"restitution_coefficient"},
+    "joint": {"pose", "parent", "child", "axis"},
+    "axis": {"xyz", "limit", "dynamics", "mimic", "use_parent_model_frame"},
+    "limit": {"lower", "upper", "effort", "velocity"},
+    "dynamics": {"damping", "friction", "spring_stiffness", "spring_reference"},
+    "mimic": {"multiplier", "offset", "reference"},
+}
+
 # Elements of MJCF that MuJoCo's compiler settles and whose results are read, wherever they stand.
 _MJCF_READ = {
     *("mujoco", "compiler", "option", "flag", "default", "asset", "include", "worldbody", "body"),
     *("frame", "replicate", "attach", "model", "inertial", "joint", "freejoint", "geom"),
-    *("mesh", "hfield", "contact", "pair", "exclude", "equality", "connect", "weld"),
+    *("mesh", "hfield", "material", "contact", "pair", "exclude", "equality", "connect", "weld"),
     *("tendon", "fixed", "actuator", "general", "motor", "position", "velocity", "intvelocity"),
     *("damper", "cylinder", "keyframe", "key"),
 }
@@ -38,14 +70,14 @@ _MJCF_TOLD = {
 }
 
 
-def list_unread_urdf(root: Element, notes: Notes) -> None:
-    """Count the elements of a URDF that are not read, but for what stands within such."""
+def list_unread(root: Element, read: Mapping[str, set[str]], notes: Notes) -> None:
+    """Count the elements that are not in a table of what is read, but for what is in such."""
     found: dict[str, tuple[int, int]] = {}
     stack = [root]
     while stack:
         element = stack.pop()
         for child in element.children:
-            if child.tag in URDF.get(element.tag, set()):
+            if child.tag in read.get(element.tag, set()):
                 stack.append(child)
                 continue
             place = f"<{element.tag}><{child.tag[:_SHOWN]}>"

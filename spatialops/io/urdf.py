@@ -19,9 +19,10 @@ import numpy as np
 from spatialops.algebra.inertia import Inertia
 from spatialops.errors import ModelError
 from spatialops.io.description import MAX_MASS, BodySpec, Description, Notes, check_length
+from spatialops.io.link_order import parents_first
 from spatialops.io.safe_xml import Element, parse, read_bytes
-from spatialops.io.unread import list_unread_urdf
-from spatialops.io.urdf_shapes import LONGEST, SHORTEST, link_shapes, pose, surfaces
+from spatialops.io.unread import URDF, list_unread
+from spatialops.io.urdf_shapes import LONGEST, SHORTEST, Looks, colors, link_shapes, pose, surfaces
 from spatialops.tree.builder import WORLD
 from spatialops.tree.joint import Joint, JointKind
 from spatialops.tree.loop import Loop
@@ -72,13 +73,11 @@ def parse_urdf(content: bytes, path: Path) -> Description:
         raise root.error(f"expected <robot>, got <{root.tag[:60]}>")
     reader = _Reader()
     _collect(reader, root)
-    list_unread_urdf(root, reader.left_out)
+    list_unread(root, URDF, reader.left_out)
     order = _tree_order(reader, root)
     bodies = [body for name in order for body in _bodies(reader, name)]
-    friction = surfaces(root)
-    shapes = [
-        shape for name in order for shape in link_shapes(reader, reader.links[name], friction)
-    ]
+    looks = Looks(surfaces(root), colors(root, reader.left_out))
+    shapes = [shape for name in order for shape in link_shapes(reader, reader.links[name], looks)]
     return Description(
         name=root.get("name") or path.stem,
         path=path,
@@ -140,17 +139,7 @@ def _tree_order(reader: _Reader, root: Element) -> list[str]:
     if len(roots) > 1:
         names = ", ".join(f"{name!r} (line {reader.links[name].line})" for name in roots[:5])
         raise root.error(f"{len(roots)} links have no parent: {names}; a URDF has one root")
-    order, stack = [], list(roots)
-    while stack:
-        name = stack.pop()
-        order.append(name)
-        stack += reversed(children[name])
-    if len(order) < len(reader.links):
-        lost = next(name for name in reader.links if name not in set(order))
-        raise reader.links[lost].error(
-            f"link {lost!r} hangs on itself: joints form a cycle; a URDF is a tree"
-        )
-    return order
+    return parents_first(reader.links, children, roots)
 
 
 def _end(reader: _Reader, joint: Element, end: str) -> str:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.errors import AssetError
-from spatialops.io.description import MeshFile, Notes, ShapeSpec, check_length
+from spatialops.io.description import Color, MeshFile, Notes, ShapeSpec, check_length
 from spatialops.io.safe_xml import Element
 from spatialops.tree.joint import z_to
 
@@ -46,13 +46,43 @@ def surfaces(root: Element) -> dict[str, Friction]:
     return result
 
 
-def link_shapes(
-    reader: Findings, link: Element, friction: dict[str, Friction]
-) -> Iterator[ShapeSpec]:
+class Looks(NamedTuple):
+    """What a whole file says of surfaces: friction by link, colours by name of material."""
+
+    friction: dict[str, Friction]
+    colors: dict[str, Color]
+
+
+def colors(root: Element, left_out: Notes) -> dict[str, Color]:
+    """Colours of materials by name; those of visuals count for the whole file, too."""
+    visuals = (visual for link in root.all("link") for visual in link.all("visual"))
+    found: dict[str, Color] = {}
+    for owner in (root, *visuals):
+        for material in owner.all("material"):
+            color = _color(material, left_out)
+            if color is not None and material.get("name"):
+                found.setdefault(material.get("name"), color)
+    return found
+
+
+def _color(material: Element | None, left_out: Notes) -> Color | None:
+    """The colour that a <material> itself says."""
+    element = None if material is None else material.first("color")
+    if element is None:
+        return None
+    try:
+        red, green, blue, _ = (min(max(x, 0.0), 1.0) for x in element.numbers("rgba", 4))
+    except AssetError as error:
+        left_out.add(f"a damaged <color>: {error}")
+        return None
+    return red, green, blue
+
+
+def link_shapes(reader: Findings, link: Element, looks: Looks) -> Iterator[ShapeSpec]:
     """Collision shapes of a link, then what is drawn of it."""
     name = link.get("name")
     surface, restitution = _contact(reader, link)
-    surface = friction.get(name) if surface is None else surface
+    surface = looks.friction.get(name) if surface is None else surface
     for tag in ("collision", "visual"):
         elements = list(link.all(tag))
         for i, element in enumerate(elements):
@@ -81,6 +111,7 @@ def link_shapes(
                 )
                 continue
             kind, sizes, mesh, turn = shape
+            material = element.first("material")
             if 0.0 in sizes:
                 reader.warnings.add(f"a {kind} of size zero is left out", f"line {geometry.line}")
                 continue
@@ -95,6 +126,9 @@ def link_shapes(
                 friction=surface,
                 restitution=restitution,
                 collides=tag == "collision",
+                visible=tag == "visual",
+                color=_color(material, reader.left_out)
+                or looks.colors.get("" if material is None else material.get("name")),
             )
 
 
@@ -105,17 +139,19 @@ def pose(element: Element) -> tuple[Array, Array]:
         return np.zeros(3), np.eye(3)
     position = np.array(origin.numbers("xyz", 3, (0.0, 0.0, 0.0)))
     check_length(position, f"{origin.path}:{origin.line}: <origin>")
-    (cr, cp, cy), (sr, sp, sy) = (
-        [f(a) for a in origin.numbers("rpy", 3, (0.0, 0.0, 0.0))] for f in (np.cos, np.sin)
-    )
-    rotation = np.array(
+    return position, roll_pitch_yaw(np.array(origin.numbers("rpy", 3, (0.0, 0.0, 0.0))))
+
+
+def roll_pitch_yaw(angles: Array) -> Array:
+    """Turns about the fixed x, then y, then z."""
+    (cr, cp, cy), (sr, sp, sy) = np.cos(angles), np.sin(angles)
+    return np.array(
         [
             [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
             [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
             [-sp, cp * sr, cp * cr],
         ]
     )
-    return position, rotation
 
 
 def _shape(geometry: Element) -> tuple[str, tuple[float, ...], MeshFile | None, Array] | None:

@@ -39,6 +39,8 @@ READ = {  # by this reader, or by MuJoCo's compiler, in whose results they are l
 }
 PLACED = {("gazebo", "mu1"), ("gazebo", "mu2"), ("contact", "lateral_friction")}
 PLACED |= {("contact", "restitution"), ("robot", "gazebo"), ("link", "contact")}
+PLACED |= {("robot", "material"), ("visual", "material"), ("material", "color")}
+PLACED |= {("asset", "material"), ("mujoco", "material")}  # the latter in a file to include
 # What is told in words of its own, as far as the file has any of it.
 TOLD = {
     "sensor": "sensors",
