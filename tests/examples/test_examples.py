@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import spatialops as so
 from examples import (
     compare_formulations,
     derivatives_at_switches,
@@ -14,9 +15,11 @@ from examples import (
     dual_arm_wheel_removal,
     event_driven,
     four_bar,
+    hopping,
     identification,
     load_robot,
     pendulum_collisions,
+    pushing,
     shapes,
 )
 from spatialops.simulation import load_record
@@ -172,3 +175,44 @@ def test_identification() -> None:
     assert set(found) == {"box", "arm"}
     for errors in found.values():
         assert errors.max() < 0.01
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_hopping(tmp_path: Path) -> None:
+    found = hopping.main(out=tmp_path)
+    motion = found.motion
+    assert found.costs[-1] < 0.02 * found.costs[0]
+    goal = hopping.standing(hopping.FAR)
+    assert np.abs(motion.states[-1, :4] - goal).max() < 5e-3
+    assert np.abs(motion.states[-1, 4:]).max() < 0.05
+    # It stands, flies and stands: nobody has told the search when.
+    flies = [len(statuses) == 0 for statuses in motion.statuses]
+    assert sum(flies) > 10
+    assert not flies[0]
+    assert not flies[-1]
+    feet = np.array([hopping.joints_of(state)[2] for state in motion.states])
+    assert feet[:, 1].max() > hopping.FOOT + 0.01
+    # The forces alone do the same again.
+    rollout = np.zeros((hopping.STEPS, 4))
+    rollout[:, 2:] = motion.forces
+    simulator = so.Simulator(hopping.leg(), dt=hopping.DT)
+    state = so.State(hopping.standing(0.0), np.zeros(4))
+    for tau in rollout:
+        state, _ = simulator.step(state, tau)
+    assert np.abs(state.q - motion.states[-1, :4]).max() < 1e-3
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_pushing(tmp_path: Path) -> None:
+    found = pushing.main(out=tmp_path)
+    motion = found.motion
+    assert found.costs[-1] < 0.02 * found.costs[0]
+    x, y, turn = np.abs(motion.states[-1, [2, 3, 5]] - pushing.GOAL)
+    assert max(x, y) < 5e-3
+    assert turn < 0.03
+    # It never tips, and the finger has found where to push: away from the middle.
+    assert np.abs(motion.states[:, 6:8]).max() < 1e-3
+    assert np.abs(motion.states[:, 1]).max() > 0.03
+    assert {"sticking", "sliding"} <= {status for step in motion.statuses for status in step}

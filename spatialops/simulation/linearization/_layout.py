@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # Integer table of the acting contacts.
 ROW = 0  # of the loop's table of contacts
-LINK = 1  # what moves
+LINK = 1  # with the point c; -1: the world
 STATUS = 2
 FIRST_LINE = 3  # its first line among those that hold
 LINES = 4  # how many it has
@@ -12,7 +12,14 @@ NOTES = 5  # what is about to change
 BEFORE = 6  # its row among the contacts where the step began, -1: it was not there
 SLIP = 7  # 1: its tangents follow a slip
 PAIR = 8
-POINT_INTS = 9
+OTHER = 9  # link of what it touches; -1: the world
+KIND = 10
+POINT_INTS = 11
+
+# Kinds of contacts: normals stay, or turn with the other link, or follow the line of two points.
+STILL = 0
+FLAT = 1
+ROUND = 2
 
 OPEN = 0
 STICKING = 1
@@ -26,6 +33,9 @@ NO_PARTING = 8
 NO_GAP = 16
 AT_REST = 32
 OPENS = 64  # of what has no gap
+TOGETHER = 128  # arrives with others
+BARELY_MET = 256  # an impact, at the threshold of impacts
+BARELY_NOT_MET = 512
 
 # Float table of the acting contacts.
 OFFSET = 0  # 3: c in the link's axes
@@ -37,7 +47,8 @@ IMPULSE = 9  # 3: on the link, world axes, N s
 SHARE = 12  # 2: friction along the tangents of what slides, for each unit of the normal impulse
 EDGE = 14  # 2: along the edge of the polygon that friction may move on, where it has one
 GAIN = 16  # of the edge's line for each unit of the turning velocity
-POINT_COLUMNS = 17
+OTHER_OFFSET = 17  # 3: of what is touched, in its link's axes: normal if FLAT, centre if ROUND
+POINT_COLUMNS = 20
 
 # Contacts are looked at in these states.
 EARLY = 0  # where the step begins
@@ -52,12 +63,18 @@ VELOCITY_BY_Q = 3  # 3: the point moving as contacts do
 TURN_BY_Q = 6  # 3: of the link
 ARM_BY_Q = 9  # 3: of P from the link's origin
 GAP_BY_Q = 12
-FOUND_ROWS = 13
+# Of contacts of which both sides move.
+NORMAL_BY_Q = 13  # 3
+OTHER_TURN = 16  # 3
+OTHER_ARM_BY_Q = 19  # 3
+FOUND_ROWS = 22
 
 # Columns of the table of arms.
 VELOCITY = 0  # 3: of the link's material at P
 ARM = 3  # 3: from the link's origin to P
-ARM_COLUMNS = 6
+NORMAL_THERE = 6  # 3
+OTHER_ARM = 9  # 3: from the other link's origin to P
+ARM_COLUMNS = 12
 
 # Vectors of the size of velocities.
 V_FREE = 0
@@ -67,7 +84,11 @@ SMOOTH = 3  # accelerations of the smooth part
 WHOLE = 4  # of contacts too
 BELOW = 5  # scratch
 ANSWER = 6  # scratch
-VECTORS = 7
+LEAD_Q = 7  # of q_e by the time s
+LEAD_V = 8  # of v_e
+FIT_BY_TIME = 9
+PULL_BY_TIME = 10
+VECTORS = 11
 
 # Square matrices.
 BY_Q = 0  # of inverse dynamics, with what contacts do
@@ -112,3 +133,5 @@ SEVERAL = 3  # pieces, by impacts
 PUSHED_OUT = 4  # a penetration was corrected
 ALONE = 5  # free bodies with an equation of their own
 UNTOUCHED = 6  # a floating tree that was given its momentum
+ACTIVE = 7  # activations in a step that an impact cuts
+OTHER_IMPACTS = 8  # not by Poisson's coefficient, all at once

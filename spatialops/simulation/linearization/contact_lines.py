@@ -6,13 +6,10 @@ directions of the friction polygon, the edge), one that is open none. Along a di
     d . (v_P + drift) + d . N o = 0
 
 at the end of the step, with the drift and the free opening speed o of `stepping/contact_drift.py`.
-With the velocities u of P at the middle and u0 of the same point at the start, both for the
-velocity of the start, the change of the drift is X du + Y du0.
+How the drift changes is in `drift_change`.
 """
 
 from __future__ import annotations
-
-import math
 
 from spatialops._arrays import Array, IntArray, Mat3, Vec3
 from spatialops._compile.jit import inlined, kernel
@@ -20,11 +17,13 @@ from spatialops.algebra.vectors import ZERO3, dot, plus, plus_scaled, rotate_bac
 from spatialops.collision import _layout as col
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDEST, WIDTH
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.drift_change import (
+    closes_by_start,
+    drift_slopes,
+    gain_by_normal,
+)
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
 
-_DAMPING = 0.25  # as there
-_TURNED = 0.5
-_REST = 1e-9  # m/s of a slip that is none
 _KINK = 1e-9  # m/s within which a gap's speed is at its kink
 _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
 _NO_MATRIX = (ZERO3, ZERO3, ZERO3)
@@ -35,23 +34,6 @@ def add_row(out: Array, first: int, d: Vec3, rows: Array, row: int) -> None:
     """Add d . rows[row : row + 3] to `out` from entry `first` on."""
     for j in range(rows.shape[1]):
         out[first + j] += d[0] * rows[row, j] + d[1] * rows[row + 1, j] + d[2] * rows[row + 2, j]
-
-
-@inlined
-def outer(a: Vec3, b: Vec3) -> Mat3:
-    return scaled(a[0], b), scaled(a[1], b), scaled(a[2], b)
-
-
-@inlined
-def mat_plus_scaled(a: Mat3, f: float, b: Mat3) -> Mat3:
-    return plus_scaled(a[0], f, b[0]), plus_scaled(a[1], f, b[1]), plus_scaled(a[2], f, b[2])
-
-
-@inlined
-def flattener(normal: Vec3) -> Mat3:
-    """Matrix 1 - N N*."""
-    one = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-    return mat_plus_scaled(one, -1.0, outer(normal, normal))
 
 
 @inlined
@@ -75,30 +57,6 @@ def along_tangents(tangents: tuple[Vec3, Vec3], x: float, y: float) -> Vec3:
     return plus_scaled(scaled(x, tangents[0]), y, tangents[1])
 
 
-@kernel
-def drift_slopes(touched: Touched, room: Room, k: int) -> tuple[Mat3, Mat3, bool]:
-    """X and Y of point k, which was there at the start; whether there is no slip to tell from."""
-    normal = vec3(room.points, k, of.NORMAL)
-    flat, along = flattener(normal), outer(normal, normal)
-    now = vec3(room.arms[of.LATE], k, of.VELOCITY)
-    before = vec3(room.arms[of.EARLY], k, of.VELOCITY)
-    slip = plus_scaled(now, -dot(normal, now), normal)
-    begun = plus_scaled(before, -dot(normal, before), normal)
-    size, first = math.sqrt(dot(slip, slip)), math.sqrt(dot(begun, begun))
-    if size < _REST and first < _REST:
-        return along, mat_plus_scaled(_NO_MATRIX, -1.0, along), True
-    X = mat_plus_scaled(along, 1.0, flat)
-    Y = mat_plus_scaled(_NO_MATRIX, -1.0, along)
-    turned = plus_scaled(slip, -1.0, begun)
-    if not math.sqrt(dot(turned, turned)) < _TURNED * first:
-        return X, mat_plus_scaled(Y, -_DAMPING, flat), False
-    # (1 - |u0| / |u|) u: the direction s of u turns, and the size of u0 changes.
-    direction = scaled(1.0 / size, slip)
-    across = mat_plus_scaled(flat, -1.0, outer(direction, direction))
-    Y = mat_plus_scaled(Y, -1.0, outer(direction, scaled(1.0 / first, begun)))
-    return mat_plus_scaled(X, -first / size, across), Y, False
-
-
 @inlined
 def was_there(touched: Touched, room: Room, k: int) -> bool:
     """Whether point k obeys its law by what it did where the step began."""
@@ -108,19 +66,23 @@ def was_there(touched: Touched, room: Room, k: int) -> bool:
 
 @kernel
 def note_velocities(made: Made, touched: Touched, room: Room, k: int) -> None:
-    """Note what slides at no speed, what is open and does not part, and a gap at its kink."""
+    """Note what slides at no speed, is open and does not part, or is at a kink or threshold."""
     normal, end = vec3(room.points, k, of.NORMAL), end_of_drift(touched, room, k)
     along, status = dot(normal, end), room.point_ints[k, of.STATUS]
     slip = plus_scaled(end, -along, normal)
     if status == of.SLIDING and dot(slip, slip) < _SLIP * _SLIP:
         room.point_ints[k, of.NOTES] += of.NO_SPEED
+    start = room.arms[of.EARLY if made.half > 0.0 else of.LATE]
+    begun = vec3(start, k, of.VELOCITY)
+    if abs(dot(vec3(start, k, of.NORMAL_THERE), begun) + touched.threshold) < _KINK:
+        room.point_ints[k, of.NOTES] += of.BARELY_NOT_MET
     opening = touched.floats[room.point_ints[k, of.ROW], col.OPEN]
     if status == of.OPEN and along + opening < _SLIP:
         room.point_ints[k, of.NOTES] += of.NO_PARTING
     if status == of.OPEN or made.half == 0.0 or not was_there(touched, room, k):
         return
     known = touched.before[room.point_ints[k, of.BEFORE], col.KNOWN_GAP]
-    free = 2.0 * known / made.s + dot(normal, vec3(room.arms[of.EARLY], k, of.VELOCITY))
+    free = 2.0 * known / made.s + dot(vec3(room.arms[of.EARLY], k, of.NORMAL_THERE), begun)
     if abs(free) < _KINK:
         opens = opening > 0.0
         room.point_ints[k, of.NOTES] += of.NO_GAP + (of.OPENS if opens else 0)
@@ -163,7 +125,7 @@ def put_line(
     for j in range(n):
         line[j] = 0.0
         pushes[j] = 0.0
-    for j in range(3 * n):
+    for j in range(goal.size):
         goal[j] = 0.0
     add_row(line, 0, d, late, of.VELOCITY_BY_V)
     add_row(pushes, 0, push, late, of.VELOCITY_BY_V)
@@ -178,18 +140,29 @@ def put_line(
         left = (1.0 - made.half) * made.s
         for j in range(n):
             goal[j] -= along / left * late[of.GAP_BY_Q, j]
+        gap = touched.floats[room.point_ints[k, of.ROW], col.GAP]
+        goal[3 * n] += along * gap / (left * made.s)
     if on_edge(room, k, d) and room.point_ints[k, of.SLIP] == 1:
         turn_line(made, room, k, line, goal)
+    turns = room.point_ints[k, of.KIND] != of.STILL
+    if turns:
+        gain = gain_by_normal(touched, room, k, d, there, (X, Y))
+        add_row(goal, 0, scaled(-1.0, gain), late, of.NORMAL_BY_Q)
+    add_lead(room, goal)
     to_start(goal, n, room.spans, room.blocks[of.START])
     if not there:
         return
     begun = scaled(-1.0, rotate_back(Y, d))
     if touched.floats[room.point_ints[k, of.ROW], col.OPEN] > 0.0:
-        begun = plus_scaled(begun, -along, vec3(room.points, k, of.NORMAL))
+        begun = plus_scaled(begun, -along, vec3(room.arms[of.EARLY], k, of.NORMAL_THERE))
         for j in range(n):
             goal[j] -= along * 2.0 / made.s * early[of.GAP_BY_Q, j]
+        known = touched.before[room.point_ints[k, of.BEFORE], col.KNOWN_GAP]
+        goal[3 * n] += along * 2.0 * known / (made.s * made.s)
     add_row(goal, 0, begun, early, of.VELOCITY_BY_Q)
     add_row(goal, n, begun, early, of.VELOCITY_BY_V)
+    if turns and closes_by_start(touched, room, k, d):
+        add_row(goal, 0, vec3(room.arms[of.EARLY], k, of.VELOCITY), early, of.NORMAL_BY_Q)
 
 
 @inlined
@@ -207,6 +180,14 @@ def turn_line(made: Made, room: Room, k: int, line: Array, goal: Array) -> None:
         line[j] += gain * room.slips[of.SLIP_BY_CHANGE, k, j]
     for j in range(goal.size):
         goal[j] -= gain * room.slip_side[k, j]
+
+
+@inlined
+def add_lead(room: Room, row: Array) -> None:
+    """Add to the last entry of a row what comes of the state that a longer piece reaches."""
+    n = (row.size - 1) // 3
+    for j in range(n):
+        row[3 * n] += row[j] * room.vectors[of.LEAD_Q, j] + row[n + j] * room.vectors[of.LEAD_V, j]
 
 
 @inlined

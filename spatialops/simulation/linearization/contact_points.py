@@ -1,10 +1,10 @@
 """Contacts of a step that was made, and what they do.
 
-Known in closed form are contacts of what is round or pointed with a half-space of the world: the
-centre of a sphere, an end of a capsule and a vertex are points c fixed to a link, the normal N
-(towards the link) is constant, and with the radius r the contact's point is
+Known in closed form are contacts of what is round or pointed with half-spaces, and of spheres with
+faces of boxes and with spheres: the centre of a sphere, an end of a capsule and a vertex are points
+c fixed to a link, and with the normal N (towards the link) and the radius r the contact's point is
 
-    P = c - N (r + g / 2),    dP = (1 - N N* / 2) dc,    dg = N . dc.
+    P = c - N (r + g / 2),    dP = dc - dN (r + g / 2) - N dg / 2.
 
 A contact that presses slides where its friction is a corner of the friction polygon or stands on an
 edge of it, and sticks inside.
@@ -14,13 +14,23 @@ from __future__ import annotations
 
 import math
 
+from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
-from spatialops.algebra.vectors import plus, plus_scaled, put3, scaled, vec3
+from spatialops.algebra.vectors import (
+    mat3,
+    plus,
+    plus_scaled,
+    put3,
+    rotate_back,
+    scaled,
+    vec3,
+)
 from spatialops.collision import _layout as col
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room, Touched
 
+_ALONG = 1e-12  # 1 - cos of what is no angle
 _KINDS = 3  # of features in one number
 _LIMIT = 1e-9  # of the limit of friction that is the limit
 _NEAR = 1e-7  # of what would have to change for another status
@@ -28,7 +38,10 @@ _NEAR = 1e-7  # of what would have to change for another status
 
 @kernel
 def find_points(touched: Touched, room: Room) -> int:
-    """The acting contacts and their statuses into the room; a status, KNOWN or not."""
+    """The acting contacts and their statuses into the room; a status, KNOWN or not.
+
+    Poses where they are evaluated must be in the room's `work`.
+    """
     room.results[of.COUNT] = room.results[of.HELD] = 0
     for i in range(touched.acting):
         pressed = False
@@ -51,38 +64,77 @@ def find_points(touched: Touched, room: Room) -> int:
 @kernel
 def put_point(touched: Touched, i: int, room: Room) -> bool:
     """Contact i of the loop as the next point; whether its motion is known."""
-    ints = touched.ints
-    a, b = ints[i, col.CONTACT_A], ints[i, col.CONTACT_B]
+    ints, floats = touched.ints, touched.floats
     pair = ints[i, col.CONTACT_PAIR]
-    link, side = (a, 1.0) if a >= 0 else (b, -1.0)
-    moving = touched.pairs[pair, 0 if a >= 0 else 1]
-    fixed = touched.pairs[pair, 1 if a >= 0 else 0]
-    feature = ints[i, col.CONTACT_FEATURE_A if a >= 0 else col.CONTACT_FEATURE_B]
-    shape = touched.geom_ints[moving, col.GEOM_SHAPE]
-    is_round = shape in (col.SPHERE, col.CAPSULE)
-    pointed = shape in (col.BOX, col.HULL) and feature % _KINDS == col.VERTEX
-    flat = touched.geom_ints[fixed, col.GEOM_SHAPE] == col.HALF_SPACE
-    if (a >= 0 and b >= 0) or not flat or not (is_round or pointed):
-        return False
     k = room.results[of.COUNT]
-    room.results[of.COUNT] += 1
-    room.point_ints[k, of.ROW] = i
-    room.point_ints[k, of.LINK] = link
-    room.point_ints[k, of.PAIR] = pair
-    room.points[k, of.SIDE] = side
-    radius = touched.geoms[moving, col.GEOM_RADIUS] if is_round else 0.0
-    room.points[k, of.RADIUS] = radius
-    floats, p = touched.floats, col.IMPULSE
-    normal = scaled(side, vec3(floats, i, col.NORMAL))
-    push = scaled(floats[i, p], vec3(floats, i, col.NORMAL))
-    push = plus_scaled(push, floats[i, p + 1], vec3(floats, i, col.TANGENT))
-    push = plus_scaled(push, floats[i, p + 2], vec3(floats, i, col.SECOND))
-    put3(room.points, k, of.NORMAL, normal)
-    put3(room.points, k, of.IMPULSE, scaled(side, push))
-    # The point c in the world, until it is put into the link's axes.
-    reach = radius + 0.5 * floats[i, col.GAP]
-    put3(room.points, k, of.OFFSET, plus(vec3(floats, i, col.POINT), scaled(reach, normal)))
-    return True
+    for side in range(2):
+        # The point is of A, or of B.
+        kind = kind_of(touched, room.work, i, side)
+        if kind < 0:
+            continue
+        towards = 1.0 if side == 0 else -1.0
+        core = touched.pairs[pair, side]
+        is_round = touched.geom_ints[core, col.GEOM_SHAPE] in (col.SPHERE, col.CAPSULE)
+        radius = touched.geoms[core, col.GEOM_RADIUS] if is_round else 0.0
+        normal = scaled(towards, vec3(floats, i, col.NORMAL))
+        room.results[of.COUNT] += 1
+        room.point_ints[k, of.ROW] = i
+        room.point_ints[k, of.LINK] = ints[i, col.CONTACT_A + side]
+        room.point_ints[k, of.OTHER] = ints[i, col.CONTACT_B - side]
+        room.point_ints[k, of.KIND] = kind
+        room.point_ints[k, of.PAIR] = pair
+        room.points[k, of.SIDE] = towards
+        room.points[k, of.RADIUS] = radius
+        p = col.IMPULSE
+        push = scaled(floats[i, p], vec3(floats, i, col.NORMAL))
+        push = plus_scaled(push, floats[i, p + 1], vec3(floats, i, col.TANGENT))
+        push = plus_scaled(push, floats[i, p + 2], vec3(floats, i, col.SECOND))
+        put3(room.points, k, of.NORMAL, normal)
+        put3(room.points, k, of.IMPULSE, scaled(towards, push))
+        # Points in the world, until they are put into their links' axes.
+        reach = radius + 0.5 * floats[i, col.GAP]
+        point = vec3(floats, i, col.POINT)
+        put3(room.points, k, of.OFFSET, plus(point, scaled(reach, normal)))
+        if kind == of.ROUND:
+            other = touched.pairs[pair, 1 - side]
+            reach = touched.geoms[other, col.GEOM_RADIUS] + 0.5 * floats[i, col.GAP]
+            put3(room.points, k, of.OTHER_OFFSET, plus(point, scaled(-reach, normal)))
+        return True
+    return False
+
+
+@kernel
+def kind_of(touched: Touched, work: Array, i: int, side: int) -> int:
+    """Kind of contact i if its point is of A (side 0) or of B (1); -1: it is not known.
+
+    Poses must be in `work`.
+    """
+    ints, pair = touched.ints, touched.ints[i, col.CONTACT_PAIR]
+    core, other = touched.pairs[pair, side], touched.pairs[pair, 1 - side]
+    shape = touched.geom_ints[core, col.GEOM_SHAPE]
+    surface = touched.geom_ints[other, col.GEOM_SHAPE]
+    link = ints[i, col.CONTACT_B - side]
+    feature = ints[i, col.CONTACT_FEATURE_A + side]
+    pointed = shape in (col.BOX, col.HULL) and feature % _KINDS == col.VERTEX
+    if surface == col.HALF_SPACE and (pointed or shape in (col.SPHERE, col.CAPSULE)):
+        return of.STILL if link < 0 else of.FLAT
+    if shape != col.SPHERE:
+        return -1
+    if surface == col.SPHERE:
+        return of.ROUND
+    if surface == col.BOX and on_face(touched, work, i, other):
+        return of.STILL if link < 0 else of.FLAT
+    return -1
+
+
+@kernel
+def on_face(touched: Touched, work: Array, i: int, box: int) -> bool:
+    """Whether contact i has the normal of a face of a box."""
+    normal, link = vec3(touched.floats, i, col.NORMAL), touched.geom_ints[box, col.GEOM_LINK]
+    if link >= 0:
+        normal = rotate_back(mat3(work, link, layout.ROTATION), normal)
+    along = rotate_back(mat3(touched.geoms, box, col.GEOM_TURN), normal)
+    return max(abs(along[0]), abs(along[1]), abs(along[2])) > 1.0 - _ALONG
 
 
 @kernel

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.made_step import Room, Start, new_room
+from spatialops.simulation.linearization.impacts.step_parts import differentiate_parts
+from spatialops.simulation.linearization.made_step import Start, new_room, room_for
 from spatialops.simulation.linearization.next_state import begin_near, step_held
 from spatialops.simulation.linearization.notes import Notes, fault_of
 from spatialops.simulation.linearization.parameters import (
     ParameterDerivatives,
     parameter_derivatives,
 )
-from spatialops.simulation.linearization.step_derivative import differentiate_held
+from spatialops.simulation.linearization.products import MATRICES, OF_ONE_PIECE, Product
 from spatialops.simulation.stepping.adapter import put_activation, state_of
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import advance_held, clear_held
-from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State
 
 
@@ -80,11 +80,11 @@ class Linearizer:
         """Of a step from a checked state under forces `cut` to what motors can do."""
         nv = len(tau)
         A, B = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
-        self.differentiate(differentiate_held, state, cut, (A, B))
+        contacts = self.differentiate(MATRICES, state, cut, (A, B))
         without_effect = cut != tau
         if without_effect.any():
             B[:, without_effect] = 0.0
-        return Linearization(state_of(self._loop.tables), A, B, *self._notes.of(self._room))
+        return Linearization(state_of(self._loop.tables), A, B, *self._notes.of(contacts))
 
     def by_parameters(self, state: State, cut: Array) -> ParameterDerivatives:
         """The same step's derivative by masses and friction."""
@@ -95,23 +95,33 @@ class Linearizer:
                 "add to the armature changes with masses"
             )
         scratch = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
-        self.differentiate(differentiate_held, state, cut, scratch)
+        self.differentiate(OF_ONE_PIECE, state, cut, scratch)
         return parameter_derivatives(model, self._loop.tables, self._room)
 
     def differentiate(
-        self, held: Callable[..., int], state: State, tau: Array, arrays: tuple[Array, Array]
-    ) -> None:
-        """Make a step, and what a held function does with its equations."""
+        self, product: Product, state: State, tau: Array, arrays: tuple[Array, Array]
+    ) -> IntArray:
+        """Make a step, and a product of its derivative; what is found of its contacts."""
         loop = self._loop
         self._begin(state, tau)
         self._sound = False
         loop.advance(advance_held)
         t = loop.tables
-        self._room = room = room_for(t, self._room, loop.stepping)
-        status = held(loop.address, self._start, room, *arrays)
+        self._room = room = room_for(t, self._room)
+        status = product.held(loop.address, self._start, room, *arrays)
+        contacts: IntArray = room.point_ints[: room.results[of.COUNT]]
+        if status == of.SEVERAL and loop.stepping.external.impacts.whole:
+            status = of.OTHER_IMPACTS
+        if status == of.SEVERAL:
+            self._begin(state, tau)
+            parts = differentiate_parts(loop, self._start.tau, room)
+            self._room, status = parts.room, parts.status
+            product.dense(parts.A, parts.B, *arrays)
+            contacts = np.concatenate(parts.contacts)
         if status != of.KNOWN:
-            raise ContactError(fault_of(loop.stepping.scene, t, room, status))
+            raise ContactError(fault_of(loop.stepping.scene, loop.tables, self._room, status))
         self._sound = True
+        return contacts
 
     def steps(self, state: State, forces: Array) -> Iterator[State]:
         """States after each of the steps from a state under rows of forces."""
@@ -138,11 +148,6 @@ class Linearizer:
             put_activation(t, state)
         begin_near(loop.address, start)
         t.monitor[at.TIME] = state.time
-
-
-def room_for(t: Tables, room: Room, stepping: Stepping) -> Room:
-    """The room, or a larger one where the tables of contacts have grown."""
-    return room if len(room.points) >= len(t.ints) else new_room(stepping.scene.model, len(t.ints))
 
 
 def refuse_scene(stepping: Stepping) -> None:

@@ -67,6 +67,7 @@ class Touched(NamedTuple):
     geoms: Array
     facets: Array
     depth: float  # beyond which a gap is an error
+    threshold: float  # of impacts
 
 
 class Pulls(NamedTuple):
@@ -99,12 +100,13 @@ class Room(NamedTuple):
     arms : (LOOKS, m, ARM_COLUMNS) array
     found : (LOOKS, m, FOUND_ROWS, nv) array
     slips : (SLIPS, m, nv) array
-    slip_side : (m, 3 nv) array
+    slip_side : (m, 3 nv + 1) array
     lines, pushes : (3 m, nv) arrays
         What the change of the velocity shall be along, and what impulses do.
-    side : (nv, 3 nv) array
-        Right-hand sides for changes of coordinates and velocities at the start, and of forces.
-    goal : (3 m, 3 nv) array
+    side : (nv, 3 nv + 1) array
+        Right-hand sides for changes of coordinates and velocities at the start, of forces, and of
+        the time that the piece takes.
+    goal : (3 m, 3 nv + 1) array
         The same of the lines.
     reply : (nv, 3 m) array
         K^-1 of the pushes.
@@ -142,31 +144,42 @@ class Room(NamedTuple):
 
 def new_room(model: Model, m: int) -> Room:
     """For up to m contacts."""
-    n = model.nv
+    return room_of(spans(model), model.n_bodies, m)
+
+
+def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
+    """The same of spans."""
+    n = len(where)
     return Room(
         work=np.zeros((5 * n + 1, WORK_COLUMNS)),
         factors=np.zeros((n, WORK_COLUMNS)),
         squares=np.zeros((of.SQUARES, n, n)),
         vectors=np.zeros((of.VECTORS, n)),
         blocks=np.zeros((2, MOVES, n, WIDEST)),
-        spans=spans(model),
-        wrenches=np.zeros((model.n_bodies, 6)),
+        spans=where,
+        wrenches=np.zeros((n_bodies, 6)),
         point_ints=np.zeros((m, of.POINT_INTS), dtype=np.int64),
         points=np.zeros((m, of.POINT_COLUMNS)),
         arms=np.zeros((of.LOOKS, m, of.ARM_COLUMNS)),
         found=np.zeros((of.LOOKS, m, of.FOUND_ROWS, n)),
         slips=np.zeros((of.SLIPS, m, n)),
-        slip_side=np.zeros((m, 3 * n)),
+        slip_side=np.zeros((m, 3 * n + 1)),
         lines=np.zeros((3 * m, n)),
         pushes=np.zeros((3 * m, n)),
-        side=np.zeros((n, 3 * n)),
-        goal=np.zeros((3 * m, 3 * n)),
+        side=np.zeros((n, 3 * n + 1)),
+        goal=np.zeros((3 * m, 3 * n + 1)),
         reply=np.zeros((n, 3 * m)),
         contact=np.zeros((3 * m, 3 * m)),
         shares=np.zeros(3 * m),
         order=np.zeros((2 * EXCHANGES, max(n, 3 * m)), dtype=np.int64),
         results=np.zeros(of.RESULTS, dtype=np.int64),
     )
+
+
+def room_for(t: Tables, room: Room) -> Room:
+    """The room, or a larger one where the tables of contacts have grown."""
+    m = len(t.ints)
+    return room if len(room.points) >= m else room_of(room.spans, len(room.wrenches), m)
 
 
 @merged
@@ -204,6 +217,7 @@ def touched(t: Tables) -> Touched:
         t.geoms,
         t.facets,
         t.settings[at.DEPTH],
+        t.settings[at.THRESHOLD],
     )
 
 

@@ -8,7 +8,7 @@ from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization.made_step import Start
-from spatialops.simulation.stepping.state_machine import run
+from spatialops.simulation.stepping.state_machine import GO_ON, next_stage, run
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -52,3 +52,19 @@ def step_held(t: Tables, limits: Array) -> int:
             t.control[i] = 0
         t.control[at.STEPS_LEFT] = 1
     return run(t)
+
+
+@held
+def part_held(t: Tables, limits: Array) -> int:
+    """Go on until a piece has been moved, an impact has been resolved, or the step is done.
+
+    The stage is then that after it: SMOOTH after an impact, BEGIN after the step.
+    """
+    while True:
+        done = t.control[at.STAGE]
+        code = next_stage(t)
+        if code != GO_ON:
+            return code
+        anew = done == at.MOVE and t.control[at.STAGE] == at.SMOOTH
+        if done in (at.MOVE, at.DECOMPRESSED, at.END) and not anew:
+            return at.DONE

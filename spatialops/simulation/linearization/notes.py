@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from spatialops._arrays import IntArray
 from spatialops.collision import _layout as col
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room
@@ -20,15 +21,20 @@ _NOTES = {
     of.NO_PARTING: "does not part; taken as open",
     of.NO_GAP: "its gap is none; taken as {gap}",
     of.AT_REST: "at rest; slips that begin are taken as not turning",
+    of.BARELY_MET: "approaches at the threshold of impacts; taken as an impact",
+    of.BARELY_NOT_MET: "approaches at the threshold of impacts; taken as none",
+    of.TOGETHER: "arrives with others; the time of the lowest gap is taken",
 }
 _OF_CONTACTS = {
     of.OF_JOINT: "stops and dry friction of joints are not known yet",
-    of.NOT_FLAT: "known are contacts of spheres, capsules and vertices with half-spaces of the "
-    "world",
+    of.NOT_FLAT: "known are contacts of spheres, capsules and vertices with half-spaces, and of "
+    "spheres with spheres and faces of boxes",
 }
 _FAULTS = {
-    of.SEVERAL: "an impact within the step, or motion so fast that the step was cut, is not "
-    "known yet",
+    of.SEVERAL: "motion so fast that the step was cut without an impact is not known yet",
+    of.OTHER_IMPACTS: "impacts with restitution='newton', or one after the other, are not known "
+    "yet",
+    of.ACTIVE: "actuators with activations in a step that an impact cuts are not known yet",
     of.PUSHED_OUT: "a penetration is corrected at the end of the step, which is not known yet",
     of.ALONE: "free bodies on their own turn by a rule that is not known yet under 'moreau'; take "
     "'semi-implicit'",
@@ -49,9 +55,11 @@ class Notes:
         self._scene = scene
         self._said: dict[bytes, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
-    def of(self, room: Room) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """What every contact does; which one-sided derivative is taken where that may change."""
-        found = room.point_ints[: room.results[of.COUNT]]
+    def of(self, found: IntArray) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """What every contact does; which one-sided derivative is taken where that may change.
+
+        Of rows of `Room.point_ints`.
+        """
         key = found.tobytes()
         if key not in self._said:
             if len(self._said) == _MOST:

@@ -9,14 +9,21 @@ of what was changed at the start: the work of a few vectors, once the equations 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 from spatialops._arrays import Array
 from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.dense_lu import solve_lu, solve_transposed_lu
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH
+from spatialops.errors import ContactError
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room, Start
-from spatialops.simulation.linearization.step_derivative import equations_of
+from spatialops.simulation.linearization.step_derivative import (
+    differentiate_held,
+    equations_of,
+)
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -125,3 +132,41 @@ def put_vjp(room: Room, weights: Array, out: Array) -> None:
     for i in range(n):
         for j in range(3 * n):
             flat[j] += room.side[i, j] * w[i]
+
+
+class Product(NamedTuple):
+    """What is made of a step's derivative.
+
+    Attributes
+    ----------
+    held : callable
+        From the equations of a step of one piece.
+    dense : callable
+        From the matrices A and B.
+    """
+
+    held: Callable[..., int]
+    dense: Callable[[Array, Array, Array, Array], None]
+
+
+def _copied(A: Array, B: Array, to_A: Array, to_B: Array) -> None:
+    to_A[:], to_B[:] = A, B
+
+
+def _forward(A: Array, B: Array, given: Array, out: Array) -> None:
+    out[:] = (A @ given[:2].ravel() + B @ given[2]).reshape(out.shape)
+
+
+def _backward(A: Array, B: Array, weights: Array, out: Array) -> None:
+    out[:2] = (A.T @ weights.ravel()).reshape(weights.shape)
+    out[2] = B.T @ weights.ravel()
+
+
+def _refused(A: Array, B: Array, to_A: Array, to_B: Array) -> None:
+    raise ContactError("linearize_parameters: an impact within the step is not known yet")
+
+
+MATRICES = Product(differentiate_held, _copied)
+JVP = Product(jvp_held, _forward)
+VJP = Product(vjp_held, _backward)
+OF_ONE_PIECE = Product(differentiate_held, _refused)

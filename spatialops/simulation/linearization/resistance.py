@@ -13,8 +13,6 @@ has damping s K (1 - 1 / x), x = s^2 K / m, which changes with m too.
 
 from __future__ import annotations
 
-import math
-
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
@@ -43,10 +41,12 @@ from spatialops.forces import elements as el
 from spatialops.forces.elements import affine, element_motion, signal, slope
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Made, Pulls, Room
-from spatialops.simulation.stepping.integrators.joint_forces import fitted, too_stiff
-
-_LINEAR = 1e-2  # of x, below which T is taken for linear there
-_RESOLVED = 1.0  # as there
+from spatialops.simulation.stepping.integrators.joint_forces import (
+    RESOLVED,
+    fitted,
+    fitted_slope,
+    too_stiff,
+)
 
 
 @kernel
@@ -55,6 +55,7 @@ def differentiate_resistance(made: Made, pulls: Pulls, room: Room) -> None:
     n = made.tree.shape[0]
     factors, links = room.factors, made.links
     fit, by_v = room.squares[of.FIT], room.squares[of.PULL_BY_V]
+    fit_by_time = room.vectors[of.FIT_BY_TIME]
     poses_kernel(made.tree, links, made.q, factors)
     factor_kernel(made.tree, links, factors)
     for k in range(n):
@@ -64,9 +65,11 @@ def differentiate_resistance(made: Made, pulls: Pulls, room: Room) -> None:
             room.squares[of.PULL_BY_Q, k, j] = 0.0
         by_v[k, k] = -links[k, layout.DAMPING]
         inertia_by_q(made.tree, links, room, k)
-    drag = room.vectors[of.ANSWER]  # damping that elements add
+    drag, stiff = room.vectors[of.ANSWER], room.vectors[of.BELOW]  # what elements add
     for k in range(n):
-        drag[k] = 0.0
+        drag[k] = stiff[k] = 0.0
+        fit_by_time[k] = 0.0
+        room.vectors[of.PULL_BY_TIME, k] = 0.0
     for e in range(pulls.ints.shape[0]):
         differentiate_element(made, pulls, room, e)
     for k in range(n):
@@ -74,21 +77,16 @@ def differentiate_resistance(made: Made, pulls: Pulls, room: Room) -> None:
         inverse = factors[k, layout.D_INVERSE]
         damping = made.s * (links[k, layout.DAMPING] + drag[k])
         x = damping * inverse
+        share = 0.5 if made.half > 0.0 else 2.0  # twice B
+        by_time, fit_by_time[k] = fit_by_time[k], share * made.s * stiff[k]
         if x <= 0.0:
             continue
         by_damping = fitted(x) + x * fitted_slope(x)
         by_inverse = damping * damping * fitted_slope(x)
+        fit_by_time[k] += by_damping * (by_time + damping / made.s)
         for j in range(n):
             fit[k, j] *= by_damping
             fit[k, j] += by_inverse * room.squares[of.INVERSE_BY_Q, k, j]
-
-
-@inlined
-def fitted_slope(x: float) -> float:
-    """T'(x) of T = 1 / (1 - exp(-x)) - 1 / x, as `fitted` has it."""
-    if x < _LINEAR:
-        return 1.0 / 12.0
-    return 1.0 / (x * x) - math.exp(-x) / (1.0 - math.exp(-x)) ** 2
 
 
 @kernel
@@ -154,7 +152,7 @@ def velocity_of_parent(tree: IntArray, factors: Array, below: Array, j: int) -> 
 
 @kernel
 def differentiate_element(made: Made, pulls: Pulls, room: Room, e: int) -> None:
-    """Add what element e pulls with to PULL_BY_Q, PULL_BY_V, and its damping to FIT and ANSWER.
+    """Add what element e pulls with to the tables of pulls, and its damping to FIT and ANSWER.
 
     As `joint_forces.put_element`, which says whether it is within its range.
     """
@@ -176,12 +174,16 @@ def differentiate_element(made: Made, pulls: Pulls, room: Room, e: int) -> None:
         total += abs(arm)
         inverse += arm * arm * room.factors[k, layout.D_INVERSE]
     x, added_by_inverse = s * s * stiffness * inverse, 0.0
+    added_by_time, by_time = 0.0, (floats[e, el.GAIN + 1] * u + floats[e, el.BIAS + 1]) * rate
     if midpoint:
         added = s * stiffness * too_stiff(x)
         damping += added
         by_rate -= added
         force -= added * rate
-        if x > _RESOLVED:
+        by_time = 0.0
+        if x > RESOLVED:
+            added_by_time = stiffness * (1.0 + 1.0 / x)
+            by_time = -added_by_time * rate
             added_by_inverse = s * s * s * stiffness * stiffness / (x * x)
     share = 0.25 if midpoint else 1.0
     resists = s * damping * fitted(s * damping * inverse) + share * s * s * stiffness
@@ -191,6 +193,9 @@ def differentiate_element(made: Made, pulls: Pulls, room: Room, e: int) -> None:
     for i in range(first, last):
         k, pull = pulls.joints[i, el.LINK], pulls.arms[i]
         room.vectors[of.ANSWER, k] += abs(pull) * total * damping
+        room.vectors[of.BELOW, k] += abs(pull) * total * stiffness
+        room.vectors[of.FIT_BY_TIME, k] += s * abs(pull) * total * added_by_time
+        room.vectors[of.PULL_BY_TIME, k] += pull * by_time
         for c in range(first, last):
             j, arm = pulls.joints[c, el.LINK], pulls.arms[c]
             room.squares[of.PULL_BY_Q, k, j] += pull * arm * by_length

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike, array
 from spatialops.errors import ContactError
 from spatialops.simulation.linearization.linearizer import Linearizer
-from spatialops.simulation.linearization.products import jvp_held, vjp_held
+from spatialops.simulation.linearization.products import JVP, VJP, Product
 from spatialops.simulation.runs.one_thread import OneThread
 from spatialops.tree.state import State
 
@@ -104,7 +103,7 @@ class LinearizedRollout:
             changes[:n, 2] = self.acted * array(dtau, (n, nv), "dtau", finite=True)
         with self.one_thread:
             for k in range(n):
-                self._differentiate(jvp_held, k, (changes[k], changes[k + 1, :2]))
+                self._differentiate(JVP, k, (changes[k], changes[k + 1, :2]))
         return RolloutTangent(changes[:, 0].copy(), changes[:, 1].copy())
 
     def vjp(self, by_q: ArrayLike, by_v: ArrayLike) -> RolloutGradient:
@@ -148,13 +147,13 @@ class LinearizedRollout:
         with self.one_thread:
             for k in range(n - 1, -1, -1):
                 weights[k + 1] += back[:2]
-                self._differentiate(vjp_held, k, (weights[k + 1], back))
+                self._differentiate(VJP, k, (weights[k + 1], back))
                 tau[k] = self.acted[k] * back[2]
         first = weights[0] + back[:2]
         return RolloutGradient(first[0], first[1], tau)
 
-    def _differentiate(self, held: Callable[..., int], k: int, arrays: tuple[Array, Array]) -> None:
+    def _differentiate(self, product: Product, k: int, arrays: tuple[Array, Array]) -> None:
         try:
-            self.linearizer.differentiate(held, self.states[k], self.forces[k], arrays)
+            self.linearizer.differentiate(product, self.states[k], self.forces[k], arrays)
         except ContactError as error:
             raise ContactError(f"step {k}: {error}") from None

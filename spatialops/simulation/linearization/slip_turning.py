@@ -79,13 +79,17 @@ def put_slip(made: Made, touched: Touched, room: Room, k: int) -> None:
     by_v, answer = room.slips[of.SLIP_BY_V, k], room.slips[of.SLIP_ANSWER, k]
     for j in range(n):
         by_v[j] = 0.0
-    for j in range(3 * n):
+    for j in range(row.size):
         row[j] = 0.0
     add_row(by_v, 0, turn, found, of.VELOCITY_BY_V)
     add_row(row, 0, turn, found, of.VELOCITY_BY_Q)
+    if room.point_ints[k, of.KIND] != of.STILL:
+        speed = dot(normal, vec3(room.arms[of.FREE], k, of.VELOCITY))
+        add_row(row, 0, scaled(-speed, turn), found, of.NORMAL_BY_Q)
     for j in range(n):
         row[n + j] = by_v[j]
         answer[j] = by_v[j]
+        row[3 * n] += by_v[j] * made.change[j] / made.s
     turned = turned_along(touched, room, k, of.EDGE)
     room.points[k, of.GAIN] = dot(turned, end_of_drift(touched, room, k))
 
@@ -121,6 +125,8 @@ def put_answer(made: Made, room: Room, k: int, resists: bool) -> None:
         if not resists:
             continue
         push = f * room.vectors[of.SMOOTH, i]
+        row[3 * n] += f * room.vectors[of.PULL_BY_TIME, i]
+        row[3 * n] -= push * room.vectors[of.FIT_BY_TIME, i]
         for j in range(n):
             row[j] += f * room.squares[of.PULL_BY_Q, i, j] - push * room.squares[of.FIT, i, j]
             row[n + j] += f * room.squares[of.PULL_BY_V, i, j]

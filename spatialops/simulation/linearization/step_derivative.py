@@ -44,6 +44,12 @@ def equations_of(t: Tables, start: Start, room: Room) -> int:
     """The equations of the step that the loop has made from `start`; a status."""
     if t.control[at.EVENT_ROWS] > 0 or abs(t.monitor[at.PIECE] - t.settings[at.DT]) > _WHOLE:
         return of.SEVERAL
+    return piece_of(t, start, room)
+
+
+@merged
+def piece_of(t: Tables, start: Start, room: Room) -> int:
+    """The equations of a piece of a step, which began at `start`; a status."""
     if t.monitor[at.LOWEST_GAP] < -t.settings[at.DEPTH]:
         return of.PUSHED_OUT
     if t.control[at.SCHEME] == at.MOREAU and n_lone(t) > 0:
@@ -102,14 +108,14 @@ def solve_all(room: Room) -> None:
     X, P = room.side, room.goal[:m]
     order = room.order
     rank = room.results[of.SYSTEM_RANK]
-    solve_lu(room.squares[of.SYSTEM], n, rank, order[of.SYSTEM_ORDER :], X, 3 * n)
+    solve_lu(room.squares[of.SYSTEM], n, rank, order[of.SYSTEM_ORDER :], X, X.shape[1])
     if m == 0:
         return
     for i in range(m):
         for k in range(n):
             subtract_row_of(P, i, room.lines[i, k], X, k)
     rank = room.results[of.CONTACT_RANK]
-    solve_lu(room.contact, m, rank, order[of.CONTACT_ORDER :], P, 3 * n)
+    solve_lu(room.contact, m, rank, order[of.CONTACT_ORDER :], P, P.shape[1])
     for i in range(n):
         for k in range(m):
             subtract_row_of(X, i, -room.reply[i, k], P, k)

@@ -19,21 +19,26 @@ so that one derivative of ID, with p / s as wrenches on bodies, has all that x n
 
     (M + s/2 C) dx - P dp = s dF - s ID_q dq_e - s C dv_e + ...,    L dx = goal,
 
-C = ID_v - M d(w x v). Statuses of contacts stay as they are.
+C = ID_v - M d(w x v). Statuses of contacts stay as they are. A piece that takes ds longer reaches
+another q_e and v_e, and has the right-hand side M dv / s ds beside those, from
+
+    d/ds [s ID(q_e, v_m, x / s - w x v) - s F - G* p] = ID - F - M x / s = -M dv / s.
 """
 
 from __future__ import annotations
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, Vec3
-from spatialops._compile.jit import inlined, kernel
+from spatialops._arrays import Array
+from spatialops._compile.jit import kernel
 from spatialops.algebra.dense_lu import factor_lu, solve_lu
-from spatialops.algebra.vectors import add3, cross, scaled, vec3
+from spatialops.algebra.vectors import cross
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives_kernel
-from spatialops.derivatives.manifold import move_kernel
+from spatialops.derivatives.manifold import BY_V, CARRIED, FIRST, WIDTH, move_kernel
+from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.contact_forces import put_levers, put_wrenches
 from spatialops.simulation.linearization.contact_lines import (
-    add_row,
+    add_lead,
     note_velocities,
     put_lines,
     to_start,
@@ -55,6 +60,7 @@ _REDUNDANT = 1e-11  # of the largest pivot: lines that others imply
 @kernel
 def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, room: Room) -> int:
     """The factored equations and their right-hand sides into the room; a status."""
+    poses_kernel(made.tree, made.links, made.q, room.work[: made.tree.shape[0]])
     status = find_points(touched, room)
     if status != of.KNOWN:
         return status
@@ -72,6 +78,7 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
         if room.point_ints[k, of.SLIP] == 1:
             turn_friction(made, touched, room, k)
     for i in range(made.tree.shape[0]):
+        add_lead(room, room.side[i])
         to_start(room.side[i], made.tree.shape[0], room.spans, room.blocks[of.START])
     for k in range(room.results[of.COUNT]):
         note_velocities(made, touched, room, k)
@@ -98,6 +105,20 @@ def put_velocities(made: Made, room: Room) -> None:
     add_convection(made.tree, vectors[of.V_MIDDLE], vectors[of.WHOLE], -1.0)
     move_kernel(made.tree, made.v0, made.half * s, room.blocks[of.START])
     move_kernel(made.tree, vectors[of.V_END], (1.0 - made.half) * s, room.blocks[of.LAST])
+    put_lead(made, room)
+
+
+@kernel
+def put_lead(made: Made, room: Room) -> None:
+    """How q_e and v_e change with the time s: both are functions of s v0."""
+    lead_q, lead_v = room.vectors[of.LEAD_Q], room.vectors[of.LEAD_V]
+    for k in range(made.tree.shape[0]):
+        lead_q[k], lead_v[k] = 0.0, -made.v[k] / made.s
+        first = room.spans[k, FIRST]
+        for i in range(room.spans[k, WIDTH]):
+            rate = made.v0[first + i] / made.s
+            lead_q[k] += room.blocks[of.START, BY_V, k, i] * rate
+            lead_v[k] += room.blocks[of.START, CARRIED, k, i] * rate
 
 
 @kernel
@@ -156,23 +177,6 @@ def differentiate_dynamics(made: Made, room: Room, slips: bool) -> None:
 
 
 @kernel
-def put_wrenches(made: Made, room: Room) -> int:
-    """Wrenches on bodies, with those of contacts; how many rows: none where nothing pushes."""
-    rows = made.external.shape[0]
-    if rows == 0 and room.results[of.COUNT] == 0:
-        return 0
-    for b in range(room.wrenches.shape[0]):
-        for j in range(6):
-            room.wrenches[b, j] = made.external[b, j] if rows > 0 else 0.0
-    for k in range(room.results[of.COUNT]):
-        force = scaled(1.0 / made.s, vec3(room.points, k, of.IMPULSE))
-        b = made.tree[room.point_ints[k, of.LINK], layout.BODY]
-        add3(room.wrenches, b, 0, cross(vec3(room.arms[of.END], k, of.ARM), force))
-        add3(room.wrenches, b, 3, force)
-    return room.wrenches.shape[0]
-
-
-@kernel
 def take_convection(by_v: Array, mass: Array, v: Array, k: int) -> None:
     """C = ID_v - M d(w x v) of a free joint at k: d(w x v) = -v~ dw + w~ dv."""
     w = (v[k], v[k + 1], v[k + 2])
@@ -200,31 +204,17 @@ def put_system(made: Made, room: Room, resists: bool) -> None:
             side[i, n + j] = -s * squares[of.BY_V, i, j]
             side[i, 2 * n + j] = 0.0
         side[i, 2 * n + i] = s
+        side[i, 3 * n] = 0.0
+        for j in range(n):
+            side[i, 3 * n] += squares[of.MASS, i, j] * made.change[j] / s
         if not resists:
             continue
         push = s * room.vectors[of.WHOLE, i]
+        side[i, 3 * n] += s * room.vectors[of.PULL_BY_TIME, i]
+        side[i, 3 * n] -= push * room.vectors[of.FIT_BY_TIME, i]
         for j in range(n):
             side[i, j] += s * squares[of.PULL_BY_Q, i, j] - push * squares[of.FIT, i, j]
             side[i, n + j] += s * squares[of.PULL_BY_V, i, j]
-
-
-@kernel
-def put_levers(made: Made, room: Room) -> None:
-    """What arms of contacts' forces change by, beyond those of wrenches fixed to the links."""
-    for k in range(room.results[of.COUNT]):
-        push, found = vec3(room.points, k, of.IMPULSE), room.found[of.END, k]
-        if room.point_ints[k, of.STATUS] == of.OPEN:
-            continue
-        i = room.point_ints[k, of.LINK]
-        while i >= 0:
-            turn = cross(push, column_of(found, of.TURN_BY_Q, i))  # w . (dr x p) = dr . (p x w)
-            add_row(room.side[i], 0, turn, found, of.ARM_BY_Q)
-            i = made.tree[i, layout.PARENT]
-
-
-@inlined
-def column_of(found: Array, row: int, i: int) -> Vec3:
-    return found[row, i], found[row + 1, i], found[row + 2, i]
 
 
 @kernel
@@ -236,7 +226,7 @@ def turn_friction(made: Made, touched: Touched, room: Room, k: int) -> None:
     for i in range(n):
         for j in range(n):
             room.squares[of.SYSTEM, i, j] -= push[i] * room.slips[of.SLIP_BY_CHANGE, k, j]
-        for j in range(3 * n):
+        for j in range(3 * n + 1):
             room.side[i, j] += push[i] * room.slip_side[k, j]
 
 

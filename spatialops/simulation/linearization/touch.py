@@ -11,7 +11,7 @@ The contact's point is P = c + o with o = -N (r + g / 2), and v_P = v_c + omega 
 from __future__ import annotations
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import (
     ZERO3,
@@ -39,20 +39,35 @@ from spatialops.derivatives.carried import (
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
+from spatialops.simulation.linearization.touch_both import look_at_both
 from spatialops.simulation.stepping.contact_drift import row_of_same
 
 
 @kernel
 def place_late(made: Made, touched: Touched, room: Room) -> None:
-    """Poses where the step is evaluated into `work`, and points into the axes of their links."""
+    """Points into the axes of their links, whose poses must be in `work`."""
     work = room.work[: made.tree.shape[0]]
-    poses_kernel(made.tree, made.links, made.q, work)
     for k in range(room.results[of.COUNT]):
-        link, row = room.point_ints[k, of.LINK], room.point_ints[k, of.ROW]
-        lever = minus(vec3(room.points, k, of.OFFSET), vec3(work, link, layout.ORIGIN))
-        put3(room.points, k, of.OFFSET, rotate_back(mat3(work, link, layout.ROTATION), lever))
-        gap = touched.floats[row, col.GAP]
+        link, other = room.point_ints[k, of.LINK], room.point_ints[k, of.OTHER]
+        if link >= 0:
+            point = vec3(room.points, k, of.OFFSET)
+            put3(room.points, k, of.OFFSET, in_axes_of(work, link, point))
+        if room.point_ints[k, of.KIND] == of.FLAT:
+            normal = vec3(room.points, k, of.NORMAL)
+            turned = rotate_back(mat3(work, other, layout.ROTATION), normal)
+            put3(room.points, k, of.OTHER_OFFSET, turned)
+        elif room.point_ints[k, of.KIND] == of.ROUND and other >= 0:
+            point = vec3(room.points, k, of.OTHER_OFFSET)
+            put3(room.points, k, of.OTHER_OFFSET, in_axes_of(work, other, point))
+        gap = touched.floats[room.point_ints[k, of.ROW], col.GAP]
         room.points[k, of.REACH] = room.points[k, of.RADIUS] + 0.5 * gap
+
+
+@inlined
+def in_axes_of(work: Array, link: int, point: Vec3) -> Vec3:
+    """A point of the world from the origin of a link, in its axes."""
+    lever = minus(point, vec3(work, link, layout.ORIGIN))
+    return rotate_back(mat3(work, link, layout.ROTATION), lever)
 
 
 @kernel
@@ -76,7 +91,10 @@ def look(made: Made, room: Room, v: Array, which: int) -> None:
     velocities_kernel(made.tree, made.links, v, work)
     put_moving_axes(made.tree, made.links, work, table)
     for k in range(room.results[of.COUNT]):
-        look_at(made.tree, room, k, which)
+        if room.point_ints[k, of.KIND] == of.STILL:
+            look_at(made.tree, room, k, which)
+        else:
+            look_at_both(made.tree, room, k, which)
 
 
 @inlined
@@ -98,7 +116,7 @@ def look_at(tree: IntArray, room: Room, k: int, which: int) -> None:
     work = room.work
     table = work[n : 2 * n + 1]
     found = room.found[which, k]
-    for row in range(of.FOUND_ROWS):
+    for row in range(of.NORMAL_BY_Q):
         for j in range(n):
             found[row, j] = 0.0
     normal = vec3(room.points, k, of.NORMAL)
@@ -109,6 +127,7 @@ def look_at(tree: IntArray, room: Room, k: int, which: int) -> None:
     velocity = plus(vec3(work, link, layout.VELOCITY), cross(omega, lever))
     put3(room.arms[which], k, of.VELOCITY, plus(velocity, cross(omega, out)))
     put3(room.arms[which], k, of.ARM, plus(lever, out))
+    put3(room.arms[which], k, of.NORMAL_THERE, normal)
     j = link
     while j >= 0:
         arm = minus(core, vec3(work, j, layout.ORIGIN))

@@ -1,0 +1,1 @@
+"""Steps that impacts cut into pieces: their derivatives, part by part."""

@@ -1,0 +1,162 @@
+"""The derivative of an impact: two problems, each at its statuses.
+
+Compression ([J] 54) has impulses p_c. Decompression ([J] 56-57) begins with theta = e p_c given
+back along the normals, and has p_d. Along every direction that a phase holds
+
+    d . G(q) (v + y) = 0,    M(q) y = G(q)* f,
+
+with f = p_c in the first and p_c + theta + p_d in the second. A contact may slide on what theta
+presses alone, and stick on it too. All turn with the slip that there is before the impact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.collision import _layout as col
+from spatialops.simulation import _layout as at
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.impacts.equations import differentiate_impact_held
+from spatialops.simulation.linearization.impacts.statuses import Dynamics, Held, frame_of, hold
+from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.tables import Tables
+
+_SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
+_REDUNDANT = 1e-11  # as in `step_equations`
+
+
+def impact_derivative(loop: HeldLoop, room: Room) -> tuple[int, Array]:
+    """Of the impact that the loop has resolved last: a status, and (nv, 2 nv) if it is KNOWN.
+
+    The velocity after it by [q; v] before it. What contacts do stays in the room.
+    """
+    t = loop.tables
+    m, nv = int(t.control[at.ACTING]), t.v.size
+    compressed = t.stored[: 3 * m].reshape(m, 3).copy()
+    total = t.impulses[: 3 * m].reshape(m, 3).copy()
+    theta = t.prior[:m].copy()
+    before = t.vectors[at.V_X, :nv].copy()
+    nothing = np.empty((nv, 2 * nv))
+    status, whole = _dynamics(loop, room, t.v - before, total)
+    if status != of.KNOWN:
+        return status, nothing
+    rows = room.point_ints[: room.results[of.COUNT], of.ROW]
+    forces = _along_world(t, compressed)[rows] * room.points[: len(rows), of.SIDE, None]
+    y = whole.inverse @ np.einsum("ijk,ij->k", whole.jacobians, forces)
+    _, first = _dynamics(loop, room, y, compressed)
+    turning = _turning(t, room, whole, before)
+    held = hold(t, room, first, compressed, np.zeros(m))
+    by_p, by_y = _solve(room, first, held, turning, np.zeros((nv, 2 * nv)))
+    by_theta = np.zeros((len(rows), 2 * nv))
+    for (k, _), push, change in zip(held.lines, held.pushes, by_p, strict=True):
+        by_theta[k] += push @ room.points[k, of.NORMAL : of.NORMAL + 3] * change
+    by_theta *= t.monitor[at.FRACTION] * t.floats[rows, col.RESTITUTION, None]
+    statuses = room.point_ints[: len(rows), of.STATUS].copy()
+    notes = room.point_ints[: len(rows), of.NOTES].copy()
+    expanded = total - compressed
+    expanded[:, 0] -= theta
+    given = _impulses(first, held, turning, by_p)
+    held = hold(t, room, whole, expanded, theta)
+    given = given + np.einsum("ijk,ij,il->kl", whole.jacobians, held.given, by_theta)
+    _, by_y = _solve(room, whole, held, turning, given)
+    speeds = t.floats[rows, col.APPROACH]
+    if speeds.min() > -t.settings[at.THRESHOLD] - _SLIP:
+        notes[speeds.argmin()] |= of.BARELY_MET
+    room.point_ints[: len(rows), of.STATUS] = statuses
+    room.point_ints[: len(rows), of.NOTES] |= notes
+    by_y[:, nv:] += np.eye(nv)
+    return of.KNOWN, by_y
+
+
+def _along_world(t: Tables, impulses: Array) -> Array:
+    """Impulses (m, 3) along contacts' frames, on A in the axes of the world."""
+    m = len(impulses)
+    frames = t.floats[:m, col.NORMAL : col.NORMAL + 9].reshape(m, 3, 3)
+    return np.einsum("ijk,ij->ik", frames, impulses)
+
+
+def _dynamics(loop: HeldLoop, room: Room, y: Array, impulses: Array) -> tuple[int, Dynamics]:
+    """A status, and what a phase that has changed the velocity by y obeys."""
+    t, nv = loop.tables, y.size
+    after = t.vectors[at.V_X, :nv] + y
+    f = _along_world(t, impulses)
+    status = differentiate_impact_held(loop.address, room, y, after, f)
+    count = int(room.results[of.COUNT])
+    late, end = room.found[of.LATE, :count], room.found[of.END, :count]
+    by_q = slice(of.VELOCITY_BY_Q, of.VELOCITY_BY_Q + 3)
+    jacobians = late[:, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3].copy()
+    normals = late[:, of.NORMAL_BY_Q : of.NORMAL_BY_Q + 3].copy()
+    normals[room.point_ints[:count, of.KIND] == of.STILL] = 0.0
+    return status, Dynamics(
+        np.linalg.inv(room.squares[of.MASS]) if status == of.KNOWN else room.squares[of.MASS],
+        room.side[:, :nv] + _turned_forces(room, jacobians, normals),
+        jacobians,
+        end[:, by_q].copy(),
+        late[:, by_q].copy(),
+        room.arms[of.END, :count, of.VELOCITY : of.VELOCITY + 3].copy(),
+        normals,
+    )
+
+
+def _turned_forces(room: Room, jacobians: Array, normals: Array) -> Array:
+    """Joint impulses (nv, nv) by q, of what turns with normals: `contact_forces.turn_push`."""
+    count = len(normals)
+    N = room.points[:count, of.NORMAL : of.NORMAL + 3]
+    f = room.points[:count, of.IMPULSE : of.IMPULSE + 3]
+    pressed = np.sum(N * f, axis=1)
+    friction = f - pressed[:, None] * N
+    change = pressed[:, None, None] * normals
+    change -= N[:, :, None] * np.einsum("ij,ijk->ik", friction, normals)[:, None, :]
+    joint: Array = np.einsum("ijk,ijl->kl", jacobians, change)
+    return joint
+
+
+def _turning(t: Tables, room: Room, phase: Dynamics, before: Array) -> Array:
+    """Angles (m, 2 nv) by which slips before the impact turn with [q; v]."""
+    count, nv = len(phase.jacobians), before.size
+    angles = np.zeros((count, 2 * nv))
+    for k in range(count):
+        normal, first, _ = frame_of(t, room, k)
+        slip = first @ (phase.jacobians[k] @ before)
+        if slip > _SLIP:
+            across = np.cross(normal, first) / slip
+            speed = normal @ (phase.jacobians[k] @ before)
+            angles[k, :nv] = across @ (phase.before[k] - speed * phase.normals[k])
+            angles[k, nv:] = across @ phase.jacobians[k]
+    return angles
+
+
+def _impulses(phase: Dynamics, held: Held, turning: Array, by_p: Array) -> Array:
+    """Joint impulses by [q; v], of contacts' impulses alone."""
+    change = np.einsum("ijk,ij,il->kl", phase.jacobians, held.turned, turning)
+    for (k, _), push, by in zip(held.lines, held.pushes, by_p, strict=True):
+        change += np.outer(push @ phase.jacobians[k], by)
+    return change
+
+
+def _solve(
+    room: Room, phase: Dynamics, held: Held, turning: Array, given: Array
+) -> tuple[Array, Array]:
+    """Impulses along the pushes and the change of velocity, by [q; v]."""
+    nv = len(phase.inverse)
+    count = len(held.lines)
+    L, P = np.zeros((count, nv)), np.zeros((nv, count))
+    goal = np.zeros((count, 2 * nv))
+    for i, ((k, line), push, gain) in enumerate(
+        zip(held.lines, held.pushes, held.gains, strict=True)
+    ):
+        L[i], P[:, i] = line @ phase.jacobians[k], push @ phase.jacobians[k]
+        goal[i] = -gain * turning[k]
+        goal[i, :nv] -= line @ phase.moving[k]
+        normal, after = room.points[k, of.NORMAL : of.NORMAL + 3], phase.after[k]
+        turned = after if line @ normal > 0.5 else -(normal @ after) * line
+        goal[i, :nv] -= turned @ phase.normals[k]
+        goal[i, nv:] -= L[i]
+    free = given + np.einsum("ijk,ij,il->kl", phase.jacobians, held.turned, turning)
+    free[:, :nv] += phase.by_q
+    y = phase.inverse @ free
+    answer = phase.inverse @ P
+    by_p = np.linalg.lstsq(L @ answer, goal - L @ y, rcond=_REDUNDANT)[0]
+    return by_p, y + answer @ by_p

@@ -1,0 +1,147 @@
+"""What the phases of an impact hold: directions, and pushes along them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.collision import _layout as col
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.contact_points import is_close, put_friction
+from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.stepping.tables import Tables
+
+_SLIP = 1e-9  # m/s that is none
+_NEAR = 1e-7  # as in `contact_points`
+
+
+class Dynamics(NamedTuple):
+    """What the equations of a phase have of the room.
+
+    Attributes
+    ----------
+    inverse : (nv, nv) array
+        Of the mass matrix.
+    by_q : (nv, nv) array
+        Of impulses less momentum.
+    jacobians : (m, 3, nv) array
+    moving, before : (m, 3, nv) array
+        Derivatives of contacts' velocities by q, after the phase and before the impact.
+    after : (m, 3) array
+        Velocities after the phase.
+    normals : (m, 3, nv) array
+        Derivatives of normals by q.
+    """
+
+    inverse: Array
+    by_q: Array
+    jacobians: Array
+    moving: Array
+    before: Array
+    after: Array
+    normals: Array
+
+
+class Held(NamedTuple):
+    """Directions that a phase holds and pushes along, and what else its impulses change by.
+
+    Attributes
+    ----------
+    lines : list of (contact, direction)
+    pushes : list of (3,) array
+        One for each.
+    gains : list of float
+        Change of d . G (v + y) by the angle that the slip turns.
+    given : (m, 3) array
+        Impulse for each unit of theta.
+    turned : (m, 3) array
+        Change of the impulse by that angle.
+    """
+
+    lines: list[tuple[int, Array]]
+    pushes: list[Array]
+    gains: list[float]
+    given: Array
+    turned: Array
+
+
+def frame_of(t: Tables, room: Room, k: int) -> Array:
+    """Normal and tangents of point k, towards its link."""
+    frame = t.floats[room.point_ints[k, of.ROW], col.NORMAL : col.NORMAL + 9].reshape(3, 3)
+    towards: Array = room.points[k, of.SIDE] * frame
+    return towards
+
+
+def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) -> Held:
+    """What a phase holds with its own impulses, beside those that press already."""
+    count = int(room.results[of.COUNT])
+    held = Held([], [], [], np.zeros((count, 3)), np.zeros((count, 3)))
+    largest = np.abs(impulses).max(initial=0.0)
+    bounces = prior.any()
+    for k in range(count):
+        i = int(room.point_ints[k, of.ROW])
+        frame, p = frame_of(t, room, k), impulses[i]
+        closed = _is_closed(phase, k, frame[0], p[0])
+        pressed = (p[0] if closed else 0.0) + prior[i]
+        room.point_ints[k, of.NOTES] = 0
+        status, share, edge = _friction(t, room, k, p[1:], pressed)
+        room.point_ints[k, of.STATUS] = status
+        if closed and p[0] < _NEAR * largest:
+            room.point_ints[k, of.NOTES] |= of.HARDLY_PRESSES
+        if bounces and not closed and frame[0] @ phase.after[k] < _SLIP:
+            room.point_ints[k, of.NOTES] |= of.NO_PARTING
+        if status == of.OPEN:
+            continue
+        along = share @ frame[1:]
+        held.given[k] = frame[0] + along
+        held.turned[k] = pressed * _turned(room, k, frame, share)
+        if closed:
+            _add(held, k, frame[0], frame[0] + along, 0.0)
+        if status == of.STICKING:
+            for tangent in frame[1:]:
+                _add(held, k, tangent, tangent, 0.0)
+        if edge.any():
+            gain = _turned(room, k, frame, edge) @ phase.after[k]
+            _add(held, k, edge @ frame[1:], edge @ frame[1:], gain)
+    return held
+
+
+def _is_closed(phase: Dynamics, k: int, normal: Array, pressed: float) -> bool:
+    """Whether the normal of point k is held, of two numbers one of which is a rounding."""
+    row = normal @ phase.jacobians[k]
+    speed = normal @ phase.after[k]
+    return bool(pressed * (row @ phase.inverse @ row) > max(speed, 0.0))
+
+
+def _add(held: Held, k: int, line: Array, push: Array, gain: float) -> None:
+    held.lines.append((k, line))
+    held.pushes.append(push)
+    held.gains.append(gain)
+
+
+def _friction(
+    t: Tables, room: Room, k: int, impulses: Array, pressed: float
+) -> tuple[int, Array, Array]:
+    """Status of point k; friction for each unit that presses, where it slides; its edge."""
+    mu, nothing = float(t.floats[room.point_ints[k, of.ROW], col.MU]), np.zeros(2)
+    if not pressed > 0.0:
+        return of.OPEN, nothing, nothing
+    if mu == 0.0:
+        return of.SLIDING, nothing, nothing
+    x, y = impulses / (pressed * mu)
+    points = room.points
+    points[k, of.SHARE : of.EDGE + 2] = 0.0
+    status = put_friction(t.facets, x, y, mu, points, k)
+    edge = points[k, of.EDGE : of.EDGE + 2].copy()
+    if is_close(t.facets, x, y, status, bool(edge.any())):
+        room.point_ints[k, of.NOTES] |= of.AT_LIMIT
+    return status, points[k, of.SHARE : of.SHARE + 2].copy(), edge
+
+
+def _turned(room: Room, k: int, frame: Array, x: Array) -> Array:
+    """Change of x along the tangents by their angle, as `slip_turning.turned_along`."""
+    across = np.cross(frame[0], frame[1])
+    change: Array = x[0] * across - room.points[k, of.SIDE] * x[1] * frame[1]
+    return change

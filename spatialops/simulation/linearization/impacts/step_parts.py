@@ -1,0 +1,210 @@
+"""The derivative of a step that impacts cut into pieces: a product over its parts.
+
+What changes from part to part is (q, v) and the time that has passed, T. A piece of the time s
+that is left, s = h - T, would change the velocity by X. An impact ends it at the fraction x, where
+the gap g vanishes:
+
+    m = s (x - 1/2) v_e + s x^2 / 2 X,    q_x = q_e + m,    v_x = v_e + x X
+
+on the manifold (semi-implicit: m = s x v_x from q). As the state changes, so does x,
+
+    g_q (dq_x + q_x' dx) = 0:    dx = -g_q dq_x / (g_q q_x').
+
+That is the saltation of hybrid systems (Kong, Payne, Council and Johnson 2021) for the motion as
+the integrator has it: the impact comes at another time, and the piece after it takes longer.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array, IntArray
+from spatialops._compile.held import held
+from spatialops.collision import _layout as col
+from spatialops.derivatives.manifold import (
+    BY_Q,
+    BY_V,
+    CARRIED,
+    MOVES,
+    WIDEST,
+    dense_blocks,
+    move_kernel,
+)
+from spatialops.simulation import _layout as at
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.impacts.derivative import impact_derivative
+from spatialops.simulation.linearization.made_step import Room, Start, room_for
+from spatialops.simulation.linearization.next_state import part_held
+from spatialops.simulation.linearization.step_derivative import piece_of, solve_all
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.tables import Tables
+
+_WHOLE = 1e-12  # of a piece
+_TOGETHER = 1e-3  # of the distance that touches: as near as times of impact are found
+
+
+class Chain(NamedTuple):
+    """Changes at the end of a part by [q; v; forces] of the step's start.
+
+    Attributes
+    ----------
+    q, v : (nv, 3 nv) array
+    time : (3 nv,) array
+        That has passed.
+    """
+
+    q: Array
+    v: Array
+    time: Array
+
+
+class Cut(NamedTuple):
+    """Where an impact ends a piece: how the state there moves with the fraction x."""
+
+    q: Array
+    v: Array
+    time: float
+
+
+class StepParts(NamedTuple):
+    """What is found of a step, part by part.
+
+    Attributes
+    ----------
+    status : int
+    A, B : array
+        As of `Linearization`.
+    contacts : list of (m, POINT_INTS) array
+        Of every part.
+    room : Room
+        That of the last one.
+    """
+
+    status: int
+    A: Array
+    B: Array
+    contacts: list[IntArray]
+    room: Room
+
+
+@held
+def piece_held(t: Tables, start: Start, room: Room) -> int:
+    """The equations of the piece that the loop has moved last; a status."""
+    return piece_of(t, start, room)
+
+
+def differentiate_parts(loop: HeldLoop, tau: Array, room: Room) -> StepParts:
+    """Make the step that the loop is ready for, and its derivative, part by part."""
+    n = tau.size
+    one = np.eye(3 * n)
+    chain, forces = Chain(one[:n], one[n : 2 * n], np.zeros(3 * n)), one[2 * n :]
+    contacts: list[IntArray] = []
+    cut: Cut | None = None
+    status = of.KNOWN
+    while status == of.KNOWN:
+        t = loop.tables
+        begins = t.control[at.STAGE] == at.BEGIN
+        left = float(t.settings[at.DT] if begins else t.monitor[at.REMAINING])
+        start = Start(t.q.copy(), t.v.copy(), tau)
+        loop.advance(part_held)
+        t = loop.tables
+        room = room_for(t, room)
+        stage = t.control[at.STAGE]
+        if stage == at.BEGIN:
+            deep = t.monitor[at.LOWEST_GAP] < -t.settings[at.DEPTH]
+            status = of.PUSHED_OUT if deep else status
+            break
+        if stage == at.SMOOTH:
+            status, by = impact_derivative(loop, room)
+            if status == of.KNOWN:
+                chain = after_impact(arrived(t, room, chain, cut), by)
+                cut = None
+        elif cut is not None:
+            status = of.SEVERAL  # cut for what is no impact
+        else:
+            status = piece_held(loop.address, start, room)
+            if status == of.KNOWN:
+                chain, cut = after_piece(t, room, left, chain, forces)
+        if cut is not None and t.activation.size:
+            status = of.ACTIVE
+        contacts.append(room.point_ints[: room.results[of.COUNT]].copy())
+    whole = np.concatenate([chain.q, chain.v])
+    A, B = whole[:, : 2 * n].copy(), whole[:, 2 * n :].copy()
+    return StepParts(status, A, B, contacts, room)
+
+
+def after_piece(
+    t: Tables, room: Room, left: float, chain: Chain, forces: Array
+) -> tuple[Chain, Cut | None]:
+    """Changes at the end of the piece whose equations are in the room, and where it is cut."""
+    n = t.v.size
+    s = float(t.monitor[at.PIECE])
+    x = (left - float(t.monitor[at.REMAINING])) / s
+    longer = -chain.time if s >= left * (1.0 - _WHOLE) else 0.0 * chain.time
+    solve_all(room)
+    given = np.concatenate([chain.q, chain.v, forces, longer[None]])
+    X, v = room.vectors[of.V_END] - t.vectors[at.V_E, :n], t.vectors[at.V_E, :n].copy()
+    dX = room.side @ given
+    moved = [dense_blocks(room.spans, block) for block in room.blocks[of.START]]
+    dq = moved[BY_Q] @ chain.q + moved[BY_V] @ chain.v
+    dq += np.outer(room.vectors[of.LEAD_Q], longer)
+    dv = moved[CARRIED] @ chain.v + np.outer(room.vectors[of.LEAD_V], longer)
+    early, late = (x - 0.5, 0.5 * x * x) if t.control[at.SCHEME] == at.MOREAU else (x, x * x)
+    dm = s * (early * dv + late * dX) + np.outer(early * v + late * X, longer)
+    late_by_x = x if t.control[at.SCHEME] == at.MOREAU else 2.0 * x
+    by_x = s * (v + late_by_x * X)
+    w = v + x * X
+    flow = flow_blocks(t.tree, room.spans, s * (early * v + late * X), w)
+    dw = dv + x * dX
+    chain = Chain(
+        flow[BY_Q] @ dq + flow[BY_V] @ dm,
+        flow[_TURNED] @ dm + flow[_KEPT] @ dw,
+        chain.time + x * longer,
+    )
+    if x >= 1.0 - _WHOLE:
+        return chain, None
+    return chain, Cut(flow[BY_V] @ by_x, flow[_TURNED] @ by_x + flow[_KEPT] @ X, s)
+
+
+_TURNED, _KEPT = 2, 3
+
+
+def flow_blocks(tree: IntArray, spans: IntArray, m: Array, w: Array) -> list[Array]:
+    """Derivatives of a move by m, by where it begins and by m; of w carried along, by m and w."""
+    blocks = np.empty((MOVES, m.size, WIDEST))
+    move_kernel(tree, m, 1.0, blocks)
+    by_q, by_m = (dense_blocks(spans, blocks[i]) for i in (BY_Q, BY_V))
+    turned, kept = np.zeros_like(by_m), np.eye(m.size)
+    for k in np.flatnonzero(tree[:, layout.FRAME] == layout.POSE):
+        spin, linear = slice(k, k + 3), slice(k + 3, k + 6)
+        kept[linear, linear] = back = by_m[linear, linear]
+        turned[linear, spin] = np.cross(back @ w[linear], by_m[spin, spin], axisb=0, axisc=0)
+    return [by_q, by_m, turned, kept]
+
+
+def arrived(t: Tables, room: Room, chain: Chain, cut: Cut | None) -> Chain:
+    """Changes at an impact, whose time changes where it has cut a piece."""
+    if cut is None:
+        return chain
+    points = room.point_ints[: room.results[of.COUNT]]
+    rows = points[:, of.ROW]
+    gaps = t.floats[rows, col.GAP].copy()
+    gaps[t.floats[rows, col.APPROACH] >= -t.settings[at.THRESHOLD]] = col.INFINITE
+    k = int(np.argmin(gaps))
+    near = gaps <= gaps[k] + _TOGETHER * t.settings[at.TOUCH]
+    if near.sum() > 1:
+        points[near, of.NOTES] |= of.TOGETHER
+    normal = room.points[k, of.NORMAL : of.NORMAL + 3]
+    by_q = normal @ room.found[of.LATE, k, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
+    dx = by_q @ chain.q / -(by_q @ cut.q)
+    return Chain(
+        chain.q + np.outer(cut.q, dx), chain.v + np.outer(cut.v, dx), chain.time + cut.time * dx
+    )
+
+
+def after_impact(chain: Chain, by: Array) -> Chain:
+    """Changes after an impact, given the derivative of its velocity by [q; v]."""
+    return chain._replace(v=by @ np.concatenate([chain.q, chain.v]))
