@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import dot, minus, put3, vec3
 from spatialops.collision import _layout as col
 
 SWEEP_FROM = 64  # geoms; below, going through all pairs is faster than sorting
+# Rows of `sweep_order`.
+FIRST = 0
+ALONG = 1
 _MOVED = 0.0625  # square of the part of the skin, 1/4, after which the list is renewed
 
 
@@ -30,7 +35,7 @@ def renew_near_pairs(
     geom_ints: IntArray,
     geoms: Array,
     pairs: IntArray,
-    pair_rows: IntArray,
+    order: IntArray,
     places: Array,
     kept: Array,
     skin: float,
@@ -40,8 +45,7 @@ def renew_near_pairs(
 
     They are rows of `pairs` whose gap may fall below `skin` / 2 until then; returns how many.
     `near[-1]` holds the count of the last renewal (-1: never), `kept` the positions then.
-    `pair_rows` has the row of every pair of geoms (-1: none) and, after that, a row for the order
-    along x; it is empty for a small scene.
+    `order` is what a large scene is swept by, see `sweep_order`; else it is empty.
     """
     last = near.size - 1
     if near[last] >= 0:
@@ -52,8 +56,8 @@ def renew_near_pairs(
         if moved < _MOVED * skin * skin:
             return near[last]
     count = 0
-    if pair_rows.shape[0] > 0:
-        count = sweep(geom_ints, geoms, pairs, pair_rows, places, skin, near)
+    if order.size > 0:
+        count = sweep(geom_ints, geoms, pairs, order, places, skin, near)
     else:
         for p in range(pairs.shape[0]):
             if bound_gap(geom_ints, geoms, places, pairs[p, 0], pairs[p, 1]) < skin:
@@ -80,7 +84,7 @@ def sweep(
     geom_ints: IntArray,
     geoms: Array,
     pairs: IntArray,
-    pair_rows: IntArray,
+    order: IntArray,
     places: Array,
     skin: float,
     near: IntArray,
@@ -90,29 +94,64 @@ def sweep(
     The order along x is kept from one renewal to the next, so that sorting by insertion has little
     to do. Pairs are listed in the order of their rows, as without sweeping.
     """
-    n, count = pair_rows.shape[1], 0
-    order = pair_rows[n]
+    n, count = order.shape[1] - 1, 0
+    along, first = order[ALONG], order[FIRST]
     for i in range(1, n):
-        g, j = order[i], i
+        g, j = along[i], i
         start = low_end(geom_ints, geoms, places, g)
-        while j > 0 and low_end(geom_ints, geoms, places, order[j - 1]) > start:
-            order[j] = order[j - 1]
+        while j > 0 and low_end(geom_ints, geoms, places, along[j - 1]) > start:
+            along[j] = along[j - 1]
             j -= 1
-        order[j] = g
+        along[j] = g
     for i in range(n):
-        g = order[i]
+        g = along[i]
         end = places[g, col.PLACE] + geoms[g, col.GEOM_BOUND] + skin
         if geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE:
             end = col.INFINITE
         for j in range(i + 1, n):
-            if low_end(geom_ints, geoms, places, order[j]) > end:
+            other = along[j]
+            if low_end(geom_ints, geoms, places, other) > end:
                 break
-            p = pair_rows[g, order[j]]
-            if p >= 0 and bound_gap(geom_ints, geoms, places, pairs[p, 0], pairs[p, 1]) < skin:
+            plane = geom_ints[g, col.GEOM_SHAPE] == col.HALF_SPACE
+            a, b = (other, g) if plane else (g, other)
+            if not bound_gap(geom_ints, geoms, places, a, b) < skin:
+                continue
+            p = row_of_pair(pairs, first, min(g, other), max(g, other))
+            if p >= 0:
                 near[count] = p
                 count += 1
     sort(near, count)
     return count
+
+
+@inlined
+def row_of_pair(pairs: IntArray, first: IntArray, low: int, high: int) -> int:
+    """Row of a pair of geoms, by bisection among those of the earlier one; -1: there is none."""
+    begin, end = first[low], first[low + 1]
+    while begin < end:
+        middle = (begin + end) // 2
+        other = max(pairs[middle, 0], pairs[middle, 1])
+        if other == high:
+            return middle
+        if other < high:
+            begin = middle + 1
+        else:
+            end = middle
+    return -1
+
+
+def sweep_order(pairs: IntArray, n: int) -> IntArray:
+    """What a scene of n geoms is swept by, (2, n + 1), from its pairs in the order of both geoms.
+
+    Where the rows of `pairs` begin that join a geom with later ones, and an order of the geoms; of
+    few geoms nothing, (2, 0).
+    """
+    if n < SWEEP_FROM:
+        return np.zeros((2, 0), dtype=np.int64)
+    order = np.zeros((2, n + 1), dtype=np.int64)
+    order[FIRST] = np.searchsorted(np.minimum(pairs[:, 0], pairs[:, 1]), np.arange(n + 1))
+    order[ALONG] = np.arange(n + 1)
+    return order
 
 
 @kernel

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -92,18 +93,18 @@ class ContactSet:
         """
         if not len(ints):
             return _NONE
-        own = floats.copy()
-        return cls(
-            pairs=ints[:, col.CONTACT_PAIR].copy(),
-            links=ints[:, col.CONTACT_A : col.CONTACT_B + 1].copy(),
-            positions=own[:, col.POINT : col.POINT + 3],
-            frames=own[:, col.NORMAL : col.SECOND + 3].reshape(-1, 3, 3),
-            gaps=own[:, col.GAP],
-            frictions=own[:, col.MU],
-            restitutions=own[:, col.RESTITUTION],
-            velocities=own[:, col.APPROACH : col.APPROACH + 3],
-            impulses=own[:, col.IMPULSE : col.IMPULSE + 3],
-        )
+        made = object.__new__(cls)
+        made.__dict__["_tables"] = ContactTables(ints.copy(), floats.copy())
+        return made
+
+    if not TYPE_CHECKING:  # who reads it need not know
+
+        def __getattr__(self, name: str) -> Array | IntArray:
+            """A field of what `from_tables` made, when it is first asked for: few are."""
+            if name not in _COLUMNS:
+                raise AttributeError(f"a ContactSet has no attribute {name!r}")
+            made = self.__dict__[name] = _COLUMNS[name](self._tables)
+            return made
 
     @property
     def world_impulses(self) -> Array:
@@ -111,6 +112,18 @@ class ContactSet:
         result: Array = np.einsum("mi,mij->mj", self.impulses, self.frames)
         return result
 
+
+_COLUMNS: dict[str, Callable[[ContactTables], Array | IntArray]] = {
+    "pairs": lambda t: t.ints[:, col.CONTACT_PAIR].copy(),
+    "links": lambda t: t.ints[:, col.CONTACT_A : col.CONTACT_B + 1].copy(),
+    "positions": lambda t: t.floats[:, col.POINT : col.POINT + 3],
+    "frames": lambda t: t.floats[:, col.NORMAL : col.SECOND + 3].reshape(-1, 3, 3),
+    "gaps": lambda t: t.floats[:, col.GAP],
+    "frictions": lambda t: t.floats[:, col.MU],
+    "restitutions": lambda t: t.floats[:, col.RESTITUTION],
+    "velocities": lambda t: t.floats[:, col.APPROACH : col.APPROACH + 3],
+    "impulses": lambda t: t.floats[:, col.IMPULSE : col.IMPULSE + 3],
+}
 
 _NONE = ContactSet(
     pairs=np.zeros(0, dtype=np.int64),

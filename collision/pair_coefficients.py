@@ -11,10 +11,11 @@ from spatialops._arrays import Array, IntArray
 from spatialops.collision.shapes import Geom
 
 _LEAST = {"friction": 3, "torsion": 4, "rolling": 6}  # condim that lets a coefficient act
+_AT_ONCE = 1 << 16  # pairs: what is made on the way to their coefficients stays small
 
 
 class PairCoefficients(NamedTuple):
-    """Coefficients of n pairs of geoms.
+    """Coefficients of n pairs of geoms; one number stands for all where all have it.
 
     Attributes
     ----------
@@ -29,6 +30,18 @@ class PairCoefficients(NamedTuple):
     rolling: Array
 
 
+class _Columns(NamedTuple):
+    """What the geoms have, (n_geoms,) each."""
+
+    larger: Array  # 1: the larger of two coefficients counts
+    priority: Array
+    condim: Array
+    friction: Array
+    restitution: Array
+    torsion: Array
+    rolling: Array
+
+
 def pair_coefficients(geoms: Sequence[Geom], pairs: IntArray) -> PairCoefficients:
     """Coefficients of pairs (n, 2) of geoms, by their `mixing`, `priority` and `condim`.
 
@@ -37,20 +50,35 @@ def pair_coefficients(geoms: Sequence[Geom], pairs: IntArray) -> PairCoefficient
     E. Todorov et al., *MuJoCo documentation*, "Contact parameters": the element-wise maximum, or
     those of the geom of higher priority; the larger condim.
     """
+    names = _Columns._fields[1:]
+    columns = _Columns(
+        np.array([geom.mixing == "maximum" for geom in geoms], dtype=np.float64),
+        *(np.array([getattr(geom, name) for geom in geoms], dtype=np.float64) for name in names),
+    )
+    found = np.empty((len(PairCoefficients._fields), len(pairs)))
+    for start in range(0, len(pairs), _AT_ONCE):
+        part = slice(start, start + _AT_ONCE)
+        found[:, part] = _mixed(columns, pairs[part])
+    return PairCoefficients(*(alike(row) for row in found))
 
-    def sides(name: str) -> tuple[Array, Array]:
-        values = np.array([getattr(geom, name) for geom in geoms], dtype=np.float64)
-        return values[pairs[:, 0]], values[pairs[:, 1]]
 
-    larger = np.array([geom.mixing == "maximum" for geom in geoms], dtype=bool)[pairs].any(axis=1)
-    first, second = sides("priority")
-    condims = sides("condim")
-    condim = np.where(first == second, np.maximum(*condims), np.where(first > second, *condims))
+def _mixed(columns: _Columns, pairs: IntArray) -> PairCoefficients:
+    first, second = (_Columns(*(column[side] for column in columns)) for side in pairs.T)
+    higher, lower = first.priority > second.priority, first.priority < second.priority
+    condim = np.maximum(first.condim, second.condim)
+    condim = np.where(higher, first.condim, np.where(lower, second.condim, condim))
+    larger = (first.larger + second.larger) > 0.0
     found = {}
     for name, least in _LEAST.items():
-        a, b = sides(name)
+        a, b = getattr(first, name), getattr(second, name)
         mixed = np.where(larger, np.maximum(a, b), np.sqrt(a * b))
-        chosen = np.where(first == second, mixed, np.where(first > second, a, b))
+        chosen = np.where(higher, a, np.where(lower, b, mixed))
         found[name] = np.where(condim >= least, chosen, 0.0)
-    a, b = sides("restitution")
-    return PairCoefficients(restitution=np.sqrt(a * b), **found)
+    return PairCoefficients(restitution=np.sqrt(first.restitution * second.restitution), **found)
+
+
+def alike(values: Array) -> Array:
+    """A copy of values (n,), or one number in their place, read-only, where all are the same."""
+    if len(values) and (values == values[0]).all():
+        return np.broadcast_to(values[:1].copy(), values.shape)
+    return values.copy()

@@ -19,7 +19,11 @@ from spatialops.contact.lcp.problem import LCPSolution
 from spatialops.contact.maximal import MaximalProblem, maximal_problem
 from spatialops.contact.problem_checks import ZERO_BY_DEFAULT, Fields, checked_fields
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
-from spatialops.dynamics.loops.rows import closure_jacobian, closure_rows
+from spatialops.dynamics.loops.rows import (
+    closure_jacobian,
+    closure_rows,
+    closure_velocities,
+)
 from spatialops.dynamics.maximal import placed
 from spatialops.dynamics.response import velocities_from
 from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
@@ -320,8 +324,12 @@ class ContactProblem:
     @cached_property
     def velocities(self) -> Array:
         """Velocities (n_b + 3 m,) without impulses, less targets, contacts' with their bias."""
-        u: Array = self.jacobian @ self.velocity
         n_b = self.n_loop_rows
+        if self.has_joints:  # of inner links of a joint, whose velocities nobody keeps
+            u = self.jacobian @ self.velocity
+        else:
+            u = np.empty(n_b + 3 * self.n_contacts)
+            closure_velocities(*self.terms, placed(self.model, self.q, self.velocity), u)
         u[:n_b] -= self.loop_targets
         u[n_b:] += self.bias.ravel()
         return u

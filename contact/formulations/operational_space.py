@@ -142,7 +142,10 @@ class OperationalSpace:
         directions(self.n_f)
 
     def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The mixed LCP of [J] 53, in O(N) + O((n_b + m)^2).
+        """The mixed LCP of [J] 53, in O(N r) + O(N r^2) of r = n_b + 3 m rows.
+
+        The second part is the dense product L L* = Q Lambda Q*, whose factor N is that of a matrix
+        product; Lambda by itself is O(N) + O(n_c^2), see `compliance`.
 
         Parameters
         ----------

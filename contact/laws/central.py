@@ -19,6 +19,7 @@ from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.lcp.status import Status
+from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim
 from spatialops.contact.newton.islands import new_buffers, room_of, solve_islands
 from spatialops.contact.newton.residual import shares
@@ -88,6 +89,7 @@ def _impulses(problem: ContactProblem, n_f: int, start: Array | None) -> tuple[A
         problem.prior_normal_impulse.astype(np.float64),
         problem.dry.astype(np.float64),
         directions(n_f),
+        at.POLYGON,
     )
     p = np.zeros(3 * m) if start is None else start.astype(np.float64).ravel()
     buffers = new_buffers(room_of(given))

@@ -32,6 +32,7 @@ from spatialops.contact.laws.law import (
     LawSolution,
     checked_problem,
     finite_friction,
+    speed_scale,
     unit_compliance,
     verified,
     without_moments,
@@ -196,7 +197,7 @@ class Compliant:
         p = found.z.reshape(-1, 3).copy()
         p[:, 0] = np.where(problem.kinds == DRY, 0.0, np.maximum(p[:, 0], 0.0))
         loops = held.impulses(problem.response.L[problem.n_loop_rows :].T @ p.ravel())
-        exact, given = cone_conditions(problem), float(np.abs(problem.velocities).max(initial=0.0))
+        exact, given = cone_conditions(problem), speed_scale(problem)
         # Springs ask for velocities of their own.
         whole_scale = max(given, float(np.abs(u).max(initial=0.0)))
 

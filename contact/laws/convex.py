@@ -27,6 +27,7 @@ from spatialops.contact.laws.law import (
     checked_problem,
     cone_errors,
     finite_friction,
+    speed_scale,
     unit_compliance,
     verified,
     without_moments,
@@ -151,7 +152,7 @@ class Convex:
         loops = held.impulses(problem.response.L[problem.n_loop_rows :].T @ p.ravel())
 
         def conditions(p: Array, u: Array) -> Array:
-            scale = np.abs(problem.velocities).max(initial=0.0)
+            scale = speed_scale(problem)
             of_joints = cone_errors(problem, unit_compliance(problem), p, u)[dry]
             return np.append(of_joints, found.residual * scale)
 

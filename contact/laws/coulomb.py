@@ -28,6 +28,7 @@ from spatialops.contact.laws.law import (
     TOLERANCE,
     LawSolution,
     checked_problem,
+    speed_scale,
     unit_compliance,
     verified,
 )
@@ -205,7 +206,7 @@ class Coulomb:
                 polyhedron.impulses(found.z).reshape(-1, reduced.dim), found.iterations
             )
 
-        scale = np.abs(problem.velocities).max(initial=0.0)
+        scale = speed_scale(problem)
 
         def conditions(p: Array, u: Array) -> Array:
             load = np.maximum(

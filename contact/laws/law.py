@@ -135,6 +135,16 @@ def unit_compliance(problem: ContactProblem) -> float:
     return largest if largest > 0.0 else 1.0
 
 
+def speed_scale(problem: ContactProblem) -> float:
+    """What residuals are relative to, m/s.
+
+    The fastest row without impulses, or what dry friction of joints could stop: of joints that it
+    holds at rest velocities are rounding.
+    """
+    fastest = float(np.abs(problem.velocities).max(initial=0.0))
+    return max(fastest, unit_compliance(problem) * float(problem.dry.max(initial=0.0)))
+
+
 def spin_unit(problem: ContactProblem) -> float:
     """Length (m) by which spins are measured, so that their compliance is as large as others'."""
     if not problem.has_moments:
@@ -220,7 +230,7 @@ def verified(
         velocity = problem.after(p, moments)
         rows = problem.jacobian @ velocity
         u = rows[n_b:].reshape(-1, 3) + problem.bias
-        scale = np.abs(problem.velocities).max(initial=0.0)
+        scale = speed_scale(problem)
         if scale == 0.0:
             scale = s * np.abs(p).max(initial=0.0)
         worst = np.abs(rows[:n_b] - problem.loop_targets).max(initial=0.0)

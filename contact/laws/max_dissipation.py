@@ -31,6 +31,7 @@ from spatialops.contact.laws.law import (
     LawSolution,
     checked_problem,
     finite_friction,
+    speed_scale,
     unit_compliance,
     verified,
     without_moments,
@@ -172,7 +173,7 @@ class MaxDissipation:
                 detail = "rounding hides which impulses are the shortest: these are others"
         p = (D @ z).reshape(-1, 3) / s
         loops = held.impulses(L[n_b:].T @ p.ravel())
-        scale = np.abs(problem.velocities).max(initial=0.0)
+        scale = speed_scale(problem)
 
         def optimality(_p: Array, _u: Array) -> Array:
             return np.array([residual * scale])

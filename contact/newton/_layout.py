@@ -1,6 +1,13 @@
-"""Columns of the table of statuses, and rows of the solver's vectors."""
+"""Laws, columns of the tables of statuses and of friction, and rows of the solver's vectors."""
 
 from __future__ import annotations
+
+# Laws of friction.
+POLYGON = 0  # Coulomb's, with a polygon for the circle
+CONE = 1  # Coulomb's
+NO_SLIP = 2  # none of what has friction; `no_slip` lets go what leaves
+VISCOUS = 3  # a drag, p_t = -K v_t
+FRICTIONLESS = 4
 
 # Table of statuses.
 PARTS = 0  # sum of those that the contact has: idle rows of joints, and of n_f = 2, are left out
@@ -19,10 +26,24 @@ OPEN = 0
 PRESSES = 1
 
 # Statuses of tangents.
+UNKNOWN = -1
 FREE = 0  # no friction can act
 STICKS = 1
 AT_CORNER = 2  # slides within 180 / n_f degrees of a corner's direction: friction is the corner
-AT_SIDE = 3  # slides along the normal of a side: friction is on that side
+AT_SIDE = 3  # slides along the normal of a side: friction is on that side, or near it on the circle
+
+# What looking at statuses again finds.
+REPEATED = 0
+TURNED = 1  # directions of sliding, on the circle
+CHANGED = 2
+
+# Table of friction: direction e of friction at its limit, its size there for a limit of 1, and what
+# resists the motion of tangents, velocity over impulse.
+ALONG_X = 0
+ALONG_Y = 1
+SIZE = 2
+RESISTANCE = 3
+FRICTION_COLUMNS = 4
 
 # Which component of a contact an unknown is.
 PRESSING = 0  # along the normal, with the friction that goes with it

@@ -6,12 +6,16 @@ Where no status changes, rows rho_i of what must not move answer unknowns x_j al
     presses, sticks    rho = gamma = l_n, l_1, l_2
     on a side          and rho = gamma = l_f                along the side, whose normal is e
 
-with the proximal term, (R G^T + eps I) x = -(v + eps (p - centre)). At most three unknowns a
+with the proximal term, (R G^T + eps I + K) x = -(v + eps (p - centre) + K p), K what resists the
+unknowns, for most of them nothing. Where k resists one, its rows, its right side and its answer are
+taken sqrt(eps / (eps + k)) times, so that eps I is all that is added. At most three unknowns a
 contact. Where there are more unknowns than degrees of freedom, the same is solved for dy = G^T x;
 for piles always, tree by tree.
 """
 
 from __future__ import annotations
+
+import math
 
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
@@ -28,28 +32,36 @@ from spatialops.contact.rows import START, add_entries, answer_rows, entries_dot
 
 
 @kernel
-def gather_rows(rows: ContactRows, scratch: NewtonScratch) -> int:
+def gather_rows(rows: ContactRows, eps: float, scratch: NewtonScratch) -> int:
     """The unknowns of the present statuses, with their rows rho and gamma; how many."""
     count = 0
     for i in range(rows.friction.size):
         parts, tangent = scratch.status[i, at.PARTS], scratch.status[i, at.TANGENT]
         if scratch.status[i, at.NORMAL] == at.PRESSES:
             count = put_pressing(rows, scratch, i, count)
+        share = share_of(scratch, i, eps)
         if tangent == at.STICKS:
-            count = put_row(rows, scratch, i, at.ALONG_FIRST, 1.0, 0.0, count)
+            count = put_row(rows, scratch, i, at.ALONG_FIRST, share, 0.0, count)
             if parts & at.HAS_SECOND:
-                count = put_row(rows, scratch, i, at.ALONG_SECOND, 0.0, 1.0, count)
+                count = put_row(rows, scratch, i, at.ALONG_SECOND, 0.0, share, count)
         elif tangent == at.AT_SIDE:
-            e_x, e_y, _ = sliding(rows, scratch.status, i)
-            count = put_row(rows, scratch, i, at.ALONG_SIDE, -e_y, e_x, count)
+            e_x, e_y, _ = sliding(scratch.friction, i)
+            count = put_row(rows, scratch, i, at.ALONG_SIDE, -share * e_y, share * e_x, count)
     return count
+
+
+@inlined
+def share_of(scratch: NewtonScratch, i: int, eps: float) -> float:
+    """sqrt(eps / (eps + k)) of what resists the tangents of contact i."""
+    k = scratch.friction[i, at.RESISTANCE]
+    return math.sqrt(eps / (eps + k)) if k > 0.0 else 1.0
 
 
 @inlined
 def put_pressing(rows: ContactRows, scratch: NewtonScratch, i: int, count: int) -> int:
     """The normal of contact i, with the friction that goes with it where it slides."""
     width, start = put_unknown(rows, scratch, i, at.PRESSING, count)
-    e_x, e_y, g = sliding(rows, scratch.status, i)
+    e_x, e_y, g = sliding(scratch.friction, i)
     g *= rows.friction[i]
     own = rows.L.places[i, START]
     for k in range(width):
@@ -119,12 +131,12 @@ def answer_factors(rows: ContactRows, eps: float, count: int, scratch: NewtonScr
 
 
 @inlined
-def component(scratch: NewtonScratch, rows: ContactRows, c: int, vector: Array) -> float:
+def component(scratch: NewtonScratch, c: int, vector: Array) -> float:
     """Component of a vector over the contacts' rows that unknown c is."""
     i, part = scratch.contacts[c], scratch.parts[c]
     if part != at.ALONG_SIDE:
         return vector[3 * i + part]
-    e_x, e_y, _ = sliding(rows, scratch.status, i)
+    e_x, e_y, _ = sliding(scratch.friction, i)
     return e_x * vector[3 * i + 2] - e_y * vector[3 * i + 1]
 
 
@@ -134,16 +146,22 @@ def solve_rows(rows: ContactRows, eps: float, count: int, p: Array, scratch: New
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
     v, centre = scratch.vectors[at.VELOCITY], scratch.vectors[at.CENTRE]
     for c in range(count):
-        off = component(scratch, rows, c, p) - component(scratch, rows, c, centre)
-        right[c] = -component(scratch, rows, c, v) - eps * off
+        own = component(scratch, c, p)
+        right[c] = -component(scratch, c, v) - eps * (own - component(scratch, c, centre))
+        i = scratch.contacts[c]
+        if scratch.friction[i, at.RESISTANCE] > 0.0 and scratch.parts[c] != at.PRESSING:
+            right[c] -= scratch.friction[i, at.RESISTANCE] * own
+            right[c] *= share_of(scratch, i, eps)
     answer_factors(rows, eps, count, scratch)
     for c in range(count):
-        j = 3 * scratch.contacts[c]
-        part = scratch.parts[c]
+        i, part = scratch.contacts[c], scratch.parts[c]
+        j = 3 * i
         x = step[c]
-        e_x, e_y, g = sliding(rows, scratch.status, scratch.contacts[c])
+        e_x, e_y, g = sliding(scratch.friction, i)
+        if part != at.PRESSING:
+            x *= share_of(scratch, i, eps)
         if part == at.PRESSING:
-            g *= rows.friction[scratch.contacts[c]]
+            g *= rows.friction[i]
             p[j] += x
             p[j + 1] += g * e_x * x
             p[j + 2] += g * e_y * x

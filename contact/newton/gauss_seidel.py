@@ -10,7 +10,12 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import put_velocities
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
-from spatialops.contact.newton.statuses import limit_of, polygon_status, put_on_piece, put_status
+from spatialops.contact.newton.statuses import (
+    is_dragged,
+    limit_of,
+    put_on_piece,
+    put_statuses,
+)
 from spatialops.contact.rows import START, add_entries, entries_dot, width_of
 
 
@@ -25,20 +30,17 @@ def sweep(rows: ContactRows, times: int, p: Array, scratch: NewtonScratch) -> No
             before = p[j], p[j + 1], p[j + 2]
             if parts & at.HAS_NORMAL:
                 p[j] = max(p[j] - speed(rows, j, y) / squares[j], 0.0)
-            normal = at.PRESSES if p[j] > 0.0 else at.OPEN
-            limit = limit_of(rows, i, p[j])
-            tangent = at.FREE
-            side = 0
-            if parts & at.HAS_FIRST and limit > 0.0:
+            r = 0.0
+            if parts & at.HAS_FIRST and limit_of(rows, i, p[j]) > 0.0:
                 add_rows(rows, j, (p[j] - before[0], 0.0, 0.0), y)
                 before = p[j], p[j + 1], p[j + 2]
-                r = 1.0 / max(squares[j + 1], squares[j + 2])
-                p[j + 1] -= r * speed(rows, j + 1, y)
-                p[j + 2] -= r * speed(rows, j + 2, y) if parts & at.HAS_SECOND else 0.0
-                line = not parts & at.HAS_SECOND
-                tangent, side = polygon_status(rows.corners, line, p[j + 1], p[j + 2], limit)
-            put_status(scratch.status, i, normal, tangent, side)
-            put_on_piece(rows, i, p, scratch.status)
+                k = scratch.friction[i, at.RESISTANCE] if is_dragged(rows, i) else 0.0
+                r = 1.0 / (max(squares[j + 1], squares[j + 2]) + k)
+                p[j + 1] -= r * (speed(rows, j + 1, y) + k * p[j + 1])
+                if parts & at.HAS_SECOND:
+                    p[j + 2] -= r * (speed(rows, j + 2, y) + k * p[j + 2])
+            put_statuses(rows, scratch, i, p[j], (p[j + 1], p[j + 2]), r)
+            put_on_piece(rows, i, p, scratch)
             add_rows(rows, j, (p[j] - before[0], p[j + 1] - before[1], p[j + 2] - before[2]), y)
 
 

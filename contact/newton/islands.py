@@ -17,7 +17,8 @@ from spatialops.algebra.simd import aligned
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton.block_structure import lacks_room, structure_in, widest_of
-from spatialops.contact.newton.central import Aim, central_impulses
+from spatialops.contact.newton.central import Aim
+from spatialops.contact.newton.no_slip import impulses_of_law
 from spatialops.contact.newton.rows import (
     ContactRows,
     NewtonRoom,
@@ -103,7 +104,7 @@ def islands_in(ints: IntArray, n: int, m: int) -> Islands:
 
 @kernel
 def solve_islands(rows: ContactRows, aim: Aim, p: Array, buffers: Buffers) -> tuple[int, float]:
-    """`central_impulses` of every island: iterations, negative where one began at zero again.
+    """`impulses_of_law` of every island: iterations, negative where one began at zero again.
 
     And the largest residual, without bound where buffers are too short for the factors.
     """
@@ -116,7 +117,7 @@ def solve_islands(rows: ContactRows, aim: Aim, p: Array, buffers: Buffers) -> tu
             (buffers.block_ints, buffers.block_floats),
             room,
         )
-        return central_impulses(rows, 0.0, aim, p, scratch)
+        return impulses_of_law(rows, 0.0, aim, p, scratch)
     islands = islands_in(buffers.island_ints, n, m)
     find_islands(rows.L.places, islands)
     fastest = 0.0
@@ -205,6 +206,7 @@ def solve_island(
         of_contacts[1],
         of_contacts[2],
         rows.corners,
+        rows.law,
     )
     own = floats[size + 3 * count : size + 6 * count]
     copy_contacts(rows, p, members, island, own)
@@ -214,7 +216,7 @@ def solve_island(
         (buffers.block_ints, buffers.block_floats),
         NewtonRoom(count, island.trees[trees], size, n, widest_of(island.trees)),
     )
-    iterations, residual = central_impulses(island, fastest, aim, own, scratch)
+    iterations, residual = impulses_of_law(island, fastest, aim, own, scratch)
     for c in range(count):
         for j in range(3):
             p[3 * members[c] + j] = own[3 * c + j]

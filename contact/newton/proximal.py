@@ -9,8 +9,9 @@ them; from the impulses of the step before the nearest to those.
 from __future__ import annotations
 
 from spatialops._arrays import Array
-from spatialops._compile.jit import kernel
+from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import copy_into
+from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import (
     factor_rows,
@@ -29,6 +30,7 @@ _SHRINKS = 0.1  # of the proximal term, where a centre settled
 _SHARP = 1e-12  # residual above which statuses are looked at again, also where it is accepted
 _REFINES = 3  # steps at most, each of which must make the residual
 _SMALLER = 0.1  # times as large
+_SAME = 0.01  # change of the residual, relative, with which a centre of the exact cone settles
 _SETTLED = 2  # centres after which what is left is along null directions, or the term too large
 
 
@@ -64,15 +66,17 @@ def proximal_steps(
     since = 0
     settled = 0
     factored = 0.0
+    least_term = _LEAST * s
+    before = INFINITE
     for iteration in range(limits[0]):
         solved = iteration > 0 and residual <= tolerance
         if solved and not limits[2]:
             residual = refined(rows, s, scale, eps, count, residual, p, scratch)
             if residual <= _SHARP:
                 return iteration, residual
-        changed = find_statuses(rows, eps, share, p, scratch)
-        if solved and not (changed and limits[2]):
-            if changed:
+        news = find_statuses(rows, eps, share, p, scratch)
+        if solved and not (news == at.CHANGED and limits[2]):
+            if news == at.CHANGED:
                 return iteration, residual
             if limits[2]:
                 residual = refined(rows, s, scale, eps, count, residual, p, scratch)
@@ -80,30 +84,43 @@ def proximal_steps(
                 return iteration, residual
             least = residual
             copy_into(best, p)
-        if iteration > 0 and not changed:
+        if iteration > 0 and (news == at.REPEATED or stays(rows, before, residual)):
             settled, since = settled + 1, 0
             cut = settled > _SETTLED and follow_ray(rows, p, scratch)
             copy_into(centre, p)
-            changed = find_statuses(rows, eps, share, p, scratch)
-            if settled > _SETTLED and not (cut and changed):
-                eps = max(_SHRINKS * eps, _LEAST * s)
+            news = find_statuses(rows, eps, share, p, scratch)
+            if settled > _SETTLED and not (cut and news != at.REPEATED):
+                eps = max(_SHRINKS * eps, least_term)
         since += 1
         if since > limits[1]:
-            break
+            if limits[2] or eps <= least_term or eps >= term * s:
+                break
+            # The term was made too small: back to the last centre, and not below the one before.
+            eps = least_term = eps / _SHRINKS
+            copy_into(p, centre)
+            put_velocities(rows, p, v, scratch.y)
+            news = find_statuses(rows, eps, share, p, scratch)
+            since = 0
         put_on_pieces(rows, p, scratch)
         put_velocities(rows, p, v, scratch.y)
-        if changed or eps != factored:
-            count = gather_rows(rows, scratch)
+        if news != at.REPEATED or eps != factored:
+            count = gather_rows(rows, eps, scratch)
             factor_rows(rows, eps, count, scratch)
             factored = eps
         solve_rows(rows, eps, count, p, scratch)
         put_velocities(rows, p, v, scratch.y)
-        residual = residual_of(rows, s, scale, p, v)
+        before, residual = residual, residual_of(rows, s, scale, p, v)
         if residual < least or least != least:
             least = residual
             copy_into(best, p)
     copy_into(p, best)
     return iteration, least
+
+
+@inlined
+def stays(rows: ContactRows, before: float, residual: float) -> bool:
+    """Whether directions of sliding turn by less than matters: the centre's answer is found."""
+    return rows.law == at.CONE and abs(residual - before) <= _SAME * residual
 
 
 @kernel
@@ -152,8 +169,10 @@ def follow_ray(rows: ContactRows, p: Array, scratch: NewtonScratch) -> bool:
         for j in range(3):
             acts = scratch.status[i, at.NORMAL] == at.PRESSES if j == 0 else False
             if acts or (j > 0 and scratch.status[i, at.TANGENT] == at.STICKS):
-                falls -= v[3 * i + j] * w[3 * i + j]
-                curves += w[3 * i + j] * w[3 * i + j]
+                k = scratch.friction[i, at.RESISTANCE] if j > 0 else 0.0
+                rate = w[3 * i + j] + k * d[3 * i + j]
+                falls -= (v[3 * i + j] + k * p[3 * i + j]) * rate
+                curves += rate * rate
     farthest = ray_length(rows, p, scratch)
     # Along null directions velocities never rise again.
     wanted = max(falls / curves, 0.0) if curves > 0.0 else FAR

@@ -7,6 +7,8 @@ next status changes or to where velocities are least, takes one step in place of
 
 from __future__ import annotations
 
+import math
+
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
@@ -24,7 +26,7 @@ def ray_length(rows: ContactRows, p: Array, scratch: NewtonScratch) -> float:
     d = scratch.vectors[at.CHANGE]
     for i in range(rows.friction.size):
         parts, j = scratch.status[i, at.PARTS], 3 * i
-        tangent = scratch.status[i, at.TANGENT]
+        tangent = scratch.status[i, at.TANGENT] if rows.law <= at.CONE else at.FREE
         if parts & at.HAS_NORMAL:
             if scratch.status[i, at.NORMAL] == at.OPEN:
                 t = min(t, until(v[j], -w[j]))
@@ -32,7 +34,7 @@ def ray_length(rows: ContactRows, p: Array, scratch: NewtonScratch) -> float:
                 t = min(t, until(p[j], -d[j]))
         if tangent == at.STICKS:
             t = min(t, until_it_slides(rows, i, p, d, not parts & at.HAS_SECOND))
-        elif tangent != at.FREE:
+        elif tangent != at.FREE and (rows.law == at.POLYGON or not parts & at.HAS_SECOND):
             t = min(t, until_it_turns(rows, scratch, i, p))
     return t
 
@@ -50,11 +52,31 @@ def until_it_slides(rows: ContactRows, i: int, p: Array, d: Array, line: bool) -
     j = 3 * i
     mu = rows.friction[i]
     limit = mu * (p[j] + rows.prior[i]) + rows.dry[i]
+    if rows.law == at.CONE and not line:
+        return until_outside((p[j + 1], p[j + 2]), (d[j + 1], d[j + 2]), limit, mu * d[j])
     for k in range(2 if line else rows.corners.shape[0]):
         x, y, inner = (1.0 - 2.0 * k, 0.0, 1.0) if line else side_normal(rows.corners, k)
         left = inner * limit - x * p[j + 1] - y * p[j + 2]
         t = min(t, until(left, x * d[j + 1] + y * d[j + 2] - inner * mu * d[j]))
     return t
+
+
+@inlined
+def until_outside(
+    p: tuple[float, float], d: tuple[float, float], limit: float, grows: float
+) -> float:
+    """When p + t d leaves a circle that grows: |p + t d|^2 = (limit + t grows)^2."""
+    a = d[0] * d[0] + d[1] * d[1] - grows * grows
+    b = p[0] * d[0] + p[1] * d[1] - limit * grows
+    c = min(p[0] * p[0] + p[1] * p[1] - limit * limit, 0.0)
+    root = b * b - a * c
+    if root < 0.0:
+        return FAR
+    # Of the two forms of the root the one without a difference of like numbers.
+    ahead = math.sqrt(root)
+    if b > 0.0:
+        return -c / (b + ahead)
+    return (ahead - b) / a if a > 0.0 else FAR
 
 
 @inlined

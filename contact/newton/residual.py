@@ -1,4 +1,6 @@
-"""The natural residual of the operational-space problem, [J] 53, of impulses and velocities.
+"""The natural residual of the law, of impulses and velocities.
+
+Of Coulomb's with a polygon it is that of the operational-space problem, [J] 53.
 
 The problem's other unknowns follow from them: beta are the shares of friction along the two corners
 about it, sigma the fastest sliding against any corner's direction. What is measured is what
@@ -8,10 +10,13 @@ assembling it.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
+from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.rows import ContactRows
 from spatialops.contact.newton.statuses import limit_of
 
@@ -54,7 +59,7 @@ def residual_of(rows: ContactRows, s: float, scale: float, p: Array, v: Array) -
     worst = 0.0
     sum_of_all = 0.0
     most = _A
-    for i in range(rows.friction.size):
+    for i in range(rows.friction.size if rows.law <= at.CONE else 0):
         most = max(most, rows.friction[i])
     for i in range(rows.friction.size):
         j = 3 * i
@@ -62,7 +67,10 @@ def residual_of(rows: ContactRows, s: float, scale: float, p: Array, v: Array) -
         if rows.dry[i] == 0.0:  # a joint's dry friction has no normal
             worst = max(worst, abs(min(most * s * p[j], v[j])))
         if rows.friction[i] > 0.0 or rows.dry[i] > 0.0:
-            worst = max(worst, friction_residual(rows, s, most, i, p, v))
+            if rows.law == at.POLYGON or rows.dry[i] > 0.0:
+                worst = max(worst, friction_residual(rows, s, most, i, p, v))
+            else:
+                worst = max(worst, other_residual(rows, s, i, p, v))
     if not (scale > 0.0 and sum_of_all - sum_of_all == 0.0):
         return worst if sum_of_all - sum_of_all == 0.0 else sum_of_all - sum_of_all
     return worst / scale
@@ -87,6 +95,26 @@ def friction_residual(
         beta = (b_first if k == first else 0.0) + (b_second if k == second else 0.0)
         worst = max(worst, abs(min(most * beta, along(corners, k, v[j + 1], v[j + 2]) + sigma)))
     return worst
+
+
+@inlined
+def other_residual(rows: ContactRows, s: float, i: int, p: Array, v: Array) -> float:
+    """Violation of the exact cone, as a projection, of no slip, or of a drag."""
+    j = 3 * i
+    slip = math.sqrt(v[j + 1] * v[j + 1] + v[j + 2] * v[j + 2])
+    x, y = s * p[j + 1], s * p[j + 2]
+    if rows.law == at.NO_SLIP:
+        return slip
+    if rows.law == at.VISCOUS:  # a velocity where the drag is weak, an impulse where it is strong
+        drag = s * rows.friction[i]
+        a, b = x + drag * v[j + 1], y + drag * v[j + 2]
+        return math.sqrt(a * a + b * b) / (1.0 + drag)
+    limit = s * limit_of(rows, i, max(p[j], 0.0))
+    a, b = x - v[j + 1], y - v[j + 2]
+    length = math.sqrt(a * a + b * b)
+    factor = limit / length if length > limit else 1.0
+    a, b = x - factor * a, y - factor * b
+    return math.sqrt(a * a + b * b)
 
 
 @inlined

@@ -34,10 +34,11 @@ class ContactRows(NamedTuple):
     L: SparseRows
     trees: IntArray  # (n + 1,) first column of every tree, and one past the last
     u: Array  # (3 m,) velocities without impulses, with the gaps' part
-    friction: Array  # (m,)
+    friction: Array  # (m,) coefficients; impulse over slip of a drag; < 0: let go (`no_slip`)
     prior: Array  # (m,) normal impulses that press already
     dry: Array  # (m,) friction impulse that needs no normal one
     corners: Array  # (n_f, 2) directions of friction
+    law: int  # of friction
 
 
 class DenseScratch(NamedTuple):
@@ -54,6 +55,7 @@ class NewtonScratch(NamedTuple):
     """What the solver works in, for m contacts whose trees have so many columns."""
 
     status: IntArray  # (m, STATUS_COLUMNS)
+    friction: Array  # (m, FRICTION_COLUMNS)
     contacts: IntArray  # (3 m,) contact of each unknown
     parts: IntArray  # (3 m,) which of its components that is
     starts: IntArray  # (3 m,) of its rows rho and gamma
@@ -107,8 +109,10 @@ def newton_scratch(
     b = at.VECTORS * n
     c = b + room.columns
     d = c + room.entries + WIDTH
+    e = d + room.entries + WIDTH
     return NewtonScratch(
         ints[:a].reshape(room.m, at.STATUS_COLUMNS),
+        floats[e : e + at.FRICTION_COLUMNS * room.m].reshape(room.m, at.FRICTION_COLUMNS),
         ints[a : a + n],
         ints[a + n : a + 2 * n],
         ints[a + 2 * n : a + 3 * n],
@@ -116,7 +120,7 @@ def newton_scratch(
         floats[:b].reshape(at.VECTORS, n),
         floats[b:c],
         floats[c:d].reshape(1, room.entries + WIDTH),
-        floats[d : d + room.entries + WIDTH],
+        floats[d:e],
         dense_scratch(ints, floats, room),
         structure_in(blocks[0], blocks[1], room.trees),
     )
@@ -150,7 +154,8 @@ def ints_of_rows(room: NewtonRoom) -> int:
 @inlined
 def floats_of_rows(room: NewtonRoom) -> int:
     """Numbers of vectors and rows."""
-    return whole_registers(3 * at.VECTORS * room.m + room.columns + 2 * (room.entries + WIDTH))
+    of_contacts = (3 * at.VECTORS + at.FRICTION_COLUMNS) * room.m
+    return whole_registers(of_contacts + room.columns + 2 * (room.entries + WIDTH))
 
 
 def newton_room(room: NewtonRoom) -> tuple[int, int]:

@@ -1,11 +1,19 @@
-"""Statuses of contacts: who presses, who sticks, and where on the polygon friction of others is.
+"""Statuses of contacts: who presses, who sticks, and where on its limit friction of others is.
 
-Coulomb's law with a polygon is a projection: with x = p - r v for any r > 0,
+Laws of friction are projections: with x = p - r v for any r > 0,
 
     p_n = max(x_n, 0),    p_t = nearest point to x_t of the polygon of radius mu (p_n + theta) + f,
 
 theta an impulse that presses already, f the dry friction of a joint. The piece of the projection on
 which x lies is the status. On a piece the law is linear, and Newton's method solves it at once.
+
+Of the circle in the polygon's place, the exact cone, there are as many pieces as directions. Along
+e = x_t / |x_t| friction is at its limit R; along the tangent t its derivative R / |x_t| gives
+
+    t . v + k t . p = 0,    k = (|x_t| - R) / (r R),
+
+where an answer has the slip over the limit: what a side of a polygon asks for, with a resistance k.
+A drag is such a resistance 1 / K along both tangents, whatever presses; no slip is none.
 """
 
 from __future__ import annotations
@@ -20,6 +28,7 @@ from spatialops.contact.rows import square_of
 
 _IDLE = 1e-14  # W_ii relative to the largest, and
 _STILL = 1e-12  # velocity relative to the largest, of a row that no impulse moves: a plane's normal
+_TURNED = 1e-8  # rad; directions that differ by less are one: Newton's error is the square of it
 
 
 @kernel
@@ -45,7 +54,17 @@ def find_parts(rows: ContactRows, scratch: NewtonScratch) -> float:
             if rows.corners.shape[0] > 2 and moves:
                 parts += at.HAS_SECOND
         scratch.status[i, at.PARTS] = parts
+        scratch.status[i, at.TANGENT] = at.UNKNOWN
+        put_free(scratch.friction, i)
+        if is_dragged(rows, i):
+            scratch.friction[i, at.RESISTANCE] = 1.0 / rows.friction[i]
     return s if s > 0.0 else 1.0
+
+
+@inlined
+def is_dragged(rows: ContactRows, i: int) -> bool:
+    """Whether friction of contact i is a drag."""
+    return rows.law == at.VISCOUS and rows.friction[i] > 0.0
 
 
 @inlined
@@ -87,65 +106,132 @@ def polygon_status(corners: Array, line: bool, x: float, y: float, limit: float)
 @kernel
 def find_statuses(
     rows: ContactRows, eps: float, share: float, p: Array, scratch: NewtonScratch
-) -> bool:
-    """Statuses of x = p - r (v + eps (p - centre)), r = share / W_ii; whether any is new."""
+) -> int:
+    """Statuses of x = p - r (v + eps (p - centre)), r = share / W_ii; whether they repeat."""
     v, squares = scratch.vectors[at.VELOCITY], scratch.vectors[at.SQUARES]
-    centre, changed = scratch.vectors[at.CENTRE], False
+    centre, news = scratch.vectors[at.CENTRE], at.REPEATED
     for i in range(rows.friction.size):
         parts, j = scratch.status[i, at.PARTS], 3 * i
         pressing = 0.0
         if parts & at.HAS_NORMAL:
             pressing = max(p[j] - share * (v[j] + eps * (p[j] - centre[j])) / squares[j], 0.0)
-        normal = at.PRESSES if pressing > 0.0 else at.OPEN
-        tangent = at.FREE
-        side = 0
-        limit = limit_of(rows, i, pressing)
-        if parts & at.HAS_FIRST and limit > 0.0:
-            r = share / max(squares[j + 1], squares[j + 2])
-            x = p[j + 1] - r * (v[j + 1] + eps * (p[j + 1] - centre[j + 1]))
-            y = p[j + 2] - r * (v[j + 2] + eps * (p[j + 2] - centre[j + 2]))
-            tangent, side = polygon_status(rows.corners, not parts & at.HAS_SECOND, x, y, limit)
-        changed = put_status(scratch.status, i, normal, tangent, side) or changed
-    return changed
+        r = share / max(squares[j + 1], squares[j + 2]) if parts & at.HAS_FIRST else 0.0
+        x = p[j + 1] - r * (v[j + 1] + eps * (p[j + 1] - centre[j + 1]))
+        y = p[j + 2] - r * (v[j + 2] + eps * (p[j + 2] - centre[j + 2]))
+        news = max(news, put_statuses(rows, scratch, i, pressing, (x, y), r))
+    return news
+
+
+@kernel
+def put_statuses(
+    rows: ContactRows,
+    scratch: NewtonScratch,
+    i: int,
+    pressing: float,
+    point: tuple[float, float],
+    r: float,
+) -> int:
+    """Statuses of contact i for the normal impulse and the point x_t; whether they repeat."""
+    parts, limit = scratch.status[i, at.PARTS], limit_of(rows, i, pressing)
+    normal = at.PRESSES if pressing > 0.0 else at.OPEN
+    x, y = point
+    tangent = at.FREE
+    side = 0
+    if not parts & at.HAS_FIRST:
+        return put_status(scratch.status, i, normal, tangent, side)
+    if rows.law >= at.NO_SLIP and rows.dry[i] == 0.0:
+        return put_status(scratch.status, i, normal, at.STICKS, side)
+    if rows.law == at.CONE and parts & at.HAS_SECOND:
+        return put_circle_status(rows, scratch, i, normal, (x, y, r, limit))
+    if limit > 0.0:
+        tangent, side = polygon_status(rows.corners, not parts & at.HAS_SECOND, x, y, limit)
+    news = put_status(scratch.status, i, normal, tangent, side)
+    if news == at.REPEATED:
+        return news
+    if tangent == at.AT_CORNER:
+        put_friction(scratch.friction, i, rows.corners[side, 0], rows.corners[side, 1], 1.0)
+    elif tangent == at.AT_SIDE:
+        n_x, n_y, inner = side_normal(rows.corners, side)
+        put_friction(scratch.friction, i, n_x, n_y, inner)
+    else:
+        put_free(scratch.friction, i)
+    return news
 
 
 @inlined
-def put_status(status: IntArray, i: int, normal: int, tangent: int, side: int) -> bool:
+def put_circle_status(
+    rows: ContactRows,
+    scratch: NewtonScratch,
+    i: int,
+    normal: int,
+    given: tuple[float, float, float, float],
+) -> int:
+    """Statuses of a contact of the exact cone, given x_t, r and the limit; whether they repeat."""
+    x, y, r, limit = given
+    friction, length = scratch.friction, math.sqrt(x * x + y * y)
+    tangent = at.FREE
+    if limit > 0.0:
+        tangent = at.STICKS if length <= limit else at.AT_SIDE
+    news = put_status(scratch.status, i, normal, tangent, 0)
+    if tangent != at.AT_SIDE:
+        if news != at.REPEATED:
+            put_free(friction, i)
+        return news
+    x, y = x / length, y / length
+    before = friction[i, at.ALONG_X], friction[i, at.ALONG_Y]
+    if abs(x * before[1] - y * before[0]) > _TURNED or x * before[0] + y * before[1] < 0.0:
+        news = max(news, at.TURNED)
+    if news != at.REPEATED:
+        put_friction(friction, i, x, y, 1.0)
+        friction[i, at.RESISTANCE] = (length - limit) / (r * limit)
+    return news
+
+
+@inlined
+def put_status(status: IntArray, i: int, normal: int, tangent: int, side: int) -> int:
     same = status[i, at.NORMAL] == normal and status[i, at.TANGENT] == tangent
     same = same and status[i, at.SIDE] == side
     status[i, at.NORMAL], status[i, at.TANGENT] = normal, tangent
     status[i, at.SIDE] = side
-    return not same
+    return at.REPEATED if same else at.CHANGED
 
 
 @inlined
-def sliding(rows: ContactRows, status: IntArray, i: int) -> tuple[float, float, float]:
+def put_free(friction: Array, i: int) -> None:
+    """No friction of contact i is at its limit, and nothing resists its tangents."""
+    put_friction(friction, i, 1.0, 0.0, 0.0)
+
+
+@inlined
+def put_friction(friction: Array, i: int, x: float, y: float, size: float) -> None:
+    """Direction of friction at its limit, and its size for a limit of 1; nothing resists."""
+    friction[i, at.ALONG_X], friction[i, at.ALONG_Y] = x, y
+    friction[i, at.SIZE], friction[i, at.RESISTANCE] = size, 0.0
+
+
+@inlined
+def sliding(friction: Array, i: int) -> tuple[float, float, float]:
     """Direction e of friction at its limit, and its size g for a polygon of radius 1; else 0."""
-    k = status[i, at.SIDE]
-    if status[i, at.TANGENT] == at.AT_CORNER:
-        return rows.corners[k, 0], rows.corners[k, 1], 1.0
-    if status[i, at.TANGENT] == at.AT_SIDE:
-        return side_normal(rows.corners, k)
-    return 1.0, 0.0, 0.0
+    return friction[i, at.ALONG_X], friction[i, at.ALONG_Y], friction[i, at.SIZE]
 
 
 @kernel
 def put_on_pieces(rows: ContactRows, p: Array, scratch: NewtonScratch) -> None:
     """Move impulses onto the pieces of their statuses: friction at its limit where it slides."""
     for i in range(rows.friction.size):
-        put_on_piece(rows, i, p, scratch.status)
+        put_on_piece(rows, i, p, scratch)
 
 
 @inlined
-def put_on_piece(rows: ContactRows, i: int, p: Array, status: IntArray) -> None:
+def put_on_piece(rows: ContactRows, i: int, p: Array, scratch: NewtonScratch) -> None:
     """The same of one contact."""
-    j, tangent = 3 * i, status[i, at.TANGENT]
-    if status[i, at.NORMAL] == at.OPEN:
+    j, tangent = 3 * i, scratch.status[i, at.TANGENT]
+    if scratch.status[i, at.NORMAL] == at.OPEN:
         p[j] = 0.0
     if tangent == at.FREE:
         p[j + 1] = p[j + 2] = 0.0
     elif tangent != at.STICKS:
-        e_x, e_y, g = sliding(rows, status, i)
+        e_x, e_y, g = sliding(scratch.friction, i)
         along = e_x * p[j + 2] - e_y * p[j + 1] if tangent == at.AT_SIDE else 0.0
         limit = g * limit_of(rows, i, p[j])
         p[j + 1], p[j + 2] = limit * e_x - along * e_y, limit * e_y + along * e_x

@@ -6,7 +6,14 @@ import pytest
 import spatialops as so
 from spatialops.collision import Box, HalfSpace, HeightField, Sphere
 from spatialops.collision import _layout as col
-from spatialops.collision.broad_phase import SWEEP_FROM, renew_near_pairs, sort
+from spatialops.collision.broad_phase import (
+    SWEEP_FROM,
+    renew_near_pairs,
+    row_of_pair,
+    sort,
+    sweep_order,
+)
+from tests.support.contact_rows import plain
 
 
 def crowd(n, rng):
@@ -26,16 +33,16 @@ def crowd(n, rng):
 def test_sweeping_finds_what_going_through_all_pairs_finds(rng, spread):
     scene = crowd(SWEEP_FROM, rng)
     n, pairs = len(scene.geoms), scene.pairs
-    assert scene.pair_rows.shape == (n + 1, n)
     places, lists = np.zeros((n + 1, col.PLACE_COLUMNS)), []
-    rows = scene.pair_rows
+    kept_order = sweep_order(pairs, n)
+    assert kept_order.shape == (2, n + 1)
     for _ in range(5):  # the order of one renewal is where the next begins
         places[: n - 2, :3] = rng.uniform(-spread, spread, (n - 2, 3))
-        for pair_rows in (np.zeros((0, n), dtype=np.int64), rows):
+        for order in (np.zeros((2, 0), dtype=np.int64), kept_order):
             near, kept = np.zeros(len(pairs) + 1, dtype=np.int64), np.zeros((n, 3))
             near[-1] = -1
             count = renew_near_pairs(
-                scene.geom_ints, scene.geom_floats, pairs, pair_rows, places, kept, 0.05, near
+                scene.geom_ints, scene.geom_floats, pairs, order, places, kept, 0.05, near
             )
             lists.append(near[:count].tolist())
         assert lists[-1] == lists[-2]
@@ -48,3 +55,15 @@ def test_sorting(rng, size):
     expected = np.concatenate([np.sort(numbers[:size]), numbers[size:]])
     sort(numbers, size)
     assert np.array_equal(numbers, expected)
+
+
+def test_rows_of_pairs_are_found(rng):
+    scene = crowd(SWEEP_FROM, rng)
+    n = len(scene.geoms)
+    first = sweep_order(scene.pairs, n)[0]
+    rows = {tuple(sorted(pair)): p for p, pair in enumerate(scene.pairs.tolist())}
+    for low in range(n):
+        for high in range(low + 1, n):
+            found = plain(row_of_pair)(scene.pairs, first, low, high)
+            assert found == rows.get((low, high), -1)
+    assert len(rows) < n * (n - 1) // 2

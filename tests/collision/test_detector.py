@@ -7,7 +7,7 @@ import spatialops as so
 from spatialops._layout import WORK_COLUMNS
 from spatialops.collision import ContactSet, HalfSpace, Sphere
 from spatialops.collision import _layout as col
-from spatialops.collision.broad_phase import renew_near_pairs
+from spatialops.collision.broad_phase import renew_near_pairs, sweep_order
 from spatialops.collision.contact_set import ContactTables
 from spatialops.collision.detector import FULL, Search, find_contacts, place_geoms
 from spatialops.collision.known_contacts import nothing_known
@@ -33,7 +33,7 @@ class Eyes:
         self.scene, self.skin = scene, skin
         self.work = np.zeros((scene.model.nv, WORK_COLUMNS))
         self.centers, self.kept = np.zeros((n_geoms + 1, col.PLACE_COLUMNS)), np.zeros((n_geoms, 3))
-        self.pair_rows = scene.pair_rows
+        self.order = sweep_order(scene.pairs, n_geoms)
         shape_rows, shape_ints = scratch_shapes(scene.geom_ints, scene.tables.lists)
         self.scratch = Scratch(np.zeros(shape_rows), np.zeros(shape_ints, dtype=np.int64))
         self.near = np.zeros(n_pairs + 1, dtype=np.int64)
@@ -50,7 +50,7 @@ class Eyes:
             scene.geom_ints,
             scene.geom_floats,
             scene.pairs,
-            self.pair_rows,
+            self.order,
             self.centers,
             self.kept,
             self.skin,

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spatialops.collision import Geom, Sphere
+from spatialops.collision import pair_coefficients as module
 from spatialops.collision.pair_coefficients import pair_coefficients
 from spatialops.errors import ShapeError
 
@@ -40,3 +41,32 @@ def test_what_a_pair_has(first, second, expected):
 def test_what_a_geom_refuses(wrong):
     with pytest.raises(ShapeError, match=next(iter(wrong))):
         ball(**wrong)
+
+
+def test_many_pairs_are_taken_in_parts(rng, monkeypatch):
+    geoms = [
+        ball(
+            friction=rng.uniform(),
+            restitution=rng.uniform(),
+            torsion=rng.uniform(),
+            mixing=str(rng.choice(["mean", "maximum"])),
+            priority=int(rng.integers(2)),
+            condim=int(rng.choice([1, 3, 4, 6])),
+        )
+        for _ in range(12)
+    ]
+    pairs = np.column_stack(np.triu_indices(12, 1))
+    whole = pair_coefficients(geoms, pairs)
+    monkeypatch.setattr(module, "_AT_ONCE", 7)
+    for values, expected in zip(pair_coefficients(geoms, pairs), whole, strict=True):
+        assert np.array_equal(values, expected)
+    assert len(set(whole.friction)) > 10
+
+
+def test_what_all_pairs_have_alike_is_one_number():
+    pairs = np.column_stack(np.triu_indices(40, 1))
+    found = pair_coefficients([ball(friction=0.25)] * 39 + [ball(friction=1.0)], pairs)
+    assert found.torsion.strides == (0,)
+    assert (found.torsion == 0.0).all()
+    assert found.friction.strides != (0,)
+    assert sorted(set(found.friction)) == [0.25, 0.5]

@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+import spatialops as so
 from spatialops.contact import LCPSolution, MixedLCP, Status, solve
 from spatialops.contact.problem import ContactProblem
 from spatialops.errors import ArgumentError, AssetError, SpatialOpsError
@@ -245,3 +246,31 @@ def test_every_status_says_something():
     messages = [status.message for status in Status]
     assert len(set(messages)) == len(messages)
     assert all(len(message) > 10 for message in messages)
+
+
+def jointed_problem(rng):
+    """Dry friction of every joint that has some, also of inner links of joints."""
+    builder = so.TreeBuilder()
+    parent = "world"
+    for i, kind in enumerate(["free", "cylindrical", "screw", "ball", "planar", "universal"]):
+        inertia = so.Inertia.sphere(0.1, mass=1.0)
+        options = {} if kind in ("free", "ball", "planar", "universal") else {"axis": "y"}
+        options |= {"pitch": 0.1} if kind == "screw" else {}
+        joint = so.Joint(kind, dry_friction=0.5, **options)
+        builder.add_body(
+            f"b{i}", parent=parent, joint=joint, inertia=inertia, position=(0.3, 0.0, 0.2)
+        )
+        parent = f"b{i}"
+    model = builder.build()
+    q = so.integrate(model, model.neutral(), rng.normal(size=model.nv))
+    return so.Simulator(so.Scene(model), dt=1e-3).problem(so.State(q, rng.normal(size=model.nv)))
+
+
+def test_velocities_of_rows_are_those_of_their_jacobian(rng):
+    for problem in (jointed_problem(rng), contact(), random_problem(rng, 3)):
+        n_b = problem.n_loop_rows
+        expected = problem.jacobian @ problem.velocity
+        expected[:n_b] -= problem.loop_targets
+        expected[n_b:] += problem.bias.ravel()
+        np.testing.assert_allclose(problem.velocities, expected, atol=1e-13)
+    assert jointed_problem(rng).has_joints

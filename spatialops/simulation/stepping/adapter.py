@@ -201,7 +201,7 @@ def joint_sums(t: Tables, row: int) -> Array:
 def acting(t: Tables) -> ContactSet:
     """The acting contacts of geoms: those of joints, and moments, come behind them."""
     m = int(t.control[at.ACTING])
-    if m:
+    if m and (len(t.joint_ints) or t.control[at.MOMENTS]):
         pairs = t.ints[:m, col.CONTACT_PAIR]
         m = int(np.count_nonzero((pairs >= 0) & (pairs < len(t.pairs))))
     return ContactSet.from_tables(t.ints[:m], t.floats[:m])

@@ -15,7 +15,9 @@ u+ = 0 every time lets its point slip by r / 2 in the mean, and friction does wo
 in the mean, G(q_m) (v + v+) = 0, does none, but turns a slip round with every step, for ever. So
 u+ = -(1 - c) u: with c = 1/4 the mean slip is r / 14, and what is turned round dies away. A disc at
 5 degrees, 1 ms, then keeps its energy to 4e-7 a second, where c = 1 gives 6e-6. A contact counts as
-rolling where u changes by more than half of itself in half a step.
+rolling where u changes by more than half of itself in half a step. A slip that a law without slip
+is to stop at once has no change: those of several points of a body that turns agree on no motion
+of a rigid body, w x (w x r) being none, so that not all could be held.
 
 What has a gap g and opens at the rate u_n when the piece begins may close by
 g + h (u_n + u_n+) / 2: u_n+ >= -(2 g / h + u_n). Contacts without a name at the start have the gap
@@ -24,6 +26,8 @@ gap: else what rests would be asked for speeds of 1e-13 m/s to close 1e-17 m, an
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -34,6 +38,7 @@ from spatialops.algebra.vectors import ZERO3, copy_into, dot, minus, plus_scaled
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import length_of, relative_velocity
 from spatialops.collision.known_contacts import first_of_pair, keep_known
+from spatialops.contact.newton._layout import NO_SLIP
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
@@ -122,9 +127,16 @@ def put_change(t: Tables, i: int, j: int) -> None:
     begun = plus_scaled(before, -dot(normal, before), normal)
     change = minus(slip, scaled(_DAMPING, begun))  # of rigid bodies: several contacts agree on it
     if length_of(minus(slip, begun)) < _TURNED * length_of(begun):
-        change = scaled(1.0 - length_of(begun) / length_of(slip), slip)
+        grown = 0.0 if is_held(t, i) else 1.0 - length_of(begun) / length_of(slip)
+        change = scaled(grown, slip)
     along = t.floats[i, col.APPROACH] - speed
     put3(t.floats, i, col.DRIFT, plus_scaled(change, along, normal))
+
+
+@inlined
+def is_held(t: Tables, i: int) -> bool:
+    """Whether acting contact i must not slip where it presses."""
+    return t.control[at.LAW] == NO_SLIP or t.floats[i, col.MU] == math.inf
 
 
 @inlined

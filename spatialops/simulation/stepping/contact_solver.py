@@ -7,6 +7,7 @@ from spatialops._compile.stage import stage
 from spatialops.contact.formulations.operational_space import assemble_kernel, recover_kernel
 from spatialops.contact.lcp.lemke import lemke_kernel
 from spatialops.contact.lcp.scratch import lemke_scratch
+from spatialops.contact.newton._layout import POLYGON
 from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim
 from spatialops.contact.newton.islands import have_no_room, solve_islands
 from spatialops.contact.rows import SparseRows, multiply_rows
@@ -47,7 +48,7 @@ def solve_here(t: Tables, warm: bool) -> None:
         t.control[at.PIVOTS] += abs(iterations)
     elif have_no_room(rows, buffers):
         t.control[at.CODE] = at.FACTORS_FULL
-    elif m <= at.PIVOTED_AT_MOST:  # also where it is NaN
+    elif t.control[at.LAW] == POLYGON and m <= at.PIVOTED_AT_MOST:  # also where it is NaN
         residual = pivot(t, m)
         t.control[at.PIVOTED] += 1
     else:

@@ -36,6 +36,7 @@ from spatialops.contact.rows import (
 from spatialops.dynamics.energy import kinetic_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.friction_laws import friction_of
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     has_joints,
     joint_contacts,
@@ -73,7 +74,14 @@ def place(t: Tables) -> None:
     t.control[at.LOOKS] += 1
     note_moved(t.geoms, t.centers, t.stood, t.control[at.LOOKS])
     renew_near_pairs(
-        t.geom_ints, t.geoms, t.pairs, t.pair_rows, t.centers, t.kept, t.settings[at.SKIN], t.near
+        t.geom_ints,
+        t.geoms,
+        t.pairs,
+        t.sweep_order,
+        t.centers,
+        t.kept,
+        t.settings[at.SKIN],
+        t.near,
     )
 
 
@@ -199,7 +207,7 @@ def frame_contacts(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
     put_frames(ints, floats, m, t.work)
     for i in range(m):
         t.prior[i] = 0.0
-        t.friction[i] = floats[i, col.MU]
+        t.friction[i] = friction_of(t, ints, floats, i)
         for j in range(3):
             t.u[3 * i + j] = floats[i, col.APPROACH + j]
 

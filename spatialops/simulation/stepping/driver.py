@@ -15,11 +15,13 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.adapter import first_capacity
+from spatialops.simulation.stepping.allocation import allocate, record_room
+from spatialops.simulation.stepping.constraints.friction_laws import known_law
 from spatialops.simulation.stepping.contact_names import names_acting
 from spatialops.simulation.stepping.external_solver import ExternalSolver
 from spatialops.simulation.stepping.state_machine import advance
 from spatialops.simulation.stepping.step_size import warn_of_spin
-from spatialops.simulation.stepping.tables import Tables, allocate, record_room
+from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.warm_start import Memory
 
 _UNKEPT = (
@@ -82,6 +84,7 @@ class Stepping:
         )
         t.control[at.EXTERNAL] = self._external
         t.control[at.SCHEME] = self.scheme
+        t.control[at.LAW] = known_law(self.external.method.law)
         t.control[at.DAMPED] = t.damped is not t.links and self.scheme != at.RK4
         t.control[at.WRENCHED] = len(t.compensation) > 0
         t.control[at.EVERY] = 1
@@ -90,9 +93,12 @@ class Stepping:
     @property
     def _external(self) -> int:
         """Which problems the loop hands out: all, impacts, or what it cannot solve."""
-        if not self.external.method.compiled or self.external.certified:
+        external = self.external
+        if not external.method.compiled or external.certified:
             return 1
-        return 2 if self.external.impacts.whole or self.external.pairs.special else 0
+        if external.method.law is not None and external.pairs.special:
+            return 1
+        return 2 if external.impacts.whole or external.pairs.special else 0
 
     def advance(
         self,

@@ -24,6 +24,7 @@ from spatialops.simulation.pair_laws import PairFriction
 from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.adapter import acting, contact_problem, put_answer
+from spatialops.simulation.stepping.constraints.friction_laws import loop_law
 from spatialops.simulation.stepping.constraints.torsional_rolling import with_moments
 from spatialops.simulation.stepping.contact_names import names_acting
 from spatialops.simulation.stepping.tables import Tables
@@ -40,11 +41,9 @@ class Method(NamedTuple):
     @property
     def compiled(self) -> bool:
         """Whether the loop solves by itself."""
-        return (
-            self.law is None
-            and isinstance(self.formulation, OperationalSpace)
-            and self.solver == "auto"
-        )
+        if self.law is not None:
+            return loop_law(self.law) is not None
+        return isinstance(self.formulation, OperationalSpace) and self.solver == "auto"
 
     @property
     def n_f(self) -> int:
@@ -166,6 +165,7 @@ class ExternalSolver:
         """Solve by the law or the formulation; SolverFailed where they do not."""
         law = self.method.law
         if law is not None:
+            self.fallbacks += fallback
             certificates = self._certificates if self.certified else None
             return answer_of_law(law, problem, lambda: self._where(problem, t), warm, certificates)
         formulation = OperationalSpace(self.method.n_f) if fallback else self.method.formulation

@@ -80,32 +80,37 @@ def advance(t: Tables) -> int:
 def run(t: Tables) -> int:
     """The state machine: a stage says which one is next."""
     while True:
-        stage = t.control[at.STAGE]
-        if t.control[at.CODE] == at.FACTORS_FULL:
-            code = ASK
-        elif stage == at.BEGIN:
-            code = begin_step(t)
-        elif stage == at.IMPACT:
-            code = begin_impact(t)
-        elif stage == at.COMPRESSED:
-            code = after_compression(t)
-        elif stage == at.DECOMPRESSED:
-            code = after_decompression(t)
-        elif stage == at.SMOOTH:
-            code = begin_piece(t)
-        elif stage == at.CONTACT:
-            code = after_contact(t)
-        elif stage == at.MOVE:
-            code = move(t)
-        else:
-            code = end_step(t)
-        if code == ASK:
-            code = answer(t)
+        code = next_stage(t)
         if code != GO_ON:
             return code
 
 
 GO_ON, ASK = -1, -2
+
+
+@stage
+def next_stage(t: Tables) -> int:
+    """One stage of a step; GO_ON, or what the loop returns with."""
+    stage = t.control[at.STAGE]
+    if t.control[at.CODE] == at.FACTORS_FULL:
+        code = ASK
+    elif stage == at.BEGIN:
+        code = begin_step(t)
+    elif stage == at.IMPACT:
+        code = begin_impact(t)
+    elif stage == at.COMPRESSED:
+        code = after_compression(t)
+    elif stage == at.DECOMPRESSED:
+        code = after_decompression(t)
+    elif stage == at.SMOOTH:
+        code = begin_piece(t)
+    elif stage == at.CONTACT:
+        code = after_contact(t)
+    elif stage == at.MOVE:
+        code = move(t)
+    else:
+        code = end_step(t)
+    return answer(t) if code == ASK else code
 
 
 @merged

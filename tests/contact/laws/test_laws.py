@@ -371,3 +371,23 @@ def test_duplicates_that_are_not_quite(apart):
         endless = dataclasses.replace(problem, friction=np.full(12, np.inf))
         for law in (ConeCoulomb(), Coulomb(), Pairwise()):
             assert law.solve(endless).solved, law
+
+
+@pytest.mark.parametrize("law", [ConeCoulomb(), Convex(), MaxDissipation(), Coulomb()], ids=repr)
+def test_what_dry_friction_holds_at_rest_is_solved(law):
+    # Rows move by roundings; friction could stop 1e-3 N s: relative to the roundings no answer is.
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    parent = "world"
+    for i in range(3):
+        joint = so.Joint("revolute", axis="y", dry_friction=1.0)
+        inertia = so.Inertia.sphere(0.1, mass=1.0 + i)
+        builder.add_body(
+            f"b{i}", parent=parent, joint=joint, inertia=inertia, position=(0.3, 0.0, 0.1)
+        )
+        parent = f"b{i}"
+    still = so.State(np.array([0.3, -0.4, 0.5]), np.array([1e-18, -3e-19, 7e-19]))
+    problem = so.Simulator(so.Scene(builder.build(), []), dt=1e-3).problem(still)
+    assert 0.0 < np.abs(problem.velocities).max() < 1e-15
+    answer = law.solve(problem)
+    assert answer.solved
+    assert np.abs(answer.impulses).max() < 1e-15

@@ -49,7 +49,7 @@ def pile(rng, widths, count, mu=0.5):
         start += 3 * (width_a + width_b)
     rows = SparseRows(rng.normal(size=start), places)
     u, zeros = rng.normal(size=3 * count), np.zeros(count)
-    return ContactRows(rows, trees, u, np.full(count, mu), zeros, zeros, directions(4))
+    return ContactRows(rows, trees, u, np.full(count, mu), zeros, zeros, directions(4), at.POLYGON)
 
 
 @pytest.mark.parametrize(
@@ -75,14 +75,13 @@ def test_linear_problems_are_solved_as_dense_ones(rng, widths):
     put_velocities(rows, p, v, scratch.y)
     scratch.vectors[at.CENTRE] = p
     before = p.copy()
-    count = gather_rows(rows, scratch)
+    count = gather_rows(rows, eps, scratch)
     factor_rows(rows, eps, count, scratch)
     solve_rows(rows, eps, count, p, scratch)
     # What must vanish at the answer: v + eps (p - centre) along every unknown.
     put_velocities(rows, p, v, scratch.y)
     left = [
-        component(scratch, rows, c, v) + eps * component(scratch, rows, c, p - before)
-        for c in range(count)
+        component(scratch, c, v) + eps * component(scratch, c, p - before) for c in range(count)
     ]
     assert count > 20
     assert np.abs(left).max() < 1e-11 * np.abs(rows.u).max()
@@ -120,7 +119,7 @@ def tower(n, push):
     table[:, order] = ints
     rows = SparseRows(np.concatenate(blocks), table)
     zeros, u = np.zeros(m), dense_entries(rows, 6 * n) @ twists
-    return ContactRows(rows, trees, u, np.full(m, 0.5), zeros, zeros, directions(4))
+    return ContactRows(rows, trees, u, np.full(m, 0.5), zeros, zeros, directions(4), at.POLYGON)
 
 
 def corner_rows(x, y, z):

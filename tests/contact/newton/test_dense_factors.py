@@ -11,7 +11,7 @@ from spatialops.contact.newton.active_rows import (
 )
 from spatialops.contact.newton.dense_factors import factor, substitute_dense
 from spatialops.contact.newton.rows import BATCH
-from spatialops.contact.newton.statuses import find_parts
+from spatialops.contact.newton.statuses import find_parts, put_friction
 from tests.support.contact_rows import contact_rows_of, dense_of, scratch_of
 
 CORNERS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
@@ -30,6 +30,8 @@ def problem(contacts, columns, rng):
     scratch.status[:, at.NORMAL] = at.PRESSES
     scratch.status[:, at.TANGENT] = np.where(np.arange(contacts) % 2, at.AT_CORNER, at.STICKS)
     scratch.status[:, at.SIDE] = 0
+    for i in range(1, contacts, 2):
+        put_friction(scratch.friction, i, 1.0, 0.0, 1.0)
     return rows, scratch
 
 
@@ -50,7 +52,7 @@ def rho_and_gamma(rows):
 )
 def test_the_problem_of_statuses_is_solved(contacts, columns, rng):
     rows, scratch = problem(contacts, columns, rng)
-    count = gather_rows(rows, scratch)
+    count = gather_rows(rows, EPS, scratch)
     rho, gamma = rho_and_gamma(rows)
     assert count == len(rho)
     right = rng.standard_normal(count)

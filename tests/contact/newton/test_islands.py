@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spatialops.contact.friction import directions
+from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.islands import (
     find_islands,
     islands_in,
@@ -37,7 +38,7 @@ def joined(parts, order):
     values = (np.concatenate([getattr(part, n) for part in parts])[order] for n in names)
     u = np.concatenate([part.u.reshape(-1, 3) for part in parts])[order].ravel()
     trees = 6 * np.arange(len(parts) + 1)
-    return ContactRows(rows, trees, u, *values, directions(4))
+    return ContactRows(rows, trees, u, *values, directions(4), at.POLYGON)
 
 
 def test_bodies_apart_are_solved_apart(rng):

@@ -25,29 +25,36 @@ class HeldLoop:
         To begin with.
     limits : (LIMITS,) array
         What steps are watched for, see `simulation._layout`.
+
+    Attributes
+    ----------
+    tables : Tables
+        Those of now: they grow.
+    address : int
+        Where they are described.
     """
 
     def __init__(self, stepping: Stepping, tables: Tables, limits: Array) -> None:
         self.stepping = stepping
         self.limits = limits
-        self._held = Held(tables)
+        self._take(tables)
 
-    @property
-    def tables(self) -> Tables:
-        """Those of now: they grow."""
-        made: Tables = self._held.tables
-        return made
-
-    @property
-    def address(self) -> int:
-        """Where they are described."""
-        where: int = self._held.address
-        return where
+    def __reduce__(self) -> tuple[type[HeldLoop], tuple[Stepping, Tables, Array]]:
+        return HeldLoop, (
+            self.stepping,
+            self.tables,
+            self.limits,
+        )  # a copy has an address of its own
 
     def hold(self, tables: Tables) -> None:
         """Go on with these."""
-        if tables is not self._held.tables:
-            self._held = Held(tables)
+        if tables is not self.tables:
+            self._take(tables)
+
+    def _take(self, tables: Tables) -> None:
+        self._held = Held(tables)
+        self.tables = tables
+        self.address: int = self._held.address
 
     def advance(
         self,
@@ -58,6 +65,6 @@ class HeldLoop:
 
         False where a limit is passed.
         """
-        while (code := call(self._held.address, self.limits)) not in _ENDS:
+        while (code := call(self.address, self.limits)) not in _ENDS:
             self.hold(self.stepping.provide(self.tables, code, emptied))
         return code == at.DONE

@@ -71,7 +71,7 @@ CONSTANT = (
     "lists",
     "pairs",
     "pair_values",
-    "pair_rows",
+    "sweep_order",
     "settings",
     "tree_of",
     "trees",
@@ -119,7 +119,7 @@ def clear(t: Tables) -> None:
         t.centers[t.centers.shape[0] - 1, col.TURN + 4 * i] = 1.0
     t.near[t.near.size - 1] = -1
     for i in range(at.CONTROLS):
-        if i not in (at.EXTERNAL, at.SCHEME, at.DAMPED, at.EVERY, at.WRENCHED):
+        if i not in (at.EXTERNAL, at.SCHEME, at.DAMPED, at.EVERY, at.WRENCHED, at.LAW):
             t.control[i] = 0
 
 

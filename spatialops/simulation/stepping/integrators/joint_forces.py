@@ -52,7 +52,8 @@ from spatialops.forces.elements import (
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
-_RESOLVED = 1.0  # rad^2: up to this angle of its oscillation a step a spring keeps its energy
+RESOLVED = 1.0  # rad^2: up to this angle of its oscillation a step a spring keeps its energy
+_LINEAR = 1e-2  # of x, below which T is taken for linear
 _MIDPOINT = 0.25  # B of the implicit midpoint rule
 _BACKWARD = 1.0  # of backward Euler
 
@@ -148,7 +149,7 @@ def too_stiff(x: float) -> float:
     """Damping of a spring in units of s K, x being the square of the angle of its oscillation in s.
 
     None where the step resolves it; towards 1 where not, which is backward Euler."""
-    return max(1.0 - 1.0 / max(x, _RESOLVED), 0.0)
+    return max(1.0 - 1.0 / max(x, RESOLVED), 0.0)
 
 
 @kernel
@@ -182,9 +183,17 @@ def advance_elements(t: Tables) -> None:
 @inlined
 def fitted(x: float) -> float:
     """1 / (1 - exp(-x)) - 1 / x for x > 0: between 1/2 and 1."""
-    if x < 1e-2:
+    if x < _LINEAR:
         return 0.5 + x / 12.0
     return 1.0 / (1.0 - math.exp(-x)) - 1.0 / x
+
+
+@inlined
+def fitted_slope(x: float) -> float:
+    """Derivative of `fitted`."""
+    if x < _LINEAR:
+        return 1.0 / 12.0
+    return 1.0 / (x * x) - math.exp(-x) / (1.0 - math.exp(-x)) ** 2
 
 
 @merged
