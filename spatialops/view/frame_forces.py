@@ -9,6 +9,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops.simulation import _layout as at
 from spatialops.simulation.records.acting_contacts import GeomForces
+from spatialops.simulation.scene.scene import Scene
 
 if TYPE_CHECKING:
     from spatialops.simulation.records.record import Record
@@ -38,31 +39,35 @@ def frame_forces(record: Record, times: Array) -> list[Array]:
     given = _framed(record, times)
     if not len(given.forces):
         return [np.zeros((0, 7)) for _ in times]
-    frame = given.frames
-    pair = given.pairs
-    kind = given.kinds
-    keys, group = np.unique(
-        (frame * len(record.scene.pairs) + pair) * 2 + kind, return_inverse=True
-    )
-    weight = np.linalg.norm(given.forces, axis=1)[:, None]
-    columns = np.hstack(
-        [
-            weight * given.points,
-            given.forces,
-            weight,
-        ]
-    )
-    sums = np.zeros((len(keys), 7))
-    np.add.at(sums, group.reshape(-1), columns)
-    frame = keys // 2 // len(record.scene.pairs)
-    pair = keys // 2 % len(record.scene.pairs)
-    kind = keys % 2
-    rows = np.column_stack([sums[:, :3] / sums[:, 6:], sums[:, 3:6], kind])
-    both = np.asarray(record.scene.bodies)[record.scene.pairs[pair, 1]] >= 0
-    rows = np.vstack([rows, rows[both] * [1, 1, 1, -1, -1, -1, 1]])
-    frame = np.concatenate([frame, frame[both]])
+    rows, frame = _arrows(record.scene, given)
     order = np.argsort(frame, kind="stable")
     return np.split(rows[order], np.searchsorted(frame[order], np.arange(1, len(times))))
+
+
+def pair_arrows(
+    scene: Scene, pairs: IntArray, kinds: IntArray, points: Array, forces: Array
+) -> Array:
+    """The arrows (k, 7) of one frame, as of `frame_forces`, from its contacts that pushed."""
+    acting = forces.any(axis=1)
+    frame = np.zeros(int(acting.sum()), dtype=np.int64)
+    given = _Framed(frame, pairs[acting], kinds[acting], points[acting], forces[acting])
+    return _arrows(scene, given)[0]
+
+
+def _arrows(scene: Scene, given: _Framed) -> tuple[Array, IntArray]:
+    """Arrows (k, 7), and the frame of each."""
+    most = len(scene.pairs)
+    keys, group = np.unique(
+        (given.frames * most + given.pairs) * 2 + given.kinds, return_inverse=True
+    )
+    weight = np.linalg.norm(given.forces, axis=1)[:, None]
+    sums = np.zeros((len(keys), 7))
+    np.add.at(sums, group.reshape(-1), np.hstack([weight * given.points, given.forces, weight]))
+    frame, pair = keys // 2 // most, keys // 2 % most
+    rows = np.column_stack([sums[:, :3] / sums[:, 6:], sums[:, 3:6], keys % 2])
+    both = np.asarray(scene.bodies)[scene.pairs[pair, 1]] >= 0
+    rows = np.vstack([rows, rows[both] * [1, 1, 1, -1, -1, -1, 1]])
+    return rows, np.concatenate([frame, frame[both]])
 
 
 def frame_geom_forces(record: Record, times: Array) -> GeomForces:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -26,10 +26,11 @@ from spatialops.tree.node import Node
 from spatialops.view import plots
 from spatialops.view.curves import Marks, Panel, named_curves
 from spatialops.view.frame_forces import frame_forces
+from spatialops.view.parts import Layer, drawn_parts, fixture
 from spatialops.view.replay import write_replay
 from spatialops.view.replay_curves import replay_curves
 from spatialops.view.replay_shapes import reach
-from spatialops.view.shapes import drawn_fixture, drawn_shape, outline
+from spatialops.view.shapes import outline
 
 if TYPE_CHECKING:
     from spatialops.simulation.records.record import Record
@@ -177,31 +178,29 @@ def frame_rows(times: Array, rate: float) -> IntArray:
     return np.unique(np.where(wanted - times[after - 1] <= times[after] - wanted, after - 1, after))
 
 
-def moving_shapes(record: Record, rows: IntArray) -> tuple[list[dict[str, object]], Array, Array]:
-    """Shapes on bodies, or balls at their origins: centres (F, G, 3), rotations (F, G, 3, 3)."""
-    scene = record.scene
-    frames = []
-    local = []
-    turned = []
-    shapes = []
-    for geom in scene.geoms:
-        frame = scene.model.frame(geom.body)
-        if frame.body >= 0:
-            frames.append(frame)
-            local.append(frame.position + frame.rotation @ np.asarray(geom.position))
-            turned.append(frame.rotation @ geom.turn)
-            shapes.append(drawn_shape(geom))
+class Moving(NamedTuple):
+    """What moves in F frames: G parts, their centres (F, G, 3), m, and rotations (F, G, 3, 3)."""
+
+    shapes: list[dict[str, object]]
+    centres: Array
+    turns: Array
+
+
+def moving_shapes(record: Record, rows: IntArray, *layers: Layer) -> Moving:
+    """Shapes on bodies, of some layers only where such are named; or balls at their origins."""
+    model = record.scene.model
     origins, turns = _body_frames(record, rows)
-    if not shapes:
+    parts = [part for part in drawn_parts(record.scene) if part.body >= 0]
+    parts = [part for part in parts if part.layer in layers or not layers]
+    if not parts:
         radius = max(0.02 * float(np.ptp(origins, axis=(0, 1)).max(initial=0.0)), 0.01)
-        return (
-            [{"kind": "sphere", "radius": radius, "name": name} for name in scene.model.body_names],
-            origins,
-            turns,
-        )
-    bodies = [frame.body for frame in frames]
-    centres = origins[:, bodies] + np.einsum("fgij,gj->fgi", turns[:, bodies], np.array(local))
-    return shapes, centres, turns[:, bodies] @ np.array(turned)
+        balls = [{"kind": "sphere", "radius": radius, "name": name} for name in model.body_names]
+        return Moving(balls, origins, turns)
+    bodies = [part.body for part in parts]
+    local = np.array([part.position for part in parts])
+    centres = origins[:, bodies] + np.einsum("fgij,gj->fgi", turns[:, bodies], local)
+    turned = np.array([part.rotation for part in parts])
+    return Moving([part.shape for part in parts], centres, turns[:, bodies] @ turned)
 
 
 def _body_frames(record: Record, rows: IntArray) -> tuple[Array, Array]:
@@ -210,14 +209,10 @@ def _body_frames(record: Record, rows: IntArray) -> tuple[Array, Array]:
     return np.stack([p.positions for p in poses]), np.stack([p.rotations for p in poses])
 
 
-def fixtures(scene: Scene) -> list[dict[str, object]]:
-    """What does not move: half-spaces, and shapes on the world."""
-    frames = [scene.model.frame(geom.body) for geom in scene.geoms]
-    return [
-        drawn_fixture(geom, frame)
-        for geom, frame in zip(scene.geoms, frames, strict=True)
-        if frame.body < 0
-    ]
+def fixtures(scene: Scene, *layers: Layer) -> list[dict[str, object]]:
+    """What does not move: half-spaces, and shapes on the world, of some layers or all."""
+    still = [part for part in drawn_parts(scene) if part.body < 0]
+    return [fixture(part) for part in still if part.layer in layers or not layers]
 
 
 def _draw_height(record: Record, path: str | os.PathLike[str]) -> Path:
@@ -239,7 +234,7 @@ def _draw_frames(record: Record, path: str | os.PathLike[str]) -> Path:
     rows = np.unique(
         np.linspace(0, len(record.times) - 1, min(len(record.times), 240)).round().astype(np.int64)
     )
-    shapes, centres, turns = moving_shapes(record, rows)
+    shapes, centres, turns = moving_shapes(record, rows, "both", "collision")
     robot = plots.Robot([outline(shape) for shape in shapes], turns, _links(record, rows))
     return plots.frames(
         path,
@@ -247,7 +242,7 @@ def _draw_frames(record: Record, path: str | os.PathLike[str]) -> Path:
         positions=centres,
         radii=[reach(shape) for shape in shapes],
         robot=robot,
-        fixtures=fixtures(record.scene),
+        fixtures=fixtures(record.scene, "both", "collision"),
     )
 
 

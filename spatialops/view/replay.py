@@ -69,7 +69,8 @@ def write_replay(
         What moves: ``kind`` and its dimensions [m], namely ``sphere`` (``radius``), ``box``
         (``size`` of 3), ``capsule``, ``cylinder`` or ``cone`` (``radius``, ``length`` along the
         local z axis, a capsule's without its caps), ``ellipsoid`` (``semi_axes`` of 3), or ``mesh``
-        (``vertices`` (n, 3), ``faces`` (f, 3)); optionally ``name`` and ``color`` as ``"#rrggbb"``.
+        (``vertices`` (n, 3), ``faces`` (f, 3)); optionally ``name``, ``color`` as ``"#rrggbb"``,
+        and ``layer``: ``"visual"`` or ``"collision"``, between which a switch chooses, or "both".
     positions : (F, G, 3) array
         Centres of the shapes in the world [m], z up.
     quaternions : (F, G, 4) array

@@ -22,7 +22,8 @@ _DIMENSIONS: dict[str, dict[str, tuple[int, ...]]] = {
 _COLOR = re.compile(r"#[0-9a-fA-F]{6}")
 _SCENERY = "#8fa1b3"
 _NO_LENGTH = 1e-12  # of a quaternion that is taken for zero
-_TEXTS = ("kind", "name", "color")  # of a shape; all else is numbers
+TEXTS = ("kind", "name", "color", "layer")  # of a shape; all else is numbers
+LAYERS = ("visual", "collision", "both")  # drawn, touched, or one for both
 
 
 def finite_array(value: object, shape: tuple[int | None, ...], name: str) -> NDArray[np.float64]:
@@ -54,21 +55,19 @@ def unit_vectors(vectors: NDArray[np.float64], name: str) -> NDArray[np.float64]
 def checked_shape(shape: Mapping[str, object], name: str) -> dict[str, object]:
     """A shape as the page draws it; RecordError if it is none."""
     kind = shape.get("kind")
+    common = {
+        "kind": kind,
+        "name": str(shape.get("name", "")),
+        "color": _color(shape, name),
+        "layer": _layer(shape, name),
+    }
     if kind == "mesh":
-        return {
-            **_mesh(shape, name),
-            "name": str(shape.get("name", "")),
-            "color": _color(shape, name),
-        }
+        return {**common, **_mesh(shape, name)}
     if kind not in _DIMENSIONS:
         raise RecordError(
             f"{name} has kind {kind!r}, not one of {', '.join([*_DIMENSIONS, 'mesh'])}"
         )
-    result: dict[str, object] = {
-        "kind": kind,
-        "name": str(shape.get("name", "")),
-        "color": _color(shape, name),
-    }
+    result: dict[str, object] = common
     for key, form in _DIMENSIONS[str(kind)].items():
         if key not in shape:
             raise RecordError(f"{name} is a {kind} without {key}")
@@ -91,7 +90,6 @@ def _mesh(shape: Mapping[str, object], name: str) -> dict[str, object]:
         )
     size = float(np.linalg.norm(vertices, axis=1).max())
     return {
-        "kind": "mesh",
         "vertices": packed(vertices, "<f4"),
         "faces": packed(faces, "<u4"),
         "reach": size,
@@ -139,9 +137,16 @@ def _color(shape: Mapping[str, object], name: str) -> str:
     return str(color)
 
 
+def _layer(shape: Mapping[str, object], name: str) -> str:
+    layer = shape.get("layer", "both")
+    if layer not in LAYERS:
+        raise RecordError(f"{name}.layer must be one of {', '.join(LAYERS)}, not {layer!r}")
+    return str(layer)
+
+
 def reach(shape: Mapping[str, object]) -> float:
     """Radius [m] of a ball about the centre that holds the shape."""
-    sizes = {key: np.asarray(value) for key, value in shape.items() if key not in _TEXTS}
+    sizes = {key: np.asarray(value) for key, value in shape.items() if key not in TEXTS}
     if shape["kind"] == "mesh":
         return float(
             sizes["reach"] if "reach" in sizes else np.linalg.norm(sizes["vertices"], axis=1).max()

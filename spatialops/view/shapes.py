@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from spatialops._arrays import Array
 from spatialops.collision.shapes import (
@@ -16,12 +15,15 @@ from spatialops.collision.shapes import (
     Cylinder,
     Ellipsoid,
     Geom,
-    HalfSpace,
     HeightField,
     Mesh,
     Sphere,
 )
-from spatialops.tree.node import Frame
+from spatialops.simulation.scene.visuals import Visual
+from spatialops.view.coarser import coarser
+from spatialops.view.replay_shapes import TEXTS
+
+MOST_FACES = 20_000  # of a mesh that is drawn
 
 
 def drawn_shape(geom: Geom) -> dict[str, object]:
@@ -52,7 +54,7 @@ def drawn_shape(geom: Geom) -> dict[str, object]:
 
 def outline(shape: Mapping[str, object]) -> Array:
     """Points (k, 3) [m] whose hull is a drawn shape, nearly: round ones are of 24 sides."""
-    sizes = {name: np.asarray(shape[name]) for name in shape if name not in ("kind", "name")}
+    sizes = {name: np.asarray(shape[name]) for name in shape if name not in TEXTS}
     kind = shape["kind"]
     if kind == "mesh":
         return np.asarray(sizes["vertices"], dtype=np.float64)
@@ -74,11 +76,19 @@ def outline(shape: Mapping[str, object]) -> Array:
     return np.vstack([low - end, high + end])
 
 
-def drawn_fixture(geom: Geom, frame: Frame) -> dict[str, object]:
-    """A geom on the world, with its place."""
-    place = frame.position + frame.rotation @ np.asarray(geom.position)
-    if isinstance(geom.shape, HalfSpace):
-        normal = geom.turn @ np.asarray(geom.shape.normal)
-        return {"kind": "half_space", "point": place, "normal": normal, "name": geom.name}
-    turn = Rotation.from_matrix(frame.rotation @ geom.turn).as_quat()
-    return {**drawn_shape(geom), "position": place, "quaternion": turn}
+def drawn_visual(visual: Visual) -> dict[str, object]:
+    """The same of what a file wants drawn, with its colour where it says one."""
+    named: dict[str, object] = {"name": visual.name}
+    if visual.color is not None:
+        named["color"] = "#" + "".join(f"{round(255.0 * part):02x}" for part in visual.color)
+    sizes = list(visual.sizes)
+    if visual.surface is not None:
+        vertices, faces = coarser(*visual.surface, most=MOST_FACES)
+        return {"kind": "mesh", "vertices": vertices, "faces": faces, **named}
+    if visual.kind == "sphere":
+        return {"kind": "sphere", "radius": sizes[0], **named}
+    if visual.kind == "box":
+        return {"kind": "box", "size": sizes, **named}
+    if visual.kind == "ellipsoid":
+        return {"kind": "ellipsoid", "semi_axes": sizes, **named}
+    return {"kind": visual.kind, "radius": sizes[0], "length": sizes[1], **named}

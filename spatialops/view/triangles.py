@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from spatialops._arrays import Array
+from spatialops.view.replay_shapes import TEXTS
 
 _SIDES = 24  # of what is round
 _RINGS = 12
@@ -21,9 +22,7 @@ def shape_triangles(shape: Mapping[str, object]) -> Array:
     if kind == "mesh":
         vertices = np.asarray(shape["vertices"], dtype=np.float64)
         return np.asarray(vertices[np.asarray(shape["faces"], dtype=np.int64)])
-    sizes = {
-        name: np.asarray(value) for name, value in shape.items() if name not in ("kind", "name")
-    }
+    sizes = {name: np.asarray(value) for name, value in shape.items() if name not in TEXTS}
     if kind == "box":
         return _box() * sizes["size"]
     if kind == "ellipsoid":

@@ -17,6 +17,7 @@ from spatialops._arrays import Array, scalar
 from spatialops.errors import ArgumentError, MissingLibraryError, RecordError
 from spatialops.view.camera import Camera, camera_on
 from spatialops.view.frame_forces import frame_forces
+from spatialops.view.parts import Layer
 from spatialops.view.rasterizer import draw_triangles
 from spatialops.view.record import fixtures, frame_rows, moving_shapes
 from spatialops.view.replay import palette, write_whole
@@ -72,6 +73,7 @@ def record_video(
     *,
     rate: float = 30.0,
     size: tuple[int, int] = (1280, 720),
+    collision: bool = False,
 ) -> Path:
     """Write a video of a run, in the time that it took.
 
@@ -85,6 +87,8 @@ def record_video(
         Pictures a second. Default 30.
     size : (int, int)
         Width and height, pixels; even for .mp4. Default (1280, 720).
+    collision : bool
+        Draw the shapes that collide, not those that the robot's file draws. Default False.
 
     Returns
     -------
@@ -104,23 +108,27 @@ def record_video(
     ending = Path(path).suffix.lower()
     if ending not in _WRITERS:
         raise RecordError(f"a video ends in {' or '.join(_WRITERS)}, not {ending!r}")
-    return write_whole(path, _WRITERS[ending](pictures(record, pace, _checked_size(size)), pace))
+    frames = pictures(record, pace, _checked_size(size), collision)
+    return write_whole(path, _WRITERS[ending](frames, pace))
 
 
-def pictures(record: Record, rate: float, size: tuple[int, int]) -> Iterator[NDArray[np.uint8]]:
+def pictures(
+    record: Record, rate: float, size: tuple[int, int], collision: bool = False
+) -> Iterator[NDArray[np.uint8]]:
     """Pictures (height, width, 3), bytes, at equal distances in time from the first row on."""
     width, height = size
     rows = frame_rows(record.times, rate)
     times = record.times[rows]
-    shapes, centres, turns = moving_shapes(record, rows)
+    layers: tuple[Layer, Layer] = ("both", "collision" if collision else "visual")
+    shapes, centres, turns = moving_shapes(record, rows, *layers)
     bodies = [shape_triangles(shape) for shape in shapes]
     low, high = _bounds(bodies, centres)
     camera = camera_on(low, high, _FINER * width, _FINER * height)
-    still = _scenery(camera, fixtures(record.scene), low, high, (_FINER * height, _FINER * width))
-    colors = [
-        np.array([int(name[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
-        for name in palette(len(shapes))
-    ]
+    still = _scenery(
+        camera, fixtures(record.scene, *layers), low, high, (_FINER * height, _FINER * width)
+    )
+    named = [shape.get("color") or own for shape, own in zip(shapes, palette(len(shapes)))]
+    colors = [_rgb(str(name)) for name in named]
     painter = _Painter(camera, still.image.copy(), still.depth.copy())
     arrows = _arrows(frame_forces(record, times), float(np.linalg.norm(high - low)))
     wanted = times[0] + np.arange(round((times[-1] - times[0]) * rate) + 1) / rate
@@ -133,6 +141,11 @@ def pictures(record: Record, rate: float, size: tuple[int, int]) -> Iterator[NDA
         for triangles, color in arrows[frame]:
             painter.draw(triangles, np.array(color), lit=False)
         yield _coarser(painter.image)
+
+
+def _rgb(name: str) -> Array:
+    """Of "#rrggbb", in [0, 1]."""
+    return np.array([int(name[i : i + 2], 16) for i in (1, 3, 5)]) / 255.0
 
 
 def _coarser(image: NDArray[np.float32]) -> NDArray[np.uint8]:
@@ -179,10 +192,9 @@ def _scenery(
     for fixture in still:
         if fixture["kind"] != "half_space":
             turn = Rotation.from_quat(np.asarray(fixture["quaternion"])).as_matrix()
-            painter.draw(
-                shape_triangles(fixture) @ turn.T + np.asarray(fixture["position"]),
-                np.array(_SCENERY),
-            )
+            triangles = shape_triangles(fixture) @ turn.T + np.asarray(fixture["position"])
+            color = fixture.get("color")
+            painter.draw(triangles, _rgb(str(color)) if color else np.array(_SCENERY))
             continue
         point, normal = half_space(fixture, "fixture")
         if normal @ (camera.position - point) <= 0.0:

@@ -112,7 +112,7 @@ function createScene(motion) {
   scene.background = new THREE.Color(LOOK.background);
   scene.fog = new THREE.Fog(LOOK.background, 1, 2);
   addLights(scene, motion);
-  addScenery(scene, motion, detail);
+  const still = addScenery(scene, motion, detail);
   const meshes = motion.shapes.map((shape) => shapeMesh(shape, detail));
   scene.add(...meshes);
   const trail = createTrail(scene, motion), arrows = createArrows(scene, motion), axes = createAxes(scene, motion);
@@ -130,6 +130,8 @@ function createScene(motion) {
       }
     };
     meshes.forEach((mesh, i) => place(mesh, i, motion.bodies, motion.positions, motion.quaternions));
+    meshes.forEach((mesh, i) => { mesh.visible = isShown(motion.shapes[i], options); });
+    still.forEach(([mesh, fixture]) => { mesh.visible = isShown(fixture, options); });
     axes(place, options.axes);
     trail(frame, options.trail);
     arrows.show(frame, hold, options);

@@ -93,8 +93,15 @@ function shapeMesh(shape, detail) {
     color: shape.color, roughness: 0.5, metalness: 0.05, vertexColors: "color" in geometry.attributes,
   }));
   mesh.castShadow = mesh.receiveShadow = true;
-  if (["box", "cylinder", "cone", "mesh"].includes(shape.kind)) mesh.add(edges(geometry, 0.45));
+  // Edges of what a file draws would be drawn thrice over: its own colours tell its parts.
+  const edged = ["box", "cylinder", "cone", "mesh"].includes(shape.kind) && shape.layer !== "visual";
+  if (edged) mesh.add(edges(geometry, 0.45));
   return mesh;
+}
+
+// Shapes of a layer are shown one or the other; what is in both always.
+function isShown(shape, options) {
+  return (shape.layer || "both") === "both" || (shape.layer === "collision") === options.collision;
 }
 
 function gridStep(span) {
@@ -170,12 +177,15 @@ function addScenery(scene, motion, detail) {
       : wall(motion, plane.fixture, plane.point, plane.normal, floor && floor.point));
   }
   if (!floor) scene.add(ground(motion, motion.low, Z, false));
+  const still = [];
   for (const fixture of motion.fixtures.filter((each) => each.kind !== "half_space")) {
     const mesh = shapeMesh(fixture, detail);
     mesh.position.set(...fixture.position);
     mesh.quaternion.set(...fixture.quaternion);
     scene.add(mesh);
+    still.push([mesh, fixture]);
   }
+  return still;
 }
 
 function addLights(scene, motion) {

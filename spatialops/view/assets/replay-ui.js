@@ -127,7 +127,8 @@ function fillInfo(data, motion) {
   const lasts = motion.times[motion.frames - 1] - motion.times[0];
   const count = (number, one, many) => `${number} ${number === 1 ? one : many}`;
   const parts = [count(data.bodies, "body", "bodies")];
-  if (motion.bodies !== data.bodies) parts.push(count(motion.bodies, "shape", "shapes"));
+  const shapes = motion.shapes.filter((each) => each.layer !== "collision").length;
+  if (shapes !== data.bodies) parts.push(count(shapes, "shape", "shapes"));
   parts.push(count(motion.frames, "frame", "frames"), `${lasts.toPrecision(3)} s`);
   $("facts").textContent = parts.join(" \u00b7 ");
   for (const texts of data.summary) {
@@ -141,6 +142,7 @@ function fillInfo(data, motion) {
   narrow.addEventListener("change", fold);
   fold();
   $("axes-switch").hidden = motion.axes.count === 0;
+  $("collision-switch").hidden = ![...motion.shapes, ...motion.fixtures].some((each) => each.layer === "collision");
   $("forces").hidden = motion.contacts.length === 0;
   $("impact-keys").hidden = motion.impacts.length === 0;
   $("scale-note").textContent = `grid ${Number(gridStep(motion.span).toPrecision(3))} m`;
@@ -148,7 +150,7 @@ function fillInfo(data, motion) {
 
 function createPlayer(motion, stage, changed) {
   const last = motion.frames - 1, state = { frame: 0, time: motion.times[0], playing: false, speed: 1, loop: false };
-  const options = { contacts: true, trail: true, axes: false, scale: 1 };
+  const options = { contacts: true, trail: true, axes: false, collision: false, scale: 1 };
   const slack = 1e-6 * (motion.times[last] - motion.times[0]); // times are single precision
   function frameAt(time) {
     let low = 0, high = last;
@@ -206,7 +208,7 @@ function bindControls(player, view, motion) {
   $("time").oninput = slide;
   $("speed").onchange = () => { state.speed = Number($("speed").value); };
   $("loop").onchange = () => { state.loop = $("loop").checked; };
-  for (const name of ["contacts", "trail", "axes"]) $(name).onchange = () => { options[name] = $(name).checked; player.show(); };
+  for (const name of ["contacts", "trail", "axes", "collision"]) $(name).onchange = () => { options[name] = $(name).checked; player.show(); };
   const rescale = (factor) => { $("scale").value = Number($("scale").value) * factor; $("scale").oninput(); };
   $("scale").oninput = () => { options.scale = Number($("scale").value); player.show(); };
   document.querySelectorAll("[data-view]").forEach((button) => {
@@ -217,6 +219,7 @@ function bindControls(player, view, motion) {
     ArrowRight: (event) => step(event.shiftKey ? 10 : 1), Home: () => pauseAt(() => player.seek(0)),
     End: () => pauseAt(() => player.seek(motion.frames - 1)), n: () => pauseAt(() => player.jump(true)),
     p: () => pauseAt(() => player.jump(false)), c: () => toggle("contacts"), t: () => toggle("trail"), f: () => toggle("axes"),
+    s: () => toggle("collision"),
     "[": () => rescale(0.8), "]": () => rescale(1.25),
     1: () => view.look("front"), 2: () => view.look("side"), 3: () => view.look("top"), 4: () => view.look("free"),
   };

@@ -1,0 +1,1 @@
+"""A simulation that runs in the browser: `Simulator.view`."""
