@@ -22,6 +22,7 @@ DOCS = Path(__file__).resolve().parent
 PAGES = {
     "first-simulation.md": {"ball.png": "ball_energy.png"},
     "your-robot.md": {"push.png": "push.png"},
+    "laws-in-pictures.md": {"laws.png": "laws.png", "moments.png": "moments.png"},
 }
 LINKS = 12
 SECONDS = 2.4

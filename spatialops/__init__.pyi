@@ -65,13 +65,14 @@ from .dynamics.loops.constrained_dynamics import (
     loop_jacobian,
     loop_velocities,
 )
+from .dynamics.loops.embedding import ConstraintEmbedding
 from .dynamics.maximal import MaximalState, from_maximal, to_maximal
 from .dynamics.newton_euler import bias, inverse_dynamics
 from .errors import SpatialOpsError
 from .forces.actuators import Actuator
 from .forces.fields import Buoyancy, ChangingGravity, Wind
 from .forces.tendons import Tendon
-from .io import load_model
+from .io import load_model, save_model
 from .kinematics.inverse_kinematics import KinematicSolution, inverse_kinematics
 from .kinematics.targets import Target
 from .operators import SpatialOperators
@@ -135,6 +136,7 @@ __all__ = [
     "compose",
     "Cone",
     "constrained_dynamics",
+    "ConstraintEmbedding",
     "ConstrainedMotion",
     "contact",
     "control",
@@ -215,6 +217,7 @@ __all__ = [
     "Record",
     "RolloutGradient",
     "RolloutTangent",
+    "save_model",
     "Scene",
     "sensors",
     "separate",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Container, Sequence
 from functools import lru_cache
@@ -105,7 +106,7 @@ def scalar(
             "" if high == np.inf else f" and <= {high:g}"
         )
         raise ArgumentError(f"{name}: expected a number {bounds}, got {number:g}")
-    if not np.isfinite(number):
+    if not math.isfinite(number):
         raise ArgumentError(f"{name}: expected a finite number, got {number:g}")
     return number
 
@@ -135,7 +136,7 @@ def given(value: object) -> Any:
 
 def all_finite(values: Array) -> bool:
     """Whether a vector has neither NaN nor infinity."""
-    return bool(np.logical_and.reduce(np.isfinite(values)))  # half the time of `all()`
+    return b"\0" not in np.isfinite(values).tobytes()  # a third of the time of `all()`
 
 
 @lru_cache(maxsize=64)

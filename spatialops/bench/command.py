@@ -11,7 +11,16 @@ from pathlib import Path
 
 import click
 
-from spatialops.bench import calls, collision, derivatives, dynamics, lambda_, pendulum, rollouts
+from spatialops.bench import (
+    calls,
+    collision,
+    derivatives,
+    dynamics,
+    lambda_,
+    laws,
+    pendulum,
+    rollouts,
+)
 from spatialops.bench.contacts import page as contact_page
 from spatialops.bench.contacts import report as contact_report
 from spatialops.bench.contacts import run as contact_run
@@ -27,12 +36,14 @@ GROUPS = {
     "calls": calls.run,
     "rollout": rollouts.run,
     "contacts": contact_run.run,
+    "laws": laws.run,
     "derivatives": derivatives.run,
 }
 ON_REQUEST = (
     "calls",
     "rollout",
     "contacts",
+    "laws",
     "derivatives",
 )  # take longer than all the others: only where they are named
 HEADINGS = {
@@ -43,6 +54,7 @@ HEADINGS = {
     "calls": "Steps from Python, beside what is compiled; the peer is a bar",
     "rollout": "Many short runs against mujoco.rollout, dt 1 ms, one thread each",
     "derivatives": "Derivatives of the dynamics against Pinocchio's, called from Python",
+    "laws": "A step under other laws of contact against Coulomb's of the same scene",
     "contacts": "A step of scenes in contact against MuJoCo's: default solvers, equal dt",
 }
 PEERS = {
@@ -53,6 +65,7 @@ PEERS = {
     "calls": "numpy",
     "rollout": "mujoco",
     "contacts": "mujoco",
+    "laws": "numpy",
     "derivatives": "pinocchio",
 }
 

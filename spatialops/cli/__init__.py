@@ -18,6 +18,7 @@ COMMANDS = {
         "spatialops.cli.task:driver_handoff", "Two arms hand over an impact driver."
     ),
     "simulate": Entry("spatialops.cli.simulate:simulate", "Drop a robot on a floor."),
+    "view": Entry("spatialops.cli.view:view", "Simulate a robot on a floor, live in the browser."),
     "inspect": Entry("spatialops.cli.inspect:inspect", "Show what a robot file holds."),
     "replay": Entry("spatialops.cli.replay:replay", "Write a 3-D replay of a saved record."),
     "plot": Entry("spatialops.cli.plot:plot", "Draw a saved RECORD (record.npz)."),

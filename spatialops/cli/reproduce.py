@@ -7,6 +7,10 @@ import click
 from spatialops.cli.group import Entry, LazyGroup
 
 PAPERS: dict[str, Entry] = {
+    "drumwright": Entry(
+        "spatialops.cli.drumwright:drumwright",
+        "A quadruped that walks without slip, under Coulomb's law and viscous friction.",
+    ),
     "zapolsky": Entry(
         "spatialops.cli.zapolsky:zapolsky",
         "Inverse dynamics with contact, on a trotting quadruped.",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +18,38 @@ from spatialops.cli.options import (
 )
 from spatialops.cli.output import finished_files, print_json
 from spatialops.cli.runs import print_summary, run_summary, timed_run, warm_up, write_all
+
+if TYPE_CHECKING:
+    from spatialops.simulation.scene.loader import LoadedScene
+
+
+def dropped_scene(
+    file: Path,
+    packages: Mapping[str, str],
+    *,
+    fixed_base: bool = False,
+    friction: float = 0.5,
+    height: float = 0.05,
+    strict: bool = False,
+) -> LoadedScene:
+    """A robot above a floor, unless its file has one; the root of a URDF is free."""
+    from spatialops.io import read
+    from spatialops.simulation.scene.loader import scene_of
+    from spatialops.simulation.scene.placement import raised
+
+    description = read(file, packages=packages)
+    freed = not fixed_base and file.suffix.lower() == ".urdf"
+    grounded = any(spec.kind == "half_space" and spec.collides for spec in description.shapes)
+    floor = False if grounded else friction
+    scene = scene_of(
+        description,
+        floating_base=freed,
+        floor=floor,
+        self_collision=description.masked,
+        strict=strict,
+    )
+    scene.state = raised(scene, height)
+    return scene
 
 
 @click.command()
@@ -73,30 +107,28 @@ def simulate(
 
     The root of a URDF is set free; a MJCF file says itself what is. Joints stop at their limits.
     """
-    from spatialops.io import read
-    from spatialops.simulation.scene.loader import scene_of
-    from spatialops.simulation.scene.placement import raised
     from spatialops.simulation.simulator import Simulator
 
-    description = read(file, packages=package_map(packages))
-    urdf = not fixed_base and file.suffix.lower() == ".urdf"
-    grounded = any(spec.kind == "half_space" and spec.collides for spec in description.shapes)
-    floor = False if grounded else friction
-    scene = scene_of(
-        description, floating_base=urdf, floor=floor, self_collision=not urdf, strict=strict
+    scene = dropped_scene(
+        file,
+        package_map(packages),
+        fixed_base=fixed_base,
+        friction=friction,
+        height=height,
+        strict=strict,
     )
-    scene.state = raised(scene, height)
+    name = scene.description.name if scene.description else file.stem
     simulator = Simulator(scene, dt=dt)
     for text in scene.warnings:
         click.echo(f"Warning: {text}", err=True)
     with finished_files(out) as scratch:
         warm_up(not no_progress)
         record, seconds = timed_run(simulator, duration, record_every, not no_progress)
-        names = write_all(record, scratch, description.name, not no_progress) if scratch else []
+        names = write_all(record, scratch, name, not no_progress) if scratch else []
     if as_json:
         files = {name: str(out / name) for name in names} if out else {}
         about = {
-            "name": description.name,
+            "name": name,
             "dt": dt,
             "seconds": seconds,
             "geoms": len(scene.geoms),
@@ -104,4 +136,4 @@ def simulate(
         }
         print_json(run_summary(record, seconds) | about | {"warnings": list(scene.warnings)})
     else:
-        print_summary(record, seconds, f"{description.name}, {duration:.4g} s", out, names)
+        print_summary(record, seconds, f"{name}, {duration:.4g} s", out, names)

@@ -9,11 +9,16 @@ from pathlib import Path
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, whole
+from spatialops.algebra.inertia import Inertia
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.jacobian import node_positions
 from spatialops.errors import ArgumentError
 from spatialops.models.dual_arm import TIP_RADIUS, dual_arm
 from spatialops.models.pendulum import pendulum
+from spatialops.tree.builder import TreeBuilder
+from spatialops.tree.joint import Joint
+from spatialops.tree.loop import Loop
+from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 
@@ -100,3 +105,37 @@ def named_case(name: str) -> Case:
     raise ArgumentError(
         f"scene: expected pendulum:N, dual-arm or a file of a contact problem (.npz), got {name!r}"
     )
+
+
+def linkage_tower(count: int) -> tuple[Model, Loops]:
+    """Parallelograms one on the other's coupler, with a rod that swings on each.
+
+    Links are crank, coupler, rocker and rod of each in turn, and it is closed where crank and
+    rocker stand alike and the coupler as far the other way. Three rows of five are redundant.
+    """
+    builder = TreeBuilder()
+    loops = []
+    last = "world"
+    hinge, bar = Joint("revolute", axis="y"), Inertia.box((0.5, 0.05, 0.05), mass=0.5)
+    for i in range(count):
+        up = 0.0 if last == "world" else 0.1
+        for name, parent, place in (
+            ("crank", last, (0.0, 0.0, up)),
+            ("coupler", f"crank {i}", (0.0, 0.0, 0.3)),
+            ("rocker", last, (0.5, 0.0, up)),
+            ("rod", f"coupler {i}", (0.2, 0.0, 0.1)),
+        ):
+            builder.add_body(f"{name} {i}", parent=parent, joint=hinge, inertia=bar, position=place)
+        pin = Loop(
+            kind="revolute",
+            a=f"rocker {i}",
+            b=f"coupler {i}",
+            position_a=(0.0, 0.0, 0.3),
+            position_b=(0.5, 0.0, 0.0),
+            axis=(0.0, 1.0, 0.0),
+            name=f"knee {i}",
+        )
+        loops.append(pin)
+        last = f"coupler {i}"
+    model = builder.build()
+    return model, Loops(model, loops)

@@ -1,4 +1,4 @@
-"""How costs of Lambda and of assembling OS grow: exponents over links, nodes and contacts."""
+"""How costs of Lambda, of assembling OS and of constraint embedding grow, as exponents."""
 
 from __future__ import annotations
 
@@ -10,13 +10,27 @@ import numpy as np
 
 from spatialops.bench.measure import Call, Effort, take_turns
 from spatialops.compare.measure import assembler
-from spatialops.compare.problems import pendulum_case
+from spatialops.compare.problems import linkage_tower, pendulum_case
+from spatialops.contact.formulations.operational_space import assemble_kernel
+from spatialops.contact.friction import directions
+from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.compliance.compliance import compliance
+from spatialops.dynamics.loops.embedding import ConstraintEmbedding
+from spatialops.dynamics.loops.rows import closure_rows
 from spatialops.models.pendulum import pendulum
 from spatialops.tree.node import Node
 
 LINKS = (300, 1000, 3000, 10000, 30000)
 NODES = (64, 128, 256, 512)
+LINKAGES = (30, 100, 300, 1000, 3000)
+LINEAR, QUADRATIC = (0.95, 1.05), (1.9, 2.1)  # exponents that may be measured
+NO_MORE_THAN_LINEAR = (0.0, 1.05)
+# Parts of OS's assembly over contacts: the whole grows from the first's exponent to the second's.
+OS_PARTS: dict[str, tuple[float, float] | None] = {
+    "rows of L": (0.9, 1.1),
+    "product L L*": QUADRATIC,
+    "friction in A": None,
+}
 _FEW = 8  # nodes or contacts on chains of all lengths
 _CHAIN = 1000  # links under all numbers of nodes or contacts
 
@@ -29,15 +43,21 @@ class Growth:
     over: str
     counts: tuple[int, ...]
     times: tuple[float, ...]
+    bar: tuple[float, float] | None = None  # least and largest exponent that it may have
 
     @property
     def exponent(self) -> float:
         """Least-squares slope of log time over log count."""
         return float(np.polyfit(np.log(self.counts), np.log(self.times), 1)[0])
 
+    @property
+    def passed(self) -> bool:
+        """Whether the exponent is within its bar, if it has one."""
+        return self.bar is None or self.bar[0] <= self.exponent <= self.bar[1]
+
 
 def growths(effort: Effort, *, quick: bool = False) -> list[Growth]:
-    """Lambda and the assembly of OS over links, then over nodes and contacts.
+    """Lambda and the assembly of OS over links, then over nodes and contacts; aggregates.
 
     Quick ones end at a tenth of the links and a quarter of the nodes.
     """
@@ -46,20 +66,55 @@ def growths(effort: Effort, *, quick: bool = False) -> list[Growth]:
     crowds = [_lambda(_CHAIN, m) for m in nodes]
     long = [_os(n, _FEW) for n in links]
     many = [_os(_CHAIN, m) for m in nodes]
+    towers = LINKAGES[:3] if quick else LINKAGES
+    climbs = [_tower(count) for count in towers]
+    parts: dict[str, list[Call]] = {name: [] for name in OS_PARTS}
+    for m in nodes:
+        for name, call in os_parts(pendulum_case(_CHAIN, m).problem).items():
+            parts[name].append(call)
     return [
-        _growth("Lambda of 8 nodes", "links", links, chains, effort),
-        _growth("Lambda on 1000 links", "nodes", nodes, crowds, effort),
+        _growth("Lambda of 8 nodes", "links", links, chains, effort, LINEAR),
+        _growth("Lambda on 1000 links", "nodes", nodes, crowds, effort, QUADRATIC),
         _growth("OS assembly, 8 contacts", "links", links, long, effort),
         _growth("OS assembly, 1000 links", "contacts", nodes, many, effort),
+        *(
+            _growth(f"  its {name}", "contacts", nodes, parts[name], effort, bar)
+            for name, bar in OS_PARTS.items()
+        ),
+        _growth("aggregates, loops", "linkages", towers, climbs, effort, NO_MORE_THAN_LINEAR),
     ]
 
 
+def os_parts(problem: ContactProblem) -> dict[str, Call]:
+    """What OS's assembly does one after the other, `OS_PARTS`, each on its own."""
+    L = problem.response.L
+    W = problem.compliance
+    u = problem.velocities
+    work, facets = problem.response.work, directions(4)
+    n = 6 * problem.n_contacts
+    rows = np.empty_like(L)
+    A = np.empty((n, n))
+    b = np.empty(n)
+    given = problem.friction, problem.prior_normal_impulse, facets
+    tables = problem.model.tree, problem.model.links, work
+    return {
+        "rows of L": partial(closure_rows, *tables, *problem.terms, rows),
+        "product L L*": partial(np.matmul, L, L.T, out=np.empty_like(W)),
+        "friction in A": partial(assemble_kernel, W, u, *given, A, b),
+    }
+
+
 def _growth(
-    what: str, over: str, counts: Sequence[int], calls: Sequence[Call], effort: Effort
+    what: str,
+    over: str,
+    counts: Sequence[int],
+    calls: Sequence[Call],
+    effort: Effort,
+    bar: tuple[float, float] | None = None,
 ) -> Growth:
     timing = take_turns(dict(zip(map(str, counts), calls, strict=True)), effort)
     times = tuple(1e6 * timing.of(str(count)).median for count in counts)
-    return Growth(what, over, tuple(counts), times)
+    return Growth(what, over, tuple(counts), times, bar)
 
 
 def _lambda(links: int, count: int) -> Call:
@@ -72,3 +127,11 @@ def _lambda(links: int, count: int) -> Call:
 
 def _os(links: int, count: int) -> Call:
     return assembler("os", pendulum_case(links, count).problem)
+
+
+def _tower(count: int) -> Call:
+    """Forward dynamics by aggregates of parallelograms one on the other's coupler."""
+    model, loops = linkage_tower(count)
+    q = np.tile([0.3, -0.3, 0.3, 0.1], count)
+    still = np.zeros(model.nv)
+    return partial(ConstraintEmbedding(model, loops).forward_dynamics, q, still, still)

@@ -94,9 +94,17 @@ def growth_lines(growths: Sequence[Growth]) -> str:
             f"{count}: {time:.0f}" for count, time in zip(growth.counts, growth.times, strict=True)
         )
         lines.append(
-            f"{growth.what:<24} over {growth.over:<9} exponent {growth.exponent:.2f}   us: {times}"
+            f"{growth.what:<24} over {growth.over:<9} exponent {growth.exponent:.2f}"
+            f"{_bar(growth):<29} us: {times}"
         )
     return "\n".join(lines)
+
+
+def _bar(growth: Growth) -> str:
+    if growth.bar is None:
+        return ""
+    held = "holds" if growth.passed else "MISSED"
+    return f" (bar {growth.bar[0]:.2f} to {growth.bar[1]:.2f}: {held})"
 
 
 def _quality(fit: Fit) -> str:

@@ -6,30 +6,29 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops.tree.model import Model
 
 SYMMETRIC = np.array(
     [[0, 1, 2], [1, 3, 4], [2, 4, 5]]
 )  # where (xx, xy, xz, yy, yz, zz) stand in a matrix
 
 
-def joint_axes(model: Model, work: Array) -> Array:
+def joint_axes(tree: IntArray, links: Array, work: Array) -> Array:
     """H* of all links, (n, 6): their spatial velocities at unit rate."""
     rotations = work[:, layout.ROTATION : layout.ROTATION + 9].reshape(-1, 3, 3)
-    axis = rotations[np.arange(model.nv), :, model.tree[:, layout.AXIS]]
-    motion = model.tree[:, layout.MOTION]
+    axis = rotations[np.arange(len(tree)), :, tree[:, layout.AXIS]]
+    motion = tree[:, layout.MOTION]
     turning = np.where(motion == layout.LINEAR, 0.0, 1.0)
     sliding = np.where(
         motion == layout.LINEAR,
         1.0,
-        np.where(motion == layout.ROTARY, 0.0, model.links[:, layout.PITCH]),
+        np.where(motion == layout.ROTARY, 0.0, links[:, layout.PITCH]),
     )
     return np.concatenate([axis * turning[:, None], axis * sliding[:, None]], axis=1)
 
 
-def link_inertias(model: Model, work: Array) -> Array:
+def link_inertias(links: Array, work: Array) -> Array:
     """Spatial inertias (n, 6, 6) of the links, world axes, about their origins."""
-    rotations, links = work[:, layout.ROTATION : layout.ROTATION + 9].reshape(-1, 3, 3), model.links
+    rotations = work[:, layout.ROTATION : layout.ROTATION + 9].reshape(-1, 3, 3)
     inertia = rotations @ links[:, layout.INERTIA + SYMMETRIC] @ rotations.transpose(0, 2, 1)
     x, y, z = (
         rotations

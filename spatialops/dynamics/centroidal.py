@@ -56,7 +56,7 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike) -> Array:
     if composite_body_kernel(model.tree, model.links, q, work, mass) != layout.OK:
         raise not_finite(q=q)
     composites = articulated_inertias(work)  # composite ones stand in their columns
-    forces = np.einsum("kij,kj->ki", composites, joint_axes(model, work))
+    forces = np.einsum("kij,kj->ki", composites, joint_axes(model.tree, model.links, work))
     roots = np.flatnonzero(model.tree[:, layout.PARENT] < 0)
     origins = work[:, layout.ORIGIN : layout.ORIGIN + 3]
     return shifted(forces, origins - _center(composites[roots], origins[roots])).T.copy()

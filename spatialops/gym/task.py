@@ -30,6 +30,9 @@ class Moment:
         The last one, within its limits; zero where an environment begins.
     forces : (B, n_geoms, 3) array or None
         Mean contact forces of the last step on the geoms, world axes, N, where the task has them.
+    sensors : dict of str to (B, k) array
+        Readings of the simulators' sensors behind the last step, by name. Where an environment
+        begins, NaN of those that need a step.
     """
 
     q: Array
@@ -37,6 +40,7 @@ class Moment:
     time: Array
     action: Array
     forces: Array | None
+    sensors: dict[str, Array]
 
 
 Rule: TypeAlias = Callable[[Moment], ArrayLike]
@@ -52,7 +56,8 @@ class Task:
     Parameters
     ----------
     simulator : Simulator
-        Of the scene.
+        Of the scene. What its sensors read is in the moments, with noise by the environments'
+        seeds: new whenever one begins.
     reward : callable
         ``reward(moment) -> (B,)``.
     observe : callable, optional
@@ -72,8 +77,9 @@ class Task:
         Steps of the simulator for which an action holds. Default 1.
     duration : float
         An environment is cut off after this time, s. Default 10.
-    forces : bool
-        Whether moments have contact forces. Default False.
+    forces : bool or sequence of str
+        Whether moments have contact forces; or the names of the geoms on which they are. Default
+        False.
 
     Raises
     ------
@@ -104,7 +110,7 @@ class Task:
     action_limit: ArrayLike | None = None
     steps: int = 1
     duration: float = 10.0
-    forces: bool = False
+    forces: bool | Sequence[str] = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.simulator, Simulator):

@@ -13,6 +13,8 @@ from spatialops.gym.task import Moment, Rule, Task
 from spatialops.simulation.batch.batch import Batch
 from spatialops.simulation.simulator import Simulator
 
+_SEEDS = 2**63  # that noise may have
+
 
 class Outcome(NamedTuple):
     """What an action of B environments led to.
@@ -80,12 +82,14 @@ class World:
     def begin(self, generators: Mapping[int, np.random.Generator]) -> None:
         """Have environments begin, each with chance of its own."""
         where = np.array(list(generators), dtype=np.int64)
-        if self.task.begin is None:
-            self.batch.reset(where=where)
-        else:
-            states = [self.task.begin(generators[e]) for e in sorted(generators)]
+        own = [generators[e] for e in sorted(generators)]
+        q = v = seeds = None
+        if self.task.begin is not None:
+            states = [self.task.begin(generator) for generator in own]
             q, v = [state.q for state in states], [state.v for state in states]
-            self.batch.reset(q, v, where=where)
+        if self.batch.sensors:
+            seeds = [int(generator.integers(_SEEDS)) for generator in own]
+        self.batch.reset(q, v, where=where, seeds=seeds)
         self._counts[where] = 0
         self._actions[where] = 0.0
 
@@ -112,8 +116,9 @@ class World:
         batch = self.batch
         forces = None if batch.forces is None else batch.forces.copy()
         time: Array = self._seconds * self._counts.astype(np.float64)
+        sensors = {name: readings.copy() for name, readings in batch.sensors.items()}
         q, v = batch.q.copy(), batch.v.copy()
-        return Moment(q, v, time, self._actions.copy(), forces)
+        return Moment(q, v, time, self._actions.copy(), forces, sensors)
 
     def _observed(self, moment: Moment) -> Array:
         if self.task.observe is None:

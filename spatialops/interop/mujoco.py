@@ -16,9 +16,9 @@ from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import from_quaternion, to_quaternion
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import ModelError
-from spatialops.interop.bodies import Described, described
 from spatialops.interop.conversion import Conversion, JointMap, width
 from spatialops.tree.builder import TreeBuilder
+from spatialops.tree.described import Described, described
 from spatialops.tree.joint import KINDS, Joint, JointKind
 from spatialops.tree.model import Model
 

@@ -107,7 +107,7 @@ def to_pinocchio(model: Model) -> tuple[pin.Model, Conversion]:
     ModelError
         For a cylindrical, universal or planar joint.
     """
-    from spatialops.interop.bodies import described
+    from spatialops.tree.described import described
 
     theirs = pin.Model()
     theirs.gravity = pin.Motion(model.gravity, np.zeros(3))

@@ -14,9 +14,8 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, not_finite, vector
+from spatialops._arrays import Array, ArrayLike, IntArray
 from spatialops.algebra.linear import block_diagonal, diagonal, operator
-from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
 from spatialops.dynamics.blocks import (
     articulated_inertias,
     gyroscopic_forces,
@@ -26,11 +25,11 @@ from spatialops.dynamics.blocks import (
     upsilon_blocks,
 )
 from spatialops.dynamics.jacobian import node_points
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.sweeps import solve_mass_kernel, upsilon_kernel
 from spatialops.errors import ArgumentError, ModelError
 from spatialops.operators.propagation import hinges, pick_off, propagation, step
 from spatialops.operators.spatial_operator import SpatialOperator, identity
+from spatialops.operators.stacked_trees import stacked_trees
 from spatialops.tree.model import Model
 from spatialops.tree.node import NodeLike
 
@@ -43,13 +42,16 @@ class SpatialOperators:
     model : Model
         n = model.nv links of one degree of freedom each: a joint of several is a chain of links
         without mass.
-    q : (nq,) array
-        Coordinates.
-    v : (nv,) array, optional
+    q : (nq,) or (B, nq) array
+        Coordinates, or those of B configurations: every operator is block diagonal over them then,
+        on vectors below each other (`x.ravel()` of a (B, n) array), and n below stands for B n.
+    v : (nv,) or (B, nv) array, optional
         Velocities, for `a` and `b`; default: at rest.
 
     Attributes
     ----------
+    batch : tuple of int
+        (B,), or () for a single configuration.
     phi, psi : (6 n, 6 n) SpatialOperator
         Rigid-body and articulated-body propagation of forces towards the base; `phi.inv` is
         1 - E_phi.
@@ -82,7 +84,7 @@ class SpatialOperators:
         1 - H psi K, whose inverse is 1 + H phi K.
     square_root : (n, n) SpatialOperator
         (1 + H phi K) D^(1/2), a square root of the mass matrix with a formula for its inverse.
-    a, b : (n, 6) arrays
+    a, b : (n, 6) or (B, n, 6) arrays
         Coriolis accelerations of the links less their parents' (of origins, not spatial ones) and
         gyroscopic forces, at the velocities given: bias forces are H phi (M phi* a + b).
     upsilon, Omega : (6 n, 6 n) SpatialOperator
@@ -93,7 +95,7 @@ class SpatialOperators:
     Raises
     ------
     ArgumentError
-        For a wrong shape, NaN or infinity.
+        For a wrong shape, NaN or infinity, or no configuration at all.
     ModelError
         If the mass matrix is singular.
 
@@ -132,32 +134,30 @@ class SpatialOperators:
 
     def __init__(self, model: Model, q: ArrayLike, v: ArrayLike | None = None) -> None:
         self.model = model
-        q = vector(q, model.nq, "q")
-        v = np.zeros(model.nv) if v is None else vector(v, model.nv, "v")
-        self._work = np.empty((model.nv, layout.WORK_COLUMNS))
-        placed = poses_kernel(model.tree, model.links, q, self._work) == layout.OK
-        if not placed or not np.isfinite(v).all():
-            raise not_finite(q=q, v=v)
-        velocities_kernel(model.tree, model.links, v, self._work)
-        self.a = self._work[:, layout.ALPHA : layout.ALPHA + 6].copy()
-        if factor_kernel(model.tree, model.links, self._work) != layout.OK:
-            raise singular_joint(model, self._work)
+        self._stack = stacked_trees(model, q, v)
+        self.batch = self._stack.batch
+        work = self._work = self._stack.work
+        self._tree = self._stack.tree
         self._parents = model.tree[:, layout.PARENT]
-        self._levers = self._work[:, layout.LEVER : layout.LEVER + 3].copy()
-        self._axes = joint_axes(model, self._work)
-        self._gains = (
-            self._work[:, layout.GAIN_M : layout.GAIN_M + 6] * self._work[:, layout.D_INVERSE, None]
-        )
+        self._levers = work[:, layout.LEVER : layout.LEVER + 3].copy()
+        self._axes = joint_axes(self._tree, self._stack.links, work)
+        self._gains = work[:, layout.GAIN_M : layout.GAIN_M + 6] * work[:, layout.D_INVERSE, None]
         self._no_gains = np.zeros_like(self._gains)
 
     def __repr__(self) -> str:
-        return f"SpatialOperators of {self.model.nv} links"
+        several = f" at {self._stack.copies} configurations" if self.batch else ""
+        return f"SpatialOperators of {self.model.nv} links{several}"
+
+    @property
+    def a(self) -> Array:
+        """(n, 6), (B, n, 6) Coriolis accelerations of the links less their parents'."""
+        return self._by_link(self._work[:, layout.ALPHA : layout.ALPHA + 6].copy())
 
     @cached_property
     def phi(self) -> SpatialOperator:
         """(6 n, 6 n) phi: forces at a link from forces at all links that it carries ([J] 59)."""
         return SpatialOperator(
-            propagation(self.model.tree, self._levers, self._axes, self._no_gains),
+            propagation(self._tree, self._levers, self._axes, self._no_gains),
             lambda: 1 - self.E_phi,
         )
 
@@ -168,7 +168,7 @@ class SpatialOperators:
         psi(parent, k) = phi(parent, k) (1 - G(k) H(k)).
         """
         return SpatialOperator(
-            propagation(self.model.tree, self._levers, self._axes, self._gains),
+            propagation(self._tree, self._levers, self._axes, self._gains),
             lambda: 1 - self.E_psi,
         )
 
@@ -176,7 +176,7 @@ class SpatialOperators:
     def E_phi(self) -> SpatialOperator:
         """(6 n, 6 n) E_phi: one step of phi, from children to parents."""
         return SpatialOperator(
-            step(self.model.tree, self._levers, self._axes, self._no_gains),
+            step(self._tree, self._levers, self._axes, self._no_gains),
             resolvent=lambda: self.phi,
         )
 
@@ -184,7 +184,7 @@ class SpatialOperators:
     def E_psi(self) -> SpatialOperator:
         """(6 n, 6 n) E_psi: one step of psi, from children to parents."""
         return SpatialOperator(
-            step(self.model.tree, self._levers, self._axes, self._gains), resolvent=lambda: self.psi
+            step(self._tree, self._levers, self._axes, self._gains), resolvent=lambda: self.psi
         )
 
     @cached_property
@@ -243,22 +243,23 @@ class SpatialOperators:
     @cached_property
     def M(self) -> SpatialOperator:
         """(6 n, 6 n) M: spatial inertias of the links about their origins, block diagonal."""
-        return self._inertias(link_inertias(self.model, self._work), "M")
+        return self._inertias(link_inertias(self._stack.links, self._work), "M")
 
     @cached_property
     def b(self) -> Array:
-        """(n, 6) b: gyroscopic forces of the links about their origins."""
-        return gyroscopic_forces(link_inertias(self.model, self._work), self._work)
+        """(n, 6), (B, n, 6) b: gyroscopic forces of the links about their origins."""
+        inertias = link_inertias(self._stack.links, self._work)
+        return self._by_link(gyroscopic_forces(inertias, self._work))
 
     @cached_property
     def armature(self) -> SpatialOperator:
         """(n, n) diagonal of what the joints' drives add to the mass matrix, kg m^2 (kg)."""
-        return SpatialOperator(diagonal(self.model.links[:, layout.ARMATURE]))
+        return SpatialOperator(diagonal(self._stack.links[:, layout.ARMATURE]))
 
     @cached_property
     def identity(self) -> SpatialOperator:
         """(n, n) identity."""
-        return identity(self.model.nv)
+        return identity(len(self._tree))
 
     @cached_property
     def mass_matrix(self) -> SpatialOperator:
@@ -284,7 +285,8 @@ class SpatialOperators:
     @cached_property
     def mass_matrix_inverse(self) -> SpatialOperator:
         """(n, n) (1 - H psi K)* D^-1 (1 - H psi K) ([J] 59, last line), one sweep each way."""
-        n, tree = self.model.nv, self.model.tree
+        tree = self._tree
+        n = len(tree)
         parts = (self._levers, self._axes, self._gains)
         d_inverse = self._work[:, layout.D_INVERSE].copy()
         scratch = np.empty((n, 6))
@@ -317,7 +319,7 @@ class SpatialOperators:
 
         Returns
         -------
-        (6, 6) array
+        (6, 6) or (B, 6, 6) array
             About the links' origins, world axes.
 
         Raises
@@ -330,13 +332,15 @@ class SpatialOperators:
         [J] equation 69.
         """
         a, b = self._link(i, "i"), self._link(j, "j")
-        left, right = np.eye(6), np.eye(6)
+        left, right = self._ones(), self._ones()
         while a != b:  # up to the nearest link that carries both: a parent has the smaller number
             if a > b:
                 left, a = self._block_step(self._gains, a) @ left, int(self._parents[a])
             else:
                 right, b = self._block_step(self._gains, b) @ right, int(self._parents[b])
-        return np.zeros((6, 6)) if a < 0 else left.T @ self._upsilons[a] @ right
+        if a < 0:
+            return np.zeros((*self.batch, 6, 6))
+        return np.swapaxes(left, -1, -2) @ self._by_link(self._upsilons)[..., a, :, :] @ right
 
     def phi_block(self, i: int, j: int) -> Array:
         """Block (i, j) of phi: force at link i from a unit force at link j, in O(depth).
@@ -350,7 +354,7 @@ class SpatialOperators:
 
         Returns
         -------
-        (6, 6) array
+        (6, 6) or (B, 6, 6) array
             Zero where i does not carry j.
 
         Raises
@@ -372,7 +376,7 @@ class SpatialOperators:
 
         Returns
         -------
-        (6, 6) array
+        (6, 6) or (B, 6, 6) array
             Zero where i does not carry j.
 
         Raises
@@ -399,11 +403,11 @@ class SpatialOperators:
         ----------
         [J] equation 61.
         """
-        links, offsets = self.model.resolve(nodes)
+        links, offsets = self._nodes(nodes)
         points = np.empty((links.size, 3))
         node_points(links, offsets, self._work, points)
         levers = (points - self._work[links, layout.ORIGIN : layout.ORIGIN + 3])[links >= 0]
-        return SpatialOperator(pick_off(self.model.nv, links, levers))
+        return SpatialOperator(pick_off(len(self._tree), links, levers))
 
     def jacobian(self, nodes: Sequence[NodeLike]) -> SpatialOperator:
         """Jacobian of nodes, J = B* phi* H*.
@@ -446,8 +450,8 @@ class SpatialOperators:
 
     @cached_property
     def _upsilons(self) -> Array:
-        ups = np.empty((self.model.nv, layout.UPSILON_COLUMNS))
-        upsilon_kernel(self.model.tree, self.model.links, self._work, ups)
+        ups = np.empty((len(self._tree), layout.UPSILON_COLUMNS))
+        upsilon_kernel(self._tree, self._stack.links, self._work, ups)
         return upsilon_blocks(ups)
 
     def _link(self, link: object, name: str) -> int:
@@ -464,7 +468,7 @@ class SpatialOperators:
         def inverse() -> LinearOperator:
             bare = np.flatnonzero(np.linalg.cond(blocks) > 1.0 / np.finfo(np.float64).eps)
             if bare.size:
-                joint = self.model.joint_of_link(int(bare[0]))
+                joint = self.model.joint_of_link(int(bare[0]) % self.model.nv)
                 raise ModelError(f"{name} has no inverse: a link of joint {joint!r} has no inertia")
             return block_diagonal(np.asarray(np.linalg.inv(blocks)))
 
@@ -472,12 +476,29 @@ class SpatialOperators:
 
     def _block(self, gains: Array, i: int, j: int) -> Array:
         a, b = self._link(i, "i"), self._link(j, "j")
-        block = np.eye(6)
+        block = self._ones()
         while b > a:  # a parent has the smaller number
             block, b = self._block_step(gains, b) @ block, int(self._parents[b])
-        return block if a == b else np.zeros((6, 6))
+        return block if a == b else np.zeros_like(block)
 
     def _block_step(self, gains: Array, k: int) -> Array:
         """Block (parent, k) of E_phi or, with the Kalman gains, of E_psi."""
-        kept = np.eye(6) - np.outer(self._axes[k], gains[k])
-        return shifted(kept, self._levers[k]).T
+        axis, gain = self._by_link(self._axes)[..., k, :], self._by_link(gains)[..., k, :]
+        lever = self._by_link(self._levers)[..., k, None, :]
+        kept = np.eye(6) - axis[..., :, None] * gain[..., None, :]
+        return np.swapaxes(shifted(kept, lever), -1, -2)
+
+    def _ones(self) -> Array:
+        """The unit block of every configuration."""
+        return np.broadcast_to(np.eye(6), (*self.batch, 6, 6)).copy()
+
+    def _by_link(self, values: Array) -> Array:
+        """(n, ...) or (B, n, ...) of what all links of the stack have."""
+        return values.reshape(*self.batch, self.model.nv, *values.shape[1:])
+
+    def _nodes(self, nodes: Sequence[NodeLike]) -> tuple[IntArray, Array]:
+        """Links of the stack (-1: the world) and offsets of nodes, for every configuration."""
+        links, offsets = self.model.resolve(nodes)
+        firsts = self.model.nv * np.repeat(np.arange(self._stack.copies), links.size)
+        links = np.tile(links, self._stack.copies)
+        return np.where(links < 0, links, links + firsts), np.tile(offsets, (self._stack.copies, 1))

@@ -58,7 +58,7 @@ class Noise:
                 )
         return self
 
-    def at(self, sensor: str, step: int, n: int) -> Array:
+    def at(self, sensor: str, step: int, n: int, *, seed: int = 0) -> Array:
         """Errors of a sensor's n columns after a step.
 
         Parameters
@@ -69,6 +69,8 @@ class Noise:
             Index of the step.
         n : int
             Columns.
+        seed : int
+            Added to that of the noise. Default 0.
 
         Returns
         -------
@@ -76,14 +78,14 @@ class Noise:
             In the sensor's units.
         """
         white, offset = (
-            np.random.Generator(self._bits(sensor, counter)).standard_normal(n)
+            np.random.Generator(self._bits(sensor, counter, seed)).standard_normal(n)
             for counter in (step, _BIAS)
         )
         return np.asarray(self.std) * white + np.asarray(self.bias) * offset
 
-    def _bits(self, sensor: str, counter: int) -> np.random.Philox:
+    def _bits(self, sensor: str, counter: int, seed: int) -> np.random.Philox:
         # The counter's highest word: lower ones count the draws.
-        key = [self.seed % 2**64, zlib.crc32(sensor.encode())]
+        key = [(self.seed + seed) % 2**64, zlib.crc32(sensor.encode())]
         return np.random.Philox(
             key=np.array(key, dtype=np.uint64),
             counter=np.array([0, 0, 0, counter], dtype=np.uint64),

@@ -55,7 +55,7 @@ class NamedSensor(ABC):
         if not isinstance(self.noise, Noise):
             raise ArgumentError(f"sensor {self.name!r}: noise: expected a Noise: {self.noise!r}")
         noise, name = self.noise.checked(self.name, n), self.name
-        return lambda step: read(step) + noise.at(name, step.index, n)
+        return lambda step: read(step) + noise.at(name, step.index, n, seed=step.seed)
 
     def fault(self, text: str) -> ArgumentError:
         """The error that says what is wrong with this sensor."""

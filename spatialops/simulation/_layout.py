@@ -22,6 +22,7 @@ UNSOLVED = 4
 BROKEN = 5
 FACTORS_FULL = 6
 FAULT = 7  # done, and beyond a limit: of steps that are watched
+READ = 8  # a step is done, or about to be the first: of batches whose sensors are read
 
 # Limits that steps are watched for: residual, m, m or rad, gain of kinetic energy, rad/s.
 MOST_RESIDUAL = 0
@@ -82,7 +83,8 @@ LOOKS = 38  # at contacts so far
 BEFORE_LOOK = 39  # the one that contacts as the piece began are of; 0: they are none
 WRENCHED = 40  # 1: wrenches act on bodies, of people or of what bears their weight
 MEMORY_ROWS = 41  # in use: the blocks of pairs, which may be outdated
-CONTROLS = 42
+LAW = 42  # of friction, see `contact.newton._layout`
+CONTROLS = 43
 
 # Columns of what is kept of contacts for the next step: their pair, their names within it, and
 # until which step they are known; -1: not at all.
@@ -107,7 +109,12 @@ SKIN = 4  # margin of the list of near pairs, m
 TOLERANCE = 5  # residual that a contact problem must reach
 DEPTH = 6  # penetration above which positions are projected, m
 WIDTH = 7  # least half width of shapes that could pass through others, m
-SETTINGS = 8
+# A drag: force over slip, N s/m, negative where it is the pair's own; impulse over slip in impacts;
+# largest gap of what is wet, m.
+VISCOSITY = 8
+VISCOSITY_IN_IMPACTS = 9
+FILM = 10
+SETTINGS = 11
 
 # Float monitors.
 TIME = 0

@@ -35,6 +35,7 @@ from spatialops.dynamics.energy import energy
 
 _GAIN = 1e-12  # of the kinetic energy: what an impact may add by rounding
 _TIE, _HALVINGS = 1e-9, 8
+_REST = 1e-13  # of the fastest velocity before: what is slower is rounding of what was stopped
 
 
 class Answer(NamedTuple):
@@ -133,7 +134,8 @@ class Collider:
             impact = self._together(part, e[chosen], newton[chosen], 1.0)
             total = _add(total, impact, chosen)
             now = replace(problem, velocity=after_impact(part, impact))
-        if now.velocities[n_b::3].min(initial=0.0) < 0.0:
+        rest = _REST * np.abs(problem.velocities).max(initial=0.0)
+        if now.velocities[n_b::3].min(initial=0.0) < -rest:
             total = _add(total, self._both_phases(now, np.zeros(m), newton), np.ones(m, dtype=bool))
         return total
 

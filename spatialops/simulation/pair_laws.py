@@ -96,30 +96,45 @@ def pair_friction(scene: Scene, law: Law) -> PairFriction:
     ArgumentError
         For pairs whose laws do not go with the scene's, or with its options.
     """
-    table = scene.pair_table
+    table, n = scene.pair_table, len(scene.pairs)
     base = _BASES.get(type(law), "")
-    laws = [own or base for own in table.laws]
     moments = bool(table.torsion.any() or table.rolling.any())
-    given = set(table.laws) - {None}
+    given: set[str] = set(table.laws.values())
+    used = given | ({base} if len(table.laws) < n else set())
     if getattr(law, "coefficient", None) is None:  # else a pair's own drag is another one
         given -= {base}
-    chosen = _law(law, base, set(laws), moments) if given or moments else law
+    chosen = _law(law, base, used, moments) if given or moments else law
     own = law if isinstance(law, Viscous) else Viscous()
     viscous = replace(own, coefficient=None)
-    friction, drag = scene.pair_values[:, col.PAIR_FRICTION].copy(), np.zeros(len(laws))
-    sides = np.zeros(len(laws), dtype=np.int64)
-    for p, name in enumerate(laws):
-        if name == "viscous":
-            drag[p] = (own if table.laws[p] is None else viscous).drag(friction[p : p + 1])[0]
-        if name == "no-slip" and (friction[p] > 0.0 or table.laws[p] is not None):
-            friction[p] = np.inf
-        if name in ("viscous", "frictionless"):
-            friction[p] = 0.0
-        if name == "coulomb":
-            sides[p] = _n_f(law)
+    dry = scene.pair_values[:, col.PAIR_FRICTION]
+    friction, drag, sides = _of_law(base, dry, own, _n_f(law))
+    if table.laws:
+        friction, drag = friction.copy(), drag.copy()
+        sides = sides.copy()
+    for row, name in table.laws.items():
+        held = np.array([np.inf if name == "no-slip" else dry[row]])
+        of_pair = _of_law(name, held, viscous, _n_f(law))
+        friction[row], drag[row], sides[row] = (values[0] for values in of_pair)
     return PairFriction(
         chosen, bool(given) or moments, friction, drag, sides, table.torsion, table.rolling, viscous
     )
+
+
+def _of_law(name: str, dry: Array, viscous: Viscous, n_f: int) -> tuple[Array, Array, IntArray]:
+    """Friction, drag and directions of pairs (n,) under a law, from coefficients of dry friction.
+
+    One number stands for all where the law says so.
+    """
+    nothing = np.broadcast_to(0.0, dry.shape)
+    round_ones = np.broadcast_to(np.int64(0), dry.shape)
+    if name == "viscous":
+        return nothing, viscous.drag(dry), round_ones
+    if name == "frictionless":
+        return nothing, nothing, round_ones
+    if name == "no-slip":
+        return np.where(dry > 0.0, np.inf, dry), nothing, round_ones
+    sides = np.broadcast_to(np.int64(n_f), dry.shape) if name == "coulomb" else round_ones
+    return dry, nothing, sides
 
 
 def _law(law: Law, base: str, names: set[str], moments: bool) -> Law:

@@ -8,7 +8,6 @@ from time import thread_time
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike
-from spatialops.collision import _layout as col
 from spatialops.contact.delassus import contact_rows, velocity_change
 from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim
 from spatialops.contact.newton.islands import new_buffers, room_of, solve_islands
@@ -53,10 +52,11 @@ def _times(simulator: Simulator, state: State, tau: ArrayLike, repeats: int) -> 
         SparseRows(t.entries.copy(), t.places[:m].copy()),
         t.trees,
         t.u[: 3 * m].copy(),
-        t.floats[:m, col.MU].copy(),
+        t.friction[:m].copy(),
         t.prior[:m].copy(),
         t.dry[:m].copy(),
         t.facets,
+        int(t.control[at.LAW]),
     )
     p, buffers = np.zeros(3 * m), new_buffers(room_of(rows))
     tolerance = float(t.settings[at.TOLERANCE])

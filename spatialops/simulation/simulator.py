@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from spatialops.simulation.options import (
 )
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.records.record import Record
+from spatialops.simulation.records.step_info import StepInfo
 from spatialops.simulation.runs.one_thread import OneThread
 from spatialops.simulation.runs.resumption import planned_by, refuse_other
 from spatialops.simulation.runs.run_folder import RunFolder
@@ -45,9 +47,11 @@ from spatialops.simulation.scales import scales_of
 from spatialops.simulation.scene.pair_options import Restitution
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.driver import Stepping
-from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.simulation.time_methods import TimeMethod, TimeStepping, check_time
 from spatialops.tree.state import State
+
+if TYPE_CHECKING:
+    from spatialops.view.live.live_view import LiveView
 
 __all__ = ["INTEGRATORS", "Controller", "Simulator"]
 
@@ -72,9 +76,10 @@ class Simulator:
     law : str or Law
         "coulomb" (with `formulation` and `solver`), "cone", "convex", "no-slip", "frictionless",
         "max-dissipation", "viscous", or an object with options, such as ground that gives way,
-        `contact.Compliant`: see docs/laws.md. All but "coulomb" are called from the loop. A law of
-        your own is judged by what it promises (`contact.certify`), not by its own residual. Default
-        "coulomb".
+        `contact.Compliant`: see docs/laws.md. "coulomb", "cone", "no-slip", "viscous" and
+        "frictionless" with their default options are solved in the compiled loop, others are called
+        from it. A law of your own is judged by what it promises (`contact.certify`), not by its own
+        residual. Default "coulomb".
     restitution : {"poisson", "newton"}
         What coefficients of restitution mean, where a `Pair` of the scene does not say: see
         docs/impacts.md. Default "poisson".
@@ -303,8 +308,9 @@ class Simulator:
 
         To first order the step takes a change [dq; dv] of the state, on the tangent space
         (`integrate`), and a change dtau of the forces to A [dq; dv] + B dtau. It is the derivative
-        of what a step computes: the smooth part in closed form, contacts by implicit
-        differentiation of their problem at its statuses.
+        of what a step computes: the smooth part in closed form, contacts and impacts by implicit
+        differentiation of their problems at their statuses. An impact within the step comes at
+        another time as the state changes.
 
         Parameters
         ----------
@@ -318,7 +324,8 @@ class Simulator:
         -------
         Linearization
             The state at the end, A, B, statuses of contacts, and those that are about to change:
-            there the derivative is one-sided, and `switching` says which side was taken.
+            there the derivative is one-sided, and `switching` says which side was taken. Of a
+            step that impacts cut, statuses are those of all its parts, one after the other.
 
         Raises
         ------
@@ -326,11 +333,11 @@ class Simulator:
             For wrong shapes, NaN or infinity; for closures, integrator "rk4", laws
             of contact other than Coulomb's, and `EventDriven`: these are not known yet.
         SolverFailed, ContactError
-            As `step`; for an impact or a corrected penetration within the step, for joints at their
-            limits or with dry friction, for contacts other than of spheres, capsules and vertices
-            with half-spaces of the world, for friction between two directions of its polygon, and,
-            with "moreau", for free bodies on their own and floating mechanisms that nothing
-            touches.
+            As `step`; for a corrected penetration within the step, for joints at their limits or
+            with dry friction, for contacts other than of spheres, capsules and vertices with
+            half-spaces and of spheres with spheres and faces of boxes, for impacts with
+            restitution "newton" or one after the other, and, with "moreau", for free bodies on
+            their own and floating mechanisms that nothing touches.
 
         References
         ----------
@@ -516,6 +523,48 @@ class Simulator:
         scene = self.scene
         return Inputs(tau, scene.checked_ctrl(ctrl), checked_external(scene.model, external))
 
+    def view(
+        self,
+        state: State | None = None,
+        *,
+        controller: Controller | None = None,
+        ctrl: ArrayLike | None = None,
+        external: External | None = None,
+        host: str = "localhost",
+        port: int = 8080,
+    ) -> LiveView:
+        """Run in a browser or notebook, to be watched, paused and pulled at: docs/viewing.md.
+
+        Parameters
+        ----------
+        state : State, optional
+            Where it begins. Default: the scene's.
+        controller, ctrl, external : optional
+            As of `run`.
+        host : str
+            Address that browsers reach it at. Default "localhost": this machine alone.
+        port : int
+            Its port; the next free one where it is taken. Default 8080.
+
+        Returns
+        -------
+        LiveView
+            With its `url`, `wait` and `close`; a notebook shows it.
+
+        Raises
+        ------
+        MissingLibraryError
+            Without viser, the extra `view`.
+        ArgumentError
+            For a wrong state or wrong controls, an address that this machine does not have, with
+            `EventDriven`, and with ``certify="full"``.
+        """
+        from spatialops.view.live.course import Driving
+        from spatialops.view.live.live_view import LiveView
+
+        driving = Driving(checked_controller(controller), ctrl, external)
+        return LiveView(self, state, driving, host=host, port=port)
+
     def run(
         self,
         state: State | None = None,
@@ -578,8 +627,8 @@ class Simulator:
             whole(record_every, "record_every", low=1) if record else None,
             progress,
             self._metadata,
+            self.scene.checked_ctrl(ctrl),
             save_on_failure,
-            ctrl=self.scene.checked_ctrl(ctrl),
             external=checked_external(self.scene.model, external),
         )
         return self._run(state, plan)
@@ -656,8 +705,8 @@ class Simulator:
                 every,
                 progress,
                 self._metadata,
+                self.scene.checked_ctrl(ctrl),
                 folder=opened,
-                ctrl=self.scene.checked_ctrl(ctrl),
                 external=checked_external(self.scene.model, external),
             )
             return self._run(state, plan).final
@@ -714,9 +763,9 @@ class Simulator:
                 every,
                 progress,
                 self._metadata,
+                self.scene.checked_ctrl(ctrl),
                 folder=opened,
                 past=past,
-                ctrl=self.scene.checked_ctrl(ctrl),
                 external=checked_external(self.scene.model, external),
             )
             return self._run(None, plan).final

@@ -101,6 +101,8 @@ class Model:
     """Number of coordinates."""
     n_bodies: int = field(init=False)
     """Number of moving bodies."""
+    quaternions: tuple[int, ...] = field(init=False, repr=False)
+    """Indices in q at which quaternions begin."""
     warnings: tuple[str, ...] = field(init=False, repr=False, default=())
     """What was repaired in the file that it was read from, or could not be taken over."""
     spare: list[Array] = field(init=False, repr=False, default_factory=list)
@@ -126,6 +128,7 @@ class Model:
         object.__setattr__(self, "nv", self.tree.shape[0])
         object.__setattr__(self, "nq", sum(KINDS[kind][0] for kind in self.joint_kinds))
         object.__setattr__(self, "n_bodies", len(self.body_names))
+        object.__setattr__(self, "quaternions", _quaternions(self.tree))
         object.__setattr__(self, "branches", branches_of(self.tree, self.links))
         object.__setattr__(self, "_slices", self._joint_slices())
 
@@ -393,11 +396,8 @@ class Model:
             Unit quaternions (0, 0, 0, 1) where there are any.
         """
         q = np.zeros(self.nq)
-        for frame, i in self.tree[:, [layout.FRAME, layout.FIRST_Q]]:
-            if frame == layout.ATTITUDE:
-                q[i + 3] = 1.0
-            elif frame == layout.POSE:
-                q[i + 6] = 1.0
+        for i in self.quaternions:
+            q[i + 3] = 1.0
         return q
 
     def random(self, rng: np.random.Generator) -> Array:
@@ -466,6 +466,13 @@ class Model:
             If something is missing, or no builder makes such a model.
         """
         return cls(**checked_model(data))
+
+
+def _quaternions(tree: IntArray) -> tuple[int, ...]:
+    """Where in q those of ball and free joints begin."""
+    first = {layout.ATTITUDE: 0, layout.POSE: 3}
+    rows = tree[:, [layout.FRAME, layout.FIRST_Q]].tolist()
+    return tuple(i + first[frame] for frame, i in rows if frame in first)
 
 
 def not_a_model(value: object) -> ArgumentError:

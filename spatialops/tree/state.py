@@ -88,13 +88,7 @@ class State:
         activation = self.activation
         if type(activation) is not np.ndarray or activation.size:
             activation = array(activation, (None,), "state.activation", finite=True).copy()
-        if model.nq == model.nv:  # there is none
-            return State(q, v, time, activation)
-        frames = model.tree[:, layout.FRAME]
-        turning = (frames == layout.ATTITUDE) | (frames == layout.POSE)
-        for k in turning.nonzero()[0].tolist():
-            i = int(model.tree[k, layout.FIRST_Q])
-            start = i if frames[k] == layout.ATTITUDE else i + 3
+        for start in model.quaternions:
             length = math.hypot(*q[start : start + 4].tolist())
             if length < _NO_LENGTH:
                 raise ArgumentError(f"state.q: the quaternion at index {start} is zero")

@@ -1,5 +1,7 @@
 """The formulations in plain NumPy, and the example of own code: structure, never times."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,8 +10,9 @@ from spatialops.bench.measure import Effort
 from spatialops.compare import tables
 from spatialops.compare.plain import PLAIN, ablation
 from spatialops.compare.problems import Case, pendulum_case
-from spatialops.compare.scaling import Growth
+from spatialops.compare.scaling import OS_PARTS, Growth, os_parts
 from spatialops.compare.simulations import whole_simulation
+from spatialops.contact.formulations.operational_space import OperationalSpace
 from tests.support.contacts import random_problem
 
 FAST = Effort(rounds=3, block=1e-5)
@@ -50,6 +53,24 @@ def test_exponents_and_their_lines():
     growth = Growth("made up", "links", (10, 100, 1000), (3.0, 300.0, 30000.0))
     assert growth.exponent == pytest.approx(2.0)
     assert "exponent 2.00" in tables.growth_lines([growth])
+    assert growth.passed
+    for bar, held in (((1.9, 2.1), "holds"), ((0.95, 1.05), "MISSED"), ((0.0, 1.05), "MISSED")):
+        barred = replace(growth, bar=bar)
+        assert barred.passed == (held == "holds")
+        assert held in tables.growth_lines([barred])
+
+
+def test_the_parts_of_the_assembly_are_its_own():
+    """What is timed apart is what the assembly computes."""
+    problem = pendulum_case(9, 6).problem
+    L, A = problem.response.L, OperationalSpace().assemble(problem).A
+    parts = os_parts(problem)
+    assert list(parts) == list(OS_PARTS)
+    for call in parts.values():
+        call()
+    assert np.array_equal(parts["rows of L"].args[-1], L)
+    assert np.allclose(parts["product L L*"].keywords["out"], L @ L.T, rtol=1e-14)
+    assert np.array_equal(parts["friction in A"].args[-2], A)
 
 
 @pytest.mark.compiled

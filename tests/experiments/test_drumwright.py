@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from spatialops.bench.measure import Effort
 from spatialops.cli import main
+from spatialops.experiments.drumwright import locomotion
 from spatialops.experiments.drumwright.grasp import METHODS, Trial
 from spatialops.experiments.drumwright.scaling import Scaling, measure_scaling
 
@@ -78,3 +79,41 @@ def test_everything_is_measured():
     for times in scaling.seconds.values():
         assert (times > 0.0).all()
     assert json.dumps(scaling.to_data())
+
+
+@pytest.mark.compiled
+def test_walks_of_one_law_are_one_walk_by_any_solver(tmp_path):
+    run = CliRunner().invoke(
+        main,
+        ["reproduce", "drumwright", "--duration", "0.06", "--json", "--out", str(tmp_path)],
+    )
+    assert run.exit_code == 0, run.output
+    data = json.loads(run.stdout)
+    assert [row["method"] for row in data["walks"]] == list(locomotion.METHODS)
+    assert data["apart"] <= 1e-9
+    for row in data["walks"]:
+        assert row["residual"] <= 1e-9
+        assert row["contacts_mean"] > 1.0
+        assert set(row["microseconds"]) == set(locomotion.PARTS)
+        whole = sum(row["microseconds"].values()) * 60
+        assert whole == pytest.approx(1e6 * row["seconds"])
+    assert [round(ratio["paper"], 2) for ratio in data["ratios"]] == [1.38, 1.37]
+    assert (tmp_path / "drumwright.json").is_file()
+
+
+def test_walks_that_part_or_stop_are_no_success():
+    still, moved = np.zeros((9, 3)), np.full((9, 3), 1e-3)
+    times = dict.fromkeys(locomotion.PARTS, 1.0)
+    none = np.zeros(0, dtype=np.int64)
+
+    def walked(method, path):
+        return locomotion.Walked(method, times, none, path, 0.0)
+
+    alike = [walked("no-slip-qp", still), walked("viscous-qp", moved)]
+    assert locomotion.apart(alike) == 0.0  # laws may differ
+    assert locomotion.apart([*alike, walked("no-slip-lemke", moved)]) == 1e-3
+    assert run_of_nothing("--method", "guess").exit_code != 0
+
+
+def run_of_nothing(*arguments):
+    return CliRunner().invoke(main, ["reproduce", "drumwright", *arguments])

@@ -10,6 +10,7 @@ gymnasium = pytest.importorskip("gymnasium")
 env_checker = pytest.importorskip("gymnasium.utils.env_checker")
 
 from spatialops.gym import SceneEnv, SceneVectorEnv, Task  # noqa: E402
+from spatialops.sensors import JointPositions, JointVelocities, Noise  # noqa: E402
 
 
 def pendulum_task(**options):
@@ -31,6 +32,17 @@ def servo_scene():
     return so.Scene(model, actuators=[servo])
 
 
+def sensed_task():
+    """What is seen is read by sensors, with noise."""
+    encoder = JointPositions("q", noise=Noise(std=0.01, bias=0.02))
+    tachometer = JointVelocities("v")
+    scene = so.Scene(so.models.pendulum(2).model)
+    return pendulum_task(
+        simulator=so.Simulator(scene, dt=2e-3, sensors=[encoder, tachometer]),
+        observe=lambda moment: np.hstack([moment.sensors["q"], moment.sensors["v"]]),
+    )
+
+
 @pytest.mark.parametrize("forces", [False, True])
 @pytest.mark.filterwarnings("ignore:.*A Box observation space:UserWarning")
 @pytest.mark.filterwarnings("ignore:.*For Box action spaces:UserWarning")
@@ -38,10 +50,30 @@ def test_gymnasium_finds_no_fault(forces):
     env_checker.check_env(SceneEnv(pendulum_task(forces=forces)))
 
 
+@pytest.mark.filterwarnings("ignore:.*A Box observation space:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*For Box action spaces:UserWarning")
+def test_gymnasium_finds_no_fault_in_what_sensors_read():
+    env_checker.check_env(SceneEnv(sensed_task()))
+
+
+def test_noise_is_new_whenever_an_environment_begins():
+    task = sensed_task()
+    envs = SceneVectorEnv(task, 2, threads=1)
+    seen = []
+    for seed in (3, None, 3):
+        readings, _ = envs.reset(seed=seed)
+        q = envs._world.batch.q
+        seen.append(readings[:, :2] - q)
+    np.testing.assert_array_equal(seen[0], seen[2])
+    assert len(np.unique(np.concatenate(seen[:2]))) == 8  # by environment, beginning and joint
+    envs.close()
+
+
 @pytest.mark.parametrize("threads", [1, 2])
-def test_many_are_single_ones_to_the_bit(threads):
+@pytest.mark.parametrize("make", [pendulum_task, sensed_task])
+def test_many_are_single_ones_to_the_bit(make, threads):
     """They begin anew by themselves; a single one is asked to, with the chance that it has left."""
-    task = pendulum_task()
+    task = make()
     rng = np.random.default_rng(0)
     envs = SceneVectorEnv(task, 3, threads=threads)
     singles = [SceneEnv(task) for _ in range(3)]

@@ -221,3 +221,14 @@ def test_wrong_sensors_are_refused_in_words(sensors, text):
 def test_event_driven_runs_have_no_sensors():
     with pytest.raises(so.errors.ArgumentError, match="TimeStepping"):
         so.Simulator(box_on_floor(), sensors=[CenterOfMass("com")], time=so.EventDriven())
+
+
+def test_wrenches_of_a_run_before_are_not_read():
+    """A simulator works in the tables of its last run; what pushed there is gone."""
+    pendulum = so.models.pendulum(2, angle=0.3)
+    scene = so.Scene(pendulum.model, state=pendulum.state)
+    simulator = so.Simulator(scene, sensors=[ForceTorque("pin", "link1")])
+    fresh = simulator.run(duration=0.01).sensors["pin"]
+    pushed = simulator.run(duration=0.01, external={"link2": (0, 0, 0, 5.0, 0, 0)}).sensors["pin"]
+    assert abs(pushed - fresh)[1:].max() > 0.1
+    np.testing.assert_array_equal(simulator.run(duration=0.01).sensors["pin"], fresh)

@@ -2,15 +2,16 @@
 
 import numpy as np
 
+from spatialops.contact.newton._layout import POLYGON
 from spatialops.contact.newton.block_structure import structure_in
 from spatialops.contact.newton.islands import new_buffers, room_of
 from spatialops.contact.newton.rows import ContactRows, dense_scratch, newton_scratch
 from spatialops.contact.rows import COUNT_A, COUNT_B, FIRST_A, FIRST_B, START, dense_rows
 
 
-def contact_rows_of(L, *others):
+def contact_rows_of(L, *others, law=POLYGON):
     """A problem of one tree."""
-    return ContactRows(dense_rows(L), np.array([0, L.shape[1]]), *others)
+    return ContactRows(dense_rows(L), np.array([0, L.shape[1]]), *others, law)
 
 
 def dense_of(rows):

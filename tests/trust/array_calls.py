@@ -160,6 +160,7 @@ EXEMPT = {
     "Simulator.run": "`ctrl` and `external`: tests/forces has what does not fit",
     "Simulator.run_to_disk": "likewise",
     "Simulator.resume": "likewise",
+    "Simulator.view": "likewise; tests/view/live has its own",
     "Simulator.linearize": "what checks the arguments of `step` checks its",
     "Simulator.linearize_parameters": "likewise",
     "Simulator.linearize_rollout": "tests/simulation/linearization has what does not fit",
@@ -192,7 +193,7 @@ def _methods() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
     inertia = so.Inertia.box((0.1, 0.2, 0.3), mass=1.0)
     batch = so.Batch(simulator, 2)
     nv = scene.model.nv
-    lcp = _lcp()
+    lcp, closed = _lcp(), _function_arguments()
 
     def step(tau: Any) -> object:
         return simulator.step(scene.state, tau)[0].v
@@ -217,6 +218,10 @@ def _methods() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
             {"impulses": np.ones(n), "moments": np.ones((problem.n_contacts, 3))},
         ),
         "ContactProblem.slip": (problem.slip, {"velocity": np.ones(nv)}),
+        "ConstraintEmbedding.forward_dynamics": (
+            so.ConstraintEmbedding(closed["model"], closed["loops"]).forward_dynamics,
+            {name: closed[name] for name in ("q", "v", "tau", "external")},
+        ),
         "Simulator.step": (step, {"tau": np.ones(nv)}),
         "Simulator.problem": (problem_of, {"tau": np.ones(nv)}),
         "Stepper.step": (stepper, {"tau": np.ones(nv)}),

@@ -14,6 +14,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.bench.contacts.twin import Twin
 from spatialops.simulation import _layout as at
+from spatialops.simulation.options import LawName
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.adapter import acting, load_state
@@ -26,7 +27,7 @@ _ROWS = 16
 
 
 class Ours:
-    """Our loop with default options, and what it says of its own steps.
+    """Our loop with default options but for the law, and what it says of its own steps.
 
     Attributes
     ----------
@@ -38,17 +39,22 @@ class Ours:
         Calls with a residual above 1e-9.
     """
 
-    def __init__(self, scene: Scene, dt: float) -> None:
-        self.simulator = Simulator(scene, dt=dt, certify="off")
+    def __init__(self, scene: Scene, dt: float, law: LawName = "coulomb") -> None:
+        self.simulator = Simulator(scene, dt=dt, law=law, certify="off")
         self.stepping = self.simulator.stepping
         self.stepping.external.begin()
         self.tables = self.stepping.tables(steps=(_ROWS, _ROWS))
+        self.begin()
+        self.residual = self.depth = 0.0
+        self.above = 0
+
+    def begin(self) -> None:
+        """At the scene's state, with nothing remembered."""
+        scene = self.simulator.scene
         load_state(self.tables, scene.state, np.zeros(scene.model.nv), 0)
         self.tables.control[[at.EVERY, at.LOOKED]] = _NEVER, 0
         start(self.tables)
         self._empty(self.tables)
-        self.residual = self.depth = 0.0
-        self.above = 0
 
     def _empty(self, t: Tables) -> None:
         t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]] = 0

@@ -63,7 +63,8 @@ def draw(rows: Sequence[ContactRow], folder: Path) -> list[Path]:
     made = []
     for name, panel in ((TIMES, _times), (RATIOS, _ratios)):
         figure = Figure(figsize=(9.6, 5.6), layout="constrained")
-        for axes, family in zip(figure.subplots(2, 3).ravel(), PLOTTED, strict=True):
+        panels = figure.subplots(2, 3, sharey=name == RATIOS).ravel()
+        for axes, family in zip(panels, PLOTTED, strict=True):
             axes.set_title(family, fontsize="medium")
             axes.set(xscale="log", yscale="log")
             shown = [row for row in rows if row.family == family and row.contacts > 0.0]
@@ -71,6 +72,8 @@ def draw(rows: Sequence[ContactRow], folder: Path) -> list[Path]:
             counts = [round(row.contacts) for row in shown]
             axes.set_xticks(counts, list(map(str, counts)), rotation=30, fontsize="small")
             axes.set_xticks([], minor=True)
+            axes.yaxis.set_major_formatter("{x:g}")
+            axes.yaxis.set_minor_formatter("")
         _label(figure, name)
         save_figure(figure, folder / name)
         made.append(folder / name)
@@ -98,7 +101,8 @@ def _times(axes: Axes, rows: Sequence[ContactRow]) -> None:
 
 
 def _ratios(axes: Axes, rows: Sequence[ContactRow]) -> None:
-    """The ratio and its bar; a cross where a step was not solved or time ran out."""
+    """The ratio, 1 and its bar; a cross where a step was not solved or time ran out."""
+    axes.axhline(1.0, color="#c3ccd6", linewidth=0.9)
     axes.plot([r.contacts for r in rows], [r.ratio.median for r in rows], "o-", color=_OURS, ms=3)
     bad = [row for row in rows if row.misses not in ("", "time")]
     axes.plot([r.contacts for r in bad], [r.ratio.median for r in bad], "x", color=_PEER)

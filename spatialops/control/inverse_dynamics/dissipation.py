@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Unpack, get_args
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 
+from spatialops._arrays import ArrayLike
 from spatialops.contact.laws.law import LawSolution
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.contact.problem import ContactProblem
@@ -39,7 +40,7 @@ class Released(MaxDissipation):
     for them, and it is solved again.
     """
 
-    def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
+    def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:
         """Solve until no contact that parts is pressed."""
         problem = replace(problem, friction=np.minimum(problem.friction, _ROUGH))
         while True:

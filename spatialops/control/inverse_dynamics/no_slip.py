@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
+from spatialops._arrays import ArrayLike
 from spatialops.contact.laws.law import LawSolution
 from spatialops.contact.laws.no_slip import Hold, NoSlip
 from spatialops.contact.problem import ContactProblem
@@ -31,7 +32,7 @@ class PressedNoSlip(NoSlip):
     impulses get 1e6 times the weight.
     """
 
-    def solve(self, problem: ContactProblem, warm_start: Any = None) -> LawSolution:
+    def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:
         """Solve, letting go of contacts that hold without pressing until there is none."""
         freed = ""
         while True:

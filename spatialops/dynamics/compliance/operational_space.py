@@ -201,6 +201,6 @@ def _solved(model: Model, q: ArrayLike, rows: Array) -> Array:
     levers = work[:, layout.LEVER : layout.LEVER + 3].copy()
     found = rows.copy()
     scratch = np.empty((model.nv, 6))
-    axes = joint_axes(model, work)
+    axes = joint_axes(model.tree, model.links, work)
     solve_mass_kernel(model.tree, levers, axes, gains, D_inverse, scratch, found)
     return found

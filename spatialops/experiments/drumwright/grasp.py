@@ -6,17 +6,16 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from time import thread_time
-from typing import ClassVar, NamedTuple, TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.contact.certificate import promised
-from spatialops.contact.laws.law import Law, LawSolution
+from spatialops.contact.laws.law import Law
 from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.lcp.lemke import Lemke
-from spatialops.contact.problem import ContactProblem
 from spatialops.errors import ContactError, MissingLibraryError, SolverFailed
+from spatialops.experiments.drumwright.cold_laws import Cold
 from spatialops.models.grasp import Grasp
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.simulator import Simulator
@@ -42,30 +41,14 @@ class Method(NamedTuple):
     paper_holds: str
 
 
-@dataclass(frozen=True)
-class _Cold:
-    """A law that begins every problem anew, as the paper's methods do."""
-
-    law: Law
-    rigid: ClassVar[bool] = True
-
-    @property
-    def promises(self) -> tuple[str, ...]:
-        """What the law promises."""
-        return promised(self.law)
-
-    def solve(self, problem: ContactProblem, warm_start: object = None) -> LawSolution:
-        return self.law.solve(problem)
-
-
 METHODS = {
     "lemke": Method("Stewart-Trinkle, Lemke", 6, {"solver": Lemke()}, 10.9681, "about 10"),
     "lemke-warm": Method("Stewart-Trinkle, Lemke from the last basis", 6, {}, math.nan, ""),
     "qp": Method(
-        "no-slip, active-set QP", 1, {"law": _Cold(NoSlip(solver="qp"))}, 1.9892, "at least 100"
+        "no-slip, active-set QP", 1, {"law": Cold(NoSlip(solver="qp"))}, 1.9892, "at least 100"
     ),
     "pivoting": Method(
-        "no-slip, principal pivoting", 1, {"law": _Cold(NoSlip())}, 1.6680, "at least 100"
+        "no-slip, principal pivoting", 1, {"law": Cold(NoSlip())}, 1.6680, "at least 100"
     ),
     "pivoting-warm": Method(
         "no-slip, pivoting from the last active set", 1, {"law": NoSlip()}, math.nan, ""

@@ -168,11 +168,17 @@ def simulator(
 
 
 def bumps(
-    robot: Quadruped, seed: int = 0, *, height: float = 0.03, size: float = 0.2, tiles: int = 6
+    robot: Quadruped,
+    seed: int = 0,
+    *,
+    friction: float | None = None,
+    height: float = 0.03,
+    size: float = 0.2,
+    tiles: int = 6,
 ) -> Scene:
     """Rolling ground of bumps up to `height`, level where the robot starts.
 
-    It is made of tiles of random friction U(0.1, 1.5).
+    It is made of tiles of random friction U(0.1, 1.5); `friction` gives one to robot and ground.
     """
     rng = np.random.default_rng(seed)
     waves = rng.uniform(8.0, 16.0, (6, 2)) * rng.choice((-1.0, 1.0), (6, 2))
@@ -198,10 +204,10 @@ def bumps(
                     "world",
                     field,
                     (x, y, 0.0),
-                    friction=float(rng.uniform(0.1, 1.5)),
+                    friction=float(rng.uniform(0.1, 1.5)) if friction is None else friction,
                 )
             )
-    return robot.scene(friction=1.0, ground=geoms)
+    return robot.scene(friction=1.0 if friction is None else friction, ground=geoms)
 
 
 def controller(

@@ -14,6 +14,8 @@ from spatialops._arrays import Array, ArrayLike, IntArray, array, whole
 from spatialops._processors import processors
 from spatialops.errors import ArgumentError
 from spatialops.simulation.batch.chunk import Begin, Chunk, Environment, Failure, Work
+from spatialops.simulation.batch.likeness import felt_geoms, listed, refuse_unlike
+from spatialops.simulation.batch.readings import Readings, first_readings, noise_seeds
 from spatialops.simulation.batch.starts import start_rows
 from spatialops.simulation.runs.one_thread import OneThread, alone
 from spatialops.simulation.simulator import Simulator
@@ -35,15 +37,19 @@ class Rollout:
     v : (B, T, nv) array
         Velocities.
     forces : (B, T, n_geoms, 3) array or None
-        Mean contact force of the step on every geom with the impulses of impacts, world axes, N.
+        Mean contact force of the step on every geom with the impulses of impacts, world axes, N; on
+        those that were named.
+    sensors : dict of str to (B, T, k) array
+        Readings of the simulators' sensors behind the steps, by name.
     failures : dict of int to Failure
         By environment: the first step that failed, and why. From there on its rows are where it
-        was, or those of an environment that began anew.
+        was, readings NaN; or those of an environment that began anew.
     """
 
     q: Array
     v: Array
     forces: Array | None
+    sensors: dict[str, Array]
     failures: dict[int, Failure]
 
 
@@ -52,13 +58,14 @@ class Batch:
 
     Every environment does what `Simulator.run` does with a controller that returns its torques, to
     the bit, whatever the number of threads. An environment whose step fails is reported by index;
-    the others go on.
+    the others go on. Sensors of the simulators are read behind every step; noise in environment e
+    is that of its seed + e, so that environments do not err alike.
 
     Parameters
     ----------
     simulators : Simulator or sequence of Simulator
-        What each environment is of. Several may differ in all but dt and the numbers of
-        coordinates, velocities and geoms: masses, friction, gravity, laws.
+        What each environment is of. Several may differ in all but dt, the numbers of coordinates
+        and velocities, names of geoms and sensors: masses, friction, gravity, laws.
     size : int, optional
         How many environments there are of the one simulator; with a sequence as many as that has.
     threads : int, optional
@@ -66,8 +73,9 @@ class Batch:
     on_failure : {"freeze", "reset"}
         Whether a failed environment stays where it is, or begins anew where it began and goes on.
         Default "freeze".
-    forces : bool
-        Whether contact forces are reported. Default False.
+    forces : bool or sequence of str
+        Whether contact forces are reported; or the names of the geoms on which they are. Default
+        False.
 
     Attributes
     ----------
@@ -76,7 +84,10 @@ class Batch:
     v : (B, nv) array
         Velocities.
     forces : (B, n_geoms, 3) array or None
-        Mean contact force of the last step on every geom, world axes, N.
+        Mean contact force of the last step on every geom, or on those named, world axes, N.
+    sensors : dict of str to (B, k) array
+        Readings of the sensors behind the last step, by name; where an environment begins, NaN of
+        those that need a step.
     failures : dict of int to Failure
         Environments that are frozen, or that failed in the last step: how many steps they had made
         before, and why.
@@ -97,6 +108,18 @@ class Batch:
     ...     rollout = batch.rollout(np.zeros((3, 10, 2)))
     >>> batch.q.shape, rollout.q.shape, rollout.failures
     ((3, 2), (3, 10, 2), {})
+
+    Sensors, each environment with noise of its own, and forces on the ball alone:
+
+    >>> from spatialops.sensors import JointPositions, Noise
+    >>> encoder = JointPositions("q", noise=Noise(std=1e-3, seed=5))
+    >>> simulator = so.Simulator(so.models.pendulum(2).scene(), dt=0.01, sensors=[encoder])
+    >>> batch = so.Batch(simulator, 3, forces=[simulator.scene.geoms[-1].name])
+    >>> rollout = batch.rollout(np.zeros((3, 10, 2)))
+    >>> rollout.sensors["q"].shape, rollout.forces.shape
+    ((3, 10, 2), (3, 10, 1, 3))
+    >>> bool(np.abs(rollout.sensors["q"] - rollout.q).max() < 5e-3)
+    True
     """
 
     def __init__(
@@ -106,33 +129,36 @@ class Batch:
         *,
         threads: int | None = None,
         on_failure: OnFailure = "freeze",
-        forces: bool = False,
+        forces: bool | Sequence[str] = False,
     ) -> None:
-        listed = _listed(simulators, size)
-        self._runners = [one.stepping_runner("batch") for one in listed]
-        _refuse_unlike(listed, forces=forces)
+        each = listed(simulators, size)
+        self._runners = [one.stepping_runner("batch") for one in each]
+        self._felt = felt_geoms(each[0], forces)
+        refuse_unlike(each, forces=bool(self._felt))
         if on_failure not in ("freeze", "reset"):
             raise ArgumentError(f"on_failure: expected 'freeze' or 'reset', got {on_failure!r}")
         self._resets = on_failure == "reset"
         self.threads = whole(threads or processors(), "threads", low=1)
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
-        model = listed[0].scene.model
+        self._compiled = False
+        model = each[0].scene.model
         self._nq = model.nq
-        self._n_geoms = len(listed[0].scene.geoms) if forces else 0
-        self._closed = any(len(one.scene.loops) for one in listed)
+        self._n_geoms = len(each[0].scene.geoms)
+        self._sensing = each[0].setup.sensing  # says which columns are whose
+        self._closed = any(len(one.scene.loops) for one in each)
         self._alike = all(one is self._runners[0] for one in self._runners)
         self._idle: list[Environment] = []  # for rollouts, where all are alike
         self._chunks: list[Chunk] = []
         self._starts = start_rows([one.setup for one in self._runners], None, None, 0.0)
         self._taus = np.zeros((self.size, 1, model.nv))
-        self._n_actuators = len(listed[0].scene.actuators)
+        self._n_actuators = len(each[0].scene.actuators)
         self._n_bodies = model.n_bodies
         self._nothing = self._inputs(None, None, 1)
         self._states = np.zeros((self.size, 1, model.nq + model.nv))
         self._forces = np.zeros((self.size if forces else 0, 1, self._n_geoms, 3))
+        self._readings = self._unread(None, 1)
         self.q = self._states[:, 0, : self._nq]
         self.v = self._states[:, 0, self._nq :]
-        self.forces = self._forces[:, 0] if forces else None
         self.failures: dict[int, Failure] = {}
         self._steps = np.zeros(self.size, dtype=np.int64)  # since each was reset
         self.one_thread = OneThread("Batch")
@@ -158,6 +184,16 @@ class Batch:
         """B, how many environments there are."""
         return len(self._runners)
 
+    @property
+    def forces(self) -> Array | None:
+        """Mean contact forces of the last step, (B, n_geoms, 3), N; None: they were not asked."""
+        return self._felt_of(self._forces[:, 0])
+
+    @property
+    def sensors(self) -> dict[str, Array]:
+        """Readings behind the last step by sensor, (B, k); `step` and `reset` change them."""
+        return self._sensing.by_name(self._readings.values[:, 0])
+
     @alone
     def reset(
         self,
@@ -166,6 +202,7 @@ class Batch:
         *,
         time: ArrayLike = 0.0,
         where: ArrayLike | None = None,
+        seeds: ArrayLike | None = None,
     ) -> None:
         """Have environments begin at states, without a past.
 
@@ -179,6 +216,8 @@ class Batch:
             s. Default 0.
         where : (n,) int or (B,) bool array_like, optional
             Which environments. Default: all.
+        seeds : (n,) int array_like, optional
+            Added to the seeds of the sensors' noise. Default: the indices of the environments.
 
         Raises
         ------
@@ -186,7 +225,12 @@ class Batch:
             For wrong shapes, NaN or infinity, and joints far beyond their limits.
         """
         which = self._which(where)
-        rows = start_rows([self._runners[e].setup for e in which], q, v, time)
+        setups = [self._runners[e].setup for e in which]
+        rows = start_rows(setups, q, v, time)
+        for e, seed in zip(which.tolist(), noise_seeds(seeds, which)):
+            self._readings.seeds[e] = seed
+        own = [self._readings.seeds[e] for e in which]
+        self._readings.values[which, 0] = first_readings(setups, rows, own)
         self._starts[which] = rows
         self._states[which, 0] = rows[:, :-1]
         self._forces[which if len(self._forces) else []] = 0.0
@@ -242,8 +286,16 @@ class Batch:
         frozen = {} if self._resets else self.failures
         if len(self._forces):
             self._forces[list(frozen)] = 0.0
+        self._readings.values[list(frozen)] = np.nan
         found = self._all(
-            partial(chunk.run, work, Begin.GOES_ON, resets=self._resets, frozen=frozen)
+            partial(
+                chunk.run,
+                work,
+                self._readings,
+                Begin.GOES_ON,
+                resets=self._resets,
+                frozen=frozen,
+            )
             for chunk in self._chunks
         )
         steps = {e: Failure(int(self._steps[e]), one.error) for e, one in found.items()}
@@ -260,6 +312,7 @@ class Batch:
         time: ArrayLike = 0.0,
         ctrls: ArrayLike | None = None,
         external: ArrayLike | None = None,
+        seeds: ArrayLike | None = None,
     ) -> Rollout:
         """T steps of all environments from states, apart from where `step` has brought them.
 
@@ -275,11 +328,13 @@ class Batch:
             Controls. Default: those of the scenes.
         external : (B, T, n_bodies, 6) array_like, optional
             Wrenches, as of `step`.
+        seeds : (B,) int array_like, optional
+            As of `reset`.
 
         Returns
         -------
         Rollout
-            States, forces where the batch reports them, and failures.
+            States, forces where the batch reports them, readings of sensors, and failures.
 
         Raises
         ------
@@ -295,10 +350,27 @@ class Batch:
             np.empty((self.size, n_steps, self._states.shape[2])),
             np.empty((len(self._forces), n_steps, self._n_geoms, 3)),
         )
-        failures = self._all(partial(self._roll, part, work) for part in self._parts())
-        forces = work.forces if len(self._forces) else None
-        states = work.states
-        return Rollout(states[..., : self._nq], states[..., self._nq :], forces, failures)
+        readings = self._unread(seeds, n_steps)
+        failures = self._all(partial(self._roll, part, work, readings) for part in self._parts())
+        return Rollout(
+            work.states[..., : self._nq],
+            work.states[..., self._nq :],
+            self._felt_of(work.forces),
+            self._sensing.by_name(readings.values),
+            failures,
+        )
+
+    def _felt_of(self, forces: Array) -> Array | None:
+        """Of forces (..., n_geoms, 3) on all geoms those that are reported."""
+        if not len(self._forces):
+            return None
+        every = self._felt == list(range(self._n_geoms))
+        return forces if every else forces[..., self._felt, :]
+
+    def _unread(self, seeds: ArrayLike | None, n_steps: int) -> Readings:
+        """Room for readings of so many steps."""
+        values = np.full((self.size, n_steps, self._sensing.width), np.nan)
+        return Readings(noise_seeds(seeds, np.arange(self.size)), values)
 
     def _inputs(
         self, ctrls: ArrayLike | None, external: ArrayLike | None, n_steps: int
@@ -315,15 +387,18 @@ class Batch:
 
     def _all(self, tasks: Iterable[Callable[[], dict[int, Failure]]]) -> dict[int, Failure]:
         """Do tasks on the threads; the failures of all of them."""
+        waiting = list(tasks)
         if self._pool is None:
-            found = [task() for task in tasks]
+            found = [task() for task in waiting]
         else:
-            first, *others = list(tasks)
-            found = [first()]  # by itself: it compiles what is not compiled yet
-            found += [one.result() for one in [self._pool.submit(task) for task in others]]
+            by_itself = 0 if self._compiled else 1  # compiles what is not compiled yet
+            found = [task() for task in waiting[:by_itself]]
+            self._compiled = True
+            others = [self._pool.submit(task) for task in waiting[by_itself:]]
+            found += [one.result() for one in others]
         return {e: failure for some in found for e, failure in sorted(some.items())}
 
-    def _roll(self, which: IntArray, work: Work) -> dict[int, Failure]:
+    def _roll(self, which: IntArray, work: Work, readings: Readings) -> dict[int, Failure]:
         """All steps of some environments, in tables of one after the other."""
         failures: dict[int, Failure] = {}
         kinds = np.array([id(self._runners[e]) for e in which])
@@ -334,10 +409,10 @@ class Batch:
                 for e in mine:
                     one.begin(work.starts[e])
                     alone = Chunk(np.array([e]), [one])
-                    failures |= alone.run(work, Begin.HAS_BEGUN, resets=self._resets)
+                    failures |= alone.run(work, readings, Begin.HAS_BEGUN, resets=self._resets)
             else:
                 together = Chunk(mine, [one] * len(mine))
-                failures |= together.run(work, Begin.BEGINS, resets=self._resets)
+                failures |= together.run(work, readings, Begin.BEGINS, resets=self._resets)
             if self._alike:
                 self._idle.append(one)
         return failures
@@ -382,35 +457,3 @@ class Batch:
         limits = np.stack([one.setup.effort.limit for one in self._runners])
         limits = limits.reshape(self.size, *[1] * (taus.ndim - 2), -1)
         return np.ascontiguousarray(np.clip(taus, -limits, limits))
-
-
-def _listed(simulators: Simulator | Sequence[Simulator], size: int | None) -> list[Simulator]:
-    """One for each environment."""
-    if isinstance(simulators, Simulator):
-        return [simulators] * whole(1 if size is None else size, "size", low=1)
-    listed = list(simulators)
-    if not listed or not all(isinstance(one, Simulator) for one in listed):
-        raise ArgumentError("simulators: expected a Simulator, or several in a sequence")
-    if size not in (None, len(listed)):
-        raise ArgumentError(f"size: {size} environments of {len(listed)} simulators")
-    return listed
-
-
-def _refuse_unlike(listed: list[Simulator], *, forces: bool) -> None:
-    """Refuse simulators that one table of torques and states does not fit."""
-    first = listed[0]
-    for e, one in enumerate(listed):
-        model, other = one.scene.model, first.scene.model
-        same = (one.dt, model.nq, model.nv) == (first.dt, other.nq, other.nv)
-        same &= model.n_bodies == other.n_bodies
-        same &= len(one.scene.actuators) == len(first.scene.actuators)
-        if not (same and (not forces or len(one.scene.geoms) == len(first.scene.geoms))):
-            raise ArgumentError(
-                f"simulators: environment {e} is not like environment 0: they must have the same "
-                "dt and numbers of bodies, coordinates, velocities, actuators and, for forces, "
-                "geoms"
-            )
-        if any(callable(loop.rate) for loop in one.scene.loops.items):
-            raise ArgumentError(
-                f"simulators: environment {e} has a closure whose rate is a function of time"
-            )

@@ -15,6 +15,7 @@ from spatialops.errors import SpatialOpsError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.batch import many_steps as many
 from spatialops.simulation.batch.many_steps import step_many
+from spatialops.simulation.batch.readings import Observer, Readings
 from spatialops.simulation.runs.stepping_run import SteppingRunner
 from spatialops.simulation.stepping.adapter import load_new
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
@@ -105,9 +106,16 @@ class Chunk:
         self.which = which
         self.environments = environments
         self._addresses = addresses_of([one.loop.address for one in environments])
+        self._observer = Observer()
 
     def run(
-        self, work: Work, begin: Begin, *, resets: bool, frozen: Container[int] = ()
+        self,
+        work: Work,
+        readings: Readings,
+        begin: Begin,
+        *,
+        resets: bool,
+        frozen: Container[int] = (),
     ) -> dict[int, Failure]:
         """All steps of all but the frozen; the first failure of every environment that has one.
 
@@ -119,11 +127,16 @@ class Chunk:
             raise TypeError("kernels take C-contiguous, writeable arrays only")
         begins = begin is Begin.BEGINS
         progress[[many.LAST, many.STEP, many.BEGINS]] = len(self.which), many.TO_BEGIN, begins
+        progress[many.READS] = readings.wanted
         failures: dict[int, Failure] = {}
         helped = -1
         while (code := self._step(progress, asked, work)) != at.DONE:
             place = int(progress[many.PLACE])
             e, step = int(self.which[place]), int(progress[many.STEP])
+            if progress[many.READS] and code in (at.READ, at.FAULT):
+                self._read(place, readings, e, step)
+            if code == at.READ:
+                continue
             try:
                 if begins and e != helped:  # the memory of what is solved outside is another's
                     self.environments[place].loop.stepping.external.begin()
@@ -133,8 +146,10 @@ class Chunk:
                 failed = step - (code == at.FAULT)
                 failures.setdefault(e, Failure(failed, error))
                 _stay(work, e, step, begin)
+                readings.values[e, step:] = np.nan
                 if resets:
                     self.environments[place].begin(work.starts[e])
+                    self._observer.begin(self.environments[place].loop.tables)
                     progress[many.STEP] = failed + 1
                 else:
                     progress[many.STEP] = many.TO_BEGIN
@@ -144,6 +159,16 @@ class Chunk:
     def _step(self, progress: IntArray, asked: IntArray, work: Work) -> int:
         first: CompilerObject = self.environments[0].loop
         return step_many(first.address, first.limits, progress, asked, self._addresses, *work)
+
+    def _read(self, place: int, readings: Readings, e: int, steps: int) -> None:
+        """Read the sensors behind so many steps, and see where the next one begins."""
+        one = self.environments[place]
+        t = one.loop.tables
+        if not steps:
+            self._observer.begin(t)
+            return
+        row = readings.values[e, steps - 1]
+        self._observer.read(one.runner.setup, t, readings.seeds[e], row)
 
     def _help(self, place: int, code: int) -> None:
         """What an environment has stopped for.

@@ -12,13 +12,15 @@ from spatialops.simulation.stepping.held.watched_steps import one_step
 from spatialops.simulation.stepping.record_rows import begin_record
 from spatialops.simulation.stepping.tables import Tables
 
-# Where a call stands: place in its list of environments, one past the last, step, and whether each
-# begins at its start (1) or goes on from where it stands.
+# Where a call stands: place in its list of environments, one past the last, step, whether each
+# begins at its start (1) or goes on from where it stands, and whether it returns READ before the
+# first step of each and behind all of them (1).
 PLACE = 0
 LAST = 1
 STEP = 2
 BEGINS = 3
-PROGRESS = 4
+READS = 4
+PROGRESS = 5
 
 TO_BEGIN = -1  # step of an environment that has not begun
 
@@ -53,6 +55,8 @@ def step_many(
             progress[STEP] = 0
             if progress[BEGINS] == 1:
                 begin_anew(one, starts[e])
+            if progress[READS] == 1:
+                return at.READ
         while progress[STEP] < taus.shape[1]:
             k = progress[STEP]
             copy_into(one.tau, taus[e, k])
@@ -66,6 +70,8 @@ def step_many(
             progress[STEP] = k + 1
             if code == at.FAULT:
                 return code
+            if progress[READS] == 1:
+                return at.READ
         progress[STEP] = TO_BEGIN
         progress[PLACE] += 1
     return at.DONE

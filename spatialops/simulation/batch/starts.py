@@ -68,10 +68,8 @@ def _checked(setup: Setup, row: Array, nq: int, e: int) -> Array:
 def _to_be_checked(model: Model, rows: Array, nq: int) -> BoolArray:
     """Where a quaternion is not surely of unit length."""
     doubtful = np.zeros(len(rows), dtype=bool)
-    for kind, offset in ((layout.ATTITUDE, 0), (layout.POSE, 3)):
-        for i in model.tree[model.tree[:, layout.FRAME] == kind, layout.FIRST_Q].tolist():
-            quaternions = rows[:, i + offset : i + offset + 4]
-            doubtful |= np.abs((quaternions**2).sum(axis=1) - 1.0) > _SURELY_UNIT
+    for i in model.quaternions:
+        doubtful |= np.abs((rows[:, i : i + 4] ** 2).sum(axis=1) - 1.0) > _SURELY_UNIT
     return doubtful
 
 

@@ -21,9 +21,9 @@ from spatialops.simulation.options import Certify
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.records.builder import Chunk, RecordBuilder
 from spatialops.simulation.records.record import Record
+from spatialops.simulation.records.step_info import StepInfo
 from spatialops.simulation.stepping.contact_names import Names, pairs_text
 from spatialops.simulation.stepping.step_check import Findings, Limits, check
-from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.tree.state import State
 
 

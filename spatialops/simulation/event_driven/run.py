@@ -15,6 +15,7 @@ from spatialops.simulation.event_driven.engine import Engine
 from spatialops.simulation.event_driven.impacts import Rules
 from spatialops.simulation.inputs import Inputs
 from spatialops.simulation.records.record import Record
+from spatialops.simulation.records.step_info import StepInfo
 from spatialops.simulation.runs.failures import carrying
 from spatialops.simulation.runs.overlaps import refuse_overlaps
 from spatialops.simulation.runs.progress import progress_bar
@@ -23,7 +24,6 @@ from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.runs.stepping_run import SteppingRunner
 from spatialops.simulation.stepping.constraints.initial_closure import begin_loops
 from spatialops.simulation.stepping.step_check import Limits
-from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.tree.state import State
 
 _RESIDUAL = 1e-8  # of accelerations and impacts, relative
@@ -112,7 +112,7 @@ class EventRunner:
         """Set the forces of the coming `dt`, or of every evaluation in it."""
         checked, scene = self.setup.effort, self.setup.scene
         forces, engine = course.engine.forces, course.engine
-        forces.ctrl[:] = scene.checked_ctrl(plan.ctrl)
+        forces.ctrl[:] = plan.ctrl
         controller = plan.controller
         if controller is None:
             return

@@ -6,6 +6,7 @@ import platform
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,8 @@ from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State
 
-_ROOMS = [at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]
+_ROOMS = slice(at.ROWS, at.EVENT_ROWS + 1)  # of rows, contacts and events
+_bytes_of = attrgetter("nbytes")
 _FEW = 1000  # chunks that are kept apart: those of single steps weigh more than their numbers
 
 
@@ -95,7 +97,7 @@ class RecordBuilder:
         if not (len(chunk.rows) or len(chunk.contact_records) or len(chunk.events)):
             return
         self._n_rows += len(chunk.rows)
-        self.n_bytes += sum(column.nbytes for column in chunk)
+        self.n_bytes += sum(map(_bytes_of, chunk))
         self._chunks.append(chunk)
         if len(self._chunks) == _FEW:
             self._merged.append(_joined(self._chunks))
@@ -134,8 +136,7 @@ class RecordBuilder:
 
     def record(self, end: State, counts: Mapping[str, object]) -> Record:
         """All that was added, which ends at a state, with counts beside the options."""
-        none = [] if self._empty is None else [Chunk(*(column[:0] for column in self._empty))]
-        chunk = _joined([*self._merged, *self._chunks] or none)
+        chunk = self._all_chunks()
         rows = chunk.rows
         states = chunk.states
         joints = chunk.joints
@@ -172,6 +173,13 @@ class RecordBuilder:
             metadata={**self.metadata(), **counts, "versions": dict(versions())},
             end=np.concatenate([[end.time], end.q, end.v, end.activation]),
         )
+
+    def _all_chunks(self) -> Chunk:
+        """All that was added, in one."""
+        chunks = [*self._merged, *self._chunks]
+        if not chunks and self._empty is not None:
+            chunks = [Chunk(*(column[:0] for column in self._empty))]
+        return _joined(chunks)
 
     def _certificates(self) -> Array:
         """Certificates of all rows, NaN where there is none; without any they take no memory."""

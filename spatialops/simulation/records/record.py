@@ -253,9 +253,9 @@ class Record:
         normal = np.einsum("ij,ij->i", p, n)
         along = np.linalg.norm(p - normal[:, None] * n, axis=1)
         # Pairs with a law of their own have other limits than those of coefficients.
-        own = [law is not None for law in self.scene.pair_table.laws]
-        limits = np.where(own, np.inf, self.scene.pair_values[:, PAIR_FRICTION])
-        friction = limits[self.contact_records[:, at.RECORD_PAIR].astype(np.int64)]
+        rows = self.contact_records[:, at.RECORD_PAIR].astype(np.int64)
+        own = np.isin(rows, list(self.scene.pair_table.laws))
+        friction = np.where(own, np.inf, self.scene.pair_values[rows, PAIR_FRICTION])
         impulses = np.column_stack([normal, along, np.zeros(len(along))])
         return certify_contacts(impulses, friction, gap=gap, residual=residual)
 
@@ -372,6 +372,7 @@ class Record:
         *,
         rate: float = 30.0,
         size: tuple[int, int] = (1280, 720),
+        collision: bool = False,
     ) -> Path:
         """Write a video of the motion, without a display or a graphics card.
 
@@ -383,6 +384,8 @@ class Record:
             Pictures a second. Default 30.
         size : (int, int)
             Width and height in pixels, even. Default (1280, 720).
+        collision : bool
+            Draw the shapes that collide, not those that the robot's file draws. Default False.
 
         Returns
         -------
@@ -391,7 +394,7 @@ class Record:
         """
         from spatialops.view.video import record_video
 
-        return record_video(self, path, rate=rate, size=size)
+        return record_video(self, path, rate=rate, size=size, collision=collision)
 
     def geom_positions(self, rows: Iterable[int]) -> tuple[Array, Array]:
         """Where the scene's geoms are at recorded rows.

@@ -48,6 +48,8 @@ class ObservedStep:
         Wrenches on bodies, at their origins, world axes.
     at_start : bool
         Whether the equation of motion was stated at the start of the step, not in its middle.
+    seed : int
+        Added to the seeds of noise: environments of a batch have one each. Default 0.
     """
 
     scene: Scene
@@ -59,6 +61,7 @@ class ObservedStep:
     loop_forces: Array
     external: Array
     at_start: bool
+    seed: int = 0
 
     @property
     def dt(self) -> float:
@@ -129,21 +132,20 @@ class ObservedStep:
         if len(self.loop_forces):
             loops = self.scene.loops
             found += closure_body_wrenches(model, loops, self.instant.q, self.loop_forces)
-        bodies = np.asarray(self.scene.bodies)
-        turning = self.contacts[:, at.RECORD_PAIR] < 0
-        points = self.contacts[:, at.RECORD_POINT : at.RECORD_POINT + 3]
-        sides = self.scene.pairs[self.pairs]
-        acting = self.contacts[:, at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3] / self.dt
         for side, sign in ((0, 1.0), (1, -1.0)):
-            for body, turns, point, act in zip(bodies[sides[:, side]], turning, points, acting):
-                if body < 0:
-                    continue
-                if turns:
-                    found[body, :3] += sign * act
-                    continue
-                found[body, :3] += sign * np.cross(point - self.poses.positions[body], act)
-                found[body, 3:] += sign * act
+            self._add_contacts(side, sign, found)
         return found
+
+    def _add_contacts(self, side: int, sign: float, wrenches: Array) -> None:
+        """Add what contacts and moments do to the bodies on one side of them."""
+        bodies = np.asarray(self.scene.bodies, dtype=np.int64)[self.scene.pairs[self.pairs, side]]
+        moving = bodies >= 0
+        bodies, contacts = bodies[moving], self.contacts[moving]
+        acting = sign * contacts[:, at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3] / self.dt
+        arms = contacts[:, at.RECORD_POINT : at.RECORD_POINT + 3] - self.poses.positions[bodies]
+        turns = contacts[:, at.RECORD_PAIR, None] < 0
+        np.add.at(wrenches[:, :3], bodies, np.where(turns, acting, np.cross(arms, acting)))
+        np.add.at(wrenches[:, 3:], bodies, np.where(turns, 0.0, acting))
 
     @cached_property
     def joint_wrenches(self) -> Array:
@@ -154,7 +156,7 @@ class ObservedStep:
         )
 
 
-def observed(scene: Scene, t: Tables, start: State) -> ObservedStep:
+def observed(scene: Scene, t: Tables, start: State, seed: int = 0) -> ObservedStep:
     """The last step that the tables have made, which alone is in their record."""
     n_rows, n_contacts = int(t.control[at.ROWS]), int(t.control[at.CONTACT_ROWS])
     forces = t.row_forces[n_rows - 1] if n_rows else np.zeros(t.row_forces.shape[1])
@@ -166,6 +168,23 @@ def observed(scene: Scene, t: Tables, start: State) -> ObservedStep:
         t.tau.copy(),
         t.contact_records[:n_contacts].copy(),
         forces.copy(),
-        t.external.copy(),
+        t.external[: len(t.external) * int(t.control[at.WRENCHED])].copy(),
         bool(t.control[at.SCHEME] == at.SEMI_IMPLICIT),
+        seed,
+    )
+
+
+def not_begun(scene: Scene, state: State, seed: int = 0) -> ObservedStep:
+    """A state before any step."""
+    return ObservedStep(
+        scene,
+        state,
+        state,
+        0,
+        np.zeros(scene.model.nv),
+        np.zeros((0, at.RECORD_COLUMNS)),
+        np.zeros(scene.loops.n_rows),
+        np.zeros((0, 6)),
+        False,
+        seed,
     )

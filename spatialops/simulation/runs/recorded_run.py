@@ -62,21 +62,21 @@ class RecordedRun:
         since: Certificate | None = None
         if plan.past is None:
             self.loop = runner.loop(steps)
-            load_new(self.t, state)
-            runner.loops.begin(self.t)
+            load_new(self.loop.tables, state)
+            runner.loops.begin(self.loop.tables)
             self.loop.advance(begin_held)
         else:
             tables, since = restored(setup, steps, plan.controller, plan.past)
             self.loop = HeldLoop(setup.stepping, tables, runner.watched)
             runner.loops.redundant_rows = redundant_rows_of(plan.past)
-        self._ctrl = setup.scene.checked_ctrl(plan.ctrl)
-        self.t.ctrl[:] = self._ctrl
-        put_external(self.t, plan.external, setup.options.dt)  # where none act, for all steps
-        self._first = self.t
-        self.t.control[at.EVERY] = plan.every
-        self.builder.take(self.t, since)
+        t = self._first = self.t
+        t.ctrl[:] = plan.ctrl
+        put_external(t, plan.external, setup.options.dt)  # where none act, for all steps
+        t.control[at.EVERY] = plan.every
+        if setup.full or since is not None:  # certificates are of rows that come after this one
+            self.builder.take(t, since)
         if self.sensing and plan.past is None:
-            self._read(state_of(self.t))
+            self._read(state_of(t))
         self._written = -1 if plan.past is None else self._done
 
     @property
@@ -122,7 +122,7 @@ class RecordedRun:
             asked = commanded(self.plan.controller, now.time, now, acting(t))
             t.tau[:] = setup.effort(asked.tau)
             ctrl = asked.ctrl
-            t.ctrl[:] = self._ctrl if ctrl is None else setup.scene.checked_ctrl(ctrl)
+            t.ctrl[:] = self.plan.ctrl if ctrl is None else setup.scene.checked_ctrl(ctrl)
         if self.plan.external is not None:
             put_external(t, self.plan.external, setup.options.dt)
         self.runner.loops.put_rates(t)
@@ -186,13 +186,14 @@ class RecordedRun:
         return made
 
     def _made(self, end: State, **more: str) -> Record:
-        setup, t = self.runner.setup, self.t
+        setup = self.runner.setup
+        control = self.t.control
         counts: PlainData = {
-            "steps": int(t.control[at.STEP]),
-            "contact_problems": int(t.control[at.SOLVES]),
-            "warm_started": int(t.control[at.WARM]),
-            "pivoted": int(t.control[at.PIVOTED]),
-            "position_projections": int(t.control[at.PROJECTIONS]),
+            "steps": int(control[at.STEP]),
+            "contact_problems": int(control[at.SOLVES]),
+            "warm_started": int(control[at.WARM]),
+            "pivoted": int(control[at.PIVOTED]),
+            "position_projections": int(control[at.PROJECTIONS]),
             "solver_fallbacks": setup.stepping.external.fallbacks,
             "effort_clipped": setup.clipped(),
         }

@@ -15,8 +15,8 @@ from spatialops.simulation.inputs import Command, Inputs
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.records.record import Record
 from spatialops.simulation.records.record_file import Stored
+from spatialops.simulation.records.step_info import StepInfo
 from spatialops.simulation.runs.run_folder import RunFolder
-from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.tree.state import State
 
 Controller: TypeAlias = Callable[[float, State, ContactSet], ArrayLike | Command]
@@ -44,12 +44,12 @@ class Plan(NamedTuple):
         Steps a row; None: a brief record of two rows.
     metadata : callable
         Makes the options for the record, once the run has begun.
+    ctrl : (n_actuators,) array
+        Controls where the controller gives none.
     folder : RunFolder or None
         Where the record is written as it grows.
     past : Stored or None
         What was written last, for a run that goes on.
-    ctrl : (n_actuators,) array or None
-        Controls where the controller gives none; None: the scene's.
     external : ExternalWrenches or None
         Wrenches on bodies.
     """
@@ -59,10 +59,10 @@ class Plan(NamedTuple):
     record_every: int | None
     progress: bool
     metadata: Callable[[], PlainData]
+    ctrl: Array
     save_on_failure: str | os.PathLike[str] | None = None
     folder: RunFolder | None = None
     past: Stored | None = None
-    ctrl: Array | None = None
     external: ExternalWrenches | None = None
 
     @property

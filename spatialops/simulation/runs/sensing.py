@@ -71,6 +71,18 @@ class Sensing:
             first = last
         return row
 
+    def by_name(self, readings: Array) -> dict[str, Array]:
+        """Readings (..., width) of every sensor by its name, as views."""
+        ends = np.cumsum([len(one.labels) for one in self._channels]).tolist()
+        firsts = [0, *ends]
+        names = [sensor.name for sensor in self.sensors]
+        return {name: readings[..., a:b] for name, a, b in zip(names, firsts, ends)}
+
+    @property
+    def columns(self) -> tuple[tuple[str, Channels], ...]:
+        """What the columns are, sensor by sensor."""
+        return tuple((one.name, own) for one, own in zip(self.sensors, self._channels))
+
     def to_data(self) -> PlainData:
         """What the columns are, for the record; of no sensors nothing."""
         if not self:

@@ -12,6 +12,7 @@ from spatialops._compile.held import Held
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.law import is_rigid
+from spatialops.contact.laws.viscous import Viscous
 from spatialops.errors import ArgumentError
 from spatialops.forces.effort_limits import Effort
 from spatialops.simulation import _layout as at
@@ -119,7 +120,7 @@ class Setup:
     def clipped(self) -> dict[str, int]:
         """How often the effort of each joint was cut since it was counted anew, where it was."""
         counts = self.effort.clipped
-        if not counts.any():
+        if not np.count_nonzero(counts):
             return {}
         name = self.scene.model.joint_of_link
         return {name(int(k)): int(counts[k]) for k in np.flatnonzero(counts)}
@@ -149,6 +150,11 @@ def _settings(scene: Scene, options: Options, scales: Scales) -> Array:
     settings[at.DEPTH] = usual.DEPTH * scales.length
     settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * options.margin
     settings[at.WIDTH] = scene.least_width
+    if isinstance(options.law, Viscous):
+        coefficient = options.law.coefficient
+        settings[at.VISCOSITY] = -1.0 if coefficient is None else coefficient
+        settings[at.VISCOSITY_IN_IMPACTS] = options.law.impact
+        settings[at.FILM] = options.law.film
     if not is_rigid(options.law):  # no impacts, and depth is what bears a load
         settings[[at.THRESHOLD, at.DEPTH]] = _NEVER
     return settings

@@ -27,6 +27,7 @@ _OWN = (
     at.PIECES,
     at.EXTERNAL,
     at.SCHEME,
+    at.LAW,
     at.EVERY,
     at.ROWS,
     at.CONTACT_ROWS,

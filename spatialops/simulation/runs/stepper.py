@@ -12,6 +12,8 @@ from spatialops.forces.effort_limits import Effort
 from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
 from spatialops.simulation.records.record_file import Kept
+from spatialops.simulation.records.step_info import StepInfo
+from spatialops.simulation.runs.observed_step import ObservedStep, observed
 from spatialops.simulation.runs.one_thread import OneThread
 from spatialops.simulation.runs.resumption import put_away, taken_up
 from spatialops.simulation.runs.stepping_run import SteppingRunner, info_of
@@ -19,7 +21,6 @@ from spatialops.simulation.stepping.adapter import acting, load_new, put_externa
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import begin_held, clear_held, step_watched
 from spatialops.simulation.stepping.loop_start import LoopStart
-from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State
 
@@ -98,6 +99,26 @@ class Stepper:
         """What happened in the last step, as `Simulator.step` tells."""
         t = self._tables
         return info_of(t, self._effort.clipped > 0, None)
+
+    @property
+    def contact_records(self) -> Array:
+        """Contacts of the last step, (k, 13), as `Record.contact_records`."""
+        return self._tables.contact_records[: self._tables.control[at.CONTACT_ROWS]].copy()
+
+    def observed(self, start: State) -> ObservedStep:
+        """The last step as sensors see it.
+
+        Parameters
+        ----------
+        start : State
+            Where it began.
+
+        Returns
+        -------
+        ObservedStep
+            For `read` of the sensors.
+        """
+        return observed(self._runner.setup.scene, self._tables, start)
 
     def reset(self, state: State | None = None) -> None:
         """Begin at a state, without a past.

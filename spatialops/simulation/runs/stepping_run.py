@@ -12,6 +12,7 @@ from spatialops.contact.problem import ContactProblem
 from spatialops.simulation import _layout as at
 from spatialops.simulation.inputs import Inputs
 from spatialops.simulation.records.record import Record
+from spatialops.simulation.records.step_info import StepInfo
 from spatialops.simulation.runs.overlaps import refuse_overlaps
 from spatialops.simulation.runs.recorded_run import RecordedRun
 from spatialops.simulation.runs.runner import Plan
@@ -24,14 +25,14 @@ from spatialops.simulation.stepping.adapter import (
     put_inputs,
     state_of,
 )
+from spatialops.simulation.stepping.allocation import has_record, record_bytes, with_record
 from spatialops.simulation.stepping.contact_names import names_since
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import clear_held
 from spatialops.simulation.stepping.loop_start import LoopStart
 from spatialops.simulation.stepping.step_check import Limits, check, findings
-from spatialops.simulation.stepping.step_info import StepInfo
 from spatialops.simulation.stepping.step_size import fastest_spin, warn_of_spin
-from spatialops.simulation.stepping.tables import Tables, has_record, record_bytes, with_record
+from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State
 
 _KEPT_BYTES = 4e6  # of a run's record that may wait for the next run

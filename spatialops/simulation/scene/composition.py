@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TypeVar, cast
 
 import numpy as np
@@ -19,6 +20,7 @@ from spatialops.io import Description, read
 from spatialops.simulation.scene.geoms import GeomMaker
 from spatialops.simulation.scene.loader import LoadedScene, floor_geoms, scene_of
 from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.scene.visuals import Visual, visuals_of
 from spatialops.tree.builder import WORLD
 from spatialops.tree.forest import Planted, forest, planted_coordinates, planted_loop
 from spatialops.tree.model import Model
@@ -26,6 +28,7 @@ from spatialops.tree.node import Frame
 from spatialops.tree.state import State
 
 _SAME = 1e-6  # of planes, m and parts of a unit normal
+_ORIGIN = Frame(-1, np.zeros(3), np.eye(3))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -135,8 +138,29 @@ def compose(
         tendons=tendons,
         ctrl=np.concatenate([scene.ctrl for _, scene in scenes]),
     )
+    result.visual_sources = tuple(partial(_drawn, piece) for piece in pieces)
     result.warnings = tuple(dict.fromkeys(text for piece in pieces for text in piece.warnings))
     return result
+
+
+def _drawn(piece: _Piece) -> list[Visual]:
+    """What is drawn of a part, with the names of the common model."""
+    own = piece.planted
+    given = (
+        visuals_of(piece.scenery) if piece.scenery else piece.scene.visuals if piece.scene else ()
+    )
+    return [_planted_visual(own, visual, piece.frames.get(visual.body)) for visual in given]
+
+
+def _planted_visual(own: Planted, visual: Visual, still: Frame | None) -> Visual:
+    """A visual of a part; what stands still is moved with the part's world."""
+    name = own.prefix + visual.name
+    if still is None:
+        return replace(visual, name=name, body=own.prefix + visual.body)
+    turn = own.rotation @ still.rotation
+    place = still.position + still.rotation @ visual.position
+    moved = np.asarray(own.position) + own.rotation @ place
+    return replace(visual, name=name, body=WORLD, position=moved, rotation=turn @ visual.rotation)
 
 
 def _spare_floors(groups: Sequence[Sequence[Geom]]) -> list[tuple[str, str]]:
@@ -189,6 +213,8 @@ class _Piece:
     scene: Scene | None
     own_geoms: tuple[Geom, ...]
     warnings: tuple[str, ...] = ()
+    scenery: Description | None = None
+    frames: Mapping[str, Frame] = field(default_factory=lambda: {WORLD: _ORIGIN})
 
     def geoms(self) -> list[Geom]:
         """Its geoms with their new names; those on its world are moved with it."""
@@ -225,9 +251,8 @@ def _piece(part: Part, strict: bool) -> _Piece:
     if isinstance(source, Description):
         if not source.moving_joints and not part.floating_base:
             return _scenery(source, prefix, position, rotation, strict)
-        own = source.path is not None and source.path.suffix.lower() != ".urdf"
         source = scene_of(
-            source, floating_base=part.floating_base, self_collision=own, strict=strict
+            source, floating_base=part.floating_base, self_collision=source.masked, strict=strict
         )
     told = tuple(prefix + text for text in getattr(source, "warnings", ()))
     return _Piece(Planted(source.model, prefix, position, rotation), source, source.geoms, told)
@@ -237,7 +262,7 @@ def _scenery(
     description: Description, prefix: str, position: Array, rotation: Array, strict: bool
 ) -> _Piece:
     """Geoms of a description in which nothing moves, on the world."""
-    frames = {WORLD: Frame(-1, np.zeros(3), np.eye(3))}
+    frames = {WORLD: _ORIGIN}
     for body in description.bodies:
         above = frames[body.parent]
         place = above.position + above.rotation @ np.asarray(body.position)
@@ -253,7 +278,8 @@ def _scenery(
         moved.append(replace(geom, body=WORLD, position=place, rotation=turn))
     told = (*description.warnings, *maker.notes.texts())
     planted = Planted(None, prefix, position, rotation)  # type: ignore[arg-type]
-    return _Piece(planted, None, tuple(moved), tuple(prefix + text for text in told))
+    texts = tuple(prefix + text for text in told)
+    return _Piece(planted, None, tuple(moved), texts, description, frames)
 
 
 def _rows(matrix: Array) -> Mat3:

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
 from spatialops.collision import (
     Box,
     Capsule,
@@ -21,17 +18,14 @@ from spatialops.collision import (
     Mesh,
     Sphere,
     convex_parts,
-    load_mesh,
 )
 from spatialops.collision.shapes import Shape
 from spatialops.errors import AssetError, MissingLibraryError, ShapeError
-from spatialops.io.description import Description, MeshFile, Notes, ShapeSpec, check_length
-from spatialops.io.packages import Resolver
+from spatialops.io.description import Description, MeshFile, Notes, ShapeSpec
 from spatialops.simulation.plain_data import PlainData
+from spatialops.simulation.scene.mesh_files import MeshFiles
 from spatialops.tree.node import Frame
 
-MAX_MESH_BYTES = 50 * 2**20
-MAX_MESH_SIZE = 1e3  # m: larger ones are in millimetres
 DEFAULT_FRICTION = 0.5
 _FLAT = 1e-9  # singular value of a mesh's points, relative, below which they lie in a plane
 
@@ -43,8 +37,6 @@ _BY_SIZE: dict[str, Callable[..., Shape]] = {
     "box": Box,
     "ellipsoid": Ellipsoid,
 }
-
-Surface: TypeAlias = tuple[Array, IntArray]  # vertices (n, 3), m, and faces (k, 3)
 
 
 class GeomMaker:
@@ -75,8 +67,7 @@ class GeomMaker:
         self.strict = strict
         self.decompose = decompose
         self.notes = Notes()
-        self.resolver = Resolver(description.path or Path("robot"), description.packages)
-        self._meshes: dict[MeshFile, Surface] = {}
+        self.meshes = MeshFiles(description)
 
     def geoms(self) -> list[Geom]:
         """Geoms of everything that collides."""
@@ -131,7 +122,7 @@ class GeomMaker:
         return [_BY_SIZE[kind](*((sizes,) if kind in ("box", "ellipsoid") else sizes))]
 
     def _from_mesh(self, spec: ShapeSpec, still: bool) -> list[Shape]:
-        vertices, faces = self._mesh(spec.mesh)
+        vertices, faces = self.meshes.surface(spec.mesh)
         # MuJoCo collides with the hull, of what stands still too.
         inline = not isinstance(spec.mesh, MeshFile)
         if still and not inline:
@@ -144,27 +135,6 @@ class GeomMaker:
         if self.decompose is not None and not inline:
             return [*convex_parts(Mesh(vertices, faces), threshold=self.decompose)]
         return [ConvexHull(vertices)]
-
-    def _mesh(self, mesh: MeshFile | Surface) -> Surface:
-        """Vertices and faces; a file is looked up and read now."""
-        if not isinstance(mesh, MeshFile):
-            vertices, faces = mesh
-            return vertices, faces
-        if mesh not in self._meshes:
-            where = f"{self.description.path}:{mesh.line}"
-            path = self.resolver.resolve(mesh.uri, where)
-            if path.stat().st_size > MAX_MESH_BYTES:
-                raise AssetError(f"{where}: {path} is larger than {MAX_MESH_BYTES // 2**20} MB")
-            self._meshes[mesh] = self._read(path, mesh, where)
-        return self._meshes[mesh]
-
-    def _read(self, path: Path, mesh: MeshFile, where: str) -> Surface:
-        loaded = load_mesh(path, mesh.scale)
-        vertices, faces = np.asarray(loaded.vertices, dtype=np.float64), np.asarray(loaded.faces)
-        if not len(vertices) or not np.isfinite(vertices).all():
-            raise AssetError(f"{where}: {path} has no vertices, or some that are not finite")
-        check_length(vertices, f"{where}: {path}", maximum=MAX_MESH_SIZE)
-        return vertices, faces
 
 
 def _moments(spec: ShapeSpec) -> PlainData:

@@ -81,10 +81,7 @@ def outside_limits(model: Model, q: Array, allowed: float) -> str:
     "" where none is by more than `allowed`.
     """
     places = model.tree[:, FIRST_Q]
-    limited = np.isfinite(model.lower) | np.isfinite(model.upper)
-    beyond = np.where(
-        limited, np.maximum(model.lower - q[places], q[places] - model.upper), -np.inf
-    )
+    beyond = np.maximum(model.lower - q[places], q[places] - model.upper)
     k = int(beyond.argmax())
     if not beyond[k] > allowed:
         return ""

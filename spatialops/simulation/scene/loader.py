@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from itertools import combinations
 
 import numpy as np
@@ -21,6 +22,7 @@ from spatialops.simulation.scene.geoms import DEFAULT_FRICTION, GeomMaker
 from spatialops.simulation.scene.inertia_from_geometry import with_inertias
 from spatialops.simulation.scene.pair_options import Pair
 from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.scene.visuals import Visual, visuals_of
 from spatialops.tree.builder import WORLD
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
@@ -62,10 +64,18 @@ class LoadedScene(Scene):
         scene.
     warnings : tuple of str
         What was repaired, or could not be taken over.
+    visual_sources : tuple of callables
+        What reads the shapes that are drawn.
     """
 
     description: Description | None = None
     warnings: tuple[str, ...] = ()
+    visual_sources: tuple[Callable[[], list[Visual]], ...] = ()
+
+    @cached_property
+    def visuals(self) -> Sequence[Visual]:
+        """What the files want drawn; meshes are read when they are asked for first."""
+        return tuple(visual for source in self.visual_sources for visual in source())
 
     def keyframe(self, name: str) -> State:
         """The state of a keyframe of the file.
@@ -149,7 +159,7 @@ def load_scene(
     Parameters
     ----------
     path : path-like
-        .urdf, .xml or .mjcf
+        .urdf, .sdf, .xml or .mjcf
     floating_base : bool
         Whether the base moves freely, as in `load_model`. Default False.
     packages : mapping of str to path-like, optional
@@ -159,7 +169,7 @@ def load_scene(
         Add a floor at z = 0, with this friction if it is a number. Default False.
     self_collision : bool, optional
         Whether the robot's own bodies may touch one another. Default: as the file says for MJCF,
-        not for URDF, which says nothing and whose shapes often overlap.
+        not for URDF and SDF, which say nothing and whose shapes often overlap.
     strict : bool
         Refuse shapes that are damaged or whose mesh is missing; otherwise they are left out and
         listed. Default True.
@@ -192,7 +202,7 @@ def load_scene(
         With everything that `scene.warnings` lists.
     """
     description = read(path, packages=packages)
-    own = description.path is not None and description.path.suffix.lower() != ".urdf"
+    own = description.masked
     scene = scene_of(
         description,
         floating_base=floating_base,
@@ -251,6 +261,7 @@ def scene_of(
         ctrl=[holding(model, one, state.q) for one in driving],
     )
     scene.description, scene.warnings = description, tuple(notes)
+    scene.visual_sources = (partial(visuals_of, description),)
     return scene
 
 

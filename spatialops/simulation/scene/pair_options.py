@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray, IntArray, scalar
-from spatialops.collision.pair_coefficients import pair_coefficients
 from spatialops.errors import ShapeError
 from spatialops.simulation.plain_data import PlainData
 
@@ -96,7 +95,7 @@ class Pair:
 
 
 class PairTable(NamedTuple):
-    """What `Scene.pair_laws` and coefficients make of every row of `Scene.pairs`.
+    """What `Scene.pair_laws` and coefficients make of the rows of `Scene.pairs`.
 
     Attributes
     ----------
@@ -104,15 +103,15 @@ class PairTable(NamedTuple):
         Coefficients of torsional and rolling friction, m.
     newton, poisson : (n,) bool arrays
         Where this meaning of restitution is given.
-    laws : tuple of str or None
-        Laws that are given.
+    laws : dict
+        Laws that are given, by row.
     """
 
     torsion: Array
     rolling: Array
     newton: BoolArray
     poisson: BoolArray
-    laws: tuple[PairLaw | None, ...]
+    laws: dict[int, PairLaw]
 
 
 def checked_pairs(given: object, names: Iterable[str]) -> tuple[Pair, ...]:
@@ -143,37 +142,36 @@ def checked_pairs(given: object, names: Iterable[str]) -> tuple[Pair, ...]:
     return checked
 
 
-def pair_table(scene: Scene) -> PairTable:
-    """What `Scene.pair_laws` and the geoms' coefficients make of every pair that may touch."""
+def pair_table(scene: Scene, torsion: Array, rolling: Array) -> PairTable:
+    """What `Scene.pair_laws` makes of the rows of pairs, whose geoms have these coefficients."""
     n = len(scene.pairs)
-    laws: list[PairLaw | None] = [None] * n
-    table = PairTable(
-        np.zeros(n), np.zeros(n), np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), ()
-    )
-    mixed = pair_coefficients(scene.geoms, scene.pairs)
-    table.torsion[:], table.rolling[:] = mixed.torsion, mixed.rolling
+    if scene.pair_laws:  # else one number may stand for all
+        torsion, rolling = torsion.copy(), rolling.copy()
+    table = PairTable(torsion, rolling, np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), {})
     for pair, row in zip(scene.pair_laws, rows_of(scene, scene.pair_laws), strict=True):
         if row < 0:
             raise ShapeError(
                 f"pair_laws: {pair.a!r} and {pair.b!r} never touch: the scene leaves their pair out"
             )
-        laws[row] = pair.law
+        if pair.law is not None:
+            table.laws[int(row)] = pair.law
         table.newton[row] = pair.restitution == "newton"
         table.poisson[row] = pair.restitution == "poisson"
         table.torsion[row] = table.torsion[row] if pair.torsion is None else pair.torsion
         table.rolling[row] = table.rolling[row] if pair.rolling is None else pair.rolling
-    return table._replace(laws=tuple(laws))
+    return table
 
 
 def rows_of(scene: Scene, given: Sequence[Pair]) -> IntArray:
     """Row of `Scene.pairs` of each of the given pairs; -1 where the scene leaves it out."""
     found = np.full(len(given), -1, dtype=np.int64)
-    if not len(given):
+    if not len(given) or not len(scene.pairs):
         return found  # pairs may be millions
-    number = {geom.name: g for g, geom in enumerate(scene.geoms)}
-    low, high = scene.pairs.min(axis=1), scene.pairs.max(axis=1)
+    number, n = {geom.name: g for g, geom in enumerate(scene.geoms)}, len(scene.geoms)
+    keys = n * scene.pairs.min(axis=1) + scene.pairs.max(axis=1)  # in order, as pairs are made
     for i, pair in enumerate(given):
-        a, b = sorted((number[pair.a], number[pair.b]))
-        rows = np.flatnonzero((low == a) & (high == b))
-        found[i] = rows[0] if len(rows) else -1
+        low, high = sorted((number[pair.a], number[pair.b]))
+        row = int(np.searchsorted(keys, n * low + high))
+        if row < len(keys) and keys[row] == n * low + high:
+            found[i] = row
     return found

@@ -12,12 +12,11 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike, IntArray, array
 from spatialops._html import html_of_text
 from spatialops.collision import _layout as col
-from spatialops.collision.broad_phase import SWEEP_FROM
 from spatialops.collision.geom_tables import (
     least_width,
     most_contacts,
 )
-from spatialops.collision.pair_coefficients import pair_coefficients
+from spatialops.collision.pair_coefficients import PairCoefficients, pair_coefficients
 from spatialops.collision.shapes import (
     FIXED,
     Geom,
@@ -44,6 +43,7 @@ from spatialops.simulation.scene.placed_geoms import (
     tables_of,
 )
 from spatialops.simulation.scene.touching_pairs import touching_pairs
+from spatialops.simulation.scene.visuals import Visual
 from spatialops.tree.loop import Loop
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
@@ -114,6 +114,8 @@ class Scene:
       pairs that may touch: 1, with laws of their own: 0
       closures: none
     """
+
+    _made_table: PairTable | None  # once it is asked for
 
     def __init__(
         self,
@@ -249,29 +251,12 @@ class Scene:
         """Float table of the geoms."""
         return self.tables.floats
 
-    def _put_pairs(self) -> None:
-        """Rows (a, b) that may touch, their coefficients, and how many contacts they may have."""
-        self.pairs = touching_pairs(
-            self.model, self.geoms, self.bodies, self.loops, self.ignore, self.include
-        )
-        self.pair_values = self._pair_values()
-        self.most_contacts = most_contacts(self.geoms, self.pairs)
-
-    def _pair_values(self) -> Array:
-        """Coefficients of every row of `pairs`."""
-        mixed = pair_coefficients(self.geoms, self.pairs)
-        values = np.empty((len(self.pairs), col.PAIR_COLUMNS))
-        values[:, col.PAIR_FRICTION] = mixed.friction
-        values[:, col.PAIR_RESTITUTION] = mixed.restitution
-        for pair, row in zip(self.pair_laws, rows_of(self, self.pair_laws), strict=True):
-            if pair.friction is not None and row >= 0:
-                values[row, col.PAIR_FRICTION] = pair.friction
-        return values
-
     @property
     def pair_table(self) -> PairTable:
-        """Laws and further coefficients of every row of `pairs`."""
-        return pair_table(self)
+        """Laws and further coefficients of the rows of `pairs`."""
+        if self._made_table is None:
+            self._made_table = pair_table(self, *self._moments)
+        return self._made_table
 
     def pair_names(self, pair: int) -> tuple[str, str]:
         """Names of the geoms of a pair.
@@ -288,6 +273,32 @@ class Scene:
         """
         a, b = self.pairs[pair]
         return self.geoms[a].name, self.geoms[b].name
+
+    def _put_pairs(self) -> None:
+        """Rows (a, b) that may touch, their coefficients, and how many contacts they may have."""
+        self.pairs = touching_pairs(
+            self.model, self.geoms, self.bodies, self.loops, self.ignore, self.include
+        )
+        mixed = pair_coefficients(self.geoms, self.pairs)
+        self.pair_values = self._pair_values(mixed)
+        self._moments = mixed.torsion, mixed.rolling
+        self._made_table = None
+        self.most_contacts = most_contacts(self.geoms, self.pairs)
+
+    def _pair_values(self, mixed: PairCoefficients) -> Array:
+        """Coefficients of every row of `pairs`."""
+        values = np.empty((len(self.pairs), col.PAIR_COLUMNS))
+        values[:, col.PAIR_FRICTION] = mixed.friction
+        values[:, col.PAIR_RESTITUTION] = mixed.restitution
+        for pair, row in zip(self.pair_laws, rows_of(self, self.pair_laws), strict=True):
+            if pair.friction is not None and row >= 0:
+                values[row, col.PAIR_FRICTION] = pair.friction
+        return values
+
+    @property
+    def visuals(self) -> Sequence[Visual]:
+        """What is drawn of bodies in place of what collides: of scenes from robot files."""
+        return ()
 
     @property
     def smallest_radius(self) -> float:
@@ -310,19 +321,6 @@ class Scene:
         )
         widths = np.minimum(floats[a, col.GEOM_WIDTH], floats[b, col.GEOM_WIDTH])
         return float(widths[~spheres].min(initial=col.INFINITE))
-
-    @property
-    def pair_rows(self) -> IntArray:
-        """Row of every pair of geoms (-1: none), and an order of them, (n + 1, n); empty if few."""
-        n = len(self.geoms)
-        if n < SWEEP_FROM:
-            return np.zeros((0, n), dtype=np.int64)
-        rows = np.full((n + 1, n), -1, dtype=np.int64)
-        rows[self.pairs[:, 0], self.pairs[:, 1]] = rows[self.pairs[:, 1], self.pairs[:, 0]] = (
-            np.arange(len(self.pairs))
-        )
-        rows[n] = np.arange(n)
-        return rows
 
     def to_data(self) -> PlainData:
         """The geoms, closures and what pairs have, as plain data.

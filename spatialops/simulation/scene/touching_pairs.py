@@ -43,7 +43,9 @@ def touching_pairs(
         later = a + 1 + np.flatnonzero(may)
         found.append(np.stack([np.full_like(later, a), later], axis=1))
     pairs = np.concatenate(found)
-    return np.where(_go_second(geoms, pairs)[:, None], pairs[:, ::-1], pairs)
+    turned = _go_second(geoms, pairs)
+    pairs[turned] = pairs[turned, ::-1]
+    return pairs
 
 
 def _later_of(geoms: Sequence[Geom], names: NamePairs) -> dict[int, list[int]]:

@@ -9,7 +9,7 @@ import pytest
 import spatialops as so
 from spatialops.collision import ConvexHull, Mesh
 from spatialops.errors import AssetError, AssetWarning, ShapeError, SpatialOpsError
-from spatialops.simulation.scene import geoms as module
+from spatialops.simulation.scene import mesh_files
 
 LINK = """<link name="{0}">{1}
 <collision><origin xyz="{2}" rpy="{3}"/><geometry>{4}</geometry></collision></link>"""
@@ -69,7 +69,7 @@ def test_meshes_beyond_their_limits_are_refused_or_left_out(folder, file, scale,
 
 
 def test_a_file_that_is_too_large_is_not_read(folder, monkeypatch):
-    monkeypatch.setattr(module, "MAX_MESH_BYTES", 10)
+    monkeypatch.setattr(mesh_files, "MAX_MESH_BYTES", 10)
     with pytest.raises(AssetError, match="is larger than"):
         so.load_scene(robot(folder, MESH.format("box.obj", "1 1 1")), floating_base=True)
 

@@ -1,4 +1,4 @@
-"""Our model taken apart again: what a builder of another library has to be told."""
+"""A model taken apart again: what another library's builder or a file has to be told."""
 
 from __future__ import annotations
 

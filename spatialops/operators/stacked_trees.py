@@ -1,0 +1,72 @@
+"""Copies of a tree at several configurations, as one forest: what batches of operators work on.
+
+Sweeps over links know a tree by its parents only, so that copies below each other, parents counted
+along, are swept in one go; an operator of the forest is block diagonal over the configurations.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, vector
+from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
+from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.errors import ArgumentError
+from spatialops.tree.model import Model
+
+
+class StackedTrees(NamedTuple):
+    """B copies of a tree of n links.
+
+    Parameters
+    ----------
+    tree : (B n, ...) int array
+        Structure; columns in `_layout`, as those of
+    links : (B n, ...) array
+        constants and
+    work : (B n, ...) array
+        poses, velocities, velocity-dependent accelerations and articulated factors.
+    batch : tuple of int
+        (B,), or () where one configuration was given as a vector.
+    """
+
+    tree: IntArray
+    links: Array
+    work: Array
+    batch: tuple[int, ...]
+
+    @property
+    def copies(self) -> int:
+        """B, 1 of a single configuration."""
+        return self.batch[0] if self.batch else 1
+
+
+def stacked_trees(model: Model, q: ArrayLike, v: ArrayLike | None) -> StackedTrees:
+    """Place and factor a model at q, (nq,) or (B, nq), with velocities v, (nv,) or (B, nv)."""
+    batch = () if np.ndim(q) < 2 else (len(np.asarray(q)),)
+    if batch == (0,):
+        raise ArgumentError("q: expected at least one configuration, got none")
+    q = array(q, (*batch, model.nq), "q") if batch else vector(q, model.nq, "q")
+    v = np.zeros((*batch, model.nv)) if v is None else array(v, (*batch, model.nv), "v")
+    count, n = (batch[0] if batch else 1), model.nv
+    work = np.empty((count * n, layout.WORK_COLUMNS))
+    for i, (q_i, v_i) in enumerate(zip(q.reshape(count, -1), v.reshape(count, -1), strict=True)):
+        _place(model, q_i, v_i, work[i * n : (i + 1) * n])
+    tree = np.tile(model.tree, (count, 1))
+    hung = tree[:, layout.PARENT] >= 0
+    tree[hung, layout.PARENT] += (n * (np.arange(count * n) // n))[hung]
+    return StackedTrees(tree, np.tile(model.links, (count, 1)), work, batch)
+
+
+def _place(model: Model, q: Array, v: Array, work: Array) -> None:
+    placed = poses_kernel(model.tree, model.links, q, work) == layout.OK
+    if not placed or not np.isfinite(v).all():
+        raise not_finite(q=q, v=v)
+    velocities_kernel(model.tree, model.links, v, work)
+    coriolis = work[:, layout.ALPHA : layout.ALPHA + 6].copy()
+    if factor_kernel(model.tree, model.links, work) != layout.OK:
+        raise singular_joint(model, work)
+    work[:, layout.ALPHA : layout.ALPHA + 6] = coriolis
