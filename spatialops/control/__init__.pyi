@@ -7,7 +7,6 @@ from .friction_cone.conic import Conic
 from .friction_cone.controller import FrictionConeController
 from .friction_cone.explanation import ConeExplanation
 from .friction_cone.force_program import ForceProgram, ForceSolution
-from .friction_cone.whole_body_qp import WholeBodyController
 from .inverse_dynamics.consistent_demand import nearest_consistent
 from .inverse_dynamics.coulomb import ConeController, CoulombController
 from .inverse_dynamics.dissipation import DissipationController, NoSlipDissipationController
@@ -16,6 +15,7 @@ from .inverse_dynamics.measured_forces import MeasuredForcesController
 from .inverse_dynamics.no_slip import NoSlipController
 from .joint_tracking import Gains, JointTracking, PIDController, Reference
 from .locomotion.balance import Balance
+from .locomotion.contact_schedule import ContactSchedule
 from .locomotion.gait import Gait
 from .locomotion.leg_kinematics import Legs
 from .locomotion.trot import Trot
@@ -29,11 +29,14 @@ from .motors import Motors
 from .projected.dynamics import ProjectedDynamics, Projection
 from .projected.held_contact import HeldContact
 from .projected.held_contacts import HeldContacts
+from .task_space.momentum_tasks import CenterOfMassTask, CentroidalMomentumTask
 from .task_space.operational_space import OperationalSpaceController
 from .task_space.secondary_tasks import AwayFromSingularity, JointLimits, Rest
-from .task_space.tasks import CenterOfMassTask, JointTask, PointTask, PoseTask
+from .task_space.tasks import JointTask, PointTask, PoseTask
 from .task_space.tracking import Tracking
 from .trajectory import Bounds, Pose, PoseTrajectory
+from .whole_body.controller import WholeBodyController
+from .whole_body.joint_bounds import JointBounds
 
 __all__ = [
     "Actuation",
@@ -42,9 +45,11 @@ __all__ = [
     "Barrier",
     "Bounds",
     "CenterOfMassTask",
+    "CentroidalMomentumTask",
     "ConeController",
     "ConeExplanation",
     "Conic",
+    "ContactSchedule",
     "Controller",
     "CoulombController",
     "DissipationController",
@@ -62,6 +67,7 @@ __all__ = [
     "Impedance",
     "ImpedanceGains",
     "InverseProblem",
+    "JointBounds",
     "JointLimits",
     "JointTask",
     "JointTracking",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, ArrayLike, IntArray, array
 from spatialops.control.projected.held_contact import HeldContact
 from spatialops.control.task_space.points import Points
 from spatialops.tree.model import Model
@@ -211,6 +212,38 @@ class HeldContacts:
             pull = gripping.frames[0] @ (-contact.friction * contact.pressed * across)
             force += gripping.jacobian(q).T @ pull
         return force
+
+    def bounded(self, most: ArrayLike) -> HeldContacts:
+        """The same contacts with other upper bounds of their normal forces.
+
+        Parameters
+        ----------
+        most : (c,) array_like
+            N, infinite for none; where it is below a contact's own `least`, that is the bound.
+
+        Returns
+        -------
+        HeldContacts
+            A copy that shares all else.
+
+        Raises
+        ------
+        ArgumentError
+            If there are not as many as contacts.
+        """
+        bounds = array(most, (len(self),), "most")
+        least = np.array([contact.least for contact in self.contacts])
+        result = copy(self)
+        result.contacts = tuple(
+            replace(contact, most=float(bound))
+            for contact, bound in zip(
+                self.contacts, np.maximum(bounds, np.nextafter(least, np.inf)), strict=True
+            )
+        )
+        result.gripping = tuple(contact for contact in result.contacts if contact.slide is None)
+        result.sliding = tuple(contact for contact in result.contacts if contact.slide is not None)
+        result.__dict__.pop("limits", None)
+        return result
 
     @cached_property
     def limits(self) -> tuple[Array, Array, tuple[str, ...]]:

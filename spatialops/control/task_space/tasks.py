@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike
-from spatialops.algebra.rotation import from_quaternion, rotation_matrix
+from spatialops.algebra.rotation import rotation_matrix
 from spatialops.control.task_space.points import Points
 from spatialops.control.task_space.rotation_coordinates import (
     Path,
@@ -17,10 +17,7 @@ from spatialops.control.task_space.rotation_coordinates import (
     rotation_vector,
     vector_rates,
 )
-from spatialops.dynamics.composite_body import mass_matrix
-from spatialops.dynamics.energy import center_of_mass
 from spatialops.dynamics.jacobian import body_poses
-from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
@@ -201,51 +198,6 @@ class PoseTask:
         turned = nearest_turn(path[0][:3], path[1][:3], path[2][:3], x[:3])
         joined = [np.concatenate([a, b[3:]]) for a, b in zip(turned, path, strict=True)]
         return joined[0], joined[1], joined[2]
-
-
-@dataclass(frozen=True, eq=False)
-class CenterOfMassTask:
-    """Centre of mass in the world, m, of a mechanism on one free joint.
-
-    Raises
-    ------
-    ArgumentError
-        By `motion`, for a mechanism whose mass does not all hang from one free joint without
-        armature.
-    """
-
-    size = 3
-
-    def motion(self, model: Model, state: State) -> Motion:
-        """Position, Jacobian and drift, from the free joint's rows: the total force is m (a - g).
-
-        Parameters
-        ----------
-        model : Model
-            The mechanism.
-        state : State
-            Configuration and velocity.
-
-        Returns
-        -------
-        Motion
-            x (3,) in m; J (3, nv); drift Jdot v in m/s^2.
-
-        Raises
-        ------
-        ArgumentError
-            For a mechanism that does not hang from one free joint.
-        """
-        if model.joint_kinds[0] != "free" or (model.body_parents < 0).sum() != 1:
-            raise ArgumentError(
-                "CenterOfMassTask: needs a mechanism that hangs from one free joint"
-            )
-        q = state.q
-        at, rows = model.q_slice(model.joint_names[0]).start, slice(3, 6)
-        turn = from_quaternion(q[at + 3 : at + 7])
-        force = bias(model, q, state.v)[rows]
-        J = turn @ mass_matrix(model, q)[rows] / model.mass
-        return Motion(center_of_mass(model, q), J, turn @ force / model.mass + model.gravity)
 
 
 @dataclass(frozen=True, eq=False)

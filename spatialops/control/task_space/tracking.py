@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array
+from spatialops._arrays import Array, ArrayLike, array, scalar
 from spatialops.control.task_space.tasks import Motion, PoseTask, Task
 from spatialops.errors import ArgumentError
 
@@ -26,6 +26,9 @@ class Tracking:
         K_P, 1/s^2; default: 100.
     damping : float, (l,) or (l, l) array_like, optional
         K_D, 1/s; default: critical, 2 sqrt(K_P).
+    weight : float, default 1
+        Its share where tasks of one level of a `WholeBodyController` have to give way together;
+        tasks that are met, and other controllers, know none.
     name : str, optional
         What reports call it; default: the class of the task.
 
@@ -59,6 +62,7 @@ class Tracking:
         *,
         stiffness: ArrayLike = 100.0,
         damping: ArrayLike | None = None,
+        weight: float = 1.0,
         name: str = "",
     ) -> None:
         self.task = task
@@ -67,6 +71,7 @@ class Tracking:
         if damping is None:
             damping = 2.0 * _root(self.stiffness)
         self.damping = _gain(damping, task.size, "damping")
+        self.weight = scalar(weight, "weight", low=0.0, strict=True)
         self.name = name or type(task).__name__
 
     def goal(self, time: float, motion: Motion, v: Array) -> tuple[Array, Array, Array]:

@@ -12,13 +12,13 @@ from spatialops.collision.shapes import Box, Coefficients, Geom, Sphere
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Controller
 from spatialops.control.friction_cone.controller import FrictionConeController
-from spatialops.control.friction_cone.whole_body_qp import WholeBodyController
 from spatialops.control.motors import Motors
 from spatialops.control.projected.held_contact import HeldContact
 from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.control.task_space.secondary_tasks import Rest
 from spatialops.control.task_space.tasks import PoseTask
 from spatialops.control.task_space.tracking import Tracking
+from spatialops.control.whole_body.controller import WholeBodyController
 from spatialops.dynamics.jacobian import node_positions
 from spatialops.experiments.aghili.watch import CAUTION, LOADED, Path, shift
 from spatialops.models.dual_arm import dual_arm

@@ -11,12 +11,12 @@ from spatialops.collision.shapes import Coefficients, Geom, HalfSpace, Sphere
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Controller
 from spatialops.control.friction_cone.controller import FrictionConeController
-from spatialops.control.friction_cone.whole_body_qp import WholeBodyController
 from spatialops.control.motors import Motors
 from spatialops.control.projected.held_contact import HeldContact
 from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.control.task_space.tasks import JointTask, PointTask
 from spatialops.control.task_space.tracking import Tracking
+from spatialops.control.whole_body.controller import WholeBodyController
 from spatialops.dynamics.jacobian import node_positions
 from spatialops.experiments.aghili.watch import CAUTION
 from spatialops.simulation.options import LawName

@@ -6,6 +6,7 @@ import pytest
 import spatialops as so
 from spatialops.control import (
     CenterOfMassTask,
+    CentroidalMomentumTask,
     JointTask,
     PointTask,
     PoseTask,
@@ -25,6 +26,7 @@ def test_tasks_have_exact_rates(robot):
         PointTask(so.Node(robot.feet[1]), axes=(0, 2)),
         PoseTask(so.Node("base", (0.1, 0.0, 0.0))),
         CenterOfMassTask(),
+        CentroidalMomentumTask(axes=(3, 5)),
         JointTask(("lf_hip", "rh_knee")),
     )
     for task in tasks:
@@ -34,3 +36,30 @@ def test_tasks_have_exact_rates(robot):
         ]
         assert np.allclose((ends[0].x - ends[1].x) / (2 * h), here.J @ v, atol=1e-8)
         assert np.allclose((ends[0].J @ v - ends[1].J @ v) / (2 * h), here.drift, atol=1e-7)
+
+
+def test_momentum_has_an_exact_rate(robot):
+    """Angular momentum is the rate of nothing: its Jacobian times v, and the change of that."""
+    model, rng = robot.model, np.random.default_rng(7)
+    q = so.integrate(model, robot.state.q, 0.4 * rng.normal(size=model.nv))
+    v, h = rng.normal(size=model.nv), 1e-5
+    task = CentroidalMomentumTask()
+    here = task.motion(model, so.State(q, v))
+    about = so.centroidal_momentum_matrix(model, q)[:3] @ v
+    assert np.allclose(here.J @ v, about, atol=1e-12)
+    ends = [
+        task.motion(model, so.State(so.integrate(model, q, s * h * v), v)).J @ v
+        for s in (1.0, -1.0)
+    ]
+    assert np.allclose((ends[0] - ends[1]) / (2 * h), here.drift, atol=1e-7)
+
+
+def test_the_centre_of_mass_of_an_arm_on_the_ground():
+    """No free joint is needed."""
+    arm = so.models.pendulum(3)
+    rng = np.random.default_rng(8)
+    state = so.State(rng.normal(size=3), rng.normal(size=3))
+    motion = CenterOfMassTask(axes=(0, 2)).motion(arm.model, state)
+    assert np.allclose(motion.x, so.center_of_mass(arm.model, state.q)[[0, 2]])
+    moved = so.momentum(arm.model, state.q, state.v)[3:] / arm.model.mass
+    assert np.allclose(motion.J @ state.v, moved[[0, 2]])

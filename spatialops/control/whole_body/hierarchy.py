@@ -1,0 +1,184 @@
+"""Least squares in strict order under hard constraints: a level never gives way to a lower one.
+
+Level k minimizes |J_k x - r_k|^2 over all x that satisfy the constraints and keep what the levels
+above have reached, J_j x = J_j x_j. Equalities are eliminated: x = x0 + Z y, with ever fewer y.
+Where all levels can be met at once, one program with all of them as equalities is the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import NOTHING, Array
+from spatialops.contact.qp import QuadraticProgram, by_daqp
+
+_RANK = 1e-10  # singular values of equalities, relative, that count as zero
+_TASK_RANK = 1e-8  # the same of tasks among the motions that are left
+_EQUAL = 1e-8  # of the scale of the equalities: missed by more, they contradict each other
+_STILL = 1e-9  # weight of unknowns that a level leaves free, relative to its own
+# What daqp is asked for.
+_PRIMAL = 1e-9
+_DUAL = 1e-10
+_PROXIMAL = 1e-7
+
+
+class Constraints(NamedTuple):
+    """E x = e and low <= C x <= high."""
+
+    E: Array
+    e: Array
+    C: Array
+    low: Array
+    high: Array
+
+
+class Level(NamedTuple):
+    """Rows J x = r that are met as well as those of the levels above allow, weighted."""
+
+    J: Array
+    r: Array
+
+
+class Cost(NamedTuple):
+    """x.H x / 2 + f x, which decides what no level does."""
+
+    H: Array
+    f: Array
+
+
+class Answer(NamedTuple):
+    """The unknowns; whether all levels are met; iterations of all programs."""
+
+    x: Array
+    met: bool
+    iterations: int
+
+
+class _Motions(NamedTuple):
+    """All x = x0 + Z y that satisfy equalities."""
+
+    x0: Array
+    Z: Array
+
+
+def lexicographic(
+    constraints: Constraints, levels: Sequence[Level], cost: Cost, who: str
+) -> Answer | None:
+    """The point that is best for the levels in their order, then for the cost.
+
+    Parameters
+    ----------
+    constraints : Constraints
+        What holds whatever levels ask.
+    levels : sequence of Level
+        The first is the strictest.
+    cost : Cost
+        Convex, and strictly so where nothing else decides.
+    who : str
+        Whom a missing daqp is reported for.
+
+    Returns
+    -------
+    Answer or None
+        None where the constraints have no point.
+
+    References
+    ----------
+    A. Escande, N. Mansard, P.-B. Wieber, Int. J. Robotics Research 33 (2014).
+    """
+    free = _satisfying(constraints.E, constraints.e, _size(constraints.E))
+    if free is None:
+        return None
+    J = np.vstack([constraints.E[:0], *(level.J for level in levels)])
+    r = np.concatenate([np.zeros(0), *(level.r for level in levels)])
+    exact = _within(free, J, r)
+    if exact is not None:
+        found = _best(exact, constraints, cost, who)
+        if found is not None:
+            return found._replace(met=True)
+    spent = 0
+    for level in levels:
+        reached = _nearest(free, constraints, level, who)
+        if reached is None:
+            return None
+        spent += reached.iterations
+        free = _Motions(reached.x, free.Z @ _kernel_of(level.J @ free.Z, level.J))
+    found = _best(free, constraints, cost, who)
+    if found is None:
+        return None
+    return found._replace(iterations=found.iterations + spent)
+
+
+def _size(rows: Array) -> float:
+    """Largest entry, and never zero."""
+    return max(float(np.abs(rows).max(initial=0.0)), NOTHING)
+
+
+def _satisfying(E: Array, e: Array, size: float) -> _Motions | None:
+    """What satisfies E x = e, whose rows may be redundant; None where they contradict.
+
+    `size` is that of the rows before others were eliminated from them: what is left of rows that
+    those others decide is rounding.
+    """
+    left, values, right = np.linalg.svd(E)
+    rank = int((values > _RANK * size).sum())
+    x0 = (right[:rank].T / values[:rank]) @ (left[:, :rank].T @ e)
+    if np.abs(E @ x0 - e).max(initial=0.0) > _EQUAL * (1.0 + np.abs(e).max(initial=0.0)):
+        return None
+    return _Motions(x0, right[rank:].T)
+
+
+def _within(free: _Motions, J: Array, r: Array) -> _Motions | None:
+    """The motions that also meet J x = r; None where none does."""
+    if not len(r):
+        return free
+    found = _satisfying(np.asarray(J @ free.Z), r - J @ free.x0, _size(J))
+    return None if found is None else _Motions(free.x0 + free.Z @ found.x0, free.Z @ found.Z)
+
+
+def _kernel_of(reduced: Array, J: Array) -> Array:
+    """Directions y that the rows do not see; small ones against the rows J themselves."""
+    if not reduced.size:
+        return np.eye(reduced.shape[1])
+    _, values, right = np.linalg.svd(reduced)
+    rank = int((values > _TASK_RANK * _size(J)).sum())
+    return np.asarray(right[rank:].T)
+
+
+def _nearest(free: _Motions, constraints: Constraints, level: Level, who: str) -> Answer | None:
+    """The motion that misses a level's rows by least."""
+    H = 2.0 * level.J.T @ level.J
+    H[np.diag_indices_from(H)] += _STILL * 2.0 * _size(level.J) ** 2
+    return _best(free, constraints, Cost(H, -2.0 * level.J.T @ level.r), who)
+
+
+def _best(free: _Motions, constraints: Constraints, cost: Cost, who: str) -> Answer | None:
+    """The motion of least cost."""
+    x0, Z = free
+    if not Z.shape[1]:
+        return Answer(x0, False, 0) if _inside(x0, constraints) else None
+    H = Z.T @ cost.H @ Z
+    scale = 1.0 / max(float(np.abs(H).max(initial=0.0)), NOTHING)
+    at = constraints.C @ x0
+    program = QuadraticProgram(
+        scale * 0.5 * (H + H.T),
+        scale * (Z.T @ (cost.H @ x0 + cost.f)),
+        constraints.C @ Z,
+        constraints.low - at,
+        constraints.high - at,
+    )
+    found = by_daqp(program, who, primal=_PRIMAL, dual=_DUAL, proximal=_PROXIMAL)
+    if found.status != "point":
+        return None
+    return Answer(x0 + Z @ found.x, False, found.iterations)
+
+
+def _inside(x: Array, constraints: Constraints) -> bool:
+    """Whether a single point satisfies the inequalities."""
+    value = constraints.C @ x
+    slack = _EQUAL * (1.0 + np.abs(value))
+    low = value >= constraints.low - slack
+    return bool(np.all(low & (value <= constraints.high + slack)))
