@@ -61,7 +61,7 @@ def test_gradients_are_differences():
 
 
 def test_gradients_are_those_of_the_linearized_rollout():
-    simulator = so.Simulator(so.models.pendulum(3).scene(), dt=1e-2)
+    simulator = so.Simulator(so.Scene(so.models.pendulum(3).model, []), dt=1e-2)
     model = simulator.scene.model
     rollouts = DifferentiableRollouts(simulator, threads=1)
     q, v, taus = starts(model, 3, 5)
