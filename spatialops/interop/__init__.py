@@ -1,4 +1,6 @@
-"""Converters to and from other libraries: `spatialops.interop.pinocchio` and `.mujoco`.
+"""Bridges to other libraries: converters in `spatialops.interop.pinocchio` and `.mujoco`.
+
+Rollouts with gradients are in `.torch` and `.jax`.
 
 Each is loaded, with its library, when it is first asked for.
 """

@@ -1,5 +1,5 @@
 """The names of `spatialops.interop`, each once: read by editors, mypy and the lazy loader."""
 
-from . import mujoco, pinocchio
+from . import jax, mujoco, pinocchio, torch
 
-__all__ = ["mujoco", "pinocchio"]
+__all__ = ["jax", "mujoco", "pinocchio", "torch"]
