@@ -88,9 +88,9 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
     )
     # Closures hold what they do without the contacts: their reaction to everything else is in the
     # velocities already.
-    problem = replace(
-        problem, loop_targets=problem.jacobian[: problem.n_loop_rows] @ problem.velocity
-    )
+    if problem.n_loop_rows:
+        held = problem.jacobian[: problem.n_loop_rows] @ problem.velocity
+        problem = replace(problem, loop_targets=held)
     if phase != "decompression":
         return problem
     given, dv = t.stored[: 3 * m].copy(), np.empty(nv)
