@@ -16,8 +16,10 @@ from .inverse_dynamics.no_slip import NoSlipController
 from .joint_tracking import Gains, JointTracking, PIDController, Reference
 from .locomotion.balance import Balance
 from .locomotion.contact_schedule import ContactSchedule
+from .locomotion.footsteps import Footstep, Footsteps
 from .locomotion.gait import Gait
 from .locomotion.leg_kinematics import Legs
+from .locomotion.pendulum_path import PendulumPath
 from .locomotion.trot import Trot
 from .locomotion.waypoints import Waypoints
 from .manipulation.controller import ManipulationController
@@ -55,6 +57,8 @@ __all__ = [
     "DissipationController",
     "Explanation",
     "FingerGains",
+    "Footstep",
+    "Footsteps",
     "ForceProgram",
     "ForceSolution",
     "FrictionConeController",
@@ -81,6 +85,7 @@ __all__ = [
     "Open",
     "OperationalSpaceController",
     "PIDController",
+    "PendulumPath",
     "Phase",
     "PointTask",
     "Pose",

@@ -99,17 +99,28 @@ def lexicographic(
         found = _best(exact, constraints, cost, who)
         if found is not None:
             return found._replace(met=True)
+    reached: Answer | None = None
     spent = 0
     for level in levels:
-        reached = _nearest(free, constraints, level, who)
-        if reached is None:
-            return None
-        spent += reached.iterations
-        free = _Motions(reached.x, free.Z @ _kernel_of(level.J @ free.Z, level.J))
+        found = _nearest(free, constraints, level, who)
+        if found is None:
+            return reached
+        reached = found
+        spent += found.iterations
+        free = _Motions(found.x, free.Z @ _kernel_of(level.J @ free.Z, level.J))
+        constraints = _admitting(found.x, constraints)
     found = _best(free, constraints, cost, who)
     if found is None:
-        return None
+        return reached
     return found._replace(iterations=found.iterations + spent)
+
+
+def _admitting(x: Array, constraints: Constraints) -> Constraints:
+    """Inequalities that a point which was found satisfies exactly: rounding must not lose it."""
+    value = constraints.C @ x
+    return constraints._replace(
+        low=np.minimum(constraints.low, value), high=np.maximum(constraints.high, value)
+    )
 
 
 def _size(rows: Array) -> float:
