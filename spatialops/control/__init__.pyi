@@ -31,6 +31,7 @@ from .motors import Motors
 from .projected.dynamics import ProjectedDynamics, Projection
 from .projected.held_contact import HeldContact
 from .projected.held_contacts import HeldContacts
+from .task_space.attitude_task import AttitudeTask
 from .task_space.momentum_tasks import CenterOfMassTask, CentroidalMomentumTask
 from .task_space.operational_space import OperationalSpaceController
 from .task_space.secondary_tasks import AwayFromSingularity, JointLimits, Rest
@@ -42,6 +43,7 @@ from .whole_body.joint_bounds import JointBounds
 
 __all__ = [
     "Actuation",
+    "AttitudeTask",
     "AwayFromSingularity",
     "Balance",
     "Barrier",

@@ -71,7 +71,7 @@ class PendulumPath:
             raise ArgumentError("times: expected them to grow, evenly spaced")
         self._first, self._last = float(at[0]), float(at[-1])
         rate = float(np.sqrt(g / h))
-        self._path = CubicSpline(at, _centres(p, rate * float(steps[0])), bc_type="clamped")
+        self._path = CubicSpline(at, _centres(p, rate * float(steps[0])), bc_type="natural")
 
     def __call__(self, time: float) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration.

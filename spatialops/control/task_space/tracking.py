@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, array, scalar
+from spatialops.control.task_space.attitude_task import AttitudeTask
 from spatialops.control.task_space.tasks import Motion, PoseTask, Task
 from spatialops.errors import ArgumentError
 
@@ -94,7 +95,7 @@ class Tracking:
             x_d - x and its rate.
         """
         x, rate, acceleration = (np.asarray(part, dtype=np.float64) for part in self.path(time))
-        if isinstance(self.task, PoseTask):
+        if isinstance(self.task, (PoseTask, AttitudeTask)):
             x, rate, acceleration = self.task.nearest((x, rate, acceleration), motion.x)
         e, de = x - motion.x, rate - motion.J @ v
         return acceleration + self.damping @ de + self.stiffness @ e, e, de

@@ -148,7 +148,7 @@ def walker(name: str) -> Walker:
     if name not in FILES:
         raise ArgumentError(f"robot: expected one of {', '.join(ROBOTS)}; got {name!r}")
     file = FILES[name]
-    model = build(read(_folder() / file.path), floating_base=True)
+    model = build(read(robot_file(file.path)), floating_base=True)
     base = model.joint_names[0]
     if file.effort is not None:
         model = replace(model, effort_limit=np.where(model.effort_limit > 0.0, file.effort, 0.0))
@@ -161,12 +161,19 @@ def walker(name: str) -> Walker:
     return Walker(model, state, file.feet, legs, file.radius, file.gait, file.speed)
 
 
-def _folder() -> Path:
-    """The robots of the package example-robot-data; importing it would need viewers."""
+def robot_file(path: str) -> Path:
+    """A file below the robots of the package example-robot-data; importing it would need viewers.
+
+    Raises
+    ------
+    MissingLibraryError
+        Without the package.
+    """
     try:
         found = distribution("example-robot-data")
     except PackageNotFoundError:
         raise MissingLibraryError(
             "robots of files need example-robot-data: pip install example-robot-data"
         ) from None
-    return Path(str(found.locate_file("cmeel.prefix/share/example-robot-data/robots")))
+    folder = found.locate_file("cmeel.prefix/share/example-robot-data/robots")
+    return Path(str(folder)) / path

@@ -10,11 +10,12 @@ from spatialops._arrays import Array
 from spatialops.control.locomotion.trot import Trot
 from spatialops.control.locomotion.waypoints import Waypoints
 from spatialops.experiments.plants.mujoco_plant import MujocoPlant, Suffering
-from spatialops.experiments.plants.robots import Walker, walker
+from spatialops.experiments.plants.robots import walker
 from spatialops.experiments.zapolsky.course import FALLEN, controller
 from spatialops.experiments.zapolsky.measures import torque_rates
 from spatialops.simulation.plain_data import PlainData
 from spatialops.simulation.simulator import Simulator
+from spatialops.tree.state import State
 
 FRICTION = 0.8
 _DT = 1e-3  # s, of the plant
@@ -122,7 +123,7 @@ def trot(
             times.append(told.seconds)
             unanswered += told.status in ("held", "damped")
         taus.append(plant.step(tau)[6:])
-        fell = has_fallen(own, plant)
+        fell = has_fallen(own.state, plant)
         if fell:
             break
     return Trotted(
@@ -130,9 +131,9 @@ def trot(
     )
 
 
-def has_fallen(robot: Walker, plant: MujocoPlant) -> bool:
-    """Whether the base is low, or tilted."""
+def has_fallen(stood: State, plant: MujocoPlant) -> bool:
+    """Whether the base is low against how it stood, or tilted."""
     q = plant.state.q
     upright = 1.0 - 2.0 * float(q[3] ** 2 + q[4] ** 2)
-    stands = q[2] > FALLEN * robot.state.q[2] and upright > _UPRIGHT
+    stands = q[2] > FALLEN * stood.q[2] and upright > _UPRIGHT
     return not (stands and bool(np.isfinite(q).all()))
