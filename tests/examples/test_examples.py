@@ -16,12 +16,14 @@ from examples import (
     event_driven,
     four_bar,
     hopping,
+    humanoid,
     identification,
     load_robot,
     pendulum_collisions,
     pushing,
     shapes,
 )
+from spatialops.errors import MissingLibraryError
 from spatialops.simulation import load_record
 
 
@@ -216,3 +218,33 @@ def test_pushing(tmp_path: Path) -> None:
     assert np.abs(motion.states[:, 6:8]).max() < 1e-3
     assert np.abs(motion.states[:, 1]).max() > 0.03
     assert {"sticking", "sliding"} <= {status for step in motion.statuses for status in step}
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+def test_humanoid(tmp_path: Path) -> None:
+    for name in ("daqp", "mujoco"):
+        pytest.importorskip(name)
+    try:
+        found = humanoid.main(out=tmp_path)
+    except MissingLibraryError as error:
+        pytest.skip(str(error))
+    assert len(found) == 3
+    for made in found.values():
+        assert not made.fell
+        assert made.summary()["error_mean"] < 1e-3
+        assert set(made.statuses) <= {"solved", "nearest"}
+        assert not made.notes
+        # Feet come and go without a jump of torques.
+        assert made.summary()["torque_derivative"] < 5e3
+    squat, steps, walk = found.values()
+    height = squat.centers[:, 2]
+    assert height[0] - height.min() == pytest.approx(0.1, abs=2e-3)
+    assert height[-1] == pytest.approx(height[0], abs=2e-3)
+    assert np.abs(steps.feet[:, :2] - squat.feet[:, :2]).max() < 5e-3
+    ahead = walk.feet[:, 0] - squat.feet[:, 0]
+    np.testing.assert_allclose(ahead, 0.9, atol=5e-3)
+    assert (tmp_path / "humanoid.png").exists()
+    troubled = humanoid.run(humanoid.humanoid(), humanoid.MOTIONS["20 steps"], "all, mu - 0.2")
+    assert not troubled.fell
+    assert troubled.summary()["error_mean"] < 1e-2

@@ -127,7 +127,7 @@ class Footsteps:
             For a foot that is not there.
         """
         own = self._own[whole(foot, "foot", low=0, high=len(self.feet) - 1)]
-        places = np.vstack([self.places[foot], *(np.asarray(step.place) for step in own)])
+        places: Array = np.vstack([self.places[foot], *(np.asarray(step.place) for step in own)])
         starts = np.array([step.start for step in own])
 
         def path(time: float) -> tuple[Array, Array, Array]:
@@ -159,7 +159,7 @@ class Footsteps:
         times = np.arange(0.0, self.duration, _STEP)
         shares = np.array([self.schedule.share(time) for time in times])
         paths = [self.foot(foot) for foot in range(len(self.feet))]
-        places = np.array([[path(time)[0][:2] for path in paths] for time in times])
+        places = np.array([[np.asarray(path(time)[0])[:2] for path in paths] for time in times])
         total = shares.sum(axis=1)
         if (total <= 0.0).any():
             when = times[int(np.argmin(total))]
@@ -193,10 +193,8 @@ def _stances(steps: Sequence[Footstep]) -> list[tuple[float, float]]:
     return list(zip(begins, ends, strict=True))
 
 
-def _swing(
-    step: Footstep, places: Array, height: float, time: float
-) -> tuple[Array, Array, Array]:
-    """From one of two places to the other and up and down, at rest and without acceleration at both ends.
+def _swing(step: Footstep, places: Array, height: float, time: float) -> tuple[Array, Array, Array]:
+    """From one of two places to the other, up and down; without acceleration at both ends.
 
     With u = s (1 - s): forwards s^3 (10 - 15 s + 6 s^2), whose rate is 30 u^2; upwards 64 u^3.
     """

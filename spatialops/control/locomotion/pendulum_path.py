@@ -94,7 +94,7 @@ class PendulumPath:
 
 
 def _centres(p: Array, phase: float) -> Array:
-    """c with c - c'' / w^2 = p by central differences, c = p at both ends; `phase` is w dt."""
+    """C with c - c'' / w^2 = p by central differences, c = p at both ends; `phase` is w dt."""
     n = len(p)
     beside = -1.0 / phase**2
     bands = np.zeros((3, n))

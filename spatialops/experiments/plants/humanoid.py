@@ -1,4 +1,4 @@
-"""A humanoid, G1 of example-robot-data, that stands, squats and steps by a whole-body controller."""
+"""A humanoid, G1 of example-robot-data, and its whole-body controller."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ class Humanoid:
                 half_lengths=_HALF,
                 torsion=_TORSION,
                 tangent=(1.0, 0.0, 0.0),
-                name=node.body,
+                name=name,
             )
-            for node in self.nodes
+            for name, node in zip(FEET, self.nodes, strict=True)
         ]
         places = self.soles(self.state)
         ahead = length * np.minimum(np.arange(count) + 1, count - 1)

@@ -59,8 +59,8 @@ class Walked:
         return {
             "fell": self.fell,
             "seconds": self.seconds,
-            "center_error_mean": float(np.linalg.norm(self.errors, axis=1).mean()),
-            "center_error_most": float(np.linalg.norm(self.errors, axis=1).max()),
+            "error_mean": float(np.linalg.norm(self.errors, axis=1).mean()),
+            "error_most": float(np.linalg.norm(self.errors, axis=1).max()),
             "lowest": float(self.centers[:, 2].min()),
             "torque": float(np.abs(self.tau).max()),
             "torque_derivative": float(np.abs(np.diff(self.tau, axis=0)).max() / _DT),
@@ -88,7 +88,7 @@ def walk(
     steps : int, default 0
         How many.
     length : float, default 0
-        Of each step but the first and the last, twice; m.
+        How far each foot comes down ahead of the other, m; the last one beside it.
     squat : float, default 0
         m; takes four seconds.
     suffering : Suffering, optional

@@ -5,6 +5,7 @@ import pytest
 
 import spatialops as so
 from spatialops.control import (
+    AttitudeTask,
     CenterOfMassTask,
     CentroidalMomentumTask,
     JointTask,
@@ -25,6 +26,7 @@ def test_tasks_have_exact_rates(robot):
     tasks = (
         PointTask(so.Node(robot.feet[1]), axes=(0, 2)),
         PoseTask(so.Node("base", (0.1, 0.0, 0.0))),
+        AttitudeTask(so.Node(robot.feet[2]), attitude=[0.0, 0.0, 0.6, 0.8]),
         CenterOfMassTask(),
         CentroidalMomentumTask(axes=(3, 5)),
         JointTask(("lf_hip", "rh_knee")),

@@ -90,3 +90,27 @@ def test_constraints_that_leave_one_point_are_that_point():
     found = lexicographic(free(E=np.eye(N), e=np.full(N, 0.5)), [], least(), "the test")
     np.testing.assert_allclose(found.x, 0.5)
     assert lexicographic(free(E=np.eye(N), e=np.full(N, 2.0)), [], least(), "the test") is None
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.integers(0, 10**6))
+def test_rounding_loses_nothing_that_levels_have_reached(seed):
+    """Many bounds are active where levels end: what is left may be one point."""
+    rng = np.random.default_rng(seed)
+    n = 12
+    constraints = Constraints(
+        rng.normal(size=(3, n)),
+        1e-3 * rng.normal(size=3),
+        1e3 * rng.normal(size=(30, n)),
+        np.full(30, -1.0),
+        np.full(30, 1.0),
+    )
+    levels = [Level(rng.normal(size=(4, n)), 1e3 * rng.normal(size=4)) for _ in range(3)]
+    first = lexicographic(constraints, levels[:1], least(n), "the test")
+    found = lexicographic(constraints, levels, least(n), "the test")
+    assert (first is None) == (found is None)
+    if found is None:
+        return
+    value = constraints.C @ found.x
+    assert np.maximum(value - constraints.high, constraints.low - value).max() < 1e-6
+    assert missed(levels[0], found.x) <= missed(levels[0], first.x) * (1.0 + 1e-6)
