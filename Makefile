@@ -27,7 +27,7 @@ endif
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test test-all test-extra test-slow test-bounds test-python test-lowest ci doctest lint format bench \
-        wheel docs pictures fuzz soak mutate install install-dev robots clean distclean
+        wheel docs notebooks pictures fuzz soak mutate install install-dev robots clean distclean
 
 help:  ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -92,6 +92,12 @@ wheel: $(VENV)/.installed-dev  ## A wheel with machine code for this platform, P
 docs: $(VENV)/.installed-docs  ## The documentation as a site, out/site/index.html; without network, any warning is an error
 	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs $(OUT)/site
 	@echo "Open $(OUT)/site/index.html in a browser."
+
+notebooks: $(VENV)/.installed-docs  ## The notebooks of the documentation for Jupyter, out/notebooks/*.ipynb
+	@mkdir -p $(OUT)/notebooks
+	@for page in docs/notebooks/*.md; do \
+	    $(BIN)/jupytext --quiet --to ipynb --output $(OUT)/notebooks/$$(basename $$page .md).ipynb $$page; done
+	@echo "Open them with jupyter lab $(OUT)/notebooks."
 
 pictures: $(VENV)/.installed-docs  ## Draw the pictures of README and teaching pages anew (needs chromium)
 	$(BIN)/python docs/pictures.py

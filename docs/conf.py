@@ -34,7 +34,7 @@ author = "The spatialops developers"
 project_copyright = author
 version = release = spatialops.__version__
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
+extensions = ["myst_nb", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary"]
 exclude_patterns = ["_templates"]
 templates_path = ["_templates"]
 html_static_path = ["_static"]
@@ -51,6 +51,12 @@ TOP = {
     "CONTRIBUTING.md": "contributing",
     "CHANGELOG.md": "changelog",
 }
+
+# -------------------------------------------------------------------------------------- notebooks
+nb_execution_mode = "force"  # figures and times are of this build
+nb_execution_raise_on_error = True
+nb_execution_in_temp = True  # what they write is not left among the sources
+nb_execution_timeout = 600  # s a cell: kernels may have to be compiled
 
 # ------------------------------------------------------------------------------------- docstrings
 autosummary_imported_members = True

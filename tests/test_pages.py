@@ -9,8 +9,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 TOP = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CONVENTIONS.md"]
-DOCS = sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+NOTEBOOKS = sorted(f"docs/notebooks/{path.name}" for path in (ROOT / "docs/notebooks").glob("*.md"))
+DOCS = sorted([*(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md")), *NOTEBOOKS])
+BLOCK = re.compile(r"^```(?:python|\{code-cell\} python3)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```", re.DOTALL | re.MULTILINE)
 TARGETS = re.compile(r"\]\(([^)#\s]+)[^)]*\)|<img [^>]*src=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
@@ -33,6 +34,15 @@ def with_code() -> list[object]:
         else page
         for page in pages
     ]
+
+
+def test_there_are_notebooks_with_a_picture_and_their_replay() -> None:
+    """Eight; what nothing moves in has no replay."""
+    assert len(NOTEBOOKS) == 8
+    for page in NOTEBOOKS:
+        text = "".join(blocks(page))
+        assert "plt.show()" in text, page
+        assert ".show(" in text.replace("plt.show(", "") or page.endswith("formulations.md"), page
 
 
 @pytest.mark.parametrize("page", with_code())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -285,3 +286,16 @@ def test_replay_tells_bodies_and_shapes(drawn: dict[str, Any]) -> None:
     record = made_up(Scene(pendulum(2).model, [Geom("only", "link1", Sphere(0.1))]))
     record.replay("a.html")
     assert (drawn["replay"]["frames"][0].shape[1], len(drawn["replay"]["shapes"])) == (2, 1)
+
+
+def test_notebooks_show_the_replay() -> None:
+    """The page as `replay` writes it, in a frame of its own."""
+    record = made_up(free_spheres(), size=5)
+    shown = record.show(title="A <ball> & more", height=300)
+    text = shown._repr_html_()
+    inside = unescape(text.split('srcdoc="', 1)[1].split('" width=', 1)[0])
+    assert inside == shown.page
+    assert inside.lower().startswith("<!doctype html>")
+    assert 'height="300"' in text
+    with pytest.raises(ArgumentError, match="height"):
+        record.show(height=3)

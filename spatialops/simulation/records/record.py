@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +24,9 @@ from spatialops.simulation.records.record_file import COUNTS, Kept, Stored, writ
 from spatialops.simulation.scene.placement import geom_poses
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State
+
+if TYPE_CHECKING:
+    from spatialops.view.shown import ShownReplay
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -365,6 +369,32 @@ class Record:
         from spatialops.view.record import replay_record
 
         return replay_record(self, path, rate=rate, title=title)
+
+    def show(self, *, rate: float = 30.0, title: str = "", height: int = 480) -> ShownReplay:
+        """The replay in 3-D, as the last line of a notebook's cell.
+
+        Parameters
+        ----------
+        rate : float
+            Frames a second. Default 30.
+        title : str
+            Title of the page. Default "Replay of a run".
+        height : int
+            Of the frame, pixels. Default 480.
+
+        Returns
+        -------
+        ShownReplay
+            What notebooks show, and keep when they are saved: some 700 kB.
+
+        Raises
+        ------
+        ArgumentError
+            If `rate` is not positive, or `height` below 100.
+        """
+        from spatialops.view.shown import ShownReplay
+
+        return ShownReplay(self, rate=rate, title=title, height=height)
 
     def video(
         self,
