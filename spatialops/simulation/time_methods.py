@@ -80,11 +80,15 @@ class EventDriven:
         function of its arguments alone. Default False.
     max_impacts : int
         Impacts in one `dt` after which restitution is dropped. Default 1000.
+    max_steps : int
+        Steps in one `dt`, with those that are tried in vain, after which a run ends with an error:
+        so many mean forces too stiff for explicit rules. Default 10000.
 
     Raises
     ------
     ArgumentError
-        For an unknown method, a tolerance that is not positive, or no impacts.
+        For an unknown method, a tolerance that is not positive, and no impacts or
+        steps.
 
     Examples
     --------
@@ -97,6 +101,7 @@ class EventDriven:
     tolerance: float = 1e-9
     continuous: bool = False
     max_impacts: int = 1000
+    max_steps: int = 10_000
 
     def __post_init__(self) -> None:
         known = get_args(Method)
@@ -104,6 +109,7 @@ class EventDriven:
             raise ArgumentError(f"method: expected one of {', '.join(known)}, got {self.method!r}")
         scalar(self.tolerance, "tolerance", low=0.0, strict=True)
         whole(self.max_impacts, "max_impacts", low=1)
+        whole(self.max_steps, "max_steps", low=1)
         if not isinstance(self.continuous, bool):
             raise ArgumentError(f"continuous: expected True or False, got {self.continuous!r}")
 
@@ -128,7 +134,7 @@ class EventDriven:
         from spatialops.simulation.event_driven.contact_state import Accuracy  # with more of SciPy
         from spatialops.simulation.event_driven.run import EventRunner
 
-        accuracy = Accuracy(self.method, self.tolerance, self.max_impacts)
+        accuracy = Accuracy(self.method, self.tolerance, self.max_impacts, self.max_steps)
         return EventRunner(setup, accuracy, self.continuous)
 
 

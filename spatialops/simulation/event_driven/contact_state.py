@@ -56,6 +56,7 @@ class Accuracy(NamedTuple):
     method: str
     tolerance: float
     max_impacts: int
+    max_steps: int
 
 
 class Surfaces(NamedTuple):

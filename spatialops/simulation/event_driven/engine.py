@@ -77,6 +77,7 @@ class Engine(ContactState):
     def advance(self, end: float) -> None:
         """Go on to a time."""
         self.left, self.now = self.accuracy.max_impacts, None
+        self._tried = 0
         self._though_lost(self.settle, not self.steps)
         while end - self.time > _INSTANT * max(1.0, abs(end)):
             self._though_lost(self._step, min(self.h, end - self.time), end)
@@ -96,6 +97,7 @@ class Engine(ContactState):
         passing = Passing(self.detector, self.q, self.v, {key[0] for key in self.modes})
         rigid, h = self.accuracy.method == "rk4", min(h, passing.longest())
         while True:
+            self._try_one(h)
             if h < _INSTANT * max(1.0, abs(self.time)):
                 raise ContactError(
                     f"the step has shrunk to nothing at t = {self.time:.9g} s{self.touching()}: "
@@ -135,6 +137,17 @@ class Engine(ContactState):
         else:
             self._accept(later)
             self.turn(later.motion)
+
+    def _try_one(self, h: float) -> None:
+        """One step more is tried; there is an end to it."""
+        self._tried += 1
+        if self._tried > self.accuracy.max_steps:
+            raise ContactError(
+                f"more than {self.accuracy.max_steps} steps within one dt, the last {h:.2g} s at "
+                f"t = {self.time:.9g} s{self.touching()}: damping, springs or contacts are too "
+                "stiff for an explicit rule. TimeStepping() takes them; or give a larger tolerance "
+                "or max_steps"
+            )
 
     def _reach(self, start: Moment, h: float) -> tuple[Moment, float]:
         """The moment a step of h later, and the error of the step over the tolerance."""

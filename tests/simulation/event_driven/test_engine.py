@@ -502,6 +502,20 @@ def test_steps_are_as_good_as_runs():
     assert counts == len(record.events)
 
 
+def test_stiff_damping_has_an_end():
+    """Explicit steps are as short as 1e-6 s here: their number is bounded, and an error says so."""
+    builder = so.TreeBuilder()
+    light = so.Inertia.sphere(0.01, mass=1e-3)
+    hinge = so.Joint("revolute", axis="y", damping=0.1)
+    builder.add_body("stiff", joint=hinge, inertia=light, position=(0.0, 0.0, 1.0))
+    scene = so.Scene(builder.build(), state=so.State(np.array([0.1]), np.array([1.0])))
+    few = so.Simulator(scene, dt=0.01, time=so.EventDriven(max_steps=300))
+    with pytest.raises(ContactError, match=r"more than 300 steps within one dt.*too stiff"):
+        few.run(duration=0.1)
+    enough = so.Simulator(scene, dt=1e-4, time=so.EventDriven(max_steps=300))
+    assert abs(enough.run(duration=1e-3).v[-1, 0]) < 1e-3
+
+
 def test_what_it_cannot_take_is_refused():
     scene = ball(R)
     with pytest.raises(ArgumentError, match="time"):
@@ -510,7 +524,13 @@ def test_what_it_cannot_take_is_refused():
         so.Simulator(scene, time=so.EventDriven)
     with pytest.raises(ArgumentError, match="law"):
         so.Simulator(scene, time=so.EventDriven(), law="convex")
-    for bad in ({"method": "euler"}, {"tolerance": 0.0}, {"continuous": 1}, {"max_impacts": 0}):
+    for bad in (
+        {"method": "euler"},
+        {"tolerance": 0.0},
+        {"continuous": 1},
+        {"max_impacts": 0},
+        {"max_steps": 0},
+    ):
         with pytest.raises(ArgumentError, match=next(iter(bad))):
             so.EventDriven(**bad)
 
