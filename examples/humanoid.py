@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from spatialops.dynamics.energy import center_of_mass
 from spatialops.experiments.plants.humanoid import Humanoid, humanoid
 from spatialops.experiments.plants.trotting import PLANTS
 from spatialops.experiments.plants.walking import Walked, walk
@@ -85,7 +84,7 @@ def _draw(robot: Humanoid, made: Walked, path: Path) -> None:
 
     motion = MOTIONS["walk"]
     plan = robot.footsteps(motion.steps, length=motion.length)
-    planned = plan.center_of_mass(float(center_of_mass(robot.model, robot.state.q)[2]))
+    planned = plan.center_of_mass(robot.height)
     times = np.linspace(0.0, made.seconds, len(made.centers))
     feet = np.array([[plan.foot(foot)(time)[0] for time in times] for foot in (0, 1)])
     goal = np.array([planned(time)[0] for time in times])

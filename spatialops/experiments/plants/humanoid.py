@@ -10,6 +10,7 @@ from spatialops._arrays import Array
 from spatialops.collision.shapes import Geom, HalfSpace, Sphere
 from spatialops.control.actuation import Actuation
 from spatialops.control.locomotion.footsteps import Footstep, Footsteps
+from spatialops.control.locomotion.pendulum_path import PendulumPath
 from spatialops.control.motors import Motors
 from spatialops.control.projected.held_contact import HeldContact
 from spatialops.control.task_space.attitude_task import AttitudeTask
@@ -66,6 +67,11 @@ class Humanoid:
         """The middle of each sole."""
         return tuple(Node(name, _SOLE) for name in FEET)
 
+    @property
+    def height(self) -> float:
+        """Of the centre of mass at rest, m."""
+        return float(center_of_mass(self.model, self.state.q)[2])
+
     def soles(self, state: State) -> Array:
         """Where the soles are (2, 3), m."""
         return np.array([PointTask(node).motion(self.model, state).x for node in self.nodes])
@@ -109,13 +115,14 @@ class Humanoid:
         ]
         return Footsteps(self.model, feet, places, steps, ramp=0.15)
 
-    def controller(self, plan: Footsteps, *, squat: float = 0.0) -> WholeBodyController:
+    def controller(
+        self, plan: Footsteps, path: PendulumPath, *, squat: float = 0.0
+    ) -> WholeBodyController:
         """Feet first; then the centre of mass, the torso and the upper body by their weights.
 
-        `squat` is how far the centre of mass goes down and up again, in four seconds, m.
+        `path` is that of the centre of mass in the plane; `squat`, m, how far it goes down and up
+        again in four seconds.
         """
-        center = center_of_mass(self.model, self.state.q)
-        height = float(center[2])
         torso = AttitudeTask(Node("torso_link"))
         joints = JointTask(tuple(filter(_is_above_legs, self.model.joint_names)))
         feet = []
@@ -127,8 +134,8 @@ class Humanoid:
         level = CenterOfMassTask(axes=(0, 1))
         up = CenterOfMassTask(axes=(2,))
         body = [
-            Tracking(level, plan.center_of_mass(height), stiffness=60.0, weight=1000.0),
-            Tracking(up, _squat(height, squat), stiffness=60.0, weight=1000.0),
+            Tracking(level, path, stiffness=60.0, weight=1000.0),
+            Tracking(up, _squat(self.height, squat), stiffness=60.0, weight=1000.0),
             Tracking(torso, np.zeros(3), stiffness=100.0, weight=100.0),
             Tracking(joints, joints.motion(self.model, self.state).x, stiffness=60.0),
         ]

@@ -18,7 +18,7 @@ from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
 
 FRICTION = 0.8
-_DT = 1e-3  # s, of the plant
+DT = 1e-3  # s, of the plant
 _UPRIGHT = 0.5  # cosine of the tilt at which a robot has fallen
 PLANTS: dict[str, Suffering] = {
     "as the model": Suffering(),
@@ -66,7 +66,7 @@ class Trotted:
             "seconds": self.seconds,
             "position_error": float(self.errors.mean()),
             "torque": float(np.abs(self.tau).max()),
-            "torque_derivative": float(torque_rates(self.tau, _DT).mean()),
+            "torque_derivative": float(torque_rates(self.tau, DT).mean()),
             "unanswered": self.unanswered,
             "milliseconds_median": 1e3 * float(np.median(self.times)),
             "milliseconds_999": 1e3 * float(np.quantile(self.times, 0.999)),
@@ -101,20 +101,20 @@ def trot(
     """
     own = walker(robot)
     scene = own.scene(FRICTION)
-    plant = MujocoPlant(scene, _DT, suffering)
+    plant = MujocoPlant(scene, DT, suffering)
     model = Simulator(
         scene, dt=period, impact_threshold=100.0, certify="off", integrator="semi-implicit"
     )
     gait = Trot(own.legs, own.stance, Waypoints(speed=own.speed), dt=period, gait=own.gait)
     control, track = controller(name, model, gait, limits=True, horizon=horizon)
-    every = round(period / _DT)
+    every = round(period / DT)
     errors = []
     times = []
     taus = []
     unanswered = 0
     tau = np.zeros(own.model.nv)
     fell = False
-    for k in range(round(duration / _DT)):
+    for k in range(round(duration / DT)):
         if k % every == 0:
             seen = plant.seen()
             tau = control(seen.time, seen, None)
@@ -127,7 +127,7 @@ def trot(
         if fell:
             break
     return Trotted(
-        _DT * len(taus), fell, np.array(errors), np.array(taus), unanswered, np.array(times)
+        DT * len(taus), fell, np.array(errors), np.array(taus), unanswered, np.array(times)
     )
 
 

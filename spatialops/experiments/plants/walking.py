@@ -12,10 +12,9 @@ from spatialops._arrays import Array
 from spatialops.dynamics.energy import center_of_mass
 from spatialops.experiments.plants.humanoid import Humanoid
 from spatialops.experiments.plants.mujoco_plant import MujocoPlant, Suffering
-from spatialops.experiments.plants.trotting import FRICTION, has_fallen
+from spatialops.experiments.plants.trotting import DT, FRICTION, has_fallen
+from spatialops.experiments.zapolsky.measures import torque_rates
 from spatialops.simulation.plain_data import PlainData
-
-_DT = 1e-3  # s, of the plant
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +62,7 @@ class Walked:
             "error_most": float(np.linalg.norm(self.errors, axis=1).max()),
             "lowest": float(self.centers[:, 2].min()),
             "torque": float(np.abs(self.tau).max()),
-            "torque_derivative": float(np.abs(np.diff(self.tau, axis=0)).max() / _DT),
+            "torque_derivative": float(torque_rates(self.tau, DT).max()),
             "milliseconds_median": 1e3 * float(np.median(self.times)),
             "milliseconds_999": 1e3 * float(np.quantile(self.times, 0.999)),
         }
@@ -99,10 +98,10 @@ def walk(
         Of the noise.
     """
     plan = robot.footsteps(steps, length=length)
-    control = robot.controller(plan, squat=squat)
-    path = plan.center_of_mass(float(center_of_mass(robot.model, robot.state.q)[2]))
-    plant = MujocoPlant(robot.scene(FRICTION), _DT, suffering, seed=seed)
-    every = round(period / _DT)
+    path = plan.center_of_mass(robot.height)
+    control = robot.controller(plan, path, squat=squat)
+    plant = MujocoPlant(robot.scene(FRICTION), DT, suffering, seed=seed)
+    every = round(period / DT)
     centers = []
     errors = []
     taus = []
@@ -111,7 +110,7 @@ def walk(
     notes: Counter[str] = Counter()
     tau = np.zeros(robot.model.nv)
     fell = False
-    for k in range(round(max(plan.duration, 6.0 if squat else 0.0) / _DT)):
+    for k in range(round(max(plan.duration, 6.0 if squat else 0.0) / DT)):
         if k % every == 0:
             seen = plant.seen()
             began = perf_counter()
@@ -127,7 +126,7 @@ def walk(
         if fell:
             break
     return Walked(
-        seconds=_DT * len(taus),
+        seconds=DT * len(taus),
         fell=fell,
         centers=np.array(centers),
         errors=np.array(errors),
