@@ -105,6 +105,19 @@ def first_of_pair(ints: IntArray, count: int, pair: int) -> int:
     return low
 
 
+@kernel
+def row_of_same(table: IntArray, count: int, ints: IntArray, i: int) -> int:
+    """Row, among so many contacts as they are seen, of contact i of others; -1: it is not there."""
+    pair = ints[i, col.CONTACT_PAIR]
+    for j in range(first_of_pair(table, count, pair), count):
+        if table[j, col.CONTACT_PAIR] != pair:
+            return -1
+        first = table[j, col.CONTACT_FEATURE_A] == ints[i, col.CONTACT_FEATURE_A]
+        if first and table[j, col.CONTACT_FEATURE_B] == ints[i, col.CONTACT_FEATURE_B]:
+            return j
+    return -1
+
+
 @inlined
 def keep_known(known: Array, i: int, floats: Array, velocity: Vec3) -> None:
     """Keep seen contact i, at which A moves against B so, for the looks to come."""

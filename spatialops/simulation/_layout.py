@@ -84,7 +84,9 @@ BEFORE_LOOK = 39  # the one that contacts as the piece began are of; 0: they are
 WRENCHED = 40  # 1: wrenches act on bodies, of people or of what bears their weight
 MEMORY_ROWS = 41  # in use: the blocks of pairs, which may be outdated
 LAW = 42  # of friction, see `contact.newton._layout`
-CONTROLS = 43
+TOGETHER = 43  # 1: inelastic arrivals of the step are met together
+ANEW = 44  # times that the piece has been stated anew for arrivals that were not foreseen
+CONTROLS = 45
 
 # Columns of what is kept of contacts for the next step: their pair, their names within it, and
 # until which step they are known; -1: not at all.
@@ -133,7 +135,8 @@ LENGTHS_BEFORE = 12  # 2: lengths of the steps before, the newest first, s; 0: n
 CURVATURE = 14  # square of the second difference of the smooth accelerations
 SQUARES = 15  # 8: of the differences that the past was renewed with last
 MOST_COMPLIANT = 23  # largest entry of W's diagonal when rows were made last
-MONITORS = 24
+REACH = 24  # beyond the margin within which contacts take part in the piece's problem, m
+MONITORS = 25
 
 # Rows of the table of vectors.
 Q_E = 0
@@ -165,7 +168,9 @@ REMEMBERED = 8
 DRIVEN = 23  # joint forces of the piece: those given, springs and actuators
 STIFF = 24  # what springs and actuators are along single joints: stiffness and damping
 DRAG = 25
-SMOOTH_BEFORE = 26
+LATE = 26  # 1: positions go with the velocity at the end of the piece, not with the mean
+V_ANEW = 27  # velocity at the end of the piece as it was stated first
+SMOOTH_BEFORE = 28
 PUSHED_BEFORE = SMOOTH_BEFORE + REMEMBERED  # the same of what contacts do
 VECTORS = PUSHED_BEFORE + REMEMBERED
 

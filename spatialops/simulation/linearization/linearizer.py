@@ -107,6 +107,11 @@ class Linearizer:
         self._sound = False
         loop.advance(advance_held)
         t = loop.tables
+        if t.control[at.TOGETHER]:
+            raise ContactError(
+                "linearize: several bodies arrive without restitution within this step and are met "
+                "together, of which the derivative is not known yet; take a shorter step"
+            )
         self._room = room = room_for(t, self._room)
         status = product.held(loop.address, self._start, room, *arrays)
         contacts: IntArray = room.point_ints[: room.results[of.COUNT]]

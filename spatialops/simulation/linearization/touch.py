@@ -27,6 +27,7 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision import _layout as col
+from spatialops.collision.known_contacts import row_of_same
 from spatialops.derivatives.carried import (
     AXIS,
     FIRST,
@@ -40,7 +41,6 @@ from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
 from spatialops.simulation.linearization.touch_both import look_at_both
-from spatialops.simulation.stepping.contact_drift import row_of_same
 
 
 @kernel

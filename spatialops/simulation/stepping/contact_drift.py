@@ -32,14 +32,15 @@ import math
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import IntArray, Vec3
+from spatialops._arrays import Vec3
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.vectors import ZERO3, copy_into, dot, minus, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import length_of, relative_velocity
-from spatialops.collision.known_contacts import first_of_pair, keep_known
+from spatialops.collision.known_contacts import first_of_pair, keep_known, row_of_same
 from spatialops.contact.newton._layout import NO_SLIP
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.arrivals import is_late
 from spatialops.simulation.stepping.tables import Tables
 
 _NO_GAP = 16.0 * float(np.finfo(np.float64).eps)  # of where its points are: not told from none
@@ -89,27 +90,34 @@ def was_slow(t: Tables, pair: int) -> bool:
 
 
 @kernel
-def row_of_same(table: IntArray, count: int, ints: IntArray, i: int) -> int:
-    """Row, among so many contacts as they are seen, of contact i of others; -1: it is not there."""
-    pair = ints[i, col.CONTACT_PAIR]
-    for j in range(first_of_pair(table, count, pair), count):
-        if table[j, col.CONTACT_PAIR] != pair:
-            return -1
-        first = table[j, col.CONTACT_FEATURE_A] == ints[i, col.CONTACT_FEATURE_A]
-        if first and table[j, col.CONTACT_FEATURE_B] == ints[i, col.CONTACT_FEATURE_B]:
-            return j
-    return -1
-
-
-@kernel
 def put_drift(t: Tables) -> None:
     """Drifts of the acting contacts; velocities at V_E must be in `work`."""
     for i in range(t.control[at.ACTING]):
         put3(t.floats, i, col.DRIFT, ZERO3)
         t.floats[i, col.OPEN] = max(t.floats[i, col.GAP], 0.0) / remaining_time(t)
         j = row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
+        if is_late(t, i):
+            put_late(t, i, j)
+            continue
         if j >= 0 and t.floats[i, col.GAP] >= -t.settings[at.DEPTH]:
             put_change(t, i, j)
+
+
+@kernel
+def put_late(t: Tables, i: int, j: int) -> None:
+    """What the gap of acting contact i leaves free where positions go with the end's velocity.
+
+    u+ >= -g / h, with the gap g as the piece began: that of row j, if it was seen then, else the
+    gap of the middle less h / 2 times its rate.
+    """
+    if t.control[at.SCHEME] != at.MOREAU:
+        return
+    half = 0.5 * t.monitor[at.PIECE]
+    gap = t.floats[i, col.GAP] - half * t.floats[i, col.APPROACH]
+    if j >= 0:
+        gap = t.before[j, col.KNOWN_GAP]
+    free = gap / t.monitor[at.PIECE]
+    t.floats[i, col.OPEN] = free if free > noise_of_gap(t, i) else 0.0
 
 
 @kernel

@@ -18,7 +18,7 @@ from spatialops.collision.broad_phase import renew_near_pairs
 from spatialops.collision.contact_set import ContactTables
 from spatialops.collision.detector import Search, find_contacts, place_geoms
 from spatialops.collision.geom_tables import GeomTables
-from spatialops.collision.known_contacts import KnownContacts, note_moved
+from spatialops.collision.known_contacts import KnownContacts, note_moved, row_of_same
 from spatialops.collision.narrow_phase.scratch import Scratch
 from spatialops.contact.delassus import contact_rows, velocity_change
 from spatialops.contact.friction import put_frames
@@ -36,6 +36,14 @@ from spatialops.contact.rows import (
 from spatialops.dynamics.energy import kinetic_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.arrivals import (
+    arrive_together,
+    drop_far,
+    is_fast,
+    mark_arrivals,
+    meet_together,
+    of_others,
+)
 from spatialops.simulation.stepping.constraints.friction_laws import friction_of
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     has_joints,
@@ -50,7 +58,6 @@ from spatialops.simulation.stepping.contact_drift import (
     is_slow,
     put_drift,
     remaining_time,
-    row_of_same,
 )
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.warm_check import still_holds
@@ -105,7 +112,7 @@ def geom_contacts(t: Tables, horizon: float) -> int:
         t.centers,
         t.near,
         t.work,
-        Search(t.settings[at.MARGIN], horizon, known_before(t)),
+        Search(t.settings[at.MARGIN] + t.monitor[at.REACH], horizon, known_before(t)),
         Scratch(t.shape_rows, t.shape_ints),
         ContactTables(t.seen_ints, t.seen),
     )
@@ -138,45 +145,44 @@ def take_contacts(t: Tables, touching_only: bool) -> None:
     """Copy seen contacts to those that the next problem is made of.
 
     For an impact all that touch. For a step all but those that approach too fast: they are met by
-    an impact of their own when they arrive (unless the step has been cut too often already). What
-    touched as the piece began cannot arrive any more: it takes part however fast it approaches
-    where the step is evaluated.
+    an impact of their own when they arrive (unless the step has been cut too often already, or
+    they arrive together). What touched as the piece began cannot arrive any more: it takes part
+    however fast it approaches where the step is evaluated.
     """
-    farthest = t.settings[at.TOUCH] if touching_only else col.INFINITE
-    fastest = (
-        t.settings[at.THRESHOLD]
-        if not touching_only and t.control[at.PIECES] < at.MAX_PIECES
-        else col.INFINITE
-    )
+    if not touching_only:
+        meet_together(t, arriving_pairs(t))
     t.control[at.MOMENTS] = 0
-    touching = t.touching[: t.control[at.TOUCHING]]
-    t.control[at.ACTING] = copy_contacts(
-        t.seen_ints, t.seen, t.control[at.SEEN], farthest, fastest, touching, t.ints, t.floats
-    )
-
-
-@kernel
-def copy_contacts(
-    seen_ints: IntArray,
-    seen: Array,
-    count: int,
-    farthest: float,
-    fastest: float,
-    touching: IntArray,
-    ints: IntArray,
-    floats: Array,
-) -> int:
-    """Copy contacts no farther and no faster than the bounds, or that touched; how many."""
     kept = 0
-    for i in range(count):
-        if seen[i, col.GAP] <= farthest and (
-            seen[i, col.APPROACH] >= -fastest
-            or row_of_same(touching, touching.shape[0], seen_ints, i) >= 0
-        ):
-            copy_into(ints[kept], seen_ints[i])
-            copy_into(floats[kept], seen[i])
+    for i in range(t.control[at.SEEN]):
+        taken = t.seen[i, col.GAP] <= t.settings[at.TOUCH] if touching_only else takes_part(t, i)
+        if taken:
+            copy_into(t.ints[kept], t.seen_ints[i])
+            copy_into(t.floats[kept], t.seen[i])
             kept += 1
-    return kept
+    t.control[at.ACTING] = kept
+
+
+@inlined
+def takes_part(t: Tables, i: int) -> bool:
+    """Whether seen contact i takes part in the step's problem."""
+    if not is_fast(t, i) or t.control[at.PIECES] == at.MAX_PIECES:
+        return True
+    if arrive_together(t) and t.seen[i, col.RESTITUTION] == 0.0:
+        return True
+    return row_of_same(t.touching, t.control[at.TOUCHING], t.seen_ints, i) >= 0
+
+
+@merged
+def arriving_pairs(t: Tables) -> int:
+    """Pairs of bodies that come together fast, without restitution, where they did not touch."""
+    count, last = 0, -1
+    for i in range(t.control[at.SEEN]):
+        if not is_fast(t, i) or t.seen[i, col.RESTITUTION] > 0.0:
+            continue
+        if row_of_same(t.touching, t.control[at.TOUCHING], t.seen_ints, i) < 0:
+            count += of_others(t, i, last)
+            last = i
+    return count
 
 
 @merged
@@ -292,6 +298,10 @@ def prepare_contact(t: Tables) -> None:
     """
     take_contacts(t, False)
     if t.control[at.ACTING] > 0:
+        if arrive_together(t):
+            if t.control[at.ANEW] > 0:
+                drop_far(t)
+            mark_arrivals(t)
         put_drift(t)
         state_problem(t)
 

@@ -12,6 +12,12 @@ from spatialops.collision._layout import (
 from spatialops.contact.rows import SparseRows, answer_rows
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.arrivals import (
+    arrive_together,
+    is_fast,
+    meet_together,
+    of_others,
+)
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     has_joints,
     put_dry_limits,
@@ -22,14 +28,20 @@ from spatialops.simulation.stepping.tables import Tables
 
 @merged
 def impact_waits(t: Tables) -> bool:
-    """Whether a touching contact approaches fast enough to be an impact."""
+    """Whether a touching contact approaches fast enough to be an impact.
+
+    Inelastic ones that are many are none, but arrivals of the step's own problem.
+    """
+    inelastic, last = 0, -1
     for i in range(t.control[at.SEEN]):
-        if (
-            t.seen[i, GAP] <= t.settings[at.TOUCH]
-            and t.seen[i, APPROACH] < -t.settings[at.THRESHOLD]
-        ):
+        if t.seen[i, GAP] > t.settings[at.TOUCH] or not is_fast(t, i):
+            continue
+        if t.seen[i, RESTITUTION] > 0.0:
             return True
-    return False
+        inelastic += of_others(t, i, last)
+        last = i
+    meet_together(t, inelastic)
+    return inelastic > 0 and not arrive_together(t)
 
 
 @stage

@@ -15,6 +15,11 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.dynamics.energy import kinetic_kernel
 from spatialops.dynamics.kinematics import finite_status
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.arrivals import (
+    forget_arrivals,
+    keep_reach,
+    met_unforeseen,
+)
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     has_joints,
     sum_joints,
@@ -86,6 +91,7 @@ def run(t: Tables) -> int:
 
 
 GO_ON, ASK = -1, -2
+_SHORTEST = 0.1  # of a step: pieces longer than that are halved where their problem is not solved
 
 
 @stage
@@ -133,7 +139,23 @@ def answer(t: Tables) -> int:
         take_over(t)
         return GO_ON
     solve_here(t, t.control[at.STAGE] == at.CONTACT)
+    if t.control[at.CODE] == at.UNSOLVED and t.control[at.STAGE] == at.CONTACT and halve(t):
+        return state_anew(t)
     return GO_ON if t.control[at.CODE] == 0 else t.control[at.CODE]
+
+
+@merged
+def halve(t: Tables) -> bool:
+    """Make the piece, whose problem has not been solved, half as long; False where it is short.
+
+    Of a shorter piece it is another problem, nearer to the answer known last, and what is left to
+    solvers outside takes a thousand times as long.
+    """
+    if t.monitor[at.PIECE] <= _SHORTEST * t.settings[at.DT]:
+        return False
+    t.monitor[at.LONGEST] = 0.5 * t.monitor[at.PIECE]
+    t.control[at.CODE] = 0
+    return True
 
 
 @merged
@@ -162,6 +184,8 @@ def begin_step(t: Tables) -> int:
         return at.CONTACTS_FULL
     t.monitor[at.REMAINING] = t.settings[at.DT]
     t.control[at.PIECES] = 0
+    t.control[at.TOGETHER] = 0
+    keep_reach(t, 0.0, 0)
     t.control[at.STAGE] = at.IMPACT
     return GO_ON
 
@@ -238,6 +262,7 @@ def begin_piece(t: Tables) -> int:
     t.control[at.LOOKED] = 0
     t.control[at.ACTING] = 0
     t.control[at.MOMENTS] = 0
+    forget_arrivals(t)
     if smooth_step(t) != OK:
         return at.BROKEN
     found = detect_ahead(t)
@@ -274,6 +299,8 @@ def move(t: Tables) -> int:
     flow_to(t, 1.0)
     t.control[at.SEEN] = detect_at(t, q_x, v_x, 0.0)
     if t.control[at.PIECES] < at.MAX_PIECES:
+        if met_unforeseen(t):
+            return state_anew(t)
         if arrives_fast(t):
             x = cut_piece(t)
             if x == 1.0 and sinks_fast(t):
@@ -293,6 +320,7 @@ def move(t: Tables) -> int:
             put_right(t)
     copy_into(t.q, q_x)
     copy_into(t.v, v_x)
+    keep_reach(t, 0.0, 0)
     t.control[at.LOOKED] = 1
     t.monitor[at.REMAINING] -= x * t.monitor[at.PIECE]
     finished = t.monitor[at.REMAINING] <= 1e-12 * t.settings[at.DT]
@@ -307,6 +335,12 @@ def begin_anew(t: Tables) -> int:
     The step is not cut again.
     """
     t.control[at.PIECES] = at.MAX_PIECES
+    return state_anew(t)
+
+
+@merged
+def state_anew(t: Tables) -> int:
+    """The piece once more."""
     t.control[at.LOOKED] = 0
     t.control[at.STAGE] = at.SMOOTH
     return GO_ON

@@ -23,6 +23,7 @@ from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import FOUND, GATHERED, Scratch, row_at
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.arrivals import cuts
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import of_joint, stop_gap
 from spatialops.simulation.stepping.contact_stage import detect_at
 from spatialops.simulation.stepping.continuous_collision import first_crossing
@@ -40,13 +41,10 @@ def arrives_fast(t: Tables) -> bool:
 
     An impact that it must be cut at.
     """
+    found = False
     for i in range(t.control[at.SEEN]):
-        if (
-            t.seen[i, GAP] < -t.settings[at.TOUCH]
-            and t.seen[i, APPROACH] < -t.settings[at.THRESHOLD]
-        ):
-            return True
-    return False
+        found = found or cuts(t, i)
+    return found
 
 
 @merged
@@ -109,7 +107,7 @@ def violating_pairs(t: Tables) -> int:
     count = 0
     for i in range(t.control[at.SEEN]):
         gap, p = t.seen[i, GAP], t.seen_ints[i, CONTACT_PAIR]
-        if gap >= -t.settings[at.TOUCH] or t.seen[i, APPROACH] >= -t.settings[at.THRESHOLD]:
+        if not cuts(t, i):
             continue
         touched = touches(t, p)
         if (touched and has_one_point(t, p)) or count == t.lcp_vectors.size:

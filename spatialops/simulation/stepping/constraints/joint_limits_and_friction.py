@@ -74,7 +74,7 @@ def joint_contacts(t: Tables, q: Array, v: Array, horizon: float, count: int) ->
         k = t.joint_ints[j, at.JOINT_LINK]
         kind = t.joint_ints[j, at.JOINT_KIND]
         side = t.joint_floats[j, at.JOINT_SIDE]
-        gap, reach = gap_of(t, j, q), t.settings[at.MARGIN]
+        gap, reach = gap_of(t, j, q), t.settings[at.MARGIN] + t.monitor[at.REACH]
         if (kind == col.STOP and gap > reach and gap + horizon * side * v[k] > reach) or (
             kind == col.DRY and horizon == 0.0
         ):

@@ -29,6 +29,7 @@ from spatialops.algebra.vectors import copy_into, dot, vec3
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.response import accelerations_again
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.arrivals import arrive_together
 from spatialops.simulation.stepping.constraints.loop_constraints import (
     has_loops,
     hold_loops,
@@ -243,6 +244,8 @@ def again(t: Tables) -> bool:
     guess, dvc = t.vectors[at.DVC_GUESS, :nv], t.vectors[at.DVC, :nv]
     if t.control[at.SCHEME] != at.MOREAU or t.control[at.REPEATS] == _MOST_REPEATS:
         return False
+    if arrive_together(t):  # of order 1 whatever the middle velocity is
+        return False
     if t.control[at.PUSHES] <= 0 and t.control[at.ACTING] == 0:
         return False
     if not strays(t, dvc, guess):
@@ -262,12 +265,14 @@ def drift_midpoint(t: Tables, x: float) -> None:
     q_e, v_e = t.vectors[at.Q_E, :nq], t.vectors[at.V_E, :nv]
     q_x, v_x = t.vectors[at.Q_X, :nq], t.vectors[at.V_X, :nv]
     total, move = t.vectors[at.NEXT, :nv], t.vectors[at.ACC, :nv]
-    early, late = s * (x - 0.5), 0.5 * s * x * x
+    early, half = s * (x - 0.5), 0.5 * s * x * x
     for k in range(nv):
         lead = t.vectors[at.LEAD, k]
         total[k] = t.vectors[at.DV, k] + t.vectors[at.DVC, k]
-        move[k] = early * (v_e[k] + 0.5 * lead) + late * (total[k] - lead)
         v_x[k] = v_e[k] + x * total[k]
-    place_lone(t, v_e, early, total, late, move)
+        if arrive_together(t) and t.vectors[at.LATE, k] == 1.0:
+            total[k] *= 2.0
+        move[k] = early * (v_e[k] + 0.5 * lead) + half * (total[k] - lead)
+    place_lone(t, v_e, early, total, half, move)
     integrate_kernel(t.tree, q_e, move, 1.0, q_x)
     carry(t, q_e, q_x, v_x)

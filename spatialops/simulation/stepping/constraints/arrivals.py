@@ -1,0 +1,179 @@
+"""Inelastic arrivals of one step that are many: met together, in its own contact problem.
+
+A step is cut at an impact, so that restitution and energy do not depend on h. Where more than
+`FEW` pairs of bodies without restitution would arrive within one step there is nothing to give
+back, and a cut for each is a step for each: a heap of 200 boxes had 250 of them. They arrive
+together then, by the implicit rule of Moreau and Jean, of order 1, in the islands that have such
+arrivals only:
+
+    q+ = q + h v+,    u_n+ >= -g / h,
+
+with v+ from the smooth part and the contacts at the middle as ever. What arrives meets the surface
+at the end of the step, however early in it the free motion would have; its impulse is all there at
+once or at the end of the next step, and no energy enters: the mean velocity of the default rule
+would ask what arrives early to bounce. What contacts themselves push against something is not seen
+ahead: the piece is stated once more, with all that is so near.
+"""
+
+from __future__ import annotations
+
+from spatialops._compile.jit import inlined, merged
+from spatialops.algebra.vectors import copy_into, dot, vec3
+from spatialops.collision import _layout as col
+from spatialops.collision.detector import relative_velocity
+from spatialops.collision.known_contacts import row_of_same
+from spatialops.contact.newton.islands import owner_of
+from spatialops.contact.rows import TREE_A, TREE_B, place_rows
+from spatialops.dynamics.kinematics import velocities_kernel
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
+from spatialops.simulation.stepping.tables import Tables
+
+FEW = 2  # pairs of bodies that a step is cut for
+_MOST_ANEW = 2  # times that a piece is stated anew
+
+
+@inlined
+def arrive_together(t: Tables) -> bool:
+    """Whether inelastic arrivals of the present step cut it no more."""
+    return t.control[at.TOGETHER] == 1
+
+
+@inlined
+def is_fast(t: Tables, i: int) -> bool:
+    """Whether contact i of those seen approaches as fast as an impact."""
+    return t.seen[i, col.APPROACH] < -t.settings[at.THRESHOLD]
+
+
+@inlined
+def of_others(t: Tables, i: int, last: int) -> bool:
+    """Whether seen contact i is of other bodies than the `last` one (-1: there was none)."""
+    if last < 0:
+        return True
+    same_a = t.seen_ints[i, col.CONTACT_A] == t.seen_ints[last, col.CONTACT_A]
+    return not (same_a and t.seen_ints[i, col.CONTACT_B] == t.seen_ints[last, col.CONTACT_B])
+
+
+@merged
+def meet_together(t: Tables, pairs: int) -> None:
+    """Let inelastic arrivals of the step be met together where so many pairs of bodies arrive."""
+    if pairs > FEW and t.control[at.SCHEME] != at.RK4:
+        t.control[at.TOGETHER] = 1
+
+
+@merged
+def forget_arrivals(t: Tables) -> None:
+    """A piece begins: nothing arrives yet."""
+    if arrive_together(t):
+        t.vectors[at.LATE, : t.v.size] = 0.0
+
+
+@merged
+def keep_reach(t: Tables, reach: float, anew: int) -> None:
+    """How far the next piece looks for what may be pushed against something."""
+    t.monitor[at.REACH] = reach
+    t.control[at.ANEW] = anew
+
+
+@inlined
+def cuts(t: Tables, i: int) -> bool:
+    """Whether seen contact i came in too deep and too fast: an impact to cut the piece at."""
+    if t.seen[i, col.GAP] >= -t.settings[at.TOUCH] or not is_fast(t, i):
+        return False
+    return t.seen[i, col.RESTITUTION] > 0.0 or not arrive_together(t)
+
+
+@merged
+def met_unforeseen(t: Tables) -> bool:
+    """Whether the piece is to be stated anew, for inelastic arrivals that its problem left out.
+
+    Contacts at its end are seen.
+    """
+    fastest = 0.0
+    inelastic, last = 0, -1
+    m = t.control[at.ACTING] if arrive_together(t) else 0
+    for i in range(t.control[at.SEEN]):
+        if t.seen[i, col.GAP] >= -t.settings[at.TOUCH] or not is_fast(t, i):
+            continue
+        if t.seen[i, col.RESTITUTION] > 0.0:
+            return False
+        if row_of_same(t.ints, m, t.seen_ints, i) >= 0:
+            continue
+        inelastic += of_others(t, i, last)
+        last = i
+        fastest = max(fastest, -t.seen[i, col.APPROACH])
+    meet_together(t, inelastic)
+    if inelastic == 0 or not arrive_together(t) or t.control[at.ANEW] == _MOST_ANEW:
+        return False
+    copy_into(t.vectors[at.V_ANEW, : t.v.size], t.vectors[at.V_X, : t.v.size])
+    keep_reach(t, max(fastest * t.monitor[at.PIECE], t.monitor[at.REACH]), t.control[at.ANEW] + 1)
+    return True
+
+
+@merged
+def drop_far(t: Tables) -> None:
+    """Of acting contacts within the reach, keep those that the first answer or free motion closes.
+
+    Velocities at V_E must be in `work`, and are left there.
+    """
+    h, margin = t.monitor[at.PIECE], t.settings[at.MARGIN]
+    velocities_kernel(t.tree, t.links, t.vectors[at.V_ANEW, : t.v.size], t.work)
+    kept = 0
+    for i in range(t.control[at.ACTING]):
+        gap, speed = t.floats[i, col.GAP], t.floats[i, col.APPROACH]
+        a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
+        closed = min(gap, gap + 0.5 * h * speed)
+        if t.ints[i, col.CONTACT_FEATURE_A] >= 0:
+            velocity = relative_velocity(t.work, a, b, vec3(t.floats, i, col.POINT))
+            end = dot(vec3(t.floats, i, col.NORMAL), velocity)
+            closed = min(closed, gap + h * (end - 0.5 * speed))
+        if closed <= margin or t.ints[i, col.CONTACT_FEATURE_A] < 0:
+            copy_into(t.ints[kept], t.ints[i])
+            copy_into(t.floats[kept], t.floats[i])
+            kept += 1
+    t.control[at.ACTING] = kept
+    velocities_kernel(t.tree, t.links, t.vectors[at.V_E, : t.v.size], t.work)
+
+
+@merged
+def mark_arrivals(t: Tables) -> None:
+    """Mark the velocities of the islands in which acting contacts arrive together."""
+    m, n = t.control[at.ACTING], t.trees.size - 1
+    late = t.vectors[at.LATE, : t.v.size]
+    late[:] = 0.0
+    if has_loops(t):
+        late[:] = 1.0
+        return
+    place_rows(t.tree_of, t.trees, t.ints, m, t.places)
+    owners, marks = t.island_ints[:n], t.island_ints[n : 2 * n]
+    for k in range(n):
+        owners[k] = k
+        marks[k] = 0
+    for i in range(m):
+        if t.places[i, TREE_B] >= 0:
+            a = owner_of(owners, t.places[i, TREE_A])
+            b = owner_of(owners, t.places[i, TREE_B])
+            owners[max(a, b)] = min(a, b)
+    for i in range(m):
+        tree = t.places[i, TREE_A]
+        if tree >= 0 and arrives(t, i):
+            marks[owner_of(owners, tree)] = 1
+    for k in range(n):
+        if marks[owner_of(owners, k)] == 1:
+            late[t.trees[k] : t.trees[k + 1]] = 1.0
+
+
+@inlined
+def arrives(t: Tables, i: int) -> bool:
+    """Whether acting contact i is an inelastic one that approaches as fast as an impact."""
+    fast = t.floats[i, col.APPROACH] < -t.settings[at.THRESHOLD]
+    return fast and t.floats[i, col.RESTITUTION] == 0.0
+
+
+@inlined
+def is_late(t: Tables, i: int) -> bool:
+    """Whether acting contact i is in an island in which something arrives."""
+    if not arrive_together(t):
+        return False
+    link = max(t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B])
+    return link >= 0 and t.vectors[at.LATE, link] == 1.0

@@ -1,0 +1,178 @@
+"""Inelastic arrivals of many bodies within one step: met together, without loss of what is true."""
+
+import numpy as np
+import pytest
+
+import spatialops as so
+from spatialops._compile.jit import COMPILED
+from spatialops.errors import ContactError
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping import state_machine
+
+RADIUS = 0.1
+STEP = 1e-3
+
+
+def balls(heights, velocities, *, restitutions=None, friction=0.5, gravity=-9.81):
+    """Balls above a floor, in a row without touching each other."""
+    n = len(heights)
+    bounces = np.zeros(n) if restitutions is None else restitutions
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, gravity))
+    geoms = [so.Geom("floor", "world", so.HalfSpace(), friction=friction, restitution=1.0)]
+    q, v = np.zeros((n, 7)), np.zeros((n, 6))
+    for i in range(n):
+        inertia = so.Inertia.sphere(RADIUS, mass=1.0)
+        builder.add_body(f"b{i}", joint="free", inertia=inertia)
+        shape = so.Sphere(RADIUS)
+        geoms.append(
+            so.Geom(f"g{i}", f"b{i}", shape, friction=friction, restitution=float(bounces[i]))
+        )
+        q[i, 1], q[i, 2], q[i, 6] = i, RADIUS + heights[i], 1.0
+        v[i, 3:] = velocities[i]
+    return so.Scene(builder.build(), geoms, state=so.State(q.ravel(), v.ravel()))
+
+
+def scattered(n):
+    """Gaps that close at times spread over one step, at 2 m/s."""
+    return 2.0 * STEP * (np.arange(n) + 0.5) / n
+
+
+def test_they_come_to_rest_on_the_floor_and_none_bounces():
+    n = 12
+    scene = balls(scattered(n), [(0.0, 0.0, -2.0)] * n)
+    record = so.Simulator(scene, dt=STEP).run(duration=0.02)
+    v, q = record.v.reshape(-1, n, 6), record.q.reshape(-1, n, 7)
+    assert v[1:, :, 5].max() <= 1e-9  # nobody goes up, whenever in the step it arrived
+    assert np.abs(v[3:]).max() <= 1e-8
+    assert np.abs(q[-1, :, 2] - RADIUS).max() <= 1e-5
+    assert record.penetrations.max() <= 1e-5
+    assert record.residuals.max() <= 1e-9
+    energy = record.kinetic + record.potential
+    assert np.diff(energy).max() <= 1e-9
+
+
+def test_they_take_the_work_of_one_step():
+    n = 40
+    scene = balls(scattered(n), [(0.0, 0.0, -2.0)] * n)
+    record = so.Simulator(scene, dt=STEP).run(duration=STEP)
+    assert record.metadata["contact_problems"] <= 3
+    assert len(record.events) == 0
+
+
+def test_few_are_still_met_at_their_time():
+    scene = balls(scattered(2), [(0.0, 0.0, -2.0)] * 2)
+    record = so.Simulator(scene, dt=STEP).run(duration=2.0 * STEP)
+    arrivals = np.sort(record.events[:, 0])
+    expected = np.array([scattered(2)[i] / 2.0 for i in range(2)])
+    assert arrivals == pytest.approx(expected, abs=5e-6)  # gravity makes them a little earlier
+
+
+@pytest.mark.parametrize("parts", [1, 4])
+def test_balls_that_land_with_a_slip_end_rolling_at_five_sevenths(parts):
+    n, speed, dt = 6, 0.3, STEP / parts
+    scene = balls(scattered(n) / parts, [(speed, 0.0, -2.0)] * n, friction=1.0)
+    record = so.Simulator(scene, dt=dt).run(duration=0.02)
+    along = record.v[-1].reshape(n, 6)[:, 3:]  # in the axes of bodies that have turned
+    rolling = np.full(n, 5.0 / 7.0 * speed)
+    assert np.linalg.norm(along, axis=1) == pytest.approx(rolling, rel=2.0 * dt)  # order 1
+
+
+def test_what_is_elastic_bounces_among_them():
+    n = 6
+    bounces = np.zeros(n)
+    bounces[2] = 1.0
+    scene = balls(scattered(n), [(0.0, 0.0, -2.0)] * n, restitutions=bounces, gravity=0.0)
+    record = so.Simulator(scene, dt=STEP).run(duration=5.0 * STEP)
+    up = record.v[-1].reshape(n, 6)[:, 5]
+    assert up[2] == pytest.approx(2.0, rel=1e-9)
+    assert np.abs(np.delete(up, 2)).max() <= 1e-9
+
+
+def pushed_rows(n):
+    """Rows of two balls and a wall: the first one pushes the second one against it in one step."""
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    wall = so.HalfSpace((-1.0, 0.0, 0.0))
+    geoms = [so.Geom("wall", "world", wall, position=(0.5, 0.0, 0.0))]
+    q, v = np.zeros((2 * n, 7)), np.zeros((2 * n, 6))
+    for i in range(n):
+        for k, place in ((0, 0.2 - 4e-4), (1, 0.4 - 2e-4)):
+            name = f"{i}{k}"
+            builder.add_body(
+                name, joint="free", inertia=so.Inertia.sphere(RADIUS, mass=10.0 - 9.0 * k)
+            )
+            geoms.append(so.Geom(name, name, so.Sphere(RADIUS)))
+            q[2 * i + k, :2], q[2 * i + k, 6] = (place, float(i)), 1.0
+        v[2 * i, 3] = 2.0
+    return so.Scene(builder.build(), geoms, state=so.State(q.ravel(), v.ravel()))
+
+
+def test_what_contacts_push_against_a_wall_is_met_too():
+    n = 5
+    scene = pushed_rows(n)
+    record = so.Simulator(scene, dt=STEP).run(duration=10.0 * STEP)
+    places = record.q.reshape(-1, 2 * n, 7)[:, 1::2, 0]
+    assert places.max() <= 0.4 + 1e-5
+    assert np.abs(record.v[-1]).max() <= 1e-8
+    assert record.penetrations.max() <= 1e-5
+
+
+def test_order_of_bodies_does_not_matter():
+    n = 8
+    gaps = scattered(n)
+    turned = np.random.default_rng(0).permutation(n)
+    first = so.Simulator(balls(gaps, [(0.2, 0.0, -2.0)] * n), dt=STEP).run(duration=0.01)
+    other = so.Simulator(balls(gaps[turned], [(0.2, 0.0, -2.0)] * n), dt=STEP).run(duration=0.01)
+    a, b = first.q[-1].reshape(n, 7)[turned], other.q[-1].reshape(n, 7)
+    assert np.abs(a[:, [0, 2]] - b[:, [0, 2]]).max() <= 1e-9
+
+
+@pytest.mark.parametrize("angle", [0.1, 0.4])
+def test_tilted_boxes_end_as_with_steps_ten_times_shorter(angle):
+    scene = tilted_boxes(angle)
+    coarse = so.Simulator(scene, dt=STEP).run(duration=0.05)
+    fine = so.Simulator(scene, dt=0.1 * STEP).run(duration=0.05)
+    assert np.abs(coarse.q[-1] - fine.q[-1]).max() <= 5.0 * STEP * 2.0  # order 1, at 2 m/s
+    assert coarse.residuals.max() <= 1e-9
+    gained = np.diff(coarse.kinetic + coarse.potential)
+    assert gained.max() <= 1e-6
+
+
+def tilted_boxes(angle):
+    n = 4
+    builder = so.TreeBuilder()
+    geoms = [so.Geom("floor", "world", so.HalfSpace(), friction=0.6)]
+    q, v = np.zeros((n, 7)), np.zeros((n, 6))
+    height = 0.1 * (np.cos(angle) + np.sin(angle))
+    for i in range(n):
+        size = (0.2, 0.2, 0.2)
+        builder.add_body(f"b{i}", joint="free", inertia=so.Inertia.box(size, mass=1.0))
+        geoms.append(so.Geom(f"g{i}", f"b{i}", so.Box(size), friction=0.6))
+        q[i, 1], q[i, 2] = float(i), height + scattered(n)[i]
+        q[i, 4], q[i, 6] = np.sin(0.5 * angle), np.cos(0.5 * angle)
+        v[i, 5] = -2.0
+    return so.Scene(builder.build(), geoms, state=so.State(q.ravel(), v.ravel()))
+
+
+def test_linearize_says_that_it_does_not_know_such_steps():
+    n = 5
+    scene = balls(scattered(n), [(0.0, 0.0, -2.0)] * n)
+    with pytest.raises(ContactError, match="met together"):
+        so.Simulator(scene, dt=STEP).linearize(scene.state)
+
+
+@pytest.mark.skipif(COMPILED, reason="compiled code cannot be made to fail")
+def test_a_problem_that_is_not_solved_is_halved_in_time(monkeypatch):
+    solve, tries = state_machine.solve_here, []
+
+    def fails_once(t, warm):
+        solve(t, warm)
+        tries.append(t.monitor[at.PIECE])
+        if len(tries) == 1:
+            t.control[at.CODE] = at.UNSOLVED
+
+    monkeypatch.setattr(state_machine, "solve_here", fails_once)
+    scene = balls(np.zeros(3), [(0.0, 0.0, 0.0)] * 3)
+    state, info = so.Simulator(scene, dt=STEP).step(scene.state)
+    assert tries == pytest.approx([STEP, 0.5 * STEP])  # those forces hold in the second half
+    assert info.residual <= 1e-9
+    assert np.abs(state.q - scene.state.q).max() <= 1e-12
