@@ -116,7 +116,8 @@ WIDTH = 7  # least half width of shapes that could pass through others, m
 VISCOSITY = 8
 VISCOSITY_IN_IMPACTS = 9
 FILM = 10
-SETTINGS = 11
+CUTS = 11  # pairs of bodies without restitution whose arrivals cut a step; more are met together
+SETTINGS = 12
 
 # Float monitors.
 TIME = 0

@@ -155,6 +155,8 @@ def _settings(scene: Scene, options: Options, scales: Scales) -> Array:
         settings[at.VISCOSITY] = -1.0 if coefficient is None else coefficient
         settings[at.VISCOSITY_IN_IMPACTS] = options.law.impact
         settings[at.FILM] = options.law.film
+    whole = options.impacts != "simultaneous" or isinstance(options.law, Viscous)
+    settings[at.CUTS] = _NEVER if whole else usual.INELASTIC_CUTS
     if not is_rigid(options.law):  # no impacts, and depth is what bears a load
         settings[[at.THRESHOLD, at.DEPTH]] = _NEVER
     return settings

@@ -166,6 +166,8 @@ def begin_step(t: Tables) -> int:
     """
     if t.control[at.STEPS_LEFT] == 0:
         return at.DONE
+    t.control[at.TOGETHER] = 0
+    keep_reach(t, 0.0, 0)
     full = (
         t.rows.shape[0] - t.control[at.ROWS] < 1
         or t.events.shape[0] - t.control[at.EVENT_ROWS] < at.MAX_PIECES + 2
@@ -184,8 +186,6 @@ def begin_step(t: Tables) -> int:
         return at.CONTACTS_FULL
     t.monitor[at.REMAINING] = t.settings[at.DT]
     t.control[at.PIECES] = 0
-    t.control[at.TOGETHER] = 0
-    keep_reach(t, 0.0, 0)
     t.control[at.STAGE] = at.IMPACT
     return GO_ON
 

@@ -1,7 +1,7 @@
 """Inelastic arrivals of one step that are many: met together, in its own contact problem.
 
 A step is cut at an impact, so that restitution and energy do not depend on h. Where more than
-`FEW` pairs of bodies without restitution would arrive within one step there is nothing to give
+`CUTS` pairs of bodies without restitution would arrive within one step there is nothing to give
 back, and a cut for each is a step for each: a heap of 200 boxes had 250 of them. They arrive
 together then, by the implicit rule of Moreau and Jean, of order 1, in the islands that have such
 arrivals only:
@@ -29,7 +29,6 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
 from spatialops.simulation.stepping.tables import Tables
 
-FEW = 2  # pairs of bodies that a step is cut for
 _MOST_ANEW = 2  # times that a piece is stated anew
 
 
@@ -57,7 +56,7 @@ def of_others(t: Tables, i: int, last: int) -> bool:
 @merged
 def meet_together(t: Tables, pairs: int) -> None:
     """Let inelastic arrivals of the step be met together where so many pairs of bodies arrive."""
-    if pairs > FEW and t.control[at.SCHEME] != at.RK4:
+    if pairs > t.settings[at.CUTS] and t.control[at.SCHEME] != at.RK4:
         t.control[at.TOGETHER] = 1
 
 

@@ -27,7 +27,7 @@ def balls(heights, velocities, *, restitutions=None, friction=0.5, gravity=-9.81
         geoms.append(
             so.Geom(f"g{i}", f"b{i}", shape, friction=friction, restitution=float(bounces[i]))
         )
-        q[i, 1], q[i, 2], q[i, 6] = i, RADIUS + heights[i], 1.0
+        q[i] = 0.0, i, RADIUS + heights[i], 0.0, 0.0, 0.0, 1.0
         v[i, 3:] = velocities[i]
     return so.Scene(builder.build(), geoms, state=so.State(q.ravel(), v.ravel()))
 
@@ -67,9 +67,17 @@ def test_few_are_still_met_at_their_time():
     assert arrivals == pytest.approx(expected, abs=5e-6)  # gravity makes them a little earlier
 
 
+def test_propagated_impacts_cut_the_step_however_many_there_are():
+    n = 5
+    scene = balls(scattered(n), [(0.0, 0.0, -2.0)] * n)
+    record = so.Simulator(scene, dt=STEP, impacts="propagated").run(duration=2.0 * STEP)
+    assert len(record.events) == n
+
+
 @pytest.mark.parametrize("parts", [1, 4])
 def test_balls_that_land_with_a_slip_end_rolling_at_five_sevenths(parts):
-    n, speed, dt = 6, 0.3, STEP / parts
+    n, speed = 6, 0.3
+    dt = STEP / parts
     scene = balls(scattered(n) / parts, [(speed, 0.0, -2.0)] * n, friction=1.0)
     record = so.Simulator(scene, dt=dt).run(duration=0.02)
     along = record.v[-1].reshape(n, 6)[:, 3:]  # in the axes of bodies that have turned
