@@ -10,7 +10,9 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops._compile.held import Held
 from spatialops.contact.friction import directions
+from spatialops.contact.laws.cone import ConeCoulomb
 from spatialops.contact.laws.coulomb import Coulomb
+from spatialops.contact.laws.frictionless import Frictionless
 from spatialops.contact.laws.law import is_rigid
 from spatialops.contact.laws.viscous import Viscous
 from spatialops.errors import ArgumentError
@@ -155,8 +157,10 @@ def _settings(scene: Scene, options: Options, scales: Scales) -> Array:
         settings[at.VISCOSITY] = -1.0 if coefficient is None else coefficient
         settings[at.VISCOSITY_IN_IMPACTS] = options.law.impact
         settings[at.FILM] = options.law.film
-    whole = options.impacts != "simultaneous" or isinstance(options.law, Viscous)
-    settings[at.CUTS] = _NEVER if whole else usual.INELASTIC_CUTS
+    # Other laws say of impacts, or of what touches, something of their own.
+    same = isinstance(options.law, (type(None), Coulomb, ConeCoulomb, Frictionless))
+    together = same and options.impacts == "simultaneous"
+    settings[at.CUTS] = usual.INELASTIC_CUTS if together else _NEVER
     if not is_rigid(options.law):  # no impacts, and depth is what bears a load
         settings[[at.THRESHOLD, at.DEPTH]] = _NEVER
     return settings

@@ -67,10 +67,11 @@ def test_few_are_still_met_at_their_time():
     assert arrivals == pytest.approx(expected, abs=5e-6)  # gravity makes them a little earlier
 
 
-def test_propagated_impacts_cut_the_step_however_many_there_are():
+@pytest.mark.parametrize("options", [{"impacts": "propagated"}, {"law": "no-slip"}])
+def test_some_options_cut_the_step_however_many_arrive(options):
     n = 5
     scene = balls(scattered(n), [(0.0, 0.0, -2.0)] * n)
-    record = so.Simulator(scene, dt=STEP, impacts="propagated").run(duration=2.0 * STEP)
+    record = so.Simulator(scene, dt=STEP, **options).run(duration=2.0 * STEP)
     assert len(record.events) == n
 
 
