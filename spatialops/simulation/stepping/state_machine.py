@@ -16,6 +16,7 @@ from spatialops.dynamics.energy import kinetic_kernel
 from spatialops.dynamics.kinematics import finite_status
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import (
+    arrive_together,
     forget_arrivals,
     keep_reach,
     met_unforeseen,
@@ -146,12 +147,12 @@ def answer(t: Tables) -> int:
 
 @merged
 def halve(t: Tables) -> bool:
-    """Make the piece, whose problem has not been solved, half as long; False where it is short.
+    """Make the piece, whose problem has not been solved, half as long, where many arrive together.
 
     Of a shorter piece it is another problem, nearer to the answer known last, and what is left to
-    solvers outside takes a thousand times as long.
+    solvers outside takes a thousand times as long. False where it is short already.
     """
-    if t.monitor[at.PIECE] <= _SHORTEST * t.settings[at.DT]:
+    if not arrive_together(t) or t.monitor[at.PIECE] <= _SHORTEST * t.settings[at.DT]:
         return False
     t.monitor[at.LONGEST] = 0.5 * t.monitor[at.PIECE]
     t.control[at.CODE] = 0

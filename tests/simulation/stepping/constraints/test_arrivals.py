@@ -180,8 +180,9 @@ def test_a_problem_that_is_not_solved_is_halved_in_time(monkeypatch):
             t.control[at.CODE] = at.UNSOLVED
 
     monkeypatch.setattr(state_machine, "solve_here", fails_once)
-    scene = balls(np.zeros(3), [(0.0, 0.0, 0.0)] * 3)
+    n = 4
+    scene = balls(scattered(n), [(0.0, 0.0, -2.0)] * n)
     state, info = so.Simulator(scene, dt=STEP).step(scene.state)
-    assert tries == pytest.approx([STEP, 0.5 * STEP])  # those forces hold in the second half
+    assert tries[:2] == pytest.approx([STEP, 0.5 * STEP])
     assert info.residual <= 1e-9
-    assert np.abs(state.q - scene.state.q).max() <= 1e-12
+    assert state.v.reshape(n, 6)[:, 5].max() <= 1e-9
