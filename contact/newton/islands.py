@@ -146,19 +146,26 @@ def owner_of(owners: IntArray, k: int) -> int:
 
 
 @kernel
-def find_islands(places: IntArray, islands: Islands) -> None:
-    """Join trees that contacts join, and list the contacts of each island in their order."""
-    owners, heads = islands.owners, islands.heads
-    n = owners.size
-    for k in range(n):
+def join_trees(places: IntArray, owners: IntArray) -> None:
+    """Owners of trees, the same of those that contacts join."""
+    for k in range(owners.size):
         owners[k] = k
-        islands.numbers[k] = -1
-    for k in range(n + 2):
-        heads[k] = 0
     for i in range(places.shape[0]):
         if places[i, TREE_B] >= 0:
             a, b = owner_of(owners, places[i, TREE_A]), owner_of(owners, places[i, TREE_B])
             owners[max(a, b)] = min(a, b)
+
+
+@kernel
+def find_islands(places: IntArray, islands: Islands) -> None:
+    """Join trees that contacts join, and list the contacts of each island in their order."""
+    owners, heads = islands.owners, islands.heads
+    n = owners.size
+    join_trees(places, owners)
+    for k in range(n):
+        islands.numbers[k] = -1
+    for k in range(n + 2):
+        heads[k] = 0
     for i in range(places.shape[0]):
         heads[label_of(places, i, owners) + 1] += 1
     for k in range(n + 1):

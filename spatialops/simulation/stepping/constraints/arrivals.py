@@ -22,8 +22,8 @@ from spatialops.algebra.vectors import copy_into, dot, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import relative_velocity
 from spatialops.collision.known_contacts import row_of_same
-from spatialops.contact.newton.islands import owner_of
-from spatialops.contact.rows import TREE_A, TREE_B, place_rows
+from spatialops.contact.newton.islands import join_trees, owner_of
+from spatialops.contact.rows import TREE_A, place_rows
 from spatialops.dynamics.kinematics import velocities_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
@@ -75,9 +75,15 @@ def keep_reach(t: Tables, reach: float, anew: int) -> None:
 
 
 @inlined
+def came_in(t: Tables, i: int) -> bool:
+    """Whether seen contact i is deeper than what touches, and still approaches fast."""
+    return t.seen[i, col.GAP] < -t.settings[at.TOUCH] and is_fast(t, i)
+
+
+@inlined
 def cuts(t: Tables, i: int) -> bool:
-    """Whether seen contact i came in too deep and too fast: an impact to cut the piece at."""
-    if t.seen[i, col.GAP] >= -t.settings[at.TOUCH] or not is_fast(t, i):
+    """Whether seen contact i is an impact to cut the piece at."""
+    if not came_in(t, i):
         return False
     return t.seen[i, col.RESTITUTION] > 0.0 or not arrive_together(t)
 
@@ -92,7 +98,7 @@ def met_unforeseen(t: Tables) -> bool:
     inelastic, last = 0, -1
     m = t.control[at.ACTING] if arrive_together(t) else 0
     for i in range(t.control[at.SEEN]):
-        if t.seen[i, col.GAP] >= -t.settings[at.TOUCH] or not is_fast(t, i):
+        if not came_in(t, i):
             continue
         if t.seen[i, col.RESTITUTION] > 0.0:
             return False
@@ -145,14 +151,9 @@ def mark_arrivals(t: Tables) -> None:
         return
     place_rows(t.tree_of, t.trees, t.ints, m, t.places)
     owners, marks = t.island_ints[:n], t.island_ints[n : 2 * n]
+    join_trees(t.places[:m], owners)
     for k in range(n):
-        owners[k] = k
         marks[k] = 0
-    for i in range(m):
-        if t.places[i, TREE_B] >= 0:
-            a = owner_of(owners, t.places[i, TREE_A])
-            b = owner_of(owners, t.places[i, TREE_B])
-            owners[max(a, b)] = min(a, b)
     for i in range(m):
         tree = t.places[i, TREE_A]
         if tree >= 0 and arrives(t, i):
