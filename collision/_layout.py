@@ -14,7 +14,8 @@ GEOM_LOOPS = 6  # in the flat list: F + 1 places in that list where the vertices
 # of a height field: where its numbers of cells stand.
 GEOM_FANS = 7
 GEOM_BODY = 8  # moving body, -1: the world
-GEOM_INTS = 9
+GEOM_CLIMBS = 9  # in that list, of a polyhedron of many corners: see `farthest_corner`; 0: none
+GEOM_INTS = 10
 
 SPHERE = 0
 HALF_SPACE = 1

@@ -9,6 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.collision import _layout as col
+from spatialops.collision.narrow_phase.farthest_corner import climbs
 from spatialops.collision.narrow_phase.hull import Polyhedron, box_polyhedron
 from spatialops.collision.shapes import (
     FIXED,
@@ -176,9 +177,8 @@ def _put_prism(row: IntArray, values: Array, store: _Store) -> None:
         [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1], [1, 0, -1], [0, 1, -1]], dtype=np.float64
     )
     faces = [[0, 1, 2], [3, 5, 4], [0, 3, 4, 1], [1, 4, 5, 2], [2, 5, 3, 0]]
-    store.put(
-        row, Polyhedron(corners, tuple(np.array(f) for f in faces), np.zeros((5, 4))), np.zeros(3)
-    )
+    loops, edges = tuple(np.array(f) for f in faces), np.zeros((0, 2), dtype=np.int64)
+    store.put(row, Polyhedron(corners, loops, np.zeros((5, 4)), edges), np.zeros(3))
 
 
 class _Store:
@@ -199,6 +199,8 @@ class _Store:
         row[[col.GEOM_FACES, col.GEOM_FACE_COUNT]] = self._add(planes), len(planes)
         row[col.GEOM_LOOPS] = self._add_lists(solid.faces)
         row[col.GEOM_FANS] = self._add_lists(solid.fans())
+        ways = climbs(solid.vertices - middle, solid.edges, self._length)
+        row[col.GEOM_CLIMBS] = 0 if ways is None else self._extend(ways)
 
     def put_surface(self, row: IntArray, surface: SurfaceTables) -> None:
         """Triangles with their neighbours, and a tree of boxes about them."""

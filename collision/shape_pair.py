@@ -166,10 +166,8 @@ class ShapePair:
         if self._other is not None:
             return Separation(*self._asked(position, rotation, position_b, rotation_b))
         self._place(position, rotation, position_b, rotation_b)
-        t, rows = self._tables, self._scratch.rows
-        distance = separation(
-            t.ints, t.floats, t.solids, self._places, 0, 1, _NO_LIMIT, rows, self._scratch.ints
-        )
+        rows = self._scratch.rows
+        distance = separation(self._tables, self._places, 0, 1, _NO_LIMIT, self._scratch)
         normal, middle = rows[4, AXIS : AXIS + 3].copy(), rows[4, MIDDLE : MIDDLE + 3].copy()
         if distance > 0.0 or not all(isinstance(shape, Box) for shape in self.shapes):
             return Separation(float(distance), normal, middle + self._places[1, : col.TURN])

@@ -31,9 +31,7 @@ def convex_points(
     geoms: GeomTables, places: Array, a: int, b: int, limit: float, scratch: Scratch
 ) -> int:
     """Manifold of two convex shapes."""
-    gap = separation(
-        geoms.ints, geoms.floats, geoms.solids, places, a, b, limit, scratch.rows, scratch.ints
-    )
+    gap = separation(geoms, places, a, b, limit, scratch)
     if gap > limit:
         return 0
     return points_about(geoms, places, a, b, gap, limit, scratch)

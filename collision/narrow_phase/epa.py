@@ -15,6 +15,7 @@ from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, cross, dot, minus, plus_scaled, put3, scaled, vec3
 from spatialops.collision._layout import INFINITE
+from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.gjk import ON_A, W, put_support, triangle_weights
 
 POINTS, SIDES = 160, 320  # room
@@ -35,9 +36,7 @@ _SEEN = 1e-14  # m above its plane from which on a point sees a side
 
 @kernel
 def epa(
-    geom_ints: IntArray,
-    geoms: Array,
-    solids: Array,
+    geoms: GeomTables,
     places: Array,
     a: int,
     b: int,
@@ -47,7 +46,7 @@ def epa(
 ) -> float:
     """Depth (m) to within `enough`; row 4: normal from A into B (W) and a point of A (ON_A)."""
     points, sides = rows[FIRST_POINT:FIRST_SIDE], rows[FIRST_SIDE:EPA_ROWS]
-    if not start_polytope(geom_ints, geoms, solids, places, a, b, points):
+    if not start_polytope(geoms, places, a, b, points):
         put3(rows, 4, W, (0.0, 0.0, -1.0))
         put3(rows, 4, ON_A, vec3(points, 0, ON_A))
         return 0.0
@@ -61,7 +60,7 @@ def epa(
     while True:
         side = lowest_side(sides, n_sides)
         normal, lower = vec3(sides, side, NORMAL), sides[side, OFFSET]
-        w = put_support(geom_ints, geoms, solids, places, a, b, normal, points, n_points)
+        w = put_support(geoms, places, a, b, normal, points, n_points)
         upper = dot(normal, w)
         if upper - lower <= enough or n_points + 1 >= POINTS:
             break
@@ -93,32 +92,30 @@ def sum_of_four(points: Array) -> Vec3:
 
 
 @kernel
-def start_polytope(
-    geom_ints: IntArray, geoms: Array, solids: Array, places: Array, a: int, b: int, points: Array
-) -> bool:
+def start_polytope(geoms: GeomTables, places: Array, a: int, b: int, points: Array) -> bool:
     """Four support points that span a body, or False where there are none.
 
     They are the farthest along an axis, against it, off their line, and off their plane.
     """
-    p = put_support(geom_ints, geoms, solids, places, a, b, _ALONG, points, 0)
-    q = put_support(geom_ints, geoms, solids, places, a, b, _AGAINST, points, 1)
+    p = put_support(geoms, places, a, b, _ALONG, points, 0)
+    q = put_support(geoms, places, a, b, _AGAINST, points, 1)
     line = minus(q, p)
     least = _ON_LINE * dot(line, line)
     across = cross(
         line,
         (1.0, 0.0, 0.0) if abs(line[0]) < _OFF_X * math.sqrt(dot(line, line)) else (0.0, 1.0, 0.0),
     )
-    r = put_support(geom_ints, geoms, solids, places, a, b, across, points, 2)
+    r = put_support(geoms, places, a, b, across, points, 2)
     normal = cross(line, minus(r, p))
     if dot(normal, normal) <= least * dot(line, line):
-        r = put_support(geom_ints, geoms, solids, places, a, b, scaled(-1.0, across), points, 2)
+        r = put_support(geoms, places, a, b, scaled(-1.0, across), points, 2)
         normal = cross(line, minus(r, p))
         if dot(normal, normal) <= least * dot(line, line):
             return False
-    s = put_support(geom_ints, geoms, solids, places, a, b, normal, points, 3)
+    s = put_support(geoms, places, a, b, normal, points, 3)
     near = _IN_PLANE * math.sqrt(dot(normal, normal) * dot(line, line))
     if abs(dot(normal, minus(s, p))) <= near:
-        s = put_support(geom_ints, geoms, solids, places, a, b, scaled(-1.0, normal), points, 3)
+        s = put_support(geoms, places, a, b, scaled(-1.0, normal), points, 3)
     return abs(dot(normal, minus(s, p))) > near
 
 

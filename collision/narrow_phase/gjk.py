@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 
-from spatialops._arrays import Array, IntArray, Vec3
+from spatialops._arrays import Array, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import (
     ZERO3,
@@ -28,6 +28,7 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision._layout import INFINITE, PLACE, TURN
+from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.supports import support
 
 APART = 0
@@ -48,9 +49,7 @@ _LINE = 1e-28  # squared area, relative to the squared edges, of three points on
 
 @kernel
 def put_support(
-    geom_ints: IntArray,
-    geoms: Array,
-    solids: Array,
+    geoms: GeomTables,
     places: Array,
     a: int,
     b: int,
@@ -61,10 +60,8 @@ def put_support(
     """Point of A - B that lies farthest along d, with B's place as origin; written to a row."""
     turn_a, turn_b = mat3(places, a, TURN), mat3(places, b, TURN)
     line = minus(vec3(places, a, PLACE), vec3(places, b, PLACE))
-    on_a = plus(line, rotate(turn_a, support(geom_ints, geoms, solids, a, rotate_back(turn_a, d))))
-    on_b = rotate(
-        turn_b, support(geom_ints, geoms, solids, b, rotate_back(turn_b, scaled(-1.0, d)))
-    )
+    on_a = plus(line, rotate(turn_a, support(geoms, a, rotate_back(turn_a, d))))
+    on_b = rotate(turn_b, support(geoms, b, rotate_back(turn_b, scaled(-1.0, d))))
     w = minus(on_a, on_b)
     put3(rows, row, W, w)
     put3(rows, row, ON_A, on_a)
@@ -73,9 +70,7 @@ def put_support(
 
 @kernel
 def gjk(
-    geom_ints: IntArray,
-    geoms: Array,
-    solids: Array,
+    geoms: GeomTables,
     places: Array,
     a: int,
     b: int,
@@ -92,7 +87,7 @@ def gjk(
     start = minus(vec3(places, b, PLACE), vec3(places, a, PLACE))
     if dot(start, start) < small * small:
         start = (1.0, 0.0, 0.0)
-    v = put_support(geom_ints, geoms, solids, places, a, b, start, rows, 0)
+    v = put_support(geoms, places, a, b, start, rows, 0)
     count = 1
     status = APART
     rows[0, WEIGHT] = 1.0
@@ -100,7 +95,7 @@ def gjk(
         square = dot(v, v)
         if square < small * small:
             return TOUCHING
-        w = put_support(geom_ints, geoms, solids, places, a, b, scaled(-1.0, v), rows, count)
+        w = put_support(geoms, places, a, b, scaled(-1.0, v), rows, count)
         along = dot(v, w)
         if along > 0.0 and along * along > reach * reach * square:
             return FAR

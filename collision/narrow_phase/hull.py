@@ -27,11 +27,14 @@ class Polyhedron:
         Corners of each face, counter-clockwise seen from outside.
     planes : (f, 4) array
         Outward unit normal n and offset d of every face: n . x <= d inside.
+    edges : (e, 2) int array
+        Corners of each edge once, those within faces that are flat to rounding included.
     """
 
     vertices: Array
     faces: tuple[IntArray, ...]
     planes: Array
+    edges: IntArray
 
     def fans(self) -> list[list[int]]:
         """Faces about each corner."""
@@ -87,7 +90,19 @@ def convex_hull(points: Array) -> Polyhedron:
     vertices = np.ascontiguousarray(points[used])
     faces = tuple(number[loop].astype(np.int64) for loop in loops)
     planes = np.array([_plane(vertices[face]) for face in faces])
-    return Polyhedron(vertices, faces, planes)
+    return Polyhedron(vertices, faces, planes, _edges(faces, number[simplices]))
+
+
+def _edges(faces: Sequence[IntArray], triangles: IntArray) -> IntArray:
+    """Edges of faces, and of the triangles that they were joined from; corners left out are -1.
+
+    Within a face, too: it is flat to a tolerance only, and what goes from corner to corner to reach
+    farther must not be held up there.
+    """
+    ends = [np.stack([face, np.roll(face, -1)], axis=1) for face in faces]
+    ends += [triangles[:, pair] for pair in ([0, 1], [1, 2], [2, 0])]
+    both = np.sort(np.concatenate(ends), axis=1)
+    return np.unique(both[both[:, 0] >= 0], axis=0)
 
 
 def _coplanar(simplices: IntArray, neighbours: IntArray, planes: Array) -> list[list[int]]:

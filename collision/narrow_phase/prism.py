@@ -44,9 +44,7 @@ _ON_EDGE = 0.02
 @inlined
 def extent(geoms: GeomTables, g: int, turn: tuple[Vec3, Vec3, Vec3], d: Vec3) -> float:
     """How far the core of a shape reaches along d from its place."""
-    return dot(
-        rotate(turn, support(geoms.ints, geoms.floats, geoms.solids, g, rotate_back(turn, d))), d
-    )
+    return dot(rotate(turn, support(geoms, g, rotate_back(turn, d))), d)
 
 
 @inlined
@@ -91,9 +89,7 @@ def triangle_points(
 ) -> int:
     """Contact points of A with the prism of triangle f of the surface b."""
     prism = geoms.ints.shape[0] - 1
-    gap = separation(
-        geoms.ints, geoms.floats, geoms.solids, places, a, prism, limit, scratch.rows, scratch.ints
-    )
+    gap = separation(geoms, places, a, prism, limit, scratch)
     if gap > limit:
         return 0
     n = vec3(geoms.solids, geoms.ints[b, col.GEOM_FACES] + f, 0)
@@ -135,7 +131,7 @@ def face_contacts(
     turn = mat3(places, a, col.TURN)
     if not is_round(geoms.ints[a, col.GEOM_SHAPE]):
         count = shared_points(geoms, places, a, prism, n, origin, size, scratch)
-    down = support(geoms.ints, geoms.floats, geoms.solids, a, rotate_back(turn, scaled(-1.0, n)))
+    down = support(geoms, a, rotate_back(turn, scaled(-1.0, n)))
     line = minus(vec3(places, a, col.PLACE), origin)
     point = plus_scaled(plus(line, rotate(turn, down)), -geoms.floats[a, col.GEOM_RADIUS], n)
     gap = dot(minus(point, corner(geoms, b, f, 0)), n)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from spatialops._arrays import Array, IntArray, Vec3
+from spatialops._arrays import Array, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import (
     column_of,
@@ -20,9 +20,11 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision import _layout as col
+from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.box_box import box_box
 from spatialops.collision.narrow_phase.epa import epa
 from spatialops.collision.narrow_phase.gjk import APART, FAR, ON_A, W, gjk
+from spatialops.collision.narrow_phase.scratch import Scratch
 
 # What is left in row 4 of the scratch rows.
 AXIS = W  # 3: unit normal from B to A
@@ -38,36 +40,34 @@ _INSIDE = 1e-9  # part of its radius by which a ball's centre must be out of a b
 
 @kernel
 def separation(
-    geom_ints: IntArray,
-    geoms: Array,
-    solids: Array,
+    geoms: GeomTables,
     places: Array,
     a: int,
     b: int,
     limit: float,
-    rows: Array,
-    ints: IntArray,
+    scratch: Scratch,
 ) -> float:
     """Signed distance (m) of two convex shapes, BEYOND where larger than `limit`.
 
     Row 4 is left with normal and middle.
     """
-    kind_a, kind_b = geom_ints[a, col.GEOM_SHAPE], geom_ints[b, col.GEOM_SHAPE]
-    radii = geoms[a, col.GEOM_RADIUS] + geoms[b, col.GEOM_RADIUS]
+    floats, rows = geoms.floats, scratch.rows
+    kind_a, kind_b = geoms.ints[a, col.GEOM_SHAPE], geoms.ints[b, col.GEOM_SHAPE]
+    radius_a, radius_b = floats[a, col.GEOM_RADIUS], floats[b, col.GEOM_RADIUS]
     if kind_a in (col.SPHERE, col.CAPSULE) and kind_b in (col.SPHERE, col.CAPSULE):
-        return segments(geoms, places, a, b, rows)
+        return segments(floats, places, a, b, rows)
     if kind_a == col.SPHERE and kind_b == col.BOX:
-        return point_box(geoms, places, a, b, 1.0, rows)
+        return point_box(floats, places, a, b, 1.0, rows)
     if kind_a == col.BOX and kind_b == col.SPHERE:
-        return point_box(geoms, places, b, a, -1.0, rows)
-    size = min(geoms[a, col.GEOM_BOUND], geoms[b, col.GEOM_BOUND])
+        return point_box(floats, places, b, a, -1.0, rows)
+    size = min(floats[a, col.GEOM_BOUND], floats[b, col.GEOM_BOUND])
     if kind_a == col.BOX and kind_b == col.BOX:
-        gap = box_box(geoms, places, a, b, rows)
+        gap = box_box(floats, places, a, b, rows)
         if gap > limit:
             return BEYOND
         if gap <= NEAR * size:
             return gap
-    status = gjk(geom_ints, geoms, solids, places, a, b, limit + radii, NEAR * size, rows)
+    status = gjk(geoms, places, a, b, limit + radius_a + radius_b, NEAR * size, rows)
     if status == FAR:
         return BEYOND
     if status == APART:
@@ -76,15 +76,13 @@ def separation(
         normal = scaled(1.0 / distance, v)
         on_a = vec3(rows, 4, ON_A)
     else:
-        distance = -epa(geom_ints, geoms, solids, places, a, b, ENOUGH * size, rows, ints)
+        distance = -epa(geoms, places, a, b, ENOUGH * size, rows, scratch.ints)
         normal, on_a = scaled(-1.0, vec3(rows, 4, W)), vec3(rows, 4, ON_A)
     # Of the surfaces, a radius out from the cores.
-    middle = plus_scaled(
-        on_a, -0.5 * (distance + geoms[a, col.GEOM_RADIUS] - geoms[b, col.GEOM_RADIUS]), normal
-    )
+    middle = plus_scaled(on_a, -0.5 * (distance + radius_a - radius_b), normal)
     put3(rows, 4, AXIS, normal)
     put3(rows, 4, MIDDLE, middle)
-    return distance - radii
+    return distance - radius_a - radius_b
 
 
 @inlined

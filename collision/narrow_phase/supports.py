@@ -23,6 +23,7 @@ from spatialops.algebra.vectors import (
 )
 from spatialops.collision import _layout as col
 from spatialops.collision.geom_tables import GeomTables
+from spatialops.collision.narrow_phase.farthest_corner import farthest_corner
 
 RIM = 8  # points that stand for a circle
 STEEP = math.sqrt(0.5)  # a cylinder turns its cap towards what is less than 45 degrees off its axis
@@ -31,23 +32,10 @@ _AXIAL = 1e-300  # part of a direction across the axis below which it has none t
 _UP = 1e-12  # the same of a unit vector: it looks along a cone's axis, and sees but the tip
 
 
-@inlined
-def farthest_corner(geom_ints: IntArray, solids: Array, g: int, d: Vec3) -> int:
-    """Row, counted from its first, of the corner of a polyhedron that lies farthest along d."""
-    first = geom_ints[g, col.GEOM_VERTICES]
-    best = 0
-    most = -col.INFINITE
-    for i in range(geom_ints[g, col.GEOM_VERTEX_COUNT]):
-        reach = dot(vec3(solids, first + i, 0), d)
-        if reach > most:
-            best, most = i, reach
-    return best
-
-
 @kernel
-def support(geom_ints: IntArray, geoms: Array, solids: Array, g: int, d: Vec3) -> Vec3:
+def support(geoms: GeomTables, g: int, d: Vec3) -> Vec3:
     """Point of the core of shape g that lies farthest along d, both in the shape's axes."""
-    kind, (x, y, z) = geom_ints[g, col.GEOM_SHAPE], vec3(geoms, g, col.GEOM_SIZE)
+    kind, (x, y, z) = geoms.ints[g, col.GEOM_SHAPE], vec3(geoms.floats, g, col.GEOM_SIZE)
     if kind == col.SPHERE:
         return 0.0, 0.0, 0.0
     if kind == col.CAPSULE:
@@ -68,9 +56,8 @@ def support(geom_ints: IntArray, geoms: Array, solids: Array, g: int, d: Vec3) -
         c = z * d[2]
         length = math.sqrt(a * a + b * b + c * c)
         return x * a / length, y * b / length, z * c / length
-    return vec3(
-        solids, geom_ints[g, col.GEOM_VERTICES] + farthest_corner(geom_ints, solids, g, d), 0
-    )
+    corner = farthest_corner(geoms.ints, geoms.solids, geoms.lists, g, d)
+    return vec3(geoms.solids, geoms.ints[g, col.GEOM_VERTICES] + corner, 0)
 
 
 @kernel
@@ -92,7 +79,7 @@ def put_feature(
     elif kind == col.CONE:
         count = cone_feature(vec3(geoms.floats, g, col.GEOM_SIZE), local, rows, names)
     elif kind in (col.SPHERE, col.ELLIPSOID):
-        put3(rows, 0, 0, support(geoms.ints, geoms.floats, geoms.solids, g, local))
+        put3(rows, 0, 0, support(geoms, g, local))
         names[0, 0] = names[0, 1] = col.VERTEX
         count = 1
     else:
@@ -140,7 +127,7 @@ def polyhedron_feature(
     names: IntArray,
 ) -> int:
     """Of the faces about the farthest corner the one that looks most along d."""
-    corner = farthest_corner(geom_ints, solids, g, d)
+    corner = farthest_corner(geom_ints, solids, lists, g, d)
     fans = geom_ints[g, col.GEOM_FANS]
     loops = geom_ints[g, col.GEOM_LOOPS]
     planes = geom_ints[g, col.GEOM_FACES]

@@ -115,12 +115,8 @@ class _Measure:
         if any(fixed):
             gap, middle, normal = self._from_surface(b, a) if fixed[0] else self._from_surface(a, b)
             return gap, middle, -normal if fixed[0] else normal, (a, b)
-        t, rows = self.tables, self.scratch.rows
-        gap = float(
-            separation(
-                t.ints, t.floats, t.solids, self.places, a, b, _NO_LIMIT, rows, self.scratch.ints
-            )
-        )
+        rows = self.scratch.rows
+        gap = float(separation(self.tables, self.places, a, b, _NO_LIMIT, self.scratch))
         middle = rows[4, MIDDLE : MIDDLE + 3] + self.places[b, : col.TURN]
         return gap, middle, rows[4, AXIS : AXIS + 3].copy(), (a, b)
 
@@ -150,7 +146,7 @@ class _Measure:
         t = self.tables
         turn = self.places[a, col.TURN : col.TURN + 9].reshape(3, 3)
         x, y, z = (-normal @ turn).tolist()
-        core = turn @ np.array(support(t.ints, t.floats, t.solids, a, (x, y, z)))
+        core = turn @ np.array(support(t, a, (x, y, z)))
         center = self.places[a, : col.TURN]
         return float(normal @ (center + core)) - float(t.floats[a, col.GEOM_RADIUS])
 
