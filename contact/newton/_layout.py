@@ -61,4 +61,20 @@ RIGHT = 5
 STEP = 6
 BEST = 7
 START = 8
-VECTORS = 9
+KEPT = 9  # the best answer of other attempts
+VECTORS = 10
+
+# Tables of pairs, of the interior-point method.
+VALUE = 0
+SLACK = 1
+VALUE_STEP = 2
+SLACK_STEP = 3
+TARGET = 4  # for the product of both, less what it is
+MISS = 5  # of the equation of the second
+PAIR_TABLES = 6
+
+# What eliminating the pairs of a contact leaves for its right side, see `pairs`.
+SUM = 0
+Q_X = 1
+Q_Y = 2
+SLOPE_COLUMNS = 3

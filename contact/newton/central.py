@@ -15,10 +15,12 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel
+from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.block_structure import analyse
 from spatialops.contact.newton.gauss_seidel import sweep
+from spatialops.contact.newton.interior_point import INSIDE, has_inside, interior_impulses
 from spatialops.contact.newton.proximal import proximal_steps
 from spatialops.contact.newton.residual import speed_scale
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch, is_dense
@@ -39,6 +41,12 @@ FIRST_ATTEMPT = 1
 # from the floor to the top. A wall of 100 bricks takes 40 iterations in the first attempt. On the
 # exact cone directions turn as well.
 _OF_CONES = 3.0
+# From the impulses of a step before piles do not, where the interior-point method comes next.
+_OF_PILES = 1.0
+# From where the interior-point method ends statuses are right but for a few.
+_INSIDE_TERMS = np.array([1e-3, 3e-2])
+_INSIDE_IN_ALL = np.array([40, 60])
+_INSIDE_ABOUT_ONE = np.array([25, 30])
 
 
 class Aim(NamedTuple):
@@ -47,6 +55,14 @@ class Aim(NamedTuple):
     warm: bool  # whether it begins with the impulses given, else with none
     tolerance: float  # residual
     attempts: int  # from one start at most
+
+
+class Problem(NamedTuple):
+    """One of contacts, with its scales."""
+
+    rows: ContactRows
+    s: float  # largest entry of the diagonal of W
+    scale: float  # of velocities
 
 
 @kernel
@@ -62,34 +78,109 @@ def central_impulses(
     Residuals are relative to the scale of these rows, or the `fastest` of others if that is more.
     The iterations are negative where the impulses given were no use, and zero came after them.
     Zero is tried as it is before anything else from there: where contacts need not press (sliding
-    contacts may have several motions, Painleve), they do not.
+    contacts may have several motions, Painleve), they do not. Where the first attempt has no answer
+    for a pile, its statuses are too many to be guessed, and the answer comes from the inside.
     """
     known = is_dense(rows) or analyse(rows.L.places, rows.trees, scratch.blocks, scratch.blocks_of)
     if not known:
         return 0, INFINITE
     s = find_parts(rows, scratch)
-    scale = max(speed_scale(rows, s), fastest)
-    start = scratch.vectors[at.START]
-    put_start(scratch.status, p, start)
+    problem = Problem(rows, s, max(speed_scale(rows, s), fastest))
+    put_start(scratch.status, p, scratch.vectors[at.START])
+    inside = aim.attempts > FIRST_ATTEMPT and has_inside(rows)
+    few = FIRST_ATTEMPT if inside and not is_dense(rows) else aim.attempts
     total, residual = 0, INFINITE
-    longer = math.sqrt(rows.trees.size - 1) * (_OF_CONES if rows.law == at.CONE else 1.0)
-    for cold in range(0 if aim.warm else 1, 2):
-        # r = share / W_ii of statuses. Eigenvalues of W are up to 3 m times its diagonal: with more
-        # than 1 / (3 m) contacts that share a load go beyond sticking to sliding the other way.
-        # From zero only the ratio of pressing and sliding counts.
-        share = 1.0 / p.size if cold == 0 else 1.0
-        for k in range(aim.attempts):
+    if aim.warm:
+        total, residual = attempts(problem, aim, (few, False), p, scratch)
+        if residual <= aim.tolerance:
+            return total, residual
+    if few == aim.attempts or not aim.warm:
+        count, residual = attempts(problem, aim, (few, True), p, scratch)
+        total += count
+    if inside and not residual <= aim.tolerance:
+        before = residual
+        copy_into(scratch.vectors[at.KEPT], p)
+        count, residual = from_inside(problem, aim, p, scratch)
+        total += count
+        if not residual < before:
+            copy_into(p, scratch.vectors[at.KEPT])
+            residual = before
+    return (-total if aim.warm else total), residual
+
+
+@kernel
+def attempts(
+    problem: Problem,
+    aim: Aim,
+    which: tuple[int, bool],
+    p: Array,
+    scratch: NewtonScratch,
+) -> tuple[int, float]:
+    """So many attempts, from zero or from START, until one has an answer."""
+    rows = problem.rows
+    last, cold = which
+    total, residual = 0, INFINITE
+    longer = math.sqrt(rows.trees.size - 1)
+    if last == FIRST_ATTEMPT and not cold:
+        longer = min(longer, _OF_PILES)
+    longer *= _OF_CONES if rows.law == at.CONE else 1.0
+    # r = share / W_ii of statuses. Eigenvalues of W are up to 3 m times its diagonal: with more
+    # than 1 / (3 m) contacts that share a load go beyond sticking to sliding the other way.
+    # From zero only the ratio of pressing and sliding counts.
+    share = 1.0 if cold else 1.0 / p.size
+    for k in range(last):
+        for i in range(p.size):
+            p[i] = 0.0 if cold else scratch.vectors[at.START, i]
+        if _SWEEPS[k] > 0:
+            sweep(rows, _SWEEPS[k], p, scratch)
+        limits = (int(longer * _IN_ALL[k]), int(longer * _ABOUT_ONE[k]), k == 0)
+        count, residual = proximal_steps(
+            rows,
+            problem.s,
+            problem.scale,
+            _TERMS[k],
+            share,
+            limits,
+            not cold,
+            aim.tolerance,
+            p,
+            scratch,
+        )
+        total += count
+        if residual <= aim.tolerance:
+            break
+    return total, residual
+
+
+@kernel
+def from_inside(problem: Problem, aim: Aim, p: Array, scratch: NewtonScratch) -> tuple[int, float]:
+    """The interior-point method from zero, and proximal steps from where it ends."""
+    rows, start = problem.rows, scratch.vectors[at.START]
+    total, residual = 0, INFINITE
+    for k in range(INSIDE.size * _INSIDE_TERMS.size):
+        way, term = k // _INSIDE_TERMS.size, k % _INSIDE_TERMS.size
+        if term == 0:
             for i in range(p.size):
-                p[i] = start[i] if cold == 0 else 0.0
-            if _SWEEPS[k] > 0:
-                sweep(rows, _SWEEPS[k], p, scratch)
-            limits = (int(longer * _IN_ALL[k]), int(longer * _ABOUT_ONE[k]), k == 0)
-            count, residual = proximal_steps(
-                rows, s, scale, _TERMS[k], share, limits, cold == 0, aim.tolerance, p, scratch
-            )
-            total += count
-            if residual <= aim.tolerance:
-                return (-total if aim.warm and cold == 1 else total), residual
+                p[i] = 0.0
+            total += interior_impulses(rows, problem.s, problem.scale, way, p, scratch)
+            copy_into(start, p)
+        copy_into(p, start)
+        limits = (_INSIDE_IN_ALL[term], _INSIDE_ABOUT_ONE[term], False)
+        count, residual = proximal_steps(
+            rows,
+            problem.s,
+            problem.scale,
+            _INSIDE_TERMS[term],
+            1.0 / p.size,
+            limits,
+            False,
+            aim.tolerance,
+            p,
+            scratch,
+        )
+        total += count
+        if residual <= aim.tolerance:
+            break
     return total, residual
 
 

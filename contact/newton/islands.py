@@ -82,6 +82,7 @@ def room_of(rows: ContactRows) -> NewtonRoom:
         rows.L.entries.size,
         len(trees) - 1,
         int(widest_of(trees)),
+        len(rows.corners),
     )
 
 
@@ -110,7 +111,9 @@ def solve_islands(rows: ContactRows, aim: Aim, p: Array, buffers: Buffers) -> tu
     """
     m, n = rows.friction.size, rows.trees.size - 1
     if n == 1:
-        room = NewtonRoom(m, rows.trees[1], rows.L.entries.size, 1, rows.trees[1])
+        room = NewtonRoom(
+            m, rows.trees[1], rows.L.entries.size, 1, rows.trees[1], rows.corners.shape[0]
+        )
         scratch = newton_scratch(
             buffers.newton_ints,
             buffers.newton_floats,
@@ -221,7 +224,14 @@ def solve_island(
         buffers.newton_ints,
         buffers.newton_floats,
         (buffers.block_ints, buffers.block_floats),
-        NewtonRoom(count, island.trees[trees], size, n, widest_of(island.trees)),
+        NewtonRoom(
+            count,
+            island.trees[trees],
+            size,
+            n,
+            widest_of(island.trees),
+            rows.corners.shape[0],
+        ),
     )
     iterations, residual = impulses_of_law(island, fastest, aim, own, scratch)
     for c in range(count):

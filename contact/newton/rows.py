@@ -61,6 +61,8 @@ class NewtonScratch(NamedTuple):
     starts: IntArray  # (3 m,) of its rows rho and gamma
     blocks_of: IntArray  # (m,) block of the two trees of each contact
     vectors: Array  # (VECTORS, 3 m)
+    pairs: Array  # (PAIR_TABLES, m, n_f + 2)
+    slopes: Array  # (m, SLOPE_COLUMNS)
     y: Array  # one of every column
     rho: Array  # (1, k) rows that must not move, entries as those of the contacts' rows
     gamma: Array  # (k,) and what acts on them
@@ -76,6 +78,7 @@ class NewtonRoom(NamedTuple):
     entries: int  # of the contacts' rows
     trees: int
     widest: int  # columns of one tree
+    sides: int  # of the polygon of friction
 
 
 @inlined
@@ -110,14 +113,19 @@ def newton_scratch(
     c = b + room.columns
     d = c + room.entries + WIDTH
     e = d + room.entries + WIDTH
+    f = e + at.FRICTION_COLUMNS * room.m
+    g = f + at.SLOPE_COLUMNS * room.m
+    h = g + at.PAIR_TABLES * room.m * (room.sides + 2)
     return NewtonScratch(
         ints[:a].reshape(room.m, at.STATUS_COLUMNS),
-        floats[e : e + at.FRICTION_COLUMNS * room.m].reshape(room.m, at.FRICTION_COLUMNS),
+        floats[e:f].reshape(room.m, at.FRICTION_COLUMNS),
         ints[a : a + n],
         ints[a + n : a + 2 * n],
         ints[a + 2 * n : a + 3 * n],
         ints[a + 3 * n : ints_of_rows(room)],
         floats[:b].reshape(at.VECTORS, n),
+        floats[g:h].reshape(at.PAIR_TABLES, room.m, room.sides + 2),
+        floats[f:g].reshape(room.m, at.SLOPE_COLUMNS),
         floats[b:c],
         floats[c:d].reshape(1, room.entries + WIDTH),
         floats[d:e],
@@ -154,7 +162,8 @@ def ints_of_rows(room: NewtonRoom) -> int:
 @inlined
 def floats_of_rows(room: NewtonRoom) -> int:
     """Numbers of vectors and rows."""
-    of_contacts = (3 * at.VECTORS + at.FRICTION_COLUMNS) * room.m
+    of_pairs = at.PAIR_TABLES * (room.sides + 2) + at.SLOPE_COLUMNS
+    of_contacts = (3 * at.VECTORS + at.FRICTION_COLUMNS + of_pairs) * room.m
     return whole_registers(of_contacts + room.columns + 2 * (room.entries + WIDTH))
 
 

@@ -161,7 +161,7 @@ def _problem(scene: Scene, m: int, n_f: int) -> Parts:
     tree_of, trees = columns_of_trees(scene.model, scene.loops)
     widest = int(np.diff(trees).max())
     entries = 3 * m * min(nv, 2 * widest)
-    buffers = new_buffers(NewtonRoom(m, nv, entries, len(trees) - 1, widest))
+    buffers = new_buffers(NewtonRoom(m, nv, entries, len(trees) - 1, widest, n_f))
     return {
         "tree_of": tree_of,
         "trees": trees,

@@ -1,0 +1,165 @@
+"""The interior-point method: steps solve its equations, and ends are near answers of the law."""
+
+import numpy as np
+import pytest
+
+from spatialops.contact.friction import directions
+from spatialops.contact.newton import _layout as at
+from spatialops.contact.newton.active_rows import factor_rows, put_velocities
+from spatialops.contact.newton.block_structure import analyse
+from spatialops.contact.newton.central import ALL_ATTEMPTS, FIRST_ATTEMPT, Aim, central_impulses
+from spatialops.contact.newton.interior_point import (
+    INSIDE,
+    NEAR,
+    has_inside,
+    interior_impulses,
+    solve_step,
+)
+from spatialops.contact.newton.pair_steps import eliminate_pairs
+from spatialops.contact.newton.pairs import (
+    begin_pairs,
+    find_misses,
+    put_impulses,
+    put_targets,
+)
+from spatialops.contact.newton.residual import residual_of, speed_scale
+from spatialops.contact.newton.rows import is_dense
+from spatialops.contact.newton.statuses import find_parts
+from spatialops.contact.rows import START, width_of
+from tests.contact.newton.test_block_factors import pile
+from tests.contact.newton.test_central import body, random_body
+from tests.support.contact_rows import contact_rows_of, dense_of, scratch_of
+
+TOLERANCE = 1e-9
+RHO = 1e-8
+
+
+def begun(rows):
+    """Scratch, s and the scale of rows whose factors are analysed."""
+    scratch = scratch_of(rows)
+    if not is_dense(rows):
+        assert analyse(rows.L.places, rows.trees, scratch.blocks, scratch.blocks_of)
+    s = find_parts(rows, scratch)
+    return scratch, s, speed_scale(rows, s)
+
+
+def with_joint_friction(rows):
+    """The last contact is dry friction of a joint: a limit, one row, and no normal."""
+    friction, dry = rows.friction.copy(), rows.dry.copy()
+    friction[-1], dry[-1] = 0.0, 0.3
+    start, width = rows.L.places[-1, START], width_of(rows.L.places, len(dry) - 1)
+    entries, u = rows.L.entries.copy(), rows.u.copy()
+    entries[start : start + width] = entries[start + 2 * width :] = 0.0
+    u[-3] = u[-1] = 0.0
+    L = rows.L._replace(entries=entries)
+    return rows._replace(L=L, u=u, friction=friction, dry=dry)
+
+
+def examples(rng):
+    square = [(x, y, -0.1) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    up = [(0.0, 0.0, 1.0)] * 4
+    slides = (0.0, 0.0, 0.0, 1.0, 0.2, -0.1)
+    return {
+        "a body that slides": body(square, up, 0.4, slides),
+        "a line": body(square, up, 0.4, slides, n_f=2),
+        "pressed already": body(square, up, 0.4, slides, prior=0.1),
+        "eight corners": body(square, up, 0.4, slides, n_f=8),
+        "a pile": pile(rng, [6] * 14, 30, mu=0.1),
+        "a joint": with_joint_friction(body(square + square[:1], up + up[:1], 0.4, slides)),
+    }
+
+
+NAMES = list(examples(np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_step_solves_the_equations_of_all_pairs(rng, name):
+    rows = examples(rng)[name]
+    scratch, s, scale = begun(rows)
+    unit, corners = scale / s, rows.corners
+    m = rows.friction.size
+    p = np.zeros(3 * m)
+    put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch.y)
+    begin_pairs(rows, scale, unit, p, scratch)
+    put_impulses(rows, unit, p, scratch)
+    put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch.y)
+    find_misses(rows, scale, unit, scratch)
+    eliminate_pairs(rows, s, scratch)
+    factor_rows(rows, 1.0, 3 * m, scratch)
+    put_targets(0.01, False, scratch)
+    solve_step(rows, scale, unit, scratch)
+    x, w, d_x, d_w, target, miss = scratch.pairs
+    assert (w > 0.0).all()
+    assert (x >= 0.0).all()
+    real = x > 0.0
+    assert np.abs((x * d_w + w * d_x - target)[real]).max() < 1e-12
+    dp = np.zeros((m, 3))
+    dp[:, 0] = d_x[:, 0]
+    dp[:, 1:] = (d_x * real)[:, 2:] @ corners
+    L = dense_of(rows)
+    moved = (L @ (L.T @ dp.ravel()) / s).reshape(m, 3)
+    expected = np.zeros_like(w)
+    expected[:, 0] = moved[:, 0]
+    expected[:, 2:] = moved[:, 1:] @ corners.T + d_x[:, 1:2]
+    expected[:, 1] = rows.friction * d_x[:, 0] - (d_x * real)[:, 2:].sum(axis=1)
+    expected += miss
+    expected[:, [0, *range(2, x.shape[1])]] += RHO * d_x[:, [0, *range(2, x.shape[1])]]
+    assert np.abs((d_w - expected)[real]).max() < 1e-10
+
+
+@pytest.mark.parametrize("way", range(len(INSIDE)))
+@pytest.mark.parametrize("name", NAMES)
+def test_it_ends_near_an_answer(rng, name, way):
+    rows = examples(rng)[name]
+    scratch, s, scale = begun(rows)
+    p = np.zeros(3 * rows.friction.size)
+    iterations = interior_impulses(rows, s, scale, way, p, scratch)
+    v = scratch.vectors[at.VELOCITY]
+    put_velocities(rows, p, v, scratch.y)
+    assert residual_of(rows, s, scale, p, v) <= NEAR
+    assert 5 < iterations < 40
+
+
+@pytest.mark.compiled
+def test_most_random_bodies_are_answered(rng):
+    near = []
+    for _ in range(60):
+        rows = random_body(rng)
+        if not has_inside(rows):
+            continue
+        scratch, s, scale = begun(rows)
+        p = np.zeros(3 * rows.friction.size)
+        interior_impulses(rows, s, scale, 1, p, scratch)
+        v = scratch.vectors[at.VELOCITY]
+        put_velocities(rows, p, v, scratch.y)
+        near.append(residual_of(rows, s, scale, p, v) <= 100.0 * NEAR)
+    assert np.mean(near) > 0.9
+
+
+@pytest.mark.compiled
+def test_piles_whose_statuses_cycle_come_from_the_inside():
+    cycled = inside = 0
+    for seed in range(10):
+        rows = pile(np.random.default_rng(seed), [6] * 30, 150, mu=0.2)
+        p, scratch = np.zeros(450), scratch_of(rows)
+        _, first = central_impulses(rows, 0.0, Aim(False, TOLERANCE, FIRST_ATTEMPT), p, scratch)
+        p[:] = 0.0
+        _, residual = central_impulses(rows, 0.0, Aim(False, TOLERANCE, ALL_ATTEMPTS), p, scratch)
+        assert residual <= first
+        cycled += first > TOLERANCE
+        inside += first > TOLERANCE >= residual
+    assert cycled > inside > 0
+
+
+def test_nothing_is_moved_without_pairs():
+    rows = contact_rows_of(np.zeros((3, 1)), np.zeros(3), *np.zeros((3, 1)), directions(4))
+    scratch, s, _ = begun(rows)
+    p = np.zeros(3)
+    assert interior_impulses(rows, s, 1.0, 0, p, scratch) == 0
+    assert not p.any()
+
+
+def test_other_laws_have_no_inside():
+    rows = body([(0.0, 0.0, -0.1)] * 4, [(0.0, 0.0, 1.0)] * 4, 0.5, np.ones(6))
+    assert has_inside(rows)
+    assert not has_inside(rows._replace(law=at.CONE))
