@@ -330,8 +330,8 @@ class Simulator:
         Raises
         ------
         ArgumentError
-            For wrong shapes, NaN or infinity; for closures, integrator "rk4", laws
-            of contact other than Coulomb's, and `EventDriven`: these are not known yet.
+            For wrong shapes, NaN or infinity; for closures, integrator "rk4", laws of contact that
+            the loop does not solve, and `EventDriven`: these are not known yet.
         SolverFailed, ContactError
             As `step`; for a corrected penetration within the step, for joints at their limits or
             with dry friction, for contacts other than of spheres, capsules and vertices with

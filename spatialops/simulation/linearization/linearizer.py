@@ -21,6 +21,7 @@ from spatialops.simulation.linearization.parameters import (
 )
 from spatialops.simulation.linearization.products import MATRICES, OF_ONE_PIECE, Product
 from spatialops.simulation.stepping.adapter import put_activation, state_of
+from spatialops.simulation.stepping.constraints.friction_laws import loop_law
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import advance_held, clear_held
@@ -40,7 +41,8 @@ class Linearization(NamedTuple):
     B : (2 nv, nv) array
         By joint forces.
     statuses : tuple of str
-        What the contacts of the step do: "open", "sticking" or "sliding".
+        What the contacts of the step do: "open", "sticking", "sliding", or "dragged" by a viscous
+        law.
     switching : tuple of str
         Contacts that are about to do something else, and which one-sided derivative was taken.
     """
@@ -164,8 +166,12 @@ def refuse_scene(stepping: Stepping) -> None:
         raise ArgumentError("linearize: closures are not known yet")
     if scene.model.compensation.any():
         raise ArgumentError("linearize: compensation of gravity is not known yet")
-    if stepping.external.pairs.special or stepping.external.method.law is not None:
+    law = stepping.external.method.law
+    if stepping.external.pairs.special or loop_law(law) is None:
         raise ArgumentError(
-            "linearize: of laws of contact only Coulomb's is known yet; take law='coulomb', and no "
-            "viscous, torsional, rolling or compliant pairs"
+            f"linearize: law {law!r} is not known yet; take 'coulomb', 'cone', 'no-slip', "
+            "'frictionless' or 'viscous' with its default options, and no pairs with laws of their "
+            "own or with torsional or rolling friction"
         )
+    if stepping.settings[at.VISCOSITY_IN_IMPACTS] > 0.0:
+        raise ArgumentError("linearize: a drag in impacts is not known yet; take impact=0")

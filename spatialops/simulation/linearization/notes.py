@@ -11,7 +11,7 @@ from spatialops.simulation.linearization.made_step import Room
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.tables import Tables
 
-STATUSES = ("open", "sticking", "sliding")
+STATUSES = ("open", "sticking", "sliding", "dragged")
 _MOST = 1024  # texts that are kept
 
 _NOTES = {
@@ -23,6 +23,7 @@ _NOTES = {
     of.AT_REST: "at rest; slips that begin are taken as not turning",
     of.BARELY_MET: "approaches at the threshold of impacts; taken as an impact",
     of.BARELY_NOT_MET: "approaches at the threshold of impacts; taken as none",
+    of.AT_FILM: "as far off as its film is thick; taken as {status}",
     of.TOGETHER: "arrives with others; the time of the lowest gap is taken",
 }
 _OF_CONTACTS = {
