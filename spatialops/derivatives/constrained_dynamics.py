@@ -151,8 +151,8 @@ def constrained_dynamics_derivatives(
     q = vector(q, model.nq, "q")
     v = vector(v, model.nv, "v")
     by = inverse_dynamics_derivatives(model, q, v, motion.accelerations, external)
-    stiffness, f_q, f_v = _closure_changes(span, q, v, *motion[:2])
-    answer = _Answer(span, by.da)
+    stiffness, f_q, f_v = closure_changes(span, q, v, *motion[:2])
+    answer = ClosureAnswer(span, by.da)
     solved = (
         answer.of(stiffness - by.dq, -f_q),
         answer.of(-by.dv, -f_v),
@@ -165,8 +165,16 @@ def constrained_dynamics_derivatives(
     return ConstrainedDynamicsDerivatives(accelerations, multipliers, motion.rank, motion.redundant)
 
 
-class _Answer:
-    """Factors of the saddle-point problem: Y = M^-1, G, and (G Y G*)^+."""
+class ClosureAnswer:
+    """Factors of the saddle-point problem: Y = M^-1, G, and (G Y G*)^+.
+
+    Parameters
+    ----------
+    span : Span
+        Factored.
+    mass : (nv, nv) array
+        Mass matrix there.
+    """
 
     def __init__(self, span: Span, mass: Array) -> None:
         loops, n = span.loops, len(mass)
@@ -185,7 +193,7 @@ class _Answer:
         return free + self.inverse @ (self.G.T @ forces), forces
 
 
-def _closure_changes(
+def closure_changes(
     span: Span, q: Array, v: Array, a: Array, multipliers: Array
 ) -> tuple[Array, Array, Array]:
     """d(G* lambda) / dq, df / dq and df / dv."""
@@ -206,13 +214,13 @@ def _closure_changes(
     return stiffness, by_q, by_v
 
 
-def _turned_range(span: Span, answer: _Answer, q: Array, multipliers: Array) -> Array:
+def _turned_range(span: Span, answer: ClosureAnswer, q: Array, multipliers: Array) -> Array:
     """How the smallest multipliers turn with the range of G, in which they lie.
 
     With lambda = G y and z* G = 0, z* dlambda = z* (dG y), and d(G y) is df at rest for a = y.
     """
     y = answer.inverse @ (answer.G.T @ (answer.stiffness @ multipliers))
-    change = _closure_changes(span, q, np.zeros_like(y), y, multipliers)[1]
+    change = closure_changes(span, q, np.zeros_like(y), y, multipliers)[1]
     range_of_G = span.Z[:, : span.rank]
     return np.asarray(change - range_of_G @ (range_of_G.T @ change))
 

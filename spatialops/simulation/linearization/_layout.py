@@ -139,3 +139,7 @@ ALONE = 5  # free bodies with an equation of their own
 UNTOUCHED = 6  # a floating tree that was given its momentum
 ACTIVE = 7  # activations in a step that an impact cuts
 OTHER_IMPACTS = 8  # not by Poisson's coefficient, all at once
+# Of closed mechanisms
+CUT_CLOSED = 9  # a step that is cut
+TURNS_CLOSED = 10  # a slip that a polygon of friction turns with
+REDUNDANT = 11  # rows that depend on others

@@ -177,9 +177,6 @@ def test_what_is_not_known_is_refused_in_words():
     state = so.State(pendulum.state.q, pendulum.state.v)
     with pytest.raises(ArgumentError, match="rk4"):
         so.Simulator(pendulum.scene(), integrator="rk4").linearize(state)
-    linkage = so.models.four_bar()
-    with pytest.raises(ArgumentError, match="closures"):
-        so.Simulator(linkage.scene()).linearize(linkage.state)
     with pytest.raises(ArgumentError, match="EventDriven"):
         so.Simulator(pendulum.scene(), time=so.EventDriven()).linearize(state)
     robot = so.models.quadruped()
