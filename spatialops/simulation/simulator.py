@@ -338,8 +338,8 @@ class Simulator:
             with dry friction, for contacts other than of spheres, capsules and vertices with
             half-spaces and of spheres with spheres and faces of boxes, for impacts with
             restitution "newton" or one after the other, with "moreau" for free bodies on their own
-            and floating mechanisms that nothing touches, and of closed mechanisms for impacts,
-            rows that others imply, and contacts that slide under a friction polygon.
+            and floating mechanisms that nothing touches, and of closed mechanisms for impacts and
+            rows that others imply.
 
         References
         ----------

@@ -141,5 +141,4 @@ ACTIVE = 7  # activations in a step that an impact cuts
 OTHER_IMPACTS = 8  # not by Poisson's coefficient, all at once
 # Of closed mechanisms
 CUT_CLOSED = 9  # a step that is cut
-TURNS_CLOSED = 10  # a slip that a polygon of friction turns with
-REDUNDANT = 11  # rows that depend on others
+REDUNDANT = 10  # rows that depend on others

@@ -28,6 +28,7 @@ from spatialops.dynamics.loops.closure_factors import Span
 from spatialops.dynamics.loops.constrained_dynamics import loop_jacobian
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.closed_slips import closed_slips
 from spatialops.simulation.linearization.impacts.step_parts import flow_blocks, piece_held
 from spatialops.simulation.linearization.made_step import Room, Start
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
@@ -60,8 +61,6 @@ def differentiate_closed(
     status = piece_held(loop.address, start, room)
     if status != of.KNOWN:
         return status, *nothing
-    if room.point_ints[: room.results[of.COUNT], of.SLIP].any():
-        return of.TURNS_CLOSED, *nothing
     span = placed(loops, t.vectors[at.Q_E, : start.q.size].copy())
     if dependent(span):
         return of.REDUNDANT, *nothing
@@ -111,17 +110,21 @@ def open_end(t: Tables, room: Room, span: Span) -> End:
         span, q_e, vectors[of.V_MIDDLE], vectors[of.WHOLE], t.closure_vectors[at.FORCES].copy()
     )
     answer = ClosureAnswer(span, squares[of.MASS])
-    by_v = by_v - answer.G @ convection(t, vectors[of.V_MIDDLE])
+    bend = convection(t, vectors[of.V_MIDDLE])
+    slips = closed_slips(t, room, span, answer, bend)
+    by_v = by_v - answer.G @ bend
     first = [dense_blocks(room.spans, block) for block in room.blocks[of.START]]
     none = np.zeros((n, n))
     dq_e = np.hstack([first[BY_Q], first[BY_V], none])
     dv_e = np.hstack([none, first[CARRIED], none])
-    side = room.side[:, : 3 * n] + s * stiffness @ dq_e
-    lines = np.concatenate([room.lines[:m], answer.G + s * half * by_v])
+    given = np.concatenate([dq_e, dv_e, np.hstack([none, none, np.eye(n)])])
+    side = room.side[:, : 3 * n] + s * stiffness @ dq_e + slips.side @ given
+    lines = np.concatenate([room.lines[:m] + slips.lines, answer.G + s * half * by_v])
     pushes = np.concatenate([room.pushes[:m], answer.G])
-    goal = np.concatenate([room.goal[:m, : 3 * n], -s * (by_q @ dq_e + by_v @ dv_e)])
+    goal = room.goal[:m, : 3 * n] + slips.goal @ given
+    goal = np.concatenate([goal, -s * (by_q @ dq_e + by_v @ dv_e)])
     resistances = np.concatenate([room.resistances[:m], np.zeros(len(answer.G))])
-    inverse = np.linalg.inv(squares[of.MASS] + half * s * squares[of.BY_V])
+    inverse = np.linalg.inv(squares[of.MASS] + half * s * squares[of.BY_V] - slips.system)
     free, reply = inverse @ side, inverse @ pushes.T
     W = lines @ reply + np.diag(resistances)
     dx = free + reply @ np.linalg.lstsq(W, goal - lines @ free, rcond=_REDUNDANT)[0]

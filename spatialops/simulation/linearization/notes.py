@@ -37,8 +37,6 @@ _FAULTS = {
     "yet",
     of.ACTIVE: "actuators with activations in a step that an impact cuts are not known yet",
     of.CUT_CLOSED: "a closed mechanism's step that is cut is not known yet",
-    of.TURNS_CLOSED: "contacts of a closed mechanism that slide under a friction polygon are not "
-    "known yet; take law='cone'",
     of.REDUNDANT: "closures of which some imply others are not known yet",
     of.PUSHED_OUT: "a penetration is corrected at the end of the step, which is not known yet",
     of.ALONE: "free bodies on their own turn by a rule that is not known yet under 'moreau'; take "

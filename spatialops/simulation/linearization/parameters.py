@@ -55,7 +55,7 @@ def parameter_derivatives(model: Model, t: Tables, room: Room) -> ParameterDeriv
         if ints[of.STATUS] != of.SLIDING:
             continue
         rows = room.found[of.LATE, k, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
-        push, turned = _friction(t, room, k)
+        push, turned = friction_of_mu(t, room, k)
         friction[:, ints[of.PAIR]] += rows.T @ push
         if ints[of.SLIP] == 1:
             turning = -s * room.slips[of.SLIP_ANSWER, k] @ smooth
@@ -78,7 +78,7 @@ def _drag(t: Tables, room: Room, k: int) -> Array:
     return pushes / row[col.MU]
 
 
-def _friction(t: Tables, room: Room, k: int) -> tuple[Array, Array]:
+def friction_of_mu(t: Tables, room: Room, k: int) -> tuple[Array, Array]:
     """Impulse of sliding point k for a unit of mu, and its change as the slip turns."""
     row = t.floats[room.point_ints[k, of.ROW]]
     side, pressed = room.points[k, of.SIDE], row[col.IMPULSE]
