@@ -233,3 +233,56 @@ def test_driven_distances_are_known_and_driven_frames_refused(rng):
     frame = so.Loop(kind="ball", a=one.a, b=one.b, rate=(0.1, 0.0, 0.0), name="winch", **places)
     with pytest.raises(ModelError, match=r"'winch'.*driven"):
         so.constrained_dynamics_derivatives(model, [frame], q, v, tau)
+
+
+def branches_in_pinocchio(pin, rng):
+    """Two branches of hinges on one, here and in Pinocchio; `ids` are Pinocchio's joints."""
+    builder, theirs = so.TreeBuilder(), pin.Model()
+    hinges = {"x": pin.JointModelRX, "y": pin.JointModelRY, "z": pin.JointModelRZ}
+    ids = {"world": 0}
+    parents = {"a": "world", "b": "a", "c": "b", "d": "a", "e": "d", "f": "e"}
+    for i, (name, parent) in enumerate(parents.items()):
+        axis, place = "xyz"[i % 3], rng.uniform(-0.4, 0.4, 3)
+        box = so.Inertia.box((0.2, 0.3, 0.1), mass=1.0 + 0.2 * i)
+        joint = so.Joint("revolute", axis=axis)
+        builder.add_body(name, parent=parent, joint=joint, inertia=box, position=place)
+        at = pin.SE3(np.eye(3), place)
+        ids[name] = theirs.addJoint(ids[parent], hinges[axis](), at, name)
+        own = pin.Inertia(box.mass, np.zeros(3), box.tensor)
+        theirs.appendBodyToJoint(ids[name], own, pin.SE3.Identity())
+    return builder.build(), theirs, ids
+
+
+def test_against_differences_of_pinocchios_dynamics(rng):
+    """Along motions of a closed mechanism, where frames of rows do not matter."""
+    pin = pytest.importorskip("pinocchio")
+    model, theirs, ids = branches_in_pinocchio(pin, rng)
+    q, point = rng.uniform(-1.0, 1.0, 6), np.array([0.1, 0.2, 0.3])
+    loops = so.Loops(model, [so.loop_at(model, q, "ball", "c", "f", point=point, name="pin")])
+    poses = so.body_poses(model, q)
+    ends = []
+    for name in "cf":
+        body = model.body_names.index(name)
+        local = poses.rotations[body].T @ (point - poses.positions[body])
+        ends += [ids[name], pin.SE3(np.eye(3), local)]
+    closures, memory = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    closures.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, theirs, *ends))
+    memory.append(closures[0].createData())
+    data, settings = theirs.createData(), pin.ProximalSettings(1e-14, 1e-12, 200)
+    pin.initConstraintDynamics(theirs, data, closures, memory)
+    wish, tau = rng.normal(size=6), rng.normal(size=6)
+    u = onto(so.loop_jacobian(model, loops, q), rng.normal(size=6))
+
+    def at(s):
+        closed = so.close_loops(model, loops, so.integrate(model, q, s * u)) if s else q
+        return closed, onto(so.loop_jacobian(model, loops, closed), wish)
+
+    def theirs_at(s, push=0.0):
+        a = pin.constraintDynamics(theirs, data, *at(s), tau + push, closures, memory, settings)
+        return a.copy()
+
+    by = so.constrained_dynamics_derivatives(model, loops, *at(0.0), tau).accelerations
+    turned = central(lambda s: at(s)[1])
+    assert relative_error(by.dq @ u + by.dv @ turned, central(theirs_at)) < TOLERANCE
+    pushed = columns(lambda d: theirs_at(0.0, d), 6)
+    assert relative_error(by.dtau, pushed) < TOLERANCE
