@@ -16,6 +16,11 @@ from .collision.shapes import (
     Sphere,
 )
 from .derivatives.base_parameters import BaseParameters, base_parameters
+from .derivatives.constrained_dynamics import (
+    ConstrainedDynamicsDerivatives,
+    MultiplierDerivatives,
+    constrained_dynamics_derivatives,
+)
 from .derivatives.forward_dynamics import (
     ForwardDynamicsDerivatives,
     forward_dynamics_derivatives,
@@ -136,6 +141,8 @@ __all__ = [
     "compose",
     "Cone",
     "constrained_dynamics",
+    "constrained_dynamics_derivatives",
+    "ConstrainedDynamicsDerivatives",
     "ConstraintEmbedding",
     "ConstrainedMotion",
     "contact",
@@ -202,6 +209,7 @@ __all__ = [
     "momentum",
     "MomentumDerivatives",
     "MoveDerivatives",
+    "MultiplierDerivatives",
     "Node",
     "node_accelerations",
     "node_positions",

@@ -80,3 +80,23 @@ def pick_off(n: int, links: IntArray, levers: Array) -> LinearOperator:
         return out.reshape(len(rows), 6 * m)
 
     return operator((6 * n, 6 * m), forces, velocities)
+
+
+def swung_pick_off(n: int, links: IntArray, rates: Array) -> LinearOperator:
+    """Return the derivative of `pick_off` where levers change by `rates`: moments only."""
+    m = links.size
+    moving = links >= 0
+
+    def moments(rows: Array) -> Array:
+        out = np.zeros((len(rows), n, 6))
+        forces = rows.reshape(len(rows), m, 6)[:, moving, 3:]
+        add_at(out[..., :3], links[moving], np.cross(rates, forces))
+        return out.reshape(len(rows), 6 * n)
+
+    def velocities(rows: Array) -> Array:
+        out = np.zeros((len(rows), m, 6))
+        spins = rows.reshape(len(rows), n, 6)[:, links[moving], :3]
+        out[:, moving, 3:] = np.cross(spins, rates)
+        return out.reshape(len(rows), 6 * m)
+
+    return operator((6 * n, 6 * m), moments, velocities)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._arrays import Array, ArrayLike, all_finite, array, not_finite
 from spatialops.algebra.linear import block_diagonal, diagonal, operator
 from spatialops.dynamics.blocks import (
     articulated_inertias,
@@ -24,12 +24,13 @@ from spatialops.dynamics.blocks import (
     shifted,
     upsilon_blocks,
 )
-from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.sweeps import solve_mass_kernel, upsilon_kernel
 from spatialops.errors import ArgumentError, ModelError
+from spatialops.operators.link_changes import link_changes
 from spatialops.operators.propagation import hinges, pick_off, propagation, step
+from spatialops.operators.sensitivities import Sensitivities
 from spatialops.operators.spatial_operator import SpatialOperator, identity
-from spatialops.operators.stacked_trees import stacked_trees
+from spatialops.operators.stacked_trees import node_arms, stacked_trees
 from spatialops.tree.model import Model
 from spatialops.tree.node import NodeLike
 
@@ -403,10 +404,7 @@ class SpatialOperators:
         ----------
         [J] equation 61.
         """
-        links, offsets = self._nodes(nodes)
-        points = np.empty((links.size, 3))
-        node_points(links, offsets, self._work, points)
-        levers = (points - self._work[links, layout.ORIGIN : layout.ORIGIN + 3])[links >= 0]
+        links, levers = node_arms(self.model, self._stack, nodes)
         return SpatialOperator(pick_off(len(self._tree), links, levers))
 
     def jacobian(self, nodes: Sequence[NodeLike]) -> SpatialOperator:
@@ -447,6 +445,43 @@ class SpatialOperators:
         """
         pick = self.B(nodes)
         return pick.H @ self.Omega @ pick
+
+    def sensitivities(self, direction: ArrayLike) -> Sensitivities:
+        """Derivatives of the operators along a direction of motion, as operators.
+
+        Parameters
+        ----------
+        direction : (nv,) or (B, nv) array
+            u, as a velocity: of the operators at `integrate(model, q, s * u)`, by s at 0.
+
+        Returns
+        -------
+        Sensitivities
+            With the names that the operators have here.
+
+        Raises
+        ------
+        ArgumentError
+            For a wrong shape, NaN or infinity.
+
+        References
+        ----------
+        A. Jain and G. Rodriguez, Linearization of manipulator dynamics using spatial operators,
+        1993.
+
+        Examples
+        --------
+        >>> import numpy as np, spatialops as so
+        >>> from spatialops.operators import SpatialOperators, dense
+        >>> model, q, u = so.models.pendulum(2).model, [0.3, -0.5], [0.0, 1.0]
+        >>> by = SpatialOperators(model, q).sensitivities(u)
+        >>> bool(np.allclose(dense(by.mass_matrix), so.mass_matrix_derivative(model, q, u)))
+        True
+        """
+        u = array(direction, (*self.batch, self.model.nv), "direction")
+        if not all_finite(u):
+            raise not_finite(direction=u)
+        return Sensitivities(self, self._stack, link_changes(self._stack, u.ravel()))
 
     @cached_property
     def _upsilons(self) -> Array:
@@ -495,10 +530,3 @@ class SpatialOperators:
     def _by_link(self, values: Array) -> Array:
         """(n, ...) or (B, n, ...) of what all links of the stack have."""
         return values.reshape(*self.batch, self.model.nv, *values.shape[1:])
-
-    def _nodes(self, nodes: Sequence[NodeLike]) -> tuple[IntArray, Array]:
-        """Links of the stack (-1: the world) and offsets of nodes, for every configuration."""
-        links, offsets = self.model.resolve(nodes)
-        firsts = self.model.nv * np.repeat(np.arange(self._stack.copies), links.size)
-        links = np.tile(links, self._stack.copies)
-        return np.where(links < 0, links, links + firsts), np.tile(offsets, (self._stack.copies, 1))

@@ -6,6 +6,7 @@ along, are swept in one go; an operator of the forest is block diagonal over the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +14,11 @@ import numpy as np
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, vector
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
+from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
+from spatialops.tree.node import NodeLike
 
 
 class StackedTrees(NamedTuple):
@@ -42,6 +45,20 @@ class StackedTrees(NamedTuple):
     def copies(self) -> int:
         """B, 1 of a single configuration."""
         return self.batch[0] if self.batch else 1
+
+
+def node_arms(
+    model: Model, stack: StackedTrees, nodes: Sequence[NodeLike]
+) -> tuple[IntArray, Array]:
+    """Links of nodes in every copy (-1: the world), and levers (m, 3) of those on moving ones."""
+    links, offsets = model.resolve(nodes)
+    firsts = model.nv * np.repeat(np.arange(stack.copies), links.size)
+    links = np.tile(links, stack.copies)
+    links = np.where(links < 0, links, links + firsts)
+    points = np.empty((links.size, 3))
+    node_points(links, np.tile(offsets, (stack.copies, 1)), stack.work, points)
+    levers = points - stack.work[links, layout.ORIGIN : layout.ORIGIN + 3]
+    return links, levers[links >= 0]
 
 
 def stacked_trees(model: Model, q: ArrayLike, v: ArrayLike | None) -> StackedTrees:

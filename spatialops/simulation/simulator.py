@@ -330,14 +330,16 @@ class Simulator:
         Raises
         ------
         ArgumentError
-            For wrong shapes, NaN or infinity; for closures, integrator "rk4", laws
-            of contact other than Coulomb's, and `EventDriven`: these are not known yet.
+            For wrong shapes, NaN or infinity; for closures that are open or driven, integrator
+            "rk4", laws of contact that the loop does not solve, and `EventDriven`: these are not
+            known yet.
         SolverFailed, ContactError
             As `step`; for a corrected penetration within the step, for joints at their limits or
             with dry friction, for contacts other than of spheres, capsules and vertices with
             half-spaces and of spheres with spheres and faces of boxes, for impacts with
-            restitution "newton" or one after the other, and, with "moreau", for free bodies on
-            their own and floating mechanisms that nothing touches.
+            restitution "newton" or one after the other, with "moreau" for free bodies on their own
+            and floating mechanisms that nothing touches, and of closed mechanisms for impacts and
+            rows that others imply.
 
         References
         ----------

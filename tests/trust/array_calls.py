@@ -212,7 +212,13 @@ def _methods() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
         batch.step(taus)
         return batch.v.copy()
 
+    operators = so.SpatialOperators(closed["model"], closed["q"])
+
+    def sensitivity(direction: Any) -> object:
+        return operators.sensitivities(direction).mass_matrix @ np.ones(closed["model"].nv)
+
     return {
+        "SpatialOperators.sensitivities": (sensitivity, {"direction": closed["u"]}),
         "ContactProblem.after": (
             problem.after,
             {"impulses": np.ones(n), "moments": np.ones((problem.n_contacts, 3))},

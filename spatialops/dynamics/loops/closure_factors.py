@@ -89,6 +89,13 @@ class Span:
             self.L, n, tolerance, self.Q, self.Z, self.R, self.order, *self.rooms
         )
 
+    def multipliers(self, u: Array) -> Array:
+        """The smallest multipliers (n_rows,) of the least motion with G dv = u."""
+        forces = np.empty(self.loops.n_rows)
+        coordinates_of(self.Z, self.R, self.order, self.rank, u, self.part)
+        multipliers_of(self.Z, self.R, self.order, self.rank, self.part, forces)
+        return forces
+
     def answer(self, u: Array) -> tuple[Array, Array]:
         """The least motion with G dv = u, (nv,), and its multipliers (n_rows,).
 

@@ -218,6 +218,19 @@ def constrained_dynamics(
     >>> now.rank, bool(np.abs(G @ now.accelerations).max() < 1e-9)
     (2, True)
     """
+    return solve_constrained(model, loops, q, v, tau, external, t)[1]
+
+
+def solve_constrained(
+    model: Model,
+    loops: LoopsLike,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    external: ArrayLike | None,
+    t: float,
+) -> tuple[Span, ConstrainedMotion]:
+    """The same, with the factored closures that it was found by."""
     if type(model) is not Model:
         raise not_a_model(model)
     q = vector(q, model.nq, "q")
@@ -241,7 +254,7 @@ def constrained_dynamics(
     )
     span.factor()
     correction, forces = span.answer(prescribed_accelerations(at, t) - rates)
-    return ConstrainedMotion(a + correction, forces, span.rank, span.redundant())
+    return span, ConstrainedMotion(a + correction, forces, span.rank, span.redundant())
 
 
 def loop_forces(model: Model, loops: LoopsLike, q: ArrayLike, multipliers: ArrayLike) -> Array:

@@ -14,7 +14,8 @@ SLIP = 7  # 1: its tangents follow a slip
 PAIR = 8
 OTHER = 9  # link of what it touches; -1: the world
 KIND = 10
-POINT_INTS = 11
+PRESSES = 11  # 1: its normal holds
+POINT_INTS = 12
 
 # Kinds of contacts: normals stay, or turn with the other link, or follow the line of two points.
 STILL = 0
@@ -24,6 +25,7 @@ ROUND = 2
 OPEN = 0
 STICKING = 1
 SLIDING = 2
+DRAGGED = 3  # by a film, whether it presses or not
 
 # Notes, added together.
 AT_LIMIT = 1
@@ -36,6 +38,7 @@ OPENS = 64  # of what has no gap
 TOGETHER = 128  # arrives with others
 BARELY_MET = 256  # an impact, at the threshold of impacts
 BARELY_NOT_MET = 512
+AT_FILM = 1024  # as far off as its film is thick
 
 # Float table of the acting contacts.
 OFFSET = 0  # 3: c in the link's axes
@@ -48,7 +51,8 @@ SHARE = 12  # 2: friction along the tangents of what slides, for each unit of th
 EDGE = 14  # 2: along the edge of the polygon that friction may move on, where it has one
 GAIN = 16  # of the edge's line for each unit of the turning velocity
 OTHER_OFFSET = 17  # 3: of what is touched, in its link's axes: normal if FLAT, centre if ROUND
-POINT_COLUMNS = 20
+RESISTANCE = 20  # of a drag: velocity over impulse
+POINT_COLUMNS = 21
 
 # Contacts are looked at in these states.
 EARLY = 0  # where the step begins
@@ -135,3 +139,6 @@ ALONE = 5  # free bodies with an equation of their own
 UNTOUCHED = 6  # a floating tree that was given its momentum
 ACTIVE = 7  # activations in a step that an impact cuts
 OTHER_IMPACTS = 8  # not by Poisson's coefficient, all at once
+# Of closed mechanisms
+CUT_CLOSED = 9  # a step that is cut
+REDUNDANT = 10  # rows that depend on others

@@ -1,7 +1,7 @@
 """Forces of contacts: as wrenches on links, and how they change with arms and normals.
 
 Tangents t turn with the normal, dt = -N (t . dN), beside turning about it (`slip_turning`): the
-impulse p_n N + p_t of a contact that slides changes by p_n dN - N (p_t . dN).
+impulse p_n N + p_t of a contact that slides, or is dragged, changes by p_n dN - N (p_t . dN).
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def put_levers(made: Made, room: Room) -> None:
         add_lever(made, room.side, found, link, push, of.TURN_BY_Q)
         if other >= 0:
             add_lever(made, room.side, found, other, scaled(-1.0, push), of.OTHER_TURN)
-            if room.point_ints[k, of.STATUS] == of.SLIDING:
-                turn_push(room, k)
+        if room.point_ints[k, of.KIND] != of.STILL and not spans_all(room, k):
+            turn_push(room, k)
 
 
 @kernel
@@ -69,9 +69,19 @@ def add_lever(made: Made, side: Array, found: Array, link: int, push: Vec3, turn
         i = made.tree[i, layout.PARENT]
 
 
+@inlined
+def spans_all(room: Room, k: int) -> bool:
+    """Whether lines of point k push in all directions, along which its impulse is free."""
+    ints = room.point_ints
+    return ints[k, of.STATUS] == of.STICKING and ints[k, of.PRESSES] == 1
+
+
 @kernel
 def turn_push(room: Room, k: int) -> None:
-    """Add to `side` how the impulse of point k, which slides, turns with its normal."""
+    """Add to `side` how the impulse of point k turns with its normal.
+
+    Lines along tangents are then for what it changes by along tangents that have turned.
+    """
     found = room.found[of.LATE, k]
     n = found.shape[1]
     normal, push = vec3(room.points, k, of.NORMAL), vec3(room.points, k, of.IMPULSE)

@@ -3,18 +3,23 @@
 A contact that sticks holds three directions, one that slides the normal (and, between two
 directions of the friction polygon, the edge), one that is open none. Along a direction d
 
-    d . (v_P + drift) + d . N o = 0
+    d . (v_P + drift) + d . N o + k d . p = 0
 
 at the end of the step, with the drift and the free opening speed o of `stepping/contact_drift.py`.
-How the drift changes is in `drift_change`.
+How the drift changes is in `drift_change`. The resistance k is none but of a drag, where it is one
+over the impulse for each unit of velocity and gets less as a piece gets longer, and of the exact
+cone: friction R against a slip of the speed |u| turns with it, so that across it k = |u| / R.
 """
 
 from __future__ import annotations
+
+import math
 
 from spatialops._arrays import Array, IntArray, Mat3, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, dot, plus, plus_scaled, rotate_back, scaled, vec3
 from spatialops.collision import _layout as col
+from spatialops.contact.newton._layout import CONE
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDEST, WIDTH
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.drift_change import (
@@ -65,19 +70,37 @@ def was_there(touched: Touched, room: Room, k: int) -> bool:
 
 
 @kernel
+def let_go(touched: Touched, room: Room, k: int) -> None:
+    """A dragged point parts, if of its impulse and its speed that is the one which is no rounding.
+
+    Velocities at the end must have been looked at.
+    """
+    ints = room.point_ints
+    if ints[k, of.STATUS] != of.DRAGGED or not ints[k, of.NOTES] & of.HARDLY_PRESSES:
+        return
+    opening = touched.floats[ints[k, of.ROW], col.OPEN]
+    along = dot(vec3(room.points, k, of.NORMAL), end_of_drift(touched, room, k))
+    if along + opening > _SLIP:
+        ints[k, of.PRESSES] = 0
+        ints[k, of.NOTES] -= of.HARDLY_PRESSES
+
+
+@kernel
 def note_velocities(made: Made, touched: Touched, room: Room, k: int) -> None:
     """Note what slides at no speed, is open and does not part, or is at a kink or threshold."""
     normal, end = vec3(room.points, k, of.NORMAL), end_of_drift(touched, room, k)
     along, status = dot(normal, end), room.point_ints[k, of.STATUS]
     slip = plus_scaled(end, -along, normal)
-    if status == of.SLIDING and dot(slip, slip) < _SLIP * _SLIP:
+    rubs = touched.friction[room.point_ints[k, of.ROW]] > 0.0
+    if status == of.SLIDING and rubs and dot(slip, slip) < _SLIP * _SLIP:
         room.point_ints[k, of.NOTES] += of.NO_SPEED
     start = room.arms[of.EARLY if made.half > 0.0 else of.LATE]
     begun = vec3(start, k, of.VELOCITY)
     if abs(dot(vec3(start, k, of.NORMAL_THERE), begun) + touched.threshold) < _KINK:
         room.point_ints[k, of.NOTES] += of.BARELY_NOT_MET
     opening = touched.floats[room.point_ints[k, of.ROW], col.OPEN]
-    if status == of.OPEN and along + opening < _SLIP:
+    apart = room.point_ints[k, of.PRESSES] == 0 and status != of.STICKING
+    if apart and along + opening < _SLIP:
         room.point_ints[k, of.NOTES] += of.NO_PARTING
     if status == of.OPEN or made.half == 0.0 or not was_there(touched, room, k):
         return
@@ -93,24 +116,44 @@ def put_lines(made: Made, touched: Touched, room: Room, k: int) -> None:
     """Lines, pushes and goals of point k, which is not open."""
     points, sides = room.points, tangents_of(touched, room, k)
     normal = vec3(points, k, of.NORMAL)
-    slides = room.point_ints[k, of.STATUS] == of.SLIDING
+    impulse = vec3(points, k, of.IMPULSE)
+    status = room.point_ints[k, of.STATUS]
+    slides = status == of.SLIDING
     share = along_tangents(sides, points[k, of.SHARE], points[k, of.SHARE + 1])
     edge = along_tangents(sides, points[k, of.EDGE], points[k, of.EDGE + 1])
     count = (2 if dot(edge, edge) > 0.0 else 1) if slides else 3
+    begin = 0 if room.point_ints[k, of.PRESSES] == 1 else 1
     room.point_ints[k, of.FIRST_LINE] = room.results[of.HELD]
-    room.point_ints[k, of.LINES] = count
+    room.point_ints[k, of.LINES] = count - begin
+    resistance = resistance_of(touched, room, k)
     X = Y = _NO_MATRIX
     if made.half > 0.0 and was_there(touched, room, k):
         X, Y, rests = drift_slopes(touched, room, k)
         if rests:
             room.point_ints[k, of.NOTES] += of.AT_REST
-    for c in range(count):
+    for c in range(begin, count):
         d = normal
         if c > 0:
             d = edge if slides else (sides[0] if c == 1 else sides[1])
         push = plus(normal, share) if slides and c == 0 else d
         put_line(made, touched, room, k, d, push, X, Y)
+        i = room.results[of.HELD]
+        room.resistances[i] = resistance if c > 0 else 0.0
+        if status == of.DRAGGED and c > 0:
+            room.goal[i, 3 * made.tree.shape[0]] += resistance * dot(d, impulse) / made.s
         room.results[of.HELD] += 1
+
+
+@inlined
+def resistance_of(touched: Touched, room: Room, k: int) -> float:
+    """What resists the motion of point k across the normal, and across its friction if round."""
+    if touched.law != CONE or room.point_ints[k, of.STATUS] != of.SLIDING:
+        return room.points[k, of.RESISTANCE]
+    normal, impulse = vec3(room.points, k, of.NORMAL), vec3(room.points, k, of.IMPULSE)
+    end = end_of_drift(touched, room, k)
+    slip = plus_scaled(end, -dot(normal, end), normal)
+    limit = touched.friction[room.point_ints[k, of.ROW]] * dot(normal, impulse)
+    return math.sqrt(dot(slip, slip)) / limit if limit > 0.0 else 0.0
 
 
 @kernel

@@ -7,7 +7,8 @@ c fixed to a link, and with the normal N (towards the link) and the radius r the
     P = c - N (r + g / 2),    dP = dc - dN (r + g / 2) - N dg / 2.
 
 A contact that presses slides where its friction is a corner of the friction polygon or stands on an
-edge of it, and sticks inside.
+edge of it, or on the circle of the exact cone, and sticks inside. Without slip it sticks wherever
+there is friction; a drag acts on what does not press too.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from __future__ import annotations
 import math
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array
-from spatialops._compile.jit import kernel
+from spatialops._arrays import Array, IntArray
+from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import (
     mat3,
     plus,
@@ -27,6 +28,7 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision import _layout as col
+from spatialops.contact.newton._layout import CONE, NO_SLIP, VISCOUS
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room, Touched
 
@@ -34,6 +36,7 @@ _ALONG = 1e-12  # 1 - cos of what is no angle
 _KINDS = 3  # of features in one number
 _LIMIT = 1e-9  # of the limit of friction that is the limit
 _NEAR = 1e-7  # of what would have to change for another status
+_FILM = 1e-9  # m from where a film ends
 
 
 @kernel
@@ -151,25 +154,65 @@ def largest_impulse(room: Room) -> float:
 def put_status(touched: Touched, room: Room, k: int, largest: float) -> None:
     """Status of point k, and how friction may move."""
     i = room.point_ints[k, of.ROW]
-    normal, mu = touched.floats[i, col.IMPULSE], touched.floats[i, col.MU]
+    normal, mu = touched.floats[i, col.IMPULSE], touched.friction[i]
     points, ints = room.points, room.point_ints
     ints[k, of.STATUS] = of.OPEN
     ints[k, of.NOTES] = 0
+    ints[k, of.PRESSES] = 1 if normal > 0.0 else 0
+    points[k, of.RESISTANCE] = 0.0
     for j in range(2):
         points[k, of.SHARE + j] = 0.0
         points[k, of.EDGE + j] = 0.0
-    if not normal > 0.0:
-        return
-    if normal < _NEAR * largest:
+    if normal > 0.0 and normal < _NEAR * largest:
         ints[k, of.NOTES] += of.HARDLY_PRESSES
+    if touched.law == VISCOUS:
+        put_drag(touched, points, ints, k, mu)
+    first, second = touched.floats[i, col.IMPULSE + 1], touched.floats[i, col.IMPULSE + 2]
+    if touched.law == NO_SLIP and (first != 0.0 or second != 0.0):
+        ints[k, of.STATUS] = of.STICKING  # also of what arrives, and does not press yet
+    if ints[k, of.STATUS] != of.OPEN or not normal > 0.0:
+        return
     if mu == 0.0:
         ints[k, of.STATUS] = of.SLIDING
         return
-    x = touched.floats[i, col.IMPULSE + 1] / (normal * mu)
-    y = touched.floats[i, col.IMPULSE + 2] / (normal * mu)
+    if touched.law == NO_SLIP:
+        ints[k, of.STATUS] = of.STICKING
+        return
+    x = first / (normal * mu)
+    y = second / (normal * mu)
+    if touched.law == CONE:
+        put_round_friction(x, y, mu, points, ints, k)
+        return
     ints[k, of.STATUS] = put_friction(touched.facets, x, y, mu, points, k)
     on_edge = points[k, of.EDGE] != 0.0 or points[k, of.EDGE + 1] != 0.0
     if is_close(touched.facets, x, y, ints[k, of.STATUS], on_edge):
+        ints[k, of.NOTES] += of.AT_LIMIT
+
+
+@inlined
+def put_drag(touched: Touched, points: Array, ints: IntArray, k: int, drag: float) -> None:
+    """Status of a point that a film may drag: by `drag`, impulse over velocity."""
+    if drag > 0.0:
+        ints[k, of.STATUS] = of.DRAGGED
+        points[k, of.RESISTANCE] = 1.0 / drag
+    if abs(touched.floats[ints[k, of.ROW], col.GAP] - touched.film) < _FILM:
+        ints[k, of.NOTES] += of.AT_FILM
+
+
+@kernel
+def put_round_friction(
+    x: float, y: float, mu: float, points: Array, ints: IntArray, k: int
+) -> None:
+    """Status of friction (x, y) mu under the exact cone, and the tangent where it slides."""
+    size = math.hypot(x, y)
+    ints[k, of.STATUS] = of.STICKING
+    if size > 1.0 - _LIMIT:
+        ints[k, of.STATUS] = of.SLIDING
+        points[k, of.SHARE] = mu * x
+        points[k, of.SHARE + 1] = mu * y
+        points[k, of.EDGE] = -y / size
+        points[k, of.EDGE + 1] = x / size
+    elif size > 1.0 - _NEAR:
         ints[k, of.NOTES] += of.AT_LIMIT
 
 

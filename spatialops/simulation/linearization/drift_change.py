@@ -4,6 +4,7 @@ The drift of `stepping/contact_drift.py`, N (N . u - N0 . u0) + f(slip of u, sli
 across N, changes with the velocities u in the middle and u0 at the start, by X du + Y du0, and with
 the normals N and N0 there. Of the conditions d . R = 0, where R = v_P + drift + o N is what is left
 of the velocity at the end, N . R changes by R . dN beside, and tangents turn, dt = -N (t . dN).
+Where a film drags what parts, N . R is not zero.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision import _layout as col
+from spatialops.contact.newton._layout import NO_SLIP
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room, Touched
 
@@ -67,6 +69,8 @@ def drift_slopes(touched: Touched, room: Room, k: int) -> tuple[Mat3, Mat3, bool
     turned = plus_scaled(slip, -1.0, begun)
     if not math.sqrt(dot(turned, turned)) < _TURNED * first:
         return X, mat_plus_scaled(Y, -_DAMPING, flat), False
+    if touched.law == NO_SLIP:
+        return along, Y, False
     # (1 - |u0| / |u|) u: the direction s of u turns, and the size of u0 changes.
     direction = scaled(1.0 / size, slip)
     across = mat_plus_scaled(flat, -1.0, outer(direction, direction))
@@ -88,11 +92,11 @@ def gain_by_normal(
         vec3(room.arms[of.LATE], k, of.VELOCITY),
         vec3(room.arms[of.EARLY], k, of.VELOCITY),
     )
+    left = plus_scaled(vec3(room.arms[of.END], k, of.VELOCITY), opening, normal)
+    left = plus(left, drift)
     if dot(d, normal) > 0.5:
-        left = plus_scaled(vec3(room.arms[of.END], k, of.VELOCITY), opening, normal)
-        left = plus(left, drift)
         return plus(left, minus(now, plus_scaled(drift, -along, normal))) if there else left
-    gain = scaled(along + opening, d)
+    gain = scaled(along + opening - dot(normal, left), d)
     if there:
         gain = plus_scaled(gain, -dot(normal, now), rotate_back(slopes[0], d))
         gain = plus_scaled(gain, -dot(normal, before), rotate_back(slopes[1], d))

@@ -11,6 +11,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.closed_step import differentiate_closed
 from spatialops.simulation.linearization.impacts.step_parts import differentiate_parts
 from spatialops.simulation.linearization.made_step import Start, new_room, room_for
 from spatialops.simulation.linearization.next_state import begin_near, step_held
@@ -21,9 +22,11 @@ from spatialops.simulation.linearization.parameters import (
 )
 from spatialops.simulation.linearization.products import MATRICES, OF_ONE_PIECE, Product
 from spatialops.simulation.stepping.adapter import put_activation, state_of
+from spatialops.simulation.stepping.constraints.friction_laws import loop_law
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import advance_held, clear_held
+from spatialops.simulation.stepping.loop_start import LoopStart
 from spatialops.tree.state import State
 
 
@@ -40,7 +43,8 @@ class Linearization(NamedTuple):
     B : (2 nv, nv) array
         By joint forces.
     statuses : tuple of str
-        What the contacts of the step do: "open", "sticking" or "sliding".
+        What the contacts of the step do: "open", "sticking", "sliding", or "dragged" by a viscous
+        law.
     switching : tuple of str
         Contacts that are about to do something else, and which one-sided derivative was taken.
     """
@@ -73,6 +77,7 @@ class Linearizer:
         self._loop = HeldLoop(own, own.tables(), np.zeros(at.LIMITS))
         self._start = Start(np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv))
         self._room = new_room(model, len(self._loop.tables.ints))
+        self._closures = LoopStart(stepping.scene, float(stepping.settings[at.DT]))
         self._notes = Notes(stepping.scene)
         self._sound = True
 
@@ -89,6 +94,8 @@ class Linearizer:
     def by_parameters(self, state: State, cut: Array) -> ParameterDerivatives:
         """The same step's derivative by masses and friction."""
         model, nv = self._loop.stepping.scene.model, len(cut)
+        if len(self._loop.stepping.scene.loops):
+            raise ArgumentError("linearize_parameters: closures are not known yet")
         if self._loop.tables.control[at.DAMPED]:
             raise ArgumentError(
                 "linearize_parameters: damping, springs and actuators are not known yet: what they "
@@ -113,7 +120,13 @@ class Linearizer:
                 "together, of which the derivative is not known yet; take a shorter step"
             )
         self._room = room = room_for(t, self._room)
-        status = product.held(loop.address, self._start, room, *arrays)
+        loops = loop.stepping.scene.loops
+        if len(loops):
+            status, A, B = differentiate_closed(loop, self._start, room, loops)
+            if status == of.KNOWN:
+                product.dense(A, B, *arrays)
+        else:
+            status = product.held(loop.address, self._start, room, *arrays)
         contacts: IntArray = room.point_ints[: room.results[of.COUNT]]
         if status == of.SEVERAL and loop.stepping.external.impacts.whole:
             status = of.OTHER_IMPACTS
@@ -153,6 +166,10 @@ class Linearizer:
             put_activation(t, state)
         begin_near(loop.address, start)
         t.monitor[at.TIME] = state.time
+        if t.loop_ints.size:
+            self._closures.begin(t)
+            start.q[:] = t.q
+            start.v[:] = t.v
 
 
 def refuse_scene(stepping: Stepping) -> None:
@@ -160,12 +177,16 @@ def refuse_scene(stepping: Stepping) -> None:
     scene = stepping.scene
     if stepping.scheme == at.RK4:
         raise ArgumentError("linearize: integrator 'rk4' is not known yet; take 'moreau'")
-    if len(scene.loops):
-        raise ArgumentError("linearize: closures are not known yet")
+    if any(loop.rate is not None for loop in scene.loops.items):
+        raise ArgumentError("linearize: driven closures are not known yet")
     if scene.model.compensation.any():
         raise ArgumentError("linearize: compensation of gravity is not known yet")
-    if stepping.external.pairs.special or stepping.external.method.law is not None:
+    law = stepping.external.method.law
+    if stepping.external.pairs.special or loop_law(law) is None:
         raise ArgumentError(
-            "linearize: of laws of contact only Coulomb's is known yet; take law='coulomb', and no "
-            "viscous, torsional, rolling or compliant pairs"
+            f"linearize: law {law!r} is not known yet; take 'coulomb', 'cone', 'no-slip', "
+            "'frictionless' or 'viscous' with its default options, and no pairs with laws of their "
+            "own or with torsional or rolling friction"
         )
+    if stepping.settings[at.VISCOSITY_IN_IMPACTS] > 0.0:
+        raise ArgumentError("linearize: a drag in impacts is not known yet; take impact=0")

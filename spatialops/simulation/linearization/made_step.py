@@ -66,8 +66,11 @@ class Touched(NamedTuple):
     geom_ints: IntArray
     geoms: Array
     facets: Array
+    friction: Array  # what the loop's law reads: see `ContactRows`
+    law: int
     depth: float  # beyond which a gap is an error
     threshold: float  # of impacts
+    film: float  # of a drag
 
 
 class Pulls(NamedTuple):
@@ -112,6 +115,8 @@ class Room(NamedTuple):
         K^-1 of the pushes.
     contact : (3 m, 3 m) array
         The lines of that.
+    resistances : (3 m,) array
+        Of lines: velocity over impulse where something gives way.
     shares : (3 m,) array
         Scratch, one number a line.
     order : (ORDERS, most) int array
@@ -137,6 +142,7 @@ class Room(NamedTuple):
     goal: Array
     reply: Array
     contact: Array
+    resistances: Array
     shares: Array
     order: IntArray
     results: IntArray
@@ -170,6 +176,7 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
         goal=np.zeros((3 * m, 3 * n + 1)),
         reply=np.zeros((n, 3 * m)),
         contact=np.zeros((3 * m, 3 * m)),
+        resistances=np.zeros(3 * m),
         shares=np.zeros(3 * m),
         order=np.zeros((2 * EXCHANGES, max(n, 3 * m)), dtype=np.int64),
         results=np.zeros(of.RESULTS, dtype=np.int64),
@@ -216,8 +223,11 @@ def touched(t: Tables) -> Touched:
         t.geom_ints,
         t.geoms,
         t.facets,
+        t.friction,
+        t.control[at.LAW],
         t.settings[at.DEPTH],
         t.settings[at.THRESHOLD],
+        t.settings[at.FILM],
     )
 
 

@@ -11,7 +11,7 @@ from spatialops.simulation.linearization.made_step import Room
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.tables import Tables
 
-STATUSES = ("open", "sticking", "sliding")
+STATUSES = ("open", "sticking", "sliding", "dragged")
 _MOST = 1024  # texts that are kept
 
 _NOTES = {
@@ -23,6 +23,7 @@ _NOTES = {
     of.AT_REST: "at rest; slips that begin are taken as not turning",
     of.BARELY_MET: "approaches at the threshold of impacts; taken as an impact",
     of.BARELY_NOT_MET: "approaches at the threshold of impacts; taken as none",
+    of.AT_FILM: "as far off as its film is thick; taken as {status}",
     of.TOGETHER: "arrives with others; the time of the lowest gap is taken",
 }
 _OF_CONTACTS = {
@@ -35,6 +36,8 @@ _FAULTS = {
     of.OTHER_IMPACTS: "impacts with restitution='newton', or one after the other, are not known "
     "yet",
     of.ACTIVE: "actuators with activations in a step that an impact cuts are not known yet",
+    of.CUT_CLOSED: "a closed mechanism's step that is cut is not known yet",
+    of.REDUNDANT: "closures of which some imply others are not known yet",
     of.PUSHED_OUT: "a penetration is corrected at the end of the step, which is not known yet",
     of.ALONE: "free bodies on their own turn by a rule that is not known yet under 'moreau'; take "
     "'semi-implicit'",

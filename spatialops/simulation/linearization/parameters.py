@@ -2,7 +2,7 @@
 
 Inverse dynamics is linear in the inertial parameters, Y theta, so that they are one more right-hand
 side of the equations of `step_equations`: -s Y(q_e, v_m, x / s - w x v). Friction mu of what slides
-pushes with p_n t for each unit, t the direction of friction.
+pushes with p_n t for each unit, t the direction of friction. A drag's holds d . v + p / K = 0.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.algebra.dense_lu import solve_lu
 from spatialops.collision import _layout as col
 from spatialops.derivatives.inertial_regressor import inertial_regressor
@@ -32,7 +32,8 @@ class ParameterDerivatives(NamedTuple):
         Change of the state at the end, [coordinates; velocities] on the tangent space, by
         `inertial_parameters`.
     friction : (2 nv, n_pairs) array
-        By Coulomb's coefficients of the scene's pairs of geoms.
+        By Coulomb's coefficients of the scene's pairs of geoms, or those of a drag without one
+        coefficient for all.
     """
 
     inertial: Array
@@ -47,23 +48,37 @@ def parameter_derivatives(model: Model, t: Tables, room: Room) -> ParameterDeriv
     goal = np.zeros((m, side.shape[1]))
     friction = np.zeros((model.nv, len(t.pairs)))
     smooth = inertial_regressor(model, q, middle, room.vectors[of.SMOOTH])
+    by_friction = np.zeros((m, len(t.pairs)))
     for k, ints in enumerate(room.point_ints[: room.results[of.COUNT]]):
+        if ints[of.STATUS] == of.DRAGGED and t.settings[at.VISCOSITY] < 0.0:
+            by_friction[_lines(ints), ints[of.PAIR]] += _drag(t, room, k)
         if ints[of.STATUS] != of.SLIDING:
             continue
         rows = room.found[of.LATE, k, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
-        push, turned = _friction(t, room, k)
+        push, turned = friction_of_mu(t, room, k)
         friction[:, ints[of.PAIR]] += rows.T @ push
         if ints[of.SLIP] == 1:
             turning = -s * room.slips[of.SLIP_ANSWER, k] @ smooth
             side += np.outer(rows.T @ turned, turning)
             if ints[of.LINES] == 2:
                 goal[ints[of.FIRST_LINE] + 1] -= room.points[k, of.GAIN] * turning
-    return ParameterDerivatives(
-        _ends(room, side, goal), _ends(room, friction, np.zeros((m, friction.shape[1])))
-    )
+    return ParameterDerivatives(_ends(room, side, goal), _ends(room, friction, by_friction))
 
 
-def _friction(t: Tables, room: Room, k: int) -> tuple[Array, Array]:
+def _lines(ints: IntArray) -> slice:
+    """Lines of a point along its tangents, which are its last two."""
+    end = int(ints[of.FIRST_LINE] + ints[of.LINES])
+    return slice(end - 2, end)
+
+
+def _drag(t: Tables, room: Room, k: int) -> Array:
+    """Change of p / K along the tangents by the coefficient, with the sign of a right-hand side."""
+    row = t.floats[room.point_ints[k, of.ROW]]
+    pushes: Array = row[col.IMPULSE + 1 : col.IMPULSE + 3] * room.points[k, of.RESISTANCE]
+    return pushes / row[col.MU]
+
+
+def friction_of_mu(t: Tables, room: Room, k: int) -> tuple[Array, Array]:
     """Impulse of sliding point k for a unit of mu, and its change as the slip turns."""
     row = t.floats[room.point_ints[k, of.ROW]]
     side, pressed = room.points[k, of.SIDE], row[col.IMPULSE]

@@ -19,6 +19,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.dense_lu import factor_lu, solve_transposed_lu
 from spatialops.algebra.vectors import cross, dot, plus_scaled, scaled, vec3
 from spatialops.collision import _layout as col
+from spatialops.contact.newton._layout import POLYGON
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.contact_lines import add_row, end_of_drift, tangents_of
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
@@ -28,14 +29,15 @@ _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/fricti
 
 @kernel
 def find_slips(touched: Touched, room: Room) -> bool:
-    """Which points have tangents that follow a slip; whether any."""
+    """Which points have tangents that follow a slip; whether any, and whether that counts."""
     found = False
     for k in range(room.results[of.COUNT]):
         room.point_ints[k, of.SLIP] = 0
         if room.point_ints[k, of.STATUS] != of.SLIDING:
             continue
         row = room.point_ints[k, of.ROW]
-        if touched.floats[row, col.MU] > 0.0 and slip_of(touched, room, k) > _SLIP:
+        polygon = touched.law == POLYGON and touched.friction[row] > 0.0
+        if polygon and slip_of(touched, room, k) > _SLIP:
             room.point_ints[k, of.SLIP] = 1
             found = True
     return found

@@ -39,6 +39,7 @@ from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.contact_forces import put_levers, put_wrenches
 from spatialops.simulation.linearization.contact_lines import (
     add_lead,
+    let_go,
     note_velocities,
     put_lines,
     to_start,
@@ -66,6 +67,8 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
         return status
     put_velocities(made, room)
     look_at_points(made, touched, room)
+    for k in range(room.results[of.COUNT]):
+        let_go(touched, room, k)
     if resists:
         differentiate_resistance(made, pulls, room)
     slips = find_slips(touched, room)
@@ -249,5 +252,6 @@ def factor_equations(made: Made, room: Room) -> None:
         for k in range(n):
             for j in range(m):
                 contact[i, j] += room.lines[i, k] * room.reply[k, j]
+        contact[i, i] += room.resistances[i]
     rank = factor_lu(contact, m, _REDUNDANT, order[of.CONTACT_ORDER :])
     room.results[of.CONTACT_RANK] = rank

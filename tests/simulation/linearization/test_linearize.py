@@ -177,13 +177,8 @@ def test_what_is_not_known_is_refused_in_words():
     state = so.State(pendulum.state.q, pendulum.state.v)
     with pytest.raises(ArgumentError, match="rk4"):
         so.Simulator(pendulum.scene(), integrator="rk4").linearize(state)
-    linkage = so.models.four_bar()
-    with pytest.raises(ArgumentError, match="closures"):
-        so.Simulator(linkage.scene()).linearize(linkage.state)
     with pytest.raises(ArgumentError, match="EventDriven"):
         so.Simulator(pendulum.scene(), time=so.EventDriven()).linearize(state)
-    with pytest.raises(ArgumentError, match="Coulomb"):
-        so.Simulator(pendulum.scene(), law="no-slip").linearize(state)
     robot = so.models.quadruped()
     high = robot.state.q + np.eye(robot.model.nq)[2]
     with pytest.raises(ContactError, match="momentum"):

@@ -158,5 +158,6 @@ def _solve(
     free[:, :nv] += phase.by_q
     y = phase.inverse @ free
     answer = phase.inverse @ P
-    by_p = np.linalg.lstsq(L @ answer, goal - L @ y, rcond=_REDUNDANT)[0]
+    W = L @ answer + np.diag(held.resistances)
+    by_p = np.linalg.lstsq(W, goal - L @ y, rcond=_REDUNDANT)[0]
     return by_p, y + answer @ by_p

@@ -8,8 +8,14 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.collision import _layout as col
+from spatialops.contact.newton._layout import CONE, NO_SLIP, POLYGON
+from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.contact_points import is_close, put_friction
+from spatialops.simulation.linearization.contact_points import (
+    is_close,
+    put_friction,
+    put_round_friction,
+)
 from spatialops.simulation.linearization.made_step import Room
 from spatialops.simulation.stepping.tables import Tables
 
@@ -54,6 +60,8 @@ class Held(NamedTuple):
         One for each.
     gains : list of float
         Change of d . G (v + y) by the angle that the slip turns.
+    resistances : list of float
+        Velocity over impulse, of what turns with the slip after the phase.
     given : (m, 3) array
         Impulse for each unit of theta.
     turned : (m, 3) array
@@ -63,6 +71,7 @@ class Held(NamedTuple):
     lines: list[tuple[int, Array]]
     pushes: list[Array]
     gains: list[float]
+    resistances: list[float]
     given: Array
     turned: Array
 
@@ -77,7 +86,7 @@ def frame_of(t: Tables, room: Room, k: int) -> Array:
 def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) -> Held:
     """What a phase holds with its own impulses, beside those that press already."""
     count = int(room.results[of.COUNT])
-    held = Held([], [], [], np.zeros((count, 3)), np.zeros((count, 3)))
+    held = Held([], [], [], [], np.zeros((count, 3)), np.zeros((count, 3)))
     largest = np.abs(impulses).max(initial=0.0)
     bounces = prior.any()
     for k in range(count):
@@ -96,15 +105,18 @@ def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) 
             continue
         along = share @ frame[1:]
         held.given[k] = frame[0] + along
-        held.turned[k] = pressed * _turned(room, k, frame, share)
+        held.turned[k] = pressed * _turned(t, room, k, frame, share)
         if closed:
             _add(held, k, frame[0], frame[0] + along, 0.0)
         if status == of.STICKING:
             for tangent in frame[1:]:
                 _add(held, k, tangent, tangent, 0.0)
         if edge.any():
-            gain = _turned(room, k, frame, edge) @ phase.after[k]
+            gain = _turned(t, room, k, frame, edge) @ phase.after[k]
             _add(held, k, edge @ frame[1:], edge @ frame[1:], gain)
+            if t.control[at.LAW] == CONE:  # as `contact_lines.resistance_of`
+                limit = pressed * float(t.friction[i])
+                held.resistances[-1] = float(np.linalg.norm(frame[1:] @ phase.after[k])) / limit
     return held
 
 
@@ -119,20 +131,30 @@ def _add(held: Held, k: int, line: Array, push: Array, gain: float) -> None:
     held.lines.append((k, line))
     held.pushes.append(push)
     held.gains.append(gain)
+    held.resistances.append(0.0)
 
 
 def _friction(
     t: Tables, room: Room, k: int, impulses: Array, pressed: float
 ) -> tuple[int, Array, Array]:
     """Status of point k; friction for each unit that presses, where it slides; its edge."""
-    mu, nothing = float(t.floats[room.point_ints[k, of.ROW], col.MU]), np.zeros(2)
+    mu, nothing = float(t.friction[room.point_ints[k, of.ROW]]), np.zeros(2)
+    law = t.control[at.LAW]
+    if law == NO_SLIP and impulses.any():
+        return of.STICKING, nothing, nothing
     if not pressed > 0.0:
         return of.OPEN, nothing, nothing
     if mu == 0.0:
         return of.SLIDING, nothing, nothing
+    if law == NO_SLIP:
+        return of.STICKING, nothing, nothing
     x, y = impulses / (pressed * mu)
     points = room.points
     points[k, of.SHARE : of.EDGE + 2] = 0.0
+    if law == CONE:
+        put_round_friction(x, y, mu, points, room.point_ints, k)
+        status = int(room.point_ints[k, of.STATUS])
+        return status, points[k, of.SHARE : of.EDGE].copy(), points[k, of.EDGE : of.EDGE + 2].copy()
     status = put_friction(t.facets, x, y, mu, points, k)
     edge = points[k, of.EDGE : of.EDGE + 2].copy()
     if is_close(t.facets, x, y, status, bool(edge.any())):
@@ -140,8 +162,13 @@ def _friction(
     return status, points[k, of.SHARE : of.SHARE + 2].copy(), edge
 
 
-def _turned(room: Room, k: int, frame: Array, x: Array) -> Array:
-    """Change of x along the tangents by their angle, as `slip_turning.turned_along`."""
+def _turned(t: Tables, room: Room, k: int, frame: Array, x: Array) -> Array:
+    """Change of x along the tangents by their angle, as `slip_turning.turned_along`.
+
+    Only a polygon turns with them.
+    """
+    if t.control[at.LAW] != POLYGON:
+        return np.zeros(3)
     across = np.cross(frame[0], frame[1])
     change: Array = x[0] * across - room.points[k, of.SIDE] * x[1] * frame[1]
     return change

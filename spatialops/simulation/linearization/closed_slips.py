@@ -1,0 +1,98 @@
+"""How slips of a closed mechanism turn, beside what `slip_turning.py` has of one without closures.
+
+The change ddv of the smooth part keeps the closures, whose multipliers mu change with it. With
+Y = M^-1, K = Y G* (G Y G*)^-1 and N = Y - K G Y, in the place of Y alone,
+
+    ddv = N s (dF - ID_q dq_e + d(G* mu) / dq_e dq_e - C dv_m) - K s (f_q dq_e + f_v dv_m).
+
+A row b of it has y = N b for M^-1 b, and b K. Equations that a polygon's friction turns with are
+corrected by the difference.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.derivatives.constrained_dynamics import ClosureAnswer, closure_changes
+from spatialops.dynamics.loops.closure_factors import Span
+from spatialops.simulation import _layout as at
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.linearization.parameters import friction_of_mu
+from spatialops.simulation.stepping.integrators.joint_forces import is_damped
+from spatialops.simulation.stepping.tables import Tables
+
+
+class Turned(NamedTuple):
+    """What slips take off K, and add to right-hand sides, lines and goals of contacts.
+
+    Attributes
+    ----------
+    system : (nv, nv) array
+    side : (nv, 3 nv) array
+        By [q_e; v_e; forces], as
+    goal : (m, 3 nv) array
+    lines : (m, nv) array
+    """
+
+    system: Array
+    side: Array
+    goal: Array
+    lines: Array
+
+
+def closed_slips(t: Tables, room: Room, span: Span, answer: ClosureAnswer, bend: Array) -> Turned:
+    """Of all points that slip; `bend` is d(w x v) by v, `answer` of the step's mass matrix."""
+    n, m = t.v.size, int(room.results[of.HELD])
+    s = float(t.monitor[at.PIECE])
+    half = 0.5 if t.control[at.SCHEME] == at.MOREAU else 0.0
+    turned = Turned(np.zeros((n, n)), np.zeros((n, 3 * n)), np.zeros((m, 3 * n)), np.zeros((m, n)))
+    points = [k for k in range(room.results[of.COUNT]) if room.point_ints[k, of.SLIP] == 1]
+    if not points:
+        return turned
+    q_e = t.vectors[at.Q_E, : span.model.nq].copy()
+    smooth = room.vectors[of.SMOOTH].copy()
+    stiffness, by_q, by_v = closure_changes(
+        span, q_e, room.vectors[of.V_MIDDLE], smooth, _smooth_multipliers(t, room, answer)
+    )
+    by_v = by_v - answer.G @ bend
+    for k in points:
+        b, open_y = room.slips[of.SLIP_BY_V, k], room.slips[of.SLIP_ANSWER, k]
+        held = answer.stiffness.T @ (answer.G @ (answer.inverse @ b))  # b K
+        y = answer.inverse @ (b - answer.G.T @ held)
+        row = np.concatenate([y @ stiffness - held @ by_q, -held @ by_v, np.zeros(n)])
+        row = s * (row + _smooth_row(t, room, y - open_y))
+        change = -half * s * ((y - open_y) @ room.squares[of.BY_V] + held @ by_v)
+        rows = room.found[of.LATE, k, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
+        push = rows.T @ friction_of_mu(t, room, k)[1]
+        turned.side[:] += np.outer(push, row)
+        turned.system[:] += np.outer(push, room.slips[of.SLIP_BY_CHANGE, k] + change)
+        if room.point_ints[k, of.LINES] == 2:
+            line, gain = room.point_ints[k, of.FIRST_LINE] + 1, room.points[k, of.GAIN]
+            turned.lines[line] += gain * change
+            turned.goal[line] -= gain * row
+    return turned
+
+
+def _smooth_multipliers(t: Tables, room: Room, answer: ClosureAnswer) -> Array:
+    """Multipliers of the smooth part: all, less what closures answer to contacts."""
+    count = int(room.results[of.COUNT])
+    rows = room.found[of.LATE, :count, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
+    push = np.einsum("kin,ki->n", rows, room.points[:count, of.IMPULSE : of.IMPULSE + 3])
+    reaction = -answer.stiffness @ (answer.G @ (answer.inverse @ push))
+    forces: Array = t.closure_vectors[at.FORCES] - reaction / float(t.monitor[at.PIECE])
+    return forces
+
+
+def _smooth_row(t: Tables, room: Room, y: Array) -> Array:
+    """A row y times forces of the smooth part, as `slip_turning.put_answer`."""
+    squares = room.squares
+    by_q, by_v = -y @ squares[of.SMOOTH_BY_Q], -y @ squares[of.BY_V]
+    if is_damped(t):
+        push = y * room.vectors[of.SMOOTH]
+        by_q = by_q + y @ squares[of.PULL_BY_Q] - push @ squares[of.FIT]
+        by_v = by_v + y @ squares[of.PULL_BY_V]
+    return np.concatenate([by_q, by_v, y])
