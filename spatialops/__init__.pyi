@@ -71,6 +71,7 @@ from .dynamics.newton_euler import bias, inverse_dynamics
 from .errors import SpatialOpsError
 from .forces.actuators import Actuator
 from .forces.fields import Buoyancy, ChangingGravity, Wind
+from .forces.paths import TendonPath
 from .forces.tendons import Tendon
 from .io import load_model, save_model
 from .kinematics.inverse_kinematics import KinematicSolution, inverse_kinematics
@@ -236,6 +237,7 @@ __all__ = [
     "sweep",
     "to_log_cholesky",
     "Tendon",
+    "TendonPath",
     "to_maximal",
     "tree_state",
     "TreeBuilder",

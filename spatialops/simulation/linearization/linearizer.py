@@ -9,6 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.errors import ArgumentError, ContactError
+from spatialops.forces import _layout as el
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.impacts.step_parts import differentiate_parts
@@ -164,6 +165,8 @@ def refuse_scene(stepping: Stepping) -> None:
         raise ArgumentError("linearize: closures are not known yet")
     if scene.model.compensation.any():
         raise ArgumentError("linearize: compensation of gravity is not known yet")
+    if scene.elements.ints[:, el.POINTS].any():
+        raise ArgumentError("linearize: tendons and actuators along paths are not known yet")
     if stepping.external.pairs.special or stepping.external.method.law is not None:
         raise ArgumentError(
             "linearize: of laws of contact only Coulomb's is known yet; take law='coulomb', and no "

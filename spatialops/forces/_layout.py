@@ -1,0 +1,36 @@
+"""Columns of the tables of springs and actuators."""
+
+from __future__ import annotations
+
+# Integer table of elements.
+FIRST = 0  # its first row in the table of joints
+COUNT = 1  # how many rows
+CONTROL = 2  # entry of the controls, -1 for a spring
+DYNAMICS = 3  # NONE, INTEGRATOR or FILTER
+STATE = 4  # entry of the activations, -1: none
+POINT = 5  # of a path: its first point in the table of joints
+POINTS = 6  # how many points: 0 where it is no path
+ELEMENT_INTS = 7
+
+NONE = 0
+INTEGRATOR = 1
+FILTER = 2
+
+# Float table of elements.
+GAIN = 0  # 3: g0, g1, g2
+BIAS = 3  # 3: b0, b1, b2
+CONTROL_LOW = 6
+CONTROL_HIGH = 7
+FORCE_LOW = 8
+FORCE_HIGH = 9
+TIME_CONSTANT = 10  # s, of a filter
+STATE_LOW = 11
+STATE_HIGH = 12
+ELEMENT_FLOATS = 13
+
+# Integer table of the joints of elements: of paths, links that move their points, and, behind those
+# of all elements, the points.
+LINK = 0  # -1: the world
+COORDINATE = 1  # of a point: where its numbers stand among the arms
+JOINT_INTS = 2
+POINT_FLOATS = 4  # of a point: its place in link axes, and the weight of the line that follows
