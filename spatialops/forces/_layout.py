@@ -32,5 +32,16 @@ ELEMENT_FLOATS = 13
 # of all elements, the points.
 LINK = 0  # -1: the world
 COORDINATE = 1  # of a point: where its numbers stand among the arms
-JOINT_INTS = 2
-POINT_FLOATS = 4  # of a point: its place in link axes, and the weight of the line that follows
+KIND = 2  # of a point: NODE, or the geom that the line goes around from the node before
+JOINT_INTS = 3
+NODE = 0
+SPHERE = 1
+CYLINDER = 2
+# Numbers of a point: its place in link axes, and the weight of the line that follows. Those of a
+# geom: its middle and its radius; its axis; a node on the side that the line goes on, if there is.
+POINT_FLOATS = 4
+AXIS = 4  # 3
+HAS_SIDE = 7
+SIDE_LINK = 8
+SIDE = 9  # 3
+GEOM_FLOATS = 12

@@ -35,7 +35,7 @@ def elements_of(
     for i, one in enumerate(actuators):
         rows.put_actuator(i, one, _length(model, one, f"actuator {one.name!r}"))
     for k in np.flatnonzero(model.stiffness).tolist():
-        place = (k, int(model.tree[k, layout.FIRST_Q]))
+        place = (k, int(model.tree[k, layout.FIRST_Q]), of.NODE)
         length = _Length([place], [1.0])
         rows.put_spring(_spring(model.stiffness[k], 0.0, model.reference[k]), length)
     for tendon in tendons:
@@ -50,14 +50,14 @@ class _Length(NamedTuple):
     Attributes
     ----------
     joints : list of (int, int)
-        Link and coordinate.
+        Link and coordinate; the last is of points.
     arms : list of float
         Of a path: zeros, which nothing reads.
-    path : (links, numbers), optional
+    path : (points, numbers), optional
         As `TendonPath.points` has them.
     """
 
-    joints: list[tuple[int, int]]
+    joints: list[tuple[int, int, int]]
     arms: list[float]
     path: tuple[IntArray, Array] | None = None
 
@@ -68,7 +68,7 @@ class _Rows:
     def __init__(self) -> None:
         self.ints = list[IntArray]()
         self.floats = list[Array]()
-        self.joints = list[tuple[int, int]]()
+        self.joints = list[tuple[int, int, int]]()
         self.arms = list[float]()
         self.paths = dict[int, tuple[IntArray, Array]]()
         self.n_states = 0
@@ -98,11 +98,10 @@ class _Rows:
 
     def _put_points(self) -> None:
         """The points of paths, behind the joints of all."""
-        for e, (links, numbers) in self.paths.items():
-            self.ints[e][[of.POINT, of.POINTS]] = len(self.joints), len(links)
-            for link, point in zip(links.tolist(), numbers.tolist(), strict=True):
-                self.joints.append((link, len(self.arms)))
-                self.arms += point
+        for e, (points, numbers) in self.paths.items():
+            self.ints[e][[of.POINT, of.POINTS]] = len(self.joints), len(points)
+            self.joints += [(k, len(self.arms) + at, kind) for k, at, kind in points.tolist()]
+            self.arms += numbers.tolist()
 
     def tables(self, n_actuators: int) -> Elements:
         """All of them."""
@@ -129,14 +128,14 @@ def _length(model: Model, one: Actuator | Tendon, where: str) -> _Length:
     if one.path is None:
         return _Length(_places(model, one.joints, where), list(one.joints.values()))
     try:
-        links, numbers = one.path.points(model)
+        points, numbers = one.path.points(model)
     except SpatialOpsError as error:
         raise ModelError(f"{where}: {error}") from None
-    moved = links_of(model, links)
-    return _Length([(k, 0) for k in moved], [0.0] * len(moved), (links, numbers))
+    moved = links_of(model, points[:, of.LINK])
+    return _Length([(k, 0, 0) for k in moved], [0.0] * len(moved), (points, numbers))
 
 
-def _places(model: Model, factors: Mapping[str, float], where: str) -> list[tuple[int, int]]:
+def _places(model: Model, factors: Mapping[str, float], where: str) -> list[tuple[int, int, int]]:
     """Velocity and coordinate of each joint."""
     found = []
     for name in factors:
@@ -147,5 +146,5 @@ def _places(model: Model, factors: Mapping[str, float], where: str) -> list[tupl
             raise ModelError(
                 f"{where}: joint {name!r} is {kind}; a length is made of {', '.join(_SINGLE)} ones"
             )
-        found.append((model.v_slice(name).start, model.q_slice(name).start))
+        found.append((model.v_slice(name).start, model.q_slice(name).start, of.NODE))
     return found

@@ -1,4 +1,4 @@
-"""Actuators and tendons of a compiled MuJoCo model: those of joints and of straight paths act."""
+"""Actuators and tendons of a compiled MuJoCo model, along joints and through space."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _made(c: Compiled, a: int, name: str) -> Actuator | str:
     path = _path(c, a)
     joints = {} if path is not None else _joints(c, a)
     if joints is None:
-        return "it moves neither a hinge, a slide nor a tendon of such or of straight lines"
+        return "it moves neither a hinge, a slide nor a tendon that acts"
     dynamics = _DYNAMICS.get(int(m.actuator_dyntype[a]))
     gain, bias = int(m.actuator_gaintype[a]), int(m.actuator_biastype[a])
     several = getattr(m, "actuator_ctrlnum", None)
@@ -127,7 +127,7 @@ def _joints(c: Compiled, a: int) -> dict[str, float] | None:
 
 
 def _path(c: Compiled, a: int) -> TendonPath | None:
-    """The path of an actuator on a tendon of straight lines."""
+    """The path of an actuator on a tendon through space."""
     if int(c.m.actuator_trntype[a]) != _TENDON:
         return None
     path = tendon_path(c, int(c.m.actuator_trnid[a][0]))
@@ -152,7 +152,7 @@ def _force_range(c: Compiled, a: int, joints: dict[str, float]) -> tuple[float, 
 
 
 def tendons(c: Compiled) -> Iterator[Tendon]:
-    """Springs and dampers of tendons along joints and straight lines; others are listed."""
+    """Springs and dampers of tendons; those that pass inside geoms, and slack ones, are listed."""
     m = c.m
     for t in range(m.ntendon):
         stiffness = 0.0 if disabled(c, "SPRING") else float(m.tendon_stiffness[t])
@@ -164,7 +164,7 @@ def tendons(c: Compiled) -> Iterator[Tendon]:
         low, high = (float(x) for x in m.tendon_lengthspring[t])
         straight = factors is not None or path is not None
         if not straight or low != high:
-            what = "with slack" if straight else "that wraps around geoms"
+            what = "with slack" if straight else "that passes inside geoms"
             c.warnings.add(f"not simulated: the spring of a tendon {what}", name)
             continue
         options = {"stiffness": stiffness, "damping": damping, "rest": low}

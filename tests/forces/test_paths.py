@@ -1,10 +1,13 @@
 """Tendons from site to site against MuJoCo, closed forms and differences."""
 
+import json
+
 import mujoco
 import numpy as np
 import pytest
 
 import spatialops as so
+from spatialops.algebra.rotation import rotation_matrix
 from spatialops.errors import ArgumentError, ModelError
 from tests.forces.test_corpora import Twin, distance
 
@@ -30,10 +33,33 @@ NET = """<mujoco><option gravity="0 0 -9.81"><flag contact="disable"/></option><
 <position name="p" tendon="s" kp="4" kv=".3" gear=".5" forcerange="-5 5"/></actuator></mujoco>"""
 
 
-@pytest.fixture
-def net(tmp_path):
+# Around a cylinder of the world and one of the second link, around a sphere on either side.
+WRAPS = """<mujoco><option gravity="0 0 -9.81"><flag contact="disable"/></option><worldbody>
+<site name="w" pos="-.3 .1 .9"/>
+<geom name="cy" type="cylinder" size=".08 .3" pos="-.1 0 .95" euler="80 10 0"/>
+<body pos="0 0 1"><joint name="j1" axis="0 1 0" damping=".2"/>
+ <joint name="j1b" axis="1 0 0" damping=".2"/>
+ <geom name="sp" type="sphere" size=".07" pos=".25 .02 .02" mass=".2"/>
+ <geom type="capsule" size=".05" fromto="0 0 0 .5 0 0" mass="1"/>
+ <site name="a" pos=".1 .02 .1"/><site name="si" pos=".25 .02 .15"/>
+ <body pos=".5 0 0" euler="10 20 30"><joint name="j2" type="ball" damping=".1"/>
+  <geom name="cl" type="cylinder" size=".06 .1" euler="90 0 0" mass=".2"/>
+  <geom type="capsule" size=".05" fromto="0 0 0 .4 0 .1" mass="1"/>
+  <site name="b" pos=".1 .03 .08"/><site name="b2" pos=".3 -.06 .05"/>
+  <site name="s2" pos="0 0 .1"/></body></body>
+</worldbody><tendon>
+<spatial name="t" stiffness="20" damping=".4" springlength=".5"><site site="w"/><geom geom="cy"/>
+ <site site="a"/><geom geom="sp" sidesite="si"/><site site="b"/></spatial>
+<spatial name="s" stiffness="30" damping=".3"><site site="a"/><geom geom="cl" sidesite="s2"/>
+ <site site="b2"/><pulley divisor="2"/><site site="b"/><site site="w"/></spatial>
+<spatial name="r" stiffness="3"><site site="a"/><geom geom="sp"/><site site="b2"/></spatial>
+</tendon><actuator><motor name="m" tendon="t" gear="3" ctrlrange="-1 1"/></actuator></mujoco>"""
+
+
+@pytest.fixture(params=["straight", "around"])
+def net(tmp_path, request):
     path = tmp_path / "net.xml"
-    path.write_text(NET)
+    path.write_text({"straight": NET, "around": WRAPS}[request.param])
     return path
 
 
@@ -41,7 +67,8 @@ def test_lengths_and_arms_are_mujocos(net):
     twin, rng = Twin(net), np.random.default_rng(0)
     scene, m = twin.scene, twin.m
     model, d = scene.model, mujoco.MjData(twin.m)
-    for _ in range(20):
+    far = 0
+    for _ in range(60):
         mujoco.mj_resetData(m, d)
         mujoco.mj_integratePos(m, d.qpos, rng.normal(size=m.nv), 1.0)
         mujoco.mj_forward(m, d)
@@ -56,26 +83,42 @@ def test_lengths_and_arms_are_mujocos(net):
             after = one.path.length(model, so.integrate(model, q, 1e-6 * v))
             before = one.path.length(model, so.integrate(model, q, -1e-6 * v))
             rate = one.path.arms(model, q) @ v
-            assert rate == pytest.approx((after - before) / 2e-6, abs=1e-8)
+            # Lines leave their geoms and change sides in few of these states.
+            far += abs(rate - (after - before) / 2e-6) > 1e-7
+    assert far < 3
+
+
+def end_of(twin, dt, integrator):
+    options = {"integrator": integrator, "joint_limits": False, "dry_friction": False}
+    final = so.Simulator(twin.scene, dt=dt, **options).run(duration=2.0, record=False).final
+    return {name: final.q[twin.scene.model.q_slice(name)] for name in twin.names}
 
 
 @pytest.mark.compiled
+@pytest.mark.filterwarnings("ignore::spatialops.errors.StepSizeWarning")
+@pytest.mark.parametrize("net", ["straight"], indirect=True)
 def test_trajectories_converge_to_mujocos(net):
     """RK4 beside their RK4 at the same step; the others are of the order of damping, one."""
     twin = Twin(net)
     reference = twin.theirs(5e-5, 1)
-    for integrator, most in (("moreau", 0.2), ("semi-implicit", 0.2), ("rk4", 1e-5)):
-        errors = []
-        for dt in (2e-3, 1e-3):
-            simulator = so.Simulator(
-                twin.scene, dt=dt, integrator=integrator, joint_limits=False, dry_friction=False
-            )
-            final = simulator.run(duration=2.0, record=False).final
-            mine = {name: final.q[twin.scene.model.q_slice(name)] for name in twin.names}
-            errors.append(distance(mine, reference))
+    for integrator, most in (("moreau", 0.02), ("semi-implicit", 0.02), ("rk4", 1e-7)):
+        errors = [distance(end_of(twin, dt, integrator), reference) for dt in (2e-3, 1e-3)]
         assert errors[1] < most
         assert errors[1] < 0.65 * errors[0]
     assert errors[1] < 2.0 * distance(twin.theirs(1e-3, 1), reference)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("net", ["around"], indirect=True)
+def test_trajectories_around_geoms_are_mujocos(net):
+    """Lines touch geoms and leave them, which takes RK4 its order, but not the same steps."""
+    twin = Twin(net)
+    for dt in (4e-3, 1e-3):
+        assert distance(end_of(twin, dt, "rk4"), twin.theirs(dt, 1)) < 1e-7
+    reference = twin.theirs(5e-5, 1)
+    theirs = distance(twin.theirs(1e-3, 3), reference)
+    for integrator in ("moreau", "semi-implicit"):
+        assert distance(end_of(twin, 1e-3, integrator), reference) < theirs
 
 
 def ball_on_a_spring(stiffness=100.0, **options):
@@ -137,6 +180,38 @@ def test_every_environment_of_a_batch_has_arms_of_its_own():
         np.testing.assert_array_equal(found[e], alone.q[-1])
 
 
+def around_a_cylinder(axis=(0.0, 0.0, 1.0)):
+    """A slide along y at x = -2, tied around a cylinder of 1 m at the origin to (2, 0, 0)."""
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    joint = so.Joint("prismatic", axis="y")
+    ball = so.Inertia.sphere(0.1, mass=1.0)
+    builder.add_body("slider", joint=joint, inertia=ball, position=(-2.0, 0.0, 0.0))
+    geom = so.Around(middle="world", radius=1.0, axis=axis, side=so.Node("world", (0.0, 3.0, 0.0)))
+    path = so.TendonPath([["slider", geom, so.Node("world", (2.0, 0.0, 0.0))]])
+    tendon = so.Tendon(path=path, stiffness=1.0)
+    return so.Scene(builder.build(), tendons=[tendon])
+
+
+def test_a_line_around_a_cylinder_is_two_tangents_and_an_arc():
+    scene = around_a_cylinder()
+    path = scene.tendons[0].path
+    exact = 2.0 * np.sqrt(3.0) + np.pi / 3.0
+    assert path.length(scene.model, [0.0]) == pytest.approx(exact, abs=1e-14)
+    assert path.arms(scene.model, [0.0]) == pytest.approx([-0.5], abs=1e-14)  # sin of 30 degrees
+    assert path.length(scene.model, [5.0]) == pytest.approx(np.hypot(4.0, 5.0), abs=1e-14)
+
+
+def test_what_a_path_goes_around_moves_with_its_part():
+    scene = around_a_cylinder()
+    place, turn = (1.0, 2.0, 3.0), rotation_matrix((0.5, 0.5, 0.5, 0.5))
+    made = so.compose([so.Part(source=scene, name="a", position=place, rotation=turn)])
+    mine, theirs = (one.tendons[0].path.length(one.model, [0.3]) for one in (scene, made))
+    assert theirs == pytest.approx(mine, abs=1e-14)
+    data = made.tendons[0].to_data()
+    again = so.Tendon(**json.loads(json.dumps(data)))
+    assert again.path.length(made.model, [0.3]) == theirs
+
+
 def test_a_composed_scene_moves_the_worlds_nodes_with_its_part():
     scene = ball_on_a_spring()
     place = (1.0, 2.0, 3.0)
@@ -164,11 +239,18 @@ def test_a_scene_keeps_its_paths_in_a_file(tmp_path):
         ({"branches": [["world", "ball"]], "divisors": [0.0]}, "divisors"),
         ({"branches": [["world", "ball"]], "divisors": [1.0, 1.0]}, "expected 1 number"),
         ({"branches": [["world", "ball"]], "factor": np.nan}, "factor"),
+        ({"branches": [["world", so.Around(middle="ball", radius=1.0)]]}, "before and after"),
     ],
 )
 def test_wrong_paths_are_refused(wrong, text):
     with pytest.raises((ModelError, ArgumentError), match=text):
         so.TendonPath(**wrong)
+
+
+@pytest.mark.parametrize("wrong", [{"radius": 0.0}, {"radius": 1.0, "axis": (0.0, 0.0, 0.0)}])
+def test_wrong_geoms_are_refused(wrong):
+    with pytest.raises((ModelError, ArgumentError), match="around"):
+        so.Around(middle="world", **wrong)
 
 
 def test_wrong_lengths_are_refused():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spatialops.forces.paths import TendonPath
+from spatialops.forces.paths import Around, TendonPath
 from spatialops.tree.builder import WORLD
 from spatialops.tree.forest import Planted
 from spatialops.tree.node import Node
@@ -14,8 +14,21 @@ from spatialops.tree.node import Node
 
 def planted_path(part: Planted, path: TendonPath) -> TendonPath:
     """A path of the part in the common model: names with its prefix, the world's nodes moved."""
-    branches = (tuple(_planted(part, *node) for node in branch) for branch in path.branches)
+    branches = (tuple(_moved(part, one) for one in branch) for branch in path.branches)
     return replace(path, branches=tuple(branches))
+
+
+def _moved(part: Planted, one: Node | Around) -> Node | Around:
+    if not isinstance(one, Around):
+        return _planted(part, *one)
+    middle = Node(*one.middle) if not isinstance(one.middle, (str, int)) else Node(one.middle)
+    axis = one.axis
+    if axis is not None and middle.body == WORLD:
+        axis = np.asarray(part.rotation) @ np.asarray(axis)
+    side = one.side
+    if side is not None:
+        side = _planted(part, *(Node(side) if isinstance(side, (str, int)) else side))
+    return replace(one, middle=_planted(part, *middle), axis=axis, side=side)
 
 
 def _planted(part: Planted, body: str | int, position: object) -> Node:
