@@ -5,6 +5,8 @@ from spatialops.models.grasp import Grasp, grasp
 from spatialops.models.gripping_arm import GrippingArm, gripping_arm
 from spatialops.models.impact_driver import ImpactDriver, impact_driver
 from spatialops.models.linkages import Linkage, bricard, four_bar, slider_crank
+from spatialops.models.lug_nut import LugNut, lug_nut
+from spatialops.models.nut_runner import NutRunner, nut_runner
 from spatialops.models.pendulum import Pendulum, pendulum
 from spatialops.models.quadruped import Quadruped, quadruped
 from spatialops.models.squeezer import Squeezer, squeezer
@@ -17,6 +19,8 @@ __all__ = [
     "GrippingArm",
     "ImpactDriver",
     "Linkage",
+    "LugNut",
+    "NutRunner",
     "Pendulum",
     "Quadruped",
     "Squeezer",
@@ -27,6 +31,8 @@ __all__ = [
     "grasp",
     "gripping_arm",
     "impact_driver",
+    "lug_nut",
+    "nut_runner",
     "pendulum",
     "quadruped",
     "slider_crank",

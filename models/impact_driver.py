@@ -27,7 +27,7 @@ HOUSING_HEIGHT = 0.092  # m, of its axis over the grip's middle
 BOTTOM = 0.1225  # m from the grip's middle down to what it stands on
 _FREE = 1e-5  # m, gap below it at the start
 _AS_IT_IS: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-_ALONG_X: Mat3 = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
+ALONG_X: Mat3 = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +40,13 @@ class ImpactDriver:
         One free body, "driver": its frame in the middle of the grip, x towards the chuck, z up.
     state : State
         At rest, standing on z = 0.
+    inertia : Inertia
+        Of the driver.
     """
 
     model: Model
     state: State
+    inertia: Inertia
 
     @property
     def mass(self) -> float:
@@ -113,7 +116,7 @@ def impact_driver(*, mass: float = 1.8) -> ImpactDriver:
     model = TreeBuilder().add_body("driver", joint=Joint("free"), inertia=total).build()
     q = model.neutral()
     q[2] = BOTTOM + _FREE
-    return ImpactDriver(model, State(q, np.zeros(6)))
+    return ImpactDriver(model, State(q, np.zeros(6)), total)
 
 
 def _parts() -> list[tuple[str, Shape, Vec3, Mat3, float]]:
@@ -129,5 +132,5 @@ def _parts() -> list[tuple[str, Shape, Vec3, Mat3, float]]:
         ("battery", Box((0.125, 0.080, 0.056)), (0.010, 0.0, -BOTTOM + 0.028), _AS_IT_IS, 0.34),
         ("grip", Box(GRIP_SIZE), (0.0, 0.0, 0.0), _AS_IT_IS, 0.16),
         ("housing", housing, (0.015, 0.0, HOUSING_HEIGHT), _AS_IT_IS, 0.42),
-        ("chuck", Cylinder(0.014, 0.045), (0.1125, 0.0, HOUSING_HEIGHT), _ALONG_X, 0.08),
+        ("chuck", Cylinder(0.014, 0.045), (0.1125, 0.0, HOUSING_HEIGHT), ALONG_X, 0.08),
     ]

@@ -36,6 +36,7 @@ _SLOT = 0.0075  # m, half the width between two spokes, where a stud goes throug
 _LEAST_CLEARANCE, _CLEARANCE = 1e-4, 1e-3  # m, of the bore on the pilot: from, and below
 _AIR = 2e-4  # m between the disc and the flange
 _FREE = 1e-5  # m, gap between the bore and its seat at the start
+STUD_END = 0.5 * DISC_THICKNESS + _AIR - STUD_LENGTH  # m along x: where its thread ends
 _ALONG_X: Mat3 = ((0.0, 0.0, 1.0), (0.0, 1.0, 0.0), (-1.0, 0.0, 0.0))
 
 

@@ -76,6 +76,7 @@ from .dynamics.newton_euler import bias, inverse_dynamics
 from .errors import SpatialOpsError
 from .forces.actuators import Actuator
 from .forces.fields import Buoyancy, ChangingGravity, Wind
+from .forces.paths import Around, TendonPath
 from .forces.tendons import Tendon
 from .io import load_model, save_model
 from .kinematics.inverse_kinematics import KinematicSolution, inverse_kinematics
@@ -118,6 +119,7 @@ from .tree.state import State, difference, integrate
 __version__: str
 
 __all__ = [
+    "Around",
     "base_parameters",
     "BaseParameters",
     "Actuator",
@@ -244,6 +246,7 @@ __all__ = [
     "sweep",
     "to_log_cholesky",
     "Tendon",
+    "TendonPath",
     "to_maximal",
     "tree_state",
     "TreeBuilder",

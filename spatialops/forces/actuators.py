@@ -14,7 +14,8 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, array, given, scalar
 from spatialops.errors import ModelError
-from spatialops.forces.tendons import factors_of, length_of
+from spatialops.forces.paths import TendonPath
+from spatialops.forces.tendons import length_data, length_of, put_length
 from spatialops.tree.model import Model
 
 Dynamics: TypeAlias = Literal["none", "integrator", "filter"]
@@ -35,19 +36,21 @@ _UNBOUNDED = (-np.inf, np.inf)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Actuator:
-    """A force along a length of joints, driven by a control.
+    """A force along a length of joints or of a path, driven by a control.
 
-    The length is l = sum of factor times coordinate. The force is (g0 + g1 l + g2 l') u + b0 + b1 l
-    + b2 l', cut to `force_range`; joint j feels it times its factor. u is the control, cut to
-    `ctrl_range`, or the activation that follows it.
+    The length is l = sum of factor times coordinate, or the path's. The force is (g0 + g1 l +
+    g2 l') u + b0 + b1 l + b2 l', cut to `force_range`; joint j feels it times its factor, or the
+    path's moment arm. u is the control, cut to `ctrl_range`, or the activation that follows it.
 
     Parameters
     ----------
     name : str
         Unique in a scene.
-    joints : str or mapping of str to float
+    joints : str or mapping of str to float, optional
         A joint, or factors by joint: gear of one, lever arms of a tendon along several. Joints of
         one coordinate only.
+    path : TendonPath, optional
+        From node to node through space, with its gear as `factor`; in place of `joints`.
     gain, bias : (3,) array_like
         g and b. Default: gain 1, no bias: a motor.
     dynamics : {"none", "integrator", "filter"}
@@ -75,7 +78,8 @@ class Actuator:
     """
 
     name: str
-    joints: Mapping[str, float]
+    joints: Mapping[str, float] = given(None)
+    path: TendonPath | None = None
     gain: Array = given((1.0, 0.0, 0.0))
     bias: Array = given((0.0, 0.0, 0.0))
     dynamics: Dynamics = "none"
@@ -90,7 +94,8 @@ class Actuator:
             self,
             *,
             name: str,
-            joints: str | Mapping[str, float],
+            joints: str | Mapping[str, float] | None = ...,
+            path: TendonPath | None = ...,
             gain: ArrayLike = ...,
             bias: ArrayLike = ...,
             dynamics: Dynamics = ...,
@@ -104,7 +109,7 @@ class Actuator:
         where = f"actuator {self.name!r}"
         if not is_text(self.name):
             raise ModelError(f"actuator: name: expected a text, got {self.name!r}")
-        object.__setattr__(self, "joints", factors_of(self.joints, where))
+        put_length(self, where)
         for name in ("gain", "bias"):
             values = array(getattr(self, name), (3,), f"{where}: {name}", finite=True)
             object.__setattr__(self, name, values)
@@ -233,7 +238,7 @@ class Actuator:
             By names of fields.
         """
         data = {item.name: getattr(self, item.name) for item in fields(self)}
-        data["joints"] = dict(self.joints)
+        data |= length_data(self)
         return {
             key: item.tolist() if isinstance(item, np.ndarray) else item
             for key, item in data.items()
@@ -245,7 +250,7 @@ def holding(model: Model, actuator: Actuator, q: Array) -> float:
     kp, _, _ = actuator.gain
     if kp == 0.0 or kp != -actuator.bias[1] or actuator.dynamics == "integrator":
         return 0.0
-    control = length_of(model, actuator.joints, q) - float(actuator.bias[0] / kp)
+    control = length_of(model, actuator, q) - float(actuator.bias[0] / kp)
     return float(np.clip(control, *actuator.ctrl_range)) + 0.0
 
 

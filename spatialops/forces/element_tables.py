@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops.errors import ModelError
-from spatialops.forces import elements as of
+from spatialops.errors import ModelError, SpatialOpsError
+from spatialops.forces import _layout as of
 from spatialops.forces.actuators import Actuator, Dynamics
 from spatialops.forces.elements import Elements
+from spatialops.forces.paths import links_of
 from spatialops.forces.tendons import Tendon
 from spatialops.tree.model import Model
 
@@ -31,16 +33,33 @@ def elements_of(
     """
     rows = _Rows()
     for i, one in enumerate(actuators):
-        joints = _places(model, one.joints, f"actuator {one.name!r}")
-        rows.put_actuator(i, one, joints, list(one.joints.values()))
+        rows.put_actuator(i, one, _length(model, one, f"actuator {one.name!r}"))
     for k in np.flatnonzero(model.stiffness).tolist():
-        place = (k, int(model.tree[k, layout.FIRST_Q]))
-        rows.put_spring(_spring(model.stiffness[k], 0.0, model.reference[k]), [place], [1.0])
+        place = (k, int(model.tree[k, layout.FIRST_Q]), of.NODE)
+        length = _Length([place], [1.0])
+        rows.put_spring(_spring(model.stiffness[k], 0.0, model.reference[k]), length)
     for tendon in tendons:
-        joints = _places(model, tendon.joints, f"tendon {tendon.name!r}")
         row = _spring(tendon.stiffness, tendon.damping, tendon.rest)
-        rows.put_spring(row, joints, list(tendon.joints.values()))
+        rows.put_spring(row, _length(model, tendon, f"tendon {tendon.name!r}"))
     return rows.tables(len(actuators))
+
+
+class _Length(NamedTuple):
+    """What a length is made of: joints and their arms, or links that move a path, and its points.
+
+    Attributes
+    ----------
+    joints : list of (int, int)
+        Link and coordinate; the last is of points.
+    arms : list of float
+        Of a path: zeros, which nothing reads.
+    path : (points, numbers), optional
+        As `TendonPath.points` has them.
+    """
+
+    joints: list[tuple[int, int, int]]
+    arms: list[float]
+    path: tuple[IntArray, Array] | None = None
 
 
 class _Rows:
@@ -49,13 +68,12 @@ class _Rows:
     def __init__(self) -> None:
         self.ints = list[IntArray]()
         self.floats = list[Array]()
-        self.joints = list[tuple[int, int]]()
+        self.joints = list[tuple[int, int, int]]()
         self.arms = list[float]()
+        self.paths = dict[int, tuple[IntArray, Array]]()
         self.n_states = 0
 
-    def put_actuator(
-        self, control: int, one: Actuator, joints: list[tuple[int, int]], arms: list[float]
-    ) -> None:
+    def put_actuator(self, control: int, one: Actuator, length: _Length) -> None:
         """An actuator with its control; its activation is the next one, if it has any."""
         parts = (one.gain, one.bias, one.ctrl_range, one.force_range, [one.time_constant])
         row = np.concatenate([*parts, one.activation_range])
@@ -63,22 +81,31 @@ class _Rows:
         if one.dynamics != "none":
             state = self.n_states
             self.n_states += 1
-        self._put(row, [control, _DYNAMICS[one.dynamics], state], joints, arms)
+        self._put(row, [control, _DYNAMICS[one.dynamics], state], length)
 
-    def put_spring(self, row: Array, joints: list[tuple[int, int]], arms: list[float]) -> None:
+    def put_spring(self, row: Array, length: _Length) -> None:
         """What nobody controls."""
-        self._put(row, [-1, of.NONE, -1], joints, arms)
+        self._put(row, [-1, of.NONE, -1], length)
 
-    def _put(
-        self, row: Array, kind: list[int], joints: list[tuple[int, int]], arms: list[float]
-    ) -> None:
-        self.ints.append(np.array([len(self.arms), len(arms), *kind], dtype=np.int64))
+    def _put(self, row: Array, kind: list[int], length: _Length) -> None:
+        place = [len(self.arms), len(length.arms)]
+        if length.path is not None:
+            self.paths[len(self.ints)] = length.path
+        self.ints.append(np.array([*place, *kind, 0, 0], dtype=np.int64))
         self.floats.append(row)
-        self.joints += joints
-        self.arms += arms
+        self.joints += length.joints
+        self.arms += length.arms
+
+    def _put_points(self) -> None:
+        """The points of paths, behind the joints of all."""
+        for e, (points, numbers) in self.paths.items():
+            self.ints[e][[of.POINT, of.POINTS]] = len(self.joints), len(points)
+            self.joints += [(k, len(self.arms) + at, kind) for k, at, kind in points.tolist()]
+            self.arms += numbers.tolist()
 
     def tables(self, n_actuators: int) -> Elements:
         """All of them."""
+        self._put_points()
         return Elements(
             np.array(self.ints, dtype=np.int64).reshape(-1, of.ELEMENT_INTS),
             np.array(self.floats).reshape(-1, of.ELEMENT_FLOATS),
@@ -97,7 +124,18 @@ def _spring(stiffness: float, damping: float, rest: float) -> Array:
     return row
 
 
-def _places(model: Model, factors: Mapping[str, float], where: str) -> list[tuple[int, int]]:
+def _length(model: Model, one: Actuator | Tendon, where: str) -> _Length:
+    if one.path is None:
+        return _Length(_places(model, one.joints, where), list(one.joints.values()))
+    try:
+        points, numbers = one.path.points(model)
+    except SpatialOpsError as error:
+        raise ModelError(f"{where}: {error}") from None
+    moved = links_of(model, points[:, of.LINK])
+    return _Length([(k, 0, 0) for k in moved], [0.0] * len(moved), (points, numbers))
+
+
+def _places(model: Model, factors: Mapping[str, float], where: str) -> list[tuple[int, int, int]]:
     """Velocity and coordinate of each joint."""
     found = []
     for name in factors:
@@ -108,5 +146,5 @@ def _places(model: Model, factors: Mapping[str, float], where: str) -> list[tupl
             raise ModelError(
                 f"{where}: joint {name!r} is {kind}; a length is made of {', '.join(_SINGLE)} ones"
             )
-        found.append((model.v_slice(name).start, model.q_slice(name).start))
+        found.append((model.v_slice(name).start, model.q_slice(name).start, of.NODE))
     return found

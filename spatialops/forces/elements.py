@@ -1,6 +1,7 @@
 """Springs and actuators as one law: a force along a length, affine in the length and its rate.
 
-An element has a length l = sum of c_j q_j over joints of one coordinate, and pulls with
+An element has a length l = sum of c_j q_j over joints of one coordinate, or that of a path through
+space, whose arms c_j = dl/dv_j change (`forces.path_length`). It pulls with
 
     f = (g0 + g1 l + g2 l') u + b0 + b1 l + b2 l',      tau_j += c_j f,
 
@@ -16,35 +17,27 @@ from typing import NamedTuple
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
-
-# Integer table of elements.
-FIRST = 0  # its first row in the table of joints
-COUNT = 1  # how many rows
-CONTROL = 2  # entry of the controls, -1 for a spring
-DYNAMICS = 3  # NONE, INTEGRATOR or FILTER
-STATE = 4  # entry of the activations, -1: none
-ELEMENT_INTS = 5
-
-NONE = 0
-INTEGRATOR = 1
-FILTER = 2
-
-# Float table of elements.
-GAIN = 0  # 3: g0, g1, g2
-BIAS = 3  # 3: b0, b1, b2
-CONTROL_LOW = 6
-CONTROL_HIGH = 7
-FORCE_LOW = 8
-FORCE_HIGH = 9
-TIME_CONSTANT = 10  # s, of a filter
-STATE_LOW = 11
-STATE_HIGH = 12
-ELEMENT_FLOATS = 13
-
-# Integer table of the joints of elements.
-LINK = 0
-COORDINATE = 1
-JOINT_INTS = 2
+from spatialops.forces._layout import (
+    BIAS,
+    CONTROL,
+    CONTROL_HIGH,
+    CONTROL_LOW,
+    COORDINATE,
+    COUNT,
+    DYNAMICS,
+    FIRST,
+    FORCE_HIGH,
+    FORCE_LOW,
+    GAIN,
+    INTEGRATOR,
+    LINK,
+    POINTS,
+    STATE,
+    STATE_HIGH,
+    STATE_LOW,
+    TIME_CONSTANT,
+)
+from spatialops.forces.path_length import Placed, path_length
 
 
 class Elements(NamedTuple):
@@ -55,9 +48,9 @@ class Elements(NamedTuple):
     ints : (n, ELEMENT_INTS) int array
     floats : (n, ELEMENT_FLOATS) array
     joints : (k, JOINT_INTS) int array
-        Link and coordinate of every joint of an element.
-    arms : (k,) array
-        Its factor c_j.
+        Link and coordinate of every joint of an element; behind them the points of paths.
+    arms : array
+        Its factor c_j, (k,); behind them numbers of the points of paths.
     n_controls, n_states : int
     """
 
@@ -131,10 +124,13 @@ def slope(floats: Array, e: int, u: float, order: int) -> float:
 
 
 @kernel
-def pull(ints: IntArray, joints: IntArray, arms: Array, e: int, force: float, tau: Array) -> None:
-    """Add what a force of element e is on its joints."""
+def path_rate(ints: IntArray, joints: IntArray, e: int, own_arms: Array, v: Array) -> float:
+    """Rate of the length of element e, a path, from its moment arms."""
+    rate = 0.0
     for i in range(ints[e, FIRST], ints[e, FIRST] + ints[e, COUNT]):
-        tau[joints[i, LINK]] += arms[i] * force
+        k = joints[i, LINK]
+        rate += own_arms[k] * v[k]
+    return rate
 
 
 @kernel
@@ -143,20 +139,26 @@ def add_element_forces(
     floats: Array,
     joints: IntArray,
     arms: Array,
-    q: Array,
+    placed: Placed,
     v: Array,
     ctrl: Array,
     signals: Array,
     x: float,
     tau: Array,
 ) -> None:
-    """Add the forces of all elements at q, v, a time x after the activations, to `tau`."""
+    """Add forces of all elements, with velocities v, a time x after the activations, to `tau`."""
     for e in range(ints.shape[0]):
-        length, rate = element_motion(ints, joints, arms, e, q, v)
+        if ints[e, POINTS] > 0:
+            length = path_length(ints, joints, arms, e, placed)
+            rate = path_rate(ints, joints, e, placed.arms, v)
+        else:
+            length, rate = element_motion(ints, joints, arms, e, placed.q, v)
         u = signal(ints, floats, e, ctrl, signals, x)
         force = affine(floats, e, GAIN, length, rate) * u + affine(floats, e, BIAS, length, rate)
         force = clamped(force, floats[e, FORCE_LOW], floats[e, FORCE_HIGH])
-        pull(ints, joints, arms, e, force, tau)
+        for i in range(ints[e, FIRST], ints[e, FIRST] + ints[e, COUNT]):
+            k = joints[i, LINK]
+            tau[k] += (placed.arms[k] if ints[e, POINTS] > 0 else arms[i]) * force
 
 
 @kernel
@@ -171,14 +173,23 @@ def advance_activations(
 
 
 @kernel
-def spring_energy(ints: IntArray, floats: Array, joints: IntArray, arms: Array, q: Array) -> float:
+def spring_energy(
+    ints: IntArray,
+    floats: Array,
+    joints: IntArray,
+    arms: Array,
+    placed: Placed,
+) -> float:
     """Energy of the elements that are springs, k (l - l0)^2 / 2."""
     total = 0.0
     for e in range(ints.shape[0]):
         stiffness = -floats[e, BIAS + 1]
         if ints[e, CONTROL] < 0 and stiffness > 0.0:
             stretch = -floats[e, BIAS] / stiffness
-            for i in range(ints[e, FIRST], ints[e, FIRST] + ints[e, COUNT]):
-                stretch += arms[i] * q[joints[i, COORDINATE]]
+            if ints[e, POINTS] > 0:
+                stretch += path_length(ints, joints, arms, e, placed)
+            else:
+                for i in range(ints[e, FIRST], ints[e, FIRST] + ints[e, COUNT]):
+                    stretch += arms[i] * placed.q[joints[i, COORDINATE]]
             total += 0.5 * stiffness * stretch * stretch
     return total

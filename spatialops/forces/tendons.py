@@ -1,24 +1,28 @@
-"""Lengths along joints, and springs and dampers on them."""
+"""Lengths along joints or through space, and springs and dampers on them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
 
-from spatialops._arrays import Array, scalar
+from spatialops._arrays import Array, given, scalar
 from spatialops.errors import ModelError
+from spatialops.forces.paths import TendonPath
 from spatialops.tree.model import Model
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tendon:
-    """A spring and damper along a length of several joints, the sum of factor times coordinate.
+    """A spring and damper along a length: the sum of factor times coordinate, or that of a path.
 
     Parameters
     ----------
-    joints : mapping of str to float
+    joints : mapping of str to float, optional
         Factors by joint, m/rad or 1.
+    path : TendonPath, optional
+        From node to node through space; in place of `joints`.
     stiffness, damping : float
         N/m and N s/m, not negative. Default 0.
     rest : float
@@ -32,15 +36,29 @@ class Tendon:
         For numbers that are not finite, or negative ones.
     """
 
-    joints: Mapping[str, float]
+    joints: Mapping[str, float] = given(None)
+    path: TendonPath | None = None
     stiffness: float = 0.0
     damping: float = 0.0
     rest: float = 0.0
     name: str = ""
 
+    if TYPE_CHECKING:  # what may be given, where the fields say what is kept
+
+        def __init__(
+            self,
+            *,
+            joints: Mapping[str, float] | None = ...,
+            path: TendonPath | None = ...,
+            stiffness: float = ...,
+            damping: float = ...,
+            rest: float = ...,
+            name: str = ...,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         where = f"tendon {self.name!r}"
-        object.__setattr__(self, "joints", factors_of(self.joints, where))
+        put_length(self, where)
         scalar(self.stiffness, f"{where}: stiffness", low=0.0)
         scalar(self.damping, f"{where}: damping", low=0.0)
         scalar(self.rest, f"{where}: rest")
@@ -60,7 +78,7 @@ class Tendon:
         float
             J.
         """
-        return 0.5 * self.stiffness * (length_of(model, self.joints, q) - self.rest) ** 2
+        return 0.5 * self.stiffness * (length_of(model, self, q) - self.rest) ** 2
 
     def to_data(self) -> dict[str, object]:
         """The tendon as plain data; `Tendon(**data)` is the inverse.
@@ -71,11 +89,48 @@ class Tendon:
             By names of fields.
         """
         data: dict[str, object] = {item.name: getattr(self, item.name) for item in fields(self)}
-        return {**data, "joints": dict(self.joints)}
+        return {**data, **length_data(self)}
 
 
-def length_of(model: Model, joints: Mapping[str, float], q: Array) -> float:
-    """Sum of factor times coordinate at coordinates (nq,)."""
+class Length(Protocol):
+    """What has a length: one of its two is there."""
+
+    @property
+    def joints(self) -> Mapping[str, float]:
+        """Factors by joint; none where there is a path."""
+
+    @property
+    def path(self) -> TendonPath | None:
+        """From node to node."""
+
+
+def put_length(one: Length, where: str) -> None:
+    """Check what a frozen object was given for its length, and put it there as it is kept."""
+    path: object = one.path
+    if path is None:
+        object.__setattr__(one, "joints", factors_of(one.joints, where))
+        return
+    if isinstance(path, dict):  # of plain data
+        path = TendonPath(**path)
+    if not isinstance(path, TendonPath):
+        raise ModelError(f"{where}: path: expected a TendonPath, got {path!r}")
+    if one.joints:
+        raise ModelError(f"{where}: expected joints or a path, got both")
+    object.__setattr__(one, "joints", MappingProxyType({}))
+    object.__setattr__(one, "path", path)
+
+
+def length_data(one: Length) -> dict[str, object]:
+    """The same as plain data."""
+    path = None if one.path is None else one.path.to_data()
+    return {"joints": dict(one.joints), "path": path}
+
+
+def length_of(model: Model, one: Length, q: Array) -> float:
+    """Length at coordinates (nq,)."""
+    if one.path is not None:
+        return one.path.length(model, q)
+    joints = one.joints
     return sum(factor * float(q[model.q_slice(name)][0]) for name, factor in joints.items())
 
 

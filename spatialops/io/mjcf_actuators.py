@@ -1,18 +1,21 @@
-"""Actuators and tendons of a compiled MuJoCo model: those of joints act, others are listed."""
+"""Actuators and tendons of a compiled MuJoCo model, along joints and through space."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray
 from spatialops.forces.actuators import Actuator, Dynamics
+from spatialops.forces.paths import TendonPath
 from spatialops.forces.tendons import Tendon
 from spatialops.io.description import ActuatorSpec
 from spatialops.io.mjcf_compiled import Compiled, disabled
 from spatialops.io.mjcf_loops import tendon_factors
+from spatialops.io.mjcf_tendons import tendon_path
 
 _JOINT, _IN_PARENT, _CRANK, _TENDON, _SITE, _BODY = range(6)  # mjtTrn
 _TRANSMISSIONS = {
@@ -67,9 +70,10 @@ def _made(c: Compiled, a: int, name: str) -> Actuator | str:
     m = c.m
     if disabled(c, "ACTUATION") or (m.opt.disableactuator >> int(m.actuator_group[a])) & 1:
         return "it is switched off"
-    joints = _joints(c, a)
+    path = _path(c, a)
+    joints = {} if path is not None else _joints(c, a)
     if joints is None:
-        return "it moves neither a hinge, a slide nor a tendon of such"
+        return "it moves neither a hinge, a slide nor a tendon that acts"
     dynamics = _DYNAMICS.get(int(m.actuator_dyntype[a]))
     gain, bias = int(m.actuator_gaintype[a]), int(m.actuator_biastype[a])
     several = getattr(m, "actuator_ctrlnum", None)
@@ -99,6 +103,7 @@ def _made(c: Compiled, a: int, name: str) -> Actuator | str:
     return Actuator(
         name=name,
         joints=joints,
+        path=path,
         gain=g,
         bias=b,
         dynamics=dynamics,
@@ -121,11 +126,19 @@ def _joints(c: Compiled, a: int) -> dict[str, float] | None:
     return {name: gear * factor for name, factor in factors.items()}
 
 
+def _path(c: Compiled, a: int) -> TendonPath | None:
+    """The path of an actuator on a tendon through space."""
+    if int(c.m.actuator_trntype[a]) != _TENDON:
+        return None
+    path = tendon_path(c, int(c.m.actuator_trnid[a][0]))
+    return None if path is None else replace(path, factor=float(c.m.actuator_gear[a][0]))
+
+
 def _force_range(c: Compiled, a: int, joints: dict[str, float]) -> tuple[float, float] | None:
     """The actuator's range, and that of its joint where it is the only one there."""
     m = c.m
     own = _range(m.actuator_forcerange, m.actuator_forcelimited, a)
-    if len(joints) > 1:
+    if len(joints) != 1:
         return own
     name, gear = next(iter(joints.items()))
     j = c.joints.index(name)
@@ -139,7 +152,7 @@ def _force_range(c: Compiled, a: int, joints: dict[str, float]) -> tuple[float, 
 
 
 def tendons(c: Compiled) -> Iterator[Tendon]:
-    """Springs and dampers of tendons along joints; others are listed."""
+    """Springs and dampers of tendons; those that pass inside geoms, and slack ones, are listed."""
     m = c.m
     for t in range(m.ntendon):
         stiffness = 0.0 if disabled(c, "SPRING") else float(m.tendon_stiffness[t])
@@ -147,13 +160,15 @@ def tendons(c: Compiled) -> Iterator[Tendon]:
         if stiffness <= 0.0 and damping <= 0.0:
             continue
         name = c.name("TENDON", t) or f"tendon{t}"
-        factors = tendon_factors(c, t)
+        factors, path = tendon_factors(c, t), tendon_path(c, t)
         low, high = (float(x) for x in m.tendon_lengthspring[t])
-        if factors is None or low != high:
-            what = "with slack" if factors is not None else "in space"
+        straight = factors is not None or path is not None
+        if not straight or low != high:
+            what = "with slack" if straight else "that passes inside geoms"
             c.warnings.add(f"not simulated: the spring of a tendon {what}", name)
             continue
-        yield Tendon(name=name, joints=factors, stiffness=stiffness, damping=damping, rest=low)
+        options = {"stiffness": stiffness, "damping": damping, "rest": low}
+        yield Tendon(name=name, joints=factors, path=path, **options)
 
 
 def _target(c: Compiled, kind: int, i: int) -> str:

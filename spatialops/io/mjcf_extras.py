@@ -78,7 +78,7 @@ def list_features(c: Compiled) -> None:
     _list_flags(c)
     _list_softness(c)
     if m.ntendon:
-        c.left_out.add(f"what is drawn of tendons: {m.ntendon}; those of joints act")
+        c.left_out.add(f"what is drawn of tendons: {m.ntendon}; they act")
     if m.neq:
         c.left_out.add(f"softness of equality constraints: {m.neq}; they are exact")
 

@@ -173,7 +173,8 @@ LATE = 26  # 1: positions go with the velocity at the end of the piece, not with
 V_ANEW = 27  # velocity at the end of the piece as it was stated first
 SMOOTH_BEFORE = 28
 PUSHED_BEFORE = SMOOTH_BEFORE + REMEMBERED  # the same of what contacts do
-VECTORS = PUSHED_BEFORE + REMEMBERED
+ARMS = PUSHED_BEFORE + REMEMBERED  # moment arms of the path that is at work
+VECTORS = ARMS + 1
 
 # Columns of what elements (springs and actuators) do in a piece: the force where it is evaluated,
 # and by how much it falls with the change of the rate until the end of the piece.

@@ -19,6 +19,7 @@ from examples import (
     humanoid,
     identification,
     load_robot,
+    lug_nuts,
     pendulum_collisions,
     pushing,
     shapes,
@@ -159,6 +160,14 @@ def test_driver_handoff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     runs = driver_handoff.main(out=tmp_path)
     assert all(run.succeeded for run in runs)
     assert capsys.readouterr().out.count("handed over") == 2
+
+
+@pytest.mark.compiled
+def test_lug_nuts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    verdict = lug_nuts.main(limit=0.02, out=tmp_path)["verdict"]
+    assert max(np.abs(verdict["turns"])) < 1e-12  # nothing has touched them yet
+    assert "the time was up" in capsys.readouterr().out
+    assert {path.name for path in tmp_path.iterdir()} == {"nuts.png", "nuts0.html", "nuts0.npz"}
 
 
 def test_derivatives_at_switches(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -128,7 +128,8 @@ def test_equality_constraints_are_closures(write, rng):
     ]
     told = " ".join(description.warnings)
     assert "(2 times, first curve)" in told  # and the rope
-    assert "spring of a tendon in space" in told
+    rope = description.tendons[0].path  # from site to site it acts; as a closure it does not
+    assert [node.body for node in rope.branches[0]] == ["a", "c"]
     assert any("switched off (off)" in text for text in description.left_out)
     # The rows of MuJoCo's constraints at any configuration are those of the closures.
     robot = MujocoFile(write(CLOSED))

@@ -87,13 +87,12 @@ class ManipulationController:
         self.hands = dict(hands)
         self.script = script
         self.impedance = impedance
-        self._actuation, self._nv = Actuation(robot), scene.model.nv
-        self._at, self._at_v = scene.model.q_slice(body), scene.model.v_slice(body)
-        tips = {
-            f"{name}_tip": [f"{name}_tip", name] for hand in hands.values() for name in hand.closing
-        }
+        self._actuation = Actuation(robot)
+        self._body, self._dt = body, dt
+        closing = [name for hand in hands.values() for name in hand.closing]
+        tips = {f"{name}_tip": [f"{name}_tip", name] for name in closing}
         self._touch = ContactForceSensor(scene, body, tips, dt=dt)
-        self._dt = dt
+        self.go_on_in(scene)
         self._every = every
         self._reach = reach
         self._calls = 0
@@ -143,6 +142,18 @@ class ManipulationController:
         self.cpu += clock.thread_time() - begin
         self._last_tau = whole
         return whole
+
+    def go_on_in(self, scene: Scene) -> None:
+        """Go on with the script in another scene with the same robot and object.
+
+        Parameters
+        ----------
+        scene : Scene
+            As that of the beginning; what else is in it may be another.
+        """
+        self._nv = scene.model.nv
+        self._at, self._at_v = scene.model.q_slice(self._body), scene.model.v_slice(self._body)
+        self._touch.go_on_in(scene)
 
     @property
     def finished(self) -> bool:

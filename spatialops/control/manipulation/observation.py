@@ -156,10 +156,23 @@ class ContactForceSensor:
         smoothing: float = 0.01,
     ) -> None:
         self.names = tuple(tips)
+        self._body, self._tips = body, tips
         self._dt = scalar(dt, "dt", low=0.0, strict=True)
         self._share = min(1.0, dt / smoothing)
+        self._forces = np.zeros(len(self.names) + 2)
+        self.go_on_in(scene)
+
+    def go_on_in(self, scene: Scene) -> None:
+        """Feel on in another scene with the same robot and object.
+
+        Parameters
+        ----------
+        scene : Scene
+            Its pairs may have other numbers.
+        """
+        body = self._body
         bodies = [geom.body for geom in scene.geoms]
-        owner = {geom: i for i, name in enumerate(self.names) for geom in tips[name]}
+        owner = {geom: i for i, name in enumerate(self.names) for geom in self._tips[name]}
         kinds = []
         for a, b in scene.pairs:
             other = {bodies[a]: int(b), bodies[b]: int(a)}.get(body)
@@ -170,7 +183,6 @@ class ContactForceSensor:
             else:
                 kinds.append(owner.get(scene.geoms[other].name, len(self.names) + 1))
         self._kinds = np.array(kinds, dtype=np.int64)
-        self._forces = np.zeros(len(self.names) + 2)
 
     def update(self, contacts: ContactSet, observation: Observation) -> None:
         """Put the smoothed forces into `observation`."""

@@ -6,10 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 
+from spatialops import _layout as layout
 from spatialops._arrays import Array
+from spatialops.dynamics.kinematics import poses_kernel
+from spatialops.forces import _layout as of
 from spatialops.forces.elements import add_element_forces, advance_activations
 from spatialops.forces.external import ExternalWrenches
 from spatialops.forces.passive import compensation
+from spatialops.forces.path_length import Placed
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State
 
@@ -41,6 +45,10 @@ class JointForces:
         self.activation = np.zeros(scene.elements.n_states)
         self.began = 0.0
         self.external: ExternalWrenches | None = None
+        self._has_paths = bool(scene.elements.ints[:, of.POINTS].any())
+        model = scene.model
+        work = np.empty((model.nv, layout.WORK_COLUMNS))
+        self._placed = Placed(model.tree, model.links, scene.state.q, work, np.zeros(model.nv))
         self._borne = bool(scene.model.compensation.any())
 
     def begin(self, state: State) -> None:
@@ -60,13 +68,15 @@ class JointForces:
         tau, own = self.control(time, q, v), self.scene.elements
         if not len(own.ints):
             return tau
-        total = tau.copy()
+        total, placed = tau.copy(), self._placed._replace(q=q)
+        if self._has_paths:
+            poses_kernel(placed.tree, placed.links, q, placed.work)
         add_element_forces(
             own.ints,
             own.floats,
             own.joints,
             own.arms,
-            q,
+            placed,
             v,
             self.ctrl,
             self.activation,

@@ -9,6 +9,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops.errors import ArgumentError, ContactError
+from spatialops.forces import _layout as el
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.closed_step import differentiate_closed
@@ -181,6 +182,8 @@ def refuse_scene(stepping: Stepping) -> None:
         raise ArgumentError("linearize: driven closures are not known yet")
     if scene.model.compensation.any():
         raise ArgumentError("linearize: compensation of gravity is not known yet")
+    if scene.elements.ints[:, el.POINTS].any():
+        raise ArgumentError("linearize: tendons and actuators along paths are not known yet")
     law = stepping.external.method.law
     if stepping.external.pairs.special or loop_law(law) is None:
         raise ArgumentError(

@@ -37,7 +37,7 @@ from spatialops.derivatives.carried import (
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.energy import link_momentum
 from spatialops.dynamics.kinematics import poses_kernel
-from spatialops.forces import elements as el
+from spatialops.forces import _layout as el
 from spatialops.forces.elements import affine, element_motion, signal, slope
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Made, Pulls, Room

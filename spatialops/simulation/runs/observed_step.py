@@ -10,19 +10,36 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.jacobian import Poses, body_poses
 from spatialops.dynamics.joint_wrenches import joint_wrenches
-from spatialops.dynamics.loops.constrained_dynamics import closure_body_wrenches
+from spatialops.dynamics.loops.constrained_dynamics import closure_body_wrenches, loop_jacobian
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.adapter import state_of
 from spatialops.simulation.stepping.integrators.accelerations import add_convection
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State, integrate, transport
+
+
+class Closing(NamedTuple):
+    """How the velocities at the end of a step were put back onto the closures.
+
+    Parameters
+    ----------
+    change : (nv,) array
+        Of the velocities, at the configuration of the end.
+    rank : int
+        Rows of the closures that are independent there.
+    """
+
+    change: Array
+    rank: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +67,8 @@ class ObservedStep:
         Whether the equation of motion was stated at the start of the step, not in its middle.
     seed : int
         Added to the seeds of noise: environments of a batch have one each. Default 0.
+    closing : Closing, optional
+        What put the velocities back onto the closures at the end. Default: nothing had to.
     """
 
     scene: Scene
@@ -62,6 +81,7 @@ class ObservedStep:
     external: Array
     at_start: bool
     seed: int = 0
+    closing: Closing | None = None
 
     @property
     def dt(self) -> float:
@@ -70,13 +90,16 @@ class ObservedStep:
 
     @cached_property
     def instant(self) -> State:
-        """The state at which accelerations and forces are read."""
+        """The state at which accelerations and forces are read.
+
+        Its velocity is the step's own: what closed the loops again at the end came after.
+        """
         if self.at_start:
             return self.start
         model, start = self.scene.model, self.start
         q = integrate(model, start.q, 0.5 * self.dt * start.v)
         before, after = self._velocities_at(q)
-        return State(q, 0.5 * (before + after), start.time + 0.5 * self.dt)
+        return State(q, 0.5 * (before + after - self._closing_at(q)), start.time + 0.5 * self.dt)
 
     @cached_property
     def accelerations(self) -> Array:
@@ -96,6 +119,14 @@ class ObservedStep:
             transport(self.scene.model.tree, state.q, q, v)
             found.append(v)
         return found[0], found[1]
+
+    def _closing_at(self, q: Array) -> Array:
+        """The change of `closing`, linear velocities of free bodies along the axes at q."""
+        if self.closing is None:
+            return np.zeros(self.scene.model.nv)
+        change = self.closing.change.copy()
+        transport(self.scene.model.tree, self.end.q, q, change)
+        return change
 
     @cached_property
     def poses(self) -> Poses:
@@ -130,11 +161,28 @@ class ObservedStep:
         if len(self.external):
             found += self.external
         if len(self.loop_forces):
-            loops = self.scene.loops
-            found += closure_body_wrenches(model, loops, self.instant.q, self.loop_forces)
+            forces = self.loop_forces
+            if self.closing is not None:
+                forces = forces + self._closing_forces(self.closing)
+            found += closure_body_wrenches(model, self.scene.loops, self.instant.q, forces)
         for side, sign in ((0, 1.0), (1, -1.0)):
             self._add_contacts(side, sign, found)
         return found
+
+    def _closing_forces(self, closing: Closing) -> Array:
+        """Mean forces along the rows that put the velocities back onto the closures, (n_rows,).
+
+        `accelerations` have that change dv in them, so that M a + C = tau + G* (lambda + x) asks
+        for G* x = M dv / dt. M dv is in G* at the end, which the rows at `instant` meet to second
+        order: the nearest x is taken. The closures are open there by as much as the step is long,
+        and no more rows count than were independent where they were closed.
+        """
+        model, q = self.scene.model, self.instant.q
+        G = loop_jacobian(model, self.scene.loops, q)
+        wanted = mass_matrix(model, q) @ self._closing_at(q) / self.dt
+        outer, lengths, inner = np.linalg.svd(G.T, full_matrices=False)
+        kept = slice(closing.rank)
+        return inner[kept].T @ (outer[:, kept].T @ wanted / lengths[kept])
 
     def _add_contacts(self, side: int, sign: float, wrenches: Array) -> None:
         """Add what contacts and moments do to the bodies on one side of them."""
@@ -156,6 +204,14 @@ class ObservedStep:
         )
 
 
+def _closing(scene: Scene, t: Tables) -> Closing | None:
+    """That of the last piece of the step."""
+    if not len(scene.loops):
+        return None
+    change = t.vectors[at.CLOSE_DV, : scene.model.nv].copy()
+    return Closing(change, int(t.control[at.RANK]))
+
+
 def observed(scene: Scene, t: Tables, start: State, seed: int = 0) -> ObservedStep:
     """The last step that the tables have made, which alone is in their record."""
     n_rows, n_contacts = int(t.control[at.ROWS]), int(t.control[at.CONTACT_ROWS])
@@ -171,6 +227,7 @@ def observed(scene: Scene, t: Tables, start: State, seed: int = 0) -> ObservedSt
         t.external[: len(t.external) * int(t.control[at.WRENCHED])].copy(),
         bool(t.control[at.SCHEME] == at.SEMI_IMPLICIT),
         seed,
+        _closing(scene, t),
     )
 
 

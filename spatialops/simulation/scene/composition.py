@@ -19,6 +19,7 @@ from spatialops.forces.tendons import Tendon
 from spatialops.io import Description, read
 from spatialops.simulation.scene.geoms import GeomMaker
 from spatialops.simulation.scene.loader import LoadedScene, floor_geoms, scene_of
+from spatialops.simulation.scene.planted_path import planted_path
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.scene.visuals import Visual, visuals_of
 from spatialops.tree.builder import WORLD
@@ -202,7 +203,8 @@ Element = TypeVar("Element", Actuator, Tendon)
 def _prefixed(part: Planted, one: Element) -> Element:
     """An actuator or tendon with the names of the common model."""
     joints = {part.prefix + name: factor for name, factor in one.joints.items()}
-    return replace(one, name=part.prefix + one.name, joints=joints)
+    path = None if one.path is None else planted_path(part, one.path)
+    return replace(one, name=part.prefix + one.name, joints=joints, path=path)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import IntArray
+from spatialops._arrays import BoolArray, IntArray
+from spatialops.forces import _layout as of
+from spatialops.forces.elements import Elements
 from spatialops.tree.loops import Loops
 from spatialops.tree.model import Model
 
@@ -18,9 +20,10 @@ class FreeBodies(NamedTuple):
     Attributes
     ----------
     lone : (n,) int array
-        First links of free bodies that no other body and no closure hangs on.
+        First links of free bodies that no other body, closure or path hangs on.
     roots : (r,) int array
-        First links of the roots of floating trees, those of closed mechanisms left out.
+        First links of the roots of floating trees, those of closed mechanisms left out, and
+        those that a path draws from outside.
     root_of : (nv,) int array
         Which of these roots each link belongs to, -1: none.
     """
@@ -30,7 +33,7 @@ class FreeBodies(NamedTuple):
     root_of: IntArray
 
 
-def free_bodies(model: Model, loops: Loops) -> FreeBodies:
+def free_bodies(model: Model, loops: Loops, elements: Elements) -> FreeBodies:
     """Find lone bodies and floating trees of a mechanism."""
     tree, links = model.tree, model.links
     nv = model.nv
@@ -41,12 +44,15 @@ def free_bodies(model: Model, loops: Loops) -> FreeBodies:
     tied = np.zeros(nv + 1, dtype=bool)  # the last one stands for the world, -1
     tied[loops.term_ints[:, [layout.TERM_A, layout.TERM_B]].ravel()] = True
     tied[loops.ints[:, [layout.LOOP_A, layout.LOOP_B]].ravel()] = True
+    drawn = _drawn(elements, top)
     lone, roots = list[int](), list[int]()
     root_of = np.full(nv, -1, dtype=np.int64)
     for k in np.flatnonzero(tree[:, layout.FRAME] == layout.POSE).tolist():
         own = np.flatnonzero(top == k)
         passive = links[own][:, [layout.ARMATURE, layout.DAMPING]].any()
         damped = links[own[: tree[k, layout.GROUP]]][:, [layout.ARMATURE, layout.DAMPING]].any()
+        if drawn[k]:
+            continue
         if len(own) == tree[k, layout.GROUP] and not (passive or tied[own].any()):
             lone.append(k)
         elif len(own) > tree[k, layout.GROUP] and not (len(loops) or damped):
@@ -54,3 +60,14 @@ def free_bodies(model: Model, loops: Loops) -> FreeBodies:
             roots.append(k)
     firsts = np.array(lone, dtype=np.int64), np.array(roots, dtype=np.int64)
     return FreeBodies(*firsts, root_of)
+
+
+def _drawn(elements: Elements, top: IntArray) -> BoolArray:
+    """Links of trees that a path draws from outside: one that has points on the world or others."""
+    drawn = np.zeros(len(top), dtype=bool)
+    for row in elements.ints[elements.ints[:, of.POINTS] > 0]:
+        points = elements.joints[row[of.POINT] : row[of.POINT] + row[of.POINTS], of.LINK]
+        tops = np.where(points < 0, -1, top[points])
+        if len(np.unique(tops)) > 1:
+            drawn |= np.isin(top, tops)
+    return drawn

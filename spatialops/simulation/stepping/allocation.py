@@ -62,7 +62,7 @@ def _integers(*shape: int) -> IntArray:
 
 def _mechanism(scene: Scene, joints: JointRows) -> Parts:
     """Links, and what stands on nothing."""
-    model, free = scene.model, free_bodies(scene.model, scene.loops)
+    model, free = scene.model, free_bodies(scene.model, scene.loops, scene.elements)
     return {
         "tree": model.tree,
         "links": model.links,

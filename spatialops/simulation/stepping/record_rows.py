@@ -16,6 +16,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     n_of_geoms,
     write_joint_sums,
 )
+from spatialops.simulation.stepping.integrators.joint_forces import placed_in
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -34,7 +35,11 @@ def write_row(t: Tables) -> None:
     t.rows[row, at.ROW_TIME] = t.monitor[at.TIME]
     t.rows[row, at.ROW_KINETIC] = kinetic_kernel(t.links, t.v, t.work)
     t.rows[row, at.ROW_POTENTIAL] = potential_kernel(t.links, t.work) + spring_energy(
-        t.element_ints, t.elements, t.element_joints, t.arms, t.q
+        t.element_ints,
+        t.elements,
+        t.element_joints,
+        t.arms,
+        placed_in(t, t.q, t.work),
     )
     t.rows[row, at.ROW_CONTACTS] = n_of_geoms(t)
     t.rows[row, at.ROW_IMPACTS] = t.control[at.IMPACTS]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from spatialops._arrays import Array
 from spatialops.collision.shapes import Box, Geom
 from spatialops.control.manipulation.dual_arm.run import Run
 from spatialops.control.manipulation.dual_arm.task import (
@@ -68,12 +69,12 @@ def grasps() -> dict[str, Pose]:
     }
 
 
-def phases() -> list[Phase[Observation]]:
-    """The task, from hands beside the driver to the driver in the right hand."""
-    return [*_taken(), *_in_both_hands(), *_handed_over()]
+def phases(place: Array = PLACE) -> list[Phase[Observation]]:
+    """The task, from hands beside the driver, which stands at `place`, to it in the right hand."""
+    return [*_taken(place), *_in_both_hands(), *_handed_over()]
 
 
-def _taken() -> list[Phase[Observation]]:
+def _taken(place: Array) -> list[Phase[Observation]]:
     """The left hand takes the driver, and presents it."""
     giver = {"left": grasps()["left"]}
     opened = {"left": Open(OPENED), "right": Open(OPENED)}
@@ -95,7 +96,7 @@ def _taken() -> list[Phase[Observation]]:
         ),
         Phase(
             name="lift",
-            move=object_to(_LEFT, _lifted),
+            move=object_to(_LEFT, lambda _: lifted(place)),
             bounds=_CALM,
             until=[arrived(), is_free()],
             during=_held_by("left"),
@@ -201,8 +202,8 @@ def driver_handoff(variation: Variation | None = None) -> Task:
             rotation=yaw,
         ),
     ]
-    scene, nominal = compose(parts), Pose(PLACE + (0.0, 0.0, BOTTOM + LIFT), np.eye(3))
-    start, posture = (arms(robot, nominal, grasps(), (0.0, back)) for back in (_BACK, 0.0))
+    scene = compose(parts)
+    start, posture = (arms(robot, lifted(PLACE), grasps(), (0.0, back)) for back in (_BACK, 0.0))
     q = scene.state.q.copy()
     q[: len(start)] = start
     scene.state = State(q, scene.state.v)
@@ -232,6 +233,6 @@ def judge(run: Run) -> dict[str, Any]:
     return {"succeeded": not faults, **figures, "faults": faults}
 
 
-def _lifted(observation: Observation) -> Pose:
-    """Straight up and level, where both hands reach it."""
-    return Pose(PLACE + (0.0, 0.0, BOTTOM + LIFT), np.eye(3))
+def lifted(place: Array) -> Pose:
+    """The driver straight up from `place` and level, where both hands reach it."""
+    return Pose(place + (0.0, 0.0, BOTTOM + LIFT), np.eye(3))

@@ -16,7 +16,8 @@ the energy of the springs and M + s (T - 1/2) D in place of M, none is gained.
 Servos are springs and dampers too (`forces.elements`). One that would be beyond its range of force
 pushes with the limit, without resistance; whether it would, the joint alone decides. An element of
 several joints resists by the diagonal that bounds it, |c_i| sum |c_j| in place of c_i c_j: stable,
-and of the order of the step.
+and of the order of the step. Arms of paths through space are those of the state at which the piece
+is stated; that they turn meanwhile is explicit.
 
 All this stands in the place of armature, for contacts too. RK4 takes all forces as they are.
 """
@@ -38,17 +39,19 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.dynamics.articulated_body import factor_kernel
-from spatialops.forces import elements as of
+from spatialops.dynamics.kinematics import poses_kernel
+from spatialops.forces import _layout as of
 from spatialops.forces.elements import (
     add_element_forces,
     advance_activations,
     affine,
     clamped,
     element_motion,
-    pull,
+    path_rate,
     signal,
     slope,
 )
+from spatialops.forces.path_length import Placed, path_length
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
@@ -114,7 +117,12 @@ def put_element(t: Tables, e: int, share: float) -> None:
     Semi-implicit Euler has the spring where the old velocity would lead."""
     s = t.monitor[at.PIECE]
     q_e, v_e = t.vectors[at.Q_E, : t.q.size], t.vectors[at.V_E, : t.v.size]
-    length, rate = element_motion(t.element_ints, t.element_joints, t.arms, e, q_e, v_e)
+    if is_path(t, e):
+        length = path_of(t, e, t.work)
+        own = t.vectors[at.ARMS, : t.v.size]
+        rate = path_rate(t.element_ints, t.element_joints, e, own, v_e)
+    else:
+        length, rate = element_motion(t.element_ints, t.element_joints, t.arms, e, q_e, v_e)
     if share == _BACKWARD:
         length += s * rate
     u = signal(t.element_ints, t.elements, e, t.ctrl, t.activation, within_step(t))
@@ -124,8 +132,9 @@ def put_element(t: Tables, e: int, share: float) -> None:
     total = inverse = 0.0
     first = t.element_ints[e, of.FIRST]
     for i in range(first, first + t.element_ints[e, of.COUNT]):
-        total += abs(t.arms[i])
-        inverse += t.arms[i] * t.arms[i] * t.work[t.element_joints[i, of.LINK], layout.D_INVERSE]
+        arm = arm_at(t, e, i)
+        total += abs(arm)
+        inverse += arm * arm * t.work[t.element_joints[i, of.LINK], layout.D_INVERSE]
     if share == _MIDPOINT:
         added = s * stiffness * too_stiff(s * s * stiffness * inverse)
         damping += added
@@ -137,11 +146,45 @@ def put_element(t: Tables, e: int, share: float) -> None:
         resists = stiffness = damping = 0.0
     t.pulls[e, at.PULLED] = force
     t.pulls[e, at.YIELDS] = resists / s
-    pull(t.element_ints, t.element_joints, t.arms, e, force, t.vectors[at.DRIVEN])
     for i in range(first, first + t.element_ints[e, of.COUNT]):
         k = t.element_joints[i, of.LINK]
-        t.vectors[at.STIFF, k] += abs(t.arms[i]) * total * stiffness
-        t.vectors[at.DRAG, k] += abs(t.arms[i]) * total * damping
+        arm = arm_at(t, e, i)
+        t.vectors[at.DRIVEN, k] += arm * force
+        t.vectors[at.STIFF, k] += abs(arm) * total * stiffness
+        t.vectors[at.DRAG, k] += abs(arm) * total * damping
+
+
+@merged
+def is_path(t: Tables, e: int) -> bool:
+    """Whether the length of element e is that of a path through space."""
+    return t.element_ints[e, of.POINTS] > 0
+
+
+@merged
+def arm_at(t: Tables, e: int, i: int) -> float:
+    """Arm of element e in row i of its joints."""
+    return t.vectors[at.ARMS, t.element_joints[i, of.LINK]] if is_path(t, e) else t.arms[i]
+
+
+@merged
+def path_of(t: Tables, e: int, work: Array) -> float:
+    """Length of element e, a path, by the poses in `work`; its arms into ARMS."""
+    return path_length(t.element_ints, t.element_joints, t.arms, e, placed_in(t, t.q, work))
+
+
+@merged
+def placed_in(t: Tables, q: Array, work: Array) -> Placed:
+    """The mechanism at q by the poses in `work`, with room for arms of paths."""
+    return Placed(t.tree, t.links, q, work, t.vectors[at.ARMS, : t.v.size])
+
+
+@merged
+def has_paths(t: Tables) -> bool:
+    """Whether the length of any element is that of a path."""
+    found = False
+    for e in range(t.element_ints.shape[0]):
+        found = found or is_path(t, e)
+    return found
 
 
 @inlined
@@ -154,16 +197,21 @@ def too_stiff(x: float) -> float:
 
 @kernel
 def drive(t: Tables, q: Array, v: Array) -> None:
-    """Joint forces at a state into DRIVEN, all of them as they are: for RK4."""
+    """Joint forces at a state into DRIVEN, all of them as they are: for RK4.
+
+    Uses `spare`.
+    """
     driven = t.vectors[at.DRIVEN, : t.v.size]
     copy_into(driven, t.tau)
     if has_elements(t):
+        if has_paths(t):
+            poses_kernel(t.tree, t.links, q, t.spare)
         add_element_forces(
             t.element_ints,
             t.elements,
             t.element_joints,
             t.arms,
-            q,
+            placed_in(t, q, t.spare),
             v,
             t.ctrl,
             t.activation,
