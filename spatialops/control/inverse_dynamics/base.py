@@ -27,7 +27,7 @@ from spatialops.control.inverse_dynamics.force_distribution import (
 from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem, inverse_problem
 from spatialops.control.inverse_dynamics.landing_contacts import landing, part, stretched
 from spatialops.control.inverse_dynamics.replay import Replay, along, in_world, replay, settled
-from spatialops.control.safe_command import UNANSWERED, SafeController
+from spatialops.control.safe_command import LIMITS_BIND, UNANSWERED, SafeController
 from spatialops.errors import ArgumentError
 from spatialops.simulation.lookahead import Lookahead, StepPrediction
 from spatialops.simulation.simulator import Simulator
@@ -44,9 +44,15 @@ _FORGET = 0.02
 _SAME = 1e-9  # relative: other impulses that move so little more, or leave cones so little
 _TURNED = 1e-9  # entries of contact frames: by less they have not turned
 _WORTHLESS = 1e-2  # residual of a law's answer from which on it is not used
-_BIND, _LAND = "limits of motors bind", "contacts land: passively"
+_LAND = "contacts land: passively"
 _TURN = "directions of friction do not settle"
-UNSETTLED = (_BIND, _LAND, _TURN)  # beginnings of notes: forces that come are not those counted on
+_OTHERS = "other contacts come under the command"
+UNSETTLED = (
+    LIMITS_BIND,
+    _LAND,
+    _TURN,
+    _OTHERS,
+)  # beginnings of notes: forces that come are not those counted on
 _SETTLED = 1e-7  # rad/s^2 or m/s^2: what other directions of friction may change
 _CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
 _ROUNDS = 5  # times that they are found with the motion that follows from them
@@ -197,10 +203,20 @@ class ContactInverseDynamics(SafeController):
         try:
             wanted = vector(self.demand(time, state), len(self.actuation), "demand")
             if np.isfinite(wanted).all():
-                return self._command(state, wanted, "solved", ())
+                return self._commanded(state, wanted, "solved", ())
         except UNANSWERED as error:
             notes = (f"no command for the demand: {error}",)
-        return self._command(state, -state.v[self.actuation.rows] / _BRAKE, "held", notes)
+        return self._commanded(state, -state.v[self.actuation.rows] / _BRAKE, "held", notes)
+
+    def _commanded(
+        self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]
+    ) -> Explanation:
+        """The command; once more where it fails from what is remembered of the one before."""
+        try:
+            return self._command(state, accelerations, status, notes)
+        except UNANSWERED:
+            self._gain, self.forces = np.zeros(self.model.nv), {}
+            return self._command(state, accelerations, status, notes)
 
     def _command(
         self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]
@@ -231,7 +247,7 @@ class ContactInverseDynamics(SafeController):
         if status == "solved" and not (met and found.status == "solved"):
             status = "nearest"
         notes = (*notes, *found.notes)
-        notes += (_BIND,) if binds else ()
+        notes += (LIMITS_BIND,) if binds else ()
         notes += (_LAND,) if lands.any() else ()
         return Explanation(
             tau=tau + base,
@@ -323,10 +339,14 @@ class ContactInverseDynamics(SafeController):
         for _ in range(self.aligned):
             frames = found.problem.frames
             tau = found.problem.forces(ahead, found.impulses.ravel(), self.dt)
-            moved = self._ahead(state, tau + base).problem
-            if moved is None or np.abs(moved.frames[rests] - frames).max(initial=0.0) < _TURNED:
+            moved = self._ahead(state, tau + base)
+            same = len(moved.keys) == len(rests) and np.array_equal(moved.keys[rests], ahead.keys)
+            if moved.problem is None or not same:  # it throws feet to where there were none
+                return found._replace(status="nearest", notes=(*found.notes, _OTHERS))
+            turned = moved.problem.frames[rests]
+            if np.abs(turned - frames).max(initial=0.0) < _TURNED:
                 return found
-            last, found = found, self._solved(ahead, wanted, moved.frames[rests])
+            last, found = found, self._solved(ahead, wanted, turned)
             miss = self._miss(ahead, last, found)
             if miss <= _SETTLED:
                 return found
