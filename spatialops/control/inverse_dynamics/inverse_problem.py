@@ -210,10 +210,8 @@ def restated(problem: ContactProblem, kind: type[P], **changes: object) -> P:
 
     Rows of the same contacts along the same axes are kept.
     """
-    made = object.__new__(kind)
     own = problem.__dict__
-    made.__dict__.update({name: own[name] for name in _FIELDS})
-    made.__dict__.update({name: own[name] for name in _OF_INVERSES if name in own})
+    made = kind.of_checked({name: own[name] for name in (*_FIELDS, *_OF_INVERSES) if name in own})
     made.__dict__.update(changes)
     if "jacobian" in own and not changes.keys() & _PLACES:
         made.__dict__["jacobian"] = own["jacobian"]
