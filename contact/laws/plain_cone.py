@@ -109,4 +109,3 @@ def cone_violation(s: float, p: Array, u: Array, mu: Array, slip: Array) -> floa
     if math.isnan(total):  # which `max` may have lost
         return math.nan
     return max(worst, _ROUNDING * s * largest)
-

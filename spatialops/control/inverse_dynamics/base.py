@@ -8,6 +8,7 @@ actuated rows. Subclasses name the law and the choice.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal, NamedTuple, TypedDict, get_args
 
 import numpy as np
@@ -24,7 +25,12 @@ from spatialops.control.inverse_dynamics.force_distribution import (
     least_torque,
     nearest,
 )
-from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem, inverse_problem
+from spatialops.control.inverse_dynamics.inverse_geometry import Geometries
+from spatialops.control.inverse_dynamics.inverse_problem import (
+    InverseProblem,
+    inverse_problem,
+    turned,
+)
 from spatialops.control.inverse_dynamics.landing_contacts import landing, part, stretched
 from spatialops.control.inverse_dynamics.replay import Replay, along, in_world, replay, settled
 from spatialops.control.safe_command import LIMITS_BIND, UNANSWERED, SafeController
@@ -176,6 +182,7 @@ class ContactInverseDynamics(SafeController):
         self.others = others
         self.forces: dict[tuple[int, ...], Array] = {}
         self._asked: Asked | None = None
+        self._geometries = Geometries()
         self._gain = np.zeros(self.model.nv)  # of velocity in a step, that Coriolis forces count on
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
@@ -222,19 +229,24 @@ class ContactInverseDynamics(SafeController):
         self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]
     ) -> Explanation:
         rows, base = self.actuation.rows, self._base(state)
-        frames: Array | None = None
+        frames: Array | None = None  # in which the next round begins
+        first: Array | None = None  # of the first round: tangents do not matter to what is held
         for _ in range(_ROUNDS):
             ahead = stretched(self._ahead(state, base), self.dt / self.lookahead.dt)
             lands = landing(ahead)
             ahead = part(ahead, ~lands) if lands.any() else ahead
+            if frames is None or len(frames) != len(ahead.keys):
+                first = frames = None if ahead.problem is None else ahead.problem.frames
             wanted = ahead.before[rows] + self.dt * accelerations
-            kept = self._kept(state.time, ahead, wanted)
+            kept = self._kept(state.time, ahead, wanted, first)
             found = self._predict(state, ahead, kept, ~lands, base, frames)
-            frames = found.problem.frames  # where the next round begins
+            frames = found.problem.frames
             after = found.problem.after(found.impulses.ravel())
             counted, self._gain = self._gain, (self.lookahead.dt / self.dt) * (after - ahead.before)
-            if found.miss or settled(state, counted, self._gain, self.lookahead.dt):
+            alone = not self.lookahead.counts_gain  # Coriolis forces ask for one round only
+            if alone or found.miss or settled(state, counted, self._gain, self.lookahead.dt):
                 break
+        found = found if self.aligned else self._with_choice(ahead, found)
         tau, binds = self._limited(found.problem.forces(ahead, found.impulses.ravel(), self.dt))
         last = self.forces
         self.forces = in_world(ahead.keys, found.problem.frames, found.impulses)
@@ -306,14 +318,16 @@ class ContactInverseDynamics(SafeController):
         base[rows] = 0.0
         return base
 
-    def _kept(self, time: float, ahead: StepPrediction, wanted: Array) -> Array:
+    def _kept(
+        self, time: float, ahead: StepPrediction, wanted: Array, frames: Array | None
+    ) -> Array:
         """The nearest demand with which contacts of `standing` links neither slip nor part."""
         if self.standing is None or ahead.problem is None:
             return wanted
         stands = np.zeros(self.model.nv + 1, dtype=np.bool_)  # the last is the world, link -1
         stands[np.asarray(self.standing(time))] = True
         feet = stands[ahead.problem.links].any(axis=1)
-        problem = inverse_problem(ahead, self.actuation.rows, wanted)
+        problem = inverse_problem(ahead, self.actuation.rows, wanted, frames, self._geometries)
         # A gap that stays open ties nothing.
         feet &= (problem.gap_bias <= 0.0) | (problem.velocities[::3] < 0.0)
         mass = float(np.diag(ahead.mass)[problem.others].max(initial=0.0))
@@ -330,9 +344,7 @@ class ContactInverseDynamics(SafeController):
         frames: Array | None,
     ) -> Prediction:
         """Impulses by the law, in the contact frames of the step under the command that follows."""
-        if frames is not None and len(frames) != len(ahead.keys):
-            frames = None
-        found = self._solved(ahead, wanted, frames if self.aligned else None)
+        found = self._solved(ahead, wanted, frames)
         if not self.aligned or ahead.problem is None:
             return found
         miss = 0.0
@@ -362,7 +374,7 @@ class ContactInverseDynamics(SafeController):
 
     def _solved(self, ahead: StepPrediction, wanted: Array, frames: Array | None) -> Prediction:
         rows = self.actuation.rows
-        problem = inverse_problem(ahead, rows, wanted, frames)
+        problem = inverse_problem(ahead, rows, wanted, frames, self._geometries)
         last = along(self.forces, ahead.keys, problem.frames)
         solution = self.law.solve(problem, last if len(last) else None)
         pivots = solution.iterations
@@ -374,7 +386,7 @@ class ContactInverseDynamics(SafeController):
             status = "nearest"
             pressing = np.abs(solution.impulses).max(axis=1, initial=0.0) > 0.0
             wanted = problem.velocity[rows] + nearest_consistent(problem, pressing)
-            problem = inverse_problem(ahead, rows, wanted, frames)
+            problem = inverse_problem(ahead, rows, wanted, frames, self._geometries)
             solution = self.law.solve(problem, solution.impulses)
             pivots += solution.iterations
         if status == "nearest":
@@ -388,8 +400,21 @@ class ContactInverseDynamics(SafeController):
                 )
         elif solution.detail:
             notes.append(solution.detail)
-        impulses = self._chosen(problem, solution, last, ahead)
+        p = solution.impulses
+        impulses = self._chosen(problem, solution, last, ahead) if self.aligned else p
         return Prediction(problem, solution, impulses, status, tuple(notes), pivots)
+
+    def _with_choice(self, ahead: StepPrediction, found: Prediction) -> Prediction:
+        """The choice among forces, in the step's own frames: made once, as it moves nothing."""
+        if self.choice == "solver" or not len(found.impulses):
+            return found
+        rows, before = self.actuation.rows, found.problem
+        problem = inverse_problem(ahead, rows, before.velocity[rows], kept=self._geometries)
+        p = turned(found.impulses, before.frames, problem.frames)
+        last = along(self.forces, ahead.keys, problem.frames)
+        solution = replace(found.solution, impulses=p)
+        impulses = self._chosen(problem, solution, last, ahead)
+        return found._replace(problem=problem, impulses=impulses)
 
     def _chosen(
         self, problem: InverseProblem, solution: LawSolution, last: Array, ahead: StepPrediction

@@ -66,6 +66,7 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int
     still = _STUCK * max(float(np.abs(problem.velocities).max(initial=0.0)), _REST)
     still += _ROUNDING * unit_compliance(problem) * float(np.abs(impulses).max(initial=0.0))
     columns, rows = [], []
+    cones = {mu: _cone_rows(mu, n_f) for mu in set(problem.friction.tolist())}
     for i in range(m):
         p = impulses[i]
         mu = problem.friction[i]
@@ -78,7 +79,8 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int
         block = np.zeros((3 * m, axes.shape[1]))
         block[at] = axes
         columns.append(block)
-        cone = _normal_row() if slides or mu == 0.0 or law == "no-slip" else _cone_rows(mu, n_f)
+        pressed = slides or mu == 0.0 or law == "no-slip"
+        cone = _normal_row() if pressed else cones[float(mu)]
         spread = np.zeros((len(cone), 3 * m))
         spread[:, at] = cone
         rows.append(spread)
