@@ -19,6 +19,7 @@ from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Explanation
 from spatialops.control.inverse_dynamics.consistent_demand import nearest_consistent
+from spatialops.control.inverse_dynamics.counted_step import CountedStep, counted_step
 from spatialops.control.inverse_dynamics.force_distribution import (
     ConeKind,
     allowed,
@@ -31,7 +32,6 @@ from spatialops.control.inverse_dynamics.inverse_problem import (
     inverse_problem,
     turned,
 )
-from spatialops.control.inverse_dynamics.landing_contacts import landing, part, stretched
 from spatialops.control.inverse_dynamics.replay import Replay, along, in_world, replay, settled
 from spatialops.control.safe_command import LIMITS_BIND, UNANSWERED, SafeController
 from spatialops.errors import ArgumentError
@@ -230,15 +230,15 @@ class ContactInverseDynamics(SafeController):
     ) -> Explanation:
         rows, base = self.actuation.rows, self._base(state)
         frames: Array | None = None  # in which the next round begins
-        first: Array | None = None  # of the first round: tangents do not matter to what is held
+        times = self.dt / self.lookahead.dt
+        step: CountedStep | None = None
         for _ in range(_ROUNDS):
-            ahead = stretched(self._ahead(state, base), self.dt / self.lookahead.dt)
-            lands = landing(ahead)
-            ahead = part(ahead, ~lands) if lands.any() else ahead
-            if frames is None or len(frames) != len(ahead.keys):
-                first = frames = None if ahead.problem is None else ahead.problem.frames
+            step = counted_step(self._ahead(state, base), times, step)
+            ahead, lands = step.ahead, step.lands
+            if frames is not None and len(frames) != len(ahead.keys):
+                frames = None
             wanted = ahead.before[rows] + self.dt * accelerations
-            kept = self._kept(state.time, ahead, wanted, first)
+            kept = self._kept(state.time, ahead, wanted)
             found = self._predict(state, ahead, kept, ~lands, base, frames)
             frames = found.problem.frames
             after = found.problem.after(found.impulses.ravel())
@@ -246,7 +246,8 @@ class ContactInverseDynamics(SafeController):
             alone = not self.lookahead.counts_gain  # Coriolis forces ask for one round only
             if alone or found.miss or settled(state, counted, self._gain, self.lookahead.dt):
                 break
-        found = found if self.aligned else self._with_choice(ahead, found)
+        if step is not None and not self.aligned:
+            found = self._with_choice(step, found)
         tau, binds = self._limited(found.problem.forces(ahead, found.impulses.ravel(), self.dt))
         last = self.forces
         self.forces = in_world(ahead.keys, found.problem.frames, found.impulses)
@@ -318,16 +319,14 @@ class ContactInverseDynamics(SafeController):
         base[rows] = 0.0
         return base
 
-    def _kept(
-        self, time: float, ahead: StepPrediction, wanted: Array, frames: Array | None
-    ) -> Array:
+    def _kept(self, time: float, ahead: StepPrediction, wanted: Array) -> Array:
         """The nearest demand with which contacts of `standing` links neither slip nor part."""
         if self.standing is None or ahead.problem is None:
             return wanted
         stands = np.zeros(self.model.nv + 1, dtype=np.bool_)  # the last is the world, link -1
         stands[np.asarray(self.standing(time))] = True
         feet = stands[ahead.problem.links].any(axis=1)
-        problem = inverse_problem(ahead, self.actuation.rows, wanted, frames, self._geometries)
+        problem = inverse_problem(ahead, self.actuation.rows, wanted, kept=self._geometries)
         # A gap that stays open ties nothing.
         feet &= (problem.gap_bias <= 0.0) | (problem.velocities[::3] < 0.0)
         mass = float(np.diag(ahead.mass)[problem.others].max(initial=0.0))
@@ -344,7 +343,7 @@ class ContactInverseDynamics(SafeController):
         frames: Array | None,
     ) -> Prediction:
         """Impulses by the law, in the contact frames of the step under the command that follows."""
-        found = self._solved(ahead, wanted, frames)
+        found = self._solved(ahead, wanted, frames if self.aligned else None)
         if not self.aligned or ahead.problem is None:
             return found
         miss = 0.0
@@ -404,12 +403,13 @@ class ContactInverseDynamics(SafeController):
         impulses = self._chosen(problem, solution, last, ahead) if self.aligned else p
         return Prediction(problem, solution, impulses, status, tuple(notes), pivots)
 
-    def _with_choice(self, ahead: StepPrediction, found: Prediction) -> Prediction:
+    def _with_choice(self, step: CountedStep, found: Prediction) -> Prediction:
         """The choice among forces, in the step's own frames: made once, as it moves nothing."""
         if self.choice == "solver" or not len(found.impulses):
             return found
-        rows, before = self.actuation.rows, found.problem
-        problem = inverse_problem(ahead, rows, before.velocity[rows], kept=self._geometries)
+        rows, before, ahead = self.actuation.rows, found.problem, step.ahead
+        wanted = before.velocity[rows]
+        problem = inverse_problem(ahead, rows, wanted, step.frames, self._geometries)
         p = turned(found.impulses, before.frames, problem.frames)
         last = along(self.forces, ahead.keys, problem.frames)
         solution = replace(found.solution, impulses=p)

@@ -5,6 +5,7 @@ The rounds of a command, in which only velocities change, share it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.errors import ModelError
 
 RANK = 1e-9  # singular values, relative to the largest, that count as zero
+_OF_MASS = ("others", "factor", "coupling", "whole_factor")
 _KEPT = 3  # of a command: contact frames of the step, and under the command
 
 
@@ -61,8 +63,15 @@ class InverseGeometry:
 
     def is_of(self, mass: Array, jacobian: Array, given: IntArray) -> bool:
         """Whether it is that of these."""
-        same = self.given is given and np.array_equal(self.jacobian, jacobian)
-        return same and np.array_equal(self.mass, mass)
+        return self.given is given and _same(self.jacobian, jacobian) and _same(self.mass, mass)
+
+    def take_factors(self, others: Sequence[InverseGeometry]) -> None:
+        """What the mass alone decides, from one of the same mass: only its rows differ."""
+        for other in others:
+            if self.given is other.given and _same(self.mass, other.mass):
+                found = other.__dict__
+                self.__dict__.update({name: found[name] for name in _OF_MASS if name in found})
+                return
 
     @cached_property
     def others(self) -> IntArray:
@@ -105,6 +114,10 @@ class InverseGeometry:
         return self._tied[key]
 
 
+def _same(one: Array, other: Array) -> bool:
+    return one is other or np.array_equal(one, other)
+
+
 class Geometries:
     """The last few of them."""
 
@@ -117,6 +130,7 @@ class Geometries:
             if one.is_of(mass, jacobian, given):
                 return one
         made = InverseGeometry(mass, jacobian, given)
+        made.take_factors(self._kept)
         self._kept = [made, *self._kept[: _KEPT - 1]]
         return made
 

@@ -187,7 +187,7 @@ def inverse_problem(
     """
     made = _without_contacts(ahead) if ahead.problem is None else ahead.problem
     made = restated(made, InverseProblem, given=given, mass=ahead.mass)
-    if frames is not None and ahead.problem is not None:
+    if frames is not None and ahead.problem is not None and frames is not made.frames:
         drift = turned(made.drift, made.frames, frames)
         made = restated(made, InverseProblem, frames=frames, drift=drift)
     if kept is not None:
