@@ -407,7 +407,8 @@ class ContactInverseDynamics(SafeController):
         """The choice among forces, in the step's own frames: made once, as it moves nothing."""
         if self.choice == "solver" or not len(found.impulses):
             return found
-        rows, before, ahead = self.actuation.rows, found.problem, step.ahead
+        before, ahead = found.problem, step.ahead
+        rows = self.actuation.rows
         wanted = before.velocity[rows]
         problem = inverse_problem(ahead, rows, wanted, step.frames, self._geometries)
         p = turned(found.impulses, before.frames, problem.frames)

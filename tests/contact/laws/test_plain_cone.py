@@ -8,9 +8,10 @@ import pytest
 
 import spatialops as so
 from spatialops.contact.laws.cone import round_answer, settled_cones
-from spatialops.contact.laws.law import TOLERANCE, cone_errors, normal_errors
+from spatialops.contact.laws.law import TOLERANCE, cone_errors, normal_errors, unit_compliance
 from spatialops.contact.laws.plain_cone import cone_violation, is_plain, solve_plain
-from tests.control.cases import prediction
+from spatialops.control.inverse_dynamics.inverse_problem import inverse_problem
+from tests.control.cases import MOTORS, prediction
 
 
 def pushed(seed):
@@ -64,3 +65,26 @@ def test_other_contacts_go_the_long_way():
     assert not is_plain(problem.part(np.zeros(4, dtype=bool)))
     solved = so.contact.ConeCoulomb().solve(replace(problem, friction=np.full(4, np.inf)))
     assert solved.solved
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_soles_of_many_points_are_solved_without_the_ladder(seed):
+    """Rows of rank 6, the given joints' velocities aside: five points on each foot."""
+    rng = np.random.default_rng(seed)
+    ahead = prediction()[2]
+    problem = inverse_problem(ahead, MOTORS, 0.01 * rng.normal(size=12))
+    many = problem.part(np.repeat(np.arange(4), 5))
+    shift = np.column_stack([0.02 * rng.normal(size=(20, 2)), np.zeros(20)])
+    soles = replace(many, points=many.points + shift)
+    found = solve_plain(soles, None, TOLERANCE)
+    assert found is not None
+    errors = np.maximum(
+        normal_errors(unit_compliance(soles), found.impulses, velocities(soles, found)),
+        cone_errors(soles, unit_compliance(soles), found.impulses, velocities(soles, found)),
+    )
+    assert errors.max() <= 1e-9 * np.abs(soles.velocities).max()
+
+
+def velocities(problem, found):
+    after = problem.after(found.impulses.ravel())
+    return (problem.jacobian @ after).reshape(-1, 3) + problem.bias
