@@ -30,6 +30,7 @@ P = TypeVar("P", bound=ContactProblem)
 
 _FIELDS = tuple(item.name for item in fields(ContactProblem) if item.init)
 _OF_INVERSES = ("given", "mass")
+_OF_PLACES = ("jacobian", "geometry")  # what is kept where nothing of these changes:
 _PLACES = {"q", "links", "points", "frames", "kinds"}  # what rows are made of
 
 
@@ -219,8 +220,9 @@ def restated(problem: ContactProblem, kind: type[P], **changes: object) -> P:
     own = problem.__dict__
     made = kind.of_checked({name: own[name] for name in (*_FIELDS, *_OF_INVERSES) if name in own})
     made.__dict__.update(changes)
-    if "jacobian" in own and not changes.keys() & _PLACES:
-        made.__dict__["jacobian"] = own["jacobian"]
+    if changes.keys().isdisjoint(_PLACES):
+        kept = _OF_PLACES if changes.keys().isdisjoint(_OF_INVERSES) else ("jacobian",)
+        made.__dict__.update({name: own[name] for name in kept if name in own})
     return made
 
 
