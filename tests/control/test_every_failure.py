@@ -103,3 +103,18 @@ def test_a_cut_by_the_simulator_is_said_and_its_miss():
     missed = np.abs((after.v - robot.state.v)[6:] / sim.dt - 3e3).max()
     assert missed > 100.0
     assert told.slack == pytest.approx(missed, rel=1e-6)
+
+
+@pytest.mark.parametrize("name", ["pid", "measured", "least-norm"])
+def test_what_limits_cut_is_not_said_to_be_solved(name):
+    demand = Demand()
+    robot, control = made(name, demand)
+    demand.joints = np.full(12, 1e4)
+    demand.base = np.full(6, 1e4)
+    tau = control(0.0, robot.state, None)
+    told = control.explain()
+    limits = control.actuation.limits
+    assert np.abs(tau[control.actuation.rows]).max() == limits[np.isfinite(limits)].max()
+    assert told.status == "nearest"
+    if name == "measured":
+        assert told.slack > 100.0
