@@ -102,9 +102,10 @@ notebooks: $(VENV)/.installed-docs  ## The notebooks of the documentation for Ju
 pictures: $(VENV)/.installed-docs  ## Draw the pictures of README and teaching pages anew (needs chromium)
 	$(BIN)/python docs/pictures.py
 
-fuzz: $(VENV)/.installed-dev  ## Random scenes and damaged files for SECONDS each, from SEED on; findings in out/fuzz
+fuzz: $(VENV)/.installed-dev  ## Random scenes and damaged files for SECONDS each, and 20000 commands, from SEED on; findings in out/fuzz
 	$(BIN)/python -m tests.trust.fuzz_scenes --seconds $(SECONDS) --seed $(SEED) --out $(OUT)/fuzz
 	$(BIN)/python -m tests.trust.fuzz_files --seconds $(SECONDS) --seed $(SEED) --out $(OUT)/fuzz
+	$(BIN)/python -m tests.trust.fuzz_commands --n 20000 --seed $(SEED)
 
 soak: $(VENV)/.installed-dev  ## Four scenes for SECONDS in all: what creeps?
 	$(BIN)/python -m tests.trust.soak --seconds $(SECONDS) --out $(OUT)/soak

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 
@@ -223,6 +223,24 @@ class ContactProblem:
         given: Fields = {item.name: getattr(self, item.name) for item in fields(self)}
         for name, value in checked_fields(given, self.model).items():
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def of_checked(cls, fields_: Fields) -> Self:
+        """A problem of fields that need no check, all of them: the loop's own, or another's.
+
+        Parameters
+        ----------
+        fields_ : dict of str to object
+            By name; arrays in C order of the right shapes, which are not copied.
+
+        Returns
+        -------
+        ContactProblem
+            The problem.
+        """
+        made = object.__new__(cls)
+        made.__dict__.update(fields_)
+        return made
 
     @property
     def n_contacts(self) -> int:

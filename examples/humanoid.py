@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spatialops.experiments.plants.humanoid import Humanoid, humanoid
+from spatialops.bench.humanoid import Humanoid, humanoid
 from spatialops.experiments.plants.trotting import PLANTS
 from spatialops.experiments.plants.walking import Walked, walk
 

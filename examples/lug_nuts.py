@@ -29,10 +29,10 @@ def main(limit: float = 90.0, out: str | Path = "out/lug_nuts") -> dict[str, obj
     for phase in run.controller.hands.script.passed:
         print(f"  {phase.begin:6.2f} s  {phase.name}")
     verdict = judge(run)
-    print("nuts off" if verdict["succeeded"] else "; ".join(verdict["faults"]))
-    turned = ", ".join(f"{turns:.2f}" for turns in verdict["turns"])
-    print(f"  turns on the thread: {turned}; off pitch times angle by {verdict['screwing']:.1e} m")
-    torques = ", ".join(f"{torque:.4f}" for torque in verdict["torque"])
+    print("nuts off" if not verdict.faults else "; ".join(verdict.faults))
+    turned = ", ".join(f"{turns:.2f}" for turns in verdict.turns)
+    print(f"  turns on the thread: {turned}; off pitch times angle by {verdict.screwing:.1e} m")
+    torques = ", ".join(f"{torque:.4f}" for torque in verdict.torque)
     print(
         f"  torque of contact along the screw: {torques} N m, the thread rubs with "
         f"{THREAD_TORQUE} N m"
@@ -41,7 +41,7 @@ def main(limit: float = 90.0, out: str | Path = "out/lug_nuts") -> dict[str, obj
         span.record.save(folder / f"nuts{i}.npz")
         span.record.replay(folder / f"nuts{i}.html")
     draw(run, folder / "nuts.png")
-    if not verdict["succeeded"]:
+    if verdict.faults:
         return {"run": run, "verdict": verdict}
 
     # 2. Nothing holds the wheel any more but the hub: it comes off as always.

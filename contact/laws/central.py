@@ -81,6 +81,21 @@ def _impulses(problem: ContactProblem, n_f: int, start: Array | None) -> tuple[A
     L, u = problem.response.L, problem.velocities
     rows, own = Elimination(L[:n_b], u[:n_b]).reduce(L[n_b:], u[n_b:])
     own = np.ascontiguousarray(own)
+    p, iterations = impulses_of(problem, rows, own, directions(n_f), at.POLYGON, start)
+    after = own + rows @ (rows.T @ p.ravel())
+    return p, after.reshape(m, 3), iterations
+
+
+def impulses_of(
+    problem: ContactProblem,
+    rows: Array,
+    own: Array,
+    corners: Array,
+    law: int,
+    start: Array | None,
+    tolerance: float = _TOLERANCE,
+) -> tuple[Array, int]:
+    """Central impulses (m, 3) of contacts with rows of L and velocities; Newton's steps."""
     given = ContactRows(
         dense_rows(rows),
         np.array([0, problem.model.nv]),
@@ -88,15 +103,14 @@ def _impulses(problem: ContactProblem, n_f: int, start: Array | None) -> tuple[A
         problem.friction.astype(np.float64),
         problem.prior_normal_impulse.astype(np.float64),
         problem.dry.astype(np.float64),
-        directions(n_f),
-        at.POLYGON,
+        corners,
+        law,
     )
-    p = np.zeros(3 * m) if start is None else start.astype(np.float64).ravel()
+    p = np.zeros(len(own)) if start is None else start.astype(np.float64).ravel()
     buffers = new_buffers(room_of(given))
-    iterations, _ = solve_islands(
-        given, Aim(start is not None, _TOLERANCE, ALL_ATTEMPTS), p, buffers
-    )
-    return p.reshape(m, 3), (own + rows @ (rows.T @ p)).reshape(m, 3), abs(iterations)
+    aim = Aim(start is not None, tolerance, ALL_ATTEMPTS)
+    iterations, _ = solve_islands(given, aim, p, buffers)
+    return p.reshape(-1, 3), abs(iterations)
 
 
 def _polyhedral(impulses: Array, n_f: int) -> Array:

@@ -36,11 +36,10 @@ from spatialops.contact.laws.law import (
     unit_compliance,
     verified,
 )
+from spatialops.contact.laws.plain_cone import POLISHED, is_plain, solve_plain
 from spatialops.contact.laws.reduction import Held, Reduced, settle
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
-
-_POLISHED = 1e-11  # residuals of the cone's solver that need no more steps
 
 
 def without_closures(problem: ContactProblem) -> tuple[Elimination, Array, Array]:
@@ -158,7 +157,12 @@ class ConeCoulomb:
         LawSolution
             `solved` where the residual in the original data is at most `tolerance`.
         """
-        start, solver = checked_problem(problem, warm_start), sharpened(self.solver, self.tolerance)
+        start = checked_problem(problem, warm_start)
+        if self.solver == "auto" and is_plain(problem):
+            found = solve_plain(problem, start, self.tolerance)
+            if found is not None:
+                return found
+        solver = sharpened(self.solver, self.tolerance)
         return settled_cones(
             problem, lambda reduced: round_answer(reduced, solver, start), self.tolerance
         )
@@ -204,12 +208,12 @@ def round_answer(
     p = r[: problem.n_contacts].copy()
     p[preloaded, 0] = r[problem.n_contacts :, 0]
     p[:, 0] = np.where(problem.kinds == DRY, 0.0, np.maximum(p[:, 0], 0.0))
-    if found.residual <= _POLISHED and found.scale_free <= _POLISHED:
+    if found.residual <= POLISHED and found.scale_free <= POLISHED:
         return p, found.iterations, found.status.message
     # The prior impulses without carriers.
     mapped = FrictionMap(reduced, np.zeros(problem.n_contacts, dtype=np.int64))
     better, least, steps = mapped.improve(mapped.inward(p))
-    if start is not None and least > _POLISHED:
+    if start is not None and least > POLISHED:
         return round_answer(reduced, solver, None)
     return mapped.outward(better), found.iterations + steps, found.status.message
 

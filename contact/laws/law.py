@@ -130,6 +130,10 @@ def finite_friction(law: object, problem: ContactProblem) -> None:
 
 def unit_compliance(problem: ContactProblem) -> float:
     """Largest diagonal entry s of the compliance over the contacts' rows: s p is a velocity."""
+    return problem.once(_unit_compliance)
+
+
+def _unit_compliance(problem: ContactProblem) -> float:
     rows = problem.response.L[problem.n_loop_rows :]
     largest = float(np.einsum("ij,ij->i", rows, rows).max(initial=0.0))
     return largest if largest > 0.0 else 1.0

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -14,6 +14,8 @@ import click
 from spatialops.bench import (
     calls,
     collision,
+    command_times,
+    commands,
     derivatives,
     dynamics,
     lambda_,
@@ -21,6 +23,7 @@ from spatialops.bench import (
     pendulum,
     rollouts,
 )
+from spatialops.bench.command_times import CommandRow
 from spatialops.bench.contacts import page as contact_page
 from spatialops.bench.contacts import report as contact_report
 from spatialops.bench.contacts import run as contact_run
@@ -38,6 +41,7 @@ GROUPS = {
     "contacts": contact_run.run,
     "laws": laws.run,
     "derivatives": derivatives.run,
+    "commands": commands.run,
 }
 ON_REQUEST = (
     "calls",
@@ -45,6 +49,7 @@ ON_REQUEST = (
     "contacts",
     "laws",
     "derivatives",
+    "commands",
 )  # take longer than all the others: only where they are named
 HEADINGS = {
     "dynamics": "Dynamics against Pinocchio (the faster of its conventions), called from Python",
@@ -56,6 +61,7 @@ HEADINGS = {
     "derivatives": "Derivatives of the dynamics against Pinocchio's, called from Python",
     "laws": "A step under other laws of contact against Coulomb's of the same scene",
     "contacts": "A step of scenes in contact against MuJoCo's: default solvers, equal dt",
+    "commands": "Whole commands of controllers, each timed by itself; the peer is a bar",
 }
 PEERS = {
     "dynamics": "pinocchio",
@@ -67,7 +73,9 @@ PEERS = {
     "contacts": "mujoco",
     "laws": "numpy",
     "derivatives": "pinocchio",
+    "commands": "numpy",
 }
+_COLUMNS = {"contacts": contact_report.COLUMNS, "commands": command_times.COLUMNS}
 
 
 def machine() -> dict[str, object]:
@@ -90,13 +98,11 @@ def machine() -> dict[str, object]:
 
 
 def run_rows(
-    groups: Sequence[str], effort: Effort, *, quick: bool, **of_contacts: object
+    groups: Sequence[str], effort: Effort, *, quick: bool, **of_groups: Mapping[str, object]
 ) -> Iterator[Row]:
-    """All rows of the chosen groups, as they are measured; further options are for contacts."""
+    """All rows of the chosen groups, as they are measured; a group may have further options."""
     for group in groups:
-        yield from GROUPS[group](
-            effort, quick=quick, **(of_contacts if group == "contacts" else {})
-        )
+        yield from GROUPS[group](effort, quick=quick, **of_groups.get(group, {}))
 
 
 def verdict(row: Row) -> str:
@@ -112,6 +118,8 @@ def line(row: Row) -> str:
     """One row of a table, times in microseconds."""
     if isinstance(row, ContactRow):
         return contact_report.line(row)
+    if isinstance(row, CommandRow):
+        return command_times.line(row)
     spread = f"{row.ratio.median:6.3f} [{row.ratio.lower:.3f}, {row.ratio.upper:.3f}]"
     times = f"{1e6 * row.ours.median:10.2f} {1e6 * row.peer.median:10.2f}"
     faster = f"{1.0 / row.ratio.median:6.2f}x"
@@ -121,8 +129,8 @@ def line(row: Row) -> str:
 
 def heading(group: str) -> str:
     """Title and column names of a table."""
-    if group == "contacts":
-        return f"\n{HEADINGS[group]}\n{contact_report.COLUMNS}"
+    if group in _COLUMNS:
+        return f"\n{HEADINGS[group]}\n{_COLUMNS[group]}"
     times = f"{'ours us':>10} {'peer us':>10}"
     columns = f"{'':<54}{times}  {'ours / peer':<24}{'faster':>7}  {'bar':<16}peer"
     return f"\n{HEADINGS[group]}\n{columns}"
@@ -204,6 +212,9 @@ def _write_contacts(
     type=click.Path(dir_okay=False, exists=True, path_type=Path),
     help="With contacts: put table and plots into this page, such as docs/contacts.md.",
 )
+@click.option(
+    "--n", "count", type=click.IntRange(min=2), help="With commands: how many of each controller."
+)
 def bench(
     quick: bool,
     only: tuple[str, ...],
@@ -216,6 +227,7 @@ def bench(
     scenes: tuple[str, ...],
     budget: float,
     page: Path | None,
+    count: int | None,
 ) -> None:
     """Measure speed side by side with Pinocchio, MuJoCo and FCL, in turns on one core.
 
@@ -239,7 +251,11 @@ def bench(
                     click.echo(
                         f"without {ROBOT_DATA} robots are left out: pip install {ROBOT_DATA}"
                     )
-            for row in run_rows(groups, effort, quick=quick, names=scenes, budget=budget):
+            of_groups: dict[str, Mapping[str, object]] = {
+                "contacts": {"names": scenes, "budget": budget},
+                "commands": {"count": count},
+            }
+            for row in run_rows(groups, effort, quick=quick, **of_groups):
                 if not as_json:
                     if not measured or measured[-1].group != row.group:
                         click.echo(heading(row.group))

@@ -12,7 +12,7 @@ from spatialops._arrays import Array, ArrayLike, IntArray, array
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Explanation
-from spatialops.control.safe_command import SafeController
+from spatialops.control.safe_command import LIMITS_BIND, SafeController
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
@@ -238,9 +238,13 @@ class PIDController(SafeController):
         wanted = self.tracking(time, state)
         if not np.isfinite(wanted).all():
             raise ArgumentError("the state or the reference is not finite")
-        tau = self.actuation.clipped(self.actuation.spread(wanted))
+        asked = self.actuation.spread(wanted)
+        tau = self.actuation.clipped(asked)
         still = np.zeros(len(tau))
-        return Explanation(tau=tau, demanded=still, predicted=still)
+        if np.array_equal(tau, asked):
+            return Explanation(tau=tau, demanded=still, predicted=still)
+        notes = (LIMITS_BIND,)
+        return Explanation(tau=tau, demanded=still, predicted=still, status="nearest", notes=notes)
 
     def save(self) -> dict[str, Array]:
         """What the next command depends on, for runs that are resumed.

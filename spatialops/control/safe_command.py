@@ -21,6 +21,7 @@ from spatialops.tree.state import State
 # What the mathematics of a command may fail with; a mistake in a user's function is another matter.
 UNANSWERED = (SpatialOpsError, np.linalg.LinAlgError, ArithmeticError, ValueError)
 SAFE = ("held", "damped")  # statuses of commands that stand in for an answer
+LIMITS_BIND = "limits of motors bind"
 
 _SHARE = 0.1  # s/rad or s/m: at 10 rad/s or m/s a motor brakes with all it has
 _UNLIMITED = 1.0  # N m or N with which a motor brakes at most that names no limit
@@ -78,7 +79,8 @@ class SafeController(ExplainedController):
         """The command's forces, or braking ones where it has none."""
         begun = perf_counter()
         try:
-            found = command()
+            with np.errstate(all="ignore"):  # overflow is seen in what comes of it
+                found = command()
             if not np.isfinite(found.tau).all():
                 raise ArgumentError("the command is not finite")
         except UNANSWERED as error:

@@ -43,7 +43,7 @@ def unit(a: Vec3) -> Vec3:
 
 @inlined
 def across(a: Vec3) -> Vec3:
-    """Any unit vector across a unit vector."""
+    """A unit vector across another."""
     other = (1.0, 0.0, 0.0) if abs(a[0]) < 0.6 else (0.0, 1.0, 0.0)
     return unit(cross(a, other))
 

@@ -80,6 +80,7 @@ class Lookahead:
         self.simulator = simulator
         self.model = simulator.scene.model
         self.dt = simulator.dt
+        self.counts_gain = simulator.integrator == "moreau"  # the midpoint rule; others look at v
         self._tables = simulator.stepping.tables()
 
     def predict(

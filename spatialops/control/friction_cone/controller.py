@@ -30,6 +30,7 @@ from spatialops.tree.state import State, checked_state
 Posture = Callable[[Model, State], Array]
 
 DAMPING = 10.0  # 1/s; of what tasks leave free, where there is no posture
+_MET = 1e-8  # of the largest entry: what equalities may miss
 
 
 class FrictionConeController(SafeController):
@@ -62,7 +63,8 @@ class FrictionConeController(SafeController):
     posture_weight : float, default 1e-2
         The same for posture, where it is a cost.
     minimum_norm : bool, default False
-        Forces of least norm instead ([A] 14), blind to cones and limits: for comparison.
+        Forces of least norm instead ([A] 14), blind to cones and cut off at the motors' limits: for
+        comparison.
 
     Raises
     ------
@@ -165,8 +167,7 @@ class FrictionConeController(SafeController):
         assembly = Assembly(at, self._posture(at, state), goals)
         if self.minimum_norm:
             program = assembly.strict()
-            x = minimum_norm(program.E, program.e)
-            status = "solved"
+            x, status = self._least(program, assembly.p)
             solution = None
             refused = None
         else:
@@ -199,10 +200,17 @@ class FrictionConeController(SafeController):
             if solution.solved:
                 return solution.x, status, program, solution, refused
             refused = refused or program
-        cut = minimum_norm(refused.E, refused.e) if refused is not None else np.zeros(assembly.n)
-        limits = self.motors.actuation.limits
-        cut[: assembly.p] = np.clip(cut[: assembly.p], -limits, limits)
+        cut = self._least(refused or program, assembly.p)[0]
         return cut, "held", program, None, refused
+
+    def _least(self, program: ForceProgram, p: int) -> tuple[Array, str]:
+        """Forces of least norm, cut off at the limits of `p` motors, and what they are worth."""
+        x = minimum_norm(program.E, program.e)
+        limits = self.motors.actuation.limits
+        x[:p] = np.clip(x[:p], -limits, limits)
+        missed = np.abs(program.E @ x - program.e).max(initial=0.0)
+        met = missed <= _MET * (1.0 + np.abs(program.e).max(initial=0.0))
+        return x, "solved" if met else "nearest"
 
     def _solve(self, program: ForceProgram) -> ForceSolution:
         if not isinstance(self.solver, Barrier):

@@ -8,6 +8,7 @@ actuated rows. Subclasses name the law and the choice.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Literal, NamedTuple, TypedDict, get_args
 
 import numpy as np
@@ -18,16 +19,21 @@ from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Explanation
 from spatialops.control.inverse_dynamics.consistent_demand import nearest_consistent
+from spatialops.control.inverse_dynamics.counted_step import CountedStep, counted_step
 from spatialops.control.inverse_dynamics.force_distribution import (
     ConeKind,
     allowed,
     least_torque,
     nearest,
 )
-from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem, inverse_problem
-from spatialops.control.inverse_dynamics.landing_contacts import landing, part, stretched
+from spatialops.control.inverse_dynamics.inverse_geometry import Geometries
+from spatialops.control.inverse_dynamics.inverse_problem import (
+    InverseProblem,
+    inverse_problem,
+    turned,
+)
 from spatialops.control.inverse_dynamics.replay import Replay, along, in_world, replay, settled
-from spatialops.control.safe_command import UNANSWERED, SafeController
+from spatialops.control.safe_command import LIMITS_BIND, UNANSWERED, SafeController
 from spatialops.errors import ArgumentError
 from spatialops.simulation.lookahead import Lookahead, StepPrediction
 from spatialops.simulation.simulator import Simulator
@@ -44,9 +50,15 @@ _FORGET = 0.02
 _SAME = 1e-9  # relative: other impulses that move so little more, or leave cones so little
 _TURNED = 1e-9  # entries of contact frames: by less they have not turned
 _WORTHLESS = 1e-2  # residual of a law's answer from which on it is not used
-_BIND, _LAND = "limits of motors bind", "contacts land: passively"
+_LAND = "contacts land: passively"
 _TURN = "directions of friction do not settle"
-UNSETTLED = (_BIND, _LAND, _TURN)  # beginnings of notes: forces that come are not those counted on
+_OTHERS = "other contacts come under the command"
+UNSETTLED = (
+    LIMITS_BIND,
+    _LAND,
+    _TURN,
+    _OTHERS,
+)  # beginnings of notes: forces that come are not those counted on
 _SETTLED = 1e-7  # rad/s^2 or m/s^2: what other directions of friction may change
 _CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
 _ROUNDS = 5  # times that they are found with the motion that follows from them
@@ -170,6 +182,7 @@ class ContactInverseDynamics(SafeController):
         self.others = others
         self.forces: dict[tuple[int, ...], Array] = {}
         self._asked: Asked | None = None
+        self._geometries = Geometries()
         self._gain = np.zeros(self.model.nv)  # of velocity in a step, that Coriolis forces count on
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
@@ -197,28 +210,44 @@ class ContactInverseDynamics(SafeController):
         try:
             wanted = vector(self.demand(time, state), len(self.actuation), "demand")
             if np.isfinite(wanted).all():
-                return self._command(state, wanted, "solved", ())
+                return self._commanded(state, wanted, "solved", ())
         except UNANSWERED as error:
             notes = (f"no command for the demand: {error}",)
-        return self._command(state, -state.v[self.actuation.rows] / _BRAKE, "held", notes)
+        return self._commanded(state, -state.v[self.actuation.rows] / _BRAKE, "held", notes)
+
+    def _commanded(
+        self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]
+    ) -> Explanation:
+        """The command; once more where it fails from what is remembered of the one before."""
+        try:
+            return self._command(state, accelerations, status, notes)
+        except UNANSWERED:
+            self._gain, self.forces = np.zeros(self.model.nv), {}
+            return self._command(state, accelerations, status, notes)
 
     def _command(
         self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]
     ) -> Explanation:
         rows, base = self.actuation.rows, self._base(state)
-        frames: Array | None = None
+        frames: Array | None = None  # in which the next round begins
+        times = self.dt / self.lookahead.dt
+        step: CountedStep | None = None
         for _ in range(_ROUNDS):
-            ahead = stretched(self._ahead(state, base), self.dt / self.lookahead.dt)
-            lands = landing(ahead)
-            ahead = part(ahead, ~lands) if lands.any() else ahead
+            step = counted_step(self._ahead(state, base), times, step)
+            ahead, lands = step.ahead, step.lands
+            if frames is not None and len(frames) != len(ahead.keys):
+                frames = None
             wanted = ahead.before[rows] + self.dt * accelerations
             kept = self._kept(state.time, ahead, wanted)
             found = self._predict(state, ahead, kept, ~lands, base, frames)
-            frames = found.problem.frames  # where the next round begins
+            frames = found.problem.frames
             after = found.problem.after(found.impulses.ravel())
             counted, self._gain = self._gain, (self.lookahead.dt / self.dt) * (after - ahead.before)
-            if found.miss or settled(state, counted, self._gain, self.lookahead.dt):
+            alone = not self.lookahead.counts_gain  # Coriolis forces ask for one round only
+            if alone or found.miss or settled(state, counted, self._gain, self.lookahead.dt):
                 break
+        if step is not None and not self.aligned:
+            found = self._with_choice(step, found)
         tau, binds = self._limited(found.problem.forces(ahead, found.impulses.ravel(), self.dt))
         last = self.forces
         self.forces = in_world(ahead.keys, found.problem.frames, found.impulses)
@@ -231,7 +260,7 @@ class ContactInverseDynamics(SafeController):
         if status == "solved" and not (met and found.status == "solved"):
             status = "nearest"
         notes = (*notes, *found.notes)
-        notes += (_BIND,) if binds else ()
+        notes += (LIMITS_BIND,) if binds else ()
         notes += (_LAND,) if lands.any() else ()
         return Explanation(
             tau=tau + base,
@@ -297,7 +326,7 @@ class ContactInverseDynamics(SafeController):
         stands = np.zeros(self.model.nv + 1, dtype=np.bool_)  # the last is the world, link -1
         stands[np.asarray(self.standing(time))] = True
         feet = stands[ahead.problem.links].any(axis=1)
-        problem = inverse_problem(ahead, self.actuation.rows, wanted)
+        problem = inverse_problem(ahead, self.actuation.rows, wanted, kept=self._geometries)
         # A gap that stays open ties nothing.
         feet &= (problem.gap_bias <= 0.0) | (problem.velocities[::3] < 0.0)
         mass = float(np.diag(ahead.mass)[problem.others].max(initial=0.0))
@@ -314,8 +343,6 @@ class ContactInverseDynamics(SafeController):
         frames: Array | None,
     ) -> Prediction:
         """Impulses by the law, in the contact frames of the step under the command that follows."""
-        if frames is not None and len(frames) != len(ahead.keys):
-            frames = None
         found = self._solved(ahead, wanted, frames if self.aligned else None)
         if not self.aligned or ahead.problem is None:
             return found
@@ -323,10 +350,14 @@ class ContactInverseDynamics(SafeController):
         for _ in range(self.aligned):
             frames = found.problem.frames
             tau = found.problem.forces(ahead, found.impulses.ravel(), self.dt)
-            moved = self._ahead(state, tau + base).problem
-            if moved is None or np.abs(moved.frames[rests] - frames).max(initial=0.0) < _TURNED:
+            moved = self._ahead(state, tau + base)
+            same = len(moved.keys) == len(rests) and np.array_equal(moved.keys[rests], ahead.keys)
+            if moved.problem is None or not same:  # it throws feet to where there were none
+                return found._replace(status="nearest", notes=(*found.notes, _OTHERS))
+            turned = moved.problem.frames[rests]
+            if np.abs(turned - frames).max(initial=0.0) < _TURNED:
                 return found
-            last, found = found, self._solved(ahead, wanted, moved.frames[rests])
+            last, found = found, self._solved(ahead, wanted, turned)
             miss = self._miss(ahead, last, found)
             if miss <= _SETTLED:
                 return found
@@ -342,7 +373,7 @@ class ContactInverseDynamics(SafeController):
 
     def _solved(self, ahead: StepPrediction, wanted: Array, frames: Array | None) -> Prediction:
         rows = self.actuation.rows
-        problem = inverse_problem(ahead, rows, wanted, frames)
+        problem = inverse_problem(ahead, rows, wanted, frames, self._geometries)
         last = along(self.forces, ahead.keys, problem.frames)
         solution = self.law.solve(problem, last if len(last) else None)
         pivots = solution.iterations
@@ -354,7 +385,7 @@ class ContactInverseDynamics(SafeController):
             status = "nearest"
             pressing = np.abs(solution.impulses).max(axis=1, initial=0.0) > 0.0
             wanted = problem.velocity[rows] + nearest_consistent(problem, pressing)
-            problem = inverse_problem(ahead, rows, wanted, frames)
+            problem = inverse_problem(ahead, rows, wanted, frames, self._geometries)
             solution = self.law.solve(problem, solution.impulses)
             pivots += solution.iterations
         if status == "nearest":
@@ -368,8 +399,23 @@ class ContactInverseDynamics(SafeController):
                 )
         elif solution.detail:
             notes.append(solution.detail)
-        impulses = self._chosen(problem, solution, last, ahead)
+        p = solution.impulses
+        impulses = self._chosen(problem, solution, last, ahead) if self.aligned else p
         return Prediction(problem, solution, impulses, status, tuple(notes), pivots)
+
+    def _with_choice(self, step: CountedStep, found: Prediction) -> Prediction:
+        """The choice among forces, in the step's own frames: made once, as it moves nothing."""
+        if self.choice == "solver" or not len(found.impulses):
+            return found
+        before, ahead = found.problem, step.ahead
+        rows = self.actuation.rows
+        wanted = before.velocity[rows]
+        problem = inverse_problem(ahead, rows, wanted, step.frames, self._geometries)
+        p = turned(found.impulses, before.frames, problem.frames)
+        last = along(self.forces, ahead.keys, problem.frames)
+        solution = replace(found.solution, impulses=p)
+        impulses = self._chosen(problem, solution, last, ahead)
+        return found._replace(problem=problem, impulses=impulses)
 
     def _chosen(
         self, problem: InverseProblem, solution: LawSolution, last: Array, ahead: StepPrediction

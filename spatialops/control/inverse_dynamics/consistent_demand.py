@@ -18,9 +18,9 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, BoolArray
-from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem, inverse_factor
+from spatialops.control.inverse_dynamics.inverse_geometry import RANK
+from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
 
-_RANK = 1e-9
 # c, of sqrt(2 J) of the other velocities against rad/s of the given ones, where the limit is passed
 _WEIGHT = 3.0
 
@@ -63,22 +63,20 @@ def nearest_consistent(
     given, others = problem.given, problem.others
     if not rows.any() or not len(given):
         return np.zeros(len(given))
-    L, u = problem.reach[rows], problem.velocities[rows]
-    J = problem.jacobian[rows][:, given] - L @ (
-        problem.factor @ problem.mass[np.ix_(others, given)]
-    )
-    left, values, right = np.linalg.svd(L)
-    rank = int((values > _RANK * values.max(initial=0.0)).sum())
-    Q = left[:, rank:]
+    tied = problem.geometry.tied(rows)
+    rank = tied.rank
+    u = problem.velocities[rows]
     g, landed = (0.0, 0.0) if before is None else _stopped(problem, rows, np.asarray(before))
     u = u - g
-    change: Array = -np.linalg.lstsq(Q.T @ J, Q.T @ u, rcond=_RANK)[0]
+    change: Array = -tied.answer @ (tied.left[:, rank:].T @ u)
     if before is None:
         return change
-    x = -right[:rank].T @ ((left[:, :rank].T @ (u + J @ change)) / values[:rank])
+    left = u + tied.J @ change  # what the other velocities have to make good
+    x = -tied.right[:rank].T @ ((tied.left[:, :rank].T @ left) / tied.values[:rank])
     keep = np.linalg.solve(problem.factor.T, np.asarray(before)[others] - problem.velocity[others])
     if float(np.linalg.norm(x - keep)) > limit:
-        both = np.linalg.lstsq(np.hstack([J, L / _WEIGHT]), -(u + L @ keep), rcond=_RANK)[0]
+        L = problem.reach[rows]
+        both = np.linalg.lstsq(np.hstack([tied.J, L / _WEIGHT]), -(u + L @ keep), rcond=RANK)[0]
         change = both[: len(given)]
     return landed + change
 
@@ -88,6 +86,6 @@ def _stopped(problem: InverseProblem, rows: BoolArray, before: Array) -> tuple[A
     G = problem.jacobian[rows]
     g = G @ before
     g[::3] = np.minimum(g[::3] + problem.gap_bias[rows[::3]], 0.0)
-    back = inverse_factor(problem.mass).T
-    w = -back @ np.linalg.lstsq(G @ back, g, rcond=_RANK)[0]
+    back = problem.geometry.whole_factor
+    w = -back @ np.linalg.lstsq(G @ back, g, rcond=RANK)[0]
     return g, w[problem.given]

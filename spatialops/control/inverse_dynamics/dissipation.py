@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, Unpack, get_args
 
 import numpy as np
@@ -17,6 +17,7 @@ from spatialops.control.inverse_dynamics.base import (
     Demand,
     Options,
 )
+from spatialops.control.inverse_dynamics.inverse_problem import restated
 from spatialops.control.inverse_dynamics.no_slip import NoSlipInverseDynamics, PressedNoSlip
 from spatialops.errors import ArgumentError
 from spatialops.simulation.simulator import Simulator
@@ -42,7 +43,8 @@ class Released(MaxDissipation):
 
     def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:
         """Solve until no contact that parts is pressed."""
-        problem = replace(problem, friction=np.minimum(problem.friction, _ROUGH))
+        friction = np.minimum(problem.friction, _ROUGH)
+        problem = restated(problem, type(problem), friction=friction)
         while True:
             solution = super().solve(problem, warm_start)
             after = problem.after(solution.impulses.ravel())
@@ -51,7 +53,8 @@ class Released(MaxDissipation):
             pressed = parts & (solution.impulses[:, 0] > 0.0) & (problem.friction > 0.0)
             if not pressed.any():
                 return solution
-            problem = replace(problem, friction=np.where(pressed, 0.0, problem.friction))
+            friction = np.where(pressed, 0.0, problem.friction)
+            problem = restated(problem, type(problem), friction=friction)
 
 
 class DissipationController(ContactInverseDynamics):

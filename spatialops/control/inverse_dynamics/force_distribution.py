@@ -13,6 +13,7 @@ polyhedron inscribed in it.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ _ROUNDING = 1e-12  # velocities that large impulses hide, relative to what they 
 _REST = 1e-12  # m/s; the largest velocity where nothing moves
 _NO_ROW = 1e-9  # length of a row, relative to the longest entry, below which it bounds nothing
 _RIDGE = 1e-6  # weight of the impulses themselves where motors do not tell them apart
+_AXES = np.eye(3)
 
 
 class Room(NamedTuple):
@@ -65,38 +67,43 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int
     u = (problem.jacobian @ problem.after(impulses.ravel())).reshape(m, 3) + problem.bias
     still = _STUCK * max(float(np.abs(problem.velocities).max(initial=0.0)), _REST)
     still += _ROUNDING * unit_compliance(problem) * float(np.abs(impulses).max(initial=0.0))
-    columns, rows = [], []
-    for i in range(m):
-        p = impulses[i]
-        mu = problem.friction[i]
+    basis = np.zeros((3 * m, 3 * m))
+    rows = np.zeros((m * (n_f + 1), 3 * m))
+    used = 0
+    count = 0
+    glides = law not in ("dissipation", "released")
+    for i, (mu, p, v) in enumerate(zip(problem.friction, impulses, u, strict=True)):
         at = slice(3 * i, 3 * i + 3)
-        slides = law not in ("dissipation", "released") and np.hypot(u[i, 1], u[i, 2]) > still
-        opens = law != "dissipation" and u[i, 0] > still
+        slides = glides and np.hypot(v[1], v[2]) > still
+        opens = law != "dissipation" and v[0] > still
         if opens or (slides and (p[0] <= 0.0 or law == "no-slip")):
             continue  # open, or about to slide with no force to tell where: it stays without
-        axes = (p / np.sqrt(p @ p))[:, None] if slides else np.eye(3)[:, : 3 if mu > 0.0 else 1]
-        block = np.zeros((3 * m, axes.shape[1]))
-        block[at] = axes
-        columns.append(block)
-        cone = _normal_row() if slides or mu == 0.0 or law == "no-slip" else _cone_rows(mu, n_f)
-        spread = np.zeros((len(cone), 3 * m))
-        spread[:, at] = cone
-        rows.append(spread)
-    return Room(
-        np.hstack([np.zeros((3 * m, 0)), *columns]), np.vstack([np.zeros((0, 3 * m)), *rows])
-    )
-
-
-def _normal_row() -> Array:
-    return np.array([[1.0, 0.0, 0.0]])
+        axes = (p / np.sqrt(p @ p))[:, None] if slides else _AXES[:, : 3 if mu > 0.0 else 1]
+        basis[at, used : used + axes.shape[1]] = axes
+        used += axes.shape[1]
+        rows[count, 3 * i] = 1.0
+        count += 1
+        if not (slides or mu == 0.0 or law == "no-slip"):
+            rows[count : count + n_f, at] = _cone_rows(float(mu), n_f)
+            count += n_f
+    return Room(basis[:, :used], rows[:count])
 
 
 def _cone_rows(mu: float, n_f: int) -> Array:
     """Rows of the inscribed polyhedron: mu cos(pi / n_f) p_n >= p along each middle direction."""
+    middles = _middles(n_f)
+    share = mu * np.cos(np.pi / n_f) ** 2
+    rows = np.empty((n_f, 3))
+    rows[:, 0] = share
+    rows[:, 1:] = -middles
+    return rows / np.hypot(share, np.hypot(*middles[0]))
+
+
+@cache
+def _middles(n_f: int) -> Array:
+    """Directions (n_f, 2) between those of friction, as long as the middles of the sides."""
     facets = directions(n_f)
-    middles = 0.5 * (facets + np.roll(facets, -1, axis=0))
-    rows = np.column_stack([np.full(n_f, mu * np.cos(np.pi / n_f) ** 2), -middles])
-    return np.asarray(np.vstack([_normal_row(), rows / np.linalg.norm(rows, axis=1)[:, None]]))
+    return 0.5 * (facets + np.roll(facets, -1, axis=0))
 
 
 def nearest(

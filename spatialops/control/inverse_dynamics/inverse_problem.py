@@ -22,13 +22,15 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray, vector
 from spatialops.contact.problem import ContactProblem, Response
-from spatialops.errors import ArgumentError, ModelError
+from spatialops.control.inverse_dynamics.inverse_geometry import Geometries, InverseGeometry
+from spatialops.errors import ArgumentError
 from spatialops.simulation.lookahead import StepPrediction
 
 P = TypeVar("P", bound=ContactProblem)
 
 _FIELDS = tuple(item.name for item in fields(ContactProblem) if item.init)
 _OF_INVERSES = ("given", "mass")
+_OF_PLACES = ("jacobian", "geometry")  # what is kept where nothing of these changes:
 _PLACES = {"q", "links", "points", "frames", "kinds"}  # what rows are made of
 
 
@@ -71,20 +73,24 @@ class InverseProblem(ContactProblem):
             raise ArgumentError("an inverse problem has no closures")
 
     @cached_property
+    def geometry(self) -> InverseGeometry:
+        """What it has of posture and contacts alone."""
+        return InverseGeometry(self.mass, self.jacobian, self.given)
+
+    @property
     def others(self) -> IntArray:
         """Indices u of the velocities that follow."""
-        return _without(self.model.nv, self.given)
+        return self.geometry.others
 
-    @cached_property
+    @property
     def factor(self) -> Array:
         """C^-1 of the lower Cholesky factor C of M_uu."""
-        u = self.others
-        return inverse_factor(self.mass[np.ix_(u, u)])
+        return self.geometry.factor
 
-    @cached_property
+    @property
     def reach(self) -> Array:
         """G_u C^-T (3 m, u): the contacts' compliance is its square."""
-        return np.asarray(self.jacobian[:, self.others] @ self.factor.T)
+        return self.geometry.reach
 
     @cached_property
     def response(self) -> Response:
@@ -154,7 +160,11 @@ class InverseProblem(ContactProblem):
 
 
 def inverse_problem(
-    ahead: StepPrediction, given: IntArray, wanted: Array, frames: Array | None = None
+    ahead: StepPrediction,
+    given: IntArray,
+    wanted: Array,
+    frames: Array | None = None,
+    kept: Geometries | None = None,
 ) -> InverseProblem:
     """The problem of a step whose velocities `given` shall be `wanted` at its end.
 
@@ -168,41 +178,38 @@ def inverse_problem(
         What they shall be, rad/s or m/s.
     frames : (m, 3, 3) array, optional
         Contact frames; default: those of the step without joint forces.
+    kept : Geometries, optional
+        Of problems before, some of which may be of this posture and these contacts.
 
     Returns
     -------
     InverseProblem
         With the demanded velocities, and those that the others would have without contacts.
     """
-    model, M = ahead.model, ahead.mass
-    u = _without(model.nv, given)
+    made = _without_contacts(ahead) if ahead.problem is None else ahead.problem
+    made = restated(made, InverseProblem, given=given, mass=ahead.mass)
+    if frames is not None and ahead.problem is not None and frames is not made.frames:
+        drift = turned(made.drift, made.frames, frames)
+        made = restated(made, InverseProblem, frames=frames, drift=drift)
+    if kept is not None:
+        made.__dict__["geometry"] = kept.of(ahead.mass, made.jacobian, given)
+    geometry = made.geometry
+    u = geometry.others
     v = ahead.free.copy()
     v[given] = wanted
-    C = inverse_factor(M[np.ix_(u, u)])
-    v[u] -= C.T @ (C @ (M[np.ix_(u, given)] @ (wanted - ahead.free[given])))
-    if ahead.problem is None:
-        none = np.zeros((0, 3))
-        made = InverseProblem(
-            model,
-            ahead.q,
-            v,
-            np.zeros((0, 2), dtype=np.int64),
-            none,
-            np.zeros((0, 3, 3)),
-            np.zeros(0),
-            given=given,
-            mass=M,
-        )
-    else:
-        if not np.isfinite(v).all():
-            raise ArgumentError("wanted: the velocities that follow are not finite")
-        made = restated(ahead.problem, InverseProblem, velocity=v, given=given, mass=M)
-        if frames is not None:
-            drift = _turned(made.drift, made.frames, frames)
-            made = restated(made, InverseProblem, frames=frames, drift=drift)
-    made.__dict__["factor"] = C
-    made.__dict__["others"] = u
+    v[u] -= geometry.factor.T @ (geometry.coupling @ (wanted - ahead.free[given]))
+    if not np.isfinite(v).all():
+        raise ArgumentError("wanted: the velocities that follow are not finite")
+    made.__dict__["velocity"] = v
     return made
+
+
+def _without_contacts(ahead: StepPrediction) -> ContactProblem:
+    """The problem of a step that meets nothing."""
+    none = np.zeros((0, 3))
+    links = np.zeros((0, 2), dtype=np.int64)
+    frames = np.zeros((0, 3, 3))
+    return ContactProblem(ahead.model, ahead.q, ahead.free, links, none, frames, np.zeros(0))
 
 
 def restated(problem: ContactProblem, kind: type[P], **changes: object) -> P:
@@ -210,40 +217,15 @@ def restated(problem: ContactProblem, kind: type[P], **changes: object) -> P:
 
     Rows of the same contacts along the same axes are kept.
     """
-    made = object.__new__(kind)
     own = problem.__dict__
-    made.__dict__.update({name: own[name] for name in _FIELDS})
-    made.__dict__.update({name: own[name] for name in _OF_INVERSES if name in own})
+    made = kind.of_checked({name: own[name] for name in (*_FIELDS, *_OF_INVERSES) if name in own})
     made.__dict__.update(changes)
-    if "jacobian" in own and not changes.keys() & _PLACES:
-        made.__dict__["jacobian"] = own["jacobian"]
+    if changes.keys().isdisjoint(_PLACES):
+        kept = _OF_PLACES if changes.keys().isdisjoint(_OF_INVERSES) else ("jacobian",)
+        made.__dict__.update({name: own[name] for name in kept if name in own})
     return made
 
 
-def _without(n: int, given: IntArray) -> IntArray:
-    """Indices below n but those given."""
-    rest = np.ones(n, dtype=np.bool_)
-    rest[given] = False
-    return np.flatnonzero(rest)
-
-
-def inverse_factor(A: Array) -> Array:
-    """C^-1 of the lower Cholesky factor C of a symmetric positive definite matrix.
-
-    Small matrices: an inverse costs less than what BLAS threads spend on meeting for a triangular
-    solve.
-
-    Raises
-    ------
-    ModelError
-        For a matrix that is not positive definite.
-    """
-    try:
-        return np.asarray(np.linalg.inv(np.linalg.cholesky(A)))
-    except np.linalg.LinAlgError:
-        raise ModelError("the mass matrix of the joints without motors is singular") from None
-
-
-def _turned(vectors: Array, frames: Array, others: Array) -> Array:
+def turned(vectors: Array, frames: Array, others: Array) -> Array:
     """Components (m, 3) along other frames of vectors along frames (m, 3, 3)."""
     return np.asarray(np.einsum("mij,mkj,mk->mi", others, frames, vectors))

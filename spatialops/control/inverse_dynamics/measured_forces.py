@@ -13,7 +13,7 @@ from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Explanation
 from spatialops.control.inverse_dynamics.base import Demand
 from spatialops.control.inverse_dynamics.inverse_problem import inverse_problem
-from spatialops.control.safe_command import SafeController
+from spatialops.control.safe_command import LIMITS_BIND, SafeController
 from spatialops.simulation.lookahead import Lookahead
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
@@ -106,10 +106,18 @@ class MeasuredForcesController(SafeController):
         tau[problem.others] = 0.0
         demanded = np.zeros(self.model.nv)
         demanded[rows] = wanted
+        predicted = (v - ahead.before) / self.dt
+        cut = self.actuation.clipped(tau)
+        binds = bool((cut != tau).any())
+        if binds:  # what the cut command does is not what it was computed for
+            predicted += np.linalg.solve(ahead.mass, cut - tau)
         return Explanation(
-            tau=self.actuation.clipped(tau),
+            tau=cut,
             demanded=demanded,
-            predicted=(v - ahead.before) / self.dt,
+            predicted=predicted,
+            status="nearest" if binds else "solved",
+            slack=float(np.abs(predicted[rows] - wanted).max(initial=0.0)),
+            notes=(LIMITS_BIND,) if binds else (),
             forces=np.array([[load / self.dt, 0.0, 0.0]]),
         )
 

@@ -17,6 +17,7 @@ from spatialops.control.inverse_dynamics.base import (
     Demand,
     Options,
 )
+from spatialops.control.inverse_dynamics.inverse_problem import restated
 from spatialops.simulation.simulator import Simulator
 
 _EXCESS = 10.0  # of the sum of all loads: what a contact that presses with nothing may hold
@@ -44,7 +45,8 @@ class PressedNoSlip(NoSlip):
             idle = (p[:, 0] + problem.prior_normal_impulse <= 0.0) & held
             if not (idle & (problem.friction > 0.0)).any():
                 return solution
-            problem = replace(problem, friction=np.where(idle, 0.0, problem.friction))
+            friction = np.where(idle, 0.0, problem.friction)
+            problem = restated(problem, type(problem), friction=friction)
             freed = LET_GO
 
 

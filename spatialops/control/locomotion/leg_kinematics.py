@@ -6,17 +6,20 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, array
-from spatialops.dynamics.jacobian import jacobian, node_positions
+from spatialops.control.locomotion.leg_kernels import (
+    LegTables,
+    feet_at,
+    joint_rates,
+    reach_for,
+)
+from spatialops.dynamics.jacobian import jacobian
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 
-_DAMPING = 1e-4  # m, of singular legs: keeps steps bounded where a leg is straight
-_SINGULAR = 100.0  # times the damping, squared: a leg that is less regular is damped
 _MOVES = 1e-9  # m/s of a foot at unit rate of a joint that moves it
-_CLOSE = 1e-13  # m; feet that are nearer to where they ought to be are there
-_STEP = 0.3  # rad; a joint is turned by no more at once
 
 
 class Legs:
@@ -59,7 +62,6 @@ class Legs:
     def __init__(self, model: Model, feet: Sequence[str | Node], *, base: str = "base") -> None:
         self.model = model
         self.nodes = [foot if isinstance(foot, Node) else Node(foot) for foot in feet]
-        self._q = model.neutral()
         self.links: IntArray = np.asarray(model.resolve(self.nodes).links)
         own = np.arange(model.nv)[model.v_slice(base)]
         moves = np.abs(
@@ -80,6 +82,27 @@ class Legs:
         self.angles: IntArray = place[self.joints]
         if (self.angles < 0).any():
             raise ArgumentError("feet: legs need joints of one degree of freedom")
+        self._tables = self._made_tables()
+
+    def _made_tables(self) -> LegTables:
+        model = self.model
+        nodes = model.resolve(self.nodes)
+        legs = self.joints.shape
+        return LegTables(
+            tree=model.tree,
+            links=model.links,
+            q=model.neutral(),
+            places=self.angles,
+            joints=self.joints,
+            node_links=nodes.links,
+            offsets=nodes.offsets,
+            work=np.empty((model.nv, layout.WORK_COLUMNS)),
+            points=np.empty(legs),
+            error=np.empty(legs),
+            rates=np.empty(legs),
+            trial=np.empty(legs),
+            J=np.empty((*legs, 3)),
+        )
 
     def _shaken(self) -> Array:
         return self.model.random(np.random.default_rng(0))
@@ -97,8 +120,8 @@ class Legs:
         (legs, 3) array
             In the base's frame, m.
         """
-        result: Array = node_positions(self.model, self._at(angles), self.nodes)
-        return result
+        feet_at(tuple(self._tables), array(angles, self.joints.shape, "angles", finite=True))
+        return self._tables.points.copy()
 
     def jacobians(self, angles: ArrayLike) -> Array:
         """Velocities of the feet against the base per joint velocity.
@@ -113,15 +136,8 @@ class Legs:
         (legs, 3, 3) array
             m per rad, in the base's axes.
         """
-        J = jacobian(self.model, self._at(angles), self.nodes).reshape(len(self.nodes), 6, -1)[
-            :, 3:
-        ]
-        return np.stack([J[i][:, joints] for i, joints in enumerate(self.joints)])
-
-    def _at(self, angles: ArrayLike) -> Array:
-        q = self._q.copy()
-        q[self.angles] = array(angles, self.joints.shape, "angles")
-        return q
+        self.positions(angles)
+        return self._tables.J.copy()
 
     def inverse(
         self, feet: ArrayLike, angles: ArrayLike, *, rounds: int = 20
@@ -147,21 +163,9 @@ class Legs:
         error : float
             Largest distance left along an axis, m.
         """
-        wanted = array(feet, self.joints.shape, "feet")
-        found = array(angles, self.joints.shape, "angles").copy()
-        error = wanted - self.positions(found)
-        left = float(np.abs(error).max())
-        for _ in range(rounds):
-            if left < _CLOSE:
-                break
-            step = self.rates(self.jacobians(found), error)
-            nearer = found + np.clip(step, -_STEP, _STEP)
-            missed = wanted - self.positions(nearer)
-            if not (size := float(np.abs(missed).max())) < left:
-                break
-            found = nearer
-            error = missed
-            left = size
+        wanted = array(feet, self.joints.shape, "feet", finite=True)
+        found = array(angles, self.joints.shape, "angles", finite=True).copy()
+        left = reach_for(tuple(self._tables), wanted, found, rounds)
         return found, left
 
     @staticmethod
@@ -180,9 +184,6 @@ class Legs:
         (legs, 3) array
             rad/s.
         """
-        gram = np.einsum("lik,ljk->lij", jacobians, jacobians)
-        worst = np.linalg.eigvalsh(gram)[:, 0]
-        damping = np.where(worst > _SINGULAR * _DAMPING**2, 0.0, _DAMPING**2)
-        x = np.linalg.solve(gram + damping[:, None, None] * np.eye(3), velocities[..., None])
-        result: Array = np.einsum("lik,li->lk", jacobians, x[..., 0])
-        return result
+        rates = np.empty_like(velocities)
+        joint_rates(jacobians, velocities, rates)
+        return rates

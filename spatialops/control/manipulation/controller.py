@@ -15,18 +15,19 @@ from spatialops.control.manipulation.grasp_force import GraspForce
 from spatialops.control.manipulation.impedance import Impedance
 from spatialops.control.manipulation.observation import ContactForceSensor, Observation, object_pose
 from spatialops.control.manipulation.task_script import Phase, Script
+from spatialops.control.safe_command import LIMITS_BIND, SafeController
 from spatialops.control.trajectory import Bounds, PoseTrajectory
 from spatialops.errors import ArgumentError
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.model import Model
-from spatialops.tree.state import State
+from spatialops.tree.state import State, checked_state
 
 _LOAD_RATE = 150.0  # N/s
 _STRONG = 10.0  # N m; weaker motors are fingers', which have their grips
 _LIMIT_ZONE, _LIMIT_STIFFNESS = 0.10, 400.0  # rad, N m/rad: joints are pushed off their limits
 
 
-class ManipulationController:
+class ManipulationController(SafeController):
     """A robot whose hands handle one object as a script says.
 
     It knows the robot's own model, the state of its joints, the object's pose and the contact
@@ -87,7 +88,6 @@ class ManipulationController:
         self.hands = dict(hands)
         self.script = script
         self.impedance = impedance
-        self._actuation = Actuation(robot)
         self._body, self._dt = body, dt
         closing = [name for hand in hands.values() for name in hand.closing]
         tips = {f"{name}_tip": [f"{name}_tip", name] for name in closing}
@@ -96,13 +96,12 @@ class ManipulationController:
         self._every = every
         self._reach = reach
         self._calls = 0
-        strong = self._actuation.limits > _STRONG
+        strong = robot.effort_limit > _STRONG
         self._ends = np.where(strong, _LIMIT_STIFFNESS, 0.0)
         self._motions: dict[str, PoseTrajectory] = {}
         self._loads, self._wanted = np.zeros(len(self.hands)), np.zeros(len(self.hands))
         self.observation = Observation()
         self.log: list[tuple[float, str, tuple[float, ...], float]] = []
-        self._last_tau, self._clipped = np.zeros(self._nv), False
         self.cpu = 0.0
 
     def __call__(self, time: float, state: State, contacts: ContactSet) -> Array:
@@ -123,6 +122,14 @@ class ManipulationController:
             Joint forces of the whole scene within the motors' limits, N m or N; zero on the object.
         """
         begin = clock.thread_time()
+        tau = self._safe_command(time, state, lambda: self._command(time, state, contacts))
+        self.cpu += clock.thread_time() - begin
+        return tau
+
+    def _command(self, time: float, state: State, contacts: ContactSet) -> Explanation:
+        checked_state(state, self.model)  # before anything of it is remembered
+        if len(contacts) and not np.isfinite(contacts.impulses).all():
+            raise ArgumentError("contacts: their impulses are not finite")
         n = self.robot.nv
         q, v = state.q[: self.robot.nq], state.v[:n]
         self._touch.update(contacts, self.observation)
@@ -136,12 +143,22 @@ class ManipulationController:
         for hand in self.hands.values():
             hand.torques(q, v, tau)
         tau += self._off_limits(q)
-        whole = np.zeros(self._nv)
-        whole[:n] = self._actuation.clipped(tau)
-        self._clipped = not np.array_equal(whole[:n], tau)
-        self.cpu += clock.thread_time() - begin
-        self._last_tau = whole
-        return whole
+        whole = np.zeros(self.model.nv)
+        whole[:n] = tau
+        cut = self.actuation.clipped(whole)
+        binds = bool((cut != whole).any())
+        still = np.zeros(len(whole))
+        phase = self.script.phase
+        notes = [f"phase: {phase.name}" if phase else self.script.failure or "the script is over"]
+        notes += [LIMITS_BIND] if binds else []
+        return Explanation(
+            tau=cut,
+            demanded=still,
+            predicted=still,
+            status="nearest" if binds else "solved",
+            slack=float(np.abs(self.impedance.errors).max()),
+            notes=tuple(notes),
+        )
 
     def go_on_in(self, scene: Scene) -> None:
         """Go on with the script in another scene with the same robot and object.
@@ -151,7 +168,8 @@ class ManipulationController:
         scene : Scene
             As that of the beginning; what else is in it may be another.
         """
-        self._nv = scene.model.nv
+        self.model = scene.model
+        self.actuation = Actuation(scene.model, self.robot.joint_names)
         self._at, self._at_v = scene.model.q_slice(self._body), scene.model.v_slice(self._body)
         self._touch.go_on_in(scene)
 
@@ -159,34 +177,6 @@ class ManipulationController:
     def finished(self) -> bool:
         """Whether the script is over."""
         return self.script.finished
-
-    def explain(self) -> Explanation:
-        """What the last command was made of.
-
-        Returns
-        -------
-        Explanation
-            Its notes name the phase; `seconds` is the mean over all calls.
-
-        Raises
-        ------
-        ArgumentError
-            Before the first command.
-        """
-        if not self._calls:
-            raise ArgumentError("explain: there has been no command yet")
-        phase = self.script.phase
-        notes = [f"phase: {phase.name}" if phase else self.script.failure or "the script is over"]
-        notes += ["motors at their limits"] if self._clipped else []
-        accelerations = np.zeros(self._nv)
-        return Explanation(
-            self._last_tau,
-            accelerations,
-            accelerations,
-            slack=float(np.abs(self.impedance.errors).max()),
-            seconds=self.cpu / self._calls,
-            notes=tuple(notes),
-        )
 
     def _stand(self, q: Array, state: State) -> None:
         """Hands stay where they are until a phase moves them."""

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray, array
-from spatialops.control.projected.held_contact import HeldContact
+from spatialops.control.projected.held_contact import HeldContact, crossed
 from spatialops.control.task_space.points import Points
 from spatialops.tree.model import Model
 
@@ -93,7 +93,7 @@ class HeldContacts:
         lever = -radius * frame[0]
         result = np.zeros((count, 6))
         result[:3, 3:] = frame[: min(count, 3)]
-        result[:3, :3] = np.cross(lever, frame[: min(count, 3)])
+        result[:3, :3] = crossed(lever, frame[: min(count, 3)])
         if count > 3:
             result[3:, :3] = frame[: count - 3]
         return result

@@ -1,8 +1,7 @@
-"""Khatib's operational-space control of arms: no contacts, no limits, no optimisation."""
+"""Khatib's operational-space control of arms: no contacts, no optimisation."""
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -10,7 +9,9 @@ import numpy as np
 
 from spatialops._arrays import Array, scalar
 from spatialops.collision.contact_set import ContactSet
+from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Explanation
+from spatialops.control.safe_command import LIMITS_BIND, SAFE, SafeController
 from spatialops.control.task_space.tasks import Motion, PointTask, PoseTask, stack
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.dynamics.articulated_body import forward_dynamics
@@ -20,7 +21,7 @@ from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
 from spatialops.forces.passive import passive_forces
 from spatialops.tree.model import Model
-from spatialops.tree.state import State
+from spatialops.tree.state import State, checked_state
 
 _RANK = 1e-8  # singular values of tasks, relative to the largest, that count as zero
 
@@ -33,10 +34,10 @@ class _Command(NamedTuple):
     goal: Array
     tau: Array
     rank: int
-    seconds: float
+    binds: bool  # whether the motors' limits do
 
 
-class OperationalSpaceController:
+class OperationalSpaceController(SafeController):
     """Tasks of a fully actuated arm, each as if its point were a free mass.
 
     tau = J^T F + (I - J^T Jbar^T) tau_0 + h with F = Lambda^-1 (xddot - Jdot v) and
@@ -77,6 +78,7 @@ class OperationalSpaceController:
         if not tasks or not all(isinstance(item.task, (PointTask, PoseTask)) for item in tasks):
             raise ArgumentError("tasks: expected trackings of points and poses")
         self.model = model
+        self.actuation = Actuation(model, model.joint_names)
         self.tasks = tuple(tasks)
         self.damping = scalar(damping, "damping", low=0.0)
         self.tolerance = scalar(tolerance, "tolerance", low=0.0)
@@ -98,9 +100,13 @@ class OperationalSpaceController:
         Returns
         -------
         (nv,) array
-            Joint forces, N m or N.
+            Joint forces within the motors' limits, N m or N.
         """
-        begin = clock.perf_counter()
+        self._last = None
+        return self._safe_command(time, state, lambda: self._command(time, state))
+
+    def _command(self, time: float, state: State) -> Explanation:
+        checked_state(state, self.model)
         q, v = state.q, state.v
         motions = [item.task.motion(self.model, state) for item in self.tasks]
         goal = np.concatenate(
@@ -121,9 +127,10 @@ class OperationalSpaceController:
             + bias(self.model, q, v)
             - passive_forces(self.model, q, v)
         )
-        seconds = clock.perf_counter() - begin
-        self._last = _Command(state, task, goal, tau, int(kept.sum()), seconds)
-        return tau
+        cut = self.actuation.clipped(tau)
+        self._last = _Command(state, task, goal, cut, int(kept.sum()), bool((cut != tau).any()))
+        still = np.zeros(self.model.nv)
+        return Explanation(tau=cut, demanded=still, predicted=still)
 
     def _compliance(self, state: State, J: Array) -> Array:
         """The engine's Lambda along points' axes, and through the rates of rotation vectors."""
@@ -159,19 +166,24 @@ class OperationalSpaceController:
         ArgumentError
             Before the first command.
         """
-        if self._last is None:
-            raise ArgumentError("explain: there has been no command yet")
-        state, task, goal, tau, rank, seconds = self._last
+        found = super().explain()
+        if self._last is None or found.status in SAFE:
+            return found
+        state, task, goal, tau, rank, binds = self._last
         passive = passive_forces(self.model, state.q, state.v)
         predicted = forward_dynamics(self.model, state.q, state.v, tau + passive)
         missing = np.linalg.lstsq(task.J, goal - task.drift - task.J @ predicted, rcond=_RANK)[0]
         lost = len(goal) - rank
+        notes: tuple[str, ...] = (
+            (f"{lost} task directions are singular and were left out",) if lost else ()
+        )
+        notes += (LIMITS_BIND,) if binds else ()
         return Explanation(
             tau=tau,
             demanded=predicted + missing,
             predicted=predicted,
-            status="nearest" if lost else "solved",
+            status="nearest" if notes else "solved",
             slack=float(np.abs(missing).max(initial=0.0)),
-            seconds=seconds,
-            notes=(f"{lost} task directions are singular and were left out",) if lost else (),
+            seconds=found.seconds,
+            notes=notes,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from spatialops.experiments.plants.robots import FILES
+from spatialops.bench.walkers import FILES
 from spatialops.experiments.plants.trotting import PLANTS, trot
 from spatialops.simulation.plain_data import PlainData
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.bench.walkers import walker
 from spatialops.control.locomotion.trot import Trot
 from spatialops.control.locomotion.waypoints import Waypoints
 from spatialops.experiments.plants.mujoco_plant import MujocoPlant, Suffering
-from spatialops.experiments.plants.robots import walker
 from spatialops.experiments.zapolsky.course import FALLEN, controller
 from spatialops.experiments.zapolsky.measures import torque_rates
 from spatialops.simulation.plain_data import PlainData

@@ -9,8 +9,8 @@ from time import perf_counter
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.bench.humanoid import Humanoid
 from spatialops.dynamics.energy import center_of_mass
-from spatialops.experiments.plants.humanoid import Humanoid
 from spatialops.experiments.plants.mujoco_plant import MujocoPlant, Suffering
 from spatialops.experiments.plants.trotting import DT, FRICTION, has_fallen
 from spatialops.experiments.zapolsky.measures import torque_rates

@@ -16,6 +16,7 @@ from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
 from spatialops.contact.delassus import velocity_change
 from spatialops.contact.problem import ContactProblem, Phase
 from spatialops.contact.rows import SparseRows
+from spatialops.errors import ArgumentError
 from spatialops.forces.external import ExternalWrenches
 from spatialops.simulation import _layout as at
 from spatialops.simulation.impact_models import Answer, Impact
@@ -63,29 +64,36 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
         drift = np.zeros((m, 3))
     damped = phase == "contact" and t.control[at.DAMPED]
     model = with_links(scene.model, t.damped.copy()) if damped else scene.model
-    features = t.ints[:m, col.CONTACT_FEATURE_A]
     loop_ints, loop_terms = _independent_terms(t)
-    problem = ContactProblem(
-        model,
-        q.copy(),
-        velocity.copy(),
-        contacts.links,
-        contacts.positions,
-        contacts.frames,
-        contacts.frictions,
-        gap_bias=gap_bias,
-        drift=drift,
-        prior_normal_impulse=t.prior[:m].copy(),
-        phase=phase,
-        loop_ints=loop_ints,
-        loop_terms=loop_terms,
-        loop_targets=np.zeros(int(t.control[at.RANK])),
-        kinds=np.select([features == col.STOP, features == col.DRY], [STOP, DRY], CONTACT),
-        dry=t.dry[:m].copy(),
-        gaps=contacts.gaps,
-        duration=duration,
-        remaining=rest,
+    problem = ContactProblem.of_checked(
+        {
+            "model": model,
+            "q": q.copy(),
+            "velocity": velocity.copy(),
+            "links": contacts.links,
+            "points": np.ascontiguousarray(contacts.positions),
+            "frames": contacts.frames,
+            "friction": np.ascontiguousarray(contacts.frictions),
+            "gap_bias": gap_bias,
+            "prior_normal_impulse": t.prior[:m].copy(),
+            "phase": phase,
+            "loop_ints": loop_ints,
+            "loop_terms": loop_terms,
+            "loop_targets": np.zeros(int(t.control[at.RANK])),
+            "kinds": _kinds(t.ints[:m, col.CONTACT_FEATURE_A]),
+            "dry": t.dry[:m].copy(),
+            "viscous": np.zeros(m),
+            "polygon_sides": np.zeros(m, dtype=np.int64),
+            "torsion": np.zeros(m),
+            "rolling": np.zeros(m),
+            "gaps": np.ascontiguousarray(contacts.gaps),
+            "drift": drift,
+            "duration": duration,
+            "remaining": rest,
+        }
     )
+    if not np.isfinite(problem.velocity.sum() + problem.points.sum() + problem.bias.sum()):
+        raise ArgumentError("the contact problem of the step holds NaN or infinity")
     # Closures hold what they do without the contacts: their reaction to everything else is in the
     # velocities already.
     if problem.n_loop_rows:
@@ -100,8 +108,15 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
     return replace(problem, velocity=t.v + dv)
 
 
+def _kinds(features: IntArray) -> IntArray:
+    """Of contacts, stops and dry friction, by the feature of A."""
+    return np.where(features == col.STOP, STOP, np.where(features == col.DRY, DRY, CONTACT))
+
+
 def _independent_terms(t: Tables) -> tuple[IntArray, Array]:
     """Terms of the closures' rows that are independent where the loop stands, numbered anew."""
+    if not len(t.order):
+        return t.term_ints, t.terms
     kept = t.order[: int(t.control[at.RANK])]
     number = np.full(len(t.order), -1, dtype=np.int64)
     number[kept] = np.arange(len(kept))

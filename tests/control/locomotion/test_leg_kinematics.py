@@ -5,6 +5,7 @@ import pytest
 
 import spatialops as so
 from spatialops.control import Legs
+from spatialops.control.locomotion.leg_kernels import least_eigenvalue
 from spatialops.errors import ArgumentError
 
 
@@ -47,3 +48,32 @@ def test_what_is_no_leg_is_refused():
     legs = Legs(robot.model, robot.feet)
     with pytest.raises(ArgumentError, match="angles: expected shape"):
         legs.positions(np.zeros(12))
+
+
+def test_the_least_eigenvalue_is_that_of_lapack():
+    rng = np.random.default_rng(3)
+    for rank in (0, 1, 2, 3, 3, 3):
+        root = rng.normal(size=(3, rank))
+        A = root @ root.T
+        given = (A[0, 0], A[1, 1], A[2, 2], A[0, 1], A[0, 2], A[1, 2])
+        size = 1.0 + np.abs(A).max()
+        # Where two are equal the angle of the cubic has half of the digits.
+        error = 1e-7 if rank < 2 else 1e-13
+        assert abs(least_eigenvalue(*given) - np.linalg.eigvalsh(A)[0]) < error * size
+
+
+def test_jacobians_are_those_of_the_model():
+    robot = so.models.quadruped()
+    legs = Legs(robot.model, robot.feet)
+    q = robot.model.neutral()
+    q[legs.angles] = robot.state.q[legs.angles] + 0.1
+    J = so.jacobian(robot.model, q, legs.nodes).reshape(4, 6, 18)[:, 3:]
+    own = np.stack([J[i][:, joints] for i, joints in enumerate(legs.joints)])
+    assert legs.jacobians(q[legs.angles]) == pytest.approx(own, abs=1e-15)
+
+
+def test_what_is_not_finite_is_refused():
+    robot = so.models.quadruped()
+    legs = Legs(robot.model, robot.feet)
+    with pytest.raises(ArgumentError, match="NaN or infinity"):
+        legs.inverse(np.full((4, 3), np.nan), np.zeros((4, 3)))

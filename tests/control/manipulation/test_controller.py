@@ -80,3 +80,17 @@ def test_a_scene_must_begin_with_the_robot(task):
             script=controller.script,
             dt=5e-4,
         )
+
+
+def test_what_is_not_finite_is_braked_against_and_not_remembered(task):
+    controller = task.controller()
+    state = task.scene.state
+    controller(0.0, state, NoContacts())
+    log = list(controller.log)
+    broken = so.State(np.full(len(state.q), np.nan), state.v)
+    tau = controller(1e-3, broken, NoContacts())
+    assert np.isfinite(tau).all()
+    assert controller.explain().status == "damped"
+    assert controller.log == log
+    controller(2e-3, state, NoContacts())
+    assert controller.explain().status in ("solved", "nearest")

@@ -68,3 +68,28 @@ def test_only_points_and_poses_are_taken():
     for tasks in ([], [joint]):
         with pytest.raises(ArgumentError, match="points and poses"):
             OperationalSpaceController(model, tasks)
+
+
+def test_motors_limits_cut_the_command_and_that_is_said():
+    arms = so.models.dual_arm()
+    model, state = arms.model, so.State(arms.state.q, np.zeros(arms.model.nv))
+    palm = PoseTask(so.Node("left_palm"))
+    here = palm.motion(model, state).x
+    path = here, np.zeros(6), np.full(6, 1e6)
+    controller = OperationalSpaceController(model, [Tracking(palm, lambda time: path)])
+    tau = controller(0.0, state)
+    assert (np.abs(tau) <= model.effort_limit).all()
+    told = controller.explain()
+    assert told.status == "nearest"
+    assert told.notes == ("limits of motors bind",)
+    assert told.slack > 1e3
+
+
+def test_what_is_not_finite_gives_a_braking_command():
+    model = so.models.pendulum(2).model
+    tip = PointTask(so.Node(model.body_names[-1], (0.0, 0.0, -1.0)))
+    rest = so.State(np.array([0.1, 0.2]), np.zeros(2))
+    controller = OperationalSpaceController(model, [Tracking(tip, tip.motion(model, rest).x)])
+    tau = controller(0.0, so.State(np.array([np.nan, 0.0]), np.array([1.0, 0.0])))
+    assert tau[0] < 0.0
+    assert controller.explain().status == "damped"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,16 @@ from spatialops.models.lug_nut import HEIGHT, PITCH
 from spatialops.models.wheel_on_hub import STUD_CIRCLE
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.scene import Scene
+
+
+class NutVerdict(NamedTuple):
+    """What became of the nuts."""
+
+    faults: list[str]  # what does not hold
+    turns: list[float]  # of each nut on its thread
+    screwing: float  # m: how far their travel is from pitch times angle
+    torque: list[float]  # N m: the median in steps in which the socket turns each
+    below: float  # m: the highest nut at the end
 
 
 def contact_torques(run: NutRun, nut: int) -> tuple[Array, Array]:
@@ -53,16 +63,8 @@ def _touching(scene: Scene, body: str) -> Array:
     return np.array(sides, dtype=float)
 
 
-def judge(run: NutRun) -> dict[str, Any]:
-    """What must hold of nuts that were turned off, from the records; "faults" says what does not.
-
-    Returns
-    -------
-    dict
-        "succeeded", "faults"; "turns" of the nuts on their threads; "screwing", how far their
-        travel is from pitch times angle, m; "torque", the median in steps in which the socket turns
-        them, N m; "below", the highest nut at the end, m.
-    """
+def judge(run: NutRun) -> NutVerdict:
+    """What must hold of nuts that were turned off, from the records."""
     faults = [run.error] if run.error else []
     turns: list[float] = []
     torques: list[float] = []
@@ -81,14 +83,7 @@ def judge(run: NutRun) -> dict[str, Any]:
     below = max(heights, default=np.inf)
     if free and below > HUB[2] - STUD_CIRCLE - HEIGHT:
         faults.append("a nut is still up at the hub")
-    return {
-        "succeeded": not faults,
-        "turns": turns,
-        "screwing": screwing,
-        "torque": torques,
-        "below": below,
-        "faults": faults,
-    }
+    return NutVerdict(faults, turns, screwing, torques, below)
 
 
 def _screwed(run: NutRun, nut: int) -> tuple[Array, Array]:

@@ -53,12 +53,12 @@ def test_every_nut_has_its_phases():
 def test_nuts_and_the_wheel_come_off():
     run = nut_run.run_nuts()
     verdict = nut_report.judge(run)
-    assert verdict["faults"] == []
+    assert verdict.faults == []
     assert len(run.spans) == 5
     whole_turns = nut_removal.TRAVEL / 1.75e-3
-    assert np.allclose(verdict["turns"], whole_turns, rtol=0.0, atol=0.01)
-    assert verdict["screwing"] < 1e-15
-    for torque in verdict["torque"]:  # and what still speeds the nut up, by the median
+    assert np.allclose(verdict.turns, whole_turns, rtol=0.0, atol=0.01)
+    assert verdict.screwing < 1e-15
+    for torque in verdict.torque:  # and what still speeds the nut up, by the median
         assert torque == pytest.approx(nut_removal.THREAD_TORQUE, rel=1e-5)
     for span in run.spans:
         assert span.record.penetrations.max() < 1e-4

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.bench.walkers import robot_file
 from spatialops.collision.shapes import Geom, HalfSpace, Sphere
 from spatialops.control.actuation import Actuation
 from spatialops.control.locomotion.footsteps import Footstep, Footsteps
@@ -19,7 +20,6 @@ from spatialops.control.task_space.tasks import JointTask, PointTask
 from spatialops.control.task_space.tracking import Path, Tracking
 from spatialops.control.whole_body.controller import WholeBodyController
 from spatialops.dynamics.energy import center_of_mass
-from spatialops.experiments.plants.robots import robot_file
 from spatialops.io import build, read
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.model import Model

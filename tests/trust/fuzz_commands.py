@@ -1,0 +1,74 @@
+"""Random states and demands: every controller answers each with a finite command and a status.
+
+    python -m tests.trust.fuzz_commands --n 100000 --seed 0
+
+Seeds count up from the first, each a course of 20 commands of every controller. A course that fails
+is printed; `--one cone --seed N` runs a single one again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from typing import NamedTuple
+
+from tests.trust.wild_commands import COMMANDS, EVERY, course
+
+
+class Found(NamedTuple):
+    """Statuses of all commands by controller, and the courses that failed."""
+
+    statuses: dict[str, Counter[str]]
+    failures: list[str]
+
+
+def judged(name: str, seed: int) -> tuple[list[str], list[str]]:
+    """A course; an exception or a warning inside the loop is a fault as any other."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return course(name, seed)
+        except Exception:
+            return [], [traceback.format_exc(limit=-4)]
+
+
+def fuzz(n: int, first: int, names: tuple[str, ...] = EVERY) -> Found:
+    """At least `n` commands in all, the same number of each controller."""
+    found = Found({name: Counter() for name in names}, [])
+    courses = -(-n // (COMMANDS * len(names)))
+    for seed in range(first, first + courses):
+        for name in names:
+            statuses, wrong = judged(name, seed)
+            found.statuses[name].update(statuses)
+            if wrong:
+                found.failures.append(f"{name}, seed {seed}: {'; '.join(wrong)}")
+                print(found.failures[-1], flush=True)
+    return found
+
+
+def main() -> int:
+    """The command; its status is 1 where a course failed."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--n", type=int, default=2000, help="commands")
+    parser.add_argument("--seed", type=int, default=0, help="the first")
+    parser.add_argument("--one", choices=EVERY, help="only a course of this controller")
+    own = parser.parse_args()
+    if own.one is not None:
+        print(*judged(own.one, own.seed), sep="\n")
+        return 0
+    begun = time.monotonic()
+    found = fuzz(own.n, own.seed)
+    for name, counts in found.statuses.items():
+        print(f"{name:<18}", ", ".join(f"{k} {status}" for status, k in counts.most_common()))
+    total = sum(counts.total() for counts in found.statuses.values())
+    spent = time.monotonic() - begun
+    print(f"{total} commands in {spent:.0f} s, {len(found.failures)} courses failed")
+    return int(bool(found.failures))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
