@@ -165,7 +165,7 @@ def test_driver_handoff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.compiled
 def test_lug_nuts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     verdict = lug_nuts.main(limit=0.02, out=tmp_path)["verdict"]
-    assert max(np.abs(verdict["turns"])) < 1e-12  # nothing has touched them yet
+    assert max(np.abs(verdict.turns)) < 1e-12  # nothing has touched them yet
     assert "the time was up" in capsys.readouterr().out
     assert {path.name for path in tmp_path.iterdir()} == {"nuts.png", "nuts0.html", "nuts0.npz"}
 

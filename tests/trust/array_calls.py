@@ -217,7 +217,17 @@ def _methods() -> dict[str, tuple[Callable[..., object], dict[str, Any]]]:
     def sensitivity(direction: Any) -> object:
         return operators.sensitivities(direction).mass_matrix @ np.ones(closed["model"].nv)
 
+    tendon = so.TendonPath([[so.Node(1), so.Node(3, (0.1, 0.0, 0.2))]])
+
+    def tendon_length(q: Any) -> object:
+        return tendon.length(closed["model"], q)
+
+    def tendon_arms(q: Any) -> object:
+        return tendon.arms(closed["model"], q)
+
     return {
+        "TendonPath.length": (tendon_length, {"q": closed["q"]}),
+        "TendonPath.arms": (tendon_arms, {"q": closed["q"]}),
         "SpatialOperators.sensitivities": (sensitivity, {"direction": closed["u"]}),
         "ContactProblem.after": (
             problem.after,
