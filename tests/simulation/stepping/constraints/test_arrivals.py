@@ -67,6 +67,29 @@ def test_few_are_still_met_at_their_time():
     assert arrivals == pytest.approx(expected, abs=5e-6)  # gravity makes them a little earlier
 
 
+@pytest.mark.parametrize(("feet", "cuts"), [(4, 4), (5, 0)])
+def test_of_one_mechanism_four_are_met_at_their_time(feet, cuts):
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    along = so.Joint("prismatic", axis=(1.0, 0.0, 0.0))
+    builder.add_body("cart", joint=along, inertia=so.Inertia.sphere(1.0, mass=100.0))
+    geoms = [so.Geom("floor", "world", so.HalfSpace())]
+    for i in range(feet):
+        builder.add_body(
+            f"b{i}",
+            parent="cart",
+            joint=so.Joint("prismatic", axis=(0.0, 0.0, 1.0)),
+            position=(float(i), 0.0, 0.0),
+            inertia=so.Inertia.sphere(RADIUS, mass=1.0),
+        )
+        geoms.append(so.Geom(f"g{i}", f"b{i}", so.Sphere(RADIUS)))
+    q = np.concatenate([[0.0], RADIUS + scattered(feet)])
+    v = np.concatenate([[0.0], np.full(feet, -2.0)])
+    scene = so.Scene(builder.build(), geoms, state=so.State(q, v))
+    record = so.Simulator(scene, dt=STEP).run(duration=2.0 * STEP)
+    assert len(record.events) == cuts
+    assert np.abs(record.v[-1]).max() <= 1e-9
+
+
 @pytest.mark.parametrize("options", [{"impacts": "propagated"}, {"law": "no-slip"}])
 def test_some_options_cut_the_step_however_many_arrive(options):
     n = 5
