@@ -45,8 +45,8 @@ _OF_CONES = 3.0
 _OF_PILES = 1.0
 # From where the interior-point method ends statuses are right but for a few.
 _INSIDE_TERMS = np.array([1e-3, 3e-2])
-_INSIDE_IN_ALL = np.array([40, 60])
-_INSIDE_ABOUT_ONE = np.array([25, 30])
+_INSIDE_IN_ALL = np.array([40, 200])
+_INSIDE_ABOUT_ONE = np.array([25, 50])
 
 
 class Aim(NamedTuple):

@@ -147,12 +147,13 @@ def answer(t: Tables) -> int:
 
 @merged
 def halve(t: Tables) -> bool:
-    """Make the piece, whose problem has not been solved, half as long, where many arrive together.
+    """Make the piece, whose problem has not been solved, half as long, where many act or arrive.
 
     Of a shorter piece it is another problem, nearer to the answer known last, and what is left to
     solvers outside takes a thousand times as long. False where it is short already.
     """
-    if not arrive_together(t) or t.monitor[at.PIECE] <= _SHORTEST * t.settings[at.DT]:
+    many = arrive_together(t) or t.control[at.ACTING] > at.PIVOTED_AT_MOST
+    if not many or t.monitor[at.PIECE] <= _SHORTEST * t.settings[at.DT]:
         return False
     t.monitor[at.LONGEST] = 0.5 * t.monitor[at.PIECE]
     t.control[at.CODE] = 0
