@@ -6,6 +6,7 @@ from spatialops.models.gripping_arm import GrippingArm, gripping_arm
 from spatialops.models.impact_driver import ImpactDriver, impact_driver
 from spatialops.models.linkages import Linkage, bricard, four_bar, slider_crank
 from spatialops.models.pendulum import Pendulum, pendulum
+from spatialops.models.puck import Puck, puck
 from spatialops.models.quadruped import Quadruped, quadruped
 from spatialops.models.squeezer import Squeezer, squeezer
 from spatialops.models.stewart import stewart_platform
@@ -18,6 +19,7 @@ __all__ = [
     "ImpactDriver",
     "Linkage",
     "Pendulum",
+    "Puck",
     "Quadruped",
     "Squeezer",
     "WheelOnHub",
@@ -28,6 +30,7 @@ __all__ = [
     "gripping_arm",
     "impact_driver",
     "pendulum",
+    "puck",
     "quadruped",
     "slider_crank",
     "squeezer",
