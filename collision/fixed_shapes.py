@@ -23,6 +23,15 @@ class HalfSpace:
     ----------
     normal : (3,) array_like
         Outward normal in the geom's axes, made a unit vector; default: up.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> ramp = so.HalfSpace(normal=(3.0, 0.0, 4.0))
+    >>> ramp.normal
+    (0.6, 0.0, 0.8)
+    >>> so.Geom("ramp", "world", ramp, friction=0.5).friction
+    0.5
     """
 
     normal: Vec3 = (0.0, 0.0, 1.0)
@@ -49,6 +58,14 @@ class Mesh:
         m, in the geom's axes.
     faces : (f, 3) array_like of int
         Corners counter-clockwise seen from outside. Triangles without area are left out.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> corners = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
+    >>> roof = so.Mesh(corners, [(0, 1, 2)])
+    >>> roof.vertices.shape, roof.faces.tolist()
+    ((3, 3), [[0, 1, 2]])
     """
 
     vertices: Array
@@ -93,6 +110,14 @@ class HeightField:
         triangles along the diagonal from (i, j) to (i + 1, j + 1).
     size : (2,) array_like
         Edges (m) along local x and y; the grid is centred about the geom's position.
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> x = np.linspace(-1.0, 1.0, 21)
+    >>> dune = so.HeightField(0.1 * np.cos(np.pi * x)[:, None] * np.ones(11), size=(2.0, 1.0))
+    >>> dune.heights.shape, dune.size
+    ((21, 11), (2.0, 1.0))
     """
 
     heights: Array

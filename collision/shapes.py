@@ -80,6 +80,13 @@ class Capsule:
         How near, m, positive.
     length : float
         Of the segment, m, positive: the cylindrical part between the round ends.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> upright = so.Capsule(radius=0.05, length=0.3)
+    >>> so.Geom("leg", "world", upright, position=(0.0, 0.0, 0.2)).shape
+    Capsule(radius=0.05, length=0.3)
     """
 
     radius: float
@@ -125,6 +132,13 @@ class Cylinder:
         m, positive.
     length : float
         m, positive.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> wheel = so.Cylinder(radius=0.3, length=0.05)
+    >>> wheel.radius, wheel.length
+    (0.3, 0.05)
     """
 
     radius: float
@@ -144,6 +158,12 @@ class Cone:
         Of the base, m, positive.
     length : float
         From base to tip, m, positive.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> so.Geom("spike", "world", so.Cone(radius=0.1, length=0.2)).shape
+    Cone(radius=0.1, length=0.2)
     """
 
     radius: float
@@ -161,6 +181,12 @@ class Ellipsoid:
     ----------
     semi_axes : (3,) array_like
         Along the local axes, m, positive; kept as a tuple.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> so.Ellipsoid((0.3, 0.2, 0.1)).semi_axes
+    (0.3, 0.2, 0.1)
     """
 
     semi_axes: Vec3

@@ -112,6 +112,20 @@ def indeterminacy(
     ------
     ArgumentError
         For `pushing` or `loop_names` of a wrong length.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> plate = so.Inertia.box((0.2, 0.2, 0.1), mass=1.0)
+    >>> model = so.TreeBuilder().add_body("plate", joint="free", inertia=plate).build()
+    >>> corners = [(x, y, -0.05) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
+    >>> up = [[(0.0, 0.0, 1.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)]] * 4
+    >>> links = [(model.body_links[0], -1)] * 4
+    >>> still = (model, model.neutral(), [0.0] * 6)
+    >>> problem = so.contact.ContactProblem(*still, links, corners, up, [0.5] * 4)
+    >>> found = so.contact.indeterminacy(problem)
+    >>> found.rank, found.null_space.shape, found.unique
+    (6, (12, 6), False)
     """
     L = problem.response.L
     n_b = problem.n_loop_rows

@@ -22,7 +22,8 @@ DOCS = Path(__file__).resolve().parent
 PAGES = {
     "first-simulation.md": {"ball.png": "ball_energy.png"},
     "your-robot.md": {"push.png": "push.png"},
-    "laws-in-pictures.md": {"laws.png": "laws.png", "moments.png": "moments.png"},
+    "laws-in-pictures.md": {"laws.png": "laws.png"},
+    **{page.name: {"law.png": f"{page.stem}.png"} for page in sorted(DOCS.glob("law-*.md"))},
 }
 LINKS = 12
 SECONDS = 2.4

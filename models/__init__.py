@@ -8,6 +8,7 @@ from spatialops.models.linkages import Linkage, bricard, four_bar, slider_crank
 from spatialops.models.lug_nut import LugNut, lug_nut
 from spatialops.models.nut_runner import NutRunner, nut_runner
 from spatialops.models.pendulum import Pendulum, pendulum
+from spatialops.models.puck import Puck, puck
 from spatialops.models.quadruped import Quadruped, quadruped
 from spatialops.models.squeezer import Squeezer, squeezer
 from spatialops.models.stewart import stewart_platform
@@ -22,6 +23,7 @@ __all__ = [
     "LugNut",
     "NutRunner",
     "Pendulum",
+    "Puck",
     "Quadruped",
     "Squeezer",
     "WheelOnHub",
@@ -34,6 +36,7 @@ __all__ = [
     "lug_nut",
     "nut_runner",
     "pendulum",
+    "puck",
     "quadruped",
     "slider_crank",
     "squeezer",

@@ -154,6 +154,14 @@ class ConeProblem:
         -------
         (n,) array
             u = W r + b, m/s.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spatialops.contact import ConeProblem
+        >>> problem = ConeProblem(np.eye(3) / 2.0, [-1.0, 3.0, 0.0], 0.5)
+        >>> problem.velocities([2.0, -1.0, 0.0]).tolist()
+        [0.0, 2.5, 0.0]
         """
         return np.asarray(self.W @ array(r, (self.size,), "r") + self.b)
 

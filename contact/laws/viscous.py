@@ -75,6 +75,16 @@ class Viscous:
     ----------
     E. Drumwright, Rapidly computable viscous friction and no-slip rigid contact models (2015),
     sections IV and V.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from spatialops.contact import ContactProblem, Viscous
+    >>> from spatialops.models import pendulum
+    >>> q, tip, frame = [np.pi / 2.0], [[1.0, 0.0, 0.0]], [[[0, 0, 1], [1, 0, 0], [0, 1, 0]]]
+    >>> problem = ContactProblem(pendulum(1).model, q, [1.0], [[0, -1]], tip, frame, [0.5])
+    >>> Viscous(coefficient=2.0).solve(problem).solved
+    True
     """
 
     coefficient: float | None = None

@@ -111,6 +111,12 @@ class Inertia:
         ------
         ModelError
             For a length that is not positive, or both or neither of mass and density.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> so.Inertia.sphere(0.1, mass=5.0).tensor.diagonal().round(9).tolist()
+        [0.02, 0.02, 0.02]
         """
         (r,) = _lengths(radius=radius)
         m = _mass(mass, density, 4.0 / 3.0 * math.pi * r**3)
@@ -140,6 +146,13 @@ class Inertia:
         ------
         ModelError
             For a length that is not positive, or both or neither of mass and density.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> brick = so.Inertia.box((0.2, 0.1, 0.05), density=2000.0)
+        >>> round(brick.mass, 9), brick.center.tolist()
+        (2.0, [0.0, 0.0, 0.0])
         """
         x, y, z = _lengths(**dict(zip(("size x", "size y", "size z"), _three(size), strict=True)))
         m = _mass(mass, density, x * y * z)
@@ -209,6 +222,13 @@ class Inertia:
         ------
         ModelError
             For a length that is not positive, or both or neither of mass and density.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> wheel = so.Inertia.cylinder(0.2, 0.1, mass=1.0)
+        >>> round(float(wheel.tensor[2, 2]), 9)
+        0.02
         """
         r, h = _lengths(radius=radius, length=length)
         m = _mass(mass, density, math.pi * r * r * h)
@@ -246,6 +266,13 @@ class Inertia:
         ------
         ModelError
             For a length that is not positive, or both or neither of mass and density.
+
+        Examples
+        --------
+        >>> import numpy as np, spatialops as so
+        >>> rod = so.Inertia.capsule(0.1, 1.0, density=1000.0)
+        >>> bool(np.isclose(rod.mass, 1000.0 * np.pi * (0.1**2 * 1.0 + 4.0 / 3.0 * 0.1**3)))
+        True
         """
         r, h = _lengths(radius=radius, length=length)
         tube, ball = math.pi * r * r * h, 4.0 / 3.0 * math.pi * r**3
@@ -310,6 +337,13 @@ class Inertia:
         ------
         ModelError
             For anything but three finite numbers.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> rod = so.Inertia.box((0.0001, 0.0001, 1.0), mass=3.0).shifted((0.0, 0.0, -0.5))
+        >>> round(float(rod.tensor[0, 0]), 6), rod.center.tolist()
+        (0.25, [0.0, 0.0, -0.5])
         """
         return replace(self, center=self.center + three_numbers(offset, "offset", ModelError))
 

@@ -88,6 +88,13 @@ def to_log_cholesky(parameters: ArrayLike) -> Array:
     ModelError
         If no body has these parameters: its mass is not positive, or its inertia less than that of
         any distribution of it.
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> theta = so.inertial_parameters(so.models.pendulum(1).model)
+    >>> np.allclose(so.from_log_cholesky(so.to_log_cholesky(theta))[0], theta)
+    True
     """
     theta = vector(parameters, 10, "parameters")
     if not np.isfinite(theta).all():

@@ -141,6 +141,12 @@ class Actuator:
         -------
         Actuator
             With these numbers.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> dict(so.Actuator.motor("motor", "elbow", gear=50.0).joints)
+        {'elbow': 50.0}
         """
         return cls(name=name, joints={joint: gear}, **ranges)
 
@@ -167,6 +173,13 @@ class Actuator:
         -------
         Actuator
             With these numbers.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> servo = so.Actuator.position("servo", "elbow", kp=100.0, kv=10.0)
+        >>> servo.gain, servo.bias
+        (array([100.,   0.,   0.]), array([   0., -100.,  -10.]))
         """
         bias = (0.0, -kp, -kv)
         return cls(name=name, joints=joint, gain=(kp, 0.0, 0.0), bias=bias, **ranges)
@@ -188,6 +201,13 @@ class Actuator:
         -------
         Actuator
             With these numbers.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> wheel = so.Actuator.velocity("wheel", "axle", kv=3.0)
+        >>> wheel.gain, wheel.bias
+        (array([3., 0., 0.]), array([ 0.,  0., -3.]))
         """
         return cls(name=name, joints=joint, gain=(kv, 0.0, 0.0), bias=(0.0, 0.0, -kv), **ranges)
 

@@ -331,6 +331,15 @@ class SpatialOperators:
         References
         ----------
         [J] equation 69.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spatialops.models import pendulum
+        >>> from spatialops.operators import SpatialOperators
+        >>> op = SpatialOperators(pendulum(2).model, [0.3, -0.5])
+        >>> np.allclose(op.omega(0, 1), op.omega(1, 0).T)
+        True
         """
         a, b = self._link(i, "i"), self._link(j, "j")
         left, right = self._ones(), self._ones()

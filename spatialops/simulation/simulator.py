@@ -297,6 +297,14 @@ class Simulator:
         SolverFailed, ContactError
             If a contact problem could not be solved, the certificate fails, or geoms overlap at the
             start by more than `depth_limit`.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> simulator = so.Simulator(so.models.pendulum(2).scene(), dt=0.01)
+        >>> state, info = simulator.step(simulator.scene.state, tau=[0.1, 0.0])
+        >>> round(state.time, 9), len(info.contacts)
+        (0.01, 0)
         """
         with self._one_thread:
             checked = self.setup.checked(state)
@@ -516,6 +524,19 @@ class Simulator:
         -------
         ContactProblem or None
             None where the step meets no contact.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> ball = so.Inertia.sphere(0.1, mass=1.0)
+        >>> model = so.TreeBuilder().add_body("ball", joint="free", inertia=ball).build()
+        >>> floor = so.Geom("floor", "world", so.HalfSpace())
+        >>> scene = so.Scene(model, [floor, so.Geom("ball", "ball", so.Sphere(0.1))])
+        >>> scene.state.q[2] = 0.1
+        >>> problem = so.Simulator(scene, dt=0.01).problem(scene.state)
+        >>> forces = so.contact.Coulomb().solve(problem).impulses / 0.01
+        >>> forces.round(6).tolist()
+        [[9.81, 0.0, 0.0]]
         """
         with self._one_thread:
             inputs = self._inputs(self.effort.cut(tau), ctrl, external)
@@ -622,6 +643,14 @@ class Simulator:
         SolverFailed, ContactError
             As `step`. Errors within the run carry what was recorded until then as `error.record`,
             and the last state as `error.state`.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> simulator = so.Simulator(so.models.pendulum(2).scene(), dt=0.01)
+        >>> record = simulator.run(duration=0.5)
+        >>> len(record.times), round(record.final.time, 9)
+        (51, 0.5)
         """
         plan = Plan(
             _steps(scalar(duration, "duration", low=0.0), self.dt),

@@ -95,6 +95,18 @@ class TreeBuilder:
         ------
         ModelError
             For a duplicate name, or values that are not finite or of the wrong shape.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> rod = so.Inertia.capsule(0.02, 1.0, mass=1.0).shifted((0.0, 0.0, -0.5))
+        >>> builder = so.TreeBuilder()
+        >>> hinge = so.Joint("revolute", axis="y")
+        >>> _ = builder.add_body("upper", joint=hinge, inertia=rod)
+        >>> place = {"parent": "upper", "position": (0.0, 0.0, -1.0)}
+        >>> _ = builder.add_body("lower", joint=hinge, inertia=rod, **place)
+        >>> builder.build().body_names
+        ('upper', 'lower')
         """
         if name in ("", WORLD) or not isinstance(name, str):
             raise ModelError(f"body {name!r}: name: expected a non-empty string other than 'world'")
@@ -138,6 +150,14 @@ class TreeBuilder:
             For an unknown parent, a cycle, a free joint that does not hang on the world, a
             duplicate joint name, a body without inertia at the end of a branch, or no moving body
             at all.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> ball = so.Inertia.sphere(0.1, mass=1.0)
+        >>> model = so.TreeBuilder().add_body("ball", joint="free", inertia=ball).build()
+        >>> model.nq, model.nv
+        (7, 6)
         """
         order = self._topological_order()
         self._check(order)

@@ -105,6 +105,14 @@ class GraphBuilder:
         ------
         ModelError
             For a name that is taken, or an inertia that is none.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> graph = so.GraphBuilder().add_body("rod", so.Inertia.capsule(0.02, 1.0, mass=1.0))
+        >>> model, loops = graph.add_joint("hinge", "world", "rod", so.Joint("revolute")).build()
+        >>> model.nv, len(loops)
+        (1, 0)
         """
         if name in ("", WORLD, *self._bodies) or not isinstance(name, str):
             raise ModelError(
@@ -162,6 +170,20 @@ class GraphBuilder:
         ------
         ModelError
             For a name that is taken, equal bodies, or wrong values.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> graph = so.GraphBuilder()
+        >>> for name in ("left", "right"):
+        ...     _ = graph.add_body(name, so.Inertia.sphere(0.1, mass=1.0))
+        >>> rail = so.Joint("prismatic", axis="x")
+        >>> _ = graph.add_joint("rail", "world", "left", rail)
+        >>> _ = graph.add_joint("bar", "left", "right", "fixed", position_a=(1.0, 0.0, 0.0))
+        >>> _ = graph.add_joint("rail 2", "world", "right", rail, position_a=(1.0, 0.0, 0.0))
+        >>> model, loops = graph.build()
+        >>> model.nv, graph.cut_joints
+        (1, ('rail 2',))
         """
         if name in ("", *self._edges) or not isinstance(name, str):
             raise ModelError(f"joint {name!r}: name: expected a new non-empty string")
@@ -244,6 +266,14 @@ class GraphBuilder:
         ------
         ModelError
             As `spanning_tree` and `TreeBuilder.build`.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> graph = so.GraphBuilder().add_body("ball", so.Inertia.sphere(0.1, mass=1.0))
+        >>> model, loops = graph.build()
+        >>> model.joint_kinds, len(loops)
+        (('free',), 0)
         """
         tree = self._tree = self.spanning_tree(root=root, cut=cut)
         builder = TreeBuilder(self._gravity)

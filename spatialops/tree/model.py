@@ -224,6 +224,15 @@ class Model:
         ------
         ArgumentError
             For an unknown name.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> model = so.models.quadruped().model
+        >>> state = so.State(model.neutral(), [0.0] * model.nv)
+        >>> state.q[model.q_slice(model.joint_names[1])] = 0.3
+        >>> model.joint_kinds[:2], model.q_slice(model.joint_names[1])
+        (('free', 'revolute'), slice(7, 8, None))
         """
         return self._joint(joint)[0]
 
@@ -394,6 +403,13 @@ class Model:
         -------
         (nq,) array
             Unit quaternions (0, 0, 0, 1) where there are any.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> ball = so.Inertia.sphere(0.1, mass=1.0)
+        >>> so.TreeBuilder().add_body("ball", joint="free", inertia=ball).build().neutral()
+        array([0., 0., 0., 0., 0., 0., 1.])
         """
         q = np.zeros(self.nq)
         for i in self.quaternions:
@@ -412,6 +428,14 @@ class Model:
         -------
         (nq,) array
             Within limits where they are finite; else angles in [-pi, pi], lengths in [-1, 1] m.
+
+        Examples
+        --------
+        >>> import numpy as np, spatialops as so
+        >>> model = so.models.pendulum(3).model
+        >>> q = model.random(np.random.default_rng(1))
+        >>> q.shape, bool((abs(q) <= np.pi).all())
+        ((3,), True)
         """
         q = self.neutral()
         for name, kind in zip(self.joint_names, self.joint_kinds, strict=True):

@@ -40,6 +40,13 @@ class Squeeze:
         N.
     rate : float, default 100
         At which it is reached, N/s.
+
+    Examples
+    --------
+    >>> from spatialops.control import Squeeze
+    >>> firm = Squeeze(20.0)
+    >>> firm.force / firm.rate
+    0.2
     """
 
     force: float

@@ -104,6 +104,14 @@ class Phase(Generic[S]):
     ------
     ArgumentError
         For times that are negative.
+
+    Examples
+    --------
+    >>> from spatialops.control import Guard, Phase, Squeeze
+    >>> full = Guard("the thumb presses", lambda seen: seen["thumb"], lambda x: x > 18.0, "N")
+    >>> grasp = Phase(name="grasp", grips={"hand": Squeeze(20.0)}, until=[full], timeout=2.0)
+    >>> grasp.name, all(guard.holds({"thumb": 19.0}) for guard in grasp.until)
+    ('grasp', True)
     """
 
     name: str

@@ -136,6 +136,14 @@ class Projection:
         -------
         (n, n) array
             Omega, skew-symmetric.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from spatialops.control import Projection
+        >>> omega = Projection([[1.0, 0.0]]).omega([[0.0, 2.0]])
+        >>> omega.tolist(), bool((omega == -omega.T).all())
+        ([[0.0, -2.0], [2.0, 0.0]], True)
         """
         L = self.drift(rate)
         return L - L.T

@@ -121,6 +121,15 @@ class PoseTask:
     ------
     ArgumentError
         For an attitude that is no rotation.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> from spatialops.control import PoseTask
+    >>> robot = so.models.quadruped()
+    >>> base = PoseTask(so.Node("base"))
+    >>> base.motion(robot.model, robot.state).J.shape
+    (6, 18)
     """
 
     node: Node

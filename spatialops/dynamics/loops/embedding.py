@@ -132,6 +132,15 @@ class ConstraintEmbedding:
             For wrong shapes, NaN or infinity.
         ModelError
             Where joints can move, as far as closures let them, and nothing has inertia.
+
+        Examples
+        --------
+        >>> import numpy as np, spatialops as so
+        >>> bar = so.models.four_bar()
+        >>> embedding = so.ConstraintEmbedding(bar.model, bar.loops)
+        >>> a = embedding.forward_dynamics(bar.state.q, np.zeros(3), np.zeros(3))
+        >>> np.allclose(so.loop_jacobian(bar.model, bar.loops, bar.state.q) @ a, 0.0)
+        True
         """
         model, n = self.model, self.model.nv
         q = vector(q, model.nq, "q")

@@ -175,7 +175,15 @@ class Batch:
         self.close()
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Let the threads go.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> batch = so.Batch(so.Simulator(so.models.pendulum(2).scene(), dt=0.01), 2)
+        >>> batch.step()
+        >>> batch.close()
+        """
         if self._pool is not None:
             self._pool.shutdown()
 
@@ -223,6 +231,15 @@ class Batch:
         ------
         ArgumentError
             For wrong shapes, NaN or infinity, and joints far beyond their limits.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> simulator = so.Simulator(so.models.pendulum(2).scene(), dt=0.01)
+        >>> with so.Batch(simulator, 2) as batch:
+        ...     batch.reset(q=[[0.1, 0.0], [0.2, 0.0]])
+        ...     batch.q[:, 0].tolist()
+        [0.1, 0.2]
         """
         which = self._which(where)
         setups = [self._runners[e].setup for e in which]
@@ -267,6 +284,15 @@ class Batch:
         ------
         ArgumentError
             For a wrong shape, NaN or infinity.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> simulator = so.Simulator(so.models.pendulum(2).scene(), dt=0.01)
+        >>> with so.Batch(simulator, 2) as batch:
+        ...     batch.step([[0.1, 0.0], [0.0, 0.1]])
+        ...     batch.v.shape
+        (2, 2)
         """
         if taus is None:
             self._taus[:] = 0.0
@@ -340,6 +366,15 @@ class Batch:
         ------
         ArgumentError
             For wrong shapes, NaN or infinity, and joints far beyond their limits.
+
+        Examples
+        --------
+        >>> import numpy as np, spatialops as so
+        >>> simulator = so.Simulator(so.models.pendulum(2).scene(), dt=0.01)
+        >>> with so.Batch(simulator, 2) as batch:
+        ...     rollout = batch.rollout(np.zeros((2, 5, 2)))
+        >>> rollout.q.shape, rollout.failures
+        ((2, 5, 2), {})
         """
         given = array(taus, (self.size, None, self._taus.shape[2]), "taus", finite=True)
         n_steps = given.shape[1]

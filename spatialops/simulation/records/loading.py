@@ -49,6 +49,16 @@ def load_record(path: str | os.PathLike[str]) -> Record:
     RecordError
         If the file is missing, damaged or of another format, or files of a run do not fit
         together.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import spatialops as so
+    >>> record = so.Simulator(so.models.pendulum(2).scene(), dt=0.01).run(duration=0.1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = so.load_record(record.save(f"{folder}/run.npz"))
+    >>> bool((again.v == record.v).all()), again.scene.model.joint_names
+    (True, ('pin1', 'pin2'))
     """
     if not Path(path).is_dir():
         record = _record(load_stored(path))

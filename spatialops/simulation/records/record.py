@@ -275,6 +275,14 @@ class Record:
         -------
         dict
             Numbers, lists of joint names and the certificate by name; SI units.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> record = so.Simulator(so.models.pendulum(2).scene(), dt=0.01).run(duration=0.1)
+        >>> summary = record.summary()
+        >>> round(summary["duration"], 9), summary["collisions"]
+        (0.1, 0)
         """
         gains = self.events[:, at.EVENT_AFTER] - self.events[:, at.EVENT_BEFORE]
         counts = {name: int(self.metadata[name]) for name in COUNTS}
@@ -325,6 +333,16 @@ class Record:
         ------
         RecordError
             If the file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import spatialops as so
+        >>> record = so.Simulator(so.models.pendulum(2).scene(), dt=0.01).run(duration=0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     again = so.load_record(record.save(f"{folder}/run.npz"))
+        >>> bool((again.q == record.q).all())
+        True
         """
         return write_record(path, stored(self))
 
@@ -344,6 +362,15 @@ class Record:
         -------
         Path
             Where the picture is.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import spatialops as so
+        >>> record = so.Simulator(so.models.pendulum(2).scene(), dt=0.01).run(duration=0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     record.plot(f"{folder}/energy.png", "energy").name
+        'energy.png'
         """
         from spatialops.view.record import plot_record
 
@@ -365,6 +392,15 @@ class Record:
         -------
         Path
             Where the page is.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import spatialops as so
+        >>> record = so.Simulator(so.models.pendulum(2).scene(), dt=0.01).run(duration=0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     record.replay(f"{folder}/replay.html").name
+        'replay.html'
         """
         from spatialops.view.record import replay_record
 
@@ -391,6 +427,13 @@ class Record:
         ------
         ArgumentError
             If `rate` is not positive, or `height` below 100.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> record = so.Simulator(so.models.pendulum(2).scene(), dt=0.01).run(duration=0.1)
+        >>> "<iframe" in record.show()._repr_html_()
+        True
         """
         from spatialops.view.shown import ShownReplay
 

@@ -167,6 +167,14 @@ class Stepper:
             For a wrong shape, NaN or infinity, and after an error until `reset`.
         SolverFailed, ContactError
             As `Simulator.step`; geoms that overlap at the start fail here.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> stepper = so.Simulator(so.models.pendulum(2).scene(), dt=0.01).stepper()
+        >>> stepper.step([0.1, 0.0])
+        >>> round(stepper.time, 9), bool(abs(stepper.v).max() > 0.0)
+        (0.01, True)
         """
         with self._one_thread:
             if self._failed:

@@ -48,6 +48,16 @@ class Part:
         Matrix or quaternion (x, y, z, w) from its own world's axes to the scene's. Default none.
     floating_base : bool
         For a file or description: whether its base moves freely. Default False.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> arm = so.models.pendulum(2).scene()
+    >>> places = {"left": (0.0, -2.0, 0.0), "right": (0.0, 2.0, 0.0)}
+    >>> parts = [so.Part(source=arm, name=name, position=p) for name, p in places.items()]
+    >>> pair = so.compose(parts)
+    >>> pair.model.body_names
+    ('left/link1', 'left/link2', 'right/link1', 'right/link2')
     """
 
     source: Scene | Model | Description | str | os.PathLike[str]

@@ -200,6 +200,22 @@ def load_scene(
     -----
     AssetWarning
         With everything that `scene.warnings` lists.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import spatialops as so
+    >>> text = '''
+    ... <robot name="ball"><link name="ball">
+    ...   <inertial><mass value="1"/><inertia ixx="0.004" iyy="0.004" izz="0.004"/></inertial>
+    ...   <collision><geometry><sphere radius="0.1"/></geometry></collision>
+    ... </link></robot>'''
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "ball.urdf")
+    ...     _ = path.write_text(text)
+    ...     loaded = so.load_scene(path, floating_base=True, floor=0.5)
+    >>> [geom.body for geom in loaded.geoms], loaded.model.nv
+    (['world', 'ball'], 6)
     """
     description = read(path, packages=packages)
     own = description.masked

@@ -46,6 +46,16 @@ def raised(scene: Scene, height: float) -> State:
     -------
     State
         The scene's own but for the heights.
+
+    Examples
+    --------
+    >>> import spatialops as so
+    >>> ball = so.Inertia.sphere(0.1, mass=1.0)
+    >>> model = so.TreeBuilder().add_body("ball", joint="free", inertia=ball).build()
+    >>> floor = so.Geom("floor", "world", so.HalfSpace())
+    >>> scene = so.Scene(model, [floor, so.Geom("ball", "ball", so.Sphere(0.1))])
+    >>> so.raised(scene, height=0.5).q[2].round(9).item()
+    0.6
     """
     if not isinstance(scene, Scene):
         raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
