@@ -193,7 +193,8 @@ def test_linearize_says_that_it_does_not_know_such_steps():
 
 
 @pytest.mark.skipif(COMPILED, reason="compiled code cannot be made to fail")
-def test_a_problem_that_is_not_solved_is_halved_in_time(monkeypatch):
+@pytest.mark.parametrize("many", ["arrive", "act"])
+def test_a_problem_that_is_not_solved_is_halved_in_time(monkeypatch, many):
     solve, tries = state_machine.solve_here, []
 
     def fails_once(t, warm):
@@ -204,7 +205,10 @@ def test_a_problem_that_is_not_solved_is_halved_in_time(monkeypatch):
 
     monkeypatch.setattr(state_machine, "solve_here", fails_once)
     n = 4
-    scene = balls(scattered(n), [(0.0, 0.0, -2.0)] * n)
+    arrive = many == "arrive"
+    if not arrive:
+        monkeypatch.setattr(at, "PIVOTED_AT_MOST", n - 1)
+    scene = balls(scattered(n) if arrive else np.zeros(n), [(0.0, 0.0, -2.0 * arrive)] * n)
     state, info = so.Simulator(scene, dt=STEP).step(scene.state)
     assert tries[:2] == pytest.approx([STEP, 0.5 * STEP])
     assert info.residual <= 1e-9
