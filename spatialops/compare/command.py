@@ -215,7 +215,10 @@ def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], Pla
     return first + second, {
         "simulations": [asdict(run) for run in runs],
         "os_assembly": costs,
-        "growth": [asdict(growth) | {"exponent": growth.exponent} for growth in found],
+        "growth": [
+            asdict(growth) | {"exponent": growth.exponent, "slopes": growth.slopes}
+            for growth in found
+        ],
         "plain": [asdict(row) for row in plain],
         "trajectories": _trajectories(say, quick),
     }

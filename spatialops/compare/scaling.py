@@ -51,6 +51,12 @@ class Growth:
         return float(np.polyfit(np.log(self.counts), np.log(self.times), 1)[0])
 
     @property
+    def slopes(self) -> tuple[float, ...]:
+        """From each count to the next: where they still change, one exponent says little."""
+        steps = np.diff(np.log(self.times)) / np.diff(np.log(self.counts))
+        return tuple(float(step) for step in steps)
+
+    @property
     def passed(self) -> bool:
         """Whether the exponent is within its bar, if it has one."""
         return self.bar is None or self.bar[0] <= self.exponent <= self.bar[1]

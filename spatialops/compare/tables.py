@@ -93,9 +93,10 @@ def growth_lines(growths: Sequence[Growth]) -> str:
         times = ", ".join(
             f"{count}: {time:.0f}" for count, time in zip(growth.counts, growth.times, strict=True)
         )
+        slopes = " ".join(f"{slope:.2f}" for slope in growth.slopes)
         lines.append(
             f"{growth.what:<24} over {growth.over:<9} exponent {growth.exponent:.2f}"
-            f"{_bar(growth):<29} us: {times}"
+            f"{_bar(growth):<29} us: {times}; from one to the next {slopes}"
         )
     return "\n".join(lines)
 

@@ -54,6 +54,9 @@ def test_exponents_and_their_lines():
     assert growth.exponent == pytest.approx(2.0)
     assert "exponent 2.00" in tables.growth_lines([growth])
     assert growth.passed
+    bent = replace(growth, times=(3.0, 30.0, 3000.0))
+    assert bent.slopes == pytest.approx((1.0, 2.0))
+    assert "from one to the next 1.00 2.00" in tables.growth_lines([bent])
     for bar, held in (((1.9, 2.1), "holds"), ((0.95, 1.05), "MISSED"), ((0.0, 1.05), "MISSED")):
         barred = replace(growth, bar=bar)
         assert barred.passed == (held == "holds")
