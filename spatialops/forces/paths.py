@@ -123,7 +123,7 @@ class TendonPath:
     --------
     >>> import spatialops as so
     >>> model = so.models.pendulum(1, angle=0.0).model
-    >>> stay = so.TendonPath([[so.Node("world", (3.0, 0.0, 0.0)), so.Node("link1")]])
+    >>> stay = so.TendonPath([[so.Node("world", (3.0, 0.0, 10.0)), so.Node("link1")]])
     >>> float(stay.length(model, [0.0]))
     3.0
     """
