@@ -34,6 +34,15 @@ class Tendon:
     ------
     ModelError
         For numbers that are not finite, or negative ones.
+
+    Examples
+    --------
+    A string of a finger that closes both of its joints:
+
+    >>> import spatialops as so
+    >>> hand = so.models.pendulum(2).model
+    >>> string = so.Tendon(joints={"joint1": 0.01, "joint2": 0.008}, stiffness=2e4)
+    >>> scene = so.Scene(hand, tendons=[string])
     """
 
     joints: Mapping[str, float] = given(None)
