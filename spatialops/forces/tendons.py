@@ -41,7 +41,7 @@ class Tendon:
 
     >>> import spatialops as so
     >>> hand = so.models.pendulum(2).model
-    >>> string = so.Tendon(joints={"joint1": 0.01, "joint2": 0.008}, stiffness=2e4)
+    >>> string = so.Tendon(joints={"pin1": 0.01, "pin2": 0.008}, stiffness=2e4)
     >>> scene = so.Scene(hand, tendons=[string])
     """
 
