@@ -30,6 +30,7 @@ from spatialops.errors import AssetError
 SUFFIX = ".code"
 _CHECK = hashlib.sha256().digest_size
 _KEPT_FOR = 60 * 24 * 3600.0  # s without use
+_WRITTEN_IN = 3600.0  # s; what is unfinished for longer was left by a process that was killed
 
 # Files that decide how kernels are compiled.
 _COMPILER = ("jit.py", "dispatchers.py", "stage.py", "fast_call.py", "held.py", "objects.py")
@@ -117,11 +118,12 @@ class KeptCode(_Cache):  # type: ignore[misc]
 
 
 def forget_unused(folder: Path) -> None:
-    """Remove what has not been used for long."""
-    for path in folder.glob(f"*{SUFFIX}"):
-        with contextlib.suppress(OSError):
-            if time.time() - path.stat().st_mtime > _KEPT_FOR:
-                path.unlink()
+    """Remove what has not been used for long, and what was never finished."""
+    for pattern, seconds in ((f"*{SUFFIX}", _KEPT_FOR), (".*.part", _WRITTEN_IN)):
+        for path in folder.glob(pattern):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > seconds:
+                    path.unlink()
 
 
 def _versions() -> tuple[object, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -11,7 +13,9 @@ from pathlib import Path
 
 import click
 
-from spatialops._files import move_whole
+from spatialops._files import locked, move_whole
+
+_SCRATCH = ".writing-"  # how the name of a folder of unfinished files begins
 
 
 @contextmanager
@@ -23,15 +27,51 @@ def finished_files(out: Path | None) -> Iterator[Path | None]:
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     out.mkdir(parents=True, exist_ok=True)
     try:
-        with tempfile.TemporaryDirectory(prefix=".writing-", dir=out) as name:
-            yield Path(name)
-            for file in sorted(Path(name).iterdir()):
+        _remove_left(out)
+        with _scratch(out) as folder:
+            yield folder
+            for file in sorted(folder.iterdir()):
                 move_whole(file, out / file.name)
     except BaseException:
         with suppress(OSError):
             for folder in made:
                 folder.rmdir()
         raise
+
+
+@contextmanager
+def _scratch(out: Path) -> Iterator[Path]:
+    """A folder to write in, locked while this process lives, so that nobody takes it for left."""
+    while True:
+        made = tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=out, ignore_cleanup_errors=True)
+        with made as name, _own(Path(name)) as own:
+            if own:
+                yield Path(name)
+                return
+
+
+def _remove_left(out: Path) -> None:
+    """Remove what writers that were killed have left: folders that no process has locked."""
+    if os.name != "posix":  # where folders are not locked
+        return
+    for left in out.glob(f"{_SCRATCH}*"):
+        with _own(left) as own:
+            if own:
+                shutil.rmtree(left, ignore_errors=True)
+
+
+@contextmanager
+def _own(folder: Path) -> Iterator[bool]:
+    """Whether the folder is there and nobody else's; it is this process's in the block."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # another has just removed it, or the system opens no folders
+        yield os.name != "posix" and folder.is_dir()
+        return
+    try:
+        yield locked(handle) and folder.is_dir()
+    finally:
+        os.close(handle)
 
 
 def print_file(path: Path, as_json: bool) -> None:
