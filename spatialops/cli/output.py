@@ -27,8 +27,8 @@ def finished_files(out: Path | None) -> Iterator[Path | None]:
     made = [folder for folder in (out, *out.parents) if not folder.exists()]
     out.mkdir(parents=True, exist_ok=True)
     try:
-        _remove_left(out)
         with _scratch(out) as folder:
+            _remove_left(out, folder)
             yield folder
             for file in sorted(folder.iterdir()):
                 move_whole(file, out / file.name)
@@ -50,10 +50,11 @@ def _scratch(out: Path) -> Iterator[Path]:
                 return
 
 
-def _remove_left(out: Path) -> None:
+def _remove_left(out: Path, mine: Path) -> None:
     """Remove what writers that were killed have left: folders that no process has locked."""
-    if os.name != "posix":  # where folders are not locked
-        return
+    with _own(mine) as twice:
+        if twice:  # locks mean nothing on this system, or on this file system
+            return
     for left in out.glob(f"{_SCRATCH}*"):
         with _own(left) as own:
             if own:

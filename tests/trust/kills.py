@@ -27,6 +27,7 @@ _HERE = Path(__file__).parents[2]
 _REPRODUCE = ["-m", "spatialops", "reproduce", "aghili", "--quick", "--only", "power", "--out"]
 _PRECOMPILE = ["-m", "spatialops", "precompile", "--no-progress"]
 _ANSWERS = ["-m", "tests.trust.kills", "--answer"]
+_HANGS = 120.0  # s, after which nobody waits for a command to begin
 _ANEW = 20  # kills, after which a cache begins from nothing
 
 
@@ -71,8 +72,9 @@ class Victim:
         )
 
     def waits_for(self, begun: Callable[[], bool]) -> None:
-        """Until it has begun, or is over."""
-        while self._process.poll() is None and not begun():
+        """Until it has begun, or is over; or it hangs, and is killed as it hangs."""
+        until = time.monotonic() + _HANGS
+        while self._process.poll() is None and not begun() and time.monotonic() < until:
             time.sleep(0.001)
 
     def is_killed(self) -> bool:
