@@ -26,9 +26,10 @@ from spatialops.contact.newton.dense_factors import (
     solves_for_columns,
     substitute_dense,
 )
+from spatialops.contact.newton.row_products import multiply, multiply_transposed
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch, is_dense
 from spatialops.contact.newton.statuses import sliding
-from spatialops.contact.rows import START, add_entries, answer_rows, entries_dot, width_of
+from spatialops.contact.rows import START, width_of
 
 
 @kernel
@@ -111,23 +112,51 @@ def factor_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratc
 def answer_factors(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch) -> None:
     """STEP of unknowns for RIGHT: x, or by (G^T R + eps I) dy = G^T b, x = (b - R dy) / eps."""
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
-    places = rows.L.places
     y = scratch.y
     dense = is_dense(rows)
     if dense and not solves_for_columns(count, y.size):
         substitute_dense(scratch.dense, count, right, step)
         return
-    for k in range(y.size):
-        y[k] = 0.0
+    along, moved = scratch.vectors[at.CHANGE], scratch.vectors[at.ANSWER]
+    for i in range(along.size):
+        along[i] = 0.0
     for c in range(count):
-        add_entries(scratch.gamma, scratch.starts[c], places, scratch.contacts[c], right[c], y)
+        add_unknown(rows, scratch, c, right[c] * share_of_part(scratch, c, eps), along)
+    multiply_transposed(rows, along, y, scratch)
     if dense:
         substitute_dense(scratch.dense, y.size, y, y)
     else:
         substitute_blocks(rows.trees, scratch.blocks, y)
+    multiply(rows, y, moved, scratch)
     for c in range(count):
-        moved = entries_dot(scratch.rho[0], scratch.starts[c], places, scratch.contacts[c], y)
-        step[c] = (right[c] - moved) / eps
+        own = share_of_part(scratch, c, eps) * component(scratch, c, moved)
+        step[c] = (right[c] - own) / eps
+
+
+@inlined
+def share_of_part(scratch: NewtonScratch, c: int, eps: float) -> float:
+    """What rows of unknown c are taken times."""
+    if scratch.parts[c] == at.PRESSING:
+        return 1.0
+    return share_of(scratch, scratch.contacts[c], eps)
+
+
+@inlined
+def add_unknown(rows: ContactRows, scratch: NewtonScratch, c: int, x: float, p: Array) -> None:
+    """Add x of unknown c to impulses p: along gamma, before shares."""
+    i, part = scratch.contacts[c], scratch.parts[c]
+    j = 3 * i
+    e_x, e_y, g = sliding(scratch.friction, i)
+    if part == at.PRESSING:
+        g *= rows.friction[i]
+        p[j] += x
+        p[j + 1] += g * e_x * x
+        p[j + 2] += g * e_y * x
+    elif part == at.ALONG_SIDE:
+        p[j + 1] -= e_y * x
+        p[j + 2] += e_x * x
+    else:
+        p[j + part] += x
 
 
 @inlined
@@ -154,27 +183,4 @@ def solve_rows(rows: ContactRows, eps: float, count: int, p: Array, scratch: New
             right[c] *= share_of(scratch, i, eps)
     answer_factors(rows, eps, count, scratch)
     for c in range(count):
-        i, part = scratch.contacts[c], scratch.parts[c]
-        j = 3 * i
-        x = step[c]
-        e_x, e_y, g = sliding(scratch.friction, i)
-        if part != at.PRESSING:
-            x *= share_of(scratch, i, eps)
-        if part == at.PRESSING:
-            g *= rows.friction[i]
-            p[j] += x
-            p[j + 1] += g * e_x * x
-            p[j + 2] += g * e_y * x
-        elif part == at.ALONG_SIDE:
-            p[j + 1] -= e_y * x
-            p[j + 2] += e_x * x
-        else:
-            p[j + part] += x
-
-
-@kernel
-def put_velocities(rows: ContactRows, p: Array, v: Array, y: Array) -> None:
-    """Velocities u + L L^T p of the rows."""
-    answer_rows(rows.L, p, y, v)
-    for i in range(p.size):
-        v[i] += rows.u[i]
+        add_unknown(rows, scratch, c, step[c] * share_of_part(scratch, c, eps), p)

@@ -23,6 +23,7 @@ from spatialops.contact.newton.gauss_seidel import sweep
 from spatialops.contact.newton.interior_point import INSIDE, has_inside, interior_impulses
 from spatialops.contact.newton.proximal import proximal_steps
 from spatialops.contact.newton.residual import speed_scale
+from spatialops.contact.newton.row_products import spread_out
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch, is_dense
 from spatialops.contact.newton.statuses import find_parts
 
@@ -85,6 +86,7 @@ def central_impulses(
     if not known:
         return 0, INFINITE
     s = find_parts(rows, scratch)
+    spread_out(rows, scratch)
     problem = Problem(rows, s, max(speed_scale(rows, s), fastest))
     put_start(scratch.status, p, scratch.vectors[at.START])
     inside = aim.attempts > FIRST_ATTEMPT and has_inside(rows)

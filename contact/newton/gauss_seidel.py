@@ -8,7 +8,7 @@ from __future__ import annotations
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.active_rows import put_velocities
+from spatialops.contact.newton.row_products import put_velocities
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
 from spatialops.contact.newton.statuses import (
     is_dragged,
@@ -23,7 +23,7 @@ from spatialops.contact.rows import START, add_entries, entries_dot, width_of
 def sweep(rows: ContactRows, times: int, p: Array, scratch: NewtonScratch) -> None:
     """So many sweeps over all contacts, each solved alone: its normal, then its tangents."""
     y, squares = scratch.y, scratch.vectors[at.SQUARES]
-    put_velocities(rows, p, scratch.vectors[at.VELOCITY], y)
+    put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
     for _ in range(times):
         for i in range(rows.friction.size):
             parts, j = scratch.status[i, at.PARTS], 3 * i

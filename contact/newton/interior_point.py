@@ -26,7 +26,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.active_rows import factor_rows, put_velocities
+from spatialops.contact.newton.active_rows import factor_rows
 from spatialops.contact.newton.block_factors import substitute_blocks
 from spatialops.contact.newton.dense_factors import substitute_dense
 from spatialops.contact.newton.pair_steps import eliminate_pairs, relative_step, step_pairs
@@ -39,8 +39,12 @@ from spatialops.contact.newton.pairs import (
     sum_of_products,
 )
 from spatialops.contact.newton.residual import residual_of
+from spatialops.contact.newton.row_products import (
+    multiply,
+    multiply_transposed,
+    put_velocities,
+)
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch, is_dense
-from spatialops.contact.rows import START, add_impulses, entries_dot, width_of
 
 NEAR = 1e-9  # residual at which it ends; from 1e-7 Newton's method mostly finds statuses
 # Two ways of going. The second keeps farther inside, and is slower. Of 300 problems of a heap of
@@ -70,7 +74,7 @@ def interior_impulses(
     """Impulses p near an answer, from those given, in one of the two ways; iterations."""
     best, v = scratch.vectors[at.BEST], scratch.vectors[at.VELOCITY]
     unit = scale / s
-    put_velocities(rows, p, v, scratch.y)
+    put_velocities(rows, p, v, scratch)
     count = begin_pairs(rows, scale, unit, p, scratch)
     copy_into(best, p)
     least = INFINITE
@@ -78,7 +82,7 @@ def interior_impulses(
     done = 0
     for iteration in range(_ITERATIONS[way]):
         put_impulses(rows, unit, p, scratch)
-        put_velocities(rows, p, v, scratch.y)
+        put_velocities(rows, p, v, scratch)
         residual = residual_of(rows, s, scale, p, v)
         if residual < least:
             least = residual
@@ -119,14 +123,12 @@ def solve_step(rows: ContactRows, scale: float, unit: float, scratch: NewtonScra
     right, change = scratch.vectors[at.RIGHT], scratch.vectors[at.CHANGE]
     y = scratch.y
     relative_step(rows, unit, scratch)
-    add_impulses(rows.L, right, y)
+    multiply_transposed(rows, right, y, scratch)
     if is_dense(rows):
         substitute_dense(scratch.dense, y.size, y, y)
     else:
         substitute_blocks(rows.trees, scratch.blocks, y)
-    for i in range(rows.friction.size):
-        width, start = width_of(rows.L.places, i), rows.L.places[i, START]
-        for j in range(3):
-            moved = entries_dot(rows.L.entries, start + j * width, rows.L.places, i, y)
-            change[3 * i + j] = moved / scale
+    multiply(rows, y, change, scratch)
+    for i in range(change.size):
+        change[i] /= scale
     return step_pairs(rows, scratch)

@@ -16,14 +16,13 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.active_rows import (
     factor_rows,
     gather_rows,
-    put_velocities,
     solve_rows,
 )
 from spatialops.contact.newton.ray import FAR, ray_length
 from spatialops.contact.newton.residual import FOUND, residual_of, rounding
+from spatialops.contact.newton.row_products import multiply, multiply_transposed, put_velocities
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
-from spatialops.contact.rows import answer_rows
 
 _LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
 _SHRINKS = 0.1  # of the proximal term, where a centre settled
@@ -57,7 +56,7 @@ def proximal_steps(
     centre, eps = scratch.vectors[at.CENTRE], term * s
     copy_into(centre, p)
     copy_into(best, p)
-    put_velocities(rows, p, v, scratch.y)
+    put_velocities(rows, p, v, scratch)
     residual = least = residual_of(rows, s, scale, p, v)
     least_of_all = rounding(p.size, scratch.y.size)
     if least <= (FOUND if warm else 1.0) * least_of_all:
@@ -98,17 +97,17 @@ def proximal_steps(
             # The term was made too small: back to the last centre, and not below the one before.
             eps = least_term = eps / _SHRINKS
             copy_into(p, centre)
-            put_velocities(rows, p, v, scratch.y)
+            put_velocities(rows, p, v, scratch)
             news = find_statuses(rows, eps, share, p, scratch)
             since = 0
         put_on_pieces(rows, p, scratch)
-        put_velocities(rows, p, v, scratch.y)
+        put_velocities(rows, p, v, scratch)
         if news != at.REPEATED or eps != factored:
             count = gather_rows(rows, eps, scratch)
             factor_rows(rows, eps, count, scratch)
             factored = eps
         solve_rows(rows, eps, count, p, scratch)
-        put_velocities(rows, p, v, scratch.y)
+        put_velocities(rows, p, v, scratch)
         before, residual = residual, residual_of(rows, s, scale, p, v)
         if residual < least or least != least:
             least = residual
@@ -145,9 +144,9 @@ def refined(
         copy_into(best, p)
         copy_into(scratch.vectors[at.CENTRE], p)
         put_on_pieces(rows, p, scratch)
-        put_velocities(rows, p, v, scratch.y)
+        put_velocities(rows, p, v, scratch)
         solve_rows(rows, eps, count, p, scratch)
-        put_velocities(rows, p, v, scratch.y)
+        put_velocities(rows, p, v, scratch)
         found = residual_of(rows, s, scale, p, v)
         if not found < _SMALLER * residual:
             copy_into(p, best)
@@ -163,7 +162,8 @@ def follow_ray(rows: ContactRows, p: Array, scratch: NewtonScratch) -> bool:
     d, centre = scratch.vectors[at.CHANGE], scratch.vectors[at.CENTRE]
     for i in range(p.size):
         d[i] = p[i] - centre[i]
-    answer_rows(rows.L, d, scratch.y, w)
+    multiply_transposed(rows, d, scratch.y, scratch)
+    multiply(rows, scratch.y, w, scratch)
     falls, curves = 0.0, 0.0
     for i in range(rows.friction.size):
         for j in range(3):

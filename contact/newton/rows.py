@@ -25,6 +25,8 @@ from spatialops.contact.rows import SparseRows
 # Columns of several trees, or unknowns; with more, and more than the widest tree has, linear
 # problems are solved tree by tree.
 _DENSE = 64
+# Rows and columns that are spread out: with more, zeros cost more than waiting.
+_MOST_ROWS, _MOST_COLUMNS = 384, 128
 BATCH = 64  # columns, or unknowns, whose products are added to a dense problem at a time
 
 
@@ -51,6 +53,14 @@ class DenseScratch(NamedTuple):
     order: IntArray  # (n,) of rows after pivoting
 
 
+class SpreadScratch(NamedTuple):
+    """The rows with their zeros, of `row_products`."""
+
+    L: Array  # (3 m, n), lines of whole registers
+    L_T: Array  # (n, 3 m)
+    sums: Array  # (1, the larger)
+
+
 class NewtonScratch(NamedTuple):
     """What the solver works in, for m contacts whose trees have so many columns."""
 
@@ -67,6 +77,7 @@ class NewtonScratch(NamedTuple):
     rho: Array  # (1, k) rows that must not move, entries as those of the contacts' rows
     gamma: Array  # (k,) and what acts on them
     dense: DenseScratch
+    spread: SpreadScratch
     blocks: BlockStructure
 
 
@@ -88,6 +99,14 @@ def is_dense(rows: ContactRows) -> bool:
     if trees == 1 or rows.trees[trees] <= _DENSE:
         return True
     return 3 * rows.friction.size <= max(widest_of(rows.trees), _DENSE)
+
+
+@inlined
+def is_spread(rows: ContactRows) -> bool:
+    """Whether a problem is small enough for its rows to be kept with their zeros."""
+    if 3 * rows.friction.size > _MOST_ROWS or rows.trees[rows.trees.size - 1] > _MOST_COLUMNS:
+        return False
+    return is_dense(rows)
 
 
 @inlined
@@ -130,6 +149,7 @@ def newton_scratch(
         floats[c:d].reshape(1, room.entries + WIDTH),
         floats[d:e],
         dense_scratch(ints, floats, room),
+        spread_scratch(floats, room),
         structure_in(blocks[0], blocks[1], room.trees),
     )
 
@@ -154,6 +174,21 @@ def dense_scratch(ints: IntArray, floats: Array, room: NewtonRoom) -> DenseScrat
 
 
 @inlined
+def spread_scratch(floats: Array, room: NewtonRoom) -> SpreadScratch:
+    """Part of the buffers for rows with their zeros."""
+    rows, columns = min(3 * room.m, _MOST_ROWS), min(room.columns, _MOST_COLUMNS)
+    a = floats_of_rows(room) + floats_of_dense(room)
+    b = a + rows * whole_registers(columns)
+    c = b + columns * whole_registers(rows)
+    d = c + whole_registers(max(rows, columns))
+    return SpreadScratch(
+        floats[a:b].reshape(rows, whole_registers(columns)),
+        floats[b:c].reshape(columns, whole_registers(rows)),
+        floats[c:d].reshape(1, d - c),
+    )
+
+
+@inlined
 def ints_of_rows(room: NewtonRoom) -> int:
     """Whole numbers of what is kept of contacts and unknowns."""
     return (at.STATUS_COLUMNS + 10) * room.m
@@ -167,12 +202,21 @@ def floats_of_rows(room: NewtonRoom) -> int:
     return whole_registers(of_contacts + room.columns + 2 * (room.entries + WIDTH))
 
 
-def newton_room(room: NewtonRoom) -> tuple[int, int]:
-    """Whole numbers and numbers that `newton_scratch` cuts up."""
+@inlined
+def floats_of_dense(room: NewtonRoom) -> int:
+    """Numbers of a dense linear problem."""
     n = dense_size(room.m, room.widest)
     width = whole_registers(n)
-    dense = n * (width + BATCH) + BATCH * width + width + WIDTH
-    return ints_of_rows(room) + n, floats_of_rows(room) + dense
+    return n * (width + BATCH) + BATCH * width + width + WIDTH
+
+
+def newton_room(room: NewtonRoom) -> tuple[int, int]:
+    """Whole numbers and numbers that `newton_scratch` cuts up."""
+    rows, columns = min(3 * room.m, _MOST_ROWS), min(room.columns, _MOST_COLUMNS)
+    spread = rows * whole_registers(columns) + columns * whole_registers(rows)
+    spread += whole_registers(max(rows, columns))
+    floats = floats_of_rows(room) + floats_of_dense(room) + spread
+    return ints_of_rows(room) + dense_size(room.m, room.widest), floats
 
 
 def new_blocks(room: NewtonRoom) -> tuple[IntArray, Array]:

@@ -9,11 +9,11 @@ from spatialops.contact.newton.active_rows import (
     component,
     factor_rows,
     gather_rows,
-    put_velocities,
     solve_rows,
 )
 from spatialops.contact.newton.block_structure import analyse
 from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim, central_impulses
+from spatialops.contact.newton.row_products import put_velocities, spread_out
 from spatialops.contact.newton.rows import ContactRows, is_dense
 from spatialops.contact.newton.statuses import find_parts, find_statuses, put_on_pieces
 from spatialops.contact.rows import (
@@ -67,19 +67,20 @@ def test_linear_problems_are_solved_as_dense_ones(rng, widths):
     assert not is_dense(rows)
     assert analyse(rows.L.places, rows.trees, scratch.blocks, scratch.blocks_of)
     s = find_parts(rows, scratch)
+    spread_out(rows, scratch)
     p, eps = np.abs(rng.normal(size=120)), 0.05 * s
     v = scratch.vectors[at.VELOCITY]
-    put_velocities(rows, p, v, scratch.y)
+    put_velocities(rows, p, v, scratch)
     find_statuses(rows, eps, 1.0, p, scratch)
     put_on_pieces(rows, p, scratch)
-    put_velocities(rows, p, v, scratch.y)
+    put_velocities(rows, p, v, scratch)
     scratch.vectors[at.CENTRE] = p
     before = p.copy()
     count = gather_rows(rows, eps, scratch)
     factor_rows(rows, eps, count, scratch)
     solve_rows(rows, eps, count, p, scratch)
     # What must vanish at the answer: v + eps (p - centre) along every unknown.
-    put_velocities(rows, p, v, scratch.y)
+    put_velocities(rows, p, v, scratch)
     left = [
         component(scratch, c, v) + eps * component(scratch, c, p - before) for c in range(count)
     ]

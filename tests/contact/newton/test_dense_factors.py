@@ -10,6 +10,7 @@ from spatialops.contact.newton.active_rows import (
     gather_rows,
 )
 from spatialops.contact.newton.dense_factors import factor, substitute_dense
+from spatialops.contact.newton.row_products import spread_out
 from spatialops.contact.newton.rows import BATCH
 from spatialops.contact.newton.statuses import find_parts, put_friction
 from tests.support.contact_rows import contact_rows_of, dense_of, scratch_of
@@ -27,6 +28,7 @@ def problem(contacts, columns, rng):
     )
     scratch = scratch_of(rows)
     find_parts(rows, scratch)
+    spread_out(rows, scratch)
     scratch.status[:, at.NORMAL] = at.PRESSES
     scratch.status[:, at.TANGENT] = np.where(np.arange(contacts) % 2, at.AT_CORNER, at.STICKS)
     scratch.status[:, at.SIDE] = 0

@@ -10,12 +10,12 @@ from spatialops.contact.newton.active_rows import (
     component,
     factor_rows,
     gather_rows,
-    put_velocities,
     solve_rows,
 )
 from spatialops.contact.newton.no_slip import impulses_of_law
 from spatialops.contact.newton.ray import FAR, until_outside
 from spatialops.contact.newton.residual import residual_of
+from spatialops.contact.newton.row_products import put_velocities, spread_out
 from spatialops.contact.newton.statuses import find_parts, find_statuses, put_on_pieces
 from tests.contact.newton.test_block_factors import pile
 from tests.contact.newton.test_central import FROM_ZERO, body, random_body
@@ -170,18 +170,19 @@ def test_what_resists_is_in_the_linear_problem(law, trees, rng):
 
         assert analyse(rows.L.places, rows.trees, scratch.blocks, scratch.blocks_of)
     s = find_parts(rows, scratch)
+    spread_out(rows, scratch)
     p, v = np.abs(rng.normal(size=120)), scratch.vectors[at.VELOCITY]
     eps = 0.05 * s
-    put_velocities(rows, p, v, scratch.y)
+    put_velocities(rows, p, v, scratch)
     find_statuses(rows, eps, 1.0, p, scratch)
     put_on_pieces(rows, p, scratch)
-    put_velocities(rows, p, v, scratch.y)
+    put_velocities(rows, p, v, scratch)
     scratch.vectors[at.CENTRE] = p
     before = p.copy()
     count = gather_rows(rows, eps, scratch)
     factor_rows(rows, eps, count, scratch)
     solve_rows(rows, eps, count, p, scratch)
-    put_velocities(rows, p, v, scratch.y)
+    put_velocities(rows, p, v, scratch)
     k = scratch.friction[scratch.contacts[:count], at.RESISTANCE]
     k = np.where(scratch.parts[:count] == at.PRESSING, 0.0, k)
     left = [

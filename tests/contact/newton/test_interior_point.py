@@ -5,7 +5,7 @@ import pytest
 
 from spatialops.contact.friction import directions
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.active_rows import factor_rows, put_velocities
+from spatialops.contact.newton.active_rows import factor_rows
 from spatialops.contact.newton.block_structure import analyse
 from spatialops.contact.newton.central import ALL_ATTEMPTS, FIRST_ATTEMPT, Aim, central_impulses
 from spatialops.contact.newton.interior_point import (
@@ -22,6 +22,7 @@ from spatialops.contact.newton.pairs import (
     put_targets,
 )
 from spatialops.contact.newton.residual import residual_of, speed_scale
+from spatialops.contact.newton.row_products import put_velocities, spread_out
 from spatialops.contact.newton.rows import is_dense
 from spatialops.contact.newton.statuses import find_parts
 from spatialops.contact.rows import START, width_of
@@ -39,6 +40,7 @@ def begun(rows):
     if not is_dense(rows):
         assert analyse(rows.L.places, rows.trees, scratch.blocks, scratch.blocks_of)
     s = find_parts(rows, scratch)
+    spread_out(rows, scratch)
     return scratch, s, speed_scale(rows, s)
 
 
@@ -78,10 +80,10 @@ def test_a_step_solves_the_equations_of_all_pairs(rng, name):
     unit, corners = scale / s, rows.corners
     m = rows.friction.size
     p = np.zeros(3 * m)
-    put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch.y)
+    put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
     begin_pairs(rows, scale, unit, p, scratch)
     put_impulses(rows, unit, p, scratch)
-    put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch.y)
+    put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
     find_misses(rows, scale, unit, scratch)
     eliminate_pairs(rows, s, scratch)
     factor_rows(rows, 1.0, 3 * m, scratch)
@@ -114,7 +116,7 @@ def test_it_ends_near_an_answer(rng, name, way):
     p = np.zeros(3 * rows.friction.size)
     iterations = interior_impulses(rows, s, scale, way, p, scratch)
     v = scratch.vectors[at.VELOCITY]
-    put_velocities(rows, p, v, scratch.y)
+    put_velocities(rows, p, v, scratch)
     assert residual_of(rows, s, scale, p, v) <= 1e-7
     assert 5 < iterations < 60
 
@@ -130,7 +132,7 @@ def test_most_random_bodies_are_answered(rng):
         p = np.zeros(3 * rows.friction.size)
         interior_impulses(rows, s, scale, 1, p, scratch)
         v = scratch.vectors[at.VELOCITY]
-        put_velocities(rows, p, v, scratch.y)
+        put_velocities(rows, p, v, scratch)
         near.append(residual_of(rows, s, scale, p, v) <= 1e-5)
     assert np.mean(near) > 0.9
 
