@@ -132,6 +132,17 @@ def square_of(rows: SparseRows, i: int, j: int) -> float:
     return total
 
 
+@inlined
+def turn_tangents(rows: SparseRows, i: int, c: float, s: float) -> None:
+    """Rows of contact i along tangents that are turned about its normal: c first + s second, ..."""
+    width, start = width_of(rows.places, i), rows.places[i, START]
+    for k in range(start + width, start + 2 * width):
+        first = rows.entries[k]
+        second = rows.entries[k + width]
+        rows.entries[k] = c * first + s * second
+        rows.entries[k + width] = c * second - s * first
+
+
 @kernel
 def multiply_rows(rows: SparseRows, count: int, W: Array) -> None:
     """W = L L^T of so many contacts."""

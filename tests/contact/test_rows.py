@@ -20,6 +20,7 @@ from spatialops.contact.rows import (
     multiply_rows,
     place_rows,
     square_of,
+    turn_tangents,
 )
 from tests.support.contact_rows import dense_entries
 
@@ -70,6 +71,17 @@ def test_products(rows, rng):
     add_impulses(rows, p, again)
     assert np.array_equal(again, y)
     assert [square_of(rows, i // 3, i % 3) for i in range(3 * m)] == pytest.approx(np.diag(W))
+
+
+def test_tangents_turn_about_the_normal(rows):
+    before = dense_entries(rows, 20)
+    i, angle = 1, 0.7
+    turn_tangents(rows, i, np.cos(angle), np.sin(angle))
+    c, s = np.cos(angle), np.sin(angle)
+    wanted = before.copy()
+    wanted[4] = c * before[4] + s * before[5]
+    wanted[5] = c * before[5] - s * before[4]
+    assert dense_entries(rows, 20) == pytest.approx(wanted, rel=1e-14, abs=1e-14)
 
 
 def test_dense_rows_keep_everything(rng):

@@ -9,10 +9,10 @@ import math
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import entered, refer, stage
-from spatialops.algebra.vectors import copy_into
+from spatialops.algebra.vectors import copy_into, cross, dot, put3, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import renew_near_pairs
 from spatialops.collision.contact_set import ContactTables
@@ -32,6 +32,7 @@ from spatialops.contact.rows import (
     SparseRows,
     place_rows,
     square_of,
+    turn_tangents,
 )
 from spatialops.dynamics.energy import kinetic_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
@@ -311,25 +312,65 @@ def state_problem(t: Tables) -> None:
     """The problem of the contacts that were taken, with the velocities that DV gives them."""
     t.control[at.ACTING] -= t.control[at.MOMENTS]
     t.control[at.MOMENTS] = 0
-    nv = t.v.size
-    v_e = t.vectors[at.V_E, :nv]
-    dv = t.vectors[at.DV, :nv]
-    v_free = t.vectors[at.V_X, :nv]
-    for k in range(nv):
-        v_free[k] = v_e[k] + dv[k]
-    velocities_kernel(t.tree, t.links, v_free, t.work)
-    if has_joints(t):
-        put_joint_speeds(t, n_of_geoms(t), t.control[at.ACTING], v_free)
-    frame_contacts(t, t.ints, t.floats, t.control[at.ACTING])
-    complete_speeds(t)
+    put_speeds(t)
     if still_holds(t):
         t.control[at.HOLDS] = 1
         return
     t.control[at.HOLDS] = 0
     put_entries(t, t.ints, t.floats, t.control[at.ACTING])
+    leave_out(t)
+
+
+@stage
+def state_again(t: Tables) -> None:
+    """The problem of the same contacts at the same place, with other velocities.
+
+    Its rows are those at hand, whose tangents turn with the slip.
+    """
+    if t.control[at.HOLDS] == 1 or t.control[at.MOMENTS] > 0:
+        state_problem(t)
+        return
+    m = t.control[at.ACTING]
+    before = t.impulses[: 3 * m].reshape(m, 3)  # tangents, where the answer will be
+    for i in range(m):
+        put3(before, i, 0, vec3(t.floats, i, col.TANGENT))
+    put_speeds(t)
+    for i in range(m):
+        if t.ints[i, col.CONTACT_FEATURE_A] >= 0:
+            turn_rows(t, i, vec3(before, i, 0))
+    leave_out(t)
+
+
+@inlined
+def turn_rows(t: Tables, i: int, before: Vec3) -> None:
+    """Rows of contact i, whose first tangent was another."""
+    first = vec3(t.floats, i, col.TANGENT)
+    c = dot(before, first)
+    s = dot(cross(vec3(t.floats, i, col.NORMAL), before), first)
+    if s != 0.0:
+        turn_tangents(SparseRows(t.entries, t.places), i, c, s)
+
+
+@merged
+def put_speeds(t: Tables) -> None:
+    """Velocities of the acting contacts that DV gives them, along frames that follow their slip."""
+    nv = t.v.size
+    v_free = t.vectors[at.V_X, :nv]
+    for k in range(nv):
+        v_free[k] = t.vectors[at.V_E, k] + t.vectors[at.DV, k]
+    velocities_kernel(t.tree, t.links, v_free, t.work)
+    if has_joints(t):
+        put_joint_speeds(t, n_of_geoms(t), t.control[at.ACTING], v_free)
+    frame_contacts(t, t.ints, t.floats, t.control[at.ACTING])
+    complete_speeds(t)
+
+
+@merged
+def leave_out(t: Tables) -> None:
+    """Contacts that nothing can move, and velocities that are roundings."""
     if drop_locked(t):
         complete_speeds(t)
-    drop_roundings(t, v_free)
+    drop_roundings(t, t.vectors[at.V_X, : t.v.size])
 
 
 @kernel

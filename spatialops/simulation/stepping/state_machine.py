@@ -41,7 +41,7 @@ from spatialops.simulation.stepping.contact_stage import (
     lowest_gap,
     note_touching,
     prepare_contact,
-    state_problem,
+    state_again,
 )
 from spatialops.simulation.stepping.continuous_collision import may_cross
 from spatialops.simulation.stepping.impact_stage import (
@@ -284,7 +284,7 @@ def after_contact(t: Tables) -> int:
     """Take up the impulses of the step's contact problem, or state it once more."""
     apply_impulses(t, t.vectors[at.DVC, : t.v.size])
     if again(t):
-        state_problem(t)
+        state_again(t)
         return ask(t, at.CONTACT)
     if has_loops(t):
         add_reactions(t, t.control[at.ACTING])

@@ -20,6 +20,10 @@ from spatialops.collision import (
     Sphere,
     shape_inertia,
 )
+from spatialops.contact.delassus import contact_rows
+from spatialops.contact.rows import SparseRows
+from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.adapter import load_state
 
 G = 9.81
 SIX = [(0.2 * np.cos(a), 0.2 * np.sin(a), z) for a in np.arange(6) * np.pi / 3 for z in (-0.2, 0.2)]
@@ -231,3 +235,28 @@ def test_all_shapes_survive_a_record(tmp_path):
         f'"kind":"{kind}"' in page
         for kind in ("box", "cylinder", "mesh", "cone", "capsule", "ellipsoid")
     )
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_rows_stated_again_are_those_of_the_turned_frames(second):
+    bodies = [(BOX, (0.0, 0.0, 0.2)), (BOX, (0.0, 0.0, 0.6))][: 1 + second]
+    spins = [[3.0, 1.0, 20.0, 2.0, -1.0, 0.0], [-1.0, 2.0, -15.0, 0.5, 3.0, 0.0]]
+    scene = scene_of(bodies, HalfSpace(), friction=0.3, velocities=spins[: 1 + second])
+    stepping = so.Simulator(scene, dt=5e-3).stepping
+    t = stepping.tables()
+    load_state(t, scene.state, np.zeros(scene.model.nv), 1)
+    looked = 0
+    t, code = stepping.prepare(t)
+    while code == at.SOLVE:
+        if t.control[at.STAGE] == at.CONTACT and t.control[at.REPEATS] > 0:
+            m = int(t.control[at.ACTING])
+            rows = SparseRows(np.full_like(t.entries, np.nan), t.places)
+            contact_rows(t.tree, t.links, t.work, t.ints, t.floats, m, rows)
+            known = ~np.isnan(rows.entries)
+            np.testing.assert_allclose(
+                t.entries[known], rows.entries[known], atol=1e-14 * np.abs(t.entries).max()
+            )
+            looked += 1
+        t, code = stepping.prepare(stepping.solve(t, False))
+    assert code == at.DONE
+    assert looked > 0
