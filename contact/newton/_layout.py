@@ -37,13 +37,14 @@ REPEATED = 0
 TURNED = 1  # directions of sliding, on the circle
 CHANGED = 2
 
-# Table of friction: direction e of friction at its limit, its size there for a limit of 1, and what
-# resists the motion of tangents, velocity over impulse.
+# Table of friction: direction e of friction at its limit, its size there for a limit of 1, what
+# resists the motion of tangents, velocity over impulse, and the share of the proximal term.
 ALONG_X = 0
 ALONG_Y = 1
 SIZE = 2
 RESISTANCE = 3
-FRICTION_COLUMNS = 4
+WEIGHT = 4
+FRICTION_COLUMNS = 5
 
 # Which component of a contact an unknown is.
 PRESSING = 0  # along the normal, with the friction that goes with it

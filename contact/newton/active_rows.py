@@ -6,11 +6,11 @@ Where no status changes, rows rho_i of what must not move answer unknowns x_j al
     presses, sticks    rho = gamma = l_n, l_1, l_2
     on a side          and rho = gamma = l_f                along the side, whose normal is e
 
-with the proximal term, (R G^T + eps I + K) x = -(v + eps (p - centre) + K p), K what resists the
-unknowns, for most of them nothing. Where k resists one, its rows, its right side and its answer are
-taken sqrt(eps / (eps + k)) times, so that eps I is all that is added. At most three unknowns a
-contact. Where there are more unknowns than degrees of freedom, the same is solved for dy = G^T x;
-for piles always, tree by tree.
+with the proximal term, (R G^T + eps w + K) x = -(v + eps w (p - centre) + K p), w the weights of
+the contacts and K what resists the unknowns, for most of them nothing. Rows, right sides and
+answers are taken sqrt(eps / (eps w + k)) times, so that eps I is all that is added. At most three
+unknowns a contact. Where there are more unknowns than degrees of freedom, the same is solved for
+dy = G^T x; for piles always, tree by tree.
 """
 
 from __future__ import annotations
@@ -39,46 +39,56 @@ def gather_rows(rows: ContactRows, eps: float, scratch: NewtonScratch) -> int:
     for i in range(rows.friction.size):
         parts, tangent = scratch.status[i, at.PARTS], scratch.status[i, at.TANGENT]
         if scratch.status[i, at.NORMAL] == at.PRESSES:
-            count = put_pressing(rows, scratch, i, count)
-        share = share_of(scratch, i, eps)
+            count = put_pressing(rows, scratch, i, eps, count)
         if tangent == at.STICKS:
-            count = put_row(rows, scratch, i, at.ALONG_FIRST, share, 0.0, count)
+            count = put_row(rows, scratch, i, at.ALONG_FIRST, (1.0, 0.0), eps, count)
             if parts & at.HAS_SECOND:
-                count = put_row(rows, scratch, i, at.ALONG_SECOND, 0.0, share, count)
+                count = put_row(rows, scratch, i, at.ALONG_SECOND, (0.0, 1.0), eps, count)
         elif tangent == at.AT_SIDE:
             e_x, e_y, _ = sliding(scratch.friction, i)
-            count = put_row(rows, scratch, i, at.ALONG_SIDE, -share * e_y, share * e_x, count)
+            count = put_row(rows, scratch, i, at.ALONG_SIDE, (-e_y, e_x), eps, count)
     return count
 
 
 @inlined
-def share_of(scratch: NewtonScratch, i: int, eps: float) -> float:
-    """sqrt(eps / (eps + k)) of what resists the tangents of contact i."""
-    k = scratch.friction[i, at.RESISTANCE]
-    return math.sqrt(eps / (eps + k)) if k > 0.0 else 1.0
+def share_of(scratch: NewtonScratch, c: int, eps: float) -> float:
+    """sqrt(eps / (eps w + k)) of unknown c; k resists tangents."""
+    i, part = scratch.contacts[c], scratch.parts[c]
+    w = scratch.friction[i, at.WEIGHT]
+    k = scratch.friction[i, at.RESISTANCE] if part != at.PRESSING else 0.0
+    return math.sqrt(eps / (eps * w + k)) if k > 0.0 or w != 1.0 else 1.0
 
 
 @inlined
-def put_pressing(rows: ContactRows, scratch: NewtonScratch, i: int, count: int) -> int:
+def put_pressing(rows: ContactRows, scratch: NewtonScratch, i: int, eps: float, count: int) -> int:
     """The normal of contact i, with the friction that goes with it where it slides."""
     width, start = put_unknown(rows, scratch, i, at.PRESSING, count)
+    share = share_of(scratch, count, eps)
     e_x, e_y, g = sliding(scratch.friction, i)
     g *= rows.friction[i]
     own = rows.L.places[i, START]
     for k in range(width):
         normal = rows.L.entries[own + k]
         side = e_x * rows.L.entries[own + width + k] + e_y * rows.L.entries[own + 2 * width + k]
-        scratch.rho[0, start + k] = normal
-        scratch.gamma[start + k] = normal + g * side
+        scratch.rho[0, start + k] = share * normal
+        scratch.gamma[start + k] = share * (normal + g * side)
     return count + 1
 
 
 @inlined
 def put_row(
-    rows: ContactRows, scratch: NewtonScratch, i: int, part: int, x: float, y: float, count: int
+    rows: ContactRows,
+    scratch: NewtonScratch,
+    i: int,
+    part: int,
+    along: tuple[float, float],
+    eps: float,
+    count: int,
 ) -> int:
-    """A tangent of contact i, along (x, y)."""
+    """A tangent of contact i."""
     width, start = put_unknown(rows, scratch, i, part, count)
+    share = share_of(scratch, count, eps)
+    x, y = share * along[0], share * along[1]
     own = rows.L.places[i, START]
     for k in range(width):
         first, second = rows.L.entries[own + width + k], rows.L.entries[own + 2 * width + k]
@@ -121,7 +131,7 @@ def answer_factors(rows: ContactRows, eps: float, count: int, scratch: NewtonScr
     for i in range(along.size):
         along[i] = 0.0
     for c in range(count):
-        add_unknown(rows, scratch, c, right[c] * share_of_part(scratch, c, eps), along)
+        add_unknown(rows, scratch, c, right[c] * share_of(scratch, c, eps), along)
     multiply_transposed(rows, along, y, scratch)
     if dense:
         substitute_dense(scratch.dense, y.size, y, y)
@@ -129,16 +139,8 @@ def answer_factors(rows: ContactRows, eps: float, count: int, scratch: NewtonScr
         substitute_blocks(rows.trees, scratch.blocks, y)
     multiply(rows, y, moved, scratch)
     for c in range(count):
-        own = share_of_part(scratch, c, eps) * component(scratch, c, moved)
+        own = share_of(scratch, c, eps) * component(scratch, c, moved)
         step[c] = (right[c] - own) / eps
-
-
-@inlined
-def share_of_part(scratch: NewtonScratch, c: int, eps: float) -> float:
-    """What rows of unknown c are taken times."""
-    if scratch.parts[c] == at.PRESSING:
-        return 1.0
-    return share_of(scratch, scratch.contacts[c], eps)
 
 
 @inlined
@@ -175,12 +177,13 @@ def solve_rows(rows: ContactRows, eps: float, count: int, p: Array, scratch: New
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
     v, centre = scratch.vectors[at.VELOCITY], scratch.vectors[at.CENTRE]
     for c in range(count):
+        i, part = scratch.contacts[c], scratch.parts[c]
         own = component(scratch, c, p)
-        right[c] = -component(scratch, c, v) - eps * (own - component(scratch, c, centre))
-        i = scratch.contacts[c]
-        if scratch.friction[i, at.RESISTANCE] > 0.0 and scratch.parts[c] != at.PRESSING:
+        term = eps * scratch.friction[i, at.WEIGHT]
+        right[c] = -component(scratch, c, v) - term * (own - component(scratch, c, centre))
+        if part != at.PRESSING:
             right[c] -= scratch.friction[i, at.RESISTANCE] * own
-            right[c] *= share_of(scratch, i, eps)
+        right[c] *= share_of(scratch, c, eps)
     answer_factors(rows, eps, count, scratch)
     for c in range(count):
-        add_unknown(rows, scratch, c, step[c] * share_of_part(scratch, c, eps), p)
+        add_unknown(rows, scratch, c, step[c] * share_of(scratch, c, eps), p)

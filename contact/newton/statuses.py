@@ -58,7 +58,35 @@ def find_parts(rows: ContactRows, scratch: NewtonScratch) -> float:
         put_free(scratch.friction, i)
         if is_dragged(rows, i):
             scratch.friction[i, at.RESISTANCE] = 1.0 / rows.friction[i]
-    return s if s > 0.0 else 1.0
+    s = s if s > 0.0 else 1.0
+    put_weights(s, scratch)
+    return s
+
+
+@kernel
+def put_weights(s: float, scratch: NewtonScratch) -> None:
+    """Shares of the proximal term: of bodies' contacts one, of a joint its own.
+
+    Among contacts it is one compliance, which spreads what they carry evenly. Rows of joints have
+    other units: a light wrist turns 2000 times as easily as a foot is pushed, and what is little
+    for the wrist would be soft ground under the foot.
+    """
+    squares, of_contacts = scratch.vectors[at.SQUARES], 0.0
+    for i in range(scratch.status.shape[0]):
+        if not is_of_joint(squares, i):
+            for j in range(3):
+                of_contacts = max(of_contacts, squares[3 * i + j])
+    for i in range(scratch.status.shape[0]):
+        own = of_contacts
+        if is_of_joint(squares, i):
+            own = max(squares[3 * i], squares[3 * i + 1])
+        scratch.friction[i, at.WEIGHT] = own / s if own > 0.0 else 1.0
+
+
+@inlined
+def is_of_joint(squares: Array, i: int) -> bool:
+    """Whether one row at most of contact i moves anything, as of a stop or of dry friction."""
+    return (squares[3 * i] > 0.0) + (squares[3 * i + 1] > 0.0) + (squares[3 * i + 2] > 0.0) <= 1
 
 
 @inlined
@@ -107,17 +135,18 @@ def polygon_status(corners: Array, line: bool, x: float, y: float, limit: float)
 def find_statuses(
     rows: ContactRows, eps: float, share: float, p: Array, scratch: NewtonScratch
 ) -> int:
-    """Statuses of x = p - r (v + eps (p - centre)), r = share / W_ii; whether they repeat."""
+    """Statuses of x = p - r (v + eps w (p - centre)), r = share / W_ii; whether they repeat."""
     v, squares = scratch.vectors[at.VELOCITY], scratch.vectors[at.SQUARES]
     centre, news = scratch.vectors[at.CENTRE], at.REPEATED
     for i in range(rows.friction.size):
         parts, j = scratch.status[i, at.PARTS], 3 * i
+        own = eps * scratch.friction[i, at.WEIGHT]
         pressing = 0.0
         if parts & at.HAS_NORMAL:
-            pressing = max(p[j] - share * (v[j] + eps * (p[j] - centre[j])) / squares[j], 0.0)
+            pressing = max(p[j] - share * (v[j] + own * (p[j] - centre[j])) / squares[j], 0.0)
         r = share / max(squares[j + 1], squares[j + 2]) if parts & at.HAS_FIRST else 0.0
-        x = p[j + 1] - r * (v[j + 1] + eps * (p[j + 1] - centre[j + 1]))
-        y = p[j + 2] - r * (v[j + 2] + eps * (p[j + 2] - centre[j + 2]))
+        x = p[j + 1] - r * (v[j + 1] + own * (p[j + 1] - centre[j + 1]))
+        y = p[j + 2] - r * (v[j + 2] + own * (p[j + 2] - centre[j + 2]))
         news = max(news, put_statuses(rows, scratch, i, pressing, (x, y), r))
     return news
 
