@@ -63,7 +63,8 @@ STEP = 6
 BEST = 7
 START = 8
 KEPT = 9  # the best answer of other attempts
-VECTORS = 10
+BEFORE = 10  # a step
+VECTORS = 11
 
 # Tables of pairs, of the interior-point method.
 VALUE = 0

@@ -24,7 +24,7 @@ from spatialops.contact.newton.interior_point import INSIDE, has_inside, interio
 from spatialops.contact.newton.proximal import proximal_steps
 from spatialops.contact.newton.residual import speed_scale
 from spatialops.contact.newton.row_products import spread_out
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch, is_dense
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch, Problem, is_dense
 from spatialops.contact.newton.statuses import find_parts
 
 # Attempts, one after the other: proximal term relative to s, iterations in all and about one
@@ -56,14 +56,6 @@ class Aim(NamedTuple):
     warm: bool  # whether it begins with the impulses given, else with none
     tolerance: float  # residual
     attempts: int  # from one start at most
-
-
-class Problem(NamedTuple):
-    """One of contacts, with its scales."""
-
-    rows: ContactRows
-    s: float  # largest entry of the diagonal of W
-    scale: float  # of velocities
 
 
 @kernel
@@ -137,9 +129,7 @@ def attempts(
             sweep(rows, _SWEEPS[k], p, scratch)
         limits = (int(longer * _IN_ALL[k]), int(longer * _ABOUT_ONE[k]), k == 0)
         count, residual = proximal_steps(
-            rows,
-            problem.s,
-            problem.scale,
+            problem,
             _TERMS[k],
             share,
             limits,
@@ -169,9 +159,7 @@ def from_inside(problem: Problem, aim: Aim, p: Array, scratch: NewtonScratch) ->
         copy_into(p, start)
         limits = (_INSIDE_IN_ALL[term], _INSIDE_ABOUT_ONE[term], False)
         count, residual = proximal_steps(
-            rows,
-            problem.s,
-            problem.scale,
+            problem,
             _INSIDE_TERMS[term],
             1.0 / p.size,
             limits,

@@ -21,23 +21,22 @@ from spatialops.contact.newton.active_rows import (
 from spatialops.contact.newton.ray import FAR, ray_length
 from spatialops.contact.newton.residual import FOUND, residual_of, rounding
 from spatialops.contact.newton.row_products import multiply, multiply_transposed, put_velocities
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch, Problem
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
 
 _LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
 _SHRINKS = 0.1  # of the proximal term, where a centre settled
 _SHARP = 1e-12  # residual above which statuses are looked at again, also where it is accepted
-_REFINES = 3  # steps at most, each of which must make the residual
+_REFINES = 8  # steps at most, each of which must make the residual
 _SMALLER = 0.1  # times as large
+_STALLED = 0.5  # of the residual, which further centres leave where it is
 _SAME = 0.01  # change of the residual, relative, with which a centre of the exact cone settles
 _SETTLED = 2  # centres after which what is left is along null directions, or the term too large
 
 
 @kernel
 def proximal_steps(
-    rows: ContactRows,
-    s: float,
-    scale: float,
+    problem: Problem,
     term: float,
     share: float,
     limits: tuple[int, int, bool],
@@ -52,35 +51,38 @@ def proximal_steps(
     `limits`: iterations in all, those about one centre, and whether statuses must repeat: what
     solves on the way there need not be near the centre, and counts only where nothing else does.
     """
-    v, best = scratch.vectors[at.VELOCITY], scratch.vectors[at.BEST]
-    centre, eps = scratch.vectors[at.CENTRE], term * s
+    rows = problem.rows
+    best, centre = scratch.vectors[at.BEST], scratch.vectors[at.CENTRE]
+    eps = term * problem.s
     copy_into(centre, p)
     copy_into(best, p)
-    put_velocities(rows, p, v, scratch)
-    residual = least = residual_of(rows, s, scale, p, v)
-    least_of_all = rounding(p.size, scratch.y.size)
-    if least <= (FOUND if warm else 1.0) * least_of_all:
+    residual = least = residual_at(problem, p, scratch)
+    if least <= (FOUND if warm else 1.0) * rounding(p.size, scratch.y.size):
         return 0, least
     count = 0
     since = 0
     settled = 0
     factored = 0.0
-    least_term = _LEAST * s
+    least_term = _LEAST * problem.s
     before = INFINITE
     for iteration in range(limits[0]):
-        solved = iteration > 0 and residual <= tolerance
-        if solved and not limits[2]:
-            residual = refined(rows, s, scale, eps, count, residual, p, scratch)
+        if iteration > 0 and residual <= tolerance and not limits[2]:
+            residual = refined(problem, eps, count, (residual, 0.0), p, scratch)
             if residual <= _SHARP:
                 return iteration, residual
         news = find_statuses(rows, eps, share, p, scratch)
-        if solved and not (news == at.CHANGED and limits[2]):
-            if news == at.CHANGED:
+        if iteration > 0 and residual <= tolerance and news == at.CHANGED and not limits[2]:
+            return iteration, residual
+        if iteration > 0 and news == at.REPEATED and residual > tolerance:
+            residual = refined(problem, eps, count, (residual, tolerance), p, scratch)
+            copy_into(centre, p)
+            news = find_statuses(rows, eps, share, p, scratch)
+        if iteration > 0 and news == at.REPEATED and residual <= tolerance:
+            rough = residual
+            residual = refined(problem, eps, count, (residual, 0.0), p, scratch)
+            if residual <= _SHARP or settled >= _SETTLED or residual > _STALLED * rough:
                 return iteration, residual
-            if limits[2]:
-                residual = refined(rows, s, scale, eps, count, residual, p, scratch)
-            if residual <= _SHARP or settled >= _SETTLED:
-                return iteration, residual
+        if residual < least:
             least = residual
             copy_into(best, p)
         if iteration > 0 and (news == at.REPEATED or stays(rows, before, residual)):
@@ -92,28 +94,45 @@ def proximal_steps(
                 eps = max(_SHRINKS * eps, least_term)
         since += 1
         if since > limits[1]:
-            if limits[2] or eps <= least_term or eps >= term * s:
+            if limits[2] or eps <= least_term or eps >= term * problem.s:
                 break
             # The term was made too small: back to the last centre, and not below the one before.
             eps = least_term = eps / _SHRINKS
             copy_into(p, centre)
-            put_velocities(rows, p, v, scratch)
+            put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
             news = find_statuses(rows, eps, share, p, scratch)
             since = 0
-        put_on_pieces(rows, p, scratch)
-        put_velocities(rows, p, v, scratch)
         if news != at.REPEATED or eps != factored:
             count = gather_rows(rows, eps, scratch)
             factor_rows(rows, eps, count, scratch)
             factored = eps
-        solve_rows(rows, eps, count, p, scratch)
-        put_velocities(rows, p, v, scratch)
-        before, residual = residual, residual_of(rows, s, scale, p, v)
+        before = residual
+        residual = newton_step(problem, eps, count, p, scratch)
         if residual < least or least != least:
             least = residual
             copy_into(best, p)
     copy_into(p, best)
     return iteration, least
+
+
+@kernel
+def residual_at(problem: Problem, p: Array, scratch: NewtonScratch) -> float:
+    """Residual of p, whose velocities are put into the scratch."""
+    v = scratch.vectors[at.VELOCITY]
+    put_velocities(problem.rows, p, v, scratch)
+    return residual_of(problem.rows, problem.s, problem.scale, p, v)
+
+
+@kernel
+def newton_step(
+    problem: Problem, eps: float, count: int, p: Array, scratch: NewtonScratch
+) -> float:
+    """From the pieces of the statuses, with their factors; the residual."""
+    rows = problem.rows
+    put_on_pieces(rows, p, scratch)
+    put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
+    solve_rows(rows, eps, count, p, scratch)
+    return residual_at(problem, p, scratch)
 
 
 @inlined
@@ -124,32 +143,31 @@ def stays(rows: ContactRows, before: float, residual: float) -> bool:
 
 @kernel
 def refined(
-    rows: ContactRows,
-    s: float,
-    scale: float,
+    problem: Problem,
     eps: float,
     count: int,
-    residual: float,
+    aims: tuple[float, float],
     p: Array,
     scratch: NewtonScratch,
 ) -> float:
-    """Refine p with the factors at hand, of so many unknowns; the residual.
+    """Refine p with the factors at hand, of so many unknowns, from one residual to another.
 
-    Statuses stay as they are: of velocities that are rounding, any status would be one.
+    Every step is about a centre of its own. Statuses stay as they are: of velocities that are
+    rounding, any status would be one.
     """
-    v, best = scratch.vectors[at.VELOCITY], scratch.vectors[at.BEST]
+    residual, goal = aims
+    before = scratch.vectors[at.BEFORE]
+    goal = max(goal, rounding(p.size, scratch.y.size))
     for _ in range(_REFINES):
-        if residual <= rounding(p.size, scratch.y.size):
+        if residual <= goal:
             break
-        copy_into(best, p)
+        copy_into(before, p)
         copy_into(scratch.vectors[at.CENTRE], p)
-        put_on_pieces(rows, p, scratch)
-        put_velocities(rows, p, v, scratch)
-        solve_rows(rows, eps, count, p, scratch)
-        put_velocities(rows, p, v, scratch)
-        found = residual_of(rows, s, scale, p, v)
+        solve_rows(problem.rows, eps, count, p, scratch)
+        found = residual_at(problem, p, scratch)
         if not found < _SMALLER * residual:
-            copy_into(p, best)
+            copy_into(p, before)
+            put_velocities(problem.rows, p, scratch.vectors[at.VELOCITY], scratch)
             break
         residual = found
     return residual

@@ -43,6 +43,14 @@ class ContactRows(NamedTuple):
     law: int  # of friction
 
 
+class Problem(NamedTuple):
+    """One of contacts, with its scales."""
+
+    rows: ContactRows
+    s: float  # largest entry of the diagonal of W
+    scale: float  # of velocities
+
+
 class DenseScratch(NamedTuple):
     """What a dense linear problem of n unknowns is put together and factored in."""
 

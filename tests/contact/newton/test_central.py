@@ -188,3 +188,29 @@ def test_rows_that_do_not_move_are_left_out():
     _, residual, p = solved(contact_rows_of(planar, *rows[2:7]))
     assert residual < 1e-12
     assert np.isfinite(p).all()
+
+
+def with_stop(unit):
+    """A box on four corners, all but at rest, and a joint that runs into its stop, in some unit."""
+    box = body(SQUARE, UP, 0.5, [0.0, 0.0, 0.0, 0.1, 0.02, -1.0])
+    L = np.zeros((15, 7))
+    L[:12, :6] = dense_of(box)
+    L[12] = unit * np.array([0.3, 0.0, 0.2, 0.0, 0.1, 0.4, 1.0])
+    return contact_rows_of(
+        L,
+        np.append(box.u, [-0.5 * unit, 0.0, 0.0]),
+        np.append(box.friction, 0.0),
+        np.append(box.prior, 0.0),
+        np.append(box.dry, 0.0),
+        box.corners,
+    )
+
+
+def test_the_unit_of_a_joint_means_nothing_to_the_feet():
+    # Of degrees, or of a joint that turns a light wrist, W_ii is larger by orders of magnitude.
+    of_metres = solved(with_stop(1.0))
+    of_wrists = solved(with_stop(1e3))
+    assert of_wrists[0] == of_metres[0]
+    assert of_wrists[1] <= TOLERANCE
+    assert of_wrists[2][:4] == pytest.approx(of_metres[2][:4], abs=1e-9)
+    assert 1e3 * of_wrists[2][4] == pytest.approx(of_metres[2][4], abs=1e-9)
