@@ -1,0 +1,114 @@
+"""Errors of engines against closed forms, and what they cost, at several dt.
+
+Cost is processor time of all threads in `step`, in seconds a second of the scene: the least of a
+few runs in which the engines take turns, after a step that does not count.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from time import process_time
+
+from spatialops.bench.engines.engine import Engine, LeftOut
+from spatialops.bench.engines.probes.probe import Error, Probe
+from spatialops.bench.measure import BenchError
+
+STEPS = (1e-2, 5e-3, 2e-3, 1e-3)  # s
+RUNS = 3
+
+
+@dataclass(frozen=True)
+class Result:
+    """One metric of one probe, by one engine at one dt.
+
+    Attributes
+    ----------
+    engine, probe, metric : str
+    dt : float
+        s.
+    error : float
+        As the probe says; NaN where there is none.
+    cost : float
+        Seconds of processor time for a second of the scene; NaN where nothing ran.
+    note : str
+        Why there is no error.
+    """
+
+    engine: str
+    probe: str
+    metric: str
+    dt: float
+    error: float
+    cost: float
+    note: str = ""
+
+    def to_data(self) -> dict[str, object]:
+        """As plain data; None for what is not known."""
+        return {
+            key: None if isinstance(value, float) and not math.isfinite(value) else value
+            for key, value in asdict(self).items()
+        }
+
+
+def steps_of(duration: float, dt: float) -> int:
+    """How many steps make a duration.
+
+    Raises
+    ------
+    BenchError
+        Where no whole number does.
+    """
+    count = round(duration / dt)
+    if not 0 < dt <= duration or abs(count * dt - duration) > 1e-9 * duration:
+        raise BenchError(f"dt: {dt:g} s does not divide the {duration:g} s of a probe")
+    return count
+
+
+def run(
+    engines: Mapping[str, type[Engine]],
+    probes: Sequence[Probe],
+    steps: Sequence[float] = STEPS,
+    runs: int = RUNS,
+) -> Iterator[Result]:
+    """All results, probe after probe."""
+    for probe in probes:
+        for dt in steps:
+            yield from _compare(engines, probe, dt, runs)
+
+
+def _compare(
+    engines: Mapping[str, type[Engine]], probe: Probe, dt: float, runs: int
+) -> Iterator[Result]:
+    """One probe at one dt."""
+    count = steps_of(probe.duration, dt)
+    able: dict[str, Engine] = {}
+    for name, kind in engines.items():
+        try:
+            able[name] = kind(probe.world, dt)
+            able[name].step(1)  # loads what is loaded at the first step
+        except LeftOut as reason:
+            able.pop(name, None)
+            for metric in probe.errors:
+                yield Result(name, probe.name, metric, dt, math.nan, math.nan, str(reason))
+    spent = dict.fromkeys(able, math.inf)
+    for _ in range(runs):
+        for name in able:
+            able[name] = engines[name](probe.world, dt)
+            begin = process_time()
+            able[name].step(count)
+            spent[name] = min(spent[name], process_time() - begin)
+    for name, engine in able.items():
+        for metric, error in probe.errors.items():
+            value, note = _judged(engine, error)
+            yield Result(name, probe.name, metric, dt, value, spent[name] / probe.duration, note)
+
+
+def _judged(engine: Engine, error: Error) -> tuple[float, str]:
+    """An error, or why there is none."""
+    try:
+        value = error(engine)
+    except LeftOut as reason:
+        return math.nan, str(reason)
+    return (value, "") if math.isfinite(value) else (math.nan, "not finite")

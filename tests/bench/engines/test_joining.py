@@ -1,0 +1,134 @@
+"""Engines of others join by name, by file, or by an entry point; who is missing is named."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import EntryPoint, EntryPoints
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from spatialops.bench.contacts import mechanisms, piles
+from spatialops.bench.engines import measure, registry, scene
+from spatialops.bench.engines.command import engines
+from spatialops.bench.engines.engine import FLOOR, LeftOut, Motion
+from spatialops.bench.engines.probes import impact, table
+from spatialops.bench.engines.world import Body, Hinge, World, ball, box
+from spatialops.bench.measure import BenchError
+from tests.bench.engines.toy import Flight
+
+TOY = "tests.bench.engines.toy"
+
+
+@pytest.fixture
+def joined(monkeypatch):
+    """As if a package with these entry points were installed."""
+    points = EntryPoints(
+        [
+            EntryPoint("flight", f"{TOY}:Flight", registry.GROUP),
+            EntryPoint("absent", f"{TOY}:Absent", registry.GROUP),
+            EntryPoint("broken", f"{TOY}:NoSuchClass", registry.GROUP),
+        ]
+    )
+    monkeypatch.setattr(registry, "entry_points", lambda **which: points.select(**which))
+
+
+def test_an_engine_joins_by_an_entry_point(joined):
+    assert "flight" in registry.names()
+    assert registry.field(["flight"]).engines == {"flight": Flight}
+    assert registry.version_of(Flight) == np.__version__
+
+
+def test_an_engine_joins_by_its_file():
+    assert registry.field([f"{TOY}:Flight"]).engines == {"flight": Flight}
+
+
+def test_who_is_missing_is_named_with_the_reason(joined):
+    field = registry.field()
+    assert {"spatialops", "flight"} <= set(field.engines)
+    assert field.left_out["absent"] == "not installed: pip install an-engine-that-nobody-has"
+    assert field.left_out["broken"].startswith("its file cannot be loaded")
+    with pytest.raises(BenchError, match="there is no 'physx'; there are spatialops, mujoco"):
+        registry.field(["physx"])
+
+
+def test_a_toy_engine_is_measured_and_its_gaps_are_named():
+    probes = table.chosen(["*Dzhanibekov*", "sliding block"])
+    results = list(measure.run({"flight": Flight}, probes, [0.01], runs=1))
+    notes = {(result.probe, result.metric): result.note for result in results}
+    assert notes["sliding block", "distance"] == "only free flight"
+    found = {result.metric: result.error for result in results if not result.note}
+    # It keeps its spin along the world's axes, which is not what a body does.
+    assert found["energy"] == pytest.approx(0.0, abs=1e-12)
+    assert found["spin along body axes"] > 0.5
+
+
+def test_what_is_not_finite_is_no_error():
+    class Lost(Flight):
+        def motion(self) -> Motion:
+            return Motion(*(np.full_like(part, np.nan) for part in self.now))
+
+    (probe,) = [impact.cradle(0.0)]
+    (result,) = measure.run({"lost": Lost}, [probe], [0.01], runs=1)
+    assert result.note == "not finite"
+    assert result.to_data()["error"] is None
+
+
+def test_the_command_writes_tables_data_and_plots(tmp_path):
+    out = tmp_path / "out"
+    arguments = ["--engine", f"{TOY}:Flight", "--engine", f"{TOY}:Absent", "--json", "--runs", "1"]
+    arguments += ["--probe", "*cradle*", "--probe", "*block*", "--dt", "0.01", "--out", str(out)]
+    ran = CliRunner().invoke(engines, arguments)
+    assert ran.exit_code == 0, ran.output
+    data = json.loads(ran.output)
+    assert list(data["left_out"]) == [f"{TOY}:Absent"]
+    assert {row["engine"] for row in data["probes"]} == {"flight"}
+    text = (out / "engines.md").read_text()
+    assert "|  | flight |" in text
+    assert "- flight: only free flight (sliding block)" in text
+    assert (out / "probes.csv").read_text().startswith("engine,probe,metric,dt,error,cost,note\n")
+    assert (out / "work_precision.png").stat().st_size > 1000
+    assert json.loads((out / "engines.json").read_text()) == data
+
+
+def test_the_command_refuses_what_it_does_not_know():
+    for arguments, message in (
+        (["--engine", "physx"], "there is no 'physx'"),
+        (["--probe", "*moon*"], "none is called '*moon*'"),
+        (["--dt", "0.03", "--engine", f"{TOY}:Flight"], "does not divide"),
+    ):
+        ran = CliRunner().invoke(engines, arguments)
+        assert ran.exit_code == 1
+        assert message in ran.output
+
+
+def test_a_world_becomes_our_scene_with_the_same_motion():
+    turn = (0.5, 0.5, 0.5, 0.5)
+    free = Body(2.0, (1.0, 2.0, 2.5), (0.1, 0.2, 0.3), None, turn, (1.0, 2.0, 3.0), (4.0, 5.0, 6.0))
+    hinge = Hinge((0.0, 0.0, 1.0), (0.0, 1.0, 0.0))
+    # At 2 rad/s about y through the hinge, 0.5 m off along x.
+    hung = Body(
+        1.0, (0.1, 0.2, 0.3), (0.5, 0.0, 1.0), None, turn, (0.0, 2.0, 0.0), (0.0, 0.0, -1.0), hinge
+    )
+    world = World((free, hung), floor=False)
+    made = scene.scene_of(world)
+    motion = scene.motion_of(world, made, made.state)
+    assert motion.positions == pytest.approx(np.array([free.position, hung.position]))
+    assert motion.spins == pytest.approx(np.array([free.spin, hung.spin]))
+    assert motion.velocities == pytest.approx(np.array([free.velocity, hung.velocity]))
+    assert np.abs(motion.quaternions) == pytest.approx(np.array([turn, turn]))
+
+
+def test_plain_scenes_come_back_as_they_were():
+    world = World((ball(0.1, 2.0, (0.0, 0.0, 0.1)), box((0.1, 0.2, 0.3), 1.0, (1.0, 0.0, 0.15))))
+    back = scene.world_of(scene.scene_of(world))
+    assert back.friction == world.friction
+    for body, other in zip(world.bodies, back.bodies, strict=True):
+        assert body.shape == other.shape
+        assert body.moments == pytest.approx(other.moments)
+        assert body.position == pytest.approx(other.position)
+    assert len(scene.world_of(piles.tower(5).scene).bodies) == 5
+    with pytest.raises(LeftOut, match="only free bodies"):
+        scene.world_of(mechanisms.lying_chain(3).scene)
+    assert FLOOR == -1
