@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from typing import ClassVar, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from spatialops._arrays import Array
 from spatialops.bench.engines.world import World
@@ -55,9 +55,9 @@ class Engine(Protocol):
         Package that brings it, for its version.
     """
 
-    name: ClassVar[str]
-    module: ClassVar[str]
-    distribution: ClassVar[str]
+    name: str
+    module: str
+    distribution: str
 
     def __init__(self, world: World, dt: float) -> None:
         """Everything in its place; `dt` in s. Raises `LeftOut` for what the engine lacks."""

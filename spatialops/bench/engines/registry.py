@@ -20,6 +20,11 @@ _ADAPTERS = "spatialops.bench.engines.adapters"
 BUILT_IN = {
     "spatialops": f"{_ADAPTERS}.ours:Ours",
     "mujoco": f"{_ADAPTERS}.mujoco:MuJoCo",
+    "bullet": f"{_ADAPTERS}.bullet:Bullet",
+    "dart": f"{_ADAPTERS}.dart:Dart",
+    "drake": f"{_ADAPTERS}.drake:Drake",
+    "newton": f"{_ADAPTERS}.newton:Newton",
+    "pinocchio": f"{_ADAPTERS}.pinocchio:Pinocchio",
 }
 
 

@@ -23,7 +23,9 @@ from spatialops.tree.state import State
 def scene_of(world: World) -> Scene:
     """Our scene of a world: body i is called "b{i}"; a hinged one has its origin on the hinge."""
     builder = TreeBuilder(gravity=world.gravity)
-    geoms, q, v = [], list[Array](), list[Array]()
+    geoms = []
+    q = list[Array]()
+    v = list[Array]()
     for i, body in enumerate(world.bodies):
         _add(builder, f"b{i}", body)
         q.append(np.array([*body.position, *body.quaternion]) if body.hinge is None else _ZERO)
