@@ -6,19 +6,13 @@ docs/benchmark.md shows a whole one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
 from typing import NamedTuple, Protocol
 
 from spatialops._arrays import Array
+from spatialops.bench.engines.entrant import Entrant
 from spatialops.bench.engines.world import World
-from spatialops.bench.measure import BenchError
-from spatialops.bench.peers import LibraryObject
 
 FLOOR = -1  # number of the floor where bodies are numbered
-
-
-class LeftOut(BenchError):
-    """An engine is not here, or lacks what a scene or a metric asks for; the message says what."""
 
 
 class Motion(NamedTuple):
@@ -42,22 +36,8 @@ class Contact(NamedTuple):
     force: Array
 
 
-class Engine(Protocol):
-    """A simulation of a world with an engine's own defaults.
-
-    Attributes
-    ----------
-    name : str
-        What tables and the command line call it.
-    module : str
-        Python module that must be there.
-    distribution : str
-        Package that brings it, for its version.
-    """
-
-    name: str
-    module: str
-    distribution: str
+class Engine(Entrant, Protocol):
+    """A simulation of a world with an engine's own defaults; the class is the entrant."""
 
     def __init__(self, world: World, dt: float) -> None:
         """Everything in its place; `dt` in s. Raises `LeftOut` for what the engine lacks."""
@@ -69,18 +49,4 @@ class Engine(Protocol):
         """Where everything is and how it moves."""
 
     def contacts(self) -> Sequence[Contact]:
-        """Contacts of the last step with their mean forces. Raises `LeftOut` if not known."""
-
-
-def library(engine: type[Engine]) -> LibraryObject:
-    """The module that an engine stands on.
-
-    Raises
-    ------
-    LeftOut
-        If it is not installed.
-    """
-    try:
-        return import_module(engine.module)
-    except ImportError as error:
-        raise LeftOut(f"not installed: pip install {engine.distribution}") from error
+        """Contacts of the last step with their forces. Raises `LeftOut` where they are unknown."""

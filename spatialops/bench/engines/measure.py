@@ -10,10 +10,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from time import process_time
+from typing import TYPE_CHECKING
 
-from spatialops.bench.engines.engine import Engine, LeftOut
+from spatialops.bench.engines.engine import Engine
+from spatialops.bench.engines.entrant import LeftOut
 from spatialops.bench.engines.probes.probe import Error, Probe
 from spatialops.bench.measure import BenchError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 STEPS = (1e-2, 5e-3, 2e-3, 1e-3)  # s
 RUNS = 3
@@ -44,12 +49,13 @@ class Result:
     cost: float
     note: str = ""
 
-    def to_data(self) -> dict[str, object]:
-        """As plain data; None for what is not known."""
-        return {
-            key: None if isinstance(value, float) and not math.isfinite(value) else value
-            for key, value in asdict(self).items()
-        }
+
+def plain(row: DataclassInstance) -> dict[str, object]:
+    """A row as plain data; None for what is not known."""
+    return {
+        key: None if isinstance(value, float) and not math.isfinite(value) else value
+        for key, value in asdict(row).items()
+    }
 
 
 def steps_of(duration: float, dt: float) -> int:
@@ -84,14 +90,14 @@ def _compare(
     """One probe at one dt."""
     count = steps_of(probe.duration, dt)
     able: dict[str, Engine] = {}
+    unable: dict[str, str] = {}
     for name, kind in engines.items():
         try:
             able[name] = kind(probe.world, dt)
-            able[name].step(1)  # loads what is loaded at the first step
         except LeftOut as reason:
-            able.pop(name, None)
-            for metric in probe.errors:
-                yield Result(name, probe.name, metric, dt, math.nan, math.nan, str(reason))
+            unable[name] = str(reason)
+            continue
+        able[name].step(1)  # loads what is loaded at the first step
     spent = dict.fromkeys(able, math.inf)
     for _ in range(runs):
         for name in able:
@@ -99,10 +105,11 @@ def _compare(
             begin = process_time()
             able[name].step(count)
             spent[name] = min(spent[name], process_time() - begin)
-    for name, engine in able.items():
+    for name in engines:
+        cost = spent.get(name, math.nan) / probe.duration
         for metric, error in probe.errors.items():
-            value, note = _judged(engine, error)
-            yield Result(name, probe.name, metric, dt, value, spent[name] / probe.duration, note)
+            known = (math.nan, unable[name]) if name in unable else _judged(able[name], error)
+            yield Result(name, probe.name, metric, dt, known[0], cost, known[1])
 
 
 def _judged(engine: Engine, error: Error) -> tuple[float, str]:

@@ -8,7 +8,8 @@ from scipy.spatial.transform import Rotation
 from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops.algebra.inertia import Inertia
-from spatialops.bench.engines.engine import LeftOut, Motion
+from spatialops.bench.engines.engine import Motion
+from spatialops.bench.engines.entrant import LeftOut
 from spatialops.bench.engines.world import Ball, Body, Box, Vec3, World, ball, box, tensor
 from spatialops.collision import shapes
 from spatialops.collision.fixed_shapes import HalfSpace

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spatialops.bench.engines import registry
-from spatialops.bench.engines.engine import FLOOR, LeftOut
+from spatialops.bench.engines.engine import FLOOR
+from spatialops.bench.engines.entrant import LeftOut
 from spatialops.bench.engines.probes import friction, smooth
 from spatialops.bench.engines.probes.probe import body_spin, start
+from spatialops.bench.engines.registry import ENGINES
 from spatialops.bench.engines.world import GRAVITY, Body, Hinge, World, ball, box
 from spatialops.bench.measure import BenchError
 
@@ -26,10 +27,10 @@ HUNG = Body(
 pytestmark = pytest.mark.compiled
 
 
-@pytest.fixture(params=list(registry.BUILT_IN))
+@pytest.fixture(params=list(ENGINES.built_in))
 def kind(request):
     try:
-        return registry.engine(request.param)
+        return ENGINES.find(request.param)
     except LeftOut as reason:
         pytest.skip(f"{request.param}: {reason}")
 
@@ -113,4 +114,4 @@ def test_a_body_that_spins_freely_comes_near_the_closed_form(kind):
 
 def test_unknown_names_are_refused():
     with pytest.raises(BenchError, match="there is no 'physx'"):
-        registry.engine("physx")
+        ENGINES.find("physx")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from spatialops.bench.engines.engine import Contact, LeftOut, Motion
+from spatialops.bench.engines.engine import Contact, Motion
+from spatialops.bench.engines.entrant import LeftOut
 from spatialops.bench.engines.probes.probe import start
 from spatialops.bench.engines.world import World
 

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spatialops.bench.engines.engine import FLOOR, Contact, Motion, library
+from spatialops.bench.engines.engine import FLOOR, Contact, Motion
+from spatialops.bench.engines.entrant import library
 from spatialops.bench.engines.world import Ball, Body, Box, World
 from spatialops.bench.peers import LibraryObject
 

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from spatialops._arrays import ArrayLike
-from spatialops.bench.engines.engine import FLOOR, Contact, LeftOut, Motion, library
+from spatialops.bench.engines.engine import FLOOR, Contact, Motion
+from spatialops.bench.engines.entrant import LeftOut, library
 from spatialops.bench.engines.world import Ball, Body, Box, Hinge, Vec4, World
 from spatialops.bench.peers import LibraryObject
 

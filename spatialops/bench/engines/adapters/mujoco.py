@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops.bench.contacts.engines import MuJoCo as Loop
-from spatialops.bench.engines.engine import Contact, LeftOut, Motion
+from spatialops.bench.engines.engine import Contact, Motion
+from spatialops.bench.engines.entrant import LeftOut
 from spatialops.bench.engines.scene import motion_of, scene_of
 from spatialops.bench.engines.world import World
 

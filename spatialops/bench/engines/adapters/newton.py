@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.bench.engines.engine import Contact, LeftOut, Motion, library
+from spatialops.bench.engines.engine import Contact, Motion
+from spatialops.bench.engines.entrant import LeftOut, library
 from spatialops.bench.engines.world import Ball, Body, World
 from spatialops.bench.peers import LibraryObject, require
 
