@@ -17,6 +17,7 @@ from spatialops.bench.contacts.cases import CASES
 from spatialops.bench.contacts.setting import Case
 from spatialops.bench.engines.engine import Engine
 from spatialops.bench.engines.entrant import LeftOut
+from spatialops.bench.engines.measure import why
 from spatialops.bench.engines.scene import world_of
 from spatialops.bench.engines.world import World
 from spatialops.bench.measure import BenchError, Quartiles
@@ -88,11 +89,9 @@ def run(
         unable: dict[str, str] = {}
         for name, kind in engines.items():
             try:
-                engine = kind(world, case.dt)
-            except LeftOut as reason:
-                unable[name] = str(reason)
-                continue
-            racers[name] = _Racer(engine, world, case.settle, budget)
+                racers[name] = _Racer(kind(world, case.dt), world, case.settle, budget)
+            except Exception as error:  # of any library
+                unable[name] = why(error)
         for _ in range(_ROUNDS):
             for racer in racers.values():
                 racer.go()

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from time import process_time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from spatialops.bench.engines.engine import Engine
 from spatialops.bench.engines.entrant import LeftOut
@@ -89,33 +89,53 @@ def _compare(
 ) -> Iterator[Result]:
     """One probe at one dt."""
     count = steps_of(probe.duration, dt)
-    able: dict[str, Engine] = {}
-    unable: dict[str, str] = {}
-    for name, kind in engines.items():
-        try:
-            able[name] = kind(probe.world, dt)
-        except LeftOut as reason:
-            unable[name] = str(reason)
-            continue
-        able[name].step(1)  # loads what is loaded at the first step
-    spent = dict.fromkeys(able, math.inf)
+    ends = {name: _at_end(kind, probe, dt, 1) for name, kind in engines.items()}
+    spent = dict.fromkeys(engines, math.inf)
     for _ in range(runs):
-        for name in able:
-            able[name] = engines[name](probe.world, dt)
-            begin = process_time()
-            able[name].step(count)
-            spent[name] = min(spent[name], process_time() - begin)
-    for name in engines:
-        cost = spent.get(name, math.nan) / probe.duration
+        for name, kind in engines.items():
+            if ends[name].engine is not None:
+                ends[name] = _at_end(kind, probe, dt, count)
+                spent[name] = min(spent[name], ends[name].seconds)
+    for name, (engine, _, reason) in ends.items():
+        cost = math.nan if engine is None else spent[name] / probe.duration
         for metric, error in probe.errors.items():
-            known = (math.nan, unable[name]) if name in unable else _judged(able[name], error)
-            yield Result(name, probe.name, metric, dt, known[0], cost, known[1])
+            value, note = (math.nan, reason) if engine is None else _judged(engine, error)
+            yield Result(name, probe.name, metric, dt, value, cost, note)
+
+
+class _End(NamedTuple):
+    """An engine after its steps and their seconds; None and the reason where it did not get there.
+
+    The first step loads what is loaded then: of a run of one the seconds do not count.
+    """
+
+    engine: Engine | None
+    seconds: float
+    reason: str = ""
+
+
+def _at_end(kind: type[Engine], probe: Probe, dt: float, count: int) -> _End:
+    """A world after so many steps."""
+    try:
+        engine = kind(probe.world, dt)
+        begin = process_time()
+        engine.step(count)
+        return _End(engine, process_time() - begin)
+    except Exception as error:  # of any library
+        return _End(None, math.nan, why(error))
+
+
+def why(error: Exception) -> str:
+    """What an engine lacks, or in a line how it failed."""
+    if isinstance(error, LeftOut):
+        return str(error)
+    return f"fails: {type(error).__name__}: {error}".splitlines()[0]
 
 
 def _judged(engine: Engine, error: Error) -> tuple[float, str]:
     """An error, or why there is none."""
     try:
         value = error(engine)
-    except LeftOut as reason:
-        return math.nan, str(reason)
+    except Exception as reason:  # of any library
+        return math.nan, why(reason)
     return (value, "") if math.isfinite(value) else (math.nan, "not finite")

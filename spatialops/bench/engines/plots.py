@@ -15,6 +15,7 @@ from spatialops.bench.engines.problems.measure import SolverRow
 from spatialops.view.plots import COLORS, save_figure
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
 WORK = "work_precision.png"
@@ -22,7 +23,7 @@ COUNTS = "contact_counts.png"
 SOLVERS = "solvers.png"
 _MARKS = "osD^vPX*"
 _LEAST = 1e-16  # errors below are drawn there: a logarithm has no zero
-_COLUMNS = 4
+_COLUMNS = 5
 
 
 class Look(TypedDict):
@@ -80,7 +81,7 @@ def solvers(rows: Sequence[SolverRow], folder: Path) -> Path:
     return _draw(points, ("rows", "processor time [us]"), folder / SOLVERS, joined=False)
 
 
-def _broken(text: str, width: int = 34) -> str:
+def _broken(text: str, width: int = 30) -> str:
     """In two lines where it is long."""
     if len(text) <= width or " " not in text[:width]:
         return text
@@ -107,23 +108,38 @@ def _draw(
     panels = list(dict.fromkeys(point.panel for point in points))
     columns = max(1, min(_COLUMNS, len(panels)))
     rows = max(1, -(-len(panels) // columns))
-    figure = Figure(figsize=(max(3.2 * columns, 6.4), 2.6 * rows + 0.7), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    figure = Figure(figsize=(max(2.1 * columns, 6.4), 1.65 * rows + 0.7), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, sharex=True).ravel()
     lines: dict[str, Line2D] = {}
     for axes, panel in zip(grid, panels, strict=False):
-        axes.set_title(panel, fontsize="small")
+        axes.set_title(panel, fontsize="x-small")
         axes.set(xscale="log", yscale="log")
-        axes.tick_params(labelsize="small")
+        axes.tick_params(labelsize="x-small")
         for name, (x, y) in _series(points, panel).items():
             style = "-" if joined else "none"
-            (lines[name],) = axes.plot(x, y, ms=4, lw=1.0, ls=style, **looks[name])
+            (lines[name],) = axes.plot(x, y, ms=3, lw=0.8, ls=style, **looks[name])
+        _decades(axes)
     for axes in grid[len(panels) :]:
         axes.set_axis_off()
+    for axes in grid[max(len(panels) - columns, 0) : len(panels)]:
+        axes.tick_params(labelbottom=True)
     figure.supxlabel(labels[0], fontsize="medium")
     figure.supylabel(labels[1], fontsize="medium")
     ordered = [lines[name] for name in looks]
     figure.legend(ordered, list(looks), loc="outside upper center", ncols=4, frameon=False)
     return save_figure(figure, path)
+
+
+def _decades(axes: Axes) -> None:
+    """Labels at powers of ten only, of which at least one is seen."""
+    for axis, limits, put in (
+        (axes.xaxis, axes.get_xlim(), axes.set_xlim),
+        (axes.yaxis, axes.get_ylim(), axes.set_ylim),
+    ):
+        axis.set_minor_formatter("")
+        low, high = limits
+        if math.floor(math.log10(high)) <= math.log10(low):
+            put(10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high)))
 
 
 def _series(points: Sequence[Point], panel: str) -> Mapping[str, tuple[list[float], list[float]]]:

@@ -120,12 +120,12 @@ ENGINES: Registry[type[Engine]] = Registry(
 SOLVERS: Registry[LCPSolver] = Registry(
     "spatialops.lcp_solvers",
     {
-        "auto": f"{_HERE}.problems.ours:AUTO",
-        "lemke": f"{_HERE}.problems.ours:LEMKE",
-        "principal pivoting": f"{_HERE}.problems.ours:PIVOTING",
-        "newton": f"{_HERE}.problems.ours:NEWTON",
-        "interior point": f"{_HERE}.problems.ours:INTERIOR_POINT",
-        "drake's moby": f"{_HERE}.problems.moby:MOBY",
-        "quantecon's lemke": f"{_HERE}.problems.quantecon:QUANTECON",
+        "spatialops-auto": f"{_HERE}.problems.ours:AUTO",
+        "spatialops-lemke": f"{_HERE}.problems.ours:LEMKE",
+        "spatialops-pivoting": f"{_HERE}.problems.ours:PIVOTING",
+        "spatialops-newton": f"{_HERE}.problems.ours:NEWTON",
+        "spatialops-interior-point": f"{_HERE}.problems.ours:INTERIOR_POINT",
+        "drake-moby": f"{_HERE}.problems.moby:MOBY",
+        "quantecon-lemke": f"{_HERE}.problems.quantecon:QUANTECON",
     },
 )

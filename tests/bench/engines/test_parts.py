@@ -80,7 +80,7 @@ def test_who_claims_what_is_none_is_wrong_and_who_raises_has_failed():
     assert rows["liar", "Murty 4"].verdict == "wrong"
     assert rows["liar", "none"].verdict == "wrong"
     assert rows["raises", "Murty 4"].verdict == "failed"
-    assert rows["raises", "Murty 4"].note == "ZeroDivisionError: no pivot"
+    assert rows["raises", "Murty 4"].note == "fails: ZeroDivisionError: no pivot"
     assert rows["raises", "none"].verdict == "no solution"
     text = tables.solvers(list(rows.values()))
     assert "0 of 1, 1 wrong" in text
@@ -131,7 +131,7 @@ def test_one_command_measures_all_parts_into_a_folder(tmp_path):
     np.savez(tmp_path / "set" / "lcp" / "one.npz", M=np.eye(2), q=-np.ones(2))
     arguments = [
         "--engine", "spatialops", "--probe", "pendulum*", "--dt", "0.01", "--quick",
-        "--bodies", "1", "--solver", "lemke", "--problems", str(tmp_path / "set"),
+        "--bodies", "1", "--solver", "spatialops-lemke", "--problems", str(tmp_path / "set"),
         "--out", str(tmp_path / "out"), "--json",
     ]  # fmt: skip
     ran = CliRunner().invoke(engines, arguments)

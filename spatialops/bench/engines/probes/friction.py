@@ -20,7 +20,7 @@ def staying(friction: float = 0.5, share: float = 0.98) -> Probe:
     gravity = slope(np.arctan(share * friction))
     world = World((box(_BLOCK, 1.0, (0.0, 0.0, 0.05)),), True, friction, 0.0, gravity)
     return Probe(
-        f"slope of {share:g} of the friction angle's",
+        f"block, slope {share:g} mu",
         "stays",
         world,
         1.0,
@@ -35,7 +35,7 @@ def sliding(friction: float = 0.5, share: float = 1.1) -> Probe:
     duration = 1.0
     way = 0.5 * (gravity[0] + friction * gravity[2]) * duration**2
     return Probe(
-        f"slope of {share:g} of the friction angle's",
+        f"block, slope {share:g} mu",
         "x = (sin a - mu cos a) g t^2 / 2",
         world,
         duration,

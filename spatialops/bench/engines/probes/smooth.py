@@ -46,7 +46,7 @@ def spinning() -> Probe:
         return float(np.linalg.norm(off) / np.linalg.norm(spin))
 
     return Probe(
-        "body that turns over (Dzhanibekov)",
+        "Dzhanibekov's body",
         "Euler's equations by Jacobi's functions",
         world,
         duration,

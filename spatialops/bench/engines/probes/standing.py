@@ -71,7 +71,7 @@ def leaning(share: float = 0.98) -> Probe:
     """A tall box on a slope a little below width / height stands."""
     world = _tall(share)
     return Probe(
-        f"tall box on {share:g} of the slope that tips it",
+        f"tall box, slope {share:g} w/h",
         "stands",
         world,
         1.0,
@@ -84,7 +84,7 @@ def tipping(share: float = 1.1) -> Probe:
     duration = 0.5
     expected = tipped(share, duration)
     return Probe(
-        f"tall box on {share:g} of the slope that tips it",
+        f"tall box, slope {share:g} w/h",
         "turns over its edge: d^2 a / dt^2 = (3 g / 4 d) sin a",
         _tall(share),
         duration,

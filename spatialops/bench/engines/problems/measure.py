@@ -10,6 +10,7 @@ from time import process_time
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.bench.engines.measure import why
 from spatialops.bench.engines.problems.sets import Problem
 from spatialops.bench.engines.problems.solver import LCPSolver
 
@@ -74,7 +75,7 @@ def _row(name: str, solver: LCPSolver, problem: Problem) -> SolverRow:
             if best > _SHORT:
                 break
     except Exception as error:  # of any library: a solver that raises has failed
-        note = f"{type(error).__name__}: {error}".splitlines()[0]
+        note = why(error)
     found = math.nan if z is None else residual(problem, z)
     return SolverRow(
         name, problem.family, problem.name, len(problem.vector), found,

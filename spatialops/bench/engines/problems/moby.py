@@ -11,7 +11,7 @@ from spatialops.bench.engines.entrant import library
 class Moby:
     """As `LCPSolver` says; time includes stating the program, Python's only way."""
 
-    name = "drake's moby"
+    name = "drake-moby"
     module = "pydrake.all"
     distribution = "drake"
 

@@ -31,8 +31,8 @@ class Ours:
         return solution.z if solution.solved else None
 
 
-AUTO = Ours("auto", "auto")
-LEMKE = Ours("lemke", "lemke")
-PIVOTING = Ours("principal pivoting", "principal-pivoting")
-NEWTON = Ours("newton", "newton")
-INTERIOR_POINT = Ours("interior point", "interior-point")
+AUTO = Ours("spatialops-auto", "auto")
+LEMKE = Ours("spatialops-lemke", "lemke")
+PIVOTING = Ours("spatialops-pivoting", "principal-pivoting")
+NEWTON = Ours("spatialops-newton", "newton")
+INTERIOR_POINT = Ours("spatialops-interior-point", "interior-point")

@@ -11,7 +11,7 @@ from spatialops.bench.engines.entrant import library
 class QuantEcon:
     """As `LCPSolver` says."""
 
-    name = "quantecon's lemke"
+    name = "quantecon-lemke"
     module = "quantecon.optimize"
     distribution = "quantecon"
 
