@@ -93,26 +93,10 @@ def test_an_engine_that_fails_is_noted_and_the_others_go_on():
 def test_the_command_writes_tables_data_and_plots(tmp_path):
     out = tmp_path / "out"
     arguments = [
-        "--engine",
-        f"{TOY}:Flight",
-        "--engine",
-        f"{TOY}:Absent",
-        "--json",
-        "--runs",
-        "1",
-        "--only",
-        "probes",
-    ]
-    arguments += [
-        "--probe",
-        "*cradle*",
-        "--probe",
-        "sliding block",
-        "--dt",
-        "0.01",
-        "--out",
-        str(out),
-    ]
+        "--engine", f"{TOY}:Flight", "--engine", f"{TOY}:Absent", "--json", "--quick",
+        "--only", "probes", "--probe", "*cradle*", "--probe", "sliding block",
+        "--dt", "0.01", "--out", str(out),
+    ]  # fmt: skip
     ran = CliRunner().invoke(engines, arguments)
     assert ran.exit_code == 0, ran.output
     data = json.loads(ran.output)
