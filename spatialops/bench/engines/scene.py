@@ -70,7 +70,8 @@ def _velocity(body: Body) -> Array:
 
 
 def _geom(i: int, body: Body, world: World) -> shapes.Geom:
-    x, y, z = _arm(body).tolist()
+    turn = np.eye(3) if body.hinge is None else _turn(body)
+    x, y, z = (_arm(body) + turn @ body.place).tolist()
     return shapes.Geom(
         f"g{i}",
         f"b{i}",
@@ -78,7 +79,7 @@ def _geom(i: int, body: Body, world: World) -> shapes.Geom:
         (x, y, z),
         friction=world.friction,
         restitution=world.restitution,
-        rotation=np.eye(3) if body.hinge is None else _turn(body),
+        rotation=turn,
     )
 
 

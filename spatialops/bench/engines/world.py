@@ -21,14 +21,14 @@ GRAVITY = 9.81  # m/s^2
 
 @dataclass(frozen=True)
 class Ball:
-    """A sphere about the body's centre; radius in m."""
+    """A sphere about the shape's place; radius in m."""
 
     radius: float
 
 
 @dataclass(frozen=True)
 class Box:
-    """A cuboid about the body's centre along its axes; whole edges in m."""
+    """A cuboid about the shape's place along the body's axes; whole edges in m."""
 
     size: Vec3
 
@@ -61,6 +61,8 @@ class Body:
         Angular, rad/s, and of the centre, m/s; world axes.
     hinge : Hinge, optional
         None leaves it free. Spin and velocity of a hinged body must agree with it.
+    place : (3,) tuple
+        Of the shape from the centre of mass along the body's axes, m.
     """
 
     mass: float
@@ -71,6 +73,7 @@ class Body:
     spin: Vec3 = (0.0, 0.0, 0.0)
     velocity: Vec3 = (0.0, 0.0, 0.0)
     hinge: Hinge | None = None
+    place: Vec3 = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)

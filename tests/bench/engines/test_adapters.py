@@ -10,7 +10,7 @@ from spatialops.bench.engines.entrant import LeftOut
 from spatialops.bench.engines.probes import friction, smooth
 from spatialops.bench.engines.probes.probe import body_spin, start
 from spatialops.bench.engines.registry import ENGINES
-from spatialops.bench.engines.world import GRAVITY, Body, Hinge, World, ball, box
+from spatialops.bench.engines.world import GRAVITY, Ball, Body, Hinge, World, ball, box
 from spatialops.bench.measure import BenchError
 
 DT = 1e-3
@@ -64,6 +64,15 @@ def test_a_thrown_body_falls_and_a_hung_one_turns(kind):
     faster = 0.5 * GRAVITY / (0.1 + 0.5**2) * DT
     slack = 0.5 if kind.name == "newton" else 1e-2  # its hinges give
     assert motion.spins[1, 1] - 2.0 == pytest.approx(faster, rel=slack)
+
+
+def test_a_shape_is_where_its_place_is(kind):
+    # It stands on a ball 0.3 m below its centre, along its own x: without the ball it would fall.
+    down = (0.0, 0.5**0.5, 0.0, 0.5**0.5)
+    body = Body(1.0, (0.1, 0.1, 0.1), (0.0, 0.0, 0.4), Ball(0.1), down, place=(0.3, 0.0, 0.0))
+    engine = built(kind, World((body,)))
+    engine.step(100)
+    assert engine.motion().positions[0, 2] == pytest.approx(0.4, abs=2e-3)
 
 
 def test_coefficients_are_those_of_the_pair(kind):

@@ -13,7 +13,7 @@ import numpy as np
 
 from spatialops.bench.engines.engine import FLOOR, Contact, Motion
 from spatialops.bench.engines.entrant import library
-from spatialops.bench.engines.world import Ball, Body, Box, World
+from spatialops.bench.engines.world import Ball, Body, Box, Vec3, World
 from spatialops.bench.peers import LibraryObject
 
 _NO_SHAPE = -1
@@ -64,7 +64,7 @@ class Bullet:
 
     def _added(self, body: Body) -> int:
         """A body in its place; Bullet's number for it."""
-        shape = self._shape(body.shape)
+        shape = self._shape(body.shape, body.place)
         if body.hinge is not None:
             return self._hung(body, shape)
         handle = self._call(
@@ -105,14 +105,16 @@ class Bullet:
         self._call("resetJointState", handle, _LINK, 0.0, targetVelocity=speed)
         return int(handle)
 
-    def _shape(self, shape: Ball | Box | None) -> int:
+    def _shape(self, shape: Ball | Box | None, place: Vec3) -> int:
         if shape is None:
             return _NO_SHAPE
+        kind: int = self.lib.GEOM_BOX
+        size: dict[str, object] = {}
         if isinstance(shape, Ball):
-            kind, size = self.lib.GEOM_SPHERE, {"radius": shape.radius}
-            return int(self._call("createCollisionShape", kind, **size))
-        half = [0.5 * edge for edge in shape.size]
-        return int(self._call("createCollisionShape", self.lib.GEOM_BOX, halfExtents=half))
+            kind, size["radius"] = self.lib.GEOM_SPHERE, shape.radius
+        else:
+            size["halfExtents"] = [0.5 * edge for edge in shape.size]
+        return int(self._call("createCollisionShape", kind, collisionFramePosition=place, **size))
 
     def step(self, count: int) -> None:
         """Go on by so many steps."""

@@ -44,7 +44,8 @@ class Dart:
         node = self._hung(skeleton, body, body.hinge) if body.hinge else self._free(skeleton, body)
         node.setInertia(dynamics.Inertia(body.mass, np.zeros(3), np.diag(body.moments)))
         if body.shape is not None:
-            self._touches(node, self._shape(body.shape), world)
+            made = self._touches(node, self._shape(body.shape), world)
+            made.setRelativeTransform(self._pose(body.place))
         self.world.addSkeleton(skeleton)
         return node
 

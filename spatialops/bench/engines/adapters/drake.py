@@ -10,7 +10,7 @@ import numpy as np
 
 from spatialops.bench.engines.engine import Contact, Motion
 from spatialops.bench.engines.entrant import LeftOut, library
-from spatialops.bench.engines.world import Ball, Body, Box, World
+from spatialops.bench.engines.world import Ball, Body, Box, Vec3, World
 from spatialops.bench.peers import LibraryObject
 
 _FINE = 0.02  # m, of the surface's mesh: the default of Drake's scenes
@@ -54,7 +54,7 @@ class Drake:
             properties = lib.ProximityProperties()
             if isinstance(body.shape, Box):
                 lib.AddCompliantHydroelasticProperties(_FINE, _MODULUS, properties)
-            self._touches(made, _shape(lib, body.shape), properties, world)
+            self._touches(made, _shape(lib, body.shape), properties, world, body.place)
         if body.hinge is not None:
             # The joint's axes are the world's at the start.
             turn = lib.RotationMatrix(_quaternion(lib, body))
@@ -71,11 +71,16 @@ class Drake:
         return made
 
     def _touches(
-        self, body: LibraryObject, shape: LibraryObject, properties: LibraryObject, world: World
+        self,
+        body: LibraryObject,
+        shape: LibraryObject,
+        properties: LibraryObject,
+        world: World,
+        place: Vec3 = (0.0, 0.0, 0.0),
     ) -> None:
         friction = self.lib.CoulombFriction(world.friction, world.friction)
         self.lib.AddContactMaterial(friction=friction, properties=properties)
-        name, pose = f"{body.name()}'s shape", self.lib.RigidTransform()
+        name, pose = f"{body.name()}'s shape", self.lib.RigidTransform(place)
         made = self.plant.RegisterCollisionGeometry(body, pose, shape, name, properties)
         self.numbers[made] = int(body.index()) - 1  # the world is body 0
 

@@ -75,11 +75,12 @@ class Newton:
     def _touches(
         self, builder: LibraryObject, made: int, body: Body, surface: LibraryObject
     ) -> None:
+        place = self.warp.transform(body.place, self.warp.quat_identity())
         if isinstance(body.shape, Ball):
-            builder.add_shape_sphere(made, radius=body.shape.radius, cfg=surface)
+            builder.add_shape_sphere(made, xform=place, radius=body.shape.radius, cfg=surface)
         elif body.shape is not None:
             x, y, z = np.multiply(0.5, body.shape.size).tolist()
-            builder.add_shape_box(made, hx=x, hy=y, hz=z, cfg=surface)
+            builder.add_shape_box(made, xform=place, hx=x, hy=y, hz=z, cfg=surface)
 
     def step(self, count: int) -> None:
         """Go on by so many steps, each with its own detection of contacts."""

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-from spatialops.bench.engines.probes import friction, impact, smooth, standing
+from spatialops.bench.engines.probes import friction, impact, painleve, smooth, standing
 from spatialops.bench.engines.probes.probe import Probe
 from spatialops.bench.measure import BenchError
 
 
 def all_probes() -> list[Probe]:
     """All probes, in the order of the tables."""
-    groups = (friction, impact, smooth, standing)
+    groups = (friction, impact, painleve, smooth, standing)
     return [probe for group in groups for probe in group.all_probes()]
 
 
