@@ -118,15 +118,16 @@ class _Racer:
         self.world = world
         self.left = budget
         self.seconds: list[float] = []
-        engine.step(1)
-        self.settled = 1
         self.asked = settle
-        spent = 0.0
+        engine.step(1)  # loads what is loaded then
+        spent = self._spent(1)
+        self.settled = 2
         while self.settled < settle and spent < budget:
-            count = min(10, settle - self.settled)
+            affordable = int(0.1 * budget * (self.settled - 1) / max(spent, 1e-9))
+            count = max(1, min(affordable, settle - self.settled))
             spent += self._spent(count)
             self.settled += count
-        self.block = max(1, round(_BLOCK * (self.settled - 1) / spent)) if spent else 1
+        self.block = max(1, round(_BLOCK * (self.settled - 1) / max(spent, 1e-9)))
 
     def _spent(self, count: int) -> float:
         begin = process_time()

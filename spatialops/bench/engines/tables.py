@@ -52,12 +52,14 @@ def _grid(
 
 def notes(rows: Sequence[tuple[str, str, str]]) -> str:
     """Notes on who and where, one line for each note of each."""
+    everywhere = {where for _, _, where in rows}
     places: dict[tuple[str, str], dict[str, None]] = {}
     for who, note, where in rows:
         if note:
             places.setdefault((who, note), {})[where] = None
     return "".join(
-        f"- {who}: {note} ({'; '.join(where)})\n" for (who, note), where in places.items()
+        f"- {who}: {note} ({'all' if everywhere == set(where) else '; '.join(where)})\n"
+        for (who, note), where in places.items()
     )
 
 

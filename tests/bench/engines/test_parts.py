@@ -109,7 +109,7 @@ def test_contacts_are_counted_and_what_an_engine_lacks_is_noted():
     assert math.isnan(theirs.step_us)
     text = tables.counts(rows)
     assert "[4]<br>" in text
-    assert "- flight: only free flight (boxes 1)" in text
+    assert "- flight: only free flight (all)" in text
 
 
 def test_scenes_are_chosen_by_their_bodies():
