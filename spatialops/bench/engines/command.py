@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,20 +97,34 @@ def engines(
     report = Report()
     say = _silent if as_json else click.echo
     try:
-        if listing:
-            for name in sorted(entrants(choice, report, say).engines):
-                say(f"{name}: takes part")
-            return
-        with pinned(core):
-            run(choice, report, say)
-        if page is not None:
+        with _aside() if as_json else nullcontext(), pinned(core):
+            if listing:
+                for name in entrants(choice, report, say).engines:
+                    say(f"{name}: takes part")
+            else:
+                run(choice, report, say)
+        if page is not None and not listing:
             report.put_into(page)
     except BenchError as error:
         raise click.ClickException(str(error)) from error
-    if out is not None:
+    if out is not None and not listing:
         report.write(out)
     if as_json:
         click.echo(json.dumps(report.to_data(), indent=1))
+
+
+@contextmanager
+def _aside() -> Iterator[None]:
+    """Whatever libraries print, in Python or not, goes to standard error meanwhile."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _silent(_: str) -> None:

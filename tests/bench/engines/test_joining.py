@@ -61,7 +61,7 @@ def test_a_toy_engine_is_measured_and_its_gaps_are_named():
     notes = {(result.probe, result.metric): result.note for result in results}
     assert notes["sliding block", "distance"] == "only free flight"
     found = {result.metric: result.error for result in results if not result.note}
-    # It keeps its spin along the world's axes, which is not what a body does.
+    # It never turns: its momentum is right, and its spin along its axes is not.
     assert found["energy"] == pytest.approx(0.0, abs=1e-12)
     assert found["spin along body axes"] > 0.5
 
@@ -108,6 +108,16 @@ def test_the_command_writes_tables_data_and_plots(tmp_path):
     assert (out / "probes.csv").read_text().startswith("engine,probe,metric,dt,error,cost,note\n")
     assert (out / "work_precision.png").stat().st_size > 1000
     assert json.loads((out / "engines.json").read_text()) == data
+
+
+def test_what_libraries_print_does_not_mix_with_the_json(capfd):
+    command = ["--engine", f"{TOY}:Chatty", "--json", "--quick", "--only", "probes"]
+    with pytest.raises(SystemExit, match="0"):
+        engines([*command, "--probe", "*apart*", "--dt", "0.01"])
+    out, err = capfd.readouterr()
+    assert json.loads(out)["probes"][0]["engine"] == "chatty"
+    assert "from Python\n" in err
+    assert "from C\n" in err
 
 
 def test_the_command_refuses_what_it_does_not_know():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 
 from spatialops.bench.engines.engine import Contact, Motion
@@ -33,6 +35,15 @@ class Flight:
 
     def contacts(self) -> list[Contact]:
         raise LeftOut("no contacts")
+
+
+class Chatty(Flight):
+    name = "chatty"
+
+    def step(self, count: int) -> None:
+        print("from Python")
+        os.write(1, b"from C\n")
+        super().step(count)
 
 
 class Absent(Flight):

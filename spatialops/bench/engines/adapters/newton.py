@@ -26,7 +26,6 @@ class Newton:
     def __init__(self, world: World, dt: float) -> None:
         self.lib = library(Newton)
         self.warp = require("warp")
-        self.warp.config.quiet = True  # it reports on standard output
         self.dt = dt
         with self.warp.ScopedDevice("cpu"):
             self._build(world)
