@@ -138,10 +138,14 @@ def heading(group: str) -> str:
 
 def as_csv(measured: Sequence[Row]) -> str:
     """All rows as CSV."""
-    if not measured:
+    return as_csv_rows([row.to_data() for row in measured])
+
+
+def as_csv_rows(data: Sequence[Mapping[str, object]]) -> str:
+    """Rows of plain data as CSV; a row may lack some of the columns."""
+    if not data:
         return ""
     text = io.StringIO()
-    data = [row.to_data() for row in measured]
     names = list(dict.fromkeys(name for row in data for name in row))
     writer = csv.DictWriter(text, fieldnames=names, lineterminator="\n")
     writer.writeheader()

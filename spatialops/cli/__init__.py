@@ -45,6 +45,11 @@ COMMANDS = {
         "Measure speed side by side with Pinocchio and MuJoCo.",
         "bench",
     ),
+    "engines": Entry(
+        "spatialops.bench.engines.command:engines",
+        "Hold engines against closed forms; any engine can join.",
+        "bench",
+    ),
     "precompile": Entry(
         "spatialops.cli.precompile:precompile", "Compile all kernels now, once a version."
     ),

@@ -111,8 +111,8 @@ def _ratios(axes: Axes, rows: Sequence[ContactRow]) -> None:
             axes.axhline(row.bar, color="#5b6b7d", linestyle=":", linewidth=0.9)
 
 
-def write_page(path: Path, rows: Sequence[ContactRow], about: Mapping[str, object]) -> None:
-    """Put table and plots into a page, between its two marks; plots go to `images` beside it.
+def around_marks(path: Path) -> tuple[str, str]:
+    """What a page has before its first mark and behind its second one.
 
     Raises
     ------
@@ -122,9 +122,20 @@ def write_page(path: Path, rows: Sequence[ContactRow], about: Mapping[str, objec
     text = path.read_text() if path.exists() else ""
     if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
         raise BenchError(f"{path}: the page needs the marks {BEGIN!r} and {END!r}, once each")
-    draw(rows, path.parent / "images")
     before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
+    return before, rest.split(END)[1]
+
+
+def write_page(path: Path, rows: Sequence[ContactRow], about: Mapping[str, object]) -> None:
+    """Put table and plots into a page, between its two marks; plots go to `images` beside it.
+
+    Raises
+    ------
+    BenchError
+        For a page without the marks.
+    """
+    before, after = around_marks(path)
+    draw(rows, path.parent / "images")
     missed = [row for row in rows if not row.passed]
     counted = [row for row in rows if row.bar is not None and row.status != "left out"]
     middle = (

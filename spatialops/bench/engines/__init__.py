@@ -1,0 +1,1 @@
+"""A benchmark that any engine can join: `spatialops engines`."""

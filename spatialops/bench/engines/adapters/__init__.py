@@ -1,0 +1,1 @@
+"""Engines, each in a file of its own."""

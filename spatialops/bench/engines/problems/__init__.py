@@ -1,0 +1,1 @@
+"""Complementarity problems, and who solves them."""
