@@ -14,7 +14,7 @@ from spatialops.control.friction_cone.controller import Posture
 from spatialops.control.friction_cone.explanation import ConeExplanation
 from spatialops.control.motors import Motors
 from spatialops.control.projected.held_contacts import HeldContacts
-from spatialops.control.projected.present_contacts import Schedule, present_contacts
+from spatialops.control.projected.present_contacts import PresentContacts, Schedule
 from spatialops.control.safe_command import SafeController
 from spatialops.control.task_space.tasks import stack
 from spatialops.control.task_space.tracking import Tracking
@@ -111,6 +111,7 @@ class WholeBodyController(SafeController):
         self.motors = motors
         self.actuation = motors.actuation
         self.contacts = contacts
+        self._present = PresentContacts(model)
         self.sides = whole(sides, "sides", low=3)
         self.damping = scalar(damping, "damping", low=0.0)
         self.posture = posture
@@ -147,7 +148,7 @@ class WholeBodyController(SafeController):
 
     def _command(self, time: float, state: State, contacts: ContactSet | None) -> ConeExplanation:
         checked_state(state, self.model)
-        grip = present_contacts(self.model, self.contacts, time, state, contacts)
+        grip = self._present(self.contacts, time, state, contacts)
         found = equations(state, grip, self.actuation, self.sides)
         levels = [self._level(level, time, state, grip.n_rows) for level in self.levels]
         cost = self._cost(found, state)
