@@ -164,7 +164,7 @@ class Barrier:
         begin = (size + 0.5 * float(w @ reduced.H @ w)) / reduced.theta
         constant = reduced.fixed + self.least_cost
         options = [begin, tolerance / reduced.theta, -np.inf, self.max_steps, constant]
-        path = _follow(reduced.tables(), w, options)
+        path = _follow(reduced.tables, w, options)
         linear = path.linear * reduced.by_row
         cones = path.cones * reduced.by_cone.reshape(-1, 3)
         solution = _verified(reduced, path.x, linear, cones, (steps + path.steps, steps))
@@ -212,7 +212,7 @@ def _verified(
         return result
 
     def residual_of(weights: tuple[Array, Array]) -> float:
-        return max(program.residuals(x, equality_of(*weights), *weights).values())
+        return program.residual(x, equality_of(*weights), *weights)
 
     residual = residual_of((linear, cones))
     if residual > _REFINE * RESIDUAL:
