@@ -21,6 +21,7 @@ from spatialops.control.controller import Explanation
 from spatialops.control.inverse_dynamics.consistent_demand import nearest_consistent
 from spatialops.control.inverse_dynamics.counted_step import CountedStep, counted_step
 from spatialops.control.inverse_dynamics.force_distribution import (
+    Bounding,
     ConeKind,
     allowed,
     least_torque,
@@ -186,6 +187,7 @@ class ContactInverseDynamics(SafeController):
         self._is_cut = False
         self._missed = 0.0
         self._geometries = Geometries()
+        self._bounding = Bounding()
         self._gain = np.zeros(self.model.nv)  # of velocity in a step, that Coriolis forces count on
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
@@ -226,6 +228,7 @@ class ContactInverseDynamics(SafeController):
             return self._command(state, accelerations, status, notes)
         except UNANSWERED:
             self._gain, self.forces = np.zeros(self.model.nv), {}
+            self._bounding = Bounding()
             return self._command(state, accelerations, status, notes)
 
     def _command(
@@ -478,10 +481,11 @@ class ContactInverseDynamics(SafeController):
         programmed = self.cone in ("dissipation", "released") and problem.gap_bias.any()
         also = problem.velocities if programmed else None
         if self.choice == "nearest":
-            other = nearest(problem, p, self._memory * last, room, also=also)
+            target = self._memory * last
+            other = nearest(problem, p, target, room, also=also, last=self._bounding)
         else:
             torques = problem.forces(ahead, p.ravel(), self.dt)[problem.given]
-            other = least_torque(problem, p, torques, self.dt, room, also=also)
+            other = least_torque(problem, p, torques, self.dt, room, also=also, last=self._bounding)
         moved = problem.reach.T @ (other - p).ravel()
         size = np.abs(problem.reach.T @ p.ravel()).max(initial=0.0)
         outside = -(room.rows @ other.ravel()).min(initial=0.0)
