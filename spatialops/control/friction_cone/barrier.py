@@ -205,23 +205,17 @@ def _verified(
     program, x = reduced.program, reduced.lift(w)
     gradient = program.H @ x + program.g
 
-    def equality_of(linear: Array, cones: Array) -> Array:
-        result: Array = reduced.pinv.T @ (
-            gradient - program.D.T @ linear - program.K.T @ cones.ravel()
-        )
-        return result
+    def judged(linear: Array, cones: Array) -> tuple[float, Array, Array, Array]:
+        pull = program.D.T @ linear + program.K.T @ cones.ravel()
+        equality: Array = reduced.pinv.T @ (gradient - pull)
+        return program.residual(x, equality, linear, cones), equality, linear, cones
 
-    def residual_of(weights: tuple[Array, Array]) -> float:
-        return program.residual(x, equality_of(*weights), *weights)
-
-    residual = residual_of((linear, cones))
-    if residual > _REFINE * RESIDUAL:
+    found = judged(linear, cones)
+    if found[0] > _REFINE * RESIDUAL:
         rest = gradient - program.D.T @ linear - program.K.T @ cones.ravel()
-        linear, cones = min(
-            (linear, cones), _refined(reduced, rest, linear, cones), key=residual_of
-        )
-        residual = residual_of((linear, cones))
-    equality = equality_of(linear, cones)
+        refined = judged(*_refined(reduced, rest, linear, cones))
+        found = refined if refined[0] < found[0] else found
+    residual, equality, linear, cones = found
     status = "solved" if residual < RESIDUAL else "failed"
     return ForceSolution(x, status, equality, linear, cones, residual, 0.0, (), *steps)
 

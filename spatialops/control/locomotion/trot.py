@@ -8,7 +8,7 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray
 from spatialops.control.joint_tracking import Reference
-from spatialops.control.locomotion.foot_paths import Strides, feet_ahead
+from spatialops.control.locomotion.foot_paths import feet_ahead
 from spatialops.control.locomotion.gait import Gait
 from spatialops.control.locomotion.leg_kinematics import Legs
 from spatialops.tree.state import State
@@ -131,14 +131,10 @@ class Trot:
         """Feet and their velocities against the base, one step on."""
         gait, then = self.gait, time + self.dt
         forward, sideways, turning = self._pace.tolist()
-        strides = Strides(
-            float(self.dt),
-            float(gait.stance_time),
-            float(gait.swing_time),
-            float(gait.step_height),
-            (forward, sideways, turning),
-        )
+        pace = forward, sideways, turning
+        times = float(self.dt), float(gait.stance_time), float(gait.swing_time)
+        strides = (*times, float(gait.step_height), pace)
         swing = np.where(gait.standing(then), -1.0, gait.swing(then))
         feet, velocities = self.feet.copy(), self._velocities.copy()
-        feet_ahead(tuple(strides), swing, self.rest, self._ends, feet, velocities)
+        feet_ahead(strides, swing, self.rest, self._ends, feet, velocities)
         return feet, velocities

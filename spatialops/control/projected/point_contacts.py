@@ -31,13 +31,12 @@ from spatialops.algebra.vectors import (
 )
 from spatialops.control.projected.held_contact import HeldContact
 from spatialops.control.projected.held_contacts import HeldContacts
+from spatialops.control.task_space.points import put_drifts
 from spatialops.dynamics.kinematics import (
     axis_of,
     finite_status,
     poses_kernel,
-    velocities_kernel,
 )
-from spatialops.dynamics.newton_euler import carried_acceleration, put_acceleration
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 
@@ -238,10 +237,7 @@ def point_rows(
 ) -> int:
     """Rows A (3 m, nv) of points held on one another, and Adot v (3 m,)."""
     status = max(poses_kernel(tree, links, q, work), finite_status(v))
-    velocities_kernel(tree, links, v, work)
-    for k in range(tree.shape[0]):
-        alpha, accel = carried_acceleration(tree, ZERO3, work, k)
-        put_acceleration(tree, links, work, k, alpha, accel, 0.0)
+    put_drifts(tree, links, v, work)
     A[:] = 0.0
     drift[:] = 0.0
     for i in range(sides.shape[0]):

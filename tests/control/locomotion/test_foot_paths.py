@@ -32,7 +32,8 @@ REST = np.array([[0.3, 0.2, -0.4], [0.3, -0.2, -0.4]])
 
 def walked(count, swing_of, pace):
     """Feet and velocities after so many steps of a millisecond, and where swings end."""
-    feet, velocities, ends = REST.copy(), np.zeros((2, 3)), REST[:, :2].copy()
+    feet, velocities = REST.copy(), np.zeros((2, 3))
+    ends = REST[:, :2].copy()
     strides = Strides(1e-3, 0.2, 0.1, 0.05, pace)
     for k in range(count):
         feet_ahead(tuple(strides), swing_of(k), REST, ends, feet, velocities)
