@@ -73,7 +73,7 @@ def nearest_consistent(
         return change
     left = u + tied.J @ change  # what the other velocities have to make good
     x = -tied.right[:rank].T @ ((tied.left[:, :rank].T @ left) / tied.values[:rank])
-    keep = problem.geometry.root.T @ (np.asarray(before)[others] - problem.velocity[others])
+    keep = np.linalg.solve(problem.factor.T, np.asarray(before)[others] - problem.velocity[others])
     if float(np.linalg.norm(x - keep)) > limit:
         L = problem.reach[rows]
         both = np.linalg.lstsq(np.hstack([tied.J, L / _WEIGHT]), -(u + L @ keep), rcond=RANK)[0]

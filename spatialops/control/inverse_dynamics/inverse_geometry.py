@@ -16,7 +16,7 @@ from spatialops.contact.problem import Response
 from spatialops.errors import ModelError
 
 RANK = 1e-9  # singular values, relative to the largest, that count as zero
-_OF_MASS = ("others", "factor", "root", "coupling", "heaviest", "whole_factor")
+_OF_MASS = ("others", "factor", "coupling", "heaviest", "whole_factor")
 _KEPT = 3  # of a command: contact frames of the step, and under the command
 
 
@@ -87,11 +87,6 @@ class InverseGeometry:
         """C^-1 of the lower Cholesky factor C of M_uu."""
         u = self.others
         return inverse_factor(self.mass[u[:, None], u])
-
-    @cached_property
-    def root(self) -> Array:
-        """C."""
-        return np.asarray(np.linalg.inv(self.factor))
 
     @cached_property
     def heaviest(self) -> float:
