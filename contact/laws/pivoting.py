@@ -25,6 +25,7 @@ from spatialops.dynamics.loops.elimination import product
 _DEPENDENT = 1e-10  # remainder of a row, relative to its length, below which active rows imply it
 _BEGIN = 1e-9  # the same for the rows to begin with, which are only a guess
 _MET = 1e-13  # violation, relative to the velocities, that counts as none
+_MOST = 20  # pivots for each row and column
 # the same for a row that active rows imply, so that no push can move it: it has their rounding
 _ROUNDING = 1e-10
 _HUGE = 1e100  # impulses, as velocities, that no factor has digits for
@@ -91,8 +92,14 @@ def pivot_alone(
     *,
     lengths: Array | None = None,
     scale: float | None = None,
+    met: float = _MET,
+    most: int = _MOST,
 ) -> Pivoted:
-    """As `pivot`, but `fell_back` says that there is no answer: nothing else is tried."""
+    """As `pivot`, but `fell_back` says that there is no answer: nothing else is tried.
+
+    `met` is the violation, relative to the velocities, that counts as none, `most` the number of
+    pivots allowed for each row and column.
+    """
     L, u = np.ascontiguousarray(L, dtype=np.float64), np.ascontiguousarray(u, dtype=np.float64)
     n, nv = L.shape
     lengths = np.sqrt(np.einsum("ij,ij->i", L, L)) if lengths is None else lengths
@@ -101,11 +108,12 @@ def pivot_alone(
     p = np.zeros(n)
     room = np.zeros((2 * nv + 5, nv))
     rows = np.zeros(nv, dtype=np.int64)
-    limit = 20 * (n + nv) + 100
-    status, count, pivots = pivot_kernel(L, u, lengths, scale, begin, limit, p, room, rows)
+    limit = most * (n + nv) + 100
+    sizes = lengths, scale, met
+    status, count, pivots = pivot_kernel(L, u, sizes, begin, limit, p, room, rows)
     if status != _ANSWERED and begin.size:  # a bad guess may leave rows that are nearly dependent
         first = pivots
-        status, count, pivots = pivot_kernel(L, u, lengths, scale, begin[:0], limit, p, room, rows)
+        status, count, pivots = pivot_kernel(L, u, sizes, begin[:0], limit, p, room, rows)
         pivots += first
     if status != _ANSWERED:
         return Pivoted(p, begin[:0], pivots, True)
@@ -117,8 +125,7 @@ def pivot_alone(
 def pivot_kernel(
     L: Array,
     u: Array,
-    lengths: Array,
-    scale: float,
+    sizes: tuple[Array, float, float],
     begin: IntArray,
     limit: int,
     p: Array,
@@ -127,10 +134,13 @@ def pivot_kernel(
 ) -> tuple[int, int, int]:
     """Status, number of active rows (in `rows`) and pivots; impulses in p, which is zero at first.
 
-    `room` (2 nv + 5, nv) holds Q, R and vectors: impulses of the active rows, parts of a row along
-    Q, what is left of it, x = L_A^T p, and how fast active impulses fall while a row is pushed.
+    `sizes` are `lengths`, `scale` and `met`. `room` (2 nv + 5, nv) holds Q, R and vectors: impulses
+    of the active rows, parts of a row along Q, what is left of it, x = L_A^T p, and how fast active
+    impulses fall while a row is pushed.
     """
     nv = L.shape[1]
+    lengths = sizes[0]
+    scale = sizes[1]
     Q = room[:nv]
     R = room[nv : 2 * nv]
     active = room[2 * nv]
@@ -141,7 +151,7 @@ def pivot_kernel(
         size = put_reach(L, rows, k, active, x)
         if not size < _HUGE:  # rows that hardly move and must: no factor has digits for that
             return _FAILED, k, pivots
-        i, w = worst_row(L, u, lengths, scale, size, rows, k, room)
+        i, w = worst_row(L, u, sizes, size, rows, k, room)
         if i < 0:
             break
         k, steps = drive(L, i, w, _DEPENDENT * lengths[i], room, rows, k)
@@ -193,21 +203,23 @@ def start_from(
 def worst_row(
     L: Array,
     u: Array,
-    lengths: Array,
-    scale: float,
+    sizes: tuple[Array, float, float],
     size: float,
     rows: IntArray,
     k: int,
     room: Array,
 ) -> tuple[int, float]:
     """The row of the largest violation beyond rounding, -1 where there is none; its velocity."""
+    lengths = sizes[0]
+    scale = sizes[1]
+    met = sizes[2]
     x = 2 * L.shape[1] + 3
     worst = 0.0
     found = -1
     velocity = 0.0
     for i in range(u.size):
         w = u[i] + product(L, i, room, x)
-        short = w + _MET * (scale + lengths[i] * size)
+        short = w + met * (scale + lengths[i] * size)
         if short < worst:
             taken = False
             for j in range(k):

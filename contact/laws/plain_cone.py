@@ -76,8 +76,7 @@ def _central(problem: ContactProblem, start: Array | None, tolerance: float) -> 
 def _polished(problem: ContactProblem, start: Array | None, tolerance: float) -> LawSolution | None:
     """By the first try of the cone's solver, where it ends at the last digits."""
     m = problem.n_contacts
-    L = problem.response.L
-    W = L @ L.T
+    W = problem.compliance
     b = problem.velocities
     r = np.zeros(3 * m) if start is None else start[:, :3].flatten()
     u = np.empty(3 * m)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, vector
+from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, vector
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 
@@ -28,6 +28,8 @@ class Actuation:
         Joints with motors.
     rows : (n,) int array
         Indices of the actuated velocities.
+    moves : (nv,) bool array
+        Whether a velocity is actuated.
     limits : (n,) array
         Largest force of each motor, N m or N; infinite where the model names none.
 
@@ -63,6 +65,8 @@ class Actuation:
         slices = [model.v_slice(name) for name in self.joints]
         rows = sorted({row for at in slices for row in range(at.start, at.stop)})
         self.rows: IntArray = np.array(rows, dtype=np.int64)
+        self.moves: BoolArray = np.zeros(model.nv, dtype=np.bool_)
+        self.moves[self.rows] = True
         self.limits: Array = model.effort_limit[self.rows].copy()
 
     def __len__(self) -> int:

@@ -284,11 +284,7 @@ def _still(reference: Planner) -> Planner:
 
 def coordinates(model: Model, actuation: Actuation) -> IntArray:
     """Entries of q that belong to the actuated velocities."""
-    place: dict[int, int] = {}
-    for name in model.joint_names:
-        q, v = model.q_slice(name), model.v_slice(name)
-        if q.stop - q.start == v.stop - v.start:
-            place.update(zip(range(v.start, v.stop), range(q.start, q.stop), strict=True))
-    if any(int(row) not in place for row in actuation.rows):
+    found = model.own_coordinates[actuation.rows]
+    if (found < 0).any():
         raise ArgumentError("actuation: tracking is for joints whose coordinates are plain numbers")
-    return np.array([place[int(row)] for row in actuation.rows], dtype=np.int64)
+    return found

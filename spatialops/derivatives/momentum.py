@@ -34,7 +34,7 @@ from spatialops.derivatives.carried import (
     sum_of,
     turned_by_twist,
 )
-from spatialops.dynamics.energy import center_of_mass, link_momentum, momentum
+from spatialops.dynamics.energy import link_momentum, momentum_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.forces.passive import spring_forces
 from spatialops.tree.model import Model, not_a_model
@@ -79,6 +79,24 @@ class MomentumDerivatives(NamedTuple):
     dv: Array
 
 
+class CenterMotion(NamedTuple):
+    """What `center_of_mass_motion` returns.
+
+    Parameters
+    ----------
+    x : (3,) array
+        Place, m.
+    J : (3, nv) array
+        J v is its velocity.
+    drift : (3,) array
+        Jdot v, m/s^2.
+    """
+
+    x: Array
+    J: Array
+    drift: Array
+
+
 @kernel
 def momentum_derivatives_kernel(
     tree: IntArray, links: Array, q: Array, v: Array, center: Array, work: Array, found: Array
@@ -117,6 +135,43 @@ def momentum_derivatives_kernel(
             found[MOMENTUM_BY_V + i, k] = by_v[0][i]
             found[MOMENTUM_BY_V + 3 + i, k] = by_v[1][i]
         add_to_parent(tree, work, k)
+
+
+@kernel
+def centroidal_kernel(
+    tree: IntArray, links: Array, q: Array, v: Array, sums: Array, work: Array, found: Array
+) -> None:
+    """All changes, of momentum about the centre of mass, which moves.
+
+    `sums` (9,) are those of `momentum_kernel`, with the centre of mass in the last three.
+    """
+    n = tree.shape[0]
+    poses_kernel(tree, links, q, work[:n])
+    velocities_kernel(tree, links, v, work[:n])
+    momentum_kernel(links, work[:n], sums)
+    mass = 0.0
+    for k in range(n):
+        mass += links[k, layout.MASS]
+    for i in range(3):
+        sums[6 + i] /= mass
+    momentum_derivatives_kernel(tree, links, q, v, sums[6:], work, found)
+    linear = sums[3], sums[4], sums[5]
+    for k in range(n):
+        moved = found[CENTER_BY_Q, k], found[CENTER_BY_Q + 1, k], found[CENTER_BY_Q + 2, k]
+        turned = cross(moved, linear)
+        for i in range(3):
+            found[MOMENTUM_BY_Q + i, k] -= turned[i] / mass
+
+
+def _centroidal(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    q, v = vector(q, model.nq, "q"), vector(v, model.nv, "v")
+    if not (all_finite(q) and all_finite(v)):
+        raise not_finite(q=q, v=v)
+    found, work = np.empty((FOUND_ROWS, model.nv)), model.stack()
+    sums = np.empty(9)
+    centroidal_kernel(model.tree, model.links, q, v, sums, work, found)
+    model.stacks.append(work)
+    return sums, found
 
 
 def _found(model: Model, q: ArrayLike, v: ArrayLike, center: Array) -> Array:
@@ -236,8 +291,44 @@ def centroidal_momentum_derivatives(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    found = _found(model, q, v, center_of_mass(model, q))
+    found = _centroidal(model, q, v)[1]
     by_q = found[MOMENTUM_BY_Q : MOMENTUM_BY_Q + 6].copy()
-    moved = found[CENTER_BY_Q : CENTER_BY_Q + 3] / model.mass
-    by_q[:3] -= np.cross(moved, momentum(model, q, v)[3:, None], axis=0)  # the point moves
     return MomentumDerivatives(by_q, found[MOMENTUM_BY_V:].copy())
+
+
+def center_of_mass_motion(model: Model, q: ArrayLike, v: ArrayLike) -> CenterMotion:
+    """Place of the centre of mass, and how it moves, from the momentum m xdot, O(N).
+
+    Parameters
+    ----------
+    model : Model
+        The mechanism.
+    q : (nq,) array_like
+        Coordinates, rad and m.
+    v : (nv,) array_like
+        Velocities, rad/s and m/s.
+
+    Returns
+    -------
+    CenterMotion
+        World axes.
+
+    Raises
+    ------
+    ArgumentError
+        For a wrong shape, NaN or infinity.
+
+    Examples
+    --------
+    >>> import numpy as np, spatialops as so
+    >>> from spatialops.derivatives.momentum import center_of_mass_motion
+    >>> model, q, v = so.models.pendulum(2).model, [0.3, 0.1], [1.0, -1.0]
+    >>> center = center_of_mass_motion(model, q, v)
+    >>> bool(np.allclose(center.x, so.center_of_mass(model, q)))
+    True
+    """
+    if type(model) is not Model:
+        raise not_a_model(model)
+    sums, found = _centroidal(model, q, v)
+    linear = found[MOMENTUM_BY_Q + 3 : MOMENTUM_BY_V] @ np.asarray(v, dtype=np.float64)
+    return CenterMotion(sums[6:], found[MOMENTUM_BY_V + 3 :] / model.mass, linear / model.mass)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, not_finite, vector
+from spatialops._arrays import Array, ArrayLike, all_finite, not_finite, vector
 from spatialops._compile.jit import kernel
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.dynamics.newton_euler import inverse_dynamics
@@ -58,7 +58,7 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """
     q = vector(q, model.nq, "q")
     v = vector(v, model.nv, "v")
-    if not (np.isfinite(q).all() and np.isfinite(v).all()):
+    if not (all_finite(q) and all_finite(v)):
         raise not_finite(q=q, v=v)
     forces = np.empty(model.nv)
     add_passive_forces(model.links, v, spring_forces(model, q), forces)

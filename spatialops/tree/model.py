@@ -103,6 +103,8 @@ class Model:
     """Number of moving bodies."""
     quaternions: tuple[int, ...] = field(init=False, repr=False)
     """Indices in q at which quaternions begin."""
+    own_coordinates: IntArray = field(init=False, repr=False)
+    """Index in q that belongs to each velocity (nv,); -1 where a joint has more coordinates."""
     warnings: tuple[str, ...] = field(init=False, repr=False, default=())
     """What was repaired in the file that it was read from, or could not be taken over."""
     spare: list[Array] = field(init=False, repr=False, default_factory=list)
@@ -131,6 +133,7 @@ class Model:
         object.__setattr__(self, "quaternions", _quaternions(self.tree))
         object.__setattr__(self, "branches", branches_of(self.tree, self.links))
         object.__setattr__(self, "_slices", self._joint_slices())
+        object.__setattr__(self, "own_coordinates", _own_coordinates(self._slices, self.nv))
 
     def __repr__(self) -> str:
         """What it is, in five lines."""
@@ -490,6 +493,14 @@ class Model:
             If something is missing, or no builder makes such a model.
         """
         return cls(**checked_model(data))
+
+
+def _own_coordinates(slices: Mapping[str, tuple[slice, slice]], nv: int) -> IntArray:
+    found = np.full(nv, -1, dtype=np.int64)
+    for q, v in slices.values():
+        if q.stop - q.start == v.stop - v.start:
+            found[v] = np.arange(q.start, q.stop)
+    return found
 
 
 def _quaternions(tree: IntArray) -> tuple[int, ...]:

@@ -53,27 +53,25 @@ class Assembly:
     def _inequalities(self) -> None:
         held = self.at.held
         limits = self.at.motors.actuation.limits
-        n = self.n
         (strong, _), motors = self.at.motors.strong, self.at.motors
-        select = np.zeros((len(strong), n))
-        select[np.arange(len(strong)), strong] = 1.0
+        ends = 2 * len(strong)
         rows, offsets, names = held.limits
         weight = float(np.linalg.norm(self.at.model.gravity)) * self.at.model.mass
         usual = max(weight, float(np.abs(self.force_offsets).max(initial=0.0)), _LEAST_LOAD) / max(
             len(held), 1
         )
-        self.D = np.vstack([-select, select, rows @ self.force_rows])
-        self.d = np.concatenate(
-            [limits[strong], limits[strong], rows @ self.force_offsets + offsets]
-        )
+        strength = limits[strong]
+        self.D = np.zeros((ends + len(rows), self.n))
+        self.D[np.arange(len(strong)), strong] = -1.0
+        self.D[np.arange(len(strong), ends), strong] = 1.0
+        self.D[ends:] = rows @ self.force_rows
+        self.d = np.concatenate([strength, strength, rows @ self.force_offsets + offsets])
         at_force = held.force_rows
         self.K = self.force_rows[at_force]
         self.k = self.force_offsets[at_force]
         self.mu = held.mu
         self.names = (*motors.ends, *names, *held.cone_names)
-        self.scales = np.concatenate(
-            [limits[strong], limits[strong], np.full(len(rows) + len(held.mu), usual)]
-        )
+        self.scales = np.concatenate([strength, strength, np.full(len(rows) + len(held.mu), usual)])
 
     def _force_equalities(self, goals: ArrayLike | None) -> tuple[Array, Array]:
         pressed = self.at.held.pressed_rows
@@ -88,7 +86,9 @@ class Assembly:
 
     def wide(self, rows: Array) -> Array:
         """Rows on u as rows on (u, y)."""
-        return np.hstack([rows, np.zeros((len(rows), self.n - self.p))])
+        found = np.zeros((len(rows), self.n))
+        found[:, : self.p] = rows
+        return found
 
     def power(self) -> tuple[Array, Array]:
         """H and g of the losses u.W u."""

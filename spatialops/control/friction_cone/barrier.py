@@ -164,7 +164,7 @@ class Barrier:
         begin = (size + 0.5 * float(w @ reduced.H @ w)) / reduced.theta
         constant = reduced.fixed + self.least_cost
         options = [begin, tolerance / reduced.theta, -np.inf, self.max_steps, constant]
-        path = _follow(reduced.tables(), w, options)
+        path = _follow(reduced.tables, w, options)
         linear = path.linear * reduced.by_row
         cones = path.cones * reduced.by_cone.reshape(-1, 3)
         solution = _verified(reduced, path.x, linear, cones, (steps + path.steps, steps))
@@ -205,23 +205,17 @@ def _verified(
     program, x = reduced.program, reduced.lift(w)
     gradient = program.H @ x + program.g
 
-    def equality_of(linear: Array, cones: Array) -> Array:
-        result: Array = reduced.pinv.T @ (
-            gradient - program.D.T @ linear - program.K.T @ cones.ravel()
-        )
-        return result
+    def judged(linear: Array, cones: Array) -> tuple[float, Array, Array, Array]:
+        pull = program.D.T @ linear + program.K.T @ cones.ravel()
+        equality: Array = reduced.pinv.T @ (gradient - pull)
+        return program.residual(x, equality, linear, cones), equality, linear, cones
 
-    def residual_of(weights: tuple[Array, Array]) -> float:
-        return max(program.residuals(x, equality_of(*weights), *weights).values())
-
-    residual = residual_of((linear, cones))
-    if residual > _REFINE * RESIDUAL:
+    found = judged(linear, cones)
+    if found[0] > _REFINE * RESIDUAL:
         rest = gradient - program.D.T @ linear - program.K.T @ cones.ravel()
-        linear, cones = min(
-            (linear, cones), _refined(reduced, rest, linear, cones), key=residual_of
-        )
-        residual = residual_of((linear, cones))
-    equality = equality_of(linear, cones)
+        refined = judged(*_refined(reduced, rest, linear, cones))
+        found = refined if refined[0] < found[0] else found
+    residual, equality, linear, cones = found
     status = "solved" if residual < RESIDUAL else "failed"
     return ForceSolution(x, status, equality, linear, cones, residual, 0.0, (), *steps)
 

@@ -110,6 +110,28 @@ def slacks(program: Program, at: Point) -> None:
 
 
 @kernel
+def least_slack(program: tuple[Array, ...], x: Array) -> float:
+    """The least of all slacks and of mu n - |t| of the cones, of the arrays of `Program`."""
+    p = Program(*program)
+    least = math.inf
+    for j in range(p.d.size):
+        least = min(least, value_of(p.D, p.d, j, x))
+    for i in range(p.mu.size):
+        across = math.hypot(value_of(p.K, p.k, 3 * i + 1, x), value_of(p.K, p.k, 3 * i + 2, x))
+        least = min(least, p.mu[i] * value_of(p.K, p.k, 3 * i, x) - across)
+    return least
+
+
+@kernel
+def value_of(rows: Array, offsets: Array, j: int, x: Array) -> float:
+    """Entry j of rows x + offsets."""
+    total = offsets[j]
+    for a in range(x.size):
+        total += rows[j, a] * x[a]
+    return total
+
+
+@kernel
 def inside(at: Point) -> bool:
     """Whether slacks are strictly feasible."""
     good = True

@@ -100,7 +100,7 @@ class Conic:
         equality, linear = -weight * z[:r], sizes[:m] * z[r : r + m]
         forces = (sizes[m:] * z[r + m :]).reshape(-1, 3)
         forces[:, 0] *= program.mu
-        residual = max(program.residuals(x, equality, linear, forces).values())
+        residual = program.residual(x, equality, linear, forces)
         status = "solved" if residual < RESIDUAL else "failed"
         return ForceSolution(
             x, status, equality, linear, forces, residual, iterations=found.iterations

@@ -20,7 +20,7 @@ from spatialops.control.friction_cone.force_program import ForceProgram, ForceSo
 from spatialops.control.motors import Motors
 from spatialops.control.projected.control_state import ControlState, control_state, minimum_norm
 from spatialops.control.projected.held_contacts import HeldContacts
-from spatialops.control.projected.present_contacts import Schedule, present_contacts
+from spatialops.control.projected.present_contacts import PresentContacts, Schedule
 from spatialops.control.safe_command import SafeController
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.errors import ArgumentError
@@ -120,6 +120,7 @@ class FrictionConeController(SafeController):
         self.motors = motors
         self.actuation = motors.actuation
         self.contacts = contacts
+        self._present = PresentContacts(model)
         self.posture = posture
         self.force_goals = force_goals
         self.solver: ForceSolver = solver or Barrier()
@@ -161,7 +162,7 @@ class FrictionConeController(SafeController):
     def _command(self, time: float, state: State, contacts: ContactSet | None) -> Explanation:
         checked_state(state, self.model)
         tasks = self.tasks(time, state) if callable(self.tasks) else self.tasks
-        grip = present_contacts(self.model, self.contacts, time, state, contacts)
+        grip = self._present(self.contacts, time, state, contacts)
         at = control_state(self.model, state, grip, self.motors, tasks, time)
         goals = None if self.force_goals is None else self.force_goals(time)
         assembly = Assembly(at, self._posture(at, state), goals)

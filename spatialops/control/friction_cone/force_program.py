@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from operator import truediv
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from spatialops._arrays import NOTHING, Array, array
+from spatialops._arrays import Array, array
+from spatialops.control.friction_cone.optimality import (
+    CONDITIONS,
+    Rows,
+    are_finite,
+    conditions,
+    least_margin,
+)
 from spatialops.errors import ArgumentError
 
 _FLOAT = np.dtype(np.float64)
-_LEAST = 1e-3  # of the largest cost: the scale of gradients and multipliers that vanish
+_CONDITIONS = ("stationarity", "equality", "violation", "dual", "gap")  # in the kernel's order
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,24 +78,29 @@ class ForceProgram:
             "D": (m, n),
             "d": (m,),
             "K": (3 * c, n),
+            "k": (3 * c,),
+            "mu": (c,),
         }
-        for name, shape in {**shapes, "k": (3 * c,), "mu": (c,)}.items():
+        if len(self.scales) == 0:
+            object.__setattr__(self, "scales", np.ones(m + c))
+        for name, shape in {**shapes, "scales": (m + c,)}.items():
             given = getattr(self, name)
-            if not (type(given) is np.ndarray and given.dtype == _FLOAT and given.shape == shape):
-                object.__setattr__(self, name, array(given, shape, name))
-        if not np.isfinite(sum(float(getattr(self, name).sum()) for name in shapes)):
+            fits = type(given) is np.ndarray and given.dtype == _FLOAT and given.flags.c_contiguous
+            if not (fits and given.shape == shape):
+                object.__setattr__(self, name, np.ascontiguousarray(array(given, shape, name)))
+        if not are_finite(self.arrays):
             raise ArgumentError("a force program holds NaN or infinity")
-        if c and not (
-            np.isfinite(self.k).all() and self.mu.min() > 0.0 and np.isfinite(self.mu).all()
-        ):
-            raise ArgumentError(
-                "mu: expected positive coefficients of friction, and finite forces k"
-            )
+        if c and not 0.0 < self.mu.min() <= self.mu.max() < np.inf:
+            raise ArgumentError("mu: expected positive coefficients of friction")
         if not self.names:
             names = [f"limit {j}" for j in range(m)] + [f"cone {i}" for i in range(c)]
             object.__setattr__(self, "names", tuple(names))
-        if len(self.scales) == 0:
-            object.__setattr__(self, "scales", np.ones(m + c))
+
+    @cached_property
+    def arrays(self) -> tuple[Array, ...]:
+        """What the kernels take."""
+        own = self.__dict__
+        return tuple(own[name] for name in Rows._fields)
 
     @property
     def size(self) -> int:
@@ -139,8 +151,9 @@ class ForceProgram:
         (m + c,) array
             D x + d, then mu n - |t|; negative where violated.
         """
-        f = self.forces(x)
-        return np.concatenate([self.D @ x + self.d, self.mu * f[:, 0] - np.hypot(f[:, 1], f[:, 2])])
+        found = np.empty(len(self.scales))
+        least_margin(self.arrays, x, found)
+        return found
 
     def residuals(self, x: Array, equality: Array, linear: Array, cones: Array) -> dict[str, float]:
         """How well x and its multipliers satisfy the conditions of optimality.
@@ -165,40 +178,28 @@ class ForceProgram:
             "stationarity", "equality", "violation", "dual" and "gap", each relative to its own
             scale.
         """
-        least = _LEAST * _largest(self.H.diagonal()) + NOTHING
-        Hx = self.H @ x
-        gradient, forces = Hx + self.g, self.forces(x)
-        pull = self.E.T @ equality + self.D.T @ linear + self.K.T @ cones.ravel()
-        rows = np.abs(self.E).sum(axis=1) * (1.0 + _largest(x)) + np.abs(self.e) + NOTHING
-        slack = self.D @ x + self.d
-        inside = self.mu * forces[:, 0] - np.hypot(forces[:, 1], forces[:, 2])
-        dual = cones[:, 0] - self.mu * np.hypot(cones[:, 1], cones[:, 2])
-        margins = [*slack.tolist(), *inside.tolist()]
-        lowest = min([0.0, *linear.tolist(), *dual.tolist()])
-        gap = float(linear @ slack) + float(cones.ravel() @ forces.ravel())
-        return {
-            "stationarity": _largest(gradient - pull)
-            / max(_largest(gradient), _largest(pull), least),
-            "equality": _largest((self.E @ x - self.e) / rows),
-            "violation": max(0.0, -min(map(truediv, margins, self.scales.tolist()), default=0.0)),
-            "dual": max(0.0, -lowest) / max(_largest(linear), _largest(cones), least),
-            "gap": abs(gap) / max(0.5 * float(x @ Hx), _LEAST * least),
-        }
+        found = self._conditions(x, equality, linear, cones).tolist()
+        return dict(zip(_CONDITIONS, found, strict=True))
 
+    def residual(self, x: Array, equality: Array, linear: Array, cones: Array) -> float:
+        """The largest of `residuals`.
 
-def _largest(values: Array) -> float:
-    """The largest magnitude, 0 of nothing.
+        Parameters
+        ----------
+        x, equality, linear, cones : arrays
+            As of `residuals`.
 
-    NaN wins. Of a dozen numbers Python's own is the fastest.
-    """
-    if values.size > 64:
-        return float(np.abs(values).max())
-    largest = 0.0
-    for value in values.ravel().tolist():
-        size = abs(value)
-        if not size <= largest:
-            largest = size
-    return largest
+        Returns
+        -------
+        float
+            NaN where one of them is.
+        """
+        return float(self._conditions(x, equality, linear, cones).max())
+
+    def _conditions(self, x: Array, equality: Array, linear: Array, cones: Array) -> Array:
+        found, margins = np.empty(CONDITIONS), np.empty(len(self.scales))
+        conditions(self.arrays, x, (equality, linear, cones), margins, found)
+        return found
 
 
 @dataclass(frozen=True, eq=False)

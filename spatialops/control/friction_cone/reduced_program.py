@@ -6,11 +6,13 @@ internal forces of a quadruped on four feet are six numbers.
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import scipy
 
 from spatialops._arrays import NOTHING, Array
-from spatialops.control.friction_cone.barrier_function import Program
+from spatialops.control.friction_cone.barrier_function import Program, least_slack
 from spatialops.control.friction_cone.force_program import ForceProgram
 
 # Equalities that are missed by more than this share of their scale contradict each other.
@@ -81,8 +83,9 @@ class ReducedProgram:
         self.fits = bool((np.abs(program.E @ self.x0 - program.e) <= _EQUAL * rows).all())
         return rank
 
+    @cached_property
     def tables(self) -> Program:
-        """The arrays that the kernel takes."""
+        """The arrays that the kernels take."""
         H = np.ascontiguousarray(self.H)
         return Program(H, self.g, self.D, self.d, self.K, self.k, self.mu)
 
@@ -97,9 +100,7 @@ class ReducedProgram:
 
     def slack(self, w: Array) -> float:
         """The smallest scaled margin."""
-        f = (self.K @ w + self.k).reshape(-1, 3)
-        cones = self.mu * f[:, 0] - np.hypot(f[:, 1], f[:, 2])
-        return min([np.inf, *(self.D @ w + self.d).tolist(), *cones.tolist()])
+        return float(least_slack(tuple(self.tables), w))
 
     def feasibility(self) -> Program:
         """Least s with every inequality given s, in (w, s).

@@ -21,6 +21,7 @@ from spatialops.control.controller import Explanation
 from spatialops.control.inverse_dynamics.consistent_demand import nearest_consistent
 from spatialops.control.inverse_dynamics.counted_step import CountedStep, counted_step
 from spatialops.control.inverse_dynamics.force_distribution import (
+    Bounding,
     ConeKind,
     allowed,
     least_torque,
@@ -29,6 +30,7 @@ from spatialops.control.inverse_dynamics.force_distribution import (
 from spatialops.control.inverse_dynamics.inverse_geometry import Geometries
 from spatialops.control.inverse_dynamics.inverse_problem import (
     InverseProblem,
+    demanding,
     inverse_problem,
     turned,
 )
@@ -182,7 +184,10 @@ class ContactInverseDynamics(SafeController):
         self.others = others
         self.forces: dict[tuple[int, ...], Array] = {}
         self._asked: Asked | None = None
+        self._is_cut = False
+        self._missed = 0.0
         self._geometries = Geometries()
+        self._bounding = Bounding()
         self._gain = np.zeros(self.model.nv)  # of velocity in a step, that Coriolis forces count on
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
@@ -223,6 +228,7 @@ class ContactInverseDynamics(SafeController):
             return self._command(state, accelerations, status, notes)
         except UNANSWERED:
             self._gain, self.forces = np.zeros(self.model.nv), {}
+            self._bounding = Bounding()
             return self._command(state, accelerations, status, notes)
 
     def _command(
@@ -232,14 +238,15 @@ class ContactInverseDynamics(SafeController):
         frames: Array | None = None  # in which the next round begins
         times = self.dt / self.lookahead.dt
         step: CountedStep | None = None
+        stands = self._stands(state.time)
         for _ in range(_ROUNDS):
             step = counted_step(self._ahead(state, base), times, step)
             ahead, lands = step.ahead, step.lands
             if frames is not None and len(frames) != len(ahead.keys):
                 frames = None
             wanted = ahead.before[rows] + self.dt * accelerations
-            kept = self._kept(state.time, ahead, wanted)
-            found = self._predict(state, ahead, kept, ~lands, base, frames)
+            stated = self._stated(ahead, wanted, stands)
+            found = self._predict(state, ahead, stated, ~lands, base, frames)
             frames = found.problem.frames
             after = found.problem.after(found.impulses.ravel())
             counted, self._gain = self._gain, (self.lookahead.dt / self.dt) * (after - ahead.before)
@@ -253,11 +260,13 @@ class ContactInverseDynamics(SafeController):
         self.forces = in_world(ahead.keys, found.problem.frames, found.impulses)
         self._asked = Asked(state, tau + base, last)
         predicted = (after - ahead.before) / self.dt
-        if binds:  # what the cut command does is not what it was computed for
+        if not np.isfinite(predicted).all():  # of a demand so wild that limits leave nothing of it
             predicted = self.replay().accelerations
+        self._missed = found.miss
+        self._is_cut = binds  # what the command does is not what it was computed for: `explain`
         slack = float(np.abs(predicted[rows] - accelerations).max(initial=0.0)) + found.miss
         met = slack <= _CHANGED * max(1.0, float(np.abs(accelerations).max(initial=0.0)))
-        if status == "solved" and not (met and found.status == "solved"):
+        if status == "solved" and (binds or not (met and found.status == "solved")):
             status = "nearest"
         notes = (*notes, *found.notes)
         notes += (LIMITS_BIND,) if binds else ()
@@ -273,6 +282,37 @@ class ContactInverseDynamics(SafeController):
             iterations=found.iterations,
             notes=notes,
         )
+
+    def explain(self) -> Explanation:
+        """Why the last command was what it was; where limits cut it, what is left of it.
+
+        Returns
+        -------
+        Explanation
+            Of the last call.
+
+        Raises
+        ------
+        ArgumentError
+            Before the first command.
+        """
+        found = super().explain()
+        if not self._is_cut or found.status == "damped":
+            return found
+        self._is_cut = False
+        rows = self.actuation.rows
+        try:
+            predicted = self.replay().accelerations
+            if not np.isfinite(predicted).all():
+                raise ArgumentError("it is not finite")
+        except UNANSWERED as error:
+            note = f"predicted is what limits cut; of what they leave nothing is known: {error}"
+            self._explanation = replace(found, notes=(*found.notes, note))
+            return self._explanation
+        missed = np.abs(predicted[rows] - found.demanded[rows]).max(initial=0.0)
+        slack = float(missed) + self._missed
+        self._explanation = replace(found, predicted=predicted, slack=slack)
+        return self._explanation
 
     def replay(self) -> Replay:
         """What the controller's law itself answers to the last command, over one step.
@@ -319,31 +359,39 @@ class ContactInverseDynamics(SafeController):
         base[rows] = 0.0
         return base
 
-    def _kept(self, time: float, ahead: StepPrediction, wanted: Array) -> Array:
-        """The nearest demand with which contacts of `standing` links neither slip nor part."""
-        if self.standing is None or ahead.problem is None:
-            return wanted
-        stands = np.zeros(self.model.nv + 1, dtype=np.bool_)  # the last is the world, link -1
+    def _stands(self, time: float) -> BoolArray | None:
+        """Links (nv + 1,) of `standing`; the last is the world, link -1."""
+        if self.standing is None:
+            return None
+        stands = np.zeros(self.model.nv + 1, dtype=np.bool_)
         stands[np.asarray(self.standing(time))] = True
-        feet = stands[ahead.problem.links].any(axis=1)
+        return stands
+
+    def _stated(
+        self, ahead: StepPrediction, wanted: Array, stands: BoolArray | None
+    ) -> InverseProblem:
+        """The problem of the nearest demand with which links that stand neither slip nor part."""
         problem = inverse_problem(ahead, self.actuation.rows, wanted, kept=self._geometries)
+        if stands is None or ahead.problem is None:
+            return problem
+        feet = stands[problem.links].any(axis=1)
         # A gap that stays open ties nothing.
         feet &= (problem.gap_bias <= 0.0) | (problem.velocities[::3] < 0.0)
-        mass = float(np.diag(ahead.mass)[problem.others].max(initial=0.0))
-        limit = np.sqrt(mass) * _THROWN * self.dt
-        return wanted + nearest_consistent(problem, feet, ahead.before, limit)
+        limit = problem.geometry.heaviest * _THROWN * self.dt
+        change = nearest_consistent(problem, feet, ahead.before, limit)
+        return demanding(problem, wanted + change)
 
     def _predict(
         self,
         state: State,
         ahead: StepPrediction,
-        wanted: Array,
+        stated: InverseProblem,
         rests: BoolArray,
         base: Array,
         frames: Array | None,
     ) -> Prediction:
         """Impulses by the law, in the contact frames of the step under the command that follows."""
-        found = self._solved(ahead, wanted, frames if self.aligned else None)
+        found = self._solved(ahead, stated, frames if self.aligned else None)
         if not self.aligned or ahead.problem is None:
             return found
         miss = 0.0
@@ -357,7 +405,7 @@ class ContactInverseDynamics(SafeController):
             turned = moved.problem.frames[rests]
             if np.abs(turned - frames).max(initial=0.0) < _TURNED:
                 return found
-            last, found = found, self._solved(ahead, wanted, turned)
+            last, found = found, self._solved(ahead, stated, turned)
             miss = self._miss(ahead, last, found)
             if miss <= _SETTLED:
                 return found
@@ -371,9 +419,14 @@ class ContactInverseDynamics(SafeController):
         moved = np.linalg.solve(ahead.mass, push)[self.actuation.rows]
         return float(np.abs(moved).max(initial=0.0)) / self.dt
 
-    def _solved(self, ahead: StepPrediction, wanted: Array, frames: Array | None) -> Prediction:
+    def _solved(
+        self, ahead: StepPrediction, stated: InverseProblem, frames: Array | None
+    ) -> Prediction:
         rows = self.actuation.rows
-        problem = inverse_problem(ahead, rows, wanted, frames, self._geometries)
+        problem = stated
+        if frames is not None:
+            wanted = stated.velocity[rows]
+            problem = inverse_problem(ahead, rows, wanted, frames, self._geometries)
         last = along(self.forces, ahead.keys, problem.frames)
         solution = self.law.solve(problem, last if len(last) else None)
         pivots = solution.iterations
@@ -385,7 +438,7 @@ class ContactInverseDynamics(SafeController):
             status = "nearest"
             pressing = np.abs(solution.impulses).max(axis=1, initial=0.0) > 0.0
             wanted = problem.velocity[rows] + nearest_consistent(problem, pressing)
-            problem = inverse_problem(ahead, rows, wanted, frames, self._geometries)
+            problem = demanding(problem, wanted)
             solution = self.law.solve(problem, solution.impulses)
             pivots += solution.iterations
         if status == "nearest":
@@ -428,10 +481,11 @@ class ContactInverseDynamics(SafeController):
         programmed = self.cone in ("dissipation", "released") and problem.gap_bias.any()
         also = problem.velocities if programmed else None
         if self.choice == "nearest":
-            other = nearest(problem, p, self._memory * last, room, also=also)
+            target = self._memory * last
+            other = nearest(problem, p, target, room, also=also, last=self._bounding)
         else:
             torques = problem.forces(ahead, p.ravel(), self.dt)[problem.given]
-            other = least_torque(problem, p, torques, self.dt, room, also=also)
+            other = least_torque(problem, p, torques, self.dt, room, also=also, last=self._bounding)
         moved = problem.reach.T @ (other - p).ravel()
         size = np.abs(problem.reach.T @ p.ravel()).max(initial=0.0)
         outside = -(room.rows @ other.ravel()).min(initial=0.0)

@@ -83,9 +83,6 @@ def nearest_consistent(
 
 def _stopped(problem: InverseProblem, rows: BoolArray, before: Array) -> tuple[Array, Array]:
     """What contacts `rows` move before, and the change of given velocities if that is stopped."""
-    G = problem.jacobian[rows]
-    g = G @ before
+    g = problem.jacobian[rows] @ before
     g[::3] = np.minimum(g[::3] + problem.gap_bias[rows[::3]], 0.0)
-    back = problem.geometry.whole_factor
-    w = -back @ np.linalg.lstsq(G @ back, g, rcond=RANK)[0]
-    return g, w[problem.given]
+    return g, -problem.geometry.passive(rows) @ g

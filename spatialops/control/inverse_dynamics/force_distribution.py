@@ -13,12 +13,13 @@ polyhedron inscribed in it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.law import unit_compliance
 from spatialops.contact.laws.pivoting import pivot_alone
@@ -33,6 +34,9 @@ _ROUNDING = 1e-12  # velocities that large impulses hide, relative to what they 
 _REST = 1e-12  # m/s; the largest velocity where nothing moves
 _NO_ROW = 1e-9  # length of a row, relative to the longest entry, below which it bounds nothing
 _RIDGE = 1e-6  # weight of the impulses themselves where motors do not tell them apart
+# A choice is checked against 1e-9 of the largest impulse, and if it fails the law's own is as good.
+_CHOSEN = 1e-10  # violation, relative, that counts as none
+_PIVOTS = 1  # for each row and direction
 _AXES = np.eye(3)
 
 
@@ -41,6 +45,22 @@ class Room(NamedTuple):
 
     basis: Array
     rows: Array
+
+
+@dataclass
+class Bounding:
+    """Rows of a `Room` that bounded the last choice: with which the next one begins.
+
+    Attributes
+    ----------
+    count : int
+        Of all rows.
+    active : (k,) int array
+        Those that did.
+    """
+
+    count: int = 0
+    active: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int = 8) -> Room:
@@ -113,6 +133,7 @@ def nearest(
     room: Room,
     *,
     also: Array | None = None,
+    last: Bounding | None = None,
 ) -> Array:
     """The impulses closest to a target of those that do the same.
 
@@ -128,6 +149,8 @@ def nearest(
         What the law allows, see `allowed`.
     also : (3 m,) array, optional
         A row that must keep its value too (an objective).
+    last : Bounding, optional
+        Of a similar choice, with which to begin; becomes this one's. No answer depends on it.
 
     Returns
     -------
@@ -136,7 +159,8 @@ def nearest(
     """
     null = _null_space(problem, room, also)
     p = impulses.ravel()
-    return _closest(p, null, room, null.T @ (target.ravel() - p)).reshape(-1, 3)
+    best = null.T @ (target.ravel() - p)
+    return _closest(p, null, room, best, last or Bounding()).reshape(-1, 3)
 
 
 def least_torque(
@@ -147,6 +171,7 @@ def least_torque(
     room: Room,
     *,
     also: Array | None = None,
+    last: Bounding | None = None,
 ) -> Array:
     """Those with which the motors' forces have the least norm ([Z] 105-110).
 
@@ -164,6 +189,8 @@ def least_torque(
         What the law allows, see `allowed`.
     also : (3 m,) array, optional
         A row that must keep its value too (an objective).
+    last : Bounding, optional
+        Of a similar choice, with which to begin; becomes this one's. No answer depends on it.
 
     Returns
     -------
@@ -180,7 +207,7 @@ def least_torque(
     _, R = np.linalg.qr(W)
     back = null @ np.linalg.inv(R)  # |W x - goal| = |R x - R x0|: the same problem in y = R x
     best = R @ np.linalg.lstsq(W, goal, rcond=None)[0]
-    return _closest(p, back, room, best).reshape(-1, 3)
+    return _closest(p, back, room, best, last or Bounding()).reshape(-1, 3)
 
 
 def _null_space(problem: InverseProblem, room: Room, also: Array | None) -> Array:
@@ -195,7 +222,7 @@ def _null_space(problem: InverseProblem, room: Room, also: Array | None) -> Arra
     return null
 
 
-def _closest(p: Array, null: Array, room: Room, best: Array) -> Array:
+def _closest(p: Array, null: Array, room: Room, best: Array, last: Bounding) -> Array:
     """Impulses p + null y, y nearest to `best`, with rows (p + null y) >= 0, or no more below."""
     if not null.shape[1]:
         return p
@@ -207,8 +234,13 @@ def _closest(p: Array, null: Array, room: Room, best: Array) -> Array:
         np.sqrt(np.einsum("ij,ij->i", rows, rows)), _NO_ROW * np.abs(rows).max(initial=0.0)
     )
     keep = lengths > 0.0
-    found = pivot_alone(rows[keep], rest[keep], lengths=lengths[keep], scale=scale)
+    given = rows[keep]
+    begin = last.active if last.count == len(given) else last.active[:0]
+    found = pivot_alone(
+        given, rest[keep], begin, lengths=lengths[keep], scale=scale, met=_CHOSEN, most=_PIVOTS
+    )
+    last.count, last.active = len(given), found.active
     if found.fell_back:  # those at hand are as good an answer, and a command cannot wait
         return p
-    result: Array = p + null @ (best + rows[keep].T @ found.p)
+    result: Array = p + null @ (best + given.T @ found.p)
     return result

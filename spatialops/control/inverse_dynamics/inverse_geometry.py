@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray, IntArray
+from spatialops.contact.problem import Response
 from spatialops.errors import ModelError
 
 RANK = 1e-9  # singular values, relative to the largest, that count as zero
-_OF_MASS = ("others", "factor", "coupling", "whole_factor")
+_OF_MASS = ("others", "factor", "coupling", "heaviest", "whole_factor")
 _KEPT = 3  # of a command: contact frames of the step, and under the command
 
 
@@ -60,6 +61,7 @@ class InverseGeometry:
         self.jacobian = jacobian
         self.given = given
         self._tied: dict[bytes, Tied] = {}
+        self._passive: dict[bytes, Array] = {}
 
     def is_of(self, mass: Array, jacobian: Array, given: IntArray) -> bool:
         """Whether it is that of these."""
@@ -87,6 +89,11 @@ class InverseGeometry:
         return inverse_factor(self.mass[u[:, None], u])
 
     @cached_property
+    def heaviest(self) -> float:
+        """Root of the largest inertia among the velocities that follow, kg^(1/2) m or the like."""
+        return float(np.sqrt(self.mass.diagonal()[self.others].max(initial=0.0)))
+
+    @cached_property
     def coupling(self) -> Array:
         """C^-1 M_ua (u, n)."""
         return np.asarray(self.factor @ self.mass[self.others[:, None], self.given])
@@ -95,6 +102,18 @@ class InverseGeometry:
     def reach(self) -> Array:
         """G_u C^-T (3 m, u): the contacts' compliance is its square."""
         return np.asarray(self.jacobian[:, self.others] @ self.factor.T)
+
+    @cached_property
+    def response(self) -> Response:
+        """L (3 m, nv): columns of `reach` where velocities follow, zeros where they are given."""
+        L = np.zeros(self.jacobian.shape)
+        L[:, self.others] = self.reach
+        return Response(np.zeros((0, 0)), L)
+
+    @cached_property
+    def compliance(self) -> Array:
+        """L L^T (3 m, 3 m), 1/kg."""
+        return np.asarray(self.reach @ self.reach.T)
 
     @cached_property
     def whole_factor(self) -> Array:
@@ -112,6 +131,21 @@ class InverseGeometry:
             answer: Array = np.asarray(np.linalg.pinv(left[:, rank:].T @ J, rcond=RANK))
             self._tied[key] = Tied(J, left, values, right, rank, answer)
         return self._tied[key]
+
+    def passive(self, rows: BoolArray) -> Array:
+        """How given velocities (n,) would answer those of contact rows (3 m,), were all free.
+
+        Returns
+        -------
+        (n, k) array
+            Of the least w^T M w that moves the rows so (Gauss).
+        """
+        key = rows.tobytes()
+        if key not in self._passive:
+            back = self.whole_factor
+            least = np.linalg.pinv(self.jacobian[rows] @ back, rcond=RANK)
+            self._passive[key] = np.asarray(back[self.given] @ least)
+        return self._passive[key]
 
 
 def _same(one: Array, other: Array) -> bool:

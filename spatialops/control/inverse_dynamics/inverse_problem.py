@@ -20,7 +20,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, all_finite, vector
 from spatialops.contact.problem import ContactProblem, Response
 from spatialops.control.inverse_dynamics.inverse_geometry import Geometries, InverseGeometry
 from spatialops.errors import ArgumentError
@@ -92,12 +92,20 @@ class InverseProblem(ContactProblem):
         """G_u C^-T (3 m, u): the contacts' compliance is its square."""
         return self.geometry.reach
 
-    @cached_property
+    @property
     def response(self) -> Response:
         """L (3 m, nv): columns of `reach` where velocities follow, zeros where they are given."""
-        L = np.zeros((len(self.jacobian), self.model.nv))
-        L[:, self.others] = self.reach
-        return Response(np.zeros((0, 0)), L)
+        return self.geometry.response
+
+    @property
+    def compliance(self) -> Array:
+        """L L^T (3 m, 3 m), 1/kg."""
+        return self.geometry.compliance
+
+    @cached_property
+    def velocities(self) -> Array:
+        """Velocities (3 m,) without impulses, with their bias: G is there anyway."""
+        return np.asarray(self.jacobian @ self.velocity + self.bias.ravel())
 
     def after(self, impulses: ArrayLike, moments: ArrayLike | None = None) -> Array:
         """Velocities after impulses: the given ones do not change.
@@ -193,15 +201,24 @@ def inverse_problem(
         made = restated(made, InverseProblem, frames=frames, drift=drift)
     if kept is not None:
         made.__dict__["geometry"] = kept.of(ahead.mass, made.jacobian, given)
-    geometry = made.geometry
-    u = geometry.others
-    v = ahead.free.copy()
-    v[given] = wanted
-    v[u] -= geometry.factor.T @ (geometry.coupling @ (wanted - ahead.free[given]))
-    if not np.isfinite(v).all():
-        raise ArgumentError("wanted: the velocities that follow are not finite")
-    made.__dict__["velocity"] = v
+    made.__dict__["velocity"] = _following(made.geometry, given, ahead.free, wanted)
     return made
+
+
+def demanding(problem: InverseProblem, wanted: Array) -> InverseProblem:
+    """The same contacts under another demand (n,), rad/s or m/s."""
+    v = _following(problem.geometry, problem.given, problem.velocity, wanted)
+    return restated(problem, InverseProblem, velocity=v)
+
+
+def _following(geometry: InverseGeometry, given: IntArray, free: Array, wanted: Array) -> Array:
+    """Velocities (nv,) without contacts, from `free` ones, where `given` become `wanted`."""
+    v: Array = free.copy()
+    v[given] = wanted
+    v[geometry.others] -= geometry.factor.T @ (geometry.coupling @ (wanted - free[given]))
+    if not all_finite(v):
+        raise ArgumentError("wanted: the velocities that follow are not finite")
+    return v
 
 
 def _without_contacts(ahead: StepPrediction) -> ContactProblem:

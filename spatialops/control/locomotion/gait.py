@@ -1,4 +1,4 @@
-"""When feet are on the ground, and how they swing: timing and splines of [Z] 7.2.1, figure 7."""
+"""When feet are on the ground: timing of [Z] 7.2.1, figure 7."""
 
 from __future__ import annotations
 
@@ -103,57 +103,3 @@ class Gait:
     def swing_time(self) -> float:
         """Time that a foot swings in each period, s."""
         return self.period * (1.0 - self.duty)
-
-
-def hermite(
-    s: Array, duration: float | Array, start: Array, end: Array, v_start: Array, v_end: Array
-) -> tuple[Array, Array]:
-    """Positions and velocities of clamped cubics.
-
-    Parameters
-    ----------
-    s : (k,) array
-        Parts of the duration, in [0, 1].
-    duration : float or (k, 1) array
-        s.
-    start, end : (k, d) arrays
-        Positions at both ends, m.
-    v_start, v_end : (k, d) arrays
-        Velocities there, m/s.
-
-    Returns
-    -------
-    positions, velocities : (k, d) arrays
-        m and m/s.
-    """
-    s = np.asarray(s)[:, None]
-    h = s * s * (3.0 - 2.0 * s)
-    a, b = s * (1.0 - s) ** 2 * duration, s * s * (s - 1.0) * duration
-    x = start + h * (end - start) + a * v_start + b * v_end
-    rate = 6.0 * s * (1.0 - s) / duration
-    v = rate * (end - start) + (1.0 - s) * (1.0 - 3.0 * s) * v_start + s * (3.0 * s - 2.0) * v_end
-    return x, v
-
-
-def lift(s: Array, duration: float, height: float) -> tuple[Array, Array]:
-    """Height of feet that swing: two clamped cubics, at rest at both ends and on top.
-
-    Parameters
-    ----------
-    s : (k,) array
-        Parts of the swing, in [0, 1].
-    duration : float
-        Of the swing, s.
-    height : float
-        On top, m.
-
-    Returns
-    -------
-    heights, rates : (k,) arrays
-        m and m/s.
-    """
-    rising = s < 0.5
-    part = np.where(rising, 2.0 * s, 2.0 - 2.0 * s)
-    z = height * part * part * (3.0 - 2.0 * part)
-    v = np.where(rising, 1.0, -1.0) * height * 12.0 * part * (1.0 - part) / duration
-    return z, v

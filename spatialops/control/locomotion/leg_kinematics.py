@@ -74,12 +74,7 @@ class Legs:
         if shared or any(count != 3 for count in counts):
             raise ArgumentError(f"feet: expected three joints of its own for each, got {counts}")
         self.joints: IntArray = np.array(joints)
-        place = np.full(model.nv, -1)
-        for name in model.joint_names:
-            q, v = model.q_slice(name), model.v_slice(name)
-            if q.stop - q.start == v.stop - v.start == 1:
-                place[v.start] = q.start
-        self.angles: IntArray = place[self.joints]
+        self.angles: IntArray = model.own_coordinates[self.joints]
         if (self.angles < 0).any():
             raise ArgumentError("feet: legs need joints of one degree of freedom")
         self._tables = self._made_tables()

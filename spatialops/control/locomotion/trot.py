@@ -8,13 +8,13 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray
 from spatialops.control.joint_tracking import Reference
-from spatialops.control.locomotion.gait import Gait, hermite, lift
+from spatialops.control.locomotion.foot_paths import feet_ahead
+from spatialops.control.locomotion.gait import Gait
 from spatialops.control.locomotion.leg_kinematics import Legs
 from spatialops.tree.state import State
 
 Command = Callable[[float, State], ArrayLike]
 _TURNS = 5.0  # rad/s^2 of turning for each m/s^2 of going: how fast commands are followed
-_AIMED = 0.7  # part of a swing from which on its end stays where it is
 
 
 class Trot:
@@ -129,37 +129,12 @@ class Trot:
 
     def _ahead(self, time: float) -> tuple[Array, Array]:
         """Feet and their velocities against the base, one step on."""
-        down = self.gait.standing(time + self.dt)
-        feet = self.feet.copy()
-        velocities = np.zeros_like(self.feet)
-        ground = self._ground(feet)
-        feet[:, :2] += self.dt * self._ground(
-            feet + 0.5 * self.dt * np.pad(ground, ((0, 0), (0, 1)))
-        )
-        feet[:, 2] = self.rest[:, 2]
-        velocities[:, :2] = self._ground(feet)
-        up = np.flatnonzero(~down)
-        if len(up):
-            feet[up], velocities[up] = self._swung(time, up)
+        gait, then = self.gait, time + self.dt
+        forward, sideways, turning = self._pace.tolist()
+        pace = forward, sideways, turning
+        times = float(self.dt), float(gait.stance_time), float(gait.swing_time)
+        strides = (*times, float(gait.step_height), pace)
+        swing = np.where(gait.standing(then), -1.0, gait.swing(then))
+        feet, velocities = self.feet.copy(), self._velocities.copy()
+        feet_ahead(strides, swing, self.rest, self._ends, feet, velocities)
         return feet, velocities
-
-    def _swung(self, time: float, up: IntArray) -> tuple[Array, Array]:
-        """The same of feet `up` that swing."""
-        gait, dt = self.gait, self.dt
-        done = gait.swing(time + dt)[up]
-        aims = up[done < _AIMED]
-        self._ends[aims] = self.rest[aims, :2] - 0.5 * gait.stance_time * self._ground(
-            self.rest[aims]
-        )
-        left = (1.0 - done) * gait.swing_time + dt  # s from now to touchdown
-        start, ends = self.feet[up, :2], self._ends[up]
-        x, v = hermite(
-            dt / left, left[:, None], start, ends, self._velocities[up, :2], self._ground(ends)
-        )
-        z, rate = lift(done, gait.swing_time, gait.step_height)
-        return np.column_stack([x, self.rest[up, 2] + z]), np.column_stack([v, rate])
-
-    def _ground(self, feet: Array) -> Array:
-        """Velocities (legs, 2) of the ground against the base at `feet`."""
-        forward, sideways, turning = self._pace
-        return np.column_stack([turning * feet[:, 1] - forward, -turning * feet[:, 0] - sideways])

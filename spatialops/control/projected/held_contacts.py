@@ -30,8 +30,8 @@ class HeldContacts:
 
     Attributes
     ----------
-    gripping, sliding : tuple of HeldContact
-        Contacts that hold in all directions, and those that slide.
+    sliding : tuple of HeldContact
+        Contacts that slide.
     mu : (g,) array
         Coefficients of friction of the gripping ones.
     frames : (c, 3, 3) array
@@ -48,8 +48,7 @@ class HeldContacts:
     """
 
     def __init__(self, model: Model, contacts: Sequence[HeldContact]) -> None:
-        self.model, self.contacts = model, tuple(contacts)
-        self.gripping = tuple(contact for contact in self.contacts if contact.slide is None)
+        self.model, self._contacts = model, tuple(contacts)
         self.sliding = tuple(contact for contact in self.contacts if contact.slide is not None)
         self.mu = np.array([contact.friction for contact in self.gripping])
         self.frames = np.array([contact.frame() for contact in self.contacts]).reshape(-1, 3, 3)
@@ -74,13 +73,23 @@ class HeldContacts:
         self.pressed_rows: IntArray = np.delete(self.first[:-1], grips)
         self.pressed = np.array([contact.pressed for contact in self.sliding])
 
+    @property
+    def contacts(self) -> tuple[HeldContact, ...]:
+        """Each by itself."""
+        return self._contacts
+
+    @cached_property
+    def gripping(self) -> tuple[HeldContact, ...]:
+        """Contacts that hold in all directions."""
+        return tuple(contact for contact in self.contacts if contact.slide is None)
+
     @cached_property
     def cone_names(self) -> tuple[str, ...]:
         """Names of the friction cones of contacts that grip."""
         return tuple(f"{contact.name}: cone" for contact in self.gripping)
 
     def __len__(self) -> int:
-        return len(self.contacts)
+        return len(self.first) - 1
 
     @property
     def n_rows(self) -> int:
@@ -234,15 +243,15 @@ class HeldContacts:
         bounds = array(most, (len(self),), "most")
         least = np.array([contact.least for contact in self.contacts])
         result = copy(self)
-        result.contacts = tuple(
+        result._contacts = tuple(
             replace(contact, most=float(bound))
             for contact, bound in zip(
                 self.contacts, np.maximum(bounds, np.nextafter(least, np.inf)), strict=True
             )
         )
-        result.gripping = tuple(contact for contact in result.contacts if contact.slide is None)
         result.sliding = tuple(contact for contact in result.contacts if contact.slide is not None)
-        result.__dict__.pop("limits", None)
+        for name in ("limits", "gripping"):
+            result.__dict__.pop(name, None)
         return result
 
     @cached_property

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatialops.control.task_space.tasks import Motion
-from spatialops.derivatives.momentum import centroidal_momentum_derivatives
+from spatialops.derivatives.momentum import (
+    center_of_mass_motion,
+    centroidal_momentum_derivatives,
+)
 from spatialops.dynamics.energy import center_of_mass
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
+
+_ALL = (0, 1, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +59,11 @@ class CenterOfMassTask:
         Motion
             x (l,) in m; J (l, nv); drift Jdot v in m/s^2.
         """
-        axes = np.array(self.axes, dtype=np.int64)
-        momentum = centroidal_momentum_derivatives(model, state.q, state.v)
-        J = momentum.dv[3 + axes] / model.mass
-        drift = momentum.dq[3 + axes] @ state.v / model.mass
-        return Motion(center_of_mass(model, state.q)[axes], J, drift)
+        found = center_of_mass_motion(model, state.q, state.v)
+        if self.axes == _ALL:
+            return Motion(*found)
+        axes = list(self.axes)
+        return Motion(found.x[axes], found.J[axes], found.drift[axes])
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,6 @@ from spatialops.control.task_space.rotation_coordinates import (
     rotation_vector,
     vector_rates,
 )
-from spatialops.dynamics.jacobian import body_poses
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
@@ -174,10 +173,10 @@ class PoseTask:
         Motion
             x (6,) in rad and m; J (6, nv); drift Jdot v.
         """
-        found = points_of(self, model, self.node).rows(state.q, state.v)
+        points = points_of(self, model, self.node)
+        found = points.rows(state.q, state.v)
         frame = model.frame(self.node[0]) if isinstance(self.node[0], str) else None
-        body = model.body_index(self.node[0]) if frame is None else frame.body
-        turn = body_poses(model, state.q).rotations[body]
+        turn = found.axes[0] @ model.turns[points.links[0]].T
         if frame is not None:
             turn = turn @ frame.rotation
         x = rotation_vector(turn @ self._zero.T)  # type: ignore[attr-defined]
@@ -268,5 +267,7 @@ def stack(motions: Sequence[Motion], nv: int) -> Motion:
     """Several motions as one."""
     if not motions:
         return Motion(np.zeros(0), np.zeros((0, nv)), np.zeros(0))
+    if len(motions) == 1:
+        return motions[0]
     x, J, drift = zip(*motions, strict=True)
     return Motion(np.concatenate(x), np.vstack(J), np.concatenate(drift))

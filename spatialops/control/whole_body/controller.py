@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from spatialops._arrays import Array, scalar, whole
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.qp import load
+from spatialops.control.controller import Explanation
 from spatialops.control.friction_cone.controller import Posture
 from spatialops.control.friction_cone.explanation import ConeExplanation
 from spatialops.control.motors import Motors
 from spatialops.control.projected.held_contacts import HeldContacts
-from spatialops.control.projected.present_contacts import Schedule, present_contacts
+from spatialops.control.projected.present_contacts import PresentContacts, Schedule
 from spatialops.control.safe_command import SafeController
 from spatialops.control.task_space.tasks import stack
 from spatialops.control.task_space.tracking import Tracking
@@ -32,6 +33,15 @@ _DAMPED = 1e-6  # of accelerations that tasks leave free, W s^4
 _SMALL = 1e-9  # of contact forces, W/N^2
 _MISSED_RANK = 1e-8  # singular values of tasks, relative, that count as zero
 _GIVES_WAY = "bounds of joints give way: motors and contacts cannot keep them"
+
+
+class _Command(NamedTuple):
+    """A command's answer, and what it was found from."""
+
+    answer: Answer
+    found: Equations
+    levels: list[Level]
+    grip: HeldContacts
 
 
 class WholeBodyController(SafeController):
@@ -111,6 +121,7 @@ class WholeBodyController(SafeController):
         self.motors = motors
         self.actuation = motors.actuation
         self.contacts = contacts
+        self._present = PresentContacts(model)
         self.sides = whole(sides, "sides", low=3)
         self.damping = scalar(damping, "damping", low=0.0)
         self.posture = posture
@@ -118,6 +129,7 @@ class WholeBodyController(SafeController):
         if not (bounds is None or bounds == "model" or isinstance(bounds, JointBounds)):
             raise ArgumentError(f"bounds: expected JointBounds, 'model' or None, got {bounds!r}")
         self.bounds = JointBounds() if bounds == "model" else bounds
+        self._last: _Command | None = None
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
         """The command.
@@ -143,11 +155,12 @@ class WholeBodyController(SafeController):
         """
         if self.contacts is None and contacts is None:
             raise ArgumentError("contacts: the controller has none of its own, and none were given")
+        self._last = None
         return self._safe_command(time, state, lambda: self._command(time, state, contacts))
 
-    def _command(self, time: float, state: State, contacts: ContactSet | None) -> ConeExplanation:
+    def _command(self, time: float, state: State, contacts: ContactSet | None) -> Explanation:
         checked_state(state, self.model)
-        grip = present_contacts(self.model, self.contacts, time, state, contacts)
+        grip = self._present(self.contacts, time, state, contacts)
         found = equations(state, grip, self.actuation, self.sides)
         levels = [self._level(level, time, state, grip.n_rows) for level in self.levels]
         cost = self._cost(found, state)
@@ -157,7 +170,31 @@ class WholeBodyController(SafeController):
             answer, notes = self._solved(found, levels, cost, state, None), (_GIVES_WAY,)
         if answer is None:
             return self._carried(state)
-        return self._explained(answer, found, levels, grip, notes)
+        self._last = _Command(answer, found, levels, grip)
+        status = "solved" if answer.met else "nearest"
+        tau = self.actuation.clipped(self.actuation.spread(found.motors(answer.x)))
+        still = np.zeros(len(tau))
+        return Explanation(tau=tau, demanded=still, predicted=still, status=status, notes=notes)
+
+    def explain(self) -> ConeExplanation:
+        """Why the last command was what it was.
+
+        Returns
+        -------
+        ConeExplanation
+            Of the last call.
+
+        Raises
+        ------
+        ArgumentError
+            Before the first command.
+        """
+        found = super().explain()
+        if self._last is None or found.status == "damped":
+            return ConeExplanation(**vars(found))
+        told = self._explained(self._last, found)
+        self._explanation, self._last = told, None
+        return told
 
     def _level(self, tasks: Sequence[Tracking], time: float, state: State, m: int) -> Level:
         """Rows of the tasks of one level, times the roots of their weights."""
@@ -210,33 +247,29 @@ class WholeBodyController(SafeController):
             notes=("motors and contacts have no answer at all",),
         )
 
-    def _explained(
-        self,
-        answer: Answer,
-        found: Equations,
-        levels: Sequence[Level],
-        grip: HeldContacts,
-        notes: tuple[str, ...],
-    ) -> ConeExplanation:
+    def _explained(self, command: _Command, told: Explanation) -> ConeExplanation:
         n = self.model.nv
-        x = answer.x
+        x = command.answer.x
+        found = command.found
         u = found.motors(x)
-        J = np.vstack([level.J[:, :n] for level in levels])
-        left = np.concatenate([level.r for level in levels]) - J @ x[:n]
+        J = np.vstack([level.J[:, :n] for level in command.levels])
+        left = np.concatenate([level.r for level in command.levels]) - J @ x[:n]
         missing = np.linalg.lstsq(J, left, rcond=_MISSED_RANK)[0]
         size = 1.0 + np.abs(found.e).max(initial=0.0)
         return ConeExplanation(
-            tau=self.actuation.clipped(self.actuation.spread(u)),
+            tau=told.tau,
             demanded=x[:n] + missing,
             predicted=x[:n],
-            status="solved" if answer.met else "nearest",
+            status=told.status,
             residual=float(np.abs(found.E @ x - found.e).max(initial=0.0) / size),
-            iterations=answer.iterations,
-            forces=x[n:][grip.force_rows].reshape(-1, 3),
+            iterations=command.answer.iterations,
+            forces=x[n:][command.grip.force_rows].reshape(-1, 3),
             slack=float(np.abs(missing).max(initial=0.0)),
+            seconds=told.seconds,
+            unanswered=told.unanswered,
             power=self.motors.power(u),
             disturbance=left,
-            notes=notes,
+            notes=told.notes,
         )
 
 

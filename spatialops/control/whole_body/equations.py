@@ -62,8 +62,10 @@ class Equations(NamedTuple):
         if bounds is None:
             return Constraints(self.E, self.e, self.C, self.low, self.high)
         rows, low, high = bounds.accelerations(actuation.model, state)
-        moved = np.isin(rows, actuation.rows)  # what has no motor goes where it goes
-        chosen = np.eye(self.C.shape[1])[rows[moved]]
+        moved = actuation.moves[rows]  # what has no motor goes where it goes
+        rows = rows[moved]
+        chosen = np.zeros((len(rows), self.C.shape[1]))
+        chosen[np.arange(len(rows)), rows] = 1.0
         return Constraints(
             self.E,
             self.e,
@@ -100,7 +102,7 @@ def equations(state: State, grip: HeldContacts, actuation: Actuation, sides: int
         load = load - grip.sliding_friction(q)
     M = mass_matrix(model, q)
     moved = np.hstack([M, -A.T])
-    left = np.delete(np.arange(model.nv), actuation.rows)
+    left = ~actuation.moves
     held = np.hstack([A, np.zeros((len(A), len(A)))])
     pressed = np.zeros((len(grip.pressed), moved.shape[1]))
     pressed[np.arange(len(grip.pressed)), model.nv + grip.pressed_rows] = 1.0

@@ -162,7 +162,7 @@ def _kernel_of(reduced: Array, J: Array) -> Array:
 def _nearest(free: _Motions, constraints: Constraints, level: Level, who: str) -> Answer | None:
     """The motion that misses a level's rows by least."""
     H = 2.0 * level.J.T @ level.J
-    H[np.diag_indices_from(H)] += _STILL * 2.0 * _size(level.J) ** 2
+    H.flat[:: len(H) + 1] += _STILL * 2.0 * _size(level.J) ** 2  # its diagonal
     return _best(free, constraints, Cost(H, -2.0 * level.J.T @ level.r), who)
 
 

@@ -11,11 +11,13 @@ so that a bound that holds now can be kept for ever by a joint that can brake wi
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray, scalar
+from spatialops._arrays import Array, IntArray, scalar, vector
+from spatialops._compile.jit import kernel
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
@@ -85,41 +87,56 @@ class JointBounds:
             rad/s^2 or m/s^2; infinite where there is none. Never so narrow that a joint could not
             brake with `braking`, also beyond a limit.
         """
-        low, high = self._by_velocity(model, state)
-        q, v = _single(model)
-        x = state.q[q]
-        up = model.upper[v] - self.margin - x
-        down = x - model.lower[v] - self.margin
-        high[v] = np.minimum(high[v], self._stopping(up, state.v[v]))
-        low[v] = np.maximum(low[v], -self._stopping(down, -state.v[v]))
-        crossed = low > high  # a range too narrow for the horizon
-        low[crossed] = high[crossed] = 0.5 * (low[crossed] + high[crossed])
+        high, low = np.empty(model.nv), np.empty(model.nv)
+        own = np.array([self.horizon, self.braking, self.margin])
+        limits = model.lower, model.upper, model.velocity_limit
+        acceleration_bounds(
+            vector(state.q, model.nq, "q"),
+            vector(state.v, model.nv, "v"),
+            model.own_coordinates,
+            limits,
+            own,
+            low,
+            high,
+        )
         rows = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
         return rows, low[rows], high[rows]
 
-    def _by_velocity(self, model: Model, state: State) -> tuple[Array, Array]:
-        """Bounds that keep velocities within their limits a horizon from now."""
-        limit = model.velocity_limit
-        high = np.maximum((limit - state.v) / self.horizon, -self.braking)
-        low = np.minimum((-limit - state.v) / self.horizon, self.braking)
-        return low, high
 
-    def _stopping(self, left: Array, v: Array) -> Array:
-        """Largest accelerations towards limits that are `left` away."""
-        T, A = self.horizon, self.braking
-        room = left - 0.5 * v * T
-        inside = np.sqrt(0.25 * T * T + 2.0 * np.maximum(room, 0.0) / A) - 0.5 * T
-        w = np.where(room > 0.0, A * inside, room / T)
-        return np.asarray(np.maximum((w - v) / T, -A))
+@kernel
+def acceleration_bounds(
+    q: Array,
+    v: Array,
+    places: IntArray,
+    limits: tuple[Array, ...],
+    numbers: Array,
+    low: Array,
+    high: Array,
+) -> None:
+    """Bounds of all accelerations, infinite where there is none.
+
+    `limits` are lower and upper ones of positions, then of velocities, (nv,) each; `numbers`
+    horizon, braking and margin.
+    """
+    lower, upper, fastest = limits
+    T = numbers[0]
+    A = numbers[1]
+    for k in range(v.size):
+        low[k] = min((-fastest[k] - v[k]) / T, A)
+        high[k] = max((fastest[k] - v[k]) / T, -A)
+        if places[k] >= 0:
+            x = q[places[k]]
+            high[k] = min(high[k], stopping(upper[k] - numbers[2] - x, v[k], T, A))
+            low[k] = max(low[k], -stopping(x - lower[k] - numbers[2], -v[k], T, A))
+        if low[k] > high[k]:  # a range too narrow for the horizon
+            low[k] = high[k] = 0.5 * (low[k] + high[k])
 
 
-def _single(model: Model) -> tuple[IntArray, IntArray]:
-    """Coordinates and velocities of joints that have as many of one as of the other."""
-    q: list[int] = []
-    v: list[int] = []
-    for name in model.joint_names:
-        at, rate = model.q_slice(name), model.v_slice(name)
-        if at.stop - at.start == rate.stop - rate.start:
-            q.extend(range(at.start, at.stop))
-            v.extend(range(rate.start, rate.stop))
-    return np.array(q, dtype=np.int64), np.array(v, dtype=np.int64)
+@kernel
+def stopping(left: float, v: float, T: float, A: float) -> float:
+    """Largest acceleration towards a limit that is `left` away."""
+    room = left - 0.5 * v * T
+    w = room / T
+    if room > 0.0:
+        w = A * (math.sqrt(0.25 * T * T + 2.0 * room / A) - 0.5 * T)
+    return max((w - v) / T, -A)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.control.projected.present_contacts import present_contacts, touching_contacts
+from spatialops.control.projected.present_contacts import PresentContacts
 from spatialops.errors import ArgumentError
 from spatialops.experiments.aghili.states import grips
 
@@ -17,7 +17,7 @@ def robot():
 def test_contacts_of_the_simulator(robot):
     scene = robot.scene(friction=0.7)
     state, info = so.Simulator(scene, dt=1e-3).step(robot.state)
-    grip = touching_contacts(robot.model, state.q, info.contacts)
+    grip = PresentContacts(robot.model)(None, 0.0, state, info.contacts)
     assert len(grip) == 4
     assert np.allclose(grip.mu, 0.7)
     assert np.allclose(grip.frames[:, 0], [0.0, 0.0, 1.0])
@@ -34,25 +34,28 @@ def test_contacts_of_the_simulator(robot):
 
 def test_a_controllers_own_contacts_come_first(robot):
     own = grips(robot, range(2), 0.5)
-    assert present_contacts(robot.model, own, 0.0, robot.state, None) is own
+    present = PresentContacts(robot.model)
+    assert present(own, 0.0, robot.state, None) is own
     asked = []
 
     def schedule(time, state):
         asked.append((time, state))
         return own
 
-    assert present_contacts(robot.model, schedule, 1.5, robot.state, None) is own
+    assert present(schedule, 1.5, robot.state, None) is own
     assert asked == [(1.5, robot.state)]
     with pytest.raises(ArgumentError, match="none were given"):
-        present_contacts(robot.model, None, 0.0, robot.state, None)
+        present(None, 0.0, robot.state, None)
 
 
 def test_contacts_without_friction_or_apart_are_not_held(robot):
     state, info = so.Simulator(robot.scene(friction=0.7), dt=1e-3).step(robot.state)
     contacts = info.contacts
-    assert len(present_contacts(robot.model, None, 0.0, state, contacts)) == 4
+    present = PresentContacts(robot.model)
+    assert len(present(None, 0.0, state, contacts)) == 4
     contacts.frictions[0] = 0.0
     contacts.gaps[1] = 1e-3
-    held = touching_contacts(robot.model, state.q, contacts)
+    held = present(None, 0.0, state, contacts)
     assert [contact.name[:9] for contact in held.contacts] == ["contact 2", "contact 3"]
-    assert len(touching_contacts(robot.model, state.q, contacts, touching=2e-3)) == 3
+    wider = PresentContacts(robot.model, touching=2e-3)
+    assert len(wider(None, 0.0, state, contacts)) == 3
