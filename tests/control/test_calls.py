@@ -4,6 +4,7 @@ Bounds are a tenth above what was counted. While contacts that touch were made o
 command, and conditions of programs by NumPy, the first three made 810, 601 and 659.
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from spatialops.experiments.aghili.states import motors_of
 from tests.control.cases import quadruped_simulator
 from tests.trust.wild_commands import PREDICTIVE
 
-OURS = str(Path(so.__file__).parent.parent)
+OURS = f"{Path(so.__file__).parent}{os.sep}"
 MOST = {"friction cones": 337, "least norm": 274, "whole body": 257, "cone": 513, "no-slip": 575}
 
 
