@@ -9,10 +9,27 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, not_finite, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, vector
+from spatialops._compile.jit import kernel
+from spatialops.algebra.vectors import mat3, sym3, vec3
+from spatialops.dynamics.articulated_body import add_inertia, place_and_weigh, shifted_inertia
 from spatialops.dynamics.blocks import articulated_inertias, joint_axes, shifted
-from spatialops.dynamics.composite_body import composite_body_kernel
 from spatialops.tree.model import Model, not_a_model
+
+
+@kernel
+def composite_inertias_kernel(tree: IntArray, links: Array, q: Array, work: Array) -> int:
+    """Inertias of all that each link carries, in the columns of articulated ones."""
+    status = place_and_weigh(tree, links, q, work)
+    for k in range(tree.shape[0] - 1, -1, -1):
+        parent = tree[k, layout.PARENT]
+        if parent >= 0:
+            J = sym3(work, k, layout.ART_J)
+            B = mat3(work, k, layout.ART_B)
+            C = sym3(work, k, layout.ART_C)
+            J, B = shifted_inertia(J, B, C, vec3(work, k, layout.LEVER))
+            add_inertia(work, parent, J, B, C)
+    return status
 
 
 def centroidal_momentum_matrix(model: Model, q: ArrayLike) -> Array:
@@ -52,8 +69,7 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike) -> Array:
         raise not_a_model(model)
     q = vector(q, model.nq, "q")
     work = np.empty((model.nv, layout.WORK_COLUMNS))
-    mass = np.empty((model.nv, model.nv))
-    if composite_body_kernel(model.tree, model.links, q, work, mass) != layout.OK:
+    if composite_inertias_kernel(model.tree, model.links, q, work) != layout.OK:
         raise not_finite(q=q)
     composites = articulated_inertias(work)  # composite ones stand in their columns
     forces = np.einsum("kij,kj->ki", composites, joint_axes(model.tree, model.links, work))

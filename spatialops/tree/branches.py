@@ -22,6 +22,7 @@ from spatialops.algebra.simd import WIDTH, aligned
 # Further columns of the tree.
 LAST = layout.TREE_COLUMNS  # last link that this one carries, itself if none
 RANK = layout.TREE_COLUMNS + 1  # the new number of the link that has this row's number in the model
+NUMBER = layout.TREE_COLUMNS + 2  # the number in the model of this row's link
 
 # Rows of constants: those of `_layout` up to ARMATURE, with the first moment m c in place of COM;
 # then
@@ -48,16 +49,19 @@ _SAVED_A_BLOCK = 14.0  # what the recursion takes for the rest of it
 
 @dataclass(eq=False, slots=True)
 class Branches:
-    """Tree (n, TREE_COLUMNS + 2) and striped constants (n in eights, 8 CONSTANTS).
+    """Tree (n, TREE_COLUMNS + 3) and striped constants (n in eights, 8 CONSTANTS).
 
     Up to `few` nodes, Lambda is cheapest by the mass matrix. The `memory` for that is one for all
-    threads: a call that is so short keeps the GIL, and leaves nothing in it.
+    threads: a call that is so short keeps the GIL, and leaves nothing in it. So with `work`
+    and `ordered`, the mass matrix's.
     """
 
     tree: IntArray
     constants: Array
     few: int
     memory: tuple[Array, Array] | None = None
+    work: Array | None = None
+    ordered: Array | None = None
 
 
 def branches_of(tree: IntArray, links: Array) -> Branches:
@@ -66,11 +70,13 @@ def branches_of(tree: IntArray, links: Array) -> Branches:
     order = _depth_first(tree[:, layout.PARENT])
     rank = np.empty(n, dtype=np.int64)
     rank[order] = np.arange(n)
-    table = np.empty((n, layout.TREE_COLUMNS + 2), dtype=np.int64)
+    table = np.empty((n, layout.TREE_COLUMNS + 3), dtype=np.int64)
     table[:, : layout.TREE_COLUMNS] = tree[order]
     parents = table[:, layout.PARENT]
     parents[parents >= 0] = rank[parents[parents >= 0]]
-    table[:, LAST], table[:, RANK] = np.arange(n), rank
+    table[:, LAST] = np.arange(n)
+    table[:, RANK] = rank
+    table[:, NUMBER] = order
     for k in range(n - 1, 0, -1):
         if parents[k] >= 0:
             table[parents[k], LAST] = max(table[parents[k], LAST], table[k, LAST])
