@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, Vec3, not_finite, vector
-from spatialops._compile.jit import inlined, kernel
+from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, not_finite, vector
+from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.vectors import (
     cross,
     dot,
@@ -22,8 +23,13 @@ from spatialops.algebra.vectors import (
     sym_times,
     vec3,
 )
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.kinematics import finite_status, fits, move_link, place_link
 from spatialops.tree.model import Model, not_a_model
+
+# What is counted: momentum about the world's origin (6), centre of mass (3), then
+KINETIC = 9
+POTENTIAL = 10
+TOTALS = 11
 
 
 class Energy(NamedTuple):
@@ -88,30 +94,70 @@ def potential_kernel(links: Array, work: Array) -> float:
     return total
 
 
+@inlined
+def add_at(out: Array, first: int, a: Vec3) -> None:
+    out[first] += a[0]
+    out[first + 1] += a[1]
+    out[first + 2] += a[2]
+
+
 @kernel
 def momentum_kernel(links: Array, work: Array, out: Array) -> None:
-    """Momentum [angular about the world's origin; linear] and mass-weighted centre into `out`."""
+    """Momentum [angular about the world's origin; linear] and centre of mass into `out`."""
     out[:] = 0.0
+    mass = 0.0
     for k in range(links.shape[0]):
-        if links[k, layout.MASS] == 0.0:
+        own = links[k, layout.MASS]
+        if own == 0.0:
             continue
         origin = vec3(work, k, layout.ORIGIN)
         angular, linear = link_momentum(links, work, k)
-        angular = plus(angular, cross(origin, linear))
-        center = plus(origin, rotate(mat3(work, k, layout.ROTATION), vec3(links, k, layout.COM)))
-        for j in range(3):
-            out[j] += angular[j]
-            out[3 + j] += linear[j]
-            out[6 + j] += links[k, layout.MASS] * center[j]
+        add_at(out, 0, plus(angular, cross(origin, linear)))
+        add_at(out, 3, linear)
+        com = rotate(mat3(work, k, layout.ROTATION), vec3(links, k, layout.COM))
+        add_at(out, 6, scaled(own, plus(origin, com)))
+        mass += own
+    for j in range(6, 9):
+        out[j] /= mass
 
 
-def _swept(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    q, v = vector(q, model.nq, "q"), vector(v, model.nv, "v")
-    work = np.empty((model.nv, layout.WORK_COLUMNS))
-    if poses_kernel(model.tree, model.links, q, work) != layout.OK or not np.isfinite(v).all():
+@kernel
+def totals_kernel(tree: IntArray, links: Array, q: Array, v: Array, work: Array, out: Array) -> int:
+    """All of them: `momentum_kernel`'s, kinetic energy and potential energy of gravity."""
+    if not fits(tree, q, v) or work.shape[0] != v.size or out.size != TOTALS:
+        return layout.MISFIT
+    if finite_status(q) != layout.OK or finite_status(v) != layout.OK:
+        return layout.NOT_FINITE
+    for k in range(tree.shape[0]):
+        place_link(tree, links, q, work, k)
+        move_link(tree, links, v, work, k)
+    momentum_kernel(links, work, out)
+    out[KINETIC] = kinetic_kernel(links, v, work)
+    out[POTENTIAL] = potential_kernel(links, work)
+    return layout.OK
+
+
+@entry_point
+def _entry(tree: IntArray, links: Array, q: Array, v: Array, work: Array, out: Array) -> int:
+    return enter(totals_kernel, tree, links, q, v, work, out)
+
+
+_CALL = FastCall(totals_kernel, _entry)
+
+
+def _totals(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    out = np.empty(TOTALS)
+    try:
+        status = _CALL.call(model.tree, model.links, q, v, model.held, out)
+    except TypeError:
+        status = layout.MISFIT
+    if status == layout.MISFIT:
+        q, v = vector(q, model.nq, "q"), vector(v, model.nv, "v")
+        work = np.empty((model.nv, layout.WORK_COLUMNS))
+        status = _CALL.checked_call(model.tree, model.links, q, v, work, out)
+    if status != layout.OK:
         raise not_finite(q=q, v=v)
-    velocities_kernel(model.tree, model.links, v, work)
-    return v, work
+    return out
 
 
 def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
@@ -146,12 +192,12 @@ def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    rates, work = _swept(model, q, v)
-    potential = potential_kernel(model.links, work)
-    for k in np.flatnonzero(model.stiffness).tolist():
+    totals = _totals(model, q, v)
+    potential = float(totals[POTENTIAL])
+    for k in model.sprung:
         stretch = float(np.asarray(q)[model.tree[k, layout.FIRST_Q]]) - model.reference[k]
         potential += 0.5 * float(model.stiffness[k]) * stretch * stretch
-    return Energy(kinetic_kernel(model.links, rates, work), potential)
+    return Energy(float(totals[KINETIC]), potential)
 
 
 def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
@@ -178,9 +224,7 @@ def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    out = np.empty(9)
-    momentum_kernel(model.links, _swept(model, q, v)[1], out)
-    return out[:6]
+    return _totals(model, q, v)[:6]
 
 
 def center_of_mass(model: Model, q: ArrayLike) -> Array:
@@ -213,6 +257,4 @@ def center_of_mass(model: Model, q: ArrayLike) -> Array:
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    out = np.empty(9)
-    momentum_kernel(model.links, _swept(model, q, np.zeros(model.nv))[1], out)
-    return out[6:] / model.mass
+    return _totals(model, q, np.zeros(model.nv))[6:9]

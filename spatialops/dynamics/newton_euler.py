@@ -239,23 +239,34 @@ def inverse_dynamics(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    nv, wrench = model.nv, NO_EXTERNAL
-    tau, work = np.empty(nv) if out is None else out, model.workspace()
+    tau = np.empty(model.nv) if out is None else out
+    held = model.held
+    work = model.workspace() if held is None else held
+    wrench = NO_EXTERNAL
     if external is not None:
         wrench = array(external, (model.n_bodies, 6), "external")
     try:
         status = _CALL.call(model.tree, model.links, q, v, a, wrench, work, tau)
     except TypeError:
         status = layout.MISFIT
-    if status == layout.MISFIT:
-        q = vector(q, model.nq, "q")
-        v = vector(v, nv, "v")
-        a = vector(a, nv, "a")
-        tau = output(tau, (nv,))
-        status = _CALL.checked_call(model.tree, model.links, q, v, a, wrench, work, tau)
+    if status:
+        return _checked(model, q, v, a, wrench, tau)
+    if held is None:
+        model.spare.append(work)
+    return tau
+
+
+def _checked(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Array, tau: Array
+) -> Array:
+    """The same with everything checked, in memory that no other thread uses."""
+    q = vector(q, model.nq, "q")
+    v = vector(v, model.nv, "v")
+    a = vector(a, model.nv, "a")
+    tau, work = output(tau, (model.nv,)), np.empty((model.nv, layout.WORK_COLUMNS))
+    status = _CALL.checked_call(model.tree, model.links, q, v, a, external, work, tau)
     if status != layout.OK:
         raise not_finite(q=q, v=v, a=a, external=external)
-    model.spare.append(work)
     return tau
 
 
