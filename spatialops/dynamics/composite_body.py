@@ -6,9 +6,9 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, output, vector
-from spatialops._compile.fast_call import LONG, FastCall, enter
+from spatialops._compile.fast_call import FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
-from spatialops.algebra.simd import WIDTH, aligned, at, load3, spread3, store1
+from spatialops.algebra.simd import WIDTH, at, load3, spread3, store1
 from spatialops.algebra.simd_blocks import (
     between,
     load_block,
@@ -25,11 +25,10 @@ from spatialops.dynamics.composite_lanes import (
     composites,
 )
 from spatialops.dynamics.kinematics import finite_status
-from spatialops.tree.branches import LAST, NUMBER
+from spatialops.tree.branches import LAST, NUMBER, WORK_ROWS
 from spatialops.tree.model import Model, not_a_model
 
 _ENTRIES = COMPOSITE_ROWS  # eight rows more of the workspace, of M of eight links, depth first
-WORK_ROWS = COMPOSITE_ROWS + WIDTH
 
 
 @inlined
@@ -147,22 +146,18 @@ def mass_matrix(model: Model, q: ArrayLike, *, out: Array | None = None) -> Arra
     mass = np.empty((model.nv, model.nv)) if out is None else out
     try:
         status = _CALL.call(tables.tree, tables.constants, q, tables.work, tables.ordered, mass)
-    except TypeError:  # also where there is no memory yet
+    except TypeError:  # also where the call is long, and there is no such memory
         status = layout.MISFIT
     return mass if not status else _checked(model, q, mass)
 
 
 def _checked(model: Model, q: ArrayLike, mass: Array) -> Array:
-    """The same with everything checked, and the memory for it kept where calls keep the GIL."""
+    """The same with everything checked, in memory that no other thread uses."""
     n, tables = model.nv, model.branches
     q, mass = vector(q, model.nq, "q"), output(mass, (n, n))
-    work = aligned(len(tables.constants), WIDTH * WORK_ROWS)
-    room = 0 if (tables.tree[:, NUMBER] == np.arange(n)).all() else n
-    ordered = np.empty((room, room))
-    status = _CALL.checked_call(tables.tree, tables.constants, q, work, ordered, mass)
+    work = tables.workspace()
+    status = _CALL.checked_call(tables.tree, tables.constants, q, work, tables.room(), mass)
     if status != layout.OK:
         raise not_finite(q=q)
-    if n < LONG:
-        tables.work = work
-        tables.ordered = ordered
+    tables.spare.append(work)
     return mass

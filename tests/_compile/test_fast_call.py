@@ -21,7 +21,7 @@ from spatialops.dynamics import (
     composite_body,
     energy,
     jacobian,
-    newton_euler,
+    newton_euler_lanes,
     nodes,
 )
 from spatialops.dynamics.compliance import compliance
@@ -30,7 +30,7 @@ from spatialops.errors import ArgumentError
 
 MODULES = (
     articulated_body,
-    newton_euler,
+    newton_euler_lanes,
     composite_body,
     centroidal,
     energy,
