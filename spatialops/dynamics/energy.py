@@ -257,4 +257,4 @@ def center_of_mass(model: Model, q: ArrayLike) -> Array:
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    return _totals(model, q, np.zeros(model.nv))[6:9]
+    return _totals(model, q, model.branches.rest)[6:9]

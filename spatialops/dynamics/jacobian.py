@@ -291,7 +291,7 @@ def node_velocities(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    return node_motion(model, q, v, np.zeros(model.nv), nodes)[0]
+    return node_motion(model, q, v, model.branches.rest, nodes)[0]
 
 
 def node_accelerations(
@@ -359,4 +359,4 @@ def jacobian_drift(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    return node_motion(model, q, v, np.zeros(model.nv), nodes)[1].ravel()
+    return node_motion(model, q, v, model.branches.rest, nodes)[1].ravel()

@@ -251,4 +251,4 @@ def bias(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    return inverse_dynamics(model, q, v, np.zeros(model.nv), external, out=out)
+    return inverse_dynamics(model, q, v, model.branches.rest, external, out=out)

@@ -57,7 +57,8 @@ class Branches:
     Up to `few` nodes, Lambda is cheapest by the mass matrix. The `memory` for that is one for all
     threads: a call that is so short keeps the GIL, and leaves nothing in it. So is
     `work`, there where calls keep the GIL; longer ones take a workspace from `spare`. `ordered` is
-    room for a matrix depth first, and empty where that is the model's order.
+    room for a matrix depth first, and empty where that is the model's order. `rest` are zeros
+    (n,), which nothing writes to.
     """
 
     tree: IntArray
@@ -67,6 +68,10 @@ class Branches:
     work: Array | None = None
     ordered: Array | None = None
     spare: list[Array] = field(default_factory=list)
+    rest: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rest = np.zeros(len(self.tree))
 
     def workspace(self) -> Array:
         """Memory for a kernel to work in, which nobody else has."""
