@@ -33,7 +33,6 @@ MODULES = (
     newton_euler_lanes,
     composite_body,
     centroidal,
-    energy,
     jacobian,
     compliance,
     mass_route,
@@ -58,6 +57,7 @@ def call_all(model: so.Model, q: Any, v: Any, third: Any) -> list[Array]:
     motion = so.node_accelerations(model, q, v, third, ready), so.node_positions(model, q, ready)
     poses = so.body_poses(model, q)
     counted = so.momentum(model, q, v), np.array(so.energy(model, q, v))
+    center = so.center_of_mass(model, q)
     return [
         *dynamics,
         so.mass_matrix(model, q),
@@ -66,6 +66,7 @@ def call_all(model: so.Model, q: Any, v: Any, third: Any) -> list[Array]:
         *motion,
         *poses,
         *counted,
+        center,
         so.centroidal_momentum_matrix(model, q),
     ]
 
@@ -143,7 +144,8 @@ def test_one_entrance_for_all_models(model: so.Model) -> None:
         call_all(other, *state(other))
     for module in MODULES:
         assert len(module._entry.overloads) == 1
-    for entry in (nodes._jacobian_entry, nodes._positions_entry, nodes._motion_entry):
+    states = energy._energy_entry, energy._momentum_entry, energy._center_entry
+    for entry in (nodes._jacobian_entry, nodes._positions_entry, nodes._motion_entry, *states):
         assert len(entry.overloads) == 1
 
 
