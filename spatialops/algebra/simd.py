@@ -28,7 +28,7 @@ Lanes: TypeAlias = Any
 LanesVec3: TypeAlias = tuple[Lanes, Lanes, Lanes]
 LanesSym3: TypeAlias = tuple[Lanes, Lanes, Lanes, Lanes, Lanes, Lanes]
 
-_REGISTER = ir.VectorType(ir.DoubleType(), WIDTH)
+REGISTER = ir.VectorType(ir.DoubleType(), WIDTH)
 _NUMBER = ir.IntType(32)
 
 
@@ -36,38 +36,38 @@ class _Lanes(types.Type):
     """Numba's type of eight floats in a register."""
 
 
-_LANES = _Lanes("Lanes")
+LANES = _Lanes("Lanes")
 
 
 @register_model(_Lanes)
 class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: CompilerObject, kind: CompilerObject) -> None:
-        super().__init__(manager, kind, _REGISTER)
+        super().__init__(manager, kind, REGISTER)
 
 
 def _picked(build: CompilerObject, value: CompilerObject, places: list[int]) -> CompilerObject:
     """The lanes of `value` at `places`."""
     mask = ir.Constant(ir.VectorType(_NUMBER, len(places)), places)
-    return build.shuffle_vector(value, ir.Constant(_REGISTER, ir.Undefined), mask)
+    return build.shuffle_vector(value, ir.Constant(REGISTER, ir.Undefined), mask)
 
 
 def _wide(build: CompilerObject, value: CompilerObject) -> CompilerObject:
     """A float in all lanes; lanes as they are."""
-    if value.type == _REGISTER:
+    if value.type == REGISTER:
         return value
     first = build.insert_element(
-        ir.Constant(_REGISTER, ir.Undefined), value, ir.Constant(_NUMBER, 0)
+        ir.Constant(REGISTER, ir.Undefined), value, ir.Constant(_NUMBER, 0)
     )
     return _picked(build, first, [0] * WIDTH)
 
 
 def _define(python: CompilerObject, instruction: str) -> None:
     """Let an operator of Python take two lanes, or lanes and a float."""
-    pairs = (_LANES, _LANES), (_LANES, types.float64), (types.float64, _LANES)
+    pairs = (LANES, LANES), (LANES, types.float64), (types.float64, LANES)
 
     @infer_global(python)
     class Signatures(ConcreteTemplate):  # type: ignore[misc]
-        cases: ClassVar[list[CompilerObject]] = [signature(_LANES, *pair) for pair in pairs]
+        cases: ClassVar[list[CompilerObject]] = [signature(LANES, *pair) for pair in pairs]
 
     def lower(
         context: CompilerObject,
@@ -89,20 +89,20 @@ _define(operator.mul, "fmul")
 
 @infer_global(abs)
 class _AbsoluteValue(ConcreteTemplate):  # type: ignore[misc]
-    cases: ClassVar[list[CompilerObject]] = [signature(_LANES, _LANES)]
+    cases: ClassVar[list[CompilerObject]] = [signature(LANES, LANES)]
 
 
-@lower_builtin(abs, _LANES)  # type: ignore[untyped-decorator]
+@lower_builtin(abs, LANES)  # type: ignore[untyped-decorator]
 def _lower_abs(
     context: CompilerObject, build: CompilerObject, kinds: CompilerObject, values: CompilerObject
 ) -> CompilerObject:
-    shape = ir.FunctionType(_REGISTER, [_REGISTER])
+    shape = ir.FunctionType(REGISTER, [REGISTER])
     return build.call(
         cgutils.get_or_insert_function(build.module, shape, f"llvm.fabs.v{WIDTH}f64"), values
     )
 
 
-def _place(
+def place_in(
     context: CompilerObject,
     build: CompilerObject,
     kinds: CompilerObject,
@@ -125,10 +125,10 @@ def _load(
         kinds: CompilerObject,
         values: CompilerObject,
     ) -> CompilerObject:
-        place = build.bitcast(_place(context, build, kinds, values), _REGISTER.as_pointer())
+        place = build.bitcast(place_in(context, build, kinds, values), REGISTER.as_pointer())
         return build.load(place, align=8)
 
-    return _LANES(table, types.intp, types.intp), generate
+    return LANES(table, types.intp, types.intp), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -141,14 +141,14 @@ def _spread(
         kinds: CompilerObject,
         values: CompilerObject,
     ) -> CompilerObject:
-        return _wide(build, build.load(_place(context, build, kinds, values)))
+        return _wide(build, build.load(place_in(context, build, kinds, values)))
 
-    return _LANES(table, types.intp, types.intp), generate
+    return LANES(table, types.intp, types.intp), generate
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def _zeros(context: CompilerObject) -> CompilerObject:
-    return _LANES(), lambda context, build, kinds, values: ir.Constant(_REGISTER, [0.0] * WIDTH)
+    return LANES(), lambda context, build, kinds, values: ir.Constant(REGISTER, [0.0] * WIDTH)
 
 
 def _storing(*sizes: int) -> CompilerObject:
@@ -163,7 +163,7 @@ def _storing(*sizes: int) -> CompilerObject:
         first = 0
         for size in sizes:
             part = _picked(build, values[3], list(range(first, first + size)))
-            place = _place(context, build, kinds, values, first)
+            place = place_in(context, build, kinds, values, first)
             build.store(part, build.bitcast(place, part.type.as_pointer()), align=8)
             first += size
         return context.get_dummy_value()
@@ -179,7 +179,7 @@ def _store(
     column: CompilerObject,
     value: CompilerObject,
 ) -> CompilerObject:
-    return types.void(table, types.intp, types.intp, _LANES), _storing(WIDTH)
+    return types.void(table, types.intp, types.intp, LANES), _storing(WIDTH)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -190,7 +190,7 @@ def _store_six(
     column: CompilerObject,
     value: CompilerObject,
 ) -> CompilerObject:
-    return types.void(table, types.intp, types.intp, _LANES), _storing(4, 2)
+    return types.void(table, types.intp, types.intp, LANES), _storing(4, 2)
 
 
 def zeros() -> Lanes:

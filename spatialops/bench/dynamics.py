@@ -10,16 +10,19 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops._layout import WORK_COLUMNS
+from spatialops.bench.functions import PLAIN_BAR, measure_functions
 from spatialops.bench.measure import Call, Effort, Quartiles, Row, agreed, take_turns
 from spatialops.bench.peers import ROBOTS, Twin, chain, chain_model, require, robot
 from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.newton_euler import inverse_dynamics
 
-FORWARD_BAR = 0.45
-FLATNESS_BAR = 1.2
+FORWARD_BAR = 0.3
+INVERSE_BAR = 0.4
+MASS_BAR = 0.4
+FLATNESS_BAR = 1.1
 CHAINS = (7, 30, 38)
-LENGTHS = (100, 1000, 10_000)
+LENGTHS = (100, 1000, 10_000, 100_000)
 QUICK_ROBOTS = ("xarm7", "solo12", "talos")
 
 
@@ -35,7 +38,7 @@ def prepared(
 
 def contests(
     twin: Twin, rng: np.random.Generator
-) -> Iterator[tuple[str, float | None, dict[str, Call], float]]:
+) -> Iterator[tuple[str, float, dict[str, Call], float]]:
     """What to compute with a mechanism: name, bar, contestants, difference of the results."""
     pin = require("pinocchio")
     model = twin.model
@@ -66,7 +69,8 @@ def contests(
         "rnea": partial(pin.rnea, *peer, pin_v, pin_third),
     }
     ours = inverse_dynamics(model, q, v, third)[twin.order]
-    yield "Newton-Euler", None, contestants, agreed(ours, inverse, f"{twin.name}: Newton-Euler")
+    difference = agreed(ours, inverse, f"{twin.name}: Newton-Euler")
+    yield "Newton-Euler", INVERSE_BAR, contestants, difference
 
     mass = np.triu(pin.crba(*peer))
     mass += np.triu(mass, 1).T
@@ -77,7 +81,7 @@ def contests(
         "crba WORLD": partial(pin.crba, *peer, pin.Convention.WORLD),
     }
     ours = mass_matrix(model, q)[np.ix_(twin.order, twin.order)]
-    yield "mass matrix", None, contestants, agreed(ours, mass, f"{twin.name}: mass matrix")
+    yield "mass matrix", MASS_BAR, contestants, agreed(ours, mass, f"{twin.name}: mass matrix")
 
 
 def measure_twin(twin: Twin, effort: Effort, rng: np.random.Generator) -> Iterator[Row]:
@@ -86,7 +90,10 @@ def measure_twin(twin: Twin, effort: Effort, rng: np.random.Generator) -> Iterat
     for what, bar, contestants, difference in contests(twin, rng):
         timing = take_turns(contestants, effort)
         rival = timing.fastest(*(name for name in contestants if name not in ("ours", "plain")))
-        for name, limit, note in (("ours", bar, "out=, workspace="), ("plain", None, "plain call")):
+        for name, limit, note in (
+            ("ours", bar, "out=, workspace="),
+            ("plain", PLAIN_BAR, "plain call"),
+        ):
             ratio = timing.ratio(name, rival)
             ours, peer = timing.of(name), timing.of(rival)
             yield Row("dynamics", what, case, ours, peer, rival, ratio, limit, difference, note)
@@ -129,6 +136,7 @@ def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:
         twin = robot(name)
         if twin is not None:
             yield from measure_twin(twin, effort, rng)
+            yield from measure_functions(twin, effort, rng)
     for n in CHAINS[:1] if quick else CHAINS:
         yield from measure_twin(chain(n, rng), effort, rng)
     yield from measure_lengths(effort, LENGTHS, rng)

@@ -13,7 +13,7 @@ from spatialops.bench.peers import Twin, chain, delassus_twin, in_local_axes, re
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.jacobian import body_poses
 
-LAMBDA_BAR = 1.0 / 2.5
+LAMBDA_BAR = 0.2
 COUNTS = (1, 2, 4, 8, 16, 32, 64)
 QUICK_COUNTS = (1, 4, 16, 64)
 MECHANISMS = ("panda", "anymal c", "talos")

@@ -48,7 +48,7 @@ from spatialops.algebra.vectors import (
     sym_times,
     vec3,
 )
-from spatialops.dynamics.compliance.composite_lanes import shift_of_inertia
+from spatialops.dynamics.composite_lanes import shift_of_inertia
 from spatialops.dynamics.kinematics import axis_of
 from spatialops.dynamics.newton_euler import put_inertial_force
 

@@ -34,7 +34,7 @@ from spatialops.derivatives.carried import (
     sum_of,
     turned_by_twist,
 )
-from spatialops.dynamics.energy import link_momentum, momentum_kernel
+from spatialops.dynamics.energy import center_kernel, link_momentum, momentum_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.forces.passive import spring_forces
 from spatialops.tree.model import Model, not_a_model
@@ -143,17 +143,14 @@ def centroidal_kernel(
 ) -> None:
     """All changes, of momentum about the centre of mass, which moves.
 
-    `sums` (9,) are those of `momentum_kernel`, with the centre of mass in the last three.
+    `sums` (9,) are the momentum and the centre of mass.
     """
     n = tree.shape[0]
-    poses_kernel(tree, links, q, work[:n])
-    velocities_kernel(tree, links, v, work[:n])
-    momentum_kernel(links, work[:n], sums)
+    momentum_kernel(tree, links, q, v, work[:n], sums[:6])
+    center_kernel(tree, links, q, v, work[:n], sums[6:])
     mass = 0.0
     for k in range(n):
         mass += links[k, layout.MASS]
-    for i in range(3):
-        sums[6 + i] /= mass
     momentum_derivatives_kernel(tree, links, q, v, sums[6:], work, found)
     linear = sums[3], sums[4], sums[5]
     for k in range(n):

@@ -446,27 +446,44 @@ def forward_dynamics(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    nv, wrench = model.nv, NO_EXTERNAL
-    a = np.empty(nv) if out is None else out
-    work = model.workspace() if workspace is None else workspace
+    a = np.empty(model.nv) if out is None else out
+    held = model.held if workspace is None else workspace
+    work = model.workspace() if held is None else held
+    wrench = NO_EXTERNAL
     if external is not None:
         wrench = array(external, (model.n_bodies, 6), "external")
     try:
         status = _CALL.call(model.tree, model.links, q, v, tau, wrench, work, a)
     except TypeError:
         status = layout.MISFIT
-    if status == layout.MISFIT:
-        q = vector(q, model.nq, "q")
-        v = vector(v, nv, "v")
-        tau = vector(tau, nv, "tau")
-        a, work = output(a, (nv,)), output(work, (nv, layout.WORK_COLUMNS), "workspace")
-        status = _CALL.checked_call(model.tree, model.links, q, v, tau, wrench, work, a)
+    if status:
+        return _checked(model, q, v, tau, wrench, workspace, a)
+    if held is None:
+        model.spare.append(work)
+    return a
+
+
+def _checked(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    external: Array,
+    workspace: Array | None,
+    a: Array,
+) -> Array:
+    """The same with everything checked, in memory that no other thread uses."""
+    nv = model.nv
+    q = vector(q, model.nq, "q")
+    v = vector(v, nv, "v")
+    tau = vector(tau, nv, "tau")
+    work = output(workspace, (nv, layout.WORK_COLUMNS), "workspace")
+    a = output(a, (nv,))
+    status = _CALL.checked_call(model.tree, model.links, q, v, tau, external, work, a)
     if status == layout.SINGULAR and np.isfinite(q).all():
         raise singular_joint(model, work)
     if status != layout.OK:
         raise not_finite(q=q, v=v, tau=tau, external=external)
-    if workspace is None:
-        model.spare.append(work)
     return a
 
 

@@ -1,84 +1,106 @@
-"""Mass matrix by the composite-body algorithm, O(N depth)."""
+"""Mass matrix by the composite-body algorithm, O(N depth), in blocks of eight links by eight."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, not_finite, output, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, output, vector
 from spatialops._compile.fast_call import FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
-from spatialops.algebra.vectors import (
-    cross,
-    mat3,
-    plus,
-    rotate,
-    rotate_back,
-    scaled,
-    sym3,
-    sym_times,
-    vec3,
+from spatialops.algebra.simd import WIDTH, at, load3, spread3, store1
+from spatialops.algebra.simd_blocks import (
+    between,
+    load_block,
+    store_block,
+    sum_of_blocks,
+    transposed,
 )
-from spatialops.dynamics.articulated_body import (
-    add_inertia,
-    joint_force,
-    place_and_weigh,
-    shifted_inertia,
+from spatialops.algebra.vectors import cross, dot, minus, plus
+from spatialops.dynamics.composite_lanes import (
+    CARRIES,
+    COMPOSITE_ROWS,
+    MOVES,
+    PLACED,
+    composites,
 )
-from spatialops.dynamics.kinematics import axis_of
+from spatialops.dynamics.kinematics import finite_status
+from spatialops.tree.branches import LAST, NUMBER, WORK_ROWS
 from spatialops.tree.model import Model, not_a_model
+
+_ENTRIES = COMPOSITE_ROWS  # eight rows more of the workspace, of M of eight links, depth first
 
 
 @inlined
-def unit_force(tree: IntArray, links: Array, work: Array, k: int) -> tuple[Vec3, Vec3]:
-    """Momentum (moment, force) about its origin of all that link k carries, moving at unit rate."""
-    axis, motion = axis_of(tree, work, k), tree[k, layout.MOTION]
-    J = sym3(work, k, layout.ART_J)
-    B = mat3(work, k, layout.ART_B)
-    C = sym3(work, k, layout.ART_C)
-    moment, force = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-    if motion != layout.LINEAR:
-        moment, force = sym_times(J, axis), rotate_back(B, axis)
-    if motion != layout.ROTARY:
-        slide = scaled(1.0 if motion == layout.LINEAR else links[k, layout.PITCH], axis)
-        moment, force = plus(moment, rotate(B, slide)), plus(force, sym_times(C, slide))
-    return moment, force
+def put_carried(work: Array, i: int, last: int, end: int) -> None:
+    """Row i of M from link i on, up to register `end`: all that it carries, up to link `last`.
+
+    M(i, k) = S(i)* phi(i, k) F(k) = w.(moment + (p(k) - p(i)) x force) + v.force of S(i) = (w, v).
+    """
+    place = spread3(work, PLACED, i)
+    omega = spread3(work, MOVES, i)
+    v = spread3(work, MOVES + 3, i)
+    for eight in range(i >> 3, end + 1):
+        force = load3(work, CARRIES + 3, eight)
+        swing = cross(minus(load3(work, PLACED, eight), place), force)
+        entries = dot(omega, plus(load3(work, CARRIES, eight), swing)) + dot(v, force)
+        kept = between(entries, i - WIDTH * eight, last - WIDTH * eight)
+        store1(work, _ENTRIES + (i & 7), eight, kept)
+
+
+@inlined
+def put_eight_rows(tree: IntArray, constants: Array, work: Array, eight: int, mass: Array) -> None:
+    """M of eight links and all that they carry, block after block into both triangles."""
+    n, first = tree.shape[0], WIDTH * eight
+    count, end = min(n - first, WIDTH), eight
+    for i in range(first, first + count):
+        end = max(end, tree[i, LAST] >> 3)
+    for i in range(first, first + count):
+        put_carried(work, i, tree[i, LAST], end)
+    for right in range(eight + 1, end + 1):
+        column = WIDTH * right
+        block = load_block(work, _ENTRIES, right)
+        store_block(mass, first, column, block, WIDTH, n - column)
+        store_block(mass, column, first, transposed(block), n - column, WIDTH)
+    block = load_block(work, _ENTRIES, eight)  # zeros below its diagonal
+    store_block(mass, first, first, sum_of_blocks(block, transposed(block)), count, count)
+    for i in range(first, first + count):
+        mass[i, i] = work[at(_ENTRIES + (i & 7), i)] + constants[at(layout.ARMATURE, i)]
 
 
 @kernel
-def composite_body_kernel(tree: IntArray, links: Array, q: Array, work: Array, mass: Array) -> int:
-    """The full symmetric mass matrix; composite inertias take the columns of articulated ones."""
+def composite_body_kernel(
+    tree: IntArray, constants: Array, q: Array, work: Array, ordered: Array, mass: Array
+) -> int:
+    """The full symmetric mass matrix; tables are those of `Branches`.
+
+    `ordered` has the size of `mass` where the model's links are not depth first, else it is empty.
+    """
     n = tree.shape[0]
     if q.size != tree[0, layout.SIZE_Q] or mass.shape[0] != n or mass.shape[1] != n:
         return layout.MISFIT
-    status = place_and_weigh(tree, links, q, work)
-    for k in range(n - 1, -1, -1):
-        parent = tree[k, layout.PARENT]
-        if parent >= 0:
-            J = sym3(work, k, layout.ART_J)
-            B = mat3(work, k, layout.ART_B)
-            C = sym3(work, k, layout.ART_C)
-            J, B = shifted_inertia(J, B, C, vec3(work, k, layout.LEVER))
-            add_inertia(work, parent, J, B, C)
-    for k in range(n):
-        for j in range(k):
-            mass[k, j] = 0.0
-        moment, force = unit_force(tree, links, work, k)
-        mass[k, k] = joint_force(tree, links, work, k, moment, force) + links[k, layout.ARMATURE]
-        child, j = k, tree[k, layout.PARENT]
-        while j >= 0:
-            moment = plus(moment, cross(vec3(work, child, layout.LEVER), force))
-            mass[k, j] = joint_force(tree, links, work, j, moment, force)
-            child, j = j, tree[j, layout.PARENT]
-    for k in range(n):
-        for j in range(k):
-            mass[j, k] = mass[k, j]
-    return status
+    if work.shape[0] != constants.shape[0] or work.shape[1] != WIDTH * WORK_ROWS:
+        return layout.MISFIT
+    if finite_status(q) != layout.OK:
+        return layout.NOT_FINITE
+    composites(tree, constants, q, work)
+    target = ordered if ordered.shape[0] == n else mass
+    entries = target.reshape(n * n)
+    for i in range(n * n):
+        entries[i] = 0.0
+    for eight in range(work.shape[0]):
+        put_eight_rows(tree, constants, work, eight, target)
+    for i in range(ordered.shape[0]):
+        for j in range(n):
+            mass[tree[i, NUMBER], tree[j, NUMBER]] = ordered[i, j]
+    return layout.OK
 
 
 @entry_point
-def _entry(tree: IntArray, links: Array, q: Array, work: Array, mass: Array) -> int:
-    return enter(composite_body_kernel, tree, links, q, work, mass)
+def _entry(
+    tree: IntArray, constants: Array, q: Array, work: Array, ordered: Array, mass: Array
+) -> int:
+    return enter(composite_body_kernel, tree, constants, q, work, ordered, mass)
 
 
 _CALL = FastCall(composite_body_kernel, _entry)
@@ -120,16 +142,22 @@ def mass_matrix(model: Model, q: ArrayLike, *, out: Array | None = None) -> Arra
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    nv = model.nv
-    mass, work = np.empty((nv, nv)) if out is None else out, model.workspace()
+    tables = model.branches
+    mass = np.empty((model.nv, model.nv)) if out is None else out
     try:
-        status = _CALL.call(model.tree, model.links, q, work, mass)
-    except TypeError:
+        status = _CALL.call(tables.tree, tables.constants, q, tables.work, tables.ordered, mass)
+    except TypeError:  # also where the call is long, and there is no such memory
         status = layout.MISFIT
-    if status == layout.MISFIT:
-        q, mass = vector(q, model.nq, "q"), output(mass, (nv, nv))
-        status = _CALL.checked_call(model.tree, model.links, q, work, mass)
+    return mass if not status else _checked(model, q, mass)
+
+
+def _checked(model: Model, q: ArrayLike, mass: Array) -> Array:
+    """The same with everything checked, in memory that no other thread uses."""
+    n, tables = model.nv, model.branches
+    q, mass = vector(q, model.nq, "q"), output(mass, (n, n))
+    work = tables.workspace()
+    status = _CALL.checked_call(tables.tree, tables.constants, q, work, tables.room(), mass)
     if status != layout.OK:
         raise not_finite(q=q)
-    model.spare.append(work)
+    tables.spare.append(work)
     return mass

@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, Vec3, not_finite, vector
-from spatialops._compile.jit import inlined, kernel
+from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, not_finite, vector
+from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.vectors import (
     cross,
     dot,
@@ -22,7 +23,7 @@ from spatialops.algebra.vectors import (
     sym_times,
     vec3,
 )
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.kinematics import finite_status, fits, move_link, place_link, place_links
 from spatialops.tree.model import Model, not_a_model
 
 
@@ -88,30 +89,108 @@ def potential_kernel(links: Array, work: Array) -> float:
     return total
 
 
+@inlined
+def sweep(tree: IntArray, links: Array, q: Array, v: Array, work: Array) -> int:
+    """Poses and velocities of all links, and whether all that was given is sound."""
+    if not fits(tree, q, v) or work.shape[0] != v.size:
+        return layout.MISFIT
+    if finite_status(q) != layout.OK or finite_status(v) != layout.OK:
+        return layout.NOT_FINITE
+    for k in range(tree.shape[0]):
+        place_link(tree, links, q, work, k)
+        move_link(tree, links, v, work, k)
+    return layout.OK
+
+
+@inlined
+def add_to(out: Array, first: int, a: Vec3) -> None:
+    out[first] += a[0]
+    out[first + 1] += a[1]
+    out[first + 2] += a[2]
+
+
 @kernel
-def momentum_kernel(links: Array, work: Array, out: Array) -> None:
-    """Momentum [angular about the world's origin; linear] and mass-weighted centre into `out`."""
+def energy_kernel(tree: IntArray, links: Array, q: Array, v: Array, work: Array, out: Array) -> int:
+    """Kinetic energy, and potential energy of gravity."""
+    status = sweep(tree, links, q, v, work)
+    if status == layout.OK:
+        out[0] = kinetic_kernel(links, v, work)
+        out[1] = potential_kernel(links, work)
+    return status
+
+
+@kernel
+def momentum_kernel(
+    tree: IntArray, links: Array, q: Array, v: Array, work: Array, out: Array
+) -> int:
+    """Momentum [angular about the world's origin; linear]."""
+    status = sweep(tree, links, q, v, work)
+    if status != layout.OK:
+        return status
     out[:] = 0.0
-    for k in range(links.shape[0]):
-        if links[k, layout.MASS] == 0.0:
-            continue
-        origin = vec3(work, k, layout.ORIGIN)
-        angular, linear = link_momentum(links, work, k)
-        angular = plus(angular, cross(origin, linear))
-        center = plus(origin, rotate(mat3(work, k, layout.ROTATION), vec3(links, k, layout.COM)))
-        for j in range(3):
-            out[j] += angular[j]
-            out[3 + j] += linear[j]
-            out[6 + j] += links[k, layout.MASS] * center[j]
+    for k in range(tree.shape[0]):
+        if links[k, layout.MASS] != 0.0:
+            angular, linear = link_momentum(links, work, k)
+            add_to(out, 0, plus(angular, cross(vec3(work, k, layout.ORIGIN), linear)))
+            add_to(out, 3, linear)
+    return layout.OK
 
 
-def _swept(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
-    q, v = vector(q, model.nq, "q"), vector(v, model.nv, "v")
-    work = np.empty((model.nv, layout.WORK_COLUMNS))
-    if poses_kernel(model.tree, model.links, q, work) != layout.OK or not np.isfinite(v).all():
+@kernel
+def center_kernel(tree: IntArray, links: Array, q: Array, v: Array, work: Array, out: Array) -> int:
+    """Centre of mass; velocities are not looked at."""
+    if not fits(tree, q, v) or work.shape[0] != v.size:
+        return layout.MISFIT
+    if place_links(tree, links, q, work) != layout.OK:
+        return layout.NOT_FINITE
+    out[:] = 0.0
+    mass = 0.0
+    for k in range(tree.shape[0]):
+        own = links[k, layout.MASS]
+        if own != 0.0:
+            com = rotate(mat3(work, k, layout.ROTATION), vec3(links, k, layout.COM))
+            add_to(out, 0, scaled(own, plus(vec3(work, k, layout.ORIGIN), com)))
+            mass += own
+    for j in range(3):
+        out[j] /= mass
+    return layout.OK
+
+
+@entry_point
+def _energy_entry(tree: IntArray, links: Array, q: Array, v: Array, work: Array, out: Array) -> int:
+    return enter(energy_kernel, tree, links, q, v, work, out)
+
+
+@entry_point
+def _momentum_entry(
+    tree: IntArray, links: Array, q: Array, v: Array, work: Array, out: Array
+) -> int:
+    return enter(momentum_kernel, tree, links, q, v, work, out)
+
+
+@entry_point
+def _center_entry(tree: IntArray, links: Array, q: Array, v: Array, work: Array, out: Array) -> int:
+    return enter(center_kernel, tree, links, q, v, work, out)
+
+
+_ENERGY = FastCall(energy_kernel, _energy_entry)
+_MOMENTUM = FastCall(momentum_kernel, _momentum_entry)
+_CENTER = FastCall(center_kernel, _center_entry)
+
+
+def _filled(call: FastCall, model: Model, q: ArrayLike, v: ArrayLike, out: Array) -> Array:
+    """What a kernel makes of a state, with everything checked that its door refuses."""
+    try:
+        status = call.call(model.tree, model.links, q, v, model.held, out)
+    except TypeError:
+        status = layout.MISFIT
+    if status == layout.MISFIT:
+        q, v = vector(q, model.nq, "q"), vector(v, model.nv, "v")
+        work = np.empty((model.nv, layout.WORK_COLUMNS))
+        status = call.checked_call(model.tree, model.links, q, v, work, out)
+    if status != layout.OK:
         raise not_finite(q=q, v=v)
-    velocities_kernel(model.tree, model.links, v, work)
-    return v, work
+    return out
 
 
 def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
@@ -146,12 +225,11 @@ def energy(model: Model, q: ArrayLike, v: ArrayLike) -> Energy:
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    rates, work = _swept(model, q, v)
-    potential = potential_kernel(model.links, work)
-    for k in np.flatnonzero(model.stiffness).tolist():
+    kinetic, potential = _filled(_ENERGY, model, q, v, np.empty(2)).tolist()
+    for k in model.sprung:
         stretch = float(np.asarray(q)[model.tree[k, layout.FIRST_Q]]) - model.reference[k]
         potential += 0.5 * float(model.stiffness[k]) * stretch * stretch
-    return Energy(kinetic_kernel(model.links, rates, work), potential)
+    return Energy(kinetic, potential)
 
 
 def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
@@ -178,9 +256,7 @@ def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    out = np.empty(9)
-    momentum_kernel(model.links, _swept(model, q, v)[1], out)
-    return out[:6]
+    return _filled(_MOMENTUM, model, q, v, np.empty(6))
 
 
 def center_of_mass(model: Model, q: ArrayLike) -> Array:
@@ -213,6 +289,4 @@ def center_of_mass(model: Model, q: ArrayLike) -> Array:
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    out = np.empty(9)
-    momentum_kernel(model.links, _swept(model, q, np.zeros(model.nv))[1], out)
-    return out[6:] / model.mass
+    return _filled(_CENTER, model, q, model.branches.rest, np.empty(3))

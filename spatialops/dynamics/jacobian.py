@@ -9,28 +9,13 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, output, vector
-from spatialops._compile.jit import kernel
-from spatialops.algebra.vectors import (
-    ZERO3,
-    cross,
-    mat3,
-    minus,
-    plus,
-    plus_scaled,
-    put3,
-    rotate,
-    vec3,
-)
-from spatialops.dynamics.kinematics import (
-    axis_of,
-    finite_status,
-    poses_kernel,
-    shift_velocity,
-    velocities_kernel,
-)
-from spatialops.dynamics.newton_euler import accelerate_kernel
+from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.jit import entry_point, kernel
+from spatialops.algebra.vectors import dot, mat3, put3, vec3
+from spatialops.dynamics.kinematics import place_links
+from spatialops.dynamics.nodes import NODE_JACOBIAN, NODE_MOTION, NODE_POSITIONS
 from spatialops.tree.model import Model, not_a_model
-from spatialops.tree.node import NodeLike
+from spatialops.tree.node import NodeLike, Nodes, alien_nodes
 
 
 class Poses(NamedTuple):
@@ -49,68 +34,47 @@ class Poses(NamedTuple):
 
 
 @kernel
-def jacobian_kernel(
-    tree: IntArray, links: Array, node_links: IntArray, points: Array, work: Array, out: Array
-) -> None:
-    """Jacobian rows of nodes at world `points`; poses must be in `work`."""
-    out[:] = 0.0
-    for i in range(node_links.size):
-        point, k = vec3(points, i, 0), node_links[i]
-        while k >= 0:
-            axis, motion = axis_of(tree, work, k), tree[k, layout.MOTION]
-            linear = ZERO3
-            if motion != layout.LINEAR:
-                linear = cross(axis, minus(point, vec3(work, k, layout.ORIGIN)))
-                for j in range(3):
-                    out[6 * i + j, k] = axis[j]
-            if motion != layout.ROTARY:
-                linear = plus_scaled(
-                    linear, 1.0 if motion == layout.LINEAR else links[k, layout.PITCH], axis
-                )
+def body_poses_kernel(
+    tree: IntArray,
+    links: Array,
+    q: Array,
+    body_links: IntArray,
+    turns: Array,
+    work: Array,
+    positions: Array,
+    rotations: Array,
+) -> int:
+    """Origins of bodies, and rotations R turn^T from those of their links."""
+    if q.size != tree[0, layout.SIZE_Q] or work.shape[0] != tree.shape[0]:
+        return layout.MISFIT
+    if place_links(tree, links, q, work) != layout.OK:
+        return layout.NOT_FINITE
+    for b in range(body_links.size):
+        k = body_links[b]
+        put3(positions, b, 0, vec3(work, k, layout.ORIGIN))
+        rotation = mat3(work, k, layout.ROTATION)
+        for i in range(3):
+            turn = turns[k, i, 0], turns[k, i, 1], turns[k, i, 2]
             for j in range(3):
-                out[6 * i + 3 + j, k] = linear[j]
-            k = tree[k, layout.PARENT]
+                rotations[b, j, i] = dot(rotation[j], turn)
+    return layout.OK
 
 
-@kernel
-def node_points(node_links: IntArray, offsets: Array, work: Array, points: Array) -> None:
-    """World positions of nodes from their offsets in link axes (the world's nodes: world axes)."""
-    for i in range(node_links.size):
-        k, point = node_links[i], vec3(offsets, i, 0)
-        if k >= 0:
-            point = plus(
-                vec3(work, k, layout.ORIGIN), rotate(mat3(work, k, layout.ROTATION), point)
-            )
-        put3(points, i, 0, point)
+@entry_point
+def _entry(
+    tree: IntArray,
+    links: Array,
+    q: Array,
+    body_links: IntArray,
+    turns: Array,
+    work: Array,
+    positions: Array,
+    rotations: Array,
+) -> int:
+    return enter(body_poses_kernel, tree, links, q, body_links, turns, work, positions, rotations)
 
 
-@kernel
-def node_motion_kernel(
-    node_links: IntArray, points: Array, work: Array, velocity: Array, drift: Array
-) -> None:
-    """Velocities and accelerations [angular; linear] of nodes from their links' in `work`."""
-    for i in range(node_links.size):
-        k = node_links[i]
-        if k < 0:
-            for j in range(6):
-                velocity[i, j] = drift[i, j] = 0.0
-            continue
-        lever = minus(vec3(points, i, 0), vec3(work, k, layout.ORIGIN))
-        omega = vec3(work, k, layout.OMEGA)
-        alpha = vec3(work, k, layout.ALPHA)
-        put3(velocity, i, 0, omega)
-        put3(velocity, i, 3, shift_velocity(work, k, lever))
-        put3(drift, i, 0, alpha)
-        swing = plus(cross(alpha, lever), cross(omega, cross(omega, lever)))
-        put3(drift, i, 3, plus(vec3(work, k, layout.ACCEL), swing))
-
-
-def _placed(model: Model, q: ArrayLike) -> Array:
-    q = vector(q, model.nq, "q")
-    work = np.empty((model.nv, layout.WORK_COLUMNS))
-    if poses_kernel(model.tree, model.links, q, work) != layout.OK:
-        raise not_finite(q=q)
-    return work
+_CALL = FastCall(body_poses_kernel, _entry)
 
 
 def body_poses(model: Model, q: ArrayLike) -> Poses:
@@ -146,15 +110,22 @@ def body_poses(model: Model, q: ArrayLike) -> Poses:
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    rows = _placed(model, q)[model.body_links]
-    turns = model.turns[model.body_links]
-    rotations = rows[:, layout.ROTATION : layout.ROTATION + 9].reshape(-1, 3, 3) @ turns.transpose(
-        0, 2, 1
-    )
-    return Poses(rows[:, layout.ORIGIN : layout.ORIGIN + 3].copy(), rotations)
+    n = model.n_bodies
+    positions, rotations = np.empty((n, 3)), np.empty((n, 3, 3))
+    places = model.body_links, model.turns
+    try:
+        status = _CALL.call(model.tree, model.links, q, *places, model.held, positions, rotations)
+    except TypeError:
+        status = layout.MISFIT
+    if status == layout.MISFIT:
+        q, work = vector(q, model.nq, "q"), np.empty((model.nv, layout.WORK_COLUMNS))
+        status = _CALL.checked_call(model.tree, model.links, q, *places, work, positions, rotations)
+    if status != layout.OK:
+        raise not_finite(q=q)
+    return Poses(positions, rotations)
 
 
-def node_positions(model: Model, q: ArrayLike, nodes: Sequence[NodeLike]) -> Array:
+def node_positions(model: Model, q: ArrayLike, nodes: Sequence[NodeLike] | Nodes) -> Array:
     """Where nodes are.
 
     Parameters
@@ -163,7 +134,7 @@ def node_positions(model: Model, q: ArrayLike, nodes: Sequence[NodeLike]) -> Arr
         The mechanism.
     q : (nq,) array_like
         Coordinates, rad and m.
-    nodes : sequence of Node
+    nodes : sequence of Node, or what `model.resolve` returned for one
         Points of bodies.
 
     Returns
@@ -185,14 +156,23 @@ def node_positions(model: Model, q: ArrayLike, nodes: Sequence[NodeLike]) -> Arr
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    node_links, offsets = model.resolve(nodes)
-    points = np.empty((len(node_links), 3))
-    node_points(node_links, offsets, _placed(model, q), points)
+    ready = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
+    points = np.empty((len(ready.links), 3))
+    given = ready.links, ready.offsets
+    try:
+        status = NODE_POSITIONS.call(model.tree, model.links, q, *given, model.held, points)
+    except TypeError:
+        status = layout.MISFIT
+    if status == layout.MISFIT:
+        q, work = vector(q, model.nq, "q"), np.empty((model.nv, layout.WORK_COLUMNS))
+        status = NODE_POSITIONS.checked_call(model.tree, model.links, q, *given, work, points)
+    if status != layout.OK:
+        raise alien_nodes() if status == layout.MISFIT else not_finite(q=q)
     return points
 
 
 def jacobian(
-    model: Model, q: ArrayLike, nodes: Sequence[NodeLike], *, out: Array | None = None
+    model: Model, q: ArrayLike, nodes: Sequence[NodeLike] | Nodes, *, out: Array | None = None
 ) -> Array:
     """Jacobian of nodes: J v is their velocities.
 
@@ -202,7 +182,7 @@ def jacobian(
         The mechanism.
     q : (nq,) array_like
         Coordinates, rad and m.
-    nodes : sequence of Node
+    nodes : sequence of Node, or what `model.resolve` returned for one
         Points of bodies.
     out : (6 n_c, nv) array, optional
         Where to write the result.
@@ -231,33 +211,51 @@ def jacobian(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    node_links, offsets = model.resolve(nodes)
-    work = _placed(model, q)
-    points, result = np.empty((len(node_links), 3)), output(out, (6 * len(node_links), model.nv))
-    node_points(node_links, offsets, work, points)
-    jacobian_kernel(model.tree, model.links, node_links, points, work, result)
-    return result
+    ready = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
+    links, offsets = ready.links, ready.offsets
+    J = np.empty((6 * len(links), model.nv)) if out is None else out
+    try:
+        status = NODE_JACOBIAN.call(model.tree, model.links, q, links, offsets, model.held, J)
+    except TypeError:
+        status = layout.MISFIT
+    if not status:
+        return J
+    q, J = vector(q, model.nq, "q"), output(J, (6 * len(links), model.nv))
+    work = np.empty((model.nv, layout.WORK_COLUMNS))
+    status = NODE_JACOBIAN.checked_call(model.tree, model.links, q, links, offsets, work, J)
+    if status != layout.OK:
+        raise alien_nodes() if status == layout.MISFIT else not_finite(q=q)
+    return J
 
 
-def _moving(
-    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, nodes: Sequence[NodeLike]
-) -> tuple[Array, Array]:
-    node_links, offsets = model.resolve(nodes)
-    work = _placed(model, q)
-    v = vector(v, model.nv, "v")
-    a = vector(a, model.nv, "a")
-    if finite_status(v) != layout.OK or finite_status(a) != layout.OK:
-        raise not_finite(v=v, a=a)
-    points = np.empty((len(node_links), 3))
-    velocity, acceleration = np.empty((len(node_links), 6)), np.empty((len(node_links), 6))
-    node_points(node_links, offsets, work, points)
-    velocities_kernel(model.tree, model.links, v, work)
-    accelerate_kernel(model.tree, model.links, (0.0, 0.0, 0.0), a, work)
-    node_motion_kernel(node_links, points, work, velocity, acceleration)
-    return velocity, acceleration
+def node_motion(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    nodes: Sequence[NodeLike] | Nodes,
+) -> Array:
+    """Velocities and accelerations (2, n_c, 6) of nodes, as the functions below give them."""
+    ready = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
+    motion, given = np.empty((2, len(ready.links), 6)), (ready.links, ready.offsets)
+    try:
+        status = NODE_MOTION.call(model.tree, model.links, q, v, a, *given, model.held, motion)
+    except TypeError:
+        status = layout.MISFIT
+    if status == layout.MISFIT:
+        q = vector(q, model.nq, "q")
+        v = vector(v, model.nv, "v")
+        a = vector(a, model.nv, "a")
+        moving, work = (model.tree, model.links, q, v, a), np.empty((model.nv, layout.WORK_COLUMNS))
+        status = NODE_MOTION.checked_call(*moving, *given, work, motion)
+    if status != layout.OK:
+        raise alien_nodes() if status == layout.MISFIT else not_finite(q=q, v=v, a=a)
+    return motion
 
 
-def node_velocities(model: Model, q: ArrayLike, v: ArrayLike, nodes: Sequence[NodeLike]) -> Array:
+def node_velocities(
+    model: Model, q: ArrayLike, v: ArrayLike, nodes: Sequence[NodeLike] | Nodes
+) -> Array:
     """Velocities of nodes: `jacobian` times v without forming it, in O(N + n_c).
 
     Parameters
@@ -268,7 +266,7 @@ def node_velocities(model: Model, q: ArrayLike, v: ArrayLike, nodes: Sequence[No
         Coordinates, rad and m.
     v : (nv,) array_like
         Velocities, rad/s and m/s.
-    nodes : sequence of Node
+    nodes : sequence of Node, or what `model.resolve` returned for one
         Points of bodies.
 
     Returns
@@ -293,7 +291,7 @@ def node_velocities(model: Model, q: ArrayLike, v: ArrayLike, nodes: Sequence[No
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    return _moving(model, q, v, np.zeros(model.nv), nodes)[0]
+    return node_motion(model, q, v, model.branches.rest, nodes)[0]
 
 
 def node_accelerations(
@@ -311,7 +309,7 @@ def node_accelerations(
         Velocities, rad/s and m/s.
     a : (nv,) array_like
         Their time derivatives.
-    nodes : sequence of Node
+    nodes : sequence of Node, or what `model.resolve` returned for one
         Points of bodies.
 
     Returns
@@ -326,10 +324,12 @@ def node_accelerations(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    return _moving(model, q, v, a, nodes)[1]
+    return node_motion(model, q, v, a, nodes)[1]
 
 
-def jacobian_drift(model: Model, q: ArrayLike, v: ArrayLike, nodes: Sequence[NodeLike]) -> Array:
+def jacobian_drift(
+    model: Model, q: ArrayLike, v: ArrayLike, nodes: Sequence[NodeLike] | Nodes
+) -> Array:
     """The velocity-dependent part Jdot v of the nodes' accelerations.
 
     Parameters
@@ -340,7 +340,7 @@ def jacobian_drift(model: Model, q: ArrayLike, v: ArrayLike, nodes: Sequence[Nod
         Coordinates, rad and m.
     v : (nv,) array_like
         Velocities, rad/s and m/s.
-    nodes : sequence of Node
+    nodes : sequence of Node, or what `model.resolve` returned for one
         Points of bodies.
 
     Returns
@@ -359,4 +359,4 @@ def jacobian_drift(model: Model, q: ArrayLike, v: ArrayLike, nodes: Sequence[Nod
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    return _moving(model, q, v, np.zeros(model.nv), nodes)[1].ravel()
+    return node_motion(model, q, v, model.branches.rest, nodes)[1].ravel()

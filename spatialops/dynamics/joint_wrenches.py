@@ -5,9 +5,40 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, array, not_finite, vector
-from spatialops.dynamics.newton_euler import NO_EXTERNAL, newton_euler_kernel
+from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, vector
+from spatialops._compile.jit import kernel
+from spatialops.algebra.vectors import add3, cross, plus, vec3
+from spatialops.dynamics.kinematics import finite_status, move_link, place_link
+from spatialops.dynamics.newton_euler import (
+    NO_EXTERNAL,
+    accelerate_link,
+    lifted,
+    put_inertial_force,
+    subtract_external,
+)
 from spatialops.tree.model import Model, not_a_model
+
+
+@kernel
+def joint_wrenches_kernel(
+    tree: IntArray, links: Array, q: Array, v: Array, a: Array, external: Array, work: Array
+) -> int:
+    """Force and moment about its origin that each link must be given for all that it carries."""
+    n, base = tree.shape[0], lifted(links)
+    for k in range(n):
+        place_link(tree, links, q, work, k)
+        move_link(tree, links, v, work, k)
+        accelerate_link(tree, links, base, a, work, k)
+        put_inertial_force(links, work, k, vec3(work, k, layout.ALPHA), vec3(work, k, layout.ACCEL))
+    subtract_external(tree, external, work)
+    for k in range(n - 1, -1, -1):
+        parent = tree[k, layout.PARENT]
+        if parent >= 0:
+            moment, force = vec3(work, k, layout.MOMENT), vec3(work, k, layout.FORCE)
+            carried = plus(moment, cross(vec3(work, k, layout.LEVER), force))
+            add3(work, parent, layout.MOMENT, carried)
+            add3(work, parent, layout.FORCE, force)
+    return finite_status(q)
 
 
 def joint_wrenches(
@@ -62,8 +93,8 @@ def joint_wrenches(
     if external is not None:
         given = array(external, (model.n_bodies, 6), "external")
     work = np.empty((model.nv, layout.WORK_COLUMNS))
-    tau = np.empty(model.nv)
-    status = newton_euler_kernel(model.tree, model.links, q, v, a, given, work, tau)
-    if status != layout.OK:
+    status = joint_wrenches_kernel(model.tree, model.links, q, v, a, given, work)
+    found = work[model.body_links, layout.MOMENT : layout.FORCE + 3].copy()
+    if status != layout.OK or not np.isfinite(found).all():
         raise not_finite(q=q, v=v, a=a, external=external)
-    return work[model.body_links, layout.MOMENT : layout.FORCE + 3].copy()
+    return found

@@ -13,6 +13,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, array, not_finite, vector
+from spatialops.dynamics.jacobian import body_poses
 from spatialops.dynamics.joint_split import JointSplits, joint_splits, tree_velocities
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.tree.model import Model, not_a_model
@@ -78,12 +79,10 @@ def to_maximal(model: Model, q: ArrayLike, v: ArrayLike) -> MaximalState:
     if type(model) is not Model:
         raise not_a_model(model)
     rows = placed(model, q, v)[model.body_links]
-    turns = model.turns[model.body_links].transpose(0, 2, 1)
     velocities = np.hstack(
         [rows[:, layout.OMEGA : layout.OMEGA + 3], rows[:, layout.VELOCITY : layout.VELOCITY + 3]]
     )
-    rotations = rows[:, layout.ROTATION : layout.ROTATION + 9].reshape(-1, 3, 3) @ turns
-    return MaximalState(rows[:, layout.ORIGIN : layout.ORIGIN + 3].copy(), rotations, velocities)
+    return MaximalState(*body_poses(model, q), velocities)
 
 
 def from_maximal(model: Model, state: MaximalState) -> tuple[Array, Array]:

@@ -6,12 +6,9 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, array, not_finite, output, vector
-from spatialops._compile.fast_call import FastCall, enter
-from spatialops._compile.jit import entry_point, inlined, kernel
+from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import (
-    add3,
     cross,
-    dot,
     mat3,
     minus,
     plus,
@@ -24,7 +21,8 @@ from spatialops.algebra.vectors import (
     sym_times,
     vec3,
 )
-from spatialops.dynamics.kinematics import axis_of, finite_status, fits, move_link, place_link
+from spatialops.dynamics.kinematics import axis_of
+from spatialops.dynamics.newton_euler_lanes import NEWTON_EULER
 from spatialops.tree.model import Model, not_a_model
 
 
@@ -119,73 +117,7 @@ def subtract_external(tree: IntArray, external: Array, work: Array) -> None:
         put3(work, k, layout.FORCE, minus(vec3(work, k, layout.FORCE), vec3(external, b, 3)))
 
 
-@kernel
-def newton_euler_kernel(
-    tree: IntArray,
-    links: Array,
-    q: Array,
-    v: Array,
-    a: Array,
-    external: Array,
-    work: Array,
-    tau: Array,
-) -> int:
-    """Joint forces `tau` of the motion q, v, a; without external forces, `external` has no rows."""
-    if (
-        not fits(tree, q, v)
-        or not fits(tree, q, a)
-        or work.shape[0] != v.size
-        or tau.size != v.size
-    ):
-        return layout.MISFIT
-    if finite_status(q) != layout.OK:  # the position of a free root enters no result
-        return layout.NOT_FINITE
-    n, base = tree.shape[0], lifted(links)
-    for k in range(n):
-        place_link(tree, links, q, work, k)
-        move_link(tree, links, v, work, k)
-        accelerate_link(tree, links, base, a, work, k)
-        put_inertial_force(links, work, k, vec3(work, k, layout.ALPHA), vec3(work, k, layout.ACCEL))
-    subtract_external(tree, external, work)
-    for k in range(n - 1, -1, -1):
-        parent = tree[k, layout.PARENT]
-        motion = tree[k, layout.MOTION]
-        axis = axis_of(tree, work, k)
-        moment, force = vec3(work, k, layout.MOMENT), vec3(work, k, layout.FORCE)
-        effort = links[k, layout.ARMATURE] * a[k]
-        if motion != layout.LINEAR:
-            effort += dot(axis, moment)
-        if motion != layout.ROTARY:
-            effort += (
-                dot(axis, force)
-                if motion == layout.LINEAR
-                else links[k, layout.PITCH] * dot(axis, force)
-            )
-        tau[k] = effort
-        if parent >= 0:
-            add3(
-                work, parent, layout.MOMENT, plus(moment, cross(vec3(work, k, layout.LEVER), force))
-            )
-            add3(work, parent, layout.FORCE, force)
-    return finite_status(tau)
-
-
-@entry_point
-def _entry(
-    tree: IntArray,
-    links: Array,
-    q: Array,
-    v: Array,
-    a: Array,
-    external: Array,
-    work: Array,
-    tau: Array,
-) -> int:
-    return enter(newton_euler_kernel, tree, links, q, v, a, external, work, tau)
-
-
 NO_EXTERNAL = np.zeros((0, 6))
-_CALL = FastCall(newton_euler_kernel, _entry)
 
 
 def inverse_dynamics(
@@ -239,23 +171,37 @@ def inverse_dynamics(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    nv, wrench = model.nv, NO_EXTERNAL
-    tau, work = np.empty(nv) if out is None else out, model.workspace()
+    tau = np.empty(model.nv) if out is None else out
+    tables = model.branches
+    work = tables.work if tables.work is not None else tables.workspace()
+    wrench = NO_EXTERNAL
     if external is not None:
         wrench = array(external, (model.n_bodies, 6), "external")
     try:
-        status = _CALL.call(model.tree, model.links, q, v, a, wrench, work, tau)
+        status = NEWTON_EULER.call(tables.tree, tables.constants, q, v, a, wrench, work, tau)
     except TypeError:
         status = layout.MISFIT
-    if status == layout.MISFIT:
-        q = vector(q, model.nq, "q")
-        v = vector(v, nv, "v")
-        a = vector(a, nv, "a")
-        tau = output(tau, (nv,))
-        status = _CALL.checked_call(model.tree, model.links, q, v, a, wrench, work, tau)
+    if status:
+        return _checked(model, q, v, a, wrench, tau)
+    if tables.work is None:
+        tables.spare.append(work)
+    return tau
+
+
+def _checked(
+    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Array, tau: Array
+) -> Array:
+    """The same with everything checked, in memory that no other thread uses."""
+    q = vector(q, model.nq, "q")
+    v = vector(v, model.nv, "v")
+    a = vector(a, model.nv, "a")
+    tau, tables = output(tau, (model.nv,)), model.branches
+    work = tables.workspace()
+    moving = tables.tree, tables.constants, q, v, a
+    status = NEWTON_EULER.checked_call(*moving, external, work, tau)
     if status != layout.OK:
         raise not_finite(q=q, v=v, a=a, external=external)
-    model.spare.append(work)
+    tables.spare.append(work)
     return tau
 
 
@@ -305,4 +251,4 @@ def bias(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    return inverse_dynamics(model, q, v, np.zeros(model.nv), external, out=out)
+    return inverse_dynamics(model, q, v, model.branches.rest, external, out=out)

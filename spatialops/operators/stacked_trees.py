@@ -14,8 +14,8 @@ import numpy as np
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, vector
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
-from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.nodes import node_points
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 from spatialops.tree.node import NodeLike

@@ -10,7 +10,7 @@ Links are numbered depth first, so that what a link carries are the links right 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from spatialops.algebra.simd import WIDTH, aligned
 # Further columns of the tree.
 LAST = layout.TREE_COLUMNS  # last link that this one carries, itself if none
 RANK = layout.TREE_COLUMNS + 1  # the new number of the link that has this row's number in the model
+NUMBER = layout.TREE_COLUMNS + 2  # the number in the model of this row's link
 
 # Rows of constants: those of `_layout` up to ARMATURE, with the first moment m c in place of COM;
 # then
@@ -32,7 +33,10 @@ ANGULAR = (
 )  # the axis of motion as spatial vector: ANGULAR * DIRECTION about the link's origin,
 ALONG = layout.ARMATURE + 4  # and ALONG * DIRECTION of it
 DIRECTION = layout.LINK_COLUMNS  # 3, in link axes
-CONSTANTS = layout.LINK_COLUMNS + 3
+GRAVITY = layout.LINK_COLUMNS + 3  # 3: the model's gravity, of every link
+CONSTANTS = layout.LINK_COLUMNS + 6
+
+WORK_ROWS = 51  # of the workspace of kernels that use these tables: what the hungriest takes
 
 FEW = 16
 """Nodes that memory is kept for."""
@@ -48,16 +52,39 @@ _SAVED_A_BLOCK = 14.0  # what the recursion takes for the rest of it
 
 @dataclass(eq=False, slots=True)
 class Branches:
-    """Tree (n, TREE_COLUMNS + 2) and striped constants (n in eights, 8 CONSTANTS).
+    """Tree (n, TREE_COLUMNS + 3) and striped constants (n in eights, 8 CONSTANTS).
 
     Up to `few` nodes, Lambda is cheapest by the mass matrix. The `memory` for that is one for all
-    threads: a call that is so short keeps the GIL, and leaves nothing in it.
+    threads: a call that is so short keeps the GIL, and leaves nothing in it. So is
+    `work`, there where calls keep the GIL; longer ones take a workspace from `spare`. `ordered` is
+    room for a matrix depth first, and empty where that is the model's order. `rest` are zeros
+    (n,), which nothing writes to.
     """
 
     tree: IntArray
     constants: Array
     few: int
     memory: tuple[Array, Array] | None = None
+    work: Array | None = None
+    ordered: Array | None = None
+    spare: list[Array] = field(default_factory=list)
+    rest: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.rest = np.zeros(len(self.tree))
+
+    def workspace(self) -> Array:
+        """Memory for a kernel to work in, which nobody else has."""
+        try:
+            return self.spare.pop()
+        except IndexError:
+            return aligned(len(self.constants), WIDTH * WORK_ROWS)
+
+    def room(self) -> Array:
+        """Memory for `ordered`."""
+        n = len(self.tree)
+        side = 0 if (self.tree[:, NUMBER] == np.arange(n)).all() else n
+        return np.empty((side, side))
 
 
 def branches_of(tree: IntArray, links: Array) -> Branches:
@@ -66,15 +93,21 @@ def branches_of(tree: IntArray, links: Array) -> Branches:
     order = _depth_first(tree[:, layout.PARENT])
     rank = np.empty(n, dtype=np.int64)
     rank[order] = np.arange(n)
-    table = np.empty((n, layout.TREE_COLUMNS + 2), dtype=np.int64)
+    table = np.empty((n, layout.TREE_COLUMNS + 3), dtype=np.int64)
     table[:, : layout.TREE_COLUMNS] = tree[order]
     parents = table[:, layout.PARENT]
     parents[parents >= 0] = rank[parents[parents >= 0]]
-    table[:, LAST], table[:, RANK] = np.arange(n), rank
+    table[:, LAST] = np.arange(n)
+    table[:, RANK] = rank
+    table[:, NUMBER] = order
     for k in range(n - 1, 0, -1):
         if parents[k] >= 0:
             table[parents[k], LAST] = max(table[parents[k], LAST], table[k, LAST])
-    return Branches(table, _constants(table, links[order]), _few_nodes(table))
+    result = Branches(table, _constants(table, links[order]), _few_nodes(table))
+    if n < LONG:
+        result.work = result.workspace()
+        result.ordered = result.room()
+    return result
 
 
 def _depth_first(parents: IntArray) -> IntArray:
@@ -103,6 +136,7 @@ def _constants(tree: IntArray, links: Array) -> Array:
     result[ANGULAR, :n] = motion != layout.LINEAR
     result[ALONG, :n] = np.where(motion == layout.HELICAL, pitch, motion == layout.LINEAR)
     result[DIRECTION + tree[:, layout.AXIS], np.arange(n)] = 1.0
+    result[GRAVITY : GRAVITY + 3, :n] = links[:, layout.GRAVITY : layout.GRAVITY + 3].T
     _forget_places(tree, result)
     striped = aligned(eights, CONSTANTS * WIDTH)
     striped[:] = result.reshape(CONSTANTS, eights, WIDTH).swapaxes(0, 1).reshape(striped.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
@@ -12,6 +13,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.fast_call import LONG
 from spatialops._html import html_of_text
 from spatialops.errors import ArgumentError
 from spatialops.tree.branches import Branches, branches_of
@@ -19,7 +21,8 @@ from spatialops.tree.joint import KINDS
 from spatialops.tree.node import FewNodes, Frame, Node, NodeLike, Nodes
 from spatialops.tree.stored_model import checked_model
 
-_TABLES = ("tree", "links")
+_TABLES = ("tree", "links", "body_links", "turns")
+_REMEMBERED = 64  # sequences of nodes that a model has looked up
 
 
 @dataclass(
@@ -105,6 +108,8 @@ class Model:
     """Indices in q at which quaternions begin."""
     own_coordinates: IntArray = field(init=False, repr=False)
     """Index in q that belongs to each velocity (nv,); -1 where a joint has more coordinates."""
+    sprung: tuple[int, ...] = field(init=False, repr=False)
+    """Links whose joints have springs."""
     warnings: tuple[str, ...] = field(init=False, repr=False, default=())
     """What was repaired in the file that it was read from, or could not be taken over."""
     spare: list[Array] = field(init=False, repr=False, default_factory=list)
@@ -113,9 +118,14 @@ class Model:
     """Stacks of workspaces that no call uses just now; see `stack`."""
     scraps: list[Array] = field(init=False, repr=False, default_factory=list)
     """Vectors that no call uses just now, where lengths depend on more than the model."""
+    held: Array | None = field(init=False, repr=False)
+    """Workspace (nv, 64) of calls so short that they keep the GIL; none where they are longer."""
     branches: Branches = field(init=False, repr=False)
     """The kernels' tables once more, for work on eight links at a time."""
     _slices: dict[str, tuple[slice, slice]] = field(init=False, repr=False)
+    _resolved: dict[tuple[NodeLike, ...], Nodes] = field(
+        init=False, repr=False, default_factory=dict
+    )
 
     def __post_init__(self) -> None:
         for item in _given(self):
@@ -131,9 +141,12 @@ class Model:
         object.__setattr__(self, "nq", sum(KINDS[kind][0] for kind in self.joint_kinds))
         object.__setattr__(self, "n_bodies", len(self.body_names))
         object.__setattr__(self, "quaternions", _quaternions(self.tree))
+        object.__setattr__(self, "sprung", tuple(np.flatnonzero(self.stiffness).tolist()))
         object.__setattr__(self, "branches", branches_of(self.tree, self.links))
         object.__setattr__(self, "_slices", self._joint_slices())
         object.__setattr__(self, "own_coordinates", _own_coordinates(self._slices, self.nv))
+        room = np.empty((self.nv, layout.WORK_COLUMNS)) if self.nv < LONG else None
+        object.__setattr__(self, "held", room)
 
     def __repr__(self) -> str:
         """What it is, in five lines."""
@@ -372,9 +385,23 @@ class Model:
                 "nodes: expected a sequence of nodes, got a single one; put it in a list"
             )
         try:
-            nodes = list(nodes)
+            nodes = tuple(nodes)
         except TypeError:
             raise ArgumentError(f"nodes: expected a sequence of nodes, got {nodes!r}") from None
+        try:
+            return self._resolved[nodes]
+        except (KeyError, TypeError):
+            return self._remember(nodes, self._looked_up(nodes))
+
+    def _remember(self, nodes: tuple[NodeLike, ...], found: Nodes) -> Nodes:
+        """Keep what was looked up under its names: 5 us a node, where numbers are cheap."""
+        first = (node[0] if isinstance(node, tuple) else node for node in nodes)
+        if len(self._resolved) < _REMEMBERED and all(isinstance(body, str) for body in first):
+            with contextlib.suppress(TypeError):  # positions that are arrays or lists
+                self._resolved[nodes] = found
+        return found
+
+    def _looked_up(self, nodes: tuple[NodeLike, ...]) -> Nodes:
         links, offsets = np.empty(len(nodes), dtype=np.int64), np.empty((len(nodes), 3))
         for i, node in enumerate(nodes):
             try:

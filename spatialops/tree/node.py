@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops.errors import ArgumentError
 
 
 class Frame(NamedTuple):
@@ -65,3 +66,8 @@ class FewNodes(Nodes):
     """Nodes so few, for their model, that Lambda is cheapest by the mass matrix."""
 
     __slots__ = ()
+
+
+def alien_nodes() -> ArgumentError:
+    """The error for nodes that do not fit a model."""
+    return ArgumentError("nodes: they were made ready for another model")

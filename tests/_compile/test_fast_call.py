@@ -15,12 +15,28 @@ import spatialops as so
 from spatialops._arrays import Array
 from spatialops._compile.fast_call import LONG
 from spatialops._compile.jit import COMPILED
-from spatialops.dynamics import articulated_body, composite_body, newton_euler
+from spatialops.dynamics import (
+    articulated_body,
+    centroidal,
+    composite_body,
+    energy,
+    jacobian,
+    newton_euler_lanes,
+    nodes,
+)
 from spatialops.dynamics.compliance import compliance
 from spatialops.dynamics.compliance import mass as mass_route
 from spatialops.errors import ArgumentError
 
-MODULES = (articulated_body, newton_euler, composite_body, compliance, mass_route)
+MODULES = (
+    articulated_body,
+    newton_euler_lanes,
+    composite_body,
+    centroidal,
+    jacobian,
+    compliance,
+    mass_route,
+)
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +53,22 @@ def call_all(model: so.Model, q: Any, v: Any, third: Any) -> list[Array]:
     nodes = [so.Node(0), so.Node(model.n_bodies - 1, (0.1, 0.2, 0.3))]
     dynamics = so.forward_dynamics(model, q, v, third), so.inverse_dynamics(model, q, v, third)
     routes = [so.compliance(model, q, nodes, method=method) for method in ("auto", "recursion")]
-    return [*dynamics, so.mass_matrix(model, q), *routes]
+    ready = model.resolve(nodes)
+    motion = so.node_accelerations(model, q, v, third, ready), so.node_positions(model, q, ready)
+    poses = so.body_poses(model, q)
+    counted = so.momentum(model, q, v), np.array(so.energy(model, q, v))
+    center = so.center_of_mass(model, q)
+    return [
+        *dynamics,
+        so.mass_matrix(model, q),
+        *routes,
+        so.jacobian(model, q, ready),
+        *motion,
+        *poses,
+        *counted,
+        center,
+        so.centroidal_momentum_matrix(model, q),
+    ]
 
 
 @pytest.mark.compiled
@@ -113,6 +144,9 @@ def test_one_entrance_for_all_models(model: so.Model) -> None:
         call_all(other, *state(other))
     for module in MODULES:
         assert len(module._entry.overloads) == 1
+    states = energy._energy_entry, energy._momentum_entry, energy._center_entry
+    for entry in (nodes._jacobian_entry, nodes._positions_entry, nodes._motion_entry, *states):
+        assert len(entry.overloads) == 1
 
 
 def test_a_long_call_gives_the_same_result() -> None:
@@ -124,16 +158,21 @@ def test_a_long_call_gives_the_same_result() -> None:
     assert np.abs(residual).max() < 1e-8 * np.abs(so.bias(model, q, v)).max()
 
 
-def test_memory_is_reused_and_never_shared(model: so.Model) -> None:
-    fresh = so.models.pendulum(4).model
-    for seed in range(3):
-        call_all(fresh, *state(fresh, seed))
-    assert len(fresh.spare) == 1
-    assert len(fresh.scraps) == 1
-    lent, short = fresh.workspace(), fresh.branches.memory
-    call_all(fresh, *state(fresh))
-    assert fresh.branches.memory is short or not COMPILED
-    assert all(work is not lent for work in fresh.spare)
+def test_short_calls_keep_memory_and_long_ones_lend_it() -> None:
+    short, long = (so.models.pendulum(links).model for links in (4, LONG))
+    for fresh in (short, long):
+        for seed in range(3):
+            call_all(fresh, *state(fresh, seed))
+    assert short.held is not None
+    assert not short.spare
+    assert long.held is None
+    assert len(long.spare) == 1 or not COMPILED
+    assert len(short.scraps) == len(long.scraps) == 1
+    lent, kept = long.workspace(), short.branches.memory
+    for fresh in (short, long):
+        call_all(fresh, *state(fresh))
+    assert short.branches.memory is kept or not COMPILED
+    assert all(work is not lent for work in long.spare)
 
 
 @pytest.mark.compiled

@@ -6,7 +6,17 @@ import pytest
 import spatialops as so
 from spatialops import _layout as layout
 from spatialops.algebra.simd import WIDTH
-from spatialops.tree.branches import ALONG, ANGULAR, FEW, LAST, RANK, SLIDING, TURNING, branches_of
+from spatialops.tree.branches import (
+    ALONG,
+    ANGULAR,
+    FEW,
+    LAST,
+    NUMBER,
+    RANK,
+    SLIDING,
+    TURNING,
+    branches_of,
+)
 from tests.support.trees import chain, random_tree
 
 
@@ -33,6 +43,7 @@ def test_what_a_link_carries_comes_right_after_it(seed):
             if parents[j] in carried:
                 carried.append(j)
         assert carried == list(range(k, tree[k, LAST] + 1))
+        assert rank[tree[k, NUMBER]] == k
 
 
 @pytest.mark.parametrize("seed", range(6))

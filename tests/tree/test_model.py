@@ -171,3 +171,24 @@ def test_the_repr_of_a_large_one_stays_short():
     text = repr(so.models.pendulum(40).model)
     assert "and 32 more" in text
     assert len(text.split("\n")) == 5
+
+
+def test_named_nodes_are_looked_up_once():
+    model = so.models.pendulum(3).model
+    nodes = [so.Node("link2", (0.0, 0.0, -0.5)), "link1"]
+    ready = model.resolve(nodes)
+    assert model.resolve(list(nodes)) is ready
+    assert model.resolve(iter(nodes)) is ready
+    assert model.resolve([so.Node("link2", np.array([0.0, 0.0, -0.5])), "link1"]) is not ready
+    for i in range(100):
+        model.resolve([so.Node("link1", (0.0, 0.0, float(i)))])
+    assert model.resolve(nodes) is ready
+    assert len(model._resolved) <= 64
+
+
+def test_an_index_is_never_taken_for_another_kind():
+    model = so.models.pendulum(3).model
+    model.resolve([1])
+    for wrong in (1.0, so.Node(1.0)):
+        with pytest.raises(so.errors.ArgumentError):
+            model.resolve([wrong])

@@ -9,8 +9,8 @@ import spatialops._layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import cross, minus, vec3
-from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.kinematics import axis_of, poses_kernel
+from spatialops.dynamics.nodes import node_points
 
 DAMPING = 1e-4  # m, of singular legs: keeps steps bounded where a leg is straight
 _SINGULAR = 100.0  # times the damping, squared: a leg that is less regular is damped

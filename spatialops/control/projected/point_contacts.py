@@ -31,12 +31,13 @@ from spatialops.algebra.vectors import (
 )
 from spatialops.control.projected.held_contact import HeldContact
 from spatialops.control.projected.held_contacts import HeldContacts
-from spatialops.control.task_space.points import put_drifts
 from spatialops.dynamics.kinematics import (
     axis_of,
     finite_status,
     poses_kernel,
+    velocities_kernel,
 )
+from spatialops.dynamics.newton_euler import carried_acceleration, put_acceleration
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 
@@ -286,3 +287,12 @@ def add_path(
         for c in range(3):
             rows[c, k] += sign * dot(vec3(frame, c, 0), linear)
         k = tree[k, layout.PARENT]
+
+
+@kernel
+def put_drifts(tree: IntArray, links: Array, v: Array, work: Array) -> None:
+    """Velocities of all links, and what accelerations they cause; poses must be in `work`."""
+    velocities_kernel(tree, links, v, work)
+    for k in range(tree.shape[0]):
+        alpha, accel = carried_acceleration(tree, ZERO3, work, k)
+        put_acceleration(tree, links, work, k, alpha, accel, 0.0)

@@ -1,4 +1,4 @@
-"""Points of bodies that a controller asks for at every command, in one pass of kinematics."""
+"""Points of bodies that a controller asks for at every command."""
 
 from __future__ import annotations
 
@@ -10,10 +10,7 @@ import numpy as np
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, not_finite, vector
 from spatialops._compile.jit import kernel
-from spatialops.algebra.vectors import ZERO3
-from spatialops.dynamics.jacobian import jacobian_kernel, node_motion_kernel, node_points
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
-from spatialops.dynamics.newton_euler import carried_acceleration, put_acceleration
+from spatialops.dynamics.nodes import node_jacobian_kernel, node_motion_kernel, node_points
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 
@@ -61,10 +58,10 @@ class Points:
         q, v = vector(q, model.nq, "q"), vector(v, model.nv, "v")
         work, points = model.workspace(), np.empty((k, 3))
         J, moves = np.empty((6 * k, model.nv)), np.empty((2, k, 6))
-        own = self.links, self.offsets
-        status = rows_of_nodes(model.tree, model.links, q, v, *own, work, points, J, moves)
+        state, own = (q, v, np.zeros(model.nv)), (self.links, self.offsets)
+        status = rows_of_nodes(model.tree, model.links, state, *own, work, points, J, moves)
         if status != layout.OK:
-            raise not_finite(q=q)
+            raise not_finite(q=q, v=v)
         axes = work[self.links, layout.ROTATION : layout.ROTATION + 9].reshape(k, 3, 3)
         model.spare.append(work)
         return NodeRows(points, J.reshape(k, 6, model.nv), moves[0], moves[1], axes)
@@ -74,8 +71,7 @@ class Points:
 def rows_of_nodes(
     tree: IntArray,
     links: Array,
-    q: Array,
-    v: Array,
+    state: tuple[Array, Array, Array],
     node_links: IntArray,
     offsets: Array,
     work: Array,
@@ -83,19 +79,13 @@ def rows_of_nodes(
     J: Array,
     moves: Array,
 ) -> int:
-    """Places, Jacobian, and velocities and drifts (2, k, 6) of nodes; poses stay in `work`."""
-    status = poses_kernel(tree, links, q, work)
+    """Places, Jacobian, and velocities and drifts (2, k, 6) of nodes; poses stay in `work`.
+
+    The state is q, v, and accelerations, which are none.
+    """
+    q, v, rest = state
+    status = node_jacobian_kernel(tree, links, q, node_links, offsets, work, J)
+    if status != layout.OK:
+        return status
     node_points(node_links, offsets, work, points)
-    jacobian_kernel(tree, links, node_links, points, work, J)
-    put_drifts(tree, links, v, work)
-    node_motion_kernel(node_links, points, work, moves[0], moves[1])
-    return status
-
-
-@kernel
-def put_drifts(tree: IntArray, links: Array, v: Array, work: Array) -> None:
-    """Velocities of all links, and what accelerations they cause; poses must be in `work`."""
-    velocities_kernel(tree, links, v, work)
-    for k in range(tree.shape[0]):
-        alpha, accel = carried_acceleration(tree, ZERO3, work, k)
-        put_acceleration(tree, links, work, k, alpha, accel, 0.0)
+    return node_motion_kernel(tree, links, q, v, rest, node_links, offsets, work, moves)

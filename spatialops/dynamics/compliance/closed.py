@@ -18,10 +18,10 @@ import numpy as np
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, vector
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
-from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.loops.closure_factors import LoopsLike, Span, checked_loops
 from spatialops.dynamics.loops.elimination import project_rows
 from spatialops.dynamics.loops.rows import closure_rows
+from spatialops.dynamics.nodes import node_points
 from spatialops.dynamics.response import velocities_from
 from spatialops.tree.model import Model
 from spatialops.tree.node import Nodes

@@ -38,13 +38,13 @@ from spatialops.dynamics.compliance.virtual_tree import (
     VERTEX_COLUMNS,
     mark_links,
 )
-from spatialops.dynamics.jacobian import node_points
 from spatialops.dynamics.kinematics import names_links
 from spatialops.dynamics.loops.closure_factors import LoopsLike
+from spatialops.dynamics.nodes import node_points
 from spatialops.errors import ArgumentError
 from spatialops.tree.branches import FEW
 from spatialops.tree.model import Model, not_a_model
-from spatialops.tree.node import FewNodes, NodeLike, Nodes
+from spatialops.tree.node import FewNodes, NodeLike, Nodes, alien_nodes
 
 Route: TypeAlias = Literal["auto", "recursion", "propagation", "mass-matrix"]
 
@@ -159,10 +159,6 @@ def _number_of(method: str) -> int:
     return _METHODS[method]
 
 
-def _alien_nodes() -> ArgumentError:
-    return ArgumentError("nodes: they were made ready for another model")
-
-
 def compliance(
     model: Model,
     q: ArrayLike,
@@ -258,7 +254,7 @@ def _by_mass_matrix(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Arr
         tables.tree, tables.constants, q, nodes.links, nodes.offsets, *memory, out
     )
     if status == layout.MISFIT:
-        raise _alien_nodes()
+        raise alien_nodes()
     if status == layout.NOT_FINITE:
         raise not_finite(q=q)
     if m <= FEW and tables.few > 0:
@@ -282,7 +278,7 @@ def _by_factors(model: Model, q: ArrayLike, nodes: Nodes, method: str, out: Arra
         arguments = q, nodes.links, nodes.offsets, _number_of(method), scratch, out
         status = _CALL.checked_call(model.tree, model.links, *arguments)
     if status == layout.MISFIT:
-        raise _alien_nodes()
+        raise alien_nodes()
     if status == layout.NOT_FINITE:
         raise not_finite(q=q)
     if status == layout.SINGULAR:

@@ -33,7 +33,8 @@ from spatialops.algebra.simd import (
     zeros,
 )
 from spatialops.algebra.vectors import cross, dot, minus, plus, rotate, vec3
-from spatialops.dynamics.compliance.composite_lanes import (
+from spatialops.dynamics.compliance.propagation import common_link
+from spatialops.dynamics.composite_lanes import (
     CARRIES,
     COMPOSITE_ROWS,
     MOVES,
@@ -44,7 +45,6 @@ from spatialops.dynamics.compliance.composite_lanes import (
     column9,
     composites,
 )
-from spatialops.dynamics.compliance.propagation import common_link
 from spatialops.dynamics.kinematics import finite_status, names_links
 from spatialops.tree.branches import LAST, RANK
 

@@ -87,9 +87,8 @@ class Linearizer:
         nv = len(tau)
         A, B = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
         contacts = self.differentiate(MATRICES, state, cut, (A, B))
-        without_effect = cut != tau
-        if without_effect.any():
-            B[:, without_effect] = 0.0
+        if cut is not tau and cut.tobytes() != tau.tobytes():
+            B[:, cut != tau] = 0.0
         return Linearization(state_of(self._loop.tables), A, B, *self._notes.of(contacts))
 
     def by_parameters(self, state: State, cut: Array) -> ParameterDerivatives:

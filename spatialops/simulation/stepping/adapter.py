@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import replace
 
@@ -202,10 +201,8 @@ def state_of(t: Tables) -> State:
 
 
 def with_links(model: Model, links: Array) -> Model:
-    """The model with another table of links."""
-    made = copy.copy(model)
-    object.__setattr__(made, "links", links)
-    return made
+    """The model with another table of links, in all that is made of it."""
+    return replace(model, links=links)
 
 
 def joint_sums(t: Tables, row: int) -> Array:
