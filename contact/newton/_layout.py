@@ -64,7 +64,8 @@ BEST = 7
 START = 8
 KEPT = 9  # the best answer of other attempts
 BEFORE = 10  # a step
-VECTORS = 11
+SHARE = 11  # of unknowns: what their rows are taken times
+VECTORS = 12
 
 # Tables of pairs, of the interior-point method.
 VALUE = 0

@@ -51,19 +51,10 @@ def gather_rows(rows: ContactRows, eps: float, scratch: NewtonScratch) -> int:
 
 
 @inlined
-def share_of(scratch: NewtonScratch, c: int, eps: float) -> float:
-    """sqrt(eps / (eps w + k)) of unknown c; k resists tangents."""
-    i, part = scratch.contacts[c], scratch.parts[c]
-    w = scratch.friction[i, at.WEIGHT]
-    k = scratch.friction[i, at.RESISTANCE] if part != at.PRESSING else 0.0
-    return math.sqrt(eps / (eps * w + k)) if k > 0.0 or w != 1.0 else 1.0
-
-
-@inlined
 def put_pressing(rows: ContactRows, scratch: NewtonScratch, i: int, eps: float, count: int) -> int:
     """The normal of contact i, with the friction that goes with it where it slides."""
-    width, start = put_unknown(rows, scratch, i, at.PRESSING, count)
-    share = share_of(scratch, count, eps)
+    width, start = put_unknown(rows, scratch, i, at.PRESSING, eps, count)
+    share = scratch.vectors[at.SHARE, count]
     e_x, e_y, g = sliding(scratch.friction, i)
     g *= rows.friction[i]
     own = rows.L.places[i, START]
@@ -86,8 +77,8 @@ def put_row(
     count: int,
 ) -> int:
     """A tangent of contact i."""
-    width, start = put_unknown(rows, scratch, i, part, count)
-    share = share_of(scratch, count, eps)
+    width, start = put_unknown(rows, scratch, i, part, eps, count)
+    share = scratch.vectors[at.SHARE, count]
     x, y = share * along[0], share * along[1]
     own = rows.L.places[i, START]
     for k in range(width):
@@ -98,14 +89,18 @@ def put_row(
 
 @inlined
 def put_unknown(
-    rows: ContactRows, scratch: NewtonScratch, i: int, part: int, count: int
+    rows: ContactRows, scratch: NewtonScratch, i: int, part: int, eps: float, count: int
 ) -> tuple[int, int]:
-    """Name an unknown of contact i; entries of its rows, and where they begin."""
+    """Name an unknown of contact i, and its share; entries of its rows, and where they begin."""
     width, start = width_of(rows.L.places, i), rows.L.places[i, START]
     if count > 0 and scratch.contacts[count - 1] == i:
         start = scratch.starts[count - 1] + width
     scratch.contacts[count], scratch.parts[count] = i, part
     scratch.starts[count] = start
+    w = scratch.friction[i, at.WEIGHT]
+    k = scratch.friction[i, at.RESISTANCE] if part != at.PRESSING else 0.0
+    alone = k == 0.0 and w == 1.0
+    scratch.vectors[at.SHARE, count] = 1.0 if alone else math.sqrt(eps / (eps * w + k))
     return width, start
 
 
@@ -118,11 +113,11 @@ def factor_rows(rows: ContactRows, eps: float, count: int, scratch: NewtonScratc
         factor_blocks(rows, eps, count, scratch)
 
 
-@kernel
+@inlined
 def answer_factors(rows: ContactRows, eps: float, count: int, scratch: NewtonScratch) -> None:
     """STEP of unknowns for RIGHT: x, or by (G^T R + eps I) dy = G^T b, x = (b - R dy) / eps."""
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
-    y = scratch.y
+    share, y = scratch.vectors[at.SHARE], scratch.y
     dense = is_dense(rows)
     if dense and not solves_for_columns(count, y.size):
         substitute_dense(scratch.dense, count, right, step)
@@ -131,7 +126,7 @@ def answer_factors(rows: ContactRows, eps: float, count: int, scratch: NewtonScr
     for i in range(along.size):
         along[i] = 0.0
     for c in range(count):
-        add_unknown(rows, scratch, c, right[c] * share_of(scratch, c, eps), along)
+        add_unknown(rows, scratch, c, right[c] * share[c], along)
     multiply_transposed(rows, along, y, scratch)
     if dense:
         substitute_dense(scratch.dense, y.size, y, y)
@@ -139,7 +134,7 @@ def answer_factors(rows: ContactRows, eps: float, count: int, scratch: NewtonScr
         substitute_blocks(rows.trees, scratch.blocks, y)
     multiply(rows, y, moved, scratch)
     for c in range(count):
-        own = share_of(scratch, c, eps) * component(scratch, c, moved)
+        own = share[c] * component(scratch, c, moved)
         step[c] = (right[c] - own) / eps
 
 
@@ -176,6 +171,7 @@ def solve_rows(rows: ContactRows, eps: float, count: int, p: Array, scratch: New
     """Newton's step on p, by the factors of the present statuses."""
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
     v, centre = scratch.vectors[at.VELOCITY], scratch.vectors[at.CENTRE]
+    share = scratch.vectors[at.SHARE]
     for c in range(count):
         i, part = scratch.contacts[c], scratch.parts[c]
         own = component(scratch, c, p)
@@ -183,7 +179,7 @@ def solve_rows(rows: ContactRows, eps: float, count: int, p: Array, scratch: New
         right[c] = -component(scratch, c, v) - term * (own - component(scratch, c, centre))
         if part != at.PRESSING:
             right[c] -= scratch.friction[i, at.RESISTANCE] * own
-        right[c] *= share_of(scratch, c, eps)
+        right[c] *= share[c]
     answer_factors(rows, eps, count, scratch)
     for c in range(count):
-        add_unknown(rows, scratch, c, step[c] * share_of(scratch, c, eps), p)
+        add_unknown(rows, scratch, c, step[c] * share[c], p)

@@ -67,24 +67,23 @@ def proximal_steps(
     before = INFINITE
     for iteration in range(limits[0]):
         if iteration > 0 and residual <= tolerance and not limits[2]:
-            residual = refined(problem, eps, count, (residual, 0.0), p, scratch)
+            residual = refined(problem, eps, count, residual, p, scratch)
             if residual <= _SHARP:
                 return iteration, residual
         news = find_statuses(rows, eps, share, p, scratch)
         if iteration > 0 and residual <= tolerance and news == at.CHANGED and not limits[2]:
             return iteration, residual
-        if iteration > 0 and news == at.REPEATED and residual > tolerance:
-            residual = refined(problem, eps, count, (residual, tolerance), p, scratch)
+        if iteration > 0 and news == at.REPEATED:
+            rough = residual
+            residual = refined(problem, eps, count, residual, p, scratch)
+            sharp = residual <= _SHARP or settled >= _SETTLED or residual > _STALLED * rough
+            if residual <= tolerance and sharp:
+                return iteration, residual
+            if residual < least:
+                least = residual
+                copy_into(best, p)
             copy_into(centre, p)
             news = find_statuses(rows, eps, share, p, scratch)
-        if iteration > 0 and news == at.REPEATED and residual <= tolerance:
-            rough = residual
-            residual = refined(problem, eps, count, (residual, 0.0), p, scratch)
-            if residual <= _SHARP or settled >= _SETTLED or residual > _STALLED * rough:
-                return iteration, residual
-        if residual < least:
-            least = residual
-            copy_into(best, p)
         if iteration > 0 and (news == at.REPEATED or stays(rows, before, residual)):
             settled, since = settled + 1, 0
             cut = settled > _SETTLED and follow_ray(rows, p, scratch)
@@ -115,7 +114,7 @@ def proximal_steps(
     return iteration, least
 
 
-@kernel
+@inlined
 def residual_at(problem: Problem, p: Array, scratch: NewtonScratch) -> float:
     """Residual of p, whose velocities are put into the scratch."""
     v = scratch.vectors[at.VELOCITY]
@@ -123,7 +122,7 @@ def residual_at(problem: Problem, p: Array, scratch: NewtonScratch) -> float:
     return residual_of(problem.rows, problem.s, problem.scale, p, v)
 
 
-@kernel
+@inlined
 def newton_step(
     problem: Problem, eps: float, count: int, p: Array, scratch: NewtonScratch
 ) -> float:
@@ -146,20 +145,18 @@ def refined(
     problem: Problem,
     eps: float,
     count: int,
-    aims: tuple[float, float],
+    residual: float,
     p: Array,
     scratch: NewtonScratch,
 ) -> float:
-    """Refine p with the factors at hand, of so many unknowns, from one residual to another.
+    """Refine p with the factors at hand, of so many unknowns; the residual.
 
     Every step is about a centre of its own. Statuses stay as they are: of velocities that are
     rounding, any status would be one.
     """
-    residual, goal = aims
     before = scratch.vectors[at.BEFORE]
-    goal = max(goal, rounding(p.size, scratch.y.size))
     for _ in range(_REFINES):
-        if residual <= goal:
+        if residual <= rounding(p.size, scratch.y.size):
             break
         copy_into(before, p)
         copy_into(scratch.vectors[at.CENTRE], p)

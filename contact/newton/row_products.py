@@ -8,7 +8,7 @@ the product of a short row with y every sum waits for the one before.
 from __future__ import annotations
 
 from spatialops._arrays import Array
-from spatialops._compile.jit import kernel
+from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.simd import WIDTH, load, store, zeros
 from spatialops.contact.newton.rows import (
     ContactRows,
@@ -51,7 +51,7 @@ def spread_out(rows: ContactRows, scratch: NewtonScratch) -> None:
             start += count
 
 
-@kernel
+@inlined
 def multiply_transposed(rows: ContactRows, p: Array, y: Array, scratch: NewtonScratch) -> None:
     """y = L^T p."""
     if not is_spread(rows):
@@ -63,7 +63,7 @@ def multiply_transposed(rows: ContactRows, p: Array, y: Array, scratch: NewtonSc
         y[k] = sums[0, k]
 
 
-@kernel
+@inlined
 def multiply(rows: ContactRows, y: Array, v: Array, scratch: NewtonScratch) -> None:
     """v = L y."""
     if not is_spread(rows):
@@ -101,7 +101,7 @@ def add_lines(table: Array, x: Array, n: int, sums: Array) -> None:
         store(sums, 0, j, a)
 
 
-@kernel
+@inlined
 def put_velocities(rows: ContactRows, p: Array, v: Array, scratch: NewtonScratch) -> None:
     """Velocities u + L L^T p of the rows; y = L^T p stays in the scratch."""
     multiply_transposed(rows, p, scratch.y, scratch)

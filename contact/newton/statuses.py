@@ -151,7 +151,7 @@ def find_statuses(
     return news
 
 
-@kernel
+@inlined
 def put_statuses(
     rows: ContactRows,
     scratch: NewtonScratch,
