@@ -86,7 +86,10 @@ def put_weights(s: float, scratch: NewtonScratch) -> None:
 @inlined
 def is_of_joint(squares: Array, i: int) -> bool:
     """Whether one row at most of contact i moves anything, as of a stop or of dry friction."""
-    return (squares[3 * i] > 0.0) + (squares[3 * i + 1] > 0.0) + (squares[3 * i + 2] > 0.0) <= 1
+    moving = 0
+    for j in range(3):
+        moving += 1 if squares[3 * i + j] > 0.0 else 0
+    return moving <= 1
 
 
 @inlined
