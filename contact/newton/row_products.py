@@ -57,10 +57,7 @@ def multiply_transposed(rows: ContactRows, p: Array, y: Array, scratch: NewtonSc
     if not is_spread(rows):
         add_impulses(rows.L, p, y)
         return
-    sums = scratch.spread.sums
-    add_lines(scratch.spread.L, p, y.size, sums)
-    for k in range(y.size):
-        y[k] = sums[0, k]
+    add_lines(scratch.spread.L, p, scratch.spread.sums, y)
 
 
 @inlined
@@ -69,16 +66,13 @@ def multiply(rows: ContactRows, y: Array, v: Array, scratch: NewtonScratch) -> N
     if not is_spread(rows):
         velocities_of(rows.L, y, v)
         return
-    sums = scratch.spread.sums
-    add_lines(scratch.spread.L_T, y, v.size, sums)
-    for i in range(v.size):
-        v[i] = sums[0, i]
+    add_lines(scratch.spread.L_T, y, scratch.spread.sums, v)
 
 
 @kernel
-def add_lines(table: Array, x: Array, n: int, sums: Array) -> None:
-    """The n sums over i of x_i table[i]."""
-    at_once = _AT_ONCE * WIDTH
+def add_lines(table: Array, x: Array, sums: Array, out: Array) -> None:
+    """Sums over i of x_i table[i], as many as `out` has; `sums` has whole registers."""
+    n, at_once = out.size, _AT_ONCE * WIDTH
     whole = n - n % at_once
     for j in range(0, whole, at_once):
         a = zeros()
@@ -99,6 +93,8 @@ def add_lines(table: Array, x: Array, n: int, sums: Array) -> None:
         for i in range(x.size):
             a = a + x[i] * load(table, i, j)
         store(sums, 0, j, a)
+    for j in range(n):
+        out[j] = sums[0, j]
 
 
 @inlined

@@ -182,9 +182,15 @@ def dense_scratch(ints: IntArray, floats: Array, room: NewtonRoom) -> DenseScrat
 
 
 @inlined
+def spread_size(room: NewtonRoom) -> tuple[int, int]:
+    """Most rows and columns that are spread out."""
+    return min(3 * room.m, _MOST_ROWS), min(room.columns, _MOST_COLUMNS)
+
+
+@inlined
 def spread_scratch(floats: Array, room: NewtonRoom) -> SpreadScratch:
     """Part of the buffers for rows with their zeros."""
-    rows, columns = min(3 * room.m, _MOST_ROWS), min(room.columns, _MOST_COLUMNS)
+    rows, columns = spread_size(room)
     a = floats_of_rows(room) + floats_of_dense(room)
     b = a + rows * whole_registers(columns)
     c = b + columns * whole_registers(rows)
@@ -220,7 +226,7 @@ def floats_of_dense(room: NewtonRoom) -> int:
 
 def newton_room(room: NewtonRoom) -> tuple[int, int]:
     """Whole numbers and numbers that `newton_scratch` cuts up."""
-    rows, columns = min(3 * room.m, _MOST_ROWS), min(room.columns, _MOST_COLUMNS)
+    rows, columns = spread_size(room)
     spread = rows * whole_registers(columns) + columns * whole_registers(rows)
     spread += whole_registers(max(rows, columns))
     floats = floats_of_rows(room) + floats_of_dense(room) + spread
