@@ -117,7 +117,8 @@ VISCOSITY = 8
 VISCOSITY_IN_IMPACTS = 9
 FILM = 10
 CUTS = 11  # pairs of bodies without restitution whose arrivals cut a step; more are met together
-SETTINGS = 12
+SETTLED = 12  # what the middle velocity may be off, relative, where joint forces act
+SETTINGS = 13
 
 # Float monitors.
 TIME = 0

@@ -43,6 +43,10 @@ SolverName: TypeAlias = Literal[
     "qp",
 ]
 
+# Of `TimeStepping`, by default.
+TOLERANCE = 1e-9  # residual of contact problems, relative to their scale
+SETTLED = 1e-8  # what the middle velocity may be off, relative
+
 INTEGRATORS: dict[Integrator, int] = {
     "semi-implicit": at.SEMI_IMPLICIT,
     "moreau": at.MOREAU,

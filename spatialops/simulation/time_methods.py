@@ -10,6 +10,8 @@ from typing import Literal, Protocol, TypeAlias, get_args
 
 from spatialops._arrays import scalar, whole
 from spatialops.errors import ArgumentError
+from spatialops.simulation import _layout as at
+from spatialops.simulation.options import SETTLED, TOLERANCE
 from spatialops.simulation.runs.runner import Runner
 from spatialops.simulation.runs.setup import Setup
 
@@ -27,7 +29,21 @@ class TimeMethod(Protocol):
 class TimeStepping:
     """Steps of `dt` with a contact problem each, compiled.
 
-    Its options are those of `Simulator`.
+    Parameters
+    ----------
+    tolerance : float
+        Residual that contact problems are solved to, relative, and above which the certificate
+        fails; from 1e-12. Default 1e-9.
+    settled : float
+        What the middle velocity of the integrator "moreau" may be off, of the velocities, where
+        joint forces act; elsewhere a share of the rule's own error, at most ten times as much. From
+        1e-13, which finite differences of steps ask for: they see what is not settled. Default
+        1e-8.
+
+    Raises
+    ------
+    ArgumentError
+        For numbers outside their range.
 
     References
     ----------
@@ -37,8 +53,15 @@ class TimeStepping:
     --------
     >>> import spatialops as so
     >>> so.Simulator(so.models.pendulum(2).scene(), time=so.TimeStepping()).time
-    TimeStepping()
+    TimeStepping(tolerance=1e-09, settled=1e-08)
     """
+
+    tolerance: float = TOLERANCE
+    settled: float = SETTLED
+
+    def __post_init__(self) -> None:
+        scalar(self.tolerance, "tolerance", low=1e-12, high=1e-2)
+        scalar(self.settled, "settled", low=1e-13, high=1e-2)
 
     def runner(self, setup: Setup) -> Runner:
         """The compiled loop on a scene.
@@ -55,6 +78,7 @@ class TimeStepping:
         """
         from spatialops.simulation.runs.stepping_run import SteppingRunner
 
+        setup.settings[[at.TOLERANCE, at.SETTLED]] = self.tolerance, self.settled
         return SteppingRunner(setup)
 
 

@@ -19,7 +19,7 @@ from spatialops.errors import ArgumentError
 from spatialops.forces.effort_limits import Effort
 from spatialops.simulation import _layout as at
 from spatialops.simulation import scales as usual
-from spatialops.simulation.options import INTEGRATORS, Options
+from spatialops.simulation.options import INTEGRATORS, SETTLED, TOLERANCE, Options
 from spatialops.simulation.pair_laws import pair_friction
 from spatialops.simulation.runs.sensing import Sensing, Sensor
 from spatialops.simulation.scales import Scales
@@ -31,7 +31,6 @@ from spatialops.simulation.stepping.external_solver import ExternalSolver, Impac
 from spatialops.tree.state import State, checked_state
 
 _NEVER = 1e300  # m/s and m, beyond all approach and depth
-_RESIDUAL = 1e-9  # that solutions of contact problems may leave
 
 
 class Setup:
@@ -149,7 +148,8 @@ def _settings(scene: Scene, options: Options, scales: Scales) -> Array:
     settings[at.THRESHOLD] = options.impact_threshold
     settings[at.MARGIN] = options.margin
     settings[at.TOUCH] = usual.TOUCH * scales.length
-    settings[at.TOLERANCE] = _RESIDUAL
+    settings[at.TOLERANCE] = TOLERANCE
+    settings[at.SETTLED] = SETTLED
     settings[at.DEPTH] = usual.DEPTH * scales.length
     settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * options.margin
     settings[at.WIDTH] = scene.least_width

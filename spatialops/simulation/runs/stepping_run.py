@@ -36,7 +36,6 @@ from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State
 
 _KEPT_BYTES = 4e6  # of a run's record that may wait for the next run
-_RESIDUAL = 1e-9  # of contact problems, relative to their scale
 
 
 class SteppingRunner:
@@ -49,7 +48,7 @@ class SteppingRunner:
         self._left: State | None = None  # by the step before
         own = setup.options
         depth = own.depth_limit if setup.rigid else math.inf
-        self.limits = Limits(_RESIDUAL, depth, own.loop_limit)
+        self.limits = Limits(float(setup.settings[at.TOLERANCE]), depth, own.loop_limit)
         self._spare: HeldLoop | None = None  # of the run before
 
     @property

@@ -6,7 +6,7 @@ import pytest
 import spatialops as so
 from spatialops.errors import ArgumentError, ContactError
 from tests.derivatives.test_constrained_dynamics import leg_with_rods
-from tests.simulation.linearization.test_linearize import differences
+from tests.simulation.linearization.test_linearize import EXACT, differences
 from tests.support.loops import onto, random_loop
 from tests.support.trees import random_tree, relative_error
 
@@ -72,7 +72,7 @@ def test_planar_linkages(integrator, name, dt):
     linkage = getattr(so.models, name)()
     nv = linkage.model.nv
     rng = np.random.default_rng(2)
-    simulator = so.Simulator(linkage.scene(), dt=dt, integrator=integrator)
+    simulator = so.Simulator(linkage.scene(), dt=dt, integrator=integrator, time=EXACT)
     course = Course(linkage.scene(), linkage.state.q, 3.0 * rng.normal(size=nv))
     check(simulator, course, rng.normal(size=nv))
 
@@ -86,7 +86,7 @@ def test_states_that_are_a_little_open(integrator, name):
     """
     linkage = getattr(so.models, name)()
     rng = np.random.default_rng(2)
-    simulator = so.Simulator(linkage.scene(), dt=1e-3, integrator=integrator)
+    simulator = so.Simulator(linkage.scene(), dt=1e-3, integrator=integrator, time=EXACT)
     course = Course(linkage.scene(), linkage.state.q, 3.0 * rng.normal(size=linkage.model.nv))
     tau = rng.normal(size=linkage.model.nv)
     found = simulator.linearize(course.at(0.0), tau)
@@ -103,7 +103,7 @@ def test_closures_of_random_trees(integrator, kind, seed):
     model = random_tree(rng, 7, ("revolute", "ball", "universal", "prismatic"), each=True)
     q = model.random(rng)
     scene = so.Scene(model, [], loops=[random_loop(rng, model, q, kind, "loop")])
-    simulator = so.Simulator(scene, dt=2e-3, integrator=integrator)
+    simulator = so.Simulator(scene, dt=2e-3, integrator=integrator, time=EXACT)
     check(simulator, Course(scene, q, rng.normal(size=model.nv)), rng.normal(size=model.nv))
 
 
@@ -118,7 +118,7 @@ def test_springs_and_damping_of_a_linkage(integrator):
     end = so.node_positions(model, q, [so.Node("c", (0.0, 0.0, -0.5))])[0]
     pin = so.Loop(kind="distance", a="c", position_a=(0.0, 0.0, -0.5), position_b=end + 0.2, **LONG)
     scene = so.Scene(model, [], loops=[pin])
-    simulator = so.Simulator(scene, dt=5e-3, integrator=integrator)
+    simulator = so.Simulator(scene, dt=5e-3, integrator=integrator, time=EXACT)
     check(simulator, Course(scene, q, np.array([1.0, -2.0, 0.5])), np.array([0.1, 0.2, -0.3]))
 
 
@@ -159,7 +159,7 @@ def test_a_floating_leg_with_rods_on_its_toe(integrator, law, speed, status):
     wish[5] -= (down @ wish + 1e-3) / down[5]
     tau = np.zeros(model.nv)
     tau[5] = -30.0
-    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator, law=law)
+    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator, law=law, time=EXACT)
     found = check(simulator, Course(scene, q, wish), tau, (1e-7, 1e-2))
     assert found.statuses == (status,)
 
@@ -176,7 +176,7 @@ def test_a_toe_whose_slip_turns(integrator, seed):
     wish[5] -= (down @ wish + 1e-3) / down[5]
     tau = rng.normal(size=model.nv)
     tau[5] = -60.0
-    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator)
+    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator, time=EXACT)
     found = check(simulator, Course(scene, q, wish, seed), tau, (1e-7, 1e-2))
     assert found.statuses == ("sliding",)
 
@@ -184,7 +184,7 @@ def test_a_toe_whose_slip_turns(integrator, seed):
 def test_products_of_a_rollout_are_each_others_transpose():
     linkage = so.models.four_bar()
     rng = np.random.default_rng(0)
-    simulator = so.Simulator(linkage.scene(), dt=5e-3)
+    simulator = so.Simulator(linkage.scene(), dt=5e-3, time=EXACT)
     rollout = simulator.linearize_rollout(linkage.state, 0.1 * rng.normal(size=(6, 3)))
     dq, dv = rng.normal(size=(2, 3))
     dtau = rng.normal(size=(6, 3))

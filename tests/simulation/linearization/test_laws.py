@@ -9,7 +9,7 @@ from spatialops.errors import ArgumentError
 from tests.simulation.linearization.test_both_move import TAU as PUSH
 from tests.simulation.linearization.test_both_move import beside, pushed
 from tests.simulation.linearization.test_impacts import TAU, above, leg
-from tests.simulation.linearization.test_linearize import check, standing
+from tests.simulation.linearization.test_linearize import EXACT, check, standing
 from tests.simulation.linearization.test_parameters import ends, slope
 
 INTEGRATORS = ("moreau", "semi-implicit")
@@ -44,7 +44,7 @@ def test_feet_of_a_quadruped(law, integrator, seed, speed):
     rng = np.random.default_rng(seed)
     state = so.State(state.q, speed * rng.normal(size=18))
     scene = robot.scene(friction=0.3)
-    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator, law=law)
+    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator, law=law, time=EXACT)
     found = check(simulator, state, tau + 0.05 * rng.normal(size=18), (1e-7, 1e-7, 1e-3))
     assert set(found.statuses) <= statuses_of(law) | {"open"}
 
@@ -54,7 +54,9 @@ def test_feet_of_a_quadruped(law, integrator, seed, speed):
 @pytest.mark.parametrize("thing", ["box", "ball"])
 @pytest.mark.parametrize("friction", [0.1, 2.0])
 def test_two_that_move_against_each_other(law, integrator, thing, friction):
-    simulator = so.Simulator(pushed(thing, friction), dt=1e-3, integrator=integrator, law=law)
+    simulator = so.Simulator(
+        pushed(thing, friction), dt=1e-3, integrator=integrator, law=law, time=EXACT
+    )
     state = beside(thing, -1e-6, (0.02, 0.02, 0.02, 0.0, 0.3))
     found = check(simulator, state, PUSH, (1e-7, 1e-5, 1e-2))
     assert set(found.statuses) <= statuses_of(law)
@@ -65,7 +67,7 @@ def test_two_that_move_against_each_other(law, integrator, thing, friction):
 @pytest.mark.parametrize("thing", ["box", "ball"])
 def test_what_parts_within_a_film_is_dragged(integrator, thing):
     law = Viscous(coefficient=300.0)
-    simulator = so.Simulator(pushed(thing), dt=1e-3, integrator=integrator, law=law)
+    simulator = so.Simulator(pushed(thing), dt=1e-3, integrator=integrator, law=law, time=EXACT)
     state = beside(thing, 5e-5, (0.0, 0.02, 0.02, 0.0, 0.3))
     found = check(simulator, state, -PUSH, (1e-6, 1e-5, 1e-2))
     assert found.statuses == ("dragged",)
@@ -77,7 +79,7 @@ def test_what_parts_within_a_film_is_dragged(integrator, thing):
 @pytest.mark.parametrize("gap", [-1e-7, 6e-5])
 def test_a_pusher_that_strikes(law, integrator, thing, gap):
     scene = pushed(thing, 0.1, 0.6)
-    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator, law=law)
+    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator, law=law, time=EXACT)
     state = beside(thing, gap, (0.3, 0.3, 0.02, 0.05, 0.2))
     check(simulator, state, PUSH, (1e-8 if gap < 0.0 else 1e-6, 1e-5, 1e-2))
 
@@ -87,7 +89,7 @@ def test_a_pusher_that_strikes(law, integrator, thing, gap):
 @pytest.mark.parametrize("friction", [0.3, 2.0])
 @pytest.mark.parametrize("height", [-5e-7, 3e-3])
 def test_a_leg_that_comes_down(law, integrator, friction, height):
-    simulator = so.Simulator(leg(friction), dt=5e-3, integrator=integrator, law=law)
+    simulator = so.Simulator(leg(friction), dt=5e-3, integrator=integrator, law=law, time=EXACT)
     check(simulator, above(height), TAU, (3e-8 if height < 0.0 else 1e-5, 1e-4, 1e-2))
 
 
@@ -103,7 +105,7 @@ def test_a_foot_of_a_standing_quadruped_comes_down(law, integrator, lift):
     v = 3e-3 * np.random.default_rng(0).normal(size=18) - 0.1 * up
     start = so.State(so.integrate(robot.model, state.q, lift * up), v)
     scene = robot.scene(friction=0.5, restitution=0.5)
-    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator, law=law)
+    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator, law=law, time=EXACT)
     # Over shorter steps the difference shows how exactly times of impact are found.
     far = integrator == "semi-implicit" and lift > 0.0
     found = check(simulator, start, tau, (1e-6 if far else 1e-7, 1e-6, 1e-3))
@@ -136,7 +138,7 @@ def test_a_ball_on_a_ball_of_the_world(name, swapped):
 @pytest.mark.parametrize("name", LAWS)
 def test_products_of_a_rollout_are_each_others_transpose(name):
     """Through an impact, and sliding after it."""
-    simulator = so.Simulator(leg(), dt=5e-3, law=LAWS[name])
+    simulator = so.Simulator(leg(), dt=5e-3, law=LAWS[name], time=EXACT)
     rng = np.random.default_rng(0)
     rollout = simulator.linearize_rollout(above(4e-3), 0.1 * rng.normal(size=(6, 4)))
     dq, dv = rng.normal(size=(2, 4))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from tests.simulation.linearization.test_linearize import standing
+from tests.simulation.linearization.test_linearize import EXACT, standing
 from tests.support.trees import relative_error
 
 
@@ -52,7 +52,7 @@ def test_a_block_that_sticks_or_slides(pushed):
 
 
 def test_an_arm():
-    options = {"dt": 5e-3}
+    options = {"dt": 5e-3, "time": EXACT}
 
     def arm(mass):
         builder = so.TreeBuilder()
@@ -84,7 +84,7 @@ def test_friction_of_feet_that_slide(integrator):
     rng = np.random.default_rng(6)
     state = so.State(state.q, 2e-2 * rng.normal(size=18))
     tau = tau + 0.05 * rng.normal(size=18)
-    options = {"dt": 1e-3, "integrator": integrator}
+    options = {"dt": 1e-3, "integrator": integrator, "time": EXACT}
     simulator = so.Simulator(robot.scene(friction=0.3), **options)
     assert "sliding" in simulator.linearize(state, tau).statuses
     found = simulator.linearize_parameters(state, tau).friction.sum(axis=1)

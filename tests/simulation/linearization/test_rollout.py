@@ -5,7 +5,7 @@ import pytest
 
 import spatialops as so
 from spatialops.errors import ArgumentError, ContactError
-from tests.simulation.linearization.test_linearize import driven_arm, standing
+from tests.simulation.linearization.test_linearize import EXACT, driven_arm, standing
 
 
 def changes(simulator, rollout, dq, dv, dtau, step):
@@ -47,7 +47,7 @@ def check(simulator, state, forces, step, tolerance, seed=0):
 
 @pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
 def test_an_arm_with_springs_and_servos(integrator):
-    simulator = so.Simulator(driven_arm(10.0), dt=5e-3, integrator=integrator)
+    simulator = so.Simulator(driven_arm(10.0), dt=5e-3, integrator=integrator, time=EXACT)
     state = so.State(np.array([0.3, 0.5, -0.8]), np.array([1.0, -2.0, 3.0]))
     check(simulator, state, np.full((8, 3), 0.1), 1e-4, 1e-7)
 
@@ -57,7 +57,7 @@ def test_two_hundred_steps_on_four_feet():
     """A quadruped whose feet slide until they stick, under joint forces that hold it."""
     robot = so.models.quadruped()
     state, tau = standing(robot)
-    simulator = so.Simulator(robot.scene(friction=0.3), dt=1e-3)
+    simulator = so.Simulator(robot.scene(friction=0.3), dt=1e-3, time=EXACT)
     check(simulator, state, np.tile(tau, (200, 1)), 1e-8, 1e-5)
 
 
@@ -89,7 +89,7 @@ def test_a_box_that_is_pushed_over_the_floor():
 @pytest.mark.parametrize("bad", [np.zeros((3, 3)), np.zeros(6), np.full((3, 2), np.nan), "x", None])
 def test_what_does_not_fit_is_refused(bad):
     pendulum = so.models.pendulum(2)
-    simulator = so.Simulator(pendulum.scene(), dt=1e-2)
+    simulator = so.Simulator(pendulum.scene(), dt=1e-2, time=EXACT)
     rollout = simulator.linearize_rollout(pendulum.state, np.zeros((3, 2)))
     right, zero = np.zeros((4, 2)), np.zeros(2)
     with pytest.raises(ArgumentError, match="forces"):
@@ -111,7 +111,7 @@ def test_a_step_that_is_not_known_is_named():
     ball = so.Inertia.sphere(0.1, mass=1.0)
     slide = so.Joint("prismatic", axis="z", lower=0.1, upper=2.0)
     builder.add_body("ball", joint=slide, inertia=ball)
-    simulator = so.Simulator(so.Scene(builder.build(), []), dt=1e-2)
+    simulator = so.Simulator(so.Scene(builder.build(), []), dt=1e-2, time=EXACT)
     state = so.State(np.array([0.1105]), np.array([-0.2]))
     rollout = simulator.linearize_rollout(state, np.zeros((8, 1)))
     assert len(rollout.states) == 9

@@ -64,9 +64,9 @@ from spatialops.tree.state import integrate_kernel
 # What dv may be off, of the velocities in the metric of the links' articulated inertias: a share of
 # what the rule itself is off, within bounds.
 _SHARE = 0.01  # of h |a1 - 2 a2 + a3|, of which the rule's error is a 24th: order 2 stays
-_SETTLED = 1e-8  # where that is less
-_LOOSEST = 1e-7  # where it is more: energy shall have no trend in long runs either
-_EXACT = 1e-13  # where joint forces act: controllers that invert the step take it by its word
+# It is SETTLED where that is less, and where joint forces act: controllers count on the step. Where
+# it is more, at most
+_LOOSEST = 10.0  # times SETTLED: energy shall have no trend in long runs either
 _MOST_CORRECTIONS = 8  # enough up to h |w| of 0.3; above, a shorter piece costs less
 _MOST_REPEATS = 4
 _EASY = 3  # corrections after which the next piece may be longer again
@@ -141,12 +141,13 @@ def strays(t: Tables, new: Array, old: Array) -> bool:
 @merged
 def allowed(t: Tables, size: float) -> float:
     """Square of what dv may be off, beside `size`, that of the velocities."""
+    least = t.settings[at.SETTLED] * t.settings[at.SETTLED] * size
     for k in range(t.v.size):
         if t.tau[k] != 0.0:
-            return _EXACT * _EXACT * size
+            return least
     share = _SHARE * t.monitor[at.PIECE]
     error = share * share * t.monitor[at.CURVATURE]
-    return max(min(error, _LOOSEST * _LOOSEST * size), _SETTLED * _SETTLED * size)
+    return max(min(error, _LOOSEST * _LOOSEST * least), least)
 
 
 @merged
