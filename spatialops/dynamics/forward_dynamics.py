@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, array, not_finite, output, vector
+from spatialops._arrays import Array, ArrayLike, array
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
 from spatialops.dynamics.articulated_lanes import FORWARD_DYNAMICS
 from spatialops.dynamics.kinematics import poses_kernel
-from spatialops.dynamics.newton_euler import NO_EXTERNAL
+from spatialops.dynamics.newton_euler import NO_EXTERNAL, checked_call
 from spatialops.errors import ModelError
 from spatialops.tree.model import Model, not_a_model
 
@@ -76,28 +76,12 @@ def forward_dynamics(
     except TypeError:
         status = layout.MISFIT
     if status:
-        return _checked(model, q, v, tau, wrench, a)
+        status = checked_call(FORWARD_DYNAMICS, model, {"q": q, "v": v, "tau": tau}, wrench, a)
+        if status == layout.SINGULAR:
+            raise _without_mass(model, np.asarray(q, dtype=np.float64))
+        return a
     if tables.work is None:
         tables.spare.append(work)
-    return a
-
-
-def _checked(
-    model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Array, a: Array
-) -> Array:
-    """The same with everything checked, in memory that no other thread uses."""
-    q = vector(q, model.nq, "q")
-    v = vector(v, model.nv, "v")
-    tau = vector(tau, model.nv, "tau")
-    a, tables = output(a, (model.nv,)), model.branches
-    work = tables.workspace()
-    moving = tables.tree, tables.constants, q, v, tau
-    status = FORWARD_DYNAMICS.checked_call(*moving, external, work, a)
-    tables.spare.append(work)
-    if status == layout.SINGULAR and np.isfinite(q).all():
-        raise _without_mass(model, q)
-    if status != layout.OK:
-        raise not_finite(q=q, v=v, tau=tau, external=external)
     return a
 
 
