@@ -11,7 +11,7 @@ from spatialops._arrays import Array, scalar, whole
 from spatialops.algebra.inertia import Inertia
 from spatialops.collision.shapes import Box, Coefficients, Geom
 from spatialops.contact.problem import ContactProblem
-from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.errors import ArgumentError
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.builder import TreeBuilder

@@ -40,7 +40,6 @@ from .derivatives.momentum import (
     centroidal_momentum_derivatives,
     energy_derivatives,
 )
-from .dynamics.articulated_body import forward_dynamics
 from .dynamics.centroidal import centroidal_momentum_matrix
 from .dynamics.compliance.compliance import compliance
 from .dynamics.compliance.operational_space import (
@@ -50,6 +49,7 @@ from .dynamics.compliance.operational_space import (
 )
 from .dynamics.composite_body import mass_matrix
 from .dynamics.energy import Energy, center_of_mass, energy, momentum
+from .dynamics.forward_dynamics import forward_dynamics
 from .dynamics.hybrid import hybrid_dynamics
 from .dynamics.jacobian import (
     Poses,

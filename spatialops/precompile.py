@@ -32,10 +32,10 @@ from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
 from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
-from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.energy import center_of_mass, energy, momentum
+from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.dynamics.jacobian import body_poses, jacobian, jacobian_drift, node_positions
 from spatialops.dynamics.loops.assembly import close_loops
 from spatialops.dynamics.loops.constrained_dynamics import constrained_dynamics, loop_jacobian

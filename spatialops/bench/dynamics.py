@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops._layout import WORK_COLUMNS
 from spatialops.bench.functions import PLAIN_BAR, measure_functions
 from spatialops.bench.measure import Call, Effort, Quartiles, Row, agreed, take_turns
 from spatialops.bench.peers import ROBOTS, Twin, chain, chain_model, require, robot
-from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.dynamics.composite_body import mass_matrix
+from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.dynamics.newton_euler import inverse_dynamics
 
 FORWARD_BAR = 0.3
@@ -26,14 +24,9 @@ LENGTHS = (100, 1000, 10_000, 100_000)
 QUICK_ROBOTS = ("xarm7", "solo12", "talos")
 
 
-def prepared(
-    function: Callable[..., Array], nv: int, shape: tuple[int, ...], *arguments: object
-) -> Call:
-    """A public function with all memory that it can be given."""
-    options: dict[str, Array] = {"out": np.empty(shape)}
-    if "workspace" in inspect.signature(function).parameters:
-        options["workspace"] = np.empty((nv, WORK_COLUMNS))
-    return partial(function, *arguments, **options)
+def prepared(function: Callable[..., Array], shape: tuple[int, ...], *arguments: object) -> Call:
+    """A public function with memory for its result."""
+    return partial(function, *arguments, out=np.empty(shape))
 
 
 def contests(
@@ -49,7 +42,7 @@ def contests(
 
     forward = pin.aba(*peer, pin_v, pin_third)
     contestants: dict[str, Call] = {
-        "ours": prepared(forward_dynamics, nv, (nv,), model, q, v, third),
+        "ours": prepared(forward_dynamics, (nv,), model, q, v, third),
         "plain": partial(forward_dynamics, model, q, v, third),
         "aba": partial(pin.aba, *peer, pin_v, pin_third),
         "aba WORLD": partial(pin.aba, *peer, pin_v, pin_third, pin.Convention.WORLD),
@@ -64,7 +57,7 @@ def contests(
 
     inverse = pin.rnea(*peer, pin_v, pin_third)
     contestants = {
-        "ours": prepared(inverse_dynamics, nv, (nv,), model, q, v, third),
+        "ours": prepared(inverse_dynamics, (nv,), model, q, v, third),
         "plain": partial(inverse_dynamics, model, q, v, third),
         "rnea": partial(pin.rnea, *peer, pin_v, pin_third),
     }
@@ -75,7 +68,7 @@ def contests(
     mass = np.triu(pin.crba(*peer))
     mass += np.triu(mass, 1).T
     contestants = {
-        "ours": prepared(mass_matrix, nv, (nv, nv), model, q),
+        "ours": prepared(mass_matrix, (nv, nv), model, q),
         "plain": partial(mass_matrix, model, q),
         "crba": partial(pin.crba, *peer),
         "crba WORLD": partial(pin.crba, *peer, pin.Convention.WORLD),
@@ -91,7 +84,7 @@ def measure_twin(twin: Twin, effort: Effort, rng: np.random.Generator) -> Iterat
         timing = take_turns(contestants, effort)
         rival = timing.fastest(*(name for name in contestants if name not in ("ours", "plain")))
         for name, limit, note in (
-            ("ours", bar, "out=, workspace="),
+            ("ours", bar, "out="),
             ("plain", PLAIN_BAR, "plain call"),
         ):
             ratio = timing.ratio(name, rival)
@@ -109,7 +102,7 @@ def measure_lengths(
         q = rng.uniform(-0.1, 0.1, n)
         v = rng.normal(size=n) / n
         tau = rng.normal(size=n) / n
-        contestants[n] = prepared(forward_dynamics, n, (n,), model, q, v, tau)
+        contestants[n] = prepared(forward_dynamics, (n,), model, q, v, tau)
     timing = take_turns({str(n): call for n, call in contestants.items()}, effort)
     shortest = lengths[0]
     base = timing.of(str(shortest)) / shortest

@@ -36,7 +36,7 @@ def measure_twin(
         bodies = [int(node.body) for node in both.nodes]
         local = in_local_axes(ours, body_poses(twin.model, q).rotations, bodies)
         difference = agreed(local, peer(), case)
-        call = prepared(compliance, twin.model.nv, ours.shape, twin.model, q, nodes)
+        call = prepared(compliance, ours.shape, twin.model, q, nodes)
         contestants: dict[str, Call] = {"ours": call, "delassus": peer}
         timing = take_turns(contestants, effort)
         ratio = timing.ratio("ours", "delassus")

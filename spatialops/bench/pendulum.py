@@ -21,8 +21,8 @@ from spatialops.bench.measure import Effort, Row, agreed, take_turns
 from spatialops.bench.peers import require
 from spatialops.collision._layout import CONTACT_A, POINT
 from spatialops.collision.shapes import Coefficients, Geom, HalfSpace, Sphere
-from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.dynamics.composite_body import mass_matrix
+from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.dynamics.jacobian import body_poses, jacobian
 from spatialops.models.pendulum import BASE_HEIGHT, GRAVITY, pendulum
 from spatialops.simulation import _layout as at

@@ -23,18 +23,12 @@ import numpy as np
 from spatialops import _layout as layout
 from spatialops._arrays import (
     Array,
-    ArrayLike,
     IntArray,
     Mat3,
     Sym3,
     Vec3,
-    array,
-    not_finite,
-    output,
-    vector,
 )
-from spatialops._compile.fast_call import FastCall, enter
-from spatialops._compile.jit import entry_point, inlined, kernel
+from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import (
     ZERO3,
     add3,
@@ -59,13 +53,12 @@ from spatialops.algebra.vectors import (
 )
 from spatialops.dynamics.kinematics import axis_of, finite_status, fits, move_link, place_link
 from spatialops.dynamics.newton_euler import (
-    NO_EXTERNAL,
     lifted,
     put_acceleration,
     subtract_external,
 )
 from spatialops.errors import ModelError
-from spatialops.tree.model import Model, not_a_model
+from spatialops.tree.model import Model
 
 
 @inlined
@@ -373,118 +366,6 @@ def articulated_body_kernel(
         move_link(tree, links, v, work, k)
     body_inertia_and_bias(links, work)
     return sweep_kernel(tree, links, tau, external, work, a)
-
-
-@entry_point
-def _entry(
-    tree: IntArray,
-    links: Array,
-    q: Array,
-    v: Array,
-    tau: Array,
-    external: Array,
-    work: Array,
-    a: Array,
-) -> int:
-    return enter(articulated_body_kernel, tree, links, q, v, tau, external, work, a)
-
-
-_CALL = FastCall(articulated_body_kernel, _entry)
-
-
-def forward_dynamics(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    external: ArrayLike | None = None,
-    *,
-    out: Array | None = None,
-    workspace: Array | None = None,
-) -> Array:
-    """Accelerations under given forces, a = M(q)^-1 (tau - bias(q, v)), in O(N).
-
-    Parameters
-    ----------
-    model : Model
-        The mechanism.
-    q : (nq,) array_like
-        Coordinates, rad and m.
-    v : (nv,) array_like
-        Velocities, rad/s and m/s.
-    tau : (nv,) array_like
-        Generalised forces, N or N m. Damping and dry friction of the joints are not added.
-    external : (n_bodies, 6) array_like, optional
-        Wrench [moment (N m); force (N)] on each body at its origin, in world axes; default: none.
-    out : (nv,) array, optional
-        Where to write the result.
-    workspace : (nv, 64) array, optional
-        Memory to work in, for loops that call this often.
-
-    Returns
-    -------
-    (nv,) array
-        Time derivatives of `v`.
-
-    Raises
-    ------
-    ArgumentError
-        For a wrong shape, NaN or infinity.
-    ModelError
-        If a joint has nothing to move (a singular mass matrix).
-
-    References
-    ----------
-    Featherstone 1983, articulated bodies; [J] equation 59, last line.
-
-    Examples
-    --------
-    >>> import spatialops as so
-    >>> model = so.models.pendulum(1).model
-    >>> so.forward_dynamics(model, q=[0.5], v=[0.0], tau=[0.0]).round(4)
-    array([-0.5593])
-    """
-    if type(model) is not Model:
-        raise not_a_model(model)
-    a = np.empty(model.nv) if out is None else out
-    held = model.held if workspace is None else workspace
-    work = model.workspace() if held is None else held
-    wrench = NO_EXTERNAL
-    if external is not None:
-        wrench = array(external, (model.n_bodies, 6), "external")
-    try:
-        status = _CALL.call(model.tree, model.links, q, v, tau, wrench, work, a)
-    except TypeError:
-        status = layout.MISFIT
-    if status:
-        return _checked(model, q, v, tau, wrench, workspace, a)
-    if held is None:
-        model.spare.append(work)
-    return a
-
-
-def _checked(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    external: Array,
-    workspace: Array | None,
-    a: Array,
-) -> Array:
-    """The same with everything checked, in memory that no other thread uses."""
-    nv = model.nv
-    q = vector(q, model.nq, "q")
-    v = vector(v, nv, "v")
-    tau = vector(tau, nv, "tau")
-    work = output(workspace, (nv, layout.WORK_COLUMNS), "workspace")
-    a = output(a, (nv,))
-    status = _CALL.checked_call(model.tree, model.links, q, v, tau, external, work, a)
-    if status == layout.SINGULAR and np.isfinite(q).all():
-        raise singular_joint(model, work)
-    if status != layout.OK:
-        raise not_finite(q=q, v=v, tau=tau, external=external)
-    return a
 
 
 def singular_joint(model: Model, work: Array) -> ModelError:

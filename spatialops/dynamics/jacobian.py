@@ -75,6 +75,7 @@ def _entry(
 
 
 _CALL = FastCall(body_poses_kernel, _entry)
+_made = tuple.__new__  # a NamedTuple's own constructor is Python: 0.1 us more
 
 
 def body_poses(model: Model, q: ArrayLike) -> Poses:
@@ -112,17 +113,18 @@ def body_poses(model: Model, q: ArrayLike) -> Poses:
         raise not_a_model(model)
     n = model.n_bodies
     positions, rotations = np.empty((n, 3)), np.empty((n, 3, 3))
-    places = model.body_links, model.turns
+    tree, links = model.tree, model.links
+    of, turns = model.body_links, model.turns
     try:
-        status = _CALL.call(model.tree, model.links, q, *places, model.held, positions, rotations)
+        status = _CALL.call(tree, links, q, of, turns, model.held, positions, rotations)
     except TypeError:
         status = layout.MISFIT
     if status == layout.MISFIT:
         q, work = vector(q, model.nq, "q"), np.empty((model.nv, layout.WORK_COLUMNS))
-        status = _CALL.checked_call(model.tree, model.links, q, *places, work, positions, rotations)
+        status = _CALL.checked_call(tree, links, q, of, turns, work, positions, rotations)
     if status != layout.OK:
         raise not_finite(q=q)
-    return Poses(positions, rotations)
+    return _made(Poses, (positions, rotations))
 
 
 def node_positions(model: Model, q: ArrayLike, nodes: Sequence[NodeLike] | Nodes) -> Array:
@@ -157,15 +159,16 @@ def node_positions(model: Model, q: ArrayLike, nodes: Sequence[NodeLike] | Nodes
     if type(model) is not Model:
         raise not_a_model(model)
     ready = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
-    points = np.empty((len(ready.links), 3))
-    given = ready.links, ready.offsets
+    tree, links = model.tree, model.links
+    of, offsets = ready.links, ready.offsets
+    points = np.empty((len(of), 3))
     try:
-        status = NODE_POSITIONS.call(model.tree, model.links, q, *given, model.held, points)
+        status = NODE_POSITIONS.call(tree, links, q, of, offsets, model.held, points)
     except TypeError:
         status = layout.MISFIT
     if status == layout.MISFIT:
         q, work = vector(q, model.nq, "q"), np.empty((model.nv, layout.WORK_COLUMNS))
-        status = NODE_POSITIONS.checked_call(model.tree, model.links, q, *given, work, points)
+        status = NODE_POSITIONS.checked_call(tree, links, q, of, offsets, work, points)
     if status != layout.OK:
         raise alien_nodes() if status == layout.MISFIT else not_finite(q=q)
     return points
@@ -237,17 +240,19 @@ def node_motion(
 ) -> Array:
     """Velocities and accelerations (2, n_c, 6) of nodes, as the functions below give them."""
     ready = nodes if isinstance(nodes, Nodes) else model.resolve(nodes)
-    motion, given = np.empty((2, len(ready.links), 6)), (ready.links, ready.offsets)
+    tree, links = model.tree, model.links
+    of, offsets = ready.links, ready.offsets
+    motion = np.empty((2, len(of), 6))
     try:
-        status = NODE_MOTION.call(model.tree, model.links, q, v, a, *given, model.held, motion)
+        status = NODE_MOTION.call(tree, links, q, v, a, of, offsets, model.held, motion)
     except TypeError:
         status = layout.MISFIT
     if status == layout.MISFIT:
         q = vector(q, model.nq, "q")
         v = vector(v, model.nv, "v")
         a = vector(a, model.nv, "a")
-        moving, work = (model.tree, model.links, q, v, a), np.empty((model.nv, layout.WORK_COLUMNS))
-        status = NODE_MOTION.checked_call(*moving, *given, work, motion)
+        work = np.empty((model.nv, layout.WORK_COLUMNS))
+        status = NODE_MOTION.checked_call(tree, links, q, v, a, of, offsets, work, motion)
     if status != layout.OK:
         raise alien_nodes() if status == layout.MISFIT else not_finite(q=q, v=v, a=a)
     return motion

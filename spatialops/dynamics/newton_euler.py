@@ -6,6 +6,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, array, not_finite, output, vector
+from spatialops._compile.fast_call import FastCall
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import (
     cross,
@@ -182,27 +183,32 @@ def inverse_dynamics(
     except TypeError:
         status = layout.MISFIT
     if status:
-        return _checked(model, q, v, a, wrench, tau)
+        checked_call(NEWTON_EULER, model, {"q": q, "v": v, "a": a}, wrench, tau)
+        return tau
     if tables.work is None:
         tables.spare.append(work)
     return tau
 
 
-def _checked(
-    model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, external: Array, tau: Array
-) -> Array:
-    """The same with everything checked, in memory that no other thread uses."""
-    q = vector(q, model.nq, "q")
-    v = vector(v, model.nv, "v")
-    a = vector(a, model.nv, "a")
-    tau, tables = output(tau, (model.nv,)), model.branches
+def checked_call(
+    call: FastCall, model: Model, motion: dict[str, ArrayLike], external: Array, out: Array
+) -> int:
+    """Status of a kernel of a motion q, v and a third, or what is not finite as an error.
+
+    Everything is checked, and the memory is one that no other thread uses.
+    """
+    given = {
+        name: vector(value, model.nq if name == "q" else model.nv, name)
+        for name, value in motion.items()
+    }
+    out, tables = output(out, (model.nv,)), model.branches
     work = tables.workspace()
-    moving = tables.tree, tables.constants, q, v, a
-    status = NEWTON_EULER.checked_call(*moving, external, work, tau)
-    if status != layout.OK:
-        raise not_finite(q=q, v=v, a=a, external=external)
+    arguments = *given.values(), external, work, out
+    status = call.checked_call(tables.tree, tables.constants, *arguments)
     tables.spare.append(work)
-    return tau
+    if status not in (layout.OK, layout.SINGULAR):
+        raise not_finite(**given, external=external)
+    return status
 
 
 def bias(

@@ -13,7 +13,7 @@ from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim
 from spatialops.contact.newton.islands import new_buffers, room_of, solve_islands
 from spatialops.contact.newton.rows import ContactRows
 from spatialops.contact.rows import SparseRows
-from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.simulation import _layout as at
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.adapter import load_state

@@ -9,7 +9,6 @@ Links are numbered depth first, so that what a link carries are the links right 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,16 +37,19 @@ CONSTANTS = layout.LINK_COLUMNS + 6
 
 WORK_ROWS = 51  # of the workspace of kernels that use these tables: what the hungriest takes
 
-FEW = 16
-"""Nodes that memory is kept for."""
+FEW = 64
+"""Nodes that memory is kept for, at most."""
 
 # Nanoseconds of the mass matrix against the recursion, fitted on robots and chains with 1 to 64
 # nodes.
-_SAVED = 100.0  # altogether,
+_SAVED = 400.0  # altogether,
 _SAVED_A_LINK = 25.0
-_LOST_A_REGISTER = 0.4  # of eight entries that one link takes off another's row
-_LOST_AN_ANCESTOR = 2.35  # that two links have in common, for each block of Lambda
-_SAVED_A_BLOCK = 14.0  # what the recursion takes for the rest of it
+_LOST_A_REGISTER = 0.2  # of eight entries that one link takes off another's row
+_LOST_A_PAIR = 0.5  # of a node's ancestors, in its triangular solve,
+_LOST_AN_ANCESTOR = 2.5  # in its Jacobian,
+_LOST_A_ROW = 1.25  # and in each block of Lambda
+_SAVED_A_NODE = 55.0  # what the recursion takes for a node,
+_SAVED_A_BLOCK = 14.0  # and for a block
 
 
 @dataclass(eq=False, slots=True)
@@ -163,14 +165,17 @@ def _few_nodes(tree: IntArray) -> int:
     What is compared are nanoseconds that links save and blocks lose.
 
     Factors save some for every link, and lose some for every register that one link takes off
-    another's row. A block of Lambda is a sum over common ancestors, of which two links have
-    `common` in the mean.
+    another's row. A node costs a triangular solve, and a block of Lambda a sum over the ancestors
+    of one node, of which there are `depth` in the mean.
     """
     n, i = len(tree), np.arange(len(tree))
     carried = tree[:, LAST] - i
     saved = _SAVED + _SAVED_A_LINK * n - _LOST_A_REGISTER * (carried * (i // WIDTH + 1)).sum()
-    common = ((carried + 1.0) ** 2).sum() / n**2
-    lost = _LOST_AN_ANCESTOR * common - _SAVED_A_BLOCK
-    if saved <= 0.0 or n >= LONG:
+    depth = (carried + 1.0).mean()
+    node = (_LOST_A_PAIR * depth + _LOST_AN_ANCESTOR) * depth - _SAVED_A_NODE
+    block = _LOST_A_ROW * depth - _SAVED_A_BLOCK
+    m = np.arange(1, FEW + 1)
+    worse = np.flatnonzero(m * node + m**2 * block > saved)
+    if n >= LONG:
         return 0
-    return FEW if lost * FEW**2 <= saved else int(math.sqrt(saved / lost))
+    return int(worse[0]) if worse.size else FEW

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 
 from spatialops.bench import command, dynamics, lambda_, measure, peers, pendulum
 from spatialops.bench.measure import BenchError, Effort, Quartiles, Row, Timing
-from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops.dynamics.forward_dynamics import forward_dynamics
 
 TINY = Effort(rounds=3, block=1e-5)
 

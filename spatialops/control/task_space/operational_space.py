@@ -14,9 +14,9 @@ from spatialops.control.controller import Explanation
 from spatialops.control.safe_command import LIMITS_BIND, SAFE, SafeController
 from spatialops.control.task_space.tasks import Motion, PointTask, PoseTask, stack
 from spatialops.control.task_space.tracking import Tracking
-from spatialops.dynamics.articulated_body import forward_dynamics
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.composite_body import mass_matrix
+from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
 from spatialops.forces.passive import passive_forces

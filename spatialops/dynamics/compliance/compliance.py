@@ -42,7 +42,6 @@ from spatialops.dynamics.kinematics import names_links
 from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.dynamics.nodes import node_points
 from spatialops.errors import ArgumentError
-from spatialops.tree.branches import FEW
 from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import FewNodes, NodeLike, Nodes, alien_nodes
 
@@ -147,6 +146,7 @@ def _entry(
 _AUTO = 0
 _RECURSION = 1
 _PROPAGATION = 2
+_ROOM = 16  # nodes that memory is made for at once
 _METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION}
 _CALL = FastCall(compliance_kernel, _entry)
 
@@ -249,7 +249,7 @@ def _by_mass_matrix(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Arr
     """The mass matrix's route with everything checked; the recursion where it would lose digits."""
     m, tables = len(nodes.links), model.branches
     q, out = vector(q, model.nq, "q"), output(out, (6 * m, 6 * m))
-    memory = mass_memory(model.nv, max(m, FEW))
+    memory = mass_memory(model.nv, max(m, _ROOM))
     status = MASS_ROUTE.checked_call(
         tables.tree, tables.constants, q, nodes.links, nodes.offsets, *memory, out
     )
@@ -257,7 +257,7 @@ def _by_mass_matrix(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Arr
         raise alien_nodes()
     if status == layout.NOT_FINITE:
         raise not_finite(q=q)
-    if m <= FEW and tables.few > 0:
+    if m <= tables.few:
         tables.memory = memory
     return out if status == layout.OK else _by_factors(model, q, nodes, "recursion", out)
 

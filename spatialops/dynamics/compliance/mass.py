@@ -3,10 +3,11 @@
 M = L^T D L is made and factorised in one sweep, tips to base, without fill-in outside of ancestors
 (Featherstone 2008, section 6.5). A row of the table `rows` is what belongs to a link k:
 
-    M(k, .)  |  L(k, .)  |  per node: column k of J, or what is left of it  |  column k of Y
+    M(k, .)  |  L(k, .)  |  column k of J, or what is left of it  |  column k of Y
 
-O(N depth^2 + n_c depth^2 + n_c^2 depth), with fewer and more independent operations than
-articulated inertias take.
+J has eight numbers a node, two of them zeros. Y has six, and zeros where a link does not carry the
+node, so that rows of Y* Y are made by whole registers. O(N depth^2 + n_c depth^2 + n_c^2 depth),
+with fewer and more independent operations than articulated inertias take.
 """
 
 from __future__ import annotations
@@ -29,11 +30,10 @@ from spatialops.algebra.simd import (
     spread1,
     spread3,
     store,
-    store_six,
     zeros,
 )
+from spatialops.algebra.simd_blocks import store_block
 from spatialops.algebra.vectors import cross, dot, minus, plus, rotate, vec3
-from spatialops.dynamics.compliance.propagation import common_link
 from spatialops.dynamics.composite_lanes import (
     CARRIES,
     COMPOSITE_ROWS,
@@ -52,12 +52,20 @@ _ROOT = COMPOSITE_ROWS  # one row more of the workspace: D^-1/2
 _LOSS = 1e-4  # a pivot this small against the diagonal that it is left of has too few digits
 
 
+@inlined
+def pairs(m: int) -> int:
+    """Pairs of registers that hold a row of Y, and two numbers that the last node spills."""
+    return (6 * m + 2 + 2 * WIDTH - 1) // (2 * WIDTH)
+
+
+@inlined
 def table_width(width: int, m: int) -> int:
     """Columns of `rows`, in an odd number of cache lines.
 
     With an even one all rows would compete for the same few lines at some sizes.
     """
-    return 2 * width + 2 * WIDTH * m + WIDTH
+    lines = width // WIDTH * 2 + m + 2 * pairs(m)
+    return WIDTH * (lines | 1)
 
 
 def mass_memory(n: int, m: int) -> tuple[Array, Array]:
@@ -147,8 +155,10 @@ def put_jacobian(
 
 
 @inlined
-def solve_node(tree: IntArray, work: Array, rows: Array, tip: int, column: int) -> None:
-    """L^T D^1/2 Y = J* for a node of link `tip`, tips to base; Y goes after the columns of J."""
+def solve_node(tree: IntArray, work: Array, rows: Array, tip: int, column: int, into: int) -> None:
+    """L^T D^1/2 Y = J* for a node of link `tip`, tips to base.
+
+    Y takes whole registers: what each node spills are zeros in front of the next one's numbers."""
     i, width = tip, WIDTH * work.shape[0]
     while i >= 0:
         z, k = load(rows, i, column), tip
@@ -156,31 +166,39 @@ def solve_node(tree: IntArray, work: Array, rows: Array, tip: int, column: int) 
             z = z - spread(rows, k, width + i) * load(rows, k, column)
             k = tree[k, layout.PARENT]
         store(rows, i, column, z)
-        store(rows, i, column + WIDTH, spread1(work, _ROOT, i) * z)
+        store(rows, i, into, spread1(work, _ROOT, i) * z)
         i = tree[i, layout.PARENT]
 
 
 @inlined
-def put_block(
+def put_two_registers(
     tree: IntArray, rows: Array, k: int, left: int, right: int, out: Array, row: int, column: int
 ) -> None:
-    """Block of Y* Y of two nodes, whose Y start at these columns: a sum over k and all above."""
+    """Sixteen columns of six rows of Y* Y: sums over link k and all above, tips to base.
+
+    Entries on both sides of the diagonal are the same to the bit: they differ by zeros added."""
     a0 = a1 = a2 = a3 = a4 = a5 = zeros()
+    b0 = b1 = b2 = b3 = b4 = b5 = zeros()
     while k >= 0:
-        b = load(rows, k, right)
-        a0 = a0 + spread(rows, k, left) * b
-        a1 = a1 + spread(rows, k, left + 1) * b
-        a2 = a2 + spread(rows, k, left + 2) * b
-        a3 = a3 + spread(rows, k, left + 3) * b
-        a4 = a4 + spread(rows, k, left + 4) * b
-        a5 = a5 + spread(rows, k, left + 5) * b
+        a, b = load(rows, k, right), load(rows, k, right + WIDTH)
+        y = spread(rows, k, left)
+        a0, b0 = a0 + y * a, b0 + y * b
+        y = spread(rows, k, left + 1)
+        a1, b1 = a1 + y * a, b1 + y * b
+        y = spread(rows, k, left + 2)
+        a2, b2 = a2 + y * a, b2 + y * b
+        y = spread(rows, k, left + 3)
+        a3, b3 = a3 + y * a, b3 + y * b
+        y = spread(rows, k, left + 4)
+        a4, b4 = a4 + y * a, b4 + y * b
+        y = spread(rows, k, left + 5)
+        a5, b5 = a5 + y * a, b5 + y * b
         k = tree[k, layout.PARENT]
-    store_six(out, row, column, a0)
-    store_six(out, row + 1, column, a1)
-    store_six(out, row + 2, column, a2)
-    store_six(out, row + 3, column, a3)
-    store_six(out, row + 4, column, a4)
-    store_six(out, row + 5, column, a5)
+    none, rest = zeros(), out.shape[1] - column
+    store_block(out, row, column, (a0, a1, a2, a3, a4, a5, none, none), 6, rest)
+    if rest > WIDTH:
+        block = (b0, b1, b2, b3, b4, b5, none, none)
+        store_block(out, row, column + WIDTH, block, 6, rest - WIDTH)
 
 
 @inlined
@@ -217,35 +235,31 @@ def mass_route_kernel(
         or tree.shape[1] <= RANK
     ):
         return layout.MISFIT
-    if rows.shape[0] != n or rows.shape[1] < 2 * (width + WIDTH * m):
+    if rows.shape[0] != n or rows.shape[1] < table_width(width, m):
         return layout.MISFIT
     if not names_links(tree, node_links):
         return layout.MISFIT
     if finite_status(q) != layout.OK:
         return layout.NOT_FINITE
     composites(tree, constants, q, work)
+    given = 2 * width
+    found = given + WIDTH * m
     for i in range(m):  # before the factors, so that they are in memory when registers read them
-        put_jacobian(
-            tree,
-            work,
-            link_of(tree, node_links, i),
-            vec3(offsets, i, 0),
-            rows,
-            2 * (width + WIDTH * i),
-        )
+        link, column = link_of(tree, node_links, i), given + WIDTH * i
+        put_jacobian(tree, work, link, vec3(offsets, i, 0), rows, column)
+    if m > 1:
+        for k in range(n):
+            for j in range(found, found + 2 * WIDTH * pairs(m), WIDTH):
+                store(rows, k, j, zeros())
     if factor_mass(tree, constants, work, rows) != layout.OK:
         return layout.SINGULAR
     for i in range(m):
-        link, left = link_of(tree, node_links, i), 2 * (width + WIDTH * i) + WIDTH
-        solve_node(tree, work, rows, link, left - WIDTH)
-        for j in range(i + 1):
-            right, k = (
-                2 * (width + WIDTH * j) + WIDTH,
-                common_link(tree, link, link_of(tree, node_links, j)),
-            )
-            put_block(tree, rows, k, left, right, out, 6 * i, 6 * j)
-            if j < i:
-                put_block(tree, rows, k, right, left, out, 6 * j, 6 * i)
+        link = link_of(tree, node_links, i)
+        solve_node(tree, work, rows, link, given + WIDTH * i, found + 6 * i)
+    for i in range(m):
+        link, left = link_of(tree, node_links, i), found + 6 * i
+        for column in range(0, 6 * m, 2 * WIDTH):
+            put_two_registers(tree, rows, link, left, found + column, out, 6 * i, column)
     return layout.OK
 
 

@@ -12,7 +12,7 @@ from spatialops.bench.contacts.drag import with_drag
 from spatialops.bench.contacts.twin import Twin, mjcf, unequal_frictions
 from spatialops.bench.measure import BenchError
 from spatialops.collision import Box, ConvexHull
-from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.simulation.scene.placement import geom_poses
 
 mujoco = pytest.importorskip("mujoco")

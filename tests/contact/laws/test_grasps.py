@@ -7,7 +7,7 @@ import spatialops as so
 from spatialops.contact import ConeCoulomb
 from spatialops.contact.lcp.status import Status
 from spatialops.contact.problem import ContactProblem
-from spatialops.dynamics.articulated_body import forward_dynamics
+from spatialops.dynamics.forward_dynamics import forward_dynamics
 
 EDGE, AXES = 0.1, np.eye(3)
 

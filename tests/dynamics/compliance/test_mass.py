@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import spatialops as so
+from spatialops.tree.branches import FEW
 from tests.support.trees import chain, random_inertia, random_nodes, random_tree, relative_error
 
 
@@ -149,10 +150,21 @@ def test_nodes_of_another_model_are_refused(method):
 def test_more_nodes_than_memory_is_kept_for(rng):
     model = random_tree(rng, 6)
     q = model.random(rng)
-    for count in (2, 40, 3):
+    for count in (2, 40, 3, FEW + 1):
         ours, reference = routes(model, q, random_nodes(rng, model, count))
         assert relative_error(ours, reference) < 1e-10
     assert sum(table.nbytes for table in model.branches.memory) < 1e6
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 11, 16])
+def test_it_is_symmetric_to_the_bit(rng, count):
+    """Both halves are computed, register by register; nodes of the world among the others."""
+    model = random_tree(rng, 8)
+    nodes = [*random_nodes(rng, model, count), so.Node("world", (1.0, 2.0, 3.0))][-count:]
+    ours, reference = routes(model, model.random(rng), nodes)
+    assert np.array_equal(ours, ours.T)
+    assert not ours[-6:].any()
+    assert relative_error(ours, reference) < 1e-10
 
 
 def test_auto_takes_it_for_few_nodes_on_few_links(rng):
