@@ -101,7 +101,9 @@ def os_parts(problem: ContactProblem) -> dict[str, Call]:
     nodes = nodes_of_rows(problem.model, problem.terms[0])
     if nodes is None:
         raise ArgumentError("problem: rows of L are the cheaper way to its compliance")
-    W, u, facets = problem.compliance, problem.velocities, directions(4)
+    W = problem.compliance
+    u = problem.velocities
+    facets = directions(4)
     n = 6 * problem.n_contacts
     given = problem.friction, problem.prior_normal_impulse, facets
     A, b = np.empty((n, n)), np.empty(n)
