@@ -19,6 +19,11 @@ from spatialops.contact.lcp.problem import LCPSolution
 from spatialops.contact.maximal import MaximalProblem, maximal_problem
 from spatialops.contact.problem_checks import ZERO_BY_DEFAULT, Fields, checked_fields
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
+from spatialops.dynamics.compliance.along_rows import (
+    compliance_along_rows,
+    nodes_of_rows,
+    velocities_after,
+)
 from spatialops.dynamics.loops.rows import (
     closure_jacobian,
     closure_rows,
@@ -334,22 +339,47 @@ class ContactProblem:
         return Response(work, L)
 
     @cached_property
+    def _nodes(self) -> IntArray | None:
+        """The links that rows push, where W is cheaper by Lambda of these than by rows of L.
+
+        Closures, and rows of joints, are of links next to each other, whose entries of Lambda
+        would cancel.
+        """
+        if self.n_loop_rows or self.has_joints:
+            return None
+        return nodes_of_rows(self.model, self.terms[0])
+
+    @cached_property
+    def _by_nodes(self) -> tuple[Array, Array]:
+        """W and the articulated factors, where `_nodes` are the cheaper way."""
+        assert self._nodes is not None
+        return compliance_along_rows(self.model, self.q, self._nodes, *self.terms)
+
+    @cached_property
     def compliance(self) -> Array:
-        """G M^-1 G^T (n_b + 3 m square), 1/kg and the like."""
+        """G M^-1 G^T (n_b + 3 m square), 1/kg and the like.
+
+        As L L^T, or by [J] 50 where there are many rows on long branches.
+        """
+        if self._nodes is not None:
+            return self._by_nodes[0]
         L = self.response.L
         return L @ L.T
 
     @cached_property
     def velocities(self) -> Array:
         """Velocities (n_b + 3 m,) without impulses, less targets, contacts' with their bias."""
-        n_b = self.n_loop_rows
-        if self.has_joints:  # of inner links of a joint, whose velocities nobody keeps
-            u = self.jacobian @ self.velocity
-        else:
-            u = np.empty(n_b + 3 * self.n_contacts)
-            closure_velocities(*self.terms, placed(self.model, self.q, self.velocity), u)
+        n_b, u = self.n_loop_rows, self._along_rows(self.velocity)
         u[:n_b] -= self.loop_targets
         u[n_b:] += self.bias.ravel()
+        return u
+
+    def _along_rows(self, velocity: Array) -> Array:
+        """G v."""
+        if self.has_joints:  # of inner links of a joint, whose velocities nobody keeps
+            return np.asarray(self.jacobian @ velocity, dtype=np.float64)
+        u = np.empty(self.n_loop_rows + 3 * self.n_contacts)
+        closure_velocities(*self.terms, placed(self.model, self.q, velocity), u)
         return u
 
     @cached_property
@@ -409,8 +439,13 @@ class ContactProblem:
         ArgumentError
             For a wrong shape.
         """
-        model, (work, L) = self.model, self.response
-        impulses = vector(impulses, len(L), "impulses")
+        model = self.model
+        impulses = vector(impulses, self.n_loop_rows + 3 * self.n_contacts, "impulses")
+        if self._nodes is not None and moments is None:
+            dv, factors = np.zeros(model.nv), self._by_nodes[1]
+            velocities_after(model.tree, model.links, factors, *self.terms, impulses, dv)
+            return np.asarray(self.velocity + dv, dtype=np.float64)
+        work, L = self.response
         if moments is not None:
             L = np.concatenate([L, self.spin_response])
             spins = array(moments, (self.n_contacts, 3), "moments")
@@ -439,7 +474,7 @@ class ContactProblem:
             For a wrong shape.
         """
         v = vector(velocity, self.model.nv, "velocity")
-        u = (self.jacobian[self.n_loop_rows :] @ v).reshape(-1, 3) + self.drift
+        u = self._along_rows(v)[self.n_loop_rows :].reshape(-1, 3) + self.drift
         result: Array = np.hypot(u[:, 1], u[:, 2])
         return result
 

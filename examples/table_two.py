@@ -4,14 +4,14 @@
 
 Nothing of the library's dynamics or formulations is used: the pendulum's poses, rows, inertias and
 the complementarity problem are written out below, dense. What both contestants share with the
-library is Lemke's method. Rows and inertias are given; assembling, solving and recovering are
-timed. `spatialops compare` prints the same ratios for the library's compiled code, rows included;
-they should differ little, since they are what the formulations cost.
+library is Lemke's method. As `spatialops compare` does for the library's compiled code, assembling
+from a pose, rows and inertias included, solving and recovering are timed; what is the same at every
+pose is made before. The ratios should differ little, since they are what the formulations cost.
 """
 
 import argparse
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from time import thread_time
 from timeit import repeat, timeit
@@ -27,6 +27,26 @@ MU = 0.5
 FACETS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 COMBINED = np.block([[np.ones((1, 1)), np.zeros((1, 2))], [np.zeros((4, 1)), FACETS]])
 CONTACTS = 4
+ENDS = CONTACTS // 2  # spheres that touch
+FRAMES = np.array(
+    [
+        [[0.0, 0.0, 1.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]],
+        [[-1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [0.0, 0.0, 1.0]],
+    ]
+)
+
+
+def moments(arms: np.ndarray) -> np.ndarray:
+    """Arm x e of the unit forces along x, y, z, (m, 3, 3)."""
+    made = np.zeros((len(arms), 3, 3))
+    x, y, z = arms.T
+    made[:, 0, 1] = z
+    made[:, 0, 2] = -y
+    made[:, 1, 0] = -z
+    made[:, 1, 2] = x
+    made[:, 2, 0] = y
+    made[:, 2, 1] = -x
+    return made
 
 
 class Pendulum:
@@ -40,92 +60,82 @@ class Pendulum:
         self.pins = np.outer(np.arange(links), self.link * down)
         self.centres = self.pins + self.radius * down
         self.rates = np.linspace(1.0, 2.0, links) * np.where(np.arange(links) % 3 == 2, -1.0, 1.0)
-        self.inertia = 0.4 * self.radius**2  # of a solid sphere about its centre, per kg
+        inertia = 0.4 * self.radius**2  # of a solid sphere about its centre, per kg
+        self.weights = np.tile(np.repeat([inertia, 1.0], 3), links)
+        self.carried = np.tril(np.ones((links, links)))  # by each joint
 
     def velocities(self) -> np.ndarray:
         """Maps joint rates to [angular; linear] of all centres, (6 n, n)."""
         S = np.zeros((self.n, 6, self.n))
-        lower = np.tril(np.ones((self.n, self.n)))
-        arms = self.centres[:, None] - self.pins[None]
-        S[:, 1] = -lower
-        S[:, 3] = -lower * arms[:, :, 2]
-        S[:, 5] = lower * arms[:, :, 0]
+        S[:, 1] = -self.carried
+        S[:, 3] = -self.carried * (self.centres[:, 2, None] - self.pins[:, 2])
+        S[:, 5] = self.carried * (self.centres[:, 0, None] - self.pins[:, 0])
         return S.reshape(6 * self.n, self.n)
 
     def contacts(self) -> np.ndarray:
-        """Rows (3 m, 6 n) at the last spheres: below, and to the right, two a sphere."""
-        G = np.zeros((3 * CONTACTS, 6 * self.n))
-        frames = np.array([[[0, 0, 1], [0, -1, 0], [1, 0, 0]], [[-1, 0, 0], [0, -1, 0], [0, 0, 1]]])
-        for i in range(CONTACTS):
-            body, frame = self.n - 1 - i // 2, frames[i % 2].astype(float)
-            G[3 * i : 3 * i + 3, 6 * body + 3 : 6 * body + 6] = frame
-            arm = -self.radius * frame[0]
-            G[3 * i : 3 * i + 3, 6 * body : 6 * body + 3] = np.cross(arm, frame)
-        return G
+        """Rows (3 m, 6 m / 2) at the last spheres: below, and to the right, two a sphere."""
+        G = np.zeros((ENDS, 2, 3, ENDS, 6))
+        levers = FRAMES @ moments(-self.radius * FRAMES[:, 0])
+        for i in range(ENDS):
+            G[i, :, :, ENDS - 1 - i, 3:] = FRAMES
+            G[i, :, :, ENDS - 1 - i, :3] = levers
+        return G.reshape(3 * CONTACTS, 6 * ENDS)
 
     def hinges(self) -> np.ndarray:
         """Rows (5 n, 6 n): pins stay together, and turn about y only."""
         G = np.zeros((self.n, 5, self.n, 6))
-        for body in range(self.n):
-            for other, sign in ((body, 1.0), (body - 1, -1.0)):
-                if other >= 0:
-                    arm = self.pins[body] - self.centres[other]
-                    G[body, 0, other, 0] = sign
-                    G[body, 1, other, 2] = sign
-                    G[body, 2:, other, 3:] = sign * np.eye(3)
-                    G[body, 2:, other, :3] = sign * np.cross(arm, np.eye(3))
+        i = np.arange(self.n)
+        for child, body, sign in ((i, i, 1.0), (i[1:], i[:-1], -1.0)):
+            G[child, 0, body, 0] = sign
+            G[child, 1, body, 2] = sign
+            G[child, 2:, body, 3:] = sign * np.eye(3)
+            G[child, 2:, body, :3] = sign * moments(self.pins[child] - self.centres[body])
         return G.reshape(5 * self.n, 6 * self.n)
 
-    def weights(self) -> np.ndarray:
-        """The bodies' inertias, all diagonal."""
-        return np.tile(np.repeat([self.inertia, 1.0], 3), self.n)
 
+class Cones:
+    """Directions and limits of friction behind n_b bilateral rows."""
 
-class Rows:
-    """Rows of one formulation, what the mass matrix makes of them, and their velocities."""
-
-    def __init__(self, G: np.ndarray, M: np.ndarray, velocity: np.ndarray, n_b: int) -> None:
-        self.G = G
-        self.M = M
-        self.velocity = velocity
+    def __init__(self, n_b: int) -> None:
         self.n_b = n_b
         self.D = np.eye(n_b + 5 * CONTACTS, n_b + 3 * CONTACTS)
         self.D[n_b:, n_b:] = np.kron(np.eye(CONTACTS), COMBINED)
         self.E = np.kron(np.eye(CONTACTS), [[0.0], [1.0], [1.0], [1.0], [1.0]])
-        self.cones = np.kron(np.eye(CONTACTS), [MU, -1.0, -1.0, -1.0, -1.0])
+        self.limits = np.kron(np.eye(CONTACTS), [MU, -1.0, -1.0, -1.0, -1.0])
 
 
-def next_velocity(rows: Rows) -> np.ndarray:
-    """Equation 53 assembled, solved, and velocities recovered from its impulses."""
-    last, n_b = len(rows.D), rows.n_b
-    X = np.linalg.solve(rows.M, rows.G.T) if rows.M.ndim == 2 else rows.G.T / rows.M[:, None]
-    W = rows.G @ X
+def next_velocity(cones: Cones, G: np.ndarray, X: np.ndarray, velocity: np.ndarray) -> np.ndarray:
+    """Equation 53 of rows G and X = M^-1 G*, solved, and velocities from its impulses."""
+    last, n_b = len(cones.D), cones.n_b
+    W = G @ X
     scale = W.diagonal()[n_b:].max()  # unknowns are speeds then
     A, b = np.zeros((last + CONTACTS, last + CONTACTS)), np.zeros(last + CONTACTS)
-    A[:last, :last] = rows.D @ (W / scale) @ rows.D.T
-    A[n_b:last, last:] = rows.E
-    A[last:, n_b:last] = rows.cones
-    b[:last] = rows.D @ (rows.G @ rows.velocity)
+    A[:last, :last] = cones.D @ (W / scale) @ cones.D.T
+    A[n_b:last, last:] = cones.E
+    A[last:, n_b:last] = cones.limits
+    b[:last] = cones.D @ (G @ velocity)
     solution = so.contact.solve(so.contact.MixedLCP(A, b, n_b), "lemke")
     assert solution.solved, solution.status.message
-    return rows.velocity + X @ (rows.D.T @ solution.z[:last]) / scale
+    return velocity + X @ (cones.D.T @ solution.z[:last]) / scale
 
 
-def tree(pendulum: Pendulum) -> Rows:
+def by_tree(pendulum: Pendulum, cones: Cones) -> np.ndarray:
     """OS: contacts alone, in joint rates, with a dense mass matrix."""
     S = pendulum.velocities()
-    M = S.T @ (pendulum.weights()[:, None] * S)
-    return Rows(pendulum.contacts() @ S, M, pendulum.rates, 0)
+    M = S.T @ (pendulum.weights[:, None] * S)
+    G = pendulum.contacts() @ S[-6 * ENDS :]
+    return next_velocity(cones, G, np.linalg.solve(M, G.T), pendulum.rates)
 
 
-def free_bodies(pendulum: Pendulum) -> Rows:
+def by_free_bodies(pendulum: Pendulum, V: np.ndarray, cones: Cones) -> np.ndarray:
     """NMC/OS: hinges and contacts, in the bodies' velocities, with a diagonal mass matrix."""
-    G = np.concatenate([pendulum.hinges(), pendulum.contacts()])
-    V = pendulum.velocities() @ pendulum.rates
-    return Rows(G, pendulum.weights(), V, 5 * pendulum.n)
+    G = np.zeros((5 * pendulum.n + 3 * CONTACTS, V.size))
+    G[: cones.n_b] = pendulum.hinges()
+    G[cones.n_b :, -6 * ENDS :] = pendulum.contacts()
+    return next_velocity(cones, G, G.T / pendulum.weights[:, None], V)
 
 
-def medians(calls: list[Callable[[], object]], rounds: int) -> list[float]:
+def medians(calls: Sequence[Callable[[], object]], rounds: int) -> list[float]:
     """Median seconds of calls that take turns, in blocks of some 2 ms."""
     repeats = [max(1, round(2e-3 / min(repeat(call, number=1, repeat=3)))) for call in calls]
     spent = np.empty((rounds, len(calls)))
@@ -141,10 +151,14 @@ def main(links: tuple[int, ...] = (3, 6, 12, 15, 24, 30), rounds: int = 30) -> d
     print(f"{'links':>5}{'OS us':>10}{'NMC/OS us':>11}{'times':>8}{'velocities differ by':>23}")
     for n in links:
         pendulum = Pendulum(n)
-        one, other = tree(pendulum), free_bodies(pendulum)
-        rates, V = next_velocity(one), next_velocity(other)
-        apart = np.abs(pendulum.velocities() @ rates - V).max()
-        spent = medians([partial(next_velocity, rows) for rows in (one, other)], rounds)
+        S = pendulum.velocities()
+        calls = [
+            partial(by_tree, pendulum, Cones(0)),
+            partial(by_free_bodies, pendulum, S @ pendulum.rates, Cones(5 * n)),
+        ]
+        rates, V = (call() for call in calls)
+        apart = np.abs(S @ rates - V).max()
+        spent = medians(calls, rounds)
         ratios[n] = spent[1] / spent[0]
         print(
             f"{n:>5}{1e6 * spent[0]:>10.0f}{1e6 * spent[1]:>11.0f}{ratios[n]:>8.1f}{apart:>23.0e}"

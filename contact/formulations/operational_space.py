@@ -142,10 +142,10 @@ class OperationalSpace:
         directions(self.n_f)
 
     def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The mixed LCP of [J] 53, in O(N r) + O(N r^2) of r = n_b + 3 m rows.
+        """The mixed LCP of [J] 53, in O(N) + O(r^2) of r = n_b + 3 m rows.
 
-        The second part is the dense product L L* = Q Lambda Q*, whose factor N is that of a matrix
-        product; Lambda by itself is O(N) + O(n_c^2), see `compliance`.
+        So it is where Q Lambda Q* is made of Lambda, which is cheaper for many rows on long
+        branches. Of few rows, of closures and of joints it is L L*, in O(N r) + O(N r^2).
 
         Parameters
         ----------

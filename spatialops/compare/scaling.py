@@ -14,9 +14,10 @@ from spatialops.compare.problems import linkage_tower, pendulum_case
 from spatialops.contact.formulations.operational_space import assemble_kernel
 from spatialops.contact.friction import directions
 from spatialops.contact.problem import ContactProblem
+from spatialops.dynamics.compliance.along_rows import compliance_along_rows, nodes_of_rows
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.loops.embedding import ConstraintEmbedding
-from spatialops.dynamics.loops.rows import closure_rows
+from spatialops.errors import ArgumentError
 from spatialops.models.pendulum import pendulum
 from spatialops.tree.node import Node
 
@@ -25,14 +26,11 @@ NODES = (64, 128, 256, 512)
 LINKAGES = (30, 100, 300, 1000, 3000)
 LINEAR, QUADRATIC = (0.95, 1.05), (1.9, 2.1)  # exponents that may be measured
 NO_MORE_THAN_LINEAR = (0.0, 1.05)
-# Parts of OS's assembly over contacts: the whole grows from the first's exponent to the second's.
-OS_PARTS: dict[str, tuple[float, float] | None] = {
-    "rows of L": (0.9, 1.1),
-    "product L L*": QUADRATIC,
-    "friction in A": None,
-}
+# Parts of OS's assembly over contacts: W of [J] 50, and what polyhedra of friction make of it.
+OS_PARTS = ("Q Lambda Q*", "friction in A")
 _FEW = 8  # nodes or contacts on chains of all lengths
 _CHAIN = 1000  # links under all numbers of nodes or contacts
+_SHORT = NODES[-1]  # the fewest that carry all nodes
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,8 @@ def growths(effort: Effort, *, quick: bool = False) -> list[Growth]:
     """
     links, nodes = (LINKS[:3], NODES[:2]) if quick else (LINKS, NODES)
     chains = [_lambda(n, _FEW) for n in links]
-    crowds = [_lambda(_CHAIN, m) for m in nodes]
+    crowds = [_lambda(_SHORT, m) for m in nodes]
+    sparse = [_lambda(_CHAIN, m) for m in nodes]
     long = [_os(n, _FEW) for n in links]
     many = [_os(_CHAIN, m) for m in nodes]
     towers = LINKAGES[:3] if quick else LINKAGES
@@ -80,32 +79,38 @@ def growths(effort: Effort, *, quick: bool = False) -> list[Growth]:
             parts[name].append(call)
     return [
         _growth("Lambda of 8 nodes", "links", links, chains, effort, LINEAR),
-        _growth("Lambda on 1000 links", "nodes", nodes, crowds, effort, QUADRATIC),
-        _growth("OS assembly, 8 contacts", "links", links, long, effort),
-        _growth("OS assembly, 1000 links", "contacts", nodes, many, effort),
-        *(
-            _growth(f"  its {name}", "contacts", nodes, parts[name], effort, bar)
-            for name, bar in OS_PARTS.items()
-        ),
+        _growth("Lambda on 512 links", "nodes", nodes, crowds, effort, QUADRATIC),
+        # Half of it at the fewest nodes is the links', O(N).
+        _growth("Lambda on 1000 links", "nodes", nodes, sparse, effort),
+        # Python's part, which no link adds to, is half of it at the fewest.
+        _growth("OS assembly, 8 contacts", "links", links, long, effort, NO_MORE_THAN_LINEAR),
+        _growth("OS assembly, 1000 links", "contacts", nodes, many, effort, QUADRATIC),
+        *(_growth(f"  its {name}", "contacts", nodes, parts[name], effort) for name in OS_PARTS),
         _growth("aggregates, loops", "linkages", towers, climbs, effort, NO_MORE_THAN_LINEAR),
     ]
 
 
 def os_parts(problem: ContactProblem) -> dict[str, Call]:
-    """What OS's assembly does one after the other, `OS_PARTS`, each on its own."""
-    L = problem.response.L
+    """What OS's assembly does one after the other, `OS_PARTS`, each on its own.
+
+    Raises
+    ------
+    ArgumentError
+        For a problem whose W is made of rows of L.
+    """
+    nodes = nodes_of_rows(problem.model, problem.terms[0])
+    if nodes is None:
+        raise ArgumentError("problem: rows of L are the cheaper way to its compliance")
     W = problem.compliance
     u = problem.velocities
-    work, facets = problem.response.work, directions(4)
+    facets = directions(4)
     n = 6 * problem.n_contacts
-    rows = np.empty_like(L)
-    A = np.empty((n, n))
-    b = np.empty(n)
     given = problem.friction, problem.prior_normal_impulse, facets
-    tables = problem.model.tree, problem.model.links, work
+    A, b = np.empty((n, n)), np.empty(n)
     return {
-        "rows of L": partial(closure_rows, *tables, *problem.terms, rows),
-        "product L L*": partial(np.matmul, L, L.T, out=np.empty_like(W)),
+        "Q Lambda Q*": partial(
+            compliance_along_rows, problem.model, problem.q, nodes, *problem.terms
+        ),
         "friction in A": partial(assemble_kernel, W, u, *given, A, b),
     }
 

@@ -120,7 +120,7 @@ def compliance_kernel(
         return layout.NOT_FINITE
     node_points(node_links, offsets, work, points)
     mark_links(tree, node_links, counts)
-    if method == _RECURSION or (method == _AUTO and recursion_is_cheaper(counts, m)):
+    if method == RECURSION or (method == _AUTO and recursion_is_cheaper(counts, m)):
         return recursion_kernel(tree, links, node_links, points, work, counts, vertices, rest, out)
     if factor(tree, links, work) != layout.OK:
         return layout.SINGULAR
@@ -144,10 +144,10 @@ def _entry(
 
 
 _AUTO = 0
-_RECURSION = 1
+RECURSION = 1
 _PROPAGATION = 2
 _ROOM = 16  # nodes that memory is made for at once
-_METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION}
+_METHODS = {"auto": _AUTO, "recursion": RECURSION, "propagation": _PROPAGATION}
 _CALL = FastCall(compliance_kernel, _entry)
 
 
