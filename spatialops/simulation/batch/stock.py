@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from spatialops.simulation.batch.readings import Readings
 from spatialops.simulation.runs.stepping_run import SteppingRunner
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.lasting import sibling, working_in
+
+Item = TypeVar("Item")
 
 _PARTS_A_THREAD = 4  # so that a thread whose environments are quick takes over from others
 
@@ -87,7 +90,7 @@ class Stock:
         kinds = np.array([id(self._runners[e]) for e in which])
         for kind in dict.fromkeys(kinds.tolist()):
             mine = which[kinds == kind]
-            one = self._idle.pop() if self._idle else self._environment(int(mine[0]))
+            one = taken(self._idle) or self._environment(int(mine[0]))
             if self._closed:
                 for e in mine:
                     one.begin(work.starts[e])
@@ -104,7 +107,7 @@ class Stock:
         self, which: IntArray, work: Work, readings: Readings, *, resets: bool
     ) -> dict[int, Failure]:
         failures: dict[int, Failure] = {}
-        chunk = self._idle_eights.pop() if self._idle_eights else self._new_eight()
+        chunk = taken(self._idle_eights) or self._new_eight()
         for i in range(0, len(which), WIDTH):
             chunk.which = which[i : i + WIDTH]
             failures |= chunk.run(work, readings, Begin.BEGINS, resets=resets)
@@ -126,3 +129,11 @@ class Stock:
             tables = stepping.tables()
             tables = tables if beside is None else working_in(tables, beside.loop.tables)
         return Environment(runner, HeldLoop(stepping, tables, runner.watched))
+
+
+def taken(idle: list[Item]) -> Item | None:
+    """One of a list that threads share, or None: another may have been quicker."""
+    try:
+        return idle.pop()
+    except IndexError:
+        return None
