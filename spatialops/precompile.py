@@ -186,6 +186,7 @@ def _loop_tasks() -> list[Task]:
         ("stepping loop", lambda: simulator.run(duration=1e-3)),
         ("watched steps", lambda: _watched(simulator)),
         ("batches", lambda: Batch(simulator, threads=1).rollout(np.zeros((1, 1, 3)))),
+        ("eight at once", lambda: Batch(simulator, 2, threads=1).rollout(np.zeros((2, 1, 3)))),
     ]
 
 

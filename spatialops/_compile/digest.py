@@ -49,10 +49,14 @@ def file_digest(file: str) -> bytes:
 
 
 def described_type(kind: Part) -> str:
-    """A type in full: the text of a table's type leaves out the names of its fields."""
+    """A type in full: the text of a table's type leaves out the names of its fields.
+
+    Code for types of ours is also made of the files that say how they are used, `sources`.
+    """
     table = getattr(kind, "table", kind)
     if not isinstance(table, types.BaseTuple):  # type: ignore[attr-defined]
-        return str(kind)
+        sources = getattr(kind, "sources", None)
+        return f"{kind} {sources}" if sources else str(kind)
     return f"{kind} {getattr(table, 'fields', ())} {[described_type(part) for part in table]}"
 
 

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
+from numba.core.typeconv import Conversion
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, overload, register_model
 
@@ -35,6 +36,10 @@ _NUMBER = ir.IntType(32)
 class _Lanes(types.Type):
     """Numba's type of eight floats in a register."""
 
+    def can_convert_from(self, context: CompilerObject, other: CompilerObject) -> CompilerObject:
+        """A float becomes lanes where a variable is one here and the other there."""
+        return Conversion.promote if other == types.float64 else None
+
 
 LANES = _Lanes("Lanes")
 
@@ -51,7 +56,7 @@ def _picked(build: CompilerObject, value: CompilerObject, places: list[int]) -> 
     return build.shuffle_vector(value, ir.Constant(REGISTER, ir.Undefined), mask)
 
 
-def _wide(build: CompilerObject, value: CompilerObject) -> CompilerObject:
+def wide(build: CompilerObject, value: CompilerObject) -> CompilerObject:
     """A float in all lanes; lanes as they are."""
     if value.type == REGISTER:
         return value
@@ -75,8 +80,8 @@ def _define(python: CompilerObject, instruction: str) -> None:
         kinds: CompilerObject,
         values: CompilerObject,
     ) -> CompilerObject:
-        wide = [_wide(build, value) for value in values]
-        return getattr(build, instruction)(*wide, flags=["contract"])  # fused multiply-add
+        operands = [wide(build, value) for value in values]
+        return getattr(build, instruction)(*operands, flags=["contract"])  # fused multiply-add
 
     for pair in pairs:
         lower_builtin(python, *pair)(lower)
@@ -85,6 +90,10 @@ def _define(python: CompilerObject, instruction: str) -> None:
 _define(operator.add, "fadd")
 _define(operator.sub, "fsub")
 _define(operator.mul, "fmul")
+_define(operator.truediv, "fdiv")
+_define(operator.iadd, "fadd")
+_define(operator.isub, "fsub")
+_define(operator.imul, "fmul")
 
 
 @infer_global(abs)
@@ -141,7 +150,7 @@ def _spread(
         kinds: CompilerObject,
         values: CompilerObject,
     ) -> CompilerObject:
-        return _wide(build, build.load(place_in(context, build, kinds, values)))
+        return wide(build, build.load(place_in(context, build, kinds, values)))
 
     return LANES(table, types.intp, types.intp), generate
 

@@ -112,3 +112,14 @@ def test_what_is_neither_a_number_nor_a_kernel_counts_with_its_file() -> None:
 
     assert digest.file_digest(simd.__file__).hex() in digest._described(simd.load)
     assert digest._described(len) == "builtins.len"
+
+
+def test_code_for_a_type_of_ours_counts_with_the_files_that_say_how_it_is_used() -> None:
+    import numba
+
+    from spatialops.algebra import lane_arrays, lane_logic, simd
+
+    kind = lane_arrays._LaneArray(numba.float64[:, ::1])
+    for module in (lane_arrays, lane_logic, simd):
+        assert digest.file_digest(module.__file__).hex() in digest.described_type(kind)
+    assert digest.described_type(numba.float64[::1]) == str(numba.float64[::1])

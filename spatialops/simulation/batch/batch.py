@@ -13,17 +13,15 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike, IntArray, array, whole
 from spatialops._processors import processors
 from spatialops.errors import ArgumentError
-from spatialops.simulation.batch.chunk import Begin, Chunk, Environment, Failure, Work
+from spatialops.simulation.batch.chunk import Begin, Chunk, Failure, Work
 from spatialops.simulation.batch.likeness import felt_geoms, listed, refuse_unlike
 from spatialops.simulation.batch.readings import Readings, first_readings, noise_seeds
 from spatialops.simulation.batch.starts import start_rows
+from spatialops.simulation.batch.stock import Stock
 from spatialops.simulation.runs.one_thread import OneThread, alone
 from spatialops.simulation.simulator import Simulator
-from spatialops.simulation.stepping.held.held_loop import HeldLoop
-from spatialops.simulation.stepping.held.lasting import sibling, working_in
 
 OnFailure = Literal["freeze", "reset"]
-_PARTS_A_THREAD = 4  # so that a thread whose environments are quick takes over from others
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,9 +143,8 @@ class Batch:
         self._nq = model.nq
         self._n_geoms = len(each[0].scene.geoms)
         self._sensing = each[0].setup.sensing  # says which columns are whose
-        self._closed = any(len(one.scene.loops) for one in each)
-        self._alike = all(one is self._runners[0] for one in self._runners)
-        self._idle: list[Environment] = []  # for rollouts, where all are alike
+        observed = bool(forces) or self._sensing.width > 0
+        self._stock = Stock(self._runners, self.threads, observed=observed)
         self._chunks: list[Chunk] = []
         self._starts = start_rows([one.setup for one in self._runners], None, None, 0.0)
         self._taus = np.zeros((self.size, 1, model.nv))
@@ -300,7 +297,7 @@ class Batch:
             forces = array(taus, (self.size, self._taus.shape[2]), "taus", finite=True)
             self._taus[:, 0] = self._cut(forces)
         if not self._chunks:
-            self._chunks = self._lasting_chunks()
+            self._chunks = self._stock.lasting_chunks(self._starts)
         inputs = self._nothing
         if ctrls is not None or external is not None:
             inputs = self._inputs(
@@ -342,7 +339,7 @@ class Batch:
     ) -> Rollout:
         """T steps of all environments from states, apart from where `step` has brought them.
 
-        It takes the memory of what it returns, and of one environment a thread.
+        It takes the memory of what it returns, and of one environment a thread, or of eight.
 
         Parameters
         ----------
@@ -386,7 +383,8 @@ class Batch:
             np.empty((len(self._forces), n_steps, self._n_geoms, 3)),
         )
         readings = self._unread(seeds, n_steps)
-        failures = self._all(partial(self._roll, part, work, readings) for part in self._parts())
+        roll = partial(self._stock.roll, work=work, readings=readings, resets=self._resets)
+        failures = self._all(partial(roll, part) for part in self._stock.parts())
         return Rollout(
             work.states[..., : self._nq],
             work.states[..., self._nq :],
@@ -432,52 +430,6 @@ class Batch:
             others = [self._pool.submit(task) for task in waiting[by_itself:]]
             found += [one.result() for one in others]
         return {e: failure for some in found for e, failure in sorted(some.items())}
-
-    def _roll(self, which: IntArray, work: Work, readings: Readings) -> dict[int, Failure]:
-        """All steps of some environments, in tables of one after the other."""
-        failures: dict[int, Failure] = {}
-        kinds = np.array([id(self._runners[e]) for e in which])
-        for kind in dict.fromkeys(kinds.tolist()):
-            mine = which[kinds == kind]
-            one = self._idle.pop() if self._idle else self._environment(int(mine[0]))
-            if self._closed:
-                for e in mine:
-                    one.begin(work.starts[e])
-                    alone = Chunk(np.array([e]), [one])
-                    failures |= alone.run(work, readings, Begin.HAS_BEGUN, resets=self._resets)
-            else:
-                together = Chunk(mine, [one] * len(mine))
-                failures |= together.run(work, readings, Begin.BEGINS, resets=self._resets)
-            if self._alike:
-                self._idle.append(one)
-        return failures
-
-    def _environment(self, e: int, beside: Environment | None = None) -> Environment:
-        """Tables for environment e, which work in those of one that it shares a thread with."""
-        runner = self._runners[e]
-        stepping = runner.setup.stepping.apart()
-        if beside is not None and beside.runner is runner:
-            tables = sibling(beside.loop.tables)
-        else:
-            tables = stepping.tables()
-            tables = tables if beside is None else working_in(tables, beside.loop.tables)
-        return Environment(runner, HeldLoop(stepping, tables, runner.watched))
-
-    def _lasting_chunks(self) -> list[Chunk]:
-        """All environments where `reset` has put them."""
-        chunks = []
-        for which in self._parts():
-            first = self._environment(int(which[0]))
-            others = [self._environment(e, first) for e in which[1:].tolist()]
-            chunks.append(Chunk(which, [first, *others]))
-            for e, one in zip(which.tolist(), [first, *others]):
-                one.begin(self._starts[e])
-        return chunks
-
-    def _parts(self) -> list[IntArray]:
-        """Environments in parts, each for one thread at a time."""
-        count = 1 if self._pool is None else _PARTS_A_THREAD * self.threads
-        return [part for part in np.array_split(np.arange(self.size), count) if len(part)]
 
     def _which(self, where: ArrayLike | None) -> IntArray:
         """Indices of the environments that are meant."""

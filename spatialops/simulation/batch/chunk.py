@@ -145,7 +145,7 @@ class Chunk:
             except SpatialOpsError as error:
                 failed = step - (code == at.FAULT)
                 failures.setdefault(e, Failure(failed, error))
-                _stay(work, e, step, begin)
+                stay(work, e, step, begin)
                 readings.values[e, step:] = np.nan
                 if resets:
                     self.environments[place].begin(work.starts[e])
@@ -190,7 +190,7 @@ class Chunk:
             self._addresses[place] = loop.address
 
 
-def _stay(work: Work, e: int, step: int, begin: Begin) -> None:
+def stay(work: Work, e: int, step: int, begin: Begin) -> None:
     """Where an environment is at a step, from there to the end."""
     if step:
         work.states[e, step:] = work.states[e, step - 1]

@@ -21,8 +21,8 @@ from __future__ import annotations
 import math
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array
-from spatialops._compile.jit import kernel, merged
+from spatialops._arrays import Array, IntArray
+from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import stage
 from spatialops._layout import OK
 from spatialops.algebra.vectors import copy_into, dot, vec3
@@ -63,11 +63,11 @@ from spatialops.tree.state import integrate_kernel
 
 # What dv may be off, of the velocities in the metric of the links' articulated inertias: a share of
 # what the rule itself is off, within bounds.
-_SHARE = 0.01  # of h |a1 - 2 a2 + a3|, of which the rule's error is a 24th: order 2 stays
+SHARE = 0.01  # of h |a1 - 2 a2 + a3|, of which the rule's error is a 24th: order 2 stays
 # It is SETTLED where that is less, and where joint forces act: controllers count on the step. Where
 # it is more, at most
-_LOOSEST = 10.0  # times SETTLED: energy shall have no trend in long runs either
-_MOST_CORRECTIONS = 8  # enough up to h |w| of 0.3; above, a shorter piece costs less
+LOOSEST = 10.0  # times SETTLED: energy shall have no trend in long runs either
+MOST_CORRECTIONS = 8  # enough up to h |w| of 0.3; above, a shorter piece costs less
 _MOST_REPEATS = 4
 _EASY = 3  # corrections after which the next piece may be longer again
 _SHORTEST = 1.0 / 64.0  # of the step
@@ -126,16 +126,28 @@ def strays(t: Tables, new: Array, old: Array) -> bool:
     """
     nv = t.v.size
     v_e, dv = t.vectors[at.V_E, :nv], t.vectors[at.DV, :nv]
-    moved = size = turned = 0.0
-    for k in range(nv):
-        d = 1.0 / t.work[k, layout.D_INVERSE]
-        change, end = new[k] - old[k], v_e[k] + dv[k]
-        moved += d * change * change
-        size += d * (v_e[k] * v_e[k] + end * end)
-        if t.tree[k, layout.MOTION] != layout.LINEAR:
-            turned += abs(change)
+    moved, size, turned = moved_by_round(t.tree, t.work, v_e, dv, new, old)
     gain = t.monitor[at.PIECE] * (fastest_spin(t) + turned)
     return gain * gain * moved > allowed(t, size)
+
+
+@inlined
+def moved_by_round(
+    tree: IntArray, work: Array, v_e: Array, dv: Array, new: Array, old: Array
+) -> tuple[float, float, float]:
+    """Squares of how far a round has moved dv, and of the velocities, and what it adds to |w|."""
+    moved = 0.0
+    size = 0.0
+    turned = 0.0
+    for k in range(v_e.size):
+        d = 1.0 / work[k, layout.D_INVERSE]
+        change = new[k] - old[k]
+        end = v_e[k] + dv[k]
+        moved += d * change * change
+        size += d * (v_e[k] * v_e[k] + end * end)
+        if tree[k, layout.MOTION] != layout.LINEAR:
+            turned += abs(change)
+    return moved, size, turned
 
 
 @merged
@@ -145,9 +157,9 @@ def allowed(t: Tables, size: float) -> float:
     for k in range(t.v.size):
         if t.tau[k] != 0.0:
             return least
-    share = _SHARE * t.monitor[at.PIECE]
+    share = SHARE * t.monitor[at.PIECE]
     error = share * share * t.monitor[at.CURVATURE]
-    return max(min(error, _LOOSEST * _LOOSEST * least), least)
+    return max(min(error, LOOSEST * LOOSEST * least), least)
 
 
 @merged
@@ -161,7 +173,7 @@ def settle(t: Tables) -> int:
         for k in range(nv):
             v_m[k] = v_e[k] + 0.5 * t.vectors[at.AIM, k]
         return evaluate(t, v_m, True, dv)
-    for rounds in range(_MOST_CORRECTIONS + 1):
+    for rounds in range(MOST_CORRECTIONS + 1):
         for k in range(nv):
             v_m[k] = v_e[k] + 0.5 * (dv[k] + guess[k])
         t.control[at.ROUNDS] = rounds
@@ -273,7 +285,9 @@ def drift_midpoint(t: Tables, x: float) -> None:
         v_x[k] = v_e[k] + x * total[k]
         if arrive_together(t) and t.vectors[at.LATE, k] == 1.0:
             total[k] *= 2.0
-        move[k] = early * (v_e[k] + 0.5 * lead) + half * (total[k] - lead)
+        move[k] = early * (v_e[k] + 0.5 * lead)
+    for k in range(nv):  # two products in one sum would leave open which of them is rounded
+        move[k] += half * (total[k] - t.vectors[at.LEAD, k])
     place_lone(t, v_e, early, total, half, move)
     integrate_kernel(t.tree, q_e, move, 1.0, q_x)
     carry(t, q_e, q_x, v_x)

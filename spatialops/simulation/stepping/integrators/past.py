@@ -29,7 +29,7 @@ from spatialops.algebra.vectors import (
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
-_EQUAL = 1e-9  # relative: lengths of steps that differ by rounding
+EQUAL = 1e-9  # relative: lengths of steps that differ by rounding
 
 
 @merged
@@ -59,7 +59,7 @@ def turn_linear(tree: IntArray, q: Array, v: Array, to_world: bool) -> None:
 def is_equal(t: Tables) -> bool:
     """Whether the present piece is as long as the one before."""
     s = t.monitor[at.PIECE]
-    return abs(s - t.monitor[at.LENGTHS_BEFORE]) <= _EQUAL * s
+    return abs(s - t.monitor[at.LENGTHS_BEFORE]) <= EQUAL * s
 
 
 @merged

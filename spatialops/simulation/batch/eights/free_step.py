@@ -1,0 +1,139 @@
+"""A step of eight environments that meet nothing: no contact, no stop, no limit.
+
+Every lane does the operations of `stepping/integrators` in their order, from the same source where
+that is a loop over links, and ends with the same bits. Where an environment might meet something,
+or its step asks for more than this, FREE is 0.0 and nothing of it is changed: then the loop makes
+its step.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from spatialops import _layout as layout
+from spatialops._arrays import Array
+from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.lane_arrays import LaneArray, lanes_of
+from spatialops.algebra.lane_logic import less, root, where
+from spatialops.algebra.simd import WIDTH, Lanes
+from spatialops.algebra.trigonometry import FAR
+from spatialops.algebra.vectors import dot, vec3
+from spatialops.dynamics.articulated_body import factor_kernel
+from spatialops.simulation import _layout as at
+from spatialops.simulation.batch.eights import eight as of
+from spatialops.simulation.batch.eights.eight import Eight
+from spatialops.simulation.stepping.integrators.joint_forces import fitted
+
+_INFINITE = sys.float_info.max  # not less than this: infinite or NaN, or next to it
+_CLEAR = 1e-9  # rad or m: stops nearer to the margin than this are left to the loop
+
+
+@kernel
+def begin_free_step(e: Eight) -> None:
+    """Free are those that are inside, until something says otherwise."""
+    monitor = lanes_of(e.monitor)
+    monitor[of.FREE] = monitor[of.INSIDE]
+    monitor[of.FASTEST] = 0.0
+
+
+@kernel
+def keep_near(e: Eight, row: int) -> None:
+    """Leave to the loop what has turned very far: the library's sines are not in lanes.
+
+    Its coordinates in `row` of the vectors become zero.
+    """
+    monitor, q = lanes_of(e.monitor), lanes_of(e.vectors[row])
+    free = monitor[of.FREE]
+    for i in range(e.q.shape[0]):
+        free = where(less(abs(q[i]), FAR), free, 0.0)
+    for i in range(e.q.shape[0]):
+        q[i] = where(free, q[i], 0.0)
+    monitor[of.FREE] = free
+
+
+@kernel
+def resist_eight(e: Eight, dt: float) -> None:
+    """Armature with what damping resists in a step; poses must be in `work`.
+
+    As `joint_forces.resist` without springs.
+    """
+    factor_kernel(e.tree, e.links, lanes_of(e.work))
+    for k in range(e.links.shape[0]):
+        damping = dt * e.links[k, layout.DAMPING]
+        for lane in range(WIDTH):
+            armature = e.links[k, layout.ARMATURE]
+            if damping > 0.0:
+                armature += damping * fitted(damping * e.work[k, layout.D_INVERSE, lane])
+            e.damped[k, layout.ARMATURE, lane] = armature
+
+
+@inlined
+def advance_joints(e: Eight, q: LaneArray, v: LaneArray, step: float, out: LaneArray) -> None:
+    """As `integrate`, for joints of one coordinate each."""
+    for k in range(e.tree.shape[0]):
+        i = e.tree[k, layout.FIRST_Q]
+        out[i] = q[i] + step * v[k]
+
+
+@inlined
+def note_spin(e: Eight, counts: Lanes) -> Lanes:
+    """How fast the fastest link of each turns, by the velocities in `work`; kept if it counts."""
+    monitor, work = lanes_of(e.monitor), lanes_of(e.work)
+    most = -1.0
+    for k in range(e.tree.shape[0]):
+        omega = vec3(work, k, layout.OMEGA)
+        square = dot(omega, omega)
+        most = where(less(most, square), square, most)
+    spin = root(where(less(most, 0.0), 0.0, most))
+    faster = less(monitor[of.FASTEST], where(counts, spin, 0.0))
+    monitor[of.FASTEST] = where(faster, spin, monitor[of.FASTEST])
+    return spin
+
+
+@kernel
+def keep_off_stops(e: Eight, q: Array, v: Array, horizon: float) -> None:
+    """Leave to the loop what is near a stop, now or within the horizon."""
+    monitor = lanes_of(e.monitor)
+    positions = lanes_of(q)
+    rates = lanes_of(v)
+    free = monitor[of.FREE]
+    reach = e.settings[at.MARGIN] + _CLEAR
+    for j in range(e.joint_ints.shape[0]):
+        side = e.joint_floats[j, at.JOINT_SIDE]
+        gap = positions[e.joint_ints[j, at.JOINT_Q]] - e.joint_floats[j, at.JOINT_LIMIT]
+        gap = side * gap
+        ahead = gap + horizon * side * rates[e.joint_ints[j, at.JOINT_LINK]]
+        free = where(less(reach, gap), where(less(reach, ahead), free, 0.0), 0.0)
+    monitor[of.FREE] = free
+
+
+@kernel
+def keep_finite(e: Eight, fastest: float) -> None:
+    """Leave to the loop what is not finite, has nothing to move, or turns faster than allowed."""
+    monitor, work = lanes_of(e.monitor), lanes_of(e.work)
+    q_x, v_x = lanes_of(e.vectors[of.Q_X]), lanes_of(e.vectors[of.V_X])
+    free = where(less(fastest, monitor[of.FASTEST]), 0.0, monitor[of.FREE])
+    for i in range(e.q.shape[0]):
+        free = where(less(abs(q_x[i]), _INFINITE), free, 0.0)
+    for k in range(e.v.shape[0]):
+        free = where(less(abs(v_x[k]), _INFINITE), free, 0.0)
+        free = where(less(0.0, work[k, layout.D_INVERSE]), free, 0.0)
+    monitor[of.FREE] = free
+
+
+@kernel
+def end_free_step(e: Eight, dt: float) -> None:
+    """To the end of the step with all that are free."""
+    monitor = lanes_of(e.monitor)
+    q = lanes_of(e.q)
+    v = lanes_of(e.v)
+    q_x, v_x = lanes_of(e.vectors[of.Q_X]), lanes_of(e.vectors[of.V_X])
+    free = monitor[of.FREE]
+    for i in range(e.q.shape[0]):
+        q[i] = where(free, q_x[i], q[i])
+    for k in range(e.v.shape[0]):
+        v[k] = where(free, v_x[k], v[k])
+    monitor[of.TIME] = where(free, monitor[of.TIME] + dt, monitor[of.TIME])
+    for lane in range(WIDTH):
+        if e.monitor[of.FREE, lane] != 0.0:
+            e.steps[lane] += 1
