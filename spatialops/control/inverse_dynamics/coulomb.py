@@ -13,13 +13,16 @@ from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.law import LawSolution
 from spatialops.contact.lcp.enumeration import Enumeration
 from spatialops.control.inverse_dynamics.base import (
-    Choice,
     ContactInverseDynamics,
     Demand,
     Options,
 )
+from spatialops.control.inverse_dynamics.compiled import layout as io
+from spatialops.control.inverse_dynamics.compiled.command import CompiledCommand
+from spatialops.control.inverse_dynamics.compiled.room import COULOMB
 from spatialops.control.inverse_dynamics.force_distribution import allowed, nearest
 from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
+from spatialops.control.inverse_dynamics.law_rounds import Choice
 from spatialops.simulation.lookahead import StepPrediction
 from spatialops.simulation.simulator import Simulator
 
@@ -169,3 +172,13 @@ class ConeController(ContactInverseDynamics):
     ) -> None:
         super().__init__(simulator, demand, choice=choice, **options)
         self.law = ConeCoulomb()
+        if choice != "least-torque" and self.lookahead.plain:
+            self._compiled = CompiledCommand(
+                self.lookahead,
+                self.actuation.rows,
+                self.dt,
+                self._memory,
+                choice=io.NEAREST if choice == "nearest" else io.SOLVER,
+                kind=COULOMB,
+                n_f=self.n_f,
+            )

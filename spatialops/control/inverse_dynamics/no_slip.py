@@ -12,12 +12,12 @@ from spatialops.contact.laws.law import LawSolution
 from spatialops.contact.laws.no_slip import Hold, NoSlip
 from spatialops.contact.problem import ContactProblem
 from spatialops.control.inverse_dynamics.base import (
-    Choice,
     ContactInverseDynamics,
     Demand,
     Options,
 )
 from spatialops.control.inverse_dynamics.inverse_problem import restated
+from spatialops.control.inverse_dynamics.law_rounds import Choice
 from spatialops.simulation.simulator import Simulator
 
 _EXCESS = 10.0  # of the sum of all loads: what a contact that presses with nothing may hold
