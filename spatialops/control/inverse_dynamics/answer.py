@@ -7,6 +7,14 @@ from typing import NamedTuple
 from spatialops._arrays import Array
 from spatialops.control.inverse_dynamics.remembered import Remembered
 
+OTHERS = "other contacts come under the command"
+TURN = "directions of friction do not settle"
+
+
+def unsettled(miss: float) -> str:
+    """The note where directions of friction do not settle, and what accelerations may miss."""
+    return f"{TURN}: accelerations may miss by {miss:.1e}"
+
 
 class Answer(NamedTuple):
     """Of the rounds in Python and of the compiled ones.

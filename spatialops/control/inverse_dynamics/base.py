@@ -17,9 +17,10 @@ from spatialops._arrays import Array, ArrayLike, BoolArray, scalar, vector
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Explanation
-from spatialops.control.inverse_dynamics.answer import Answer
+from spatialops.control.inverse_dynamics.answer import OTHERS, TURN, Answer
+from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled.command import CompiledCommand
-from spatialops.control.inverse_dynamics.law_rounds import OTHERS, TURN, Choice, LawRounds
+from spatialops.control.inverse_dynamics.law_rounds import Choice, LawRounds
 from spatialops.control.inverse_dynamics.remembered import Remembered
 from spatialops.control.inverse_dynamics.replay import Replay, replay
 from spatialops.control.safe_command import LIMITS_BIND, UNANSWERED, SafeController
@@ -134,6 +135,22 @@ class ContactInverseDynamics(LawRounds, SafeController):
         self._is_cut = False
         self._missed = 0.0
         self._compiled: CompiledCommand | None = None
+
+    def _compile(self, law: int, kind: int) -> None:
+        """Have kernels answer where they have the law of this number, and the choice."""
+        if self.choice == "least-torque" or not self.lookahead.plain:
+            return
+        self._compiled = CompiledCommand(
+            self.lookahead,
+            self.actuation.rows,
+            self.dt,
+            self._memory,
+            law=law,
+            choice=io.NEAREST if self.choice == "nearest" else io.SOLVER,
+            kind=kind,
+            n_f=self.n_f,
+            aligned=self.aligned,
+        )
 
     @property
     def forces(self) -> dict[tuple[int, ...], Array]:

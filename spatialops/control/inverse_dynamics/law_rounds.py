@@ -13,7 +13,8 @@ import numpy as np
 from spatialops._arrays import Array, BoolArray
 from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.control.actuation import Actuation
-from spatialops.control.inverse_dynamics.answer import Answer
+from spatialops.control.inverse_dynamics.answer import OTHERS, Answer, unsettled
+from spatialops.control.inverse_dynamics.compiled.alignment import SETTLED, TURNED
 from spatialops.control.inverse_dynamics.consistent_demand import THROWN, nearest_consistent
 from spatialops.control.inverse_dynamics.counted_step import CountedStep, counted_step
 from spatialops.control.inverse_dynamics.force_distribution import (
@@ -38,13 +39,9 @@ from spatialops.simulation.lookahead import Lookahead, StepPrediction
 from spatialops.tree.state import State
 
 Choice = Literal["solver", "nearest", "least-torque"]
-TURN = "directions of friction do not settle"
-OTHERS = "other contacts come under the command"
 # s in which the last forces lose their hold on the choice, so that legs do not go on squeezing
 _FORGET = 0.02
-_TURNED = 1e-9  # entries of contact frames: by less they have not turned
 _WORTHLESS = 1e-2  # residual of a law's answer from which on it is not used
-_SETTLED = 1e-7  # rad/s^2 or m/s^2: what other directions of friction may change
 _CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
 _ROUNDS = 5  # times that Coriolis forces are found with the motion that follows from them
 
@@ -181,14 +178,13 @@ class LawRounds:
             if moved.problem is None or not same:  # it throws feet to where there were none
                 return found._replace(status="nearest", notes=(*found.notes, OTHERS))
             turned = moved.problem.frames[rests]
-            if np.abs(turned - frames).max(initial=0.0) < _TURNED:
+            if np.abs(turned - frames).max(initial=0.0) < TURNED:
                 return found
             last, found = found, self._solved(ahead, stated, turned)
             miss = self._miss(ahead, last, found)
-            if miss <= _SETTLED:
+            if miss <= SETTLED:
                 return found
-        note = f"{TURN}: accelerations may miss by {miss:.1e}"
-        return found._replace(miss=miss, notes=(*found.notes, note))
+        return found._replace(miss=miss, notes=(*found.notes, unsettled(miss)))
 
     def _miss(self, ahead: StepPrediction, one: Prediction, other: Prediction) -> float:
         """What the motors' accelerations miss if other forces come than those counted on."""

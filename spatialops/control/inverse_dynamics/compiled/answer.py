@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from spatialops._arrays import Array, IntArray, Mat3, Vec3
+from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.vectors import dot, scaled, vec3
+from spatialops.algebra.vectors import scaled, vec3
 from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled import workspace as of
 from spatialops.control.inverse_dynamics.compiled.choice import choose_nearest
-from spatialops.control.inverse_dynamics.compiled.posture import put_after, put_square
+from spatialops.control.inverse_dynamics.compiled.posture import put_after
 from spatialops.control.inverse_dynamics.compiled.tables import Call, Robot
-from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, Workspace
+from spatialops.control.inverse_dynamics.compiled.turning import turn_rows
+from spatialops.control.inverse_dynamics.compiled.workspace import Workspace
 
 
 @kernel
@@ -20,9 +21,12 @@ def put_answer(robot: Robot, call: Call, work: Workspace) -> None:
     vectors = call.vectors
     for k in range(round_.after.size):
         vectors[io.AFTER, k] = round_.after[k]
-    if round_.slip.size > 0 and call.options[io.CHOICE] != io.SOLVER:
-        choose(robot, call, work)
-    put_forces(work, robot.given, vectors, call.numbers[io.HORIZON])
+    if round_.slip.size > 0:
+        if call.options[io.CHOICE] != io.SOLVER or call.options[io.ALIGNED] > 0:
+            turn_rows(work.posture, round_)
+        if call.options[io.CHOICE] != io.SOLVER:
+            choose(robot, call, work)
+    put_forces(work, robot.given, vectors, call.numbers[io.HORIZON], vectors[io.TAU])
     for i in range(round_.slip.size):
         push = (0.0, 0.0, 0.0)
         for c in range(3):
@@ -39,7 +43,6 @@ def put_answer(robot: Robot, call: Call, work: Workspace) -> None:
 @inlined
 def choose(robot: Robot, call: Call, work: Workspace) -> None:
     """The choice in the step's own frames; velocities after it are those before to rounding."""
-    turn_rows(work.posture, work.round)
     round_ = work.round
     chosen = choose_nearest(
         work.posture,
@@ -56,67 +59,18 @@ def choose(robot: Robot, call: Call, work: Workspace) -> None:
 
 
 @inlined
-def turn_rows(posture: Posture, round_: Round) -> None:
-    """Rows and what stands along them from the frames of the first round to those of the last."""
-    for i in range(posture.place.shape[0]):
-        turn = turning(posture.place, i)
-        for column in range(posture.G.shape[1]):
-            turn_three(posture.G, 3 * i, column, turn)
-        for column in range(posture.reach.shape[1]):
-            turn_three(posture.reach, 3 * i, column, turn)
-        for vector in (round_.p, round_.u, round_.then, round_.last):
-            x = vec3_of(vector, 3 * i)
-            for c in range(3):
-                vector[3 * i + c] = dot(turn[c], x)
-        for c in range(9):
-            posture.place[i, of.FRAME + c] = posture.place[i, of.NOW + c]
-    put_square(posture.reach, posture.W)
-
-
-@inlined
-def turning(place: Array, i: int) -> Mat3:
-    """Components along the present frame of the axes of the first one, as rows of a rotation."""
-    a = vec3(place, i, of.FRAME)
-    b = vec3(place, i, of.FRAME + 3)
-    c = vec3(place, i, of.FRAME + 6)
-    x = vec3(place, i, of.NOW)
-    y = vec3(place, i, of.NOW + 3)
-    z = vec3(place, i, of.NOW + 6)
-    return (
-        (dot(x, a), dot(x, b), dot(x, c)),
-        (dot(y, a), dot(y, b), dot(y, c)),
-        (dot(z, a), dot(z, b), dot(z, c)),
-    )
-
-
-@inlined
-def turn_three(
-    X: Array,
-    row: int,
-    column: int,
-    turn: Mat3,
+def put_forces(
+    work: Workspace, given: IntArray, vectors: Array, horizon: float, tau: Array
 ) -> None:
-    x = (X[row, column], X[row + 1, column], X[row + 2, column])
-    for c in range(3):
-        X[row + c, column] = dot(turn[c], x)
-
-
-@inlined
-def vec3_of(x: Array, at: int) -> Vec3:
-    return x[at], x[at + 1], x[at + 2]
-
-
-@inlined
-def put_forces(work: Workspace, given: IntArray, vectors: Array, horizon: float) -> None:
     """M (v+ - v_free) - G^T p over the horizon, of motors."""
     posture = work.posture
     round_ = work.round
     for k in range(vectors.shape[1]):
-        vectors[io.TAU, k] = 0.0
+        tau[k] = 0.0
     for k in given:
         total = 0.0
         for j in range(vectors.shape[1]):
             total += posture.mass[k, j] * (round_.after[j] - vectors[io.FREE, j])
         for r in range(round_.p.size):
             total -= posture.G[r, k] * round_.p[r]
-        vectors[io.TAU, k] = total / horizon
+        tau[k] = total / horizon

@@ -9,8 +9,8 @@ import math
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
-from spatialops.contact.laws.pivoting import pivot_kernel
 from spatialops.control.inverse_dynamics.compiled.cone_law import largest
+from spatialops.control.inverse_dynamics.compiled.pivoting import pivot_from
 from spatialops.control.inverse_dynamics.compiled.room import (
     Allowed,
     put_allowed,
@@ -99,7 +99,6 @@ def put_closest(
     lengths = scratch[begin + count : begin + 2 * count]
     push = scratch[begin + 2 * count : begin + 3 * count]
     begin += 3 * count
-    room = matrix(scratch, begin, 2 * free + 5, free)
     longest = 0.0
     for i in range(count):
         square = 0.0
@@ -128,8 +127,11 @@ def put_closest(
         other[r] = total
         size = max(size, abs(total))
     if longest > 0.0:
-        found = pivoted(given, slack, lengths, size, push, active, room, ints)
-        if not found:
+        active[1] = active[1] if active[0] == count else 0
+        active[0] = count
+        rest = scratch[begin:]
+        sizes = (lengths, size, CHOSEN)
+        if pivot_from(given, slack, sizes, PIVOTS, active[1:], push, rest, ints) < 0:
             return False
     for a in range(free):
         for i in range(count):
@@ -140,50 +142,6 @@ def put_closest(
             total += null[a, r] * best[a]
         other[r] = total
     return True
-
-
-@inlined
-def pivoted(
-    given: Array,
-    slack: Array,
-    lengths: Array,
-    size: float,
-    push: Array,
-    active: IntArray,
-    room: Array,
-    ints: IntArray,
-) -> bool:
-    """Principal pivoting from the rows of the last choice, and once more from none."""
-    count, free = given.shape
-    limit = PIVOTS * (count + free) + 100
-    begin = active[2 : 2 + active[1]]
-    if active[0] != count:
-        begin = active[2:2]
-    numbers = ints[:free]
-    sizes = (lengths, size, CHOSEN)
-    clear(room)
-    status, _, _ = pivot_kernel(given, slack, sizes, begin, limit, push, room, numbers)
-    if status != 0 and begin.size > 0:
-        clear(room)
-        for i in range(count):
-            push[i] = 0.0
-        status, _, _ = pivot_kernel(given, slack, sizes, active[2:2], limit, push, room, numbers)
-    active[0] = count
-    active[1] = 0
-    if status != 0:
-        return False
-    for i in range(count):  # in their order, as the next choice begins
-        if push[i] > 0.0:
-            active[2 + active[1]] = i
-            active[1] += 1
-    return True
-
-
-@inlined
-def clear(X: Array) -> None:
-    for i in range(X.shape[0]):
-        for j in range(X.shape[1]):
-            X[i, j] = 0.0
 
 
 @inlined

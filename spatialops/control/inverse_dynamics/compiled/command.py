@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array, BoolArray, IntArray
-from spatialops.control.inverse_dynamics.answer import Answer
+from spatialops.contact.friction import directions
+from spatialops.contact.newton.islands import new_buffers
+from spatialops.contact.newton.rows import NewtonRoom
+from spatialops.contact.rows import PLACE_COLUMNS
+from spatialops.control.inverse_dynamics.answer import OTHERS, Answer, unsettled
 from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled.rounds import ANSWERED, command_held
-from spatialops.control.inverse_dynamics.compiled.tables import Call, Robot
+from spatialops.control.inverse_dynamics.compiled.tables import Call, Newton, Robot
 from spatialops.control.inverse_dynamics.compiled.workspace import (
     Sizes,
     ints_of,
@@ -24,7 +28,7 @@ _STARTS = np.array([1, 3])  # rows of a contact: normal, two tangents
 
 
 class CompiledCommand:
-    """Commands against plain contacts whose law is the exact cone.
+    """Commands against plain contacts whose law kernels have.
 
     Parameters
     ----------
@@ -36,10 +40,14 @@ class CompiledCommand:
         s.
     memory : float
         Share of the last impulses that the choice looks for.
+    law : int
+        Its number in `contact.newton._layout`.
     choice, kind : int
         See `layout` and `room`.
     n_f : int
-        Sides of the polyhedron in which forces are chosen.
+        Sides of the polyhedron of friction, or of the one in which forces are chosen.
+    aligned : int, default 0
+        Times that contact frames are found again under the command.
     """
 
     def __init__(
@@ -49,9 +57,11 @@ class CompiledCommand:
         horizon: float,
         memory: float,
         *,
+        law: int,
         choice: int,
         kind: int,
         n_f: int,
+        aligned: int = 0,
     ) -> None:
         self.lookahead = lookahead
         model = lookahead.model
@@ -65,8 +75,10 @@ class CompiledCommand:
             model.workspace(),
             given,
             others,
+            lookahead.simulator.effort.limit,
             middles(n_f),
             _STARTS,
+            _newton_of(len(others), n_f),
         )
         self._call = _call_of(model.nq, model.nv, len(given), n_f)
         self._call.numbers[:] = (
@@ -76,7 +88,7 @@ class CompiledCommand:
             lookahead.dt,
             memory,
         )
-        self._call.options[:] = (choice, kind, lookahead.counts_gain, 0, MOST)
+        self._call.options[:] = (choice, kind, lookahead.counts_gain, 0, aligned, law)
 
     def answer(
         self,
@@ -115,6 +127,10 @@ class CompiledCommand:
 def _answer_of(call: Call) -> Answer:
     m = int(call.counts[io.CONTACTS])
     vectors = call.vectors
+    miss = float(call.report[io.MISS])
+    notes = (OTHERS,) if call.counts[io.OTHERS] else ()
+    if miss:
+        notes = (*notes, unsettled(miss))
     return Answer(
         vectors[io.BEFORE].copy(),
         vectors[io.AFTER].copy(),
@@ -124,7 +140,17 @@ def _answer_of(call: Call) -> Answer:
         float(call.report[io.RESIDUAL]),
         int(call.counts[io.ITERATIONS]),
         bool(call.counts[io.LANDING]),
+        "nearest" if call.counts[io.OTHERS] else "solved",
+        notes,
+        miss,
     )
+
+
+def _newton_of(columns: int, n_f: int) -> Newton:
+    """Room for Newton's method on statuses."""
+    room = NewtonRoom(MOST, columns, 3 * MOST * columns, 1, columns, n_f)
+    places = np.zeros((MOST, PLACE_COLUMNS), dtype=np.int64)
+    return Newton(new_buffers(room), places, np.zeros(2, dtype=np.int64), directions(n_f))
 
 
 def _call_of(nq: int, nv: int, n: int, n_f: int) -> Call:
@@ -140,8 +166,9 @@ def _call_of(nq: int, nv: int, n: int, n_f: int) -> Call:
         names=np.zeros((0, 3), dtype=np.int64),
         world=np.zeros((0, 3)),
         floats=np.zeros(room_of(sizes) + _scratch(sizes, n_f)),
-        ints=np.zeros(ints_of(MOST) + 12 * MOST + 4 * nv, dtype=np.int64),
+        ints=np.zeros(ints_of(MOST) + 20 * MOST + 4 * nv, dtype=np.int64),
         wanted=np.zeros(n),
+        before=np.zeros(3 * MOST),
         seen=np.zeros((MOST, 3)),
         met=np.zeros((MOST, 3), dtype=np.int64),
         kept=np.zeros(MOST, dtype=np.int64),
@@ -162,6 +189,6 @@ def _scratch(sizes: Sizes, n_f: int) -> int:
     k = 3 * m
     inverse = 2 * k * nv + 4 * k * k
     demands = 2 * nv * nv + 4 * k * nv + inverse
-    law = 6 * k * k + 30 * k + 100
+    law = 12 * k * k + 10 * k * nv + 30 * k + 100
     chosen = 10 * k * k + 2 * m * (n_f + 1) * (k + 3) + (nv + 8) * (k + 2)
     return max(demands, law, chosen) + 100

@@ -10,7 +10,6 @@ import math
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.pseudo_inverse import (
-    inverse_factor_kernel,
     inverting,
     longest_row,
     pseudo_inverse_kernel,
@@ -29,11 +28,11 @@ def put_tying(
     tying: Tying,
     scratch: Array,
     ints: IntArray,
-) -> bool:
-    """J, its answer, L^+ and the passive answer of the contacts that stand; False if M fails."""
+) -> None:
+    """J, its answer, L^+ and the passive answer of the contacts that stand."""
     k = stacked(posture, tying, given, scratch, ints)
     put_change(tying, k, given.size, others.size, scratch, ints)
-    return put_passive(posture, tying, k, given, scratch, ints)
+    put_passive(posture, tying, k, given, scratch, ints)
 
 
 @inlined
@@ -99,23 +98,14 @@ def put_change(tying: Tying, k: int, n: int, u: int, scratch: Array, ints: IntAr
 @inlined
 def put_passive(
     posture: Posture, tying: Tying, k: int, given: IntArray, scratch: Array, ints: IntArray
-) -> bool:
+) -> None:
     """How given velocities answer those of the rows, were all free: of the least w^T M w."""
-    M = posture.mass
-    nv = M.shape[0]
-    square = matrix(scratch, 0, nv, nv)
-    at = nv * nv
-    whole = matrix(scratch, at, nv, nv)
-    at += nv * nv
-    rows = matrix(scratch, at, k, nv)
-    at += k * nv
+    nv = posture.mass.shape[0]
+    whole = posture.whole
+    rows = matrix(scratch, 0, k, nv)
+    at = k * nv
     least = matrix(scratch, at, nv, k)
     at += nv * k
-    for i in range(nv):
-        for j in range(nv):
-            square[i, j] = M[i, j]
-    if not inverse_factor_kernel(square, nv, whole):
-        return False
     for r in range(k):
         for i in range(nv):
             total = 0.0
@@ -131,7 +121,6 @@ def put_passive(
             for i in range(given[a], nv):
                 total += whole[i, given[a]] * least[i, r]
             tying.passive[a, r] = total
-    return True
 
 
 @kernel

@@ -15,8 +15,9 @@ CHOICE = 0  # SOLVER or NEAREST
 KIND = 1  # what binds a contact when forces are chosen, see `room`
 COUNTS_GAIN = 2  # 1: Coriolis forces count on the gain, rounds are made until it is found
 STANDING = 3  # 1: demands give way to links that stand
-MOST = 4  # contacts that there is room for
-OPTIONS = 5
+ALIGNED = 4  # times that contact frames are found again under the command
+LAW = 5  # see `contact.newton._layout`
+OPTIONS = 6
 
 SOLVER = 0
 NEAREST = 1
@@ -32,11 +33,14 @@ AFTER = 5  # and at the horizon
 TAU = 6  # joint forces
 FREE = 7  # velocity at the horizon without joint forces and contacts
 WORK = 8  # that of the round before, while it runs
-VECTORS = 9
+PUSH = 9  # joint forces under which frames are found again
+MOVED = 10  # what other impulses change
+VECTORS = 11
 
 # Numbers that come out.
 RESIDUAL = 0
-REPORT = 1
+MISS = 1  # rad/s^2 or m/s^2, of joints, where directions of friction do not settle
+REPORT = 2
 
 # Counts that come out.
 CONTACTS = 0
@@ -44,4 +48,5 @@ LANDING = 1
 ITERATIONS = 2
 ROUNDS = 3
 MET = 4  # contacts that the step meets
-COUNTS = 5
+OTHERS = 5  # 1: other contacts come under the command
+COUNTS = 6

@@ -89,8 +89,13 @@ def put_rows(
 
 
 @kernel
-def put_factors(given: IntArray, others: IntArray, posture: Posture, scratch: Array) -> bool:
-    """C^-1, C^-1 M_ua, G_u C^-T and the compliance; False where M_uu is singular."""
+def put_factors(
+    given: IntArray, others: IntArray, posture: Posture, wholly: bool, scratch: Array
+) -> bool:
+    """C^-1, C^-1 M_ua, G_u C^-T and the compliance; False where M_uu is singular.
+
+    `wholly`: that of the whole mass matrix too.
+    """
     u = others.size
     n = given.size
     square = scratch[: u * u].reshape((u, u))
@@ -116,7 +121,14 @@ def put_factors(given: IntArray, others: IntArray, posture: Posture, scratch: Ar
                 total += G[r, others[c]] * factor[i, c]
             reach[r, i] = total
     put_square(reach, posture.W)
-    return True
+    if not wholly:
+        return True
+    nv = M.shape[0]
+    all_of_it = scratch[: nv * nv].reshape((nv, nv))
+    for i in range(nv):
+        for j in range(nv):
+            all_of_it[i, j] = M[i, j]
+    return inverse_factor_kernel(all_of_it, nv, posture.whole)
 
 
 @kernel

@@ -15,11 +15,20 @@ from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, merged
 from spatialops.algebra.vectors import copy_into, dot, vec3
 from spatialops.collision import _layout as col
+from spatialops.contact.newton import _layout as law
 from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled import workspace as of
-from spatialops.control.inverse_dynamics.compiled.answer import put_answer
-from spatialops.control.inverse_dynamics.compiled.cone_law import solve_cone
+from spatialops.control.inverse_dynamics.compiled.alignment import (
+    SETTLED,
+    TURNED,
+    missed,
+    turn_along,
+)
+from spatialops.control.inverse_dynamics.compiled.answer import put_answer, put_forces
+from spatialops.control.inverse_dynamics.compiled.central_law import solve_central
+from spatialops.control.inverse_dynamics.compiled.cone_law import UNSOLVED, solve_cone
 from spatialops.control.inverse_dynamics.compiled.consistent import change_demand, put_tying
+from spatialops.control.inverse_dynamics.compiled.no_slip_law import solve_no_slip
 from spatialops.control.inverse_dynamics.compiled.posture import (
     count_resting,
     put_factors,
@@ -56,33 +65,51 @@ def command_held(t: Tables, robot: Robot, call: Call) -> int:
     vectors = call.vectors
     gain = vectors[io.GAIN]
     m = -1
+    call.counts[io.OTHERS] = 0
+    call.report[io.MISS] = 0.0
     for turn in range(_MOST):
-        if not meets(t, call, look_again(t, call)):
+        if not meets(t, call, look_again(t, call, io.BASE)):
             return OUTSIDE
         met = t.control[at.ACTING] if t.control[at.STAGE] == at.CONTACT else 0
         if m < 0 or not is_there(t, call, met):
+            rows = m
             m = state_posture(t, robot, call, met)
             if m < 0:
                 return OUTSIDE
+            if m != rows or call.options[io.ALIGNED] == 0:
+                begin_frames(m, robot, call)
         work = workspace(Sizes(m, gain.size, robot.given.size), call.floats, call.ints)
-        put_velocities(t, numbers[io.TIMES], met, work.posture, vectors)
+        put_velocities(t, call, work.posture)
         if not demanded(robot, call, work):
             return OUTSIDE
         if not predicted(robot, call, work):
             return OUTSIDE
+        if call.options[io.ALIGNED] > 0 and m > 0 and not align(t, robot, call, work):
+            return OUTSIDE
         call.counts[io.ROUNDS] = turn + 1
-        if settles(call, work.round, numbers[io.STEP] / numbers[io.HORIZON]):
+        if call.report[io.MISS] > 0.0 or settles(
+            call, work.round, numbers[io.STEP] / numbers[io.HORIZON]
+        ):
             break
     put_answer(robot, call, work)
     return ANSWERED
 
 
 @merged
-def look_again(t: Tables, call: Call) -> int:
-    """The coming step as it is met with what Coriolis forces count on."""
+def look_again(t: Tables, call: Call, push: int) -> int:
+    """The coming step under joint forces, with what Coriolis forces count on."""
     v = call.vectors
     time = call.numbers[io.TIME]
-    return look(t, time, call.q, v[io.Q_DOT], call.activation, v[io.BASE], v[io.GAIN])
+    return look(t, time, call.q, v[io.Q_DOT], call.activation, v[push], v[io.GAIN])
+
+
+@inlined
+def begin_frames(m: int, robot: Robot, call: Call) -> None:
+    """The round begins in the frames of rows."""
+    work = workspace(Sizes(m, call.vectors.shape[1], robot.given.size), call.floats, call.ints)
+    for i in range(m):
+        for c in range(9):
+            work.posture.place[i, of.NOW + c] = work.posture.place[i, of.FRAME + c]
 
 
 @merged
@@ -167,12 +194,16 @@ def state_posture(t: Tables, robot: Robot, call: Call, met: int) -> int:
             posture.mass[k, k] += t.damped[k, layout.ARMATURE] - t.links[k, layout.ARMATURE]
     for i in range(m):
         work.tying.stands[i] = -1
-    return m if put_factors(robot.given, robot.others, posture, work.scratch) else -1
+    wholly = call.options[io.STANDING] == 1 or call.options[io.ALIGNED] > 0
+    return m if put_factors(robot.given, robot.others, posture, wholly, work.scratch) else -1
 
 
 @merged
-def put_velocities(t: Tables, times: float, met: int, posture: Posture, vectors: Array) -> None:
-    """The free velocity at the horizon, and drifts, in this round."""
+def put_velocities(t: Tables, call: Call, posture: Posture) -> None:
+    """The free velocity at the horizon, drifts, and frames unless they are aligned."""
+    vectors = call.vectors
+    times = call.numbers[io.TIMES]
+    aligned = call.options[io.ALIGNED] > 0
     for k in range(vectors.shape[1]):
         before = vectors[io.BEFORE, k]
         vectors[io.FREE, k] = before + times * (vectors[io.WORK, k] - before)
@@ -182,8 +213,9 @@ def put_velocities(t: Tables, times: float, met: int, posture: Posture, vectors:
         for c in range(3):
             axis = vec3(posture.place, i, of.FRAME + 3 * c)
             posture.place[i, of.DRIFT + c] = times * dot(axis, drift)
-        for c in range(9):
-            posture.place[i, of.NOW + c] = t.floats[row, col.NORMAL + c]
+        if not aligned:
+            for c in range(9):
+                posture.place[i, of.NOW + c] = t.floats[row, col.NORMAL + c]
 
 
 @inlined
@@ -200,8 +232,7 @@ def demanded(robot: Robot, call: Call, work: Workspace) -> bool:
     put_following(posture, given, robot.others, vectors[io.FREE], wanted, round_.v)
     put_speeds(posture, round_.v, round_.u)
     if call.options[io.STANDING] == 1 and stand(call, work) > 0:
-        if not tied(robot, work):
-            return False
+        tie(robot, work)
         before = vectors[io.BEFORE]
         limit = heaviest(posture.mass, robot.others) * THROWN * horizon
         scratch = work.scratch
@@ -234,16 +265,15 @@ def stand(call: Call, work: Workspace) -> int:
 
 
 @inlined
-def tied(robot: Robot, work: Workspace) -> bool:
+def tie(robot: Robot, work: Workspace) -> None:
     """What those do to demands: made anew where others stand than in the round before."""
     stands = work.tying.stands
     same = True
     for i in range(stands.size):
         same = same and stands[i] == work.posture.names[i, of.STANDS]
         stands[i] = work.posture.names[i, of.STANDS]
-    if same:
-        return True
-    return put_tying(work.posture, robot.given, robot.others, work.tying, work.scratch, work.ints)
+    if not same:
+        put_tying(work.posture, robot.given, robot.others, work.tying, work.scratch, work.ints)
 
 
 @inlined
@@ -263,18 +293,29 @@ def predicted(robot: Robot, call: Call, work: Workspace) -> bool:
         call.report[io.RESIDUAL] = 0.0
         call.counts[io.ITERATIONS] = 0
         return True
-    put_last(call, work, of.FRAME)
-    taken, residual = solve_cone(
-        work.posture, robot.others, work.round, robot.starts, work.scratch, work.ints
-    )
+    put_last(call, work)
+    posture = work.posture
+    taken = 0
+    residual = UNSOLVED
+    which = call.options[io.LAW]
+    if which == law.NO_SLIP:
+        taken, residual = solve_no_slip(posture, robot.others, work.round, work.scratch, work.ints)
+    elif which == law.CONE:
+        taken, residual = solve_cone(
+            posture, robot.others, work.round, robot.starts, work.scratch, work.ints
+        )
+    if residual < 0.0 and which != law.NO_SLIP and robot.others.size > 0:
+        taken, residual = solve_central(
+            posture, robot.others, work.round, which, robot.newton, work.scratch
+        )
     call.counts[io.ITERATIONS] = taken
     call.report[io.RESIDUAL] = residual
     return residual >= 0.0
 
 
 @inlined
-def put_last(call: Call, work: Workspace, frame: int) -> None:
-    """The last impulses along the contacts' frames; 0 of new ones."""
+def put_last(call: Call, work: Workspace) -> None:
+    """The last impulses along the frames of rows; 0 of new ones."""
     posture = work.posture
     for i in range(posture.place.shape[0]):
         names = posture.names[i]
@@ -288,7 +329,7 @@ def put_last(call: Call, work: Workspace, frame: int) -> None:
             ):
                 world = vec3(call.world, k, 0)
                 for c in range(3):
-                    axis = vec3(posture.place, i, frame + 3 * c)
+                    axis = vec3(posture.place, i, of.FRAME + 3 * c)
                     work.round.last[3 * i + c] = dot(axis, world)
 
 
@@ -308,3 +349,35 @@ def settles(call: Call, at_round: Round, share: float) -> bool:
     if call.options[io.COUNTS_GAIN] == 0:
         return True
     return call.numbers[io.STEP] * (fastest + largest) * change <= COUNTED
+
+
+@merged
+def align(t: Tables, robot: Robot, call: Call, work: Workspace) -> bool:
+    """Find frames and impulses again under the command, until they settle."""
+    round_ = work.round
+    vectors = call.vectors
+    horizon = call.numbers[io.HORIZON]
+    call.report[io.MISS] = 0.0
+    miss = 0.0
+    for _ in range(call.options[io.ALIGNED]):
+        put_forces(work, robot.given, vectors, horizon, vectors[io.PUSH])
+        for k in range(vectors.shape[1]):
+            push = vectors[io.PUSH, k] + vectors[io.BASE, k]
+            vectors[io.PUSH, k] = max(min(push, robot.limits[k]), -robot.limits[k])
+        far = turn_along(t, look_again(t, call, io.PUSH), call, work.posture)
+        if far < 0.0:  # the command throws feet to where there were none
+            call.counts[io.OTHERS] = 1
+            return True
+        if far < TURNED:
+            return True
+        copy_into(call.before, round_.p)
+        if not predicted(robot, call, work):
+            return False
+        for r in range(round_.p.size):
+            call.before[r] = round_.p[r] - call.before[r]
+        change = call.before[: round_.p.size]
+        miss = missed(work.posture, robot.given, change, horizon, vectors[io.MOVED])
+        if miss <= SETTLED:
+            return True
+    call.report[io.MISS] = miss
+    return True

@@ -5,6 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from spatialops._arrays import Array, IntArray
+from spatialops.contact.newton.islands import Buffers
+
+
+class Newton(NamedTuple):
+    """What Newton's method on statuses works in."""
+
+    buffers: Buffers
+    places: IntArray  # (most, PLACE_COLUMNS)
+    trees: IntArray  # (2,) columns of the one tree
+    corners: Array  # (n_f, 2) directions of friction
 
 
 class Robot(NamedTuple):
@@ -17,8 +27,10 @@ class Robot(NamedTuple):
     work: Array  # workspace of links
     given: IntArray  # velocities that are demanded
     others: IntArray  # those that follow
+    limits: Array  # (nv,) of joint forces in the simulator, N m or N
     middles: Array  # (n_f, 2) between directions of friction
     starts: IntArray  # rows of a contact
+    newton: Newton
 
 
 class Call(NamedTuple):
@@ -35,6 +47,7 @@ class Call(NamedTuple):
     floats: Array  # the buffers of `workspace`
     ints: IntArray
     wanted: Array  # (n,)
+    before: Array  # (3 most,) impulses before frames turned
     seen: Array  # (most, 3) contacts that the step meets: points,
     met: IntArray  # (most, 3) names,
     kept: IntArray  # (most,) rows of those that do not land

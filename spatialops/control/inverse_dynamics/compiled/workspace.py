@@ -38,6 +38,7 @@ class Posture(NamedTuple):
     G: Array  # (3 m, nv)
     factor: Array  # (u, u) C^-1 of M_uu = C C^T
     coupling: Array  # (u, n) C^-1 M_ua
+    whole: Array  # (nv, nv) C^-1 of the whole mass matrix
     reach: Array  # (3 m, u) G_u C^-T
     W: Array  # (3 m, 3 m)
     place: Array  # (m, COLUMNS)
@@ -80,7 +81,7 @@ def room_of(sizes: Sizes) -> int:
     """Numbers that `workspace` names, scratch not counted."""
     m, nv, n = sizes
     k, u = 3 * m, nv - n
-    posture = nv * nv + k * nv + u * u + u * n + k * u + k * k + m * COLUMNS
+    posture = 2 * nv * nv + k * nv + u * u + u * n + k * u + k * k + m * COLUMNS
     tying = n * k + u * k + k * n + n * k
     return posture + tying + 2 * nv + 4 * k + m
 
@@ -111,6 +112,8 @@ def workspace(sizes: Sizes, floats: Array, ints: IntArray) -> Workspace:
     at += u * u
     coupling = matrix(floats, at, u, n)
     at += u * n
+    whole = matrix(floats, at, nv, nv)
+    at += nv * nv
     reach = matrix(floats, at, k, u)
     at += k * u
     W = matrix(floats, at, k, k)
@@ -134,7 +137,7 @@ def workspace(sizes: Sizes, floats: Array, ints: IntArray) -> Workspace:
     names = ints[: m * INTS].reshape((m, INTS))
     stands = ints[m * INTS : m * INTS + m]
     return Workspace(
-        Posture(mass, G, factor, coupling, reach, W, place, names),
+        Posture(mass, G, factor, coupling, whole, reach, W, place, names),
         Tying(stands, change, back, rows, passive),
         Round(vectors[0], of_rows[0], of_rows[1], of_rows[2], vectors[1], of_rows[3], slip),
         floats[at:],
