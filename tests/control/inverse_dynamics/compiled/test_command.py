@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.control import ConeController, Legs
+from spatialops.control import ConeController, CoulombController, Legs, NoSlipController
 from tests.control.cases import quadruped_simulator
 
 
@@ -55,6 +55,21 @@ def test_kernels_command_what_the_law_commands(integrator, stands):
     # Where the law's impulses lie between the cone and the polygon in it, rounding decides whether
     # the choice among forces that do the same is made at all: here as there.
     assert same >= 10
+
+
+@pytest.mark.parametrize("kind", [CoulombController, NoSlipController])
+def test_polygons_and_no_slip_are_those_of_their_laws(kind):
+    robot, sim = quadruped_simulator()
+    answered = 0
+    for state in states_of(robot, 12, 3e-3):
+        compiled, asking = pair(lambda: kind(sim, still(robot)))
+        tau = compiled(0.0, state)
+        assert tau == pytest.approx(asking(0.0, state), rel=1e-6, abs=1e-7)
+        one, other = compiled.explain(), asking.explain()
+        assert (one.status, one.notes) == (other.status, other.notes)
+        assert one.predicted == pytest.approx(other.predicted, rel=1e-6, abs=1e-5)
+        answered += len(one.forces) > 0
+    assert answered >= 6
 
 
 @pytest.mark.parametrize("choice", ["nearest", "solver"])
