@@ -185,6 +185,7 @@ def _loop_tasks() -> list[Task]:
         *todo([*theirs, *last]),
         ("stepping loop", lambda: simulator.run(duration=1e-3)),
         ("watched steps", lambda: _watched(simulator)),
+        ("commands", lambda: _commanded(simulator)),
         ("batches", lambda: Batch(simulator, threads=1).rollout(np.zeros((1, 1, 3)))),
         ("eight at once", lambda: Batch(simulator, 2, threads=1).rollout(np.zeros((2, 1, 3)))),
     ]
@@ -207,6 +208,14 @@ def _watched(simulator: Simulator) -> None:
     stepper = simulator.stepper()
     stepper.step()
     stepper.reset()
+
+
+def _commanded(simulator: Simulator) -> None:
+    """A command for predicted forces, whose rounds are one kernel."""
+    from spatialops.control.inverse_dynamics.coulomb import ConeController
+
+    scene = simulator.scene
+    ConeController(simulator, lambda time, state: np.zeros(scene.model.nv))(0.0, scene.state)
 
 
 def compile_beside() -> None:

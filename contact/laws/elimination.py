@@ -18,7 +18,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.dynamics.loops.elimination import product, subtract
 
 _RANK = 1e-9  # remainder of a row of length one below which others imply it
-_LOCKED = 1e-12  # velocity of a locked row, relative to the largest, that rounding leaves
+LOCKED = 1e-12  # velocity of a locked row, relative to the largest, that rounding leaves
 
 
 class Elimination:
@@ -62,7 +62,7 @@ class Elimination:
             np.abs(velocities).max(initial=0.0),
             np.abs(self._y).max(initial=0.0) * np.abs(L).max(initial=0.0),
         )
-        reduce_rows(self._Q, self._y, _LOCKED * float(size), rows, u)
+        reduce_rows(self._Q, self._y, LOCKED * float(size), rows, u)
         return rows, u
 
     def impulses(self, x: Array) -> Array:

@@ -24,8 +24,8 @@ from spatialops.dynamics.loops.elimination import product
 
 _DEPENDENT = 1e-10  # remainder of a row, relative to its length, below which active rows imply it
 _BEGIN = 1e-9  # the same for the rows to begin with, which are only a guess
-_MET = 1e-13  # violation, relative to the velocities, that counts as none
-_MOST = 20  # pivots for each row and column
+MET = 1e-13  # violation, relative to the velocities, that counts as none
+MOST = 20  # pivots for each row and column
 # the same for a row that active rows imply, so that no push can move it: it has their rounding
 _ROUNDING = 1e-10
 _HUGE = 1e100  # impulses, as velocities, that no factor has digits for
@@ -92,8 +92,8 @@ def pivot_alone(
     *,
     lengths: Array | None = None,
     scale: float | None = None,
-    met: float = _MET,
-    most: int = _MOST,
+    met: float = MET,
+    most: int = MOST,
 ) -> Pivoted:
     """As `pivot`, but `fell_back` says that there is no answer: nothing else is tried.
 

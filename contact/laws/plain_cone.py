@@ -24,7 +24,7 @@ from spatialops.contact.problem import ContactProblem
 
 POLISHED = 1e-11  # residuals of the cone's solver that need no more steps
 _ROUNDING = float(np.finfo(np.float64).eps)
-_SHARPER = 0.1  # of the tolerance: what ends the search of the cone's solvers too
+SHARPER = 0.1  # of the tolerance: what ends the search of the cone's solvers too
 _CORNERS = directions(4)  # which the circle does not look at
 _STARTS = np.array([1, 3])  # rows of a contact: normal, two tangents
 _ABSENT = (
@@ -68,9 +68,9 @@ def _central(problem: ContactProblem, start: Array | None, tolerance: float) -> 
     L = problem.response.L
     own = problem.velocities
     p, taken = impulses_of(
-        problem, L, own, _CORNERS, at.CONE, start, min(POLISHED, _SHARPER * tolerance)
+        problem, L, own, _CORNERS, at.CONE, start, min(POLISHED, SHARPER * tolerance)
     )
-    return _judged(problem, p, taken, _SHARPER * tolerance)
+    return _judged(problem, p, taken, SHARPER * tolerance)
 
 
 def _polished(problem: ContactProblem, start: Array | None, tolerance: float) -> LawSolution | None:
@@ -85,7 +85,7 @@ def _polished(problem: ContactProblem, start: Array | None, tolerance: float) ->
     ints = np.empty((2, 3 * m), dtype=np.int64)
     warm = start is not None
     taken = fast_kernel(W, b, mu[:, None], _STARTS, warm, r, u, report, room(m, 3), ints)
-    if not (report <= min(POLISHED, _SHARPER * tolerance)).all():
+    if not (report <= min(POLISHED, SHARPER * tolerance)).all():
         return None
     p = r.reshape(m, 3)
     p[:, 0] = np.maximum(p[:, 0], 0.0)

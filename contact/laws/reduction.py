@@ -24,9 +24,9 @@ from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.law import LawSolution, spin_unit, unit_compliance
 from spatialops.contact.problem import ContactProblem
 
-_COARSE = 1e-5  # what is left of a tangent that is nearly dependent
-_REST = 1e-10  # velocity, relative to the largest, that counts as none, as does
-_HIDDEN = 1e-15  # of the largest impulse as a velocity, which is its rounding
+COARSE = 1e-5  # what is left of a tangent that is nearly dependent
+REST = 1e-10  # velocity, relative to the largest, that counts as none, as does
+HIDDEN = 1e-15  # of the largest impulse as a velocity, which is its rounding
 
 _NOBODY: IntArray = np.zeros(0, dtype=np.int64)
 
@@ -163,7 +163,7 @@ def settle(
     for held, rank in (
         (infinite_friction, 0.0),
         (np.zeros_like(infinite_friction), 0.0),
-        (infinite_friction, _COARSE),
+        (infinite_friction, COARSE),
     ):
         answer = verify(_settled(problem, infinite_friction, held, partial(attempt, rank=rank)))
         if best is None or answer.residual < best.residual:
@@ -195,7 +195,7 @@ def _settled(
             np.concatenate([answer.loop_impulses, answer.impulses.ravel()]), answer.moments
         )
         u = (problem.jacobian @ after)[problem.n_loop_rows :].reshape(-1, 3) + problem.bias
-        limit = max(_REST * scale, _HIDDEN * s * np.abs(answer.impulses).max())
+        limit = max(REST * scale, HIDDEN * s * np.abs(answer.impulses).max())
         presses = s * (answer.impulses[:, 0] + problem.prior_normal_impulse) > limit
         back = ~held & infinite_friction & presses & (np.hypot(u[:, 1], u[:, 2]) > limit)
         leave = held & ~kept & ~presses & (u[:, 0] > limit)

@@ -15,15 +15,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray, vector
+from spatialops._compile.held import Held
 from spatialops.collision import _layout as col
 from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.simulator import Simulator
-from spatialops.simulation.stepping.adapter import load_state, with_links, without_past
+from spatialops.simulation.stepping.adapter import with_links
+from spatialops.simulation.stepping.held.looking_ahead import look_held
+from spatialops.simulation.stepping.held.watched_steps import advance_held
+from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
+
+_NO_GAIN = np.zeros(0)
+_UNWATCHED = np.full(at.LIMITS, np.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +88,30 @@ class Lookahead:
         self.model = simulator.scene.model
         self.dt = simulator.dt
         self.counts_gain = simulator.integrator == "moreau"  # the midpoint rule; others look at v
-        self._tables = simulator.stepping.tables()
+        self._hold(simulator.stepping.tables())
+
+    def __reduce__(self) -> tuple[type[Lookahead], tuple[Simulator]]:
+        return Lookahead, (self.simulator,)  # a copy has tables of its own
+
+    @property
+    def plain(self) -> bool:
+        """Whether pairs of geoms have nothing of their own: no moments, no other law."""
+        return not self.simulator.stepping.external.pairs.special
+
+    @property
+    def address(self) -> int:
+        """Where the tables are described, for functions made by `held`."""
+        return self._address
+
+    def _hold(self, tables: Tables) -> None:
+        self._tables = tables
+        self._held = Held(tables)
+        self._address: int = self._held.address
+
+    def activation(self, state: State) -> Array:
+        """Activations of a checked state: none given stands for zeros."""
+        given = state.activation
+        return given if given.size else np.zeros(self._tables.activation.size)
 
     def predict(
         self, state: State, tau: ArrayLike | None = None, *, gain: ArrayLike | None = None
@@ -137,25 +167,32 @@ class Lookahead:
 
     def _problem(self, state: State, tau: Array, gain: Array | None) -> ContactProblem | None:
         """The step's contact problem, after impacts at its start: these do not depend on tau."""
-        t = self._tables
-        load_state(t, state, tau, 1)
-        without_past(t)
-        t.control[at.LOOKED] = 0
-        t.control[at.AIMED] = gain is not None
-        if gain is not None:
-            t.vectors[at.AIM, : self.model.nv] = gain
+        aim = _NO_GAIN if gain is None else gain
+        time = np.array([state.time])
+        activation = self.activation(state)
+        code = look_held(self._address, time, state.q, state.v, activation, tau, aim)
         stepping = self.simulator.stepping
         for _ in range(100):
-            t, code = stepping.prepare(t)
-            self._tables = t
+            while code == at.CONTACTS_FULL:
+                self._hold(stepping.grow(self._tables))
+                code = self._go_on()
             if code == at.DONE:
                 return None
             if code != at.SOLVE:
                 raise ContactError("the state is no longer finite within the step")
+            t = self._tables
             problem = stepping.external.problem(t)
             if problem.phase == "contact":
                 return problem
             if t.monitor[at.TIME] > state.time:
                 return None  # a flight that ends in an impact within the step
-            t = self._tables = stepping.solve(t, self.simulator.law is None)
+            t = stepping.solve(t, self.simulator.law is None)
+            if t is not self._tables:
+                self._hold(t)
+            code = self._go_on()
         raise ContactError("impacts at the start of the step do not end")
+
+    def _go_on(self) -> int:
+        """To the next problem, which is left alone."""
+        self._tables.control[at.EXTERNAL] = 1
+        return advance_held(self._address, _UNWATCHED)

@@ -22,7 +22,8 @@ from spatialops.control.inverse_dynamics.inverse_geometry import RANK
 from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
 
 # c, of sqrt(2 J) of the other velocities against rad/s of the given ones, where the limit is passed
-_WEIGHT = 3.0
+WEIGHT = 3.0
+THROWN = 20.0  # m/s^2: above that a demand throws what has no motors, and gives way itself
 
 
 def nearest_consistent(
@@ -76,7 +77,7 @@ def nearest_consistent(
     keep = np.linalg.solve(problem.factor.T, np.asarray(before)[others] - problem.velocity[others])
     if float(np.linalg.norm(x - keep)) > limit:
         L = problem.reach[rows]
-        both = np.linalg.lstsq(np.hstack([tied.J, L / _WEIGHT]), -(u + L @ keep), rcond=RANK)[0]
+        both = np.linalg.lstsq(np.hstack([tied.J, L / WEIGHT]), -(u + L @ keep), rcond=RANK)[0]
         change = both[: len(given)]
     return landed + change
 

@@ -12,14 +12,16 @@ from spatialops.contact.laws.cone import ConeCoulomb
 from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.law import LawSolution
 from spatialops.contact.lcp.enumeration import Enumeration
+from spatialops.contact.newton._layout import CONE, POLYGON
 from spatialops.control.inverse_dynamics.base import (
-    Choice,
     ContactInverseDynamics,
     Demand,
     Options,
 )
+from spatialops.control.inverse_dynamics.compiled.room import COULOMB
 from spatialops.control.inverse_dynamics.force_distribution import allowed, nearest
 from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
+from spatialops.control.inverse_dynamics.law_rounds import Choice
 from spatialops.simulation.lookahead import StepPrediction
 from spatialops.simulation.simulator import Simulator
 
@@ -78,6 +80,8 @@ class CoulombController(ContactInverseDynamics):
         among = "solver" if self._all else cast("Choice", choice)
         super().__init__(simulator, demand, choice=among, **options)
         self.law, self.n_f = Coulomb(n_f=n_f), n_f
+        if choice == "solver":
+            self._compile(POLYGON, COULOMB)
 
     def _chosen(
         self, problem: InverseProblem, solution: LawSolution, last: Array, ahead: StepPrediction
@@ -169,3 +173,4 @@ class ConeController(ContactInverseDynamics):
     ) -> None:
         super().__init__(simulator, demand, choice=choice, **options)
         self.law = ConeCoulomb()
+        self._compile(CONE, COULOMB)

@@ -12,12 +12,12 @@ from spatialops.contact.laws.law import LawSolution
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.contact.problem import ContactProblem
 from spatialops.control.inverse_dynamics.base import (
-    Choice,
     ContactInverseDynamics,
     Demand,
     Options,
 )
 from spatialops.control.inverse_dynamics.inverse_problem import restated
+from spatialops.control.inverse_dynamics.law_rounds import Choice
 from spatialops.control.inverse_dynamics.no_slip import NoSlipInverseDynamics, PressedNoSlip
 from spatialops.errors import ArgumentError
 from spatialops.simulation.simulator import Simulator

@@ -28,15 +28,17 @@ from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
 ConeKind = Literal["no-slip", "coulomb", "dissipation", "released"]
 
 # Singular values, relative to the largest, below which impulses count as moving nothing.
-_NULL = 1e-9
-_STUCK = 1e-9  # slip, relative to the largest velocity, below which a contact sticks
-_ROUNDING = 1e-12  # velocities that large impulses hide, relative to what they would do one by one
-_REST = 1e-12  # m/s; the largest velocity where nothing moves
-_NO_ROW = 1e-9  # length of a row, relative to the longest entry, below which it bounds nothing
+NULL = 1e-9
+STUCK = 1e-9  # slip, relative to the largest velocity, below which a contact sticks
+ROUNDING = 1e-12  # velocities that large impulses hide, relative to what they would do one by one
+REST = 1e-12  # m/s; the largest velocity where nothing moves
+NO_ROW = 1e-9  # length of a row, relative to the longest entry, below which it bounds nothing
 _RIDGE = 1e-6  # weight of the impulses themselves where motors do not tell them apart
 # A choice is checked against 1e-9 of the largest impulse, and if it fails the law's own is as good.
-_CHOSEN = 1e-10  # violation, relative, that counts as none
-_PIVOTS = 1  # for each row and direction
+CHOSEN = 1e-10  # violation, relative, that counts as none
+PIVOTS = 1  # for each row and direction
+# Relative: other impulses that move so little more, or leave cones so little, do the same.
+SAME = 1e-9
 _AXES = np.eye(3)
 
 
@@ -85,8 +87,8 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int
     """
     m = problem.n_contacts
     u = (problem.jacobian @ problem.after(impulses.ravel())).reshape(m, 3) + problem.bias
-    still = _STUCK * max(float(np.abs(problem.velocities).max(initial=0.0)), _REST)
-    still += _ROUNDING * unit_compliance(problem) * float(np.abs(impulses).max(initial=0.0))
+    still = STUCK * max(float(np.abs(problem.velocities).max(initial=0.0)), REST)
+    still += ROUNDING * unit_compliance(problem) * float(np.abs(impulses).max(initial=0.0))
     basis = np.zeros((3 * m, 3 * m))
     rows = np.zeros((m * (n_f + 1), 3 * m))
     used = 0
@@ -111,16 +113,16 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int
 
 def _cone_rows(mu: float, n_f: int) -> Array:
     """Rows of the inscribed polyhedron: mu cos(pi / n_f) p_n >= p along each middle direction."""
-    middles = _middles(n_f)
+    between = middles(n_f)
     share = mu * np.cos(np.pi / n_f) ** 2
     rows = np.empty((n_f, 3))
     rows[:, 0] = share
-    rows[:, 1:] = -middles
-    return rows / np.hypot(share, np.hypot(*middles[0]))
+    rows[:, 1:] = -between
+    return rows / np.hypot(share, np.hypot(*between[0]))
 
 
 @cache
-def _middles(n_f: int) -> Array:
+def middles(n_f: int) -> Array:
     """Directions (n_f, 2) between those of friction, as long as the middles of the sides."""
     facets = directions(n_f)
     return 0.5 * (facets + np.roll(facets, -1, axis=0))
@@ -217,7 +219,7 @@ def _null_space(problem: InverseProblem, room: Room, also: Array | None) -> Arra
     if not room.basis.shape[1]:
         return room.basis
     _, values, right = np.linalg.svd(rows)
-    rank = int((values > _NULL * values.max(initial=0.0)).sum())
+    rank = int((values > NULL * values.max(initial=0.0)).sum())
     null: Array = room.basis @ right[rank:].T
     return null
 
@@ -231,13 +233,13 @@ def _closest(p: Array, null: Array, room: Room, best: Array, last: Bounding) -> 
     rest = slack + rows @ best - floor
     scale = max(float(np.abs(p).max(initial=0.0)), float(np.abs(null @ best).max(initial=0.0)))
     lengths = np.maximum(
-        np.sqrt(np.einsum("ij,ij->i", rows, rows)), _NO_ROW * np.abs(rows).max(initial=0.0)
+        np.sqrt(np.einsum("ij,ij->i", rows, rows)), NO_ROW * np.abs(rows).max(initial=0.0)
     )
     keep = lengths > 0.0
     given = rows[keep]
     begin = last.active if last.count == len(given) else last.active[:0]
     found = pivot_alone(
-        given, rest[keep], begin, lengths=lengths[keep], scale=scale, met=_CHOSEN, most=_PIVOTS
+        given, rest[keep], begin, lengths=lengths[keep], scale=scale, met=CHOSEN, most=PIVOTS
     )
     last.count, last.active = len(given), found.active
     if found.fell_back:  # those at hand are as good an answer, and a command cannot wait

@@ -18,8 +18,8 @@ from spatialops.contact.problem import ContactProblem
 from spatialops.control.inverse_dynamics.inverse_problem import restated
 from spatialops.simulation.lookahead import StepPrediction
 
-_LANDS = 0.02  # m/s, and
-_SUNK = 1e-4  # m: contacts that approach faster, and have not sunk deeper, land
+LANDS = 0.02  # m/s, and
+SUNK = 1e-4  # m: contacts that approach faster, and have not sunk deeper, land
 
 
 def landing(ahead: StepPrediction) -> BoolArray:
@@ -28,7 +28,7 @@ def landing(ahead: StepPrediction) -> BoolArray:
     if problem is None:
         return np.zeros(0, dtype=np.bool_)
     approach = (problem.jacobian @ ahead.before)[::3] + problem.gap_bias
-    return np.asarray((approach < -_LANDS) & (problem.gaps > -_SUNK))
+    return np.asarray((approach < -LANDS) & (problem.gaps > -SUNK))
 
 
 def part(ahead: StepPrediction, chosen: BoolArray | IntArray) -> StepPrediction:

@@ -10,17 +10,19 @@ import numpy as np
 from spatialops._arrays import ArrayLike
 from spatialops.contact.laws.law import LawSolution
 from spatialops.contact.laws.no_slip import Hold, NoSlip
+from spatialops.contact.newton._layout import NO_SLIP
 from spatialops.contact.problem import ContactProblem
 from spatialops.control.inverse_dynamics.base import (
-    Choice,
     ContactInverseDynamics,
     Demand,
     Options,
 )
+from spatialops.control.inverse_dynamics.compiled import room
+from spatialops.control.inverse_dynamics.compiled.no_slip_law import EXCESS
 from spatialops.control.inverse_dynamics.inverse_problem import restated
+from spatialops.control.inverse_dynamics.law_rounds import Choice
 from spatialops.simulation.simulator import Simulator
 
-_EXCESS = 10.0  # of the sum of all loads: what a contact that presses with nothing may hold
 LET_GO = "contacts that held without pressing were let go"
 
 
@@ -41,7 +43,7 @@ class PressedNoSlip(NoSlip):
             solution = replace(solution, detail=solution.detail or freed)
             p = solution.impulses
             loads = np.maximum(p[:, 0], 0.0).sum()
-            held = np.abs(p[:, 1:]).max(axis=1, initial=0.0) > _EXCESS * loads
+            held = np.abs(p[:, 1:]).max(axis=1, initial=0.0) > EXCESS * loads
             idle = (p[:, 0] + problem.prior_normal_impulse <= 0.0) & held
             if not (idle & (problem.friction > 0.0)).any():
                 return solution
@@ -93,3 +95,5 @@ class NoSlipController(NoSlipInverseDynamics):
     ) -> None:
         super().__init__(simulator, demand, choice=choice, **options)
         self.law = PressedNoSlip(hold=hold)
+        if hold == "touching":
+            self._compile(NO_SLIP, room.NO_SLIP)

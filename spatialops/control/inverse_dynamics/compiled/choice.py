@@ -1,0 +1,166 @@
+"""Of impulses that do the same those nearest to the last, compiled: `force_distribution.nearest`.
+
+Where the choice loses accuracy, or does not end, the law's own impulses stay.
+"""
+
+from __future__ import annotations
+
+import math
+
+from spatialops._arrays import Array, IntArray
+from spatialops._compile.jit import inlined, kernel
+from spatialops.control.inverse_dynamics.compiled.cone_law import largest
+from spatialops.control.inverse_dynamics.compiled.pivoting import pivot_from
+from spatialops.control.inverse_dynamics.compiled.room import (
+    Allowed,
+    put_allowed,
+    put_null_space,
+)
+from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, matrix
+from spatialops.control.inverse_dynamics.force_distribution import (
+    CHOSEN,
+    NO_ROW,
+    PIVOTS,
+    SAME,
+)
+
+
+@kernel
+def choose_nearest(
+    posture: Posture,
+    at: Round,
+    kind: int,
+    middles: Array,
+    memory: float,
+    active: IntArray,
+    scratch: Array,
+    ints: IntArray,
+) -> bool:
+    """Impulses of the round become those nearest to so much of the last; whether they did.
+
+    `active` has the number of rows of the last choice, how many of them bounded it, and which.
+    """
+    m = at.slip.size
+    k = 3 * m
+    sides = middles.shape[0]
+    basis = matrix(scratch, 0, k, k)
+    begin = k * k
+    rows = matrix(scratch, begin, m * (sides + 1), k)
+    begin += m * (sides + 1) * k
+    null = matrix(scratch, begin, k, k)
+    begin += k * k
+    best = scratch[begin : begin + k]
+    begin += k
+    other = scratch[begin : begin + k]
+    begin += k
+    rest = scratch[begin:]
+    allowed = Allowed(basis, rows)
+    used, count = put_allowed(posture, at, kind, middles, allowed)
+    if used == 0:
+        return False
+    free = put_null_space(posture.reach, basis, used, at.u[:0], null, rest, ints)
+    if free == 0:
+        return False
+    for a in range(free):
+        total = 0.0
+        for r in range(k):
+            total += null[a, r] * (memory * at.last[r] - at.p[r])
+        best[a] = total
+    if not put_closest(at.p, null, free, rows, count, best, other, active, rest, ints):
+        return False
+    if not does_the_same(posture.reach, at.p, other, rows, count):
+        return False
+    for r in range(k):
+        at.p[r] = other[r]
+    return True
+
+
+@inlined
+def put_closest(
+    p: Array,
+    null: Array,
+    free: int,
+    rows: Array,
+    count: int,
+    best: Array,
+    other: Array,
+    active: IntArray,
+    scratch: Array,
+    ints: IntArray,
+) -> bool:
+    """`other` = p + null^T y, y nearest to `best`, with rows (p + null^T y) >= 0 or no more below.
+
+    False where pivoting finds none.
+    """
+    k = p.size
+    given = matrix(scratch, 0, count, free)
+    begin = count * free
+    slack = scratch[begin : begin + count]
+    lengths = scratch[begin + count : begin + 2 * count]
+    push = scratch[begin + 2 * count : begin + 3 * count]
+    begin += 3 * count
+    longest = 0.0
+    for i in range(count):
+        square = 0.0
+        total = 0.0
+        for r in range(k):
+            total += rows[i, r] * p[r]
+        ahead = 0.0
+        for a in range(free):
+            entry = 0.0
+            for r in range(k):
+                entry += rows[i, r] * null[a, r]
+            given[i, a] = entry
+            square += entry * entry
+            ahead += entry * best[a]
+            longest = max(longest, abs(entry))
+        slack[i] = total + ahead - min(total, 0.0)
+        lengths[i] = math.sqrt(square)
+    for i in range(count):
+        lengths[i] = max(lengths[i], NO_ROW * longest)
+        push[i] = 0.0
+    size = largest(p)
+    for r in range(k):
+        total = 0.0
+        for a in range(free):
+            total += null[a, r] * best[a]
+        other[r] = total
+        size = max(size, abs(total))
+    if longest > 0.0:
+        active[1] = active[1] if active[0] == count else 0
+        active[0] = count
+        rest = scratch[begin:]
+        sizes = (lengths, size, CHOSEN)
+        if pivot_from(given, slack, sizes, PIVOTS, active[1:], push, rest, ints) < 0:
+            return False
+    for a in range(free):
+        for i in range(count):
+            best[a] += given[i, a] * push[i]
+    for r in range(k):
+        total = p[r]
+        for a in range(free):
+            total += null[a, r] * best[a]
+        other[r] = total
+    return True
+
+
+@inlined
+def does_the_same(reach: Array, p: Array, other: Array, rows: Array, count: int) -> bool:
+    """Whether other impulses move what the first do, and stay within what is allowed."""
+    moved = 0.0
+    size = 0.0
+    for j in range(reach.shape[1]):
+        difference = 0.0
+        total = 0.0
+        for r in range(p.size):
+            difference += reach[r, j] * (other[r] - p[r])
+            total += reach[r, j] * p[r]
+        moved = max(moved, abs(difference))
+        size = max(size, abs(total))
+    outside = 0.0
+    for i in range(count):
+        total = 0.0
+        for r in range(p.size):
+            total += rows[i, r] * other[r]
+        outside = max(outside, -total)
+    return moved <= SAME * size and outside <= SAME * largest(other)

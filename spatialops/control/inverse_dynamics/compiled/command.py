@@ -1,0 +1,194 @@
+"""The way into a compiled command: its tables, and what comes out of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spatialops._arrays import Array, BoolArray, IntArray
+from spatialops.contact.friction import directions
+from spatialops.contact.newton.islands import new_buffers
+from spatialops.contact.newton.rows import NewtonRoom
+from spatialops.contact.rows import PLACE_COLUMNS
+from spatialops.control.inverse_dynamics.answer import OTHERS, Answer, unsettled
+from spatialops.control.inverse_dynamics.compiled import layout as io
+from spatialops.control.inverse_dynamics.compiled.rounds import ANSWERED, command_held
+from spatialops.control.inverse_dynamics.compiled.tables import Call, Newton, Robot
+from spatialops.control.inverse_dynamics.compiled.workspace import (
+    Sizes,
+    ints_of,
+    room_of,
+)
+from spatialops.control.inverse_dynamics.force_distribution import middles
+from spatialops.control.inverse_dynamics.remembered import Remembered
+from spatialops.simulation.lookahead import Lookahead
+from spatialops.tree.state import State
+
+MOST = 24  # contacts that there is room for
+_STARTS = np.array([1, 3])  # rows of a contact: normal, two tangents
+
+
+class CompiledCommand:
+    """Commands against plain contacts whose law kernels have.
+
+    Parameters
+    ----------
+    lookahead : Lookahead
+        Whose tables are looked into.
+    given : (n,) int array
+        Velocities that are demanded.
+    horizon : float
+        s.
+    memory : float
+        Share of the last impulses that the choice looks for.
+    law : int
+        Its number in `contact.newton._layout`.
+    choice, kind : int
+        See `layout` and `room`.
+    n_f : int
+        Sides of the polyhedron of friction, or of the one in which forces are chosen.
+    aligned : int, default 0
+        Times that contact frames are found again under the command.
+    """
+
+    def __init__(
+        self,
+        lookahead: Lookahead,
+        given: IntArray,
+        horizon: float,
+        memory: float,
+        *,
+        law: int,
+        choice: int,
+        kind: int,
+        n_f: int,
+        aligned: int = 0,
+    ) -> None:
+        self.lookahead = lookahead
+        model = lookahead.model
+        branches = model.branches
+        others = np.setdiff1d(np.arange(model.nv), given)
+        self._robot = Robot(
+            branches.tree,
+            branches.constants,
+            branches.workspace(),
+            branches.room(),
+            model.workspace(),
+            given,
+            others,
+            lookahead.simulator.effort.limit,
+            middles(n_f),
+            _STARTS,
+            _newton_of(len(others), n_f),
+        )
+        self._call = _call_of(model.nq, model.nv, len(given), n_f)
+        self._call.numbers[:] = (
+            0.0,
+            horizon / lookahead.dt,
+            horizon,
+            lookahead.dt,
+            memory,
+        )
+        self._call.options[:] = (choice, kind, lookahead.counts_gain, 0, aligned, law)
+
+    def answer(
+        self,
+        state: State,
+        demand: Array,
+        base: Array,
+        gain: Array,
+        stands: BoolArray | None,
+        last: Remembered,
+    ) -> Answer | None:
+        """The command of a checked state; None where it is not for kernels.
+
+        `gain` becomes the one that was found.
+        """
+        call = self._call._replace(
+            q=state.q,
+            activation=self.lookahead.activation(state),
+            names=last.names,
+            world=last.world,
+        )
+        call.numbers[io.TIME] = state.time
+        vectors = call.vectors
+        vectors[io.Q_DOT] = state.v
+        vectors[io.BASE] = base
+        vectors[io.DEMAND, : len(demand)] = demand
+        vectors[io.GAIN] = gain
+        call.options[io.STANDING] = stands is not None
+        if stands is not None:
+            call.stands[:] = stands
+        if command_held(self.lookahead.address, self._robot, call) != ANSWERED:
+            return None
+        gain[:] = vectors[io.GAIN]
+        return _answer_of(call)
+
+
+def _answer_of(call: Call) -> Answer:
+    m = int(call.counts[io.CONTACTS])
+    vectors = call.vectors
+    miss = float(call.report[io.MISS])
+    notes = (OTHERS,) if call.counts[io.OTHERS] else ()
+    if miss:
+        notes = (*notes, unsettled(miss))
+    return Answer(
+        vectors[io.BEFORE].copy(),
+        vectors[io.AFTER].copy(),
+        vectors[io.TAU].copy(),
+        call.impulses[:m].copy(),
+        Remembered(call.acting[:m].copy(), call.pushes[:m].copy()),
+        float(call.report[io.RESIDUAL]),
+        int(call.counts[io.ITERATIONS]),
+        bool(call.counts[io.LANDING]),
+        "nearest" if call.counts[io.OTHERS] else "solved",
+        notes,
+        miss,
+    )
+
+
+def _newton_of(columns: int, n_f: int) -> Newton:
+    """Room for Newton's method on statuses."""
+    room = NewtonRoom(MOST, columns, 3 * MOST * columns, 1, columns, n_f)
+    places = np.zeros((MOST, PLACE_COLUMNS), dtype=np.int64)
+    return Newton(new_buffers(room), places, np.zeros(2, dtype=np.int64), directions(n_f))
+
+
+def _call_of(nq: int, nv: int, n: int, n_f: int) -> Call:
+    """Empty tables."""
+    sizes = Sizes(MOST, nv, n)
+    return Call(
+        numbers=np.zeros(io.NUMBERS),
+        options=np.zeros(io.OPTIONS, dtype=np.int64),
+        vectors=np.zeros((io.VECTORS, nv)),
+        q=np.zeros(nq),
+        activation=np.zeros(0),
+        stands=np.zeros(nv + 1, dtype=np.int64),
+        names=np.zeros((0, 3), dtype=np.int64),
+        world=np.zeros((0, 3)),
+        floats=np.zeros(room_of(sizes) + _scratch(sizes, n_f)),
+        ints=np.zeros(ints_of(MOST) + 20 * MOST + 4 * nv, dtype=np.int64),
+        wanted=np.zeros(n),
+        before=np.zeros(3 * MOST),
+        seen=np.zeros((MOST, 3)),
+        met=np.zeros((MOST, 3), dtype=np.int64),
+        kept=np.zeros(MOST, dtype=np.int64),
+        q_met=np.zeros(nq),
+        active=np.zeros(2 + MOST * (n_f + 1), dtype=np.int64),
+        impulses=np.zeros((MOST, 3)),
+        pushes=np.zeros((MOST, 3)),
+        acting=np.zeros((MOST, 3), dtype=np.int64),
+        report=np.zeros(io.REPORT),
+        counts=np.zeros(io.COUNTS, dtype=np.int64),
+    )
+
+
+def _scratch(sizes: Sizes, n_f: int) -> int:
+    """The most that any part works in: demands, the law, the choice."""
+    m = sizes.m
+    nv = sizes.nv
+    k = 3 * m
+    inverse = 2 * k * nv + 4 * k * k
+    demands = 2 * nv * nv + 4 * k * nv + inverse
+    law = 12 * k * k + 10 * k * nv + 30 * k + 100
+    chosen = 10 * k * k + 2 * m * (n_f + 1) * (k + 3) + (nv + 8) * (k + 2)
+    return max(demands, law, chosen) + 100

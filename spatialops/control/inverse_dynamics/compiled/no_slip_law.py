@@ -1,0 +1,143 @@
+"""Impulses without slip, as `NoSlip` finds them: tangents eliminated, normals by pivoting.
+
+Tangents of contacts that press are held, those of contacts that leave are let go, as
+`laws.reduction.settle` has it. Where that is no answer, or contacts have to be let go that hold
+without a load, the law is asked itself.
+"""
+
+from __future__ import annotations
+
+import math
+
+from spatialops._arrays import Array, IntArray
+from spatialops._compile.jit import inlined, kernel
+from spatialops.contact.laws.law import TOLERANCE
+from spatialops.contact.laws.reduction import HIDDEN, REST
+from spatialops.control.inverse_dynamics.compiled import workspace as of
+from spatialops.control.inverse_dynamics.compiled.cone_law import (
+    UNSOLVED,
+    largest,
+    largest_compliance,
+)
+from spatialops.control.inverse_dynamics.compiled.held_tangents import HELD, hold
+from spatialops.control.inverse_dynamics.compiled.posture import put_after, put_speeds
+from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round
+
+EXCESS = 10.0  # of the sum of all loads: what a contact that presses with nothing may hold
+
+# Rows of the table of what contacts are, beside HELD.
+_ROUGH = 0  # 1: has friction
+_KEPT = 2  # 1: for good
+_RELEASED = 3  # 1: has been let go
+_ROWS = 4
+
+
+@kernel
+def solve_no_slip(
+    posture: Posture, others: IntArray, at: Round, scratch: Array, ints: IntArray
+) -> tuple[int, float]:
+    """As `solve_cone`."""
+    m = at.slip.size
+    kinds = ints[: _ROWS * m].reshape((_ROWS, m))
+    active = ints[_ROWS * m : (_ROWS + 2) * m]
+    count = 0
+    for i in range(m):
+        kinds[_ROUGH, i] = 1 if posture.place[i, of.MU] > 0.0 else 0
+        if at.last[3 * i] > 0.0:
+            active[1 + count] = i
+            count += 1
+    active[0] = count
+    taken = settle(posture, others, at, kinds, active, scratch, ints[(_ROWS + 2) * m :])
+    if taken < 0 or holds_without_load(at, kinds):
+        return taken, UNSOLVED
+    residual = judged(posture, at, kinds)
+    return taken, residual if residual <= TOLERANCE else UNSOLVED
+
+
+@inlined
+def holds_without_load(at: Round, kinds: IntArray) -> bool:
+    """Whether a contact holds what no load lets it: `PressedNoSlip` lets it go."""
+    loads = 0.0
+    for i in range(at.slip.size):
+        loads += max(at.p[3 * i], 0.0)
+    for i in range(at.slip.size):
+        held = max(abs(at.p[3 * i + 1]), abs(at.p[3 * i + 2]))
+        if kinds[_ROUGH, i] == 1 and at.p[3 * i] <= 0.0 and held > EXCESS * loads:
+            return True
+    return False
+
+
+@inlined
+def settle(
+    posture: Posture,
+    others: IntArray,
+    at: Round,
+    kinds: IntArray,
+    active: IntArray,
+    scratch: Array,
+    ints: IntArray,
+) -> int:
+    """Hold contacts that press and slide, let those go that leave; pivots, -1 where they fail."""
+    m = at.slip.size
+    for i in range(m):
+        kinds[HELD, i] = kinds[_ROUGH, i]
+        kinds[_KEPT, i] = 0
+        kinds[_RELEASED, i] = 0
+    total = 0
+    for _ in range(3 * m + 1):
+        taken = hold(posture, at, kinds, active, scratch, ints)
+        if taken < 0:
+            return -1
+        total += taken
+        put_after(posture, others, at, at.p, at.after)
+        put_speeds(posture, at.after, at.then)
+        if not changes(posture, at, kinds):
+            return total
+        total += 1
+    return -1
+
+
+@inlined
+def changes(posture: Posture, at: Round, kinds: IntArray) -> bool:
+    """Which contacts are held from here on; whether that has changed."""
+    s = largest_compliance(posture.W)
+    limit = max(REST * largest(at.u), HIDDEN * s * largest(at.p))
+    found = False
+    for i in range(at.slip.size):
+        if kinds[_ROUGH, i] == 0:
+            continue
+        presses = s * at.p[3 * i] > limit
+        slip = math.hypot(at.then[3 * i + 1], at.then[3 * i + 2])
+        held = kinds[HELD, i] == 1
+        if not held and presses and slip > limit:
+            kinds[HELD, i] = 1
+            if kinds[_RELEASED, i] == 1:
+                kinds[_KEPT, i] = 1
+            found = True
+        elif held and kinds[_KEPT, i] == 0 and not presses and at.then[3 * i] > limit:
+            kinds[HELD, i] = 0
+            kinds[_RELEASED, i] = 1
+            found = True
+    return found
+
+
+@inlined
+def judged(posture: Posture, at: Round, kinds: IntArray) -> float:
+    """|min(s p_n, u_n)|, and the slip of what presses, as `NoSlip` has it; relative."""
+    s = largest_compliance(posture.W)
+    worst = 0.0
+    for i in range(at.slip.size):
+        load = s * at.p[3 * i]
+        at.slip[i] = math.hypot(at.then[3 * i + 1], at.then[3 * i + 2])
+        sideways = s * math.hypot(at.p[3 * i + 1], at.p[3 * i + 2])
+        tangent = sideways
+        if kinds[_ROUGH, i] == 1:
+            tangent = min(max(load, sideways), at.slip[i])
+        one = abs(min(load, at.then[3 * i]))
+        if not (one <= math.inf and tangent <= math.inf):
+            return math.nan
+        worst = max(worst, one, tangent)
+    scale = largest(at.u)
+    if scale == 0.0:
+        scale = s * largest(at.p)
+    return worst / scale if scale > 0.0 else worst

@@ -1,0 +1,110 @@
+"""Compiled commands against the rounds in Python that ask the law itself."""
+
+import numpy as np
+import pytest
+
+import spatialops as so
+from spatialops.control import ConeController, CoulombController, Legs, NoSlipController
+from tests.control.cases import quadruped_simulator
+
+
+def still(robot, stiffness=900.0):
+    q0 = robot.state.q[7:].copy()
+    return lambda time, state: stiffness * (q0 - state.q[7:]) - 60.0 * state.v[6:]
+
+
+def pair(make):
+    """A controller with kernels, and one that asks the law."""
+    compiled, asking = make(), make()
+    assert compiled._compiled is not None
+    asking._compiled = None
+    return compiled, asking
+
+
+def states_of(robot, count, size):
+    """States around the one at rest, feet within a hair of the ground, some of them moving."""
+    rng = np.random.default_rng(5)
+    for _ in range(count):
+        q = robot.state.q.copy()
+        q[2] += rng.choice([0.0, 1e-4, -1e-4])
+        q[7:] += size * rng.normal(size=12)
+        yield so.State(q, size * rng.normal(size=18))
+
+
+@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
+@pytest.mark.parametrize("stands", [False, True])
+def test_kernels_command_what_the_law_commands(integrator, stands):
+    robot, sim = quadruped_simulator(integrator=integrator)
+    feet = Legs(robot.model, robot.feet).links
+    same = 0
+    for state in states_of(robot, 12, 3e-3):
+        compiled, asking = pair(
+            lambda: ConeController(
+                sim, still(robot), standing=(lambda time: feet) if stands else None
+            )
+        )
+        tau = compiled(0.0, state)
+        asked = asking(0.0, state)
+        one, other = compiled.explain(), asking.explain()
+        assert (one.status, one.notes) == (other.status, other.notes)
+        assert one.predicted == pytest.approx(other.predicted, rel=1e-9, abs=1e-8)
+        assert one.forces.shape == other.forces.shape
+        assert compiled.forces.keys() == asking.forces.keys()
+        assert np.abs(tau).max() == pytest.approx(np.abs(asked).max(), rel=1e-2)
+        same += np.abs(tau - asked).max() <= 1e-9 * np.abs(asked).max()
+    # Where the law's impulses lie between the cone and the polygon in it, rounding decides whether
+    # the choice among forces that do the same is made at all: here as there.
+    assert same >= 10
+
+
+@pytest.mark.parametrize("kind", [CoulombController, NoSlipController])
+def test_polygons_and_no_slip_are_those_of_their_laws(kind):
+    robot, sim = quadruped_simulator()
+    answered = 0
+    for state in states_of(robot, 12, 3e-3):
+        compiled, asking = pair(lambda: kind(sim, still(robot)))
+        tau = compiled(0.0, state)
+        assert tau == pytest.approx(asking(0.0, state), rel=1e-6, abs=1e-7)
+        one, other = compiled.explain(), asking.explain()
+        assert (one.status, one.notes) == (other.status, other.notes)
+        assert one.predicted == pytest.approx(other.predicted, rel=1e-6, abs=1e-5)
+        answered += len(one.forces) > 0
+    assert answered >= 6
+
+
+@pytest.mark.parametrize("choice", ["nearest", "solver"])
+def test_what_kernels_predict_is_what_the_step_does(choice):
+    robot, sim = quadruped_simulator()
+    control, _ = pair(lambda: ConeController(sim, still(robot), choice=choice, horizon=sim.dt))
+    state = robot.state
+    for _ in range(5):
+        after, _ = sim.step(state, control(state.time, state))
+        assert control.explain().status == "solved"
+        reached = (after.v - state.v) / sim.dt
+        assert control.explain().predicted[6:] == pytest.approx(reached[6:], abs=1e-6)
+        state = after
+
+
+def test_the_second_command_is_nearest_to_the_first():
+    robot, sim = quadruped_simulator()
+    compiled, asking = pair(lambda: ConeController(sim, still(robot)))
+    for _ in range(3):
+        compiled(0.0, robot.state)
+        asking(0.0, robot.state)
+        assert compiled.explain().forces == pytest.approx(asking.explain().forces, abs=1e-9)
+
+
+def test_what_is_not_plain_is_left_to_the_law():
+    robot, sim = quadruped_simulator()
+    compiled, asking = pair(lambda: ConeController(sim, still(robot)))
+    state = so.State(robot.state.q, np.full(18, np.nan))
+    assert compiled(0.0, state) == pytest.approx(asking(0.0, state))
+    assert compiled.explain().status == "damped"
+    wild = so.State(robot.state.q, 1e200 * np.ones(18))
+    assert np.isfinite(compiled(0.0, wild)).all()
+    assert compiled.explain().status == asking_status(asking, wild)
+
+
+def asking_status(controller, state):
+    controller(0.0, state)
+    return controller.explain().status
