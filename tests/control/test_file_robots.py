@@ -21,6 +21,7 @@ pytestmark = [
     pytest.mark.skipif(example_robots() is None, reason="example-robot-data is not installed"),
 ]
 STEPS = 150  # a sixth of a second
+EXACT = so.TimeStepping(settled=1e-13)  # as commands are computed
 
 
 def swinging(q0, directions, *, rate):
@@ -70,7 +71,7 @@ def solo12(law):
     geoms = [Geom(foot, foot, Sphere(radius), friction=0.8) for foot in feet]
     geoms.append(Geom("ground", "world", HalfSpace((0.0, 0.0, 1.0)), friction=0.8))
     scene = Scene(model, geoms, state=so.State(q, np.zeros(model.nv)))
-    sim = so.Simulator(scene, law=law, impact_threshold=100.0, certify="off")
+    sim = so.Simulator(scene, law=law, impact_threshold=100.0, certify="off", time=EXACT)
     return sim, q[7:].copy(), np.tile([0.0, 0.1, -0.2], 4)
 
 

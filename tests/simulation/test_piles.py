@@ -26,7 +26,7 @@ def places(scene, q):
 
 @pytest.mark.compiled
 def test_a_tower_begins_to_fall_without_a_problem_that_is_hard():
-    """Gaps of 1e-13 m between its boxes, which are roundings, open no corner of them."""
+    """Gaps of 1e-13 m between its boxes, which are roundings, open no single corners."""
     simulator = so.Simulator(boxes_on_each_other([4.0] * 50, 1.01 * np.arctan(1 / 50)))
     record = simulator.run(duration=0.3)
     assert simulator.fallbacks == 0

@@ -21,11 +21,10 @@ of a rigid body, w x (w x r) being none, so that not all could be held.
 
 What has a gap g and opens at the rate u_n when the piece begins may close by
 g + h (u_n + u_n+) / 2: u_n+ >= -(2 g / h + u_n). Contacts without a name at the start have the gap
-of the middle, and half of the piece for it. A gap of 1e-12 of where its points are is no gap:
-else what rests would be asked for speeds of 1e-13 m/s to close 1e-17 m, and would never rest. What
-moves gathers roundings to 1e-13 m, which part single corners of faces that press on each other: in
-a tower of 50 that begins to tip there was a set of open corners to be found at every step, in up to
-600 iterations where one does.
+of the middle, and half of the piece for it. A gap of some roundings of where its points are is no
+gap: else what rests would be asked for speeds of 1e-13 m/s to close 1e-17 m, and would never rest.
+That is asked of all points of a pair together, of which none counts unless one does, and those that
+do have their signs: single points left out would say that a face is no plane.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import is_late
 from spatialops.simulation.stepping.tables import Tables
 
-_NO_GAP = 4096.0 * float(np.finfo(np.float64).eps)  # of where its points are: not told from none
+_NO_GAP = 16.0 * float(np.finfo(np.float64).eps)  # of where its points are: not told from none
 _DAMPING = 0.25  # c
 _TURNED = 0.5  # change of a slip, as part of itself, that leaves it no direction of its own
 
@@ -97,13 +96,14 @@ def put_drift(t: Tables) -> None:
     """Drifts of the acting contacts; velocities at V_E must be in `work`."""
     for i in range(t.control[at.ACTING]):
         put3(t.floats, i, col.DRIFT, ZERO3)
-        t.floats[i, col.OPEN] = max(t.floats[i, col.GAP], 0.0) / remaining_time(t)
+        t.floats[i, col.OPEN] = t.floats[i, col.GAP] / remaining_time(t)
         j = row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
         if is_late(t, i):
             put_late(t, i, j)
             continue
         if j >= 0 and t.floats[i, col.GAP] >= -t.settings[at.DEPTH]:
             put_change(t, i, j)
+    drop_roundings_of_gaps(t)
 
 
 @kernel
@@ -119,16 +119,14 @@ def put_late(t: Tables, i: int, j: int) -> None:
     gap = t.floats[i, col.GAP] - half * t.floats[i, col.APPROACH]
     if j >= 0:
         gap = t.before[j, col.KNOWN_GAP]
-    free = gap / t.monitor[at.PIECE]
-    t.floats[i, col.OPEN] = free if free > noise_of_gap(t, i) else 0.0
+    t.floats[i, col.OPEN] = gap / t.monitor[at.PIECE]
 
 
 @kernel
 def put_change(t: Tables, i: int, j: int) -> None:
     """Drift of acting contact i, which was row j as the piece began."""
     normal, speed = vec3(t.floats, i, col.NORMAL), t.before[j, col.KNOWN_SPEED]
-    free = 2.0 * t.before[j, col.KNOWN_GAP] / t.monitor[at.PIECE] + speed
-    t.floats[i, col.OPEN] = free if free > noise_of_gap(t, i) else 0.0
+    t.floats[i, col.OPEN] = 2.0 * t.before[j, col.KNOWN_GAP] / t.monitor[at.PIECE] + speed
     if t.ints[i, col.CONTACT_FEATURE_A] < 0:  # a joint's rows do not turn
         return
     a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
@@ -148,6 +146,23 @@ def put_change(t: Tables, i: int, j: int) -> None:
 def is_held(t: Tables, i: int) -> bool:
     """Whether acting contact i must not slip where it presses."""
     return t.control[at.LAW] == NO_SLIP or t.floats[i, col.MU] == math.inf
+
+
+@merged
+def drop_roundings_of_gaps(t: Tables) -> None:
+    """Nothing is open of pairs whose gaps are roundings, nor where things overlap by more."""
+    begin = 0
+    for end in range(1, t.control[at.ACTING] + 1):
+        pair = t.ints[begin, col.CONTACT_PAIR]
+        if end < t.control[at.ACTING] and t.ints[end, col.CONTACT_PAIR] == pair:
+            continue
+        closed = True
+        for i in range(begin, end):
+            closed = closed and t.floats[i, col.OPEN] <= noise_of_gap(t, i)
+        for i in range(begin, end):
+            if closed or t.floats[i, col.OPEN] < -noise_of_gap(t, i):
+                t.floats[i, col.OPEN] = 0.0
+        begin = end
 
 
 @inlined
