@@ -23,8 +23,7 @@ What has a gap g and opens at the rate u_n when the piece begins may close by
 g + h (u_n + u_n+) / 2: u_n+ >= -(2 g / h + u_n). Contacts without a name at the start have the gap
 of the middle, and half of the piece for it. A gap of some roundings of where its points are is no
 gap: else what rests would be asked for speeds of 1e-13 m/s to close 1e-17 m, and would never rest.
-That is asked of all points of a pair together, of which none counts unless one does, and those that
-do have their signs: single points left out would say that a face is no plane.
+That is asked of all points of a pair together: single points left out say that a face is no plane.
 """
 
 from __future__ import annotations
@@ -150,7 +149,7 @@ def is_held(t: Tables, i: int) -> bool:
 
 @merged
 def drop_roundings_of_gaps(t: Tables) -> None:
-    """Nothing is open of pairs whose gaps are roundings, nor where things overlap by more."""
+    """Nothing is open of pairs whose gaps are roundings, nor where things overlap."""
     begin = 0
     for end in range(1, t.control[at.ACTING] + 1):
         pair = t.ints[begin, col.CONTACT_PAIR]
@@ -160,7 +159,7 @@ def drop_roundings_of_gaps(t: Tables) -> None:
         for i in range(begin, end):
             closed = closed and t.floats[i, col.OPEN] <= noise_of_gap(t, i)
         for i in range(begin, end):
-            if closed or t.floats[i, col.OPEN] < -noise_of_gap(t, i):
+            if closed or t.floats[i, col.OPEN] < 0.0:
                 t.floats[i, col.OPEN] = 0.0
         begin = end
 
