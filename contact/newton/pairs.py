@@ -12,7 +12,7 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch
 from spatialops.contact.newton.statuses import limit_of
 
-_BEGIN = 0.1  # least of both sides at first, relative to the scale
+_BEGIN = 1.0  # least of both sides at first, relative to the scale
 
 
 @kernel
