@@ -15,6 +15,7 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, BoolArray, scalar, vector
 from spatialops.collision.contact_set import ContactSet
+from spatialops.contact.laws.law import Law
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Explanation
 from spatialops.control.inverse_dynamics.answer import OTHERS, TURN, Answer
@@ -135,11 +136,13 @@ class ContactInverseDynamics(LawRounds, SafeController):
         self._is_cut = False
         self._missed = 0.0
         self._compiled: CompiledCommand | None = None
+        self._compiled_law: Law | None = None
 
     def _compile(self, law: int, kind: int) -> None:
         """Have kernels answer where they have the law of this number, and the choice."""
         if self.choice == "least-torque" or not self.lookahead.plain:
             return
+        self._compiled_law = self.law
         self._compiled = CompiledCommand(
             self.lookahead,
             self.actuation.rows,
@@ -236,8 +239,11 @@ class ContactInverseDynamics(LawRounds, SafeController):
     def _by_kernels(
         self, state: State, accelerations: Array, base: Array, stands: BoolArray | None
     ) -> Answer | None:
-        """The command where kernels have all that it takes."""
-        if self._compiled is None:
+        """The command where kernels have all that it takes.
+
+        A law that was put in the place of the controller's own they have not.
+        """
+        if self._compiled is None or self.law is not self._compiled_law:
             return None
         now = checked_state(state, self.model)
         forces = base if self.others is None else self.lookahead.simulator.effort.cut(base)

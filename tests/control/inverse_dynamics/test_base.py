@@ -163,3 +163,22 @@ def test_forces_of_motors_outside_the_demand_are_counted_on():
     assert (after.v - state.v) / sim.dt == pytest.approx(
         expected, abs=1e-9 * np.abs(expected).max()
     )
+
+
+@pytest.mark.compiled
+def test_a_law_of_ones_own_is_asked():
+    """Kernels answer with the controller's law only, not with one that was put in its place."""
+    robot, sim = quadruped_simulator()
+    control = CoulombController(sim, lambda time, state: np.zeros(12), horizon=sim.dt)
+
+    class Counted:
+        def __init__(self, law):
+            self.law, self.rigid, self.asked = law, law.rigid, 0
+
+        def solve(self, problem, warm_start=None):
+            self.asked += 1
+            return self.law.solve(problem, warm_start)
+
+    control.law = counted = Counted(control.law)
+    control(0.0, robot.state)
+    assert counted.asked > 0
