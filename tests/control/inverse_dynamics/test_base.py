@@ -173,7 +173,9 @@ def test_a_law_of_ones_own_is_asked():
 
     class Counted:
         def __init__(self, law):
-            self.law, self.rigid, self.asked = law, law.rigid, 0
+            self.law = law
+            self.rigid = law.rigid
+            self.asked = 0
 
         def solve(self, problem, warm_start=None):
             self.asked += 1
