@@ -208,7 +208,6 @@ def _joint(joint: Theirs, name: str, theirs: Theirs) -> tuple[Joint, dict[str, T
     """Our joint, and the maps of its numbers where they are not the identity."""
     kind, own = joint.shortname().removeprefix("JointModel"), joint.extract()
     armature = np.array(theirs.armature[joint.idx_v : joint.idx_v + joint.nv])
-    axis = kind[-1].lower() if kind[-1] in "XYZ" else getattr(own, "axis", "z")
     if kind == "FreeFlyer":
         return Joint("free", name=name, armature=armature[_SWAPPED]), {"rates": _swap}
     if kind == "Spherical":
@@ -222,18 +221,27 @@ def _joint(joint: Theirs, name: str, theirs: Theirs) -> tuple[Joint, dict[str, T
             "rates": _planar_rates,
             "drift": _planar_drift,
         }
+    if kind.startswith(_UNLIKE) or kind[0] not in "RPH":
+        raise ModelError(f"joint {name!r}: Pinocchio's {kind} has no counterpart here")
+    axis = _axis(joint, theirs)
     if kind.startswith(("RUB", "RevoluteUnbounded")):
         return Joint("revolute", axis=axis, name=name, armature=armature), {
             "coordinates": lambda q: np.arctan2(q[1:], q[:1]),
             "their_coordinates": lambda q: np.concatenate([np.cos(q), np.sin(q)]),
         }
-    if kind.startswith(_UNLIKE) or kind[0] not in "RPH":
-        raise ModelError(f"joint {name!r}: Pinocchio's {kind} has no counterpart here")
     if kind[0] == "H":
         pitch = float(own.pitch)
         return Joint("screw", axis=axis, pitch=pitch, name=name, armature=armature), {}
     ours: JointKind = "revolute" if kind[0] == "R" else "prismatic"
     return Joint(ours, axis=axis, name=name, armature=armature), {}
+
+
+def _axis(joint: Theirs, theirs: Theirs) -> Array:
+    """The axis of a joint of one dof, of its motion: not all kinds of theirs tell it themselves."""
+    data = joint.createData()
+    joint.calc(data, pin.neutral(theirs))
+    linear, angular = np.reshape(data.S, (2, 3))
+    return np.asarray(angular if angular.any() else linear)
 
 
 def _planar_rates(q: Array) -> Array:

@@ -89,10 +89,20 @@ def _planar_drift(q, v):
     return w * np.array([-s * x - c * y, c * x - s * y, 0.0])
 
 
-def _pinocchio_joint(joint, name, armature):
+def _pinocchio_axis(joint, theirs):
+    """Where the joint moves along or about: its unit velocity, [linear; angular]."""
+    import pinocchio
+
+    data = joint.createData()
+    joint.calc(data, pinocchio.neutral(theirs))
+    unit = np.reshape(data.S, 6)
+    return unit[3:] if unit[3:].any() else unit[:3]
+
+
+def _pinocchio_joint(joint, name, armature, theirs):
     """Our joint, and the maps of its `Part` where they are not the identity."""
     kind, own = joint.shortname().removeprefix("JointModel"), joint.extract()
-    axis = kind[-1].lower() if kind[-1] in "XYZ" else getattr(own, "axis", "z")
+    axis = _pinocchio_axis(joint, theirs) if joint.nv == 1 else None
     if kind == "FreeFlyer":
         return so.Joint("free", name=name, armature=armature[[3, 4, 5, 0, 1, 2]]), {
             "rates": lambda q: _SWAP
@@ -138,7 +148,10 @@ def from_pinocchio(theirs):
         inertia = theirs.inertias[i]
         place = theirs.jointPlacements[i]
         own, maps = _pinocchio_joint(
-            joint, names[i], np.array(theirs.armature[joint.idx_v : joint.idx_v + joint.nv])
+            joint,
+            names[i],
+            np.array(theirs.armature[joint.idx_v : joint.idx_v + joint.nv]),
+            theirs,
         )
         if inertia.mass == 0.0 and inertia.inertia.any():
             raise Unsupported(f"body {names[i]!r}: moments without mass")
