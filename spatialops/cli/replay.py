@@ -18,6 +18,7 @@ from spatialops.cli.output import print_file
     "--rate", type=float, help="Frames a second of simulated time; default 60, of a video 30."
 )
 @click.option("--title", default="", help="Title of the page.")
+@click.option("--beside", type=one_file, metavar="FILE", help="A second record, shown beside.")
 @json_option
 def replay(
     record: Path,
@@ -25,6 +26,7 @@ def replay(
     video: Path | None,
     rate: float | None,
     title: str,
+    beside: Path | None,
     as_json: bool,
 ) -> None:
     """Write a page that replays a saved RECORD (record.npz) in 3-D in a browser, or a video."""
@@ -33,7 +35,8 @@ def replay(
     from spatialops.simulation.records.loading import load_record
 
     run = load_record(record)
+    other = None if beside is None else load_record(beside)
     if video is not None:
-        print_file(run.video(video, rate=rate or 30.0), as_json)
+        print_file(run.video(video, rate=rate or 30.0, beside=other), as_json)
     elif out is not None:
-        print_file(run.replay(out, rate=rate or 60.0, title=title), as_json)
+        print_file(run.replay(out, rate=rate or 60.0, title=title, beside=other), as_json)

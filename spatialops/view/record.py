@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -25,10 +25,8 @@ from spatialops.tree.coordinate_names import Named, coordinate_names, force_name
 from spatialops.tree.node import Node
 from spatialops.view import plots
 from spatialops.view.curves import Marks, Panel, named_curves
-from spatialops.view.frame_forces import frame_forces
-from spatialops.view.parts import Layer, drawn_parts, fixture
+from spatialops.view.motion import fixtures, motion, moving_shapes
 from spatialops.view.replay import write_replay
-from spatialops.view.replay_curves import replay_curves
 from spatialops.view.replay_shapes import reach
 from spatialops.view.shapes import outline
 
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
 _GRAINS = 1000.0
 _LEAST_GRAIN = 1e-12  # s
 
+_BRIEFLY = ("steps", "collisions", "energy")  # of a summary, where two runs share a card
 _ROWS = 4000  # points of a curve: more than a figure has pixels
 
 
@@ -72,7 +71,12 @@ def plot_record(record: Record, path: str | os.PathLike[str], kind: str = "motio
 
 
 def replay_record(
-    record: Record, path: str | os.PathLike[str], *, rate: float = 60.0, title: str = ""
+    record: Record,
+    path: str | os.PathLike[str],
+    *,
+    rate: float = 60.0,
+    title: str = "",
+    beside: Record | None = None,
 ) -> Path:
     """Write a self-contained HTML page that replays a run in 3-D.
 
@@ -86,6 +90,8 @@ def replay_record(
         Frames a second of simulated time; no more than were recorded.
     title : str
         Title of the page.
+    beside : Record, optional
+        A second run, shown beside the first by the same clock.
 
     Returns
     -------
@@ -95,26 +101,35 @@ def replay_record(
     Raises
     ------
     ArgumentError
-        If `rate` is not positive.
+        If `rate` is not positive, or `beside` is no record.
     RecordError
         If the page cannot be written.
     """
-    rows = frame_rows(record.times, scalar(rate, "rate", low=0.0, strict=True))
-    shapes, centres, turns = moving_shapes(record, rows)
-    origins, body_turns = _body_frames(record, rows)
+    shown = motion(record, scalar(rate, "rate", low=0.0, strict=True), beside=beside)
+    told = (
+        summary_rows(record)
+        if beside is None
+        else {**_numbered(1, summary_rows(record)), **_numbered(2, summary_rows(beside))}
+    )
     return write_replay(
         path,
-        times=record.times[rows],
-        shapes=shapes,
-        positions=centres,
-        quaternions=_quaternions(turns),
-        contacts=frame_forces(record, record.times[rows]),
-        fixtures=fixtures(record.scene),
-        title=title or "Replay of a run",
-        summary=summary_rows(record),
-        frames=(origins, _quaternions(body_turns)),
-        curves=replay_curves(record, rows),
+        times=shown.times,
+        shapes=shown.shapes,
+        positions=shown.centres,
+        quaternions=_quaternions(shown.turns),
+        contacts=shown.contacts,
+        fixtures=shown.fixtures,
+        title=title or ("Replay of a run" if beside is None else "Two runs side by side"),
+        summary=told,
+        frames=(shown.origins, _quaternions(shown.body_turns)),
+        curves=shown.curves,
+        view="start" if beside is None else "free",
     )
+
+
+def _numbered(run: int, rows: dict[str, str]) -> dict[str, str]:
+    """Some rows of one of two runs."""
+    return {f"{run}: {label}": rows[label] for label in _BRIEFLY}
 
 
 def _quaternions(turns: Array) -> Array:
@@ -167,52 +182,6 @@ def _joint_rows(data: PlainData) -> dict[str, str]:
     if data["effort_clipped"]:
         rows["effort limits"] = f"reached by {_counted(len(data['effort_clipped']), 'joint')}"
     return rows
-
-
-def frame_rows(times: Array, rate: float) -> IntArray:
-    """Recorded rows nearest to `rate` frames a second, the first and the last included."""
-    if len(times) == 1:
-        return np.zeros(1, dtype=np.int64)
-    wanted = np.append(np.arange(times[0], times[-1], 1.0 / rate), times[-1])
-    after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
-    return np.unique(np.where(wanted - times[after - 1] <= times[after] - wanted, after - 1, after))
-
-
-class Moving(NamedTuple):
-    """What moves in F frames: G parts, their centres (F, G, 3), m, and rotations (F, G, 3, 3)."""
-
-    shapes: list[dict[str, object]]
-    centres: Array
-    turns: Array
-
-
-def moving_shapes(record: Record, rows: IntArray, *layers: Layer) -> Moving:
-    """Shapes on bodies, of some layers only where such are named; or balls at their origins."""
-    model = record.scene.model
-    origins, turns = _body_frames(record, rows)
-    parts = [part for part in drawn_parts(record.scene) if part.body >= 0]
-    parts = [part for part in parts if part.layer in layers or not layers]
-    if not parts:
-        radius = max(0.02 * float(np.ptp(origins, axis=(0, 1)).max(initial=0.0)), 0.01)
-        balls = [{"kind": "sphere", "radius": radius, "name": name} for name in model.body_names]
-        return Moving(balls, origins, turns)
-    bodies = [part.body for part in parts]
-    local = np.array([part.position for part in parts])
-    centres = origins[:, bodies] + np.einsum("fgij,gj->fgi", turns[:, bodies], local)
-    turned = np.array([part.rotation for part in parts])
-    return Moving([part.shape for part in parts], centres, turns[:, bodies] @ turned)
-
-
-def _body_frames(record: Record, rows: IntArray) -> tuple[Array, Array]:
-    """Origins (F, B, 3) and rotations (F, B, 3, 3) of all bodies."""
-    poses = [body_poses(record.scene.model, record.q[row]) for row in rows]
-    return np.stack([p.positions for p in poses]), np.stack([p.rotations for p in poses])
-
-
-def fixtures(scene: Scene, *layers: Layer) -> list[dict[str, object]]:
-    """What does not move: half-spaces, and shapes on the world, of some layers or all."""
-    still = [part for part in drawn_parts(scene) if part.body < 0]
-    return [fixture(part) for part in still if part.layer in layers or not layers]
 
 
 def _draw_height(record: Record, path: str | os.PathLike[str]) -> Path:

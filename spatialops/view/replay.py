@@ -31,6 +31,7 @@ _FORMATS = (".html", ".htm")
 _FIRST = (0x2F, 0x5F, 0xA6)
 _LAST = (0x6F, 0xC2, 0xCF)
 _ACCENT = "#e69f00"
+_VIEWS = ("start", "front", "side", "top", "free")
 _SCRIPTS = ("scene", "motion", "ui", "curves", "main")
 
 
@@ -56,6 +57,7 @@ def write_replay(
     summary: Mapping[str, object] | None = None,
     frames: tuple[ArrayLike, ArrayLike] | None = None,
     curves: Sequence[Curves] = (),
+    view: str = "start",
 ) -> Path:
     """Write a page that replays a motion of rigid bodies, and return its path.
 
@@ -89,13 +91,17 @@ def write_replay(
         switch draws their axes. Default none, every shape a body.
     curves : sequence of Curves
         What can be plotted in step with the slider; NaN leaves a gap. Default nothing.
+    view : {"start", "front", "side", "top", "free"}
+        Where the page looks from at first. Default "start": nearly the front.
 
     Raises
     ------
     RecordError
         If the arrays do not fit together, hold NaN or infinity, a shape is unknown, or the path
-        does not end as a page does.
+        does not end as a page does, or the view is unknown.
     """
+    if view not in _VIEWS:
+        raise RecordError(f"view: expected one of {', '.join(_VIEWS)}, got {view!r}")
     suffix = Path(path).suffix
     if suffix.lower() not in _FORMATS:
         raise RecordError(f"a replay ends in {' or '.join(_FORMATS)}, not {suffix!r}")
@@ -108,6 +114,7 @@ def write_replay(
     axes = _check_frames(frames, clock.size)
     payload = {
         "title": title or "Replay",
+        "view": view,
         "summary": [[str(label), _text(value)] for label, value in (summary or {}).items()],
         "bodies": len(moving) if frames is None else axes[0].shape[1],
         "axes": [packed(part, "<f4") for part in axes],

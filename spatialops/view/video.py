@@ -16,10 +16,9 @@ from scipy.spatial.transform import Rotation
 from spatialops._arrays import Array, scalar
 from spatialops.errors import ArgumentError, MissingLibraryError, RecordError
 from spatialops.view.camera import Camera, camera_on
-from spatialops.view.frame_forces import frame_forces
+from spatialops.view.motion import Motion, motion
 from spatialops.view.parts import Layer
 from spatialops.view.rasterizer import draw_triangles
-from spatialops.view.record import fixtures, frame_rows, moving_shapes
 from spatialops.view.replay import palette, write_whole
 from spatialops.view.replay_shapes import half_space
 from spatialops.view.triangles import arrow_triangles, floor_tiles, shape_triangles
@@ -74,6 +73,7 @@ def record_video(
     rate: float = 30.0,
     size: tuple[int, int] = (1280, 720),
     collision: bool = False,
+    beside: Record | None = None,
 ) -> Path:
     """Write a video of a run, in the time that it took.
 
@@ -89,6 +89,8 @@ def record_video(
         Width and height, pixels; even for .mp4. Default (1280, 720).
     collision : bool
         Draw the shapes that collide, not those that the robot's file draws. Default False.
+    beside : Record, optional
+        A second run, shown beside the first by the same clock.
 
     Returns
     -------
@@ -98,7 +100,7 @@ def record_video(
     Raises
     ------
     ArgumentError
-        If `rate` is not positive, or `size` is no size.
+        If `rate` is not positive, `size` is no size, or `beside` no record.
     MissingLibraryError
         Without PyAV, for .mp4.
     RecordError
@@ -108,34 +110,32 @@ def record_video(
     ending = Path(path).suffix.lower()
     if ending not in _WRITERS:
         raise RecordError(f"a video ends in {' or '.join(_WRITERS)}, not {ending!r}")
-    frames = pictures(record, pace, _checked_size(size), collision)
+    layers: tuple[Layer, Layer] = ("both", "collision" if collision else "visual")
+    pixels = _checked_size(size)
+    frames = pictures(motion(record, pace, *layers, beside=beside), pace, pixels)
     return write_whole(path, _WRITERS[ending](frames, pace))
 
 
-def pictures(
-    record: Record, rate: float, size: tuple[int, int], collision: bool = False
-) -> Iterator[NDArray[np.uint8]]:
-    """Pictures (height, width, 3), bytes, at equal distances in time from the first row on."""
+def pictures(shown: Motion, rate: float, size: tuple[int, int]) -> Iterator[NDArray[np.uint8]]:
+    """Pictures (height, width, 3), bytes, at equal distances in time from the first frame on."""
     width, height = size
-    rows = frame_rows(record.times, rate)
-    times = record.times[rows]
-    layers: tuple[Layer, Layer] = ("both", "collision" if collision else "visual")
-    shapes, centres, turns = moving_shapes(record, rows, *layers)
+    times = shown.times
+    shapes = shown.shapes
     bodies = [shape_triangles(shape) for shape in shapes]
-    low, high = _bounds(bodies, centres)
+    low, high = _bounds(bodies, shown.centres)
     camera = camera_on(low, high, _FINER * width, _FINER * height)
-    still = _scenery(
-        camera, fixtures(record.scene, *layers), low, high, (_FINER * height, _FINER * width)
-    )
+    still = _scenery(camera, shown.fixtures, low, high, (_FINER * height, _FINER * width))
     named = [shape.get("color") or own for shape, own in zip(shapes, palette(len(shapes)))]
     colors = [_rgb(str(name)) for name in named]
     painter = _Painter(camera, still.image.copy(), still.depth.copy())
-    arrows = _arrows(frame_forces(record, times), float(np.linalg.norm(high - low)))
+    arrows = _arrows(shown.contacts, float(np.linalg.norm(high - low)))
     wanted = times[0] + np.arange(round((times[-1] - times[0]) * rate) + 1) / rate
     for frame in np.abs(wanted[:, None] - times).argmin(axis=1):
         np.copyto(painter.image, still.image)
         np.copyto(painter.depth, still.depth)
-        for body, color, centre, turn in zip(bodies, colors, centres[frame], turns[frame]):
+        for body, color, centre, turn in zip(
+            bodies, colors, shown.centres[frame], shown.turns[frame]
+        ):
             painter.draw(body @ turn.T + centre, color)
         painter.depth[:] = 0.0  # forces act into the bodies: they are drawn over everything
         for triangles, color in arrows[frame]:

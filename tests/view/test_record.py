@@ -26,6 +26,7 @@ from spatialops.tree.state import State
 from spatialops.view import plots
 from spatialops.view import record as pictures
 from spatialops.view.frame_forces import frame_forces, frame_geom_forces
+from spatialops.view.motion import frame_rows
 
 METADATA = {
     "dt": 0.01,
@@ -218,7 +219,7 @@ def test_forces_add_up_to_all_impulses() -> None:
         for t, k in zip(np.sort(rng.uniform(0, 1, 200)), rng.integers(0, 2, 200), strict=True)
     ]
     record = made_up(scene, contact_records)
-    times = record.times[pictures.frame_rows(record.times, 30.0)]
+    times = record.times[frame_rows(record.times, 30.0)]
     edges = np.concatenate([times[:1], 0.5 * (times[1:] + times[:-1]), times[-1:]])
     given = np.zeros(3)
     for rows, step in zip(frame_forces(record, times), np.diff(edges), strict=True):
@@ -240,7 +241,7 @@ def test_forces_of_recorded_steps_are_those_of_the_motion(every: int, rate: floa
     scene = Scene(builder.build(), geoms)
     scene.state = State(np.array([0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0]), np.zeros(6))
     record = Simulator(scene, dt=0.01).run(duration=2.0, record_every=every)
-    times = record.times[pictures.frame_rows(record.times, rate)]
+    times = record.times[frame_rows(record.times, rate)]
     forces = frame_forces(record, times)
     shown = [rows[0, 5] for rows in forces if len(rows)]
     assert len(shown) >= len(times) - 2

@@ -19,6 +19,7 @@ from spatialops.simulation.simulator import Simulator
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.view.camera import camera_on
+from spatialops.view.motion import motion
 from spatialops.view.rasterizer import draw_triangles
 from spatialops.view.triangles import arrow_triangles, shape_triangles
 from spatialops.view.video import pictures
@@ -100,7 +101,7 @@ def sliding(duration: float = 0.1) -> Record:
 
 
 def test_pictures_show_the_ball_and_its_force() -> None:
-    first, *others = pictures(sliding(), 20.0, SIZE)
+    first, *others = pictures(motion(sliding(), 20.0), 20.0, SIZE)
     assert len(others) == 2
     assert first.shape == (48, 64, 3)
     ball = (first[..., 0].astype(int) - first[..., 2]) > 60  # the accent's orange
@@ -123,7 +124,7 @@ def test_an_mp4_is_read_by_others(tmp_path: Path) -> None:
         frames = [frame.to_ndarray(format="rgb24") for frame in file.decode(video=0)]
         assert file.streams.video[0].average_rate == 20
     assert [frame.shape for frame in frames] == [(48, 64, 3)] * 3
-    expected = next(pictures(sliding(), 20.0, SIZE))
+    expected = next(pictures(motion(sliding(), 20.0), 20.0, SIZE))
     assert np.abs(frames[0].astype(float) - expected).mean() < 12.0  # compressed
 
 

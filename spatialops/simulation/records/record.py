@@ -376,7 +376,14 @@ class Record:
 
         return plot_record(self, path, kind)
 
-    def replay(self, path: str | os.PathLike[str], *, rate: float = 60.0, title: str = "") -> Path:
+    def replay(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        rate: float = 60.0,
+        title: str = "",
+        beside: Record | None = None,
+    ) -> Path:
         """Write a self-contained HTML page that replays the motion in 3-D.
 
         Parameters
@@ -387,6 +394,8 @@ class Record:
             Frames a second. Default 60.
         title : str
             Title of the page. Default "Replay of a run".
+        beside : Record, optional
+            A second run, shown beside this one by the same clock. Default none.
 
         Returns
         -------
@@ -404,7 +413,7 @@ class Record:
         """
         from spatialops.view.record import replay_record
 
-        return replay_record(self, path, rate=rate, title=title)
+        return replay_record(self, path, rate=rate, title=title, beside=beside)
 
     def show(self, *, rate: float = 30.0, title: str = "", height: int = 480) -> ShownReplay:
         """The replay in 3-D, as the last line of a notebook's cell.
@@ -446,6 +455,7 @@ class Record:
         rate: float = 30.0,
         size: tuple[int, int] = (1280, 720),
         collision: bool = False,
+        beside: Record | None = None,
     ) -> Path:
         """Write a video of the motion, without a display or a graphics card.
 
@@ -459,6 +469,8 @@ class Record:
             Width and height in pixels, even. Default (1280, 720).
         collision : bool
             Draw the shapes that collide, not those that the robot's file draws. Default False.
+        beside : Record, optional
+            A second run, shown beside this one by the same clock. Default none.
 
         Returns
         -------
@@ -467,7 +479,7 @@ class Record:
         """
         from spatialops.view.video import record_video
 
-        return record_video(self, path, rate=rate, size=size, collision=collision)
+        return record_video(self, path, rate=rate, size=size, collision=collision, beside=beside)
 
     def geom_positions(self, rows: Iterable[int]) -> tuple[Array, Array]:
         """Where the scene's geoms are at recorded rows.

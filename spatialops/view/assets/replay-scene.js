@@ -37,7 +37,7 @@ function readMotion(data) {
   }
   const [low, high] = data.bounds.map((corner) => new THREE.Vector3(...corner));
   return {
-    times, contacts, offsets, impacts, low, high, shapes: data.shapes, fixtures: data.fixtures,
+    times, contacts, offsets, impacts, low, high, view: data.view, shapes: data.shapes, fixtures: data.fixtures,
     positions: unpack(data.positions, Float32Array), quaternions: unpack(data.quaternions, Float32Array),
     axes: readAxes(data, times.length),
     curves: data.curves.map((each) => ({ ...each, values: unpack(each.values, Float32Array) })),

@@ -33,7 +33,7 @@ function createCamera(motion, canvas) {
   const directions = {
     start: [0, -1, 0.12], front: [0, -1, 0], side: [blocked ? -1 : 1, 0, 0], top: [0, -1e-4, 1], free: [-0.55, -1, 0.42],
   };
-  let view = "start", room = [1, 1];
+  let view = motion.view, room = [1, 1];
   function look(name) {
     view = name;
     const direction = new THREE.Vector3(...directions[name]).normalize();
