@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.errors import ArgumentError, ModelError
+from spatialops.errors import ArgumentError, ModelError, SpatialOpsError
 
 ARM = """<mujoco><option gravity="0 0 -9.81"><flag contact="disable"/></option><worldbody>
 <body gravcomp="0.4"><joint name="j1" axis="0 1 0" stiffness="20" springref="30" damping=".5"
@@ -192,3 +192,28 @@ def test_controls_that_are_none():
     for ctrl in ([1.0, 2.0], [np.nan], "fast"):
         with pytest.raises(ArgumentError, match="ctrl"):
             so.Simulator(scene).step(scene.state, ctrl=ctrl)
+
+
+def test_servos_added_to_a_scene_are_as_those_it_began_with():
+    model = so.models.pendulum(2).model
+    servos = [so.Actuator.position(name, name, kp=200.0, kv=5.0) for name in ("pin1", "pin2")]
+    told = so.Scene(model, actuators=servos, ctrl=[0.3, -0.2])
+    added = so.Scene(model, actuators=servos[:1], ctrl=[0.3])
+    added.add_actuators(servos[1:], [-0.2])
+    ends = [so.Simulator(one, dt=4e-3).run(duration=0.4).final.q for one in (told, added)]
+    assert (ends[0] == ends[1]).all()
+    bare = so.Simulator(so.Scene(model), dt=4e-3).run(duration=0.4).final.q
+    assert np.abs(bare - ends[0]).max() > 0.01
+
+
+@pytest.mark.parametrize(
+    ("joint", "ctrl", "message"),
+    [("pin1", [0.0], "two named 'pin1'"), ("pin2", [0.0, 1.0], "ctrl"), ("elbow", [0.0], "elbow")],
+)
+def test_a_refused_actuator_leaves_the_scene_as_it_was(joint, ctrl, message):
+    scene = so.Scene(so.models.pendulum(2).model)
+    scene.add_actuators([so.Actuator.position("pin1", "pin1", kp=1.0)], [0.3])
+    with pytest.raises(SpatialOpsError, match=message):
+        scene.add_actuators([so.Actuator.position(joint, joint, kp=1.0)], ctrl)
+    assert [one.name for one in scene.actuators] == ["pin1"]
+    assert scene.ctrl.tolist() == [0.3]

@@ -476,6 +476,15 @@ class Record:
         -------
         Path
             Where the video is.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import spatialops as so
+        >>> record = so.Simulator(so.models.pendulum(2).scene(), dt=0.01).run(duration=0.1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     record.video(f"{folder}/run.gif", rate=10.0, size=(160, 90)).name
+        'run.gif'
         """
         from spatialops.view.video import record_video
 

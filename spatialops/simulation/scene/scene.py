@@ -241,6 +241,38 @@ class Scene:
         self._put_pairs()
         return made
 
+    def add_actuators(self, actuators: Sequence[Actuator], ctrl: ArrayLike | None = None) -> None:
+        """Add actuators behind those that are there, as servos to a robot of a URDF.
+
+        Parameters
+        ----------
+        actuators : sequence of Actuator
+            What controls drive.
+        ctrl : (n,) array_like, optional
+            Their controls where nobody gives others. Default zeros.
+
+        Raises
+        ------
+        ArgumentError
+            For a name that is there already, or controls that do not fit.
+        ModelError
+            For an unknown joint.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> scene = so.models.pendulum(2).scene()
+        >>> scene.add_actuators([so.Actuator.position("servo", "pin1", kp=100.0)], [0.5])
+        >>> scene.ctrl
+        array([0.5])
+        """
+        both = _checked_actuators((*self.actuators, *actuators))
+        count = len(both) - len(self.actuators)
+        added = np.zeros(count) if ctrl is None else array(ctrl, (count,), "ctrl", finite=True)
+        self.elements = elements_of(self.model, both, self.tendons)
+        self.actuators = both
+        self.ctrl = np.concatenate([self.ctrl, added])
+
     @property
     def geom_ints(self) -> IntArray:
         """Integer table of the geoms, see `collision._layout`."""
