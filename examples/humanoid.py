@@ -5,19 +5,21 @@ feet and, by the linear inverted pendulum, the path of the centre of mass. `Whol
 meets the feet first, then centre of mass, torso and arms by their weights.
 
 Run it with ``python -m examples.humanoid``, or with ``--troubles`` for plants that are not as the
-model: another mass and friction, commands that are late, noise. Needs mujoco and
-example-robot-data.
+model: another mass and friction, commands that are late, noise; ``--tsid`` has TSID walk beside it.
+Needs mujoco and example-robot-data.
 """
 
 import argparse
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from spatialops.bench.humanoid import Humanoid, humanoid
 from spatialops.experiments.plants.trotting import PLANTS
-from spatialops.experiments.plants.walking import Walked, walk
+from spatialops.experiments.plants.tsid_controller import TsidController
+from spatialops.experiments.plants.walking import Maker, Walked, walk
 
 MODEL = "as the model"
 
@@ -38,7 +40,9 @@ MOTIONS = {
 }
 
 
-def main(out: str | Path = "out/humanoid", *, troubles: bool = False) -> dict[str, Walked]:
+def main(
+    out: str | Path = "out/humanoid", *, troubles: bool = False, tsid: bool = False
+) -> dict[str, Walked]:
     """Run all motions, print what was measured, and draw how the centre of mass sways."""
     robot = humanoid()
     print(f"{robot.model.nv} degrees of freedom, {robot.model.mass:.1f} kg; commands every 2 ms")
@@ -49,20 +53,23 @@ def main(out: str | Path = "out/humanoid", *, troubles: bool = False) -> dict[st
             made = run(robot, motion, plant)
             tell(f"{plant}, {name}", made)
             found[f"{plant}, {name}"] = made
+            if tsid:
+                tell(f"{name}, by TSID", run(robot, motion, plant, partial(TsidController, robot)))
     path = Path(out)
     path.mkdir(parents=True, exist_ok=True)
     _draw(robot, found[f"{MODEL}, walk"], path / "humanoid.png")
     return found
 
 
-def run(robot: Humanoid, motion: Motion, plant: str) -> Walked:
-    """One motion on one of `PLANTS`."""
+def run(robot: Humanoid, motion: Motion, plant: str, make: Maker | None = None) -> Walked:
+    """One motion on one of `PLANTS`; `make` has another controller, as `walk` takes it."""
     return walk(
         robot,
         steps=motion.steps,
         length=motion.length,
         squat=motion.squat,
         suffering=PLANTS[plant],
+        make=make,
     )
 
 
@@ -106,5 +113,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", default="out/humanoid")
     parser.add_argument("--troubles", action="store_true", help="plants that are not as the model")
+    parser.add_argument("--tsid", action="store_true", help="TSID beside our controller")
     given = parser.parse_args()
-    main(given.out, troubles=given.troubles)
+    main(given.out, troubles=given.troubles, tsid=given.tsid)

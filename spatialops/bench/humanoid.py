@@ -27,12 +27,12 @@ from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
 FEET = ("left_ankle_roll_link", "right_ankle_roll_link")
-_FILE = "g1_description/urdf/g1_29dof_rev_1_0.urdf"
+FILE = "g1_description/urdf/g1_29dof_rev_1_0.urdf"
 # The file's soles are four spheres of 5 mm, m in the frame of the foot.
 _CORNERS = ((-0.05, 0.025), (-0.05, -0.025), (0.12, 0.03), (0.12, -0.03))
 _RADIUS = 0.005
-_SOLE = (0.035, 0.0, -0.035)  # the middle of them, on the ground
-_HALF = (0.07, 0.02)  # of the rectangle for the centre of pressure, m: within the corners
+SOLE = (0.035, 0.0, -0.035)  # the middle of them, on the ground
+HALF = (0.07, 0.02)  # of the rectangle for the centre of pressure, m: within the corners
 _TORSION = 0.03  # m
 _SINK = 5e-4  # m that soles begin in the ground: where contacts of MuJoCo carry the weight
 # rad: knees bent, with the centre of mass over the soles.
@@ -65,7 +65,7 @@ class Humanoid:
     @property
     def nodes(self) -> tuple[Node, ...]:
         """The middle of each sole."""
-        return tuple(Node(name, _SOLE) for name in FEET)
+        return tuple(Node(name, SOLE) for name in FEET)
 
     @property
     def height(self) -> float:
@@ -95,7 +95,7 @@ class Humanoid:
             HeldContact(
                 node=node,
                 friction=0.5,
-                half_lengths=_HALF,
+                half_lengths=HALF,
                 torsion=_TORSION,
                 tangent=(1.0, 0.0, 0.0),
                 name=name,
@@ -124,7 +124,7 @@ class Humanoid:
         again in four seconds.
         """
         torso = AttitudeTask(Node("torso_link"))
-        joints = JointTask(tuple(filter(_is_above_legs, self.model.joint_names)))
+        joints = JointTask(tuple(filter(is_above_legs, self.model.joint_names)))
         feet = []
         for i, node in enumerate(self.nodes):
             flat = AttitudeTask(node)
@@ -135,7 +135,7 @@ class Humanoid:
         up = CenterOfMassTask(axes=(2,))
         body = [
             Tracking(level, path, stiffness=60.0, weight=1000.0),
-            Tracking(up, _squat(self.height, squat), stiffness=60.0, weight=1000.0),
+            Tracking(up, squatting(self.height, squat), stiffness=60.0, weight=1000.0),
             Tracking(torso, np.zeros(3), stiffness=100.0, weight=100.0),
             Tracking(joints, joints.motion(self.model, self.state).x, stiffness=60.0),
         ]
@@ -151,24 +151,24 @@ def humanoid() -> Humanoid:
     MissingLibraryError
         Without the package example-robot-data.
     """
-    model = build(read(robot_file(_FILE)), floating_base=True)
+    model = build(read(robot_file(FILE)), floating_base=True)
     q = model.neutral()
     for name in model.joint_names:
         for part, angle in _POSTURE.items():
             if part in name:
                 q[model.q_slice(name)] = angle
     state = State(q, np.zeros(model.nv))
-    sole = PointTask(Node(FEET[0], _SOLE)).motion(model, state).x
+    sole = PointTask(Node(FEET[0], SOLE)).motion(model, state).x
     q[model.q_slice("root_joint").start + 2] -= sole[2] + _SINK
     return Humanoid(model, State(q, np.zeros(model.nv)))
 
 
-def _is_above_legs(joint: str) -> bool:
+def is_above_legs(joint: str) -> bool:
     """Whether it is of the waist or an arm: feet, torso and centre of mass decide the legs."""
     return any(part in joint for part in ("waist", "shoulder", "elbow", "wrist"))
 
 
-def _squat(height: float, depth: float) -> Path:
+def squatting(height: float, depth: float) -> Path:
     """Down and up again from the first second on, in four seconds."""
     rate = 0.5 * np.pi
 

@@ -38,6 +38,7 @@ from .task_space.secondary_tasks import AwayFromSingularity, JointLimits, Rest
 from .task_space.tasks import JointTask, PointTask, PoseTask
 from .task_space.tracking import Tracking
 from .trajectory import Bounds, Pose, PoseTrajectory
+from .whole_body.clearance import Clearance
 from .whole_body.controller import WholeBodyController
 from .whole_body.joint_bounds import JointBounds
 
@@ -50,6 +51,7 @@ __all__ = [
     "Bounds",
     "CenterOfMassTask",
     "CentroidalMomentumTask",
+    "Clearance",
     "ConeController",
     "ConeExplanation",
     "Conic",

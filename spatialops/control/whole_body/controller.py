@@ -19,7 +19,13 @@ from spatialops.control.projected.present_contacts import PresentContacts, Sched
 from spatialops.control.safe_command import SafeController
 from spatialops.control.task_space.tasks import stack
 from spatialops.control.task_space.tracking import Tracking
-from spatialops.control.whole_body.equations import Equations, equations
+from spatialops.control.whole_body.clearance import Clearance
+from spatialops.control.whole_body.equations import (
+    AccelerationLimits,
+    Equations,
+    equations,
+    joint_limits,
+)
 from spatialops.control.whole_body.hierarchy import Answer, Cost, Level, lexicographic
 from spatialops.control.whole_body.joint_bounds import JointBounds
 from spatialops.dynamics.newton_euler import bias
@@ -32,7 +38,7 @@ _WHO = "the whole-body controller"
 _DAMPED = 1e-6  # of accelerations that tasks leave free, W s^4
 _SMALL = 1e-9  # of contact forces, W/N^2
 _MISSED_RANK = 1e-8  # singular values of tasks, relative, that count as zero
-_GIVES_WAY = "bounds of joints give way: motors and contacts cannot keep them"
+_GIVES_WAY = "bounds of joints and distances give way: motors and contacts cannot keep them"
 
 
 class _Command(NamedTuple):
@@ -72,6 +78,8 @@ class WholeBodyController(SafeController):
     bounds : JointBounds, "model" or None, default "model"
         Bounds of positions and velocities of joints with motors; "model": `JointBounds()`. Where
         motors and contacts cannot keep them they give way, and notes say so.
+    clearance : Clearance, optional
+        Bodies that keep their distance; it gives way as bounds of joints do.
 
     Raises
     ------
@@ -112,6 +120,7 @@ class WholeBodyController(SafeController):
         posture: Posture | None = None,
         posture_weight: float = 10.0,
         bounds: JointBounds | Literal["model"] | None = "model",
+        clearance: Clearance | None = None,
     ) -> None:
         load("daqp", _WHO)
         if motors.actuation.model is not model:
@@ -129,6 +138,9 @@ class WholeBodyController(SafeController):
         if not (bounds is None or bounds == "model" or isinstance(bounds, JointBounds)):
             raise ArgumentError(f"bounds: expected JointBounds, 'model' or None, got {bounds!r}")
         self.bounds = JointBounds() if bounds == "model" else bounds
+        if clearance is not None and clearance.scene.model is not model:
+            raise ArgumentError("clearance: is that of another model")
+        self.clearance = clearance
         self._last: _Command | None = None
 
     def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
@@ -165,9 +177,11 @@ class WholeBodyController(SafeController):
         levels = [self._level(level, time, state, grip.n_rows) for level in self.levels]
         cost = self._cost(found, state)
         notes: tuple[str, ...] = ()
-        answer = self._solved(found, levels, cost, state, self.bounds)
-        if answer is None and self.bounds is not None:
-            answer, notes = self._solved(found, levels, cost, state, None), (_GIVES_WAY,)
+        limits = self._limits(state)
+        answer = lexicographic(found.constraints(limits), levels, cost, _WHO)
+        if answer is None and limits:
+            answer = lexicographic(found.constraints(()), levels, cost, _WHO)
+            notes = (_GIVES_WAY,)
         if answer is None:
             return self._carried(state)
         self._last = _Command(answer, found, levels, grip)
@@ -222,16 +236,14 @@ class WholeBodyController(SafeController):
             f[:n] -= M @ self.posture(self.model, state)
         return Cost(H, f)
 
-    def _solved(
-        self,
-        found: Equations,
-        levels: Sequence[Level],
-        cost: Cost,
-        state: State,
-        bounds: JointBounds | None,
-    ) -> Answer | None:
-        constraints = found.constraints(bounds, state, self.actuation)
-        return lexicographic(constraints, levels, cost, _WHO)
+    def _limits(self, state: State) -> list[AccelerationLimits]:
+        """What holds unless motors and contacts cannot keep it."""
+        limits = []
+        if self.bounds is not None:
+            limits.append(joint_limits(self.bounds, state, self.actuation))
+        if self.clearance is not None:
+            limits.append(self.clearance.limits(state))
+        return limits
 
     def _carried(self, state: State) -> ConeExplanation:
         """Where even the constraints have no answer: motors carry what they can."""

@@ -6,6 +6,7 @@ the actuated rows of M a + h = B u + A^T f.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,22 @@ from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.newton_euler import bias
 from spatialops.forces.passive import passive_forces
 from spatialops.tree.state import State
+
+
+class AccelerationLimits(NamedTuple):
+    """Bounds low <= J a <= high of accelerations.
+
+    Parameters
+    ----------
+    J : (k, nv) array
+        Rows.
+    low, high : (k,) arrays
+        The same; infinite where there is none.
+    """
+
+    J: Array
+    low: Array
+    high: Array
 
 
 class Equations(NamedTuple):
@@ -55,24 +72,27 @@ class Equations(NamedTuple):
         """Motor forces, N m or N."""
         return np.asarray(self.U @ x + self.w)
 
-    def constraints(
-        self, bounds: JointBounds | None, state: State, actuation: Actuation
-    ) -> Constraints:
-        """All of them, with those of joints where bounds are given."""
-        if bounds is None:
-            return Constraints(self.E, self.e, self.C, self.low, self.high)
-        rows, low, high = bounds.accelerations(actuation.model, state)
-        moved = actuation.moves[rows]  # what has no motor goes where it goes
-        rows = rows[moved]
-        chosen = np.zeros((len(rows), self.C.shape[1]))
-        chosen[np.arange(len(rows)), rows] = 1.0
+    def constraints(self, limits: Sequence[AccelerationLimits]) -> Constraints:
+        """All of them, and limits of accelerations."""
+        free = self.C.shape[1] - len(self.M)
+        rows = [np.hstack([own.J, np.zeros((len(own.J), free))]) for own in limits]
         return Constraints(
             self.E,
             self.e,
-            np.vstack([self.C, chosen]),
-            np.concatenate([self.low, low[moved]]),
-            np.concatenate([self.high, high[moved]]),
+            np.vstack([self.C, *rows]),
+            np.concatenate([self.low, *(own.low for own in limits)]),
+            np.concatenate([self.high, *(own.high for own in limits)]),
         )
+
+
+def joint_limits(bounds: JointBounds, state: State, actuation: Actuation) -> AccelerationLimits:
+    """Bounds of joints with motors; what has none goes where it goes."""
+    rows, low, high = bounds.accelerations(actuation.model, state)
+    moved = actuation.moves[rows]
+    rows = rows[moved]
+    J = np.zeros((len(rows), actuation.model.nv))
+    J[np.arange(len(rows)), rows] = 1.0
+    return AccelerationLimits(J, low[moved], high[moved])
 
 
 def equations(state: State, grip: HeldContacts, actuation: Actuation, sides: int) -> Equations:

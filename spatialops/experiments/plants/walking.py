@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -10,11 +11,15 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.bench.humanoid import Humanoid
+from spatialops.control.whole_body.controller import WholeBodyController
 from spatialops.dynamics.energy import center_of_mass
 from spatialops.experiments.plants.mujoco_plant import MujocoPlant, Suffering
 from spatialops.experiments.plants.trotting import DT, FRICTION, has_fallen
+from spatialops.experiments.plants.tsid_controller import TsidController
 from spatialops.experiments.zapolsky.measures import torque_rates
 from spatialops.simulation.plain_data import PlainData
+
+Maker = Callable[..., WholeBodyController | TsidController]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +82,7 @@ def walk(
     suffering: Suffering | None = None,
     period: float = 2e-3,
     seed: int = 0,
+    make: Maker | None = None,
 ) -> Walked:
     """Stand for a second, squat or step, and stand again, in MuJoCo; or until the robot falls.
 
@@ -96,10 +102,13 @@ def walk(
         Time between commands, s; whole steps of the plant, which are 1 ms.
     seed : int, default 0
         Of the noise.
+    make : callable, optional
+        (plan, path, squat) -> another controller of the robot; default: `Humanoid.controller`.
     """
     plan = robot.footsteps(steps, length=length)
     path = plan.center_of_mass(robot.height)
-    control = robot.controller(plan, path, squat=squat)
+    made: Maker = robot.controller if make is None else make
+    control = made(plan, path, squat=squat)
     plant = MujocoPlant(robot.scene(FRICTION), DT, suffering, seed=seed)
     every = round(period / DT)
     centers = []
