@@ -94,7 +94,7 @@ def kill_reproduce(folder: Path, n: int, seed: int, until: float) -> Kills:
     out = folder / "out"
     killed = over = writing = 0
     faults = []
-    while killed + over < n and time.monotonic() < until:
+    while killed < n and time.monotonic() < until:
         (out / chance.choice(["aghili.json", "power.png"])).unlink(missing_ok=True)
         before = set(out.glob(".writing-*"))
         victim = Victim([*_REPRODUCE, str(out)])
@@ -124,7 +124,7 @@ def kill_precompile(folder: Path, n: int, seed: int, until: float) -> Kills:
     kernels = cache / "spatialops" / "kernels"
     killed = over = writing = 0
     faults = []
-    while killed + over < n and time.monotonic() < until:
+    while killed < n and time.monotonic() < until:
         if (killed + over) % _ANEW == 0:
             shutil.rmtree(cache, ignore_errors=True)
         before = _count(kernels)

@@ -46,14 +46,13 @@ class Mutant(NamedTuple):
 
 def mutants(source: str) -> list[Mutant]:
     """All faults that are made in a source, in its order; annotations and texts are left alone."""
+    lines = source.splitlines(keepends=True)
     offsets = [0]
-    for line in source.splitlines(keepends=True):
-        offsets.append(offsets[-1] + len(line.encode()))
-    if len(source) != len(source.encode()):
-        raise ValueError("sources are ASCII, so that columns are characters")
+    for line in lines:
+        offsets.append(offsets[-1] + len(line))
 
     def place(line: int, column: int) -> int:
-        return offsets[line - 1] + column
+        return offsets[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
     found = []
     for node in _nodes(ast.parse(source)):
