@@ -21,7 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from spatialops._compile.kept_code import SUFFIX, checked
+from spatialops._compile.kept_code import SUFFIX
+from spatialops._compile.sealed import unsealed
 
 _HERE = Path(__file__).parents[2]
 _REPRODUCE = ["-m", "spatialops", "reproduce", "aghili", "--quick", "--only", "power", "--out"]
@@ -164,7 +165,7 @@ def _count(kernels: Path) -> int:
 
 def _cut(kernels: Path) -> list[Path]:
     """Files that look finished and are not."""
-    return [path for path in kernels.glob(f"[!.]*{SUFFIX}") if checked(path) is None]
+    return [path for path in kernels.glob(f"[!.]*{SUFFIX}") if unsealed(path) is None]
 
 
 def _environment(cache: Path | None) -> dict[str, str]:
