@@ -43,6 +43,10 @@ class Mutant(NamedTuple):
         """The source with the fault."""
         return whole[: self.start] + self.new + whole[self.end :]
 
+    def changed_line(self, whole: str) -> str:
+        """The line with the fault, without what it is indented by and what is said of it."""
+        return self.source(whole).splitlines()[self.line - 1].partition("  #")[0].strip()
+
 
 def mutants(source: str) -> list[Mutant]:
     """All faults that are made in a source, in its order; annotations and texts are left alone."""

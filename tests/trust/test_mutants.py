@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
+from tests.trust.harmless import HARMLESS
 from tests.trust.mutants import mutants
 from tests.trust.mutate import interval, lots_of, sources
 
+ROOT = Path(__file__).parents[2]
 SOURCE = """
 LIMIT = 1e-9  # 2.0 < 3.0
 
@@ -58,6 +61,13 @@ def test_the_nearest_tests_come_first_and_none_twice() -> None:
     assert all(name.startswith("tests/contact/") for name in lots[-1])
     assert len({name for lot in lots for name in lot}) == sum(map(len, lots))
     assert all(lots_of(path) for path in sources())
+
+
+@pytest.mark.parametrize("path", HARMLESS)
+def test_what_is_said_to_be_harmless_is_a_fault_of_today(path: str) -> None:
+    source = (ROOT / path).read_text()
+    lines = {item.changed_line(source) for item in mutants(source)}
+    assert {line for line, _ in HARMLESS[path]} <= lines
 
 
 def test_the_interval_is_wilsons() -> None:
