@@ -25,6 +25,9 @@ HARMLESS: dict[str, list[tuple[str, str]]] = {
     "spatialops/simulation/event_driven/event_functions.py": [
         ("value = gap if gap > 0.0 or speed <= -still(v) else abs(gap) + _OPEN", _EQUAL),
     ],
+    "spatialops/simulation/stepping/continuous_collision.py": [
+        ("if gap <= 0.5 * t.settings[at.TOUCH]:", _EQUAL),
+    ],
     "spatialops/simulation/stepping/integrators/lone_bodies.py": [
         (
             "if dot(step, step) <= _ROUNDING * _ROUNDING * (speed * speed - dot(change, change)):",
