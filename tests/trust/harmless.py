@@ -15,6 +15,8 @@ HARMLESS: dict[str, list[tuple[str, str]]] = {
     "contact/cone/scaled_problem.py": [
         ("elif not is_sparse(W) and not filled and b.size >= _DENSE_ROWS:", _CHOICE),
     ],
+    "contact/friction.py": [("elif abs(normal[2]) <= _LEVEL:", _EQUAL)],
+    "contact/laws/cone.py": [("if start is not None and least >= POLISHED:", _EQUAL)],
     "contact/lcp/ladder.py": [("or _balance(problem, solution) >= _BALANCED", _EQUAL)],
     "contact/lcp/revised.py": [
         (
