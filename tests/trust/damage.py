@@ -100,7 +100,8 @@ def _changed(arrays: dict[str, Any], name: str, rng: np.random.Generator) -> Any
     for _ in range(int(rng.integers(1, 4))):
         at = int(rng.integers(flat.size))
         if values.dtype.kind == "f":
-            flat[at] = _FLOATS[rng.integers(len(_FLOATS))]
+            with np.errstate(over="ignore"):
+                flat[at] = _FLOATS[rng.integers(len(_FLOATS))]
         elif values.dtype.kind in "iu":
             flat[at] = np.array(_NUMBERS[rng.integers(len(_NUMBERS))]).astype(values.dtype)
         else:

@@ -88,6 +88,7 @@ class Victim:
 def kill_reproduce(folder: Path, n: int, seed: int, until: float) -> Kills:
     """Kill a short reproduction that writes to a folder; then let it end there."""
     chance = random.Random(seed)
+    _run([*_REPRODUCE, str(folder / "first")])  # which may have to compile
     begin = time.monotonic()
     _run([*_REPRODUCE, str(folder / "whole")])
     usual = time.monotonic() - begin
