@@ -24,8 +24,9 @@ from numba.core.registry import cpu_target
 
 from spatialops._compile import shipped_code
 from spatialops._compile.compiler_object import CompilerObject
-from spatialops._compile.kept_code import SUFFIX, KeptCode, checked
+from spatialops._compile.kept_code import SUFFIX, KeptCode
 from spatialops._compile.objects import OBJECTS
+from spatialops._compile.sealed import digest_of, seal, unsealed
 from spatialops._compile.shipped_code import ENVIRONMENT, HELPERS, WRAPPER, Entry, Index
 
 LEVEL = {"NUMBA_CPU_NAME": shipped_code.LEVEL, "NUMBA_CPU_FEATURES": ""}
@@ -102,8 +103,9 @@ def pack(folder: Path, objects: Path, out: Path) -> Index:
         entries[_name(kept)] = Entry(symbol, kept.signature.return_type)
     files.append(_table(objects, sorted(helpers)))
     _link(files, out / shipped_code.LIBRARY)
-    index = Index(shipped_code.circumstances(), sorted(helpers), entries)
-    (out / shipped_code.INDEX).write_bytes(pickle.dumps(index))
+    library = digest_of(out / shipped_code.LIBRARY)
+    index = Index(shipped_code.circumstances(), library, sorted(helpers), entries)
+    (out / shipped_code.INDEX).write_bytes(seal(pickle.dumps(index)))
     return index
 
 
@@ -111,7 +113,7 @@ def _kept(folder: Path) -> Iterator[Kept]:
     """What the sources of today have been compiled to, of all that lies in a cache."""
     codegen = cpu_target.target_context.codegen()
     for path in folder.glob(f"*{SUFFIX}"):
-        content = checked(path)
+        content = unsealed(path)
         if content is None:
             continue
         (_, _, (_, bitcode)), descriptor, environment, signature, *_, others = pickle.loads(content)

@@ -24,11 +24,11 @@ from numba.core.caching import _Cache
 
 from spatialops._compile import digest, shipped_code
 from spatialops._compile.compiler_object import CompilerObject
+from spatialops._compile.sealed import seal, unsealed
 from spatialops._files import save_bytes
 from spatialops.errors import AssetError
 
 SUFFIX = ".code"
-_CHECK = hashlib.sha256().digest_size
 _KEPT_FOR = 60 * 24 * 3600.0  # s without use
 _WRITTEN_IN = 3600.0  # s; what is unfinished for longer was left by a process that was killed
 
@@ -78,7 +78,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
             return None
         target_context.refresh()
         path = self.path(sig, target_context.codegen())
-        content = checked(path)
+        content = unsealed(path)
         if content is None:
             return None
         with contextlib.suppress(OSError):  # it may be read-only
@@ -95,7 +95,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
             return
         content = serialize.dumps(data._reduce())
         with contextlib.suppress(AssetError):
-            save_bytes(self.path(sig, data.codegen), hashlib.sha256(content).digest() + content)
+            save_bytes(self.path(sig, data.codegen), seal(content))
 
     def enable(self) -> None:
         """Nothing: there is no way to switch it off."""
@@ -133,13 +133,3 @@ def _versions() -> tuple[object, ...]:
     settings = numba.config.BOUNDSCHECK, numba.config.OPT
     tools = numba.__version__, binding.llvm_version_info, sys.implementation.cache_tag
     return (*ours, *settings, *tools)
-
-
-def checked(path: Path) -> bytes | None:
-    """What is in a file of the cache; None where it is not whole."""
-    try:
-        content = path.read_bytes()
-    except OSError:
-        return None
-    rest = content[_CHECK:]
-    return rest if hashlib.sha256(rest).digest() == content[:_CHECK] else None

@@ -25,6 +25,7 @@ from numba.core import compiler, funcdesc
 from spatialops._compile import digest
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.objects import OBJECTS
+from spatialops._compile.sealed import digest_of, unsealed
 
 FOLDER = Path(__file__).parent / "shipped"
 LIBRARY = "kernels.so"
@@ -55,6 +56,7 @@ class Index:
     """What is in a library, and what it needs."""
 
     made_for: dict[str, object]
+    library: bytes  # its digest: a flipped bit is another program
     helpers: list[str]
     entries: dict[str, Entry]
 
@@ -95,9 +97,14 @@ def reason_against() -> str:
     has = binding.get_host_cpu_features()
     if lacking := [item for item in _FEATURES if not has.get(item)]:
         return f"it is for {LEVEL}, and this processor lacks {', '.join(lacking)}"
-    wanted, here = _read_index(FOLDER).made_for, circumstances()
+    index = _read_index(FOLDER)
+    if index is None:
+        return "its index is damaged"
+    wanted, here = index.made_for, circumstances()
     if differing := [item for item in wanted if wanted[item] != here.get(item)]:
         return f"it was made for other {', '.join(differing)}"
+    if digest_of(FOLDER / LIBRARY) != index.library:
+        return "it is damaged"
     return ""
 
 
@@ -105,9 +112,10 @@ _WORD = ctypes.sizeof(ctypes.c_void_p)
 
 
 @functools.cache
-def _read_index(folder: Path) -> Index:
-    index: Index = pickle.loads((folder / INDEX).read_bytes())  # part of the package, as its code
-    return index
+def _read_index(folder: Path) -> Index | None:
+    """The index beside a library; None where it is not whole."""
+    content = unsealed(folder / INDEX)
+    return None if content is None else pickle.loads(content)  # part of the package, as its code
 
 
 class Library:
@@ -115,7 +123,9 @@ class Library:
 
     def __init__(self, folder: Path) -> None:
         self._code = ctypes.CDLL(str(folder / LIBRARY))
-        self._index = _read_index(folder)
+        index = _read_index(folder)
+        assert index is not None  # `reason_against` has seen it
+        self._index = index
         self._environments: list[CompilerObject] = []
         for symbol, known in OBJECTS.items():
             self._word(symbol).value = id(known)

@@ -19,6 +19,7 @@ from xml.etree.ElementTree import ParseError
 from defusedxml.common import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
+from spatialops._files import opened
 from spatialops.errors import AssetError
 
 MAX_BYTES = 4 * 2**20
@@ -171,9 +172,7 @@ class _Target:
 def read_bytes(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
     """The content of a plain file of bounded size."""
     try:
-        if path.exists() and not path.is_file():
-            raise AssetError(f"{path}: is not a file")
-        with path.open("rb") as file:
+        with opened(path) as file:
             content = file.read(max_bytes + 1)
     except (OSError, ValueError) as error:
         raise AssetError(

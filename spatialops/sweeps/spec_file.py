@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import scalar, whole
+from spatialops._files import opened
 from spatialops.errors import ArgumentError, AssetError
 from spatialops.sweeps.scene_run import drop
 from spatialops.sweeps.tasks import Function, Parameters
@@ -68,10 +69,10 @@ def read_spec(path: Path) -> Spec:
 
 def _parsed(path: Path) -> dict[str, object]:
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             text = file.read(_MOST_BYTES + 1)
     except OSError as error:
-        raise AssetError(f"{path}: cannot be read: {error.strerror}") from error
+        raise AssetError(f"{path}: cannot be read: {error.strerror or error}") from error
     if len(text) > _MOST_BYTES:
         raise ArgumentError(f"larger than {_MOST_BYTES} bytes")
     try:

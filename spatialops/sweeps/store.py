@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from spatialops._files import locked, written_beside
+from spatialops._files import locked, opened, written_beside
 from spatialops.errors import RecordError
 from spatialops.sweeps.tasks import Row
 
@@ -40,9 +40,10 @@ def read_rows(folder: Path) -> dict[str, Row]:
     found: dict[str, Row] = {}
     for path in sorted(folder.glob(f"*{_SUFFIX}")):
         try:
-            rows = json.loads(path.read_text())
+            with opened(path) as file:
+                rows = json.load(file)
             found |= {str(row["key"]): row for row in rows}
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise RecordError(f"{path}: not results of a sweep: {error}") from error
     return found
 

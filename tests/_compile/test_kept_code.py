@@ -13,6 +13,7 @@ from numba.core import types
 
 from spatialops._compile import digest, kept_code
 from spatialops._compile.jit import kernel
+from spatialops._compile.sealed import unsealed
 
 pytestmark = pytest.mark.compiled
 
@@ -65,11 +66,11 @@ def test_whatever_is_broken_is_compiled_again(fresh, tmp_path: Path) -> None:
         else:
             broken[rng.integers(len(broken))] ^= 1 << int(rng.integers(8))
         path.write_bytes(broken)
-        assert kept_code.checked(path) is None
+        assert unsealed(path) is None
     again = fresh()
     assert call(again) == 7.0
     assert not again.stats.cache_hits
-    assert kept_code.checked(path) is not None
+    assert unsealed(path) is not None
 
 
 def test_settings_that_change_the_code_are_told_apart(

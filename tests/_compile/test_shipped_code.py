@@ -15,6 +15,7 @@ from spatialops._compile import shipped_code
 from spatialops._compile.dispatchers import Kernel
 from spatialops._compile.jit import _kernel, inlined
 from spatialops._compile.kept_code import KeptCode
+from spatialops._compile.sealed import unsealed
 from tools import machine_code
 
 pytestmark = [
@@ -106,6 +107,7 @@ def beside(library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return reason
 
 
+CORRUPTIONS = 200
 FITTING = dict.fromkeys(shipped_code._FEATURES, True)
 
 
@@ -134,7 +136,24 @@ def test_it_is_left_alone_where_it_does_not_fit(
 
 
 def test_an_index_is_plain_data(library, tmp_path: Path) -> None:
-    index = pickle.loads((tmp_path / "shipped" / shipped_code.INDEX).read_bytes())
+    index = pickle.loads(unsealed(tmp_path / "shipped" / shipped_code.INDEX))
     [(name, entry)] = index.entries.items()
     assert name == f"{__name__}.halve(array(float64, 1d, C))"
     assert entry.returns == numba.int64
+
+
+@pytest.mark.parametrize("name", [shipped_code.LIBRARY, shipped_code.INDEX])
+def test_what_is_damaged_is_left_alone(beside, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "shipped" / name
+    whole = path.read_bytes()
+    rng = np.random.default_rng(21)
+    for case in range(CORRUPTIONS):
+        broken = bytearray(whole)
+        if case % 4 == 0:
+            del broken[rng.integers(len(broken)) :]
+        elif case % 4 == 1:
+            broken += rng.bytes(rng.integers(1, 9))
+        else:
+            broken[rng.integers(len(broken))] ^= 1 << int(rng.integers(8))
+        path.write_bytes(broken)
+        assert "damaged" in beside()

@@ -328,7 +328,7 @@ def test_missing_files_and_folders_are_refused(tmp_path):
     with pytest.raises(AssetError, match="cannot be read"):
         so.load_model(tmp_path / "none.urdf")
     (tmp_path / "folder.urdf").mkdir()
-    with pytest.raises(AssetError, match="is not a file"):
+    with pytest.raises(AssetError, match="cannot be read"):
         so.load_model(tmp_path / "folder.urdf")
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tests.support.mutations import mutate
+
 _NUMBERS = (0, 1, -1, 2, -2, 7, 255, 10**6, -(10**6), 2**31, 2**40, -(2**40), 2**62, 2**63 - 1)
 _FLOATS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 1e-320, 1e-30, 1e9, 1e30, 1e300, -1e300)
 _LEAVES = (None, True, -1, 0, 2**40, 1e308, -1e308, float("nan"), "", "x", "world", [], {}, [[]])
@@ -29,6 +31,11 @@ def aimed(content: bytes, rng: np.random.Generator) -> bytes:
     stream = io.BytesIO()
     np.savez(stream, **arrays)
     return stream.getvalue()
+
+
+def texts(content: bytes, rng: np.random.Generator) -> bytes:
+    """XML with one to four of its words, numbers or elements changed."""
+    return mutate(content, rng, int(rng.integers(1, 5)))
 
 
 def bytewise(content: bytes, rng: np.random.Generator) -> bytes:
@@ -93,7 +100,8 @@ def _changed(arrays: dict[str, Any], name: str, rng: np.random.Generator) -> Any
     for _ in range(int(rng.integers(1, 4))):
         at = int(rng.integers(flat.size))
         if values.dtype.kind == "f":
-            flat[at] = _FLOATS[rng.integers(len(_FLOATS))]
+            with np.errstate(over="ignore"):
+                flat[at] = _FLOATS[rng.integers(len(_FLOATS))]
         elif values.dtype.kind in "iu":
             flat[at] = np.array(_NUMBERS[rng.integers(len(_NUMBERS))]).astype(values.dtype)
         else:
@@ -153,3 +161,7 @@ def _pruned(data: Any, rng: np.random.Generator) -> Any:
     else:
         changed[key] = _pruned(data[key], rng)
     return changed
+
+
+# Damage that knows a format, by the ends of its files.
+AIMED = {".npz": aimed, **dict.fromkeys((".urdf", ".sdf", ".xml", ".dae"), texts)}

@@ -43,17 +43,20 @@ class Mutant(NamedTuple):
         """The source with the fault."""
         return whole[: self.start] + self.new + whole[self.end :]
 
+    def changed_line(self, whole: str) -> str:
+        """The line with the fault, without what it is indented by and what is said of it."""
+        return self.source(whole).splitlines()[self.line - 1].partition("  #")[0].strip()
+
 
 def mutants(source: str) -> list[Mutant]:
     """All faults that are made in a source, in its order; annotations and texts are left alone."""
+    lines = source.splitlines(keepends=True)
     offsets = [0]
-    for line in source.splitlines(keepends=True):
-        offsets.append(offsets[-1] + len(line.encode()))
-    if len(source) != len(source.encode()):
-        raise ValueError("sources are ASCII, so that columns are characters")
+    for line in lines:
+        offsets.append(offsets[-1] + len(line))
 
     def place(line: int, column: int) -> int:
-        return offsets[line - 1] + column
+        return offsets[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
     found = []
     for node in _nodes(ast.parse(source)):

@@ -1,8 +1,9 @@
 """Soaks: scenes that run for long, watched for what creeps.
 
     python -m tests.trust.soak --seconds 300 [--only stack]
+    python -m tests.trust.soak --steps 10_000_000
 
-Each of four scenes gets its share of the time, in rounds of as many steps. A round reports the
+Each of four scenes gets its share of the time, or as many steps, in rounds. A round reports the
 largest penetration and residual, energy, memory and time of a step; the soak fails where the second
 half of the rounds has more of one of them than the first allows, or a contact problem is not
 solved. That is stored, for `spatialops solve FILE`.
@@ -24,11 +25,13 @@ from spatialops.errors import SpatialOpsError
 from tests.support.runs import boxes
 
 _ROUND = 20_000  # steps
+_LEAST = 4  # rounds
 _CREEP = 1.5  # by which penetration may differ between the halves, and
 _FLOOR = 1e-7  # m, below which nobody asks
 _GROWTH = 20.0  # MB that memory may grow from the end of the first half
 _SLOWER = 1.5  # medians of step times, on a machine that does other things
 _GAIN = 1e-6  # of its scale, by which energy may grow in a scene that nothing drives
+_TABLE = 0.95  # m, its height: a few millimetres below the fingertips, which shaking presses on it
 
 
 class Soak(NamedTuple):
@@ -50,6 +53,7 @@ class Round(NamedTuple):
     """What a round of steps left behind."""
 
     failed: int
+    contacts: float  # of its last step
     penetration: float
     residual: float
     energy: float
@@ -71,7 +75,10 @@ def _quadruped() -> Soak:
 
 
 def _dual_arm() -> Soak:
-    scene = so.models.dual_arm().scene()
+    table = so.Geom(
+        "table", "world", so.Box((0.4, 0.8, 0.04)), position=(0.7, 0.0, _TABLE - 0.02), friction=0.6
+    )
+    scene = so.models.dual_arm().scene([table])
     return Soak(scene, 1e-3, _holding(scene), driven=True)
 
 
@@ -105,14 +112,22 @@ SOAKS: dict[str, Callable[[], Soak]] = {
 }
 
 
-def soak(name: str, seconds: float, out: Path) -> list[str]:
+class Length(NamedTuple):
+    """How long a scene is run: until the first of the two is reached, at least four rounds."""
+
+    seconds: float
+    steps: float
+
+
+def soak(name: str, length: Length, out: Path) -> list[str]:
     """Run a scene for a while and print what it did; what is wrong with it."""
     own = SOAKS[name]()
     simulator = so.Simulator(own.scene, dt=own.dt)
     state = own.scene.state
     rounds: list[Round] = []
-    until = time.monotonic() + seconds
-    while time.monotonic() < until or len(rounds) < 4:
+    until = time.monotonic() + length.seconds
+    most = max(_LEAST, length.steps / _ROUND)
+    while len(rounds) < most and (time.monotonic() < until or len(rounds) < _LEAST):
         begin = time.process_time()
         failed = 0
         try:
@@ -137,6 +152,7 @@ def _round(own: Soak, record: so.Record, failed: int, taken: float) -> Round:
     energy = so.energy(own.scene.model, record.final.q, record.final.v)
     return Round(
         failed,
+        float(record.contact_counts[-1]),
         float(record.penetrations.max()),
         float(record.residuals.max()),
         float(energy.kinetic + energy.potential),
@@ -148,7 +164,8 @@ def _round(own: Soak, record: so.Record, failed: int, taken: float) -> Round:
 def _report(name: str, rounds: list[Round]) -> None:
     first, last = rounds[0], rounds[-1]
     print(
-        f"{name}: {len(rounds) * _ROUND:,} steps, {sum(r.failed for r in rounds)} failed solves\n"
+        f"{name}: {len(rounds) * _ROUND:,} steps, {sum(r.failed for r in rounds)} failed solves, "
+        f"{np.mean([r.contacts for r in rounds]):.1f} contacts\n"
         f"  penetration {first.penetration:.1e} -> {last.penetration:.1e} m, at most "
         f"{max(r.penetration for r in rounds):.1e}; residual at most "
         f"{max(r.residual for r in rounds):.1e}\n"
@@ -186,13 +203,16 @@ def _memory() -> float:
 def main() -> int:
     """The command; its status is 1 where something crept."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=120.0)
+    parser.add_argument("--seconds", type=float, help="in all; default 120, or as steps take")
+    parser.add_argument("--steps", type=float, default=np.inf, help="of each scene, at most")
     parser.add_argument("--only", choices=SOAKS)
     parser.add_argument("--out", type=Path, default=Path("out/soak"))
     own = parser.parse_args()
     own.out.mkdir(parents=True, exist_ok=True)
     names = [own.only] if own.only else list(SOAKS)
-    faults = [found for name in names for found in soak(name, own.seconds / len(names), own.out)]
+    seconds = own.seconds or (120.0 if np.isinf(own.steps) else np.inf)
+    length = Length(seconds / len(names), own.steps)
+    faults = [found for name in names for found in soak(name, length, own.out)]
     print("\n".join(faults) or "nothing crept")
     return int(bool(faults))
 

@@ -11,7 +11,9 @@ import spatialops as so
 from spatialops.compare.stored import solve_file
 from spatialops.contact import ConeProblem, ContactProblem, MixedLCP, solve
 from spatialops.contact.fclib import load_fclib, save_fclib
+from spatialops.sweeps.spec_file import read_spec
 from tests.support.runs import DT, boxes
+from tests.trust.stored_texts import MJCF, SDF, TOML, URDF
 
 _SIMULATED = 3  # steps
 
@@ -80,6 +82,12 @@ MAKERS: dict[str, Callable[[Path], object]] = {
     "fclib.hdf5": lambda path: save_fclib(path, _cone()),
     "mesh.stl": _mesh,
     "mesh.obj": _mesh,
+    "mesh.glb": _mesh,
+    "mesh.dae": _mesh,
+    "robot.urdf": lambda path: path.write_bytes(URDF),
+    "robot.sdf": lambda path: path.write_bytes(SDF),
+    "robot.xml": lambda path: path.write_bytes(MJCF),
+    "sweep.toml": lambda path: path.write_bytes(TOML),
 }
 
 
@@ -87,8 +95,11 @@ def _use_record(record: so.Record) -> None:
     record.summary()
     record.certificate()
     record.geom_positions([0])
-    simulator = so.Simulator(record.scene, dt=DT)
-    simulator.run(record.scene.state, _SIMULATED * DT)
+    _simulate(record.scene)
+
+
+def _simulate(scene: so.Scene) -> None:
+    so.Simulator(scene, dt=DT).run(duration=_SIMULATED * DT)
 
 
 def _resume(path: Path) -> None:
@@ -101,6 +112,11 @@ def _resume(path: Path) -> None:
         file.unlink()
 
 
+_MESH = (so.collision.load_mesh, lambda mesh, path: so.ConvexHull(mesh.vertices))
+_ROBOT = (
+    so.load_scene,
+    lambda scene, path: so.Simulator(scene, dt=DT).run(duration=_SIMULATED * DT),
+)
 # What reads a file, and what is then done with what it holds; the latter takes its time.
 READERS: dict[str, tuple[Callable[[Path], object], Callable[[object, Path], object]]] = {
     "record.npz": (so.load_record, lambda record, path: _use_record(record)),
@@ -111,6 +127,7 @@ READERS: dict[str, tuple[Callable[[Path], object], Callable[[object, Path], obje
     "cone.npz": (ConeProblem.load, lambda problem, path: solve(problem)),
     "run.npz": (so.load_record, lambda record, path: _resume(path)),
     "fclib.hdf5": (load_fclib, lambda problem, path: solve(problem)),
-    "mesh.stl": (so.collision.load_mesh, lambda mesh, path: so.ConvexHull(mesh.vertices)),
-    "mesh.obj": (so.collision.load_mesh, lambda mesh, path: so.ConvexHull(mesh.vertices)),
+    **dict.fromkeys(("mesh.stl", "mesh.obj", "mesh.glb", "mesh.dae"), _MESH),
+    **dict.fromkeys(("robot.urdf", "robot.sdf", "robot.xml"), _ROBOT),
+    "sweep.toml": (read_spec, lambda spec, path: None),
 }

@@ -135,10 +135,17 @@ def test_groups_of_other_files_are_not_opened(tmp_path: Path) -> None:
 
 
 @pytest.mark.compiled
+def test_whole_files_are_taken_and_used(tmp_path: Path) -> None:
+    pytest.importorskip("h5py")
+    tasks = fuzz_files.wholes(tmp_path, list(MAKERS))
+    assert {task.kind: fuzz_files.judge(task) for task in tasks} == dict.fromkeys(MAKERS, "taken")
+
+
+@pytest.mark.compiled
 @pytest.mark.parametrize("count", [300, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_damaged_files_are_refused_or_can_be_used(tmp_path: Path, count: int) -> None:
     pytest.importorskip("h5py")
-    found = fuzz_files.fuzz(3600.0, 0, tmp_path, count)
+    found = fuzz_files.fuzz(3600.0, tmp_path, fuzz_files.Damages(), count)
     assert sum(found.values()) == count
     assert not any(kind in found for kind in ("crash", "hang", "foreign", "wrong")), found
     assert min(found["refused"], found["taken"]) > count // 10  # it is neither trivial

@@ -69,7 +69,7 @@ class Watched:
             self._begin()
         begin = time.monotonic()
         try:
-            self._pipe.recv()  # it is ready
+            self._pipe.recv()
             begin = time.monotonic()
             self._pipe.send(case)
             if not self._pipe.poll(self._seconds):
@@ -89,6 +89,8 @@ class Watched:
         )
         self._child.start()
         theirs.close()
+        if self._pipe.recv() != "begun":
+            raise RuntimeError("the first cases already fail")
 
     def _end(self) -> int:
         child, self._child = self._child, None
@@ -106,8 +108,13 @@ def _serve(
     judge: Judge, pipe: multiprocessing.connection.Connection, first: Sequence[object]
 ) -> None:
     """Answer cases until there are no more."""
-    for case in first:
-        judge(case)
+    try:
+        for case in first:
+            judge(case)
+    except BaseException:
+        pipe.send("failed")
+        raise
+    pipe.send("begun")
     while True:
         pipe.send("ready")
         try:

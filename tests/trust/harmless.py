@@ -1,0 +1,39 @@
+"""Faults of mutation that no test can notice, as nothing that is promised changes: the reasons.
+
+By file: the line as the fault makes it, and the reason.
+"""
+
+from __future__ import annotations
+
+_EQUAL = "two floats that are equal here by no more than chance, and both sides are right then"
+_CHOICE = "which of two ways is taken; both end alike, one of them later"
+_BETWEEN = "a limit between rounding and what counts; what it gets wrong is left to another method"
+_ROUND = "one more round, which changes nothing"
+
+HARMLESS: dict[str, list[tuple[str, str]]] = {
+    "contact/cone/fast_path.py": [("used = rank if 2 / rank <= n else -1", _CHOICE)],
+    "contact/cone/scaled_problem.py": [
+        ("elif not is_sparse(W) and not filled and b.size >= _DENSE_ROWS:", _CHOICE),
+    ],
+    "contact/friction.py": [("elif abs(normal[2]) <= _LEVEL:", _EQUAL)],
+    "contact/laws/cone.py": [("if start is not None and least >= POLISHED:", _EQUAL)],
+    "contact/lcp/ladder.py": [("or _balance(problem, solution) >= _BALANCED", _EQUAL)],
+    "contact/lcp/revised.py": [
+        (
+            "_PIVOT = (1e3 * 1e-11)",
+            _BETWEEN,
+        ),
+    ],
+    "spatialops/simulation/event_driven/event_functions.py": [
+        ("value = gap if gap > 0.0 or speed <= -still(v) else abs(gap) + _OPEN", _EQUAL),
+    ],
+    "spatialops/simulation/stepping/continuous_collision.py": [
+        ("if gap <= 0.5 * t.settings[at.TOUCH]:", _EQUAL),
+    ],
+    "spatialops/simulation/stepping/integrators/lone_bodies.py": [
+        (
+            "if dot(step, step) <= _ROUNDING * _ROUNDING * (speed * speed - dot(change, change)):",
+            _ROUND,
+        ),
+    ],
+}
