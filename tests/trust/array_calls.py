@@ -168,6 +168,8 @@ EXEMPT = {
     "LinearizedRollout.vjp": "likewise",
     "Scene.checked_ctrl": "likewise",
     "LoadedScene.checked_ctrl": "likewise",
+    "Scene.add_actuators": "tests/forces/test_actuators.py has controls that do not fit",
+    "LoadedScene.add_actuators": "likewise",
     "Tendon.energy": "plain NumPy",
     "ContactProblem.part": "an index of NumPy",
     "Compliant.forces": "plain NumPy on a contact set",
