@@ -14,10 +14,9 @@ from numba.core import types
 from spatialops._compile import digest, kept_code
 from spatialops._compile.jit import kernel
 from spatialops._compile.sealed import unsealed
+from tests.support.corruptions import corruptions
 
 pytestmark = pytest.mark.compiled
-
-CORRUPTIONS = 200
 
 
 def add_twice(values, x):
@@ -55,16 +54,7 @@ def test_it_is_compiled_once(fresh, tmp_path: Path) -> None:
 def test_whatever_is_broken_is_compiled_again(fresh, tmp_path: Path) -> None:
     call(fresh())
     (path,) = tmp_path.iterdir()
-    whole = path.read_bytes()
-    rng = np.random.default_rng(21)
-    for case in range(CORRUPTIONS):
-        broken = bytearray(whole)
-        if case % 4 == 0:
-            del broken[rng.integers(len(broken)) :]
-        elif case % 4 == 1:
-            broken += rng.bytes(rng.integers(1, 9))
-        else:
-            broken[rng.integers(len(broken))] ^= 1 << int(rng.integers(8))
+    for broken in corruptions(path.read_bytes()):
         path.write_bytes(broken)
         assert unsealed(path) is None
     again = fresh()

@@ -16,6 +16,7 @@ from spatialops._compile.dispatchers import Kernel
 from spatialops._compile.jit import _kernel, inlined
 from spatialops._compile.kept_code import KeptCode
 from spatialops._compile.sealed import unsealed
+from tests.support.corruptions import corruptions
 from tools import machine_code
 
 pytestmark = [
@@ -107,7 +108,6 @@ def beside(library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return reason
 
 
-CORRUPTIONS = 200
 FITTING = dict.fromkeys(shipped_code._FEATURES, True)
 
 
@@ -145,15 +145,6 @@ def test_an_index_is_plain_data(library, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [shipped_code.LIBRARY, shipped_code.INDEX])
 def test_what_is_damaged_is_left_alone(beside, tmp_path: Path, name: str) -> None:
     path = tmp_path / "shipped" / name
-    whole = path.read_bytes()
-    rng = np.random.default_rng(21)
-    for case in range(CORRUPTIONS):
-        broken = bytearray(whole)
-        if case % 4 == 0:
-            del broken[rng.integers(len(broken)) :]
-        elif case % 4 == 1:
-            broken += rng.bytes(rng.integers(1, 9))
-        else:
-            broken[rng.integers(len(broken))] ^= 1 << int(rng.integers(8))
+    for broken in corruptions(path.read_bytes()):
         path.write_bytes(broken)
         assert "damaged" in beside()
