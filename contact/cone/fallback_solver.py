@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, cast
 
 import numpy as np
@@ -11,10 +11,12 @@ from spatialops._arrays import ArrayLike, array
 from spatialops.contact.cone.convex import ConvexCone
 from spatialops.contact.cone.fallback_methods import climb
 from spatialops.contact.cone.fast_path import NEAR_STEPS, solve_fast
+from spatialops.contact.cone.infeasibility import infeasible
 from spatialops.contact.cone.problem import ConeProblem, ConeSolution
 from spatialops.contact.cone.scaled_problem import ScaledProblem
 from spatialops.contact.cone.solvers import ConeGaussSeidel, ConeInteriorPoint, ConeNewton
 from spatialops.contact.cone.verify import ACCEPTED, rounding, verified, with_status
+from spatialops.contact.lcp.status import Status
 from spatialops.errors import ArgumentError
 
 GOAL = 1e-10  # of both residuals, for not trying another method
@@ -50,6 +52,8 @@ class ConeSolver(Protocol):
 class ConeLadder:
     """Every method in turn, cheap ones first, until both residuals are below `goal`.
 
+    What the first of them leaves may have no solution: see `infeasibility.infeasible`.
+
     Parameters
     ----------
     goal : float
@@ -75,7 +79,8 @@ class ConeLadder:
         Returns
         -------
         ConeSolution
-            `status` is SOLVED only if both residuals in the original data hold.
+            `status` is SOLVED only if both residuals in the original data hold, NO_SOLUTION only with
+            a `proof`.
         """
         first = solve_fast(problem, warm_start)
         if first is not None:
@@ -86,6 +91,9 @@ class ConeLadder:
                 return best
         else:
             best = verified(problem, np.zeros(problem.size), 0, "")
+        proof = None if best.solved else infeasible(problem)
+        if proof is not None:
+            return replace(best, status=Status.NO_SOLUTION, solver="certificate", proof=proof)
         system = ScaledProblem.of(problem)
         total = best.iterations
         patience = _PATIENCE

@@ -305,6 +305,9 @@ class ConeSolution:
         Who found it.
     scale_free : float, optional
         The same on the scaled problem: free of the units of single contacts, and of the size of mu.
+    proof : (m,) array, optional
+        Of NO_SOLUTION: weights y >= 0 of the contacts, kg, with W_n^T y = 0 and y.b_n < 0, so that
+        the normal velocities cannot all be >= 0 whatever the contacts do.
     """
 
     z: Array
@@ -314,6 +317,7 @@ class ConeSolution:
     residual: float
     solver: str = ""
     scale_free: float = float("nan")
+    proof: Array | None = None
 
     @property
     def r(self) -> Array:

@@ -164,12 +164,15 @@ def add_element_forces(
 @kernel
 def advance_activations(
     ints: IntArray, floats: Array, ctrl: Array, activation: Array, x: float
-) -> None:
-    """Activations a time x later."""
+) -> bool:
+    """Activations a time x later; whether any is another."""
+    changed = False
     for e in range(ints.shape[0]):
         if ints[e, STATE] >= 0:
             after = activation_after(ints, floats, e, ctrl, activation, x)
+            changed = changed or after != activation[ints[e, STATE]]
             activation[ints[e, STATE]] = after
+    return changed
 
 
 @kernel

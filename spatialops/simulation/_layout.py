@@ -86,7 +86,9 @@ MEMORY_ROWS = 41  # in use: the blocks of pairs, which may be outdated
 LAW = 42  # of friction, see `contact.newton._layout`
 TOGETHER = 43  # 1: inelastic arrivals of the step are met together
 ANEW = 44  # times that the piece has been stated anew for arrivals that were not foreseen
-CONTROLS = 45
+STIRRED = 45  # 1: the step has changed something that lasts
+STILL = 46  # steps in a row that have not
+CONTROLS = 47
 
 # Columns of what is kept of contacts for the next step: their pair, their names within it, and
 # until which step they are known; -1: not at all.
@@ -118,7 +120,8 @@ VISCOSITY_IN_IMPACTS = 9
 FILM = 10
 CUTS = 11  # pairs of bodies without restitution whose arrivals cut a step; more are met together
 SETTLED = 12  # what the middle velocity may be off, relative, where joint forces act
-SETTINGS = 13
+SLEEPS = 13  # 1: steps that change nothing are counted, not made
+SETTINGS = 14
 
 # Float monitors.
 TIME = 0
@@ -138,7 +141,8 @@ CURVATURE = 14  # square of the second difference of the smooth accelerations
 SQUARES = 15  # 8: of the differences that the past was renewed with last
 MOST_COMPLIANT = 23  # largest entry of W's diagonal when rows were made last
 REACH = 24  # beyond the margin within which contacts take part in the piece's problem, m
-MONITORS = 25
+HELD_RESIDUAL = 25  # of the forces of the step before, where they held last
+MONITORS = 26
 
 # Rows of the table of vectors.
 Q_E = 0

@@ -39,6 +39,10 @@ class TimeStepping:
         joint forces act; elsewhere a share of the rule's own error, at most ten times as much. From
         1e-13, which finite differences of steps ask for: they see what is not settled. Default
         1e-8.
+    sleep : bool
+        Count steps that change nothing, not a bit, instead of making them: where all that moves has
+        come to rest, until a force, a control or a wrench is another. Results are the same to the
+        bit. Default True.
 
     Raises
     ------
@@ -53,15 +57,18 @@ class TimeStepping:
     --------
     >>> import spatialops as so
     >>> so.Simulator(so.models.pendulum(2).scene(), time=so.TimeStepping()).time
-    TimeStepping(tolerance=1e-09, settled=1e-08)
+    TimeStepping(tolerance=1e-09, settled=1e-08, sleep=True)
     """
 
     tolerance: float = TOLERANCE
     settled: float = SETTLED
+    sleep: bool = True
 
     def __post_init__(self) -> None:
         scalar(self.tolerance, "tolerance", low=1e-12, high=1e-2)
         scalar(self.settled, "settled", low=1e-13, high=1e-2)
+        if not isinstance(self.sleep, bool):
+            raise ArgumentError(f"sleep: expected True or False, got {self.sleep!r}")
 
     def runner(self, setup: Setup) -> Runner:
         """The compiled loop on a scene.
@@ -79,6 +86,7 @@ class TimeStepping:
         from spatialops.simulation.runs.stepping_run import SteppingRunner
 
         setup.settings[[at.TOLERANCE, at.SETTLED]] = self.tolerance, self.settled
+        setup.settings[at.SLEEPS] = self.sleep
         return SteppingRunner(setup)
 
 

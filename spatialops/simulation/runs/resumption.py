@@ -21,7 +21,7 @@ from spatialops.simulation.runs.snapshot import floats_of, ints_of, restore, sna
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.tables import Tables
-from spatialops.simulation.stepping.warm_start import Memory
+from spatialops.simulation.stepping.warm.warm_start import Memory
 
 _CONTROLLER = "controller."  # begins the names of what a controller saves
 _OF_THE_BEGINNING = {"redundant_rows"}  # of closures, where the run began

@@ -150,6 +150,7 @@ def _settings(scene: Scene, options: Options, scales: Scales) -> Array:
     settings[at.TOUCH] = usual.TOUCH * scales.length
     settings[at.TOLERANCE] = TOLERANCE
     settings[at.SETTLED] = SETTLED
+    settings[at.SLEEPS] = 1.0
     settings[at.DEPTH] = usual.DEPTH * scales.length
     settings[at.SKIN] = 0.5 * scene.smallest_radius + 4.0 * options.margin
     settings[at.WIDTH] = scene.least_width

@@ -39,6 +39,8 @@ _OWN = (
     at.BEFORE,
     at.BEFORE_LOOK,
     at.AIMED,
+    at.STIRRED,
+    at.STILL,
 )
 _ROOM = 4  # contacts that tables may have room for, as a multiple of what the scene can have
 

@@ -37,6 +37,7 @@ _BEGIN_AT_ZERO = np.array(
         at.PIVOTS,
         at.PIVOTED,
         at.CODE,
+        at.STILL,
     ]
 )
 

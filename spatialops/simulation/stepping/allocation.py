@@ -92,6 +92,9 @@ def _forces(scene: Scene) -> Parts:
         "pulls": np.zeros((len(elements.ints), at.PULL_COLUMNS)),
         "wrenches": np.zeros((model.n_bodies, 6)),
         "external": np.zeros((model.n_bodies, 6)),
+        "resting": np.zeros(
+            model.nq + 2 * model.nv + len(scene.ctrl) + elements.n_states + 6 * model.n_bodies
+        ),
     }
 
 

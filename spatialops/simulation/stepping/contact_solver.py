@@ -19,8 +19,12 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     squeeze,
     unsqueeze,
 )
-from spatialops.simulation.stepping.impulse_memory import load_impulses, store_impulses
 from spatialops.simulation.stepping.tables import Tables, buffers_of, rows_of
+from spatialops.simulation.stepping.warm.impulse_memory import (
+    keep_forces,
+    load_impulses,
+    store_impulses,
+)
 
 _FEW = 2  # iterations that only refine: forces of the next step may hold as they are
 
@@ -114,4 +118,4 @@ def take_over(t: Tables) -> None:
     """The forces of the step before hold, `still_holds` has seen: they are those of this one."""
     t.control[at.CODE] = 0
     t.control[at.WARM] += 1
-    store_impulses(t)
+    keep_forces(t)

@@ -61,7 +61,7 @@ from spatialops.simulation.stepping.contact_drift import (
     remaining_time,
 )
 from spatialops.simulation.stepping.tables import Tables
-from spatialops.simulation.stepping.warm_check import still_holds
+from spatialops.simulation.stepping.warm.warm_check import still_holds
 
 _NO_SPEED = 8.0 * float(np.finfo(np.float64).eps)
 

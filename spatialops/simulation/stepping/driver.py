@@ -22,7 +22,7 @@ from spatialops.simulation.stepping.external_solver import ExternalSolver
 from spatialops.simulation.stepping.state_machine import advance
 from spatialops.simulation.stepping.step_size import warn_of_spin
 from spatialops.simulation.stepping.tables import Tables
-from spatialops.simulation.stepping.warm_start import Memory
+from spatialops.simulation.stepping.warm.warm_start import Memory
 
 _UNKEPT = (
     "W",

@@ -28,7 +28,7 @@ from spatialops.simulation.stepping.constraints.friction_laws import loop_law
 from spatialops.simulation.stepping.constraints.torsional_rolling import with_moments
 from spatialops.simulation.stepping.contact_names import names_acting
 from spatialops.simulation.stepping.tables import Tables
-from spatialops.simulation.stepping.warm_start import Memory
+from spatialops.simulation.stepping.warm.warm_start import Memory
 
 
 class Method(NamedTuple):

@@ -74,6 +74,14 @@ from spatialops.simulation.stepping.time_of_impact import (
     cut_piece,
     sinks_fast,
 )
+from spatialops.simulation.stepping.warm.rest import (
+    begin_watching,
+    come_to_rest,
+    move_state,
+    note_rest,
+    rests,
+    stay,
+)
 
 
 @entered
@@ -168,8 +176,6 @@ def begin_step(t: Tables) -> int:
     """
     if t.control[at.STEPS_LEFT] == 0:
         return at.DONE
-    t.control[at.TOGETHER] = 0
-    keep_reach(t, 0.0, 0)
     full = (
         t.rows.shape[0] - t.control[at.ROWS] < 1
         or t.events.shape[0] - t.control[at.EVENT_ROWS] < at.MAX_PIECES + 2
@@ -180,6 +186,11 @@ def begin_step(t: Tables) -> int:
         < 2 * (at.MAX_PIECES + 1) * t.ints.shape[0]
     ):
         return at.RECORD_FULL
+    if rests(t):
+        return stay_here(t)
+    begin_watching(t)
+    t.control[at.TOGETHER] = 0
+    keep_reach(t, 0.0, 0)
     if t.control[at.LOOKED] == 0:
         detect_now(t)
         lowest_gap(t)
@@ -234,6 +245,7 @@ def after_decompression(t: Tables) -> int:
             return ask(t, at.DECOMPRESSED)
         gain = finish_impulses(t)
     dv = t.vectors[at.DVC, :nv]
+    t.control[at.STIRRED] = 1
     forget_past(t)
     forget_momenta(t)
     apply_impulses(t, dv)
@@ -299,6 +311,8 @@ def move(t: Tables) -> int:
     v_x = t.vectors[at.V_X, : t.v.size]
     x = 1.0
     flow_to(t, 1.0)
+    if t.control[at.ACTING] > 0 and not has_loops(t):
+        come_to_rest(t, q_x, v_x)
     t.control[at.SEEN] = detect_at(t, q_x, v_x, 0.0)
     if t.control[at.PIECES] < at.MAX_PIECES:
         if met_unforeseen(t):
@@ -320,12 +334,13 @@ def move(t: Tables) -> int:
         remember(t)
         if x == 1.0 and has_floating(t):
             put_right(t)
-    copy_into(t.q, q_x)
-    copy_into(t.v, v_x)
+    move_state(t, q_x, v_x)
     keep_reach(t, 0.0, 0)
     t.control[at.LOOKED] = 1
     t.monitor[at.REMAINING] -= x * t.monitor[at.PIECE]
     finished = t.monitor[at.REMAINING] <= 1e-12 * t.settings[at.DT]
+    if not finished:
+        t.control[at.STIRRED] = 1
     t.control[at.STAGE] = at.END if finished else at.IMPACT
     return GO_ON
 
@@ -354,9 +369,29 @@ def end_step(t: Tables) -> int:
     if lowest_gap(t) < -t.settings[at.DEPTH]:
         project_positions(t)
         forget_momenta(t)
+        t.control[at.STIRRED] = 1
     if has_loops(t):
         keep_frames(t)
     advance_elements(t)
+    note_rest(t)
+    return count_step(t)
+
+
+@stage
+def stay_here(t: Tables) -> int:
+    """A step that changes nothing, which is known."""
+    stay(t)
+    lowest_gap(t)
+    t.monitor[at.REMAINING] = t.settings[at.DT]
+    if t.control[at.ACTING] > 0 and becomes_row(t):
+        write_contacts(t, 1.0, 0)
+    t.monitor[at.REMAINING] = 0.0
+    return count_step(t)
+
+
+@merged
+def count_step(t: Tables) -> int:
+    """Count the step that is done, and record it."""
     recorded = becomes_row(t)
     t.control[at.STEP] += 1
     t.control[at.STEPS_LEFT] -= 1

@@ -52,6 +52,7 @@ class Tables(NamedTuple):
     activation: Array
     pulls: Array  # what elements did in the piece
     wrenches: Array  # on bodies about their origins, as they are given
+    resting: Array  # state and inputs at which steps change nothing, see `rest`
     work: Array
     spare: Array  # a second workspace, for the stages of RK4
     vectors: Array

@@ -47,6 +47,7 @@ COUNTED = (
     "before",
     "ints",
     "floats",
+    "resting",
 )
 STAYS_ZERO = ("dry",)  # where there are no rows of joints; else written before it is read
 # What follows from the scene.

@@ -80,3 +80,4 @@ def begin_at_zero(t: Tables) -> None:
     t.control[at.PIVOTS] = 0
     t.control[at.PIVOTED] = 0
     t.control[at.CODE] = 0
+    t.control[at.STILL] = 0

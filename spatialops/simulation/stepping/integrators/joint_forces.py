@@ -225,7 +225,8 @@ def advance_elements(t: Tables) -> None:
     """Activations at the end of the step."""
     if t.activation.size > 0:
         dt = t.settings[at.DT]
-        advance_activations(t.element_ints, t.elements, t.ctrl, t.activation, dt)
+        if advance_activations(t.element_ints, t.elements, t.ctrl, t.activation, dt):
+            t.control[at.STIRRED] = 1
 
 
 @inlined

@@ -66,6 +66,8 @@ def is_equal(t: Tables) -> bool:
 def remember(t: Tables) -> None:
     """The piece that has been evaluated is the past of the next one."""
     known = min(t.control[at.PAST] + 1, at.REMEMBERED) if is_equal(t) else 1
+    if known != t.control[at.PAST]:
+        t.control[at.STIRRED] = 1
     t.control[at.PAST] = known
     t.monitor[at.LENGTHS_BEFORE + 1] = t.monitor[at.LENGTHS_BEFORE]
     t.monitor[at.LENGTHS_BEFORE] = t.monitor[at.PIECE]
@@ -73,6 +75,8 @@ def remember(t: Tables) -> None:
     t.monitor[at.CURVATURE] = t.monitor[at.SQUARES + 2] if known > 2 else 0.0
     left = t.control[at.PUSHES]
     t.control[at.PUSHES] = at.REMEMBERED if t.control[at.ACTING] > 0 else max(left - 1, 0)
+    if t.control[at.PUSHES] != left:
+        t.control[at.STIRRED] = 1
     if t.control[at.ACTING] > 0 or left > 0:
         t.control[at.PUSHED_ORDER] = put_before(t, at.PUSHED_BEFORE, at.DVC)
 
@@ -90,7 +94,8 @@ def put_before(t: Tables, first: int, change: int) -> int:
         fresh[k] = rate * t.vectors[change, k]
     turn_linear(t.tree, t.vectors[at.Q_E], fresh, True)
     squares = t.monitor[at.SQUARES : at.SQUARES + known]
-    renew_differences(t.vectors[first : first + known], fresh, t.work, squares)
+    if renew_differences(t.vectors[first : first + known], fresh, t.work, squares) != 0.0:
+        t.control[at.STIRRED] = 1
     if t.control[at.PAST] <= 2:  # nothing tells yet
         return t.control[at.PAST]
     order = 1
@@ -101,20 +106,23 @@ def put_before(t: Tables, first: int, change: int) -> int:
 
 
 @kernel
-def renew_differences(rows: Array, fresh: Array, work: Array, squares: Array) -> None:
-    """Backward differences with `fresh` as the newest value.
+def renew_differences(rows: Array, fresh: Array, work: Array, squares: Array) -> float:
+    """Backward differences with `fresh` as the newest value; by how much all of them have moved.
 
     `squares` are theirs, in the metric of the links' articulated inertias.
     """
+    moved = 0.0
     for j in range(squares.size):
         squares[j] = 0.0
     for k in range(fresh.size):
         value, inertia = fresh[k], 1.0 / work[k, layout.D_INVERSE]
         for j in range(squares.size):
             before = rows[j, k]
+            moved += abs(value - before)
             rows[j, k] = value
             squares[j] += inertia * value * value
             value -= before
+    return moved
 
 
 @kernel

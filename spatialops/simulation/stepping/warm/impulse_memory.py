@@ -82,6 +82,13 @@ def store_impulses(t: Tables) -> None:
 
 
 @merged
+def keep_forces(t: Tables) -> None:
+    """Keep for the next step what is known of the acting contacts, all of whose forces held."""
+    for i in range(t.control[at.ACTING]):
+        t.memory[remembered(t, i), at.MEMORY_STEP] = t.control[at.STEP] + 1
+
+
+@merged
 def block_for(t: Tables, i: int) -> int:
     """First of as many rows as the pair of acting contact i, its first one, has contacts."""
     p = t.ints[i, col.CONTACT_PAIR]

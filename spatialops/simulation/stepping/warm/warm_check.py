@@ -22,8 +22,8 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     of_joint,
 )
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
-from spatialops.simulation.stepping.impulse_memory import load_impulses
 from spatialops.simulation.stepping.tables import Tables, rows_of
+from spatialops.simulation.stepping.warm.impulse_memory import load_impulses
 
 
 @merged
@@ -56,6 +56,7 @@ def still_holds(t: Tables) -> bool:
     if not residual <= min(t.settings[at.TOLERANCE], multiple * rounding(3 * m, nv)):
         return False
     t.control[at.QUIET] = 2
+    t.monitor[at.HELD_RESIDUAL] = residual
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
     return True
 

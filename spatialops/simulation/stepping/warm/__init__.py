@@ -1,0 +1,1 @@
+"""What a step takes over from the step before: forces of contacts, and rest."""
