@@ -79,8 +79,8 @@ class ConeLadder:
         Returns
         -------
         ConeSolution
-            `status` is SOLVED only if both residuals in the original data hold, NO_SOLUTION only with
-            a `proof`.
+            `status` is SOLVED only if both residuals in the original data hold, NO_SOLUTION only
+            with a `proof`.
         """
         first = solve_fast(problem, warm_start)
         if first is not None:

@@ -1,4 +1,4 @@
-"""A proof that no impulses of the cones part all contacts: Farkas' multipliers, by a linear program.
+"""A proof that no impulses of the cones part all contacts: Farkas' multipliers.
 
 Normal velocities u_n = W_n r + b_n must not be negative. With y >= 0 over the contacts and
 c = W_n^T y,
@@ -14,6 +14,8 @@ What is not proved by it may still have no solution: friction can jam what norma
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import scipy
@@ -95,6 +97,6 @@ def most_gained(problem: ConeProblem, c: Array) -> float:
     rows = c.reshape(-1, problem.dim)
     parts = np.zeros(problem.n_contacts)
     starts = problem.starts
-    for k, (first, end) in enumerate(zip(starts[:-1], starts[1:], strict=True)):
+    for k, (first, end) in enumerate(pairwise(starts)):
         parts += problem.coefficients[:, k] * np.linalg.norm(rows[:, first:end], axis=1)
     return max(0.0, float((rows[:, 0] + parts).max()))
