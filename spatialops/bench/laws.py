@@ -50,7 +50,7 @@ class Going:
     """A scene under a law: `STEPS` steps a call, from the start again where it moves."""
 
     def __init__(self, scene: Scene, law: LawName, moving: bool) -> None:
-        self.engine = Ours(scene, DT, law)
+        self.engine = Ours(scene, DT, law, sleep=False)
         self.moving = moving
         self()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
 
@@ -11,6 +12,17 @@ from spatialops.bench.contacts.setting import Case
 from spatialops.bench.measure import BenchError
 
 QUICK = ("lying chain 3", "balls 10", "boxes 10", "tower 5", "wall 20")
+# What rests, once more with every step made.
+AWAKE = (
+    "lying chain 6",
+    "lying chain 48",
+    "balls 100",
+    "boxes 125",
+    "tower 20",
+    "wall 100",
+    "standing quadruped",
+    "dual-arm wheel",
+)
 _SECOND = 1000  # steps
 
 
@@ -81,7 +93,13 @@ def _cases() -> list[Case]:
         for name in robots.FILES
         for own in (False, True)
     ]
-    return [*lying, *moving, *balls, *boxes, *towers, *walls, *heaps, *holding, *limp]
+    rest = [*lying, *balls, *boxes, *towers, *walls, *holding]
+    awake = [
+        replace(case, name=f"{case.name}, awake", family="kept awake", bar=None, sleep=False)
+        for case in rest
+        if case.name in AWAKE
+    ]
+    return [*lying, *moving, *balls, *boxes, *towers, *walls, *heaps, *holding, *limp, *awake]
 
 
 CASES = {case.name: case for case in _cases()}

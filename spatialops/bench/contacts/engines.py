@@ -20,6 +20,7 @@ from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.adapter import acting, load_state
 from spatialops.simulation.stepping.record_rows import start
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.time_methods import TimeStepping
 from spatialops.tree.state import State
 
 _NEVER = 1 << 40  # steps between rows of the record
@@ -27,7 +28,7 @@ _ROWS = 16
 
 
 class Ours:
-    """Our loop with default options but for the law, and what it says of its own steps.
+    """Our loop with default options but for law and sleep, and what it says of its own steps.
 
     Attributes
     ----------
@@ -39,8 +40,11 @@ class Ours:
         Calls with a residual above 1e-9.
     """
 
-    def __init__(self, scene: Scene, dt: float, law: LawName = "coulomb") -> None:
-        self.simulator = Simulator(scene, dt=dt, law=law, certify="off")
+    def __init__(
+        self, scene: Scene, dt: float, law: LawName = "coulomb", *, sleep: bool = True
+    ) -> None:
+        time = TimeStepping(sleep=sleep)
+        self.simulator = Simulator(scene, dt=dt, law=law, certify="off", time=time)
         self.stepping = self.simulator.stepping
         self.stepping.external.begin()
         self.tables = self.stepping.tables(steps=(_ROWS, _ROWS))

@@ -157,6 +157,8 @@ def verdict(row: ContactRow) -> str:
     """Whether the bar is met."""
     if row.status == "left out":
         return "left out"
+    if row.bar is None:
+        return "no bar"
     return f"MISS {row.misses} (<= {row.bar:g})" if row.misses else f"ok (<= {row.bar:g})"
 
 

@@ -92,7 +92,7 @@ class Rounds:
         self.report = report
         self.seen = Measured(frictions=unequal_frictions(setting.scene))
         self.theirs = MuJoCo(setting.scene, case.dt)
-        self.ours = Ours(setting.scene, case.dt)
+        self.ours = Ours(setting.scene, case.dt, sleep=case.sleep)
         self._settle_theirs()
         self.begin = perf_counter()
 

@@ -43,7 +43,7 @@ class Case:
         Unique, and what it is plotted with.
     make : callable
         Makes the setting; None where a robot's files are not installed.
-    bar : float
+    bar : float or None
         What ours / MuJoCo's must not exceed.
     dt : float
         s.
@@ -51,15 +51,18 @@ class Case:
         Steps before anything is measured: of scenes at rest, to reach MuJoCo's penetration.
     steps : int
         How many are measured of scenes in motion; 0: it is at rest, as many as time allows.
+    sleep : bool
+        Whether steps of ours that change nothing may be left out.
     """
 
     name: str
     family: str
     make: Callable[[], Setting | None]
-    bar: float
+    bar: float | None
     dt: float = 1e-3
     settle: int = 200
     steps: int = 0
+    sleep: bool = True
 
     @property
     def moving(self) -> bool:
