@@ -22,6 +22,7 @@ from spatialops.bench import (
     laws,
     pendulum,
     rollouts,
+    sizes,
 )
 from spatialops.bench.command_times import CommandRow
 from spatialops.bench.contacts import page as contact_page
@@ -40,6 +41,7 @@ GROUPS = {
     "rollout": rollouts.run,
     "contacts": contact_run.run,
     "laws": laws.run,
+    "sizes": sizes.run,
     "derivatives": derivatives.run,
     "commands": commands.run,
 }
@@ -48,6 +50,7 @@ ON_REQUEST = (
     "rollout",
     "contacts",
     "laws",
+    "sizes",
     "derivatives",
     "commands",
 )  # take longer than all the others: only where they are named
@@ -60,6 +63,7 @@ HEADINGS = {
     "rollout": "Many short runs against mujoco.rollout, dt 1 ms, one thread each",
     "derivatives": "Derivatives of the dynamics against Pinocchio's, called from Python",
     "laws": "A step under other laws of contact against Coulomb's of the same scene",
+    "sizes": "Our own loop at one size against another",
     "contacts": "A step of scenes in contact against MuJoCo's: default solvers, equal dt",
     "commands": "Whole commands of controllers, each timed by itself; the peer is a bar",
 }
@@ -72,6 +76,7 @@ PEERS = {
     "rollout": "mujoco",
     "contacts": "mujoco",
     "laws": "numpy",
+    "sizes": "numpy",
     "derivatives": "pinocchio",
     "commands": "numpy",
 }

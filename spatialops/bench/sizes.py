@@ -1,0 +1,137 @@
+"""Our own loop at one size against another: what many contacts and long chains cost.
+
+The peer is a part of the same work: a chain's step without contacts, a contact of a wall of a tenth
+of the bricks, the compliance of nodes without a contact problem about it. Every step is made, what
+rests too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property, partial
+
+import numpy as np
+
+import spatialops as so
+from spatialops._arrays import Array
+from spatialops.algebra.inertia import Inertia
+from spatialops.bench.contacts.engines import Ours
+from spatialops.bench.contacts.mechanisms import FLOOR, LINK, RADIUS
+from spatialops.bench.contacts.piles import wall
+from spatialops.bench.contacts.setting import FRICTION
+from spatialops.bench.measure import Call, Effort, Row, take_turns
+from spatialops.collision.shapes import Geom, Sphere
+from spatialops.simulation.scene.scene import Scene
+from spatialops.tree.builder import TreeBuilder
+from spatialops.tree.joint import Joint
+from spatialops.tree.state import State
+
+DT = 1e-3
+CONTACTS = 64  # of a long chain
+_SETTLE = 50  # steps of walls and chains before anything is measured
+_BENDING = 0.6  # N m, the amplitude of what moves a chain
+_LOSS = 0.02  # N m s, of its joints
+_ABOVE = 5.0  # m above the floor, where it touches nothing
+
+
+def long_chain(links: int, height: float = 0.0) -> Scene:
+    """A free chain on `CONTACTS` balls, left and right in turns, or so high above the floor."""
+    builder, geoms = TreeBuilder(), [FLOOR]
+    inertia = Inertia.box((LINK, RADIUS, RADIUS), mass=0.5).shifted((0.5 * LINK, 0.0, 0.0))
+    for i in range(links):
+        builder.add_body(
+            f"link{i}",
+            parent=f"link{i - 1}" if i else "world",
+            joint=Joint("revolute", axis="z", damping=_LOSS) if i else Joint("free"),
+            inertia=inertia,
+            position=(LINK, 0.0, 0.0) if i else (0.0, 0.0, 0.0),
+        )
+    for k in range(CONTACTS):
+        along = (k + 0.5) * links / CONTACTS
+        place = (LINK * (along % 1.0), -0.1 if k % 2 else 0.1, 0.0)
+        geoms.append(
+            Geom(f"ball{k}", f"link{int(along)}", Sphere(RADIUS), place, friction=FRICTION)
+        )
+    model = builder.build()
+    q = model.neutral()
+    q[2] = RADIUS + height
+    apart = [(f"ball{a}", f"ball{b}") for a in range(CONTACTS) for b in range(a)]
+    return Scene(model, geoms, state=State(q, np.zeros(model.nv)), ignore=apart)
+
+
+def waves(nv: int) -> Array:
+    """Moments of a wave along a free chain, N m."""
+    tau = np.zeros(nv)
+    tau[6:] = -_BENDING * np.sin(0.2 * np.pi * np.arange(nv - 6))
+    return tau
+
+
+def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:
+    """Rows of chains, walls, and the compliance of a problem."""
+    yield from _chains(effort, 100 if quick else 3000)
+    for few, many in ((20, 50),) if quick else ((50, 500), (100, 1000)):
+        yield _walls(effort, few, many)
+    yield _compliance(effort, 100 if quick else 1000)
+
+
+def _chains(effort: Effort, links: int) -> Iterator[Row]:
+    """A step with contacts over the step without them, at rest and in motion."""
+    down = Ours(long_chain(links), DT, sleep=False)
+    up = Ours(long_chain(links, _ABOVE), DT)
+    for what in ("lies", "crawls"):
+        for engine in (down, up):
+            if what == "crawls":
+                engine.push(waves(engine.tables.v.size))
+            engine.run(_SETTLE)
+        name = f"a chain of {links} links {what}"
+        calls: dict[str, Call] = {"ours": partial(down.run, 1), "free": partial(up.run, 1)}
+        yield _row(effort, name, calls, 3.0, _seen(down))
+
+
+def _walls(effort: Effort, few: int, many: int) -> Row:
+    """A step a contact of a wall at rest, over that of a lower one."""
+    sizes = {"ours": many, "lower": few}
+    engines = {name: Ours(wall(n).scene, DT, sleep=False) for name, n in sizes.items()}
+    for engine in engines.values():
+        engine.run(_SETTLE)
+    timing = take_turns({name: partial(of.run, 1) for name, of in engines.items()}, effort)
+    counts = {name: float(engine.contacts) for name, engine in engines.items()}
+    ours, lower = (timing.of(name) / counts[name] for name in ("ours", "lower"))
+    ratio = timing.ratio("ours", "lower") / (counts["ours"] / counts["lower"])
+    case = f"walls of {many} and {few} bricks"
+    note = f"{counts['ours']:.0f} and {counts['lower']:.0f} contacts, {_seen(engines['ours'])}"
+    return Row("sizes", "a contact", case, ours, lower, "lower", ratio, 1.5, note=note)
+
+
+def _compliance(effort: Effort, links: int) -> Row:
+    """`ContactProblem.compliance` over `so.compliance` of the nodes of its contacts."""
+    scene = long_chain(links)
+    problem = so.Simulator(scene, dt=DT).problem(scene.state)
+    assert problem is not None
+    nodes = scene.model.resolve([f"link{k * links // CONTACTS}" for k in range(CONTACTS)])
+    found = vars(type(problem)).items()
+    known = [name for name, value in found if isinstance(value, cached_property)]
+
+    def anew() -> object:
+        for name in known:
+            vars(problem).pop(name, None)
+        return problem.compliance
+
+    calls: dict[str, Call] = {
+        "ours": anew,
+        "nodes": lambda: so.compliance(scene.model, scene.state.q, nodes),
+    }
+    return _row(effort, f"{CONTACTS} contacts on {links} links", calls, 1.5, "")
+
+
+def _row(effort: Effort, case: str, calls: dict[str, Call], bar: float, note: str) -> Row:
+    timing = take_turns(calls, effort)
+    ours, peer = calls
+    return Row(
+        "sizes", "a step", case, timing.of(ours), timing.of(peer), peer, timing.ratio(ours, peer),
+        bar, note=note,
+    )  # fmt: skip
+
+
+def _seen(engine: Ours) -> str:
+    return f"residual {engine.residual:.0e}, {engine.counts['fallbacks']} outside"
