@@ -17,6 +17,7 @@ from spatialops.contact.problem import ContactProblem
 from spatialops.dynamics.compliance.along_rows import compliance_along_rows, nodes_of_rows
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.loops.embedding import ConstraintEmbedding
+from spatialops.dynamics.maximal import placed
 from spatialops.errors import ArgumentError
 from spatialops.models.pendulum import pendulum
 from spatialops.tree.node import Node
@@ -101,7 +102,7 @@ def os_parts(problem: ContactProblem) -> dict[str, Call]:
     nodes = nodes_of_rows(problem.model, problem.terms[0])
     if nodes is None:
         raise ArgumentError("problem: rows of L are the cheaper way to its compliance")
-    W = problem.compliance
+    W, work = problem.compliance, placed(problem.model, problem.q)
     u = problem.velocities
     facets = directions(4)
     n = 6 * problem.n_contacts
@@ -109,7 +110,7 @@ def os_parts(problem: ContactProblem) -> dict[str, Call]:
     A, b = np.empty((n, n)), np.empty(n)
     return {
         "Q Lambda Q*": partial(
-            compliance_along_rows, problem.model, problem.q, nodes, *problem.terms
+            compliance_along_rows, problem.model, problem.q, work, nodes, *problem.terms
         ),
         "friction in A": partial(assemble_kernel, W, u, *given, A, b),
     }

@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
+from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel
 from spatialops._layout import PARENT
-from spatialops.algebra.vectors import ZERO3, add3, cross, dot, plus, plus_scaled, put3, vec3
-from spatialops.dynamics.compliance.upsilon import put_upsilon
+from spatialops.algebra.vectors import (
+    ZERO3,
+    add3,
+    cross,
+    dot,
+    plus,
+    plus_scaled,
+    put3,
+    scaled,
+    vec3,
+)
+from spatialops.dynamics.compliance.upsilon import motion_axis, put_upsilon
+
+
+@kernel
+def factors_kernel(
+    tree: IntArray,
+    links: Array,
+    work: Array,
+    levers: Array,
+    axes: Array,
+    gains: Array,
+    D_inverse: Array,
+) -> None:
+    """What the sweeps below take of a workspace with factors: levers, H*, G and D^-1."""
+    for k in range(tree.shape[0]):
+        d_inverse = work[k, layout.D_INVERSE]
+        s_w, s_v = motion_axis(tree, links, work, k)
+        put3(levers, k, 0, vec3(work, k, layout.LEVER))
+        put3(axes, k, 0, s_w)
+        put3(axes, k, 3, s_v)
+        put3(gains, k, 0, scaled(d_inverse, vec3(work, k, layout.GAIN_M)))
+        put3(gains, k, 3, scaled(d_inverse, vec3(work, k, layout.GAIN_F)))
+        D_inverse[k] = d_inverse
 
 
 @kernel

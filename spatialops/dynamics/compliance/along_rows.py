@@ -19,12 +19,12 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, add3, cross, minus, plus, put3, scaled, vec3
-from spatialops.dynamics.articulated_body import singular_joint
 from spatialops.dynamics.compliance.compliance import (
     RECURSION,
     compliance_kernel,
     scratch_size,
 )
+from spatialops.dynamics.forward_dynamics import without_mass
 from spatialops.dynamics.response import answer_wrenches
 from spatialops.tree.model import Model
 
@@ -80,16 +80,18 @@ def nodes_of_rows(model: Model, term_ints: IntArray) -> IntArray | None:
 
 
 def compliance_along_rows(
-    model: Model, q: Array, nodes: IntArray, term_ints: IntArray, terms: Array
-) -> tuple[Array, Array]:
-    """W of rows, one term each and in their order, and the workspace with articulated factors.
+    model: Model, q: Array, work: Array, nodes: IntArray, term_ints: IntArray, terms: Array
+) -> Array:
+    """W of rows, one term each and in their order.
 
     Parameters
     ----------
     model : Model
         The mechanism.
     q : (nq,) array
-        Coordinates, finite.
+        Coordinates, finite, and
+    work : (nv, WORK_COLUMNS) array
+        the poses of the links there.
     nodes : (nv,) int array
         From `nodes_of_rows`.
     term_ints, terms : (r, 3) int array, (r, 9) array
@@ -97,10 +99,8 @@ def compliance_along_rows(
 
     Returns
     -------
-    W : (r, r) array
+    (r, r) array
         G M^-1 G^T.
-    work : (nv, WORK_COLUMNS) array
-        For `velocities_after`.
 
     Raises
     ------
@@ -120,15 +120,13 @@ def compliance_along_rows(
         scratch,
         compliance,
     )
-    size = layout.WORK_COLUMNS * model.nv
-    work = scratch[:size].reshape(-1, layout.WORK_COLUMNS).copy()  # the rest may be large
     if status != layout.OK:
-        raise singular_joint(model, work)
+        raise without_mass(model, q)
     r = len(terms)
     W = np.empty((r, r))
     ends, pushed = np.empty((r, 2, _END_COLUMNS)), np.empty(len(compliance))
     product_kernel(work, nodes, term_ints, terms, compliance, ends, pushed, W)
-    return W, work
+    return W
 
 
 @kernel
