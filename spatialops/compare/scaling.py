@@ -83,8 +83,7 @@ def growths(effort: Effort, *, quick: bool = False) -> list[Growth]:
         _growth("Lambda on 512 links", "nodes", nodes, crowds, effort, QUADRATIC),
         # Half of it at the fewest nodes is the links', O(N).
         _growth("Lambda on 1000 links", "nodes", nodes, sparse, effort),
-        # Python's part, which no link adds to, is half of it at the fewest.
-        _growth("OS assembly, 8 contacts", "links", links, long, effort, NO_MORE_THAN_LINEAR),
+        _growth("OS assembly, 8 contacts", "links", links, long, effort, LINEAR),
         _growth("OS assembly, 1000 links", "contacts", nodes, many, effort, QUADRATIC),
         *(_growth(f"  its {name}", "contacts", nodes, parts[name], effort) for name in OS_PARTS),
         _growth("aggregates, loops", "linkages", towers, climbs, effort, NO_MORE_THAN_LINEAR),

@@ -49,18 +49,14 @@ def mass_solve_kernel(
 
 
 @entry_point
-def _entry(
-    tree: IntArray, constants: Array, q: Array, x: Array, work: Array, out: Array
-) -> int:
+def _entry(tree: IntArray, constants: Array, q: Array, x: Array, work: Array, out: Array) -> int:
     return enter(mass_solve_kernel, tree, constants, q, x, work, out)
 
 
 _CALL = FastCall(mass_solve_kernel, _entry)
 
 
-def mass_solve(
-    model: Model, q: ArrayLike, x: ArrayLike, *, out: Array | None = None
-) -> Array:
+def mass_solve(model: Model, q: ArrayLike, x: ArrayLike, *, out: Array | None = None) -> Array:
     """Accelerations M(q)^-1 x by forces x alone, in O(N).
 
     What `np.linalg.solve(mass_matrix(model, q), x)` is, by one sweep to the base and one to the
@@ -112,9 +108,7 @@ def mass_solve(
     if status == layout.MISFIT:
         q, x = vector(q, model.nq, "q"), vector(x, model.nv, "x")
         result = output(result, (model.nv,))
-        status = _CALL.checked_call(
-            tables.tree, tables.constants, q, x, tables.workspace(), result
-        )
+        status = _CALL.checked_call(tables.tree, tables.constants, q, x, tables.workspace(), result)
     if status == layout.SINGULAR:
         raise without_mass(model, np.asarray(q, dtype=np.float64))
     if status != layout.OK:

@@ -84,6 +84,32 @@ def scatter_kernel(tree: IntArray, levers: Array, axes: Array, gains: Array, X: 
 
 
 @kernel
+def gather_blocks_kernel(parents: IntArray, steps: Array, X: Array) -> None:
+    """X(parent) += step(parent, k) X(k), tips to base, for one vector after the other."""
+    n = parents.size
+    for start in range(0, X.shape[0], n):
+        for k in range(n - 1, -1, -1):
+            if parents[k] < 0:
+                continue
+            for row in range(6):
+                for c in range(6):
+                    X[start + parents[k], row] += steps[k, row, c] * X[start + k, c]
+
+
+@kernel
+def scatter_blocks_kernel(parents: IntArray, steps: Array, X: Array) -> None:
+    """X(k) += step(parent, k)* X(parent), base to tips."""
+    n = parents.size
+    for start in range(0, X.shape[0], n):
+        for k in range(n):
+            if parents[k] < 0:
+                continue
+            for row in range(6):
+                for c in range(6):
+                    X[start + k, c] += steps[k, row, c] * X[start + parents[k], row]
+
+
+@kernel
 def solve_mass_kernel(
     tree: IntArray,
     levers: Array,

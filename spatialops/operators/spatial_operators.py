@@ -25,6 +25,7 @@ from spatialops.dynamics.blocks import (
 )
 from spatialops.dynamics.sweeps import factors_kernel, solve_mass_kernel, upsilon_kernel
 from spatialops.errors import ArgumentError, ModelError
+from spatialops.operators.joint_operators import JointOperators
 from spatialops.operators.link_changes import link_changes
 from spatialops.operators.propagation import hinges, pick_off, propagation, step
 from spatialops.operators.sensitivities import Sensitivities
@@ -41,7 +42,7 @@ class SpatialOperators:
     ----------
     model : Model
         n = model.nv links of one degree of freedom each: a joint of several is a chain of links
-        without mass.
+        without mass here, and one block in `joints`.
     q : (nq,) or (B, nq) array
         Coordinates, or those of B configurations: every operator is block diagonal over them then,
         on vectors below each other (`x.ravel()` of a (B, n) array), and n below stands for B n.
@@ -91,6 +92,8 @@ class SpatialOperators:
         Compliance kernel (block diagonal) and extended operational-space compliance.
     identity : (n, n) SpatialOperator
         The identity of joint space.
+    joints : JointOperators
+        Operators with one block a joint.
 
     Raises
     ------
@@ -153,6 +156,11 @@ class SpatialOperators:
     def a(self) -> Array:
         """(n, 6), (B, n, 6) Coriolis accelerations of the links less their parents'."""
         return self._by_link(self._work[:, layout.ALPHA : layout.ALPHA + 6].copy())
+
+    @property
+    def joints(self) -> JointOperators:
+        """The same with one block a joint, D of d x d for a joint of d degrees of freedom."""
+        return JointOperators(self.model, self._stack, self._levers, self._axes)
 
     @cached_property
     def phi(self) -> SpatialOperator:

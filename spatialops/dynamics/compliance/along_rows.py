@@ -19,14 +19,10 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, add3, cross, minus, plus, put3, scaled, vec3
-from spatialops.dynamics.compliance.compliance import (
-    RECURSION,
-    compliance_kernel,
-    scratch_size,
-)
-from spatialops.dynamics.forward_dynamics import without_mass
+from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.response import answer_wrenches
 from spatialops.tree.model import Model
+from spatialops.tree.node import Nodes
 
 # Nanoseconds, from chains of 100 to 1000 links with 64 to 512 contacts; elsewhere they are a guess.
 _CARRY = 16.0  # a row of L past a link
@@ -108,24 +104,12 @@ def compliance_along_rows(
         If the mass matrix is singular here.
     """
     links = np.flatnonzero(nodes >= 0)
-    scratch = np.empty(scratch_size(model.nv, links.size))
-    compliance = np.empty((6 * links.size, 6 * links.size))
-    status = compliance_kernel(
-        model.tree,
-        model.links,
-        q,
-        links,
-        np.zeros((links.size, 3)),
-        RECURSION,
-        scratch,
-        compliance,
-    )
-    if status != layout.OK:
-        raise without_mass(model, q)
+    ready = Nodes(links, np.zeros((links.size, 3)))
+    Lambda = compliance(model, q, ready, method="recursion")
     r = len(terms)
     W = np.empty((r, r))
-    ends, pushed = np.empty((r, 2, _END_COLUMNS)), np.empty(len(compliance))
-    product_kernel(work, nodes, term_ints, terms, compliance, ends, pushed, W)
+    ends, pushed = np.empty((r, 2, _END_COLUMNS)), np.empty(len(Lambda))
+    product_kernel(work, nodes, term_ints, terms, Lambda, ends, pushed, W)
     return W
 
 

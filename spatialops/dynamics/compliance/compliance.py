@@ -123,7 +123,7 @@ def compliance_kernel(
     vertices = scratch[d:e].view(np.int64).reshape(2 * m, VERTEX_COLUMNS)
     rest = scratch[e:]
     mark_links(tree, node_links, counts)
-    if method == RECURSION or (method == _AUTO and recursion_is_cheaper(counts, m)):
+    if method == _RECURSION or (method == _AUTO and recursion_is_cheaper(counts, m)):
         poses = scratch[: POSE_COLUMNS * n].reshape(n, POSE_COLUMNS)
         met = scratch[POSE_COLUMNS * n : (POSE_COLUMNS + MET_COLUMNS) * n].reshape(n, MET_COLUMNS)
         if place(tree, links, q, poses) != layout.OK:
@@ -158,10 +158,10 @@ def _entry(
 
 
 _AUTO = 0
-RECURSION = 1
+_RECURSION = 1
 _PROPAGATION = 2
 _ROOM = 16  # nodes that memory is made for at once
-_METHODS = {"auto": _AUTO, "recursion": RECURSION, "propagation": _PROPAGATION}
+_METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION}
 _CALL = FastCall(compliance_kernel, _entry)
 
 
