@@ -210,7 +210,8 @@ def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], Pla
             "rms": fits[1].unexplained,
         },
     }
-    runs = [whole_simulation(n) for n in (links if quick else links[:6])]
+    motions = ("falls",) if quick else ("falls", "lies")
+    runs = [whole_simulation(n, what) for what in motions for n in links[:6]]
     say("\n" + tables.simulation_table(runs))
     return first + second, {
         "simulations": [asdict(run) for run in runs],
