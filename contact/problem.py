@@ -364,7 +364,7 @@ class ContactProblem:
         """
         if self._nodes is not None:
             rows = self._nodes, *self.terms
-            return compliance_along_rows(self.model, self.q, self._factors, *rows)
+            return compliance_along_rows(self.model, self.q, self._placed, *rows)
         L = self.response.L
         return L @ L.T
 

@@ -16,7 +16,6 @@ from spatialops.compare.problems import linkage_tower, pendulum_case
 from spatialops.contact.formulations.operational_space import assemble_kernel
 from spatialops.contact.friction import directions
 from spatialops.contact.problem import ContactProblem
-from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.compliance.along_rows import (
     compliance_along_rows,
     nodes_of_rows,
@@ -24,10 +23,9 @@ from spatialops.dynamics.compliance.along_rows import (
     product_kernel,
 )
 from spatialops.dynamics.compliance.compliance import compliance
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.loops.embedding import ConstraintEmbedding
 from spatialops.dynamics.loops.rows import closure_velocities
-from spatialops.dynamics.maximal import placed
+from spatialops.dynamics.maximal import place_and_move, placed
 from spatialops.errors import ArgumentError
 from spatialops.models.pendulum import pendulum
 from spatialops.tree.node import Node, Nodes
@@ -89,6 +87,7 @@ def _growths(effort: Effort, quick: bool) -> list[Growth]:
     long = [_os(n, _FEW) for n in links]
     compiled = [os_kernels(pendulum_case(n, _FEW).problem) for n in links]
     crowded = [_os(_SHORT, m) for m in nodes]
+    many_compiled = [os_kernels(pendulum_case(_SHORT, m).problem) for m in nodes]
     many = [_os(_CHAIN, m) for m in nodes]
     towers = LINKAGES[:3] if quick else LINKAGES
     climbs = [_tower(count) for count in towers]
@@ -104,8 +103,9 @@ def _growths(effort: Effort, quick: bool) -> list[Growth]:
         # Of which Python's part, that no link adds to, is half at the fewest.
         _growth("OS assembly, 8 contacts", "links", links, long, effort),
         _growth("  its kernels", "links", links, compiled, effort, LINEAR),
-        _growth("OS assembly, 512 links", "contacts", nodes, crowded, effort, QUADRATIC),
-        # A third of it at the fewest contacts is the links'.
+        # Of which the links' part and Python's are a third at the fewest contacts.
+        _growth("OS assembly, 512 links", "contacts", nodes, crowded, effort),
+        _growth("  its kernels", "contacts", nodes, many_compiled, effort, QUADRATIC),
         _growth("OS assembly, 1000 links", "contacts", nodes, many, effort),
         *(_growth(f"  its {name}", "contacts", nodes, parts[name], effort) for name in OS_PARTS),
         _growth("aggregates, loops", "linkages", towers, climbs, effort, NO_MORE_THAN_LINEAR),
@@ -162,9 +162,7 @@ def os_kernels(problem: ContactProblem) -> Call:
     given = problem.friction, problem.prior_normal_impulse, directions(4)
 
     def call() -> Array:
-        poses_kernel(tree, links, q, work)
-        velocities_kernel(tree, links, v, work)
-        factor_kernel(tree, links, work)
+        place_and_move(tree, links, q, v, work)
         number_nodes(tree, problem.terms[0], nodes, depth)
         compliance(model, q, ready, method="recursion", out=Lambda)
         product_kernel(work, nodes, *problem.terms, Lambda, ends, pushed, W)

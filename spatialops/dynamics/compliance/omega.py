@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined
-from spatialops.dynamics.compliance.virtual_tree import ABOVE, EDGE_COLUMNS, SLOT, UPSILON
+from spatialops.dynamics.compliance.virtual_tree import ABOVE, SLOT, UPSILON
 
 # Columns and vertices that are worked on together: their rows of `above` fit the first cache, and
 # rows that are mirrored are still in the second.
 _TILE = 192
 _BAND = 16
 _CACHED = 600  # columns of an Omega that is in the second cache as a whole
-_CARRIED = EDGE_COLUMNS - 8  # of an edge's row: a column of Upsilon(above) psi
 
 
 @inlined
 def fill_omega(vertices: IntArray, edges: Array, omega: Array) -> None:
-    """Omega of all vertices, parents first, from their edges, which get their Upsilon."""
+    """Omega of all vertices, parents first, from psi and Upsilon of their edges."""
     width = omega.shape[0]
     # In the cache, whole rows that are mirrored at once are quicker: fewer loops begin.
     cached = width <= _CACHED
@@ -30,7 +29,6 @@ def fill_omega(vertices: IntArray, edges: Array, omega: Array) -> None:
             clear_row(omega, row, reach)
         else:
             start = 6 * vertices[above, SLOT]
-            add_carried(omega, psi, start, edges, j)
             if cached:
                 sweep_row(omega, psi, start, row, 0, width)
             else:
@@ -42,19 +40,6 @@ def fill_omega(vertices: IntArray, edges: Array, omega: Array) -> None:
         reach = min(width, max(reach, (row + 13) // 8 * 8))
         if (j + 1) % band == 0 or j + 1 == count:
             mirror_rows(vertices, j - j % band, j + 1, omega)
-
-
-@inlined
-def add_carried(omega: Array, psi: Array, start: int, edges: Array, j: int) -> None:
-    """Add psi* Upsilon(above) psi to what the edge has of Upsilon: the lower half."""
-    for c in range(6):
-        for row in range(6):
-            edges[j, _CARRIED + row] = 0.0
-            for i in range(6):
-                edges[j, _CARRIED + row] += omega[start + row, start + i] * psi[i, c]
-        for row in range(c, 6):
-            for i in range(6):
-                edges[j, UPSILON + 8 * row + c] += psi[i, row] * edges[j, _CARRIED + i]
 
 
 @inlined

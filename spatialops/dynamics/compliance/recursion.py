@@ -21,10 +21,11 @@ from spatialops._arrays import Array, IntArray, Mat3, Sym3, Vec3
 from spatialops._compile.jit import inlined
 from spatialops.algebra.simd import load, spread, store
 from spatialops.algebra.vectors import (
-    add3,
     mat3,
     minus,
     plus,
+    put_mat3,
+    put_sym3,
     scaled,
     sym3,
     sym_plus,
@@ -103,15 +104,12 @@ def recursion_kernel(
     count = number_vertices(node_links, plan, vertices)
     start = EDGE_COLUMNS * count
     edges = rest[:start].reshape(count, EDGE_COLUMNS)
-    for j in range(count):
-        begin_edge(edges, j, reference_lever(vertices, points, poses, j))
+    begin_edges(edges)
     if sweep_edges(tree, links, poses, plan, met, edges) != layout.OK:
         return layout.SINGULAR
+    add_up(vertices, edges)
     for j in range(count):
-        above = vertices[j, ABOVE]
-        if above >= 0:
-            lever = reference_lever(vertices, points, poses, above)
-            shift_edge(edges, j, scaled(-1.0, lever))
+        refer_to_nodes(vertices, points, poses, edges, j)
     size, width = 6 * node_links.size, 6 * assign_slots(vertices, count, node_links.size)
     omega, in_place = out, width == size
     if not in_place:
@@ -135,13 +133,67 @@ def reference_lever(vertices: IntArray, points: Array, poses: Array, j: int) -> 
 
 
 @inlined
-def begin_edge(edges: Array, j: int, lever: Vec3) -> None:
-    """Unit forces at the reference point of vertex j, about its link's origin."""
-    for c in range(EDGE_COLUMNS):
-        edges[j, c] = 0.0
-    for c in range(6):
-        edges[j, (_ROWS + 1) * c] = 1.0
-    shift_edge(edges, j, lever)
+def begin_edges(edges: Array) -> None:
+    """Unit forces at the origins of the vertices' links, and nothing that they have met."""
+    for j in range(edges.shape[0]):
+        for c in range(EDGE_COLUMNS):
+            edges[j, c] = 0.0
+        for c in range(6):
+            edges[j, (_ROWS + 1) * c] = 1.0
+
+
+@inlined
+def add_up(vertices: IntArray, edges: Array) -> None:
+    """Upsilon about the links' origins, parents first: psi* Upsilon(above) psi and the edge's."""
+    for j in range(edges.shape[0]):
+        above = vertices[j, ABOVE]
+        for c in range(6):
+            if above >= 0:
+                for row in range(6):
+                    edges[j, _TAKEN + row] = 0.0
+                    for i in range(6):
+                        known = edges[above, UPSILON + _ROWS * row + i]
+                        edges[j, _TAKEN + row] += known * edges[j, _ROWS * i + c]
+                for row in range(c, 6):
+                    for i in range(6):
+                        carried = edges[j, _ROWS * i + row] * edges[j, _TAKEN + i]
+                        edges[j, UPSILON + _ROWS * row + c] += carried
+            for row in range(c, 6):
+                edges[j, UPSILON + _ROWS * c + row] = edges[j, UPSILON + _ROWS * row + c]
+
+
+@inlined
+def refer_to_nodes(vertices: IntArray, points: Array, poses: Array, edges: Array, j: int) -> None:
+    """Upsilon and psi of vertex j about its reference point and that of its virtual parent.
+
+    Last of all: about points far from their links the terms of Upsilon are large and cancel."""
+    r = reference_lever(vertices, points, poses, j)
+    take_forces_at(edges, j, 0, r)
+    take_forces_at(edges, j, UPSILON, r)
+    for c in range(6):  # phi* Upsilon phi: its rows as its columns
+        x = edges[j, UPSILON + c]
+        y = edges[j, UPSILON + _ROWS + c]
+        z = edges[j, UPSILON + 2 * _ROWS + c]
+        edges[j, UPSILON + 3 * _ROWS + c] += y * r[2] - z * r[1]
+        edges[j, UPSILON + 4 * _ROWS + c] += z * r[0] - x * r[2]
+        edges[j, UPSILON + 5 * _ROWS + c] += x * r[1] - y * r[0]
+    above = vertices[j, ABOVE]
+    if above >= 0:
+        lever = reference_lever(vertices, points, poses, above)
+        shift_edge(edges, j, scaled(-1.0, lever))
+
+
+@inlined
+def take_forces_at(edges: Array, j: int, first: int, r: Vec3) -> None:
+    """A x phi for a block A of an edge: columns of forces at the lever r from the origin."""
+    for row in range(6):
+        at = first + _ROWS * row
+        x = edges[j, at]
+        y = edges[j, at + 1]
+        z = edges[j, at + 2]
+        edges[j, at + 3] += y * r[2] - z * r[1]
+        edges[j, at + 4] += z * r[0] - x * r[2]
+        edges[j, at + 5] += x * r[1] - y * r[0]
 
 
 @inlined
@@ -196,31 +248,30 @@ def drop_negligible(edges: Array, j: int) -> None:
 
 
 @inlined
-def add_met(poses: Array, met: Array, k: int, J: Sym3, B: Mat3, C: Sym3) -> tuple[Sym3, Mat3, Sym3]:
-    """An inertia with what branches have left at link k."""
+def inertia_at(links: Array, poses: Array, met: Array, k: int) -> tuple[Sym3, Mat3, Sym3]:
+    """Inertia of link k with what branches have left at it, added up as `factor_link` does."""
     row = int(poses[k, _MET]) - 1
     if row < 0:
-        return J, B, C
-    b = mat3(met, row, _MET_B)
-    B = plus(B[0], b[0]), plus(B[1], b[1]), plus(B[2], b[2])
-    return sym_plus(J, sym3(met, row, 0)), B, sym_plus(C, sym3(met, row, _MET_C))
+        return rigid_inertia(links, poses, k)
+    return sym3(met, row, 0), mat3(met, row, _MET_B), sym3(met, row, _MET_C)
 
 
 @inlined
-def leave_at(poses: Array, met: Array, k: int, used: int, J: Sym3, B: Mat3, C: Sym3) -> int:
+def leave_at(
+    links: Array, poses: Array, met: Array, k: int, used: int, up: tuple[Sym3, Mat3, Sym3]
+) -> int:
     """Add to link k what a branch hands to it; returns how many rows of `met` are in use."""
+    J, B, C = inertia_at(links, poses, met, k)
     row = int(poses[k, _MET]) - 1
     if row < 0:
-        row, used = used, used + 1
+        row = used
+        used = used + 1
         poses[k, _MET] = float(used)
-        for c in range(MET_COLUMNS):
-            met[row, c] = 0.0
-    for c in range(6):
-        met[row, c] += J[c]
-        met[row, _MET_C + c] += C[c]
-    add3(met, row, _MET_B, B[0])
-    add3(met, row, _MET_B + 3, B[1])
-    add3(met, row, _MET_B + 6, B[2])
+    J_up, B_up, C_up = up
+    put_sym3(met, row, 0, sym_plus(J, J_up))
+    B = plus(B[0], B_up[0]), plus(B[1], B_up[1]), plus(B[2], B_up[2])
+    put_mat3(met, row, _MET_B, B)
+    put_sym3(met, row, _MET_C, sym_plus(C, C_up))
     return used
 
 
@@ -236,9 +287,9 @@ def sweep_edges(
     used = 0
     J_up, B_up, C_up = NO_INERTIA
     for k in range(tree.shape[0] - 1, -1, -1):
-        J, B, C = rigid_inertia(links, poses, k)
+        J, B, C = inertia_at(links, poses, met, k)
         B = plus(B[0], B_up[0]), plus(B[1], B_up[1]), plus(B[2], B_up[2])
-        J, B, C = add_met(poses, met, k, sym_plus(J, J_up), B, sym_plus(C, C_up))
+        J, C = sym_plus(J, J_up), sym_plus(C, C_up)
         gain_m, gain_f, d = joint_gain(tree, links, poses, k, J, B, C)
         if not d > 0.0:
             status = layout.SINGULAR
@@ -257,6 +308,6 @@ def sweep_edges(
         if parent == k - 1:
             continue
         if parent >= 0:
-            used = leave_at(poses, met, parent, used, J_up, B_up, C_up)
+            used = leave_at(links, poses, met, parent, used, (J_up, B_up, C_up))
         J_up, B_up, C_up = NO_INERTIA
     return status
