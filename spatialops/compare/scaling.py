@@ -145,7 +145,8 @@ def os_kernels(problem: ContactProblem) -> Call:
     ArgumentError
         For a problem whose W is made of rows of L.
     """
-    model, q, v = problem.model, problem.q, problem.velocity
+    model = problem.model
+    q, v = problem.q, problem.velocity
     nodes = nodes_of_rows(model, problem.terms[0])
     if nodes is None:
         raise ArgumentError("problem: rows of L are the cheaper way to its compliance")

@@ -180,7 +180,8 @@ class JointOperators:
     @cached_property
     def D_inverse(self) -> SpatialOperator:
         """(n, n) D^-1."""
-        return SpatialOperator(self._among_joints(np.linalg.inv(self._feels)), lambda: self.D)
+        inverse: Array = np.asarray(np.linalg.inv(self._feels), dtype=np.float64)
+        return SpatialOperator(self._among_joints(inverse), lambda: self.D)
 
     @cached_property
     def armature(self) -> SpatialOperator:
@@ -226,7 +227,8 @@ class JointOperators:
     @cached_property
     def _gains(self) -> Array:
         """G* in rows, as the axes have them."""
-        return np.linalg.solve(self._feels, self._rows @ self._articulated)
+        solved = np.linalg.solve(self._feels, self._rows @ self._articulated)
+        return np.asarray(solved, dtype=np.float64)
 
     @cached_property
     def _shifts(self) -> Array:
@@ -240,7 +242,8 @@ class JointOperators:
         return self._shifts @ (np.eye(6) - self._gains.transpose(0, 2, 1) @ self._rows)
 
     def _size(self, i: int) -> int:
-        if not isinstance(i, (int, np.integer)) or not 0 <= i < len(self.names):
+        known: object = i
+        if not isinstance(known, (int, np.integer)) or not 0 <= known < len(self.names):
             raise ArgumentError(
                 f"i: expected the index of a joint, 0 to {len(self.names) - 1}, got {i!r}"
             )
