@@ -271,9 +271,7 @@ class ContactProblem:
     def spin_jacobian(self) -> Array:
         """Rows (3 m, nv) of the contacts' spins, angular velocity of A against B in the frames."""
         G = np.empty((3 * self.n_contacts, self.model.nv))
-        closure_jacobian(
-            self.model.tree, self.model.links, placed(self.model, self.q), *self.spin_terms, G
-        )
+        closure_jacobian(self.model.tree, self.model.links, self._placed, *self.spin_terms, G)
         return G
 
     @cached_property
@@ -317,9 +315,7 @@ class ContactProblem:
     def jacobian(self) -> Array:
         """G (n_b + 3 m, nv): velocities of the rows are G v."""
         G = np.empty((self.n_loop_rows + 3 * self.n_contacts, self.model.nv))
-        closure_jacobian(
-            self.model.tree, self.model.links, placed(self.model, self.q), *self.terms, G
-        )
+        closure_jacobian(self.model.tree, self.model.links, self._placed, *self.terms, G)
         return G
 
     @cached_property
@@ -331,12 +327,23 @@ class ContactProblem:
         ModelError
             If the mass matrix is singular here.
         """
-        model, work = self.model, placed(self.model, self.q)
-        if factor_kernel(model.tree, model.links, work) != layout.OK:
-            raise singular_joint(model, work)
+        model, work = self.model, self._factors
         L = np.empty((self.n_loop_rows + 3 * self.n_contacts, model.nv))
         closure_rows(model.tree, model.links, work, *self.terms, L)
         return Response(work, L)
+
+    @cached_property
+    def _placed(self) -> Array:
+        """The workspace with poses and the velocities without impulses."""
+        return placed(self.model, self.q, self.velocity)
+
+    @cached_property
+    def _factors(self) -> Array:
+        """The same workspace, with articulated factors."""
+        model, work = self.model, self._placed
+        if factor_kernel(model.tree, model.links, work) != layout.OK:
+            raise singular_joint(model, work)
+        return work
 
     @cached_property
     def _nodes(self) -> IntArray | None:
@@ -350,19 +357,14 @@ class ContactProblem:
         return nodes_of_rows(self.model, self.terms[0])
 
     @cached_property
-    def _by_nodes(self) -> tuple[Array, Array]:
-        """W and the articulated factors, where `_nodes` are the cheaper way."""
-        assert self._nodes is not None
-        return compliance_along_rows(self.model, self.q, self._nodes, *self.terms)
-
-    @cached_property
     def compliance(self) -> Array:
         """G M^-1 G^T (n_b + 3 m square), 1/kg and the like.
 
         As L L^T, or by [J] 50 where there are many rows on long branches.
         """
         if self._nodes is not None:
-            return self._by_nodes[0]
+            rows = self._nodes, *self.terms
+            return compliance_along_rows(self.model, self.q, self._placed, *rows)
         L = self.response.L
         return L @ L.T
 
@@ -379,7 +381,9 @@ class ContactProblem:
         if self.has_joints:  # of inner links of a joint, whose velocities nobody keeps
             return np.asarray(self.jacobian @ velocity, dtype=np.float64)
         u = np.empty(self.n_loop_rows + 3 * self.n_contacts)
-        closure_velocities(*self.terms, placed(self.model, self.q, velocity), u)
+        same = velocity is self.velocity
+        work = self._placed if same else placed(self.model, self.q, velocity)
+        closure_velocities(*self.terms, work, u)
         return u
 
     @cached_property
@@ -442,7 +446,7 @@ class ContactProblem:
         model = self.model
         impulses = vector(impulses, self.n_loop_rows + 3 * self.n_contacts, "impulses")
         if self._nodes is not None and moments is None:
-            dv, factors = np.zeros(model.nv), self._by_nodes[1]
+            dv, factors = np.zeros(model.nv), self._factors
             velocities_after(model.tree, model.links, factors, *self.terms, impulses, dv)
             return np.asarray(self.velocity + dv, dtype=np.float64)
         work, L = self.response

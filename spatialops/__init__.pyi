@@ -71,6 +71,7 @@ from .dynamics.loops.constrained_dynamics import (
     loop_velocities,
 )
 from .dynamics.loops.embedding import ConstraintEmbedding
+from .dynamics.mass_solve import mass_solve
 from .dynamics.maximal import MaximalState, from_maximal, to_maximal
 from .dynamics.newton_euler import bias, inverse_dynamics
 from .errors import SpatialOpsError
@@ -202,6 +203,7 @@ __all__ = [
     "Loops",
     "mass_matrix",
     "mass_matrix_derivative",
+    "mass_solve",
     "maximal_scene",
     "maximal_state",
     "MaximalState",

@@ -210,7 +210,8 @@ def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], Pla
             "rms": fits[1].unexplained,
         },
     }
-    runs = [whole_simulation(n) for n in (links if quick else links[:6])]
+    motions = ("falls",) if quick else ("falls", "lies")
+    runs = [whole_simulation(n, what) for what in motions for n in links[:6]]
     say("\n" + tables.simulation_table(runs))
     return first + second, {
         "simulations": [asdict(run) for run in runs],
@@ -228,6 +229,7 @@ def _trajectories(say: _printer, quick: bool) -> list[dict[str, float]]:
     """How the motions of OS and NMC/OS draw together as the step shrinks."""
     from spatialops.compare.trajectories import (
         PAPER_STEP,
+        PARTS,
         largest_difference,
         pendulum_motion,
         pendulum_motions,
@@ -239,7 +241,8 @@ def _trajectories(say: _printer, quick: bool) -> list[dict[str, float]]:
         f"(nmc/os), until {until} s:"
     )
     lines = []
-    for dt in (4e-3, 2e-3, 1e-3) if quick else (4e-3, 2e-3, 1e-3, PAPER_STEP):
+    fine = () if quick else (PAPER_STEP, PAPER_STEP / PARTS)
+    for dt in (4e-3, 2e-3, 1e-3, *fine):
         motions = pendulum_motions(links, dt=dt, duration=until)
         apart = largest_difference(motions, until)
         finer = pendulum_motion(links, dt=dt / 2.0, duration=until)

@@ -8,18 +8,27 @@ from functools import partial
 
 import numpy as np
 
+from spatialops._arrays import Array
 from spatialops.bench.measure import Call, Effort, take_turns
+from spatialops.compare.kept_memory import kept_memory
 from spatialops.compare.measure import assembler
 from spatialops.compare.problems import linkage_tower, pendulum_case
 from spatialops.contact.formulations.operational_space import assemble_kernel
 from spatialops.contact.friction import directions
 from spatialops.contact.problem import ContactProblem
-from spatialops.dynamics.compliance.along_rows import compliance_along_rows, nodes_of_rows
+from spatialops.dynamics.compliance.along_rows import (
+    compliance_along_rows,
+    nodes_of_rows,
+    number_nodes,
+    product_kernel,
+)
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.loops.embedding import ConstraintEmbedding
+from spatialops.dynamics.loops.rows import closure_velocities
+from spatialops.dynamics.maximal import place_and_move, placed
 from spatialops.errors import ArgumentError
 from spatialops.models.pendulum import pendulum
-from spatialops.tree.node import Node
+from spatialops.tree.node import Node, Nodes
 
 LINKS = (300, 1000, 3000, 10000, 30000)
 NODES = (64, 128, 256, 512)
@@ -63,13 +72,22 @@ class Growth:
 def growths(effort: Effort, *, quick: bool = False) -> list[Growth]:
     """Lambda and the assembly of OS over links, then over nodes and contacts; aggregates.
 
-    Quick ones end at a tenth of the links and a quarter of the nodes.
+    Quick ones end at a tenth of the links and a quarter of the nodes. Memory of arrays that are
+    made in a call is kept from one to the next, where the C library can: see `kept_memory`.
     """
+    with kept_memory():
+        return _growths(effort, quick)
+
+
+def _growths(effort: Effort, quick: bool) -> list[Growth]:
     links, nodes = (LINKS[:3], NODES[:2]) if quick else (LINKS, NODES)
     chains = [_lambda(n, _FEW) for n in links]
     crowds = [_lambda(_SHORT, m) for m in nodes]
     sparse = [_lambda(_CHAIN, m) for m in nodes]
     long = [_os(n, _FEW) for n in links]
+    compiled = [os_kernels(pendulum_case(n, _FEW).problem) for n in links]
+    crowded = [_os(_SHORT, m) for m in nodes]
+    many_compiled = [os_kernels(pendulum_case(_SHORT, m).problem) for m in nodes]
     many = [_os(_CHAIN, m) for m in nodes]
     towers = LINKAGES[:3] if quick else LINKAGES
     climbs = [_tower(count) for count in towers]
@@ -82,9 +100,13 @@ def growths(effort: Effort, *, quick: bool = False) -> list[Growth]:
         _growth("Lambda on 512 links", "nodes", nodes, crowds, effort, QUADRATIC),
         # Half of it at the fewest nodes is the links', O(N).
         _growth("Lambda on 1000 links", "nodes", nodes, sparse, effort),
-        # Python's part, which no link adds to, is half of it at the fewest.
-        _growth("OS assembly, 8 contacts", "links", links, long, effort, NO_MORE_THAN_LINEAR),
-        _growth("OS assembly, 1000 links", "contacts", nodes, many, effort, QUADRATIC),
+        # Of which Python's part, that no link adds to, is half at the fewest.
+        _growth("OS assembly, 8 contacts", "links", links, long, effort),
+        _growth("  its kernels", "links", links, compiled, effort, LINEAR),
+        # Of which the links' part and Python's are a third at the fewest contacts.
+        _growth("OS assembly, 512 links", "contacts", nodes, crowded, effort),
+        _growth("  its kernels", "contacts", nodes, many_compiled, effort, QUADRATIC),
+        _growth("OS assembly, 1000 links", "contacts", nodes, many, effort),
         *(_growth(f"  its {name}", "contacts", nodes, parts[name], effort) for name in OS_PARTS),
         _growth("aggregates, loops", "linkages", towers, climbs, effort, NO_MORE_THAN_LINEAR),
     ]
@@ -101,7 +123,7 @@ def os_parts(problem: ContactProblem) -> dict[str, Call]:
     nodes = nodes_of_rows(problem.model, problem.terms[0])
     if nodes is None:
         raise ArgumentError("problem: rows of L are the cheaper way to its compliance")
-    W = problem.compliance
+    W, work = problem.compliance, placed(problem.model, problem.q)
     u = problem.velocities
     facets = directions(4)
     n = 6 * problem.n_contacts
@@ -109,10 +131,48 @@ def os_parts(problem: ContactProblem) -> dict[str, Call]:
     A, b = np.empty((n, n)), np.empty(n)
     return {
         "Q Lambda Q*": partial(
-            compliance_along_rows, problem.model, problem.q, nodes, *problem.terms
+            compliance_along_rows, problem.model, problem.q, work, nodes, *problem.terms
         ),
         "friction in A": partial(assemble_kernel, W, u, *given, A, b),
     }
+
+
+def os_kernels(problem: ContactProblem) -> Call:
+    """OS's assembly by its kernels one after the other, in memory that is there.
+
+    Raises
+    ------
+    ArgumentError
+        For a problem whose W is made of rows of L.
+    """
+    model = problem.model
+    q, v = problem.q, problem.velocity
+    nodes = nodes_of_rows(model, problem.terms[0])
+    if nodes is None:
+        raise ArgumentError("problem: rows of L are the cheaper way to its compliance")
+    tree, links = model.tree, model.links
+    links_pushed = np.flatnonzero(nodes >= 0)
+    ready = Nodes(links_pushed, np.zeros((links_pushed.size, 3)))
+    work, depth = placed(model, q, v), np.empty_like(nodes)
+    r, m = len(problem.terms[1]), problem.n_contacts
+    Lambda, W = np.empty((6 * links_pushed.size,) * 2), np.empty((r, r))
+    ends, pushed = np.empty((r, 2, 6)), np.empty(len(Lambda))
+    u = np.empty(r)
+    A, b = np.empty((6 * m, 6 * m)), np.empty(6 * m)
+    bias = problem.bias.ravel()
+    given = problem.friction, problem.prior_normal_impulse, directions(4)
+
+    def call() -> Array:
+        place_and_move(tree, links, q, v, work)
+        number_nodes(tree, problem.terms[0], nodes, depth)
+        compliance(model, q, ready, method="recursion", out=Lambda)
+        product_kernel(work, nodes, *problem.terms, Lambda, ends, pushed, W)
+        closure_velocities(*problem.terms, work, u)
+        np.add(u, bias, out=u)
+        assemble_kernel(W, u, *given, A, b)
+        return A
+
+    return call
 
 
 def _growth(

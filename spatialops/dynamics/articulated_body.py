@@ -60,23 +60,29 @@ from spatialops.dynamics.newton_euler import (
 from spatialops.errors import ModelError
 from spatialops.tree.model import Model
 
+_NOTHING: Sym3 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+NO_INERTIA = _NOTHING, (ZERO3, ZERO3, ZERO3), _NOTHING
+
+
+@inlined
+def rigid_inertia(links: Array, work: Array, k: int) -> tuple[Sym3, Mat3, Sym3]:
+    """Link k's own inertia [[I, m c~], [., m 1]], in world axes about the link's origin."""
+    mass = links[k, layout.MASS]
+    if mass == 0.0:
+        return NO_INERTIA
+    rotation = mat3(work, k, layout.ROTATION)
+    x, y, z = scaled(mass, rotate(rotation, vec3(links, k, layout.COM)))
+    J = sym_rotated(rotation, sym3(links, k, layout.INERTIA))
+    return J, ((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)), (mass, 0.0, 0.0, mass, 0.0, mass)
+
 
 @inlined
 def put_rigid_inertia(links: Array, work: Array, k: int) -> None:
-    """Link k's own inertia [[I, m c~], [., m 1]] as start of the articulated one.
-
-    In world axes, about the link's origin.
-    """
-    mass = links[k, layout.MASS]
-    if mass == 0.0:
-        for column in range(layout.ART_J, layout.ART_C + 6):
-            work[k, column] = 0.0
-        return
-    rotation = mat3(work, k, layout.ROTATION)
-    x, y, z = scaled(mass, rotate(rotation, vec3(links, k, layout.COM)))
-    put_sym3(work, k, layout.ART_J, sym_rotated(rotation, sym3(links, k, layout.INERTIA)))
-    put_mat3(work, k, layout.ART_B, ((0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)))
-    put_sym3(work, k, layout.ART_C, (mass, 0.0, 0.0, mass, 0.0, mass))
+    """The same as start of the articulated one."""
+    J, B, C = rigid_inertia(links, work, k)
+    put_sym3(work, k, layout.ART_J, J)
+    put_mat3(work, k, layout.ART_B, B)
+    put_sym3(work, k, layout.ART_C, C)
 
 
 @inlined
@@ -130,10 +136,10 @@ def add_inertia(work: Array, k: int, J: Sym3, B: Mat3, C: Sym3) -> None:
 
 
 @inlined
-def eliminate_joint(
+def joint_gain(
     tree: IntArray, links: Array, work: Array, k: int, J: Sym3, B: Mat3, C: Sym3
 ) -> tuple[Vec3, Vec3, float]:
-    """U = (moment, force) and D of link k from its articulated inertia; U and 1 / D into `work`."""
+    """U = (moment, force) and D of link k from its articulated inertia."""
     axis, motion = axis_of(tree, work, k), tree[k, layout.MOTION]
     if motion == layout.ROTARY:
         gain_m, gain_f = sym_times(J, axis), rotate_back(B, axis)
@@ -146,6 +152,15 @@ def eliminate_joint(
         gain_m = plus(sym_times(J, axis), rotate(B, slide))
         gain_f = plus(rotate_back(B, axis), sym_times(C, slide))
         d = dot(axis, gain_m) + dot(slide, gain_f) + links[k, layout.ARMATURE]
+    return gain_m, gain_f, d
+
+
+@inlined
+def eliminate_joint(
+    tree: IntArray, links: Array, work: Array, k: int, J: Sym3, B: Mat3, C: Sym3
+) -> tuple[Vec3, Vec3, float]:
+    """U = (moment, force) and D of link k from its articulated inertia; U and 1 / D into `work`."""
+    gain_m, gain_f, d = joint_gain(tree, links, work, k, J, B, C)
     put3(work, k, layout.GAIN_M, gain_m)
     put3(work, k, layout.GAIN_F, gain_f)
     work[k, layout.D_INVERSE] = 1.0 / d
@@ -281,10 +296,7 @@ def backward_kernel(tree: IntArray, links: Array, tau: Array, work: Array) -> in
     What a link hands to its parent stays in registers where the parent comes next (7 % of the
     whole), else it is added to the parent's columns."""
     status = layout.OK
-    none = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    J_up = none
-    B_up = (ZERO3, ZERO3, ZERO3)
-    C_up = none
+    J_up, B_up, C_up = NO_INERTIA
     moment_up = ZERO3
     force_up = ZERO3
     for k in range(tree.shape[0] - 1, -1, -1):
@@ -324,9 +336,7 @@ def backward_kernel(tree: IntArray, links: Array, tau: Array, work: Array) -> in
             add_inertia(work, parent, J_up, B_up, C_up)
             add3(work, parent, layout.MOMENT, moment_up)
             add3(work, parent, layout.FORCE, force_up)
-        J_up = none
-        B_up = (ZERO3, ZERO3, ZERO3)
-        C_up = none
+        J_up, B_up, C_up = NO_INERTIA
         moment_up = ZERO3
         force_up = ZERO3
     return status

@@ -78,14 +78,14 @@ def forward_dynamics(
     if status:
         status = checked_call(FORWARD_DYNAMICS, model, {"q": q, "v": v, "tau": tau}, wrench, a)
         if status == layout.SINGULAR:
-            raise _without_mass(model, np.asarray(q, dtype=np.float64))
+            raise without_mass(model, np.asarray(q, dtype=np.float64))
         return a
     if tables.work is None:
         tables.spare.append(work)
     return a
 
 
-def _without_mass(model: Model, q: Array) -> ModelError:
+def without_mass(model: Model, q: Array) -> ModelError:
     """The error that names the joint that has nothing to move."""
     work = np.empty((model.nv, layout.WORK_COLUMNS))
     poses_kernel(model.tree, model.links, q, work)

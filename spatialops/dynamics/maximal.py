@@ -12,10 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, array, not_finite, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, vector
+from spatialops._compile.jit import kernel
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.dynamics.joint_split import JointSplits, joint_splits, tree_velocities
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.kinematics import (
+    finite_status,
+    move_link,
+    place_link,
+    poses_kernel,
+)
 from spatialops.tree.model import Model, not_a_model
 
 
@@ -37,16 +43,25 @@ class MaximalState(NamedTuple):
     velocities: Array
 
 
+@kernel
+def place_and_move(tree: IntArray, links: Array, q: Array, v: Array, work: Array) -> int:
+    """Poses and velocities of all links in one sweep: large trees wait for memory."""
+    for k in range(tree.shape[0]):
+        place_link(tree, links, q, work, k)
+        move_link(tree, links, v, work, k)
+    return finite_status(q) | finite_status(v)
+
+
 def placed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Array:
     """Workspace with poses, and velocities where `v` is given; the arguments are checked."""
     q, work = vector(q, model.nq, "q"), np.zeros((model.nv, layout.WORK_COLUMNS))
-    if poses_kernel(model.tree, model.links, q, work) != layout.OK:
-        raise not_finite(q=q)
-    if v is not None:
-        v = vector(v, model.nv, "v")
-        if not np.isfinite(v).all():
-            raise not_finite(v=v)
-        velocities_kernel(model.tree, model.links, v, work)
+    if v is None:
+        if poses_kernel(model.tree, model.links, q, work) != layout.OK:
+            raise not_finite(q=q)
+        return work
+    v = vector(v, model.nv, "v")
+    if place_and_move(model.tree, model.links, q, v, work) != layout.OK:
+        raise not_finite(q=q, v=v)
     return work
 
 

@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
+from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel
 from spatialops._layout import PARENT
-from spatialops.algebra.vectors import ZERO3, add3, cross, dot, plus, plus_scaled, put3, vec3
-from spatialops.dynamics.compliance.upsilon import put_upsilon
+from spatialops.algebra.vectors import (
+    ZERO3,
+    add3,
+    cross,
+    dot,
+    plus,
+    plus_scaled,
+    put3,
+    scaled,
+    vec3,
+)
+from spatialops.dynamics.compliance.upsilon import motion_axis, put_upsilon
+
+
+@kernel
+def factors_kernel(
+    tree: IntArray,
+    links: Array,
+    work: Array,
+    levers: Array,
+    axes: Array,
+    gains: Array,
+    D_inverse: Array,
+) -> None:
+    """What the sweeps below take of a workspace with factors: levers, H*, G and D^-1."""
+    for k in range(tree.shape[0]):
+        d_inverse = work[k, layout.D_INVERSE]
+        s_w, s_v = motion_axis(tree, links, work, k)
+        put3(levers, k, 0, vec3(work, k, layout.LEVER))
+        put3(axes, k, 0, s_w)
+        put3(axes, k, 3, s_v)
+        put3(gains, k, 0, scaled(d_inverse, vec3(work, k, layout.GAIN_M)))
+        put3(gains, k, 3, scaled(d_inverse, vec3(work, k, layout.GAIN_F)))
+        D_inverse[k] = d_inverse
 
 
 @kernel
@@ -48,6 +81,32 @@ def scatter_kernel(tree: IntArray, levers: Array, axes: Array, gains: Array, X: 
             rate = dot(vec3(gains, k, 0), angular) + dot(vec3(gains, k, 3), linear)
             add3(X, start + k, 0, plus_scaled(angular, -rate, vec3(axes, k, 0)))
             add3(X, start + k, 3, plus_scaled(linear, -rate, vec3(axes, k, 3)))
+
+
+@kernel
+def gather_blocks_kernel(parents: IntArray, steps: Array, X: Array) -> None:
+    """X(parent) += step(parent, k) X(k), tips to base, for one vector after the other."""
+    n = parents.size
+    for start in range(0, X.shape[0], n):
+        for k in range(n - 1, -1, -1):
+            if parents[k] < 0:
+                continue
+            for row in range(6):
+                for c in range(6):
+                    X[start + parents[k], row] += steps[k, row, c] * X[start + k, c]
+
+
+@kernel
+def scatter_blocks_kernel(parents: IntArray, steps: Array, X: Array) -> None:
+    """X(k) += step(parent, k)* X(parent), base to tips."""
+    n = parents.size
+    for start in range(0, X.shape[0], n):
+        for k in range(n):
+            if parents[k] < 0:
+                continue
+            for row in range(6):
+                for c in range(6):
+                    X[start + k, c] += steps[k, row, c] * X[start + parents[k], row]
 
 
 @kernel

@@ -97,6 +97,8 @@ class SpatialOperator(LinearOperator):
     @overload
     def __matmul__(self, other: Array) -> Array: ...
     def __matmul__(self, other: LinearOperator | Array) -> SpatialOperator | Array:
+        if isinstance(other, np.ndarray) and other.ndim == 1:
+            return np.asarray(self._applied.matvec(other))  # sizes are checked there
         if not isinstance(other, LinearOperator):
             return np.asarray(super().__matmul__(other))
         return SpatialOperator(super().__matmul__(other), self._inverse_of_product(other))

@@ -19,13 +19,13 @@ from spatialops.algebra.linear import block_diagonal, diagonal, operator
 from spatialops.dynamics.blocks import (
     articulated_inertias,
     gyroscopic_forces,
-    joint_axes,
     link_inertias,
     shifted,
     upsilon_blocks,
 )
-from spatialops.dynamics.sweeps import solve_mass_kernel, upsilon_kernel
+from spatialops.dynamics.sweeps import factors_kernel, solve_mass_kernel, upsilon_kernel
 from spatialops.errors import ArgumentError, ModelError
+from spatialops.operators.joint_operators import JointOperators
 from spatialops.operators.link_changes import link_changes
 from spatialops.operators.propagation import hinges, pick_off, propagation, step
 from spatialops.operators.sensitivities import Sensitivities
@@ -42,7 +42,7 @@ class SpatialOperators:
     ----------
     model : Model
         n = model.nv links of one degree of freedom each: a joint of several is a chain of links
-        without mass.
+        without mass here, and one block in `joints`.
     q : (nq,) or (B, nq) array
         Coordinates, or those of B configurations: every operator is block diagonal over them then,
         on vectors below each other (`x.ravel()` of a (B, n) array), and n below stands for B n.
@@ -92,6 +92,8 @@ class SpatialOperators:
         Compliance kernel (block diagonal) and extended operational-space compliance.
     identity : (n, n) SpatialOperator
         The identity of joint space.
+    joints : JointOperators
+        Operators with one block a joint.
 
     Raises
     ------
@@ -140,10 +142,11 @@ class SpatialOperators:
         work = self._work = self._stack.work
         self._tree = self._stack.tree
         self._parents = model.tree[:, layout.PARENT]
-        self._levers = work[:, layout.LEVER : layout.LEVER + 3].copy()
-        self._axes = joint_axes(self._tree, self._stack.links, work)
-        self._gains = work[:, layout.GAIN_M : layout.GAIN_M + 6] * work[:, layout.D_INVERSE, None]
-        self._no_gains = np.zeros_like(self._gains)
+        n = len(work)
+        self._levers, self._axes = np.empty((n, 3)), np.empty((n, 6))
+        self._gains, self._D_inverse = np.empty((n, 6)), np.empty(n)
+        parts = self._levers, self._axes, self._gains, self._D_inverse
+        factors_kernel(self._tree, self._stack.links, work, *parts)
 
     def __repr__(self) -> str:
         several = f" at {self._stack.copies} configurations" if self.batch else ""
@@ -153,6 +156,11 @@ class SpatialOperators:
     def a(self) -> Array:
         """(n, 6), (B, n, 6) Coriolis accelerations of the links less their parents'."""
         return self._by_link(self._work[:, layout.ALPHA : layout.ALPHA + 6].copy())
+
+    @property
+    def joints(self) -> JointOperators:
+        """The same with one block a joint, D of d x d for a joint of d degrees of freedom."""
+        return JointOperators(self.model, self._stack, self._levers, self._axes)
 
     @cached_property
     def phi(self) -> SpatialOperator:
@@ -229,12 +237,12 @@ class SpatialOperators:
     @cached_property
     def D(self) -> SpatialOperator:
         """(n, n) D = H P H* + armature, diagonal."""
-        return self._diagonal(1.0 / self._work[:, layout.D_INVERSE])
+        return self._diagonal(1.0 / self._D_inverse)
 
     @cached_property
     def D_inverse(self) -> SpatialOperator:
         """(n, n) D^-1."""
-        return self._diagonal(self._work[:, layout.D_INVERSE])
+        return self._diagonal(self._D_inverse)
 
     @cached_property
     def K(self) -> SpatialOperator:
@@ -281,15 +289,15 @@ class SpatialOperators:
 
         With it velocities nu = square_root.H @ v have unit mass, kinetic energy nu . nu / 2.
         """
-        return self.innovation.inv @ self._diagonal(self._work[:, layout.D_INVERSE] ** -0.5)
+        return self.innovation.inv @ self._diagonal(self._D_inverse**-0.5)
 
-    @cached_property
+    @property  # not kept: with its inverse it holds all of this, which would never be freed at once
     def mass_matrix_inverse(self) -> SpatialOperator:
         """(n, n) (1 - H psi K)* D^-1 (1 - H psi K) ([J] 59, last line), one sweep each way."""
         tree = self._tree
         n = len(tree)
         parts = (self._levers, self._axes, self._gains)
-        d_inverse = self._work[:, layout.D_INVERSE].copy()
+        d_inverse = self._D_inverse
         scratch = np.empty((n, 6))
 
         def solve(rows: Array) -> Array:
@@ -491,6 +499,10 @@ class SpatialOperators:
         if not all_finite(u):
             raise not_finite(direction=u)
         return Sensitivities(self, self._stack, link_changes(self._stack, u.ravel()))
+
+    @cached_property
+    def _no_gains(self) -> Array:
+        return np.zeros_like(self._gains)
 
     @cached_property
     def _upsilons(self) -> Array:

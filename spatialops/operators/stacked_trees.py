@@ -67,23 +67,26 @@ def stacked_trees(model: Model, q: ArrayLike, v: ArrayLike | None) -> StackedTre
     if batch == (0,):
         raise ArgumentError("q: expected at least one configuration, got none")
     q = array(q, (*batch, model.nq), "q") if batch else vector(q, model.nq, "q")
-    v = np.zeros((*batch, model.nv)) if v is None else array(v, (*batch, model.nv), "v")
     count, n = (batch[0] if batch else 1), model.nv
+    v = None if v is None else array(v, (*batch, n), "v").reshape(count, n)
     work = np.empty((count * n, layout.WORK_COLUMNS))
-    for i, (q_i, v_i) in enumerate(zip(q.reshape(count, -1), v.reshape(count, -1), strict=True)):
-        _place(model, q_i, v_i, work[i * n : (i + 1) * n])
+    for i, q_i in enumerate(q.reshape(count, -1)):
+        _place(model, q_i, None if v is None else v[i], work[i * n : (i + 1) * n])
+    if count == 1:
+        return StackedTrees(model.tree, model.links, work, batch)
     tree = np.tile(model.tree, (count, 1))
     hung = tree[:, layout.PARENT] >= 0
     tree[hung, layout.PARENT] += (n * (np.arange(count * n) // n))[hung]
     return StackedTrees(tree, np.tile(model.links, (count, 1)), work, batch)
 
 
-def _place(model: Model, q: Array, v: Array, work: Array) -> None:
+def _place(model: Model, q: Array, v: Array | None, work: Array) -> None:
     placed = poses_kernel(model.tree, model.links, q, work) == layout.OK
-    if not placed or not np.isfinite(v).all():
+    if not placed or (v is not None and not np.isfinite(v).all()):
         raise not_finite(q=q, v=v)
-    velocities_kernel(model.tree, model.links, v, work)
-    coriolis = work[:, layout.ALPHA : layout.ALPHA + 6].copy()
+    if v is None:
+        work[:, layout.OMEGA : layout.ACCEL + 3] = 0.0
+    else:
+        velocities_kernel(model.tree, model.links, v, work)
     if factor_kernel(model.tree, model.links, work) != layout.OK:
         raise singular_joint(model, work)
-    work[:, layout.ALPHA : layout.ALPHA + 6] = coriolis

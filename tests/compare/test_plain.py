@@ -9,10 +9,11 @@ import spatialops as so
 from examples import table_two
 from spatialops.bench.measure import Effort
 from spatialops.compare import tables
+from spatialops.compare.kept_memory import kept_memory
 from spatialops.compare.plain import PLAIN, ablation
 from spatialops.compare.problems import Case, pendulum_case
-from spatialops.compare.scaling import OS_PARTS, Growth, os_parts
-from spatialops.compare.simulations import whole_simulation
+from spatialops.compare.scaling import OS_PARTS, Growth, os_kernels, os_parts
+from spatialops.compare.simulations import BY_PYTHON, whole_simulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from tests.support.contacts import random_problem
 
@@ -72,18 +73,28 @@ def test_the_parts_of_the_assembly_are_its_own():
     L, A = problem.response.L, OperationalSpace().assemble(problem).A
     parts = os_parts(problem)
     assert tuple(parts) == OS_PARTS
-    W, _ = parts["Q Lambda Q*"]()
+    W = parts["Q Lambda Q*"]()
     assert np.array_equal(W, problem.compliance)
     assert np.allclose(W, L @ L.T, rtol=0.0, atol=1e-13 * np.abs(W).max())
     parts["friction in A"]()
     assert np.array_equal(parts["friction in A"].args[-2], A)
-    with pytest.raises(so.errors.ArgumentError, match="rows of L are the cheaper"):
-        os_parts(pendulum_case(9, 6).problem)
+    assert np.allclose(os_kernels(problem)(), A, rtol=0.0, atol=1e-13 * np.abs(A).max())
+    for parts_of in (os_parts, os_kernels):
+        with pytest.raises(so.errors.ArgumentError, match="rows of L are the cheaper"):
+            parts_of(pendulum_case(9, 6).problem)
+
+
+def test_memory_is_kept_while_asked_for():
+    with kept_memory() as kept:
+        assert kept in (True, False)  # by the C library
 
 
 @pytest.mark.compiled
-def test_whole_simulations_end_alike():
-    run = whole_simulation(12)
-    assert run.contacts >= 2
+@pytest.mark.parametrize("what", ["falls", "lies"])
+def test_whole_simulations_end_alike(what):
+    run = whole_simulation(12, what)
+    assert run.contacts >= (2 if what == "falls" else 5)
+    assert tuple(run.handed) == BY_PYTHON
     assert run.difference < 1e-9
+    assert run.free_difference < 1e-3
     assert "12" in tables.simulation_table([run])

@@ -125,6 +125,7 @@ def _lcp() -> MixedLCP:
 # Arguments that are of one function alone.
 _SPECIAL: dict[str, Callable[[], dict[str, Any]]] = {
     "hybrid_dynamics": lambda: {"tau": np.ones(_mechanism().nv), "a": np.ones(_mechanism().nv)},
+    "mass_solve": lambda: {"x": np.ones(_mechanism().nv)},
     "loop_at": lambda: {"kind": "ball", "a": 3, "b": "world", "point": np.ones(3), "name": "l"},
     "solve": lambda: {"problem": _lcp(), "warm_start": np.array([0.5, 0.0])},
     "distances": lambda: {

@@ -19,14 +19,10 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, add3, cross, minus, plus, put3, scaled, vec3
-from spatialops.dynamics.articulated_body import singular_joint
-from spatialops.dynamics.compliance.compliance import (
-    RECURSION,
-    compliance_kernel,
-    scratch_size,
-)
+from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.response import answer_wrenches
 from spatialops.tree.model import Model
+from spatialops.tree.node import Nodes
 
 # Nanoseconds, from chains of 100 to 1000 links with 64 to 512 contacts; elsewhere they are a guess.
 _CARRY = 16.0  # a row of L past a link
@@ -80,16 +76,18 @@ def nodes_of_rows(model: Model, term_ints: IntArray) -> IntArray | None:
 
 
 def compliance_along_rows(
-    model: Model, q: Array, nodes: IntArray, term_ints: IntArray, terms: Array
-) -> tuple[Array, Array]:
-    """W of rows, one term each and in their order, and the workspace with articulated factors.
+    model: Model, q: Array, work: Array, nodes: IntArray, term_ints: IntArray, terms: Array
+) -> Array:
+    """W of rows, one term each and in their order.
 
     Parameters
     ----------
     model : Model
         The mechanism.
     q : (nq,) array
-        Coordinates, finite.
+        Coordinates, finite, and
+    work : (nv, WORK_COLUMNS) array
+        the poses of the links there.
     nodes : (nv,) int array
         From `nodes_of_rows`.
     term_ints, terms : (r, 3) int array, (r, 9) array
@@ -97,10 +95,8 @@ def compliance_along_rows(
 
     Returns
     -------
-    W : (r, r) array
+    (r, r) array
         G M^-1 G^T.
-    work : (nv, WORK_COLUMNS) array
-        For `velocities_after`.
 
     Raises
     ------
@@ -108,27 +104,13 @@ def compliance_along_rows(
         If the mass matrix is singular here.
     """
     links = np.flatnonzero(nodes >= 0)
-    scratch = np.empty(scratch_size(model.nv, links.size))
-    compliance = np.empty((6 * links.size, 6 * links.size))
-    status = compliance_kernel(
-        model.tree,
-        model.links,
-        q,
-        links,
-        np.zeros((links.size, 3)),
-        RECURSION,
-        scratch,
-        compliance,
-    )
-    size = layout.WORK_COLUMNS * model.nv
-    work = scratch[:size].reshape(-1, layout.WORK_COLUMNS).copy()  # the rest may be large
-    if status != layout.OK:
-        raise singular_joint(model, work)
+    ready = Nodes(links, np.zeros((links.size, 3)))
+    Lambda = compliance(model, q, ready, method="recursion")
     r = len(terms)
     W = np.empty((r, r))
-    ends, pushed = np.empty((r, 2, _END_COLUMNS)), np.empty(len(compliance))
-    product_kernel(work, nodes, term_ints, terms, compliance, ends, pushed, W)
-    return W, work
+    ends, pushed = np.empty((r, 2, _END_COLUMNS)), np.empty(len(Lambda))
+    product_kernel(work, nodes, term_ints, terms, Lambda, ends, pushed, W)
+    return W
 
 
 @kernel

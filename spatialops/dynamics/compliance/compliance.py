@@ -4,11 +4,11 @@ Three routes to the same matrix, behind models of their cost:
 
 - mass matrix (`mass_route`): M factorised, and one triangular solve a node. For few nodes on a
   small tree.
-- recursion, O(N) + O(n_c^2), without J and without M ([J] appendix): Upsilon base to tips ([J] 68),
-  then rows of Omega ([J] 69). Links that carry no node and where no branches meet are only passed
-  through: the psi of a run of links is multiplied once, for the *virtual* edge between two
-  vertices, and the row of a vertex is psi^T times the row of its virtual parent, one contiguous
-  sweep.
+- recursion, O(N) + O(n_c^2), without J and without M ([J] appendix): Upsilon ([J] 67) and rows of
+  Omega ([J] 69). Links that carry no node and where no branches meet are only passed through: the
+  psi of a run of links is multiplied once, with what the run adds to Upsilon, for the *virtual*
+  edge between two vertices, and the row of a vertex is psi^T times the row of its virtual parent,
+  one contiguous sweep.
 - propagation ([J] 62-64, B* psi* H* D^-1 H psi B): the force columns of every node are carried to
   the base, and what they leave at each joint is multiplied out over common ancestors. For nodes
   that have few of them, on many links.
@@ -25,11 +25,17 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, is_one_of, not_finite, output, vector
 from spatialops._compile.fast_call import FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
-from spatialops.dynamics.articulated_body import factor, place_and_weigh, singular_joint
+from spatialops.dynamics.articulated_body import factor, place_and_weigh
 from spatialops.dynamics.compliance.closed import closed_rows
 from spatialops.dynamics.compliance.mass import MASS_ROUTE, mass_memory
 from spatialops.dynamics.compliance.propagation import propagation_kernel
-from spatialops.dynamics.compliance.recursion import recursion_kernel, recursion_size
+from spatialops.dynamics.compliance.recursion import (
+    MET_COLUMNS,
+    POSE_COLUMNS,
+    place,
+    recursion_kernel,
+    recursion_size,
+)
 from spatialops.dynamics.compliance.virtual_tree import (
     BELOW,
     CHILDREN,
@@ -38,6 +44,7 @@ from spatialops.dynamics.compliance.virtual_tree import (
     VERTEX_COLUMNS,
     mark_links,
 )
+from spatialops.dynamics.forward_dynamics import without_mass
 from spatialops.dynamics.kinematics import names_links
 from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.dynamics.nodes import node_points
@@ -112,18 +119,25 @@ def compliance_kernel(
     e = d + VERTEX_COLUMNS * 2 * m
     work = scratch[:a].reshape(n, layout.WORK_COLUMNS)
     points = scratch[a:b].reshape(m, 3)
-    X = scratch[b:c].reshape(6, 6)
     counts = scratch[c:d].view(np.int64).reshape(n, PLAN_COLUMNS)
     vertices = scratch[d:e].view(np.int64).reshape(2 * m, VERTEX_COLUMNS)
     rest = scratch[e:]
+    mark_links(tree, node_links, counts)
+    if method == _RECURSION or (method == _AUTO and recursion_is_cheaper(counts, m)):
+        poses = scratch[: POSE_COLUMNS * n].reshape(n, POSE_COLUMNS)
+        met = scratch[POSE_COLUMNS * n : (POSE_COLUMNS + MET_COLUMNS) * n].reshape(n, MET_COLUMNS)
+        if place(tree, links, q, poses) != layout.OK:
+            return layout.NOT_FINITE
+        node_points(node_links, offsets, poses, points)
+        return recursion_kernel(
+            tree, links, node_links, points, poses, counts, vertices, met, rest, out
+        )
     if place_and_weigh(tree, links, q, work) != layout.OK:
         return layout.NOT_FINITE
     node_points(node_links, offsets, work, points)
-    mark_links(tree, node_links, counts)
-    if method == RECURSION or (method == _AUTO and recursion_is_cheaper(counts, m)):
-        return recursion_kernel(tree, links, node_links, points, work, counts, vertices, rest, out)
     if factor(tree, links, work) != layout.OK:
         return layout.SINGULAR
+    X = scratch[b:c].reshape(6, 6)
     left = rest[: 6 * m * n].reshape(n, 6 * m)
     propagation_kernel(tree, links, node_links, points, work, left, X, out)
     return layout.OK
@@ -144,10 +158,10 @@ def _entry(
 
 
 _AUTO = 0
-RECURSION = 1
+_RECURSION = 1
 _PROPAGATION = 2
 _ROOM = 16  # nodes that memory is made for at once
-_METHODS = {"auto": _AUTO, "recursion": RECURSION, "propagation": _PROPAGATION}
+_METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION}
 _CALL = FastCall(compliance_kernel, _entry)
 
 
@@ -282,8 +296,6 @@ def _by_factors(model: Model, q: ArrayLike, nodes: Nodes, method: str, out: Arra
     if status == layout.NOT_FINITE:
         raise not_finite(q=q)
     if status == layout.SINGULAR:
-        raise singular_joint(
-            model, scratch[: layout.WORK_COLUMNS * model.nv].reshape(-1, layout.WORK_COLUMNS)
-        )
+        raise without_mass(model, np.asarray(q, dtype=np.float64))
     model.scraps.append(scratch)
     return out

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined
-from spatialops.dynamics.compliance.upsilon import shifted_compliance
-from spatialops.dynamics.compliance.virtual_tree import (
-    ABOVE,
-    SLOT,
-    reference_lever,
-)
+from spatialops.dynamics.compliance.virtual_tree import ABOVE, SLOT, UPSILON
 
 # Columns and vertices that are worked on together: their rows of `above` fit the first cache, and
 # rows that are mirrored are still in the second.
@@ -19,15 +14,8 @@ _CACHED = 600  # columns of an Omega that is in the second cache as a whole
 
 
 @inlined
-def fill_omega(
-    work: Array,
-    points: Array,
-    vertices: IntArray,
-    ups: Array,
-    edges: Array,
-    omega: Array,
-) -> None:
-    """Omega of all vertices, parents first, from the psi of their edges and their Upsilon."""
+def fill_omega(vertices: IntArray, edges: Array, omega: Array) -> None:
+    """Omega of all vertices, parents first, from psi and Upsilon of their edges."""
     width = omega.shape[0]
     # In the cache, whole rows that are mirrored at once are quicker: fewer loops begin.
     cached = width <= _CACHED
@@ -36,17 +24,18 @@ def fill_omega(
     count = edges.shape[0]
     for j in range(count):
         above, row = vertices[j, ABOVE], 6 * vertices[j, SLOT]
+        psi = edges[j, :UPSILON].reshape(6, UPSILON // 6)
         if above < 0:
             clear_row(omega, row, reach)
         else:
             start = 6 * vertices[above, SLOT]
             if cached:
-                sweep_row(omega, edges[j], start, row, 0, width)
+                sweep_row(omega, psi, start, row, 0, width)
             else:
                 complete_row(vertices, above, j, omega)
                 for tile in range(0, reach, _TILE):
-                    sweep_row(omega, edges[j], start, row, tile, min(tile + _TILE, reach))
-        put_diagonal(work, ups, vertices, points, j, omega)
+                    sweep_row(omega, psi, start, row, tile, min(tile + _TILE, reach))
+        put_diagonal(edges, j, row, omega)
         # Whole registers: what lies behind belongs to later vertices, which overwrite it.
         reach = min(width, max(reach, (row + 13) // 8 * 8))
         if (j + 1) % band == 0 or j + 1 == count:
@@ -124,17 +113,9 @@ def sweep_row(omega: Array, X: Array, above: int, j: int, first: int, end: int) 
 
 
 @inlined
-def put_diagonal(
-    work: Array, ups: Array, vertices: IntArray, points: Array, j: int, omega: Array
-) -> None:
-    """Omega(j, j) = Upsilon of its link, shifted to the vertex's reference point."""
-    E, F, G = shifted_compliance(ups, j, reference_lever(vertices, points, work, j))
-    e = ((E[0], E[1], E[2]), (E[1], E[3], E[4]), (E[2], E[4], E[5]))
-    g = ((G[0], G[1], G[2]), (G[1], G[3], G[4]), (G[2], G[4], G[5]))
-    i = 6 * vertices[j, SLOT]
-    for row in range(3):
-        for c in range(3):
-            omega[i + row, i + c] = e[row][c]
-            omega[i + row, i + 3 + c] = F[row][c]
-            omega[i + 3 + row, i + c] = F[c][row]
-            omega[i + 3 + row, i + 3 + c] = g[row][c]
+def put_diagonal(edges: Array, j: int, start: int, omega: Array) -> None:
+    """Omega(j, j) = Upsilon of vertex j, of which its edge has the lower half."""
+    for row in range(6):
+        for c in range(row + 1):
+            omega[start + row, start + c] = edges[j, UPSILON + 8 * row + c]
+            omega[start + c, start + row] = edges[j, UPSILON + 8 * row + c]

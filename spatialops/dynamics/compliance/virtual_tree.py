@@ -7,17 +7,18 @@ products from the root could not be divided.
 
 from __future__ import annotations
 
-from spatialops._arrays import Array, IntArray, Vec3
+from spatialops._arrays import IntArray
 from spatialops._compile.jit import inlined
-from spatialops._layout import ORIGIN, PARENT
-from spatialops.algebra.vectors import ZERO3, minus, vec3
+from spatialops._layout import PARENT
 
 # Integer plan: per link,
 BELOW = 0  # nodes on it and below it
 CHILDREN = 1  # children that have any
-VERTEX = 2  # its vertex, or the nearest above it, plus one; 0 where there is none
+# Its vertex, or the nearest above it, plus one, 0 where there is none; in the sweep from the tips
+# the vertex whose edge goes up from it.
+VERTEX = 2
 OWN = 3  # nodes on it
-EDGE = 4  # the vertex whose edge goes up from the link
+UP = 4  # its parent: rows of the tree are a line of the cache each
 PLAN_COLUMNS = 5
 # then per vertex.
 LINK = 0
@@ -25,18 +26,25 @@ ABOVE = 1  # its virtual parent, -1 for a root
 NODE = 2  # -1 for a branch point
 SLOT = 3  # which six rows of Omega are its
 VERTEX_COLUMNS = 4
+# Numbers of its edge, in rows of six and two more: psi to the virtual parent, and
+UPSILON = 48  # Upsilon, first what the edge adds to it;
+EDGE_COLUMNS = 104  # then what a joint takes of unit forces.
 
 
 @inlined
 def mark_links(tree: IntArray, node_links: IntArray, plan: IntArray) -> None:
     """For every link, how many nodes lie on it and below it, and how many children have any."""
-    plan[:] = 0
+    for k in range(tree.shape[0]):
+        plan[k, BELOW] = 0
+        plan[k, CHILDREN] = 0
+        plan[k, OWN] = 0
+        plan[k, UP] = tree[k, PARENT]
     for i in range(node_links.size):
         if node_links[i] >= 0:
             plan[node_links[i], BELOW] += 1
             plan[node_links[i], OWN] += 1
-    for k in range(tree.shape[0] - 1, -1, -1):
-        parent = tree[k, PARENT]
+    for k in range(plan.shape[0] - 1, -1, -1):
+        parent = plan[k, UP]
         if parent >= 0 and plan[k, BELOW] > 0:
             plan[parent, BELOW] += plan[k, BELOW]
             plan[parent, CHILDREN] += 1
@@ -49,9 +57,7 @@ def is_vertex(plan: IntArray, k: int) -> bool:
 
 
 @inlined
-def number_vertices(
-    tree: IntArray, node_links: IntArray, plan: IntArray, vertices: IntArray
-) -> int:
+def number_vertices(node_links: IntArray, plan: IntArray, vertices: IntArray) -> int:
     """The virtual tree, parents first: all nodes, and links where active branches meet.
 
     How many there are is returned.
@@ -60,8 +66,8 @@ def number_vertices(
     pure shift. In `plan`, VERTEX is the vertex of a link (or of the nearest above it), plus one.
     """
     count = 0
-    for k in range(tree.shape[0]):
-        parent = tree[k, PARENT]
+    for k in range(plan.shape[0]):
+        parent = plan[k, UP]
         above = 0 if parent < 0 else plan[parent, VERTEX]
         plan[k, VERTEX] = above
         if plan[k, BELOW] == 0:
@@ -87,14 +93,6 @@ def add_vertex(vertices: IntArray, count: int, link: int, above: int, node: int)
     vertices[count, ABOVE] = above - 1
     vertices[count, NODE] = node
     return count + 1
-
-
-@inlined
-def reference_lever(vertices: IntArray, points: Array, work: Array, j: int) -> Vec3:
-    """From the origin of vertex j's link to its reference point."""
-    if vertices[j, NODE] < 0:
-        return ZERO3
-    return minus(vec3(points, vertices[j, NODE], 0), vec3(work, vertices[j, LINK], ORIGIN))
 
 
 @inlined

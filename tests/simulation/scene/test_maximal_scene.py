@@ -88,6 +88,21 @@ def test_motions_draw_together_as_the_step_shrinks():
     assert apart[2] < 1e-6
 
 
+@pytest.mark.compiled
+def test_motions_are_one_where_the_integrator_is_exact():
+    from spatialops.compare.trajectories import (
+        largest_difference,
+        pendulum_motion,
+        pendulum_motions,
+    )
+
+    exact = pendulum_motions(4, dt=1e-3, duration=0.2, time=so.EventDriven(tolerance=1e-13))
+    assert len(exact["os"].impacts) == 1
+    assert largest_difference(exact, 0.2) < 1e-13
+    rk4 = pendulum_motion(4, dt=1e-3, duration=0.2)
+    assert largest_difference({"exact": exact["os"], "rk4": rk4}, 0.2) > 1e-12
+
+
 @pytest.mark.parametrize(
     ("joint", "named"),
     [
