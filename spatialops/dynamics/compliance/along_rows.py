@@ -21,7 +21,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, add3, cross, minus, plus, put3, scaled, vec3
 from spatialops.dynamics.articulated_body import singular_joint
 from spatialops.dynamics.compliance.compliance import (
-    RECURSION,
+    METHODS,
     compliance_kernel,
     scratch_size,
 )
@@ -116,7 +116,7 @@ def compliance_along_rows(
         q,
         links,
         np.zeros((links.size, 3)),
-        RECURSION,
+        METHODS["recursion"],
         scratch,
         compliance,
     )
