@@ -124,9 +124,9 @@ def test_references_are_counted(model: so.Model, name: str) -> None:
                 function(*bad)
 
     call()
+    gc.collect()
     before = [sys.getrefcount(item) for item in (*given, *bad, out, function)]
     tracemalloc.start()
-    gc.collect()
     had = tracemalloc.get_traced_memory()[0]
     call()
     gc.collect()
