@@ -40,7 +40,8 @@ def contests(
     peer = (twin.pin, twin.data, q.copy())
 
     theirs, data, pin_q = peer
-    aba, rnea, crba, world = pin.aba, pin.rnea, pin.crba, pin.Convention.WORLD
+    aba, rnea = pin.aba, pin.rnea
+    crba, world = pin.crba, pin.Convention.WORLD
     out, mass_out = np.empty(nv), np.empty((nv, nv))
 
     forward = aba(*peer, pin_v, pin_third)

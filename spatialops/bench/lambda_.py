@@ -38,7 +38,8 @@ def _ours(model: Model, q: Array, nodes: Nodes) -> Call:
 def _theirs(
     delassus: LibraryObject, twin: Twin, q: Array, both: LibraryObject
 ) -> Callable[[], Array]:
-    model, data, models, datas = twin.pin, twin.data, both.models, both.datas
+    model, data = twin.pin, twin.data
+    models, datas = both.models, both.datas
     return lambda: delassus(model, data, q, models, datas)
 
 
