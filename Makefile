@@ -26,7 +26,7 @@ endif
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all test-extra test-slow test-bounds test-python test-lowest ci doctest lint format bench \
+.PHONY: help demo test test-all test-extra test-slow test-bounds test-python test-lowest test-newest ci doctest lint format bench \
         wheel docs notebooks pictures fuzz soak mutate install install-dev robots clean distclean
 
 help:  ## This list
@@ -60,6 +60,12 @@ test-python: $(VENV)/.installed-dev  ## Quick tests with nothing compiled, measu
 test-lowest: build/lowest.txt  ## Quick tests with the oldest dependencies that pyproject.toml admits
 	$(MAKE) VENV=build/lowest PINS=build/lowest.txt build/lowest/.installed-test
 	build/lowest/bin/python -m pytest -n $(WORKERS) -m "not slow"
+
+test-newest:  ## What depends on Numba's, NumPy's and CPython's insides, and quick tests, with the newest of everything
+	@mkdir -p build && touch build/newest.txt
+	$(MAKE) VENV=build/newest PINS=build/newest.txt build/newest/.newest
+	build/newest/bin/python -m pytest tests/_compile
+	build/newest/bin/python -m pytest -n $(WORKERS) -m "not slow"
 
 build/lowest.txt: pyproject.toml
 	@mkdir -p build
@@ -150,6 +156,11 @@ $(VENV)/.installed: pyproject.toml $(PINS) | $(VENV)/.created
 $(VENV)/.installed-%: pyproject.toml $(PINS) | $(VENV)/.created
 	@echo "Installing spatialops[$*] into $(VENV) (a minute or two) ..."
 	@$(INSTALL) -e '.[$*]'
+	@touch $@
+
+# Also a Numba that pyproject.toml does not admit yet: tests/_compile says what it breaks.
+$(VENV)/.newest: $(VENV)/.installed-test
+	@$(INSTALL) --upgrade numba llvmlite
 	@touch $@
 
 # Only their files are wanted: what they depend on is large, and needs a compiler or a screen.

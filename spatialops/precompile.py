@@ -17,7 +17,7 @@ import numpy as np
 
 from spatialops._compile import cache, shipped_code
 from spatialops._compile.digest import sources_digest
-from spatialops._compile.kept_code import forget_unused
+from spatialops._compile.kept_code import forget_unused, say_nothing
 from spatialops._compile.stage import Reference, Stage, below, stage_of
 from spatialops._files import save_bytes
 from spatialops.contact.cone.fallback_methods import climb
@@ -76,6 +76,7 @@ def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = 
     """
     if numba.config.DISABLE_JIT or (is_warm(loop_only=loop_only) and not force):
         return 0
+    say_nothing()
     todo = _loop_tasks() if loop_only else tasks()
     for _, run in _with_bar(todo) if progress else todo:
         run()

@@ -68,6 +68,22 @@ def test_the_source_distribution_is_all_of_a_clone(dist: Path) -> None:
 
 
 @pytest.mark.slow
+def test_tests_of_the_source_distribution_find_all_that_they_need(
+    dist: Path, tmp_path: Path
+) -> None:
+    """What they import, and the files that they are made of."""
+    [path] = dist.glob("*.tar.gz")
+    with tarfile.open(path) as archive:
+        archive.extractall(tmp_path, filter="data")
+    [unpacked] = tmp_path.iterdir()
+    collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "tests"]
+    alone = {**os.environ, "PYTHONPATH": str(unpacked)}
+    done = subprocess.run(collect, cwd=unpacked, env=alone, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert int(re.search(r"(\d+) tests collected", done.stdout)[1]) > 10_000
+
+
+@pytest.mark.slow
 def test_the_wheel_is_the_package_and_nothing_else(dist: Path) -> None:
     [path] = dist.glob("*.whl")
     assert path.name.endswith("-py3-none-any.whl")  # one for all platforms
@@ -132,3 +148,16 @@ def test_the_conda_recipe_asks_for_what_the_package_asks_for() -> None:
     needed = {(renamed.get(name, name), bounds) for name, bounds in parts}
     assert asked == needed
     assert f'version: "{PROJECT["version"]}"' in recipe
+
+
+def test_workflows_run_what_there_is() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    workflows = list((ROOT / ".github" / "workflows").glob("*.yml"))
+    assert {path.stem for path in workflows} >= {"ci", "newest", "wheels"}
+    for path in workflows:
+        text = path.read_text()
+        assert "\t" not in text
+        named = set(re.findall(r"run: make ([a-z-]+)", text))
+        assert named <= targets, path.name
+        folders = re.findall(r"pytest .*?(tests/.*)", text)
+        assert all((ROOT / folder).is_dir() for line in folders for folder in line.split())

@@ -13,7 +13,7 @@ MODEL = so.models.pendulum(2).model
 def functions():
     for name in so.__all__:
         function = getattr(so, name)
-        if inspect.isfunction(function):
+        if inspect.isroutine(function):
             first = next(iter(inspect.signature(function).parameters), None)
             if first in ("model", "scene"):
                 yield name

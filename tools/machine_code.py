@@ -25,9 +25,8 @@ from numba.core.registry import cpu_target
 from spatialops._compile import shipped_code
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.kept_code import SUFFIX, KeptCode
-from spatialops._compile.objects import OBJECTS
 from spatialops._compile.sealed import digest_of, seal, unsealed
-from spatialops._compile.shipped_code import ENVIRONMENT, HELPERS, WRAPPER, Entry, Index
+from spatialops._compile.shipped_code import C_WRAPPER, ENVIRONMENT, HELPERS, WRAPPER, Entry, Index
 
 LEVEL = {"NUMBA_CPU_NAME": shipped_code.LEVEL, "NUMBA_CPU_FEATURES": ""}
 
@@ -146,12 +145,13 @@ def _free_symbol(kept: Kept, entries: dict[str, Entry]) -> str:
 
 
 def _alone(kept: Kept, symbol: str, machine: CompilerObject) -> CompilerObject:
-    """A kernel's module, of which only its three symbols can be seen, without what is unused."""
+    """A kernel's module, of which only its own symbols can be seen, without what is unused."""
     module = binding.parse_bitcode(kept.bitcode)
     environment = cpu_target.target_context.get_env_name(kept.descriptor)
     shown = {
         kept.descriptor.llvm_func_name: symbol,
         kept.descriptor.llvm_cpython_wrapper_name: symbol + WRAPPER,
+        kept.descriptor.llvm_cfunc_wrapper_name: C_WRAPPER + symbol,
         environment: symbol + ENVIRONMENT,
     }
     for item in (*module.functions, *module.global_variables):
@@ -182,7 +182,7 @@ def _table(folder: Path, helpers: list[str]) -> Path:
         f"{name}: jmp *{HELPERS}+{8 * k}(%rip)"
         for k, name in enumerate(helpers)
     ]
-    words = {HELPERS: max(len(helpers), 1), **dict.fromkeys(OBJECTS, 1)}
+    words = {HELPERS: max(len(helpers), 1)}
     slots = [f".globl {name}\n{name}: .skip {8 * count}" for name, count in words.items()]
     lines = [".text", *jumps, ".bss", ".balign 8", *slots, '.section .note.GNU-stack,"",@progbits']
     source = folder / "table.s"

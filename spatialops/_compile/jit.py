@@ -49,6 +49,11 @@ def entry_point(function: Function) -> Function:
     return _cached(function, {**_OPTIONS, "nogil": False})
 
 
+def entry_in_c(function: Function) -> Function:
+    """Compile a function of words that C calls, holding the GIL."""
+    return _cached(function, {**_OPTIONS, "nogil": False, "no_cfunc_wrapper": False})
+
+
 def _cached(function: Function, options: dict[str, object]) -> Function:
     if not COMPILED:
         return function

@@ -33,7 +33,7 @@ _KEPT_FOR = 60 * 24 * 3600.0  # s without use
 _WRITTEN_IN = 3600.0  # s; what is unfinished for longer was left by a process that was killed
 
 # Files that decide how kernels are compiled.
-_COMPILER = ("jit.py", "dispatchers.py", "stage.py", "fast_call.py", "held.py", "objects.py")
+_COMPILER = ("jit.py", "dispatchers.py", "stage.py", "held.py")
 
 
 class KeptCode(_Cache):  # type: ignore[misc]
@@ -80,6 +80,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
         path = self.path(sig, target_context.codegen())
         content = unsealed(path)
         if content is None:
+            _NOTICE.count()
             return None
         with contextlib.suppress(OSError):  # it may be read-only
             os.utime(path)
@@ -115,6 +116,35 @@ class KeptCode(_Cache):  # type: ignore[misc]
         parts = (digest.digest(self._function), kinds, codegen.magic_tuple(), options, _versions())
         name = hashlib.sha256(str(parts).encode()).hexdigest()
         return self._folder / f"{self._function.__name__}-{name[:32]}{SUFFIX}"
+
+
+class Notice:
+    """Tells who waits at a terminal or a notebook that compiling takes minutes: once, or never."""
+
+    def __init__(self, after: int) -> None:
+        self._left = after
+
+    def count(self) -> None:
+        """A kernel has to be compiled. A few take seconds, which need no word."""
+        self._left -= 1
+        if self._left == 0 and (sys.stderr.isatty() or "ipykernel" in sys.modules):
+            print(_TAKES_MINUTES, file=sys.stderr, flush=True)
+
+    def never(self) -> None:
+        """Say nothing: something else shows how far it is."""
+        self._left = 0
+
+
+_NOTICE = Notice(after=4)
+_TAKES_MINUTES = (
+    "spatialops compiles its kernels, once for this version: a few minutes. "
+    "`spatialops precompile` does it beforehand, with a bar."
+)
+
+
+def say_nothing() -> None:
+    """Let kernels be compiled without a word in this process."""
+    _NOTICE.never()
 
 
 def forget_unused(folder: Path) -> None:

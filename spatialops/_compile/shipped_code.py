@@ -24,7 +24,6 @@ from numba.core import compiler, funcdesc
 
 from spatialops._compile import digest
 from spatialops._compile.compiler_object import CompilerObject
-from spatialops._compile.objects import OBJECTS
 from spatialops._compile.sealed import digest_of, unsealed
 
 FOLDER = Path(__file__).parent / "shipped"
@@ -39,6 +38,9 @@ HELPERS = "spatialops_helpers"
 
 WRAPPER, ENVIRONMENT = ".python", ".environment"
 """What follows an entry's symbol in those of its way in from Python and of its globals."""
+
+C_WRAPPER = "cfunc."
+"""What precedes it where C calls it: Numba's own prefix."""
 
 _SETTINGS = ("BOUNDSCHECK", "OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "DEBUGINFO_DEFAULT")
 
@@ -127,8 +129,6 @@ class Library:
         assert index is not None  # `reason_against` has seen it
         self._index = index
         self._environments: list[CompilerObject] = []
-        for symbol, known in OBJECTS.items():
-            self._word(symbol).value = id(known)
         table = self.get_pointer_to_function(HELPERS)
         for k, helper in enumerate(self._index.helpers):
             ctypes.c_void_p.from_address(table + k * _WORD).value = _helper_address(helper)

@@ -18,7 +18,6 @@ from numba.core.imputils import lower_cast
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin
 
-from spatialops._arrays import Array
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED
 from spatialops.algebra.simd import LANES, REGISTER, WIDTH, Lanes, wide
@@ -166,7 +165,7 @@ def _root(context: CompilerObject, a: CompilerObject) -> CompilerObject:
     return LANES(a), generate
 
 
-class EightNumbers(Array):
+class EightNumbers(np.ndarray[tuple[int, ...], np.dtype[np.float64]]):
     """Lanes without compilation: a comparison is true where it is so in all of them."""
 
     def __gt__(self, other: float) -> bool:  # type: ignore[override]

@@ -69,13 +69,14 @@ def _of_nodes(twin: Twin, rng: np.random.Generator) -> Iterator[Contest]:
     peer, data, frame = _with_frame(twin)
     nodes, out = [Node(model.body_names[-1], _POINT)], np.empty((6, model.nv))
     ready = model.resolve(nodes)
-    theirs = pin.computeFrameJacobian(peer, data, q, frame, axes)
+    their_jacobian = pin.computeFrameJacobian
+    theirs = their_jacobian(peer, data, q, frame, axes)
     yield Contest(
         "Jacobian",
-        partial(jacobian, model, q, ready, out=out),
-        partial(jacobian, model, q, nodes),
+        lambda: jacobian(model, q, ready, out=out),
+        lambda: jacobian(model, q, nodes),
         "computeFrameJacobian",
-        partial(pin.computeFrameJacobian, peer, data, q, frame, axes),
+        lambda: their_jacobian(peer, data, q, frame, axes),
         jacobian(model, q, nodes)[:, twin.order].ravel(),
         theirs[[3, 4, 5, 0, 1, 2]].ravel(),
         JACOBIAN_BAR,
@@ -109,12 +110,14 @@ def _of_the_whole(twin: Twin, rng: np.random.Generator) -> Iterator[Contest]:
     pin, model = require("pinocchio"), twin.model
     q, v, _ = twin.random_state(rng)
     peer, pin_v = (twin.pin, twin.data, q.copy()), v[twin.order].copy()
+    theirs, data, pin_q = peer
+    effects, out = pin.nonLinearEffects, np.empty(model.nv)
     yield Contest(
         "bias",
-        partial(bias, model, q, v, out=np.empty(model.nv)),
-        partial(bias, model, q, v),
+        lambda: bias(model, q, v, out=out),
+        lambda: bias(model, q, v),
         "nonLinearEffects",
-        partial(pin.nonLinearEffects, *peer, pin_v),
+        lambda: effects(theirs, data, pin_q, pin_v),
         bias(model, q, v)[twin.order],
         pin.nonLinearEffects(*peer, pin_v).copy(),
     )
@@ -146,7 +149,7 @@ def _of_the_whole(twin: Twin, rng: np.random.Generator) -> Iterator[Contest]:
         np.array([energy(model, q, v).total]),
         np.array([pin.computeMechanicalEnergy(*peer, pin_v)]),
     )
-    theirs = pin.computeCentroidalMap(*peer)[[3, 4, 5, 0, 1, 2]]
+    their_map = pin.computeCentroidalMap(*peer)[[3, 4, 5, 0, 1, 2]]
     yield Contest(
         "centroidal map",
         None,
@@ -154,5 +157,5 @@ def _of_the_whole(twin: Twin, rng: np.random.Generator) -> Iterator[Contest]:
         "computeCentroidalMap",
         partial(pin.computeCentroidalMap, *peer),
         centroidal_momentum_matrix(model, q)[:, twin.order].ravel(),
-        theirs.ravel(),
+        their_map.ravel(),
     )

@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from spatialops.bench.dynamics import prepared
+from spatialops._arrays import Array
 from spatialops.bench.measure import Call, Effort, Row, agreed, take_turns
-from spatialops.bench.peers import Twin, chain, delassus_twin, in_local_axes, require, robot
+from spatialops.bench.peers import (
+    LibraryObject,
+    Twin,
+    chain,
+    delassus_twin,
+    in_local_axes,
+    require,
+    robot,
+)
 from spatialops.dynamics.compliance.compliance import compliance
 from spatialops.dynamics.jacobian import body_poses
+from spatialops.tree.model import Model
+from spatialops.tree.node import Nodes
 
 LAMBDA_BAR = 0.2
 COUNTS = (1, 2, 4, 8, 16, 32, 64)
 QUICK_COUNTS = (1, 4, 16, 64)
 MECHANISMS = ("panda", "anymal c", "talos")
 CHAINS = (30, 100, 300)
+
+
+def _ours(model: Model, q: Array, nodes: Nodes) -> Call:
+    side = 6 * len(nodes.links)
+    out = np.empty((side, side))
+    return lambda: compliance(model, q, nodes, out=out)
+
+
+def _theirs(
+    delassus: LibraryObject, twin: Twin, q: Array, both: LibraryObject
+) -> Callable[[], Array]:
+    model, data = twin.pin, twin.data
+    models, datas = both.models, both.datas
+    return lambda: delassus(model, data, q, models, datas)
 
 
 def measure_twin(
@@ -29,14 +52,12 @@ def measure_twin(
         case = f"{twin.name}, {twin.model.nv} dof, {count} node{'s' if count > 1 else ''}"
         both = delassus_twin(twin, count, rng)
         nodes, q = twin.model.resolve(both.nodes), twin.model.random(rng)
-        peer = partial(
-            pin.computeDelassusMatrix, twin.pin, twin.data, q.copy(), both.models, both.datas
-        )
+        peer = _theirs(pin.computeDelassusMatrix, twin, q.copy(), both)
         ours = compliance(twin.model, q, nodes)
         bodies = [int(node.body) for node in both.nodes]
         local = in_local_axes(ours, body_poses(twin.model, q).rotations, bodies)
         difference = agreed(local, peer(), case)
-        call = prepared(compliance, ours.shape, twin.model, q, nodes)
+        call = _ours(twin.model, q, nodes)
         contestants: dict[str, Call] = {"ours": call, "delassus": peer}
         timing = take_turns(contestants, effort)
         ratio = timing.ratio("ours", "delassus")

@@ -13,7 +13,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, vector
-from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, kernel
 from spatialops.derivatives.inverse_dynamics import all_finite, differentiate, matrices_of, square
 from spatialops.derivatives.mass_solve import EIGHTS, solve_columns, solve_side
@@ -80,21 +80,8 @@ def forward_dynamics_derivatives_kernel(
 
 
 @entry_point
-def _entry(
-    tree: IntArray,
-    links: Array,
-    q: Array,
-    v: Array,
-    tau: Array,
-    external: Array,
-    work: Array,
-    dq: Array,
-    dv: Array,
-    dtau: Array,
-) -> int:
-    return enter(
-        forward_dynamics_derivatives_kernel, tree, links, q, v, tau, external, work, dq, dv, dtau
-    )
+def _entry(arguments: Arguments) -> int:
+    return enter(forward_dynamics_derivatives_kernel, arguments)
 
 
 _CALL = FastCall(forward_dynamics_derivatives_kernel, _entry)

@@ -8,7 +8,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, output, vector
-from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.simd import WIDTH, LanesVec3, load3, store1
 from spatialops.algebra.vectors import ZERO3, cross, dot, plus, vec3
@@ -205,21 +205,8 @@ def inverse_dynamics_derivatives_kernel(
 
 
 @entry_point
-def _entry(
-    tree: IntArray,
-    links: Array,
-    q: Array,
-    v: Array,
-    a: Array,
-    external: Array,
-    work: Array,
-    dq: Array,
-    dv: Array,
-    da: Array,
-) -> int:
-    return enter(
-        inverse_dynamics_derivatives_kernel, tree, links, q, v, a, external, work, dq, dv, da
-    )
+def _entry(arguments: Arguments) -> int:
+    return enter(inverse_dynamics_derivatives_kernel, arguments)
 
 
 _CALL = FastCall(inverse_dynamics_derivatives_kernel, _entry)

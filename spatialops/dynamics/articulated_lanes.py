@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Mat3, Sym3, Vec3
-from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.simd import WIDTH, at
 from spatialops.algebra.vectors import (
@@ -232,17 +232,8 @@ def articulated_lanes_kernel(
 
 
 @entry_point
-def _entry(
-    tree: IntArray,
-    constants: Array,
-    q: Array,
-    v: Array,
-    tau: Array,
-    external: Array,
-    work: Array,
-    a: Array,
-) -> int:
-    return enter(articulated_lanes_kernel, tree, constants, q, v, tau, external, work, a)
+def _entry(arguments: Arguments) -> int:
+    return enter(articulated_lanes_kernel, arguments)
 
 
 FORWARD_DYNAMICS = FastCall(articulated_lanes_kernel, _entry)

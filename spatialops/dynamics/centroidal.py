@@ -10,7 +10,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, not_finite, vector
-from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.vectors import (
     ZERO3,
@@ -98,8 +98,8 @@ def centroidal_kernel(tree: IntArray, links: Array, q: Array, work: Array, out: 
 
 
 @entry_point
-def _entry(tree: IntArray, links: Array, q: Array, work: Array, out: Array) -> int:
-    return enter(centroidal_kernel, tree, links, q, work, out)
+def _entry(arguments: Arguments) -> int:
+    return enter(centroidal_kernel, arguments)
 
 
 _CALL = FastCall(centroidal_kernel, _entry)

@@ -6,7 +6,8 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, output, vector
-from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.doors import door
+from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.simd import WIDTH, at, load3, spread3, store1
 from spatialops.algebra.simd_blocks import (
@@ -25,6 +26,7 @@ from spatialops.dynamics.composite_lanes import (
     composites,
 )
 from spatialops.dynamics.kinematics import finite_status
+from spatialops.tree import sources
 from spatialops.tree.branches import LAST, NUMBER, WORK_ROWS
 from spatialops.tree.model import Model, not_a_model
 
@@ -97,15 +99,23 @@ def composite_body_kernel(
 
 
 @entry_point
-def _entry(
-    tree: IntArray, constants: Array, q: Array, work: Array, ordered: Array, mass: Array
-) -> int:
-    return enter(composite_body_kernel, tree, constants, q, work, ordered, mass)
+def _entry(arguments: Arguments) -> int:
+    return enter(composite_body_kernel, arguments)
 
 
 _CALL = FastCall(composite_body_kernel, _entry)
 
 
+@door(
+    _CALL,
+    *sources.BRANCHES,
+    sources.Q,
+    sources.WORK,
+    sources.of_branches("ordered"),
+    sources.OUT,
+    shape=sources.SQUARE,
+    classes=sources.OF_STATE,
+)
 def mass_matrix(model: Model, q: ArrayLike, *, out: Array | None = None) -> Array:
     """Mass matrix M(q), with joint armature on its diagonal.
 

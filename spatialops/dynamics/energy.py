@@ -8,7 +8,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, not_finite, vector
-from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.vectors import (
     cross,
@@ -157,20 +157,18 @@ def center_kernel(tree: IntArray, links: Array, q: Array, v: Array, work: Array,
 
 
 @entry_point
-def _energy_entry(tree: IntArray, links: Array, q: Array, v: Array, work: Array, out: Array) -> int:
-    return enter(energy_kernel, tree, links, q, v, work, out)
+def _energy_entry(arguments: Arguments) -> int:
+    return enter(energy_kernel, arguments)
 
 
 @entry_point
-def _momentum_entry(
-    tree: IntArray, links: Array, q: Array, v: Array, work: Array, out: Array
-) -> int:
-    return enter(momentum_kernel, tree, links, q, v, work, out)
+def _momentum_entry(arguments: Arguments) -> int:
+    return enter(momentum_kernel, arguments)
 
 
 @entry_point
-def _center_entry(tree: IntArray, links: Array, q: Array, v: Array, work: Array, out: Array) -> int:
-    return enter(center_kernel, tree, links, q, v, work, out)
+def _center_entry(arguments: Arguments) -> int:
+    return enter(center_kernel, arguments)
 
 
 _made = tuple.__new__  # a NamedTuple's own constructor is Python: 0.1 us more

@@ -6,14 +6,28 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, array
+from spatialops._compile.doors import door
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
 from spatialops.dynamics.articulated_lanes import FORWARD_DYNAMICS
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.dynamics.newton_euler import NO_EXTERNAL, checked_call
 from spatialops.errors import ModelError
+from spatialops.tree import sources
 from spatialops.tree.model import Model, not_a_model
 
 
+@door(
+    FORWARD_DYNAMICS,
+    *sources.BRANCHES,
+    sources.Q,
+    sources.V,
+    sources.TAU,
+    NO_EXTERNAL,
+    sources.WORK,
+    sources.OUT,
+    shape=sources.LENGTH,
+    classes=sources.OF_STATE,
+)
 def forward_dynamics(
     model: Model,
     q: ArrayLike,

@@ -9,11 +9,13 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, output, vector
-from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.doors import Size, door
+from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, kernel
 from spatialops.algebra.vectors import dot, mat3, put3, vec3
 from spatialops.dynamics.kinematics import place_links
 from spatialops.dynamics.nodes import NODE_JACOBIAN, NODE_MOTION, NODE_POSITIONS
+from spatialops.tree import sources
 from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import NodeLike, Nodes, alien_nodes
 
@@ -61,17 +63,8 @@ def body_poses_kernel(
 
 
 @entry_point
-def _entry(
-    tree: IntArray,
-    links: Array,
-    q: Array,
-    body_links: IntArray,
-    turns: Array,
-    work: Array,
-    positions: Array,
-    rotations: Array,
-) -> int:
-    return enter(body_poses_kernel, tree, links, q, body_links, turns, work, positions, rotations)
+def _entry(arguments: Arguments) -> int:
+    return enter(body_poses_kernel, arguments)
 
 
 _CALL = FastCall(body_poses_kernel, _entry)
@@ -174,6 +167,18 @@ def node_positions(model: Model, q: ArrayLike, nodes: Sequence[NodeLike] | Nodes
     return points
 
 
+@door(
+    NODE_JACOBIAN,
+    sources.TREE,
+    sources.LINKS,
+    sources.Q,
+    sources.NODE_LINKS,
+    sources.OFFSETS,
+    sources.HELD,
+    sources.OUT,
+    shape=(Size(3, 6), Size(0)),
+    classes=sources.OF_NODES,
+)
 def jacobian(
     model: Model, q: ArrayLike, nodes: Sequence[NodeLike] | Nodes, *, out: Array | None = None
 ) -> Array:

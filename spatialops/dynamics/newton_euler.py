@@ -6,6 +6,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, array, not_finite, output, vector
+from spatialops._compile.doors import door
 from spatialops._compile.fast_call import FastCall
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import (
@@ -24,6 +25,7 @@ from spatialops.algebra.vectors import (
 )
 from spatialops.dynamics.kinematics import axis_of
 from spatialops.dynamics.newton_euler_lanes import NEWTON_EULER
+from spatialops.tree import sources
 from spatialops.tree.model import Model, not_a_model
 
 
@@ -121,6 +123,18 @@ def subtract_external(tree: IntArray, external: Array, work: Array) -> None:
 NO_EXTERNAL = np.zeros((0, 6))
 
 
+@door(
+    NEWTON_EULER,
+    *sources.BRANCHES,
+    sources.Q,
+    sources.V,
+    sources.A,
+    NO_EXTERNAL,
+    sources.WORK,
+    sources.OUT,
+    shape=sources.LENGTH,
+    classes=sources.OF_STATE,
+)
 def inverse_dynamics(
     model: Model,
     q: ArrayLike,
@@ -211,6 +225,18 @@ def checked_call(
     return status
 
 
+@door(
+    NEWTON_EULER,
+    *sources.BRANCHES,
+    sources.Q,
+    sources.V,
+    sources.of_branches("rest"),
+    NO_EXTERNAL,
+    sources.WORK,
+    sources.OUT,
+    shape=sources.LENGTH,
+    classes=sources.OF_STATE,
+)
 def bias(
     model: Model,
     q: ArrayLike,

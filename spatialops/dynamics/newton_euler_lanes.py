@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.simd import WIDTH, at, load1, load3, load_sym3, store1, store3
 from spatialops.algebra.vectors import (
@@ -180,17 +180,8 @@ def newton_euler_kernel(
 
 
 @entry_point
-def _entry(
-    tree: IntArray,
-    constants: Array,
-    q: Array,
-    v: Array,
-    a: Array,
-    external: Array,
-    work: Array,
-    tau: Array,
-) -> int:
-    return enter(newton_euler_kernel, tree, constants, q, v, a, external, work, tau)
+def _entry(arguments: Arguments) -> int:
+    return enter(newton_euler_kernel, arguments)
 
 
 NEWTON_EULER = FastCall(newton_euler_kernel, _entry)

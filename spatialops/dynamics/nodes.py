@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3
-from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.vectors import (
     ZERO3,
@@ -192,44 +192,18 @@ def node_motion_kernel(
 
 
 @entry_point
-def _jacobian_entry(
-    tree: IntArray,
-    links: Array,
-    q: Array,
-    node_links: IntArray,
-    offsets: Array,
-    work: Array,
-    out: Array,
-) -> int:
-    return enter(node_jacobian_kernel, tree, links, q, node_links, offsets, work, out)
+def _jacobian_entry(arguments: Arguments) -> int:
+    return enter(node_jacobian_kernel, arguments)
 
 
 @entry_point
-def _positions_entry(
-    tree: IntArray,
-    links: Array,
-    q: Array,
-    node_links: IntArray,
-    offsets: Array,
-    work: Array,
-    out: Array,
-) -> int:
-    return enter(node_positions_kernel, tree, links, q, node_links, offsets, work, out)
+def _positions_entry(arguments: Arguments) -> int:
+    return enter(node_positions_kernel, arguments)
 
 
 @entry_point
-def _motion_entry(
-    tree: IntArray,
-    links: Array,
-    q: Array,
-    v: Array,
-    a: Array,
-    node_links: IntArray,
-    offsets: Array,
-    work: Array,
-    out: Array,
-) -> int:
-    return enter(node_motion_kernel, tree, links, q, v, a, node_links, offsets, work, out)
+def _motion_entry(arguments: Arguments) -> int:
+    return enter(node_motion_kernel, arguments)
 
 
 NODE_JACOBIAN = FastCall(node_jacobian_kernel, _jacobian_entry)

@@ -56,8 +56,8 @@ _SAVED_A_BLOCK = 14.0  # and for a block
 class Branches:
     """Tree (n, TREE_COLUMNS + 3) and striped constants (n in eights, 8 CONSTANTS).
 
-    Up to `few` nodes, Lambda is cheapest by the mass matrix. The `memory` for that is one for all
-    threads: a call that is so short keeps the GIL, and leaves nothing in it. So is
+    Up to `few` nodes, Lambda is cheapest by the mass matrix. `mass_work` and `mass_rows` for that
+    are one for all threads: a call that is so short keeps the GIL, and leaves nothing in it. So is
     `work`, there where calls keep the GIL; longer ones take a workspace from `spare`. `ordered` is
     room for a matrix depth first, and empty where that is the model's order. `rest` are zeros
     (n,), which nothing writes to.
@@ -66,7 +66,8 @@ class Branches:
     tree: IntArray
     constants: Array
     few: int
-    memory: tuple[Array, Array] | None = None
+    mass_work: Array | None = None
+    mass_rows: Array | None = None
     work: Array | None = None
     ordered: Array | None = None
     spare: list[Array] = field(default_factory=list)

@@ -165,10 +165,10 @@ def test_short_calls_keep_memory_and_long_ones_lend_it() -> None:
     assert long.held is None
     assert len(long.branches.spare) == 1 or not COMPILED
     assert len(short.scraps) == len(long.scraps) == 1
-    lent, kept = long.branches.workspace(), short.branches.memory
+    lent, kept = long.branches.workspace(), short.branches.mass_rows
     for fresh in (short, long):
         call_all(fresh, *state(fresh))
-    assert short.branches.memory is kept or not COMPILED
+    assert short.branches.mass_rows is kept or not COMPILED
     assert all(work is not lent for work in long.branches.spare)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from pathlib import Path
 
@@ -120,3 +121,17 @@ def test_being_used_is_remembered(fresh, tmp_path: Path) -> None:
 
 def test_kernels_are_kept_so() -> None:
     assert isinstance(kernel(add_twice)._cache, kept_code.KeptCode)
+
+
+def test_minutes_of_compiling_are_told_once_and_only_to_who_waits(monkeypatch, capsys) -> None:
+    for waits in (False, True):
+        notice = kept_code.Notice(after=2)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda waits=waits: waits, raising=False)
+        monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+        for _ in range(5):
+            notice.count()
+        assert capsys.readouterr().err.count("a few minutes") == waits
+    silent = kept_code.Notice(after=1)
+    silent.never()
+    silent.count()
+    assert not capsys.readouterr().err

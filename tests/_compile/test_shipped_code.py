@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import llvmlite
@@ -23,6 +26,9 @@ pytestmark = [
     pytest.mark.compiled,
     pytest.mark.skipif(shutil.which("cc") is None, reason="cc links the library"),
 ]
+
+
+ROOT = Path(__file__).parents[2]
 
 
 @inlined
@@ -148,3 +154,55 @@ def test_what_is_damaged_is_left_alone(beside, tmp_path: Path, name: str) -> Non
     for broken in corruptions(path.read_bytes()):
         path.write_bytes(broken)
         assert "damaged" in beside()
+
+
+PACK = """
+import sys
+from pathlib import Path
+import spatialops as so
+from spatialops._compile.cache import cache_directory
+from tools import machine_code
+model = so.models.pendulum(3).model
+so.mass_matrix(model, [0.1, 0.2, 0.3])
+folder, out = cache_directory(), Path(sys.argv[1])
+index = machine_code.pack(folder, out / "objects", out / "shipped")
+print(sorted(entry.partition("(")[0].rpartition(".")[2] for entry in index.entries))
+"""
+
+OPEN = """
+import sys
+from pathlib import Path
+from spatialops._compile import shipped_code
+shipped_code.FOLDER = Path(sys.argv[1]) / "shipped"
+from numba.core import event
+import numpy as np
+import spatialops as so
+
+class Compiled(event.Listener):
+    def on_start(self, event):
+        print("compiled", event.data["dispatcher"].py_func.__qualname__)
+    def on_end(self, event): ...
+
+model, q = so.models.pendulum(3).model, np.array([0.1, 0.2, 0.3])
+event.register("numba:compile", Compiled())
+first, out = so.mass_matrix(model, q), np.empty((3, 3))
+assert so.mass_matrix(model, q, out=out) is out
+assert (out == first).all() and (so.mass_matrix(model, q.tolist()) == first).all()
+from spatialops.dynamics.composite_body import _CALL
+assert type(_CALL.call).__name__ == "builtin_function_or_method"
+print(shipped_code.reason_against() or "shipped")
+"""
+
+
+@pytest.mark.slow
+def test_a_door_opens_to_shipped_code(tmp_path: Path) -> None:
+    def said(code: str, cache: str) -> str:
+        run = [sys.executable, "-c", code, str(tmp_path)]
+        here = {**os.environ, "SPATIALOPS_CACHE_DIR": cache}
+        done = subprocess.run(run, cwd=ROOT, env=here, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    packed = said(PACK, str(tmp_path / "cache"))
+    assert packed == "['_entry', 'composite_body_kernel', 'enter_by_plan']"
+    assert said(OPEN, "/dev/null/none") == "shipped"

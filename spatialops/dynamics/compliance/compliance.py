@@ -23,7 +23,8 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, is_one_of, not_finite, output, vector
-from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.doors import Size, door
+from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.dynamics.articulated_body import factor, place_and_weigh
 from spatialops.dynamics.compliance.closed import closed_rows
@@ -49,6 +50,7 @@ from spatialops.dynamics.kinematics import names_links
 from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.dynamics.nodes import node_points
 from spatialops.errors import ArgumentError
+from spatialops.tree import sources
 from spatialops.tree.model import Model, not_a_model
 from spatialops.tree.node import FewNodes, NodeLike, Nodes, alien_nodes
 
@@ -94,7 +96,7 @@ def compliance_kernel(
     q: Array,
     node_links: IntArray,
     offsets: Array,
-    method: int,
+    method: IntArray,
     scratch: Array,
     out: Array,
 ) -> int:
@@ -123,7 +125,7 @@ def compliance_kernel(
     vertices = scratch[d:e].view(np.int64).reshape(2 * m, VERTEX_COLUMNS)
     rest = scratch[e:]
     mark_links(tree, node_links, counts)
-    if method == _RECURSION or (method == _AUTO and recursion_is_cheaper(counts, m)):
+    if method[0] == _RECURSION or (method[0] == _AUTO and recursion_is_cheaper(counts, m)):
         poses = scratch[: POSE_COLUMNS * n].reshape(n, POSE_COLUMNS)
         met = scratch[POSE_COLUMNS * n : (POSE_COLUMNS + MET_COLUMNS) * n].reshape(n, MET_COLUMNS)
         if place(tree, links, q, poses) != layout.OK:
@@ -144,35 +146,41 @@ def compliance_kernel(
 
 
 @entry_point
-def _entry(
-    tree: IntArray,
-    links: Array,
-    q: Array,
-    node_links: IntArray,
-    offsets: Array,
-    method: int,
-    scratch: Array,
-    out: Array,
-) -> int:
-    return enter(compliance_kernel, tree, links, q, node_links, offsets, method, scratch, out)
+def _entry(arguments: Arguments) -> int:
+    return enter(compliance_kernel, arguments)
 
 
 _AUTO = 0
 _RECURSION = 1
 _PROPAGATION = 2
 _ROOM = 16  # nodes that memory is made for at once
-_METHODS = {"auto": _AUTO, "recursion": _RECURSION, "propagation": _PROPAGATION}
+METHODS = {
+    name: np.array([number])
+    for name, number in (("auto", _AUTO), ("recursion", _RECURSION), ("propagation", _PROPAGATION))
+}
 _CALL = FastCall(compliance_kernel, _entry)
 
 
-def _number_of(method: str) -> int:
-    if not is_one_of(method, _METHODS):
+def _number_of(method: str) -> IntArray:
+    if not is_one_of(method, METHODS):
         raise ArgumentError(
             f"method: expected 'auto', 'recursion', 'propagation' or 'mass matrix', got {method!r}"
         )
-    return _METHODS[method]
+    return METHODS[method]
 
 
+@door(
+    MASS_ROUTE,
+    *sources.BRANCHES,
+    sources.Q,
+    sources.NODE_LINKS,
+    sources.OFFSETS,
+    sources.of_branches("mass_work"),
+    sources.of_branches("mass_rows"),
+    sources.OUT,
+    shape=(Size(3, 6), Size(3, 6)),
+    classes=sources.OF_FEW_NODES,
+)
 def compliance(
     model: Model,
     q: ArrayLike,
@@ -245,10 +253,8 @@ def compliance(
     if type(ready) is FewNodes and method == "auto":
         tables = model.branches
         try:
-            work, rows = tables.memory  # type: ignore[misc]  # None is a TypeError like others
-            status = MASS_ROUTE.call(
-                tables.tree, tables.constants, q, ready.links, ready.offsets, work, rows, out
-            )
+            given = q, ready.links, ready.offsets, tables.mass_work, tables.mass_rows, out
+            status = MASS_ROUTE.call(tables.tree, tables.constants, *given)
         except TypeError:
             status = layout.MISFIT
         if not status:
@@ -272,7 +278,7 @@ def _by_mass_matrix(model: Model, q: ArrayLike, nodes: Nodes, out: Array) -> Arr
     if status == layout.NOT_FINITE:
         raise not_finite(q=q)
     if m <= tables.few:
-        tables.memory = memory
+        tables.mass_work, tables.mass_rows = memory
     return out if status == layout.OK else _by_factors(model, q, nodes, "recursion", out)
 
 
@@ -281,7 +287,7 @@ def _by_factors(model: Model, q: ArrayLike, nodes: Nodes, method: str, out: Arra
     try:
         scratch = model.scraps.pop()
         status = _CALL.call(
-            model.tree, model.links, q, nodes.links, nodes.offsets, _METHODS[method], scratch, out
+            model.tree, model.links, q, nodes.links, nodes.offsets, METHODS[method], scratch, out
         )
     except (IndexError, KeyError, TypeError):
         status = layout.MISFIT

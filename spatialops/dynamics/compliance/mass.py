@@ -16,7 +16,7 @@ import math
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.algebra.simd import (
     WIDTH,
@@ -264,17 +264,8 @@ def mass_route_kernel(
 
 
 @entry_point
-def _entry(
-    tree: IntArray,
-    constants: Array,
-    q: Array,
-    node_links: IntArray,
-    offsets: Array,
-    work: Array,
-    rows: Array,
-    out: Array,
-) -> int:
-    return enter(mass_route_kernel, tree, constants, q, node_links, offsets, work, rows, out)
+def _entry(arguments: Arguments) -> int:
+    return enter(mass_route_kernel, arguments)
 
 
 MASS_ROUTE = FastCall(mass_route_kernel, _entry)

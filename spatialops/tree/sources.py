@@ -1,0 +1,35 @@
+"""Where kernels' arguments are found in what public functions are given: for `door`."""
+
+from __future__ import annotations
+
+from spatialops._compile.doors import Size, Slot, Source
+from spatialops.tree.branches import Branches
+from spatialops.tree.model import Model
+from spatialops.tree.node import FewNodes, Nodes
+
+_MODEL: dict[str, tuple[type, ...]] = {"model": (Model,)}
+OF_STATE = _MODEL
+OF_NODES = {**_MODEL, "nodes": (Nodes, FewNodes)}
+OF_FEW_NODES = {**_MODEL, "nodes": (FewNodes,)}
+
+TREE = Source("model", ((Model, "tree"),))
+LINKS = Source("model", ((Model, "links"),))
+HELD = Source("model", ((Model, "held"),))
+"""None where calls are long, which sends them to the function behind the door."""
+
+NODE_LINKS = Source("nodes", ((Nodes, "links"),))
+OFFSETS = Source("nodes", ((Nodes, "offsets"),))
+
+
+def of_branches(slot: str) -> Source:
+    """A table for work on eight links at a time."""
+    above: Slot = (Model, "branches")
+    return Source("model", (above, (Branches, slot)))
+
+
+BRANCHES = of_branches("tree"), of_branches("constants")
+WORK = of_branches("work")
+Q, V, A, TAU = (Source(name) for name in ("q", "v", "a", "tau"))
+OUT = Source("out")
+LENGTH = (Size(0),)
+SQUARE = (Size(0), Size(0))

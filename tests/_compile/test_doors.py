@@ -1,0 +1,147 @@
+"""Doors change what a call costs, and nothing else."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import inspect
+import pickle
+import sys
+import tracemalloc
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import spatialops as so
+from spatialops._compile import doors
+from spatialops.errors import ArgumentError
+
+pytestmark = pytest.mark.compiled
+NAMES = ("forward_dynamics", "inverse_dynamics", "bias", "mass_matrix", "jacobian", "compliance")
+
+
+@pytest.fixture(scope="module")
+def model() -> so.Model:
+    return so.models.pendulum(4).model
+
+
+def arguments(model: so.Model, name: str) -> list[Any]:
+    rng = np.random.default_rng(len(name))
+    nodes = model.resolve([so.Node(1), so.Node(3, (0.1, 0.2, 0.3))])
+    vectors = [rng.normal(size=model.nv) for _ in range(3)]
+    count = {"bias": 2, "mass_matrix": 1, "jacobian": 1, "compliance": 1}.get(name, 3)
+    return [model, *vectors[:count], *([nodes] if name in ("jacobian", "compliance") else [])]
+
+
+def ways(function: Any, given: list[Any]) -> Iterator[Any]:
+    """The same call, written in different ways."""
+    names = list(inspect.signature(function).parameters)
+    named = dict(zip(names, given, strict=False))
+    yield function(*given)
+    yield function(**named)
+    yield function(given[0], **dict(list(named.items())[1:]))
+    yield function(*[item.tolist() if type(item) is np.ndarray else item for item in given])
+    yield function(*given, out=np.empty_like(function(*given)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_way_of_calling_gives_the_same_bits(model: so.Model, name: str) -> None:
+    function = getattr(so, name)
+    given = arguments(model, name)
+    expected = doors.behind(function)(*given)
+    for answer in ways(function, given):
+        np.testing.assert_array_equal(answer, expected)
+    out = np.full_like(expected, np.nan)
+    assert function(*given, out=out) is out
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_wrong_fails_as_without_a_door(model: so.Model, name: str) -> None:
+    function = getattr(so, name)
+    given = arguments(model, name)
+    wrong: list[tuple[list[Any], dict[str, Any]]] = [
+        ([], {}),
+        (given[:-1], {}),
+        ([*given, *[None] * 6], {}),
+        (given, {"nothing": 1}),
+        (given, {"model": model}),
+        (given, {"out": np.empty(1)}),
+        (given, {"out": 3}),
+        ([None, *given[1:]], {}),
+        ([given[1], model, *given[2:]], {}),
+        ([given[0], np.full(model.nq, np.nan), *given[2:]], {}),
+        ([given[0], np.zeros(model.nq + 1), *given[2:]], {}),
+        ([given[0], None, *given[2:]], {}),
+    ]
+    for positional, named in wrong:
+        said = []
+        for call in (function, doors.behind(function)):
+            with pytest.raises((TypeError, ArgumentError)) as caught:
+                call(*positional, **named)
+            said.append((caught.type, str(caught.value)))
+        assert said[0] == said[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_door_says_what_it_is(name: str) -> None:
+    function = getattr(so, name)
+    written = doors.behind(function)
+    assert inspect.isbuiltin(function)
+    assert inspect.isfunction(written)
+    assert function.__doc__ == inspect.getdoc(written)
+    assert (function.__module__, function.__qualname__) == (written.__module__, name)
+    bare = [(p.name, p.kind, p.default) for p in inspect.signature(written).parameters.values()]
+    seen = [(p.name, p.kind, p.default) for p in inspect.signature(function).parameters.values()]
+    assert seen == bare
+    assert pickle.loads(pickle.dumps(function)) is function
+    assert copy.deepcopy(function) is function
+
+
+def test_a_subclass_of_an_array_goes_to_the_function_behind(model: so.Model) -> None:
+    class Mine(np.ndarray): ...
+
+    given = [item.view(Mine) if type(item) is np.ndarray else item for item in arguments(model, "")]
+    expected = so.forward_dynamics(*arguments(model, ""))
+    np.testing.assert_array_equal(so.forward_dynamics(*given), expected)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_references_are_counted(model: so.Model, name: str) -> None:
+    """No object is kept, and none is given away, by calls that pass and calls that fail."""
+    function = getattr(so, name)
+    given = arguments(model, name)
+    out = function(*given)
+    bad = [given[0], np.full(model.nq, np.nan), *given[2:]]
+
+    def call() -> None:
+        for _ in range(1000):
+            function(*given, out=out)
+            function(*given)
+            with pytest.raises(ArgumentError):
+                function(*bad)
+
+    call()
+    gc.collect()
+    before = [sys.getrefcount(item) for item in (*given, *bad, out, function)]
+    tracemalloc.start()
+    had = tracemalloc.get_traced_memory()[0]
+    call()
+    gc.collect()
+    grown = tracemalloc.get_traced_memory()[0] - had
+    tracemalloc.stop()
+    assert [sys.getrefcount(item) for item in (*given, *bad, out, function)] == before
+    assert grown < 20_000  # a result each would be 1000 times more
+
+
+def test_a_model_that_is_gone_leaves_nothing(model: so.Model) -> None:
+    """What a door has seen of one model it does not use for the next."""
+    for n in (2, 5, 3, 7):
+        fresh = so.models.pendulum(n).model
+        q = np.linspace(0.1, 1.0, n)
+        a = so.forward_dynamics(fresh, q, q, q)
+        np.testing.assert_allclose(so.inverse_dynamics(fresh, q, q, a), q, atol=1e-9)
+        del fresh
+        gc.collect()
