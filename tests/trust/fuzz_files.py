@@ -22,7 +22,7 @@ import tempfile
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ from spatialops._files import load_arrays
 from spatialops.errors import SpatialOpsError
 from tests.trust.damage import AIMED, bytewise
 from tests.trust.stored_things import MAKERS, READERS
-from tests.trust.watched import FAILURES, Peak, Watched
+from tests.trust.watched import FAILURES, Outcome, Peak, Watched
 
 READ = 1.0  # s that reading may take
 MEMORY = 200.0  # MB
@@ -184,7 +184,7 @@ def fuzz(seconds: float, out: Path, damages: Damages, most: int | None = None) -
     return found
 
 
-def outcomes(lot: Lot, watched: Watched, out: Path) -> list[str]:
+def outcomes(lot: Lot, watched: Callable[[Lot], Outcome], out: Path) -> list[str]:
     """The outcomes of a lot in a word each; files with a failure are kept."""
     whole = watched(lot).text
     texts = whole.splitlines()

@@ -19,7 +19,7 @@ from spatialops.simulation.runs import run_folder
 from tests.support.runs import DT, Sums, begin_or_go_on, boxes, differing
 
 ENDLESS = 1e5  # s: no machine is so busy that a child ends before it is killed
-KILLS = int(os.environ.get("SPATIALOPS_KILLS", "20"))  # of the slow test; each takes 2 to 4 s
+KILLS = 3  # `tests/trust/test_kills.py` has more
 
 
 def child(folder):
@@ -59,11 +59,10 @@ def kill_and_go_on(folder, kills, rng):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("kills", [3, pytest.param(KILLS, marks=pytest.mark.slow)])
-def test_killed_runs_are_read_and_go_on_to_the_same_bits(tmp_path, rng, kills, monkeypatch):
+def test_killed_runs_are_read_and_go_on_to_the_same_bits(tmp_path, rng, monkeypatch):
     monkeypatch.setattr(run_folder, "_BYTES", run_folder._BYTES)  # which the child's code sets
     folder = tmp_path / "run"
-    rows, duration = kill_and_go_on(folder, kills, rng)
+    rows, duration = kill_and_go_on(folder, KILLS, rng)
     assert (np.diff(rows) > 0).all()  # every one got further
     record = so.load_record(folder)
     whole = so.Simulator(boxes(2), dt=DT).run(duration=duration, controller=Sums())
