@@ -41,6 +41,7 @@ _DAMAGE = (
 _ALWAYS = 64_000_000  # bytes
 _UNPACKED = 16  # records of motion unpack to some ten times their size
 _MOST_ARRAYS = 4096
+_CHUNK = 1 << 18  # bytes read at once
 _PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as NumPy writes
 _KINDS = "biufUS"  # of numbers and texts
 
@@ -164,11 +165,13 @@ def load_arrays(
         with opened(path) as file:
             if not zipfile.is_zipfile(file):
                 raise zipfile.BadZipFile("not an .npz file, or a damaged one")
-            file.seek(0)
-            _check_sizes(file)
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as data:
-                return {name: data[name] for name in (data.files if names is None else names)}
+            with zipfile.ZipFile(file) as archive:
+                entries = _checked_entries(archive, os.fstat(file.fileno()).st_size)
+                wanted = list(entries) if names is None else list(names)
+                arrays = {
+                    name: _array(archive, entry, name in wanted) for name, entry in entries.items()
+                }
+            return {name: arrays[name] for name in wanted}
     except _DAMAGE as error:
         raise AssetError(f"{path}: not a stored {kind}: {_in_words(error)}") from error
 
@@ -188,45 +191,55 @@ def _most_bytes(size: int) -> int:
     return max(_ALWAYS, _UNPACKED * size)
 
 
-def _check_sizes(file: BinaryIO) -> None:
-    """Compare what the arrays of a file say of themselves before memory is taken for them.
+def _checked_entries(archive: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
+    """The arrays of a file by name, before memory is taken for them.
 
     Reading one takes no more than its entry says, so that only the entries must add up.
 
     Raises
     ------
     ValueError
-        For more than the file may cost, or arrays that do not fit their entries.
+        For more than a file of this size may cost, or what NumPy does not write.
     """
-    with zipfile.ZipFile(file) as archive:
-        entries = archive.infolist()
-        if len(entries) > _MOST_ARRAYS:
-            raise ValueError(f"{len(entries)} arrays; at most {_MOST_ARRAYS} are read")
-        total = sum(entry.file_size for entry in entries)
-        most = _most_bytes(os.fstat(file.fileno()).st_size)
-        if total > most:
-            raise ValueError(f"it unpacks to {total} bytes; at most {most} are read")
-        if len({entry.filename for entry in entries}) != len(entries):
-            raise ValueError("two arrays have one name")
-        for entry in entries:
-            _check_entry(archive, entry)
+    entries = archive.infolist()
+    if len(entries) > _MOST_ARRAYS:
+        raise ValueError(f"{len(entries)} arrays; at most {_MOST_ARRAYS} are read")
+    total = sum(entry.file_size for entry in entries)
+    most = _most_bytes(size)
+    if total > most:
+        raise ValueError(f"it unpacks to {total} bytes; at most {most} are read")
+    if len({entry.filename for entry in entries}) != len(entries):
+        raise ValueError("two arrays have one name")
+    for entry in entries:
+        if entry.compress_type not in _PACKED_AS or not entry.filename.endswith(".npy"):
+            raise ValueError(f"{entry.filename!r} is no array as NumPy writes it")
+    return {entry.filename.removesuffix(".npy"): entry for entry in entries}
 
 
-def _check_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> None:
-    """Compare what an array says of its shape and type with the room that it has."""
-    if entry.compress_type not in _PACKED_AS or not entry.filename.endswith(".npy"):
-        raise ValueError(f"{entry.filename!r} is no array as NumPy writes it")
+def _array(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, wanted: bool
+) -> npt.NDArray[np.generic]:
+    """An array whose shape and type fit the room that it has; no numbers if it is not wanted."""
     with archive.open(entry) as member:
         version = np.lib.format.read_magic(member)
         if version not in _HEADERS:
             raise ValueError(f"{entry.filename}: version {version} of .npy is not known")
-        shape, _, dtype = _HEADERS[version](member)
+        shape, by_columns, dtype = _HEADERS[version](member)
         if dtype.kind not in _KINDS or dtype.hasobject:
             raise ValueError(f"{entry.filename}: holds {dtype}, neither numbers nor texts")
         if min(shape, default=0) < 0:
             raise ValueError(f"{entry.filename}: shape {shape}")
-        if math.prod(shape) * dtype.itemsize != entry.file_size - member.tell():
+        room = entry.file_size - member.tell()
+        if math.prod(shape) * dtype.itemsize != room:
             raise ValueError(f"{entry.filename}: {dtype} of shape {shape} is not its size")
+        if not wanted:
+            return np.empty(0, dtype)
+        content = bytearray()
+        while chunk := member.read(_CHUNK):
+            content += chunk
+    if len(content) != room:
+        raise EOFError(f"{entry.filename}: ends early")
+    return np.ndarray(shape, dtype, content, order="F" if by_columns else "C")
 
 
 _HEADERS = {

@@ -136,6 +136,6 @@ def _verified(problem: ConeProblem, r: Array, iterations: int) -> ConvexSolution
         relaxed.relative,
         "convex",
         relaxed.scale_free,
-        problem.residuals(r),
-        float(np.max(slip, initial=0.0, where=loaded)),
+        exact=problem.residuals(r),
+        separation=float(np.max(slip, initial=0.0, where=loaded)),
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, not_finite, output, vector
-from spatialops._compile.fast_call import FastCall, enter
+from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, kernel
 from spatialops.algebra.simd import WIDTH
 from spatialops.algebra.vectors import ZERO3
@@ -49,8 +49,8 @@ def mass_solve_kernel(
 
 
 @entry_point
-def _entry(tree: IntArray, constants: Array, q: Array, x: Array, work: Array, out: Array) -> int:
-    return enter(mass_solve_kernel, tree, constants, q, x, work, out)
+def _entry(arguments: Arguments) -> int:
+    return enter(mass_solve_kernel, arguments)
 
 
 _CALL = FastCall(mass_solve_kernel, _entry)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import json
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -50,21 +52,22 @@ def bytewise(content: bytes, rng: np.random.Generator) -> bytes:
 
 def _within(content: bytes, rng: np.random.Generator) -> bytes:
     """An .npz whose entries are damaged as files and then packed rightly."""
-    import zipfile
-
+    entries = dict(_entries(content))
+    chosen = list(entries)[rng.integers(len(entries))]
+    broken = bytearray(entries[chosen])
+    _break(broken, rng)
     stream = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(content)) as old,
-        zipfile.ZipFile(stream, "w") as new,
-    ):
-        names = old.namelist()
-        chosen = names[rng.integers(len(names))]
-        for name in names:
-            entry = bytearray(old.read(name))
-            if name == chosen:
-                _break(entry, rng)
-            new.writestr(name, bytes(entry))
+    with zipfile.ZipFile(stream, "w") as new:
+        for name, entry in (entries | {chosen: bytes(broken)}).items():
+            new.writestr(name, entry)
     return stream.getvalue()
+
+
+@functools.lru_cache
+def _entries(content: bytes) -> tuple[tuple[str, bytes], ...]:
+    """What an .npz holds."""
+    with zipfile.ZipFile(io.BytesIO(content)) as whole:
+        return tuple((name, whole.read(name)) for name in whole.namelist())
 
 
 def _break(broken: bytearray, rng: np.random.Generator) -> None:

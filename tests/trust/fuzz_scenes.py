@@ -58,7 +58,12 @@ def _judge_record(record: so.Record) -> str:
         may_be_nan = item.name == "certificates"  # where none was asked for
         if isinstance(values, np.ndarray) and not may_be_nan and not np.isfinite(values).all():
             return f"wrong: {item.name} holds NaN or infinity"
-    return "certified"
+    met = [
+        name
+        for name, counts in (("contacts", record.contact_counts), ("impacts", record.impact_counts))
+        if counts.any()
+    ]
+    return " ".join(["certified", *(["with", " and ".join(met)] if met else [])])
 
 
 def fuzz(seconds: float, first: int, out: Path) -> Counter[str]:

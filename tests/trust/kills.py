@@ -2,8 +2,8 @@
 
     python -m tests.trust.kills --what reproduce --n 200 --seed 0 --seconds 600
 
-Half of the kills come at any time, half soon after the command has begun to write. Runs and sweeps
-are killed in `tests/simulation/runs/test_run_folder.py` and `tests/sweeps/killed.py`.
+Half of the kills come at any time, half when the command has begun to write. Sweeps whose workers
+begin from nothing are killed in `tests/sweeps/killed.py`.
 """
 
 from __future__ import annotations
@@ -19,36 +19,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 from spatialops._compile.kept_code import SUFFIX
 from spatialops._compile.sealed import unsealed
+from tests.trust.warm_kills import PART, Kills, Warm, kill_run, kill_sweep
 
 _HERE = Path(__file__).parents[2]
 _REPRODUCE = ["-m", "spatialops", "reproduce", "aghili", "--quick", "--only", "power", "--out"]
-_PRECOMPILE = ["-m", "spatialops", "precompile", "--no-progress"]
 _ANSWERS = ["-m", "tests.trust.kills", "--answer"]
 _HANGS = 120.0  # s, after which nobody waits for a command to begin
 _ANEW = 20  # kills, after which a cache begins from nothing
-
-
-class Kills(NamedTuple):
-    """What became of a command that was killed.
-
-    Attributes
-    ----------
-    killed, over : int
-        How often it was; and how often it had ended before.
-    writing : int
-        Kills that left something unfinished beside its place.
-    faults : list of str
-        What is wrong with what was there behind a kill.
-    """
-
-    killed: int
-    over: int
-    writing: int
-    faults: list[str]
 
 
 class Victim:
@@ -58,15 +38,13 @@ class Victim:
     ----------
     arguments : list of str
         Of Python.
-    cache : path, optional
-        Where its kernels are. Default: where they always are.
     """
 
-    def __init__(self, arguments: list[str], cache: Path | None = None) -> None:
+    def __init__(self, arguments: list[str]) -> None:
         self._process = subprocess.Popen(
             [sys.executable, *arguments],
             cwd=_HERE,
-            env=_environment(cache),
+            env=_environment(None),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
@@ -126,42 +104,35 @@ def kill_precompile(folder: Path, n: int, seed: int, until: float) -> Kills:
     kernels = cache / "spatialops" / "kernels"
     killed = over = writing = 0
     faults = []
-    while killed < n and time.monotonic() < until:
-        if (killed + over) % _ANEW == 0:
-            shutil.rmtree(cache, ignore_errors=True)
-        before = _count(kernels)
-        parts = set(kernels.glob(".*.part"))
-        victim = Victim(_PRECOMPILE, cache)
-        if chance.random() < 0.5:
-            time.sleep(chance.uniform(0.0, 6.0))
-        else:
-            victim.waits_for(lambda before=before: _count(kernels) > before)
-            time.sleep(chance.uniform(0.0, 0.5))
-        if victim.is_killed():
-            killed += 1
-        else:
-            over += 1
-        writing += bool(set(kernels.glob(".*.part")) - parts)
-        faults += [f"{path.name} is cut" for path in _cut(kernels)]
-        faults += ["a mark says that all is done" for _ in kernels.glob("complete-*")]
-        if killed % 10 == 1 and _run(_ANSWERS, cache) != right:
-            faults.append("other answers")
+    with Warm("precompile", cache) as warm:
+        while killed < n and time.monotonic() < until:
+            if (killed + over) % _ANEW == 0:
+                shutil.rmtree(kernels, ignore_errors=True)
+                kernels.mkdir(mode=0o700)
+            parts = set(kernels.glob(PART))
+            hit = warm.strike([], kernels, chance, 1.0)
+            killed, over = killed + hit, over + (not hit)
+            writing += bool(set(kernels.glob(PART)) - parts)
+            faults += [f"{path.name} is cut" for path in _cut(kernels)]
+            faults += ["a mark says that all is done" for _ in kernels.glob("complete-*")]
+            if killed % _ANEW == 1 and _run(_ANSWERS, cache) != right:
+                faults.append("other answers")
     if _run(_ANSWERS, cache) != right:
         faults.append("other answers at the end")
     return Kills(killed, over, writing, faults)
 
 
-KILLED = {"reproduce": kill_reproduce, "precompile": kill_precompile}
+KILLED = {
+    "run": kill_run,
+    "sweep": kill_sweep,
+    "reproduce": kill_reproduce,
+    "precompile": kill_precompile,
+}
 
 
 def _files(folder: Path) -> dict[str, bytes]:
     """What lies in a folder for everybody to see."""
     return {path.name: path.read_bytes() for path in sorted(folder.glob("[!.]*"))}
-
-
-def _count(kernels: Path) -> int:
-    """Files of code, finished or not."""
-    return sum(SUFFIX in path.name for path in kernels.glob("*")) if kernels.is_dir() else 0
 
 
 def _cut(kernels: Path) -> list[Path]:

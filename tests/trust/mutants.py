@@ -1,11 +1,23 @@
-"""Small faults put into a source on purpose: arithmetic, comparisons, signs, limits."""
+"""Small faults put into a source on purpose, and the tests that are the nearest to it.
+
+Arithmetic, comparisons, signs and limits.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
+ROOT = Path(__file__).parents[2]
+# Tests that guard a file besides those of its own name.
+_ALSO = {
+    "spatialops/simulation/stepping/step_check.py": ["tests/simulation/test_alarms.py"],
+    "spatialops/simulation/stepping/impact_stage.py": ["tests/simulation/test_alarms.py"],
+    "spatialops/tree/state.py": ["tests/simulation/test_alarms.py"],
+    "contact/lcp/infeasibility.py": ["tests/simulation/test_alarms.py"],
+}
 _COMPARED = {
     ast.Lt: ("<", "<="),
     ast.LtE: ("<=", "<"),
@@ -104,3 +116,42 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
             if isinstance(child, ast.AST) and not isinstance(child, (ast.JoinedStr, ast.Raise)):
                 yield child
                 yield from _nodes(child)
+
+
+def lots_of(path: str) -> list[list[str]]:
+    """Lots of tests of a file, the nearest first: of its name, its folder, its room.
+
+    No test is in two of them; within one those come first that name most of what the file defines.
+    """
+    words = _words(path)
+    room = Path(path.removeprefix("spatialops/"))
+    named = [str(Path("tests", room.parent, f"test_{room.name}")), *_ALSO.get(path, [])]
+    folders = [str(Path("tests", folder)) for folder in room.parents][:-1]
+    lots: list[list[str]] = []
+    seen: set[str] = set()
+    for names in (named, *([folder] for folder in folders)):
+        lot = [file for name in names if (ROOT / name).exists() for file in _files(name)]
+        lot = [file for file in dict.fromkeys(lot) if file not in seen]
+        lots.append(sorted(lot, key=lambda file: -_named(file, words)))
+        seen.update(lot)
+    return [lot for lot in lots if lot]
+
+
+def _words(path: str) -> set[str]:
+    """A module's name and those of what it defines."""
+    tree = ast.parse((ROOT / path).read_text())
+    kinds = (ast.FunctionDef, ast.ClassDef)
+    return {Path(path).stem, *(node.name for node in tree.body if isinstance(node, kinds))}
+
+
+def _named(file: str, words: set[str]) -> int:
+    """How many of the words a file has."""
+    text = (ROOT / file).read_text()
+    return sum(word in text for word in words)
+
+
+def _files(name: str) -> list[str]:
+    """A file of tests, or all in a folder."""
+    path = ROOT / name
+    found = sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
+    return [str(file.relative_to(ROOT)) for file in found]

@@ -4,19 +4,23 @@
 
 Without files it draws from dynamics, contact, collision and simulation. A copy of the tree is
 worked on, in pure Python (nothing is compiled again for a fault), with the quick tests: those of
-the mirrored file first, then those of its folder and of its room, until one fails. That one has to
-pass without the fault. What survives may still be noticed elsewhere, or by compiled tests: the
-share of what is noticed is a lower bound. What is known to change nothing (`harmless.py`) is not
-tried.
+the mirrored file first, then those of its folder and of its room, those files first that name what
+is mutated, until one fails. That one has to pass without the fault. Libraries are loaded once:
+tests run in copies of this process. What survives may still be noticed elsewhere, or by compiled
+tests: the share of what is noticed is a lower bound. What is known to change nothing
+(`harmless.py`) is not tried.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import importlib
 import math
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,18 +29,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.trust.harmless import HARMLESS
-from tests.trust.mutants import Mutant, mutants
+from tests.trust.mutants import ROOT, Mutant, lots_of, mutants
 
-_HERE = Path(__file__).parents[2]
 _ROOMS = ("spatialops/dynamics", "contact", "collision", "spatialops/simulation")
-_HANGS = 60  # s that no quick test takes; with a fault that is as good as a failure
-# Tests that guard a file besides those of its own name.
-_ALSO = {
-    "spatialops/simulation/stepping/step_check.py": ["tests/simulation/test_alarms.py"],
-    "spatialops/simulation/stepping/impact_stage.py": ["tests/simulation/test_alarms.py"],
-    "spatialops/tree/state.py": ["tests/simulation/test_alarms.py"],
-    "contact/lcp/infeasibility.py": ["tests/simulation/test_alarms.py"],
-}
+_HANGS = 60.0  # s of a processor that no quick test takes; with a fault that is a failure
+_LIBRARIES = ("numba", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "scipy.spatial")
+_PASSED = (0, 5)  # exit codes of pytest: all passed, or nothing to run
 
 
 class Fault(NamedTuple):
@@ -52,14 +50,14 @@ class Fault(NamedTuple):
 
 def faults_of(paths: list[str], seed: int) -> list[Fault]:
     """All faults of the files that change something, in a random order."""
-    found = [Fault(path, item) for path in paths for item in mutants((_HERE / path).read_text())]
+    found = [Fault(path, item) for path in paths for item in mutants((ROOT / path).read_text())]
     random.Random(seed).shuffle(found)
     return [fault for fault in found if not is_harmless(fault)]
 
 
 def is_harmless(fault: Fault) -> bool:
     """Whether there is a reason why no test notices it."""
-    whole = (_HERE / fault.path).read_text()
+    whole = (ROOT / fault.path).read_text()
     return fault.mutant.changed_line(whole) in dict(HARMLESS.get(fault.path, []))
 
 
@@ -67,32 +65,8 @@ def sources() -> list[str]:
     """Files of the rooms that are drawn from."""
     found = []
     for room in _ROOMS:
-        found += [str(path.relative_to(_HERE)) for path in sorted((_HERE / room).rglob("*.py"))]
+        found += [str(path.relative_to(ROOT)) for path in sorted((ROOT / room).rglob("*.py"))]
     return [path for path in found if not path.endswith("__init__.py")]
-
-
-def lots_of(path: str) -> list[list[str]]:
-    """Lots of tests of a file, the nearest first: of its name, its folder, its room.
-
-    No test is in two of them.
-    """
-    room = Path(path.removeprefix("spatialops/"))
-    named = [str(Path("tests", room.parent, f"test_{room.name}")), *_ALSO.get(path, [])]
-    folders = [str(Path("tests", folder)) for folder in room.parents][:-1]
-    lots: list[list[str]] = []
-    seen: set[str] = set()
-    for names in (named, *([folder] for folder in folders)):
-        lot = [file for name in names if (_HERE / name).exists() for file in _files(name)]
-        lots.append([file for file in dict.fromkeys(lot) if file not in seen])
-        seen.update(lot)
-    return [lot for lot in lots if lot]
-
-
-def _files(name: str) -> list[str]:
-    """A file of tests, or all in a folder."""
-    path = _HERE / name
-    found = sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
-    return [str(file.relative_to(_HERE)) for file in found]
 
 
 class Verdict(NamedTuple):
@@ -113,21 +87,22 @@ class Copy:
 
     def __init__(self, lots: int) -> None:
         self._lots = lots
+        self._sound: set[str] = set()  # tests that pass without a fault
 
     def __enter__(self) -> Copy:
         self._folder = tempfile.TemporaryDirectory(prefix="mutants-")
         self.root = Path(self._folder.name)
         listed = subprocess.run(
             ["git", "ls-files", "-co", "--exclude-standard"],
-            cwd=_HERE,
+            cwd=ROOT,
             check=True,
             capture_output=True,
             text=True,
         ).stdout
         for name in listed.splitlines():
-            if (_HERE / name).is_symlink() or (_HERE / name).is_file():
+            if (ROOT / name).is_symlink() or (ROOT / name).is_file():
                 (self.root / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(_HERE / name, self.root / name, follow_symlinks=False)
+                shutil.copy2(ROOT / name, self.root / name, follow_symlinks=False)
         return self
 
     def __exit__(self, *details: object) -> None:
@@ -145,34 +120,58 @@ class Copy:
         if ended is None:
             return Verdict(False, "")
         test = _failed(ended)
-        if test and self._run([test]).returncode != 0:
-            raise RuntimeError(f"{test} fails without a fault")
+        if test and test not in self._sound:
+            if self._run([test])[0] not in _PASSED:
+                raise RuntimeError(f"{test} fails without a fault")
+            self._sound.add(test)
         return Verdict(True, test or "hangs, or cannot be imported")
 
     def _first_failure(self, lots: list[list[str]]) -> str | None:
         """What pytest says of the first lot that fails."""
         for lot in lots:
-            ended = self._run(lot)
-            if ended.returncode not in (0, 5):  # passed, or nothing to run
-                return ended.stdout
+            code, said = self._run(lot)
+            if code not in _PASSED:
+                return said
         return None
 
-    def _run(self, tests: list[str]) -> subprocess.CompletedProcess[str]:
-        environment = os.environ | {
-            "PYTHONPATH": str(self.root),
-            "NUMBA_DISABLE_JIT": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",
-        }
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-        command += ["-o", f"faulthandler_timeout={_HANGS}"]
-        command += ["-o", "faulthandler_exit_on_timeout=true"]
-        return subprocess.run(
-            [*command, "-m", "not slow and not compiled", *tests],
-            cwd=self.root,
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
+    def _run(self, tests: list[str]) -> tuple[int, str]:
+        """Exit code and output of the quick ones of some tests, in a copy of this process."""
+        output = self.root / "output.txt"
+        pid = os.fork()
+        if pid == 0:
+            code = 1
+            with contextlib.suppress(BaseException):
+                code = _tested(self.root, tests, output)
+            os._exit(code)
+        _, status = os.waitpid(pid, 0)
+        return os.waitstatus_to_exitcode(status), output.read_text()
+
+
+def _tested(root: Path, tests: list[str], output: Path) -> int:
+    """Run tests of a copy here, once."""
+    import pytest
+
+    handle = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(handle, 1)
+    os.dup2(handle, 2)
+    os.chdir(root)
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "spatialops")]:
+        del sys.modules[name]
+    sys.path[:] = [str(root), *(path for path in sys.path if path not in ("", str(ROOT)))]
+    sys.dont_write_bytecode = True
+    arguments = ["-x", "-q", "-p", "no:cacheprovider", "-m", "not slow and not compiled", *tests]
+    return int(pytest.main(arguments, plugins=[_Clock()]))
+
+
+class _Clock:
+    """Ends the process where one test takes too much of a processor."""
+
+    def __init__(self) -> None:
+        signal.setitimer(signal.ITIMER_VIRTUAL, _HANGS)
+
+    def pytest_runtest_logstart(self) -> None:
+        """Begin anew."""
+        signal.setitimer(signal.ITIMER_VIRTUAL, _HANGS)
 
 
 def _failed(output: str) -> str:
@@ -193,6 +192,9 @@ def main() -> int:
     parser.add_argument("--lots", type=int, default=9, help="of tests: 2 are of file and folder")
     parser.add_argument("files", nargs="*", help="paths from the root of the tree")
     own = parser.parse_args()
+    os.environ["NUMBA_DISABLE_JIT"] = "1"
+    for library in _LIBRARIES:
+        importlib.import_module(library)
     faults = faults_of(own.files or sources(), own.seed)
     print(f"{len(faults)} faults, in the order of seed {own.seed}, for {own.seconds:g} s")
     until = time.monotonic() + own.seconds

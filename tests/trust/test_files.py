@@ -16,7 +16,7 @@ from spatialops._files import load_arrays, save_arrays
 from spatialops.errors import AssetError, SpatialOpsError
 from tests.trust import fuzz_files
 from tests.trust.stored_things import MAKERS, READERS
-from tests.trust.watched import Peak
+from tests.trust.watched import Outcome, Peak, Watched
 
 NPZ = ("record.npz", "problem.npz", "dense.npz", "cone.npz")
 
@@ -149,3 +149,36 @@ def test_damaged_files_are_refused_or_can_be_used(tmp_path: Path, count: int) ->
     assert sum(found.values()) == count
     assert not any(kind in found for kind in ("crash", "hang", "foreign", "wrong")), found
     assert min(found["refused"], found["taken"]) > count // 10  # it is neither trivial
+
+
+def spins_dies_or_raises(case: str) -> str:
+    while case == "spins":
+        pass
+    if case == "dies":
+        os.abort()
+    raise ValueError(case)
+
+
+def test_what_is_watched_may_spin_die_and_raise() -> None:
+    with Watched(spins_dies_or_raises, 0.2) as watched:
+        assert watched("spins").text == "hang: 0.2 s"
+        assert watched("dies").text == "crash: SIGABRT"
+        assert watched("raises").text == "foreign: ValueError: raises"
+
+
+def test_a_failure_in_a_lot_is_found_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One file of a lot raises: it is kept, and the others have their outcomes."""
+    folder, out = tmp_path / "whole", tmp_path / "kept"
+    folder.mkdir()
+    out.mkdir()
+    (folder / "dense.npz").write_bytes(b"whole")
+    lot = fuzz_files.Lot(str(folder), fuzz_files.Damages(7, ["dense.npz"], 0.0), 3)
+
+    def judged(case: fuzz_files.Lot) -> Outcome:
+        bad = case.damages.first <= 8 < case.damages.first + case.count
+        return Outcome("foreign: of a lot" if bad else "refused", 0.0)
+
+    assert fuzz_files.outcomes(lot, judged, out) == ["refused", "foreign", "refused"]
+    assert [path.name for path in out.iterdir()] == ["8-dense.npz"]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 import pytest
 
 from tests.trust.harmless import HARMLESS
-from tests.trust.mutants import mutants
-from tests.trust.mutate import interval, lots_of, sources
+from tests.trust.mutants import ROOT, lots_of, mutants
+from tests.trust.mutate import interval, sources
 
-ROOT = Path(__file__).parents[2]
 SOURCE = """
 LIMIT = 1e-9  # 2.0 < 3.0
 

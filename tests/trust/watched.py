@@ -6,6 +6,7 @@ The child is kept from one case to the next; one that dies or is late is replace
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -35,6 +36,8 @@ class Outcome(NamedTuple):
         return self.text.startswith(FAILURES)
 
 
+_LOOK = 0.5  # s between looks at the clocks
+_WAITS = 20.0  # times what it may use of a processor
 FAILURES = ("crash", "hang", "foreign", "wrong")
 
 
@@ -46,7 +49,7 @@ class Watched:
     judge : callable
         Of a module, so that the child finds it.
     seconds : float
-        After which a case hangs.
+        Of a processor, after which a case hangs; or that it waits so often.
     first : sequence, optional
         Cases that every child begins with, to load what there is; they have no outcome.
     """
@@ -72,14 +75,24 @@ class Watched:
             self._pipe.recv()
             begin = time.monotonic()
             self._pipe.send(case)
-            if not self._pipe.poll(self._seconds):
+            if not self._answers(begin):
                 self._end()
-                return Outcome(f"hang: {self._seconds:g} s", self._seconds)
+                return Outcome(f"hang: {self._seconds:g} s", time.monotonic() - begin)
             return Outcome(*self._pipe.recv())
         except (EOFError, OSError):
             code = self._end()
             name = signal.Signals(-code).name if code < 0 else str(code)
             return Outcome(f"crash: {name}", time.monotonic() - begin)
+
+    def _answers(self, begin: float) -> bool:
+        """Whether there is an answer in time; on a busy machine much of it may not be its own."""
+        spent = _processor_time(self._child)
+        while not self._pipe.poll(_LOOK):
+            if _processor_time(self._child) - spent > self._seconds:
+                return False
+            if time.monotonic() - begin > _WAITS * self._seconds:
+                return False
+        return True
 
     def _begin(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -127,6 +140,16 @@ def _serve(
         except BaseException as error:  # what comes out here is a finding
             text = f"foreign: {type(error).__name__}: {error}"
         pipe.send((text, time.monotonic() - begin))
+
+
+def _processor_time(process: multiprocessing.Process | None) -> float:
+    """What a process has used so far, s; 0 once it is gone."""
+    try:
+        content = Path(f"/proc/{process.pid if process else 0}/stat").read_text()
+    except OSError:
+        return 0.0
+    user, system = content.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 class Peak:

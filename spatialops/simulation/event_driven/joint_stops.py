@@ -52,31 +52,27 @@ class Stops:
 
     def rows(self, work: Array, q: Array, v: Array, limit: float) -> tuple[IntArray, Array]:
         """Rows of stops with gaps up to `limit`; poses must be in `work`."""
-        gaps, speeds = self.gaps(q), self.speeds(v)
+        gaps = self.gaps(q)
         near, tree = np.flatnonzero(gaps <= limit), self.model.tree
+        links, dry = self.links[near], self.dry[near]
         ints = np.zeros((len(near), col.CONTACT_INTS), dtype=np.int64)
+        ints[:, col.CONTACT_A], ints[:, col.CONTACT_B] = links, tree[links, layout.PARENT]
+        ints[:, col.CONTACT_PAIR] = self.first + near
+        ints[:, col.CONTACT_FEATURE_A] = self.features[near]
         floats = np.zeros((len(near), col.CONTACT_COLUMNS))
-        for row, j in enumerate(near):
-            k = self.links[j]
-            ints[row, [col.CONTACT_A, col.CONTACT_B, col.CONTACT_PAIR]] = (
-                k,
-                tree[k, layout.PARENT],
-                self.first + j,
-            )
-            ints[row, col.CONTACT_FEATURE_A] = self.features[j]
-            turn = work[k, layout.ROTATION : layout.ROTATION + 9].reshape(3, 3)
-            axis = (1.0 if self.dry[j] else self.sides[j]) * turn[:, tree[k, layout.AXIS]]
-            across = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
-            across /= np.linalg.norm(across)
-            floats[row, col.POINT : col.POINT + 3] = work[k, layout.ORIGIN : layout.ORIGIN + 3]
-            first, second = (across, axis) if self.dry[j] else (axis, across)
-            floats[row, col.NORMAL : col.NORMAL + 9] = np.concatenate(
-                [first, second, np.cross(first, second)]
-            )
-            floats[row, [col.GAP, col.APPROACH, col.RESTITUTION]] = (
-                gaps[j],
-                speeds[j],
-                self.restitution[j],
-            )
-            floats[row, col.APPROACH + 1] = v[k] if self.dry[j] else 0.0
+        floats[:, col.POINT : col.POINT + 3] = work[links, layout.ORIGIN : layout.ORIGIN + 3]
+        turns = work[links, layout.ROTATION : layout.ROTATION + 9].reshape(-1, 3, 3)
+        axes = turns[np.arange(len(near)), :, tree[links, layout.AXIS]]
+        axes = np.where(dry, 1.0, self.sides[near])[:, None] * axes
+        across = np.cross(axes, np.eye(3)[np.abs(axes).argmin(axis=1)])
+        across /= np.linalg.norm(across, axis=1, keepdims=True)
+        first = np.where(dry[:, None], across, axes)
+        second = np.where(dry[:, None], axes, across)
+        floats[:, col.NORMAL : col.NORMAL + 9] = np.concatenate(
+            [first, second, np.cross(first, second)], axis=1
+        )
+        floats[:, col.GAP] = gaps[near]
+        floats[:, col.APPROACH] = self.speeds(v)[near]
+        floats[:, col.RESTITUTION] = self.restitution[near]
+        floats[:, col.APPROACH + 1] = np.where(dry, v[links], 0.0)
         return ints, floats

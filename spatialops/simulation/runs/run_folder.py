@@ -68,7 +68,9 @@ class RunFolder:
         os.close(self._handle)
 
     def begin(self) -> None:
-        """Refuse a folder that has something in it."""
+        """Refuse a folder with something in it but what a killed run left of its first file."""
+        for left in self.path.glob(f".{file_name(0)}.*.part"):
+            left.unlink(missing_ok=True)
         if any(self.path.iterdir()):
             raise ArgumentError(
                 f"folder: {self.path} is not empty; Simulator.resume goes on with a run"

@@ -19,7 +19,7 @@ from spatialops.simulation.runs import run_folder
 from tests.support.runs import DT, Sums, begin_or_go_on, boxes, differing
 
 ENDLESS = 1e5  # s: no machine is so busy that a child ends before it is killed
-KILLS = int(os.environ.get("SPATIALOPS_KILLS", "20"))  # of the slow test; each takes 2 to 4 s
+KILLS = 3  # `tests/trust/test_kills.py` has more
 
 
 def child(folder):
@@ -59,11 +59,10 @@ def kill_and_go_on(folder, kills, rng):
 
 
 @pytest.mark.compiled
-@pytest.mark.parametrize("kills", [3, pytest.param(KILLS, marks=pytest.mark.slow)])
-def test_killed_runs_are_read_and_go_on_to_the_same_bits(tmp_path, rng, kills, monkeypatch):
+def test_killed_runs_are_read_and_go_on_to_the_same_bits(tmp_path, rng, monkeypatch):
     monkeypatch.setattr(run_folder, "_BYTES", run_folder._BYTES)  # which the child's code sets
     folder = tmp_path / "run"
-    rows, duration = kill_and_go_on(folder, kills, rng)
+    rows, duration = kill_and_go_on(folder, KILLS, rng)
     assert (np.diff(rows) > 0).all()  # every one got further
     record = so.load_record(folder)
     whole = so.Simulator(boxes(2), dt=DT).run(duration=duration, controller=Sums())
@@ -219,6 +218,13 @@ def test_a_folder_with_something_in_it_is_refused(tmp_path):
     with pytest.raises(RecordError, match="no folder"):
         simulator.run_to_disk(tmp_path / "letters", duration=0.01)
     assert (tmp_path / "letters").read_text() == "of value"
+
+
+def test_a_run_that_was_killed_in_its_first_file_can_begin_again(tmp_path):
+    (tmp_path / ".000000.npz.0123456789abcdef.part").write_bytes(b"PK")
+    so.Simulator(boxes(1), dt=DT).run_to_disk(tmp_path, duration=0.01)
+    assert len(so.load_record(tmp_path).times) == 6
+    assert list(tmp_path.glob(".*")) == []
 
 
 def test_files_of_different_runs_are_no_run(tmp_path, monkeypatch):
