@@ -2,6 +2,7 @@
 
 from .actuation import Actuation
 from .controller import Controller, Explanation
+from .estimation.contact_aided_filter import ContactAidedFilter, FilterNoise
 from .friction_cone.barrier import Barrier
 from .friction_cone.conic import Conic
 from .friction_cone.controller import FrictionConeController
@@ -55,11 +56,13 @@ __all__ = [
     "ConeController",
     "ConeExplanation",
     "Conic",
+    "ContactAidedFilter",
     "ContactSchedule",
     "Controller",
     "CoulombController",
     "DissipationController",
     "Explanation",
+    "FilterNoise",
     "FingerGains",
     "Footstep",
     "Footsteps",

@@ -73,7 +73,7 @@ class Balance:
         base: str = "base",
     ) -> None:
         self.legs, self.standing = legs, standing
-        self.rest = array(rest, legs.joints.shape, "rest")
+        self.rest = array(rest, (len(legs.nodes), 3), "rest")
         self.frequency = scalar(frequency, "frequency", low=0.0, strict=True)
         self.damping = scalar(damping, "damping", low=0.0)
         self._q, self._v = legs.model.q_slice(base), legs.model.v_slice(base)
@@ -122,6 +122,8 @@ class Balance:
         """
         up = rotation_matrix(state.q[self._q][3:])[2]
         jacobians = self.legs.jacobians(state.q[self.legs.angles])
+        velocities = np.zeros(jacobians.shape[:2])  # soles keep their attitude
+        velocities[:, :3] = -self.pushes(time, state)[:, None] * up
         result = np.zeros(self.legs.joints.size)
-        result[self._order] = self.legs.rates(jacobians, -self.pushes(time, state)[:, None] * up)
+        result[self._order] = self.legs.rates(jacobians, velocities)
         return result

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.control import Legs, Trot
+from spatialops.control import Gait, Legs, Trot
 
 
 def test_standing_feet_move_with_the_ground():
@@ -30,3 +30,43 @@ def test_standing_feet_move_with_the_ground():
                 assert rates[down] == pytest.approx(ground[down], abs=1e-6)
         before = feet
     assert trot.missed < 1e-12
+
+
+def test_soles_turn_with_the_ground():
+    build = so.TreeBuilder()
+    ball = so.Inertia.sphere(0.1, mass=1.0)
+    build.add_body("base", joint=so.Joint("free"), inertia=ball)
+    for side in (-1.0, 1.0):
+        parent, place = "base", np.array([0.0, 0.1 * side, 0.0])
+        for j, axis in enumerate(("z", "x", "y", "y", "y", "x")):
+            name = f"leg{side:.0f}{j}"
+            build.add_body(
+                name, parent=parent, joint=so.Joint("revolute", axis), inertia=ball, position=place
+            )
+            parent = name
+            place = np.array([0.0, 0.0, -0.4]) if j in (2, 3) else np.zeros(3)
+    model = build.build()
+    nodes = [so.Node(f"leg{side}5", (0.02, 0.0, -0.05)) for side in (-1, 1)]
+    legs = Legs(model, nodes, soles=True)
+    stance = np.tile([0.0, 0.0, -0.4, 0.8, -0.4, 0.0], (2, 1))
+    gait = Gait(period=0.6, duty=0.6, touchdown=(0.0, 0.5))
+    dt = 1e-3
+    turning = 0.4
+    trot = Trot(legs, stance, lambda time, state: (0.1, 0.0, turning), dt=dt, gait=gait, change=1e6)
+    state = so.State(model.neutral(), np.zeros(model.nv))
+    headings = []
+    for k in range(1200):
+        reference = trot(k * dt, state)
+        attitudes = legs.attitudes(reference.q)
+        assert attitudes[:, :, 2] == pytest.approx(np.tile([0.0, 0.0, 1.0], (2, 1)), abs=1e-9)
+        headings.append(np.arctan2(attitudes[:, 1, 0], attitudes[:, 0, 0]))
+        assert reference.q.shape == reference.a.shape == (2, 6)
+    assert trot.missed < 1e-12
+    headings = np.array(headings)
+    for k in range(700, 1200):
+        down = gait.standing((k - 1) * dt) & gait.standing(k * dt)
+        rates = (headings[k] - headings[k - 1]) / dt
+        assert rates[down] == pytest.approx(np.full(down.sum(), -turning), abs=1e-6)
+        lands = gait.standing((k + 1) * dt) & ~gait.standing(k * dt)
+        half = 0.5 * turning * gait.stance_time
+        assert headings[k][lands] == pytest.approx(np.full(lands.sum(), half), abs=2 * turning * dt)
