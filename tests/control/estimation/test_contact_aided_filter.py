@@ -147,7 +147,7 @@ def test_a_foot_that_slides_tells_nothing():
 
 
 def test_without_feet_it_is_the_imu_alone():
-    robot, imu, found = standing()
+    robot, _, found = standing()
     free = np.zeros(6)
     for _ in range(100):
         state = found(DT, free, robot.state.q[7:], np.zeros(12), np.zeros(4, dtype=bool))
