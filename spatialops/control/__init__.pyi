@@ -16,10 +16,12 @@ from .inverse_dynamics.measured_forces import MeasuredForcesController
 from .inverse_dynamics.no_slip import NoSlipController
 from .joint_tracking import Gains, JointTracking, PIDController, Reference
 from .locomotion.balance import Balance
+from .locomotion.centroidal_mpc import CentroidalMPC, HorizonWeights
 from .locomotion.contact_schedule import ContactSchedule
 from .locomotion.footsteps import Footstep, Footsteps
 from .locomotion.gait import Gait
 from .locomotion.leg_kinematics import Legs
+from .locomotion.mpc_trot import MpcTrotController, StepRule
 from .locomotion.pendulum_path import PendulumPath
 from .locomotion.trot import Trot
 from .locomotion.waypoints import Waypoints
@@ -51,6 +53,7 @@ __all__ = [
     "Barrier",
     "Bounds",
     "CenterOfMassTask",
+    "CentroidalMPC",
     "CentroidalMomentumTask",
     "Clearance",
     "ConeController",
@@ -75,6 +78,7 @@ __all__ = [
     "Guard",
     "HeldContact",
     "HeldContacts",
+    "HorizonWeights",
     "Impedance",
     "ImpedanceGains",
     "InverseProblem",
@@ -86,6 +90,7 @@ __all__ = [
     "ManipulationController",
     "MeasuredForcesController",
     "Motors",
+    "MpcTrotController",
     "NoSlipController",
     "NoSlipDissipationController",
     "Observation",
@@ -104,6 +109,7 @@ __all__ = [
     "Rest",
     "Script",
     "Squeeze",
+    "StepRule",
     "Tracking",
     "Trot",
     "Waypoints",
