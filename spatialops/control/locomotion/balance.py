@@ -77,7 +77,6 @@ class Balance:
         self.frequency = scalar(frequency, "frequency", low=0.0, strict=True)
         self.damping = scalar(damping, "damping", low=0.0)
         self._q, self._v = legs.model.q_slice(base), legs.model.v_slice(base)
-        self._order = np.searchsorted(np.sort(legs.joints.ravel()), legs.joints)
 
     def pushes(self, time: float, state: State) -> Array:
         """Accelerations a_i of the feet away from the base.
@@ -124,6 +123,4 @@ class Balance:
         jacobians = self.legs.jacobians(state.q[self.legs.angles])
         velocities = np.zeros(jacobians.shape[:2])  # soles keep their attitude
         velocities[:, :3] = -self.pushes(time, state)[:, None] * up
-        result = np.zeros(self.legs.joints.size)
-        result[self._order] = self.legs.rates(jacobians, velocities)
-        return result
+        return self.legs.in_order(self.legs.rates(jacobians, velocities))

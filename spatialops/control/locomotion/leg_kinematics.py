@@ -89,6 +89,7 @@ class Legs:
         shape = self._there.shape if self._there.all() else (len(flat),)
         self.joints: IntArray = flat.reshape(shape)
         self.angles: IntArray = angles.reshape(shape)
+        self._order = np.argsort(flat)
         self._tables = self._made_tables()
         self._bodies = self._body_frames()
 
@@ -152,6 +153,38 @@ class Legs:
 
     def _given(self, angles: ArrayLike) -> Array:
         return self._wide(array(angles, self.joints.shape, "angles", finite=True), 0.0)
+
+    def in_order(self, values: Array) -> Array:
+        """Numbers of joints in the order of the velocities, which need not be that of the feet.
+
+        Parameters
+        ----------
+        values : array
+            Of the shape of `joints`.
+
+        Returns
+        -------
+        (n,) array
+            As controllers take them.
+        """
+        return np.asarray(values.ravel()[self._order])
+
+    def by_legs(self, values: Array) -> Array:
+        """The reverse of `in_order`.
+
+        Parameters
+        ----------
+        values : (n,) array
+            In the order of the velocities.
+
+        Returns
+        -------
+        array
+            Of the shape of `joints`.
+        """
+        found = np.empty(self.joints.size)
+        found[self._order] = values
+        return found.reshape(self.joints.shape)
 
     def positions(self, angles: ArrayLike) -> Array:
         """Where the feet are.

@@ -62,7 +62,7 @@ class Trot:
     >>> stance = robot.state.q[legs.angles]
     >>> trot = Trot(legs, stance, lambda time, state: (0.2, 0.0, 0.0), dt=1e-3)
     >>> trot(0.0, robot.state).q.shape
-    (4, 3)
+    (12,)
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Trot:
         Returns
         -------
         Reference
-            Arrays of the shape of `Legs.joints`.
+            Arrays (n,) in the order of the velocities.
         """
         wanted = np.asarray(self.command(time, state), dtype=np.float64)
         self._pace += np.clip(wanted - self._pace, -self.change * self.dt, self.change * self.dt)
@@ -118,7 +118,8 @@ class Trot:
             velocities = np.hstack([velocities, turning])
         self._angles, self.missed = self.legs.inverse(self.feet, angles, attitudes)
         self._rates = self.legs.rates(self.legs.jacobians(self._angles), velocities)
-        return Reference(angles, rates, (self._rates - rates) / self.dt)
+        parts = (angles, rates, (self._rates - rates) / self.dt)
+        return Reference(*map(self.legs.in_order, parts))
 
     def standing(self, time: float) -> IntArray:
         """Links of the feet whose contacts the gait means to keep: they stand, or come down.
