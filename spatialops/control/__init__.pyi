@@ -21,7 +21,6 @@ from .locomotion.contact_schedule import ContactSchedule
 from .locomotion.footsteps import Footstep, Footsteps
 from .locomotion.gait import Gait
 from .locomotion.leg_kinematics import Legs
-from .locomotion.mpc_trot import MpcTrotController, StepRule
 from .locomotion.pendulum_path import PendulumPath
 from .locomotion.trot import Trot
 from .locomotion.waypoints import Waypoints
@@ -44,6 +43,7 @@ from .trajectory import Bounds, Pose, PoseTrajectory
 from .whole_body.clearance import Clearance
 from .whole_body.controller import WholeBodyController
 from .whole_body.joint_bounds import JointBounds
+from .whole_body.mpc_trot import MpcTrotController, StepRule
 
 __all__ = [
     "Actuation",

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array, scalar, whole
+from spatialops._arrays import Array, ArrayLike, IntArray, array, scalar, whole
 from spatialops.contact.qp import QuadraticProgram, by_daqp, load
 from spatialops.control.estimation.invariant_error import skew
 from spatialops.errors import ArgumentError
@@ -49,7 +49,18 @@ class HorizonWeights:
     force: float = 1e-3
 
     def stacked(self) -> tuple[Array, Array]:
-        """Those of (phi, c), and of their rates, (6,) each."""
+        """All of them.
+
+        Returns
+        -------
+        coordinates, rates : (6,) arrays
+            Of (phi, c), and of their rates.
+
+        Raises
+        ------
+        ArgumentError
+            For numbers that are negative or not finite.
+        """
         parts = [
             array(value, (3,), name, finite=True)
             for name, value in (
@@ -244,7 +255,7 @@ class CentroidalMPC:
         rates = np.vstack([body.rates, body.rates + self._to_rates @ accelerations])
         return ForcePlan(forces, coordinates, rates, accelerations)
 
-    def _influence(self, body: Body, wanted: Horizon, pushes: Array) -> Array:
+    def _influence(self, body: Body, wanted: Horizon, pushes: IntArray) -> Array:
         """Accelerations (n, 6, 3 p) by forces relative to the weight."""
         weight = body.mass * self.gravity
         turns = weight * np.linalg.inv(body.inertia)

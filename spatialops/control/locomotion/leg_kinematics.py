@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from spatialops.dynamics.jacobian import jacobian
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
+
+N = TypeVar("N", Array, IntArray)
 
 _MOVES = 1e-9  # m/s, or rad/s, of a foot at unit rate of a joint that moves it
 
@@ -139,11 +142,11 @@ class Legs:
         turned: Array = self._tables.work[self.links, first : first + 9].reshape(-1, 3, 3)
         return turned
 
-    def _wide(self, values: Array | IntArray, rest: float) -> Array | IntArray:
+    def _wide(self, values: N, rest: float) -> N:
         """Of every joint, as (legs, n); `rest` behind the last one of a leg that has fewer."""
         if values.shape == self._there.shape:
             return values
-        result = np.full(self._there.shape, rest, dtype=values.dtype)
+        result: N = np.full_like(values, rest, shape=self._there.shape)
         result[self._there] = values.ravel()
         return result
 

@@ -141,7 +141,8 @@ class MujocoPlant:
         """
         before, after = self._before, self.state
         dt = float(self._twin.model.opt.timestep)
-        R, ahead = (rotation_matrix(state.q[3:7]) for state in (before, after))
+        R = rotation_matrix(before.q[3:7])
+        ahead = rotation_matrix(after.q[3:7])
         proper = (ahead @ after.v[3:6] - R @ before.v[3:6]) / dt - self._scene.model.gravity
         half = R @ from_rotation_vector(0.25 * dt * (before.v[:3] + after.v[:3]))
         own = np.concatenate([half.T @ proper, after.v[:3]])

@@ -76,7 +76,8 @@ def test_no_other_forces_are_better():
     of_y, of_rate = weights.stacked()
 
     def cost(forces):
-        y, rate, total = start.coordinates, start.rates, 0.0
+        y, rate = start.coordinates, start.rates
+        total = 0.0
         for k in range(4):
             moment = np.cross(FEET - wanted.coordinates[k, 3:], forces[k]).sum(axis=0)
             push = forces[k].sum(axis=0) / MASS - [0, 0, 9.81]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, scalar
+from spatialops._arrays import Array, ArrayLike, all_finite, scalar, vector
 from spatialops.algebra.rotation import from_rotation_vector, rotation_matrix
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.controller import Explanation
@@ -28,10 +28,11 @@ from spatialops.control.task_space.momentum_tasks import CenterOfMassTask
 from spatialops.control.task_space.points import Points
 from spatialops.control.task_space.rotation_coordinates import rotation_vector, vector_rates
 from spatialops.control.task_space.tasks import PointTask
-from spatialops.control.task_space.tracking import Tracking
+from spatialops.control.task_space.tracking import Path, Tracking
 from spatialops.control.whole_body.controller import WholeBodyController
 from spatialops.dynamics.centroidal import centroidal_momentum_matrix
 from spatialops.dynamics.energy import center_of_mass
+from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 from spatialops.tree.state import State, checked_state
@@ -167,16 +168,13 @@ class MpcTrotController(SafeController):
 
     def _made(self, nodes: list[Node], motors: Motors) -> WholeBodyController:
         feet = [
-            Tracking(PointTask(node), lambda _, i=i: tuple(self._goals[i]), stiffness=900.0)
+            Tracking(PointTask(node), _path_of(self._goals, i), stiffness=900.0)
             for i, node in enumerate(nodes)
         ]
+        goals = self._body_goals
         body = [
-            Tracking(
-                AttitudeTask(self._node), lambda _: tuple(self._body_goals[0]), stiffness=50.0
-            ),
-            Tracking(
-                self._center, lambda _: tuple(self._body_goals[1]), stiffness=50.0, weight=10.0
-            ),
+            Tracking(AttitudeTask(self._node), _path_of(goals, 0), stiffness=50.0),
+            Tracking(self._center, _path_of(goals, 1), stiffness=50.0, weight=10.0),
         ]
         return WholeBodyController(self.model, [feet, body], motors, contacts=self.schedule)
 
@@ -201,6 +199,8 @@ class MpcTrotController(SafeController):
 
     def _command(self, time: float, state: State) -> Explanation:
         now = self._seen(checked_state(state, self.model))
+        if not np.isfinite(now.rates).all():
+            raise ArgumentError("the state is not finite")
         self._step_feet(time, now)
         if not 0.0 <= time - self._planned < self.mpc.dt - _EARLY:
             self._replan(time, state, now)
@@ -261,7 +261,10 @@ class MpcTrotController(SafeController):
 
     def _replan(self, time: float, state: State, now: _Now) -> None:
         """Forces of the next horizon."""
-        self._pace = np.asarray(self.command(time, state), dtype=np.float64)
+        self._pace = vector(self.command(time, state), 3, "command")
+        if not all_finite(self._pace):
+            self._pace = np.zeros(3)
+            raise ArgumentError("command: the velocities are not finite")
         n, dt = self.mpc.steps, self.mpc.dt
         times = dt * np.arange(1, n + 1)
         headings = now.heading + self._pace[2] * times
@@ -321,3 +324,12 @@ def _about_up(heading: float) -> Array:
     """Rotation (3, 3) about the vertical."""
     c, s = np.cos(heading), np.sin(heading)
     return np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _path_of(goals: Array, i: int) -> Path:
+    """The i-th of goals (k, 3, 3), places, rates and accelerations, as they are when asked."""
+
+    def path(_: float) -> tuple[Array, Array, Array]:
+        return goals[i, 0], goals[i, 1], goals[i, 2]
+
+    return path
