@@ -151,11 +151,12 @@ class MujocoPlant:
         return Sensed(own, seen.q[7:], seen.v[_BASE:], self._pressing(feet))
 
     def _pressing(self, feet: Sequence[str]) -> BoolArray:
-        lib, model, data = self._lib, self._twin.model, self._data
+        model = self._twin.model
+        data = self._data
         loads = dict.fromkeys(feet, 0.0)
         force = np.zeros(6)
         for k in range(data.ncon):
-            lib.mj_contactForce(model, data, k, force)
+            self._lib.mj_contactForce(model, data, k, force)
             for geom in data.contact[k].geom:
                 name = model.geom(geom).name
                 if name in loads:
