@@ -113,8 +113,14 @@ class MpcTrotController(SafeController):
     ...     robot.model, robot.feet, motors, robot.state, lambda time, state: (0.2, 0.0, 0.0)
     ... )
     >>> tau = control(0.0, robot.state)
-    >>> control.explain().status
-    'solved'
+    >>> forces = control.plan.forces[0]  # of the first step: two feet carry the robot
+    >>> (forces[:, 2] > 1.0).tolist()
+    [False, True, True, False]
+
+    Notes
+    -----
+    Nothing turns a robot on two point feet about the line between them: what the horizon leaves of
+    that is missed, and commands are "nearest" then.
     """
 
     def __init__(
