@@ -17,15 +17,16 @@ if TYPE_CHECKING:
     from spatialops.experiments.zapolsky.course import Run
 
 ALONE = {"6", "18", "19"}  # figures that need no run of the course
+COUNTED = ("1", "2")  # tables that do not either
 
 
 @click.command()
 @click.option(
     "--table",
     "tables",
-    type=click.Choice(["3", "4", "5", "6"]),
+    type=click.Choice(["1", "2", "3", "4", "5", "6"]),
     multiple=True,
-    help="Tables; default: all.",
+    help="Tables; default: 3 to 6. 1 and 2 count operations, and need no run.",
 )
 @click.option(
     "--figure",
@@ -101,9 +102,10 @@ def zapolsky(
     --plant mujoco, where one falls at all.
     """
     of_runs = set(figures) - ALONE
+    walked = [number for number in tables if number not in COUNTED]
     if out is None and of_runs:
         raise click.UsageError("figures of runs are drawn into a folder: give --out")
-    from spatialops.experiments.zapolsky import paper
+    from spatialops.experiments.zapolsky import flops, paper
     from spatialops.experiments.zapolsky.command import runs, table
 
     def say(line: str) -> None:
@@ -120,7 +122,7 @@ def zapolsky(
                 robots, names, duration=duration, period=period, horizon=horizon, say=say
             )
             fell = any(row["fell"] for row in found)
-        elif tables or not figures or of_runs:
+        elif walked or not (tables or figures) or of_runs:
             rows, recorded = runs(
                 names or paper.CONTROLLERS,
                 terrains or paper.TERRAINS[:2],
@@ -131,11 +133,15 @@ def zapolsky(
                 say=say,
             )
             summary["runs"] = rows
-            for number in tables or ("3", "4", "5", "6"):
+            for number in walked or ("3", "4", "5", "6"):
                 say("\n".join(table(int(number), rows)))
             fell = any(not row["completed"] and _walks(row) for row in rows)
             if folder is not None:
                 _draw(of_runs, recorded, folder)
+        counted = [f"table {number}" for number in COUNTED if number in tables]
+        if counted:
+            summary["flops"] = told = flops.tables()
+            say("\n".join(flops.lines(told, counted)))
         summary.update(_of_their_own(figures, names, duration, folder, say))
         if folder is not None:
             (folder / "zapolsky.json").write_text(json.dumps(summary, indent=2))

@@ -2,6 +2,7 @@
 
 from .actuation import Actuation
 from .controller import Controller, Explanation
+from .estimation.contact_aided_filter import ContactAidedFilter, FilterNoise
 from .friction_cone.barrier import Barrier
 from .friction_cone.conic import Conic
 from .friction_cone.controller import FrictionConeController
@@ -15,6 +16,7 @@ from .inverse_dynamics.measured_forces import MeasuredForcesController
 from .inverse_dynamics.no_slip import NoSlipController
 from .joint_tracking import Gains, JointTracking, PIDController, Reference
 from .locomotion.balance import Balance
+from .locomotion.centroidal_mpc import CentroidalMPC, HorizonWeights
 from .locomotion.contact_schedule import ContactSchedule
 from .locomotion.footsteps import Footstep, Footsteps
 from .locomotion.gait import Gait
@@ -41,6 +43,7 @@ from .trajectory import Bounds, Pose, PoseTrajectory
 from .whole_body.clearance import Clearance
 from .whole_body.controller import WholeBodyController
 from .whole_body.joint_bounds import JointBounds
+from .whole_body.mpc_trot import MpcTrotController, StepRule
 
 __all__ = [
     "Actuation",
@@ -50,16 +53,19 @@ __all__ = [
     "Barrier",
     "Bounds",
     "CenterOfMassTask",
+    "CentroidalMPC",
     "CentroidalMomentumTask",
     "Clearance",
     "ConeController",
     "ConeExplanation",
     "Conic",
+    "ContactAidedFilter",
     "ContactSchedule",
     "Controller",
     "CoulombController",
     "DissipationController",
     "Explanation",
+    "FilterNoise",
     "FingerGains",
     "Footstep",
     "Footsteps",
@@ -72,6 +78,7 @@ __all__ = [
     "Guard",
     "HeldContact",
     "HeldContacts",
+    "HorizonWeights",
     "Impedance",
     "ImpedanceGains",
     "InverseProblem",
@@ -83,6 +90,7 @@ __all__ = [
     "ManipulationController",
     "MeasuredForcesController",
     "Motors",
+    "MpcTrotController",
     "NoSlipController",
     "NoSlipDissipationController",
     "Observation",
@@ -101,6 +109,7 @@ __all__ = [
     "Rest",
     "Script",
     "Squeeze",
+    "StepRule",
     "Tracking",
     "Trot",
     "Waypoints",

@@ -52,12 +52,16 @@ class Gains:
     velocity : float, default 60
         Of its rate, 1/s; N m s/rad or N s/m of forces.
     integral : float, default 0
-        Of its integral, 1/s^3; N m/(rad s) or N/(m s) of forces.
+        Of its integral, 1/s^3; N m/(rad s) or N/(m s) of forces. It takes what a model has wrong
+        and keeps wrong: a load, masses.
+    windup : float, default infinity
+        Largest acceleration, or force, that the integral comes to.
     """
 
     position: float = 900.0
     velocity: float = 60.0
     integral: float = 0.0
+    windup: float = np.inf
 
 
 # Of the authors of [Z], for the quadruped.
@@ -145,6 +149,9 @@ class JointTracking:
         if np.isfinite(self.errors).all():  # what is not would stay in the integral for ever
             self._sum = self._sum + self.dt * self.errors
         g = self.gains
+        if g.integral > 0.0 and g.windup < np.inf:
+            most = g.windup / g.integral
+            self._sum = np.clip(self._sum, -most, most)
         demand = (
             a - g.position * self.errors - g.velocity * self.rate_errors - g.integral * self._sum
         )

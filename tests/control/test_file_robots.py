@@ -131,3 +131,17 @@ def test_forces_on_a_robot_of_a_file_are_those_predicted(make, kind, law):
     assert forces < 1e-9
     assert accelerations < 1e-8
     assert tracking < 1e-3
+
+
+def test_soles_of_a_humanoid_are_placed():
+    model = build(
+        read(example_robots() / "talos_data/robots/talos_reduced.urdf"), floating_base=True
+    )
+    legs = Legs(model, ["left_sole_link", "right_sole_link"], base="root_joint", soles=True)
+    bent = np.tile([0.0, 0.0, -0.4, 0.8, -0.4, 0.0], (2, 1))
+    wanted = legs.positions(bent) + [[0.03, 0.01, 0.05], [-0.05, 0.0, 0.0]]
+    found, left = legs.inverse(wanted, bent)
+    assert left < 1e-12
+    assert legs.positions(found) == pytest.approx(wanted, abs=1e-12)
+    assert legs.attitudes(found) == pytest.approx(legs.attitudes(bent), abs=1e-12)
+    assert np.abs(found - bent).max() < 0.5

@@ -20,6 +20,7 @@ from examples import (
     identification,
     load_robot,
     lug_nuts,
+    mpc_trot,
     pendulum_collisions,
     pushing,
     shapes,
@@ -257,3 +258,19 @@ def test_humanoid(tmp_path: Path) -> None:
     troubled = humanoid.run(humanoid.humanoid(), humanoid.MOTIONS["20 steps"], "all, mu - 0.2")
     assert not troubled.fell
     assert troubled.summary()["error_mean"] < 1e-2
+
+
+@pytest.mark.slow
+@pytest.mark.compiled
+@pytest.mark.parametrize("sensors", [False, True])
+def test_mpc_trot(sensors: bool) -> None:
+    for name in ("daqp", "mujoco"):
+        pytest.importorskip(name)
+    try:
+        made = mpc_trot.main(plant="all, mu - 0.2", seconds=3.0, sensors=sensors)
+    except MissingLibraryError as error:
+        pytest.skip(str(error))
+    assert not made.fell
+    np.testing.assert_allclose(made.pace, mpc_trot.PACE, atol=0.04)
+    assert made.tilt < 0.15
+    assert made.velocity_error < 0.05

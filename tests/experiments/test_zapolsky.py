@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from spatialops.cli.zapolsky import zapolsky
 from spatialops.errors import ArgumentError
-from spatialops.experiments.zapolsky import timing
+from spatialops.experiments.zapolsky import flops, timing
 from spatialops.experiments.zapolsky.chatter import kneel
 from spatialops.experiments.zapolsky.course import run
 
@@ -107,3 +107,26 @@ def test_the_arm_holds_its_box_as_predicted(tmp_path):
         assert row["slip"] < 1e-3
         assert row["position_error"] < 1e-3
     assert (tmp_path / "figure-18-1.png").exists()
+
+
+@pytest.mark.parametrize(("sizes", "printed"), list(zip(flops.SIZES, flops.PRINTED, strict=True)))
+def test_operations_without_savings_are_those_printed(sizes, printed):
+    assert sum(flops.table_one(sizes).values()) == printed[0]
+
+
+def test_counted_factors_are_those_of_a_plain_loop():
+    """L D L^T column by column, every operation counted, within its squares."""
+    for n in (6, 18, 34):
+        counted = sum(2 * j + (n - j - 1) * (2 * j + 1) for j in range(n))
+        assert flops.factors(n) == pytest.approx(counted, abs=1.5 * n * n)
+
+
+def test_tables_of_operations_need_no_run():
+    done = CliRunner().invoke(zapolsky, ["--table", "1", "--table", "2", "--json"])
+    assert done.exit_code == 0
+    rows = json.loads(done.output)["flops"]["rows"]
+    assert [row["table"] for row in rows] == ["table 1", "table 2", "ours"] * 2
+    assert all(row["sum"] == pytest.approx(sum(row["tasks"].values())) for row in rows)
+    told = CliRunner().invoke(zapolsky, ["--table", "2"]).output
+    assert "table 2" in told
+    assert "table 1" not in told

@@ -17,6 +17,7 @@ from spatialops.control import (
     FrictionConeController,
     Legs,
     MeasuredForcesController,
+    MpcTrotController,
     NoSlipController,
     NoSlipDissipationController,
     OperationalSpaceController,
@@ -44,7 +45,7 @@ PROGRAMS = {
     "least-norm": FrictionConeController,
     "whole-body": WholeBodyController,
 }
-EVERY = ("pid", "measured", "operational-space", "hands", *PREDICTIVE, *PROGRAMS)
+EVERY = ("pid", "measured", "operational-space", "hands", *PREDICTIVE, *PROGRAMS, "mpc-trot")
 COMMANDS = 20  # of a course
 _FRICTIONS = (0.0, 0.1, 0.8, 10.0)
 _LAWS = ("coulomb", "cone", "no-slip", "max-dissipation")
@@ -69,6 +70,9 @@ class Demand:
 
     def path(self, time):
         return np.zeros(6), np.zeros(6), self.base
+
+    def pace(self, time, state):
+        return self.base[:3]
 
     def draw(self, rng):
         """Sizes from 1e-3 to 1e9; one in ten is not finite."""
@@ -99,6 +103,10 @@ def controller(name, demand, robot, sim, rng=None):
         return PIDController(robot.model, demand.reference)
     if name == "measured":
         return MeasuredForcesController(sim, demand)
+    if name == "mpc-trot":
+        return MpcTrotController(
+            robot.model, robot.feet, motors_of(robot), robot.state, demand.pace
+        )
     if name in PREDICTIVE:
         return PREDICTIVE[name](sim, demand, **({} if rng is None else options(name, rng, robot)))
     tasks = [Tracking(PoseTask(so.Node("base")), demand.path)]
@@ -181,7 +189,7 @@ def is_finite(name, state, demand):
     """Whether what a command is made from is; feedback of joints asks for these alone."""
     if name == "pid":
         parts = (state.q[7:], state.v[6:], demand.joints)
-    elif name == "hands":
+    elif name in ("hands", "mpc-trot"):  # which asks for its pace at times only
         parts = (state.q, state.v)
     else:
         parts = (state.q, state.v, demand.joints, demand.base)

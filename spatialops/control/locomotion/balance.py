@@ -73,11 +73,10 @@ class Balance:
         base: str = "base",
     ) -> None:
         self.legs, self.standing = legs, standing
-        self.rest = array(rest, legs.joints.shape, "rest")
+        self.rest = array(rest, (len(legs.nodes), 3), "rest")
         self.frequency = scalar(frequency, "frequency", low=0.0, strict=True)
         self.damping = scalar(damping, "damping", low=0.0)
         self._q, self._v = legs.model.q_slice(base), legs.model.v_slice(base)
-        self._order = np.searchsorted(np.sort(legs.joints.ravel()), legs.joints)
 
     def pushes(self, time: float, state: State) -> Array:
         """Accelerations a_i of the feet away from the base.
@@ -122,6 +121,6 @@ class Balance:
         """
         up = rotation_matrix(state.q[self._q][3:])[2]
         jacobians = self.legs.jacobians(state.q[self.legs.angles])
-        result = np.zeros(self.legs.joints.size)
-        result[self._order] = self.legs.rates(jacobians, -self.pushes(time, state)[:, None] * up)
-        return result
+        velocities = np.zeros(jacobians.shape[:2])  # soles keep their attitude
+        velocities[:, :3] = -self.pushes(time, state)[:, None] * up
+        return self.legs.in_order(self.legs.rates(jacobians, velocities))

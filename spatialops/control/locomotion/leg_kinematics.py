@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,11 +20,16 @@ from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 
-_MOVES = 1e-9  # m/s of a foot at unit rate of a joint that moves it
+N = TypeVar("N", Array, IntArray)
+
+_MOVES = 1e-9  # m/s, or rad/s, of a foot at unit rate of a joint that moves it
 
 
 class Legs:
-    """Legs of three velocities each, on a free base.
+    """Legs on a free base, of any joints that each leg has for itself.
+
+    Legs of three joints place their feet. Those of more do it by the least motion; those of fewer
+    come as near as they can. With `soles` attitudes of feet are placed as well, which takes six.
 
     Parameters
     ----------
@@ -33,18 +39,21 @@ class Legs:
         One a leg; each leg's joints are those that move its foot.
     base : str, default "base"
         The free joint.
+    soles : bool, default False
+        Whether feet are flat, and their attitude counts.
 
     Attributes
     ----------
-    joints, angles : (legs, 3) int arrays
-        Indices of the legs' velocities in v, and of the coordinates that belong to them in q.
+    joints, angles : (legs, n) int arrays
+        Indices of the legs' velocities in v, and of the coordinates that belong to them in q. Where
+        legs have different numbers of joints: (n,), one leg after the other.
     links : (legs,) int array
         Kernel links that carry the feet.
 
     Raises
     ------
     ArgumentError
-        For legs that have not three joints of one degree of freedom, or share some.
+        For legs that have no joints, or share some, and joints of more than one degree of freedom.
 
     Examples
     --------
@@ -59,83 +68,183 @@ class Legs:
     True
     """
 
-    def __init__(self, model: Model, feet: Sequence[str | Node], *, base: str = "base") -> None:
+    def __init__(
+        self,
+        model: Model,
+        feet: Sequence[str | Node],
+        *,
+        base: str = "base",
+        soles: bool = False,
+    ) -> None:
         self.model = model
+        self.soles = soles
         self.nodes = [foot if isinstance(foot, Node) else Node(foot) for foot in feet]
         self.links: IntArray = np.asarray(model.resolve(self.nodes).links)
-        own = np.arange(model.nv)[model.v_slice(base)]
-        moves = np.abs(
-            jacobian(model, self._shaken(), self.nodes).reshape(len(self.nodes), 6, model.nv)
-        ).max(axis=1)
-        moves[:, own] = 0.0
-        joints = [np.flatnonzero(row > _MOVES) for row in moves]
+        joints = self._own_joints(base)
         counts = [len(row) for row in joints]
-        shared = len(np.unique(np.concatenate(joints))) != sum(counts)
-        if shared or any(count != 3 for count in counts):
-            raise ArgumentError(f"feet: expected three joints of its own for each, got {counts}")
-        self.joints: IntArray = np.array(joints)
-        self.angles: IntArray = model.own_coordinates[self.joints]
-        if (self.angles < 0).any():
+        flat = np.concatenate([*joints, np.zeros(0, dtype=np.int64)])
+        if len(np.unique(flat)) != len(flat) or not all(counts):
+            raise ArgumentError(f"feet: expected joints of its own for each, got {counts}")
+        angles = model.own_coordinates[flat]
+        if (angles < 0).any():
             raise ArgumentError("feet: legs need joints of one degree of freedom")
+        self._there = np.arange(max(counts)) < np.array(counts)[:, None]
+        shape = self._there.shape if self._there.all() else (len(flat),)
+        self.joints: IntArray = flat.reshape(shape)
+        self.angles: IntArray = angles.reshape(shape)
+        self._order = np.argsort(flat)
         self._tables = self._made_tables()
+        self._bodies = self._body_frames()
+
+    def _own_joints(self, base: str) -> list[IntArray]:
+        """Velocities that move each foot, but for those of the base."""
+        model = self.model
+        own = np.arange(model.nv)[model.v_slice(base)]
+        shaken = model.random(np.random.default_rng(0))
+        J = jacobian(model, shaken, self.nodes).reshape(len(self.nodes), 6, model.nv)
+        moves = np.abs(J).max(axis=1)
+        moves[:, own] = 0.0
+        return [np.flatnonzero(row > _MOVES) for row in moves]
 
     def _made_tables(self) -> LegTables:
         model = self.model
         nodes = model.resolve(self.nodes)
-        legs = self.joints.shape
+        legs, n = self._there.shape
+        rows = 6 if self.soles else 3
         return LegTables(
             tree=model.tree,
             links=model.links,
             q=model.neutral(),
-            places=self.angles,
-            joints=self.joints,
+            places=self._wide(self.angles, -1),
+            joints=self._wide(self.joints, -1),
             node_links=nodes.links,
             offsets=nodes.offsets,
             work=np.empty((model.nv, layout.WORK_COLUMNS)),
-            points=np.empty(legs),
-            error=np.empty(legs),
-            rates=np.empty(legs),
-            trial=np.empty(legs),
-            J=np.empty((*legs, 3)),
+            points=np.empty((legs, 3)),
+            error=np.empty((legs, rows)),
+            rates=np.empty((legs, n)),
+            trial=np.empty((legs, n)),
+            J=np.zeros((legs, rows, n)),
+            factor=np.empty((rows, rows + 1)),
         )
 
-    def _shaken(self) -> Array:
-        return self.model.random(np.random.default_rng(0))
+    def _body_frames(self) -> Array:
+        """Attitudes (legs, 3, 3) of the feet's bodies in the axes of their links."""
+        corners = [
+            Node(node.body, point) for node in self.nodes for point in (*np.eye(3), np.zeros(3))
+        ]
+        offsets = np.asarray(self.model.resolve(corners).offsets).reshape(-1, 4, 3)
+        return np.asarray((offsets[:, :3] - offsets[:, 3:]).swapaxes(1, 2))
+
+    def _link_attitudes(self) -> Array:
+        """Attitudes (legs, 3, 3) of kernel links, where feet were placed."""
+        first = layout.ROTATION
+        turned: Array = self._tables.work[self.links, first : first + 9].reshape(-1, 3, 3)
+        return turned
+
+    def _wide(self, values: N, rest: float) -> N:
+        """Of every joint, as (legs, n); `rest` behind the last one of a leg that has fewer."""
+        if values.shape == self._there.shape:
+            return values
+        result: N = np.full_like(values, rest, shape=self._there.shape)
+        result[self._there] = values.ravel()
+        return result
+
+    def _of_joints(self, wide: Array) -> Array:
+        """The reverse."""
+        return np.asarray(wide[self._there].reshape(self.joints.shape))
+
+    def _given(self, angles: ArrayLike) -> Array:
+        return self._wide(array(angles, self.joints.shape, "angles", finite=True), 0.0)
+
+    def in_order(self, values: Array) -> Array:
+        """Numbers of joints in the order of the velocities, which need not be that of the feet.
+
+        Parameters
+        ----------
+        values : array
+            Of the shape of `joints`.
+
+        Returns
+        -------
+        (n,) array
+            As controllers take them.
+        """
+        return np.asarray(values.ravel()[self._order])
+
+    def by_legs(self, values: Array) -> Array:
+        """The reverse of `in_order`.
+
+        Parameters
+        ----------
+        values : (n,) array
+            In the order of the velocities.
+
+        Returns
+        -------
+        array
+            Of the shape of `joints`.
+        """
+        found = np.empty(self.joints.size)
+        found[self._order] = values
+        return found.reshape(self.joints.shape)
 
     def positions(self, angles: ArrayLike) -> Array:
         """Where the feet are.
 
         Parameters
         ----------
-        angles : (legs, 3) array_like
-            Joint angles, rad.
+        angles : array_like
+            Joint angles, rad, of the shape of `joints`.
 
         Returns
         -------
         (legs, 3) array
             In the base's frame, m.
         """
-        feet_at(tuple(self._tables), array(angles, self.joints.shape, "angles", finite=True))
+        feet_at(tuple(self._tables), self._given(angles))
         return self._tables.points.copy()
+
+    def attitudes(self, angles: ArrayLike) -> Array:
+        """How the bodies of the feet are turned.
+
+        Parameters
+        ----------
+        angles : array_like
+            Joint angles, rad, of the shape of `joints`.
+
+        Returns
+        -------
+        (legs, 3, 3) array
+            Rotation matrices to the base's axes.
+        """
+        self.positions(angles)
+        return np.asarray(self._link_attitudes() @ self._bodies)
 
     def jacobians(self, angles: ArrayLike) -> Array:
         """Velocities of the feet against the base per joint velocity.
 
         Parameters
         ----------
-        angles : (legs, 3) array_like
-            Joint angles, rad.
+        angles : array_like
+            Joint angles, rad, of the shape of `joints`.
 
         Returns
         -------
-        (legs, 3, 3) array
-            m per rad, in the base's axes.
+        (legs, 3, n) array
+            m per rad, in the base's axes; of soles (legs, 6, n), then rad per rad. Zeros behind the
+            last joint of a leg that has fewer.
         """
         self.positions(angles)
         return self._tables.J.copy()
 
     def inverse(
-        self, feet: ArrayLike, angles: ArrayLike, *, rounds: int = 20
+        self,
+        feet: ArrayLike,
+        angles: ArrayLike,
+        attitudes: ArrayLike | None = None,
+        *,
+        rounds: int = 20,
     ) -> tuple[Array, float]:
         """Joint angles that put the feet where they are wanted, by damped Newton.
 
@@ -146,39 +255,47 @@ class Legs:
         ----------
         feet : (legs, 3) array_like
             Wanted places in the base's frame, m.
-        angles : (legs, 3) array_like
-            Joint angles to begin with, rad.
+        angles : array_like
+            Joint angles to begin with, rad, of the shape of `joints`.
+        attitudes : (legs, 3, 3) array_like, optional
+            Wanted attitudes of soles; default: as they are at `angles`.
         rounds : int, default 20
             Steps at most.
 
         Returns
         -------
-        angles : (legs, 3) array
+        angles : array
             Joint angles, rad.
         error : float
-            Largest distance left along an axis, m.
+            Largest distance left along an axis, m, or rad.
         """
-        wanted = array(feet, self.joints.shape, "feet", finite=True)
-        found = array(angles, self.joints.shape, "angles", finite=True).copy()
-        left = reach_for(tuple(self._tables), wanted, found, rounds)
-        return found, left
+        n = len(self.nodes)
+        wanted = array(feet, (n, 3), "feet", finite=True)
+        found = self._given(angles).copy()
+        turned = self._bodies
+        if attitudes is not None:
+            given = array(attitudes, (n, 3, 3), "attitudes", finite=True)
+            turned = given @ self._bodies.swapaxes(1, 2)
+        elif self.soles:
+            self.positions(angles)
+            turned = self._link_attitudes()
+        left = reach_for(tuple(self._tables), wanted, turned, found, rounds)
+        return self._of_joints(found), left
 
-    @staticmethod
-    def rates(jacobians: Array, velocities: Array) -> Array:
+    def rates(self, jacobians: Array, velocities: Array) -> Array:
         """Joint velocities for velocities of the feet, damped where a leg is singular.
 
         Parameters
         ----------
-        jacobians : (legs, 3, 3) array
+        jacobians : (legs, 3, n) or (legs, 6, n) array
             As of `jacobians`.
-        velocities : (legs, 3) array
-            Of the feet against the base, m/s.
+        velocities : (legs, 3) or (legs, 6) array
+            Of the feet against the base, m/s; of soles then their angular ones, rad/s.
 
         Returns
         -------
-        (legs, 3) array
-            rad/s.
+        array
+            rad/s, of the shape of `joints`.
         """
-        rates = np.empty_like(velocities)
-        joint_rates(jacobians, velocities, rates)
-        return rates
+        joint_rates(jacobians, velocities, self._tables.rates, self._tables.factor)
+        return self._of_joints(self._tables.rates)

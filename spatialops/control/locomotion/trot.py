@@ -8,7 +8,7 @@ import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray
 from spatialops.control.joint_tracking import Reference
-from spatialops.control.locomotion.foot_paths import feet_ahead
+from spatialops.control.locomotion.foot_paths import feet_ahead, hermite
 from spatialops.control.locomotion.gait import Gait
 from spatialops.control.locomotion.leg_kinematics import Legs
 from spatialops.tree.state import State
@@ -24,14 +24,16 @@ class Trot:
     follow velocity-clamped cubics to where half a stance brings them back to rest, landing with the
     velocity of the ground. Cubics are planned anew at every call from where the foot is and as fast
     as it is, so that positions and velocities of a reference belong together also while the command
-    changes. Inverse kinematics turns feet into joints.
+    changes. Inverse kinematics turns feet into joints. Soles keep their attitude of the posture,
+    but that they turn with the ground while they stand, and while they swing to where half a stance
+    brings them back.
 
     Parameters
     ----------
     legs : Legs
         Of the robot.
-    stance : (legs, 3) array_like
-        Joint angles of the posture around which it walks.
+    stance : array_like
+        Joint angles of the posture around which it walks, of the shape of `Legs.joints`.
     command : callable
         command(time, state) -> (forward, sideways, turning) velocities, m/s and rad/s, in the
         base's heading frame.
@@ -60,7 +62,7 @@ class Trot:
     >>> stance = robot.state.q[legs.angles]
     >>> trot = Trot(legs, stance, lambda time, state: (0.2, 0.0, 0.0), dt=1e-3)
     >>> trot(0.0, robot.state).q.shape
-    (4, 3)
+    (12,)
     """
 
     def __init__(
@@ -82,7 +84,9 @@ class Trot:
         self.rest = legs.positions(self._angles)
         self.feet, self._ends = self.rest.copy(), self.rest[:, :2].copy()
         self._pace, self._velocities = np.zeros(3), np.zeros_like(self.rest)
-        self._rates = np.zeros_like(self.rest)
+        self._rates = np.zeros(legs.joints.shape)
+        self._level = legs.attitudes(self._angles)  # of soles that are not turned
+        self._turned = np.zeros((len(self.rest), 2))  # angle and rate of each
         self.missed = 0.0
 
     def __call__(self, time: float, state: State) -> Reference:
@@ -98,15 +102,24 @@ class Trot:
         Returns
         -------
         Reference
-            Arrays (legs, 3).
+            Arrays (n,) in the order of the velocities.
         """
         wanted = np.asarray(self.command(time, state), dtype=np.float64)
         self._pace += np.clip(wanted - self._pace, -self.change * self.dt, self.change * self.dt)
         angles, rates = self._angles, self._rates
         self.feet, self._velocities = self._ahead(time)
-        self._angles, self.missed = self.legs.inverse(self.feet, angles)
-        self._rates = self.legs.rates(self.legs.jacobians(self._angles), self._velocities)
-        return Reference(angles, rates, (self._rates - rates) / self.dt)
+        velocities = self._velocities
+        attitudes = None
+        if self.legs.soles:
+            self._turned = self._turned_ahead(time)
+            attitudes = self._attitudes()
+            turning = np.zeros_like(velocities)
+            turning[:, 2] = self._turned[:, 1]
+            velocities = np.hstack([velocities, turning])
+        self._angles, self.missed = self.legs.inverse(self.feet, angles, attitudes)
+        self._rates = self.legs.rates(self.legs.jacobians(self._angles), velocities)
+        parts = (angles, rates, (self._rates - rates) / self.dt)
+        return Reference(*map(self.legs.in_order, parts))
 
     def standing(self, time: float) -> IntArray:
         """Links of the feet whose contacts the gait means to keep: they stand, or come down.
@@ -138,3 +151,29 @@ class Trot:
         feet, velocities = self.feet.copy(), self._velocities.copy()
         feet_ahead(strides, swing, self.rest, self._ends, feet, velocities)
         return feet, velocities
+
+    def _turned_ahead(self, time: float) -> Array:
+        """Angles of soles about the vertical, and their rates (legs, 2), one step on."""
+        gait = self.gait
+        then = time + self.dt
+        rate = -float(self._pace[2])  # of the ground against the base
+        swing = gait.swing(then)
+        found = self._turned.copy()
+        for i, stands in enumerate(gait.standing(then)):
+            if stands:
+                found[i] = found[i, 0] + self.dt * rate, rate
+                continue
+            left = float((1.0 - swing[i]) * gait.swing_time) + self.dt
+            end = -0.5 * gait.stance_time * rate
+            angle, speed = found[i].tolist()
+            found[i] = hermite(self.dt / left, left, angle, end, speed, rate)
+        return found
+
+    def _attitudes(self) -> Array:
+        """Attitudes (legs, 3, 3) of soles."""
+        cosine = np.cos(self._turned[:, 0])
+        sine = np.sin(self._turned[:, 0])
+        turned = self._level.copy()
+        turned[:, 0] = cosine[:, None] * self._level[:, 0] - sine[:, None] * self._level[:, 1]
+        turned[:, 1] = sine[:, None] * self._level[:, 0] + cosine[:, None] * self._level[:, 1]
+        return turned

@@ -26,8 +26,10 @@ from spatialops.control.whole_body.equations import (
     equations,
     joint_limits,
 )
+from spatialops.control.whole_body.held_closures import HeldClosures
 from spatialops.control.whole_body.hierarchy import Answer, Cost, Level, lexicographic
 from spatialops.control.whole_body.joint_bounds import JointBounds
+from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
@@ -53,9 +55,10 @@ class _Command(NamedTuple):
 class WholeBodyController(SafeController):
     """Tasks in strict order, then least losses u.W u, over accelerations and contact forces.
 
-    Subject to M a + h = B u + A^T f, A a + Adot v = 0, friction pyramids, limits of motors and
-    bounds of joints. A task that cannot be met is missed by as little as possible without taking
-    anything from tasks of earlier levels; within a level all give way by their weights.
+    Subject to M a + h = B u + A^T f + G^T l, A a + Adot v = 0, G a + Gdot v = 0 of closures,
+    friction pyramids, limits of motors and bounds of joints. A task that cannot be met is missed by
+    as little as possible without taking anything from tasks of earlier levels; within a level all
+    give way by their weights.
 
     Parameters
     ----------
@@ -80,6 +83,8 @@ class WholeBodyController(SafeController):
         motors and contacts cannot keep them they give way, and notes say so.
     clearance : Clearance, optional
         Bodies that keep their distance; it gives way as bounds of joints do.
+    loops : Loops, Loop or sequence of Loop, optional
+        Closures of the mechanism, `Scene.loops`; states are taken to be closed.
 
     Raises
     ------
@@ -121,6 +126,7 @@ class WholeBodyController(SafeController):
         posture_weight: float = 10.0,
         bounds: JointBounds | Literal["model"] | None = "model",
         clearance: Clearance | None = None,
+        loops: LoopsLike = (),
     ) -> None:
         load("daqp", _WHO)
         if motors.actuation.model is not model:
@@ -131,6 +137,7 @@ class WholeBodyController(SafeController):
         self.actuation = motors.actuation
         self.contacts = contacts
         self._present = PresentContacts(model)
+        self._closures = HeldClosures(model, loops)
         self.sides = whole(sides, "sides", low=3)
         self.damping = scalar(damping, "damping", low=0.0)
         self.posture = posture
@@ -173,8 +180,9 @@ class WholeBodyController(SafeController):
     def _command(self, time: float, state: State, contacts: ContactSet | None) -> Explanation:
         checked_state(state, self.model)
         grip = self._present(self.contacts, time, state, contacts)
-        found = equations(state, grip, self.actuation, self.sides)
-        levels = [self._level(level, time, state, grip.n_rows) for level in self.levels]
+        found = equations(state, grip, self._closures, self.actuation, self.sides)
+        m = grip.n_rows + self._closures.n_rows
+        levels = [self._level(level, time, state, m) for level in self.levels]
         cost = self._cost(found, state)
         notes: tuple[str, ...] = ()
         limits = self._limits(state)

@@ -1,7 +1,7 @@
 """What accelerations and contact forces must satisfy: the mechanism, its contacts, its motors.
 
-Unknowns are x = (a, f), accelerations and contact forces; motor forces follow, u = U x + w, from
-the actuated rows of M a + h = B u + A^T f.
+Unknowns are x = (a, f, l), accelerations, contact forces and those of closures; motor forces
+follow, u = U x + w, from the actuated rows of M a + h = B u + A^T f + G^T l.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.control.actuation import Actuation
 from spatialops.control.projected.held_contacts import HeldContacts
+from spatialops.control.whole_body.held_closures import HeldClosures
 from spatialops.control.whole_body.hierarchy import Constraints
 from spatialops.control.whole_body.joint_bounds import JointBounds
 from spatialops.dynamics.composite_body import mass_matrix
@@ -39,7 +40,9 @@ class AccelerationLimits(NamedTuple):
 
 
 class Equations(NamedTuple):
-    """Constraints of accelerations and contact forces, and the motor forces that go with them.
+    """Constraints of accelerations and forces, and the motor forces that go with them.
+
+    m is the number of rows of contacts and closures.
 
     Parameters
     ----------
@@ -50,7 +53,7 @@ class Equations(NamedTuple):
     w : (p,) array
         The same.
     E : (k, nv + m) array
-        E x = e: rows without motors, contacts that are held, forces that are given.
+        E x = e: rows without motors, contacts and closures that hold, forces that are given.
     e : (k,) array
         The same.
     C : (i, nv + m) array
@@ -95,7 +98,9 @@ def joint_limits(bounds: JointBounds, state: State, actuation: Actuation) -> Acc
     return AccelerationLimits(J, low[moved], high[moved])
 
 
-def equations(state: State, grip: HeldContacts, actuation: Actuation, sides: int) -> Equations:
+def equations(
+    state: State, grip: HeldContacts, closures: HeldClosures, actuation: Actuation, sides: int
+) -> Equations:
     """The equations at a state.
 
     Parameters
@@ -104,6 +109,8 @@ def equations(state: State, grip: HeldContacts, actuation: Actuation, sides: int
         Configuration and velocity.
     grip : HeldContacts
         Contacts that hold.
+    closures : HeldClosures
+        Closed loops.
     actuation : Actuation
         Motors.
     sides : int
@@ -117,32 +124,36 @@ def equations(state: State, grip: HeldContacts, actuation: Actuation, sides: int
     model = actuation.model
     q, v = state.q, state.v
     A, drift = grip.rows(q, v)
+    G, turning = closures.rows(state)
     load = bias(model, q, v) - passive_forces(model, q, v)
     if grip.sliding:
         load = load - grip.sliding_friction(q)
     M = mass_matrix(model, q)
-    moved = np.hstack([M, -A.T])
+    moved = np.hstack([M, -A.T, -G.T])
     left = ~actuation.moves
-    held = np.hstack([A, np.zeros((len(A), len(A)))])
+    held = np.zeros((len(A) + len(G), moved.shape[1]))
+    held[:, : model.nv] = np.vstack([A, G])
     pressed = np.zeros((len(grip.pressed), moved.shape[1]))
     pressed[np.arange(len(grip.pressed)), model.nv + grip.pressed_rows] = 1.0
     U, w = moved[actuation.rows], load[actuation.rows]
-    forces, offsets = _force_bounds(grip, sides, model.nv)
+    bounds, offsets = _force_bounds(grip, sides)
+    forces = np.zeros((len(bounds), moved.shape[1]))
+    forces[:, model.nv : model.nv + grip.n_rows] = bounds
     limits = actuation.limits
     return Equations(
         M,
         U,
         w,
         np.vstack([moved[left], held, pressed]),
-        np.concatenate([-load[left], -drift, grip.pressed]),
+        np.concatenate([-load[left], -drift, -turning, grip.pressed]),
         np.vstack([U, forces]),
         np.concatenate([-limits - w, -offsets]),
         np.concatenate([limits - w, np.full(len(forces), np.inf)]),
     )
 
 
-def _force_bounds(grip: HeldContacts, sides: int, n: int) -> tuple[Array, Array]:
-    """Rows F and offsets f with F x + f >= 0: sides of pyramids, bounds of contact forces.
+def _force_bounds(grip: HeldContacts, sides: int) -> tuple[Array, Array]:
+    """Rows F and offsets o with F f + o >= 0: sides of pyramids, bounds of contact forces.
 
     A pyramid is inscribed in its cone: mu cos(pi / s) f_n >= c_k . f_t for each side k.
     """
@@ -151,10 +162,10 @@ def _force_bounds(grip: HeldContacts, sides: int, n: int) -> tuple[Array, Array]
         [np.full(sides, np.cos(np.pi / sides)), -np.cos(angles), -np.sin(angles)]
     )
     rows, offsets, _ = grip.limits
-    result = np.zeros((sides * len(grip.mu) + len(rows), n + grip.n_rows))
+    result = np.zeros((sides * len(grip.mu) + len(rows), grip.n_rows))
     for i, first in enumerate(grip.force_rows[::3]):
-        block = result[sides * i : sides * (i + 1), n + first : n + first + 3]
+        block = result[sides * i : sides * (i + 1), first : first + 3]
         block[:] = normals
         block[:, 0] *= grip.mu[i]
-    result[sides * len(grip.mu) :, n:] = rows
+    result[sides * len(grip.mu) :] = rows
     return result, np.concatenate([np.zeros(sides * len(grip.mu)), offsets])

@@ -8,7 +8,7 @@ from spatialops.bench.walkers import FILES
 from spatialops.experiments.plants.trotting import PLANTS, trot
 from spatialops.simulation.plain_data import PlainData
 
-CONTROLLERS = ("cone", "qp", "lcp", "lcp-no-slip")
+CONTROLLERS = ("cone", "qp", "qp-released", "qp-no-slip", "lcp", "lcp-no-slip")
 
 
 def trots(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
+from spatialops.algebra.rotation import from_rotation_vector, rotation_matrix
 from spatialops.bench.contacts.twin import Twin
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.state import State, integrate
@@ -17,6 +20,8 @@ from spatialops.tree.state import State, integrate
 _ANGLE, _RATE = 1e-3, 0.05  # rad and rad/s of joints
 _TILT, _PLACE = 2e-3, 1e-3  # rad, and m of height, of the base
 _DRIFT = 0.02  # m/s or rad/s of the base
+_IMU = (0.1, 0.01)  # m/s^2 and rad/s of a reading
+_PRESSES = 1.0  # N of a foot that touches
 _BASE = 6  # velocities of the free base, which come first
 
 
@@ -44,6 +49,26 @@ class Suffering:
     latency: float = 0.0
     noise: float = 0.0
     softness: float = 0.02
+
+
+class Sensed(NamedTuple):
+    """What a robot's own sensors tell, as `ContactAidedFilter` takes it.
+
+    Attributes
+    ----------
+    imu : (6,) array
+        Mean proper acceleration over the last step, m/s^2, and angular velocity, rad/s, axes of the
+        base.
+    q, v : arrays
+        Of the joints, rad and rad/s.
+    touching : (k,) bool array
+        Feet that press with a newton or more.
+    """
+
+    imu: Array
+    q: Array
+    v: Array
+    touching: BoolArray
 
 
 class MujocoPlant:
@@ -75,6 +100,7 @@ class MujocoPlant:
         self._data = self._lib.MjData(model)
         self._twin.put_state(self._data, scene.state)
         self._noise = own.noise
+        self._before = self.state
         self._rng = np.random.default_rng(seed)
         self._scene = scene
         late = [np.zeros(scene.model.nv)] * round(own.latency / dt)
@@ -103,6 +129,36 @@ class MujocoPlant:
         """One step; returns the joint forces (nv,) that act, which may be late."""
         self._commands.append(tau)
         acts = self._commands.popleft()
+        self._before = self.state
         self._twin.put_forces(self._data, acts)
         self._lib.mj_step(self._twin.model, self._data)
         return acts
+
+    def sensed(self, feet: Sequence[str]) -> Sensed:
+        """Readings of the last step: IMU at the base's origin, encoders, contacts of geoms `feet`.
+
+        At noise 1 the gyroscope has 0.01 rad/s, the accelerometer 0.1 m/s^2, biases not counted.
+        """
+        before, after = self._before, self.state
+        dt = float(self._twin.model.opt.timestep)
+        R = rotation_matrix(before.q[3:7])
+        ahead = rotation_matrix(after.q[3:7])
+        proper = (ahead @ after.v[3:6] - R @ before.v[3:6]) / dt - self._scene.model.gravity
+        half = R @ from_rotation_vector(0.25 * dt * (before.v[:3] + after.v[:3]))
+        own = np.concatenate([half.T @ proper, after.v[:3]])
+        own += self._noise * np.repeat(_IMU, 3) * self._rng.standard_normal(6)
+        seen = self.seen()
+        return Sensed(own, seen.q[7:], seen.v[_BASE:], self._pressing(feet))
+
+    def _pressing(self, feet: Sequence[str]) -> BoolArray:
+        model = self._twin.model
+        data = self._data
+        loads = dict.fromkeys(feet, 0.0)
+        force = np.zeros(6)
+        for k in range(data.ncon):
+            self._lib.mj_contactForce(model, data, k, force)
+            for geom in data.contact[k].geom:
+                name = model.geom(geom).name
+                if name in loads:
+                    loads[name] += force[0]
+        return np.array([loads[name] > _PRESSES for name in feet])

@@ -8,6 +8,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.bench.walkers import walker
+from spatialops.control.joint_tracking import Gains
 from spatialops.control.locomotion.trot import Trot
 from spatialops.control.locomotion.waypoints import Waypoints
 from spatialops.experiments.plants.mujoco_plant import MujocoPlant, Suffering
@@ -19,6 +20,9 @@ from spatialops.tree.state import State
 
 FRICTION = 0.8
 DT = 1e-3  # s, of the plant
+# Of all controllers alike. A robot that is heavier than its model hangs low for ever without an
+# integral; its time constant is a third of a second.
+GAINS = Gains(integral=3000.0, windup=100.0)
 _UPRIGHT = 0.5  # cosine of the tilt at which a robot has fallen
 PLANTS: dict[str, Suffering] = {
     "as the model": Suffering(),
@@ -106,7 +110,7 @@ def trot(
         scene, dt=period, impact_threshold=100.0, certify="off", integrator="semi-implicit"
     )
     gait = Trot(own.legs, own.stance, Waypoints(speed=own.speed), dt=period, gait=own.gait)
-    control, track = controller(name, model, gait, limits=True, horizon=horizon)
+    control, track = controller(name, model, gait, limits=True, horizon=horizon, gains=GAINS)
     every = round(period / DT)
     errors = []
     times = []

@@ -211,16 +211,25 @@ def bumps(
 
 
 def controller(
-    name: str, sim: Simulator, trot: Trot, *, limits: bool = False, horizon: float | None = None
+    name: str,
+    sim: Simulator,
+    trot: Trot,
+    *,
+    limits: bool = False,
+    horizon: float | None = None,
+    gains: Gains | None = None,
 ) -> tuple[Measured, JointTracking]:
-    """A controller of the experiments by its name in `paper.TITLES`, and what it tracks."""
+    """A controller of the experiments by its name in `paper.TITLES`, and what it tracks.
+
+    `gains` are of those that predict forces; default: `Gains()`.
+    """
     if name == "pid":
         pid = PIDController(sim.scene.model, trot, dt=sim.dt)
         return pid, pid.tracking
     if name.startswith("sensed-"):
         track = JointTracking(sim.scene.model, trot, gains=SENSED, dt=sim.dt)
         return MeasuredForcesController(sim, track, delay=int(name[7:])), track
-    track = JointTracking(sim.scene.model, trot, dt=sim.dt)
+    track = JointTracking(sim.scene.model, trot, gains=gains, dt=sim.dt)
     options: dict[str, object] = {
         "standing": trot.standing,
         "within_limits": limits,

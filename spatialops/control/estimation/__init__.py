@@ -1,0 +1,1 @@
+"""What a robot's sensors say of its state."""
