@@ -3,13 +3,15 @@
 P A Q = L U with the largest entry that is left as the next pivot, so that the factors tell the
 rank: what is left below `tolerance` of the first pivot is zero (Golub and Van Loan, section 3.4).
 Unknowns without a pivot are zero in solutions. With a tolerance of zero the rank is known to be
-full, and rows alone are exchanged.
+full, and rows alone are exchanged. Pivots are kept as their inverses. Rows are worked on eight
+numbers at a time; in matrices with seven columns more than are meant all of them are.
 """
 
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.simd import WIDTH, load, store
 
 ROW = 0  # rows of the table of exchanges
 COLUMN = 1
@@ -24,10 +26,17 @@ def exchange_rows(X: Array, i: int, j: int, columns: int) -> None:
 
 
 @inlined
-def subtract_row(X: Array, i: int, factor: float, j: int, columns: int) -> None:
-    """X[i] -= factor X[j]."""
-    for c in range(columns):
-        X[i, c] -= factor * X[j, c]
+def subtract_row(
+    X: Array, i: int, factor: float, Y: Array, j: int, first: int, columns: int
+) -> None:
+    """X[i] -= factor Y[j] in columns from `first` on; what is behind them in whole eights too."""
+    room = min(X.shape[1], Y.shape[1]) - WIDTH
+    c = first
+    while c < columns and c <= room:
+        store(X, i, c, load(X, i, c) - factor * load(Y, j, c))
+        c += WIDTH
+    for d in range(c, columns):
+        X[i, d] -= factor * Y[j, d]
 
 
 @inlined
@@ -61,11 +70,11 @@ def factor_lu(A: Array, n: int, tolerance: float, exchanges: IntArray) -> int:
         if not largest > least:
             return k
         inverse = 1.0 / A[k, k]
+        A[k, k] = inverse
         for i in range(k + 1, n):
             factor = A[i, k] * inverse
             A[i, k] = factor
-            for j in range(k + 1, n):
-                A[i, j] -= factor * A[k, j]
+            subtract_row(A, i, factor, A, k, k + 1, n)
     return n
 
 
@@ -76,16 +85,15 @@ def solve_lu(A: Array, n: int, rank: int, exchanges: IntArray, X: Array, columns
         exchange_rows(X, k, exchanges[ROW, k], columns)
     for k in range(rank):
         for i in range(k + 1, n):
-            subtract_row(X, i, A[i, k], k, columns)
+            subtract_row(X, i, A[i, k], X, k, 0, columns)
     for k in range(rank, n):
         for c in range(columns):
             X[k, c] = 0.0
     for k in range(rank - 1, -1, -1):
         for j in range(k + 1, rank):
-            subtract_row(X, k, A[k, j], j, columns)
-        inverse = 1.0 / A[k, k]
+            subtract_row(X, k, A[k, j], X, j, 0, columns)
         for c in range(columns):
-            X[k, c] *= inverse
+            X[k, c] *= A[k, k]
     for k in range(rank - 1, -1, -1):
         exchange_rows(X, k, exchanges[COLUMN, k], columns)
 
@@ -97,7 +105,7 @@ def solve_transposed_lu(A: Array, n: int, rank: int, exchanges: IntArray, x: Arr
         j = exchanges[COLUMN, k]
         x[k], x[j] = x[j], x[k]
     for k in range(rank):
-        x[k] /= A[k, k]
+        x[k] *= A[k, k]
         for j in range(k + 1, rank):
             x[j] -= A[k, j] * x[k]
     for k in range(rank, n):

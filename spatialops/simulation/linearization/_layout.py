@@ -92,7 +92,11 @@ LEAD_Q = 7  # of q_e by the time s
 LEAD_V = 8  # of v_e
 FIT_BY_TIME = 9
 PULL_BY_TIME = 10
-VECTORS = 11
+# What becomes of changes at the start where a joint has one velocity; elsewhere they stay.
+START_BY_Q = 11
+START_BY_V = 12
+START_CARRIED = 13
+VECTORS = 14
 
 # Square matrices.
 BY_Q = 0  # of inverse dynamics, with what contacts do
@@ -103,8 +107,7 @@ FIT = 4  # of armature by coordinates
 PULL_BY_Q = 5  # of springs, actuators and damping
 PULL_BY_V = 6
 INVERSE_BY_Q = 7  # row k: of 1 / D(k), articulated
-SYSTEM = 8  # K
-SQUARES = 9
+SQUARES = 8
 
 # What slips turn by: rows (m, nv).
 SLIP_BY_V = 0

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from spatialops._arrays import Array, IntArray, Mat3, Vec3
+from spatialops._arrays import Array, Mat3, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, dot, plus, plus_scaled, rotate_back, scaled, vec3
 from spatialops.collision import _layout as col
@@ -191,8 +191,9 @@ def put_line(
     if turns:
         gain = gain_by_normal(touched, room, k, d, there, (X, Y))
         add_row(goal, 0, scaled(-1.0, gain), late, of.NORMAL_BY_Q)
-    add_lead(room, goal)
-    to_start(goal, n, room.spans, room.blocks[of.START])
+    if made.timed:
+        add_lead(room, goal)
+    to_start(room, goal)
     if not there:
         return
     begun = scaled(-1.0, rotate_back(Y, d))
@@ -228,21 +229,21 @@ def turn_line(made: Made, room: Room, k: int, line: Array, goal: Array) -> None:
 @inlined
 def add_lead(room: Room, row: Array) -> None:
     """Add to the last entry of a row what comes of the state that a longer piece reaches."""
-    n = (row.size - 1) // 3
+    n = room.side.shape[0]
     for j in range(n):
         row[3 * n] += row[j] * room.vectors[of.LEAD_Q, j] + row[n + j] * room.vectors[of.LEAD_V, j]
 
 
 @inlined
-def to_start(row: Array, n: int, spans: IntArray, moves: Array) -> None:
+def to_start(room: Room, row: Array) -> None:
     """A row of changes by q and v where the step is evaluated: the same by those of its start."""
+    vectors, n = room.vectors, room.side.shape[0]
     for k in range(n):
-        first, width = spans[k, FIRST], spans[k, WIDTH]
-        if width == 1:
-            row[n + k] = row[k] * moves[BY_V, k, 0] + row[n + k] * moves[CARRIED, k, 0]
-            row[k] *= moves[BY_Q, k, 0]
-        elif first == k:
-            block_to_start(row, n, k, width, moves)
+        if room.spans[k, WIDTH] > 1 and room.spans[k, FIRST] == k:
+            block_to_start(row, n, k, room.spans[k, WIDTH], room.blocks[of.START])
+    for k in range(n):
+        row[n + k] = row[k] * vectors[of.START_BY_V, k] + row[n + k] * vectors[of.START_CARRIED, k]
+        row[k] *= vectors[of.START_BY_Q, k]
 
 
 @kernel

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.held import Held
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.forces import _layout as el
 from spatialops.simulation import _layout as at
@@ -20,14 +21,16 @@ from spatialops.simulation.linearization.notes import Notes, fault_of
 from spatialops.simulation.linearization.parameters import (
     ParameterDerivatives,
     parameter_derivatives,
+    parted,
 )
-from spatialops.simulation.linearization.products import MATRICES, OF_ONE_PIECE, Product
+from spatialops.simulation.linearization.products import MATRICES, Product
 from spatialops.simulation.stepping.adapter import put_activation, state_of
 from spatialops.simulation.stepping.constraints.friction_laws import loop_law
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import advance_held, clear_held
 from spatialops.simulation.stepping.loop_start import LoopStart
+from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
 
@@ -76,11 +79,13 @@ class Linearizer:
         model = stepping.scene.model
         own = stepping.apart()
         self._loop = HeldLoop(own, own.tables(), np.zeros(at.LIMITS))
-        self._start = Start(np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv))
-        self._room = new_room(model, len(self._loop.tables.ints))
+        self._start = Held(Start(np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)))
+        self._room = Held(new_room(model, len(self._loop.tables.ints)))
         self._closures = LoopStart(stepping.scene, float(stepping.settings[at.DT]))
         self._notes = Notes(stepping.scene)
         self._sound = True
+        self._parameters: Model | None = None  # whose, where derivatives by them are wanted
+        self._by_parameters: Array | None = None  # of a step of several parts
 
     def linearize(self, state: State, tau: Array, cut: Array) -> Linearization:
         """Of a step from a checked state under forces `cut` to what motors can do."""
@@ -102,8 +107,15 @@ class Linearizer:
                 "add to the armature changes with masses"
             )
         scratch = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
-        self.differentiate(OF_ONE_PIECE, state, cut, scratch)
-        return parameter_derivatives(model, self._loop.tables, self._room)
+        self._parameters = model
+        self._by_parameters = None
+        try:
+            self.differentiate(MATRICES, state, cut, scratch)
+        finally:
+            self._parameters = None
+        if self._by_parameters is not None:
+            return parted(model, self._by_parameters)
+        return parameter_derivatives(model, self._loop.tables, self._room.tables)
 
     def differentiate(
         self, product: Product, state: State, tau: Array, arrays: tuple[Array, Array]
@@ -126,18 +138,21 @@ class Linearizer:
             if status == of.KNOWN:
                 product.dense(A, B, *arrays)
         else:
-            status = product.held(loop.address, self._start, room, *arrays)
-        contacts: IntArray = room.point_ints[: room.results[of.COUNT]]
+            status = product.held(loop.address, self._start.address, room.address, *arrays)
+        contacts: IntArray = room.tables.point_ints[: room.tables.results[of.COUNT]]
         if status == of.SEVERAL and loop.stepping.external.impacts.whole:
             status = of.OTHER_IMPACTS
         if status == of.SEVERAL:
             self._begin(state, tau)
-            parts = differentiate_parts(loop, self._start.tau, room)
+            parts = differentiate_parts(loop, self._start.tables.tau, room, self._parameters)
             self._room, status = parts.room, parts.status
+            self._by_parameters = parts.by_parameters
             product.dense(parts.A, parts.B, *arrays)
             contacts = np.concatenate(parts.contacts)
         if status != of.KNOWN:
-            raise ContactError(fault_of(loop.stepping.scene, loop.tables, self._room, status))
+            raise ContactError(
+                fault_of(loop.stepping.scene, loop.tables, self._room.tables, status)
+            )
         self._sound = True
         return contacts
 
@@ -155,7 +170,7 @@ class Linearizer:
 
     def _begin(self, state: State, cut: Array) -> None:
         """Where the step begins; after one that failed, without anything of it."""
-        loop, start = self._loop, self._start
+        loop, start = self._loop, self._start.tables
         if not self._sound:
             loop.advance(clear_held)
         start.q[:] = state.q
@@ -164,7 +179,7 @@ class Linearizer:
         t = loop.tables
         if t.activation.size:
             put_activation(t, state)
-        begin_near(loop.address, start)
+        begin_near(loop.address, self._start.address)
         t.monitor[at.TIME] = state.time
         if t.loop_ints.size:
             self._closures.begin(t)
