@@ -372,7 +372,7 @@ class Simulator:
     def linearize_parameters(
         self, state: State, tau: ArrayLike | None = None
     ) -> ParameterDerivatives:
-        """The derivative of one step by the bodies' inertial parameters and by friction.
+        """The derivative of one step by inertial parameters, friction and restitution.
 
         Parameters
         ----------
@@ -384,7 +384,7 @@ class Simulator:
         Returns
         -------
         ParameterDerivatives
-            `inertial` and `friction`.
+            `inertial`, `friction` and `restitution`.
 
         Raises
         ------
@@ -406,7 +406,9 @@ class Simulator:
             linearizer = self._made_linearizer("linearize_parameters")
             return linearizer.by_parameters(checked, self.effort.cut(tau))
 
-    def linearize_rollout(self, state: State, forces: ArrayLike) -> LinearizedRollout:
+    def linearize_rollout(
+        self, state: State, forces: ArrayLike, *, every: int = 1
+    ) -> LinearizedRollout:
         """Steps from a state under given forces, to be differentiated.
 
         Parameters
@@ -415,11 +417,15 @@ class Simulator:
             Where it begins.
         forces : (n, nv) array_like
             Joint forces of n steps, N m or N; cut to effort limits as `step` does.
+        every : int
+            Keep one state in so many steps, and make those between again where they are wanted.
+            Default: 1, all are kept.
 
         Returns
         -------
         LinearizedRollout
-            The n + 1 states; `jvp` and `vjp` are products of their derivative with vectors.
+            The states that are kept; `jvp` and `vjp` are products of the derivative of all n + 1
+            with vectors.
 
         Raises
         ------
@@ -442,9 +448,11 @@ class Simulator:
             given = array(forces, (None, self.scene.model.nv), "forces", finite=True)
             cut = np.clip(given, -self.effort.limit, self.effort.limit)
             linearizer = self._made_linearizer("linearize_rollout")
-            states = (first, *linearizer.steps(first, cut))
+            spacing, n = whole(every, "every", low=1), len(cut)
+            made = enumerate(linearizer.steps(first, cut), 1)
+            states = (first, *(state for k, state in made if k % spacing == 0 or k == n))
             acted = (cut == given).astype(np.float64)
-            return LinearizedRollout(states, cut, acted, linearizer, self._one_thread)
+            return LinearizedRollout(states, cut, acted, linearizer, self._one_thread, spacing)
 
     def _made_linearizer(self, what: str) -> Linearizer:
         self.stepping_runner(what)

@@ -17,6 +17,9 @@ KIND = 10
 PRESSES = 11  # 1: its normal holds
 POINT_INTS = 12
 
+# A law that the loop does not know; others are numbered in `contact/newton/_layout.py`.
+CONVEX = 100
+
 # Kinds of contacts: normals stay, or turn with the other link, or follow the line of two points.
 STILL = 0
 FLAT = 1
@@ -141,7 +144,7 @@ PUSHED_OUT = 4  # a penetration was corrected
 ALONE = 5  # free bodies with an equation of their own
 UNTOUCHED = 6  # a floating tree that was given its momentum
 ACTIVE = 7  # activations in a step that an impact cuts
-OTHER_IMPACTS = 8  # not by Poisson's coefficient, all at once
+OTHER_IMPACTS = 8  # not by Poisson's coefficient, all at once, or under the convex law
 # Of closed mechanisms
 CUT_CLOSED = 9  # a step that is cut
 REDUNDANT = 10  # rows that depend on others

@@ -9,6 +9,12 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.held import Held
+from spatialops.contact.laws.cone import ConeCoulomb
+from spatialops.contact.laws.convex import Convex
+from spatialops.contact.laws.law import Law
+from spatialops.contact.laws.no_slip import NoSlip
+from spatialops.contact.laws.viscous import Viscous
+from spatialops.contact.newton._layout import CONE, NO_SLIP, VISCOUS
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.forces import _layout as el
 from spatialops.simulation import _layout as at
@@ -83,6 +89,7 @@ class Linearizer:
         self._room = Held(new_room(model, len(self._loop.tables.ints)))
         self._closures = LoopStart(stepping.scene, float(stepping.settings[at.DT]))
         self._notes = Notes(stepping.scene)
+        self._law = law_to_differentiate(stepping.external.method.law)
         self._sound = True
         self._parameters: Model | None = None  # whose, where derivatives by them are wanted
         self._by_parameters: Array | None = None  # of a step of several parts
@@ -140,7 +147,9 @@ class Linearizer:
         else:
             status = product.held(loop.address, self._start.address, room.address, *arrays)
         contacts: IntArray = room.tables.point_ints[: room.tables.results[of.COUNT]]
-        if status == of.SEVERAL and loop.stepping.external.impacts.whole:
+        if status == of.SEVERAL and (
+            loop.stepping.external.impacts.whole or self._law == of.CONVEX
+        ):
             status = of.OTHER_IMPACTS
         if status == of.SEVERAL:
             self._begin(state, tau)
@@ -155,6 +164,10 @@ class Linearizer:
             )
         self._sound = True
         return contacts
+
+    def forget(self) -> None:
+        """Begin the next step without what the last ones have found."""
+        self._sound = False
 
     def steps(self, state: State, forces: Array) -> Iterator[State]:
         """States after each of the steps from a state under rows of forces."""
@@ -177,6 +190,7 @@ class Linearizer:
         start.v[:] = state.v
         start.tau[:] = cut
         t = loop.tables
+        t.control[at.LAW] = self._law
         if t.activation.size:
             put_activation(t, state)
         begin_near(loop.address, self._start.address)
@@ -185,6 +199,16 @@ class Linearizer:
             self._closures.begin(t)
             start.q[:] = t.q
             start.v[:] = t.v
+
+
+def law_to_differentiate(law: Law | None) -> int | None:
+    """Number of a law, of the loop's or another's tolerance and solver; None if it is not known."""
+    if isinstance(law, Convex):
+        return of.CONVEX
+    for kind, number in ((ConeCoulomb, CONE), (NoSlip, NO_SLIP), (Viscous, VISCOUS)):
+        if isinstance(law, kind):
+            return number
+    return loop_law(law)
 
 
 def refuse_scene(stepping: Stepping) -> None:
@@ -199,11 +223,11 @@ def refuse_scene(stepping: Stepping) -> None:
     if scene.elements.ints[:, el.POINTS].any():
         raise ArgumentError("linearize: tendons and actuators along paths are not known yet")
     law = stepping.external.method.law
-    if stepping.external.pairs.special or loop_law(law) is None:
+    if stepping.external.pairs.special or law_to_differentiate(law) is None:
         raise ArgumentError(
-            f"linearize: law {law!r} is not known yet; take 'coulomb', 'cone', 'no-slip', "
-            "'frictionless' or 'viscous' with its default options, and no pairs with laws of their "
-            "own or with torsional or rolling friction"
+            f"linearize: law {law!r} is not known yet; take 'coulomb', 'cone', 'convex', "
+            "'no-slip', 'frictionless' or 'viscous', and no pairs with laws of their own or with "
+            "torsional or rolling friction"
         )
     if stepping.settings[at.VISCOSITY_IN_IMPACTS] > 0.0:
         raise ArgumentError("linearize: a drag in impacts is not known yet; take impact=0")
