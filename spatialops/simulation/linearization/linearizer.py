@@ -133,10 +133,11 @@ class Linearizer:
         self._sound = False
         loop.advance(advance_held)
         t = loop.tables
-        if t.control[at.TOGETHER]:
+        if t.control[at.TOGETHER] and t.control[at.SCHEME] == at.MOREAU:
             raise ContactError(
                 "linearize: several bodies arrive without restitution within this step and are met "
-                "together, of which the derivative is not known yet; take a shorter step"
+                "together, of which the derivative is not known yet under 'moreau'; take "
+                "'semi-implicit', or a shorter step"
             )
         self._room = room = room_for(t, self._room)
         loops = loop.stepping.scene.loops

@@ -10,8 +10,8 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.held import Held
 from spatialops._compile.jit import merged
 from spatialops._layout import WORK_COLUMNS
-from spatialops.algebra.dense_lu import EXCHANGES
-from spatialops.algebra.simd import WIDTH as EIGHT
+from spatialops.algebra.dense_lu import BLOCK, EXCHANGES, filled
+from spatialops.algebra.simd import WIDTH
 from spatialops.derivatives.manifold import MOVES, WIDEST, spans
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
@@ -111,14 +111,14 @@ class Room(NamedTuple):
         What the change of the velocity shall be along, and what impulses do.
     side : (nv, columns) array
         Right-hand sides for changes of coordinates and velocities at the start, of forces, and of
-        the time that the piece takes; then nothing until eights are full.
+        the time that the piece takes; then nothing until blocks are full.
     goal : (3 m, columns) array
         The same of the lines.
-    reply : (nv, 3 m + 8) array
+    reply : (nv, 3 m + 32) array
         K^-1 of the pushes.
     system : (nv, nv + 8) array
         K, and its factors.
-    contact : (3 m, 3 m + 8) array
+    contact : (3 m, 3 m + 32) array
         The lines of that.
     resistances : (3 m,) array
         Of lines: velocity over impulse where something gives way.
@@ -162,7 +162,7 @@ def new_room(model: Model, m: int) -> Room:
 def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
     """The same of spans."""
     n = len(where)
-    columns = -(-(3 * n + 1) // EIGHT) * EIGHT
+    columns = filled(3 * n + 1)
     return Room(
         work=np.zeros((5 * n + 1, WORK_COLUMNS)),
         factors=np.zeros((n, WORK_COLUMNS)),
@@ -181,9 +181,9 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
         pushes=np.zeros((3 * m, n)),
         side=np.zeros((n, columns)),
         goal=np.zeros((3 * m, columns)),
-        reply=np.zeros((n, 3 * m + EIGHT)),
-        system=np.zeros((n, n + EIGHT)),
-        contact=np.zeros((3 * m, 3 * m + EIGHT)),
+        reply=np.zeros((n, 3 * m + BLOCK)),
+        system=np.zeros((n, n + WIDTH)),
+        contact=np.zeros((3 * m, 3 * m + BLOCK)),
         resistances=np.zeros(3 * m),
         shares=np.zeros(3 * m),
         order=np.zeros((2 * EXCHANGES, max(n, 3 * m)), dtype=np.int64),

@@ -13,7 +13,7 @@ from spatialops._arrays import Array
 from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import refer
-from spatialops.algebra.dense_lu import solve_lu, subtract_row
+from spatialops.algebra.dense_lu import solve_lu, subtract_product
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
@@ -111,11 +111,7 @@ def solve_all(room: Room) -> None:
     solve_lu(room.system, n, rank, order[of.SYSTEM_ORDER :], X, columns)
     if m == 0:
         return
-    for i in range(m):
-        for k in range(n):
-            subtract_row(P, i, room.lines[i, k], X, k, 0, columns)
+    subtract_product(P, room.lines, X, (m, n, columns), 1.0)
     rank = room.results[of.CONTACT_RANK]
     solve_lu(room.contact, m, rank, order[of.CONTACT_ORDER :], P, columns)
-    for i in range(n):
-        for k in range(m):
-            subtract_row(X, i, -room.reply[i, k], P, k, 0, columns)
+    subtract_product(X, room.reply, P, (n, m, columns), -1.0)

@@ -30,8 +30,7 @@ from __future__ import annotations
 from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
-from spatialops.algebra.dense_lu import factor_lu, solve_lu, subtract_row
-from spatialops.algebra.simd import WIDTH as EIGHT
+from spatialops.algebra.dense_lu import factor_lu, filled, solve_lu, subtract_product
 from spatialops.algebra.vectors import cross
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives_kernel
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH, move_kernel
@@ -253,14 +252,14 @@ def factor_equations(made: Made, room: Room) -> None:
     for i in range(n):
         for j in range(m):
             room.reply[i, j] = room.pushes[j, i]
-        for j in range(m, m + EIGHT):  # which are worked on too
+        for j in range(m, filled(m)):
             room.reply[i, j] = 0.0
-    solve_lu(system, n, room.results[of.SYSTEM_RANK], order[of.SYSTEM_ORDER :], room.reply, m)
+    rank = room.results[of.SYSTEM_RANK]
+    solve_lu(system, n, rank, order[of.SYSTEM_ORDER :], room.reply, filled(m))
     for i in range(m):
-        for j in range(m + EIGHT):
+        for j in range(filled(m)):
             contact[i, j] = 0.0
-        for k in range(n):
-            subtract_row(contact, i, -room.lines[i, k], room.reply, k, 0, m)
-        contact[i, i] += room.resistances[i]
+        contact[i, i] = room.resistances[i]
+    subtract_product(contact, room.lines, room.reply, (m, n, filled(m)), -1.0)
     rank = factor_lu(contact, m, _REDUNDANT, order[of.CONTACT_ORDER :])
     room.results[of.CONTACT_RANK] = rank
