@@ -26,6 +26,7 @@ from spatialops.tree.joint import Joint
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
+_UNTURNED: Mat3 = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 POSE = 6  # columns of a geom: along its axes, then about them
 _LOCKED = 1e13  # armature, beside the mass (kg) or its inertia at 1 m
 
@@ -64,7 +65,7 @@ def movable(scene: Scene, names: Sequence[str]) -> Scene:
     seats = [_seat(model, known[name]) for name in names]
     moved = dict(zip(names, (f"seat {i} {POSE - 1}" for i in range(len(names))), strict=True))
     geoms = [
-        replace(geom, body=moved[geom.name], position=np.zeros(3), rotation=np.eye(3))
+        replace(geom, body=moved[geom.name], position=(0.0, 0.0, 0.0), rotation=_UNTURNED)
         if geom.name in moved
         else geom
         for geom in scene.geoms
@@ -118,16 +119,18 @@ def with_seats(model: Model, seats: Sequence[Seat]) -> Model:
     for i in range(len(seats)):
         above = "world"
         for j in range(POSE):
-            kind = "prismatic" if j < 3 else "revolute"
-            joint = Joint(kind, axis="xyz"[j % 3], armature=armature)
+            axis = "xyz"[j % 3]
+            slide = Joint("prismatic", axis=axis, armature=armature)
+            joint = slide if j < 3 else Joint("revolute", axis=axis, armature=armature)
             builder.add_body(f"seat {i} {j}", parent=above, joint=joint, inertia=unit)
             above = f"seat {i} {j}"
     whole = forest([Planted(model), Planted(builder.build())])
-    tree, links, parents = whole.tree.copy(), whole.links.copy(), whole.body_parents.copy()
+    tree, links = whole.tree.copy(), whole.links.copy()
+    parents = whole.body_parents.copy()
     links[model.nv :, layout.MASS : layout.PITCH] = 0.0
     for i, seat in enumerate(seats):
         first = model.nv + POSE * i
-        turn: Mat3 = links[first, layout.PLACE_R : layout.PLACE_R + 9].reshape(3, 3)
+        turn = links[first, layout.PLACE_R : layout.PLACE_R + 9].reshape(3, 3)
         tree[first, layout.PARENT] = seat.link
         links[first, layout.PLACE_R : layout.PLACE_R + 9] = (seat.rotation @ turn).ravel()
         links[first, layout.PLACE_P : layout.PLACE_P + 3] = seat.position

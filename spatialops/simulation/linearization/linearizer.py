@@ -19,7 +19,8 @@ from spatialops.errors import ArgumentError, ContactError
 from spatialops.forces import _layout as el
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.closed_step import differentiate_closed
+from spatialops.simulation.linearization.dense.closed_step import differentiate_closed
+from spatialops.simulation.linearization.dense.runge_kutta_step import differentiate_runge_kutta
 from spatialops.simulation.linearization.impacts.step_parts import differentiate_parts
 from spatialops.simulation.linearization.made_step import Start, new_room, room_for
 from spatialops.simulation.linearization.next_state import begin_near, step_held
@@ -30,6 +31,7 @@ from spatialops.simulation.linearization.parameters import (
     parted,
 )
 from spatialops.simulation.linearization.products import MATRICES, Product
+from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.adapter import put_activation, state_of
 from spatialops.simulation.stepping.constraints.friction_laws import loop_law
 from spatialops.simulation.stepping.driver import Stepping
@@ -89,7 +91,9 @@ class Linearizer:
         self._room = Held(new_room(model, len(self._loop.tables.ints)))
         self._closures = LoopStart(stepping.scene, float(stepping.settings[at.DT]))
         self._notes = Notes(stepping.scene)
-        self._law = law_to_differentiate(stepping.external.method.law)
+        law = law_to_differentiate(stepping.external.method.law)
+        assert law is not None  # or the scene was refused
+        self._law = law
         self._sound = True
         self._parameters: Model | None = None  # whose, where derivatives by them are wanted
         self._by_parameters: Array | None = None  # of a step of several parts
@@ -108,6 +112,8 @@ class Linearizer:
         model, nv = self._loop.stepping.scene.model, len(cut)
         if len(self._loop.stepping.scene.loops):
             raise ArgumentError("linearize_parameters: closures are not known yet")
+        if self._loop.stepping.scheme == at.RK4:
+            raise ArgumentError("linearize_parameters: integrator 'rk4' is not known yet")
         if self._loop.tables.control[at.DAMPED]:
             raise ArgumentError(
                 "linearize_parameters: damping, springs and actuators are not known yet: what they "
@@ -141,8 +147,11 @@ class Linearizer:
             )
         self._room = room = room_for(t, self._room)
         loops = loop.stepping.scene.loops
-        if len(loops):
-            status, A, B = differentiate_closed(loop, self._start, room, loops)
+        if len(loops) or t.control[at.SCHEME] == at.RK4:
+            if len(loops):
+                status, A, B = differentiate_closed(loop, self._start, room, loops)
+            else:
+                status, A, B = differentiate_runge_kutta(loop, self._start, room)
             if status == of.KNOWN:
                 product.dense(A, B, *arrays)
         else:
@@ -202,6 +211,22 @@ class Linearizer:
             start.v[:] = t.v
 
 
+def refuse_rk4(scene: Scene) -> None:
+    """What is in the scene, and cannot be linearized with the fourth-order rule yet."""
+    if scene.model.quaternions:
+        raise ArgumentError(
+            "linearize: ball and free joints are not known yet under integrator 'rk4'; take "
+            "'moreau' or 'semi-implicit'"
+        )
+    model = scene.model
+    pulled = len(scene.elements.ints) or model.damping.any() or model.stiffness.any()
+    if len(scene.loops) or pulled:
+        raise ArgumentError(
+            "linearize: closures, springs, damping and actuators are not known yet under "
+            "integrator 'rk4'; take 'moreau' or 'semi-implicit'"
+        )
+
+
 def law_to_differentiate(law: Law | None) -> int | None:
     """Number of a law, of the loop's or another's tolerance and solver; None if it is not known."""
     if isinstance(law, Convex):
@@ -216,7 +241,7 @@ def refuse_scene(stepping: Stepping) -> None:
     """What is in the scene or the options, and cannot be linearized yet."""
     scene = stepping.scene
     if stepping.scheme == at.RK4:
-        raise ArgumentError("linearize: integrator 'rk4' is not known yet; take 'moreau'")
+        refuse_rk4(scene)
     if any(loop.rate is not None for loop in scene.loops.items):
         raise ArgumentError("linearize: driven closures are not known yet")
     if scene.model.compensation.any():

@@ -29,7 +29,7 @@ from spatialops.dynamics.loops.closure_factors import Span
 from spatialops.dynamics.loops.constrained_dynamics import loop_jacobian
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.closed_slips import closed_slips
+from spatialops.simulation.linearization.dense.closed_slips import closed_slips
 from spatialops.simulation.linearization.impacts.step_parts import flow_blocks, piece_held
 from spatialops.simulation.linearization.made_step import Room, Start
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
