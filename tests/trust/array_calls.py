@@ -104,6 +104,7 @@ def _function_arguments() -> dict[str, Any]:
         "u": rng.normal(size=model.nv),
         "external": rng.normal(size=(model.n_bodies, 6)),
         "nodes": [so.Node(1), so.Node(3, (0.1, 0.0, 0.2))],
+        "wrenches": rng.normal(size=(2, 6)),
         "loops": so.Loops(model, [loop]),
         "multipliers": rng.normal(size=3),
         "moved": ["b0"],
