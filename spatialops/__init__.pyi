@@ -21,6 +21,7 @@ from .derivatives.constrained_dynamics import (
     MultiplierDerivatives,
     constrained_dynamics_derivatives,
 )
+from .derivatives.contracted_compliance import contracted_compliance_derivative
 from .derivatives.forward_dynamics import (
     ForwardDynamicsDerivatives,
     forward_dynamics_derivatives,
@@ -144,6 +145,7 @@ __all__ = [
     "Cone",
     "constrained_dynamics",
     "constrained_dynamics_derivatives",
+    "contracted_compliance_derivative",
     "ConstrainedDynamicsDerivatives",
     "ConstraintEmbedding",
     "ConstrainedMotion",

@@ -7,6 +7,7 @@ kernels are called with its address.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 
 import numba
@@ -41,7 +42,8 @@ class Held:
         self.tables = tables
         self.address: CompilerObject = tables
         if COMPILED:
-            self._block = _DESCRIPTION.written(tables)
+            description = _DESCRIPTIONS.setdefault(type(tables), _Description())
+            self._block = description.written(tables)
             self.address = self._block.ctypes.data
 
     def __reduce__(self) -> tuple[type[Held], tuple[CompilerObject]]:
@@ -56,8 +58,9 @@ def addresses_of(addresses: Sequence[CompilerObject]) -> CompilerObject:
 def held(function: Callable[..., int]) -> Callable[..., int]:
     """Compile a function of tables that are held, and of arrays that are as they must be.
 
-    It is called with `Held.address`. Types are those of the first call and are not looked at again:
-    for callers in this package, which make the arrays themselves.
+    It is called with `Held.address` for parameters that are annotated with the type of tables that
+    are held, first of all those of the loop. Types are those of the first call and are not looked
+    at again: for callers in this package, which make the arrays themselves.
     """
     return _HeldCall(function) if COMPILED else function
 
@@ -74,10 +77,19 @@ class _HeldCall:
         return self._call(address, *arguments)
 
     def _compile(self, arguments: Sequence[CompilerObject]) -> None:
-        reference = _DESCRIPTION.reference
-        kinds = (reference, *(numba.typeof(item) for item in arguments))
-        made = compile_after_stages(self.py_func, self._kernel, kinds, reference)
+        first, *others = self._references()
+        given = zip(others, arguments, strict=True)
+        kinds = (first, *(kind or numba.typeof(item) for kind, item in given))
+        made = compile_after_stages(self.py_func, self._kernel, kinds, first)
         self._call = made.entry_point
+
+    def _references(self) -> list[CompilerObject]:
+        """Types of the parameters that are addresses; None of others."""
+        function: CompilerObject = self.py_func
+        parameters = inspect.signature(function).parameters.values()
+        kinds = [function.__globals__.get(one.annotation) for one in parameters]
+        described = [_DESCRIPTIONS.get(kind) for kind in kinds]
+        return [one and one.reference for one in described]
 
 
 class _Description:
@@ -94,7 +106,7 @@ class _Description:
         block = np.empty(self._words, dtype=np.int64)
         write: CompilerObject = _write
         write(tables, block)
-        if len(write.overloads) > 1:  # another dtype or layout than that of the first
+        if len(write.overloads) > len(_DESCRIPTIONS):  # not as the first of their class
             raise TypeError("tables of another type than those that kernels were compiled for")
         return block
 
@@ -145,6 +157,6 @@ def _write(tables: CompilerObject, block: CompilerObject) -> None:
     _put(tables, block)
 
 
-_DESCRIPTION = _Description()
+_DESCRIPTIONS: dict[object, _Description] = {}
 if COMPILED:
     at_address = _at_address

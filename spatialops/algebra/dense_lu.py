@@ -3,17 +3,25 @@
 P A Q = L U with the largest entry that is left as the next pivot, so that the factors tell the
 rank: what is left below `tolerance` of the first pivot is zero (Golub and Van Loan, section 3.4).
 Unknowns without a pivot are zero in solutions. With a tolerance of zero the rank is known to be
-full, and rows alone are exchanged.
+full, and rows alone are exchanged. Pivots are kept as their inverses.
+
+Right-hand sides are solved for in blocks of 32 columns, which stay in registers; what is left over
+number by number, so that blocks should be filled with zeros. Rows of factors are worked on by
+eights; in matrices with seven columns more than are meant all of them are.
 """
 
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.simd import WIDTH, Lanes, load, store
 
 ROW = 0  # rows of the table of exchanges
 COLUMN = 1
 EXCHANGES = 2
+
+BLOCK = 4 * WIDTH
+Block = tuple[Lanes, Lanes, Lanes, Lanes]
 
 
 @inlined
@@ -24,10 +32,15 @@ def exchange_rows(X: Array, i: int, j: int, columns: int) -> None:
 
 
 @inlined
-def subtract_row(X: Array, i: int, factor: float, j: int, columns: int) -> None:
-    """X[i] -= factor X[j]."""
-    for c in range(columns):
-        X[i, c] -= factor * X[j, c]
+def subtract_row(X: Array, i: int, factor: float, j: int, first: int, columns: int) -> None:
+    """X[i] -= factor X[j] in columns from `first` on; what is behind them in whole eights too."""
+    room = X.shape[1] - WIDTH
+    c = first
+    while c < columns and c <= room:
+        store(X, i, c, load(X, i, c) - factor * load(X, j, c))
+        c += WIDTH
+    for d in range(c, columns):
+        X[i, d] -= factor * X[j, d]
 
 
 @inlined
@@ -61,12 +74,89 @@ def factor_lu(A: Array, n: int, tolerance: float, exchanges: IntArray) -> int:
         if not largest > least:
             return k
         inverse = 1.0 / A[k, k]
+        A[k, k] = inverse
         for i in range(k + 1, n):
             factor = A[i, k] * inverse
             A[i, k] = factor
-            for j in range(k + 1, n):
-                A[i, j] -= factor * A[k, j]
+            subtract_row(A, i, factor, k, k + 1, n)
     return n
+
+
+@inlined
+def filled(columns: int) -> int:
+    """So many columns, in whole blocks."""
+    return (columns + BLOCK - 1) // BLOCK * BLOCK
+
+
+@inlined
+def load_block(X: Array, i: int, c: int) -> Block:
+    return (
+        load(X, i, c),
+        load(X, i, c + WIDTH),
+        load(X, i, c + 2 * WIDTH),
+        load(X, i, c + 3 * WIDTH),
+    )
+
+
+@inlined
+def store_block(X: Array, i: int, c: int, a: Block) -> None:
+    for k in range(4):
+        store(X, i, c + k * WIDTH, a[k])
+
+
+@inlined
+def less_row(a: Block, factor: float, X: Array, i: int, c: int) -> Block:
+    """A block less a factor times row i of X."""
+    b = load_block(X, i, c)
+    return a[0] - factor * b[0], a[1] - factor * b[1], a[2] - factor * b[2], a[3] - factor * b[3]
+
+
+@kernel
+def subtract_product(C: Array, A: Array, B: Array, sizes: tuple[int, int, int], f: float) -> None:
+    """C -= f A B, of sizes (rows, terms, columns)."""
+    rows, terms, columns = sizes
+    blocks = columns // BLOCK * BLOCK
+    for c in range(0, blocks, BLOCK):
+        for i in range(rows):
+            a = load_block(C, i, c)
+            for k in range(terms):
+                a = less_row(a, f * A[i, k], B, k, c)
+            store_block(C, i, c, a)
+    for i in range(rows):
+        for k in range(terms):
+            for c in range(blocks, columns):
+                C[i, c] -= f * A[i, k] * B[k, c]
+
+
+@inlined
+def substitute_block(A: Array, rank: int, X: Array, c: int) -> None:
+    """Forth and back for the columns from c on."""
+    for i in range(1, rank):
+        a = load_block(X, i, c)
+        for k in range(i):
+            a = less_row(a, A[i, k], X, k, c)
+        store_block(X, i, c, a)
+    for i in range(rank - 1, -1, -1):
+        a = load_block(X, i, c)
+        for k in range(i + 1, rank):
+            a = less_row(a, A[i, k], X, k, c)
+        d = A[i, i]
+        store_block(X, i, c, (d * a[0], d * a[1], d * a[2], d * a[3]))
+
+
+@inlined
+def substitute_rest(A: Array, rank: int, X: Array, first: int, columns: int) -> None:
+    """The same of fewer columns."""
+    for i in range(1, rank):
+        for k in range(i):
+            for c in range(first, columns):
+                X[i, c] -= A[i, k] * X[k, c]
+    for i in range(rank - 1, -1, -1):
+        for k in range(i + 1, rank):
+            for c in range(first, columns):
+                X[i, c] -= A[i, k] * X[k, c]
+        for c in range(first, columns):
+            X[i, c] *= A[i, i]
 
 
 @kernel
@@ -74,18 +164,13 @@ def solve_lu(A: Array, n: int, rank: int, exchanges: IntArray, X: Array, columns
     """X <- A^-1 X of n rows, for so many columns at once."""
     for k in range(rank):
         exchange_rows(X, k, exchanges[ROW, k], columns)
-    for k in range(rank):
-        for i in range(k + 1, n):
-            subtract_row(X, i, A[i, k], k, columns)
+    blocks = columns // BLOCK * BLOCK
+    for c in range(0, blocks, BLOCK):
+        substitute_block(A, rank, X, c)
+    substitute_rest(A, rank, X, blocks, columns)
     for k in range(rank, n):
         for c in range(columns):
             X[k, c] = 0.0
-    for k in range(rank - 1, -1, -1):
-        for j in range(k + 1, rank):
-            subtract_row(X, k, A[k, j], j, columns)
-        inverse = 1.0 / A[k, k]
-        for c in range(columns):
-            X[k, c] *= inverse
     for k in range(rank - 1, -1, -1):
         exchange_rows(X, k, exchanges[COLUMN, k], columns)
 
@@ -97,7 +182,7 @@ def solve_transposed_lu(A: Array, n: int, rank: int, exchanges: IntArray, x: Arr
         j = exchanges[COLUMN, k]
         x[k], x[j] = x[j], x[k]
     for k in range(rank):
-        x[k] /= A[k, k]
+        x[k] *= A[k, k]
         for j in range(k + 1, rank):
             x[j] -= A[k, j] * x[k]
     for k in range(rank, n):

@@ -16,6 +16,7 @@ from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.dynamics.jacobian import jacobian
 from spatialops.dynamics.newton_euler import bias
 from spatialops.models.quadruped import Quadruped, quadruped
+from spatialops.simulation.batch.batch import Batch
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.node import Node
 from spatialops.tree.state import State
@@ -25,6 +26,9 @@ Ours = Callable[..., tuple[Array, ...]]
 BAR = 0.6
 FLATNESS_BAR = 1.5
 STEP_BAR = 0.1
+GRADIENT_BAR = 4.0
+STEPS = 200
+SLIP = 1e-2  # m/s, rad/s
 DT = 1e-3  # s
 DEPTH = 5e-6  # m
 CHAINS = (7, 30, 38)
@@ -134,6 +138,34 @@ def measure_step(effort: Effort) -> Iterator[Row]:
         yield Row("derivatives", "linearize", case, *found, rival, ratio, STEP_BAR, note=note)
 
 
+def measure_rollout(effort: Effort, rng: np.random.Generator) -> Iterator[Row]:
+    """The gradient of steps of a quadruped whose feet slide until they stick, beside the steps."""
+    robot_model = quadruped()
+    simulator = Simulator(robot_model.scene(friction=0.3), dt=DT)
+    state, tau = standing(robot_model)
+    state = State(state.q, SLIP * rng.normal(size=tau.size))
+    forces = np.tile(tau, (STEPS, 1))
+    rollout = simulator.linearize_rollout(state, forces)
+    weights = rng.normal(size=(2, STEPS + 1, tau.size))
+    with Batch(simulator, 1, threads=1) as batch:
+        calls: dict[str, Call] = {
+            "gradient": partial(rollout.vjp, *weights),
+            "rollout": partial(batch.rollout, forces[None], state.q[None], state.v[None]),
+        }
+        timing = take_turns(calls, effort)
+    yield Row(
+        "derivatives",
+        "gradient",
+        f"{STEPS} steps of a quadruped on its feet",
+        timing.of("gradient") / STEPS,
+        timing.of("rollout") / STEPS,
+        "the same steps",
+        timing.ratio("gradient", "rollout"),
+        GRADIENT_BAR,
+        note="a step",
+    )
+
+
 def standing(robot_model: Quadruped) -> tuple[State, Array]:
     """The quadruped at rest, a little in the ground, and joint forces that hold it there."""
     model = robot_model.model
@@ -157,3 +189,4 @@ def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:
         yield from measure_twin(chain(n, rng), effort, rng)
     yield from measure_lengths(effort, rng)
     yield from measure_step(effort)
+    yield from measure_rollout(effort, rng)

@@ -1,20 +1,26 @@
 """Rollouts of one simulator and their gradients over plain arrays: what the bridges are made of.
 
 States of B environments are made by `Batch`. Gradients go back along each of them by the adjoint
-of `LinearizedRollout`, which makes every step again and forms no matrices.
+of `LinearizedRollout`, which makes every step again and forms no matrices; environments are shared
+out to threads, each of which has a loop of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array
+from spatialops._arrays import Array, ArrayLike, array, whole
+from spatialops._processors import processors
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.interop.coordinate_gradients import to_coordinates, to_tangent
 from spatialops.simulation.batch.batch import Batch
+from spatialops.simulation.linearization.linearizer import Linearizer
 from spatialops.simulation.linearization.rollout import LinearizedRollout
+from spatialops.simulation.runs.one_thread import OneThread
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
 
@@ -60,7 +66,7 @@ class DifferentiableRollouts:
     simulator : Simulator
         What each environment is of.
     threads : int, optional
-        Threads that make steps, as of `Batch`. Gradients are made by one.
+        That make steps and gradients, as of `Batch`. Default: one a processor.
 
     Raises
     ------
@@ -73,12 +79,11 @@ class DifferentiableRollouts:
             raise ArgumentError("rollout: actuators with activations are not known yet")
         self.simulator = simulator
         self.model = simulator.scene.model
-        self._threads = threads
+        self._threads = whole(threads or processors(), "threads", low=1)
         self._batch: Batch | None = None
-        # Refuses here what cannot be differentiated, and makes what differentiates.
-        self._empty = simulator.linearize_rollout(
-            simulator.scene.state, np.zeros((0, self.model.nv))
-        )
+        # Refuses here what cannot be differentiated.
+        simulator.linearize_rollout(simulator.scene.state, np.zeros((0, self.model.nv)))
+        self._linearizers = [Linearizer(simulator.stepping)]
 
     def forward(self, q: ArrayLike, v: ArrayLike, taus: ArrayLike) -> States:
         """States of all environments.
@@ -149,22 +154,41 @@ class DifferentiableRollouts:
         on_tangent = to_tangent(model, states.q, by_q)
         by_start = np.empty((len(forces), model.nv))
         out = Gradients(np.empty(0), np.empty_like(by_start), np.empty_like(forces))
-        for e in range(len(forces)):
-            rollout = self._linearized(states.q[e], states.v[e], forces[e])
-            try:
-                by_start[e], out.v[e], out.taus[e] = rollout.vjp(on_tangent[e], by_v[e])
-            except ContactError as error:
-                raise ContactError(f"environment {e}, {error}") from error
+
+        def go_back(linearizer: Linearizer, which: range) -> None:
+            for e in which:
+                linearizer.forget()  # so that nothing depends on who comes before
+                rollout = self._linearized(linearizer, states.q[e], states.v[e], forces[e])
+                try:
+                    by_start[e], out.v[e], out.taus[e] = rollout.vjp(on_tangent[e], by_v[e])
+                except ContactError as error:
+                    raise ContactError(f"environment {e}, {error}") from error
+
+        self._on_threads(go_back, len(forces))
         return out._replace(q=to_coordinates(model, states.q[:, 0], by_start))
 
-    def _linearized(self, q: Array, v: Array, forces: Array) -> LinearizedRollout:
+    def _on_threads(self, task: Callable[[Linearizer, range], None], size: int) -> None:
+        """Share environments out."""
+        count = max(1, min(self._threads, size))
+        while len(self._linearizers) < count:
+            self._linearizers.append(Linearizer(self.simulator.stepping))
+        shares = [range(first, size, count) for first in range(count)]
+        if count == 1:
+            task(self._linearizers[0], shares[0])
+            return
+        with ThreadPoolExecutor(count) as pool:
+            for done in [pool.submit(task, *pair) for pair in zip(self._linearizers, shares)]:
+                done.result()
+
+    def _linearized(
+        self, linearizer: Linearizer, q: Array, v: Array, forces: Array
+    ) -> LinearizedRollout:
         """The rollout through states that are known."""
         limit, dt = self.simulator.effort.limit, self.simulator.dt
         cut = np.clip(forces, -limit, limit)
         states = tuple(State(q[k], v[k], k * dt) for k in range(len(q)))
         acted = (cut == forces).astype(np.float64)
-        made = self._empty
-        return LinearizedRollout(states, cut, acted, made.linearizer, made.one_thread)
+        return LinearizedRollout(states, cut, acted, linearizer, OneThread())
 
     def _batch_of(self, size: int) -> Batch:
         """The batch of the last call, if it has this size."""

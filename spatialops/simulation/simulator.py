@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from spatialops.forces.effort_limits import Effort
 from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
 from spatialops.simulation.inputs import Inputs
+from spatialops.simulation.linearization.geom_poses import POSE, by_poses, movable, with_zeros
 from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
 from spatialops.simulation.linearization.parameters import ParameterDerivatives
 from spatialops.simulation.linearization.rollout import LinearizedRollout
@@ -205,6 +207,7 @@ class Simulator:
         self.options = self.setup.options
         self._runner = self.time.runner(self.setup)
         self._linearizer: Linearizer | None = None
+        self._movables: dict[tuple[str, ...], Linearizer] = {}
         self._one_thread = OneThread()
 
     def __repr__(self) -> str:
@@ -372,7 +375,7 @@ class Simulator:
     def linearize_parameters(
         self, state: State, tau: ArrayLike | None = None
     ) -> ParameterDerivatives:
-        """The derivative of one step by the bodies' inertial parameters and by friction.
+        """The derivative of one step by inertial parameters, friction and restitution.
 
         Parameters
         ----------
@@ -384,7 +387,7 @@ class Simulator:
         Returns
         -------
         ParameterDerivatives
-            `inertial` and `friction`.
+            `inertial`, `friction` and `restitution`.
 
         Raises
         ------
@@ -406,7 +409,71 @@ class Simulator:
             linearizer = self._made_linearizer("linearize_parameters")
             return linearizer.by_parameters(checked, self.effort.cut(tau))
 
-    def linearize_rollout(self, state: State, forces: ArrayLike) -> LinearizedRollout:
+    def linearize_geoms(
+        self, state: State, geoms: Sequence[str], tau: ArrayLike | None = None
+    ) -> Array:
+        """The derivative of one step by where geoms sit on their bodies.
+
+        Parameters
+        ----------
+        state : State
+            Where the step begins.
+        geoms : sequence of str
+            Names of n geoms of the scene; of the world's none that are half-spaces, meshes or
+            height fields.
+        tau : (nv,) array_like, optional
+            Joint forces, N m or N. Default zero.
+
+        Returns
+        -------
+        (2 nv, 6 n) array
+            Change of the state at the end, [coordinates; velocities] on the tangent space, as each
+            geom moves along its own axes (1 / m) and turns about them (1 / rad). The geom's mass
+            stays where it is.
+
+        Raises
+        ------
+        ArgumentError, ContactError
+            As `linearize`, for geoms as above, and for closures, springs and actuators.
+        SolverFailed
+            As `step`.
+
+        Examples
+        --------
+        >>> import spatialops as so
+        >>> robot = so.models.quadruped()
+        >>> simulator = so.Simulator(robot.scene(), dt=1e-3)
+        >>> simulator.linearize_geoms(robot.state, ["lf_foot"]).shape
+        (36, 6)
+        """
+        names = tuple(geoms)
+        with self._one_thread:
+            checked = self.setup.checked(state)
+            cut, none = self.effort.cut(tau), np.zeros(POSE * len(names))
+            # What is not known of the step itself is refused first.
+            self._made_linearizer("linearize_geoms").linearize(checked, cut, cut)
+            forces = np.concatenate([cut, none])
+            moved = self._movable(names).linearize(with_zeros(checked, len(none)), forces, forces)
+            return by_poses(moved.A, len(cut))
+
+    def _movable(self, names: tuple[str, ...]) -> Linearizer:
+        """Of the scene with these geoms on joints of their own."""
+        if names not in self._movables:
+            nv = self.scene.model.nv
+            stops = np.zeros(nv + POSE * len(names))
+            stops[:nv] = self.options.stop_restitution
+            setup = Setup(
+                movable(self.scene, names),
+                replace(self.options, stop_restitution=stops),
+                self.setup.scales,
+            )
+            self.time.runner(setup)
+            self._movables[names] = Linearizer(setup.stepping)
+        return self._movables[names]
+
+    def linearize_rollout(
+        self, state: State, forces: ArrayLike, *, every: int = 1
+    ) -> LinearizedRollout:
         """Steps from a state under given forces, to be differentiated.
 
         Parameters
@@ -415,11 +482,15 @@ class Simulator:
             Where it begins.
         forces : (n, nv) array_like
             Joint forces of n steps, N m or N; cut to effort limits as `step` does.
+        every : int
+            Keep one state in so many steps, and make those between again where they are wanted.
+            Default: 1, all are kept.
 
         Returns
         -------
         LinearizedRollout
-            The n + 1 states; `jvp` and `vjp` are products of their derivative with vectors.
+            The states that are kept; `jvp` and `vjp` are products of the derivative of all n + 1
+            with vectors.
 
         Raises
         ------
@@ -442,9 +513,11 @@ class Simulator:
             given = array(forces, (None, self.scene.model.nv), "forces", finite=True)
             cut = np.clip(given, -self.effort.limit, self.effort.limit)
             linearizer = self._made_linearizer("linearize_rollout")
-            states = (first, *linearizer.steps(first, cut))
+            spacing, n = whole(every, "every", low=1), len(cut)
+            made = enumerate(linearizer.steps(first, cut), 1)
+            states = (first, *(state for k, state in made if k % spacing == 0 or k == n))
             acted = (cut == given).astype(np.float64)
-            return LinearizedRollout(states, cut, acted, linearizer, self._one_thread)
+            return LinearizedRollout(states, cut, acted, linearizer, self._one_thread, spacing)
 
     def _made_linearizer(self, what: str) -> Linearizer:
         self.stepping_runner(what)

@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from spatialops.algebra.dense_lu import EXCHANGES, factor_lu, solve_lu, solve_transposed_lu
+from spatialops.algebra.dense_lu import (
+    EXCHANGES,
+    factor_lu,
+    solve_lu,
+    solve_transposed_lu,
+    subtract_product,
+)
 
 
 def factored(A, tolerance=1e-11):
@@ -12,10 +18,11 @@ def factored(A, tolerance=1e-11):
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 1e-11])
-@pytest.mark.parametrize("n", [1, 2, 7])
-def test_solves_either_way(n, tolerance):
+@pytest.mark.parametrize("columns", [3, 32, 70])
+@pytest.mark.parametrize("n", [1, 2, 7, 18])
+def test_solves_either_way(n, tolerance, columns):
     rng = np.random.default_rng(n)
-    A, B = rng.normal(size=(n, n)), rng.normal(size=(n, 3))
+    A, B = rng.normal(size=(n, n)), rng.normal(size=(n, columns))
     LU, rank, exchanges = factored(A, tolerance)
     assert rank == n
     X, x = B.copy(), B[:, 0].copy()
@@ -37,3 +44,13 @@ def test_rank_and_consistent_right_hand_sides():
     solve_transposed_lu(LU, 6, rank, exchanges, x)
     assert np.allclose(A @ X, B, atol=1e-11)
     assert np.allclose(A.T @ x, b, atol=1e-11)
+
+
+@pytest.mark.parametrize("columns", [5, 64, 71])
+def test_products_are_subtracted(columns):
+    rng = np.random.default_rng(columns)
+    A, B = rng.normal(size=(4, 6)), rng.normal(size=(6, columns))
+    C = rng.normal(size=(4, columns))
+    expected = C - 0.5 * A @ B
+    subtract_product(C, A, B, (4, 6, columns), 0.5)
+    assert np.allclose(C, expected, rtol=0.0, atol=1e-14)

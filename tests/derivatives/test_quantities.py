@@ -25,6 +25,12 @@ def test_mass_matrix_and_compliance_along_a_direction(seed):
     u = u / np.abs(u).max()
     expected = central_difference(lambda x: so.compliance(model, x, nodes), model, q, u, 5e-4)
     assert relative_error(so.compliance_derivative(model, q, u, nodes), expected) < 1e-9
+    wrenches = rng.normal(size=(3, 6))
+    by = so.contracted_compliance_derivative(model, q, wrenches, nodes)
+    for j, unit in enumerate(np.eye(model.nv)):
+        along = so.compliance_derivative(model, q, unit, nodes) @ wrenches.ravel()
+        assert np.allclose(by[:, j], along, rtol=0.0, atol=1e-13 * np.abs(by).max())
+    assert relative_error((by @ u)[None], (expected @ wrenches.ravel())[None]) < 1e-9
 
 
 @pytest.mark.parametrize("seed", SEEDS)

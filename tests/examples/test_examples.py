@@ -183,7 +183,7 @@ def test_derivatives_at_switches(tmp_path: Path, capsys: pytest.CaptureFixture[s
 @pytest.mark.slow
 def test_identification() -> None:
     found = identification.main()
-    assert set(found) == {"box", "arm"}
+    assert set(found) == {"box", "bouncing box", "arm"}
     for errors in found.values():
         assert errors.max() < 0.01
 

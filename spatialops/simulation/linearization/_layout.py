@@ -17,6 +17,9 @@ KIND = 10
 PRESSES = 11  # 1: its normal holds
 POINT_INTS = 12
 
+# A law that the loop does not know; others are numbered in `contact/newton/_layout.py`.
+CONVEX = 100
+
 # Kinds of contacts: normals stay, or turn with the other link, or follow the line of two points.
 STILL = 0
 FLAT = 1
@@ -92,7 +95,11 @@ LEAD_Q = 7  # of q_e by the time s
 LEAD_V = 8  # of v_e
 FIT_BY_TIME = 9
 PULL_BY_TIME = 10
-VECTORS = 11
+# What becomes of changes at the start where a joint has one velocity; elsewhere they stay.
+START_BY_Q = 11
+START_BY_V = 12
+START_CARRIED = 13
+VECTORS = 14
 
 # Square matrices.
 BY_Q = 0  # of inverse dynamics, with what contacts do
@@ -103,8 +110,7 @@ FIT = 4  # of armature by coordinates
 PULL_BY_Q = 5  # of springs, actuators and damping
 PULL_BY_V = 6
 INVERSE_BY_Q = 7  # row k: of 1 / D(k), articulated
-SYSTEM = 8  # K
-SQUARES = 9
+SQUARES = 8
 
 # What slips turn by: rows (m, nv).
 SLIP_BY_V = 0
@@ -138,7 +144,8 @@ PUSHED_OUT = 4  # a penetration was corrected
 ALONE = 5  # free bodies with an equation of their own
 UNTOUCHED = 6  # a floating tree that was given its momentum
 ACTIVE = 7  # activations in a step that an impact cuts
-OTHER_IMPACTS = 8  # not by Poisson's coefficient, all at once
+OTHER_IMPACTS = 8  # not by Poisson's coefficient, all at once, or under the convex law
 # Of closed mechanisms
 CUT_CLOSED = 9  # a step that is cut
 REDUNDANT = 10  # rows that depend on others
+CUT_BY_RK4 = 11  # a step of "rk4" that is cut

@@ -8,20 +8,22 @@ directions of the friction polygon, the edge), one that is open none. Along a di
 at the end of the step, with the drift and the free opening speed o of `stepping/contact_drift.py`.
 How the drift changes is in `drift_change`. The resistance k is none but of a drag, where it is one
 over the impulse for each unit of velocity and gets less as a piece gets longer, and of the exact
-cone: friction R against a slip of the speed |u| turns with it, so that across it k = |u| / R.
+cone: friction R against a slip of the speed |u| turns with it, so that across it k = |u| / R. Under
+the convex law what slides parts with mu |u|: its first line is along N + t, t friction for each
+unit that presses, as it pushes; that t turns is of second order there.
 """
 
 from __future__ import annotations
 
 import math
 
-from spatialops._arrays import Array, IntArray, Mat3, Vec3
+from spatialops._arrays import Array, Mat3, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, dot, plus, plus_scaled, rotate_back, scaled, vec3
 from spatialops.collision import _layout as col
-from spatialops.contact.newton._layout import CONE
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDEST, WIDTH
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.contact_points import is_round
 from spatialops.simulation.linearization.drift_change import (
     closes_by_start,
     drift_slopes,
@@ -132,7 +134,7 @@ def put_lines(made: Made, touched: Touched, room: Room, k: int) -> None:
         if rests:
             room.point_ints[k, of.NOTES] += of.AT_REST
     for c in range(begin, count):
-        d = normal
+        d = plus(normal, share) if slides and touched.law == of.CONVEX else normal
         if c > 0:
             d = edge if slides else (sides[0] if c == 1 else sides[1])
         push = plus(normal, share) if slides and c == 0 else d
@@ -147,7 +149,7 @@ def put_lines(made: Made, touched: Touched, room: Room, k: int) -> None:
 @inlined
 def resistance_of(touched: Touched, room: Room, k: int) -> float:
     """What resists the motion of point k across the normal, and across its friction if round."""
-    if touched.law != CONE or room.point_ints[k, of.STATUS] != of.SLIDING:
+    if not is_round(touched.law) or room.point_ints[k, of.STATUS] != of.SLIDING:
         return room.points[k, of.RESISTANCE]
     normal, impulse = vec3(room.points, k, of.NORMAL), vec3(room.points, k, of.IMPULSE)
     end = end_of_drift(touched, room, k)
@@ -190,9 +192,13 @@ def put_line(
     turns = room.point_ints[k, of.KIND] != of.STILL
     if turns:
         gain = gain_by_normal(touched, room, k, d, there, (X, Y))
+        leans = plus_scaled(d, -1.0, vec3(room.points, k, of.NORMAL))
+        if along > 0.5 and dot(leans, leans) > 0.0:
+            gain = plus(gain, gain_by_normal(touched, room, k, leans, there, (X, Y)))
         add_row(goal, 0, scaled(-1.0, gain), late, of.NORMAL_BY_Q)
-    add_lead(room, goal)
-    to_start(goal, n, room.spans, room.blocks[of.START])
+    if made.timed:
+        add_lead(room, goal)
+    to_start(room, goal)
     if not there:
         return
     begun = scaled(-1.0, rotate_back(Y, d))
@@ -228,21 +234,21 @@ def turn_line(made: Made, room: Room, k: int, line: Array, goal: Array) -> None:
 @inlined
 def add_lead(room: Room, row: Array) -> None:
     """Add to the last entry of a row what comes of the state that a longer piece reaches."""
-    n = (row.size - 1) // 3
+    n = room.side.shape[0]
     for j in range(n):
         row[3 * n] += row[j] * room.vectors[of.LEAD_Q, j] + row[n + j] * room.vectors[of.LEAD_V, j]
 
 
 @inlined
-def to_start(row: Array, n: int, spans: IntArray, moves: Array) -> None:
+def to_start(room: Room, row: Array) -> None:
     """A row of changes by q and v where the step is evaluated: the same by those of its start."""
+    vectors, n = room.vectors, room.side.shape[0]
     for k in range(n):
-        first, width = spans[k, FIRST], spans[k, WIDTH]
-        if width == 1:
-            row[n + k] = row[k] * moves[BY_V, k, 0] + row[n + k] * moves[CARRIED, k, 0]
-            row[k] *= moves[BY_Q, k, 0]
-        elif first == k:
-            block_to_start(row, n, k, width, moves)
+        if room.spans[k, WIDTH] > 1 and room.spans[k, FIRST] == k:
+            block_to_start(row, n, k, room.spans[k, WIDTH], room.blocks[of.START])
+    for k in range(n):
+        row[n + k] = row[k] * vectors[of.START_BY_V, k] + row[n + k] * vectors[of.START_CARRIED, k]
+        row[k] *= vectors[of.START_BY_Q, k]
 
 
 @kernel

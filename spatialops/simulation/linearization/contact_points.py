@@ -180,13 +180,19 @@ def put_status(touched: Touched, room: Room, k: int, largest: float) -> None:
         return
     x = first / (normal * mu)
     y = second / (normal * mu)
-    if touched.law == CONE:
+    if is_round(touched.law):
         put_round_friction(x, y, mu, points, ints, k)
         return
     ints[k, of.STATUS] = put_friction(touched.facets, x, y, mu, points, k)
     on_edge = points[k, of.EDGE] != 0.0 or points[k, of.EDGE + 1] != 0.0
     if is_close(touched.facets, x, y, ints[k, of.STATUS], on_edge):
         ints[k, of.NOTES] += of.AT_LIMIT
+
+
+@inlined
+def is_round(law: int) -> bool:
+    """Whether friction is limited by a circle, not by a polygon."""
+    return law == CONE or law == of.CONVEX
 
 
 @inlined

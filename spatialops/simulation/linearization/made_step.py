@@ -7,9 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.held import Held
 from spatialops._compile.jit import merged
 from spatialops._layout import WORK_COLUMNS
-from spatialops.algebra.dense_lu import EXCHANGES
+from spatialops.algebra.dense_lu import BLOCK, EXCHANGES, filled
+from spatialops.algebra.simd import WIDTH
 from spatialops.derivatives.manifold import MOVES, WIDEST, spans
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
@@ -51,6 +53,7 @@ class Made(NamedTuple):
     answer: Array
     s: float
     half: float
+    timed: bool  # whether the derivative by s is wanted
 
 
 class Touched(NamedTuple):
@@ -103,17 +106,19 @@ class Room(NamedTuple):
     arms : (LOOKS, m, ARM_COLUMNS) array
     found : (LOOKS, m, FOUND_ROWS, nv) array
     slips : (SLIPS, m, nv) array
-    slip_side : (m, 3 nv + 1) array
+    slip_side : (m, columns) array
     lines, pushes : (3 m, nv) arrays
         What the change of the velocity shall be along, and what impulses do.
-    side : (nv, 3 nv + 1) array
+    side : (nv, columns) array
         Right-hand sides for changes of coordinates and velocities at the start, of forces, and of
-        the time that the piece takes.
-    goal : (3 m, 3 nv + 1) array
+        the time that the piece takes; then nothing until blocks are full.
+    goal : (3 m, columns) array
         The same of the lines.
-    reply : (nv, 3 m) array
+    reply : (nv, 3 m + 32) array
         K^-1 of the pushes.
-    contact : (3 m, 3 m) array
+    system : (nv, nv + 8) array
+        K, and its factors.
+    contact : (3 m, 3 m + 32) array
         The lines of that.
     resistances : (3 m,) array
         Of lines: velocity over impulse where something gives way.
@@ -141,6 +146,7 @@ class Room(NamedTuple):
     side: Array
     goal: Array
     reply: Array
+    system: Array
     contact: Array
     resistances: Array
     shares: Array
@@ -156,6 +162,7 @@ def new_room(model: Model, m: int) -> Room:
 def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
     """The same of spans."""
     n = len(where)
+    columns = filled(3 * n + 1)
     return Room(
         work=np.zeros((5 * n + 1, WORK_COLUMNS)),
         factors=np.zeros((n, WORK_COLUMNS)),
@@ -169,13 +176,14 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
         arms=np.zeros((of.LOOKS, m, of.ARM_COLUMNS)),
         found=np.zeros((of.LOOKS, m, of.FOUND_ROWS, n)),
         slips=np.zeros((of.SLIPS, m, n)),
-        slip_side=np.zeros((m, 3 * n + 1)),
+        slip_side=np.zeros((m, columns)),
         lines=np.zeros((3 * m, n)),
         pushes=np.zeros((3 * m, n)),
-        side=np.zeros((n, 3 * n + 1)),
-        goal=np.zeros((3 * m, 3 * n + 1)),
-        reply=np.zeros((n, 3 * m)),
-        contact=np.zeros((3 * m, 3 * m)),
+        side=np.zeros((n, columns)),
+        goal=np.zeros((3 * m, columns)),
+        reply=np.zeros((n, 3 * m + BLOCK)),
+        system=np.zeros((n, n + WIDTH)),
+        contact=np.zeros((3 * m, 3 * m + BLOCK)),
         resistances=np.zeros(3 * m),
         shares=np.zeros(3 * m),
         order=np.zeros((2 * EXCHANGES, max(n, 3 * m)), dtype=np.int64),
@@ -183,14 +191,14 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
     )
 
 
-def room_for(t: Tables, room: Room) -> Room:
+def room_for(t: Tables, held: Held) -> Held:
     """The room, or a larger one where the tables of contacts have grown."""
-    m = len(t.ints)
-    return room if len(room.points) >= m else room_of(room.spans, len(room.wrenches), m)
+    m, room = len(t.ints), held.tables
+    return held if len(room.points) >= m else Held(room_of(room.spans, len(room.wrenches), m))
 
 
 @merged
-def made_step(t: Tables, start: Start) -> Made:
+def made_step(t: Tables, start: Start, timed: bool) -> Made:
     """The step that the loop has made from `start`."""
     nv = t.v.size
     return Made(
@@ -206,6 +214,7 @@ def made_step(t: Tables, start: Start) -> Made:
         t.vectors[at.DVC, :nv],
         t.monitor[at.PIECE],
         0.5 if t.control[at.SCHEME] == at.MOREAU else 0.0,
+        timed,
     )
 
 

@@ -33,10 +33,11 @@ _OF_CONTACTS = {
 }
 _FAULTS = {
     of.SEVERAL: "motion so fast that the step was cut without an impact is not known yet",
-    of.OTHER_IMPACTS: "impacts with restitution='newton', or one after the other, are not known "
-    "yet",
+    of.OTHER_IMPACTS: "impacts with restitution='newton', one after the other, or under the "
+    "law 'convex' are not known yet",
     of.ACTIVE: "actuators with activations in a step that an impact cuts are not known yet",
     of.CUT_CLOSED: "a closed mechanism's step that is cut is not known yet",
+    of.CUT_BY_RK4: "a step that an impact cuts is not known yet under 'rk4'",
     of.REDUNDANT: "closures of which some imply others are not known yet",
     of.PUSHED_OUT: "a penetration is corrected at the end of the step, which is not known yet",
     of.ALONE: "free bodies on their own turn by a rule that is not known yet under 'moreau'; take "

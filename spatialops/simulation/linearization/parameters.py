@@ -1,4 +1,4 @@
-"""The derivative of one step by the bodies' masses and the contacts' friction.
+"""The derivative of one step by masses, and by friction and restitution of contacts.
 
 Inverse dynamics is linear in the inertial parameters, Y theta, so that they are one more right-hand
 side of the equations of `step_equations`: -s Y(q_e, v_m, x / s - w x v). Friction mu of what slides
@@ -34,14 +34,39 @@ class ParameterDerivatives(NamedTuple):
     friction : (2 nv, n_pairs) array
         By Coulomb's coefficients of the scene's pairs of geoms, or those of a drag without one
         coefficient for all.
+    restitution : (2 nv, n_pairs) array
+        By their coefficients of restitution: none but of impacts within the step.
     """
 
     inertial: Array
     friction: Array
+    restitution: Array
+
+
+def n_parameters(model: Model, t: Tables) -> int:
+    """Columns of changes by parameters: inertial ones, then friction and restitution of pairs."""
+    return 10 * model.n_bodies + 2 * len(t.pairs)
+
+
+def parted(model: Model, by: Array) -> ParameterDerivatives:
+    """The same, told apart."""
+    first = 10 * model.n_bodies
+    middle = first + (by.shape[1] - first) // 2
+    return ParameterDerivatives(
+        by[:, :first].copy(), by[:, first:middle].copy(), by[:, middle:].copy()
+    )
 
 
 def parameter_derivatives(model: Model, t: Tables, room: Room) -> ParameterDerivatives:
     """Of the step that is in the tables, whose factored equations are in the room."""
+    X, last = parameter_changes(model, t, room), room.blocks[of.LAST]
+    moved = dense_blocks(room.spans, last[BY_V]) @ X
+    ends = np.concatenate([moved, dense_blocks(room.spans, last[CARRIED]) @ X])
+    return parted(model, ends)
+
+
+def parameter_changes(model: Model, t: Tables, room: Room) -> Array:
+    """Change (nv, n_parameters) of the velocity by those of the piece that is in the tables."""
     s, m = float(t.monitor[at.PIECE]), int(room.results[of.HELD])
     q, middle = t.vectors[at.Q_E, : model.nq].copy(), room.vectors[of.V_MIDDLE]
     side = -s * inertial_regressor(model, q, middle, room.vectors[of.WHOLE])
@@ -62,7 +87,9 @@ def parameter_derivatives(model: Model, t: Tables, room: Room) -> ParameterDeriv
             side += np.outer(rows.T @ turned, turning)
             if ints[of.LINES] == 2:
                 goal[ints[of.FIRST_LINE] + 1] -= room.points[k, of.GAIN] * turning
-    return ParameterDerivatives(_ends(room, side, goal), _ends(room, friction, by_friction))
+    none = np.zeros_like(friction)
+    side = np.hstack([side, friction, none])
+    return _solved(room, side, np.hstack([goal, by_friction, np.zeros_like(by_friction)]))
 
 
 def _lines(ints: IntArray) -> slice:
@@ -91,18 +118,16 @@ def friction_of_mu(t: Tables, room: Room, k: int) -> tuple[Array, Array]:
     return pressed / row[col.MU] * (x * first + y * second), turned
 
 
-def _ends(room: Room, side: Array, goal: Array) -> Array:
-    """Change of the state at the end for right-hand sides."""
+def _solved(room: Room, side: Array, goal: Array) -> Array:
+    """Change of the velocity for right-hand sides."""
     n, m = side.shape[0], len(goal)
     X, columns = np.ascontiguousarray(side), side.shape[1]
     order, results = room.order, room.results
     system = int(results[of.SYSTEM_RANK])
-    solve_lu(room.squares[of.SYSTEM], n, system, order[of.SYSTEM_ORDER :], X, columns)
+    solve_lu(room.system, n, system, order[of.SYSTEM_ORDER :], X, columns)
     if m:
         pushes = np.ascontiguousarray(goal - room.lines[:m] @ X)
         rank = int(results[of.CONTACT_RANK])
         solve_lu(room.contact, m, rank, order[of.CONTACT_ORDER :], pushes, columns)
         X += room.reply[:, :m] @ pushes
-    last = room.blocks[of.LAST]
-    moved = dense_blocks(room.spans, last[BY_V]) @ X
-    return np.concatenate([moved, dense_blocks(room.spans, last[CARRIED]) @ X])
+    return X

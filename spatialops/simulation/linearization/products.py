@@ -17,7 +17,6 @@ from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.dense_lu import solve_lu, solve_transposed_lu
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH
-from spatialops.errors import ContactError
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room, Start
 from spatialops.simulation.linearization.step_derivative import (
@@ -76,7 +75,7 @@ def put_jvp(room: Room, given: Array, out: Array) -> None:
             x[i] += room.side[i, j] * flat[j]
     column, order = x.reshape((n, 1)), room.order
     rank = room.results[of.SYSTEM_RANK]
-    solve_lu(room.squares[of.SYSTEM], n, rank, order[of.SYSTEM_ORDER :], column, 1)
+    solve_lu(room.system, n, rank, order[of.SYSTEM_ORDER :], column, 1)
     if m > 0:
         for i in range(m):
             lines[i] = 0.0
@@ -128,7 +127,7 @@ def put_vjp(room: Room, weights: Array, out: Array) -> None:
         for j in range(3 * n):
             flat[j] += room.goal[i, j] * lines[i]
     rank = room.results[of.SYSTEM_RANK]
-    solve_transposed_lu(room.squares[of.SYSTEM], n, rank, order[of.SYSTEM_ORDER :], w)
+    solve_transposed_lu(room.system, n, rank, order[of.SYSTEM_ORDER :], w)
     for i in range(n):
         for j in range(3 * n):
             flat[j] += room.side[i, j] * w[i]
@@ -162,11 +161,6 @@ def _backward(A: Array, B: Array, weights: Array, out: Array) -> None:
     out[2] = B.T @ weights.ravel()
 
 
-def _refused(A: Array, B: Array, to_A: Array, to_B: Array) -> None:
-    raise ContactError("linearize_parameters: an impact within the step is not known yet")
-
-
 MATRICES = Product(differentiate_held, _copied)
 JVP = Product(jvp_held, _forward)
 VJP = Product(vjp_held, _backward)
-OF_ONE_PIECE = Product(differentiate_held, _refused)

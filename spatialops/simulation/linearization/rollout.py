@@ -50,13 +50,14 @@ class LinearizedRollout:
 
     `Simulator.linearize_rollout` makes it.
 
-    Only states are kept, one a step. Each step is made again where its derivative is wanted, and
-    nothing larger than its equations is ever in memory.
+    Only states are kept, one a step or one in several. Each step is made again where its derivative
+    is wanted, and nothing larger than its equations is ever in memory.
 
     Parameters
     ----------
     states : tuple of State
-        n + 1, the first the one that it begins at.
+        The one that it begins at, every one after so many steps, and the last: n + 1 of them
+        where all are kept.
     forces : (n, nv) array
         Joint forces of the steps as they acted.
     acted : (n, nv) array
@@ -65,6 +66,9 @@ class LinearizedRollout:
         Makes the steps.
     one_thread : OneThread
         The simulator's.
+    every : int
+        Steps from one state that is kept to the next. Those between are made again, a stretch at
+        a time, which takes `vjp` the time of the rollout once more.
     """
 
     states: tuple[State, ...]
@@ -72,6 +76,7 @@ class LinearizedRollout:
     acted: Array
     linearizer: Linearizer
     one_thread: OneThread
+    every: int = 1
 
     def jvp(self, dq: ArrayLike, dv: ArrayLike, dtau: ArrayLike | None = None) -> RolloutTangent:
         """Changes of all states for changes at the start and of the forces.
@@ -102,8 +107,9 @@ class LinearizedRollout:
         if dtau is not None:
             changes[:n, 2] = self.acted * array(dtau, (n, nv), "dtau", finite=True)
         with self.one_thread:
-            for k in range(n):
-                self._differentiate(JVP, k, (changes[k], changes[k + 1, :2]))
+            for first in range(0, n, self.every):
+                for k, state in enumerate(self._stretch(first), first):
+                    self._differentiate(JVP, k, state, (changes[k], changes[k + 1, :2]))
         return RolloutTangent(changes[:, 0].copy(), changes[:, 1].copy())
 
     def vjp(self, by_q: ArrayLike, by_v: ArrayLike) -> RolloutGradient:
@@ -145,15 +151,24 @@ class LinearizedRollout:
         weights[:, 1] = array(by_v, (n + 1, nv), "by_v", finite=True)
         tau, back = np.empty((n, nv)), np.zeros((3, nv))
         with self.one_thread:
-            for k in range(n - 1, -1, -1):
-                weights[k + 1] += back[:2]
-                self._differentiate(VJP, k, (weights[k + 1], back))
-                tau[k] = self.acted[k] * back[2]
+            for first in reversed(range(0, n, self.every)):
+                for k, state in reversed(list(enumerate(self._stretch(first), first))):
+                    weights[k + 1] += back[:2]
+                    self._differentiate(VJP, k, state, (weights[k + 1], back))
+                    tau[k] = self.acted[k] * back[2]
         first = weights[0] + back[:2]
         return RolloutGradient(first[0], first[1], tau)
 
-    def _differentiate(self, product: Product, k: int, arrays: tuple[Array, Array]) -> None:
+    def _stretch(self, first: int) -> list[State]:
+        """States that steps begin at, from a kept one to the next."""
+        kept = self.states[first // self.every]
+        between = self.forces[first : first + self.every][:-1]
+        return [kept, *(self.linearizer.steps(kept, between) if len(between) else ())]
+
+    def _differentiate(
+        self, product: Product, k: int, state: State, arrays: tuple[Array, Array]
+    ) -> None:
         try:
-            self.linearizer.differentiate(product, self.states[k], self.forces[k], arrays)
+            self.linearizer.differentiate(product, state, self.forces[k], arrays)
         except ContactError as error:
             raise ContactError(f"step {k}: {error}") from None

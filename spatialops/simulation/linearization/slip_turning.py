@@ -56,7 +56,7 @@ def put_slips(made: Made, touched: Touched, room: Room, resists: bool) -> None:
     Takes the place of K for factors of the mass matrix.
     """
     n = made.tree.shape[0]
-    system, mass = room.squares[of.SYSTEM], room.squares[of.MASS]
+    system, mass = room.system, room.squares[of.MASS]
     for i in range(n):
         for j in range(n):
             system[i, j] = mass[i, j]

@@ -12,7 +12,8 @@ from __future__ import annotations
 from spatialops._arrays import Array
 from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel, merged
-from spatialops.algebra.dense_lu import solve_lu
+from spatialops._compile.stage import refer
+from spatialops.algebra.dense_lu import solve_lu, subtract_product
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
@@ -44,18 +45,18 @@ def equations_of(t: Tables, start: Start, room: Room) -> int:
     """The equations of the step that the loop has made from `start`; a status."""
     if t.control[at.EVENT_ROWS] > 0 or abs(t.monitor[at.PIECE] - t.settings[at.DT]) > _WHOLE:
         return of.SEVERAL
-    return piece_of(t, start, room)
+    return piece_of(t, start, room, False)
 
 
 @merged
-def piece_of(t: Tables, start: Start, room: Room) -> int:
+def piece_of(t: Tables, start: Start, room: Room, timed: bool) -> int:
     """The equations of a piece of a step, which began at `start`; a status."""
     if t.monitor[at.LOWEST_GAP] < -t.settings[at.DEPTH]:
         return of.PUSHED_OUT
     if t.control[at.SCHEME] == at.MOREAU and n_lone(t) > 0:
         return of.ALONE
-    made = made_step(t, start)
-    status = state_equations(made, touched(t), pulls(t), is_damped(t), room)
+    made = refer(made_step(t, start, timed))
+    status = state_equations(made, refer(touched(t)), refer(pulls(t)), is_damped(t), room)
     if status != of.KNOWN or made.half == 0.0:
         return status
     for i in range(t.roots.size):
@@ -74,31 +75,29 @@ def put_derivative(room: Room, A: Array, B: Array) -> None:
         for i in range(width):  # of v_e
             X[k, n + first + i] += room.blocks[of.START, CARRIED, k, i]
     for k in range(n):
-        for j in range(2 * n):
-            A[k, j] = 0.0
-            A[n + k, j] = 0.0
-        for j in range(n):
-            B[k, j] = 0.0
-            B[n + k, j] = 0.0
         first, width = room.spans[k, FIRST], room.spans[k, WIDTH]
         last = room.blocks[of.LAST]
         for i in range(width):
-            add_scaled(A, k, last[BY_V, k, i], X, first + i, 0)
-            add_scaled(B, k, last[BY_V, k, i], X, first + i, 2 * n)
-            add_scaled(A, n + k, last[CARRIED, k, i], X, first + i, 0)
-            add_scaled(B, n + k, last[CARRIED, k, i], X, first + i, 2 * n)
+            by_v, carried = last[BY_V, k, i], last[CARRIED, k, i]
+            put_scaled(A, k, by_v, X, first + i, 0, i > 0)
+            put_scaled(B, k, by_v, X, first + i, 2 * n, i > 0)
+            put_scaled(A, n + k, carried, X, first + i, 0, i > 0)
+            put_scaled(B, n + k, carried, X, first + i, 2 * n, i > 0)
+        for i in range(width):
             for j in range(width):
                 by_q = room.blocks[of.START, BY_Q, first + i, j]
                 A[k, first + j] += last[BY_Q, k, i] * by_q
-                by_v = room.blocks[of.START, BY_V, first + i, j]
-                A[k, n + first + j] += last[BY_Q, k, i] * by_v
+                moved = room.blocks[of.START, BY_V, first + i, j]
+                A[k, n + first + j] += last[BY_Q, k, i] * moved
 
 
 @inlined
-def add_scaled(out: Array, row: int, factor: float, X: Array, i: int, first: int) -> None:
-    """Add the columns of row i of X, from `first` on, to a row of `out`."""
+def put_scaled(
+    out: Array, row: int, factor: float, X: Array, i: int, first: int, add: bool
+) -> None:
+    """Put the columns of row i of X, from `first` on, into a row of `out`, or add them to it."""
     for j in range(out.shape[1]):
-        out[row, j] += factor * X[i, first + j]
+        out[row, j] = (out[row, j] if add else 0.0) + factor * X[i, first + j]
 
 
 @kernel
@@ -106,23 +105,13 @@ def solve_all(room: Room) -> None:
     """Changes dx for all right-hand sides, in the place of `side`."""
     n, m = room.side.shape[0], room.results[of.HELD]
     X, P = room.side, room.goal[:m]
+    columns = X.shape[1]
     order = room.order
     rank = room.results[of.SYSTEM_RANK]
-    solve_lu(room.squares[of.SYSTEM], n, rank, order[of.SYSTEM_ORDER :], X, X.shape[1])
+    solve_lu(room.system, n, rank, order[of.SYSTEM_ORDER :], X, columns)
     if m == 0:
         return
-    for i in range(m):
-        for k in range(n):
-            subtract_row_of(P, i, room.lines[i, k], X, k)
+    subtract_product(P, room.lines, X, (m, n, columns), 1.0)
     rank = room.results[of.CONTACT_RANK]
-    solve_lu(room.contact, m, rank, order[of.CONTACT_ORDER :], P, P.shape[1])
-    for i in range(n):
-        for k in range(m):
-            subtract_row_of(X, i, -room.reply[i, k], P, k)
-
-
-@inlined
-def subtract_row_of(X: Array, i: int, factor: float, Y: Array, k: int) -> None:
-    """X[i] -= factor Y[k]."""
-    for j in range(X.shape[1]):
-        X[i, j] -= factor * Y[k, j]
+    solve_lu(room.contact, m, rank, order[of.CONTACT_ORDER :], P, columns)
+    subtract_product(X, room.reply, P, (n, m, columns), -1.0)

@@ -30,10 +30,10 @@ from __future__ import annotations
 from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
-from spatialops.algebra.dense_lu import factor_lu, solve_lu
+from spatialops.algebra.dense_lu import factor_lu, filled, solve_lu, subtract_product
 from spatialops.algebra.vectors import cross
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives_kernel
-from spatialops.derivatives.manifold import BY_V, CARRIED, FIRST, WIDTH, move_kernel
+from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH, move_kernel
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.contact_forces import put_levers, put_wrenches
@@ -81,8 +81,9 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
         if room.point_ints[k, of.SLIP] == 1:
             turn_friction(made, touched, room, k)
     for i in range(made.tree.shape[0]):
-        add_lead(room, room.side[i])
-        to_start(room.side[i], made.tree.shape[0], room.spans, room.blocks[of.START])
+        if made.timed:
+            add_lead(room, room.side[i])
+        to_start(room, room.side[i])
     for k in range(room.results[of.COUNT]):
         note_velocities(made, touched, room, k)
         if room.point_ints[k, of.STATUS] != of.OPEN:
@@ -108,7 +109,14 @@ def put_velocities(made: Made, room: Room) -> None:
     add_convection(made.tree, vectors[of.V_MIDDLE], vectors[of.WHOLE], -1.0)
     move_kernel(made.tree, made.v0, made.half * s, room.blocks[of.START])
     move_kernel(made.tree, vectors[of.V_END], (1.0 - made.half) * s, room.blocks[of.LAST])
-    put_lead(made, room)
+    if made.timed:
+        put_lead(made, room)
+    for k in range(n):
+        alone = room.spans[k, WIDTH] == 1
+        blocks = room.blocks[of.START]
+        vectors[of.START_BY_Q, k] = blocks[BY_Q, k, 0] if alone else 1.0
+        vectors[of.START_BY_V, k] = blocks[BY_V, k, 0] if alone else 0.0
+        vectors[of.START_CARRIED, k] = blocks[CARRIED, k, 0] if alone else 1.0
 
 
 @kernel
@@ -200,16 +208,15 @@ def put_system(made: Made, room: Room, resists: bool) -> None:
     squares, side = room.squares, room.side
     for i in range(n):
         for j in range(n):
-            squares[of.SYSTEM, i, j] = (
-                squares[of.MASS, i, j] + made.half * s * squares[of.BY_V, i, j]
-            )
+            room.system[i, j] = squares[of.MASS, i, j] + made.half * s * squares[of.BY_V, i, j]
             side[i, j] = -s * squares[of.BY_Q, i, j]
             side[i, n + j] = -s * squares[of.BY_V, i, j]
             side[i, 2 * n + j] = 0.0
         side[i, 2 * n + i] = s
         side[i, 3 * n] = 0.0
-        for j in range(n):
-            side[i, 3 * n] += squares[of.MASS, i, j] * made.change[j] / s
+        if made.timed:
+            for j in range(n):
+                side[i, 3 * n] += squares[of.MASS, i, j] * made.change[j] / s
         if not resists:
             continue
         push = s * room.vectors[of.WHOLE, i]
@@ -228,7 +235,7 @@ def turn_friction(made: Made, touched: Touched, room: Room, k: int) -> None:
     turned_friction(touched, room, k, push)
     for i in range(n):
         for j in range(n):
-            room.squares[of.SYSTEM, i, j] -= push[i] * room.slips[of.SLIP_BY_CHANGE, k, j]
+            room.system[i, j] -= push[i] * room.slips[of.SLIP_BY_CHANGE, k, j]
         for j in range(3 * n + 1):
             room.side[i, j] += push[i] * room.slip_side[k, j]
 
@@ -238,20 +245,21 @@ def factor_equations(made: Made, room: Room) -> None:
     """Factors of K and of the lines' answer to impulses; of redundant ones some have none."""
     n, m = made.tree.shape[0], room.results[of.HELD]
     order = room.order
-    system, contact = room.squares[of.SYSTEM], room.contact
+    system, contact = room.system, room.contact
     room.results[of.SYSTEM_RANK] = factor_lu(system, n, 0.0, order[of.SYSTEM_ORDER :])
     if m == 0:
         return
     for i in range(n):
         for j in range(m):
             room.reply[i, j] = room.pushes[j, i]
-    solve_lu(system, n, room.results[of.SYSTEM_RANK], order[of.SYSTEM_ORDER :], room.reply, m)
+        for j in range(m, filled(m)):
+            room.reply[i, j] = 0.0
+    rank = room.results[of.SYSTEM_RANK]
+    solve_lu(system, n, rank, order[of.SYSTEM_ORDER :], room.reply, filled(m))
     for i in range(m):
-        for j in range(m):
+        for j in range(filled(m)):
             contact[i, j] = 0.0
-        for k in range(n):
-            for j in range(m):
-                contact[i, j] += room.lines[i, k] * room.reply[k, j]
-        contact[i, i] += room.resistances[i]
+        contact[i, i] = room.resistances[i]
+    subtract_product(contact, room.lines, room.reply, (m, n, filled(m)), -1.0)
     rank = factor_lu(contact, m, _REDUNDANT, order[of.CONTACT_ORDER :])
     room.results[of.CONTACT_RANK] = rank

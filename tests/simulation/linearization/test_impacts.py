@@ -157,8 +157,3 @@ def test_products_of_a_rollout_with_impacts_are_each_others_transpose():
 def test_other_models_of_impacts_are_refused(option):
     with pytest.raises(ContactError, match="one after the other"):
         so.Simulator(leg(), dt=5e-3, **option).linearize(above(2e-3))
-
-
-def test_parameters_of_a_step_with_impacts_are_refused():
-    with pytest.raises(ContactError, match="impact"):
-        so.Simulator(leg(), dt=5e-3).linearize_parameters(above(2e-3))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.contact import Compliant, ConeCoulomb, NoSlip, Viscous
-from spatialops.errors import ArgumentError
+from spatialops.contact import Compliant, ConeCoulomb, Convex, NoSlip, Viscous
+from spatialops.errors import ArgumentError, ContactError
 from tests.simulation.linearization.test_both_move import TAU as PUSH
 from tests.simulation.linearization.test_both_move import beside, pushed
 from tests.simulation.linearization.test_impacts import TAU, above, leg
@@ -19,6 +19,13 @@ LAWS = {
     "frictionless": "frictionless",
     "weak drag": "viscous",
     "strong drag": Viscous(coefficient=50.0),
+}
+# Solved outside of the loop.
+OUTSIDE = {
+    "convex": Convex(tolerance=1e-12),
+    "cone outside": ConeCoulomb(tolerance=1e-12),
+    "all held": NoSlip(hold="all"),
+    "drag outside": Viscous(coefficient=50.0, tolerance=1e-11),
 }
 PRESSES = {"no-slip": "sticking", "frictionless": "sliding"}
 
@@ -113,7 +120,7 @@ def test_a_foot_of_a_standing_quadruped_comes_down(law, integrator, lift):
 
 
 @pytest.mark.parametrize("swapped", [False, True])
-@pytest.mark.parametrize("name", ["coulomb", *LAWS])
+@pytest.mark.parametrize("name", ["coulomb", *LAWS, *OUTSIDE])
 def test_a_ball_on_a_ball_of_the_world(name, swapped):
     """The normal turns though one of the two does not move, whichever comes first."""
     builder = so.TreeBuilder()
@@ -127,7 +134,7 @@ def test_a_ball_on_a_ball_of_the_world(name, swapped):
     up = np.array([0.3, 0.2, 0.9]) / np.linalg.norm([0.3, 0.2, 0.9])
     q = np.array([*(0.3 - 1e-6) * up, 0.0, 0.0, 0.0, 1.0])
     v = np.array([0.1, -0.2, 0.3, *np.cross(up, [0.2, 0.1, -0.1]) - 4e-3 * up])
-    law = LAWS.get(name, name)
+    law = OUTSIDE.get(name) or LAWS.get(name, name)
     simulator = so.Simulator(scene, dt=1e-3, integrator="semi-implicit", law=law)
     tau = np.array([0.0, 0.0, 0.0, *(-5.0 * up)])
     found = check(simulator, so.State(q, v), tau, (1e-8, 1e-6, 1e-2))
@@ -150,18 +157,43 @@ def test_products_of_a_rollout_are_each_others_transpose(name):
     assert np.isclose(forwards, backwards, rtol=1e-10)
 
 
-def test_laws_that_are_solved_outside_are_refused():
+@pytest.mark.compiled
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+@pytest.mark.parametrize("name", OUTSIDE)
+@pytest.mark.parametrize("friction", [0.1, 2.0])
+def test_laws_that_are_solved_outside(name, integrator, friction):
+    """A pusher against a box: what slides under the convex law leaves it."""
+    scene, law = pushed("box", friction), OUTSIDE[name]
+    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator, law=law, time=EXACT)
+    state = beside("box", -1e-6, (0.02, 0.02, 0.02, 0.0, 0.3))
+    found = check(simulator, state, PUSH, (1e-7, 1e-5, 1e-2))
+    assert found.statuses == (
+        {"all held": "sticking", "drag outside": "dragged"}.get(name, "sliding"),
+    )
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_feet_under_the_convex_law(integrator):
+    robot = so.models.quadruped()
+    state, tau = standing(robot)
+    rng = np.random.default_rng(6)
+    state = so.State(state.q, 2e-2 * rng.normal(size=18))
+    options = {"dt": 1e-3, "integrator": integrator, "time": EXACT}
+    simulator = so.Simulator(robot.scene(friction=0.3), law=OUTSIDE["convex"], **options)
+    found = check(simulator, state, tau + 0.05 * rng.normal(size=18), (1e-7, 1e-7, 1e-3))
+    assert "sliding" in found.statuses
+
+
+def test_laws_that_are_not_known_are_refused():
     scene, state = leg(), above(2e-3)
-    for law in (
-        NoSlip(hold="all"),
-        "max-dissipation",
-        Compliant(stiffness=1e4),
-        ConeCoulomb(tolerance=1e-8),
-    ):
+    for law in ("max-dissipation", Compliant(stiffness=1e4)):
         with pytest.raises(ArgumentError, match="not known yet"):
             so.Simulator(scene, law=law).linearize(state)
     with pytest.raises(ArgumentError, match="drag in impacts"):
         so.Simulator(scene, law=Viscous(impact=0.1)).linearize(state)
+    with pytest.raises(ContactError, match="under the law 'convex' are not known yet"):
+        so.Simulator(scene, law="convex", dt=5e-3).linearize(state)
 
 
 def test_the_edge_of_a_film_is_named():

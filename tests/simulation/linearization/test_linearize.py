@@ -176,8 +176,6 @@ def test_forces_that_are_cut_have_no_effect():
 def test_what_is_not_known_is_refused_in_words():
     pendulum = so.models.pendulum(2)
     state = so.State(pendulum.state.q, pendulum.state.v)
-    with pytest.raises(ArgumentError, match="rk4"):
-        so.Simulator(pendulum.scene(), integrator="rk4").linearize(state)
     with pytest.raises(ArgumentError, match="EventDriven"):
         so.Simulator(pendulum.scene(), time=so.EventDriven()).linearize(state)
     robot = so.models.quadruped()

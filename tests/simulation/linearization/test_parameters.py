@@ -1,9 +1,13 @@
 """The derivative of a step by masses and friction against differences of other models' steps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import spatialops as so
+from spatialops import _layout as layout
+from tests.simulation.linearization.test_impacts import TAU, above, leg
 from tests.simulation.linearization.test_linearize import EXACT, standing
 from tests.support.trees import relative_error
 
@@ -93,3 +97,42 @@ def test_friction_of_feet_that_slide(integrator):
     scenes = [robot.scene(friction=0.3 + c * h) for c in (-2.0, -1.0, 1.0, 2.0)]
     expected = slope(ends(scenes, state, tau, origin, **options), h)
     assert relative_error(found, expected) < 1e-7
+
+
+IMPACTS = [(0.0, -5e-7), (0.3, -5e-7), (0.3, 2e-3), (2.0, 2e-3)]
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
+@pytest.mark.parametrize("law", ["coulomb", "cone"])
+@pytest.mark.parametrize(("friction", "height"), IMPACTS)
+def test_through_an_impact(friction, height, law, integrator):
+    """By restitution, friction and the mass of the foot's link, as a leg comes down and bounces."""
+    options = {"dt": 5e-3, "integrator": integrator, "law": law, "time": EXACT}
+    state = above(height)
+    found = so.Simulator(leg(friction), **options).linearize_parameters(state, TAU)
+    origin, _ = so.Simulator(leg(friction), **options).step(state, TAU)
+    h = 1e-4
+    steps = np.array([-2.0, -1.0, 1.0, 2.0]) * h
+    expected = slope(
+        ends([leg(friction, 0.6 + c) for c in steps], state, TAU, origin, **options), h
+    )
+    assert np.abs(expected).max() > 1e-2
+    assert relative_error(found.restitution.sum(axis=1), expected) < 1e-7
+    if friction > 0.0:
+        scenes = [leg(friction + c) for c in steps]
+        expected = slope(ends(scenes, state, TAU, origin, **options), h)
+        scale = max(np.abs(expected).max(), 1e-2)
+        assert np.abs(found.friction.sum(axis=1) - expected).max() < 1e-7 * scale
+    scenes = [heavier(leg(friction), c) for c in steps]
+    expected = slope(ends(scenes, state, TAU, origin, **options), h)
+    theta = so.inertial_parameters(scenes[0].model).reshape(-1, 10)[-1] / (1.0 + steps[0])
+    assert relative_error(found.inertial[:, -10:] @ theta, expected) < 1e-7
+
+
+def heavier(scene, share):
+    """The leg whose last link has so much more of its mass."""
+    model = scene.model
+    links = model.links.copy()
+    links[-1, [layout.MASS, *range(layout.INERTIA, layout.INERTIA + 6)]] *= 1.0 + share
+    return so.Scene(replace(model, links=links), scene.geoms)

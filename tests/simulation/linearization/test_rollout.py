@@ -52,6 +52,25 @@ def test_an_arm_with_springs_and_servos(integrator):
     check(simulator, state, np.full((8, 3), 0.1), 1e-4, 1e-7)
 
 
+@pytest.mark.parametrize("every", [2, 3, 8, 20])
+def test_states_between_those_that_are_kept_are_made_again(every):
+    simulator = so.Simulator(driven_arm(10.0), dt=5e-3, time=EXACT)
+    state = so.State(np.array([0.3, 0.5, -0.8]), np.array([1.0, -2.0, 3.0]))
+    rng = np.random.default_rng(0)
+    forces, by_q, by_v = rng.normal(size=(8, 3)), *rng.normal(size=(2, 9, 3))
+    whole = simulator.linearize_rollout(state, forces)
+    kept = simulator.linearize_rollout(state, forces, every=every)
+    assert len(kept.states) == 2 + 7 // every
+    assert np.allclose(kept.states[-1].q, whole.states[-1].q, rtol=0.0, atol=1e-12)
+    for found, expected in zip(kept.vjp(by_q, by_v), whole.vjp(by_q, by_v), strict=True):
+        assert np.allclose(found, expected, rtol=0.0, atol=1e-9 * np.abs(expected).max())
+    ahead, all_ahead = (one.jvp(by_q[0], by_v[0], forces) for one in (kept, whole))
+    assert np.allclose(ahead.q, all_ahead.q, rtol=0.0, atol=1e-9)
+    assert np.allclose(ahead.v, all_ahead.v, rtol=0.0, atol=1e-9)
+    with pytest.raises(ArgumentError, match="every"):
+        simulator.linearize_rollout(state, forces, every=0)
+
+
 @pytest.mark.compiled
 def test_two_hundred_steps_on_four_feet():
     """A quadruped whose feet slide until they stick, under joint forces that hold it."""

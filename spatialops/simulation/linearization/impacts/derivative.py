@@ -7,6 +7,8 @@ back along the normals, and has p_d. Along every direction that a phase holds
 
 with f = p_c in the first and p_c + theta + p_d in the second. A contact may slide on what theta
 presses alone, and stick on it too. All turn with the slip that there is before the impact.
+Parameters are further columns of the right-hand sides: -M' y of masses, friction of what slides for
+a unit of mu, and p_c given back for a unit of e.
 """
 
 from __future__ import annotations
@@ -14,60 +16,99 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops._compile.held import Held
 from spatialops.collision import _layout as col
+from spatialops.derivatives.inertial_regressor import inertial_regressor
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.impacts.equations import differentiate_impact_held
-from spatialops.simulation.linearization.impacts.statuses import Dynamics, Held, frame_of, hold
+from spatialops.simulation.linearization.impacts.statuses import (
+    Directions,
+    Dynamics,
+    frame_of,
+    hold,
+)
 from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.linearization.parameters import n_parameters
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.tree.model import Model
 
 _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
 _REDUNDANT = 1e-11  # as in `step_equations`
 
 
-def impact_derivative(loop: HeldLoop, room: Room) -> tuple[int, Array]:
-    """Of the impact that the loop has resolved last: a status, and (nv, 2 nv) if it is KNOWN.
+def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> tuple[int, Array]:
+    """Of the impact that the loop has resolved last: a status, and a derivative if it is KNOWN.
 
-    The velocity after it by [q; v] before it. What contacts do stays in the room.
+    The velocity after it by [q; v] before it, and by the parameters of a model if one is given.
+    What contacts do stays in the room.
     """
     t = loop.tables
+    room: Room = held_room.tables
     m, nv = int(t.control[at.ACTING]), t.v.size
     compressed = t.stored[: 3 * m].reshape(m, 3).copy()
     total = t.impulses[: 3 * m].reshape(m, 3).copy()
     theta = t.prior[:m].copy()
     before = t.vectors[at.V_X, :nv].copy()
-    nothing = np.empty((nv, 2 * nv))
-    status, whole = _dynamics(loop, room, t.v - before, total)
+    columns = 2 * nv + (0 if model is None else n_parameters(model, t))
+    nothing = np.empty((nv, columns))
+    status, whole = _dynamics(loop, held_room, t.v - before, total)
     if status != of.KNOWN:
         return status, nothing
     rows = room.point_ints[: room.results[of.COUNT], of.ROW]
     forces = _along_world(t, compressed)[rows] * room.points[: len(rows), of.SIDE, None]
     y = whole.inverse @ np.einsum("ijk,ij->k", whole.jacobians, forces)
-    _, first = _dynamics(loop, room, y, compressed)
-    turning = _turning(t, room, whole, before)
+    _, first = _dynamics(loop, held_room, y, compressed)
+    turning = np.zeros((len(rows), columns))
+    turning[:, : 2 * nv] = _turning(t, room, whole, before)
     held = hold(t, room, first, compressed, np.zeros(m))
-    by_p, by_y = _solve(room, first, held, turning, np.zeros((nv, 2 * nv)))
-    by_theta = np.zeros((len(rows), 2 * nv))
+    by_mu = _by_friction(t, room, first, held, nothing)
+    by_p, by_y = _solve(room, first, held, turning, by_mu + _by_masses(model, t, y, nothing))
+    by_theta = np.zeros((len(rows), columns))
     for (k, _), push, change in zip(held.lines, held.pushes, by_p, strict=True):
         by_theta[k] += push @ room.points[k, of.NORMAL : of.NORMAL + 3] * change
     by_theta *= t.monitor[at.FRACTION] * t.floats[rows, col.RESTITUTION, None]
+    if model is not None:
+        pairs = columns - len(t.pairs) + room.point_ints[: len(rows), of.PAIR]
+        by_theta[np.arange(len(rows)), pairs] += t.monitor[at.FRACTION] * compressed[rows, 0]
     statuses = room.point_ints[: len(rows), of.STATUS].copy()
     notes = room.point_ints[: len(rows), of.NOTES].copy()
     expanded = total - compressed
     expanded[:, 0] -= theta
-    given = _impulses(first, held, turning, by_p)
+    given = _impulses(first, held, turning, by_p) + by_mu
     held = hold(t, room, whole, expanded, theta)
     given = given + np.einsum("ijk,ij,il->kl", whole.jacobians, held.given, by_theta)
+    given += _by_friction(t, room, whole, held, nothing)
+    given += _by_masses(model, t, t.v - before, nothing)
     _, by_y = _solve(room, whole, held, turning, given)
     speeds = t.floats[rows, col.APPROACH]
     if speeds.min() > -t.settings[at.THRESHOLD] - _SLIP:
         notes[speeds.argmin()] |= of.BARELY_MET
     room.point_ints[: len(rows), of.STATUS] = statuses
     room.point_ints[: len(rows), of.NOTES] |= notes
-    by_y[:, nv:] += np.eye(nv)
+    by_y[:, nv : 2 * nv] += np.eye(nv)
     return of.KNOWN, by_y
+
+
+def _by_masses(model: Model | None, t: Tables, y: Array, like: Array) -> Array:
+    """Joint impulses by masses, where velocities change by y."""
+    by = np.zeros_like(like)
+    if model is not None:
+        still, nv = np.zeros(y.size), y.size
+        Y = inertial_regressor(model, t.q, still, y) - inertial_regressor(model, t.q, still, still)
+        by[:, 2 * nv : 2 * nv + Y.shape[1]] = -Y
+    return by
+
+
+def _by_friction(t: Tables, room: Room, phase: Dynamics, held: Directions, like: Array) -> Array:
+    """Joint impulses by the coefficients of what slides in a phase."""
+    by = np.zeros_like(like)
+    if by.shape[1] > 2 * len(by):
+        first = by.shape[1] - 2 * len(t.pairs)
+        for k, push in enumerate(held.by_friction):
+            by[:, first + room.point_ints[k, of.PAIR]] += push @ phase.jacobians[k]
+    return by
 
 
 def _along_world(t: Tables, impulses: Array) -> Array:
@@ -77,12 +118,13 @@ def _along_world(t: Tables, impulses: Array) -> Array:
     return np.einsum("ijk,ij->ik", frames, impulses)
 
 
-def _dynamics(loop: HeldLoop, room: Room, y: Array, impulses: Array) -> tuple[int, Dynamics]:
+def _dynamics(loop: HeldLoop, held_room: Held, y: Array, impulses: Array) -> tuple[int, Dynamics]:
     """A status, and what a phase that has changed the velocity by y obeys."""
     t, nv = loop.tables, y.size
+    room: Room = held_room.tables
     after = t.vectors[at.V_X, :nv] + y
     f = _along_world(t, impulses)
-    status = differentiate_impact_held(loop.address, room, y, after, f)
+    status = differentiate_impact_held(loop.address, held_room.address, y, after, f)
     count = int(room.results[of.COUNT])
     late, end = room.found[of.LATE, :count], room.found[of.END, :count]
     by_q = slice(of.VELOCITY_BY_Q, of.VELOCITY_BY_Q + 3)
@@ -128,7 +170,7 @@ def _turning(t: Tables, room: Room, phase: Dynamics, before: Array) -> Array:
     return angles
 
 
-def _impulses(phase: Dynamics, held: Held, turning: Array, by_p: Array) -> Array:
+def _impulses(phase: Dynamics, held: Directions, turning: Array, by_p: Array) -> Array:
     """Joint impulses by [q; v], of contacts' impulses alone."""
     change = np.einsum("ijk,ij,il->kl", phase.jacobians, held.turned, turning)
     for (k, _), push, by in zip(held.lines, held.pushes, by_p, strict=True):
@@ -137,13 +179,13 @@ def _impulses(phase: Dynamics, held: Held, turning: Array, by_p: Array) -> Array
 
 
 def _solve(
-    room: Room, phase: Dynamics, held: Held, turning: Array, given: Array
+    room: Room, phase: Dynamics, held: Directions, turning: Array, given: Array
 ) -> tuple[Array, Array]:
     """Impulses along the pushes and the change of velocity, by [q; v]."""
     nv = len(phase.inverse)
     count = len(held.lines)
     L, P = np.zeros((count, nv)), np.zeros((nv, count))
-    goal = np.zeros((count, 2 * nv))
+    goal = np.zeros((count, turning.shape[1]))
     for i, ((k, line), push, gain) in enumerate(
         zip(held.lines, held.pushes, held.gains, strict=True)
     ):
@@ -153,7 +195,7 @@ def _solve(
         normal, after = room.points[k, of.NORMAL : of.NORMAL + 3], phase.after[k]
         turned = after if line @ normal > 0.5 else -(normal @ after) * line
         goal[i, :nv] -= turned @ phase.normals[k]
-        goal[i, nv:] -= L[i]
+        goal[i, nv : 2 * nv] -= L[i]
     free = given + np.einsum("ijk,ij,il->kl", phase.jacobians, held.turned, turning)
     free[:, :nv] += phase.by_q
     y = phase.inverse @ free

@@ -11,6 +11,7 @@ from __future__ import annotations
 from spatialops._arrays import Array
 from spatialops._compile.held import held
 from spatialops._compile.jit import merged
+from spatialops._compile.stage import refer
 from spatialops.algebra.vectors import put3, scaled, vec3
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives_kernel
 from spatialops.dynamics.kinematics import poses_kernel
@@ -40,6 +41,7 @@ def impact_of(t: Tables, y: Array) -> Made:
         y,
         1.0,
         0.0,
+        False,
     )
 
 
@@ -50,8 +52,8 @@ def differentiate_impact_held(t: Tables, room: Room, y: Array, after: Array, f: 
     Into the room: the mass matrix, the bracket in the first columns of `side`, and contacts'
     velocities before (LATE) and with the velocity `after` (END). Returns a status.
     """
-    contacts = touched(t)
-    made = impact_of(t, y)
+    contacts = refer(touched(t))
+    made = refer(impact_of(t, y))
     n = y.size
     poses_kernel(made.tree, made.links, made.q, room.work[:n])
     status = find_points(contacts, room)

@@ -50,7 +50,7 @@ class Dynamics(NamedTuple):
     normals: Array
 
 
-class Held(NamedTuple):
+class Directions(NamedTuple):
     """Directions that a phase holds and pushes along, and what else its impulses change by.
 
     Attributes
@@ -66,6 +66,8 @@ class Held(NamedTuple):
         Impulse for each unit of theta.
     turned : (m, 3) array
         Change of the impulse by that angle.
+    by_friction : (m, 3) array
+        Impulse for each unit of mu, of what slides.
     """
 
     lines: list[tuple[int, Array]]
@@ -74,6 +76,7 @@ class Held(NamedTuple):
     resistances: list[float]
     given: Array
     turned: Array
+    by_friction: Array
 
 
 def frame_of(t: Tables, room: Room, k: int) -> Array:
@@ -83,10 +86,10 @@ def frame_of(t: Tables, room: Room, k: int) -> Array:
     return towards
 
 
-def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) -> Held:
+def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) -> Directions:
     """What a phase holds with its own impulses, beside those that press already."""
     count = int(room.results[of.COUNT])
-    held = Held([], [], [], [], np.zeros((count, 3)), np.zeros((count, 3)))
+    held = Directions([], [], [], [], *np.zeros((3, count, 3)))
     largest = np.abs(impulses).max(initial=0.0)
     bounces = prior.any()
     for k in range(count):
@@ -105,6 +108,8 @@ def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) 
             continue
         along = share @ frame[1:]
         held.given[k] = frame[0] + along
+        if share.any():
+            held.by_friction[k] = pressed * along / float(t.friction[i])
         held.turned[k] = pressed * _turned(t, room, k, frame, share)
         if closed:
             _add(held, k, frame[0], frame[0] + along, 0.0)
@@ -127,7 +132,7 @@ def _is_closed(phase: Dynamics, k: int, normal: Array, pressed: float) -> bool:
     return bool(pressed * (row @ phase.inverse @ row) > max(speed, 0.0))
 
 
-def _add(held: Held, k: int, line: Array, push: Array, gain: float) -> None:
+def _add(held: Directions, k: int, line: Array, push: Array, gain: float) -> None:
     held.lines.append((k, line))
     held.pushes.append(push)
     held.gains.append(gain)

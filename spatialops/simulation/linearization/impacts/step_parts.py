@@ -22,7 +22,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.held import held
+from spatialops._compile.held import Held, held
 from spatialops.collision import _layout as col
 from spatialops.derivatives.manifold import (
     BY_Q,
@@ -38,21 +38,23 @@ from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.impacts.derivative import impact_derivative
 from spatialops.simulation.linearization.made_step import Room, Start, room_for
 from spatialops.simulation.linearization.next_state import part_held
+from spatialops.simulation.linearization.parameters import n_parameters, parameter_changes
 from spatialops.simulation.linearization.step_derivative import piece_of, solve_all
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.tree.model import Model
 
 _WHOLE = 1e-12  # of a piece
 _TOGETHER = 1e-3  # of the distance that touches: as near as times of impact are found
 
 
 class Chain(NamedTuple):
-    """Changes at the end of a part by [q; v; forces] of the step's start.
+    """Changes at the end of a part by [q; v; forces] of the step's start, and by parameters.
 
     Attributes
     ----------
-    q, v : (nv, 3 nv) array
-    time : (3 nv,) array
+    q, v : (nv, columns) array
+    time : (columns,) array
         That has passed.
     """
 
@@ -77,30 +79,38 @@ class StepParts(NamedTuple):
     status : int
     A, B : array
         As of `Linearization`.
+    by_parameters : (2 nv, n_parameters) array
+        None of them where no model is given.
     contacts : list of (m, POINT_INTS) array
         Of every part.
-    room : Room
-        That of the last one.
+    room : Held
+        Of the last one.
     """
 
     status: int
     A: Array
     B: Array
+    by_parameters: Array
     contacts: list[IntArray]
-    room: Room
+    room: Held
 
 
 @held
 def piece_held(t: Tables, start: Start, room: Room) -> int:
     """The equations of the piece that the loop has moved last; a status."""
-    return piece_of(t, start, room)
+    return piece_of(t, start, room, True)
 
 
-def differentiate_parts(loop: HeldLoop, tau: Array, room: Room) -> StepParts:
-    """Make the step that the loop is ready for, and its derivative, part by part."""
+def differentiate_parts(
+    loop: HeldLoop, tau: Array, held_room: Held, model: Model | None
+) -> StepParts:
+    """Make the step that the loop is ready for, and its derivative, part by part.
+
+    By the parameters of a model too, if one is given.
+    """
     n = tau.size
-    one = np.eye(3 * n)
-    chain, forces = Chain(one[:n], one[n : 2 * n], np.zeros(3 * n)), one[2 * n :]
+    one = np.eye(3 * n, 3 * n + (0 if model is None else n_parameters(model, loop.tables)))
+    chain, forces = Chain(one[:n], one[n : 2 * n], 0.0 * one[0]), one[2 * n :]
     contacts: list[IntArray] = []
     cut: Cut | None = None
     status = of.KNOWN
@@ -108,46 +118,53 @@ def differentiate_parts(loop: HeldLoop, tau: Array, room: Room) -> StepParts:
         t = loop.tables
         begins = t.control[at.STAGE] == at.BEGIN
         left = float(t.settings[at.DT] if begins else t.monitor[at.REMAINING])
-        start = Start(t.q.copy(), t.v.copy(), tau)
+        start = Held(Start(t.q.copy(), t.v.copy(), tau))
         loop.advance(part_held)
         t = loop.tables
-        room = room_for(t, room)
+        held_room = room_for(t, held_room)
+        room: Room = held_room.tables
         stage = t.control[at.STAGE]
         if stage == at.BEGIN:
             deep = t.monitor[at.LOWEST_GAP] < -t.settings[at.DEPTH]
             status = of.PUSHED_OUT if deep else status
             break
         if stage == at.SMOOTH:
-            status, by = impact_derivative(loop, room)
+            status, by = impact_derivative(loop, held_room, model)
             if status == of.KNOWN:
                 chain = after_impact(arrived(t, room, chain, cut), by)
                 cut = None
         elif cut is not None:
             status = of.SEVERAL  # cut for what is no impact
         else:
-            status = piece_held(loop.address, start, room)
+            status = piece_held(loop.address, start.address, held_room.address)
             if status == of.KNOWN:
-                chain, cut = after_piece(t, room, left, chain, forces)
+                own = np.zeros_like(chain.v)
+                if model is not None:
+                    own[:, 3 * n :] = parameter_changes(model, t, room)
+                chain, cut = after_piece(t, room, left, chain, (forces, own))
         if cut is not None and t.activation.size:
             status = of.ACTIVE
         contacts.append(room.point_ints[: room.results[of.COUNT]].copy())
     whole = np.concatenate([chain.q, chain.v])
-    A, B = whole[:, : 2 * n].copy(), whole[:, 2 * n :].copy()
-    return StepParts(status, A, B, contacts, room)
+    A, B = whole[:, : 2 * n].copy(), whole[:, 2 * n : 3 * n].copy()
+    return StepParts(status, A, B, whole[:, 3 * n :].copy(), contacts, held_room)
 
 
 def after_piece(
-    t: Tables, room: Room, left: float, chain: Chain, forces: Array
+    t: Tables, room: Room, left: float, chain: Chain, given: tuple[Array, Array]
 ) -> tuple[Chain, Cut | None]:
-    """Changes at the end of the piece whose equations are in the room, and where it is cut."""
+    """Changes at the end of the piece whose equations are in the room, and where it is cut.
+
+    Given are changes of the forces, and of the velocity by what acts in the piece itself.
+    """
     n = t.v.size
     s = float(t.monitor[at.PIECE])
     x = (left - float(t.monitor[at.REMAINING])) / s
     longer = -chain.time if s >= left * (1.0 - _WHOLE) else 0.0 * chain.time
     solve_all(room)
-    given = np.concatenate([chain.q, chain.v, forces, longer[None]])
+    changed = np.concatenate([chain.q, chain.v, given[0], longer[None]])
     X, v = room.vectors[of.V_END] - t.vectors[at.V_E, :n], t.vectors[at.V_E, :n].copy()
-    dX = room.side @ given
+    dX = room.side[:, : 3 * n + 1] @ changed + given[1]
     moved = [dense_blocks(room.spans, block) for block in room.blocks[of.START]]
     dq = moved[BY_Q] @ chain.q + moved[BY_V] @ chain.v
     dq += np.outer(room.vectors[of.LEAD_Q], longer)
@@ -206,5 +223,8 @@ def arrived(t: Tables, room: Room, chain: Chain, cut: Cut | None) -> Chain:
 
 
 def after_impact(chain: Chain, by: Array) -> Chain:
-    """Changes after an impact, given the derivative of its velocity by [q; v]."""
-    return chain._replace(v=by @ np.concatenate([chain.q, chain.v]))
+    """Changes after an impact, given the derivative of its velocity by [q; v; parameters]."""
+    n = len(chain.v)
+    v = by[:, : 2 * n] @ np.concatenate([chain.q, chain.v])
+    v[:, 3 * n :] += by[:, 2 * n :]
+    return chain._replace(v=v)

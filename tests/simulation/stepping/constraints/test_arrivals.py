@@ -8,6 +8,7 @@ from spatialops._compile.jit import COMPILED
 from spatialops.errors import ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping import state_machine
+from tests.simulation.linearization.test_linearize import check
 
 RADIUS = 0.1
 STEP = 1e-3
@@ -190,6 +191,18 @@ def test_linearize_says_that_it_does_not_know_such_steps():
     scene = balls(scattered(n), [(0.0, 0.0, -2.0)] * n)
     with pytest.raises(ContactError, match="met together"):
         so.Simulator(scene, dt=STEP).linearize(scene.state)
+
+
+@pytest.mark.compiled
+def test_linearize_knows_those_of_semi_implicit_steps():
+    """Balls that spin and arrive at different times within the step, and stick."""
+    n = 7
+    scene = balls(3e-4 * np.arange(1, n + 1), [(0.3, -0.2, -0.9)] * n)
+    scene.state.v.reshape(n, 6)[:, :3] = 0.3, -0.2, 0.4
+    options = {"dt": 5e-3, "integrator": "semi-implicit", "time": so.TimeStepping(settled=1e-13)}
+    simulator = so.Simulator(scene, **options)
+    found = check(simulator, scene.state, np.zeros(6 * n), (1e-6, 1e-5, 1e-2))
+    assert found.statuses == ("sticking",) * n
 
 
 @pytest.mark.skipif(COMPILED, reason="compiled code cannot be made to fail")

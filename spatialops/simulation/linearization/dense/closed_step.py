@@ -20,6 +20,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array
+from spatialops._compile.held import Held
 from spatialops.derivatives.constrained_dynamics import ClosureAnswer, closure_changes
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, dense_blocks, spans
@@ -28,7 +29,7 @@ from spatialops.dynamics.loops.closure_factors import Span
 from spatialops.dynamics.loops.constrained_dynamics import loop_jacobian
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.closed_slips import closed_slips
+from spatialops.simulation.linearization.dense.closed_slips import closed_slips
 from spatialops.simulation.linearization.impacts.step_parts import flow_blocks, piece_held
 from spatialops.simulation.linearization.made_step import Room, Start
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
@@ -51,14 +52,16 @@ class End(NamedTuple):
 
 
 def differentiate_closed(
-    loop: HeldLoop, start: Start, room: Room, loops: Loops
+    loop: HeldLoop, held_start: Held, held_room: Held, loops: Loops
 ) -> tuple[int, Array, Array]:
     """A status, A and B of the step that the loop has made from `start`."""
+    start: Start = held_start.tables
+    room: Room = held_room.tables
     t, n = loop.tables, start.v.size
     nothing = np.empty((2 * n, 2 * n)), np.empty((2 * n, n))
     if t.control[at.EVENT_ROWS] > 0 or abs(t.monitor[at.PIECE] - t.settings[at.DT]) > _WHOLE:
         return of.CUT_CLOSED, *nothing
-    status = piece_held(loop.address, start, room)
+    status = piece_held(loop.address, held_start.address, held_room.address)
     if status != of.KNOWN:
         return status, *nothing
     span = placed(loops, t.vectors[at.Q_E, : start.q.size].copy())

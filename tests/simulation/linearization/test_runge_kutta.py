@@ -1,0 +1,64 @@
+"""Derivatives of steps by the classical fourth-order rule against differences of the step."""
+
+import numpy as np
+import pytest
+
+import spatialops as so
+from spatialops.errors import ArgumentError, ContactError
+from tests.simulation.linearization.test_both_move import TAU as PUSH
+from tests.simulation.linearization.test_both_move import beside, pushed
+from tests.simulation.linearization.test_impacts import TAU, above, leg
+from tests.simulation.linearization.test_laws import LAWS, OUTSIDE
+from tests.simulation.linearization.test_linearize import EXACT, check
+
+ALL = {"coulomb": "coulomb", **LAWS, **OUTSIDE}
+
+
+def on_the_floor(speed):
+    """The leg with its foot on the floor, which moves down with less than an impact."""
+    state, model = above(-5e-7, (0.5, 0.0, 0.3, -0.4)), leg().model
+    foot = so.jacobian(model, state.q, [so.Node("knee", (0.0, 0.0, -0.3))])[5]
+    state.v[1] = -foot @ state.v - speed
+    return state
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("friction", [0.3, 2.0])
+def test_a_leg_on_the_floor(name, friction):
+    scene = leg(friction, 0.0)
+    simulator = so.Simulator(scene, dt=5e-3, integrator="rk4", law=ALL[name], time=EXACT)
+    found = check(simulator, on_the_floor(2e-3), TAU, (3e-8, 1e-4, 1e-3))
+    assert found.statuses != ("open",)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("thing", ["box", "ball"])
+def test_two_that_move_against_each_other(name, thing):
+    simulator = so.Simulator(pushed(thing), dt=1e-3, integrator="rk4", law=ALL[name], time=EXACT)
+    check(simulator, beside(thing, -1e-6, (0.02, 0.02, 0.02, 0.0, 0.3)), PUSH, (1e-7, 1e-5, 1e-2))
+
+
+def test_in_the_air_and_along_many_steps():
+    simulator = so.Simulator(leg(), dt=5e-3, integrator="rk4", time=EXACT)
+    check(simulator, above(0.5), TAU, (1e-4, 1e-3, 1e-2))
+    rng = np.random.default_rng(0)
+    rollout = simulator.linearize_rollout(above(0.5), rng.normal(size=(5, 4)))
+    dq, dv = rng.normal(size=(2, 4))
+    by_q, by_v = rng.normal(size=(2, 6, 4))
+    ahead, back = rollout.jvp(dq, dv), rollout.vjp(by_q, by_v)
+    forwards = np.sum(by_q * ahead.q) + np.sum(by_v * ahead.v)
+    assert np.isclose(forwards, back.q @ dq + back.v @ dv, rtol=1e-12)
+
+
+def test_what_is_not_known_is_refused_in_words():
+    with pytest.raises(ContactError, match="an impact cuts is not known yet under 'rk4'"):
+        so.Simulator(leg(), dt=5e-3, integrator="rk4").linearize(above(2e-3))
+    robot = so.models.quadruped()
+    with pytest.raises(ArgumentError, match="ball and free joints"):
+        so.Simulator(robot.scene(), integrator="rk4").linearize(robot.state)
+    with pytest.raises(ArgumentError, match="springs, damping and actuators"):
+        so.Simulator(leg(damping=0.1), integrator="rk4").linearize(above(0.5))
+    with pytest.raises(ArgumentError, match="linearize_parameters: integrator"):
+        so.Simulator(leg(), integrator="rk4").linearize_parameters(above(0.5))
