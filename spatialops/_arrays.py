@@ -136,8 +136,6 @@ def given(value: object) -> Any:
 
 def all_finite(values: Array) -> bool:
     """Whether a vector has neither NaN nor infinity."""
-    if values.ndim == 1 and math.isfinite(values.dot(values)):  # half the time of what follows
-        return True
     return b"\0" not in np.isfinite(values).tobytes()  # a third of the time of `all()`
 
 

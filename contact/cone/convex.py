@@ -49,6 +49,8 @@ class ConvexSolution(ConeSolution):
         Who found it.
     scale_free : float
         The same free of units.
+    proof : (m,) array, optional
+        Of NO_SOLUTION; never given here.
     exact : Residuals
         Its residuals in the exact problem: how much the relaxation changes.
     separation : float

@@ -25,6 +25,7 @@ import numpy as np
 import scipy
 
 from spatialops._arrays import Array
+from spatialops.contact.block_sparse import Matrix, block_diagonal, is_sparse
 from spatialops.contact.cone.second_order_cone import (
     Lorentz,
     apply,
@@ -33,7 +34,6 @@ from spatialops.contact.cone.second_order_cone import (
     product,
     scaling,
 )
-from spatialops.contact.cone.sparse import Matrix, block_diagonal, is_sparse
 from spatialops.contact.sparse_lu import sparse_factor
 
 if TYPE_CHECKING:

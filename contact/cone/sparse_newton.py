@@ -9,8 +9,8 @@ import numpy as np
 import scipy
 
 from spatialops._arrays import Array, IntArray
+from spatialops.contact.block_sparse import block_diagonal, is_sparse
 from spatialops.contact.cone.projection import contact_map, map_slopes
-from spatialops.contact.cone.sparse import block_diagonal, is_sparse
 from spatialops.contact.semismooth import semismooth_newton
 from spatialops.contact.sparse_lu import sparse_factor
 

@@ -25,6 +25,7 @@ Slot = tuple[type, str]
 
 
 _CODE: dict[str, int] = {}  # where the machine code of all doors is
+_SWITCH: list[layouts.Switch] = []  # what they go through: one, made with the first of them
 _PLANS: list[Plan] = []  # all of them: built-in functions know addresses of what they keep
 
 
@@ -56,7 +57,7 @@ class Plan:
         self.words = np.zeros(at.WORDS, dtype=np.int64)
         self._parameters = list(parameters)
         self._kept: list[object] = []
-        self._built_in: list[layouts.BuiltIn] = []
+        self._built_in: list[layouts.BuiltIn] = []  # whose descriptions must stay
         words = self.words
         for place, name in _FUNCTIONS.items():
             words[place] = layouts.address_of(name)
@@ -111,14 +112,14 @@ class Plan:
             self._kept.append(dtype)
             row[at.OF_DTYPE], row[at.OF_NDIM] = id(dtype), kind.ndim
         self.words[at.ENTRY] = entry
-        for built_in in self._built_in:
-            built_in.run(_code())
+        if self._built_in:
+            _switch().turn(_code())
 
     def door(self, careful: Callable[..., object]) -> CompilerObject:
         """The built-in function, before this one."""
         owner = layouts.Owner(careful.__module__, self.words, careful)
         self.words[at.CAREFUL] = id(careful)
-        made = layouts.BuiltIn(careful.__name__, _documentation(careful), owner)
+        made = layouts.BuiltIn(careful.__name__, _documentation(careful), owner, _switch().address)
         self._built_in.append(made)
         _PLANS.append(self)
         return made.function
@@ -182,6 +183,13 @@ def _documentation(function: Callable[..., object]) -> str:
     bare = [item.replace(annotation=item.empty) for item in signature.parameters.values()]
     text = signature.replace(parameters=bare, return_annotation=signature.empty)
     return f"{function.__name__}{text}\n--\n\n{inspect.getdoc(function) or ''}"
+
+
+def _switch() -> layouts.Switch:
+    """Where all doors begin; to their owners, until there is machine code for any of them."""
+    if not _SWITCH:  # a vectorcall takes what such a function is handed
+        _SWITCH.append(layouts.Switch(layouts.address_of("PyObject_Vectorcall")))
+    return _SWITCH[0]
 
 
 def _code() -> int:

@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops._compile import doors
+from spatialops._compile import door_code as at
+from spatialops._compile import doors, layouts
 from spatialops.errors import ArgumentError
 
 pytestmark = pytest.mark.compiled
@@ -145,3 +146,24 @@ def test_a_model_that_is_gone_leaves_nothing(model: so.Model) -> None:
         np.testing.assert_allclose(so.inverse_dynamics(fresh, q, q, a), q, atol=1e-9)
         del fresh
         gc.collect()
+
+
+@pytest.mark.compiled
+def test_a_door_stays_the_key_it_was_when_its_code_arrives():
+    """Built-in functions hash by the address of their code, which therefore must not change."""
+    asked = []
+
+    def careful(*arguments):
+        asked.append(arguments)
+        return "careful"
+
+    switch = layouts.Switch(layouts.address_of("PyObject_Vectorcall"))
+    owner = layouts.Owner(__name__, np.zeros(at.WORDS, dtype=np.int64), careful)
+    made = layouts.BuiltIn("careful", "careful()\n--\n\n", owner, switch.address).function
+    known = {made: 1}
+    assert made(1, 2) == "careful"
+    assert asked == [(1, 2)]
+    other = layouts.Switch(layouts.address_of("PyObject_Vectorcall"))
+    switch.turn(other.address)
+    assert made(3) == "careful"
+    assert known[made] == 1

@@ -78,7 +78,7 @@ def stack(count=3, tilt=0.0):
 
 @pytest.mark.compiled
 def test_what_rests_is_not_looked_at_again():
-    ours = Ours(stack(), 1e-3)
+    ours = Ours(stack(), 1e-3, sleep=False)
     ours.run(300)
     looks = ours.tables.control[at.LOOKS]
     moved = 0

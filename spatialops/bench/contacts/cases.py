@@ -95,7 +95,7 @@ def _cases() -> list[Case]:
     ]
     rest = [*lying, *balls, *boxes, *towers, *walls, *holding]
     awake = [
-        replace(case, name=f"{case.name}, awake", family="kept awake", bar=None, sleep=False)
+        replace(case, name=f"awake: {case.name}", family="kept awake", bar=None, sleep=False)
         for case in rest
         if case.name in AWAKE
     ]

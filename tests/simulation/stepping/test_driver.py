@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from tests.simulation.stepping.test_warm_check import boxes_on_a_floor
 
 import spatialops as so
 from spatialops.contact.newton import block_structure
+from tests.simulation.stepping.warm.test_warm_check import boxes_on_a_floor
 
 
 def test_factors_of_a_pile_get_the_room_they_need(monkeypatch):

@@ -9,7 +9,7 @@ import spatialops as so
 from spatialops._compile.jit import COMPILED
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping import impulse_memory
+from spatialops.simulation.stepping.warm import impulse_memory
 from tests.simulation.stepping.test_grips import grip, least
 
 
