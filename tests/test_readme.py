@@ -22,7 +22,7 @@ def test_make_targets_of_the_readme_exist() -> None:
 def test_ratios_to_mujoco_are_those_of_the_page() -> None:
     """Every scene of the README's table, as docs/contacts.md has it, rounded."""
     page = (ROOT / "docs" / "contacts.md").read_text()
-    shown = re.findall(r"(?<=\| )([a-z][\w ,]*?) \| (\d+) \| ([\d.]+)(?= \|)", README)
+    shown = re.findall(r"(?<=\| )([a-z][\w ,:-]*?) \| (\d+) \| ([\d.]+)(?= \|)", README)
     assert len(shown) == 24
     for scene, contacts, ratio in shown:
         row = next(line for line in page.splitlines() if line.startswith(f"| {scene} |"))
