@@ -14,49 +14,16 @@ import numpy as np
 
 import spatialops as so
 from spatialops._arrays import Array
-from spatialops.algebra.inertia import Inertia
 from spatialops.bench.contacts.engines import Ours
-from spatialops.bench.contacts.mechanisms import FLOOR, LINK, RADIUS
+from spatialops.bench.contacts.mechanisms import chain_on_balls
 from spatialops.bench.contacts.piles import wall
-from spatialops.bench.contacts.setting import FRICTION
 from spatialops.bench.measure import Call, Effort, Row, take_turns
-from spatialops.collision.shapes import Geom, Sphere
-from spatialops.simulation.scene.scene import Scene
-from spatialops.tree.builder import TreeBuilder
-from spatialops.tree.joint import Joint
-from spatialops.tree.state import State
 
 DT = 1e-3
 CONTACTS = 64  # of a long chain
 _SETTLE = 50  # steps of walls and chains before anything is measured
 _BENDING = 0.6  # N m, the amplitude of what moves a chain
-_LOSS = 0.02  # N m s, of its joints
 _ABOVE = 5.0  # m above the floor, where it touches nothing
-
-
-def long_chain(links: int, height: float = 0.0) -> Scene:
-    """A free chain on `CONTACTS` balls, left and right in turns, or so high above the floor."""
-    builder, geoms = TreeBuilder(), [FLOOR]
-    inertia = Inertia.box((LINK, RADIUS, RADIUS), mass=0.5).shifted((0.5 * LINK, 0.0, 0.0))
-    for i in range(links):
-        builder.add_body(
-            f"link{i}",
-            parent=f"link{i - 1}" if i else "world",
-            joint=Joint("revolute", axis="z", damping=_LOSS) if i else Joint("free"),
-            inertia=inertia,
-            position=(LINK, 0.0, 0.0) if i else (0.0, 0.0, 0.0),
-        )
-    for k in range(CONTACTS):
-        along = (k + 0.5) * links / CONTACTS
-        place = (LINK * (along % 1.0), -0.1 if k % 2 else 0.1, 0.0)
-        geoms.append(
-            Geom(f"ball{k}", f"link{int(along)}", Sphere(RADIUS), place, friction=FRICTION)
-        )
-    model = builder.build()
-    q = model.neutral()
-    q[2] = RADIUS + height
-    apart = [(f"ball{a}", f"ball{b}") for a in range(CONTACTS) for b in range(a)]
-    return Scene(model, geoms, state=State(q, np.zeros(model.nv)), ignore=apart)
 
 
 def waves(nv: int) -> Array:
@@ -76,8 +43,8 @@ def run(effort: Effort, *, quick: bool = False) -> Iterator[Row]:
 
 def _chains(effort: Effort, links: int) -> Iterator[Row]:
     """A step with contacts over the step without them, at rest and in motion."""
-    down = Ours(long_chain(links), DT, sleep=False)
-    up = Ours(long_chain(links, _ABOVE), DT)
+    down = Ours(chain_on_balls(links, CONTACTS), DT, sleep=False)
+    up = Ours(chain_on_balls(links, CONTACTS, _ABOVE), DT)
     for what in ("lies", "crawls"):
         for engine in (down, up):
             if what == "crawls":
@@ -105,7 +72,7 @@ def _walls(effort: Effort, few: int, many: int) -> Row:
 
 def _compliance(effort: Effort, links: int) -> Row:
     """`ContactProblem.compliance` over `so.compliance` of the nodes of its contacts."""
-    scene = long_chain(links)
+    scene = chain_on_balls(links, CONTACTS)
     problem = so.Simulator(scene, dt=DT).problem(scene.state)
     assert problem is not None
     nodes = scene.model.resolve([f"link{k * links // CONTACTS}" for k in range(CONTACTS)])

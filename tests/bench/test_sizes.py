@@ -19,6 +19,6 @@ def test_rows_of_small_sizes():
 
 def test_a_long_chain_touches_or_does_not():
     for height, contacts in ((0.0, sizes.CONTACTS), (1.0, 0)):
-        scene = sizes.long_chain(64, height)
+        scene = sizes.chain_on_balls(64, sizes.CONTACTS, height)
         problem = so.Simulator(scene, dt=sizes.DT).problem(scene.state)
         assert (0 if problem is None else problem.n_contacts) == contacts

@@ -44,9 +44,15 @@ def lying_chain(n: int) -> Setting:
 
 def moving_chain(contacts: int) -> Setting:
     """A free chain of 30 links that crawls on so many balls, spread evenly; joints upright."""
+    scene = chain_on_balls(LINKS, contacts)
+    return Setting(scene, crawl(scene.model))
+
+
+def chain_on_balls(links: int, contacts: int, height: float = 0.0) -> Scene:
+    """A free chain on so many balls, left and right in turns, or so high above the floor."""
     builder, geoms = TreeBuilder(), [FLOOR]
     inertia = Inertia.box((LINK, RADIUS, RADIUS), mass=0.5)
-    for i in range(LINKS):
+    for i in range(links):
         joint = Joint("revolute", axis="z", damping=_LOSS) if i else Joint("free")
         builder.add_body(
             f"link{i}",
@@ -56,17 +62,14 @@ def moving_chain(contacts: int) -> Setting:
             position=(LINK, 0.0, 0.0) if i else (0.0, 0.0, 0.0),
         )
     for k in range(contacts):
-        along = (k + 0.5) * LINKS / contacts
+        along = (k + 0.5) * links / contacts
         link = int(along)
         place = (LINK * (along - link), -ASIDE if k % 2 else ASIDE, 0.0)
         geoms.append(Geom(f"ball{k}", f"link{link}", Sphere(RADIUS), place, friction=FRICTION))
     model = builder.build()
     q = model.neutral()
-    q[2] = RADIUS
-    return Setting(
-        Scene(model, geoms, state=State(q, np.zeros(model.nv)), ignore=_balls_apart(contacts)),
-        crawl(model),
-    )
+    q[2] = RADIUS + height
+    return Scene(model, geoms, state=State(q, np.zeros(model.nv)), ignore=_balls_apart(contacts))
 
 
 def _balls_apart(contacts: int) -> list[tuple[str, str]]:
