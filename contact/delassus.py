@@ -12,7 +12,7 @@ from __future__ import annotations
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops._layout import LINEAR, MOTION
-from spatialops.algebra.vectors import ZERO3, scaled, vec3
+from spatialops.algebra.vectors import ZERO3, dot, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.contact.rows import (
     COUNT_A,
@@ -43,6 +43,8 @@ def contact_rows(
         a, b = ints[i, col.CONTACT_A], ints[i, col.CONTACT_B]
         if ints[i, col.CONTACT_FEATURE_A] < 0:
             put_joint_row(tree, links, work, ints, floats, i, rows)
+        elif ints[i, col.CONTACT_PAIR] < 0:
+            put_moment_rows(tree, links, work, (a, b), floats, i, rows)
         elif b < 0:
             put_side(tree, links, work, a, floats, i, rows, False, 1.0)
         elif a < 0:
@@ -79,6 +81,33 @@ def put_joint_row(
     origin = rows.places[i, START] + j * width_of(rows.places, i) - rows.places[i, FIRST_A]
     point = vec3(floats, i, col.POINT)
     add_wrench_row(tree, links, work, (a, b), point, moment, force, rows.entries, origin)
+
+
+@inlined
+def put_moment_rows(
+    tree: IntArray,
+    links: Array,
+    work: Array,
+    between: tuple[int, int],
+    floats: Array,
+    i: int,
+    rows: SparseRows,
+) -> None:
+    """Of torsional and rolling friction: spins about the axes that stand for tangents."""
+    places, point = rows.places, vec3(floats, i, col.POINT)
+    a, b = between
+    for j in range(1, 3):
+        axis = vec3(floats, i, col.NORMAL + 3 * j)
+        if dot(axis, axis) == 0.0:
+            continue
+        start = places[i, START] + j * width_of(places, i)
+        origin = start - places[i, FIRST_A]
+        if places[i, TREE_B] < 0:
+            add_wrench_row(tree, links, work, between, point, axis, ZERO3, rows.entries, origin)
+            continue
+        add_wrench_row(tree, links, work, (a, -1), point, axis, ZERO3, rows.entries, origin)
+        origin = start + places[i, COUNT_A] - places[i, FIRST_B]
+        add_wrench_row(tree, links, work, (-1, b), point, axis, ZERO3, rows.entries, origin)
 
 
 @inlined

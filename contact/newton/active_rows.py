@@ -6,7 +6,9 @@ Where no status changes, rows rho_i of what must not move answer unknowns x_j al
     presses, sticks    rho = gamma = l_n, l_1, l_2
     on a side          and rho = gamma = l_f                along the side, whose normal is e
 
-with the proximal term, (R G^T + eps w + K) x = -(v + eps w (p - centre) + K p), w the weights of
+A moment at its limit goes with the normal of its owner as friction does: its g l_e is added there.
+
+With the proximal term, (R G^T + eps w + K) x = -(v + eps w (p - centre) + K p), w the weights of
 the contacts and K what resists the unknowns, for most of them nothing. Rows, right sides and
 answers are taken sqrt(eps / (eps w + k)) times, so that eps I is all that is added. At most three
 unknowns a contact. Where there are more unknowns than degrees of freedom, the same is solved for
@@ -27,7 +29,7 @@ from spatialops.contact.newton.dense_factors import (
     substitute_dense,
 )
 from spatialops.contact.newton.row_products import multiply, multiply_transposed
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch, is_dense
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch, is_dense, presser_of
 from spatialops.contact.newton.statuses import sliding
 from spatialops.contact.rows import START, width_of
 
@@ -47,7 +49,24 @@ def gather_rows(rows: ContactRows, eps: float, scratch: NewtonScratch) -> int:
         elif tangent == at.AT_SIDE:
             e_x, e_y, _ = sliding(scratch.friction, i)
             count = put_row(rows, scratch, i, at.ALONG_SIDE, (-e_y, e_x), eps, count)
+    for i in range(rows.friction.size - rows.owners.size, rows.friction.size):
+        put_moment(rows, scratch, i, eps)
     return count
+
+
+@inlined
+def put_moment(rows: ContactRows, scratch: NewtonScratch, i: int, eps: float) -> None:
+    """Add moment i, where it is at its limit, to gamma of the normal that presses it."""
+    e_x, e_y, g = sliding(scratch.friction, i)
+    owner = presser_of(rows, i)
+    if g == 0.0 or scratch.status[owner, at.NORMAL] != at.PRESSES:
+        return
+    g *= rows.friction[i] * share_of(scratch, owner, 0.0, eps)
+    width, own = width_of(rows.L.places, i), rows.L.places[i, START]
+    start = rows.L.places[owner, START]
+    for k in range(width):
+        along = e_x * rows.L.entries[own + width + k] + e_y * rows.L.entries[own + 2 * width + k]
+        scratch.gamma[start + k] += g * along
 
 
 @inlined
@@ -97,11 +116,18 @@ def put_unknown(
         start = scratch.starts[count - 1] + width
     scratch.contacts[count], scratch.parts[count] = i, part
     scratch.starts[count] = start
-    w = scratch.friction[i, at.WEIGHT]
     k = scratch.friction[i, at.RESISTANCE] if part != at.PRESSING else 0.0
-    alone = k == 0.0 and w == 1.0
-    scratch.vectors[at.SHARE, count] = 1.0 if alone else math.sqrt(eps / (eps * w + k))
+    scratch.vectors[at.SHARE, count] = share_of(scratch, i, k, eps)
     return width, start
+
+
+@inlined
+def share_of(scratch: NewtonScratch, i: int, resistance: float, eps: float) -> float:
+    """What rows of contact i are taken times, where so much resists."""
+    w = scratch.friction[i, at.WEIGHT]
+    if resistance == 0.0 and w == 1.0:
+        return 1.0
+    return math.sqrt(eps / (eps * w + resistance))
 
 
 @kernel
@@ -123,10 +149,7 @@ def answer_factors(rows: ContactRows, eps: float, count: int, scratch: NewtonScr
         substitute_dense(scratch.dense, count, right, step)
         return
     along, moved = scratch.vectors[at.CHANGE], scratch.vectors[at.ANSWER]
-    for i in range(along.size):
-        along[i] = 0.0
-    for c in range(count):
-        add_unknown(rows, scratch, c, right[c] * share[c], along)
+    put_change(rows, scratch, count, right, along)
     multiply_transposed(rows, along, y, scratch)
     if dense:
         substitute_dense(scratch.dense, y.size, y, y)
@@ -136,6 +159,23 @@ def answer_factors(rows: ContactRows, eps: float, count: int, scratch: NewtonScr
     for c in range(count):
         own = share[c] * component(scratch, c, moved)
         step[c] = (right[c] - own) / eps
+
+
+@inlined
+def put_change(
+    rows: ContactRows, scratch: NewtonScratch, count: int, x: Array, change: Array
+) -> None:
+    """The change of impulses that so many unknowns x are, with moments that go with normals."""
+    share = scratch.vectors[at.SHARE]
+    for i in range(change.size):
+        change[i] = 0.0
+    for c in range(count):
+        add_unknown(rows, scratch, c, x[c] * share[c], change)
+    for i in range(rows.friction.size - rows.owners.size, rows.friction.size):
+        e_x, e_y, g = sliding(scratch.friction, i)
+        g *= rows.friction[i] * change[3 * presser_of(rows, i)]
+        change[3 * i + 1] += g * e_x
+        change[3 * i + 2] += g * e_y
 
 
 @inlined
@@ -171,7 +211,7 @@ def solve_rows(rows: ContactRows, eps: float, count: int, p: Array, scratch: New
     """Newton's step on p, by the factors of the present statuses."""
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
     v, centre = scratch.vectors[at.VELOCITY], scratch.vectors[at.CENTRE]
-    share = scratch.vectors[at.SHARE]
+    share, change = scratch.vectors[at.SHARE], scratch.vectors[at.CHANGE]
     for c in range(count):
         i, part = scratch.contacts[c], scratch.parts[c]
         own = component(scratch, c, p)
@@ -181,5 +221,6 @@ def solve_rows(rows: ContactRows, eps: float, count: int, p: Array, scratch: New
             right[c] -= scratch.friction[i, at.RESISTANCE] * own
         right[c] *= share[c]
     answer_factors(rows, eps, count, scratch)
-    for c in range(count):
-        add_unknown(rows, scratch, c, step[c] * share[c], p)
+    put_change(rows, scratch, count, step, change)
+    for i in range(p.size):
+        p[i] += change[i]

@@ -24,7 +24,13 @@ from spatialops.contact.newton.interior_point import INSIDE, has_inside, interio
 from spatialops.contact.newton.proximal import proximal_steps
 from spatialops.contact.newton.residual import speed_scale
 from spatialops.contact.newton.row_products import spread_out
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch, Problem, is_dense
+from spatialops.contact.newton.rows import (
+    ContactRows,
+    NewtonScratch,
+    Problem,
+    is_dense,
+    turns_on,
+)
 from spatialops.contact.newton.statuses import find_parts
 
 # Attempts, one after the other: proximal term relative to s, iterations in all and about one
@@ -40,7 +46,7 @@ ALL_ATTEMPTS = len(_TERMS)
 FIRST_ATTEMPT = 1
 # All of them times the square root of the trees: what holds up a wall is found course by course,
 # from the floor to the top. A wall of 100 bricks takes 40 iterations in the first attempt. On the
-# exact cone directions turn as well.
+# exact cone, and of rolling friction, directions turn as well.
 _OF_CONES = 3.0
 # From the impulses of a step before piles do not, where the interior-point method comes next.
 _OF_PILES = 1.0
@@ -130,7 +136,7 @@ def attempts(
     longer = math.sqrt(rows.trees.size - 1)
     if last == FIRST_ATTEMPT and not cold:
         longer = min(longer, _OF_PILES)
-    longer *= _OF_CONES if rows.law == at.CONE else 1.0
+    longer *= _OF_CONES if turns_on(rows) else 1.0
     # r = share / W_ii of statuses. Eigenvalues of W are up to 3 m times its diagonal: with more
     # than 1 / (3 m) contacts that share a load go beyond sticking to sliding the other way.
     # From zero only the ratio of pressing and sliding counts.

@@ -9,7 +9,7 @@ from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.row_products import put_velocities
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch, presser_of
 from spatialops.contact.newton.statuses import (
     is_dragged,
     limit_of,
@@ -31,7 +31,8 @@ def sweep(rows: ContactRows, times: int, p: Array, scratch: NewtonScratch) -> No
             if parts & at.HAS_NORMAL:
                 p[j] = max(p[j] - speed(rows, j, y) / squares[j], 0.0)
             r = 0.0
-            if parts & at.HAS_FIRST and limit_of(rows, i, p[j]) > 0.0:
+            pressing = p[3 * presser_of(rows, i)]
+            if parts & at.HAS_FIRST and limit_of(rows, i, pressing) > 0.0:
                 add_rows(rows, j, (p[j] - before[0], 0.0, 0.0), y)
                 before = p[j], p[j + 1], p[j + 2]
                 k = scratch.friction[i, at.RESISTANCE] if is_dragged(rows, i) else 0.0
@@ -39,7 +40,7 @@ def sweep(rows: ContactRows, times: int, p: Array, scratch: NewtonScratch) -> No
                 p[j + 1] -= r * (speed(rows, j + 1, y) + k * p[j + 1])
                 if parts & at.HAS_SECOND:
                     p[j + 2] -= r * (speed(rows, j + 2, y) + k * p[j + 2])
-            put_statuses(rows, scratch, i, p[j], (p[j + 1], p[j + 2]), r)
+            put_statuses(rows, scratch, i, pressing, (p[j + 1], p[j + 2]), r)
             put_on_piece(rows, i, p, scratch)
             add_rows(rows, j, (p[j] - before[0], p[j + 1] - before[1], p[j + 2] - before[2]), y)
 

@@ -22,9 +22,11 @@ from spatialops.contact.newton.no_slip import impulses_of_law
 from spatialops.contact.newton.rows import (
     ContactRows,
     NewtonRoom,
+    is_moment,
     new_blocks,
     newton_room,
     newton_scratch,
+    presser_of,
 )
 from spatialops.contact.rows import (
     FIRST_A,
@@ -56,6 +58,8 @@ class Islands(NamedTuple):
     numbers: IntArray  # (n,) of trees within the island that is being solved; -1: not in it
     heads: IntArray  # (n + 2,) first member of the island that a tree stands for; n: no tree
     members: IntArray  # (m,) contacts, island by island
+    positions: IntArray  # (m,) of contacts in the island that is being solved
+    moments: IntArray  # (m,) owners of the moments of the island
     places: IntArray  # (m, PLACE_COLUMNS) of the island
     trees: IntArray  # (n + 1,)
 
@@ -67,7 +71,7 @@ def new_buffers(room: NewtonRoom) -> Buffers:
     return Buffers(
         np.zeros(ints, dtype=np.int64),
         aligned(1, floats)[0],
-        np.zeros(4 * n + 3 + (1 + PLACE_COLUMNS) * m, dtype=np.int64),
+        np.zeros(4 * n + 3 + (3 + PLACE_COLUMNS) * m, dtype=np.int64),
         np.zeros(room.entries + 9 * m),
         *new_blocks(room),
     )
@@ -91,13 +95,15 @@ def islands_in(ints: IntArray, n: int, m: int) -> Islands:
     """Name the parts of the buffer."""
     a = 2 * n
     b = a + n + 2
-    c = b + m
+    c = b + 3 * m
     d = c + PLACE_COLUMNS * m
     return Islands(
         ints[:n],
         ints[n:a],
         ints[a:b],
-        ints[b:c],
+        ints[b : b + m],
+        ints[b + m : b + 2 * m],
+        ints[b + 2 * m : c],
         ints[c:d].reshape(m, PLACE_COLUMNS),
         ints[d : d + n + 1],
     )
@@ -217,6 +223,7 @@ def solve_island(
         of_contacts[2],
         rows.corners,
         rows.law,
+        islands.moments[: put_moments(rows, members, islands)],
     )
     own = floats[size + 3 * count : size + 6 * count]
     copy_contacts(rows, p, members, island, own)
@@ -279,6 +286,18 @@ def put_places(places: IntArray, members: IntArray, islands: Islands) -> int:
                 islands.places[c, FIRST_A + side * (FIRST_B - FIRST_A)] = islands.trees[number]
         start += 3 * width_of(places, i)
     return start
+
+
+@kernel
+def put_moments(rows: ContactRows, members: IntArray, islands: Islands) -> int:
+    """Owners of an island's moments, which are the last of its contacts too; how many."""
+    count = 0
+    for c in range(members.size):
+        islands.positions[members[c]] = c
+        if is_moment(rows, members[c]):
+            islands.moments[count] = islands.positions[presser_of(rows, members[c])]
+            count += 1
+    return count
 
 
 @kernel

@@ -31,15 +31,15 @@ def impulses_of_law(
         return total, residual
     total, residual = settled(rows, fastest, aim, (total, residual), p, scratch)
     if not residual <= aim.tolerance:
-        for i in range(rows.friction.size):
+        for i in range(rows.friction.size - rows.owners.size):
             rows.friction[i] = -1.0 if rows.friction[i] != 0.0 else 0.0
-            for j in range(3):
-                p[3 * i + j] = 0.0
+        for j in range(p.size):
+            p[j] = 0.0
         again = Aim(False, aim.tolerance, aim.attempts)
         count, residual = central_impulses(rows, fastest, again, p, scratch)
         more, residual = settled(rows, fastest, aim, (count, residual), p, scratch)
         total = -abs(total) - abs(more)
-    for i in range(rows.friction.size):
+    for i in range(rows.friction.size - rows.owners.size):
         rows.friction[i] = 1.0 if rows.friction[i] != 0.0 else 0.0
     return total, residual
 
@@ -73,7 +73,7 @@ def hold_and_let_go(rows: ContactRows, fastest: float, p: Array, scratch: Newton
     v, s = scratch.vectors[at.VELOCITY], largest(scratch.vectors[at.SQUARES])
     limit = max(_REST * max(fastest, largest(rows.u)), _HIDDEN * s * largest(p))
     changed = False
-    for i in range(rows.friction.size):
+    for i in range(rows.friction.size - rows.owners.size):
         j = 3 * i
         presses = s * (p[j] + rows.prior[i]) > limit
         slip = math.sqrt(v[j + 1] * v[j + 1] + v[j + 2] * v[j + 2])

@@ -9,6 +9,8 @@ g = beta / (w + rho beta), S = w_s + sigma sum g and the sums q = sum g d, Q = s
 
     dp_n = c_n - g_n dv_n,
     dp_t = c_t - (Q - (sigma / S) q q^T) dv_t - (sigma mu g_n / S) q dv_n.
+
+Of a moment g_n and dv_n are those of its owner.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from __future__ import annotations
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.pairs import slip
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch, presser_of
 from spatialops.contact.rows import START, width_of
 
 _RHO = 1e-8  # what a pair gives way: below, rounding moves impulses along null directions
@@ -46,17 +48,17 @@ def eliminate_pairs(rows: ContactRows, s: float, scratch: NewtonScratch) -> None
             xx += g * a * a
             xy += g * a * b
             yy += g * b * b
-        normal = ratio(scratch, i, 0)
+        pressing = ratio(scratch, presser_of(rows, i), 0)
         slopes[i, at.SUM] = w[i, 1] + x[i, 1] * total
         share = x[i, 1] / slopes[i, at.SUM]
         slopes[i, at.Q_X] = q_x
         slopes[i, at.Q_Y] = q_y
-        pulled = share * rows.friction[i] * normal
+        pulled = share * rows.friction[i] * pressing
         put_unknowns(
             rows,
             scratch,
             i,
-            (normal / s, pulled * q_x / s, pulled * q_y / s),
+            (ratio(scratch, i, 0) / s, pulled * q_x / s, pulled * q_y / s),
             (
                 (xx - share * q_x * q_x) / s,
                 (xy - share * q_x * q_y) / s,
@@ -73,17 +75,18 @@ def put_unknowns(
     of_normal: tuple[float, float, float],
     of_tangents: tuple[float, float, float],
 ) -> None:
-    """The three unknowns of contact i: columns of D by its normal, and xx, xy, yy of the rest."""
+    """The three unknowns of contact i: columns of D by the normal that presses it, xx, xy, yy."""
     entries = rows.L.entries
     width, start = width_of(rows.L.places, i), rows.L.places[i, START]
+    pressing = rows.L.places[presser_of(rows, i), START] - start
     xx, xy, yy = of_tangents
     for j in range(3):
         scratch.contacts[3 * i + j], scratch.parts[3 * i + j] = i, j
         scratch.starts[3 * i + j] = start + j * width
     for k in range(start, start + width):
-        normal = entries[k]
+        normal = entries[k + pressing]
         x, y = entries[k + width], entries[k + 2 * width]
-        scratch.gamma[k] = normal
+        scratch.gamma[k] = entries[k]
         scratch.gamma[k + width] = x
         scratch.gamma[k + 2 * width] = y
         scratch.rho[0, k] = of_normal[0] * normal
@@ -115,15 +118,15 @@ def relative_step(rows: ContactRows, unit: float, scratch: NewtonScratch) -> Non
     """RIGHT: the step c of impulses that there would be if nothing moved."""
     right, slopes = scratch.vectors[at.RIGHT], scratch.slopes
     for i in range(rows.friction.size):
-        normal = free_step(scratch, i, 0, 0.0)
+        pressing = free_step(scratch, presser_of(rows, i), 0, 0.0)
         x = y = total = 0.0
         for k in range(rows.corners.shape[0]):
             step = free_step(scratch, i, 2 + k, 0.0)
             x += step * rows.corners[k, 0]
             y += step * rows.corners[k, 1]
             total += step
-        sigma = sigma_step(rows, scratch, i, normal, total)
-        right[3 * i] = unit * normal
+        sigma = sigma_step(rows, scratch, i, pressing, total)
+        right[3 * i] = unit * free_step(scratch, i, 0, 0.0)
         right[3 * i + 1] = unit * (x - slopes[i, at.Q_X] * sigma)
         right[3 * i + 2] = unit * (y - slopes[i, at.Q_Y] * sigma)
 
@@ -140,14 +143,15 @@ def step_pairs(rows: ContactRows, scratch: NewtonScratch) -> float:
         total = 0.0
         for k in range(rows.corners.shape[0]):
             total += free_step(scratch, i, 2 + k, slip(rows, moved, i, k))
-        d_x[i, 1] = sigma_step(rows, scratch, i, d_x[i, 0], total)
+        pressing = d_x[presser_of(rows, i), 0]
+        d_x[i, 1] = sigma_step(rows, scratch, i, pressing, total)
         total = 0.0
         for k in range(rows.corners.shape[0]):
             faster = slip(rows, moved, i, k) + d_x[i, 1]
             d_x[i, 2 + k] = free_step(scratch, i, 2 + k, faster)
             d_w[i, 2 + k] = faster + miss[i, 2 + k] + _RHO * d_x[i, 2 + k]
             total += d_x[i, 2 + k]
-        d_w[i, 1] = rows.friction[i] * d_x[i, 0] - total + miss[i, 1]
+        d_w[i, 1] = rows.friction[i] * pressing - total + miss[i, 1]
         length = min(length, length_of(scratch, i))
     return length
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch, presser_of
 from spatialops.contact.newton.statuses import limit_of
 
 _BEGIN = 1.0  # least of both sides at first, relative to the scale
@@ -35,7 +35,7 @@ def begin_pairs(
             count += 1
         if not parts & at.HAS_FIRST:
             continue
-        limit = limit_of(rows, i, unit * x[i, 0]) / unit
+        limit = limit_of(rows, i, unit * x[presser_of(rows, i), 0]) / unit
         count += begin_friction(rows, scratch, i, limit, scale)
     return count
 
@@ -103,7 +103,7 @@ def find_misses(rows: ContactRows, scale: float, unit: float, scratch: NewtonScr
             if x[i, 2 + k] > 0.0:
                 miss[i, 2 + k] = slip(rows, v, i, k) / scale + x[i, 1] - w[i, 2 + k]
                 total += x[i, 2 + k]
-        limit = limit_of(rows, i, unit * x[i, 0]) / unit
+        limit = limit_of(rows, i, unit * x[presser_of(rows, i), 0]) / unit
         miss[i, 1] = limit - total - w[i, 1] if x[i, 1] > 0.0 else 0.0
 
 

@@ -21,7 +21,7 @@ from spatialops.contact.newton.active_rows import (
 from spatialops.contact.newton.ray import FAR, ray_length
 from spatialops.contact.newton.residual import FOUND, residual_of, rounding
 from spatialops.contact.newton.row_products import multiply, multiply_transposed, put_velocities
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch, Problem
+from spatialops.contact.newton.rows import ContactRows, NewtonScratch, Problem, turns_on
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
 
 _LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
@@ -30,7 +30,7 @@ _SHARP = 1e-12  # residual above which statuses are looked at again, also where 
 _REFINES = 8  # steps at most, each of which must make the residual
 _SMALLER = 0.1  # times as large
 _STALLED = 0.5  # of the residual, which further centres leave where it is
-_SAME = 0.01  # change of the residual, relative, with which a centre of the exact cone settles
+_SAME = 0.01  # change of the residual, relative, with which a centre of round friction settles
 _SETTLED = 2  # centres after which what is left is along null directions, or the term too large
 
 
@@ -137,7 +137,7 @@ def newton_step(
 @inlined
 def stays(rows: ContactRows, before: float, residual: float) -> bool:
     """Whether directions of sliding turn by less than matters: the centre's answer is found."""
-    return rows.law == at.CONE and abs(residual - before) <= _SAME * residual
+    return turns_on(rows) and abs(residual - before) <= _SAME * residual
 
 
 @kernel

@@ -12,8 +12,14 @@ import math
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch
-from spatialops.contact.newton.statuses import side_normal
+from spatialops.contact.newton.rows import (
+    ContactRows,
+    NewtonScratch,
+    is_moment,
+    is_round,
+    presser_of,
+)
+from spatialops.contact.newton.statuses import limit_of, side_normal
 
 FAR = 1e9  # of a step: a ray along which nothing ever changes its status
 
@@ -26,7 +32,8 @@ def ray_length(rows: ContactRows, p: Array, scratch: NewtonScratch) -> float:
     d = scratch.vectors[at.CHANGE]
     for i in range(rows.friction.size):
         parts, j = scratch.status[i, at.PARTS], 3 * i
-        tangent = scratch.status[i, at.TANGENT] if rows.law <= at.CONE else at.FREE
+        bounded = rows.law <= at.CONE or is_moment(rows, i)
+        tangent = scratch.status[i, at.TANGENT] if bounded else at.FREE
         if parts & at.HAS_NORMAL:
             if scratch.status[i, at.NORMAL] == at.OPEN:
                 t = min(t, until(v[j], -w[j]))
@@ -34,7 +41,7 @@ def ray_length(rows: ContactRows, p: Array, scratch: NewtonScratch) -> float:
                 t = min(t, until(p[j], -d[j]))
         if tangent == at.STICKS:
             t = min(t, until_it_slides(rows, i, p, d, not parts & at.HAS_SECOND))
-        elif tangent != at.FREE and (rows.law == at.POLYGON or not parts & at.HAS_SECOND):
+        elif tangent != at.FREE and not (is_round(rows, i) and parts & at.HAS_SECOND):
             t = min(t, until_it_turns(rows, scratch, i, p))
     return t
 
@@ -50,14 +57,14 @@ def until_it_slides(rows: ContactRows, i: int, p: Array, d: Array, line: bool) -
     """When friction p + t d leaves its polygon, which grows with the normal impulse."""
     t = FAR
     j = 3 * i
-    mu = rows.friction[i]
-    limit = mu * (p[j] + rows.prior[i]) + rows.dry[i]
-    if rows.law == at.CONE and not line:
-        return until_outside((p[j + 1], p[j + 2]), (d[j + 1], d[j + 2]), limit, mu * d[j])
+    normal = 3 * presser_of(rows, i)
+    limit, grows = limit_of(rows, i, p[normal]), rows.friction[i] * d[normal]
+    if is_round(rows, i) and not line:
+        return until_outside((p[j + 1], p[j + 2]), (d[j + 1], d[j + 2]), limit, grows)
     for k in range(2 if line else rows.corners.shape[0]):
         x, y, inner = (1.0 - 2.0 * k, 0.0, 1.0) if line else side_normal(rows.corners, k)
         left = inner * limit - x * p[j + 1] - y * p[j + 2]
-        t = min(t, until(left, x * d[j + 1] + y * d[j + 2] - inner * mu * d[j]))
+        t = min(t, until(left, x * d[j + 1] + y * d[j + 2] - inner * grows))
     return t
 
 
@@ -99,7 +106,8 @@ def until_it_turns(rows: ContactRows, scratch: NewtonScratch, i: int, p: Array) 
         return min(t, until(b_x * v[j + 2] - b_y * v[j + 1], b_y * w[j + 1] - b_x * w[j + 2]))
     x, y, inner = side_normal(corners, k)
     half = max(1.0 - inner * inner, 0.0) ** 0.5
-    limit = half * (rows.friction[i] * (p[j] + rows.prior[i]) + rows.dry[i])
+    normal = 3 * presser_of(rows, i)
+    limit = half * limit_of(rows, i, p[normal])
     place, rate = x * p[j + 2] - y * p[j + 1], x * d[j + 2] - y * d[j + 1]
-    grows = half * rows.friction[i] * d[j]
+    grows = half * rows.friction[i] * d[normal]
     return min(until(limit - place, rate - grows), until(limit + place, -rate - grows))

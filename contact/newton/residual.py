@@ -17,7 +17,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.rows import ContactRows
+from spatialops.contact.newton.rows import ContactRows, is_moment, presser_of
 from spatialops.contact.newton.statuses import limit_of
 
 _EPS = float(np.finfo(np.float64).eps)
@@ -69,6 +69,8 @@ def residual_of(rows: ContactRows, s: float, scale: float, p: Array, v: Array) -
         if rows.friction[i] > 0.0 or rows.dry[i] > 0.0:
             if rows.law == at.POLYGON or rows.dry[i] > 0.0:
                 worst = max(worst, friction_residual(rows, s, most, i, p, v))
+            elif is_moment(rows, i):
+                worst = max(worst, round_residual(rows, s, i, p, v))
             else:
                 worst = max(worst, other_residual(rows, s, i, p, v))
     if not (scale > 0.0 and sum_of_all - sum_of_all == 0.0):
@@ -89,7 +91,8 @@ def friction_residual(
     sigma = 0.0
     for k in range(sides):
         sigma = max(sigma, -along(corners, k, v[j + 1], v[j + 2]))
-    left = s * limit_of(rows, i, max(p[j], 0.0)) - b_first - b_second
+    pressing = max(p[3 * presser_of(rows, i)], 0.0)
+    left = s * limit_of(rows, i, pressing) - b_first - b_second
     worst = abs(min(most * sigma, left))
     for k in range(sides):
         beta = (b_first if k == first else 0.0) + (b_second if k == second else 0.0)
@@ -99,17 +102,23 @@ def friction_residual(
 
 @inlined
 def other_residual(rows: ContactRows, s: float, i: int, p: Array, v: Array) -> float:
-    """Violation of the exact cone, as a projection, of no slip, or of a drag."""
+    """Violation of the exact cone, of no slip, or of a drag."""
     j = 3 * i
-    slip = math.sqrt(v[j + 1] * v[j + 1] + v[j + 2] * v[j + 2])
-    x, y = s * p[j + 1], s * p[j + 2]
     if rows.law == at.NO_SLIP:
-        return slip
+        return math.sqrt(v[j + 1] * v[j + 1] + v[j + 2] * v[j + 2])
     if rows.law == at.VISCOUS:  # a velocity where the drag is weak, an impulse where it is strong
         drag = s * rows.friction[i]
-        a, b = x + drag * v[j + 1], y + drag * v[j + 2]
+        a, b = s * p[j + 1] + drag * v[j + 1], s * p[j + 2] + drag * v[j + 2]
         return math.sqrt(a * a + b * b) / (1.0 + drag)
-    limit = s * limit_of(rows, i, max(p[j], 0.0))
+    return round_residual(rows, s, i, p, v)
+
+
+@inlined
+def round_residual(rows: ContactRows, s: float, i: int, p: Array, v: Array) -> float:
+    """How far friction is from the nearest to s p_t - v_t in its disc."""
+    j = 3 * i
+    x, y = s * p[j + 1], s * p[j + 2]
+    limit = s * limit_of(rows, i, max(p[3 * presser_of(rows, i)], 0.0))
     a, b = x - v[j + 1], y - v[j + 2]
     length = math.sqrt(a * a + b * b)
     factor = limit / length if length > limit else 1.0

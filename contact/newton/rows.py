@@ -2,6 +2,9 @@
 
 A contact problem is its rows: G M^-1 G^T = L L^T, so that in the coordinates y = L^T p the mass is
 one and the rows' velocities are v = u + L y. The product W = L L^T is never formed.
+
+Torsional and rolling friction of a contact are contacts of their own, moments: with tangents alone,
+whose rows are spins, and limits that the normal impulse of their contact gives. They come last.
 """
 
 from __future__ import annotations
@@ -41,6 +44,8 @@ class ContactRows(NamedTuple):
     dry: Array  # (m,) friction impulse that needs no normal one
     corners: Array  # (n_f, 2) directions of friction
     law: int  # of friction
+    # (k,) of the last k, which are moments: the contacts that they belong to
+    owners: IntArray = np.zeros(0, dtype=np.int64)
 
 
 class Problem(NamedTuple):
@@ -98,6 +103,31 @@ class NewtonRoom(NamedTuple):
     trees: int
     widest: int  # columns of one tree
     sides: int  # of the polygon of friction
+
+
+@inlined
+def is_moment(rows: ContactRows, i: int) -> bool:
+    """Whether contact i is torsional or rolling friction of another."""
+    return i >= rows.friction.size - rows.owners.size
+
+
+@inlined
+def presser_of(rows: ContactRows, i: int) -> int:
+    """The contact whose normal impulse presses contact i: itself, or of a moment its owner."""
+    contacts = rows.friction.size - rows.owners.size
+    return i if i < contacts else rows.owners[i - contacts]
+
+
+@inlined
+def is_round(rows: ContactRows, i: int) -> bool:
+    """Whether the limit of friction of contact i is a circle: with POLYGON of none."""
+    return rows.law == at.CONE or (is_moment(rows, i) and rows.law != at.POLYGON)
+
+
+@inlined
+def turns_on(rows: ContactRows) -> bool:
+    """Whether directions of friction at its limit turn on as the problem is solved."""
+    return rows.law == at.CONE or (rows.owners.size > 0 and rows.law != at.POLYGON)
 
 
 @inlined

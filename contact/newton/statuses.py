@@ -23,7 +23,13 @@ import math
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.rows import (
+    ContactRows,
+    NewtonScratch,
+    is_moment,
+    is_round,
+    presser_of,
+)
 from spatialops.contact.rows import square_of
 
 _IDLE = 1e-14  # W_ii relative to the largest, and
@@ -59,12 +65,12 @@ def find_parts(rows: ContactRows, scratch: NewtonScratch) -> float:
         if is_dragged(rows, i):
             scratch.friction[i, at.RESISTANCE] = 1.0 / rows.friction[i]
     s = s if s > 0.0 else 1.0
-    put_weights(s, scratch)
+    put_weights(rows, s, scratch)
     return s
 
 
 @kernel
-def put_weights(s: float, scratch: NewtonScratch) -> None:
+def put_weights(rows: ContactRows, s: float, scratch: NewtonScratch) -> None:
     """Shares of the proximal term: of bodies' contacts one, of a joint its own.
 
     Among contacts it is one compliance, which spreads what they carry evenly. Rows of joints have
@@ -73,12 +79,12 @@ def put_weights(s: float, scratch: NewtonScratch) -> None:
     """
     squares, of_contacts = scratch.vectors[at.SQUARES], 0.0
     for i in range(scratch.status.shape[0]):
-        if not is_of_joint(squares, i):
+        if is_moment(rows, i) or not is_of_joint(squares, i):
             for j in range(3):
                 of_contacts = max(of_contacts, squares[3 * i + j])
     for i in range(scratch.status.shape[0]):
         own = of_contacts
-        if is_of_joint(squares, i):
+        if is_of_joint(squares, i) and not is_moment(rows, i):
             own = max(squares[3 * i], squares[3 * i + 1])
         scratch.friction[i, at.WEIGHT] = own / s if own > 0.0 else 1.0
 
@@ -95,13 +101,13 @@ def is_of_joint(squares: Array, i: int) -> bool:
 @inlined
 def is_dragged(rows: ContactRows, i: int) -> bool:
     """Whether friction of contact i is a drag."""
-    return rows.law == at.VISCOUS and rows.friction[i] > 0.0
+    return rows.law == at.VISCOUS and rows.friction[i] > 0.0 and not is_moment(rows, i)
 
 
 @inlined
 def limit_of(rows: ContactRows, i: int, pressing: float) -> float:
-    """Radius of the polygon of friction."""
-    return rows.friction[i] * (pressing + rows.prior[i]) + rows.dry[i]
+    """Radius of the polygon of friction where its normal, or of a moment its owner's, presses."""
+    return rows.friction[i] * (pressing + rows.prior[presser_of(rows, i)]) + rows.dry[i]
 
 
 @inlined
@@ -144,14 +150,23 @@ def find_statuses(
     for i in range(rows.friction.size):
         parts, j = scratch.status[i, at.PARTS], 3 * i
         own = eps * scratch.friction[i, at.WEIGHT]
-        pressing = 0.0
-        if parts & at.HAS_NORMAL:
-            pressing = max(p[j] - share * (v[j] + own * (p[j] - centre[j])) / squares[j], 0.0)
+        pressing = pressing_of(presser_of(rows, i), eps, share, p, scratch)
         r = share / max(squares[j + 1], squares[j + 2]) if parts & at.HAS_FIRST else 0.0
         x = p[j + 1] - r * (v[j + 1] + own * (p[j + 1] - centre[j + 1]))
         y = p[j + 2] - r * (v[j + 2] + own * (p[j + 2] - centre[j + 2]))
         news = max(news, put_statuses(rows, scratch, i, pressing, (x, y), r))
     return news
+
+
+@inlined
+def pressing_of(i: int, eps: float, share: float, p: Array, scratch: NewtonScratch) -> float:
+    """The normal part of x of contact i where it presses, else zero."""
+    if not scratch.status[i, at.PARTS] & at.HAS_NORMAL:
+        return 0.0
+    j = 3 * i
+    own = eps * scratch.friction[i, at.WEIGHT] * (p[j] - scratch.vectors[at.CENTRE, j])
+    own = share * (scratch.vectors[at.VELOCITY, j] + own) / scratch.vectors[at.SQUARES, j]
+    return max(p[j] - own, 0.0)
 
 
 @inlined
@@ -165,15 +180,15 @@ def put_statuses(
 ) -> int:
     """Statuses of contact i for the normal impulse and the point x_t; whether they repeat."""
     parts, limit = scratch.status[i, at.PARTS], limit_of(rows, i, pressing)
-    normal = at.PRESSES if pressing > 0.0 else at.OPEN
+    normal = at.PRESSES if parts & at.HAS_NORMAL and pressing > 0.0 else at.OPEN
     x, y = point
     tangent = at.FREE
     side = 0
     if not parts & at.HAS_FIRST:
         return put_status(scratch.status, i, normal, tangent, side)
-    if rows.law >= at.NO_SLIP and rows.dry[i] == 0.0:
+    if rows.law >= at.NO_SLIP and rows.dry[i] == 0.0 and not is_moment(rows, i):
         return put_status(scratch.status, i, normal, at.STICKS, side)
-    if rows.law == at.CONE and parts & at.HAS_SECOND:
+    if is_round(rows, i) and parts & at.HAS_SECOND:
         return put_circle_status(rows, scratch, i, normal, (x, y, r, limit))
     if limit > 0.0:
         tangent, side = polygon_status(rows.corners, not parts & at.HAS_SECOND, x, y, limit)
@@ -265,5 +280,5 @@ def put_on_piece(rows: ContactRows, i: int, p: Array, scratch: NewtonScratch) ->
     elif tangent != at.STICKS:
         e_x, e_y, g = sliding(scratch.friction, i)
         along = e_x * p[j + 2] - e_y * p[j + 1] if tangent == at.AT_SIDE else 0.0
-        limit = g * limit_of(rows, i, p[j])
+        limit = g * limit_of(rows, i, p[3 * presser_of(rows, i)])
         p[j + 1], p[j + 2] = limit * e_x - along * e_y, limit * e_y + along * e_x

@@ -186,9 +186,7 @@ class Lookahead:
                 return problem
             if t.monitor[at.TIME] > state.time:
                 return None  # a flight that ends in an impact within the step
-            t = stepping.solve(t, self.simulator.law is None)
-            if t is not self._tables:
-                self._hold(t)
+            stepping.external.solve(t, self.simulator.law is None)
             code = self._go_on()
         raise ContactError("impacts at the start of the step do not end")
 

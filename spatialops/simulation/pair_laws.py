@@ -46,6 +46,8 @@ class PairFriction:
         The law that has all of it.
     special : bool
         Whether that is more than the scene's own law with the coefficients of the geoms.
+    mixed : bool
+        Whether some pairs have a law of their own.
     friction : (n,) array
         Coefficients: 0 where there is no dry friction, infinite where there is no slip.
     drag : (n,) array
@@ -60,6 +62,7 @@ class PairFriction:
 
     law: Law
     special: bool
+    mixed: bool
     friction: Array
     drag: Array
     polygon_sides: IntArray
@@ -115,9 +118,10 @@ def pair_friction(scene: Scene, law: Law) -> PairFriction:
         held = np.array([np.inf if name == "no-slip" else dry[row]])
         of_pair = _of_law(name, held, viscous, _n_f(law))
         friction[row], drag[row], sides[row] = (values[0] for values in of_pair)
-    return PairFriction(
-        chosen, bool(given) or moments, friction, drag, sides, table.torsion, table.rolling, viscous
-    )
+    mixed = bool(given)
+    special = mixed or moments
+    turning = table.torsion, table.rolling
+    return PairFriction(chosen, special, mixed, friction, drag, sides, *turning, viscous)
 
 
 def _of_law(name: str, dry: Array, viscous: Viscous, n_f: int) -> tuple[Array, Array, IntArray]:

@@ -57,6 +57,7 @@ def _times(simulator: Simulator, state: State, tau: ArrayLike, repeats: int) -> 
         t.dry[:m].copy(),
         t.facets,
         int(t.control[at.LAW]),
+        t.owners[: t.control[at.MOMENTS]].copy(),
     )
     p, buffers = np.zeros(3 * m), new_buffers(room_of(rows))
     tolerance = float(t.settings[at.TOLERANCE])

@@ -49,7 +49,7 @@ def detected(setup: Setup, probe: Held | None, state: State) -> Held:
         detect_held(found.address)
         if found.tables.control[at.SEEN] >= 0:
             return found
-        found = Held(setup.stepping.tables(2 * len(found.tables.ints)))
+        found = Held(setup.stepping.tables(2 * len(found.tables.seen_ints)))
 
 
 def refuse_overlaps(setup: Setup, state: State) -> None:

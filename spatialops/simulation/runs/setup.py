@@ -13,7 +13,7 @@ from spatialops.contact.friction import directions
 from spatialops.contact.laws.cone import ConeCoulomb
 from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.frictionless import Frictionless
-from spatialops.contact.laws.law import is_rigid
+from spatialops.contact.laws.law import Law, is_rigid
 from spatialops.contact.laws.viscous import Viscous
 from spatialops.errors import ArgumentError
 from spatialops.forces.effort_limits import Effort
@@ -79,7 +79,7 @@ class Setup:
             options.law or Coulomb(formulation=options.formulation, solver=options.solver),
         )
         self.options = replace(options, law=self.pairs.law) if self.pairs.special else options
-        self.stepping = self._stepping()
+        self.stepping = self._stepping(self.options.law if self.pairs.mixed else options.law)
         limits = np.isfinite(scene.model.lower) | np.isfinite(scene.model.upper)
         self._has_limits = bool(limits.any())
         self.probe: Held | None = None
@@ -127,14 +127,14 @@ class Setup:
         name = self.scene.model.joint_of_link
         return {name(int(k)): int(counts[k]) for k in np.flatnonzero(counts)}
 
-    def _stepping(self) -> Stepping:
+    def _stepping(self, in_loop: Law | None) -> Stepping:
         table = self.scene.pair_table
         own = self.options
         newton = own.restitution == "newton"
         impacts = ImpactRule(
             own.impacts == "propagated", (table.newton | newton) & ~table.poisson, newton
         )
-        method = Method(own.law, own.formulation, own.solver)
+        method = Method(own.law, own.formulation, own.solver, in_loop)
         directions(method.n_f)  # refuses odd ones
         external = ExternalSolver(self.scene, self.joints, method, self.pairs, impacts, self.full)
         scheme = INTEGRATORS[own.integrator]

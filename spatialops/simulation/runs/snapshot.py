@@ -62,7 +62,7 @@ def snapshot(t: Tables) -> dict[str, npt.NDArray[np.generic]]:
         "seen": t.seen[:seen].copy(),
         "ints": t.ints[:count].copy(),
         "floats": t.floats[:count].copy(),
-        "capacity": np.array(len(t.ints)),
+        "capacity": np.array(len(t.seen_ints)),
     }
 
 
@@ -93,9 +93,9 @@ def _put_control(t: Tables, control: IntArray) -> None:
     own = t.control[list(_OWN)].copy()
     t.control[:] = control
     t.control[list(_OWN)] = own
-    room, n_b = len(t.ints), len(t.order)
+    n_b = len(t.order)
     most = np.full(at.CONTROLS, np.iinfo(np.int64).max)
-    most[[at.SEEN, at.ACTING]] = room
+    most[[at.SEEN, at.ACTING]] = len(t.seen_ints), len(t.ints)
     most[at.MOMENTS] = max(int(t.control[at.ACTING]), 0)
     most[[at.PAST, at.PUSHES, at.SMOOTH_ORDER, at.PUSHED_ORDER]] = at.REMEMBERED
     most[[at.RANK, at.INDEPENDENT]] = n_b
@@ -110,9 +110,10 @@ def _put_memory(t: Tables, kept: Kept) -> None:
     memory = ints_of(kept, "memory", (None, at.MEMORY_COLUMNS))
     count = len(memory)
     pairs = memory[:, at.MEMORY_PAIR]
-    first = np.flatnonzero(np.diff(pairs, prepend=-1))
+    first = np.flatnonzero(np.append(True, pairs[1:] != pairs[:-1])[:count])
     fits = count <= len(t.memory) and len(np.unique(pairs)) == len(first)
-    if not fits or not _within(pairs, 0, len(t.memory_first)):
+    of_moments = t.turning.size  # which count from the end
+    if not fits or not _within(pairs, -of_moments, len(t.memory_first) - of_moments):
         raise _odd("memory")
     t.memory[:count] = memory
     t.forces[:count] = floats_of(kept, "forces", (count, 3))
@@ -136,7 +137,7 @@ def _put_contacts(t: Tables, kept: Kept) -> None:
     ints = ints_of(kept, "ints", (acting, col.CONTACT_INTS))
     n_pairs = len(t.pairs) + len(t.joint_ints)
     links = ints[:, [col.CONTACT_A, col.CONTACT_B]]
-    if not _within(ints[:, col.CONTACT_PAIR], -n_pairs, n_pairs) or not _within(
+    if not _within(ints[:, col.CONTACT_PAIR], -t.turning.size, n_pairs) or not _within(
         links, -1, t.v.size
     ):
         raise _odd("ints")

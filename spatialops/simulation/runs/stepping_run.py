@@ -19,13 +19,13 @@ from spatialops.simulation.runs.runner import Plan
 from spatialops.simulation.runs.setup import Setup
 from spatialops.simulation.stepping.adapter import (
     acting,
-    acting_moments,
     joint_sums,
     load_state,
     put_inputs,
     state_of,
 )
 from spatialops.simulation.stepping.allocation import has_record, record_bytes, with_record
+from spatialops.simulation.stepping.constraints.torsional_rolling import acting_moments
 from spatialops.simulation.stepping.contact_names import names_since
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import clear_held
@@ -137,8 +137,9 @@ class SteppingRunner:
 
 def info_of(t: Tables, clipped: BoolArray, certified: Certificate | None) -> StepInfo:
     """What happened in the step that ends in the tables, whose row is the first of the record."""
+    contacts = acting(t)
     return StepInfo(
-        contacts=acting(t),
+        contacts=contacts,
         events=t.events[: t.control[at.EVENT_ROWS]].copy(),
         residual=float(t.rows[0, at.ROW_RESIDUAL]),
         penetration=depth_of(t),
@@ -146,7 +147,7 @@ def info_of(t: Tables, clipped: BoolArray, certified: Certificate | None) -> Ste
         pivoted=int(t.control[at.PIVOTED]),
         loop_forces=t.row_forces[0].copy(),
         closure_error=float(t.rows[0, at.ROW_OPENING]),
-        moments=acting_moments(t),
+        moments=acting_moments(t, len(contacts)),
         stop_impulses=joint_sums(t, at.STOP_SUM),
         dry_impulses=joint_sums(t, at.DRY_SUM),
         clipped=clipped,

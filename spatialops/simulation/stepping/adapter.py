@@ -44,7 +44,8 @@ _BEGIN_AT_ZERO = np.array(
 
 def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
     """The contact problem that the loop has prepared, for any formulation and solver."""
-    m, nv = int(t.control[at.ACTING]), scene.model.nv
+    rows = int(t.control[at.ACTING])
+    m, nv = rows - int(t.control[at.MOMENTS]), scene.model.nv
     contacts = ContactSet.from_tables(t.ints[:m], t.floats[:m])
     phases: dict[int, Phase] = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}
     phase = phases.get(int(t.control[at.STAGE]), "contact")
@@ -101,8 +102,8 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
         problem = replace(problem, loop_targets=held)
     if phase != "decompression":
         return problem
-    given, dv = t.stored[: 3 * m].copy(), np.empty(nv)
-    given[::3] += t.prior[:m]
+    given, dv = t.stored[: 3 * rows].copy(), np.empty(nv)
+    given[::3] += t.prior[:rows]
     # The rows of L have the closures' answer in them.
     velocity_change(t.tree, t.links, t.work, SparseRows(t.entries, t.places), given, dv)
     return replace(problem, velocity=t.v + dv)
@@ -223,22 +224,11 @@ def acting(t: Tables) -> ContactSet:
 def put_answer(t: Tables, problem: ContactProblem, answer: Answer | Impact) -> None:
     """Impulses and moments of the prepared problem into the tables."""
     t.impulses[: answer.impulses.size] = answer.impulses.ravel()
-    if answer.moments is not None:
-        put_moments(t, problem, answer.moments)
+    if t.control[at.MOMENTS]:
+        none = np.zeros((problem.n_contacts, 3))
+        put_moments(t, none if answer.moments is None else answer.moments)
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], answer.residual)
     t.control[at.PIVOTS] += answer.iterations
-
-
-def acting_moments(t: Tables) -> Array:
-    """Moments (m, 3) of the acting contacts of geoms along their frames, N m s."""
-    names = [col.CONTACT_PAIR, col.CONTACT_FEATURE_A, col.CONTACT_FEATURE_B]
-    count = int(t.control[at.ACTING])
-    ints, rows = t.ints[:count, names].tolist(), range(count - int(t.control[at.MOMENTS]), count)
-    turning = {
-        (-1 - ints[i][0], *ints[i][1:]): t.floats[i, col.IMPULSE : col.IMPULSE + 3] for i in rows
-    }
-    found = [turning.get(tuple(name), np.zeros(3)) for name in ints[: len(acting(t))]]
-    return np.array(found).reshape(-1, 3)
 
 
 def first_capacity(scene: Scene) -> int:

@@ -21,6 +21,7 @@ from spatialops.simulation.scene.columns import columns_of_trees
 from spatialops.simulation.scene.free_bodies import free_bodies
 from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.stepping.constraints.torsional_rolling import rows_each, turning_of
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.loops import Loops
 
@@ -39,6 +40,9 @@ def allocate(
 
     `steps` a call, and how many of them are recorded.
     """
+    table, n_pairs = scene.pair_table, len(scene.pairs)
+    turning = turning_of(table.torsion, table.rolling)
+    rows = rows_each(turning) * capacity
     return Tables(
         settings=settings,
         control=_integers(at.CONTROLS),
@@ -47,12 +51,13 @@ def allocate(
         **_forces(scene),
         **_state(scene),
         **_geoms(scene),
-        **_contacts(capacity),
-        **_memory(capacity, len(scene.pairs) + len(joints.ints)),
-        **_problem(scene, capacity, n_f),
-        **_lcp(min(capacity, at.PIVOTED_AT_MOST), n_f, capacity),
-        **_closures(scene.loops, scene.model.nv, capacity),
-        **_record(scene, len(joints.ints) > 0, capacity, steps),
+        turning=turning,
+        **_contacts(capacity, rows),
+        **_memory(rows, n_pairs + len(joints.ints) + turning.size),
+        **_problem(scene, rows, n_f),
+        **_lcp(min(capacity, at.PIVOTED_AT_MOST), n_f, rows),
+        **_closures(scene.loops, scene.model.nv, rows),
+        **_record(scene, len(joints.ints) > 0, rows, steps),
     )
 
 
@@ -136,16 +141,16 @@ def _geoms(scene: Scene) -> Parts:
     }
 
 
-def _contacts(m: int) -> Parts:
-    """Contacts as they are seen, were, and act."""
+def _contacts(m: int, rows: int) -> Parts:
+    """Contacts as they are seen, were, and act with so many rows and moments."""
     return {
         "seen_ints": _integers(m, col.CONTACT_INTS),
         "seen": np.zeros((m, col.CONTACT_COLUMNS)),
         "before_ints": _integers(m, col.CONTACT_INTS),
         "before": np.zeros((m, col.KNOWN_COLUMNS)),
         "touching": _integers(m, col.CONTACT_INTS),
-        "ints": _integers(m, col.CONTACT_INTS),
-        "floats": np.zeros((m, col.CONTACT_COLUMNS)),
+        "ints": _integers(rows, col.CONTACT_INTS),
+        "floats": np.zeros((rows, col.CONTACT_COLUMNS)),
     }
 
 
@@ -174,6 +179,7 @@ def _problem(scene: Scene, m: int, n_f: int) -> Parts:
         "prior": np.zeros(m),
         "dry": np.zeros(m),
         "friction": np.zeros(m),
+        "owners": _integers(m),
         "impulses": np.zeros(3 * m),
         "stored": np.zeros(3 * m),
         "facets": directions(n_f),

@@ -13,6 +13,7 @@ from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.stepping.constraints.torsional_rolling import pairs_of
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 
@@ -46,9 +47,10 @@ def _known(t: Tables) -> tuple[IntArray, Array, Array]:
     """Pairs, times and gaps of the recorded contacts of geoms, and of the last step's."""
     records = t.contact_records[: t.control[at.CONTACT_ROWS]]
     count = int(t.control[at.ACTING])
-    last = _pairs(t.ints[:count, col.CONTACT_PAIR])
+    last = pairs_of(t.ints[:count, col.CONTACT_PAIR], len(t.pairs)).tolist()
     of_geoms = np.array(last, dtype=np.int64) < len(t.pairs)
-    pairs = np.concatenate([_pairs(records[:, at.RECORD_PAIR]), last]).astype(np.int64)
+    recorded = pairs_of(records[:, at.RECORD_PAIR], len(t.pairs))
+    pairs = np.concatenate([recorded, last]).astype(np.int64)
     times = np.append(records[:, at.RECORD_TIME], np.full(count, t.monitor[at.TIME]))
     gaps = np.append(records[:, at.RECORD_GAP], t.floats[:count, col.GAP])
     kept = np.append(np.full(len(records), True), of_geoms)
@@ -57,8 +59,8 @@ def _known(t: Tables) -> tuple[IntArray, Array, Array]:
 
 def names_acting(t: Tables, scene: Scene, joints: JointRows) -> str:
     """Of all contacts of the prepared problem."""
-    pairs = _pairs(t.ints[: t.control[at.ACTING], col.CONTACT_PAIR])
     n = len(scene.pairs)
+    pairs = pairs_of(t.ints[: t.control[at.ACTING], col.CONTACT_PAIR], n).tolist()
     return pairs_text(
         scene.pair_names(pair) if pair < n else joint_row_names(scene.model, joints, pair - n)
         for pair in pairs
@@ -80,9 +82,3 @@ def joint_row_names(model: Model, joints: JointRows, row: int) -> tuple[str, str
         return joint, "dry friction"
     lower = joints.floats[row, at.JOINT_SIDE] > 0.0
     return joint, "lower limit" if lower else "upper limit"
-
-
-def _pairs(column: Array | IntArray) -> list[int]:
-    """Pairs of contacts, and of those whose moments are rows of their own."""
-    pairs = np.asarray(column, dtype=np.int64)
-    return np.where(pairs < 0, -1 - pairs, pairs).tolist()

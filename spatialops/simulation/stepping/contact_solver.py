@@ -52,7 +52,7 @@ def solve_here(t: Tables, warm: bool) -> None:
         t.control[at.PIVOTS] += abs(iterations)
     elif have_no_room(rows, buffers):
         t.control[at.CODE] = at.FACTORS_FULL
-    elif t.control[at.LAW] == POLYGON and m <= at.PIVOTED_AT_MOST:  # also where it is NaN
+    elif may_be_pivoted(t):  # also where it is NaN
         residual = pivot(t, m)
         t.control[at.PIVOTED] += 1
     else:
@@ -63,6 +63,13 @@ def solve_here(t: Tables, warm: bool) -> None:
     if warm:
         store_impulses(t)
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
+
+
+@merged
+def may_be_pivoted(t: Tables) -> bool:
+    """Whether Lemke's method applies: to polygons of few contacts, and to no moments."""
+    few = t.control[at.ACTING] <= at.PIVOTED_AT_MOST and t.control[at.MOMENTS] == 0
+    return t.control[at.LAW] == POLYGON and few
 
 
 @merged

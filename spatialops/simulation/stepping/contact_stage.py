@@ -54,6 +54,11 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     put_joint_speeds,
 )
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops, project_contacts
+from spatialops.simulation.stepping.constraints.torsional_rolling import (
+    add_moments,
+    has_moments,
+    measure_spins,
+)
 from spatialops.simulation.stepping.contact_drift import (
     add_drift,
     is_slow,
@@ -61,6 +66,7 @@ from spatialops.simulation.stepping.contact_drift import (
     remaining_time,
 )
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.simulation.stepping.warm.impulse_memory import unit_of
 from spatialops.simulation.stepping.warm.warm_check import still_holds
 
 _NO_SPEED = 8.0 * float(np.finfo(np.float64).eps)
@@ -199,6 +205,23 @@ def note_touching(t: Tables) -> None:
 
 
 @merged
+def put_acting_rows(t: Tables) -> None:
+    """The same of the acting contacts, with the moments that go with them."""
+    frame_contacts(t, t.ints, t.floats, t.control[at.ACTING])
+    if has_moments(t):
+        add_moments(t)
+    put_acting_entries(t)
+
+
+@merged
+def put_acting_entries(t: Tables) -> None:
+    """Rows of L of the acting contacts and moments, in units in which both are alike."""
+    put_entries(t, t.ints, t.floats, t.control[at.ACTING])
+    if t.control[at.MOMENTS] > 0:
+        measure_spins(t)
+
+
+@merged
 def put_rows(t: Tables, ints: IntArray, floats: Array, m: int) -> None:
     """Frames, velocities and rows of L of m contacts.
 
@@ -252,13 +275,10 @@ def drop_locked(t: Tables) -> bool:
     of hundreds of N s would be needed to answer normal speeds of 1e-9 m/s, and with friction they
     jam or have no bound (Painleve).
     """
-    m = t.control[at.ACTING]
-    largest = 0.0
+    m = t.control[at.ACTING] - t.control[at.MOMENTS]
     kept = 0
-    squares = t.impulses[: 3 * m]  # the diagonal of W, where the answer will be
-    for i in range(3 * m):
-        squares[i] = square_of(SparseRows(t.entries, t.places), i // 3, i % 3)
-        largest = max(largest, squares[i])
+    largest = put_squares(t)
+    squares = t.impulses[: 3 * m]
     for i in range(m):
         sideways = max(squares[3 * i + 1], squares[3 * i + 2])
         moves = sideways > 1e-14 * largest if t.ints[i, col.CONTACT_FEATURE_A] == col.DRY else False
@@ -266,14 +286,24 @@ def drop_locked(t: Tables) -> bool:
             if kept < i:
                 copy_into(t.ints[kept], t.ints[i])
                 copy_into(t.floats[kept], t.floats[i])
-                for j in range(3):
-                    squares[3 * kept + j] = squares[3 * i + j]
             kept += 1
     t.monitor[at.MOST_COMPLIANT] = largest
     if kept < m:
         t.control[at.ACTING] = kept
-        put_rows(t, t.ints, t.floats, t.control[at.ACTING])
+        t.control[at.MOMENTS] = 0
+        put_acting_rows(t)
+        put_squares(t)
     return kept < m
+
+
+@merged
+def put_squares(t: Tables) -> float:
+    """The diagonal of W into `impulses`, where the answer will be; its largest entry."""
+    largest = 0.0
+    for i in range(3 * t.control[at.ACTING]):
+        t.impulses[i] = square_of(SparseRows(t.entries, t.places), i // 3, i % 3)
+        largest = max(largest, t.impulses[i])
+    return largest
 
 
 @merged
@@ -313,11 +343,13 @@ def state_problem(t: Tables) -> None:
     t.control[at.ACTING] -= t.control[at.MOMENTS]
     t.control[at.MOMENTS] = 0
     put_speeds(t)
+    if has_moments(t):
+        add_moments(t)
     if still_holds(t):
         t.control[at.HOLDS] = 1
         return
     t.control[at.HOLDS] = 0
-    put_entries(t, t.ints, t.floats, t.control[at.ACTING])
+    put_acting_entries(t)
     leave_out(t)
 
 
@@ -402,8 +434,9 @@ def apply_impulses(t: Tables, dv: Array) -> None:
     """
     m = t.control[at.ACTING]
     for i in range(m):
+        unit = unit_of(t, i)
         for j in range(3):
-            t.floats[i, col.IMPULSE + j] = t.impulses[3 * i + j]
+            t.floats[i, col.IMPULSE + j] = unit * t.impulses[3 * i + j]
     if t.control[at.HOLDS] == 0:
         rows = SparseRows(t.entries, t.places)
         velocity_change(t.tree, t.links, t.work, rows, t.impulses[: 3 * m], dv)

@@ -84,7 +84,7 @@ class Stepping:
         )
         t.control[at.EXTERNAL] = self._external
         t.control[at.SCHEME] = self.scheme
-        t.control[at.LAW] = known_law(self.external.method.law)
+        t.control[at.LAW] = known_law(self.external.method.in_loop)
         t.control[at.DAMPED] = t.damped is not t.links and self.scheme != at.RK4
         t.control[at.WRENCHED] = len(t.compensation) > 0
         t.control[at.EVERY] = 1
@@ -96,9 +96,9 @@ class Stepping:
         external = self.external
         if not external.method.compiled or external.certified:
             return 1
-        if external.method.law is not None and external.pairs.special:
+        if external.method.law is not None and external.pairs.mixed:
             return 1
-        return 2 if external.impacts.whole or external.pairs.special else 0
+        return 2 if external.impacts.whole or external.pairs.mixed else 0
 
     def advance(
         self,
@@ -134,7 +134,8 @@ class Stepping:
     ) -> Tables:
         """What the loop has returned for: an answer, or larger tables, which are returned."""
         if code in (at.SOLVE, at.UNSOLVED) and _is_finite(t):
-            return self.solve(t, code == at.UNSOLVED)
+            self.external.solve(t, code == at.UNSOLVED)
+            return t
         if code == at.CONTACTS_FULL:
             return self.grow(t)
         if code == at.FACTORS_FULL:
@@ -167,13 +168,9 @@ class Stepping:
             t.control[at.EXTERNAL] = 1
         return t, code
 
-    def solve(self, t: Tables, fallback: bool) -> Tables:
-        """Solve the prepared problem outside the loop; `fallback` tries the ladder of solvers."""
-        return t if self.external.solve(t, fallback) else self.grow(t)
-
     def grow(self, t: Tables) -> Tables:
         """Tables for twice the contacts, in the same state, for the stage that had no room."""
-        bigger = self.tables(2 * len(t.ints), record_room(t))
+        bigger = self.tables(2 * len(t.seen_ints), record_room(t))
         for name, old in t._asdict().items():
             new = getattr(bigger, name)
             if new is old or name in _UNKEPT:

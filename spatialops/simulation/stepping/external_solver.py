@@ -25,24 +25,27 @@ from spatialops.simulation.scene.joint_constraints import JointRows
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.adapter import acting, contact_problem, put_answer
 from spatialops.simulation.stepping.constraints.friction_laws import loop_law
-from spatialops.simulation.stepping.constraints.torsional_rolling import with_moments
 from spatialops.simulation.stepping.contact_names import names_acting
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.warm.warm_start import Memory
 
 
 class Method(NamedTuple):
-    """How contact problems are solved: by a law, or, without one, by a formulation and a solver."""
+    """How contact problems are solved: by a law, or, without one, by a formulation and a solver.
+
+    The loop takes moments beside the law `in_loop`; outside of it `law` has them too.
+    """
 
     law: Law | None
     formulation: Formulation
     solver: str | Solver
+    in_loop: Law | None
 
     @property
     def compiled(self) -> bool:
         """Whether the loop solves by itself."""
-        if self.law is not None:
-            return loop_law(self.law) is not None
+        if self.in_loop is not None:
+            return loop_law(self.in_loop) is not None
         return isinstance(self.formulation, OperationalSpace) and self.solver == "auto"
 
     @property
@@ -113,29 +116,24 @@ class ExternalSolver:
             return problem
         return self.pairs.put(problem, t.ints[: len(acting(t)), col.CONTACT_PAIR])
 
-    def solve(self, t: Tables, fallback: bool) -> bool:
+    def solve(self, t: Tables, fallback: bool) -> None:
         """Solve the prepared problem and put the answer into the tables.
 
-        False where they have no room for it.
+        `fallback` tries the ladder of solvers.
 
         Raises
         ------
         SolverFailed
         """
         problem = self.problem(t)
-        if problem.has_moments and problem.n_contacts + len(with_moments(problem)) > len(t.ints):
-            # Once more, with room.
-            t.control[at.STAGE] = at.SMOOTH if problem.phase == "contact" else at.IMPACT
-            return False
         if problem.phase == "compression" and (self.impacts.whole or self.pairs.special):
             self._collide(problem, t)
-            return True
+            return
         warm = self.memory.load_warm_start(t) if problem.phase == "contact" else None
         answer = self._answer(problem, t, fallback, warm)
         if problem.phase == "contact":
             self.memory.keep(t, answer.impulses, answer.moments)
         put_answer(t, problem, answer)
-        return True
 
     def certificate(self, gap: float) -> Certificate | None:
         """The worst certificate since it was last asked for; None unless problems are certified."""

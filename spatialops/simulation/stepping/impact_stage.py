@@ -22,7 +22,11 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     has_joints,
     put_dry_limits,
 )
-from spatialops.simulation.stepping.contact_stage import drop_locked, put_rows, take_contacts
+from spatialops.simulation.stepping.contact_stage import (
+    drop_locked,
+    put_acting_rows,
+    take_contacts,
+)
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -52,7 +56,7 @@ def prepare_compression(t: Tables) -> None:
     factor_kernel(t.tree, t.links, t.work)
     if has_joints(t):
         put_dry_limits(t, 0)
-    put_rows(t, t.ints, t.floats, t.control[at.ACTING])
+    put_acting_rows(t)
     drop_locked(t)
     t.monitor[at.FRACTION] = 1.0 if t.control[at.PIECES] < at.MAX_PIECES // 2 else 0.0
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import kernel, merged
+from spatialops._arrays import Vec3
+from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import entered, refer, stage
-from spatialops.algebra.vectors import copy_into
+from spatialops.algebra.vectors import add3, copy_into, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.dynamics.energy import kinetic_kernel, potential_kernel
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
@@ -16,6 +16,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     n_of_geoms,
     write_joint_sums,
 )
+from spatialops.simulation.stepping.constraints.torsional_rolling import is_torsion
 from spatialops.simulation.stepping.integrators.joint_forces import placed_in
 from spatialops.simulation.stepping.tables import Tables
 
@@ -89,47 +90,58 @@ def write_contacts(t: Tables, share: float, kind: int) -> None:
     """
     first = t.control[at.CONTACT_ROWS]
     count = n_of_geoms(t)
-    spins = t.control[at.MOMENTS]
-    put_contact_records(t.ints, t.floats, count, now(t), share, kind, t.contact_records[first:])
-    if spins > 0:
-        last = t.control[at.ACTING] - spins
-        put_contact_records(
-            t.ints[last:],
-            t.floats[last:],
-            spins,
-            now(t),
-            share,
-            kind,
-            t.contact_records[first + count :],
-        )
-    t.control[at.CONTACT_ROWS] = first + count + spins
+    for i in range(count):
+        put_contact_record(t, i, kind, first + i)
+        put3(t.contact_records, first + i, at.RECORD_IMPULSE, scaled(share, impulse_of(t, i)))
+    if t.control[at.MOMENTS] > 0:
+        count += write_moments(t, share, kind, first + count)
+    t.control[at.CONTACT_ROWS] = first + count
 
 
 @kernel
-def put_contact_records(
-    ints: IntArray,
-    floats: Array,
-    count: int,
-    time: float,
-    share: float,
-    kind: int,
-    contact_records: Array,
-) -> None:
-    for i in range(count):
-        contact_records[i, at.RECORD_TIME] = time
-        contact_records[i, at.RECORD_PAIR] = ints[i, col.CONTACT_PAIR]
-        contact_records[i, at.RECORD_KIND] = kind
-        contact_records[i, at.RECORD_GAP] = floats[i, col.GAP]
-        for j in range(3):
-            contact_records[i, at.RECORD_POINT + j] = floats[i, col.POINT + j]
-            contact_records[i, at.RECORD_NORMAL + j] = floats[i, col.NORMAL + j]
-            total = (
-                floats[i, col.IMPULSE] * floats[i, col.NORMAL + j]
-                + floats[i, col.IMPULSE + 1] * floats[i, col.TANGENT + j]
-            )
-            contact_records[i, at.RECORD_IMPULSE + j] = share * (
-                total + floats[i, col.IMPULSE + 2] * floats[i, col.SECOND + j]
-            )
+def write_moments(t: Tables, share: float, kind: int, first: int) -> int:
+    """A record for each contact that has moments, from row `first` on; how many.
+
+    Torsion comes before rolling, both in the order of contacts.
+    """
+    start = t.control[at.ACTING] - t.control[at.MOMENTS]
+    count, k = 0, 0
+    torsions = -1
+    for row in range(start, t.control[at.ACTING]):
+        owner = t.owners[row - start]
+        moment = scaled(share, impulse_of(t, row))
+        if torsions < 0 and not is_torsion(t, row):
+            torsions = count
+        while 0 <= torsions and k < torsions and t.owners[k] < owner:
+            k += 1
+        if 0 <= torsions and k < torsions and t.owners[k] == owner:
+            add3(t.contact_records, first + k, at.RECORD_IMPULSE, moment)
+            continue
+        put_contact_record(t, owner, kind, first + count)
+        t.contact_records[first + count, at.RECORD_PAIR] = -1 - t.ints[owner, col.CONTACT_PAIR]
+        put3(t.contact_records, first + count, at.RECORD_IMPULSE, moment)
+        count += 1
+    return count
+
+
+@inlined
+def impulse_of(t: Tables, i: int) -> Vec3:
+    """Impulse, or moment, of acting contact i in world axes."""
+    total = scaled(t.floats[i, col.IMPULSE], vec3(t.floats, i, col.NORMAL))
+    total = plus_scaled(total, t.floats[i, col.IMPULSE + 1], vec3(t.floats, i, col.TANGENT))
+    return plus_scaled(total, t.floats[i, col.IMPULSE + 2], vec3(t.floats, i, col.SECOND))
+
+
+@inlined
+def put_contact_record(t: Tables, i: int, kind: int, row: int) -> None:
+    """When and where acting contact i acts, but for its impulse."""
+    records = t.contact_records
+    records[row, at.RECORD_TIME] = now(t)
+    records[row, at.RECORD_PAIR] = t.ints[i, col.CONTACT_PAIR]
+    records[row, at.RECORD_KIND] = kind
+    records[row, at.RECORD_GAP] = t.floats[i, col.GAP]
+    put3(records, row, at.RECORD_POINT, vec3(t.floats, i, col.POINT))
+    put3(records, row, at.RECORD_NORMAL, vec3(t.floats, i, col.NORMAL))
 
 
 @entered

@@ -41,6 +41,7 @@ class Tables(NamedTuple):
     lists: IntArray  # corners of faces, faces about corners
     pairs: IntArray
     pair_values: Array  # friction and restitution of each
+    turning: Array  # torsional and rolling friction of each, m; no rows: of none
     sweep_order: IntArray  # of a large scene, see `broad_phase`
     settings: Array
     control: IntArray
@@ -92,6 +93,7 @@ class Tables(NamedTuple):
     active: IntArray
     covers: Array
     friction: Array  # of the contacts of the problem
+    owners: IntArray  # contacts that the moments among them belong to
     newton_ints: IntArray  # what the loop's solver works in
     newton_floats: Flat
     island_ints: IntArray
@@ -130,7 +132,8 @@ def rows_of(t: Tables, m: int) -> ContactRows:
     L = SparseRows(t.entries, t.places[:m])
     prior, dry = t.prior[:m], t.dry[:m]
     u, friction = t.u[: 3 * m], t.friction[:m]
-    return ContactRows(L, t.trees, u, friction, prior, dry, t.facets, t.control[at.LAW])
+    owners = t.owners[: t.control[at.MOMENTS]]
+    return ContactRows(L, t.trees, u, friction, prior, dry, t.facets, t.control[at.LAW], owners)
 
 
 @merged

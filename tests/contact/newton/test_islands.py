@@ -77,7 +77,7 @@ def test_contacts_of_two_bodies_join_their_islands():
     """Of four trees contacts join 0 to 2 and 2 to 3; one contact is of none."""
     places = np.zeros((5, PLACE_COLUMNS), dtype=np.int64)
     places[:, TREE_A], places[:, TREE_B] = [0, 2, 1, -1, 3], [2, -1, -1, -1, 2]
-    islands = plain(islands_in)(np.zeros(4 * 4 + 3 + 8 * 5, dtype=np.int64), 4, 5)
+    islands = plain(islands_in)(np.zeros(4 * 4 + 3 + 10 * 5, dtype=np.int64), 4, 5)
     find_islands(places, islands)
     assert islands.heads.tolist() == [0, 3, 4, 4, 4, 5]
     assert islands.members.tolist() == [0, 1, 4, 2, 3]

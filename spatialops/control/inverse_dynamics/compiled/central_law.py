@@ -55,6 +55,7 @@ def solve_central(
         nothing,
         newton.corners,
         which,
+        newton.trees[:0],
     )
     sharp = TOLERANCE if which == law.POLYGON else POLISHED
     limit = SHARPER * TOLERANCE if which == law.CONE else TOLERANCE

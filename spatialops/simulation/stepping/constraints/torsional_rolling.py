@@ -1,65 +1,208 @@
 """Torsional and rolling friction in the loop's tables.
 
-Moments stand behind the contacts as contacts of their own.
+Moments stand behind the acting contacts as contacts of their own (see `contact.newton.rows`), so
+that all that the loop does with impulses (velocities, energies, closures) it does with moments too:
+first what resists the spin about the normal, then what resists rolling. A row has the point of its
+contact and, in the place of tangents, the axes that it resists spins about: the normal and none, or
+two across it, the first along the spin, as tangents of friction are along the slip; no normal.
 
-Such a row has the point and the frame of its contact, the spins in place of velocities and the rows
-of L that belong to them, so that everything the loop does with impulses (velocities, energies,
-closures) it does with moments too. Its pair is -1 - pair: what reads the tables tells moments from
-impulses by that.
+Spins and moments are measured by a length, so that they are velocities and impulses like those of
+the contacts, and answer each other as much: t.u, t.entries and t.impulses are so, and what tables
+of contacts have of them, but for the impulses, which are N m s there.
+
+Pairs of moments count from the end: -1 - pair of rolling, and as many pairs before it of torsion.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops import _layout as layout
+from spatialops._arrays import Array, IntArray, Vec3
+from spatialops._compile.jit import inlined, kernel, merged
+from spatialops.algebra.vectors import (
+    ZERO3,
+    copy_into,
+    cross,
+    dot,
+    minus,
+    plus_scaled,
+    put3,
+    scaled,
+    vec3,
+)
 from spatialops.collision import _layout as col
-from spatialops.contact.problem import ContactProblem
-from spatialops.contact.rows import COUNT_A, COUNT_B, FIRST_A, FIRST_B, START
+from spatialops.contact.newton._layout import FRICTIONLESS
+from spatialops.contact.rows import START, SparseRows, square_of, width_of
 from spatialops.simulation import _layout as at
+from spatialops.simulation.stepping.constraints.joint_limits_and_friction import n_of_geoms
+from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
 from spatialops.simulation.stepping.tables import Tables
 
+TORSION, ROLLING = 0, 1  # columns of `turning`
+KINDS = 2
+_SPINS = 1e-9  # rad/s below which there is no direction of rolling
 
-def with_moments(problem: ContactProblem) -> IntArray:
-    """Contacts that have torsional or rolling friction."""
-    return np.flatnonzero((problem.torsion > 0.0) | (problem.rolling > 0.0))
+
+def turning_of(torsion: Array, rolling: Array) -> Array:
+    """(n, KINDS) coefficients of pairs, m; no rows where no pair has any."""
+    if not (torsion.any() or rolling.any()):
+        return np.zeros((0, KINDS))
+    return np.stack([torsion, rolling], axis=1)
 
 
-def put_moments(t: Tables, problem: ContactProblem, moments: Array) -> None:
-    """Impulses of moments (m, 3) along the contacts' frames as rows behind the acting contacts.
+def rows_each(turning: Array) -> int:
+    """Rows that a contact may have: its own, and those of its moments."""
+    return 1 + int(turning.any(axis=0).sum())
 
-    There must be room.
+
+def pairs_of(codes: Array | IntArray, n_pairs: int) -> IntArray:
+    """Pairs that contacts and moments are of."""
+    pairs = np.asarray(codes, dtype=np.int64)
+    return np.where(pairs < 0, (-1 - pairs) % max(n_pairs, 1), pairs)
+
+
+@merged
+def has_moments(t: Tables) -> bool:
+    """Whether any pair of geoms has torsional or rolling friction, and the law any friction."""
+    return t.turning.shape[0] > 0 and t.control[at.LAW] != FRICTIONLESS
+
+
+@inlined
+def is_torsion(t: Tables, i: int) -> bool:
+    """Whether acting contact i, which is a moment, resists the spin about a normal."""
+    return -1 - t.ints[i, col.CONTACT_PAIR] >= t.pairs.shape[0]
+
+
+@inlined
+def first_moment(t: Tables) -> int:
+    """The first of the acting contacts that is a moment."""
+    return t.control[at.ACTING] - t.control[at.MOMENTS]
+
+
+@merged
+def spin_unit(t: Tables) -> float:
+    """Length by which spins are measured at present, m."""
+    unit = t.monitor[at.SPIN_UNIT]
+    return unit if unit > 0.0 else 1.0
+
+
+@kernel
+def add_moments(t: Tables) -> None:
+    """Moments of the acting contacts of geoms, whose frames and velocities are known, behind all.
+
+    Velocities of links must be in `work`.
     """
-    m, chosen = problem.n_contacts, with_moments(problem)
-    count = m + len(chosen)
-    rows = slice(3 * m, 3 * count)
-    t.ints[m:count], t.floats[m:count] = t.ints[chosen], t.floats[chosen]
-    t.ints[m:count, col.CONTACT_PAIR] = -1 - t.ints[chosen, col.CONTACT_PAIR]
-    t.floats[m:count, [col.MU, col.RESTITUTION]] = 0.0
-    spins = (problem.spin_jacobian @ problem.velocity).reshape(m, 3)[chosen]
-    t.floats[m:count, col.APPROACH : col.APPROACH + 3] = spins
-    L, rank = (
-        problem.spin_response.reshape(m, 3, problem.model.nv)[chosen].reshape(-1, problem.model.nv),
-        t.control[at.RANK],
-    )
-    if len(t.loops):
-        parts = L @ t.basis[:rank].T  # as `project_contacts`: the closures answer
-        L = L - parts @ t.basis[:rank]
-        t.contact_parts[rows, :rank] = parts
-    put_spin_rows(t, m, chosen, L)
-    t.impulses[rows] = moments[chosen].ravel()
-    t.prior[m:count] = 0.0
-    t.control[at.ACTING], t.control[at.MOMENTS] = count, len(chosen)
+    m, n = first_moment(t), n_of_geoms(t)
+    count = m
+    unit = spin_unit(t)
+    for kind in range(KINDS):
+        for i in range(n):
+            coefficient = t.turning[t.ints[i, col.CONTACT_PAIR], kind]
+            if coefficient > 0.0:
+                t.owners[count - m] = i
+                put_moment(t, i, count, kind, unit)
+                t.friction[count] = coefficient / unit
+                count += 1
+    t.control[at.ACTING], t.control[at.MOMENTS] = count, count - m
 
 
-def put_spin_rows(t: Tables, m: int, chosen: IntArray, L: Array) -> None:
-    """Rows (3 k, nv) of the spins of chosen contacts behind those of m: they move what these do."""
-    for i, own in enumerate(chosen.tolist()):
-        before = t.places[m + i - 1]
-        t.places[m + i] = t.places[own]
-        t.places[m + i, START] = before[START] + 3 * (before[COUNT_A] + before[COUNT_B])
-        spans = ((FIRST_A, COUNT_A), (FIRST_B, COUNT_B))
-        place = t.places[m + i]
-        columns = [np.arange(place[first], place[first] + place[count]) for first, count in spans]
-        values = L[3 * i : 3 * i + 3, np.concatenate(columns)].ravel()
-        t.entries[place[START] : place[START] + values.size] = values
+@inlined
+def put_moment(t: Tables, i: int, row: int, kind: int, unit: float) -> None:
+    """A moment of contact i: its names, place, axes and spins."""
+    copy_into(t.ints[row], t.ints[i])
+    copy_into(t.floats[row], t.floats[i])
+    code = -1 - t.ints[i, col.CONTACT_PAIR]
+    t.ints[row, col.CONTACT_PAIR] = code - t.pairs.shape[0] if kind == TORSION else code
+    spin = relative_spin(t.work, t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B], layout.OMEGA)
+    put3(t.floats, row, col.NORMAL, ZERO3)
+    if kind == TORSION:
+        put3(t.floats, row, col.TANGENT, vec3(t.floats, i, col.NORMAL))
+        put3(t.floats, row, col.SECOND, ZERO3)
+    else:
+        turn_along(t, row, vec3(t.floats, i, col.NORMAL), spin)
+    for j in range(3):
+        speed = unit * dot(spin, vec3(t.floats, row, col.NORMAL + 3 * j))
+        t.floats[row, col.APPROACH + j] = t.u[3 * row + j] = speed
+    put3(t.floats, row, col.DRIFT, ZERO3)
+    t.floats[row, col.OPEN] = t.floats[row, col.MU] = t.floats[row, col.RESTITUTION] = 0.0
+    t.prior[row] = t.dry[row] = 0.0
+
+
+@inlined
+def turn_along(t: Tables, row: int, normal: Vec3, spin: Vec3) -> None:
+    """Axes of rolling, the first along the spin if there is any."""
+    rolls = plus_scaled(spin, -dot(spin, normal), normal)
+    length = math.sqrt(dot(rolls, rolls))
+    if length > _SPINS:
+        first = scaled(1.0 / length, rolls)
+        put3(t.floats, row, col.TANGENT, first)
+        put3(t.floats, row, col.SECOND, cross(normal, first))
+
+
+@inlined
+def relative_spin(work: Array, a: int, b: int, column: int) -> Vec3:
+    """Angular velocity of link a against b, or what is in another column of `work`."""
+    of_a = vec3(work, a, column) if a >= 0 else ZERO3
+    of_b = vec3(work, b, column) if b >= 0 else ZERO3
+    return minus(of_a, of_b)
+
+
+@kernel
+def measure_spins(t: Tables) -> None:
+    """Choose the unit of spins, so that L's longest row is as long of them as of contacts.
+
+    Rows of L of moments are those of spins in rad/s before.
+    """
+    m = first_moment(t)
+    rows = SparseRows(t.entries, t.places)
+    of_contacts = of_spins = 0.0
+    for i in range(t.control[at.ACTING]):
+        for j in range(3):
+            square = square_of(rows, i, j)
+            if i < m:
+                of_contacts = max(of_contacts, square)
+            else:
+                of_spins = max(of_spins, square)
+    unit = 1.0
+    if of_contacts > 0.0 and of_spins > 0.0:
+        unit = math.sqrt(of_contacts / of_spins)
+    change = unit / spin_unit(t)
+    t.monitor[at.SPIN_UNIT] = unit
+    for i in range(m, t.control[at.ACTING]):
+        t.friction[i] /= change
+        for j in range(3):
+            t.u[3 * i + j] *= change
+            t.floats[i, col.APPROACH + j] *= change
+        start = t.places[i, START]
+        for k in range(start, start + 3 * width_of(t.places, i)):
+            t.entries[k] *= unit
+        for j in range(t.control[at.RANK] if has_loops(t) else 0):
+            for k in range(3 * i, 3 * i + 3):
+                t.contact_parts[k, j] *= unit
+
+
+def put_moments(t: Tables, moments: Array) -> None:
+    """Moments (m, 3) of the acting contacts along their frames, N m s, into the loop's impulses."""
+    unit, first = spin_unit(t), first_moment(t)
+    for row in range(first, int(t.control[at.ACTING])):
+        owner = t.owners[row - first]
+        along = axes_of(t, row) @ (moments[owner] @ axes_of(t, owner))
+        t.impulses[3 * row : 3 * row + 3] = along / unit
+
+
+def acting_moments(t: Tables, m: int) -> Array:
+    """Moments (m, 3) of the first m acting contacts along their frames, N m s."""
+    moments, first = np.zeros((m, 3)), first_moment(t)
+    for row in range(first, int(t.control[at.ACTING])):
+        owner = t.owners[row - first]
+        own = t.floats[row, col.IMPULSE : col.IMPULSE + 3] @ axes_of(t, row)
+        moments[owner] += axes_of(t, owner) @ own
+    return moments
+
+
+def axes_of(t: Tables, i: int) -> Array:
+    """(3, 3) normal and tangents of acting contact i, or what a moment has in their place."""
+    return t.floats[i, col.NORMAL : col.NORMAL + 9].reshape(3, 3)

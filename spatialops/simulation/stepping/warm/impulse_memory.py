@@ -1,8 +1,8 @@
 """Impulses of the step before, kept under the names of their contacts: where the next step begins.
 
 A contact of geoms keeps its force as a world vector, since its tangents turn with the slip; it is
-projected on the new frame. Rows of joints keep it along their axes. Forces, not impulses, are kept:
-impacts cut steps into long and short pieces.
+projected on the new frame. So do moments. Rows of joints keep it along their axes. Forces, not
+impulses, are kept: impacts cut steps into long and short pieces.
 
 The contacts of a pair are a block of rows, whose first row is noted for every pair. A pair with
 more contacts than its block has rows is given a new one behind all others; where there is no room,
@@ -17,6 +17,7 @@ from spatialops.algebra.vectors import dot, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import of_joint
+from spatialops.simulation.stepping.constraints.torsional_rolling import spin_unit
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -41,6 +42,12 @@ def remembered(t: Tables, i: int) -> int:
 
 
 @merged
+def unit_of(t: Tables, i: int) -> float:
+    """What impulses of acting contact i are measured by: of moments a length."""
+    return spin_unit(t) if t.ints[i, col.CONTACT_PAIR] < 0 else 1.0
+
+
+@merged
 def load_impulses(t: Tables) -> int:
     """Impulses that the last forces would have in this piece; how many contacts have any."""
     known = 0
@@ -49,7 +56,7 @@ def load_impulses(t: Tables) -> int:
         force = (0.0, 0.0, 0.0)
         if s >= 0:
             known += 1
-            force = scaled(t.monitor[at.PIECE], vec3(t.forces, s, 0))
+            force = scaled(t.monitor[at.PIECE] / unit_of(t, i), vec3(t.forces, s, 0))
             if not of_joint(t, t.ints[i, col.CONTACT_PAIR]):
                 force = (
                     dot(force, vec3(t.floats, i, col.NORMAL)),
@@ -74,7 +81,7 @@ def store_impulses(t: Tables) -> None:
             along, across = scaled(force[0], vec3(t.floats, i, col.NORMAL)), force
             along = plus_scaled(along, across[1], vec3(t.floats, i, col.TANGENT))
             force = plus_scaled(along, across[2], vec3(t.floats, i, col.SECOND))
-        put3(t.forces, s, 0, scaled(1.0 / t.monitor[at.PIECE], force))
+        put3(t.forces, s, 0, scaled(unit_of(t, i) / t.monitor[at.PIECE], force))
         t.memory[s, at.MEMORY_PAIR] = p
         t.memory[s, at.MEMORY_FEATURE_A] = t.ints[i, col.CONTACT_FEATURE_A]
         t.memory[s, at.MEMORY_FEATURE_B] = t.ints[i, col.CONTACT_FEATURE_B]

@@ -22,6 +22,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     of_joint,
 )
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
+from spatialops.simulation.stepping.constraints.torsional_rolling import relative_spin, spin_unit
 from spatialops.simulation.stepping.tables import Tables, rows_of
 from spatialops.simulation.stepping.warm.impulse_memory import load_impulses
 
@@ -80,6 +81,10 @@ def push_links(t: Tables, work: Array, tau: Array) -> None:
         force = scaled(t.impulses[3 * i], vec3(t.floats, i, col.NORMAL))
         force = plus(force, scaled(t.impulses[3 * i + 1], vec3(t.floats, i, col.TANGENT)))
         force = plus(force, scaled(t.impulses[3 * i + 2], vec3(t.floats, i, col.SECOND)))
+        if t.ints[i, col.CONTACT_PAIR] < 0:
+            turn(work, t.ints[i, col.CONTACT_A], scaled(-spin_unit(t), force))
+            turn(work, t.ints[i, col.CONTACT_B], scaled(spin_unit(t), force))
+            continue
         point = vec3(t.floats, i, col.POINT)
         push(work, t.ints[i, col.CONTACT_A], point, scaled(-1.0, force))
         push(work, t.ints[i, col.CONTACT_B], point, force)
@@ -95,6 +100,13 @@ def push(work: Array, k: int, point: Vec3, force: Vec3) -> None:
 
 
 @inlined
+def turn(work: Array, k: int, moment: Vec3) -> None:
+    """Add a moment to what acts on a link."""
+    if k >= 0:
+        add3(work, k, layout.MOMENT, moment)
+
+
+@inlined
 def put_speeds_after(t: Tables, i: int, dv: Array, v: Array) -> None:
     """Velocities of acting contact i after the impulses, along its frame."""
     if of_joint(t, t.ints[i, col.CONTACT_PAIR]):
@@ -102,11 +114,12 @@ def put_speeds_after(t: Tables, i: int, dv: Array, v: Array) -> None:
         v[3 * i], v[3 * i + 1] = t.u[3 * i] + rates[0], t.u[3 * i + 1] + rates[1]
         v[3 * i + 2] = t.u[3 * i + 2]
         return
-    point = vec3(t.floats, i, col.POINT)
-    change = minus(
-        change_at(t.work, t.ints[i, col.CONTACT_A], point),
-        change_at(t.work, t.ints[i, col.CONTACT_B], point),
-    )
+    a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
+    if t.ints[i, col.CONTACT_PAIR] < 0:
+        change = scaled(spin_unit(t), relative_spin(t.work, a, b, layout.ALPHA))
+    else:
+        point = vec3(t.floats, i, col.POINT)
+        change = minus(change_at(t.work, a, point), change_at(t.work, b, point))
     for j in range(3):
         v[3 * i + j] = t.u[3 * i + j] + dot(change, vec3(t.floats, i, col.NORMAL + 3 * j))
 
