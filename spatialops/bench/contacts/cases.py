@@ -76,6 +76,26 @@ def _cases() -> list[Case]:
             steps=400,
         ),
     ]
+    rolling = [
+        Case(
+            f"rolling balls {n}",
+            "rolling",
+            partial(piles.rolling_balls, n),
+            None,
+            steps=_SECOND,
+        )
+        for n in (1, 100)
+    ]
+    rolling.append(
+        Case(
+            "heap of 140 rolling spheres",
+            "rolling",
+            partial(piles.rolling_heap, 140),
+            None,
+            dt=2e-3,
+            steps=400,
+        )
+    )
     holding = [
         Case("standing quadruped", "holding", robots.standing_quadruped, 0.4, settle=_SECOND),
         Case("standing solo12", "holding", robots.standing_solo12, 0.4, settle=_SECOND),
@@ -99,7 +119,8 @@ def _cases() -> list[Case]:
         for case in rest
         if case.name in AWAKE
     ]
-    return [*lying, *moving, *balls, *boxes, *towers, *walls, *heaps, *holding, *limp, *awake]
+    piled = [*balls, *boxes, *towers, *walls, *heaps, *rolling]
+    return [*lying, *moving, *piled, *holding, *limp, *awake]
 
 
 CASES = {case.name: case for case in _cases()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +23,8 @@ EDGE = 0.2  # m, of boxes apart and in towers; also the diameter of balls
 BRICK = (0.2, 0.1, 0.1)  # m
 JOINT = 1e-3  # m between the bricks of a course: more than any margin, so that they do not touch
 COURSES = {20: 5, 50: 5, 100: 10, 200: 10, 500: 20, 1000: 20}  # rows of walls
+TORSION, ROLLING = 5e-3, 1e-3  # m
+_ROLLS = 0.1  # m/s
 _OVERHANG = 0.62  # of a brick: the ends of every other course of a collapsing wall tip over
 _DENSITY = 500.0  # kg/m^3
 
@@ -66,6 +69,27 @@ def apart(n: int, shape: Shape) -> Setting:
 def balls(n: int) -> Setting:
     """Balls apart: a contact each."""
     return apart(n, Sphere(0.5 * EDGE))
+
+
+def rolling_balls(n: int) -> Setting:
+    """Balls apart that roll at 0.1 m/s, with torsional and rolling friction."""
+    return rolling(balls(n))
+
+
+def rolling_heap(n: int) -> Setting:
+    """Spheres dropped on a heap, with torsional and rolling friction."""
+    return rolling(dropped(n, round_ones=True))
+
+
+def rolling(setting: Setting) -> Setting:
+    """The same bodies, which roll off at 0.1 m/s, with torsional and rolling friction."""
+    scene = setting.scene
+    geoms = [replace(geom, torsion=TORSION, rolling=ROLLING, condim=6) for geom in scene.geoms]
+    v = scene.state.v.copy().reshape(-1, 6)
+    v[:, 3] = _ROLLS
+    v[:, 1] = _ROLLS / (0.5 * EDGE)
+    state = replace(scene.state, v=v.ravel())
+    return replace(setting, scene=Scene(scene.model, geoms, state=state))
 
 
 def boxes(n: int) -> Setting:

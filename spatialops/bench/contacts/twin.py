@@ -216,9 +216,10 @@ def _geom(scene: Scene, g: int, mask: tuple[int, int]) -> str:
         attitude = f'zaxis="{text(turn @ np.array(geom.shape.normal))}"'
     else:
         attitude = f'quat="{quaternion(turn)}"'
+    friction = text(np.array([geom.friction, geom.torsion, geom.rolling]))
     return (
         f'<geom name="{geom.name}" {_shape(geom.shape, g)} pos="{text(position)}" {attitude} '
-        f'friction="{text(geom.friction)} 0 0" condim="3" contype="{mask[0]}" '
+        f'friction="{friction}" condim="{max(geom.condim, 3)}" contype="{mask[0]}" '
         f'conaffinity="{mask[1]}"/>'
     )
 
