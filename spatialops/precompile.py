@@ -46,7 +46,10 @@ from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum
 from spatialops.simulation.batch.batch import Batch
 from spatialops.simulation.simulator import Simulator
-from spatialops.simulation.stepping.contact_stage import detect_contacts, geom_contacts
+from spatialops.simulation.stepping.detection_stage import (
+    detect_contacts,
+    geom_contacts,
+)
 from spatialops.simulation.stepping.integrators.flow import smooth_step
 from spatialops.simulation.stepping.record_rows import start
 from spatialops.simulation.stepping.state_machine import advance

@@ -44,8 +44,8 @@ _ABOUT_ONE = np.array([8, 12, 20, 25, 25])
 _SWEEPS = np.array([0, 30, 20, 50, 200])
 ALL_ATTEMPTS = len(_TERMS)
 FIRST_ATTEMPT = 1
-# With moments, whose limits are narrow, the first cycles: of 20 problems of 14 balls it solves none,
-# the second all, in 5 iterations each. Of piles of 140 neither does, and both are cut short.
+# With moments, whose limits are narrow, the first cycles: of 20 problems of 14 balls it solves
+# none, the second all, in 5 iterations each. Of piles of 140 neither does, and both are cut short.
 _OF_MOMENTS = 1
 # All of them times the square root of the trees: what holds up a wall is found course by course,
 # from the floor to the top. A wall of 100 bricks takes 40 iterations in the first attempt. On the

@@ -1,4 +1,4 @@
-"""Seeing contacts, and the contact problem of a step.
+"""The contact problem of a step: frames, rows of L, velocities, and what its impulses do.
 
 Each stage leaves behind what the next one needs.
 """
@@ -11,15 +11,9 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel, merged
-from spatialops._compile.stage import entered, refer, stage
+from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import copy_into, cross, dot, put3, vec3
 from spatialops.collision import _layout as col
-from spatialops.collision.broad_phase import renew_near_pairs
-from spatialops.collision.contact_set import ContactTables
-from spatialops.collision.detector import Search, find_contacts, place_geoms
-from spatialops.collision.geom_tables import GeomTables
-from spatialops.collision.known_contacts import KnownContacts, note_moved, row_of_same
-from spatialops.collision.narrow_phase.scratch import Scratch
 from spatialops.contact.delassus import contact_rows, velocity_change
 from spatialops.contact.friction import put_frames
 from spatialops.contact.rows import (
@@ -35,20 +29,16 @@ from spatialops.contact.rows import (
     turn_tangents,
 )
 from spatialops.dynamics.energy import kinetic_kernel
-from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
+from spatialops.dynamics.kinematics import velocities_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import (
     arrive_together,
     drop_far,
-    is_fast,
     mark_arrivals,
-    meet_together,
-    of_others,
 )
 from spatialops.simulation.stepping.constraints.friction_laws import friction_of
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     has_joints,
-    joint_contacts,
     n_of_geoms,
     put_dry_limits,
     put_joint_speeds,
@@ -61,10 +51,9 @@ from spatialops.simulation.stepping.constraints.torsional_rolling import (
 )
 from spatialops.simulation.stepping.contact_drift import (
     add_drift,
-    is_slow,
     put_drift,
-    remaining_time,
 )
+from spatialops.simulation.stepping.detection_stage import take_contacts
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.stepping.warm.impulse_memory import unit_of
 from spatialops.simulation.stepping.warm.warm_check import still_holds
@@ -73,140 +62,8 @@ _NO_SPEED = 8.0 * float(np.finfo(np.float64).eps)
 
 
 @merged
-def detect_at(t: Tables, q: Array, v: Array, horizon: float) -> int:
-    """Poses, velocities and contacts at a state; returns how many contacts (FULL if too many)."""
-    poses_kernel(t.tree, t.links, q, t.work)
-    velocities_kernel(t.tree, t.links, v, t.work)
-    place(t)
-    return contacts_at(t, q, v, horizon)
-
-
-@merged
-def place(t: Tables) -> None:
-    """Geoms where the links in `work` are, who has moved, and the pairs that are near."""
-    place_geoms(t.geom_ints, t.geoms, t.work, t.centers)
-    t.control[at.LOOKS] += 1
-    note_moved(t.geoms, t.centers, t.stood, t.control[at.LOOKS])
-    renew_near_pairs(
-        t.geom_ints,
-        t.geoms,
-        t.pairs,
-        t.sweep_order,
-        t.centers,
-        t.kept,
-        t.settings[at.SKIN],
-        t.near,
-    )
-
-
-@merged
-def contacts_at(t: Tables, q: Array, v: Array, horizon: float) -> int:
-    """Contacts where geoms stand, now or within the horizon, then those of joints.
-
-    How many (FULL if too many).
-    """
-    count = geom_contacts(t, horizon)
-    return joint_contacts(t, q, v, horizon, count) if has_joints(t) else count
-
-
-@stage
-def geom_contacts(t: Tables, horizon: float) -> int:
-    """Contacts of geoms where they stand."""
-    return find_contacts(
-        GeomTables(t.geom_ints, t.geoms, t.solids, t.lists),
-        t.pairs,
-        t.pair_values,
-        t.centers,
-        t.near,
-        t.work,
-        Search(t.settings[at.MARGIN] + t.monitor[at.REACH], horizon, known_before(t)),
-        Scratch(t.shape_rows, t.shape_ints),
-        ContactTables(t.seen_ints, t.seen),
-    )
-
-
-@inlined
-def known_before(t: Tables) -> KnownContacts:
-    """Contacts seen as the piece began."""
-    count = t.control[at.BEFORE]
-    return KnownContacts(
-        t.before_ints[:count], t.before[:count], t.stood, t.control[at.BEFORE_LOOK]
-    )
-
-
-@entered
-def detect_contacts(t: Tables) -> None:
-    """Contacts at the present state, for callers in Python."""
-    detect_now(refer(t))
-
-
-@stage
-def detect_now(t: Tables) -> None:
-    """Contacts at the present state."""
-    t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
-    t.control[at.LOOKED] = 1
-
-
-@merged
-def take_contacts(t: Tables, touching_only: bool) -> None:
-    """Copy seen contacts to those that the next problem is made of.
-
-    For an impact all that touch. For a step all but those that approach too fast: they are met by
-    an impact of their own when they arrive (unless the step has been cut too often already, or
-    they arrive together). What touched as the piece began cannot arrive any more: it takes part
-    however fast it approaches where the step is evaluated.
-    """
-    if not touching_only:
-        meet_together(t, arriving_pairs(t))
-    t.control[at.MOMENTS] = 0
-    kept = 0
-    for i in range(t.control[at.SEEN]):
-        taken = t.seen[i, col.GAP] <= t.settings[at.TOUCH] if touching_only else takes_part(t, i)
-        if taken:
-            copy_into(t.ints[kept], t.seen_ints[i])
-            copy_into(t.floats[kept], t.seen[i])
-            kept += 1
-    t.control[at.ACTING] = kept
-
-
-@inlined
-def takes_part(t: Tables, i: int) -> bool:
-    """Whether seen contact i takes part in the step's problem."""
-    if not is_fast(t, i) or t.control[at.PIECES] == at.MAX_PIECES:
-        return True
-    if arrive_together(t) and t.seen[i, col.RESTITUTION] == 0.0:
-        return True
-    return row_of_same(t.touching, t.control[at.TOUCHING], t.seen_ints, i) >= 0
-
-
-@merged
-def arriving_pairs(t: Tables) -> int:
-    """Pairs of bodies that come together fast, without restitution, where they did not touch."""
-    count, last = 0, -1
-    for i in range(t.control[at.SEEN]):
-        if not is_fast(t, i) or t.seen[i, col.RESTITUTION] > 0.0:
-            continue
-        if row_of_same(t.touching, t.control[at.TOUCHING], t.seen_ints, i) < 0:
-            count += of_others(t, i, last)
-            last = i
-    return count
-
-
-@merged
-def note_touching(t: Tables) -> None:
-    """Keep the names of the contacts that touch at the present state."""
-    count = 0
-    for i in range(t.control[at.SEEN]):
-        gap = t.seen[i, col.GAP]
-        if gap <= t.settings[at.TOUCH] or is_slow(t, gap, t.seen[i, col.APPROACH]):
-            copy_into(t.touching[count], t.seen_ints[i])
-            count += 1
-    t.control[at.TOUCHING] = count
-
-
-@merged
 def put_acting_rows(t: Tables) -> None:
-    """The same of the acting contacts, with the moments that go with them."""
+    """Frames, velocities and rows of L of the acting contacts, and of their moments."""
     frame_contacts(t, t.ints, t.floats, t.control[at.ACTING])
     if has_moments(t):
         add_moments(t)
@@ -304,21 +161,6 @@ def put_squares(t: Tables) -> float:
         t.impulses[i] = square_of(SparseRows(t.entries, t.places), i // 3, i % 3)
         largest = max(largest, t.impulses[i])
     return largest
-
-
-@merged
-def detect_ahead(t: Tables) -> int:
-    """Contacts at the evaluation state that touch or would within the rest of the piece.
-
-    FULL if too many.
-    """
-    q_e, v_e = t.vectors[at.Q_E, : t.q.size], t.vectors[at.V_E, : t.v.size]
-    if (
-        t.control[at.SCHEME] == at.MOREAU
-    ):  # else it is the present state, where geoms have been placed
-        place(t)
-    t.control[at.SEEN] = contacts_at(t, q_e, v_e, remaining_time(t))
-    return t.control[at.SEEN]
 
 
 @stage
@@ -441,13 +283,3 @@ def apply_impulses(t: Tables, dv: Array) -> None:
         rows = SparseRows(t.entries, t.places)
         velocity_change(t.tree, t.links, t.work, rows, t.impulses[: 3 * m], dv)
     t.control[at.SOLVES] += 1
-
-
-@merged
-def lowest_gap(t: Tables) -> float:
-    """Smallest seen gap of the present state (0 where nothing is near), kept for the record."""
-    lowest = 0.0
-    for i in range(t.control[at.SEEN]):
-        lowest = min(lowest, t.seen[i, col.GAP])
-    t.monitor[at.LOWEST_GAP] = min(t.monitor[at.LOWEST_GAP], lowest)
-    return lowest

@@ -25,6 +25,8 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
 from spatialops.simulation.stepping.contact_stage import (
     drop_locked,
     put_acting_rows,
+)
+from spatialops.simulation.stepping.detection_stage import (
     take_contacts,
 )
 from spatialops.simulation.stepping.tables import Tables

@@ -35,15 +35,17 @@ from spatialops.simulation.stepping.contact_drift import note_motion
 from spatialops.simulation.stepping.contact_solver import solve_here, take_over
 from spatialops.simulation.stepping.contact_stage import (
     apply_impulses,
+    prepare_contact,
+    state_again,
+)
+from spatialops.simulation.stepping.continuous_collision import may_cross
+from spatialops.simulation.stepping.detection_stage import (
     detect_ahead,
     detect_at,
     detect_now,
     lowest_gap,
     note_touching,
-    prepare_contact,
-    state_again,
 )
-from spatialops.simulation.stepping.continuous_collision import may_cross
 from spatialops.simulation.stepping.impact_stage import (
     finish_impulses,
     impact_waits,
