@@ -40,7 +40,7 @@ def test_the_example_solves_the_commands_problem(capsys):
     assert "velocities differ" in capsys.readouterr().out
     for links in (3, 6):
         made = table_two.Pendulum(links)
-        S = made.velocities()
+        S = made.twists()
         rates = table_two.by_tree(made, table_two.Cones(0))
         bodies = table_two.by_free_bodies(made, S @ made.rates, table_two.Cones(5 * links))
         assert np.abs(S @ rates - bodies).max() < 1e-10

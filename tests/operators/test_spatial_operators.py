@@ -271,7 +271,9 @@ def test_the_inverse_of_the_mass_matrix_makes_factors_when_they_pay(rng, armatur
     assert np.array_equal(op.mass_matrix_inverse @ x, second)  # factors are there
     assert np.array_equal(inverse.H @ x, second)
     assert inverse.inv is not None
-    assert np.isnan(SpatialOperators(model, q).mass_matrix_inverse @ np.full(model.nv, np.nan)).any()
+    assert np.isnan(
+        SpatialOperators(model, q).mass_matrix_inverse @ np.full(model.nv, np.nan)
+    ).any()
     with pytest.raises(ValueError, match="dimension mismatch"):
         inverse @ np.ones(model.nv + 1)
 
