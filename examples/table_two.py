@@ -66,14 +66,15 @@ class Pendulum:
         self.weights = np.tile(np.repeat([inertia, 1.0], 3), links)
         self.plane = np.repeat([inertia, 1.0, 1.0], links)
         self.carried = np.tril(np.ones((links, links)))  # by each joint
-        self.arms = FRAMES @ moments(-self.radius * FRAMES[:, 0])  # of contacts about centres
+        self.contacts = self._contacts()
 
-    def contacts(self) -> np.ndarray:
+    def _contacts(self) -> np.ndarray:
         """Rows (3 m, 6 m / 2) at the last spheres: below, and to the right, two a sphere."""
         G = np.zeros((ENDS, 2, 3, ENDS, 6))
+        arms = FRAMES @ moments(-self.radius * FRAMES[:, 0])
         for i in range(ENDS):
             G[i, :, :, ENDS - 1 - i, 3:] = FRAMES
-            G[i, :, :, ENDS - 1 - i, :3] = self.arms
+            G[i, :, :, ENDS - 1 - i, :3] = arms
         return G.reshape(3 * CONTACTS, 6 * ENDS)
 
     def velocities(self) -> np.ndarray:
@@ -133,7 +134,7 @@ def by_tree(pendulum: Pendulum, cones: Cones) -> np.ndarray:
     S = pendulum.velocities()
     flat = S.reshape(-1, pendulum.n)
     M = flat.T @ (pendulum.plane[:, None] * flat)
-    G = pendulum.contacts()[:, MOVING] @ S[:, -ENDS:].reshape(-1, pendulum.n)
+    G = pendulum.contacts[:, MOVING] @ S[:, -ENDS:].reshape(-1, pendulum.n)
     return next_velocity(cones, G, np.linalg.solve(M, G.T), pendulum.rates)
 
 
@@ -141,7 +142,7 @@ def by_free_bodies(pendulum: Pendulum, V: np.ndarray, cones: Cones) -> np.ndarra
     """NMC/OS: hinges and contacts, in the bodies' velocities, with a diagonal mass matrix."""
     G = np.zeros((5 * pendulum.n + 3 * CONTACTS, V.size))
     G[: cones.n_b] = pendulum.hinges()
-    G[cones.n_b :, -6 * ENDS :] = pendulum.contacts()
+    G[cones.n_b :, -6 * ENDS :] = pendulum.contacts
     return next_velocity(cones, G, G.T / pendulum.weights[:, None], V)
 
 

@@ -68,7 +68,7 @@ class NonMinimalOperationalSpace:
             W, prior = system.dense_compliance, problem.prior_normal_impulse
             assemble_kernel(W, u, problem.friction, prior, facets, A, b)
             b[n - problem.n_contacts :] += s * problem.dry
-            return without_idle(problem, MixedLCP(A, b, free), n_f)
+            return without_idle(problem, MixedLCP.of_checked(A, b, free), n_f)
         rows = spread_rows(system.constraints, free, facets)
         columns = system.compliance(rows)
         sparse = with_cones(columns._replace(entries=columns.entries / s), problem.friction, n_f)

@@ -47,7 +47,7 @@ def test_the_example_solves_the_commands_problem(capsys):
         assert np.abs(made.hinges() @ S).max() < 1e-12  # pins stay together
         problem = pendulum_case(links).problem
         ours = problem.jacobian @ problem.velocity
-        G = made.contacts() @ S[-6 * table_two.ENDS :]
+        G = made.contacts @ S[-6 * table_two.ENDS :]
         assert np.allclose(G @ made.rates, ours, rtol=0.0, atol=1e-12)
         M = S.T @ (made.weights[:, None] * S)
         assert np.allclose(G @ np.linalg.solve(M, G.T), problem.compliance, rtol=1e-10, atol=1e-12)
