@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Rows from which sparse solvers are quicker on these matrices than dense ones (`spatialops
 # compare` measures both: 90 rows of NMC are quicker dense, 156 sparse).
-_SPARSE_ROWS = 120
+SPARSE_ROWS = 120
 
 
 class Columns(NamedTuple):
@@ -61,7 +61,7 @@ class Columns(NamedTuple):
 
     def matrix(self) -> Matrix:
         """One of the two, whichever is quicker to solve with."""
-        return self.dense() if self.size < _SPARSE_ROWS else self.compressed()
+        return self.dense() if self.size < SPARSE_ROWS else self.compressed()
 
 
 def compliance_columns(rows: BodyRows, inverse: Array) -> Columns:

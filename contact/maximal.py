@@ -138,6 +138,11 @@ class MaximalProblem:
         return Columns(W.indptr.astype(np.int64), W.indices.astype(np.int64), W.data)
 
     @cached_property
+    def dense_compliance(self) -> Array:
+        """G M^-1 G* of all rows as an array, which pays for few."""
+        return self.compliance(self.constraints).dense()
+
+    @cached_property
     def _factor(self) -> sparse.linalg.SuperLU:
         """Of M with armature, which couples bodies."""
         return sparse_factor(self.mass)

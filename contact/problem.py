@@ -16,6 +16,7 @@ from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray, array, vec
 from spatialops._files import load_arrays, save_arrays
 from spatialops.contact.constraint_rows import contact_terms, moment_terms
 from spatialops.contact.lcp.problem import LCPSolution
+from spatialops.contact.long_branches import LONG, compliance_by_nodes
 from spatialops.contact.maximal import MaximalProblem, maximal_problem
 from spatialops.contact.problem_checks import ZERO_BY_DEFAULT, Fields, checked_fields
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
@@ -362,6 +363,11 @@ class ContactProblem:
 
         As L L^T, or by [J] 50 where there are many rows on long branches.
         """
+        plain = not self.n_loop_rows and not self.has_joints
+        if plain and self.model.nv >= LONG and "_nodes" not in self.__dict__:
+            W = compliance_by_nodes(self)
+            if W is not None:
+                return W
         if self._nodes is not None:
             rows = self._nodes, *self.terms
             return compliance_along_rows(self.model, self.q, self._placed, *rows)

@@ -28,6 +28,8 @@ FACETS = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]])
 COMBINED = np.block([[np.ones((1, 1)), np.zeros((1, 2))], [np.zeros((4, 1)), FACETS]])
 CONTACTS = 4
 ENDS = CONTACTS // 2  # spheres that touch
+# Of their velocities those that are not zero: all turning about y, then all sliding along x and z.
+MOVING = [6 * i + axis for axis in (1, 3, 5) for i in range(ENDS)]
 FRAMES = np.array(
     [
         [[0.0, 0.0, 1.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]],
@@ -62,24 +64,32 @@ class Pendulum:
         self.rates = np.linspace(1.0, 2.0, links) * np.where(np.arange(links) % 3 == 2, -1.0, 1.0)
         inertia = 0.4 * self.radius**2  # of a solid sphere about its centre, per kg
         self.weights = np.tile(np.repeat([inertia, 1.0], 3), links)
+        self.plane = np.repeat([inertia, 1.0, 1.0], links)
         self.carried = np.tril(np.ones((links, links)))  # by each joint
+        self.contacts = self._contacts()
 
-    def velocities(self) -> np.ndarray:
-        """Maps joint rates to [angular; linear] of all centres, (6 n, n)."""
-        S = np.zeros((self.n, 6, self.n))
-        S[:, 1] = -self.carried
-        S[:, 3] = -self.carried * (self.centres[:, 2, None] - self.pins[:, 2])
-        S[:, 5] = self.carried * (self.centres[:, 0, None] - self.pins[:, 0])
-        return S.reshape(6 * self.n, self.n)
-
-    def contacts(self) -> np.ndarray:
+    def _contacts(self) -> np.ndarray:
         """Rows (3 m, 6 m / 2) at the last spheres: below, and to the right, two a sphere."""
         G = np.zeros((ENDS, 2, 3, ENDS, 6))
-        levers = FRAMES @ moments(-self.radius * FRAMES[:, 0])
+        arms = FRAMES @ moments(-self.radius * FRAMES[:, 0])
         for i in range(ENDS):
             G[i, :, :, ENDS - 1 - i, 3:] = FRAMES
-            G[i, :, :, ENDS - 1 - i, :3] = levers
+            G[i, :, :, ENDS - 1 - i, :3] = arms
         return G.reshape(3 * CONTACTS, 6 * ENDS)
+
+    def velocities(self) -> np.ndarray:
+        """Maps joint rates to turning about y and sliding along x, z of all centres, (3, n, n)."""
+        S = np.empty((3, self.n, self.n))
+        S[0] = -self.carried
+        S[1] = -self.carried * (self.centres[:, 2, None] - self.pins[:, 2])
+        S[2] = self.carried * (self.centres[:, 0, None] - self.pins[:, 0])
+        return S
+
+    def twists(self) -> np.ndarray:
+        """The same with all six rows of each body, (6 n, n): what the bodies' velocities are."""
+        S = np.zeros((self.n, 6, self.n))
+        S[:, [1, 3, 5]] = self.velocities().swapaxes(0, 1)
+        return S.reshape(6 * self.n, self.n)
 
     def hinges(self) -> np.ndarray:
         """Rows (5 n, 6 n): pins stay together, and turn about y only."""
@@ -122,8 +132,9 @@ def next_velocity(cones: Cones, G: np.ndarray, X: np.ndarray, velocity: np.ndarr
 def by_tree(pendulum: Pendulum, cones: Cones) -> np.ndarray:
     """OS: contacts alone, in joint rates, with a dense mass matrix."""
     S = pendulum.velocities()
-    M = S.T @ (pendulum.weights[:, None] * S)
-    G = pendulum.contacts() @ S[-6 * ENDS :]
+    flat = S.reshape(-1, pendulum.n)
+    M = flat.T @ (pendulum.plane[:, None] * flat)
+    G = pendulum.contacts[:, MOVING] @ S[:, -ENDS:].reshape(-1, pendulum.n)
     return next_velocity(cones, G, np.linalg.solve(M, G.T), pendulum.rates)
 
 
@@ -131,7 +142,7 @@ def by_free_bodies(pendulum: Pendulum, V: np.ndarray, cones: Cones) -> np.ndarra
     """NMC/OS: hinges and contacts, in the bodies' velocities, with a diagonal mass matrix."""
     G = np.zeros((5 * pendulum.n + 3 * CONTACTS, V.size))
     G[: cones.n_b] = pendulum.hinges()
-    G[cones.n_b :, -6 * ENDS :] = pendulum.contacts()
+    G[cones.n_b :, -6 * ENDS :] = pendulum.contacts
     return next_velocity(cones, G, G.T / pendulum.weights[:, None], V)
 
 
@@ -151,7 +162,7 @@ def main(links: tuple[int, ...] = (3, 6, 12, 15, 24, 30), rounds: int = 30) -> d
     print(f"{'links':>5}{'OS us':>10}{'NMC/OS us':>11}{'times':>8}{'velocities differ by':>23}")
     for n in links:
         pendulum = Pendulum(n)
-        S = pendulum.velocities()
+        S = pendulum.twists()
         calls = [
             partial(by_tree, pendulum, Cones(0)),
             partial(by_free_bodies, pendulum, S @ pendulum.rates, Cones(5 * n)),

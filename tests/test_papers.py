@@ -99,6 +99,8 @@ def faults(row: Row) -> list[str]:
         wrong += [] if row.where.startswith("not built: ") else [f"where: {row.where!r}"]
     elif not row.reached:
         wrong.append("reached: nothing")
+    if row.where.count(".py") and not any(name for _, name in NAMED.findall(row.where)):
+        wrong.append("where: a file, and nothing in it")
     tests = NAMED.findall(row.test)
     if not tests:
         wrong += [] if row.test == "none" else [f"test: {row.test!r}"]
@@ -190,10 +192,11 @@ def test_a_good_row_has_no_fault():
 @pytest.mark.parametrize(
     ("column", "cell", "said"),
     [
-        ("where", "`tests/no_such_file.py`", "tests/no_such_file.py"),
+        ("where", "`tests/no_such_file.py::Row`", "tests/no_such_file.py::Row"),
         ("where", "`tests/test_papers.py::Row.gone`", "tests/test_papers.py::Row.gone"),
         ("where", "`tests/test_papers.py::papers`", "tests/test_papers.py::papers"),
         ("where", "somewhere", "where: 'somewhere'"),
+        ("where", "`tests/test_papers.py`", "where: a file, and nothing in it"),
         ("where", "not built", "where: 'not built'"),
         ("test", "`tests/test_papers.py::test_gone`", "tests/test_papers.py::test_gone"),
         ("test", "`tests/test_papers.py::missing`", "no test: missing"),

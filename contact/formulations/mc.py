@@ -75,7 +75,7 @@ class MinimalCoordinates:
         b[last:] = (
             problem.friction * problem.prior_normal_impulse + problem.dry
         ) / problem.model.mass
-        return without_idle(problem, MixedLCP(A, b, free), n_f)
+        return without_idle(problem, MixedLCP.of_checked(A, b, free), n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """Velocities and impulses, which are part of the solution.

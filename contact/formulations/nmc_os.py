@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spatialops.contact.body_columns import with_cones
+from spatialops.contact.body_columns import SPARSE_ROWS, with_cones
 from spatialops.contact.body_rows import spread_rows
+from spatialops.contact.formulations.operational_space import assemble_kernel, compliance_scale
 from spatialops.contact.formulations.polyhedron import put_spread, with_idle, without_idle
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
+from spatialops.contact.maximal import MaximalProblem
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
 
 
@@ -23,7 +25,7 @@ class NonMinimalOperationalSpace:
     """Operational space of free bodies: impulses of hinges, closures and contacts, no velocities.
 
     n_b + m (n_f + 2) rows, n_b with 6 - d for every joint of d degrees of freedom; those are free.
-    A is sparse.
+    A is sparse, but for few rows.
 
     Parameters
     ----------
@@ -55,17 +57,25 @@ class NonMinimalOperationalSpace:
         """
         n_f = self.n_f
         system = problem.maximal
-        s, free = system.contact_scale, system.first_contact
+        s, free = _scale(system, n_f), system.first_contact
         facets = directions(n_f)
-        rows = spread_rows(system.constraints, free, facets)
-        W = system.compliance(rows)
-        A = with_cones(W._replace(entries=W.entries / s), problem.friction, n_f)
-        b, u = np.empty(A.size), system.velocities.copy()
+        u = system.velocities.copy()
         u[system.n_hinges : free] -= problem.loop_targets
         u[free:] += problem.bias.ravel()
+        if _is_small(system, n_f):
+            n = _size(system, n_f)
+            A, b = np.empty((n, n)), np.empty(n)
+            W, prior = system.dense_compliance, problem.prior_normal_impulse
+            assemble_kernel(W, u, problem.friction, prior, facets, A, b)
+            b[n - problem.n_contacts :] += s * problem.dry
+            return without_idle(problem, MixedLCP.of_checked(A, b, free), n_f)
+        rows = spread_rows(system.constraints, free, facets)
+        columns = system.compliance(rows)
+        sparse = with_cones(columns._replace(entries=columns.entries / s), problem.friction, n_f)
+        b = np.empty(sparse.size)
         put_spread(u, free, facets, b)
         b[rows.n_rows :] = s * (problem.friction * problem.prior_normal_impulse + problem.dry)
-        return without_idle(problem, MixedLCP(A.matrix(), b, free), n_f)
+        return without_idle(problem, MixedLCP(sparse.matrix(), b, free), n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """Impulses, velocities of the bodies by M^-1, and those of the joints from them.
@@ -83,7 +93,7 @@ class NonMinimalOperationalSpace:
             Joint velocities and impulses.
         """
         system = problem.maximal
-        s, free = system.contact_scale, system.first_contact
+        s, free = _scale(system, self.n_f), system.first_contact
         solution = with_idle(problem, solution, self.n_f)
         impulses = polyhedral_impulses(
             solution, free, problem.n_contacts, directions(self.n_f), 1.0 / s
@@ -92,3 +102,21 @@ class NonMinimalOperationalSpace:
         bodies = system.after(system.constraints, np.concatenate([bilateral, impulses.ravel()]))
         v, slip = system.tree_velocity(bodies), system.slip(bodies, problem.drift)
         return ContactSolution(v, impulses, bilateral[system.n_hinges :], slip)
+
+
+def _size(system: MaximalProblem, n_f: int) -> int:
+    """Rows of the complementarity problem."""
+    free = system.first_contact
+    return free + (n_f + 2) * ((system.constraints.n_rows - free) // 3)
+
+
+def _is_small(system: MaximalProblem, n_f: int) -> bool:
+    """Whether G M^-1 G* is made as a dense matrix."""
+    return system.armature is None and _size(system, n_f) < SPARSE_ROWS
+
+
+def _scale(system: MaximalProblem, n_f: int) -> float:
+    """What impulses are multiplied with."""
+    if _is_small(system, n_f):
+        return float(compliance_scale(system.dense_compliance, system.first_contact))
+    return system.contact_scale

@@ -171,7 +171,7 @@ class OperationalSpace:
             b,
         )
         b[n - problem.n_contacts :] += s * problem.dry
-        return without_idle(problem, MixedLCP(A, b, n_b), self.n_f)
+        return without_idle(problem, MixedLCP.of_checked(A, b, n_b), self.n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """Impulses by [J] 35, and the new velocities by one O(N) sweep.

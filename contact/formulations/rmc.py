@@ -80,7 +80,7 @@ class ReducedMinimalCoordinates:
         facets, prior = directions(self.n_f), problem.prior_normal_impulse
         s = assemble_kernel(reduced.W, u, problem.friction, prior, facets, A, b)
         b[size - problem.n_contacts :] += s * problem.dry
-        return without_idle(problem, MixedLCP(A, b), self.n_f)
+        return without_idle(problem, MixedLCP.of_checked(A, b, 0), self.n_f)
 
     def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
         """New velocities by [J] 38, impulses of the closures by [J] 37b.

@@ -78,6 +78,13 @@ class MixedLCP:
         object.__setattr__(self, "b", b)
         object.__setattr__(self, "n_free", n_free)
 
+    @classmethod
+    def of_checked(cls, A: Array, b: Array, n_free: int) -> MixedLCP:
+        """A problem of arrays that need no check: our own."""
+        made = object.__new__(cls)
+        made.__dict__.update(A=A, b=b, n_free=n_free)
+        return made
+
     @property
     def size(self) -> int:
         """Number of rows."""

@@ -18,7 +18,7 @@ from spatialops.compare.measure import GENERAL, Fit, Row, assembly_costs, compar
 from spatialops.compare.plain import PLAIN, ablation
 from spatialops.compare.problems import Case, dual_arm_case, named_case, pendulum_case
 from spatialops.compare.scaling import growths
-from spatialops.compare.simulations import whole_simulation
+from spatialops.compare.simulations import MOTIONS, whole_simulation
 from spatialops.contact.formulations import FORMULATIONS
 from spatialops.contact.solve import SOLVERS
 from spatialops.simulation.plain_data import PlainData
@@ -210,7 +210,7 @@ def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], Pla
             "rms": fits[1].unexplained,
         },
     }
-    motions = ("falls",) if quick else ("falls", "lies")
+    motions = MOTIONS[:1] if quick else MOTIONS
     runs = [whole_simulation(n, what) for what in motions for n in links[:6]]
     say("\n" + tables.simulation_table(runs))
     return first + second, {

@@ -100,9 +100,8 @@ def _growths(effort: Effort, quick: bool) -> list[Growth]:
         _growth("Lambda on 512 links", "nodes", nodes, crowds, effort, QUADRATIC),
         # Half of it at the fewest nodes is the links', O(N).
         _growth("Lambda on 1000 links", "nodes", nodes, sparse, effort),
-        # Of which Python's part, that no link adds to, is half at the fewest.
-        _growth("OS assembly, 8 contacts", "links", links, long, effort),
-        _growth("  its kernels", "links", links, compiled, effort, LINEAR),
+        _growth("OS assembly, 8 contacts", "links", links, long, effort, LINEAR),
+        _growth("  its kernels", "links", links, compiled, effort),
         # Of which the links' part and Python's are a third at the fewest contacts.
         _growth("OS assembly, 512 links", "contacts", nodes, crowded, effort),
         _growth("  its kernels", "contacts", nodes, many_compiled, effort, QUADRATIC),

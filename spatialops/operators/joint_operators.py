@@ -20,18 +20,19 @@ from scipy.sparse.linalg import LinearOperator
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops.algebra.linear import block_diagonal, diagonal, operator
+from spatialops.algebra.linear import block_diagonal, operator
 from spatialops.dynamics.blocks import articulated_inertias, link_inertias, moved, shifted
 from spatialops.dynamics.sweeps import gather_blocks_kernel, scatter_blocks_kernel
 from spatialops.errors import ArgumentError
-from spatialops.operators.spatial_operator import SpatialOperator, identity
+from spatialops.operators.hinged_operators import HingedOperators
+from spatialops.operators.spatial_operator import SpatialOperator
 from spatialops.operators.stacked_trees import StackedTrees
 from spatialops.tree.model import Model
 
 _WIDEST = 6  # degrees of freedom of a free joint
 
 
-class JointOperators:
+class JointOperators(HingedOperators):
     """Jain's spatial operators of a mechanism with one block a joint.
 
     Made by `SpatialOperators.joints`. J is the number of joints that move, or B times that for B
@@ -95,7 +96,7 @@ class JointOperators:
         self._firsts = np.ravel(firsts + jump)
         self._sizes = np.tile(sizes, stack.copies)
         self._lasts = self._firsts + self._sizes - 1
-        self._stack = stack
+        self._mechanism = stack
         to_body = _levers_to_bodies(self._firsts, self._sizes, levers)
         self._levers = to_body[self._firsts] + levers[self._firsts]
         self._rows = self._padded(moved(axes, to_body))
@@ -103,6 +104,10 @@ class JointOperators:
 
     def __repr__(self) -> str:
         return f"JointOperators of {len(self.names)} joints"
+
+    @property
+    def _stack(self) -> StackedTrees:
+        return self._mechanism
 
     def H_block(self, i: int) -> Array:
         """Axes of joint i: (d, 6) or, for B configurations, (B, d, 6)."""
@@ -147,21 +152,6 @@ class JointOperators:
         return SpatialOperator(self._across(self._gains))
 
     @cached_property
-    def K(self) -> SpatialOperator:
-        """(6 J, n) K = E_phi G."""
-        return self.E_phi @ self.G
-
-    @cached_property
-    def tau(self) -> SpatialOperator:
-        """(6 J, 6 J) tau = G H: what joints answer of forces."""
-        return self.G @ self.H
-
-    @cached_property
-    def tau_bar(self) -> SpatialOperator:
-        """(6 J, 6 J) 1 - G H: what of forces passes through the joints."""
-        return 1 - self.tau
-
-    @cached_property
     def M(self) -> SpatialOperator:
         """(6 J, 6 J) inertias of the bodies: links within a joint have none."""
         inertias = link_inertias(self._stack.links, self._stack.work)
@@ -182,22 +172,6 @@ class JointOperators:
         """(n, n) D^-1."""
         inverse: Array = np.asarray(np.linalg.inv(self._feels), dtype=np.float64)
         return SpatialOperator(self._among_joints(inverse), lambda: self.D)
-
-    @cached_property
-    def armature(self) -> SpatialOperator:
-        """(n, n) diagonal of what drives add to the mass matrix."""
-        return SpatialOperator(diagonal(self._stack.links[:, layout.ARMATURE]))
-
-    @cached_property
-    def identity(self) -> SpatialOperator:
-        """(n, n) identity."""
-        return identity(len(self._stack.tree))
-
-    @cached_property
-    def innovation(self) -> SpatialOperator:
-        """(n, n) 1 - H psi K, the inverse of 1 + H phi K ([J] 59, third line)."""
-        inverse = 1 - self.H @ self.psi @ self.K
-        return SpatialOperator(inverse, lambda: 1 + self.H @ self.phi @ self.K)
 
     @cached_property
     def mass_matrix(self) -> SpatialOperator:

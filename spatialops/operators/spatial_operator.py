@@ -69,6 +69,10 @@ class SpatialOperator(LinearOperator):
             return made
         return SpatialOperator(made, inverse=lambda: self)
 
+    def _alone(self) -> LinearOperator:
+        """What it does, without the formula for its inverse."""
+        return self._applied
+
     def _matvec(self, x: Array) -> Array:
         return np.asarray(self._applied.matvec(x))
 
@@ -97,8 +101,8 @@ class SpatialOperator(LinearOperator):
     @overload
     def __matmul__(self, other: Array) -> Array: ...
     def __matmul__(self, other: LinearOperator | Array) -> SpatialOperator | Array:
-        if isinstance(other, np.ndarray) and other.ndim == 1:
-            return np.asarray(self._applied.matvec(other))  # sizes are checked there
+        if isinstance(other, np.ndarray) and other.shape == (self.shape[1],):
+            return self._matvec(other)
         if not isinstance(other, LinearOperator):
             return np.asarray(super().__matmul__(other))
         return SpatialOperator(super().__matmul__(other), self._inverse_of_product(other))
@@ -112,12 +116,12 @@ class SpatialOperator(LinearOperator):
     def __radd__(self, one: object) -> SpatialOperator:
         if not _is_one(one):
             return NotImplemented
-        return SpatialOperator(identity(self.shape[0]) + self._applied)
+        return SpatialOperator(identity(self.shape[0]) + self._alone())
 
     def __rsub__(self, one: object) -> SpatialOperator:
         if not _is_one(one):
             return NotImplemented
-        return SpatialOperator(identity(self.shape[0]) - self._applied, self._resolvent)
+        return SpatialOperator(identity(self.shape[0]) - self._alone(), self._resolvent)
 
 
 def identity(size: int) -> SpatialOperator:

@@ -14,8 +14,8 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, all_finite, array, not_finite
-from spatialops.algebra.linear import block_diagonal, diagonal, operator
+from spatialops._arrays import Array, ArrayLike, IntArray, all_finite, array, not_finite
+from spatialops.algebra.linear import block_diagonal, diagonal
 from spatialops.dynamics.blocks import (
     articulated_inertias,
     gyroscopic_forces,
@@ -23,19 +23,26 @@ from spatialops.dynamics.blocks import (
     shifted,
     upsilon_blocks,
 )
-from spatialops.dynamics.sweeps import factors_kernel, solve_mass_kernel, upsilon_kernel
+from spatialops.dynamics.sweeps import factors_kernel, upsilon_kernel
 from spatialops.errors import ArgumentError, ModelError
+from spatialops.operators.hinged_operators import HingedOperators
 from spatialops.operators.joint_operators import JointOperators
 from spatialops.operators.link_changes import link_changes
+from spatialops.operators.mass_inverse import MassInverse
 from spatialops.operators.propagation import hinges, pick_off, propagation, step
 from spatialops.operators.sensitivities import Sensitivities
-from spatialops.operators.spatial_operator import SpatialOperator, identity
-from spatialops.operators.stacked_trees import node_arms, stacked_trees
+from spatialops.operators.spatial_operator import SpatialOperator
+from spatialops.operators.stacked_trees import (
+    StackedTrees,
+    checked_coordinates,
+    node_arms,
+    stacked_trees,
+)
 from spatialops.tree.model import Model
 from spatialops.tree.node import NodeLike
 
 
-class SpatialOperators:
+class SpatialOperators(HingedOperators):
     """Jain's spatial operators of a mechanism at given coordinates.
 
     Parameters
@@ -100,10 +107,13 @@ class SpatialOperators:
     ArgumentError
         For a wrong shape, NaN or infinity, or no configuration at all.
     ModelError
-        If the mass matrix is singular.
+        By the first operator that is asked for, if the mass matrix is singular.
 
     Notes
     -----
+    Nothing is computed before an operator is asked for. The first product of `mass_matrix_inverse`
+    with one vector is `mass_solve`, which makes no factors; the next ones keep them.
+
     Links are numbered from the base outwards, a parent before its children; rows 6 k .. 6 k +
     5 are link k, [angular; linear], in world axes about the link's own origin. phi(i, j) is
     non-zero where j is i or a descendant of i, so phi, psi and K are block UPPER triangular here;
@@ -137,19 +147,11 @@ class SpatialOperators:
 
     def __init__(self, model: Model, q: ArrayLike, v: ArrayLike | None = None) -> None:
         self.model = model
-        self._stack = stacked_trees(model, q, v)
-        self.batch = self._stack.batch
-        work = self._work = self._stack.work
-        self._tree = self._stack.tree
-        self._parents = model.tree[:, layout.PARENT]
-        n = len(work)
-        self._levers, self._axes = np.empty((n, 3)), np.empty((n, 6))
-        self._gains, self._D_inverse = np.empty((n, 6)), np.empty(n)
-        parts = self._levers, self._axes, self._gains, self._D_inverse
-        factors_kernel(self._tree, self._stack.links, work, *parts)
+        self._q, self._v = checked_coordinates(model, q, v)
+        self.batch = self._q.shape[:-1]
 
     def __repr__(self) -> str:
-        several = f" at {self._stack.copies} configurations" if self.batch else ""
+        several = f" at {self.batch[0]} configurations" if self.batch else ""
         return f"SpatialOperators of {self.model.nv} links{several}"
 
     @property
@@ -225,16 +227,6 @@ class SpatialOperators:
         return SpatialOperator(hinges(self._gains))
 
     @cached_property
-    def tau(self) -> SpatialOperator:
-        """(6 n, 6 n) tau = G H: what joints answer of forces, a projection if without armature."""
-        return self.G @ self.H
-
-    @cached_property
-    def tau_bar(self) -> SpatialOperator:
-        """(6 n, 6 n) 1 - G H: what of forces passes through the joints, E_psi = E_phi tau_bar."""
-        return 1 - self.tau
-
-    @cached_property
     def D(self) -> SpatialOperator:
         """(n, n) D = H P H* + armature, diagonal."""
         return self._diagonal(1.0 / self._D_inverse)
@@ -243,11 +235,6 @@ class SpatialOperators:
     def D_inverse(self) -> SpatialOperator:
         """(n, n) D^-1."""
         return self._diagonal(self._D_inverse)
-
-    @cached_property
-    def K(self) -> SpatialOperator:
-        """(6 n, n) K = E_phi G with the Kalman gain G = P H* D^-1."""
-        return self.E_phi @ self.G
 
     @cached_property
     def M(self) -> SpatialOperator:
@@ -261,27 +248,10 @@ class SpatialOperators:
         return self._by_link(gyroscopic_forces(inertias, self._work))
 
     @cached_property
-    def armature(self) -> SpatialOperator:
-        """(n, n) diagonal of what the joints' drives add to the mass matrix, kg m^2 (kg)."""
-        return SpatialOperator(diagonal(self._stack.links[:, layout.ARMATURE]))
-
-    @cached_property
-    def identity(self) -> SpatialOperator:
-        """(n, n) identity."""
-        return identity(len(self._tree))
-
-    @cached_property
     def mass_matrix(self) -> SpatialOperator:
         """(n, n) mass matrix, H phi M phi* H* + armature ([J] 59, first line)."""
         newton_euler = self.H @ self.phi @ self.M @ self.phi.H @ self.H.H
         return SpatialOperator(newton_euler + self.armature, lambda: self.mass_matrix_inverse)
-
-    @cached_property
-    def innovation(self) -> SpatialOperator:
-        """(n, n) 1 - H psi K, the inverse of 1 + H phi K ([J] 59, third line)."""
-        return SpatialOperator(
-            1 - self.H @ self.psi @ self.K, lambda: 1 + self.H @ self.phi @ self.K
-        )
 
     @cached_property
     def square_root(self) -> SpatialOperator:
@@ -294,17 +264,14 @@ class SpatialOperators:
     @property  # not kept: with its inverse it holds all of this, which would never be freed at once
     def mass_matrix_inverse(self) -> SpatialOperator:
         """(n, n) (1 - H psi K)* D^-1 (1 - H psi K) ([J] 59, last line), one sweep each way."""
-        tree = self._tree
-        n = len(tree)
-        parts = (self._levers, self._axes, self._gains)
-        d_inverse = self._D_inverse
-        scratch = np.empty((n, 6))
-
-        def solve(rows: Array) -> Array:
-            solve_mass_kernel(tree, *parts, d_inverse, scratch, rows)
-            return rows
-
-        return SpatialOperator(operator((n, n), solve, solve), lambda: self.mass_matrix)
+        made = self.batch or "_factors" in self.__dict__
+        single = None if made else (self.model, self._q)
+        return MassInverse(
+            self._q.size // self.model.nq * self.model.nv,
+            single,
+            lambda: (self._tree, *self._factors),
+            lambda: self.mass_matrix,
+        )
 
     @cached_property
     def upsilon(self) -> SpatialOperator:
@@ -499,6 +466,46 @@ class SpatialOperators:
         if not all_finite(u):
             raise not_finite(direction=u)
         return Sensitivities(self, self._stack, link_changes(self._stack, u.ravel()))
+
+    @cached_property
+    def _stack(self) -> StackedTrees:
+        return stacked_trees(self.model, self._q, self._v)
+
+    @cached_property
+    def _factors(self) -> tuple[Array, Array, Array, Array]:
+        """Levers (n, 3), axes H* (n, 6), gains G (n, 6), and D^-1 (n,) of all links."""
+        n = len(self._tree)
+        parts = np.empty((n, 3)), np.empty((n, 6)), np.empty((n, 6)), np.empty(n)
+        factors_kernel(self._tree, self._stack.links, self._work, *parts)
+        return parts
+
+    @property
+    def _tree(self) -> IntArray:
+        return self._stack.tree
+
+    @property
+    def _work(self) -> Array:
+        return self._stack.work
+
+    @property
+    def _parents(self) -> IntArray:
+        return self.model.tree[:, layout.PARENT]
+
+    @property
+    def _levers(self) -> Array:
+        return self._factors[0]
+
+    @property
+    def _axes(self) -> Array:
+        return self._factors[1]
+
+    @property
+    def _gains(self) -> Array:
+        return self._factors[2]
+
+    @property
+    def _D_inverse(self) -> Array:
+        return self._factors[3]
 
     @cached_property
     def _no_gains(self) -> Array:

@@ -12,7 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, vector
+from spatialops._arrays import (
+    Array,
+    ArrayLike,
+    IntArray,
+    all_finite,
+    array,
+    not_finite,
+    vector,
+)
 from spatialops.dynamics.articulated_body import factor_kernel, singular_joint
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.nodes import node_points
@@ -61,17 +69,34 @@ def node_arms(
     return links, levers[links >= 0]
 
 
-def stacked_trees(model: Model, q: ArrayLike, v: ArrayLike | None) -> StackedTrees:
-    """Place and factor a model at q, (nq,) or (B, nq), with velocities v, (nv,) or (B, nv)."""
+def checked_coordinates(
+    model: Model, q: ArrayLike, v: ArrayLike | None
+) -> tuple[Array, Array | None]:
+    """Copies of q, (nq,) or (B, nq), and of v, (nv,) or (B, nv), which fit and are finite."""
     batch = () if np.ndim(q) < 2 else (len(np.asarray(q)),)
     if batch == (0,):
         raise ArgumentError("q: expected at least one configuration, got none")
-    q = array(q, (*batch, model.nq), "q") if batch else vector(q, model.nq, "q")
+    q = (array(q, (*batch, model.nq), "q") if batch else vector(q, model.nq, "q")).copy()
+    v = None if v is None else array(v, (*batch, model.nv), "v").copy()
+    if not (all_finite(q) and (v is None or all_finite(v))):
+        raise not_finite(q=q, v=v)
+    return q, v
+
+
+def stacked_trees(model: Model, q: Array, v: Array | None) -> StackedTrees:
+    """Place and factor a model at checked coordinates.
+
+    Raises
+    ------
+    ModelError
+        If the mass matrix is singular.
+    """
+    batch = q.shape[:-1]
     count, n = (batch[0] if batch else 1), model.nv
-    v = None if v is None else array(v, (*batch, n), "v").reshape(count, n)
+    rates = None if v is None else v.reshape(count, n)
     work = np.empty((count * n, layout.WORK_COLUMNS))
     for i, q_i in enumerate(q.reshape(count, -1)):
-        _place(model, q_i, None if v is None else v[i], work[i * n : (i + 1) * n])
+        _place(model, q_i, None if rates is None else rates[i], work[i * n : (i + 1) * n])
     if count == 1:
         return StackedTrees(model.tree, model.links, work, batch)
     tree = np.tile(model.tree, (count, 1))
@@ -81,9 +106,7 @@ def stacked_trees(model: Model, q: ArrayLike, v: ArrayLike | None) -> StackedTre
 
 
 def _place(model: Model, q: Array, v: Array | None, work: Array) -> None:
-    placed = poses_kernel(model.tree, model.links, q, work) == layout.OK
-    if not placed or (v is not None and not np.isfinite(v).all()):
-        raise not_finite(q=q, v=v)
+    poses_kernel(model.tree, model.links, q, work)
     if v is None:
         work[:, layout.OMEGA : layout.ACCEL + 3] = 0.0
     else:

@@ -83,7 +83,7 @@ def test_what_a_batch_refuses(rng):
         point = so.Inertia(1.0, (0.0, 0.0, 0.5), np.zeros((3, 3)))
         builder.add_body(name, parent=parent, joint=so.Joint("revolute", axis=axis), inertia=point)
     with pytest.raises(ModelError, match="'one'"):  # upright, the rods' mass is on the first axis
-        SpatialOperators(builder.build(), [[0.0, 1.0], [0.0, 0.0]])
+        _ = SpatialOperators(builder.build(), [[0.0, 1.0], [0.0, 0.0]]).psi
 
 
 def test_a_single_row_is_a_batch_of_one(rng):

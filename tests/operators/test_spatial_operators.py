@@ -247,8 +247,35 @@ def test_singular_mass_matrix_is_refused():
     builder.add_body("a", joint=so.Joint("prismatic", armature=0.0))
     builder.add_body("b", parent="a", joint="prismatic", inertia=so.Inertia.sphere(0.1, mass=1.0))
     model = builder.build()
-    with pytest.raises(so.errors.ModelError, match="nothing to move"):
-        SpatialOperators(model, np.zeros(2))
+    op = SpatialOperators(model, np.zeros(2))  # which computes nothing yet
+    for ask in (lambda: op.psi, lambda: op.mass_matrix_inverse @ np.ones(2)):
+        with pytest.raises(so.errors.ModelError, match="nothing to move"):
+            ask()
+
+
+@pytest.mark.parametrize("armature", [0.0, 0.3])
+def test_the_inverse_of_the_mass_matrix_makes_factors_when_they_pay(rng, armature):
+    """One vector by `mass_solve`; the next ones, and several at once, by factors that are kept."""
+    model = random_tree(rng, 6, armature=armature > 0.0)
+    q, x = model.random(rng), rng.normal(size=model.nv)
+    op = SpatialOperators(model, q)
+    inverse = op.mass_matrix_inverse
+    first = inverse @ x
+    assert np.array_equal(first, so.mass_solve(model, q, x))
+    assert "_stack" not in vars(op)
+    second = inverse @ x
+    assert "_factors" in vars(op)
+    assert np.abs(second - first).max() < 1e-11 * np.abs(first).max()
+    X = np.stack([x, 2.0 * x], axis=1)
+    assert np.array_equal(inverse @ X, second[:, None] * [1.0, 2.0])
+    assert np.array_equal(op.mass_matrix_inverse @ x, second)  # factors are there
+    assert np.array_equal(inverse.H @ x, second)
+    assert inverse.inv is not None
+    assert np.isnan(
+        SpatialOperators(model, q).mass_matrix_inverse @ np.full(model.nv, np.nan)
+    ).any()
+    with pytest.raises(ValueError, match="dimension mismatch"):
+        inverse @ np.ones(model.nv + 1)
 
 
 @pytest.mark.compiled

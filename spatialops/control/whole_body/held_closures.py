@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from spatialops import _layout as layout
-from spatialops._arrays import Array, not_finite
-from spatialops.dynamics.articulated_body import articulated_body_kernel, singular_joint
+from spatialops._arrays import Array
 from spatialops.dynamics.loops.closure_factors import LoopsLike, Span, checked_loops, present
-from spatialops.dynamics.loops.constrained_dynamics import prescribed_accelerations
-from spatialops.dynamics.loops.rows import closure_accelerations, closure_jacobian
+from spatialops.dynamics.loops.constrained_dynamics import open_motion
+from spatialops.dynamics.loops.rows import closure_jacobian
 from spatialops.dynamics.newton_euler import NO_EXTERNAL
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
@@ -55,22 +53,8 @@ class HeldClosures:
             return np.zeros((0, model.nv)), np.zeros(0)
         at = present(self.loops, state.q, state.time)
         span = Span(model, at)
-        a = np.empty(model.nv)
-        free = np.zeros(model.nv)
-        status = articulated_body_kernel(
-            model.tree, model.links, state.q, state.v, free, NO_EXTERNAL, span.work, a
-        )
-        if status == layout.SINGULAR:
-            raise singular_joint(model, span.work)
-        if status != layout.OK:
-            raise not_finite(q=state.q, v=state.v)
-        span.put_terms()
+        still = np.zeros(model.nv)
+        a, missing = open_motion(span, state.q, state.v, still, NO_EXTERNAL, state.time)
         G = np.empty((at.n_rows, model.nv))
         closure_jacobian(model.tree, model.links, span.work, at.term_ints, span.terms, G)
-        rates = np.empty(at.n_rows)
-        g = model.gravity
-        lifted = (-g[0], -g[1], -g[2])
-        closure_accelerations(
-            at.ints, at.floats, at.term_ints, span.terms, lifted, span.work, rates
-        )
-        return G, rates - G @ a - prescribed_accelerations(at, state.time)
+        return G, -missing - G @ a

@@ -239,10 +239,35 @@ def solve_constrained(
     t = scalar(t, "t")
     span = Span(model, present(checked_loops(model, loops), q, t))
     wrench = NO_EXTERNAL if external is None else array(external, (model.n_bodies, 6), "external")
+    a, missing = open_motion(span, q, v, tau, wrench, t)
+    span.factor()
+    correction, forces = span.answer(missing)
+    return span, ConstrainedMotion(a + correction, forces, span.rank, span.redundant())
+
+
+def open_motion(
+    span: Span, q: Array, v: Array, tau: Array, external: Array, t: float
+) -> tuple[Array, Array]:
+    """Accelerations as if nothing were closed, and what the rows of the closures lack then.
+
+    Articulated factors and the closures' terms are in the span afterwards.
+
+    Returns
+    -------
+    a : (nv,) array
+        Of the tree alone.
+    missing : (n_rows,) array
+        dU/dt - (G a + Gdot v), m/s^2 and rad/s^2.
+
+    Raises
+    ------
+    ArgumentError, ModelError
+        For NaN or infinity; for a singular mass matrix.
+    """
+    model, at = span.model, span.loops
     a = np.empty(model.nv)
-    rates = np.empty(span.loops.n_rows)
-    at = span.loops
-    status = articulated_body_kernel(model.tree, model.links, q, v, tau, wrench, span.work, a)
+    rates = np.empty(at.n_rows)
+    status = articulated_body_kernel(model.tree, model.links, q, v, tau, external, span.work, a)
     if status == layout.SINGULAR and np.isfinite(q).all():
         raise singular_joint(model, span.work)
     if status != layout.OK:
@@ -252,9 +277,7 @@ def solve_constrained(
     closure_accelerations(
         at.ints, at.floats, at.term_ints, span.terms, (-g[0], -g[1], -g[2]), span.work, rates
     )
-    span.factor()
-    correction, forces = span.answer(prescribed_accelerations(at, t) - rates)
-    return span, ConstrainedMotion(a + correction, forces, span.rank, span.redundant())
+    return a, prescribed_accelerations(at, t) - rates
 
 
 def loop_forces(model: Model, loops: LoopsLike, q: ArrayLike, multipliers: ArrayLike) -> Array:
