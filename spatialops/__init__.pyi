@@ -103,6 +103,7 @@ from .simulation.scene.pair_options import Pair
 from .simulation.scene.placement import raised
 from .simulation.scene.ray_casting import RayHits, cast_rays
 from .simulation.scene.scene import Scene
+from .simulation.scene.writing.save_scene import save_scene
 from .simulation.separation import separate
 from .simulation.simulator import Simulator
 from .simulation.smooth_motion import SmoothMotion, smooth_motion
@@ -232,6 +233,7 @@ __all__ = [
     "RolloutGradient",
     "RolloutTangent",
     "save_model",
+    "save_scene",
     "Scene",
     "sensors",
     "separate",

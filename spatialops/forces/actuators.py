@@ -15,11 +15,10 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike, array, given, scalar
 from spatialops.errors import ModelError
 from spatialops.forces.paths import TendonPath
-from spatialops.forces.tendons import length_data, length_of, put_length
+from spatialops.forces.tendons import Range, length_data, length_of, put_length, range_of
 from spatialops.tree.model import Model
 
 Dynamics: TypeAlias = Literal["none", "integrator", "filter"]
-Range: TypeAlias = tuple[float, float]
 
 
 class Ranges(TypedDict, total=False):
@@ -119,7 +118,7 @@ class Actuator:
             )
         scalar(self.time_constant, f"{where}: time_constant", low=0.0)
         for name in ("ctrl_range", "force_range", "activation_range"):
-            object.__setattr__(self, name, _range(getattr(self, name), f"{where}: {name}"))
+            object.__setattr__(self, name, range_of(getattr(self, name), f"{where}: {name}"))
 
     @classmethod
     def motor(
@@ -277,13 +276,3 @@ def holding(model: Model, actuator: Actuator, q: Array) -> float:
 def is_text(name: object) -> bool:
     """Whether it is a text of some length."""
     return isinstance(name, str) and bool(name)
-
-
-def _range(values: object, where: str) -> Range:
-    try:
-        low, high = (float(x) for x in values)  # type: ignore[attr-defined]
-    except (TypeError, ValueError):
-        raise ModelError(f"{where}: expected two numbers, got {values!r}") from None
-    if not low <= high:
-        raise ModelError(f"{where}: {low:g} is above {high:g}, or one is NaN")
-    return low, high

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
+from spatialops.dynamics.mass_solve import mass_solve
 from spatialops.errors import ModelError, SpatialOpsError
 from spatialops.forces import _layout as of
 from spatialops.forces.actuators import Actuator, Dynamics
 from spatialops.forces.elements import Elements
 from spatialops.forces.paths import links_of
-from spatialops.forces.tendons import Tendon
+from spatialops.forces.tendons import STOP_RATE, Range, Tendon, arms_of
 from spatialops.tree.model import Model
 
 _DYNAMICS: dict[Dynamics, int] = {"none": of.NONE, "integrator": of.INTEGRATOR, "filter": of.FILTER}
+_NO_EASE = 1e-9  # 1/kg: nothing moves along the length
+_PLACES = 16  # in which the inertia along a tendon is looked at, besides the neutral one
 _SINGLE = ("revolute", "prismatic", "screw")
 
 
@@ -39,8 +42,9 @@ def elements_of(
         length = _Length([place], [1.0])
         rows.put_spring(_spring(model.stiffness[k], 0.0, model.reference[k]), length)
     for tendon in tendons:
-        row = _spring(tendon.stiffness, tendon.damping, tendon.rest)
-        rows.put_spring(row, _length(model, tendon, f"tendon {tendon.name!r}"))
+        length = _length(model, tendon, f"tendon {tendon.name!r}")
+        for row in _of_tendon(model, tendon, length):
+            rows.put_spring(row, length)
     return rows.tables(len(actuators))
 
 
@@ -114,6 +118,39 @@ class _Rows:
             n_actuators,
             self.n_states,
         )
+
+
+def _of_tendon(model: Model, tendon: Tendon, length: _Length) -> Iterator[Array]:
+    """Springs that a tendon is made of: one without slack, else one a side; a damper; stops."""
+    low, high = tendon.slack
+    if low == high and (tendon.stiffness or tendon.damping):
+        yield _spring(tendon.stiffness, tendon.damping, low)
+    elif low != high:
+        yield from _sides(tendon.stiffness, 0.0, (low, high))
+        if tendon.damping:
+            yield _spring(0.0, tendon.damping, 0.0)
+    if np.isfinite(tendon.limits).any():
+        inertia = _least_inertia(model, tendon)
+        yield from _sides(inertia * STOP_RATE**2, 2.0 * inertia * STOP_RATE, tendon.limits)
+
+
+def _least_inertia(model: Model, tendon: Tendon) -> float:
+    """The least inertia 1 / c M^-1 c^T that a length has for its own changes, in some places."""
+    rng = np.random.default_rng(0)
+    ease = _NO_EASE
+    for q in (model.neutral(), *(model.random(rng) for _ in range(_PLACES))):
+        arms = arms_of(model, tendon, q)
+        ease = max(ease, float(arms @ mass_solve(model, q, arms)))
+    return 1.0 / ease
+
+
+def _sides(stiffness: float, damping: float, between: Range) -> Iterator[Array]:
+    """Springs that push back below a range, and pull back above it; none within."""
+    for rest, bounds in zip(between, ((0.0, np.inf), (-np.inf, 0.0)), strict=True):
+        if stiffness and np.isfinite(rest):
+            row = _spring(stiffness, damping, rest)
+            row[[of.FORCE_LOW, of.FORCE_HIGH]] = bounds
+            yield row
 
 
 def _spring(stiffness: float, damping: float, rest: float) -> Array:

@@ -183,7 +183,7 @@ def spring_energy(
     arms: Array,
     placed: Placed,
 ) -> float:
-    """Energy of the elements that are springs, k (l - l0)^2 / 2."""
+    """Energy of the elements that are springs, k (l - l0)^2 / 2; none on the side that is slack."""
     total = 0.0
     for e in range(ints.shape[0]):
         stiffness = -floats[e, BIAS + 1]
@@ -194,5 +194,7 @@ def spring_energy(
             else:
                 for i in range(ints[e, FIRST], ints[e, FIRST] + ints[e, COUNT]):
                     stretch += arms[i] * placed.q[joints[i, COORDINATE]]
-            total += 0.5 * stiffness * stretch * stretch
+            pull = -stiffness * stretch
+            if floats[e, FORCE_LOW] <= pull <= floats[e, FORCE_HIGH]:
+                total += 0.5 * stiffness * stretch * stretch
     return total

@@ -1,21 +1,27 @@
-"""Lengths along joints or through space, and springs and dampers on them."""
+"""Lengths along joints or through space: springs, dampers and stops on them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import numpy as np
 
 from spatialops._arrays import Array, given, scalar
 from spatialops.errors import ModelError
 from spatialops.forces.paths import TendonPath
 from spatialops.tree.model import Model
 
+Range: TypeAlias = tuple[float, float]
+STOP_RATE = 200.0  # rad/s of the buffers at a tendon's limits
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Tendon:
-    """A spring and damper along a length: the sum of factor times coordinate, or that of a path.
+    """A spring, damper and stops along a length: a sum of factor times coordinate, or a path's.
 
     Parameters
     ----------
@@ -25,8 +31,13 @@ class Tendon:
         From node to node through space; in place of `joints`.
     stiffness, damping : float
         N/m and N s/m, not negative. Default 0.
-    rest : float
-        Length at which the spring is at rest. Default 0.
+    rest : float or (float, float)
+        Length at which the spring is at rest; of two, the range within which it is slack, as a
+        string is up to its length: (-inf, length). Default 0.
+    limits : (float, float)
+        Range of the length. Beyond it a buffer pushes back: a critically damped spring of
+        `STOP_RATE` (rad/s) for the least inertia that the length feels wherever the joints are,
+        from one side alone. Default: without end.
     name : str
         Default "".
 
@@ -49,7 +60,8 @@ class Tendon:
     path: TendonPath | None = None
     stiffness: float = 0.0
     damping: float = 0.0
-    rest: float = 0.0
+    rest: float | Range = 0.0
+    limits: Range = (-math.inf, math.inf)
     name: str = ""
 
     if TYPE_CHECKING:  # what may be given, where the fields say what is kept
@@ -61,7 +73,8 @@ class Tendon:
             path: TendonPath | None = ...,
             stiffness: float = ...,
             damping: float = ...,
-            rest: float = ...,
+            rest: float | Range = ...,
+            limits: Range = ...,
             name: str = ...,
         ) -> None: ...
 
@@ -70,10 +83,19 @@ class Tendon:
         put_length(self, where)
         scalar(self.stiffness, f"{where}: stiffness", low=0.0)
         scalar(self.damping, f"{where}: damping", low=0.0)
-        scalar(self.rest, f"{where}: rest")
+        if isinstance(self.rest, (tuple, list)):
+            object.__setattr__(self, "rest", range_of(self.rest, f"{where}: rest"))
+        else:
+            scalar(self.rest, f"{where}: rest")
+        object.__setattr__(self, "limits", range_of(self.limits, f"{where}: limits"))
+
+    @property
+    def slack(self) -> Range:
+        """Lengths between which its spring does nothing: one and the same where it has no slack."""
+        return self.rest if isinstance(self.rest, tuple) else (self.rest, self.rest)
 
     def energy(self, model: Model, q: Array) -> float:
-        """Energy of its spring.
+        """Energy of its spring, without that of its stops.
 
         Parameters
         ----------
@@ -87,7 +109,8 @@ class Tendon:
         float
             J.
         """
-        return 0.5 * self.stiffness * (length_of(model, self, q) - self.rest) ** 2
+        length = length_of(model, self, q)
+        return 0.5 * self.stiffness * (length - min(max(length, self.slack[0]), self.slack[1])) ** 2
 
     def to_data(self) -> dict[str, object]:
         """The tendon as plain data; `Tendon(**data)` is the inverse.
@@ -143,6 +166,17 @@ def length_of(model: Model, one: Length, q: Array) -> float:
     return sum(factor * float(q[model.q_slice(name)][0]) for name, factor in joints.items())
 
 
+def range_of(values: object, where: str) -> Range:
+    """Two numbers, of which the second is not below the first; infinite ones too."""
+    try:
+        low, high = (float(x) for x in values)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise ModelError(f"{where}: expected two numbers, got {values!r}") from None
+    if not low <= high:
+        raise ModelError(f"{where}: {low:g} is above {high:g}, or one is NaN")
+    return low, high
+
+
 def factors_of(joints: object, where: str) -> Mapping[str, float]:
     """Factors by joint; a name is one joint with a factor of 1."""
     if isinstance(joints, str):
@@ -151,3 +185,13 @@ def factors_of(joints: object, where: str) -> Mapping[str, float]:
         raise ModelError(f"{where}: joints: expected a joint or factors by joint, got {joints!r}")
     factors = {str(name): scalar(value, f"{where}: {name}") for name, value in joints.items()}
     return MappingProxyType(factors)
+
+
+def arms_of(model: Model, one: Length, q: Array) -> Array:
+    """How the length changes with each velocity, (nv,), at coordinates (nq,): factors, or arms."""
+    if one.path is not None:
+        return one.path.arms(model, q)
+    arms = np.zeros(model.nv)
+    for name, factor in one.joints.items():
+        arms[model.v_slice(name).start] += factor
+    return arms

@@ -22,6 +22,32 @@ MAX_MASS = 1e9
 
 Condim: TypeAlias = Literal[1, 3, 4, 6]
 Color: TypeAlias = tuple[float, float, float]
+SensorKind: TypeAlias = Literal[
+    "touch",
+    "accelerometer",
+    "gyroscope",
+    "velocimeter",
+    "force",
+    "torque",
+    "rangefinder",
+    "position",
+    "quaternion",
+    "x axis",
+    "y axis",
+    "z axis",
+    "linear velocity",
+    "angular velocity",
+    "joint position",
+    "joint velocity",
+    "joint torque",
+    "length",
+    "rate",
+    "actuator force",
+    "subtree centre",
+    "subtree velocity",
+    "subtree spin",
+    "distance",
+]
 
 # Dimensions of a shape by kind; `MeshFile` and arrays stand in `ShapeSpec.mesh`.
 SHAPE_KINDS: dict[str, int] = {
@@ -151,6 +177,34 @@ class ActuatorSpec:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
+class SensorSpec:
+    """A sensor as the file has it; `spatialops.sensors.file_sensors` makes sensors of them.
+
+    Attributes
+    ----------
+    name, kind : str
+    body, position, rotation
+        Where it sits, if it does.
+    targets : tuple of str
+        Names of what it measures: a joint, an actuator or tendon, a body, or two geoms or bodies.
+    zone, sizes : str, tuple of float
+        Of one that feels touch within a shape, see `SHAPE_KINDS`.
+    noise : float
+        Standard deviation that the file gives.
+    """
+
+    name: str
+    kind: SensorKind
+    body: str = ""
+    position: Array | Vec3 = (0.0, 0.0, 0.0)
+    rotation: Array = field(default_factory=_identity)
+    targets: tuple[str, ...] = ()
+    zone: str = ""
+    sizes: tuple[float, ...] = ()
+    noise: float = 0.0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Keyframe:
     """A named state of the file: coordinates and velocities by joint, in our conventions.
 
@@ -184,7 +238,9 @@ class Description:
     actuators : tuple of ActuatorSpec
         With what is simulated of each.
     tendons : tuple of Tendon
-        Springs along several joints.
+        Springs, stops and paths along several joints or through space.
+    sensors : tuple of SensorSpec
+        What it measures.
     keyframes : tuple of Keyframe
         Named states.
     start : dict of str to array
@@ -214,6 +270,7 @@ class Description:
     loops: tuple[Loop, ...] = ()
     actuators: tuple[ActuatorSpec, ...] = ()
     tendons: tuple[Tendon, ...] = ()
+    sensors: tuple[SensorSpec, ...] = ()
     keyframes: tuple[Keyframe, ...] = ()
     start: dict[str, Array] = field(default_factory=dict)
     ignore: tuple[tuple[str, str], ...] = ()

@@ -19,12 +19,13 @@ from spatialops.algebra.inertia import Inertia
 from spatialops.algebra.rotation import from_quaternion
 from spatialops.errors import AssetError, MissingLibraryError, ModelError
 from spatialops.io.description import BodySpec, Description, Keyframe, check_length
-from spatialops.io.mjcf_actuators import actuators, control, tendons
-from spatialops.io.mjcf_compiled import Compiled, MuJoCoObject, disabled, named
-from spatialops.io.mjcf_extras import list_features
-from spatialops.io.mjcf_files import check_files
-from spatialops.io.mjcf_loops import loops
-from spatialops.io.mjcf_shapes import pairs, shapes
+from spatialops.io.mjcf_parts.actuators import actuators, control, tendons
+from spatialops.io.mjcf_parts.compiled import Compiled, MuJoCoObject, disabled, named
+from spatialops.io.mjcf_parts.extras import list_features
+from spatialops.io.mjcf_parts.files import check_files
+from spatialops.io.mjcf_parts.loops import loops
+from spatialops.io.mjcf_parts.sensors import sensors
+from spatialops.io.mjcf_parts.shapes import pairs, shapes
 from spatialops.io.packages import Resolver
 from spatialops.io.safe_xml import MAX_BYTES, parse, read_bytes
 from spatialops.io.unread import list_unread_mjcf
@@ -77,6 +78,7 @@ def describe(c: Compiled, path: Path | None) -> Description:
         loops=tuple(loops(c)),
         actuators=tuple(found),
         tendons=tuple(tendons(c)),
+        sensors=tuple(sensors(c)),
         keyframes=tuple(_keyframes(c)),
         start={name: q for name, q in _coordinates(c, m.qpos0).items() if q.any()},
         pairs=tuple(pairs(c)) if touching else (),

@@ -61,12 +61,22 @@ _MJCF_READ = {
     *("frame", "replicate", "attach", "model", "inertial", "joint", "freejoint", "geom"),
     *("mesh", "hfield", "material", "contact", "pair", "exclude", "equality", "connect", "weld"),
     *("tendon", "fixed", "actuator", "general", "motor", "position", "velocity", "intvelocity"),
-    *("damper", "cylinder", "keyframe", "key"),
+    *("damper", "cylinder", "keyframe", "key", "sensor"),
+    *("touch", "accelerometer", "gyro", "velocimeter", "force", "torque", "rangefinder"),
+    *("framepos", "framequat", "framexaxis", "frameyaxis", "framezaxis", "framelinvel"),
+    *("frameangvel", "jointpos", "jointvel", "ballquat", "ballangvel", "jointactuatorfrc"),
+    *("actuatorpos", "actuatorvel", "actuatorfrc", "tendonpos", "tendonvel", "subtreecom"),
+    *("subtreelinvel", "subtreeangmom", "distance"),
 }
-# Those of which `mjcf_extras` and `mjcf_actuators` tell what becomes of each.
+# Of a tendon through space all is read: sites, geoms and pulleys.
+_MJCF_WHOLE = {"spatial"}
+# Those of which `mjcf_parts` tells what becomes of each.
 _MJCF_TOLD = {
-    *("sensor", "flexcomp", "flex", "skin", "plugin", "spatial"),
-    *("muscle", "adhesion", "dcmotor", "composite", "deformable"),
+    *("flexcomp", "flex", "skin", "plugin", "muscle", "adhesion", "dcmotor", "composite"),
+    *("deformable", "magnetometer", "camprojection", "tendonactuatorfrc", "jointlimitpos"),
+    *("jointlimitvel", "jointlimitfrc", "tendonlimitpos", "tendonlimitvel", "tendonlimitfrc"),
+    *("framelinacc", "frameangacc", "insidesite", "normal", "fromto", "tactile", "clock"),
+    *("e_potential", "e_kinetic", "user"),
 }
 
 
@@ -101,5 +111,5 @@ def _unread(root: Element) -> Iterator[str]:
         for child in element.children:
             if child.tag in _MJCF_READ:
                 stack.append(child)
-            elif child.tag not in _MJCF_TOLD:
+            elif child.tag not in _MJCF_TOLD | _MJCF_WHOLE:
                 yield f"<{element.tag}><{child.tag[:_SHOWN]}>"

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike
+from spatialops.sensors.merged import fixed_group, fixed_wrench
 from spatialops.sensors.noise import Noise
-from spatialops.sensors.sensor import NamedSensor, mounted
+from spatialops.sensors.sensor import Mount, NamedSensor, mounted
 from spatialops.simulation.runs.observed_step import ObservedStep
 from spatialops.simulation.runs.sensing import Channels, Reader
 from spatialops.simulation.scene.scene import Scene
@@ -24,6 +25,9 @@ class ForceTorque(NamedSensor):
     along its axes, as MuJoCo's `force` and `torque`. It is what balances the body's (and all that
     hangs on it) weight, inertia, contacts, closures and outer wrenches at the instant that the step
     states its equation of motion at.
+
+    A body of a robot file that is fixed to its parent, as a foot or a gripper, has no joint: what
+    is read there is what holds it and all that it carries, by the inertias that the file gives.
 
     Parameters
     ----------
@@ -64,16 +68,26 @@ class ForceTorque(NamedSensor):
         mount = mounted(model, self.node, self.rotation, self.name)
         body = self.node if isinstance(self.node, (str, int)) else self.node[0]
         if mount.body < 0 or (isinstance(body, str) and body not in model.body_names):
-            raise self.fault(
-                f"the body {body!r} is fixed to its parent and merged with it: no joint is between "
-                "them whose wrench could be read; take a body of `model.body_names`"
+            group = fixed_group(scene, str(body))
+            if group is None:
+                raise self.fault(
+                    f"the body {body!r} is fixed to its parent and merged with it, and no file "
+                    "says what it weighs (or a closure is at it): take a body of "
+                    "`model.body_names`"
+                )
+            return lambda step: _along(
+                mount, step, *fixed_wrench(step, group, mount.pose(step.poses)[0])
             )
 
         def read(step: ObservedStep) -> Array:
             wrench = step.joint_wrenches[mount.body]
-            point, turn = mount.pose(step.poses)
-            lever = step.poses.positions[mount.body] - point
-            torque = wrench[:3] + np.cross(lever, wrench[3:])
-            return np.concatenate([turn.T @ wrench[3:], turn.T @ torque])
+            lever = step.poses.positions[mount.body] - mount.pose(step.poses)[0]
+            return _along(mount, step, wrench[3:], wrench[:3] + np.cross(lever, wrench[3:]))
 
         return read
+
+
+def _along(mount: Mount, step: ObservedStep, force: Array, torque: Array) -> Array:
+    """Force and torque along the axes of a sensor."""
+    turn = mount.pose(step.poses)[1]
+    return np.concatenate([turn.T @ force, turn.T @ torque])

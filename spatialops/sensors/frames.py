@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -51,6 +52,42 @@ class FramePose(NamedSensor):
             return np.concatenate([position, quaternion if quaternion[3] >= 0.0 else -quaternion])
 
         return read
+
+
+@dataclass(frozen=True, eq=False)
+class FrameAxis(NamedSensor):
+    """One axis of a frame, a unit vector in world axes.
+
+    Parameters
+    ----------
+    name : str
+        Begins the names of its columns.
+    node : Node
+        On the body of the frame.
+    axis : {"x", "y", "z"}
+        Which.
+    rotation : (3, 3) or (4,) array_like, optional
+        Of the frame in the body's. Default: the body's.
+    noise : Noise, optional
+        Default: none.
+    """
+
+    node: NodeLike
+    axis: Literal["x", "y", "z"]
+    rotation: ArrayLike | None = None
+    noise: Noise | None = None
+
+    def channels(self, scene: Scene) -> Channels:
+        """Its three columns."""
+        if self.axis not in ("x", "y", "z"):
+            raise self.fault(f"axis: expected 'x', 'y' or 'z', got {self.axis!r}")
+        return Channels(("x", "y", "z"), ("1",) * 3)
+
+    def exact(self, scene: Scene) -> Reader:
+        """What reads it without noise."""
+        mount = mounted(scene.model, self.node, self.rotation, self.name)
+        column = ("x", "y", "z").index(self.axis)
+        return lambda step: mount.pose(step.end_poses)[1][:, column]
 
 
 @dataclass(frozen=True, eq=False)

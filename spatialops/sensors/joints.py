@@ -95,7 +95,10 @@ class JointVelocities(JointSensor):
 
 @dataclass(frozen=True, eq=False)
 class JointTorques(JointSensor):
-    """Forces of the motors in the step, after effort limits, N m and N.
+    """Forces of the motors in the step, N m and N: those given, and those of the actuators.
+
+    What is given as `tau` is after effort limits. In a step that an impact cuts, the actuators' are
+    those of its last piece.
 
     Parameters
     ----------
@@ -117,4 +120,4 @@ class JointTorques(JointSensor):
     def exact(self, scene: Scene) -> Reader:
         """What reads it without noise."""
         places = self.places(scene, scene.model.v_slice)
-        return lambda step: step.tau[places]
+        return lambda step: step.motors[places]

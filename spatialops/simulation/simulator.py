@@ -628,6 +628,7 @@ class Simulator:
         external: External | None = None,
         host: str = "localhost",
         port: int = 8080,
+        dark: bool = False,
     ) -> LiveView:
         """Run in a browser or notebook, to be watched, paused and pulled at: docs/viewing.md.
 
@@ -641,6 +642,8 @@ class Simulator:
             Address that browsers reach it at. Default "localhost": this machine alone.
         port : int
             Its port; the next free one where it is taken. Default 8080.
+        dark : bool
+            Begin dark; a switch changes it. Default False.
 
         Returns
         -------
@@ -659,7 +662,7 @@ class Simulator:
         from spatialops.view.live.live_view import LiveView
 
         driving = Driving(checked_controller(controller), ctrl, external)
-        return LiveView(self, state, driving, host=host, port=port)
+        return LiveView(self, state, driving, host=host, port=port, dark=dark)
 
     def run(
         self,

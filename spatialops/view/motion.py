@@ -15,6 +15,7 @@ from spatialops.view.parts import Layer, drawn_parts, fixture
 from spatialops.view.replay import Curves, palette
 from spatialops.view.replay_curves import replay_curves
 from spatialops.view.replay_shapes import half_space, reach
+from spatialops.view.tendon_lines import tendon_lines
 
 if TYPE_CHECKING:
     from spatialops.simulation.records.record import Record
@@ -25,7 +26,8 @@ _GAP = 0.2  # between two runs, of the wider one's size
 class Motion(NamedTuple):
     """F frames of G shapes on B bodies, in the arrays that `write_replay` takes.
 
-    `turns` and `body_turns` are rotations (F, G, 3, 3) and (F, B, 3, 3).
+    `turns` and `body_turns` are rotations (F, G, 3, 3) and (F, B, 3, 3); `lines` are
+    straight pieces (F, k, 2, 3) of tendons.
     """
 
     times: Array
@@ -37,6 +39,7 @@ class Motion(NamedTuple):
     contacts: list[Array]
     fixtures: list[dict[str, object]]
     curves: list[Curves]
+    lines: Array
 
 
 def motion(record: Record, rate: float, *layers: Layer, beside: Record | None = None) -> Motion:
@@ -72,6 +75,7 @@ def _frames(record: Record, rows: IntArray, layers: tuple[Layer, ...]) -> Motion
         contacts=[forces[i] for i in again],
         fixtures=fixtures(record.scene, *layers),
         curves=[each._replace(values=np.asarray(each.values)[again]) for each in curves],
+        lines=tendon_lines(record.scene, record.q[own])[again],
     )
 
 
@@ -95,6 +99,7 @@ def _joined(times: Array, first: Motion, second: Motion) -> Motion:
         contacts=[np.vstack([a, b + pushed]) for a, b in zip(first.contacts, second.contacts)],
         fixtures=[*first.fixtures, *(one for one in still if not _there(one, first.fixtures))],
         curves=named,
+        lines=np.concatenate([first.lines, second.lines + step], axis=1),
     )
 
 

@@ -123,6 +123,7 @@ def replay_record(
         summary=told,
         frames=(shown.origins, _quaternions(shown.body_turns)),
         curves=shown.curves,
+        lines=shown.lines,
         view="start" if beside is None else "free",
     )
 

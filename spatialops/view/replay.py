@@ -57,6 +57,7 @@ def write_replay(
     summary: Mapping[str, object] | None = None,
     frames: tuple[ArrayLike, ArrayLike] | None = None,
     curves: Sequence[Curves] = (),
+    lines: ArrayLike | None = None,
     view: str = "start",
 ) -> Path:
     """Write a page that replays a motion of rigid bodies, and return its path.
@@ -91,6 +92,8 @@ def write_replay(
         switch draws their axes. Default none, every shape a body.
     curves : sequence of Curves
         What can be plotted in step with the slider; NaN leaves a gap. Default nothing.
+    lines : (F, k, 2, 3) array, optional
+        Ends of straight pieces that are drawn, as of tendons, m. Default none.
     view : {"start", "front", "side", "top", "free"}
         Where the page looks from at first. Default "start": nearly the front.
 
@@ -118,6 +121,7 @@ def write_replay(
         "summary": [[str(label), _text(value)] for label, value in (summary or {}).items()],
         "bodies": len(moving) if frames is None else axes[0].shape[1],
         "axes": [packed(part, "<f4") for part in axes],
+        "lines": packed(_check_lines(lines, clock.size), "<f4"),
         "curves": [_curves(each, clock.size, f"curves[{i}]") for i, each in enumerate(curves)],
         "shapes": moving,
         "fixtures": scenery,
@@ -162,6 +166,12 @@ def _check_frames(
     origins = finite_array(frames[0], (count, None, 3), "positions of frames")
     turns = finite_array(frames[1], (count, origins.shape[1], 4), "quaternions of frames")
     return origins, unit_vectors(turns, "quaternions of frames")
+
+
+def _check_lines(lines: ArrayLike | None, count: int) -> NDArray[np.float64]:
+    if lines is None:
+        return np.zeros((count, 0, 2, 3))
+    return finite_array(lines, (count, None, 2, 3), "lines")
 
 
 def _curves(curves: Curves, count: int, name: str) -> dict[str, object]:

@@ -50,6 +50,23 @@ def arrow_triangles(start: ArrayLike, along: ArrayLike, width: float) -> Array:
     return np.asarray(start) + _turned(rim, height) @ frame
 
 
+def line_triangles(pieces: Array, half: float) -> Array:
+    """Triangles (n, 3, 3) [m] of square rods along straight pieces (k, 2, 3), of half a width."""
+    along = pieces[:, 1] - pieces[:, 0]
+    lengths = np.linalg.norm(along, axis=1)
+    pieces, along = pieces[lengths > 0.0], along[lengths > 0.0]
+    axis = along / lengths[lengths > 0.0, None]
+    steep = np.abs(axis[:, :1]) < _PARALLEL
+    aside = np.cross(axis, np.where(steep, (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)))
+    aside /= np.linalg.norm(aside, axis=1)[:, None]
+    other = np.cross(axis, aside)
+    corners = np.stack([aside + other, other - aside, -aside - other, aside - other], axis=1)
+    low, high = (pieces[:, None, end] + half * corners for end in (0, 1))
+    beside_low, beside_high = np.roll(low, -1, axis=1), np.roll(high, -1, axis=1)
+    first = np.stack([low, beside_low, beside_high], axis=2)
+    return np.concatenate([first, np.stack([low, beside_high, high], axis=2)]).reshape(-1, 3, 3)
+
+
 def floor_tiles(middle: Array, normal: Array, size: float, count: int) -> Array:
     """Squares (count, count, 2, 3, 3) [m] of two triangles, about a point of a plane."""
     aside = np.cross(normal, (1.0, 0.0, 0.0) if abs(normal[0]) < _PARALLEL else (0.0, 1.0, 0.0))

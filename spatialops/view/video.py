@@ -21,7 +21,12 @@ from spatialops.view.parts import Layer
 from spatialops.view.rasterizer import draw_triangles
 from spatialops.view.replay import palette, write_whole
 from spatialops.view.replay_shapes import half_space
-from spatialops.view.triangles import arrow_triangles, floor_tiles, shape_triangles
+from spatialops.view.triangles import (
+    arrow_triangles,
+    floor_tiles,
+    line_triangles,
+    shape_triangles,
+)
 
 if TYPE_CHECKING:
     from spatialops.simulation.records.record import Record
@@ -39,6 +44,8 @@ _AROUND = 4  # how many times as wide as the motion a floor is
 _UPRIGHT = 0.7  # height of the normal of a surface that is a floor
 _ARROW = 0.14  # of the motion's size: the largest force
 _THICK = 0.006
+_LINE = 0.0025  # of the motion's size: half the width of a tendon
+_TENDON = (0.70, 0.15, 0.12)
 
 
 class _Painter(NamedTuple):
@@ -129,6 +136,7 @@ def pictures(shown: Motion, rate: float, size: tuple[int, int]) -> Iterator[NDAr
     colors = [_rgb(str(name)) for name in named]
     painter = _Painter(camera, still.image.copy(), still.depth.copy())
     arrows = _arrows(shown.contacts, float(np.linalg.norm(high - low)))
+    thick = _LINE * float(np.linalg.norm(high - low))
     wanted = times[0] + np.arange(round((times[-1] - times[0]) * rate) + 1) / rate
     for frame in np.abs(wanted[:, None] - times).argmin(axis=1):
         np.copyto(painter.image, still.image)
@@ -137,6 +145,7 @@ def pictures(shown: Motion, rate: float, size: tuple[int, int]) -> Iterator[NDAr
             bodies, colors, shown.centres[frame], shown.turns[frame]
         ):
             painter.draw(body @ turn.T + centre, color)
+        painter.draw(line_triangles(shown.lines[frame], thick), np.array(_TENDON))
         painter.depth[:] = 0.0  # forces act into the bodies: they are drawn over everything
         for triangles, color in arrows[frame]:
             painter.draw(triangles, np.array(color), lit=False)

@@ -14,7 +14,7 @@ import pytest
 
 import spatialops as so
 from spatialops.errors import SpatialOpsError
-from spatialops.io.mjcf_compiled import named
+from spatialops.io.mjcf_parts.compiled import named
 from tests.io.test_robots import MJCFS
 
 DURATION = 2.0

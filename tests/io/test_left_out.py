@@ -35,16 +35,19 @@ READ = {  # by this reader, or by MuJoCo's compiler, in whose results they are l
             "key",
             "replicate",
         ),
+        *("sensor", "spatial", "touch", "accelerometer", "gyro", "velocimeter"),
+        *("force", "torque", "rangefinder", "framepos", "framequat", "framexaxis", "frameyaxis"),
+        *("framelinvel", "frameangvel", "jointpos", "jointvel", "actuatorfrc", "subtreecom"),
+        *("subtreelinvel", "subtreeangmom", "distance"),
     },
 }
 PLACED = {("gazebo", "mu1"), ("gazebo", "mu2"), ("contact", "lateral_friction")}
 PLACED |= {("contact", "restitution"), ("robot", "gazebo"), ("link", "contact")}
 PLACED |= {("robot", "material"), ("visual", "material"), ("material", "color")}
+PLACED |= {("spatial", "site"), ("spatial", "pulley")}
 PLACED |= {("asset", "material"), ("mujoco", "material")}  # the latter in a file to include
 # What is told in words of its own, as far as the file has any of it.
 TOLD = {
-    "sensor": "sensors",
-    "spatial": "tendons",
     "flexcomp": "flexible",
     "flex": "flexible",
     "skin": "skins",

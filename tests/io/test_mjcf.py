@@ -64,7 +64,7 @@ FEATURES = """<mujoco><option density="1.2" viscosity="0.1"/>
 <asset><hfield name="h" nrow="2" ncol="3" size="1 2 3 .1" elevation="0 1 2 3 4 5"/></asset>
 <worldbody><geom name="ground" type="plane" size="1 1 1" friction="0.8 .1 .2"/>
   <geom name="terrain" type="hfield" hfield="h"/>
-  <body name="a" gravcomp="1"><joint name="j" stiffness="3" springref=".2"/>
+  <body name="a" gravcomp="1"><site name="s"/><joint name="j" stiffness="3" springref=".2"/>
     <geom name="ball" size=".1" condim="1"/><geom name="ghost" type="box" size="1 1 1" contype="0"
     conaffinity="0"/>
     <geom name="capsule" type="capsule" size=".1 .3"/>
@@ -74,7 +74,7 @@ FEATURES = """<mujoco><option density="1.2" viscosity="0.1"/>
 <contact><exclude body1="a" body2="b"/><pair geom1="ball" geom2="ground"/></contact>
 <actuator><motor name="m" joint="j" gear="5" ctrlrange="-1 2" ctrllimited="true" forcerange="-3 3"
 forcelimited="true"/>
-</actuator><sensor><jointpos joint="j"/></sensor></mujoco>"""
+</actuator><sensor><jointpos joint="j"/><magnetometer site="s"/></sensor></mujoco>"""
 
 
 @pytest.fixture
@@ -182,8 +182,10 @@ def test_what_has_no_counterpart_is_listed(write):
     ):
         assert words in told, words
     left = " ".join(description.left_out)
-    for words in ("sensors: 1", "size of a plane"):
+    for words in ("sensors: a magnetometer", "size of a plane"):
         assert words in left, words
+    (sensor,) = description.sensors
+    assert (sensor.name, sensor.kind, sensor.targets) == ("sensor0", "joint position", ("j",))
     (motor,) = description.actuators
     assert (motor.name, motor.kind, motor.target, motor.gear[0]) == ("m", "joint", "j", 5.0)
     assert (motor.control_range, motor.force_range) == ((-1.0, 2.0), (-3.0, 3.0))

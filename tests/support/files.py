@@ -10,7 +10,7 @@ import numpy as np
 
 from spatialops._layout import ARMATURE
 from spatialops.io import build, read
-from spatialops.io.mjcf_compiled import named
+from spatialops.io.mjcf_parts.compiled import named
 from tests.support.robots import (
     _SWAP,
     Part,

@@ -20,7 +20,7 @@ def save_model(model: Model, path: str | os.PathLike[str], *, name: str = "robot
 
     Numbers are written in full: what is read again moves the same. Bodies, joints, inertias,
     limits, damping, friction and armature go over, springs and gravity to MJCF alone; shapes,
-    closures and actuators are of scenes and do not. Bodies that were merged become links without
+    closures and actuators are of scenes: `save_scene`. Bodies that were merged become links without
     mass that are fixed.
 
     Parameters
@@ -68,12 +68,21 @@ def save_model(model: Model, path: str | os.PathLike[str], *, name: str = "robot
     """
     if not isinstance(model, Model):
         raise not_a_model(model)
+    notes = Notes()
+    return save_tree(tree_of(model, path, name, notes), path, notes)
+
+
+def tree_of(model: Model, path: str | os.PathLike[str], name: str, notes: Notes) -> Element:
+    """The elements of a model for a file, by its suffix."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".urdf", ".xml", ".mjcf"):
-        raise ArgumentError(f"save_model: expected a .urdf, .xml or .mjcf file, got {path!s}")
-    notes = Notes()
-    tree: Element = (urdf_tree if suffix == ".urdf" else mjcf_tree)(model, name, notes)
+        raise ArgumentError(f"path: expected a .urdf, .xml or .mjcf file, got {path!s}")
+    return (urdf_tree if suffix == ".urdf" else mjcf_tree)(model, name, notes)
+
+
+def save_tree(tree: Element, path: str | os.PathLike[str], notes: Notes) -> Path:
+    """Write elements to a file, and warn of what they cannot say."""
     if notes.texts():
-        warnings.warn(AssetWarning(f"{path}: " + "; ".join(notes.texts())), stacklevel=2)
+        warnings.warn(AssetWarning(f"{path}: " + "; ".join(notes.texts())), stacklevel=3)
     indent(tree)
     return save_bytes(path, tostring(tree, encoding="utf-8", xml_declaration=True) + b"\n")

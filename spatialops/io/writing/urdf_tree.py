@@ -110,8 +110,13 @@ def _placed(
     joint = SubElement(robot, "joint", name=name, type=kind)
     SubElement(joint, "parent", link=parent)
     SubElement(joint, "child", link=child)
-    SubElement(joint, "origin", xyz=words(position), rpy=words(_roll_pitch_yaw(rotation)))
+    origin(joint, position, rotation)
     return joint
+
+
+def origin(element: Element, position: Array, rotation: Array) -> None:
+    """Where a thing stands."""
+    SubElement(element, "origin", xyz=words(position), rpy=words(_roll_pitch_yaw(rotation)))
 
 
 def _roll_pitch_yaw(rotation: Array) -> Array:

@@ -19,7 +19,9 @@ from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.jacobian import Poses, body_poses
 from spatialops.dynamics.joint_wrenches import joint_wrenches
 from spatialops.dynamics.loops.constrained_dynamics import closure_body_wrenches, loop_jacobian
+from spatialops.forces.tendons import arms_of
 from spatialops.simulation import _layout as at
+from spatialops.simulation.runs.actuator_forces import Pulled, actuator_forces, pulled
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.adapter import state_of
 from spatialops.simulation.stepping.integrators.accelerations import add_convection
@@ -69,6 +71,8 @@ class ObservedStep:
         Added to the seeds of noise: environments of a batch have one each. Default 0.
     closing : Closing, optional
         What put the velocities back onto the closures at the end. Default: nothing had to.
+    pulled : Pulled, optional
+        What the step says of its actuators. Default: there are none.
     """
 
     scene: Scene
@@ -82,6 +86,7 @@ class ObservedStep:
     at_start: bool
     seed: int = 0
     closing: Closing | None = None
+    pulled: Pulled | None = None
 
     @property
     def dt(self) -> float:
@@ -127,6 +132,22 @@ class ObservedStep:
         change = self.closing.change.copy()
         transport(self.scene.model.tree, self.end.q, q, change)
         return change
+
+    @cached_property
+    def actuator_forces(self) -> Array:
+        """Forces of the actuators along their lengths, (n_actuators,), N or N m."""
+        if self.pulled is None:
+            return np.zeros(len(self.scene.actuators))
+        return actuator_forces(self.scene, self.pulled, self.start)
+
+    @cached_property
+    def motors(self) -> Array:
+        """Joint forces of the motors, (nv,): those given, and those of the actuators."""
+        total, model = self.tau.copy(), self.scene.model
+        if self.pulled is not None:
+            for one, force in zip(self.scene.actuators, self.actuator_forces.tolist()):
+                total += force * arms_of(model, one, self.pulled.q)
+        return total
 
     @cached_property
     def poses(self) -> Poses:
@@ -228,6 +249,7 @@ def observed(scene: Scene, t: Tables, start: State, seed: int = 0) -> ObservedSt
         bool(t.control[at.SCHEME] == at.SEMI_IMPLICIT),
         seed,
         _closing(scene, t),
+        pulled(scene, t, start),
     )
 
 

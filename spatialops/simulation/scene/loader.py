@@ -259,7 +259,7 @@ def scene_of(
     ignore = _ignored(description, model, geoms, self_collision)
     loops = Loops(model, description.loops)
     state = State(_start(description, model, loops, notes), np.zeros(model.nv))
-    include, laws = _included(description, geoms)
+    include, laws = _included(description, geoms) if self_collision else ([], [])
     if self_collision:  # pairs that the file names are not left out because it parts their bodies
         named = {frozenset(pair) for pair in include}
         ignore = [pair for pair in ignore if frozenset(pair) not in named]

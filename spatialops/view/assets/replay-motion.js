@@ -89,6 +89,33 @@ function createAxes(scene, motion) {
   };
 }
 
+// Tendons: straight pieces between points that move with the bodies.
+function createTendons(scene, motion) {
+  const count = motion.lines.length / (6 * motion.frames), thick = 0.0025 * motion.span;
+  if (!count) return () => {};
+  const rods = new THREE.InstancedMesh(
+    new THREE.CylinderGeometry(1, 1, 1, 8).rotateX(Math.PI / 2).translate(0, 0, 0.5),
+    new THREE.MeshStandardMaterial({ color: LOOK.tendon, roughness: 0.6 }), count);
+  rods.frustumCulled = false;
+  rods.castShadow = true;
+  scene.add(rods);
+  const ends = [new THREE.Vector3(), new THREE.Vector3()], next = new THREE.Vector3();
+  const matrix = new THREE.Matrix4(), turn = new THREE.Quaternion(), stretch = new THREE.Vector3();
+  return (frame, part) => {
+    for (let i = 0; i < count; i++) {
+      ends.forEach((end, j) => {
+        const at = 6 * (frame * count + i) + 3 * j;
+        end.fromArray(motion.lines, at);
+        if (part > 0) end.lerp(next.fromArray(motion.lines, at + 6 * count), part);
+      });
+      const along = ends[1].sub(ends[0]), length = along.length();
+      turn.setFromUnitVectors(Z, length > 0 ? along.divideScalar(length) : along.copy(Z));
+      rods.setMatrixAt(i, matrix.compose(ends[0], turn, stretch.set(thick, thick, length)));
+    }
+    rods.instanceMatrix.needsUpdate = true;
+  };
+}
+
 function createTrail(scene, motion) {
   if (motion.frames < 2) return () => {};
   const path = [], last = motion.bodies - 1;
@@ -116,6 +143,7 @@ function createScene(motion) {
   const meshes = motion.shapes.map((shape) => shapeMesh(shape, detail));
   scene.add(...meshes);
   const trail = createTrail(scene, motion), arrows = createArrows(scene, motion), axes = createAxes(scene, motion);
+  const tendons = createTendons(scene, motion);
   const nextPlace = new THREE.Vector3(), nextTurn = new THREE.Quaternion();
 
   // The pose `part` (0 to 1) of the way from one frame to the next.
@@ -133,6 +161,7 @@ function createScene(motion) {
     meshes.forEach((mesh, i) => { mesh.visible = isShown(motion.shapes[i], options); });
     still.forEach(([mesh, fixture]) => { mesh.visible = isShown(fixture, options); });
     axes(place, options.axes);
+    tendons(frame, part);
     trail(frame, options.trail);
     arrows.show(frame, hold, options);
   }

@@ -4,11 +4,11 @@
 const darkness = matchMedia("(prefers-color-scheme: dark)");
 const LOOK = darkness.matches ? {
   background: "#12181f", floor: "#1b232d", fine: "#2a3542", heavy: "#4a596a", edge: "#0b0f14", sky: "#8b98a8",
-  rest: "#2fc79a", impact: "#ff6aa8", axes: ["#ff8a5c", "#4fd08a", "#7aa7ff"], text: "#e6ecf3", soft: "#9fb0c2", line: "#2f3b49",
+  tendon: "#ff9d85", rest: "#2fc79a", impact: "#ff6aa8", axes: ["#ff8a5c", "#4fd08a", "#7aa7ff"], text: "#e6ecf3", soft: "#9fb0c2", line: "#2f3b49",
   curves: ["#6fb1ff", "#ffb454", "#4fd0a5", "#ff7fae", "#c3a6ff", "#e8dd6a", "#6fdcf0", "#b8c4d0"],
 } : {
   background: "#edf1f6", floor: "#dde4ec", fine: "#c3ced9", heavy: "#97a6b6", edge: "#17212e", sky: "#aab4c2",
-  rest: "#00795a", impact: "#d01c6b", axes: ["#c2410c", "#15803d", "#1d4ed8"], text: "#17212e", soft: "#5b6b7d", line: "#d5dde6",
+  tendon: "#b3261e", rest: "#00795a", impact: "#d01c6b", axes: ["#c2410c", "#15803d", "#1d4ed8"], text: "#17212e", soft: "#5b6b7d", line: "#d5dde6",
   curves: ["#1f5fa8", "#c96a00", "#00795a", "#d01c6b", "#6d4bb8", "#8a7a00", "#007f9c", "#57646f"],
 };
 const REST = new THREE.Color(LOOK.rest), IMPACT = new THREE.Color(LOOK.impact);
@@ -39,7 +39,7 @@ function readMotion(data) {
   return {
     times, contacts, offsets, impacts, low, high, view: data.view, shapes: data.shapes, fixtures: data.fixtures,
     positions: unpack(data.positions, Float32Array), quaternions: unpack(data.quaternions, Float32Array),
-    axes: readAxes(data, times.length),
+    axes: readAxes(data, times.length), lines: unpack(data.lines, Float32Array),
     curves: data.curves.map((each) => ({ ...each, values: unpack(each.values, Float32Array) })),
     frames: times.length, bodies: data.shapes.length, span: high.distanceTo(low),
     center: low.clone().add(high).multiplyScalar(0.5),

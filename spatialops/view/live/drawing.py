@@ -14,19 +14,29 @@ from spatialops.simulation.scene.scene import Scene
 from spatialops.view.live.pull import Grip
 from spatialops.view.parts import Layer, Part, drawn_parts
 from spatialops.view.replay import palette
+from spatialops.view.tendon_lines import drawn_paths, tendon_lines
 from spatialops.view.triangles import shape_triangles
 
 if TYPE_CHECKING:
-    from viser import ArrowsHandle, FrameHandle, MeshHandle, SceneNodeHandle, ViserServer
+    from viser import (
+        ArrowsHandle,
+        FrameHandle,
+        LineSegmentsHandle,
+        MeshHandle,
+        SceneNodeHandle,
+        ViserServer,
+    )
 
 _STILL = (143, 161, 179)
 _PUSH = (0, 121, 90)
 _IMPACT = (208, 28, 107)
 _HAND = (230, 159, 0)
+_TENDON = (179, 38, 30)
 _XYZW_TO_WXYZ = [3, 0, 1, 2]
 _NOTHING = np.zeros((1, 2, 3))  # an arrow of no length: viser wants one
 _LONG = 1.0  # of the scene's size: an arrow of the whole weight
 _THICK = 0.008  # of the scene's size
+_LINE = 0.0025
 _AXES = 0.12
 _LEAST_SIZE = 1e-3  # m
 
@@ -53,6 +63,8 @@ class Drawing:
         self._floor()
         self._forces = self._arrows("/forces", _PUSH)
         self._hand = self._arrows("/hand", _HAND)
+        self._paths = drawn_paths(scene)
+        self._tendons = self._lines(scene.state.q) if self._paths else None
         self.show_collision(False)
 
     @property
@@ -95,6 +107,8 @@ class Drawing:
         for body, position, turn in zip(self._bodies, poses.positions, turns):
             body.position = position
             body.wxyz = turn
+        if self._tendons is not None:
+            self._tendons.points = tendon_lines(self.scene, q[None])[0].astype(np.float32)
 
     def show_forces(self, arrows: Array, stretch: float) -> None:
         """Arrows (k, 7) of contact forces, linear in the force; none where `stretch` is zero."""
@@ -138,6 +152,12 @@ class Drawing:
             head_radius=1.3 * _THICK * self.size,
             head_length=4.0 * _THICK * self.size,
         )
+
+    def _lines(self, q: Array) -> LineSegmentsHandle:
+        """The node of all tendons."""
+        points = tendon_lines(self.scene, q[None])[0]
+        width = 2.0 * _LINE * self.size
+        return self.server.scene.add_line_segments("/tendons", points, _TENDON, thickness=width)
 
     def _mesh(self, i: int, part: Part) -> MeshHandle | None:
         """The node of a part; None for planes, which are drawn as floors and walls."""

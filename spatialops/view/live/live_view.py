@@ -45,6 +45,8 @@ class LiveView:
         Address that browsers reach it at. Default "localhost": this machine alone.
     port : int
         Its port; the next free one where it is taken. Default 8080.
+    dark : bool
+        Whether it begins dark. Default False.
 
     Attributes
     ----------
@@ -60,13 +62,14 @@ class LiveView:
         *,
         host: str = "localhost",
         port: int = 8080,
+        dark: bool = False,
     ) -> None:
         self.course = Course(simulator, state, driving)
         self._server = _server(host, port)
         self._host = host
-        look(self._server, dark=False)
+        look(self._server, dark=dark)
         self._drawing = Drawing(self._server, simulator.scene)
-        self._panel = Panel(self._server, self.course, self._drawing)
+        self._panel = Panel(self._server, self.course, self._drawing, dark=dark)
         self._look_at_it()
         self._drawing.each_body_mesh(self._let_pull)
         self._closed = Event()

@@ -28,7 +28,9 @@ _HELP = "Drag a body to pull it; drag elsewhere to turn the view."
 class Panel:
     """Buttons and plots of a view, each tied to a course and a drawing."""
 
-    def __init__(self, server: ViserServer, course: Course, drawing: Drawing) -> None:
+    def __init__(
+        self, server: ViserServer, course: Course, drawing: Drawing, *, dark: bool
+    ) -> None:
         self.course = course
         self.drawing = drawing
         self._server = server
@@ -42,7 +44,7 @@ class Panel:
             self._axes = gui.add_checkbox("Frames of the bodies", False)
             layered = any(part.layer == "collision" for part in drawing.parts)
             self._collision = gui.add_checkbox("Collision shapes", False, visible=layered)
-            self._dark = gui.add_checkbox("Dark", False)
+            self._dark = gui.add_checkbox("Dark", dark)
         with gui.add_folder("Plot", expand_by_default=False) as self._folder:
             self._columns = _columns(course)
             self._choice = gui.add_dropdown(

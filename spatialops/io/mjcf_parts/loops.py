@@ -9,7 +9,7 @@ import numpy as np
 from spatialops._arrays import Array
 from spatialops.algebra.rotation import from_quaternion
 from spatialops.errors import ModelError
-from spatialops.io.mjcf_compiled import Compiled, disabled
+from spatialops.io.mjcf_parts.compiled import Compiled, disabled
 from spatialops.tree.loop import Loop
 
 _CONNECT, _WELD, _JOINT, _TENDON = range(4)  # mjtEq

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from spatialops.io.mjcf_compiled import Compiled, disabled
+from spatialops.io.mjcf_parts.compiled import Compiled, disabled
 
 # Things by their count in the compiled model: what they are, and whether leaving them out changes
 # the motion.
 _COUNTED = (
     ("nflex", "flexible bodies", True),
     ("nskin", "skins", False),
-    ("nsensor", "sensors", False),
     ("nplugin", "plugins", True),
     ("nmocap", "mocap bodies, fixed to the world here", False),
     ("nuserdata", "user data", False),
@@ -23,7 +22,6 @@ _FORCES = (
     ("tendon_actfrclimited", "ranges of force of tendons"),
     ("tendon_frictionloss", "friction of tendons"),
     ("tendon_armature", "armature of tendons"),
-    ("tendon_limited", "limits of tendons"),
     ("dof_dampingpoly", "damping that is not linear"),
     ("jnt_stiffnesspoly", "springs that are not linear"),
     ("geom_fluid", "fluid forces on geoms"),
@@ -77,8 +75,10 @@ def list_features(c: Compiled) -> None:
         c.warnings.add("not simulated: forces of a fluid around")
     _list_flags(c)
     _list_softness(c)
-    if m.ntendon:
-        c.left_out.add(f"what is drawn of tendons: {m.ntendon}; they act")
+    if np.any(m.tendon_limited):
+        c.left_out.add(
+            f"softness of the limits of tendons: {int(np.sum(m.tendon_limited))}; they are buffers"
+        )
     if m.neq:
         c.left_out.add(f"softness of equality constraints: {m.neq}; they are exact")
 

@@ -9,7 +9,7 @@ import numpy as np
 from spatialops._arrays import Array, IntArray
 from spatialops.algebra.rotation import from_quaternion
 from spatialops.io.description import Condim, MeshData, PairSpec, ShapeSpec
-from spatialops.io.mjcf_compiled import Compiled, MuJoCoObject
+from spatialops.io.mjcf_parts.compiled import Compiled, MuJoCoObject
 
 # mjtGeom: kind, and sizes of MuJoCo's half lengths
 _CONDIMS: dict[int, Condim] = {1: 1, 3: 3, 4: 4, 6: 6}
@@ -74,7 +74,13 @@ def _visible(m: MuJoCoObject, g: int) -> bool:
 def pairs(c: Compiled) -> Iterator[PairSpec]:
     """Explicit pairs; of the two coefficients of sliding friction the first counts."""
     m = c.m
+    known = set[frozenset[int]]()
     for p in range(m.npair):
+        ends = frozenset((int(m.pair_geom1[p]), int(m.pair_geom2[p])))
+        if ends in known:
+            c.left_out.add("a contact pair that was given before", c.geoms[m.pair_geom1[p]])
+            continue
+        known.add(ends)
         slide, across = (max(float(x), 0.0) for x in m.pair_friction[p][:2])
         if slide != across and m.pair_dim[p] > 1:
             c.warnings.add(

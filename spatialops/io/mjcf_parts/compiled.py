@@ -29,6 +29,13 @@ class Compiled:
         return mujoco.mj_id2name(self.m, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), i) or ""
 
 
+def sensor_kind(c: Compiled, s: int) -> str:
+    """What sensor s is, as in mjtSensor."""
+    import mujoco
+
+    return mujoco.mjtSensor(int(c.m.sensor_type[s])).name.removeprefix("mjSENS_")
+
+
 def disabled(c: Compiled, part: str) -> bool:
     """Whether the file switches off a part of the simulation, by name as in mjtDisableBit."""
     import mujoco

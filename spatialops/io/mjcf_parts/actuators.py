@@ -13,9 +13,9 @@ from spatialops.forces.actuators import Actuator, Dynamics
 from spatialops.forces.paths import TendonPath
 from spatialops.forces.tendons import Tendon
 from spatialops.io.description import ActuatorSpec
-from spatialops.io.mjcf_compiled import Compiled, disabled
-from spatialops.io.mjcf_loops import tendon_factors
-from spatialops.io.mjcf_tendons import tendon_path
+from spatialops.io.mjcf_parts.compiled import Compiled, disabled
+from spatialops.io.mjcf_parts.loops import tendon_factors
+from spatialops.io.mjcf_parts.tendons import tendon_path
 
 _JOINT, _IN_PARENT, _CRANK, _TENDON, _SITE, _BODY = range(6)  # mjtTrn
 _TRANSMISSIONS = {
@@ -152,23 +152,35 @@ def _force_range(c: Compiled, a: int, joints: dict[str, float]) -> tuple[float, 
 
 
 def tendons(c: Compiled) -> Iterator[Tendon]:
-    """Springs and dampers of tendons; those that pass inside geoms, and slack ones, are listed."""
+    """Tendons with springs, dampers or stops, and all that go through space: they are drawn.
+
+    Those that pass inside geoms are listed.
+    """
     m = c.m
+    limited = not (disabled(c, "LIMIT") or disabled(c, "CONSTRAINT"))
     for t in range(m.ntendon):
-        stiffness = 0.0 if disabled(c, "SPRING") else float(m.tendon_stiffness[t])
-        damping = 0.0 if disabled(c, "DAMPER") else float(m.tendon_damping[t])
-        if stiffness <= 0.0 and damping <= 0.0:
-            continue
+        stiffness = 0.0 if disabled(c, "SPRING") else max(float(m.tendon_stiffness[t]), 0.0)
+        damping = 0.0 if disabled(c, "DAMPER") else max(float(m.tendon_damping[t]), 0.0)
         name = c.name("TENDON", t) or f"tendon{t}"
         factors, path = tendon_factors(c, t), tendon_path(c, t)
-        low, high = (float(x) for x in m.tendon_lengthspring[t])
-        straight = factors is not None or path is not None
-        if not straight or low != high:
-            what = "with slack" if straight else "that passes inside geoms"
-            c.warnings.add(f"not simulated: the spring of a tendon {what}", name)
+        limits = _range(m.tendon_range, m.tendon_limited, t) if limited else None
+        acts = bool(stiffness or damping or limits)
+        if factors is None and path is None:
+            if acts:
+                c.warnings.add("not simulated: a tendon that passes inside geoms", name)
             continue
-        options = {"stiffness": stiffness, "damping": damping, "rest": low}
-        yield Tendon(name=name, joints=factors, path=path, **options)
+        if path is None and not acts:
+            continue
+        low, high = (float(x) for x in m.tendon_lengthspring[t])
+        yield Tendon(
+            name=name,
+            joints=factors,
+            path=path,
+            stiffness=stiffness,
+            damping=damping,
+            rest=low if low == high else (low, high),
+            limits=limits or _UNBOUNDED,
+        )
 
 
 def _target(c: Compiled, kind: int, i: int) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from spatialops.algebra.rotation import from_quaternion
 from spatialops.forces.paths import Around, TendonPath
-from spatialops.io.mjcf_compiled import Compiled
+from spatialops.io.mjcf_parts.compiled import Compiled
 from spatialops.tree.node import Node
 
 # Of mjtWrap.

@@ -1,0 +1,1 @@
+"""Scenes written as robot files."""
