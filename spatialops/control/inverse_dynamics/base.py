@@ -33,6 +33,7 @@ from spatialops.tree.state import State, checked_state
 Demand = Callable[[float, State], ArrayLike]
 _HORIZON = 0.02  # s; with one step of 1 ms three of four robots fall in MuJoCo
 _BRAKE = 0.05  # s in which a command without an answer brings the joints to rest
+_CHOICES = {"solver": io.SOLVER, "nearest": io.NEAREST, "least-torque": io.LEAST_TORQUE}
 _CHANGED = 1e-6  # rad/s^2: less is no change of a demand
 _LAND = "contacts land: passively"
 # Beginnings of notes: forces that come are not those counted on.
@@ -140,7 +141,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
 
     def _compile(self, law: int, kind: int) -> None:
         """Have kernels answer where they have the law of this number, and the choice."""
-        if self.choice == "least-torque" or not self.lookahead.plain:
+        if not self.lookahead.plain:
             return
         self._compiled_law = self.law
         self._compiled = CompiledCommand(
@@ -149,7 +150,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
             self.dt,
             self._memory,
             law=law,
-            choice=io.NEAREST if self.choice == "nearest" else io.SOLVER,
+            choice=_CHOICES[self.choice],
             kind=kind,
             n_f=self.n_f,
             aligned=self.aligned,

@@ -10,12 +10,16 @@ import numpy as np
 from spatialops._arrays import ArrayLike
 from spatialops.contact.laws.law import LawSolution
 from spatialops.contact.laws.max_dissipation import MaxDissipation
+from spatialops.contact.newton._layout import NO_SLIP
 from spatialops.contact.problem import ContactProblem
 from spatialops.control.inverse_dynamics.base import (
     ContactInverseDynamics,
     Demand,
     Options,
 )
+from spatialops.control.inverse_dynamics.compiled import layout as io
+from spatialops.control.inverse_dynamics.compiled import room
+from spatialops.control.inverse_dynamics.compiled.dissipation_law import PARTS, ROUGH
 from spatialops.control.inverse_dynamics.inverse_problem import restated
 from spatialops.control.inverse_dynamics.law_rounds import Choice
 from spatialops.control.inverse_dynamics.no_slip import NoSlipInverseDynamics, PressedNoSlip
@@ -24,10 +28,7 @@ from spatialops.simulation.simulator import Simulator
 
 Stages = Literal["two", "one", "first"]
 Parting = Literal["pressed", "released"]
-# the friction that is counted on where there is more: cones of the program end where mu does
-_ROUGH = 1.0
 _REGULARIZED = 1e-8  # of the one-stage program, which is singular without
-_PARTS = 1e-6  # of the largest velocity: contacts that move apart faster than that part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,13 +44,13 @@ class Released(MaxDissipation):
 
     def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:
         """Solve until no contact that parts is pressed."""
-        friction = np.minimum(problem.friction, _ROUGH)
+        friction = np.minimum(problem.friction, ROUGH)
         problem = restated(problem, type(problem), friction=friction)
         while True:
             solution = super().solve(problem, warm_start)
             after = problem.after(solution.impulses.ravel())
             u = (problem.jacobian @ after)[::3] + problem.bias[:, 0]
-            parts = u > _PARTS * np.abs(problem.velocities).max(initial=0.0)
+            parts = u > PARTS * np.abs(problem.velocities).max(initial=0.0)
             pressed = parts & (solution.impulses[:, 0] > 0.0) & (problem.friction > 0.0)
             if not pressed.any():
                 return solution
@@ -126,6 +127,9 @@ class DissipationController(ContactInverseDynamics):
             n_f=n_f, regularization=_REGULARIZED if stages == "one" else None, shortest=False
         )
         self.n_f = n_f
+        if stages != "one":
+            which = io.DISSIPATION if pressed else io.RELEASED
+            self._compile(which, room.DISSIPATION if pressed else room.RELEASED)
 
 
 class NoSlipDissipationController(NoSlipInverseDynamics):
@@ -162,3 +166,4 @@ class NoSlipDissipationController(NoSlipInverseDynamics):
     ) -> None:
         super().__init__(simulator, demand, choice=choice, **options)
         self.law = PressedNoSlip()
+        self._compile(NO_SLIP, room.NO_SLIP)

@@ -33,7 +33,7 @@ STUCK = 1e-9  # slip, relative to the largest velocity, below which a contact st
 ROUNDING = 1e-12  # velocities that large impulses hide, relative to what they would do one by one
 REST = 1e-12  # m/s; the largest velocity where nothing moves
 NO_ROW = 1e-9  # length of a row, relative to the longest entry, below which it bounds nothing
-_RIDGE = 1e-6  # weight of the impulses themselves where motors do not tell them apart
+RIDGE = 1e-6  # weight of the impulses themselves where motors do not tell them apart
 # A choice is checked against 1e-9 of the largest impulse, and if it fails the law's own is as good.
 CHOSEN = 1e-10  # violation, relative, that counts as none
 PIVOTS = 1  # for each row and direction
@@ -204,8 +204,8 @@ def least_torque(
         return impulses
     p, T = impulses.ravel(), problem.torque_rows() / dt
     scale = np.abs(T).max(initial=0.0) or 1.0
-    W = np.vstack([T @ null / scale, _RIDGE * np.eye(null.shape[1])])
-    goal = -np.concatenate([torques / scale, _RIDGE * (null.T @ p)])
+    W = np.vstack([T @ null / scale, RIDGE * np.eye(null.shape[1])])
+    goal = -np.concatenate([torques / scale, RIDGE * (null.T @ p)])
     _, R = np.linalg.qr(W)
     back = null @ np.linalg.inv(R)  # |W x - goal| = |R x - R x0|: the same problem in y = R x
     best = R @ np.linalg.lstsq(W, goal, rcond=None)[0]

@@ -13,8 +13,9 @@ import numpy as np
 from spatialops._arrays import Array, BoolArray
 from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.control.actuation import Actuation
-from spatialops.control.inverse_dynamics.answer import OTHERS, Answer, unsettled
+from spatialops.control.inverse_dynamics.answer import GAVE_WAY, OTHERS, Answer, unsettled
 from spatialops.control.inverse_dynamics.compiled.alignment import SETTLED, TURNED
+from spatialops.control.inverse_dynamics.compiled.giving_way import CHANGES
 from spatialops.control.inverse_dynamics.consistent_demand import THROWN, nearest_consistent
 from spatialops.control.inverse_dynamics.counted_step import CountedStep, counted_step
 from spatialops.control.inverse_dynamics.force_distribution import (
@@ -42,7 +43,6 @@ Choice = Literal["solver", "nearest", "least-torque"]
 # s in which the last forces lose their hold on the choice, so that legs do not go on squeezing
 _FORGET = 0.02
 _WORTHLESS = 1e-2  # residual of a law's answer from which on it is not used
-_CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
 _ROUNDS = 5  # times that Coriolis forces are found with the motion that follows from them
 
 
@@ -206,7 +206,7 @@ class LawRounds:
         pivots = solution.iterations
         status = "solved"
         notes = list[str]()
-        for _ in range(_CHANGES if self.consistent else 0):
+        for _ in range(CHANGES if self.consistent else 0):
             if solution.solved:
                 break
             status = "nearest"
@@ -216,7 +216,7 @@ class LawRounds:
             solution = self.law.solve(problem, solution.impulses)
             pivots += solution.iterations
         if status == "nearest":
-            notes.append("contacts cannot follow the demand: the nearest that they can")
+            notes.append(GAVE_WAY)
         if not solution.solved:
             status = "nearest"
             notes.append(f"the law is met to {solution.residual:.1e} only: {solution.detail}")
@@ -252,8 +252,9 @@ class LawRounds:
         if self.choice == "solver" or not len(p):
             return p
         room = allowed(problem, p, law=self.cone, n_f=self.n_f)
-        programmed = self.cone in ("dissipation", "released") and problem.gap_bias.any()
-        also = problem.velocities if programmed else None
+        also: Array | None = None
+        if self.cone in ("dissipation", "released"):  # v+ p, which the program minimizes
+            also = problem.jacobian @ problem.after(p.ravel()) + problem.bias.ravel()
         if self.choice == "nearest":
             target = self._memory * last
             other = nearest(problem, p, target, room, also=also, last=self._bounding)

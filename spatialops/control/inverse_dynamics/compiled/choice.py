@@ -1,4 +1,4 @@
-"""Of impulses that do the same those nearest to the last, compiled: `force_distribution.nearest`.
+"""Of impulses that do the same the chosen ones, compiled: those of `force_distribution`.
 
 Where the choice loses accuracy, or does not end, the law's own impulses stay.
 """
@@ -9,14 +9,18 @@ import math
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled.cone_law import largest
+from spatialops.control.inverse_dynamics.compiled.least_torque import put_forces, put_least
 from spatialops.control.inverse_dynamics.compiled.pivoting import pivot_from
 from spatialops.control.inverse_dynamics.compiled.room import (
+    DISSIPATION,
     Allowed,
     put_allowed,
     put_null_space,
 )
-from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, matrix
+from spatialops.control.inverse_dynamics.compiled.tables import Call, Robot
+from spatialops.control.inverse_dynamics.compiled.workspace import Workspace, matrix
 from spatialops.control.inverse_dynamics.force_distribution import (
     CHOSEN,
     NO_ROW,
@@ -26,27 +30,18 @@ from spatialops.control.inverse_dynamics.force_distribution import (
 
 
 @kernel
-def choose_nearest(
-    posture: Posture,
-    at: Round,
-    kind: int,
-    middles: Array,
-    memory: float,
-    active: IntArray,
-    scratch: Array,
-    ints: IntArray,
-) -> bool:
-    """Impulses of the round become those nearest to so much of the last; whether they did.
-
-    `active` has the number of rows of the last choice, how many of them bounded it, and which.
-    """
-    m = at.slip.size
-    k = 3 * m
-    sides = middles.shape[0]
+def choose_forces(robot: Robot, call: Call, work: Workspace) -> bool:
+    """Impulses of the round become the chosen ones of those that do the same; whether they did."""
+    at = work.round
+    posture = work.posture
+    kind = call.options[io.KIND]
+    k = at.p.size
+    sides = robot.middles.shape[0]
+    scratch = work.scratch
     basis = matrix(scratch, 0, k, k)
     begin = k * k
-    rows = matrix(scratch, begin, m * (sides + 1), k)
-    begin += m * (sides + 1) * k
+    rows = matrix(scratch, begin, at.slip.size * (sides + 1), k)
+    begin += at.slip.size * (sides + 1) * k
     null = matrix(scratch, begin, k, k)
     begin += k * k
     best = scratch[begin : begin + k]
@@ -54,19 +49,27 @@ def choose_nearest(
     other = scratch[begin : begin + k]
     begin += k
     rest = scratch[begin:]
-    allowed = Allowed(basis, rows)
-    used, count = put_allowed(posture, at, kind, middles, allowed)
+    used, count = put_allowed(posture, at, kind, robot.middles, Allowed(basis, rows))
     if used == 0:
         return False
-    free = put_null_space(posture.reach, basis, used, at.u[:0], null, rest, ints)
+    # A program's other answers leave what it minimizes, v+ p, as it is.
+    also = at.then if kind >= DISSIPATION else at.then[:0]
+    free = put_null_space(posture.reach, basis, used, also, null, rest, work.ints)
     if free == 0:
         return False
-    for a in range(free):
-        total = 0.0
-        for r in range(k):
-            total += null[a, r] * (memory * at.last[r] - at.p[r])
-        best[a] = total
-    if not put_closest(at.p, null, free, rows, count, best, other, active, rest, ints):
+    if call.options[io.CHOICE] == io.LEAST_TORQUE:
+        torques = call.vectors[io.MOVED]
+        put_forces(work, robot.given, call.vectors, call.numbers[io.HORIZON], torques)
+        horizon = call.numbers[io.HORIZON]
+        put_least(posture.G, robot.given, torques, horizon, at.p, null[:free], best, rest)
+    else:
+        memory = call.numbers[io.MEMORY]
+        for a in range(free):
+            total = 0.0
+            for r in range(k):
+                total += null[a, r] * (memory * at.last[r] - at.p[r])
+            best[a] = total
+    if not put_closest(at.p, null, free, rows, count, best, other, call.active, rest, work.ints):
         return False
     if not does_the_same(posture.reach, at.p, other, rows, count):
         return False

@@ -10,6 +10,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.pseudo_inverse import RowSpace, longest_row, row_space_kernel
 from spatialops.control.inverse_dynamics.compiled import workspace as of
 from spatialops.control.inverse_dynamics.compiled.cone_law import largest, largest_compliance
+from spatialops.control.inverse_dynamics.compiled.turning import turn_back, turning
 from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, matrix
 from spatialops.control.inverse_dynamics.force_distribution import NULL, REST, ROUNDING, STUCK
 
@@ -25,6 +26,7 @@ class Allowed(NamedTuple):
 COULOMB = 0
 NO_SLIP = 1
 DISSIPATION = 2
+RELEASED = 3
 
 
 @kernel
@@ -41,7 +43,7 @@ def put_allowed(
         u = at.then[3 * i : 3 * i + 3]
         p = at.p[3 * i : 3 * i + 3]
         mu = posture.place[i, of.MU]
-        slides = kind != DISSIPATION and math.hypot(u[1], u[2]) > still
+        slides = kind < DISSIPATION and math.hypot(u[1], u[2]) > still
         opens = kind != DISSIPATION and u[0] > still
         if opens or (slides and (p[0] <= 0.0 or kind == NO_SLIP)):
             continue  # open, or about to slide with no force to tell where: it stays without
@@ -50,7 +52,7 @@ def put_allowed(
         allowed.rows[count, 3 * i] = 1.0
         count += 1
         if not (slides or mu == 0.0 or kind == NO_SLIP):
-            count = put_cone_rows(allowed.rows, count, i, mu, middles)
+            count = put_cone_rows(allowed.rows, count, i, mu, middles, posture.place)
     return used, count
 
 
@@ -77,8 +79,9 @@ def put_axes(basis: Array, used: int, i: int, p: Array, slides: bool, mu: float)
 
 
 @inlined
-def put_cone_rows(rows: Array, count: int, i: int, mu: float, middles: Array) -> int:
-    """Rows of the inscribed polyhedron, see `force_distribution._cone_rows`."""
+def put_cone_rows(rows: Array, count: int, i: int, mu: float, middles: Array, place: Array) -> int:
+    """Rows of the polyhedron inscribed along the round's frame: `force_distribution._cone_rows`."""
+    turn = turning(place, i)
     sides = middles.shape[0]
     share = mu * math.cos(math.pi / sides) ** 2
     size = math.hypot(share, math.hypot(middles[0, 0], middles[0, 1]))
@@ -87,6 +90,7 @@ def put_cone_rows(rows: Array, count: int, i: int, mu: float, middles: Array) ->
         rows[count, 3 * i] = share / size
         rows[count, 3 * i + 1] = -middles[j, 0] / size
         rows[count, 3 * i + 2] = -middles[j, 1] / size
+        turn_back(turn, rows[count], rows[count], 3 * i)
         count += 1
     return count
 

@@ -22,11 +22,13 @@ from spatialops.control.inverse_dynamics.compiled.alignment import (
     missed,
     turn_along,
 )
-from spatialops.control.inverse_dynamics.compiled.answer import put_answer, put_forces
+from spatialops.control.inverse_dynamics.compiled.answer import choose, put_answer
 from spatialops.control.inverse_dynamics.compiled.central_law import solve_central
 from spatialops.control.inverse_dynamics.compiled.cone_law import UNSOLVED, solve_cone
 from spatialops.control.inverse_dynamics.compiled.consistent import change_demand, put_tying
-from spatialops.control.inverse_dynamics.compiled.no_slip_law import solve_no_slip
+from spatialops.control.inverse_dynamics.compiled.dissipation_law import solve_dissipation
+from spatialops.control.inverse_dynamics.compiled.giving_way import solve_giving_way
+from spatialops.control.inverse_dynamics.compiled.least_torque import put_forces
 from spatialops.control.inverse_dynamics.compiled.posture import (
     put_following,
     put_speeds,
@@ -63,6 +65,8 @@ def command_held(t: Tables, robot: Robot, call: Call) -> int:
     gain = vectors[io.GAIN]
     m = -1
     call.counts[io.OTHERS] = 0
+    call.counts[io.GIVES_WAY] = 0
+    call.counts[io.LET_GO] = 0
     call.report[io.MISS] = 0.0
     for turn in range(_MOST):
         if not meets(t, call, look_again(t, call, io.BASE)):
@@ -177,23 +181,40 @@ def predicted(robot: Robot, call: Call, work: Workspace) -> bool:
         call.counts[io.ITERATIONS] = 0
         return True
     put_last(call, work)
+    taken, residual = by_law(robot, call, work)
+    call.counts[io.ITERATIONS] = taken
+    call.report[io.RESIDUAL] = residual
+    if residual < 0.0:
+        return False
+    if call.options[io.ALIGNED] > 0 and call.options[io.CHOICE] != io.SOLVER:
+        choose(robot, call, work)
+    return True
+
+
+@merged
+def by_law(robot: Robot, call: Call, work: Workspace) -> tuple[int, float]:
+    """Impulses of the round; iterations and the residual."""
     posture = work.posture
+    round_ = work.round
+    scratch = work.scratch
     taken = 0
     residual = UNSOLVED
     which = call.options[io.LAW]
     if which == law.NO_SLIP:
-        taken, residual = solve_no_slip(posture, robot.others, work.round, work.scratch, work.ints)
-    elif which == law.CONE:
+        return solve_giving_way(robot, call, work)
+    if which == io.DISSIPATION or which == io.RELEASED:
+        released = which == io.RELEASED
+        corners = robot.newton.corners
+        return solve_dissipation(
+            posture, robot.others, round_, released, corners, call.edges, scratch, work.ints
+        )
+    if which == law.CONE:
         taken, residual = solve_cone(
-            posture, robot.others, work.round, robot.starts, work.scratch, work.ints
+            posture, robot.others, round_, robot.starts, scratch, work.ints
         )
-    if residual < 0.0 and which != law.NO_SLIP and robot.others.size > 0:
-        taken, residual = solve_central(
-            posture, robot.others, work.round, which, robot.newton, work.scratch
-        )
-    call.counts[io.ITERATIONS] = taken
-    call.report[io.RESIDUAL] = residual
-    return residual >= 0.0
+    if residual < 0.0 and robot.others.size > 0:
+        taken, residual = solve_central(posture, robot.others, round_, which, robot.newton, scratch)
+    return taken, residual
 
 
 @inlined
