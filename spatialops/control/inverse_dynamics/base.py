@@ -13,7 +13,7 @@ from typing import NamedTuple, TypedDict, get_args
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, scalar, vector
+from spatialops._arrays import Array, ArrayLike, BoolArray, all_finite, largest, scalar, vector
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.laws.law import Law
 from spatialops.control.actuation import Actuation
@@ -185,7 +185,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
         notes: tuple[str, ...] = ("the demand is not finite",)
         try:
             wanted = vector(self.demand(time, state), len(self.actuation), "demand")
-            if np.isfinite(wanted).all():
+            if all_finite(wanted):
                 return self._commanded(state, wanted, "solved", ())
         except UNANSWERED as error:
             notes = (f"no command for the demand: {error}",)
@@ -214,12 +214,12 @@ class ContactInverseDynamics(LawRounds, SafeController):
         self._asked = Asked(state, tau + base, self._forces)
         self._forces = found.forces
         predicted = (found.after - found.before) / self.dt
-        if not np.isfinite(predicted).all():  # of a demand so wild that limits leave nothing of it
+        if not all_finite(predicted):  # of a demand so wild that limits leave nothing of it
             predicted = self.replay().accelerations
         self._missed = found.miss
         self._is_cut = binds  # what the command does is not what it was computed for: `explain`
-        slack = float(np.abs(predicted[rows] - accelerations).max(initial=0.0)) + found.miss
-        met = slack <= _CHANGED * max(1.0, float(np.abs(accelerations).max(initial=0.0)))
+        slack = largest(predicted[rows] - accelerations) + found.miss
+        met = slack <= _CHANGED * max(1.0, largest(accelerations))
         if status == "solved" and (binds or not (met and found.status == "solved")):
             status = "nearest"
         notes = (*notes, *found.notes)
@@ -306,7 +306,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
 
     def _limited(self, tau: Array) -> tuple[Array, bool]:
         """Joint forces within the motors' limits, if they are to be, and whether limits bind."""
-        if not np.isfinite(tau).all():
+        if not all_finite(tau):
             raise ArgumentError("the predicted forces are not finite")
         if self.within_limits:
             cut = self.actuation.clipped(tau)
