@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Unpack, get_args
 
 import numpy as np
 
-from spatialops._arrays import ArrayLike
-from spatialops.contact.laws.law import LawSolution
+from spatialops._arrays import ArrayLike, BoolArray
+from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.contact.laws.max_dissipation import MaxDissipation
 from spatialops.contact.newton._layout import NO_SLIP
 from spatialops.contact.problem import ContactProblem
@@ -40,18 +40,29 @@ class Released(MaxDissipation):
     lifted while it slides is pushed down by the motors against forces that never come. Such
     contacts lose their friction, with which the program's conditions are those of complementarity
     for them, and it is solved again.
+
+    Parameters
+    ----------
+    stands : (links,) bool array, optional
+        Links whose contacts are pressed all the same; default: none, and friction ends at 1.
     """
+
+    stands: BoolArray | None = field(default=None, compare=False)
 
     def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:
         """Solve until no contact that parts is pressed."""
-        friction = np.minimum(problem.friction, ROUGH)
-        problem = restated(problem, type(problem), friction=friction)
+        lifts = np.ones(problem.n_contacts, dtype=np.bool_)
+        if self.stands is None:
+            friction = np.minimum(problem.friction, ROUGH)
+            problem = restated(problem, type(problem), friction=friction)
+        else:
+            lifts = ~self.stands[problem.links].any(axis=1)
         while True:
             solution = super().solve(problem, warm_start)
             after = problem.after(solution.impulses.ravel())
             u = (problem.jacobian @ after)[::3] + problem.bias[:, 0]
             parts = u > PARTS * np.abs(problem.velocities).max(initial=0.0)
-            pressed = parts & (solution.impulses[:, 0] > 0.0) & (problem.friction > 0.0)
+            pressed = lifts & parts & (solution.impulses[:, 0] > 0.0) & (problem.friction > 0.0)
             if not pressed.any():
                 return solution
             friction = np.where(pressed, 0.0, problem.friction)
@@ -74,7 +85,8 @@ class DissipationController(ContactInverseDynamics):
         Of stage II: [Z] 6.2.4, or the forces nearest to the last command's.
     parting : {"pressed", "released"}, default "pressed"
         Contacts that part while they slide: "pressed" as the program has it, which inverts the law
-        "max-dissipation"; "released" for other worlds, see `Released`.
+        "max-dissipation"; "released" for other worlds, see `Released`. Where `standing` says which
+        feet the motion means to keep, only those are pressed: the others are lifted.
     n_f : int, default 4
         Directions of friction of each contact.
     **options : dict
@@ -130,6 +142,11 @@ class DissipationController(ContactInverseDynamics):
         if stages != "one":
             which = io.DISSIPATION if pressed else io.RELEASED
             self._compile(which, room.DISSIPATION if pressed else room.RELEASED)
+
+    def _counted(self) -> Law:
+        if type(self.law) is not MaxDissipation or self._stand is None:
+            return self.law
+        return Released(**vars(self.law), stands=self._stand)
 
 
 class NoSlipDissipationController(NoSlipInverseDynamics):

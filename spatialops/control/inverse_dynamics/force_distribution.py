@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.law import unit_compliance
 from spatialops.contact.laws.pivoting import pivot_alone
@@ -65,7 +65,14 @@ class Bounding:
     active: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int = 8) -> Room:
+def allowed(
+    problem: InverseProblem,
+    impulses: Array,
+    *,
+    law: ConeKind,
+    n_f: int = 8,
+    lifted: BoolArray | None = None,
+) -> Room:
     """Directions in which impulses may change, and the rows that stay >= 0.
 
     Parameters
@@ -79,6 +86,8 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int
         alone, of all or of those that do not part.
     n_f : int, default 8
         Sides of the polyhedron inscribed in a cone.
+    lifted : (m,) bool array, optional
+        Contacts that bear nothing where they part, whatever the law; default: none.
 
     Returns
     -------
@@ -97,7 +106,8 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int
     for i, (mu, p, v) in enumerate(zip(problem.friction, impulses, u, strict=True)):
         at = slice(3 * i, 3 * i + 3)
         slides = glides and np.hypot(v[1], v[2]) > still
-        opens = law != "dissipation" and v[0] > still
+        lifts = law != "dissipation" or (lifted is not None and lifted[i])
+        opens = lifts and v[0] > still
         if opens or (slides and (p[0] <= 0.0 or law == "no-slip")):
             continue  # open, or about to slide with no force to tell where: it stays without
         axes = (p / np.sqrt(p @ p))[:, None] if slides else _AXES[:, : 3 if mu > 0.0 else 1]

@@ -6,6 +6,7 @@ Where the choice loses accuracy, or does not end, the law's own impulses stay.
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
@@ -28,6 +29,8 @@ from spatialops.control.inverse_dynamics.force_distribution import (
     SAME,
 )
 
+Bounds: TypeAlias = tuple[Array, IntArray]  # rows (n, 3), each of one contact, and which
+
 
 @kernel
 def choose_forces(robot: Robot, call: Call, work: Workspace) -> bool:
@@ -40,8 +43,8 @@ def choose_forces(robot: Robot, call: Call, work: Workspace) -> bool:
     scratch = work.scratch
     basis = matrix(scratch, 0, k, k)
     begin = k * k
-    rows = matrix(scratch, begin, at.slip.size * (sides + 1), k)
-    begin += at.slip.size * (sides + 1) * k
+    rows = matrix(scratch, begin, at.slip.size * (sides + 1), 3)
+    begin += at.slip.size * (sides + 1) * 3
     null = matrix(scratch, begin, k, k)
     begin += k * k
     best = scratch[begin : begin + k]
@@ -49,12 +52,15 @@ def choose_forces(robot: Robot, call: Call, work: Workspace) -> bool:
     other = scratch[begin : begin + k]
     begin += k
     rest = scratch[begin:]
-    used, count = put_allowed(posture, at, kind, robot.middles, Allowed(basis, rows))
+    contacts = work.ints[: rows.shape[0]]
+    ints = work.ints[rows.shape[0] :]
+    allowed = Allowed(basis, rows, contacts)
+    used, count = put_allowed(posture, at, kind, robot.middles, allowed)
     if used == 0:
         return False
     # A program's other answers leave what it minimizes, v+ p, as it is.
     also = at.then if kind >= DISSIPATION else at.then[:0]
-    free = put_null_space(posture.reach, basis, used, also, null, rest, work.ints)
+    free = put_null_space(posture.reach, basis, used, also, null, rest)
     if free == 0:
         return False
     if call.options[io.CHOICE] == io.LEAST_TORQUE:
@@ -69,9 +75,10 @@ def choose_forces(robot: Robot, call: Call, work: Workspace) -> bool:
             for r in range(k):
                 total += null[a, r] * (memory * at.last[r] - at.p[r])
             best[a] = total
-    if not put_closest(at.p, null, free, rows, count, best, other, call.active, rest, work.ints):
+    bounds = (rows[:count], contacts[:count])
+    if not put_closest(at.p, null[:free], bounds, best, other, call.active, rest, ints):
         return False
-    if not does_the_same(posture.reach, at.p, other, rows, count):
+    if not does_the_same(posture.reach, at.p, other, bounds):
         return False
     for r in range(k):
         at.p[r] = other[r]
@@ -82,9 +89,7 @@ def choose_forces(robot: Robot, call: Call, work: Workspace) -> bool:
 def put_closest(
     p: Array,
     null: Array,
-    free: int,
-    rows: Array,
-    count: int,
+    bounds: Bounds,
     best: Array,
     other: Array,
     active: IntArray,
@@ -95,7 +100,9 @@ def put_closest(
 
     False where pivoting finds none.
     """
-    k = p.size
+    rows, contacts = bounds
+    count = contacts.size
+    free, k = null.shape
     given = matrix(scratch, 0, count, free)
     begin = count * free
     slack = scratch[begin : begin + count]
@@ -106,13 +113,14 @@ def put_closest(
     for i in range(count):
         square = 0.0
         total = 0.0
-        for r in range(k):
-            total += rows[i, r] * p[r]
+        at = 3 * contacts[i]
+        for r in range(3):
+            total += rows[i, r] * p[at + r]
         ahead = 0.0
         for a in range(free):
             entry = 0.0
-            for r in range(k):
-                entry += rows[i, r] * null[a, r]
+            for r in range(3):
+                entry += rows[i, r] * null[a, at + r]
             given[i, a] = entry
             square += entry * entry
             ahead += entry * best[a]
@@ -148,7 +156,7 @@ def put_closest(
 
 
 @inlined
-def does_the_same(reach: Array, p: Array, other: Array, rows: Array, count: int) -> bool:
+def does_the_same(reach: Array, p: Array, other: Array, bounds: Bounds) -> bool:
     """Whether other impulses move what the first do, and stay within what is allowed."""
     moved = 0.0
     size = 0.0
@@ -161,9 +169,10 @@ def does_the_same(reach: Array, p: Array, other: Array, rows: Array, count: int)
         moved = max(moved, abs(difference))
         size = max(size, abs(total))
     outside = 0.0
-    for i in range(count):
+    rows, contacts = bounds
+    for i in range(contacts.size):
         total = 0.0
-        for r in range(p.size):
-            total += rows[i, r] * other[r]
+        for r in range(3):
+            total += rows[i, r] * other[3 * contacts[i] + r]
         outside = max(outside, -total)
     return moved <= SAME * size and outside <= SAME * largest(other)

@@ -48,7 +48,8 @@ def solve_dissipation(
 ) -> tuple[int, float]:
     """As `solve_cone`; `released`: contacts that part lose their friction.
 
-    `active` has the number of edges that pushed last, and which.
+    Those of feet that are lifted do in any case. `active` has the number of edges that pushed last,
+    and which.
     """
     m = at.slip.size
     n_f = corners.shape[0]
@@ -79,7 +80,7 @@ def solve_dissipation(
         put_sums(edges, push, n_f, at.p)
         put_after(posture, others, at, at.p, at.after)
         put_speeds(posture, at.after, at.then)
-        if not (released and lets_go(at, PARTS * size, friction)):
+        if not lets_go(posture.names, at, released, PARTS * size, friction):
             break
     residual = judged(posture, at, edges, push, n_f)
     return taken, residual if residual <= TOLERANCE else UNSOLVED
@@ -132,10 +133,12 @@ def put_sums(edges: Array, push: Array, n_f: int, p: Array) -> None:
 
 
 @inlined
-def lets_go(at: Round, limit: float, friction: Array) -> bool:
+def lets_go(names: IntArray, at: Round, all_of_them: bool, limit: float, friction: Array) -> bool:
     """Take the friction of contacts that part under a load; whether there are any."""
     found = False
     for i in range(friction.size):
+        if not (all_of_them or names[i, of.LIFTS] == 1):
+            continue
         if at.then[3 * i] > limit and at.p[3 * i] > 0.0 and friction[i] > 0.0:
             friction[i] = 0.0
             found = True

@@ -46,32 +46,34 @@ def put_least(
     """
     n = given.size
     free, k = null.shape
-    W = matrix(scratch, 0, n + free, free + 1)
+    W = matrix(scratch, 0, free + 1, n + free)  # its columns, and the goal
     scale = 0.0
     for r in range(k):
         for g in given:
             scale = max(scale, abs(G[r, g]) / horizon)
     if scale == 0.0:
         scale = 1.0
+    unit = 1.0 / (horizon * scale)
+    goal = W[free]
     for i in range(n):
-        W[i, free] = -torques[given[i]] / scale
-        for a in range(free):
-            total = 0.0
-            for r in range(k):
-                total -= G[r, given[i]] * null[a, r]
-            W[i, a] = total / (horizon * scale)
+        goal[i] = -torques[given[i]] / scale
     for a in range(free):
         total = 0.0
+        for i in range(n + free):
+            W[a, i] = 0.0
+        W[a, n + a] = RIDGE
         for r in range(k):
             total += null[a, r] * p[r]
-        for b in range(free):
-            W[n + a, b] = RIDGE if a == b else 0.0
-        W[n + a, free] = -RIDGE * total
+            along = null[a, r] * unit
+            if along != 0.0:
+                for i in range(n):
+                    W[a, i] -= along * G[r, given[i]]
+        goal[n + a] = -RIDGE * total
     triangular_kernel(W, free)
     for a in range(free):
-        best[a] = W[a, free]
-        for r in range(k):  # R^T B = N, from the first row on
-            total = null[a, r]
-            for b in range(a):
-                total -= W[b, a] * null[b, r]
-            null[a, r] = total / W[a, a]
+        best[a] = goal[a]
+        for b in range(a):  # R^T B = N, from the first row on
+            for r in range(k):
+                null[a, r] -= W[a, b] * null[b, r]
+        for r in range(k):
+            null[a, r] /= W[a, a]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, IntArray, Mat3
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.pseudo_inverse import RowSpace, longest_row, row_space_kernel
+from spatialops.algebra.reflections import null_space_kernel
 from spatialops.control.inverse_dynamics.compiled import workspace as of
 from spatialops.control.inverse_dynamics.compiled.cone_law import largest, largest_compliance
 from spatialops.control.inverse_dynamics.compiled.turning import turn_back, turning
@@ -19,7 +19,8 @@ class Allowed(NamedTuple):
     """Impulses p + basis^T x with rows (p + basis^T x) >= 0; so many of each are in use."""
 
     basis: Array  # (3 m, 3 m), a direction a row
-    rows: Array  # (m (n_f + 1), 3 m)
+    rows: Array  # (m (n_f + 1), 3), each of one contact
+    contacts: IntArray  # (m (n_f + 1),) which
 
 
 # How contacts are bound, as `ConeKind` of `force_distribution`.
@@ -44,15 +45,20 @@ def put_allowed(
         p = at.p[3 * i : 3 * i + 3]
         mu = posture.place[i, of.MU]
         slides = kind < DISSIPATION and math.hypot(u[1], u[2]) > still
-        opens = kind != DISSIPATION and u[0] > still
+        lifts = kind != DISSIPATION or posture.names[i, of.LIFTS] == 1
+        opens = lifts and u[0] > still
         if opens or (slides and (p[0] <= 0.0 or kind == NO_SLIP)):
             continue  # open, or about to slide with no force to tell where: it stays without
         used = put_axes(allowed.basis, used, i, p, slides, mu)
-        clear_row(allowed.rows, count)
-        allowed.rows[count, 3 * i] = 1.0
+        first = count
+        allowed.rows[count, 0] = 1.0
+        allowed.rows[count, 1] = 0.0
+        allowed.rows[count, 2] = 0.0
         count += 1
         if not (slides or mu == 0.0 or kind == NO_SLIP):
-            count = put_cone_rows(allowed.rows, count, i, mu, middles, posture.place)
+            count = put_cone_rows(allowed.rows, count, mu, middles, turning(posture.place, i))
+        for row in range(first, count):
+            allowed.contacts[row] = i
     return used, count
 
 
@@ -79,31 +85,23 @@ def put_axes(basis: Array, used: int, i: int, p: Array, slides: bool, mu: float)
 
 
 @inlined
-def put_cone_rows(rows: Array, count: int, i: int, mu: float, middles: Array, place: Array) -> int:
+def put_cone_rows(rows: Array, count: int, mu: float, middles: Array, turn: Mat3) -> int:
     """Rows of the polyhedron inscribed along the round's frame: `force_distribution._cone_rows`."""
-    turn = turning(place, i)
     sides = middles.shape[0]
     share = mu * math.cos(math.pi / sides) ** 2
     size = math.hypot(share, math.hypot(middles[0, 0], middles[0, 1]))
     for j in range(sides):
-        clear_row(rows, count)
-        rows[count, 3 * i] = share / size
-        rows[count, 3 * i + 1] = -middles[j, 0] / size
-        rows[count, 3 * i + 2] = -middles[j, 1] / size
-        turn_back(turn, rows[count], rows[count], 3 * i)
+        rows[count, 0] = share / size
+        rows[count, 1] = -middles[j, 0] / size
+        rows[count, 2] = -middles[j, 1] / size
+        turn_back(turn, rows[count], rows[count], 0)
         count += 1
     return count
 
 
 @kernel
 def put_null_space(
-    reach: Array,
-    basis: Array,
-    used: int,
-    also: Array,
-    null: Array,
-    scratch: Array,
-    ints: IntArray,
+    reach: Array, basis: Array, used: int, also: Array, null: Array, scratch: Array
 ) -> int:
     """Orthonormal combinations of the basis that move nothing, a row each; how many.
 
@@ -112,36 +110,22 @@ def put_null_space(
     k, u = reach.shape
     more = 1 if also.size > 0 else 0
     X = matrix(scratch, 0, u + more, used)
-    at = (u + more) * used
-    Q = matrix(scratch, at, used, used)
-    at += used * used
-    left = matrix(scratch, at, used, used)
-    at += used * used
-    T = matrix(scratch, at, max(u + more, used), used)
+    found = matrix(scratch, (u + more) * used, used, used)
     for b in range(used):
-        for j in range(u):
-            total = 0.0
-            for r in range(k):
-                total += reach[r, j] * basis[b, r]
-            X[j, b] = total
-        if more == 1:
-            total = 0.0
-            for r in range(k):
-                total += also[r] * basis[b, r]
-            X[u, b] = total
-    _, size = longest_row(X, u + more, used)
-    rank = row_space_kernel(X, u + more, used, NULL * size, used, RowSpace(Q, T, ints))
-    for a in range(used):  # 1 - Q^T Q, whose rows span what is left
-        for b in range(used):
-            total = 1.0 if a == b else 0.0
-            for c in range(rank):
-                total -= Q[c, a] * Q[c, b]
-            left[a, b] = total
-    free = row_space_kernel(left, used, used, 1e-6, used - rank, RowSpace(Q, T, ints))
+        for j in range(u + more):
+            X[j, b] = 0.0
+        for r in range(k):
+            if basis[b, r] == 0.0:
+                continue
+            for j in range(u):
+                X[j, b] += reach[r, j] * basis[b, r]
+            if more == 1:
+                X[u, b] += also[r] * basis[b, r]
+    free = null_space_kernel(X, NULL, found)
     for a in range(free):
         for r in range(k):
-            total = 0.0
-            for b in range(used):
-                total += Q[a, b] * basis[b, r]
-            null[a, r] = total
+            null[a, r] = 0.0
+        for b in range(used):
+            for r in range(k):
+                null[a, r] += found[a, b] * basis[b, r]
     return free

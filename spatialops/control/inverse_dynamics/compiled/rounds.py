@@ -11,12 +11,14 @@ import math
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.held import held
-from spatialops._compile.jit import inlined, merged
+from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.vectors import copy_into, dot, vec3
 from spatialops.contact.newton import _layout as law
 from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled import workspace as of
 from spatialops.control.inverse_dynamics.compiled.alignment import (
+    NEARER,
+    PATIENCE,
     SETTLED,
     TURNED,
     missed,
@@ -147,6 +149,7 @@ def stand(call: Call, work: Workspace) -> int:
         stands = call.stands[names[of.LINKS]] | call.stands[names[of.LINKS + 1]]
         closes = posture.place[i, of.OPEN] <= 0.0 or work.round.u[3 * i] < 0.0
         names[of.STANDS] = 1 if stands != 0 and closes else 0
+        names[of.LIFTS] = 0 if stands != 0 else 1
         count += names[of.STANDS]
     return count
 
@@ -172,7 +175,7 @@ def heaviest(mass: Array, others: IntArray) -> float:
     return math.sqrt(found)
 
 
-@inlined
+@kernel
 def predicted(robot: Robot, call: Call, work: Workspace) -> bool:
     """Velocities with impulses by the law, which begins with those of the command before."""
     if work.round.slip.size == 0:
@@ -208,12 +211,10 @@ def by_law(robot: Robot, call: Call, work: Workspace) -> tuple[int, float]:
         return solve_dissipation(
             posture, robot.others, round_, released, corners, call.edges, scratch, work.ints
         )
-    if which == law.CONE:
-        taken, residual = solve_cone(
-            posture, robot.others, round_, robot.starts, scratch, work.ints
-        )
-    if residual < 0.0 and robot.others.size > 0:
+    if robot.others.size > 0:
         taken, residual = solve_central(posture, robot.others, round_, which, robot.newton, scratch)
+    if residual < 0.0 and which == law.CONE:
+        return solve_cone(posture, robot.others, round_, robot.starts, scratch, work.ints)
     return taken, residual
 
 
@@ -263,12 +264,14 @@ def align(t: Tables, robot: Robot, call: Call, work: Workspace) -> bool:
     horizon = call.numbers[io.HORIZON]
     call.report[io.MISS] = 0.0
     miss = 0.0
+    least = math.inf
+    vain = 0
     for _ in range(call.options[io.ALIGNED]):
         put_forces(work, robot.given, vectors, horizon, vectors[io.PUSH])
         for k in range(vectors.shape[1]):
             push = vectors[io.PUSH, k] + vectors[io.BASE, k]
             vectors[io.PUSH, k] = max(min(push, robot.limits[k]), -robot.limits[k])
-        far = turn_along(t, look_again(t, call, io.PUSH), call, work.posture)
+        far = turn_along(t, look_again(t, call, io.PUSH), robot, call, work)
         if far < 0.0:  # the command throws feet to where there were none
             call.counts[io.OTHERS] = 1
             return True
@@ -283,5 +286,12 @@ def align(t: Tables, robot: Robot, call: Call, work: Workspace) -> bool:
         miss = missed(work.posture, robot.given, change, horizon, vectors[io.MOVED])
         if miss <= SETTLED:
             return True
+        if miss <= NEARER * least:
+            least = miss
+            vain = 0
+        else:
+            vain += 1
+        if vain == PATIENCE:
+            break
     call.report[io.MISS] = miss
     return True

@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.control import ConeController, CoulombController, Legs, NoSlipController
+from spatialops.control import (
+    ConeController,
+    CoulombController,
+    DissipationController,
+    Legs,
+    NoSlipController,
+    NoSlipDissipationController,
+)
+from spatialops.control.inverse_dynamics.answer import GAVE_WAY, TURN
 from tests.control.cases import quadruped_simulator
 
 
@@ -70,6 +78,84 @@ def test_polygons_and_no_slip_are_those_of_their_laws(kind):
         assert one.predicted == pytest.approx(other.predicted, rel=1e-6, abs=1e-5)
         answered += len(one.forces) > 0
     assert answered >= 6
+
+
+PROGRAMS = {
+    "pressed": (DissipationController, {}),
+    "nearest": (DissipationController, {"choice": "nearest"}),
+    "released": (DissipationController, {"parting": "released"}),
+    "first": (DissipationController, {"stages": "first"}),
+    "no slip": (NoSlipDissipationController, {}),
+    "cone": (ConeController, {"choice": "least-torque"}),
+    "polygon": (CoulombController, {"choice": "least-torque"}),
+}
+
+
+@pytest.mark.parametrize("stands", [False, True])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs_and_least_torques_are_those_of_the_law(name, stands):
+    kind, options = PROGRAMS[name]
+    robot, sim = quadruped_simulator()
+    feet = Legs(robot.model, robot.feet).links[:3]
+    standing = (lambda time: feet) if stands else None
+    answered = 0
+    for state in states_of(robot, 8, 1e-2):
+        compiled, asking = pair(lambda: kind(sim, still(robot), standing=standing, **options))
+        tau = compiled(0.0, state)
+        asked = asking(0.0, state)
+        one, other = compiled.explain(), asking.explain()
+        assert notes_of(one) == notes_of(other)
+        assert one.predicted == pytest.approx(other.predicted, rel=1e-7, abs=1e-6)
+        if not any(note.startswith(TURN) for note in one.notes):
+            assert tau == pytest.approx(asked, rel=1e-7, abs=1e-7)
+        answered += np.abs(one.forces).max(initial=0.0) > 0.0
+    assert answered >= 3
+
+
+def notes_of(told):
+    """Status and notes, without what they say in numbers."""
+    return told.status, [note.partition(":")[0] for note in told.notes]
+
+
+@pytest.mark.parametrize("kind", [NoSlipController, NoSlipDissipationController])
+def test_demands_that_feet_cannot_follow_give_way_as_the_law_has_it(kind):
+    robot, sim = quadruped_simulator("no-slip", friction=10.0)
+    rng = np.random.default_rng(2)
+    for _ in range(6):
+        splay = 5.0 * rng.normal(size=12)
+        compiled, asking = pair(lambda wanted=splay: kind(sim, lambda time, state: wanted))
+        tau = compiled(0.0, robot.state)
+        asked = asking(0.0, robot.state)
+        one, other = compiled.explain(), asking.explain()
+        assert GAVE_WAY in one.notes
+        assert notes_of(one) == notes_of(other)
+        assert one.predicted == pytest.approx(other.predicted, rel=1e-6, abs=1e-5)
+        assert tau == pytest.approx(asked, rel=1e-6, abs=1e-5)
+
+
+def test_lifted_feet_are_not_pressed_where_the_gait_says_so():
+    robot, sim = quadruped_simulator()
+    links = Legs(robot.model, robot.feet).links
+    q0 = robot.state.q[7:]
+
+    def lift(time, state):
+        wanted = 900.0 * (q0 - state.q[7:]) - 60.0 * state.v[6:]
+        wanted[:3] = [20.0, 30.0, -60.0]  # the first foot up, and aside
+        return wanted
+
+    loads = {}
+    for name, standing in {"all": None, "gait": lambda time: links[1:]}.items():
+        control, asking = pair(
+            lambda given=standing: DissipationController(sim, lift, standing=given)
+        )
+        for each in (control, asking):
+            each(0.0, robot.state)
+        told = control.explain()
+        assert told.predicted == pytest.approx(asking.explain().predicted, rel=1e-7, abs=1e-6)
+        pushes = control.forces
+        first = [push for key, push in pushes.items() if key[0] == min(k[0] for k in pushes)]
+        loads[name] = max(np.linalg.norm(push) for push in first)
+    assert loads["gait"] < 1e-12 < loads["all"]
 
 
 @pytest.mark.parametrize("choice", ["nearest", "solver"])
