@@ -216,6 +216,9 @@ def standing() -> Trial:
     controllers: dict[str, Command] = {"whole body": whole}
     for name, kind in _INVERSES.items():
         controllers[name] = kind(sim, JointTracking(model, reference, dt=sim.dt))
+    controllers["whole body, apart"] = robot.controller(
+        plan, plan.center_of_mass(robot.height), clearance=robot.clearance()
+    )
     center = CenterOfMassTask()
     stay = Tracking(center, center.motion(model, robot.state).x, stiffness=60.0)
     controllers |= _programs(model, [stay], Motors(Actuation(model)), Rest(q=robot.state.q))

@@ -134,14 +134,15 @@ class DissipationController(ContactInverseDynamics):
         super().__init__(simulator, demand, choice=among, **options)
         pressed = parting == "pressed"
         law = MaxDissipation if pressed else Released
-        self.cone = "dissipation" if pressed else "released"
+        self.cone = "dissipation" if pressed else "coulomb"
+        self.rough = self.rough if pressed else ROUGH
         self.law = law(
             n_f=n_f, regularization=_REGULARIZED if stages == "one" else None, shortest=False
         )
         self.n_f = n_f
         if stages != "one":
             which = io.DISSIPATION if pressed else io.RELEASED
-            self._compile(which, room.DISSIPATION if pressed else room.RELEASED)
+            self._compile(which, room.DISSIPATION if pressed else room.COULOMB)
 
     def _counted(self) -> Law:
         if type(self.law) is not MaxDissipation or self._stand is None:

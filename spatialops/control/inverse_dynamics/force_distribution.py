@@ -19,13 +19,13 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, BoolArray, IntArray
+from spatialops._arrays import Array, IntArray
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.law import unit_compliance
 from spatialops.contact.laws.pivoting import pivot_alone
 from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
 
-ConeKind = Literal["no-slip", "coulomb", "dissipation", "released"]
+ConeKind = Literal["no-slip", "coulomb", "dissipation"]
 
 # Singular values, relative to the largest, below which impulses count as moving nothing.
 NULL = 1e-9
@@ -71,7 +71,6 @@ def allowed(
     *,
     law: ConeKind,
     n_f: int = 8,
-    lifted: BoolArray | None = None,
 ) -> Room:
     """Directions in which impulses may change, and the rows that stay >= 0.
 
@@ -81,13 +80,11 @@ def allowed(
         The contacts.
     impulses : (m, 3) array
         Along the contacts' frames, N s.
-    law : {"no-slip", "coulomb", "dissipation", "released"}
-        What binds a contact: pressing alone; the cone, with sliding ones on its surface; the cone
-        alone, of all or of those that do not part.
+    law : {"no-slip", "coulomb", "dissipation"}
+        What binds a contact: pressing alone; the cone, with sliding ones on the ray of their force;
+        the same, with those that part on their ray too.
     n_f : int, default 8
         Sides of the polyhedron inscribed in a cone.
-    lifted : (m,) bool array, optional
-        Contacts that bear nothing where they part, whatever the law; default: none.
 
     Returns
     -------
@@ -102,14 +99,14 @@ def allowed(
     rows = np.zeros((m * (n_f + 1), 3 * m))
     used = 0
     count = 0
-    glides = law not in ("dissipation", "released")
     for i, (mu, p, v) in enumerate(zip(problem.friction, impulses, u, strict=True)):
         at = slice(3 * i, 3 * i + 3)
-        slides = glides and np.hypot(v[1], v[2]) > still
-        lifts = law != "dissipation" or (lifted is not None and lifted[i])
-        opens = lifts and v[0] > still
-        if opens or (slides and (p[0] <= 0.0 or law == "no-slip")):
-            continue  # open, or about to slide with no force to tell where: it stays without
+        opens = v[0] > still
+        slides = np.hypot(v[1], v[2]) > still or (opens and law == "dissipation")
+        if opens and law != "dissipation":
+            continue
+        if slides and (p[0] <= 0.0 or law == "no-slip"):
+            continue  # about to slide with no force to tell where: it stays without
         axes = (p / np.sqrt(p @ p))[:, None] if slides else _AXES[:, : 3 if mu > 0.0 else 1]
         basis[at, used : used + axes.shape[1]] = axes
         used += axes.shape[1]
@@ -144,7 +141,6 @@ def nearest(
     target: Array,
     room: Room,
     *,
-    also: Array | None = None,
     last: Bounding | None = None,
 ) -> Array:
     """The impulses closest to a target of those that do the same.
@@ -159,8 +155,6 @@ def nearest(
         What is to be near, N s.
     room : Room
         What the law allows, see `allowed`.
-    also : (3 m,) array, optional
-        A row that must keep its value too (an objective).
     last : Bounding, optional
         Of a similar choice, with which to begin; becomes this one's. No answer depends on it.
 
@@ -169,7 +163,7 @@ def nearest(
     (m, 3) array
         Impulses, N s.
     """
-    null = _null_space(problem, room, also)
+    null = _null_space(problem, room)
     p = impulses.ravel()
     best = null.T @ (target.ravel() - p)
     return _closest(p, null, room, best, last or Bounding()).reshape(-1, 3)
@@ -182,7 +176,6 @@ def least_torque(
     dt: float,
     room: Room,
     *,
-    also: Array | None = None,
     last: Bounding | None = None,
 ) -> Array:
     """Those with which the motors' forces have the least norm ([Z] 105-110).
@@ -199,8 +192,6 @@ def least_torque(
         Length of the step, s.
     room : Room
         What the law allows, see `allowed`.
-    also : (3 m,) array, optional
-        A row that must keep its value too (an objective).
     last : Bounding, optional
         Of a similar choice, with which to begin; becomes this one's. No answer depends on it.
 
@@ -209,7 +200,7 @@ def least_torque(
     (m, 3) array
         Impulses, N s.
     """
-    null = _null_space(problem, room, also)
+    null = _null_space(problem, room)
     if not null.shape[1]:
         return impulses
     p, T = impulses.ravel(), problem.torque_rows() / dt
@@ -222,10 +213,9 @@ def least_torque(
     return _closest(p, back, room, best, last or Bounding()).reshape(-1, 3)
 
 
-def _null_space(problem: InverseProblem, room: Room, also: Array | None) -> Array:
+def _null_space(problem: InverseProblem, room: Room) -> Array:
     """Orthonormal combinations (3 m, k) of what the law allows that move nothing."""
-    still = problem.reach.T if also is None else np.vstack([problem.reach.T, also])
-    rows = still @ room.basis
+    rows = problem.reach.T @ room.basis
     if not room.basis.shape[1]:
         return room.basis
     _, values, right = np.linalg.svd(rows)

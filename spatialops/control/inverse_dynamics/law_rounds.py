@@ -20,7 +20,6 @@ from spatialops.control.inverse_dynamics.compiled.alignment import (
     SETTLED,
     TURNED,
 )
-from spatialops.control.inverse_dynamics.compiled.dissipation_law import ROUGH
 from spatialops.control.inverse_dynamics.compiled.giving_way import CHANGES
 from spatialops.control.inverse_dynamics.consistent_demand import THROWN, nearest_consistent
 from spatialops.control.inverse_dynamics.counted_step import CountedStep, counted_step
@@ -86,6 +85,7 @@ class LawRounds:
     # What binds a contact when forces are chosen, see `force_distribution.allowed`.
     cone: ConeKind = "coulomb"
     n_f: int = 8
+    rough: float = np.inf  # friction that is counted on where there is more
     # Whether demands that contacts cannot follow are replaced by the nearest that they can.
     consistent: bool = False
     # Times that contact frames are found again under the command: for polyhedral laws.
@@ -216,8 +216,7 @@ class LawRounds:
         u = (problem.jacobian @ after).reshape(-1, 3) + problem.bias
         still = STUCK * max(float(np.abs(problem.velocities).max(initial=0.0)), REST)
         p = turned(found.impulses, problem.frames, frames)
-        mu = problem.friction
-        mu = np.minimum(mu, ROUGH) if self.cone == "released" else mu
+        mu = np.minimum(problem.friction, self.rough)
         most = mu * np.cos(np.pi / self.n_f) ** 2 * p[:, 0] + SAME * np.abs(p[:, 0])
         inside = (p[:, 1:] @ middles(self.n_f).T <= most[:, None]).all(axis=1)
         sticks = (u[:, 0] <= still) & (np.hypot(u[:, 1], u[:, 2]) <= still)
@@ -298,17 +297,13 @@ class LawRounds:
         p = solution.impulses
         if self.choice == "solver" or not len(p):
             return p
-        lifted = None if self._stand is None else ~self._stand[problem.links].any(axis=1)
-        room = allowed(problem, p, law=self.cone, n_f=self.n_f, lifted=lifted)
-        also: Array | None = None
-        if self.cone in ("dissipation", "released"):  # v+ p, which the program minimizes
-            also = problem.jacobian @ problem.after(p.ravel()) + problem.bias.ravel()
+        room = allowed(problem, p, law=self.cone, n_f=self.n_f)
         if self.choice == "nearest":
             target = self._memory * last
-            other = nearest(problem, p, target, room, also=also, last=self._bounding)
+            other = nearest(problem, p, target, room, last=self._bounding)
         else:
             torques = problem.forces(ahead, p.ravel(), self.dt)[problem.given]
-            other = least_torque(problem, p, torques, self.dt, room, also=also, last=self._bounding)
+            other = least_torque(problem, p, torques, self.dt, room, last=self._bounding)
         moved = problem.reach.T @ (other - p).ravel()
         size = np.abs(problem.reach.T @ p.ravel()).max(initial=0.0)
         outside = -(room.rows @ other.ravel()).min(initial=0.0)

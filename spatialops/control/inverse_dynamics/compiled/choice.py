@@ -15,7 +15,6 @@ from spatialops.control.inverse_dynamics.compiled.cone_law import largest
 from spatialops.control.inverse_dynamics.compiled.least_torque import put_forces, put_least
 from spatialops.control.inverse_dynamics.compiled.pivoting import pivot_from
 from spatialops.control.inverse_dynamics.compiled.room import (
-    DISSIPATION,
     Allowed,
     put_allowed,
     put_null_space,
@@ -58,9 +57,7 @@ def choose_forces(robot: Robot, call: Call, work: Workspace) -> bool:
     used, count = put_allowed(posture, at, kind, robot.middles, allowed)
     if used == 0:
         return False
-    # A program's other answers leave what it minimizes, v+ p, as it is.
-    also = at.then if kind >= DISSIPATION else at.then[:0]
-    free = put_null_space(posture.reach, basis, used, also, null, rest)
+    free = put_null_space(posture.reach, basis, used, null, rest)
     if free == 0:
         return False
     if call.options[io.CHOICE] == io.LEAST_TORQUE:

@@ -27,7 +27,6 @@ class Allowed(NamedTuple):
 COULOMB = 0
 NO_SLIP = 1
 DISSIPATION = 2
-RELEASED = 3
 
 
 @kernel
@@ -44,11 +43,12 @@ def put_allowed(
         u = at.then[3 * i : 3 * i + 3]
         p = at.p[3 * i : 3 * i + 3]
         mu = posture.place[i, of.MU]
-        slides = kind < DISSIPATION and math.hypot(u[1], u[2]) > still
-        lifts = kind != DISSIPATION or posture.names[i, of.LIFTS] == 1
-        opens = lifts and u[0] > still
-        if opens or (slides and (p[0] <= 0.0 or kind == NO_SLIP)):
-            continue  # open, or about to slide with no force to tell where: it stays without
+        opens = u[0] > still
+        slides = math.hypot(u[1], u[2]) > still or (opens and kind == DISSIPATION)
+        if opens and kind != DISSIPATION:
+            continue
+        if slides and (p[0] <= 0.0 or kind == NO_SLIP):
+            continue  # about to slide with no force to tell where: it stays without
         used = put_axes(allowed.basis, used, i, p, slides, mu)
         first = count
         allowed.rows[count, 0] = 1.0
@@ -100,27 +100,19 @@ def put_cone_rows(rows: Array, count: int, mu: float, middles: Array, turn: Mat3
 
 
 @kernel
-def put_null_space(
-    reach: Array, basis: Array, used: int, also: Array, null: Array, scratch: Array
-) -> int:
-    """Orthonormal combinations of the basis that move nothing, a row each; how many.
-
-    `also` (3 m,) is a row that must keep its value too, of no entries where there is none.
-    """
+def put_null_space(reach: Array, basis: Array, used: int, null: Array, scratch: Array) -> int:
+    """Orthonormal combinations of the basis that move nothing, a row each; how many."""
     k, u = reach.shape
-    more = 1 if also.size > 0 else 0
-    X = matrix(scratch, 0, u + more, used)
-    found = matrix(scratch, (u + more) * used, used, used)
+    X = matrix(scratch, 0, u, used)
+    found = matrix(scratch, u * used, used, used)
     for b in range(used):
-        for j in range(u + more):
+        for j in range(u):
             X[j, b] = 0.0
         for r in range(k):
             if basis[b, r] == 0.0:
                 continue
             for j in range(u):
                 X[j, b] += reach[r, j] * basis[b, r]
-            if more == 1:
-                X[u, b] += also[r] * basis[b, r]
     free = null_space_kernel(X, NULL, found)
     for a in range(free):
         for r in range(k):
