@@ -56,6 +56,7 @@ class Options(TypedDict, total=False):
     within_limits: bool
     horizon: float | None
     others: Callable[[float, State], ArrayLike] | None
+    reserve: float
 
 
 class ContactInverseDynamics(LawRounds, SafeController):
@@ -89,6 +90,10 @@ class ContactInverseDynamics(LawRounds, SafeController):
         others(time, state) -> joint forces (nv,) of motors outside `actuation`, which follow
         forces: they are counted on, and part of the command. Fingers that squeeze are such; were
         their motion given, what they squeeze would have to fit between them to the last digit.
+    reserve : float, default 0.3
+        Share of friction that the choice leaves unused where forces that do the same allow it:
+        what asks least of the motors is found at the edge of the cones, where less friction than
+        was thought lets feet slip. 0: the whole cones, as [Z] have it.
 
     Attributes
     ----------
@@ -116,6 +121,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
         within_limits: bool = True,
         horizon: float | None = None,
         others: Callable[[float, State], ArrayLike] | None = None,
+        reserve: float = 0.3,
     ) -> None:
         if choice not in get_args(Choice):
             known = ", ".join(get_args(Choice))
@@ -129,6 +135,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
         dt = scalar(horizon, "horizon", low=simulator.dt)
         motors = Actuation(lookahead.model) if actuation is None else actuation
         super().__init__(lookahead, motors, choice, dt)
+        self.reserve = scalar(reserve, "reserve", low=0.0, high=1.0)
         self.demand = demand
         self.within_limits = within_limits
         self.standing = standing
@@ -149,6 +156,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
             self.actuation.rows,
             self.dt,
             self._memory,
+            self.reserve,
             law=law,
             choice=_CHOICES[self.choice],
             kind=kind,

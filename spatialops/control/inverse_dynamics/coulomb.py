@@ -43,7 +43,7 @@ class CoulombController(ContactInverseDynamics):
         Directions of friction of each contact.
     **options : dict
         Further options of `ContactInverseDynamics`: actuation, standing, within_limits, horizon,
-        others.
+        others, reserve.
 
     References
     ----------
@@ -146,7 +146,7 @@ class ConeController(ContactInverseDynamics):
         As of `ContactInverseDynamics`.
     **options : dict
         Further options of `ContactInverseDynamics`: actuation, standing, within_limits, horizon,
-        others.
+        others, reserve.
 
     Examples
     --------

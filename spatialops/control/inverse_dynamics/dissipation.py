@@ -91,7 +91,7 @@ class DissipationController(ContactInverseDynamics):
         Directions of friction of each contact.
     **options : dict
         Further options of `ContactInverseDynamics`: actuation, standing, within_limits, horizon,
-        others.
+        others, reserve.
 
     Raises
     ------
@@ -167,7 +167,7 @@ class NoSlipDissipationController(NoSlipInverseDynamics):
         As of `ContactInverseDynamics`.
     **options : dict
         Further options of `ContactInverseDynamics`: actuation, standing, within_limits, horizon,
-        others.
+        others, reserve.
 
     References
     ----------

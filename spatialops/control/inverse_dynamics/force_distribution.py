@@ -71,6 +71,7 @@ def allowed(
     *,
     law: ConeKind,
     n_f: int = 8,
+    kept: float = 1.0,
 ) -> Room:
     """Directions in which impulses may change, and the rows that stay >= 0.
 
@@ -85,6 +86,8 @@ def allowed(
         the same, with those that part on their ray too.
     n_f : int, default 8
         Sides of the polyhedron inscribed in a cone.
+    kept : float, default 1
+        Share of friction that is counted on; forces that are beyond it may stay there.
 
     Returns
     -------
@@ -113,7 +116,7 @@ def allowed(
         rows[count, 3 * i] = 1.0
         count += 1
         if not (slides or mu == 0.0 or law == "no-slip"):
-            rows[count : count + n_f, at] = _cone_rows(float(mu), n_f)
+            rows[count : count + n_f, at] = _cone_rows(kept * float(mu), n_f)
             count += n_f
     return Room(basis[:, :used], rows[:count])
 

@@ -86,6 +86,7 @@ class LawRounds:
     cone: ConeKind = "coulomb"
     n_f: int = 8
     rough: float = np.inf  # friction that is counted on where there is more
+    reserve: float = 0.0  # share of it that the choice leaves unused
     # Whether demands that contacts cannot follow are replaced by the nearest that they can.
     consistent: bool = False
     # Times that contact frames are found again under the command: for polyhedral laws.
@@ -297,7 +298,7 @@ class LawRounds:
         p = solution.impulses
         if self.choice == "solver" or not len(p):
             return p
-        room = allowed(problem, p, law=self.cone, n_f=self.n_f)
+        room = allowed(problem, p, law=self.cone, n_f=self.n_f, kept=1.0 - self.reserve)
         if self.choice == "nearest":
             target = self._memory * last
             other = nearest(problem, p, target, room, last=self._bounding)

@@ -76,7 +76,7 @@ class NoSlipController(NoSlipInverseDynamics):
         Which contacts do not slip, as of the law `NoSlip`.
     **options : dict
         Further options of `ContactInverseDynamics`: actuation, standing, within_limits, horizon,
-        others.
+        others, reserve.
 
     References
     ----------

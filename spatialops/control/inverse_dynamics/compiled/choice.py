@@ -54,7 +54,8 @@ def choose_forces(robot: Robot, call: Call, work: Workspace) -> bool:
     contacts = work.ints[: rows.shape[0]]
     ints = work.ints[rows.shape[0] :]
     allowed = Allowed(basis, rows, contacts)
-    used, count = put_allowed(posture, at, kind, robot.middles, allowed)
+    kept = call.numbers[io.KEPT]
+    used, count = put_allowed(posture, at, kind, kept, robot.middles, allowed)
     if used == 0:
         return False
     free = put_null_space(posture.reach, basis, used, null, rest)

@@ -46,6 +46,8 @@ class CompiledCommand:
         s.
     memory : float
         Share of the last impulses that the choice looks for.
+    reserve : float
+        Share of friction that it leaves unused.
     law : int
         Its number in `contact.newton._layout`.
     choice, kind : int
@@ -62,6 +64,7 @@ class CompiledCommand:
         given: IntArray,
         horizon: float,
         memory: float,
+        reserve: float,
         *,
         law: int,
         choice: int,
@@ -93,6 +96,7 @@ class CompiledCommand:
             horizon,
             lookahead.dt,
             memory,
+            1.0 - reserve,
         )
         self._call.options[:] = (choice, kind, lookahead.counts_gain, 0, aligned, law)
 

@@ -8,7 +8,8 @@ TIMES = 1  # length of the horizon, in steps
 HORIZON = 2  # s
 STEP = 3  # s
 MEMORY = 4  # share of the last impulses that the choice looks for
-NUMBERS = 5
+KEPT = 5  # share of friction that the choice counts on
+NUMBERS = 6
 
 # Options.
 CHOICE = 0  # SOLVER, NEAREST or LEAST_TORQUE

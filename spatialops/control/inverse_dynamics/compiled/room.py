@@ -31,9 +31,12 @@ DISSIPATION = 2
 
 @kernel
 def put_allowed(
-    posture: Posture, at: Round, kind: int, middles: Array, allowed: Allowed
+    posture: Posture, at: Round, kind: int, kept: float, middles: Array, allowed: Allowed
 ) -> tuple[int, int]:
-    """Directions in which impulses may change, and rows that stay >= 0; how many of each."""
+    """Directions in which impulses may change, and rows that stay >= 0; how many of each.
+
+    `kept` is the share of friction that is counted on.
+    """
     m = at.slip.size
     still = STUCK * max(largest(at.u), REST)
     still += ROUNDING * largest_compliance(posture.W) * largest(at.p)
@@ -56,7 +59,9 @@ def put_allowed(
         allowed.rows[count, 2] = 0.0
         count += 1
         if not (slides or mu == 0.0 or kind == NO_SLIP):
-            count = put_cone_rows(allowed.rows, count, mu, middles, turning(posture.place, i))
+            count = put_cone_rows(
+                allowed.rows, count, kept * mu, middles, turning(posture.place, i)
+            )
         for row in range(first, count):
             allowed.contacts[row] = i
     return used, count
