@@ -56,6 +56,9 @@ from spatialops.simulation.stepping.tables import Tables
 
 ANSWERED = 0
 OUTSIDE = 1
+_SOLES = (
+    2  # rows of contacts for each velocity that follows: of more, contacts are corners of soles
+)
 _MOST = 5  # rounds: times that Coriolis forces are found with the motion that follows from them
 
 
@@ -211,9 +214,15 @@ def by_law(robot: Robot, call: Call, work: Workspace) -> tuple[int, float]:
         return solve_dissipation(
             posture, robot.others, round_, released, corners, call.edges, scratch, work.ints
         )
-    if robot.others.size > 0:
+    # Of soles, whose rows are many more than what can move, the quick method finds no last digits.
+    soles = round_.p.size > _SOLES * robot.others.size
+    if which == law.CONE and not soles:
+        taken, residual = solve_cone(
+            posture, robot.others, round_, robot.starts, scratch, work.ints
+        )
+    if residual < 0.0 and robot.others.size > 0:
         taken, residual = solve_central(posture, robot.others, round_, which, robot.newton, scratch)
-    if residual < 0.0 and which == law.CONE:
+    if residual < 0.0 and which == law.CONE and soles:
         return solve_cone(posture, robot.others, round_, robot.starts, scratch, work.ints)
     return taken, residual
 
