@@ -39,11 +39,11 @@ class RowBasis(NamedTuple):
     @property
     def null(self) -> Array:
         """Orthonormal columns (n, n - rank) that E maps to zero."""
-        return self.Q[:, self.rank :]
+        return self.Q[:, self.T.shape[1] :]
 
     def particular(self, e: Array) -> Array:
         """The shortest x that meets the `rank` first rows of E x = e; e (k,) of all."""
-        rank = self.rank
+        rank = self.T.shape[1]
         if not rank:
             return np.zeros(len(self.Q))
         y, _ = lapack.dtrtrs(self.T[:rank], e[self.order[:rank]], lower=1)

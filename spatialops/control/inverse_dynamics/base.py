@@ -91,9 +91,9 @@ class ContactInverseDynamics(LawRounds, SafeController):
         forces: they are counted on, and part of the command. Fingers that squeeze are such; were
         their motion given, what they squeeze would have to fit between them to the last digit.
     reserve : float, default 0.3
-        Share of friction that the choice leaves unused where forces that do the same allow it:
-        what asks least of the motors is found at the edge of the cones, where less friction than
-        was thought lets feet slip. 0: the whole cones, as [Z] have it.
+        Share of friction that the choice "least-torque" leaves unused: what asks least of the
+        motors lies at the edge of the cones, where less friction than was thought lets feet slip.
+        Where the law's own forces need more, they stay as they are. 0: whole cones, as [Z] have it.
 
     Attributes
     ----------
@@ -135,7 +135,8 @@ class ContactInverseDynamics(LawRounds, SafeController):
         dt = scalar(horizon, "horizon", low=simulator.dt)
         motors = Actuation(lookahead.model) if actuation is None else actuation
         super().__init__(lookahead, motors, choice, dt)
-        self.reserve = scalar(reserve, "reserve", low=0.0, high=1.0)
+        kept = scalar(reserve, "reserve", low=0.0, high=1.0)
+        self.reserve = kept if choice == "least-torque" else 0.0
         self.demand = demand
         self.within_limits = within_limits
         self.standing = standing

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import NOTHING, Array, largest
+from spatialops._arrays import NOTHING, Array
 from spatialops.algebra.pivoted_qr import row_basis
 from spatialops.contact.qp import QuadraticProgram, by_daqp
 
@@ -145,7 +145,7 @@ def _admitting(x: Array, constraints: Constraints) -> Constraints:
 
 def _size(rows: Array) -> float:
     """Largest entry, and never zero."""
-    return max(largest(rows), NOTHING)
+    return max(float(np.abs(rows).max(initial=0.0)), NOTHING)
 
 
 def _satisfying(E: Array, e: Array, size: float) -> _Motions | None:
@@ -156,7 +156,7 @@ def _satisfying(E: Array, e: Array, size: float) -> _Motions | None:
     """
     found = row_basis(E, _RANK * size)
     x0 = found.particular(e)
-    if largest(E @ x0 - e) > _EQUAL * (1.0 + largest(e)):
+    if np.abs(E @ x0 - e).max(initial=0.0) > _EQUAL * (1.0 + np.abs(e).max(initial=0.0)):
         return None
     return _Motions(x0, found.null)
 
