@@ -51,12 +51,12 @@ class Released(MaxDissipation):
 
     def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:
         """Solve until no contact that parts is pressed."""
-        lifts = np.ones(problem.n_contacts, dtype=np.bool_)
+        lifts: BoolArray = np.ones(problem.n_contacts, dtype=np.bool_)
         if self.stands is None:
             friction = np.minimum(problem.friction, ROUGH)
             problem = restated(problem, type(problem), friction=friction)
         else:
-            lifts = ~self.stands[problem.links].any(axis=1)
+            lifts = np.logical_not(self.stands[problem.links].any(axis=1))
         while True:
             solution = super().solve(problem, warm_start)
             after = problem.after(solution.impulses.ravel())
