@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from typing import TypeVar
+
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike
+from spatialops._arrays import Array, ArrayLike, all_finite
 from spatialops.errors import ModelError
 
 _NO_LENGTH = 1e-9  # of a quaternion that is taken for zero
 _ORTHONORMAL = 1e-6  # error of a matrix that is a rotation, rounded
 _SMALL = 1e-9  # rad; below it the sine is the angle
+N = TypeVar("N", float, Array)
 
 
 def rotation_matrix(rotation: ArrayLike | None, name: str = "rotation") -> Array:
@@ -32,11 +36,10 @@ def rotation_matrix(rotation: ArrayLike | None, name: str = "rotation") -> Array
         raise ModelError(
             f"{name}: expected (3, 3) numbers or a quaternion, got {rotation!r}"
         ) from None
-    if not np.isfinite(value).all():
+    if not all_finite(value):
         raise ModelError(f"{name}: must be finite, got {rotation!r}")
     if value.shape == (4,):
-        length = float(np.linalg.norm(value))
-        if length < _NO_LENGTH:
+        if math.hypot(*value.tolist()) < _NO_LENGTH:
             raise ModelError(f"{name}: a quaternion must not be zero")
         return from_quaternion(value)
     if value.shape != (3, 3):
@@ -51,14 +54,20 @@ def rotation_matrix(rotation: ArrayLike | None, name: str = "rotation") -> Array
 def from_quaternion(quaternion: ArrayLike) -> Array:
     """Rotations (..., 3, 3) of quaternions (..., 4), (x, y, z, w), of any length but zero."""
     q = np.asarray(quaternion, dtype=np.float64)
+    if q.shape == (4,):  # numbers of its own: a tenth of the time
+        size = math.hypot(*q.tolist())
+        return np.array(_rows(*[part / size for part in q.tolist()]))
     q = q / np.linalg.norm(q, axis=-1, keepdims=True)
-    x, y, z, w = np.moveaxis(q, -1, 0)
-    rows = [
+    return np.moveaxis(np.array(_rows(*np.moveaxis(q, -1, 0))), (0, 1), (-2, -1))
+
+
+def _rows(x: N, y: N, z: N, w: N) -> list[list[N]]:
+    """Rows of the rotation of a unit quaternion, numbers or arrays of them."""
+    return [
         [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
         [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
         [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
     ]
-    return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
 
 def from_rotation_vector(rotation: ArrayLike) -> Array:

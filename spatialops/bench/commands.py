@@ -7,6 +7,7 @@ solver, with the collector of garbage as it comes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -134,8 +135,8 @@ class Circle:
     def path(self, time: float) -> tuple[Array, Array, Array]:
         """Position, velocity and acceleration of the point (3,)."""
         angle = self.rate * time
-        sine = self.radius * np.sin(angle)
-        cosine = self.radius * np.cos(angle)
+        sine = self.radius * math.sin(angle)
+        cosine = self.radius * math.cos(angle)
         away = np.array([sine, self.radius - cosine, 0.0])
         v = self.rate * np.array([cosine, sine, 0.0])
         a = self.rate**2 * np.array([-sine, cosine, 0.0])
@@ -144,10 +145,11 @@ class Circle:
     def command(self, time: float, state: State) -> Array:
         """Velocities (forward, sideways, turning) that lead a base after the point."""
         x, v, _ = self.path(time)
-        ahead = rotation_matrix(state.q[3:7])[:2, 0]
-        wanted = v[:2] + (x - state.q[:3])[:2]
+        ahead = rotation_matrix(state.q[3:7])[:2, 0].tolist()
+        wanted = (v + x - state.q[:3]).tolist()
+        forward = ahead[0] * wanted[0] + ahead[1] * wanted[1]
         sideways = ahead[0] * wanted[1] - ahead[1] * wanted[0]
-        return np.array([ahead @ wanted, sideways, -np.arctan2(ahead[1], ahead[0])])
+        return np.array([forward, sideways, -math.atan2(ahead[1], ahead[0])])
 
 
 def trotting(robot: str) -> Trial:
@@ -214,6 +216,9 @@ def standing() -> Trial:
     controllers: dict[str, Command] = {"whole body": whole}
     for name, kind in _INVERSES.items():
         controllers[name] = kind(sim, JointTracking(model, reference, dt=sim.dt))
+    controllers["whole body, apart"] = robot.controller(
+        plan, plan.center_of_mass(robot.height), clearance=robot.clearance()
+    )
     center = CenterOfMassTask()
     stay = Tracking(center, center.motion(model, robot.state).x, stiffness=60.0)
     controllers |= _programs(model, [stay], Motors(Actuation(model)), Rest(q=robot.state.q))

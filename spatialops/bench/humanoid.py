@@ -8,7 +8,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.bench.walkers import robot_file
-from spatialops.collision.shapes import Geom, HalfSpace, Sphere
+from spatialops.collision.shapes import Capsule, Geom, HalfSpace, Sphere
 from spatialops.control.actuation import Actuation
 from spatialops.control.locomotion.footsteps import Footstep, Footsteps
 from spatialops.control.locomotion.pendulum_path import PendulumPath
@@ -18,6 +18,7 @@ from spatialops.control.task_space.attitude_task import AttitudeTask
 from spatialops.control.task_space.momentum_tasks import CenterOfMassTask
 from spatialops.control.task_space.tasks import JointTask, PointTask
 from spatialops.control.task_space.tracking import Path, Tracking
+from spatialops.control.whole_body.clearance import Clearance
 from spatialops.control.whole_body.controller import WholeBodyController
 from spatialops.dynamics.energy import center_of_mass
 from spatialops.io import build, read
@@ -115,13 +116,38 @@ class Humanoid:
         ]
         return Footsteps(self.model, feet, places, steps, ramp=0.15)
 
+    def clearance(self) -> Clearance:
+        """Hands keep clear of trunk, thighs and each other, and so do the shins: 6 pairs."""
+        round_ = {"left_wrist_yaw_link": Sphere(0.06), "right_wrist_yaw_link": Sphere(0.06)}
+        long = {
+            "torso_link": (Capsule(0.11, 0.25), 0.15),
+            "left_hip_yaw_link": (Capsule(0.06, 0.2), -0.1),
+            "right_hip_yaw_link": (Capsule(0.06, 0.2), -0.1),
+            "left_knee_link": (Capsule(0.05, 0.2), -0.15),
+            "right_knee_link": (Capsule(0.05, 0.2), -0.15),
+        }
+        geoms = [Geom(name, name, shape) for name, shape in round_.items()]
+        geoms += [
+            Geom(name, name, shape, position=(0.0, 0.0, z)) for name, (shape, z) in long.items()
+        ]
+        left, right = round_
+        pairs = [(left, right), (left, "torso_link"), (right, "torso_link")]
+        pairs += [(left, "left_hip_yaw_link"), (right, "right_hip_yaw_link")]
+        pairs += [("left_knee_link", "right_knee_link")]
+        return Clearance(Scene(self.model, geoms, state=self.state), pairs)
+
     def controller(
-        self, plan: Footsteps, path: PendulumPath, *, squat: float = 0.0
+        self,
+        plan: Footsteps,
+        path: PendulumPath,
+        *,
+        squat: float = 0.0,
+        clearance: Clearance | None = None,
     ) -> WholeBodyController:
         """Feet first; then the centre of mass, the torso and the upper body by their weights.
 
         `path` is that of the centre of mass in the plane; `squat`, m, how far it goes down and up
-        again in four seconds.
+        again in four seconds; `clearance`, what keeps bodies apart.
         """
         torso = AttitudeTask(Node("torso_link"))
         joints = JointTask(tuple(filter(is_above_legs, self.model.joint_names)))
@@ -140,7 +166,9 @@ class Humanoid:
             Tracking(joints, joints.motion(self.model, self.state).x, stiffness=60.0),
         ]
         motors = Motors(Actuation(self.model))
-        return WholeBodyController(self.model, [feet, body], motors, contacts=plan.schedule)
+        return WholeBodyController(
+            self.model, [feet, body], motors, contacts=plan.schedule, clearance=clearance
+        )
 
 
 def humanoid() -> Humanoid:

@@ -103,4 +103,4 @@ class Actuation:
             The same, clipped.
         """
         wanted = vector(tau, self.model.nv, "tau")[self.rows]
-        return self.spread(np.clip(wanted, -self.limits, self.limits))
+        return self.spread(np.minimum(np.maximum(wanted, -self.limits), self.limits))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array
+from spatialops._arrays import Array, ArrayLike, IntArray, all_finite, array
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Explanation
@@ -146,7 +146,7 @@ class JointTracking:
             np.asarray(part, dtype=np.float64).ravel() for part in self.reference(time, state)
         )
         self.errors, self.rate_errors = state.q[self.places] - q, state.v[self.actuation.rows] - v
-        if np.isfinite(self.errors).all():  # what is not would stay in the integral for ever
+        if all_finite(self.errors):  # what is not would stay in the integral for ever
             self._sum = self._sum + self.dt * self.errors
         g = self.gains
         if g.integral > 0.0 and g.windup < np.inf:

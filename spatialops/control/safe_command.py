@@ -12,7 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, all_finite
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import ExplainedController, Explanation
 from spatialops.errors import ArgumentError, SpatialOpsError
@@ -81,7 +81,7 @@ class SafeController(ExplainedController):
         try:
             with np.errstate(all="ignore"):  # overflow is seen in what comes of it
                 found = command()
-            if not np.isfinite(found.tau).all():
+            if not all_finite(found.tau):
                 raise ArgumentError("the command is not finite")
         except UNANSWERED as error:
             nv = self.actuation.model.nv

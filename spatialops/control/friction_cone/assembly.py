@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 
 from spatialops._arrays import NOTHING, Array, ArrayLike
+from spatialops.algebra.pivoted_qr import row_basis
 from spatialops.control.friction_cone.force_program import ForceProgram
 from spatialops.control.projected.control_state import ControlState
 
@@ -124,18 +125,15 @@ class Assembly:
     def _posture_equalities(self, E: Array, e: Array, wanted: Array) -> tuple[Array, Array]:
         """V^T Z^T u = s: the least |G u - wanted| among all u with E u = e."""
         G = self.at.drive
-        left, values, right, _ = (
-            scipy.linalg.lapack.dgesdd(E) if len(E) else (np.eye(0), np.zeros(0), np.eye(self.p), 0)
-        )
-        rank = int((values > _RANK * max(values[0], NOTHING)).sum()) if values.size else 0
-        free = right[rank:].T
-        u = (right[:rank].T / values[:rank]) @ (left[:, :rank].T @ e) if rank else np.zeros(self.p)
-        moves = G @ free
-        if not moves.size:
-            return np.zeros((0, self.p)), np.zeros(0)
-        left, values, right, _ = scipy.linalg.lapack.dgesdd(moves)
-        rank = int((values > _POSTURE_RANK * np.linalg.norm(G)).sum())
-        return right[:rank] @ free.T, (left[:, :rank].T @ (wanted - G @ u)) / values[:rank]
+        tasks = row_basis(E, 0.0, share=_RANK)
+        u = tasks.inverse_and_idle()[0] @ e
+        moves = G @ tasks.null
+        # What the rows of `moves` are combinations of, and of which combinations: Q T^T, both ways.
+        found = row_basis(moves.T, _POSTURE_RANK * float(np.linalg.norm(G)))
+        reached = found.Q[:, : found.rank].T @ (wanted - G @ u)
+        rows = np.zeros((found.rank, moves.shape[1]))
+        rows[:, found.order] = found.T.T
+        return rows @ tasks.null.T, reached
 
     def soft_posture(self, weight: float) -> ForceProgram:
         """Tasks as equalities, posture as a cost weight |xi - wanted|^2."""

@@ -9,15 +9,15 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-import scipy
 
-from spatialops._arrays import NOTHING, Array
+from spatialops._arrays import Array
+from spatialops.algebra.pivoted_qr import row_basis
 from spatialops.control.friction_cone.barrier_function import Program, least_slack
 from spatialops.control.friction_cone.force_program import ForceProgram
 
 # Equalities that are missed by more than this share of their scale contradict each other.
 _EQUAL = 1e-9
-_RANK = 1e-10  # singular values of the equalities, relative to the largest, that count as zero
+_RANK = 1e-10  # what others leave of an equality, relative to the largest, that counts as zero
 _LEAST_ROW = 1e-12  # scale of an equality of zeros
 # Of the search for a start: costs too small to decide anything, of unknowns and of s.
 _BOUND = 1e-10
@@ -74,14 +74,14 @@ class ReducedProgram:
         program, E = self.program, self.program.E / scale
         lengths = np.sqrt((E * E).sum(axis=1))
         weights = 1.0 / np.where(lengths > 0.0, lengths, 1.0)
-        left, values, right, _ = scipy.linalg.lapack.dgesdd(E * weights[:, None])
-        rank = int((values > _RANK * max(values[0], NOTHING)).sum())
-        self.pinv = ((right[:rank].T / values[:rank]) @ left[:, :rank].T * weights) / scale[:, None]
+        found = row_basis(E * weights[:, None], 0.0, share=_RANK)
+        inverse, _ = found.inverse_and_idle()
+        self.pinv = inverse * weights / scale[:, None]
         self.x0 = self.pinv @ program.e
-        self.Z = right[rank:].T / scale[:, None]
+        self.Z = found.null / scale[:, None]
         rows = lengths * np.linalg.norm(self.x0 * scale) + np.abs(program.e) + _LEAST_ROW
         self.fits = bool((np.abs(program.E @ self.x0 - program.e) <= _EQUAL * rows).all())
-        return rank
+        return found.rank
 
     @cached_property
     def tables(self) -> Program:

@@ -8,6 +8,8 @@ from spatialops._arrays import Array
 from spatialops.control.inverse_dynamics.remembered import Remembered
 
 OTHERS = "other contacts come under the command"
+GAVE_WAY = "contacts cannot follow the demand: the nearest that they can"
+LET_GO = "contacts that held without pressing were let go"
 TURN = "directions of friction do not settle"
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypedDict, get_args
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, BoolArray, scalar, vector
+from spatialops._arrays import Array, ArrayLike, BoolArray, all_finite, largest, scalar, vector
 from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.laws.law import Law
 from spatialops.control.actuation import Actuation
@@ -33,6 +33,7 @@ from spatialops.tree.state import State, checked_state
 Demand = Callable[[float, State], ArrayLike]
 _HORIZON = 0.02  # s; with one step of 1 ms three of four robots fall in MuJoCo
 _BRAKE = 0.05  # s in which a command without an answer brings the joints to rest
+_CHOICES = {"solver": io.SOLVER, "nearest": io.NEAREST, "least-torque": io.LEAST_TORQUE}
 _CHANGED = 1e-6  # rad/s^2: less is no change of a demand
 _LAND = "contacts land: passively"
 # Beginnings of notes: forces that come are not those counted on.
@@ -55,6 +56,7 @@ class Options(TypedDict, total=False):
     within_limits: bool
     horizon: float | None
     others: Callable[[float, State], ArrayLike] | None
+    reserve: float
 
 
 class ContactInverseDynamics(LawRounds, SafeController):
@@ -88,6 +90,10 @@ class ContactInverseDynamics(LawRounds, SafeController):
         others(time, state) -> joint forces (nv,) of motors outside `actuation`, which follow
         forces: they are counted on, and part of the command. Fingers that squeeze are such; were
         their motion given, what they squeeze would have to fit between them to the last digit.
+    reserve : float, default 0.3
+        Share of friction that the choice "least-torque" leaves unused: what asks least of the
+        motors lies at the edge of the cones, where less friction than was thought lets feet slip.
+        Where the law's own forces need more, they stay as they are. 0: whole cones, as [Z] have it.
 
     Attributes
     ----------
@@ -115,6 +121,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
         within_limits: bool = True,
         horizon: float | None = None,
         others: Callable[[float, State], ArrayLike] | None = None,
+        reserve: float = 0.3,
     ) -> None:
         if choice not in get_args(Choice):
             known = ", ".join(get_args(Choice))
@@ -128,6 +135,8 @@ class ContactInverseDynamics(LawRounds, SafeController):
         dt = scalar(horizon, "horizon", low=simulator.dt)
         motors = Actuation(lookahead.model) if actuation is None else actuation
         super().__init__(lookahead, motors, choice, dt)
+        kept = scalar(reserve, "reserve", low=0.0, high=1.0)
+        self.reserve = kept if choice == "least-torque" else 0.0
         self.demand = demand
         self.within_limits = within_limits
         self.standing = standing
@@ -140,7 +149,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
 
     def _compile(self, law: int, kind: int) -> None:
         """Have kernels answer where they have the law of this number, and the choice."""
-        if self.choice == "least-torque" or not self.lookahead.plain:
+        if not self.lookahead.plain:
             return
         self._compiled_law = self.law
         self._compiled = CompiledCommand(
@@ -148,8 +157,9 @@ class ContactInverseDynamics(LawRounds, SafeController):
             self.actuation.rows,
             self.dt,
             self._memory,
+            self.reserve,
             law=law,
-            choice=io.NEAREST if self.choice == "nearest" else io.SOLVER,
+            choice=_CHOICES[self.choice],
             kind=kind,
             n_f=self.n_f,
             aligned=self.aligned,
@@ -184,7 +194,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
         notes: tuple[str, ...] = ("the demand is not finite",)
         try:
             wanted = vector(self.demand(time, state), len(self.actuation), "demand")
-            if np.isfinite(wanted).all():
+            if all_finite(wanted):
                 return self._commanded(state, wanted, "solved", ())
         except UNANSWERED as error:
             notes = (f"no command for the demand: {error}",)
@@ -213,12 +223,12 @@ class ContactInverseDynamics(LawRounds, SafeController):
         self._asked = Asked(state, tau + base, self._forces)
         self._forces = found.forces
         predicted = (found.after - found.before) / self.dt
-        if not np.isfinite(predicted).all():  # of a demand so wild that limits leave nothing of it
+        if not all_finite(predicted):  # of a demand so wild that limits leave nothing of it
             predicted = self.replay().accelerations
         self._missed = found.miss
         self._is_cut = binds  # what the command does is not what it was computed for: `explain`
-        slack = float(np.abs(predicted[rows] - accelerations).max(initial=0.0)) + found.miss
-        met = slack <= _CHANGED * max(1.0, float(np.abs(accelerations).max(initial=0.0)))
+        slack = largest(predicted[rows] - accelerations) + found.miss
+        met = slack <= _CHANGED * max(1.0, largest(accelerations))
         if status == "solved" and (binds or not (met and found.status == "solved")):
             status = "nearest"
         notes = (*notes, *found.notes)
@@ -305,7 +315,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
 
     def _limited(self, tau: Array) -> tuple[Array, bool]:
         """Joint forces within the motors' limits, if they are to be, and whether limits bind."""
-        if not np.isfinite(tau).all():
+        if not all_finite(tau):
             raise ArgumentError("the predicted forces are not finite")
         if self.within_limits:
             cut = self.actuation.clipped(tau)

@@ -43,7 +43,7 @@ class CoulombController(ContactInverseDynamics):
         Directions of friction of each contact.
     **options : dict
         Further options of `ContactInverseDynamics`: actuation, standing, within_limits, horizon,
-        others.
+        others, reserve.
 
     References
     ----------
@@ -80,7 +80,7 @@ class CoulombController(ContactInverseDynamics):
         among = "solver" if self._all else cast("Choice", choice)
         super().__init__(simulator, demand, choice=among, **options)
         self.law, self.n_f = Coulomb(n_f=n_f), n_f
-        if choice == "solver":
+        if not self._all:
             self._compile(POLYGON, COULOMB)
 
     def _chosen(
@@ -146,7 +146,7 @@ class ConeController(ContactInverseDynamics):
         As of `ContactInverseDynamics`.
     **options : dict
         Further options of `ContactInverseDynamics`: actuation, standing, within_limits, horizon,
-        others.
+        others, reserve.
 
     Examples
     --------

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Unpack, get_args
 
 import numpy as np
 
-from spatialops._arrays import ArrayLike
-from spatialops.contact.laws.law import LawSolution
+from spatialops._arrays import ArrayLike, BoolArray
+from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.contact.laws.max_dissipation import MaxDissipation
+from spatialops.contact.newton._layout import NO_SLIP
 from spatialops.contact.problem import ContactProblem
 from spatialops.control.inverse_dynamics.base import (
     ContactInverseDynamics,
     Demand,
     Options,
 )
+from spatialops.control.inverse_dynamics.compiled import layout as io
+from spatialops.control.inverse_dynamics.compiled import room
+from spatialops.control.inverse_dynamics.compiled.dissipation_law import PARTS, ROUGH
 from spatialops.control.inverse_dynamics.inverse_problem import restated
 from spatialops.control.inverse_dynamics.law_rounds import Choice
 from spatialops.control.inverse_dynamics.no_slip import NoSlipInverseDynamics, PressedNoSlip
@@ -24,10 +28,7 @@ from spatialops.simulation.simulator import Simulator
 
 Stages = Literal["two", "one", "first"]
 Parting = Literal["pressed", "released"]
-# the friction that is counted on where there is more: cones of the program end where mu does
-_ROUGH = 1.0
 _REGULARIZED = 1e-8  # of the one-stage program, which is singular without
-_PARTS = 1e-6  # of the largest velocity: contacts that move apart faster than that part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,18 +40,29 @@ class Released(MaxDissipation):
     lifted while it slides is pushed down by the motors against forces that never come. Such
     contacts lose their friction, with which the program's conditions are those of complementarity
     for them, and it is solved again.
+
+    Parameters
+    ----------
+    stands : (links,) bool array, optional
+        Links whose contacts are pressed all the same; default: none, and friction ends at 1.
     """
+
+    stands: BoolArray | None = field(default=None, compare=False)
 
     def solve(self, problem: ContactProblem, warm_start: ArrayLike | None = None) -> LawSolution:
         """Solve until no contact that parts is pressed."""
-        friction = np.minimum(problem.friction, _ROUGH)
-        problem = restated(problem, type(problem), friction=friction)
+        lifts: BoolArray = np.ones(problem.n_contacts, dtype=np.bool_)
+        if self.stands is None:
+            friction = np.minimum(problem.friction, ROUGH)
+            problem = restated(problem, type(problem), friction=friction)
+        else:
+            lifts = np.logical_not(self.stands[problem.links].any(axis=1))
         while True:
             solution = super().solve(problem, warm_start)
             after = problem.after(solution.impulses.ravel())
             u = (problem.jacobian @ after)[::3] + problem.bias[:, 0]
-            parts = u > _PARTS * np.abs(problem.velocities).max(initial=0.0)
-            pressed = parts & (solution.impulses[:, 0] > 0.0) & (problem.friction > 0.0)
+            parts = u > PARTS * np.abs(problem.velocities).max(initial=0.0)
+            pressed = lifts & parts & (solution.impulses[:, 0] > 0.0) & (problem.friction > 0.0)
             if not pressed.any():
                 return solution
             friction = np.where(pressed, 0.0, problem.friction)
@@ -73,12 +85,13 @@ class DissipationController(ContactInverseDynamics):
         Of stage II: [Z] 6.2.4, or the forces nearest to the last command's.
     parting : {"pressed", "released"}, default "pressed"
         Contacts that part while they slide: "pressed" as the program has it, which inverts the law
-        "max-dissipation"; "released" for other worlds, see `Released`.
+        "max-dissipation"; "released" for other worlds, see `Released`. Where `standing` says which
+        feet the motion means to keep, only those are pressed: the others are lifted.
     n_f : int, default 4
         Directions of friction of each contact.
     **options : dict
         Further options of `ContactInverseDynamics`: actuation, standing, within_limits, horizon,
-        others.
+        others, reserve.
 
     Raises
     ------
@@ -121,11 +134,20 @@ class DissipationController(ContactInverseDynamics):
         super().__init__(simulator, demand, choice=among, **options)
         pressed = parting == "pressed"
         law = MaxDissipation if pressed else Released
-        self.cone = "dissipation" if pressed else "released"
+        self.cone = "dissipation" if pressed else "coulomb"
+        self.rough = self.rough if pressed else ROUGH
         self.law = law(
             n_f=n_f, regularization=_REGULARIZED if stages == "one" else None, shortest=False
         )
         self.n_f = n_f
+        if stages != "one":
+            which = io.DISSIPATION if pressed else io.RELEASED
+            self._compile(which, room.DISSIPATION if pressed else room.COULOMB)
+
+    def _counted(self) -> Law:
+        if type(self.law) is not MaxDissipation or self._stand is None:
+            return self.law
+        return Released(**vars(self.law), stands=self._stand)
 
 
 class NoSlipDissipationController(NoSlipInverseDynamics):
@@ -145,7 +167,7 @@ class NoSlipDissipationController(NoSlipInverseDynamics):
         As of `ContactInverseDynamics`.
     **options : dict
         Further options of `ContactInverseDynamics`: actuation, standing, within_limits, horizon,
-        others.
+        others, reserve.
 
     References
     ----------
@@ -162,3 +184,4 @@ class NoSlipDissipationController(NoSlipInverseDynamics):
     ) -> None:
         super().__init__(simulator, demand, choice=choice, **options)
         self.law = PressedNoSlip()
+        self._compile(NO_SLIP, room.NO_SLIP)

@@ -25,7 +25,7 @@ from spatialops.contact.laws.law import unit_compliance
 from spatialops.contact.laws.pivoting import pivot_alone
 from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
 
-ConeKind = Literal["no-slip", "coulomb", "dissipation", "released"]
+ConeKind = Literal["no-slip", "coulomb", "dissipation"]
 
 # Singular values, relative to the largest, below which impulses count as moving nothing.
 NULL = 1e-9
@@ -33,7 +33,7 @@ STUCK = 1e-9  # slip, relative to the largest velocity, below which a contact st
 ROUNDING = 1e-12  # velocities that large impulses hide, relative to what they would do one by one
 REST = 1e-12  # m/s; the largest velocity where nothing moves
 NO_ROW = 1e-9  # length of a row, relative to the longest entry, below which it bounds nothing
-_RIDGE = 1e-6  # weight of the impulses themselves where motors do not tell them apart
+RIDGE = 1e-6  # weight of the impulses themselves where motors do not tell them apart
 # A choice is checked against 1e-9 of the largest impulse, and if it fails the law's own is as good.
 CHOSEN = 1e-10  # violation, relative, that counts as none
 PIVOTS = 1  # for each row and direction
@@ -65,7 +65,14 @@ class Bounding:
     active: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
-def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int = 8) -> Room:
+def allowed(
+    problem: InverseProblem,
+    impulses: Array,
+    *,
+    law: ConeKind,
+    n_f: int = 8,
+    kept: float = 1.0,
+) -> Room:
     """Directions in which impulses may change, and the rows that stay >= 0.
 
     Parameters
@@ -74,11 +81,13 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int
         The contacts.
     impulses : (m, 3) array
         Along the contacts' frames, N s.
-    law : {"no-slip", "coulomb", "dissipation", "released"}
-        What binds a contact: pressing alone; the cone, with sliding ones on its surface; the cone
-        alone, of all or of those that do not part.
+    law : {"no-slip", "coulomb", "dissipation"}
+        What binds a contact: pressing alone; the cone, with sliding ones on the ray of their force;
+        the same, with those that part on their ray too.
     n_f : int, default 8
         Sides of the polyhedron inscribed in a cone.
+    kept : float, default 1
+        Share of friction that is counted on; forces that are beyond it may stay there.
 
     Returns
     -------
@@ -93,20 +102,21 @@ def allowed(problem: InverseProblem, impulses: Array, *, law: ConeKind, n_f: int
     rows = np.zeros((m * (n_f + 1), 3 * m))
     used = 0
     count = 0
-    glides = law not in ("dissipation", "released")
     for i, (mu, p, v) in enumerate(zip(problem.friction, impulses, u, strict=True)):
         at = slice(3 * i, 3 * i + 3)
-        slides = glides and np.hypot(v[1], v[2]) > still
-        opens = law != "dissipation" and v[0] > still
-        if opens or (slides and (p[0] <= 0.0 or law == "no-slip")):
-            continue  # open, or about to slide with no force to tell where: it stays without
+        opens = v[0] > still
+        slides = np.hypot(v[1], v[2]) > still or (opens and law == "dissipation")
+        if opens and law != "dissipation":
+            continue
+        if slides and (p[0] <= 0.0 or law == "no-slip"):
+            continue  # about to slide with no force to tell where: it stays without
         axes = (p / np.sqrt(p @ p))[:, None] if slides else _AXES[:, : 3 if mu > 0.0 else 1]
         basis[at, used : used + axes.shape[1]] = axes
         used += axes.shape[1]
         rows[count, 3 * i] = 1.0
         count += 1
         if not (slides or mu == 0.0 or law == "no-slip"):
-            rows[count : count + n_f, at] = _cone_rows(float(mu), n_f)
+            rows[count : count + n_f, at] = _cone_rows(kept * float(mu), n_f)
             count += n_f
     return Room(basis[:, :used], rows[:count])
 
@@ -134,7 +144,6 @@ def nearest(
     target: Array,
     room: Room,
     *,
-    also: Array | None = None,
     last: Bounding | None = None,
 ) -> Array:
     """The impulses closest to a target of those that do the same.
@@ -149,8 +158,6 @@ def nearest(
         What is to be near, N s.
     room : Room
         What the law allows, see `allowed`.
-    also : (3 m,) array, optional
-        A row that must keep its value too (an objective).
     last : Bounding, optional
         Of a similar choice, with which to begin; becomes this one's. No answer depends on it.
 
@@ -159,7 +166,7 @@ def nearest(
     (m, 3) array
         Impulses, N s.
     """
-    null = _null_space(problem, room, also)
+    null = _null_space(problem, room)
     p = impulses.ravel()
     best = null.T @ (target.ravel() - p)
     return _closest(p, null, room, best, last or Bounding()).reshape(-1, 3)
@@ -172,7 +179,6 @@ def least_torque(
     dt: float,
     room: Room,
     *,
-    also: Array | None = None,
     last: Bounding | None = None,
 ) -> Array:
     """Those with which the motors' forces have the least norm ([Z] 105-110).
@@ -189,8 +195,6 @@ def least_torque(
         Length of the step, s.
     room : Room
         What the law allows, see `allowed`.
-    also : (3 m,) array, optional
-        A row that must keep its value too (an objective).
     last : Bounding, optional
         Of a similar choice, with which to begin; becomes this one's. No answer depends on it.
 
@@ -199,23 +203,22 @@ def least_torque(
     (m, 3) array
         Impulses, N s.
     """
-    null = _null_space(problem, room, also)
+    null = _null_space(problem, room)
     if not null.shape[1]:
         return impulses
     p, T = impulses.ravel(), problem.torque_rows() / dt
     scale = np.abs(T).max(initial=0.0) or 1.0
-    W = np.vstack([T @ null / scale, _RIDGE * np.eye(null.shape[1])])
-    goal = -np.concatenate([torques / scale, _RIDGE * (null.T @ p)])
+    W = np.vstack([T @ null / scale, RIDGE * np.eye(null.shape[1])])
+    goal = -np.concatenate([torques / scale, RIDGE * (null.T @ p)])
     _, R = np.linalg.qr(W)
     back = null @ np.linalg.inv(R)  # |W x - goal| = |R x - R x0|: the same problem in y = R x
     best = R @ np.linalg.lstsq(W, goal, rcond=None)[0]
     return _closest(p, back, room, best, last or Bounding()).reshape(-1, 3)
 
 
-def _null_space(problem: InverseProblem, room: Room, also: Array | None) -> Array:
+def _null_space(problem: InverseProblem, room: Room) -> Array:
     """Orthonormal combinations (3 m, k) of what the law allows that move nothing."""
-    still = problem.reach.T if also is None else np.vstack([problem.reach.T, also])
-    rows = still @ room.basis
+    rows = problem.reach.T @ room.basis
     if not room.basis.shape[1]:
         return room.basis
     _, values, right = np.linalg.svd(rows)

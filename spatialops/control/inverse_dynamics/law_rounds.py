@@ -13,16 +13,25 @@ import numpy as np
 from spatialops._arrays import Array, BoolArray
 from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.control.actuation import Actuation
-from spatialops.control.inverse_dynamics.answer import OTHERS, Answer, unsettled
-from spatialops.control.inverse_dynamics.compiled.alignment import SETTLED, TURNED
+from spatialops.control.inverse_dynamics.answer import GAVE_WAY, OTHERS, Answer, unsettled
+from spatialops.control.inverse_dynamics.compiled.alignment import (
+    NEARER,
+    PATIENCE,
+    SETTLED,
+    TURNED,
+)
+from spatialops.control.inverse_dynamics.compiled.giving_way import CHANGES
 from spatialops.control.inverse_dynamics.consistent_demand import THROWN, nearest_consistent
 from spatialops.control.inverse_dynamics.counted_step import CountedStep, counted_step
 from spatialops.control.inverse_dynamics.force_distribution import (
+    REST,
     SAME,
+    STUCK,
     Bounding,
     ConeKind,
     allowed,
     least_torque,
+    middles,
     nearest,
 )
 from spatialops.control.inverse_dynamics.inverse_geometry import Geometries
@@ -42,7 +51,6 @@ Choice = Literal["solver", "nearest", "least-torque"]
 # s in which the last forces lose their hold on the choice, so that legs do not go on squeezing
 _FORGET = 0.02
 _WORTHLESS = 1e-2  # residual of a law's answer from which on it is not used
-_CHANGES = 12  # sets of pressing contacts that are tried for a consistent demand
 _ROUNDS = 5  # times that Coriolis forces are found with the motion that follows from them
 
 
@@ -77,6 +85,8 @@ class LawRounds:
     # What binds a contact when forces are chosen, see `force_distribution.allowed`.
     cone: ConeKind = "coulomb"
     n_f: int = 8
+    rough: float = np.inf  # friction that is counted on where there is more
+    reserve: float = 0.0  # share of it that the choice leaves unused
     # Whether demands that contacts cannot follow are replaced by the nearest that they can.
     consistent: bool = False
     # Times that contact frames are found again under the command: for polyhedral laws.
@@ -99,12 +109,18 @@ class LawRounds:
         self._gain = np.zeros(self.model.nv)  # of velocity in a step, that Coriolis forces count on
         self._forces = Remembered.nothing()
         self._bounding = Bounding()
+        self._stand: BoolArray | None = None  # links (nv + 1,) that the motion means to keep
+
+    def _counted(self) -> Law:
+        """The law of a command's forces."""
+        return self.law
 
     def _by_law(
         self, state: State, accelerations: Array, base: Array, stands: BoolArray | None
     ) -> Answer:
         """Rounds until Coriolis forces settle, and the choice of forces."""
         rows = self.actuation.rows
+        self._stand = stands
         frames: Array | None = None  # in which the next round begins
         times = self.dt / self.lookahead.dt
         step: CountedStep | None = None
@@ -170,6 +186,8 @@ class LawRounds:
         if not self.aligned or ahead.problem is None:
             return found
         miss = 0.0
+        least = np.inf
+        vain = 0
         for _ in range(self.aligned):
             frames = found.problem.frames
             tau = found.problem.forces(ahead, found.impulses.ravel(), self.dt)
@@ -177,14 +195,43 @@ class LawRounds:
             same = len(moved.keys) == len(rests) and np.array_equal(moved.keys[rests], ahead.keys)
             if moved.problem is None or not same:  # it throws feet to where there were none
                 return found._replace(status="nearest", notes=(*found.notes, OTHERS))
-            turned = moved.problem.frames[rests]
-            if np.abs(turned - frames).max(initial=0.0) < TURNED:
+            turns = moved.problem.frames[rests]
+            if np.abs(turns - frames).max(initial=0.0) < TURNED:
                 return found
-            last, found = found, self._solved(ahead, stated, turned)
+            if self._lies_within(found, turns):
+                return self._turned(ahead, found, turns)
+            last, found = found, self._solved(ahead, stated, turns)
             miss = self._miss(ahead, last, found)
             if miss <= SETTLED:
                 return found
+            vain = 0 if miss <= NEARER * least else vain + 1
+            least = min(least, miss) if vain == 0 else least
+            if vain == PATIENCE:
+                break
         return found._replace(miss=miss, notes=(*found.notes, unsettled(miss)))
+
+    def _lies_within(self, found: Prediction, frames: Array) -> bool:
+        """Whether contacts whose frames turn are open, or stick inside their turned polygons."""
+        problem = found.problem
+        after = problem.after(found.impulses.ravel())
+        u = (problem.jacobian @ after).reshape(-1, 3) + problem.bias
+        still = STUCK * max(float(np.abs(problem.velocities).max(initial=0.0)), REST)
+        p = turned(found.impulses, problem.frames, frames)
+        mu = np.minimum(problem.friction, self.rough)
+        most = mu * np.cos(np.pi / self.n_f) ** 2 * p[:, 0] + SAME * np.abs(p[:, 0])
+        inside = (p[:, 1:] @ middles(self.n_f).T <= most[:, None]).all(axis=1)
+        sticks = (u[:, 0] <= still) & (np.hypot(u[:, 1], u[:, 2]) <= still)
+        unmoved = np.abs(frames - problem.frames).max(axis=(1, 2), initial=0.0) < TURNED
+        return bool((unmoved | (p == 0.0).all(axis=1) | (sticks & inside)).all())
+
+    def _turned(self, ahead: StepPrediction, found: Prediction, frames: Array) -> Prediction:
+        """The same impulses along other frames."""
+        before = found.problem
+        rows = self.actuation.rows
+        problem = inverse_problem(ahead, rows, before.velocity[rows], frames, self._geometries)
+        return found._replace(
+            problem=problem, impulses=turned(found.impulses, before.frames, problem.frames)
+        )
 
     def _miss(self, ahead: StepPrediction, one: Prediction, other: Prediction) -> float:
         """What the motors' accelerations miss if other forces come than those counted on."""
@@ -202,21 +249,22 @@ class LawRounds:
             wanted = stated.velocity[rows]
             problem = inverse_problem(ahead, rows, wanted, frames, self._geometries)
         last = self._forces.along(ahead.keys, problem.frames)
-        solution = self.law.solve(problem, last if len(last) else None)
+        law = self._counted()
+        solution = law.solve(problem, last if len(last) else None)
         pivots = solution.iterations
         status = "solved"
         notes = list[str]()
-        for _ in range(_CHANGES if self.consistent else 0):
+        for _ in range(CHANGES if self.consistent else 0):
             if solution.solved:
                 break
             status = "nearest"
             pressing = np.abs(solution.impulses).max(axis=1, initial=0.0) > 0.0
             wanted = problem.velocity[rows] + nearest_consistent(problem, pressing)
             problem = demanding(problem, wanted)
-            solution = self.law.solve(problem, solution.impulses)
+            solution = law.solve(problem, solution.impulses)
             pivots += solution.iterations
         if status == "nearest":
-            notes.append("contacts cannot follow the demand: the nearest that they can")
+            notes.append(GAVE_WAY)
         if not solution.solved:
             status = "nearest"
             notes.append(f"the law is met to {solution.residual:.1e} only: {solution.detail}")
@@ -234,15 +282,14 @@ class LawRounds:
         """The choice among forces, in the step's own frames: made once, as it moves nothing."""
         if self.choice == "solver" or not len(found.impulses):
             return found
-        before, ahead = found.problem, step.ahead
-        rows = self.actuation.rows
-        wanted = before.velocity[rows]
-        problem = inverse_problem(ahead, rows, wanted, step.frames, self._geometries)
-        p = turned(found.impulses, before.frames, problem.frames)
+        ahead, frames = step.ahead, step.frames
+        if frames is None:
+            return found
+        found = self._turned(ahead, found, frames)
+        problem = found.problem
         last = self._forces.along(ahead.keys, problem.frames)
-        solution = replace(found.solution, impulses=p)
-        impulses = self._chosen(problem, solution, last, ahead)
-        return found._replace(problem=problem, impulses=impulses)
+        solution = replace(found.solution, impulses=found.impulses)
+        return found._replace(impulses=self._chosen(problem, solution, last, ahead))
 
     def _chosen(
         self, problem: InverseProblem, solution: LawSolution, last: Array, ahead: StepPrediction
@@ -251,15 +298,13 @@ class LawRounds:
         p = solution.impulses
         if self.choice == "solver" or not len(p):
             return p
-        room = allowed(problem, p, law=self.cone, n_f=self.n_f)
-        programmed = self.cone in ("dissipation", "released") and problem.gap_bias.any()
-        also = problem.velocities if programmed else None
+        room = allowed(problem, p, law=self.cone, n_f=self.n_f, kept=1.0 - self.reserve)
         if self.choice == "nearest":
             target = self._memory * last
-            other = nearest(problem, p, target, room, also=also, last=self._bounding)
+            other = nearest(problem, p, target, room, last=self._bounding)
         else:
             torques = problem.forces(ahead, p.ravel(), self.dt)[problem.given]
-            other = least_torque(problem, p, torques, self.dt, room, also=also, last=self._bounding)
+            other = least_torque(problem, p, torques, self.dt, room, last=self._bounding)
         moved = problem.reach.T @ (other - p).ravel()
         size = np.abs(problem.reach.T @ p.ravel()).max(initial=0.0)
         outside = -(room.rows @ other.ravel()).min(initial=0.0)

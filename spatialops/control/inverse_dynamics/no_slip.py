@@ -12,6 +12,7 @@ from spatialops.contact.laws.law import LawSolution
 from spatialops.contact.laws.no_slip import Hold, NoSlip
 from spatialops.contact.newton._layout import NO_SLIP
 from spatialops.contact.problem import ContactProblem
+from spatialops.control.inverse_dynamics.answer import LET_GO
 from spatialops.control.inverse_dynamics.base import (
     ContactInverseDynamics,
     Demand,
@@ -22,8 +23,6 @@ from spatialops.control.inverse_dynamics.compiled.no_slip_law import EXCESS
 from spatialops.control.inverse_dynamics.inverse_problem import restated
 from spatialops.control.inverse_dynamics.law_rounds import Choice
 from spatialops.simulation.simulator import Simulator
-
-LET_GO = "contacts that held without pressing were let go"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,7 +76,7 @@ class NoSlipController(NoSlipInverseDynamics):
         Which contacts do not slip, as of the law `NoSlip`.
     **options : dict
         Further options of `ContactInverseDynamics`: actuation, standing, within_limits, horizon,
-        others.
+        others, reserve.
 
     References
     ----------

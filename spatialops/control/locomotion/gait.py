@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -62,7 +63,11 @@ class Gait:
         (feet,) array
             As a part of the period, in [0, 1).
         """
-        return np.asarray((time / self.period - np.asarray(self.touchdown)) % 1.0)
+        return np.asarray((time / self.period - self._touchdown) % 1.0)
+
+    @cached_property
+    def _touchdown(self) -> Array:
+        return np.asarray(self.touchdown)
 
     def standing(self, time: float) -> BoolArray:
         """Which feet stand.
@@ -92,7 +97,22 @@ class Gait:
         (feet,) array
             In [0, 1); 0 for feet that stand.
         """
-        return np.maximum((self.phases(time) - self.duty) / (1.0 - self.duty), 0.0)
+        return np.maximum(self.swing_or_before(time), 0.0)
+
+    def swing_or_before(self, time: float) -> Array:
+        """As `swing`, but below 0 for feet that stand.
+
+        Parameters
+        ----------
+        time : float
+            Time, s.
+
+        Returns
+        -------
+        (feet,) array
+            Below 1.
+        """
+        return np.asarray((self.phases(time) - self.duty) / (1.0 - self.duty))
 
     @property
     def stance_time(self) -> float:

@@ -105,7 +105,8 @@ class Trot:
             Arrays (n,) in the order of the velocities.
         """
         wanted = np.asarray(self.command(time, state), dtype=np.float64)
-        self._pace += np.clip(wanted - self._pace, -self.change * self.dt, self.change * self.dt)
+        most = self.change * self.dt
+        self._pace += np.minimum(np.maximum(wanted - self._pace, -most), most)
         angles, rates = self._angles, self._rates
         self.feet, self._velocities = self._ahead(time)
         velocities = self._velocities
@@ -136,8 +137,8 @@ class Trot:
         (k,) int array
             Kernel links, see `Legs.links`.
         """
-        gait = self.gait
-        kept: IntArray = self.legs.links[gait.standing(time) | (gait.swing(time) > 0.5)]
+        swing = self.gait.swing_or_before(time)
+        kept: IntArray = self.legs.links[(swing < 0.0) | (swing > 0.5)]
         return kept
 
     def _ahead(self, time: float) -> tuple[Array, Array]:
@@ -147,7 +148,7 @@ class Trot:
         pace = forward, sideways, turning
         times = float(self.dt), float(gait.stance_time), float(gait.swing_time)
         strides = (*times, float(gait.step_height), pace)
-        swing = np.where(gait.standing(then), -1.0, gait.swing(then))
+        swing = gait.swing_or_before(then)
         feet, velocities = self.feet.copy(), self._velocities.copy()
         feet_ahead(strides, swing, self.rest, self._ends, feet, velocities)
         return feet, velocities

@@ -24,6 +24,7 @@ import numpy as np
 import scipy
 
 from spatialops._arrays import Array, ArrayLike, array, scalar
+from spatialops.algebra.pivoted_qr import row_basis
 from spatialops.errors import ArgumentError
 
 RANK_TOLERANCE = 1e-8
@@ -37,7 +38,7 @@ class Projection:
     A : (m, n) array_like
         Rows; others may imply some.
     tolerance : float, default 1e-8
-        Singular values below this share of the largest count as zero: so do their rows, which are
+        Rows of which others leave less than this share of the longest count as implied, and are
         redundant. A mechanism so close to a singularity is treated as if it were there.
 
     Attributes
@@ -72,23 +73,15 @@ class Projection:
     def __init__(self, A: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> None:
         self.A = array(A, (None, None), "A", finite=True)
         tolerance = scalar(tolerance, "tolerance", low=0.0)
-        m, n = self.A.shape
-        if m == 0:
-            self.singular_values, self.rank = np.zeros(0), 0
-            self.basis = np.eye(n)
-            self.pinv = np.zeros((n, 0))
-            self._left = np.zeros((0, 0))
-            return
-        # LAPACK's divide and conquer, past scipy's checks: half the time of a controller's smallest
-        # call.
-        left, values, right, info = scipy.linalg.lapack.dgesdd(self.A)
-        if info != 0:
-            raise ArgumentError("A: its singular values could not be found")
-        self.singular_values = values
-        self.rank = r = int((values > tolerance * values[0]).sum()) if values[0] > 0.0 else 0
-        self.basis = right[r:].T
-        self.pinv = (right[:r].T / values[:r]) @ left[:, :r].T
-        self._left = left[:, r:]
+        found = row_basis(self.A, 0.0, share=tolerance)
+        self.rank = found.rank
+        self.basis = found.null
+        self.pinv, self._left = found.inverse_and_idle()
+
+    @cached_property
+    def singular_values(self) -> Array:
+        """Of A, the largest first."""
+        return np.asarray(np.linalg.svd(self.A, compute_uv=False))
 
     @cached_property
     def P(self) -> Array:

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike
+from spatialops._arrays import Array, ArrayLike, IntArray
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.control.task_space.points import Points
 from spatialops.control.task_space.rotation_coordinates import (
@@ -245,13 +245,29 @@ class JointTask:
         ArgumentError
             For a joint with more than one coordinate.
         """
+        kept: _Joints | None = getattr(self, "_kept", None)
+        if kept is None or kept.model is not model:
+            kept = self._joints(model)
+            object.__setattr__(self, "_kept", kept)
+        return Motion(state.q[kept.places], kept.J.copy(), np.zeros(self.size))
+
+    def _joints(self, model: Model) -> _Joints:
+        """Coordinates and rows, looked up once and kept."""
         at = [(model.q_slice(name), model.v_slice(name)) for name in self.joints]
         for name, (q, _) in zip(self.joints, at, strict=True):
             if q.stop - q.start != 1:
                 raise ArgumentError(f"joints: {name!r} has more than one coordinate")
         J = np.zeros((self.size, model.nv))
         J[np.arange(self.size), [v.start for _, v in at]] = 1.0
-        return Motion(np.array([state.q[q.start] for q, _ in at]), J, np.zeros(self.size))
+        return _Joints(model, np.array([q.start for q, _ in at], dtype=np.int64), J)
+
+
+class _Joints(NamedTuple):
+    """Coordinates of joints, and their rows."""
+
+    model: Model
+    places: IntArray
+    J: Array
 
 
 def points_of(task: Task, model: Model, node: Node) -> Points:

@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import NOTHING, Array
+from spatialops.algebra.pivoted_qr import row_basis
 from spatialops.contact.qp import QuadraticProgram, by_daqp
 
-_RANK = 1e-10  # singular values of equalities, relative, that count as zero
+_RANK = 1e-10  # what is left of equalities, relative, that count as zero
 _TASK_RANK = 1e-8  # the same of tasks among the motions that are left
 _EQUAL = 1e-8  # of the scale of the equalities: missed by more, they contradict each other
 _STILL = 1e-9  # weight of unknowns that a level leaves free, relative to its own
@@ -92,27 +93,46 @@ def lexicographic(
     free = _satisfying(constraints.E, constraints.e, _size(constraints.E))
     if free is None:
         return None
-    J = np.vstack([constraints.E[:0], *(level.J for level in levels)])
-    r = np.concatenate([np.zeros(0), *(level.r for level in levels)])
-    exact = _within(free, J, r)
-    if exact is not None:
-        found = _best(exact, constraints, cost, who)
-        if found is not None:
-            return found._replace(met=True)
+    found = _in_order(free, constraints, levels, cost, who, exactly=True)
+    if found is not None:
+        return found
+    return _in_order(free, constraints, levels, cost, who, exactly=False)
+
+
+def _in_order(
+    free: _Motions,
+    constraints: Constraints,
+    levels: Sequence[Level],
+    cost: Cost,
+    who: str,
+    *,
+    exactly: bool,
+) -> Answer | None:
+    """Level after level, then the cost.
+
+    `exactly`: levels that equalities allow to be met are met without a program of their own; None
+    where inequalities do not let them.
+    """
     reached: Answer | None = None
     spent = 0
+    met = exactly
     for level in levels:
+        within = _within(free, level) if exactly else None
+        if within is not None:
+            free = within
+            continue
+        met = False
         found = _nearest(free, constraints, level, who)
         if found is None:
-            return reached
+            return None if exactly else reached
         reached = found
         spent += found.iterations
         free = _Motions(found.x, free.Z @ _kernel_of(level.J @ free.Z, level.J))
         constraints = _admitting(found.x, constraints)
     found = _best(free, constraints, cost, who)
     if found is None:
-        return reached
-    return found._replace(iterations=found.iterations + spent)
+        return None if exactly else reached
+    return Answer(found.x, met, found.iterations + spent)
 
 
 def _admitting(x: Array, constraints: Constraints) -> Constraints:
@@ -134,29 +154,23 @@ def _satisfying(E: Array, e: Array, size: float) -> _Motions | None:
     `size` is that of the rows before others were eliminated from them: what is left of rows that
     those others decide is rounding.
     """
-    left, values, right = np.linalg.svd(E)
-    rank = int((values > _RANK * size).sum())
-    x0 = (right[:rank].T / values[:rank]) @ (left[:, :rank].T @ e)
+    found = row_basis(E, _RANK * size)
+    x0 = found.particular(e)
     if np.abs(E @ x0 - e).max(initial=0.0) > _EQUAL * (1.0 + np.abs(e).max(initial=0.0)):
         return None
-    return _Motions(x0, right[rank:].T)
+    return _Motions(x0, found.null)
 
 
-def _within(free: _Motions, J: Array, r: Array) -> _Motions | None:
+def _within(free: _Motions, level: Level) -> _Motions | None:
     """The motions that also meet J x = r; None where none does."""
-    if not len(r):
-        return free
+    J, r = level
     found = _satisfying(np.asarray(J @ free.Z), r - J @ free.x0, _size(J))
     return None if found is None else _Motions(free.x0 + free.Z @ found.x0, free.Z @ found.Z)
 
 
 def _kernel_of(reduced: Array, J: Array) -> Array:
     """Directions y that the rows do not see; small ones against the rows J themselves."""
-    if not reduced.size:
-        return np.eye(reduced.shape[1])
-    _, values, right = np.linalg.svd(reduced)
-    rank = int((values > _TASK_RANK * _size(J)).sum())
-    return np.asarray(right[rank:].T)
+    return row_basis(reduced, _TASK_RANK * _size(J)).null
 
 
 def _nearest(free: _Motions, constraints: Constraints, level: Level, who: str) -> Answer | None:
@@ -172,7 +186,7 @@ def _best(free: _Motions, constraints: Constraints, cost: Cost, who: str) -> Ans
     if not Z.shape[1]:
         return Answer(x0, False, 0) if _inside(x0, constraints) else None
     H = Z.T @ cost.H @ Z
-    scale = 1.0 / max(float(np.abs(H).max(initial=0.0)), NOTHING)
+    scale = 1.0 / _size(H)
     at = constraints.C @ x0
     program = QuadraticProgram(
         scale * 0.5 * (H + H.T),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import scaled, vec3
 from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled import workspace as of
-from spatialops.control.inverse_dynamics.compiled.choice import choose_nearest
-from spatialops.control.inverse_dynamics.compiled.posture import put_after
+from spatialops.control.inverse_dynamics.compiled.choice import choose_forces
+from spatialops.control.inverse_dynamics.compiled.least_torque import put_forces
+from spatialops.control.inverse_dynamics.compiled.posture import put_after, put_speeds
 from spatialops.control.inverse_dynamics.compiled.tables import Call, Robot
 from spatialops.control.inverse_dynamics.compiled.turning import turn_rows
 from spatialops.control.inverse_dynamics.compiled.workspace import Workspace
@@ -22,9 +22,10 @@ def put_answer(robot: Robot, call: Call, work: Workspace) -> None:
     for k in range(round_.after.size):
         vectors[io.AFTER, k] = round_.after[k]
     if round_.slip.size > 0:
-        if call.options[io.CHOICE] != io.SOLVER or call.options[io.ALIGNED] > 0:
+        aligned = call.options[io.ALIGNED] > 0  # whose choice has been made
+        if call.options[io.CHOICE] != io.SOLVER or aligned:
             turn_rows(work.posture, round_)
-        if call.options[io.CHOICE] != io.SOLVER:
+        if call.options[io.CHOICE] != io.SOLVER and not aligned:
             choose(robot, call, work)
     put_forces(work, robot.given, vectors, call.numbers[io.HORIZON], vectors[io.TAU])
     for i in range(round_.slip.size):
@@ -42,35 +43,8 @@ def put_answer(robot: Robot, call: Call, work: Workspace) -> None:
 
 @inlined
 def choose(robot: Robot, call: Call, work: Workspace) -> None:
-    """The choice in the step's own frames; velocities after it are those before to rounding."""
+    """The choice of forces; velocities after it are those before to rounding."""
     round_ = work.round
-    chosen = choose_nearest(
-        work.posture,
-        round_,
-        call.options[io.KIND],
-        robot.middles,
-        call.numbers[io.MEMORY],
-        call.active,
-        work.scratch,
-        work.ints,
-    )
-    if chosen:
+    if choose_forces(robot, call, work):
         put_after(work.posture, robot.others, round_, round_.p, round_.after)
-
-
-@inlined
-def put_forces(
-    work: Workspace, given: IntArray, vectors: Array, horizon: float, tau: Array
-) -> None:
-    """M (v+ - v_free) - G^T p over the horizon, of motors."""
-    posture = work.posture
-    round_ = work.round
-    for k in range(vectors.shape[1]):
-        tau[k] = 0.0
-    for k in given:
-        total = 0.0
-        for j in range(vectors.shape[1]):
-            total += posture.mass[k, j] * (round_.after[j] - vectors[io.FREE, j])
-        for r in range(round_.p.size):
-            total -= posture.G[r, k] * round_.p[r]
-        tau[k] = total / horizon
+        put_speeds(work.posture, round_.after, round_.then)

@@ -1,4 +1,4 @@
-"""Of impulses that do the same those nearest to the last, compiled: `force_distribution.nearest`.
+"""Of impulses that do the same the chosen ones, compiled: those of `force_distribution`.
 
 Where the choice loses accuracy, or does not end, the law's own impulses stay.
 """
@@ -6,17 +6,21 @@ Where the choice loses accuracy, or does not end, the law's own impulses stay.
 from __future__ import annotations
 
 import math
+from typing import TypeAlias
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled.cone_law import largest
+from spatialops.control.inverse_dynamics.compiled.least_torque import put_forces, put_least
 from spatialops.control.inverse_dynamics.compiled.pivoting import pivot_from
 from spatialops.control.inverse_dynamics.compiled.room import (
     Allowed,
     put_allowed,
     put_null_space,
 )
-from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, matrix
+from spatialops.control.inverse_dynamics.compiled.tables import Call, Robot
+from spatialops.control.inverse_dynamics.compiled.workspace import Workspace, matrix
 from spatialops.control.inverse_dynamics.force_distribution import (
     CHOSEN,
     NO_ROW,
@@ -24,29 +28,22 @@ from spatialops.control.inverse_dynamics.force_distribution import (
     SAME,
 )
 
+Bounds: TypeAlias = tuple[Array, IntArray]  # rows (n, 3), each of one contact, and which
+
 
 @kernel
-def choose_nearest(
-    posture: Posture,
-    at: Round,
-    kind: int,
-    middles: Array,
-    memory: float,
-    active: IntArray,
-    scratch: Array,
-    ints: IntArray,
-) -> bool:
-    """Impulses of the round become those nearest to so much of the last; whether they did.
-
-    `active` has the number of rows of the last choice, how many of them bounded it, and which.
-    """
-    m = at.slip.size
-    k = 3 * m
-    sides = middles.shape[0]
+def choose_forces(robot: Robot, call: Call, work: Workspace) -> bool:
+    """Impulses of the round become the chosen ones of those that do the same; whether they did."""
+    at = work.round
+    posture = work.posture
+    kind = call.options[io.KIND]
+    k = at.p.size
+    sides = robot.middles.shape[0]
+    scratch = work.scratch
     basis = matrix(scratch, 0, k, k)
     begin = k * k
-    rows = matrix(scratch, begin, m * (sides + 1), k)
-    begin += m * (sides + 1) * k
+    rows = matrix(scratch, begin, at.slip.size * (sides + 1), 3)
+    begin += at.slip.size * (sides + 1) * 3
     null = matrix(scratch, begin, k, k)
     begin += k * k
     best = scratch[begin : begin + k]
@@ -54,21 +51,32 @@ def choose_nearest(
     other = scratch[begin : begin + k]
     begin += k
     rest = scratch[begin:]
-    allowed = Allowed(basis, rows)
-    used, count = put_allowed(posture, at, kind, middles, allowed)
+    contacts = work.ints[: rows.shape[0]]
+    ints = work.ints[rows.shape[0] :]
+    allowed = Allowed(basis, rows, contacts)
+    kept = call.numbers[io.KEPT]
+    used, count = put_allowed(posture, at, kind, kept, robot.middles, allowed)
     if used == 0:
         return False
-    free = put_null_space(posture.reach, basis, used, at.u[:0], null, rest, ints)
+    free = put_null_space(posture.reach, basis, used, null, rest)
     if free == 0:
         return False
-    for a in range(free):
-        total = 0.0
-        for r in range(k):
-            total += null[a, r] * (memory * at.last[r] - at.p[r])
-        best[a] = total
-    if not put_closest(at.p, null, free, rows, count, best, other, active, rest, ints):
+    if call.options[io.CHOICE] == io.LEAST_TORQUE:
+        torques = call.vectors[io.MOVED]
+        put_forces(work, robot.given, call.vectors, call.numbers[io.HORIZON], torques)
+        horizon = call.numbers[io.HORIZON]
+        put_least(posture.G, robot.given, torques, horizon, at.p, null[:free], best, rest)
+    else:
+        memory = call.numbers[io.MEMORY]
+        for a in range(free):
+            total = 0.0
+            for r in range(k):
+                total += null[a, r] * (memory * at.last[r] - at.p[r])
+            best[a] = total
+    bounds = (rows[:count], contacts[:count])
+    if not put_closest(at.p, null[:free], bounds, best, other, call.active, rest, ints):
         return False
-    if not does_the_same(posture.reach, at.p, other, rows, count):
+    if not does_the_same(posture.reach, at.p, other, bounds):
         return False
     for r in range(k):
         at.p[r] = other[r]
@@ -79,9 +87,7 @@ def choose_nearest(
 def put_closest(
     p: Array,
     null: Array,
-    free: int,
-    rows: Array,
-    count: int,
+    bounds: Bounds,
     best: Array,
     other: Array,
     active: IntArray,
@@ -92,7 +98,9 @@ def put_closest(
 
     False where pivoting finds none.
     """
-    k = p.size
+    rows, contacts = bounds
+    count = contacts.size
+    free, k = null.shape
     given = matrix(scratch, 0, count, free)
     begin = count * free
     slack = scratch[begin : begin + count]
@@ -103,13 +111,14 @@ def put_closest(
     for i in range(count):
         square = 0.0
         total = 0.0
-        for r in range(k):
-            total += rows[i, r] * p[r]
+        at = 3 * contacts[i]
+        for r in range(3):
+            total += rows[i, r] * p[at + r]
         ahead = 0.0
         for a in range(free):
             entry = 0.0
-            for r in range(k):
-                entry += rows[i, r] * null[a, r]
+            for r in range(3):
+                entry += rows[i, r] * null[a, at + r]
             given[i, a] = entry
             square += entry * entry
             ahead += entry * best[a]
@@ -145,7 +154,7 @@ def put_closest(
 
 
 @inlined
-def does_the_same(reach: Array, p: Array, other: Array, rows: Array, count: int) -> bool:
+def does_the_same(reach: Array, p: Array, other: Array, bounds: Bounds) -> bool:
     """Whether other impulses move what the first do, and stay within what is allowed."""
     moved = 0.0
     size = 0.0
@@ -158,9 +167,10 @@ def does_the_same(reach: Array, p: Array, other: Array, rows: Array, count: int)
         moved = max(moved, abs(difference))
         size = max(size, abs(total))
     outside = 0.0
-    for i in range(count):
+    rows, contacts = bounds
+    for i in range(contacts.size):
         total = 0.0
-        for r in range(p.size):
-            total += rows[i, r] * other[r]
+        for r in range(3):
+            total += rows[i, r] * other[3 * contacts[i] + r]
         outside = max(outside, -total)
     return moved <= SAME * size and outside <= SAME * largest(other)

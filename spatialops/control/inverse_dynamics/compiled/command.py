@@ -9,7 +9,13 @@ from spatialops.contact.friction import directions
 from spatialops.contact.newton.islands import new_buffers
 from spatialops.contact.newton.rows import NewtonRoom
 from spatialops.contact.rows import PLACE_COLUMNS
-from spatialops.control.inverse_dynamics.answer import OTHERS, Answer, unsettled
+from spatialops.control.inverse_dynamics.answer import (
+    GAVE_WAY,
+    LET_GO,
+    OTHERS,
+    Answer,
+    unsettled,
+)
 from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled.rounds import ANSWERED, command_held
 from spatialops.control.inverse_dynamics.compiled.tables import Call, Newton, Robot
@@ -40,6 +46,8 @@ class CompiledCommand:
         s.
     memory : float
         Share of the last impulses that the choice looks for.
+    reserve : float
+        Share of friction that it leaves unused.
     law : int
         Its number in `contact.newton._layout`.
     choice, kind : int
@@ -56,6 +64,7 @@ class CompiledCommand:
         given: IntArray,
         horizon: float,
         memory: float,
+        reserve: float,
         *,
         law: int,
         choice: int,
@@ -87,6 +96,7 @@ class CompiledCommand:
             horizon,
             lookahead.dt,
             memory,
+            1.0 - reserve,
         )
         self._call.options[:] = (choice, kind, lookahead.counts_gain, 0, aligned, law)
 
@@ -128,7 +138,14 @@ def _answer_of(call: Call) -> Answer:
     m = int(call.counts[io.CONTACTS])
     vectors = call.vectors
     miss = float(call.report[io.MISS])
-    notes = (OTHERS,) if call.counts[io.OTHERS] else ()
+    notes: tuple[str, ...] = ()
+    counts = call.counts
+    if counts[io.GIVES_WAY]:
+        notes = (GAVE_WAY,)
+    if counts[io.LET_GO]:
+        notes = (*notes, LET_GO)
+    if counts[io.OTHERS]:
+        notes = (*notes, OTHERS)
     if miss:
         notes = (*notes, unsettled(miss))
     return Answer(
@@ -140,7 +157,7 @@ def _answer_of(call: Call) -> Answer:
         float(call.report[io.RESIDUAL]),
         int(call.counts[io.ITERATIONS]),
         bool(call.counts[io.LANDING]),
-        "nearest" if call.counts[io.OTHERS] else "solved",
+        "nearest" if counts[io.OTHERS] or counts[io.GIVES_WAY] else "solved",
         notes,
         miss,
     )
@@ -174,6 +191,7 @@ def _call_of(nq: int, nv: int, n: int, n_f: int) -> Call:
         kept=np.zeros(MOST, dtype=np.int64),
         q_met=np.zeros(nq),
         active=np.zeros(2 + MOST * (n_f + 1), dtype=np.int64),
+        edges=np.zeros(1 + MOST * n_f, dtype=np.int64),
         impulses=np.zeros((MOST, 3)),
         pushes=np.zeros((MOST, 3)),
         acting=np.zeros((MOST, 3), dtype=np.int64),
@@ -188,7 +206,11 @@ def _scratch(sizes: Sizes, n_f: int) -> int:
     nv = sizes.nv
     k = 3 * m
     inverse = 2 * k * nv + 4 * k * k
+    n = sizes.n
+    u = nv - n
     demands = 2 * nv * nv + 4 * k * nv + inverse
     law = 12 * k * k + 10 * k * nv + 30 * k + 100
-    chosen = 10 * k * k + 2 * m * (n_f + 1) * (k + 3) + (nv + 8) * (k + 2)
-    return max(demands, law, chosen) + 100
+    edges = m + m * n_f * (u + 6) + (2 * u + 5) * u
+    torques = (n + k) * (k + 1)
+    chosen = 10 * k * k + 2 * m * (n_f + 1) * (k + 3) + (nv + 8) * (k + 2) + torques
+    return max(demands, law, edges, chosen) + 100

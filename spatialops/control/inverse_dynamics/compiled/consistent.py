@@ -19,6 +19,10 @@ from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Roun
 from spatialops.control.inverse_dynamics.consistent_demand import WEIGHT
 from spatialops.control.inverse_dynamics.inverse_geometry import RANK
 
+# How contacts are tied.
+STANDS = 1
+WITHOUT_PASSIVE = 2  # and nothing is asked of how they would stop by themselves
+
 
 @kernel
 def put_tying(
@@ -32,7 +36,10 @@ def put_tying(
     """J, its answer, L^+ and the passive answer of the contacts that stand."""
     k = stacked(posture, tying, given, scratch, ints)
     put_change(tying, k, given.size, others.size, scratch, ints)
-    put_passive(posture, tying, k, given, scratch, ints)
+    for i in range(tying.stands.size):
+        if tying.stands[i] == STANDS:
+            put_passive(posture, tying, k, given, scratch, ints)
+            break
 
 
 @inlined
@@ -42,7 +49,7 @@ def stacked(posture: Posture, tying: Tying, given: IntArray, scratch: Array, int
     k = 0
     for i in range(tying.stands.size):
         for c in range(3):
-            if tying.stands[i] == 1:
+            if tying.stands[i] != 0:
                 ints[k] = 3 * i + c
                 k += 1
     L = matrix(scratch, 0, k, u)
@@ -141,7 +148,7 @@ def change_demand(
     k = 0
     for i in range(tying.stands.size):
         for c in range(3):
-            if tying.stands[i] == 1:
+            if tying.stands[i] != 0:
                 ints[k] = 3 * i + c
                 k += 1
     g = scratch[:k]

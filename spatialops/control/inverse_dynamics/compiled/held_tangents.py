@@ -1,7 +1,7 @@
 """Normal impulses while tangents are held, compiled: `laws.no_slip.hold_tangents`.
 
-Tangents that nearly depend on others are left out: two feet on one body have such, and what holds
-those is rounding.
+Tangents that nearly depend on others may be left out: two feet on one body have such, and what
+holds those is rounding.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from spatialops.contact.laws.elimination import (
     reduce_rows,
 )
 from spatialops.contact.laws.pivoting import MET, MOST
-from spatialops.contact.laws.reduction import COARSE
 from spatialops.control.inverse_dynamics.compiled.cone_law import largest
 from spatialops.control.inverse_dynamics.compiled.pivoting import pivot_from
 from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, matrix
@@ -88,6 +87,7 @@ def hold(
     at: Round,
     kinds: IntArray,
     active: IntArray,
+    least: float,
     scratch: Array,
     ints: IntArray,
 ) -> int:
@@ -99,7 +99,7 @@ def hold(
         k += 2 * kinds[HELD, i]
     room = holding(k, m, u, scratch)
     chosen = ints[: max(min(k, u), 1)]
-    rank = put_tangents(posture, at, kinds, room, chosen) if k > 0 else 0
+    rank = put_tangents(posture, at, kinds, least, room, chosen) if k > 0 else 0
     Z = matrix(room.spare, 0, rank, rank)
     for a in range(rank):
         for b in range(rank):
@@ -155,6 +155,7 @@ def put_tangents(
     posture: Posture,
     at: Round,
     kinds: IntArray,
+    least: float,
     room: Holding,
     chosen: IntArray,
 ) -> int:
@@ -172,7 +173,7 @@ def put_tangents(
         for b in range(room.Z.shape[0]):
             room.Z[a, b] = 0.0
     rank = choose_rows(room.tangents, room.left, room.lengths, room.Q, room.Z, chosen)
-    while rank > 0 and not room.Z[rank - 1, rank - 1] > COARSE:
+    while rank > 0 and not room.Z[rank - 1, rank - 1] > least:
         rank -= 1  # the remainders fall from row to row
     for a in range(rank):
         room.y[a] = room.speeds[chosen[a]] / room.lengths[0, chosen[a]]

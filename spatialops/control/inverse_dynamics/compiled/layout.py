@@ -8,19 +8,24 @@ TIMES = 1  # length of the horizon, in steps
 HORIZON = 2  # s
 STEP = 3  # s
 MEMORY = 4  # share of the last impulses that the choice looks for
-NUMBERS = 5
+KEPT = 5  # share of friction that the choice counts on
+NUMBERS = 6
 
 # Options.
-CHOICE = 0  # SOLVER or NEAREST
+CHOICE = 0  # SOLVER, NEAREST or LEAST_TORQUE
 KIND = 1  # what binds a contact when forces are chosen, see `room`
 COUNTS_GAIN = 2  # 1: Coriolis forces count on the gain, rounds are made until it is found
 STANDING = 3  # 1: demands give way to links that stand
 ALIGNED = 4  # times that contact frames are found again under the command
-LAW = 5  # see `contact.newton._layout`
+LAW = 5  # see `contact.newton._layout`, or one of these:
 OPTIONS = 6
+
+DISSIPATION = 16
+RELEASED = 17
 
 SOLVER = 0
 NEAREST = 1
+LEAST_TORQUE = 2
 
 # Rows of vectors (nv,) that go in,
 Q_DOT = 0  # velocity
@@ -49,4 +54,6 @@ ITERATIONS = 2
 ROUNDS = 3
 MET = 4  # contacts that the step meets
 OTHERS = 5  # 1: other contacts come under the command
-COUNTS = 6
+GIVES_WAY = 6  # 1: contacts cannot follow the demand, the nearest is met
+LET_GO = 7  # 1: contacts that held without pressing were let go
+COUNTS = 8

@@ -1,8 +1,7 @@
-"""Impulses without slip, as `NoSlip` finds them: tangents eliminated, normals by pivoting.
+"""Impulses without slip, as `PressedNoSlip` finds them: tangents eliminated, normals by pivoting.
 
 Tangents of contacts that press are held, those of contacts that leave are let go, as
-`laws.reduction.settle` has it. Where that is no answer, or contacts have to be let go that hold
-without a load, the law is asked itself.
+`laws.reduction.settle` has it; contacts that hold without a load are let go.
 """
 
 from __future__ import annotations
@@ -11,8 +10,9 @@ import math
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.vectors import copy_into
 from spatialops.contact.laws.law import TOLERANCE
-from spatialops.contact.laws.reduction import HIDDEN, REST
+from spatialops.contact.laws.reduction import COARSE, HIDDEN, REST
 from spatialops.control.inverse_dynamics.compiled import workspace as of
 from spatialops.control.inverse_dynamics.compiled.cone_law import (
     UNSOLVED,
@@ -31,40 +31,71 @@ _KEPT = 2  # 1: for good
 _RELEASED = 3  # 1: has been let go
 _ROWS = 4
 
+_ATTEMPTS = 3  # all held but for nearly dependent tangents; none; all
+_FROM_NONE = 1
+
 
 @kernel
 def solve_no_slip(
-    posture: Posture, others: IntArray, at: Round, scratch: Array, ints: IntArray
-) -> tuple[int, float]:
-    """As `solve_cone`."""
+    posture: Posture, others: IntArray, at: Round, begin: Array, scratch: Array, ints: IntArray
+) -> tuple[int, float, bool]:
+    """As `solve_cone`, and whether contacts were let go; `begin` (3 m,) are impulses like these.
+
+    Where the residual is `UNSOLVED`, impulses are those that come nearest.
+    """
     m = at.slip.size
     kinds = ints[: _ROWS * m].reshape((_ROWS, m))
     active = ints[_ROWS * m : (_ROWS + 2) * m]
+    best = scratch[: 3 * m]
     count = 0
     for i in range(m):
         kinds[_ROUGH, i] = 1 if posture.place[i, of.MU] > 0.0 else 0
-        if at.last[3 * i] > 0.0:
+        if begin[3 * i] > 0.0:
             active[1 + count] = i
             count += 1
     active[0] = count
-    taken = settle(posture, others, at, kinds, active, scratch, ints[(_ROWS + 2) * m :])
-    if taken < 0 or holds_without_load(at, kinds):
-        return taken, UNSOLVED
-    residual = judged(posture, at, kinds)
-    return taken, residual if residual <= TOLERANCE else UNSOLVED
+    taken = 0
+    goes = False
+    while True:
+        least = math.inf
+        for attempt in range(_ATTEMPTS):
+            held = attempt != _FROM_NONE
+            rank = COARSE if attempt == 0 else 0.0
+            room = scratch[3 * m :]
+            pivots = settle(
+                posture, others, at, kinds, active, held, rank, room, ints[(_ROWS + 2) * m :]
+            )
+            taken += max(pivots, 0)
+            residual = judged(posture, at, kinds) if pivots >= 0 else math.inf
+            if residual < least:
+                least = residual
+                copy_into(best, at.p)
+            if least <= TOLERANCE:
+                break
+        if least == math.inf:
+            return taken, UNSOLVED, goes
+        if not least <= TOLERANCE:
+            copy_into(at.p, best)
+            put_after(posture, others, at, at.p, at.after)
+            put_speeds(posture, at.after, at.then)
+        if not lets_go(at, kinds):
+            return taken, least if least <= TOLERANCE else UNSOLVED, goes
+        goes = True
 
 
 @inlined
-def holds_without_load(at: Round, kinds: IntArray) -> bool:
-    """Whether a contact holds what no load lets it: `PressedNoSlip` lets it go."""
+def lets_go(at: Round, kinds: IntArray) -> bool:
+    """Let contacts go that hold what no load lets them, as `PressedNoSlip`; whether there are."""
     loads = 0.0
     for i in range(at.slip.size):
         loads += max(at.p[3 * i], 0.0)
+    found = False
     for i in range(at.slip.size):
         held = max(abs(at.p[3 * i + 1]), abs(at.p[3 * i + 2]))
         if kinds[_ROUGH, i] == 1 and at.p[3 * i] <= 0.0 and held > EXCESS * loads:
-            return True
-    return False
+            kinds[_ROUGH, i] = 0
+            found = True
+    return found
 
 
 @inlined
@@ -74,18 +105,24 @@ def settle(
     at: Round,
     kinds: IntArray,
     active: IntArray,
+    held: bool,
+    rank: float,
     scratch: Array,
     ints: IntArray,
 ) -> int:
-    """Hold contacts that press and slide, let those go that leave; pivots, -1 where they fail."""
+    """Hold contacts that press and slide, let those go that leave; pivots, -1 where they fail.
+
+    It begins with all `held`, or none; of tangents that others leave no more than `rank` of,
+    nothing is.
+    """
     m = at.slip.size
     for i in range(m):
-        kinds[HELD, i] = kinds[_ROUGH, i]
+        kinds[HELD, i] = kinds[_ROUGH, i] if held else 0
         kinds[_KEPT, i] = 0
         kinds[_RELEASED, i] = 0
     total = 0
     for _ in range(3 * m + 1):
-        taken = hold(posture, at, kinds, active, scratch, ints)
+        taken = hold(posture, at, kinds, active, rank, scratch, ints)
         if taken < 0:
             return -1
         total += taken

@@ -54,6 +54,7 @@ def put_contact(
     names[of.NAME + 2] = ints[row, col.CONTACT_FEATURE_B]
     names[of.LINKS] = ints[row, col.CONTACT_A]
     names[of.LINKS + 1] = ints[row, col.CONTACT_B]
+    names[of.LIFTS] = 0
     for c in range(9):
         place[of.FRAME + c] = floats[row, col.NORMAL + c]
     place[of.MU] = floats[row, col.MU]

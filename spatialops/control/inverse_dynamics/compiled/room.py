@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, IntArray, Mat3
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.pseudo_inverse import RowSpace, longest_row, row_space_kernel
+from spatialops.algebra.reflections import null_space_kernel
 from spatialops.control.inverse_dynamics.compiled import workspace as of
 from spatialops.control.inverse_dynamics.compiled.cone_law import largest, largest_compliance
+from spatialops.control.inverse_dynamics.compiled.turning import turn_back, turning
 from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, matrix
 from spatialops.control.inverse_dynamics.force_distribution import NULL, REST, ROUNDING, STUCK
 
@@ -18,7 +19,8 @@ class Allowed(NamedTuple):
     """Impulses p + basis^T x with rows (p + basis^T x) >= 0; so many of each are in use."""
 
     basis: Array  # (3 m, 3 m), a direction a row
-    rows: Array  # (m (n_f + 1), 3 m)
+    rows: Array  # (m (n_f + 1), 3), each of one contact
+    contacts: IntArray  # (m (n_f + 1),) which
 
 
 # How contacts are bound, as `ConeKind` of `force_distribution`.
@@ -29,9 +31,12 @@ DISSIPATION = 2
 
 @kernel
 def put_allowed(
-    posture: Posture, at: Round, kind: int, middles: Array, allowed: Allowed
+    posture: Posture, at: Round, kind: int, kept: float, middles: Array, allowed: Allowed
 ) -> tuple[int, int]:
-    """Directions in which impulses may change, and rows that stay >= 0; how many of each."""
+    """Directions in which impulses may change, and rows that stay >= 0; how many of each.
+
+    `kept` is the share of friction that is counted on.
+    """
     m = at.slip.size
     still = STUCK * max(largest(at.u), REST)
     still += ROUNDING * largest_compliance(posture.W) * largest(at.p)
@@ -41,16 +46,24 @@ def put_allowed(
         u = at.then[3 * i : 3 * i + 3]
         p = at.p[3 * i : 3 * i + 3]
         mu = posture.place[i, of.MU]
-        slides = kind != DISSIPATION and math.hypot(u[1], u[2]) > still
-        opens = kind != DISSIPATION and u[0] > still
-        if opens or (slides and (p[0] <= 0.0 or kind == NO_SLIP)):
-            continue  # open, or about to slide with no force to tell where: it stays without
+        opens = u[0] > still
+        slides = math.hypot(u[1], u[2]) > still or (opens and kind == DISSIPATION)
+        if opens and kind != DISSIPATION:
+            continue
+        if slides and (p[0] <= 0.0 or kind == NO_SLIP):
+            continue  # about to slide with no force to tell where: it stays without
         used = put_axes(allowed.basis, used, i, p, slides, mu)
-        clear_row(allowed.rows, count)
-        allowed.rows[count, 3 * i] = 1.0
+        first = count
+        allowed.rows[count, 0] = 1.0
+        allowed.rows[count, 1] = 0.0
+        allowed.rows[count, 2] = 0.0
         count += 1
         if not (slides or mu == 0.0 or kind == NO_SLIP):
-            count = put_cone_rows(allowed.rows, count, i, mu, middles)
+            count = put_cone_rows(
+                allowed.rows, count, kept * mu, middles, turning(posture.place, i)
+            )
+        for row in range(first, count):
+            allowed.contacts[row] = i
     return used, count
 
 
@@ -77,67 +90,39 @@ def put_axes(basis: Array, used: int, i: int, p: Array, slides: bool, mu: float)
 
 
 @inlined
-def put_cone_rows(rows: Array, count: int, i: int, mu: float, middles: Array) -> int:
-    """Rows of the inscribed polyhedron, see `force_distribution._cone_rows`."""
+def put_cone_rows(rows: Array, count: int, mu: float, middles: Array, turn: Mat3) -> int:
+    """Rows of the polyhedron inscribed along the round's frame: `force_distribution._cone_rows`."""
     sides = middles.shape[0]
     share = mu * math.cos(math.pi / sides) ** 2
     size = math.hypot(share, math.hypot(middles[0, 0], middles[0, 1]))
     for j in range(sides):
-        clear_row(rows, count)
-        rows[count, 3 * i] = share / size
-        rows[count, 3 * i + 1] = -middles[j, 0] / size
-        rows[count, 3 * i + 2] = -middles[j, 1] / size
+        rows[count, 0] = share / size
+        rows[count, 1] = -middles[j, 0] / size
+        rows[count, 2] = -middles[j, 1] / size
+        turn_back(turn, rows[count], rows[count], 0)
         count += 1
     return count
 
 
 @kernel
-def put_null_space(
-    reach: Array,
-    basis: Array,
-    used: int,
-    also: Array,
-    null: Array,
-    scratch: Array,
-    ints: IntArray,
-) -> int:
-    """Orthonormal combinations of the basis that move nothing, a row each; how many.
-
-    `also` (3 m,) is a row that must keep its value too, of no entries where there is none.
-    """
+def put_null_space(reach: Array, basis: Array, used: int, null: Array, scratch: Array) -> int:
+    """Orthonormal combinations of the basis that move nothing, a row each; how many."""
     k, u = reach.shape
-    more = 1 if also.size > 0 else 0
-    X = matrix(scratch, 0, u + more, used)
-    at = (u + more) * used
-    Q = matrix(scratch, at, used, used)
-    at += used * used
-    left = matrix(scratch, at, used, used)
-    at += used * used
-    T = matrix(scratch, at, max(u + more, used), used)
+    X = matrix(scratch, 0, u, used)
+    found = matrix(scratch, u * used, used, used)
     for b in range(used):
         for j in range(u):
-            total = 0.0
-            for r in range(k):
-                total += reach[r, j] * basis[b, r]
-            X[j, b] = total
-        if more == 1:
-            total = 0.0
-            for r in range(k):
-                total += also[r] * basis[b, r]
-            X[u, b] = total
-    _, size = longest_row(X, u + more, used)
-    rank = row_space_kernel(X, u + more, used, NULL * size, used, RowSpace(Q, T, ints))
-    for a in range(used):  # 1 - Q^T Q, whose rows span what is left
-        for b in range(used):
-            total = 1.0 if a == b else 0.0
-            for c in range(rank):
-                total -= Q[c, a] * Q[c, b]
-            left[a, b] = total
-    free = row_space_kernel(left, used, used, 1e-6, used - rank, RowSpace(Q, T, ints))
+            X[j, b] = 0.0
+        for r in range(k):
+            if basis[b, r] == 0.0:
+                continue
+            for j in range(u):
+                X[j, b] += reach[r, j] * basis[b, r]
+    free = null_space_kernel(X, NULL, found)
     for a in range(free):
         for r in range(k):
-            total = 0.0
-            for b in range(used):
-                total += Q[a, b] * basis[b, r]
-            null[a, r] = total
+            null[a, r] = 0.0
+        for b in range(used):
+            for r in range(k):
+                null[a, r] += found[a, b] * basis[b, r]
     return free

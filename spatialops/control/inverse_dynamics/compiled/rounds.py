@@ -11,22 +11,26 @@ import math
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.held import held
-from spatialops._compile.jit import inlined, merged
+from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.vectors import copy_into, dot, vec3
 from spatialops.contact.newton import _layout as law
 from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled import workspace as of
 from spatialops.control.inverse_dynamics.compiled.alignment import (
+    NEARER,
+    PATIENCE,
     SETTLED,
     TURNED,
     missed,
     turn_along,
 )
-from spatialops.control.inverse_dynamics.compiled.answer import put_answer, put_forces
+from spatialops.control.inverse_dynamics.compiled.answer import choose, put_answer
 from spatialops.control.inverse_dynamics.compiled.central_law import solve_central
 from spatialops.control.inverse_dynamics.compiled.cone_law import UNSOLVED, solve_cone
 from spatialops.control.inverse_dynamics.compiled.consistent import change_demand, put_tying
-from spatialops.control.inverse_dynamics.compiled.no_slip_law import solve_no_slip
+from spatialops.control.inverse_dynamics.compiled.dissipation_law import solve_dissipation
+from spatialops.control.inverse_dynamics.compiled.giving_way import solve_giving_way
+from spatialops.control.inverse_dynamics.compiled.least_torque import put_forces
 from spatialops.control.inverse_dynamics.compiled.posture import (
     put_following,
     put_speeds,
@@ -52,6 +56,9 @@ from spatialops.simulation.stepping.tables import Tables
 
 ANSWERED = 0
 OUTSIDE = 1
+_SOLES = (
+    2  # rows of contacts for each velocity that follows: of more, contacts are corners of soles
+)
 _MOST = 5  # rounds: times that Coriolis forces are found with the motion that follows from them
 
 
@@ -63,6 +70,8 @@ def command_held(t: Tables, robot: Robot, call: Call) -> int:
     gain = vectors[io.GAIN]
     m = -1
     call.counts[io.OTHERS] = 0
+    call.counts[io.GIVES_WAY] = 0
+    call.counts[io.LET_GO] = 0
     call.report[io.MISS] = 0.0
     for turn in range(_MOST):
         if not meets(t, call, look_again(t, call, io.BASE)):
@@ -143,6 +152,7 @@ def stand(call: Call, work: Workspace) -> int:
         stands = call.stands[names[of.LINKS]] | call.stands[names[of.LINKS + 1]]
         closes = posture.place[i, of.OPEN] <= 0.0 or work.round.u[3 * i] < 0.0
         names[of.STANDS] = 1 if stands != 0 and closes else 0
+        names[of.LIFTS] = 0 if stands != 0 else 1
         count += names[of.STANDS]
     return count
 
@@ -168,7 +178,7 @@ def heaviest(mass: Array, others: IntArray) -> float:
     return math.sqrt(found)
 
 
-@inlined
+@kernel
 def predicted(robot: Robot, call: Call, work: Workspace) -> bool:
     """Velocities with impulses by the law, which begins with those of the command before."""
     if work.round.slip.size == 0:
@@ -177,23 +187,44 @@ def predicted(robot: Robot, call: Call, work: Workspace) -> bool:
         call.counts[io.ITERATIONS] = 0
         return True
     put_last(call, work)
+    taken, residual = by_law(robot, call, work)
+    call.counts[io.ITERATIONS] = taken
+    call.report[io.RESIDUAL] = residual
+    if residual < 0.0:
+        return False
+    if call.options[io.ALIGNED] > 0 and call.options[io.CHOICE] != io.SOLVER:
+        choose(robot, call, work)
+    return True
+
+
+@merged
+def by_law(robot: Robot, call: Call, work: Workspace) -> tuple[int, float]:
+    """Impulses of the round; iterations and the residual."""
     posture = work.posture
+    round_ = work.round
+    scratch = work.scratch
     taken = 0
     residual = UNSOLVED
     which = call.options[io.LAW]
     if which == law.NO_SLIP:
-        taken, residual = solve_no_slip(posture, robot.others, work.round, work.scratch, work.ints)
-    elif which == law.CONE:
+        return solve_giving_way(robot, call, work)
+    if which == io.DISSIPATION or which == io.RELEASED:
+        released = which == io.RELEASED
+        corners = robot.newton.corners
+        return solve_dissipation(
+            posture, robot.others, round_, released, corners, call.edges, scratch, work.ints
+        )
+    # Of soles, whose rows are many more than what can move, the quick method finds no last digits.
+    soles = round_.p.size > _SOLES * robot.others.size
+    if which == law.CONE and not soles:
         taken, residual = solve_cone(
-            posture, robot.others, work.round, robot.starts, work.scratch, work.ints
+            posture, robot.others, round_, robot.starts, scratch, work.ints
         )
-    if residual < 0.0 and which != law.NO_SLIP and robot.others.size > 0:
-        taken, residual = solve_central(
-            posture, robot.others, work.round, which, robot.newton, work.scratch
-        )
-    call.counts[io.ITERATIONS] = taken
-    call.report[io.RESIDUAL] = residual
-    return residual >= 0.0
+    if residual < 0.0 and robot.others.size > 0:
+        taken, residual = solve_central(posture, robot.others, round_, which, robot.newton, scratch)
+    if residual < 0.0 and which == law.CONE and soles:
+        return solve_cone(posture, robot.others, round_, robot.starts, scratch, work.ints)
+    return taken, residual
 
 
 @inlined
@@ -242,12 +273,14 @@ def align(t: Tables, robot: Robot, call: Call, work: Workspace) -> bool:
     horizon = call.numbers[io.HORIZON]
     call.report[io.MISS] = 0.0
     miss = 0.0
+    least = math.inf
+    vain = 0
     for _ in range(call.options[io.ALIGNED]):
         put_forces(work, robot.given, vectors, horizon, vectors[io.PUSH])
         for k in range(vectors.shape[1]):
             push = vectors[io.PUSH, k] + vectors[io.BASE, k]
             vectors[io.PUSH, k] = max(min(push, robot.limits[k]), -robot.limits[k])
-        far = turn_along(t, look_again(t, call, io.PUSH), call, work.posture)
+        far = turn_along(t, look_again(t, call, io.PUSH), robot, call, work)
         if far < 0.0:  # the command throws feet to where there were none
             call.counts[io.OTHERS] = 1
             return True
@@ -262,5 +295,12 @@ def align(t: Tables, robot: Robot, call: Call, work: Workspace) -> bool:
         miss = missed(work.posture, robot.given, change, horizon, vectors[io.MOVED])
         if miss <= SETTLED:
             return True
+        if miss <= NEARER * least:
+            least = miss
+            vain = 0
+        else:
+            vain += 1
+        if vain == PATIENCE:
+            break
     call.report[io.MISS] = miss
     return True

@@ -53,6 +53,7 @@ class Call(NamedTuple):
     kept: IntArray  # (most,) rows of those that do not land
     q_met: Array  # (nq,) and where they are met
     active: IntArray  # (2 + most rows,) what bounded the last choice
+    edges: IntArray  # (1 + most n_f,) edges of friction that pushed last
     impulses: Array  # (most, 3) that come out along the contacts' frames, N s
     pushes: Array  # (most, 3) the same in world axes
     acting: IntArray  # (most, 3) their names

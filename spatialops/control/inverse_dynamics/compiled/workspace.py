@@ -20,7 +20,8 @@ ROW = 0  # in the loop's tables
 NAME = 1  # 3: pair and features
 LINKS = 4  # 2
 STANDS = 6  # 1: of a link that stands
-INTS = 7
+LIFTS = 7  # 1: of one that the motion does not mean to keep on the ground
+INTS = 8
 
 
 class Sizes(NamedTuple):
