@@ -11,9 +11,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numba
 import numpy as np
+from numba.core import types
 
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.apart import VECTOR, late
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
@@ -24,7 +27,15 @@ from spatialops.contact.newton.interior_point import INSIDE, has_inside, interio
 from spatialops.contact.newton.proximal import proximal_steps
 from spatialops.contact.newton.residual import speed_scale
 from spatialops.contact.newton.row_products import spread_out
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch, Problem, is_dense
+from spatialops.contact.newton.rows import (
+    PROBLEM,
+    ROWS,
+    SCRATCH,
+    ContactRows,
+    NewtonScratch,
+    Problem,
+    is_dense,
+)
 from spatialops.contact.newton.statuses import find_parts
 
 # Attempts, one after the other: proximal term relative to s, iterations in all and about one
@@ -68,7 +79,11 @@ class Aim(NamedTuple):
     attempts: int  # from one start at most
 
 
-@kernel
+AIM = numba.typeof(Aim(True, 1.0, 1))
+"""Numba's type of it."""
+
+
+@late(ROWS, types.float64, AIM, VECTOR, SCRATCH)
 def central_impulses(
     rows: ContactRows,
     fastest: float,
@@ -157,7 +172,7 @@ def attempts(
     return total, residual
 
 
-@kernel
+@late(PROBLEM, AIM, VECTOR, SCRATCH)
 def from_inside(problem: Problem, aim: Aim, p: Array, scratch: NewtonScratch) -> tuple[int, float]:
     """The interior-point method from zero, and proximal steps from where it ends."""
     rows, start = problem.rows, scratch.vectors[at.START]
@@ -187,7 +202,7 @@ def from_inside(problem: Problem, aim: Aim, p: Array, scratch: NewtonScratch) ->
     return total, residual
 
 
-@kernel
+@late(PROBLEM, AIM, types.float64, VECTOR, SCRATCH)
 def shaken(
     problem: Problem, aim: Aim, residual: float, p: Array, scratch: NewtonScratch
 ) -> tuple[int, float]:

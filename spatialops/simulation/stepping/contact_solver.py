@@ -65,7 +65,7 @@ def solve_here(t: Tables, warm: bool) -> None:
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], residual)
 
 
-@merged
+@stage
 def pivot(t: Tables, m: int) -> float:
     """Lemke's method on the assembled problem; returns the residual."""
     rows = n = m * (t.facets.shape[0] + 2)
