@@ -48,6 +48,7 @@ def take_momenta_eight(e: Eight) -> None:
         for j in range(3):
             expected[i, at.MOMENTUM + j] = where(right, angular[j], own_angular[j])
             expected[i, at.MOMENTUM + 3 + j] = where(right, linear[j], own_linear[j])
+        expected[i, at.PUT_RIGHT] = 0.0
 
 
 @kernel
@@ -55,7 +56,7 @@ def expect_momenta_eight(e: Eight, s: float) -> None:
     """As `expect_momenta`, where no wrenches act."""
     expected, tau = lanes_of(e.expected), lanes_of(e.tau)
     for i in range(e.roots.size):
-        turn, push = outer_forces(tree_of(e, i), vec3(expected, i, at.ABOUT), tau)
+        turn, push = outer_forces(tree_of(e, i), expected, tau)
         add3(expected, i, at.MOMENTUM, scaled(s, turn))
         add3(expected, i, at.MOMENTUM + 3, scaled(s, push))
 

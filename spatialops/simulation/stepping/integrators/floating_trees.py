@@ -110,7 +110,7 @@ def expect_momenta(t: Tables) -> None:
     """Add what outer forces give in the piece; the poses of its middle must be in `work`."""
     s = t.monitor[at.PIECE]
     for i in range(t.roots.size):
-        turn, push = outer_forces(tree_of(t, i), vec3(t.floating, i, at.ABOUT), t.tau)
+        turn, push = outer_forces(tree_of(t, i), t.floating, t.tau)
         if is_wrenched(t):
             moments, forces = wrench_on(t, i)
             turn, push = plus(turn, moments), plus(push, forces)
@@ -119,9 +119,14 @@ def expect_momenta(t: Tables) -> None:
 
 
 @kernel
-def outer_forces(tree: Floating, about: Vec3, tau: Array) -> tuple[Vec3, Vec3]:
-    """Moment about a fixed point and force of gravity and of what acts at the root."""
-    mass, moment = 0.0, ZERO3
+def outer_forces(tree: Floating, floating: Array, tau: Array) -> tuple[Vec3, Vec3]:
+    """Moment about a fixed point and force of gravity and of what acts at the root.
+
+    The mass has as many lanes as the states: a product of two numbers that all states have in
+    common would be rounded before it is added, where of one state it is not.
+    """
+    about = vec3(floating, tree.i, at.ABOUT)
+    mass, moment = floating[tree.i, at.PUT_RIGHT], ZERO3  # 0.0: it is not yet
     for k in range(tree.root, tree.root_of.size):
         if tree.root_of[k] == tree.i and tree.links[k, layout.MASS] != 0.0:
             turned = rotate(mat3(tree.work, k, layout.ROTATION), vec3(tree.links, k, layout.COM))

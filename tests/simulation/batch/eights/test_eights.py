@@ -222,6 +222,7 @@ def test_trees_that_float_end_with_the_same_bits(integrator, torque):
     assert_same(together(simulator, taus, q, v), alone(simulator, taus, q, v))
 
 
+@pytest.mark.filterwarnings("ignore::spatialops.errors.StepSizeWarning")
 @pytest.mark.compiled
 @pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
 def test_those_that_meet_something_leave_and_come_back(integrator):
