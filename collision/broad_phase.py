@@ -8,10 +8,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba.core import types
 
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.apart import LIST, ROWS, TABLE, late
+from spatialops._compile.apart import LIST, ROWS, TABLE, late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import dot, minus, put3, vec3
 from spatialops.collision import _layout as col

@@ -224,7 +224,7 @@ def _loop_tasks(*, whole: bool = True) -> list[Task]:
     """
     simulator = _small()
     beside = _Beside(whole)
-    loop = [
+    loop: list[Task] = [
         ("second process", beside.start),
         *[(part.label, part.compile) for part in _parts(simulator, whole)],
         ("second process", beside.finish),

@@ -2,8 +2,8 @@
 
 All kernels of `spatialops precompile` are compiled for one level of instruction sets. What LLVM has
 made of each is turned into position-independent code, in which only the kernel itself can be seen
-from outside, and everything is linked once. Kernels apart are bound to their callers by
-their names.
+from outside, and everything is linked once. Kernels apart are found by their callers in places that
+the linker fills, by their names.
 `spatialops/_compile/shipped_code.py` loads the library. Needs `cc`.
 """
 

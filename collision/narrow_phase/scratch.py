@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.core import types
 
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.apart import LIST, ROWS, TABLE
+from spatialops._compile.apart import LIST, ROWS, TABLE, types
 from spatialops._compile.jit import inlined
 from spatialops.collision import _layout as col
 from spatialops.collision.geom_tables import GeomTables

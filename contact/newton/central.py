@@ -13,10 +13,9 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from numba.core import types
 
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.apart import VECTOR, late
+from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import math
 
-from numba.core import types
-
 from spatialops._arrays import Array
-from spatialops._compile.apart import VECTOR, late
+from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.central import AIM, Aim, central_impulses

@@ -8,10 +8,8 @@ them; from the impulses of the step before the nearest to those.
 
 from __future__ import annotations
 
-from numba.core import types
-
 from spatialops._arrays import Array
-from spatialops._compile.apart import VECTOR, late
+from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE

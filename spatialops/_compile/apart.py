@@ -16,13 +16,16 @@ from collections.abc import Callable
 from typing import TypeVar, cast
 
 from llvmlite import binding
-from numba.core import cgutils, types
+from numba.core import cgutils
+from numba.core import types as numba_types
 from numba.extending import _Intrinsic
 
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, kernel
 
 Function = TypeVar("Function", bound=Callable[..., object])
+
+types: CompilerObject = numba_types  # their checker does not know all of them
 
 PLACE = ".place"
 """What follows a kernel's name in that of the place where its address stands."""
@@ -197,7 +200,7 @@ def late(*kinds: CompilerObject) -> Callable[[Function], Function]:
 
 def _words(kind: CompilerObject) -> list[CompilerObject]:
     """What an argument is to C: numbers one word each, arrays what describes them."""
-    if isinstance(kind, types.BaseTuple):  # type: ignore[attr-defined]
+    if isinstance(kind, types.BaseTuple):
         return [word for part in kind for word in _words(part)]
     if isinstance(kind, types.Array):
         return [ctypes.c_int64] * (_OF_ARRAY + _OF_DIMENSION * kind.ndim)
@@ -208,6 +211,6 @@ def _alike(one: CompilerObject, other: CompilerObject) -> bool:
     """Whether two types are of the same form in memory."""
     if isinstance(one, types.Array) and isinstance(other, types.Array):
         return (one.dtype, one.ndim, one.layout) == (other.dtype, other.ndim, other.layout)
-    if isinstance(one, types.BaseTuple) and isinstance(other, types.BaseTuple):  # type: ignore[attr-defined]
+    if isinstance(one, types.BaseTuple) and isinstance(other, types.BaseTuple):
         return len(one) == len(other) and all(map(_alike, one, other))
     return bool(types.unliteral(one) == other)

@@ -24,7 +24,8 @@ def keep_clear(e: Eight, horizon: float) -> None:
     By the balls about them, where the links in `work` are, and at their speeds. As `find_contacts`,
     which sees no contact of what is clear.
     """
-    monitor, work, places = lanes_of(e.monitor), lanes_of(e.work), lanes_of(e.places)
+    monitor, work = lanes_of(e.monitor), lanes_of(e.work)
+    places = lanes_of(e.places)
     free = monitor[of.FREE]
     for g in range(e.geom_ints.shape[0] - 1):  # the last row is no geom
         k, offset = e.geom_ints[g, col.GEOM_LINK], vec3(e.geoms, g, col.GEOM_OFFSET)
@@ -50,7 +51,8 @@ def keep_slow(e: Eight) -> None:
     """Leave to the loop what might pass through something within a step, as `may_cross`."""
     if e.settings[at.WIDTH] >= col.INFINITE:
         return
-    monitor, work, places = lanes_of(e.monitor), lanes_of(e.work), lanes_of(e.places)
+    monitor, work = lanes_of(e.monitor), lanes_of(e.work)
+    places = lanes_of(e.places)
     free = monitor[of.FREE]
     most = 0.25 * e.settings[at.WIDTH]
     for g in range(e.geom_ints.shape[0] - 1):
