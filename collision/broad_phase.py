@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.apart import LIST, ROWS, TABLE, late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import dot, minus, put3, vec3
 from spatialops.collision import _layout as col
@@ -18,6 +19,7 @@ SWEEP_FROM = 64  # geoms; below, going through all pairs is faster than sorting
 # Rows of `sweep_order`.
 FIRST = 0
 ALONG = 1
+_SWEPT = (TABLE, ROWS, TABLE, TABLE, ROWS, types.float64, LIST)
 _MOVED = 0.0625  # square of the part of the skin, 1/4, after which the list is renewed
 
 
@@ -79,7 +81,7 @@ def low_end(geom_ints: IntArray, geoms: Array, places: Array, g: int) -> float:
     )
 
 
-@kernel
+@late(*_SWEPT)
 def sweep(
     geom_ints: IntArray,
     geoms: Array,

@@ -9,17 +9,18 @@ import platform
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 
 import numba
 import numpy as np
 
 from spatialops._compile import cache, shipped_code
+from spatialops._compile.apart import Apart
 from spatialops._compile.digest import sources_digest
 from spatialops._compile.kept_code import forget_unused, say_nothing
-from spatialops._compile.stage import Reference, Stage, below, stage_of
+from spatialops._compile.stage import Reference, below, expect_stages, part_of
 from spatialops._files import save_bytes
+from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.contact.cone.fallback_methods import climb
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.cone.scaled_problem import ScaledProblem
@@ -28,6 +29,8 @@ from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.lcp.principal_pivoting import PrincipalPivoting
 from spatialops.contact.lcp.problem import MixedLCP
+from spatialops.contact.newton.central import central_impulses
+from spatialops.contact.newton.proximal import proximal_steps
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
 from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
@@ -46,17 +49,65 @@ from spatialops.models.linkages import four_bar
 from spatialops.models.pendulum import pendulum
 from spatialops.simulation.batch.batch import Batch
 from spatialops.simulation.simulator import Simulator
+from spatialops.simulation.stepping.contact_solver import solve_here
+from spatialops.simulation.stepping.contact_stage import prepare_contact, state_problem
 from spatialops.simulation.stepping.detection_stage import (
     detect_contacts,
+    detect_now,
     geom_contacts,
 )
-from spatialops.simulation.stepping.integrators.flow import smooth_step
-from spatialops.simulation.stepping.record_rows import start
-from spatialops.simulation.stepping.state_machine import advance
+from spatialops.simulation.stepping.impact_stage import prepare_compression
+from spatialops.simulation.stepping.integrators.flow import flow_to, smooth_step
+from spatialops.simulation.stepping.integrators.midpoint import settle_again
+from spatialops.simulation.stepping.record_rows import start, write_row
+from spatialops.simulation.stepping.state_machine import (
+    advance,
+    after_compression,
+    after_contact,
+    after_decompression,
+    begin_piece,
+    compress,
+    end_step,
+    move,
+    next_stage,
+    run,
+)
+from spatialops.simulation.stepping.time_of_impact import cut_piece
+from spatialops.simulation.stepping.warm.warm_check import still_holds
 from spatialops.tree.node import Node
 from spatialops.tree.state import difference, integrate
 
 Task = tuple[str, Callable[[], object]]
+
+# Parts of the loop that every scene meets, and those of contacts that come and touch.
+_MET_FIRST = (
+    smooth_step,
+    move,
+    detect_now,
+    geom_contacts,
+    next_stage,
+    end_step,
+    begin_piece,
+    write_row,
+    flow_to,
+    run,
+)
+_MET_IN_CONTACT = (
+    pair_points,
+    after_decompression,
+    cut_piece,
+    prepare_compression,
+    after_compression,
+    compress,
+    after_contact,
+    settle_again,
+    still_holds,
+    prepare_contact,
+    state_problem,
+    solve_here,
+    central_impulses,
+    proximal_steps,
+)
 
 
 def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = False) -> int:
@@ -69,7 +120,7 @@ def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = 
     force : bool
         Go through all kernels even if an earlier call has left its mark.
     loop_only : bool
-        Only the stepping loop, which a simulation runs in.
+        Only what most simulations run in; what else they meet is compiled where they do.
 
     Returns
     -------
@@ -80,9 +131,9 @@ def precompile(*, progress: bool = True, force: bool = False, loop_only: bool = 
     if numba.config.DISABLE_JIT or (is_warm(loop_only=loop_only) and not force):
         return 0
     say_nothing()
-    todo = _loop_tasks() if loop_only else tasks()
-    for _, run in _with_bar(todo) if progress else todo:
-        run()
+    todo = _loop_tasks(whole=False) if loop_only else tasks()
+    for _, compile_it in _with_bar(todo) if progress else todo:
+        compile_it()
     _write(_mark(loop_only))
     folder = cache.cache_directory()
     if folder is not None:
@@ -163,31 +214,25 @@ def _solve_by_hand(problem: ContactProblem) -> None:
         formulation.recover(problem, solve(formulation.assemble(problem)))
 
 
-def _loop_tasks() -> list[Task]:
-    """The stages of a step one by one, so that the bar moves; then the loop that is made of them.
+def _loop_tasks(*, whole: bool = True) -> list[Task]:
+    """The parts of a step one by one, so that the bar moves; then the loop that is made of them.
 
-    Where there is a second core, a process of its own compiles half of them: the narrow phase, and
-    what calls it but not the smooth step.
+    Where there is a second core, a process of its own goes through the same parts from the other
+    end. Not the `whole` loop: the parts that a first scene with contacts meets, the others being
+    compiled where they are met.
     """
     simulator = _small()
-    beside = _Beside()
-    tables = _tables_of(simulator)
-    made = below(advance, start, detect_contacts)
-    theirs = _stages_beside(made)
-    own = [stage for stage in made if stage not in theirs]
-    first = [stage for stage in own if not any(stage.leads_to(other) for other in theirs)]
-    first.sort(key=lambda stage: any(other.leads_to(stage) for other in theirs))
-    last = [stage for stage in own if stage not in first]
-
-    def todo(stages: list[Stage]) -> list[Task]:
-        return [(stage.label, partial(stage.compile, tables)) for stage in stages]
-
-    return [
+    beside = _Beside(whole)
+    loop: list[Task] = [
         ("second process", beside.start),
-        *todo(first),
+        *[(part.label, part.compile) for part in _parts(simulator, whole)],
         ("second process", beside.finish),
-        *todo([*theirs, *last]),
         ("stepping loop", lambda: simulator.run(duration=1e-3)),
+    ]
+    if not whole:
+        return loop
+    return [
+        *loop,
         ("watched steps", lambda: _watched(simulator)),
         ("commands", lambda: _commanded(simulator)),
         ("batches", lambda: Batch(simulator, threads=1).rollout(np.zeros((1, 1, 3)))),
@@ -195,14 +240,15 @@ def _loop_tasks() -> list[Task]:
     ]
 
 
-def _stages_beside(made: list[Stage]) -> list[Stage]:
-    """The narrow phase, and stages that lead to it but not to the smooth step."""
-    narrow, smooth = stage_of(geom_contacts), stage_of(smooth_step)
-    return [
-        stage
-        for stage in made
-        if stage is narrow or (stage.leads_to(narrow) and not stage.leads_to(smooth))
-    ]
+def _parts(simulator: Simulator, whole: bool) -> list[Apart]:
+    """Parts of the loop, for its tables: those that every scene meets first, the solver last."""
+    expect_stages(advance, _tables_of(simulator))
+    made = [part_of(function) for function in (*_MET_FIRST, *_MET_IN_CONTACT)]
+    if whole:
+        more = [part for part in below(advance, start, detect_contacts) if part not in made]
+        first = len(_MET_FIRST)
+        made[first:first] = more
+    return made
 
 
 def _watched(simulator: Simulator) -> None:
@@ -222,11 +268,10 @@ def _commanded(simulator: Simulator) -> None:
     ConeController(simulator, lambda time, state: np.zeros(scene.model.nv))(0.0, scene.state)
 
 
-def compile_beside() -> None:
-    """What the second process does: its stages, into the cache."""
-    tables = _tables_of(_small())
-    for stage in _stages_beside(below(advance, start, detect_contacts)):
-        stage.compile(tables)
+def compile_beside(whole: bool) -> None:
+    """What the second process does: the parts of the loop from the last to the first."""
+    for part in reversed(_parts(_small(), whole)):
+        part.compile()
 
 
 def _small() -> Simulator:
@@ -241,12 +286,14 @@ def _tables_of(simulator: Simulator) -> Reference:
 class _Beside:
     """A second process that compiles; should it fail, this one does what it left, and says why."""
 
-    def __init__(self) -> None:
+    def __init__(self, whole: bool) -> None:
+        self._whole = whole
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
         if (os.cpu_count() or 1) > 1:
-            code = "from spatialops.precompile import compile_beside; compile_beside()"
+            call = f"compile_beside({self._whole})"
+            code = f"from spatialops.precompile import compile_beside; {call}"
             quiet = subprocess.DEVNULL
             self._process = subprocess.Popen(
                 [sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet
@@ -262,9 +309,9 @@ def _with_bar(todo: list[Task]) -> Iterator[Task]:
 
     pause = 0.1 if sys.stderr.isatty() else 10.0  # s; a log need not hold every move of the bar
     with tqdm(todo, unit="part", desc="compiling kernels", mininterval=pause, leave=False) as bar:
-        for label, run in bar:
+        for label, compile_it in bar:
             bar.set_postfix_str(label, refresh=pause < 1.0)
-            yield label, run
+            yield label, compile_it
 
 
 def _mark(loop_only: bool = False) -> Path | None:

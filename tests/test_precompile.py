@@ -39,7 +39,9 @@ def test_done_once_and_remembered(
 
 
 def test_the_loop_alone(calls: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(precompile, "_loop_tasks", lambda: [("loop", lambda: calls.append("loop"))])
+    monkeypatch.setattr(
+        precompile, "_loop_tasks", lambda **_: [("loop", lambda: calls.append("loop"))]
+    )
     assert not precompile.is_warm(loop_only=True)
     assert precompile.precompile(progress=False, loop_only=True) == 1
     assert precompile.is_warm(loop_only=True)

@@ -2,7 +2,8 @@
 
 All kernels of `spatialops precompile` are compiled for one level of instruction sets. What LLVM has
 made of each is turned into position-independent code, in which only the kernel itself can be seen
-from outside, and everything is linked once. Stages are bound to their callers by their names.
+from outside, and everything is linked once. Kernels apart are found by their callers in places that
+the linker fills, by their names.
 `spatialops/_compile/shipped_code.py` loads the library. Needs `cc`.
 """
 
@@ -23,6 +24,7 @@ from llvmlite import binding
 from numba.core.registry import cpu_target
 
 from spatialops._compile import shipped_code
+from spatialops._compile.apart import PLACE
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.kept_code import SUFFIX, KeptCode
 from spatialops._compile.sealed import digest_of, seal, unsealed
@@ -91,16 +93,19 @@ def pack(folder: Path, objects: Path, out: Path) -> Index:
     machine = _machine()
     entries: dict[str, Entry] = {}
     helpers: set[str] = set()
+    places: set[str] = set()
     files: list[Path] = []
     for kept in sorted(_kept(folder), key=_name):
         symbol = _free_symbol(kept, entries)
         module = _alone(kept, symbol, machine)
         needed = (item.name for item in module.functions if item.is_declaration)
         helpers.update(name for name in needed if name.startswith("numba_"))
+        places.update(item.name for item in module.global_variables if item.name.endswith(PLACE))
         files.append(objects / f"{len(files)}.o")
         files[-1].write_bytes(machine.emit_object(module))
         entries[_name(kept)] = Entry(symbol, kept.signature.return_type)
-    files.append(_table(objects, sorted(helpers)))
+    apart = [entry.symbol for entry in entries.values() if entry.symbol + PLACE in places]
+    files.append(_table(objects, sorted(helpers), apart))
     _link(files, out / shipped_code.LIBRARY)
     library = digest_of(out / shipped_code.LIBRARY)
     index = Index(shipped_code.circumstances(), library, sorted(helpers), entries)
@@ -130,7 +135,7 @@ def _kernel(module: str, name: str) -> CompilerObject:
     """The compiled function of a name, behind whatever stands before it."""
     found = getattr(importlib.import_module(module), name, None)
     found = getattr(found, "stage", found)
-    return getattr(found, "_kernel", found)
+    return getattr(found, "kernel", getattr(found, "_kernel", found))
 
 
 def _name(kept: Kept) -> str:
@@ -175,8 +180,11 @@ def _machine() -> CompilerObject:
     )
 
 
-def _table(folder: Path, helpers: list[str]) -> Path:
-    """Jumps to functions of Numba's run-time, through a table that the loader fills; and slots."""
+def _table(folder: Path, helpers: list[str], apart: list[str]) -> Path:
+    """Jumps to functions of Numba's run-time, through a table that the loader fills; and slots.
+
+    And the places in which kernels find those that are apart.
+    """
     jumps = [
         f".globl {name}\n.hidden {name}\n.type {name},@function\n"
         f"{name}: jmp *{HELPERS}+{8 * k}(%rip)"
@@ -184,7 +192,9 @@ def _table(folder: Path, helpers: list[str]) -> Path:
     ]
     words = {HELPERS: max(len(helpers), 1)}
     slots = [f".globl {name}\n{name}: .skip {8 * count}" for name, count in words.items()]
-    lines = [".text", *jumps, ".bss", ".balign 8", *slots, '.section .note.GNU-stack,"",@progbits']
+    places = [f'.globl "{name}{PLACE}"\n"{name}{PLACE}": .quad "{name}"' for name in apart]
+    lines = [".text", *jumps, ".data", ".balign 8", *places, ".bss", ".balign 8", *slots]
+    lines.append('.section .note.GNU-stack,"",@progbits')
     source = folder / "table.s"
     source.write_text("\n".join(lines) + "\n")
     made = source.with_suffix(".o")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray, Vec3
+from spatialops._compile.apart import late
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import plus, put3, scaled, vec3
 from spatialops.collision import _layout as col
@@ -11,6 +12,7 @@ from spatialops.collision.narrow_phase.manifold import clip, edge_points, face_p
 from spatialops.collision.narrow_phase.scratch import (
     FOUND,
     GATHERED,
+    PAIR,
     SHOWN_A,
     SHOWN_B,
     SPARE,
@@ -26,7 +28,7 @@ CLEARLY = 1.2e-6
 SAME = 1e-4  # of the size: tolerance of clipping
 
 
-@kernel
+@late(*PAIR)
 def convex_points(
     geoms: GeomTables, places: Array, a: int, b: int, limit: float, scratch: Scratch
 ) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from spatialops._arrays import Array, IntArray, Vec3
+from spatialops._compile.apart import late
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import column_of, dot, mat3, minus, put3, vec3
 from spatialops.collision import _layout as col
@@ -21,6 +22,7 @@ from spatialops.collision.narrow_phase.scratch import (
     FIRST_STACK,
     FOUND,
     GATHERED,
+    PAIR,
     STACK,
     Scratch,
     name_at,
@@ -33,7 +35,7 @@ _DEEPER = 1e-3  # of that distance: by so much a point must be deeper to replace
 _LEADS = 1e-4  # of the size: by so much a point must be deeper to come first
 
 
-@kernel
+@late(*PAIR)
 def surface_points(
     geoms: GeomTables, places: Array, a: int, b: int, limit: float, scratch: Scratch
 ) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spatialops._arrays import Array
+from spatialops._compile.apart import late
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import dot, plus, plus_scaled, put3, scaled, vec3
 from spatialops.collision import _layout as col
@@ -14,6 +15,7 @@ from spatialops.collision.narrow_phase.mesh_contacts import surface_points
 from spatialops.collision.narrow_phase.scratch import (
     FOUND,
     GATHERED,
+    PAIR,
     SHOWN_A,
     SHOWN_B,
     Scratch,
@@ -23,7 +25,7 @@ from spatialops.collision.narrow_phase.scratch import (
 from spatialops.collision.narrow_phase.supports import put_feature
 
 
-@kernel
+@late(*PAIR)
 def pair_points(
     geoms: GeomTables, places: Array, a: int, b: int, limit: float, scratch: Scratch
 ) -> int:

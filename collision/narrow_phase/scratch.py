@@ -10,8 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.apart import LIST, ROWS, TABLE, types
 from spatialops._compile.jit import inlined
 from spatialops.collision import _layout as col
+from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.epa import EPA_ROWS, SIDES
 from spatialops.collision.narrow_phase.supports import RIM
 
@@ -28,6 +30,17 @@ class Scratch(NamedTuple):
 
     rows: Array
     ints: IntArray
+
+
+PAIR = (
+    types.NamedTuple((TABLE, ROWS, ROWS, LIST), GeomTables),
+    ROWS,
+    types.int64,
+    types.int64,
+    types.float64,
+    types.NamedTuple((ROWS, TABLE), Scratch),
+)
+"""Numba's types of geoms, places, two geoms, a limit and scratch: what points of a pair are of."""
 
 
 def scratch_shapes(geom_ints: IntArray, lists: IntArray) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -11,9 +11,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
@@ -25,6 +27,9 @@ from spatialops.contact.newton.proximal import proximal_steps
 from spatialops.contact.newton.residual import speed_scale
 from spatialops.contact.newton.row_products import spread_out
 from spatialops.contact.newton.rows import (
+    PROBLEM,
+    ROWS,
+    SCRATCH,
     ContactRows,
     NewtonScratch,
     Problem,
@@ -77,7 +82,11 @@ class Aim(NamedTuple):
     attempts: int  # from one start at most
 
 
-@kernel
+AIM = numba.typeof(Aim(True, 1.0, 1))
+"""Numba's type of it."""
+
+
+@late(ROWS, types.float64, AIM, VECTOR, SCRATCH)
 def central_impulses(
     rows: ContactRows,
     fastest: float,
@@ -167,7 +176,7 @@ def attempts(
     return total, residual
 
 
-@kernel
+@late(PROBLEM, AIM, VECTOR, SCRATCH)
 def from_inside(problem: Problem, aim: Aim, p: Array, scratch: NewtonScratch) -> tuple[int, float]:
     """The interior-point method from zero, and proximal steps from where it ends."""
     rows, start = problem.rows, scratch.vectors[at.START]
@@ -197,7 +206,7 @@ def from_inside(problem: Problem, aim: Aim, p: Array, scratch: NewtonScratch) ->
     return total, residual
 
 
-@kernel
+@late(PROBLEM, AIM, types.float64, VECTOR, SCRATCH)
 def shaken(
     problem: Problem, aim: Aim, residual: float, p: Array, scratch: NewtonScratch
 ) -> tuple[int, float]:

@@ -11,14 +11,16 @@ from __future__ import annotations
 import math
 
 from spatialops._arrays import Array
+from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
-from spatialops.contact.newton.central import Aim, central_impulses
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch
+from spatialops.contact.newton.central import AIM, Aim, central_impulses
+from spatialops.contact.newton.rows import ROWS, SCRATCH, ContactRows, NewtonScratch
 
 # Velocity that counts as rest, relative to the fastest, and to what impulses hide by rounding.
 _REST = 1e-10
 _HIDDEN = 1e-15
+_FOUND = types.Tuple((types.int64, types.float64))
 
 
 @kernel
@@ -44,7 +46,7 @@ def impulses_of_law(
     return total, residual
 
 
-@kernel
+@late(ROWS, types.float64, AIM, _FOUND, VECTOR, SCRATCH)
 def settled(
     rows: ContactRows,
     fastest: float,

@@ -9,6 +9,7 @@ them; from the impulses of the step before the nearest to those.
 from __future__ import annotations
 
 from spatialops._arrays import Array
+from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.collision._layout import INFINITE
@@ -21,8 +22,17 @@ from spatialops.contact.newton.active_rows import (
 from spatialops.contact.newton.ray import FAR, ray_length
 from spatialops.contact.newton.residual import FOUND, residual_of, rounding
 from spatialops.contact.newton.row_products import multiply, multiply_transposed, put_velocities
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch, Problem, turns_on
+from spatialops.contact.newton.rows import (
+    PROBLEM,
+    SCRATCH,
+    ContactRows,
+    NewtonScratch,
+    Problem,
+    turns_on,
+)
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
+
+_LIMITS = types.Tuple((types.int64, types.int64, types.boolean))
 
 _LEAST = 1e-10  # proximal term, relative to s: below, rounding takes part along null directions
 _SHRINKS = 0.1  # of the proximal term, where a centre settled
@@ -34,7 +44,16 @@ _SAME = 0.01  # change of the residual, relative, with which a centre of round f
 _SETTLED = 2  # centres after which what is left is along null directions, or the term too large
 
 
-@kernel
+@late(
+    PROBLEM,
+    types.float64,
+    types.float64,
+    _LIMITS,
+    types.boolean,
+    types.float64,
+    VECTOR,
+    SCRATCH,
+)
 def proximal_steps(
     problem: Problem,
     term: float,

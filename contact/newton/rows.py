@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numba
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
@@ -23,7 +24,7 @@ from spatialops.contact.newton.block_structure import (
     structure_room,
     widest_of,
 )
-from spatialops.contact.rows import SparseRows
+from spatialops.contact.rows import PLACE_COLUMNS, SparseRows
 
 # Columns of several trees, or unknowns; with more, and more than the widest tree has, linear
 # problems are solved tree by tree.
@@ -269,3 +270,20 @@ def new_blocks(room: NewtonRoom) -> tuple[IntArray, Array]:
         return np.zeros(0, dtype=np.int64), np.zeros((0, WIDTH))
     ints, floats = structure_room(room.trees, room.widest)
     return np.zeros(ints, dtype=np.int64), aligned(floats, WIDTH)
+
+
+def _example() -> tuple[ContactRows, NewtonScratch]:
+    """Of one contact, one tree and one column."""
+    room = NewtonRoom(1, 1, 3, 1, 1, 4)
+    ints, floats = newton_room(room)
+    names, lines = structure_room(1, 1)
+    one, trees = np.zeros(1), np.zeros(2, dtype=np.int64)
+    L = SparseRows(np.zeros(3), np.zeros((1, PLACE_COLUMNS), dtype=np.int64))
+    blocks = np.zeros(names, dtype=np.int64), np.zeros((lines, WIDTH))
+    scratch = newton_scratch(np.zeros(ints, dtype=np.int64), np.zeros(floats), blocks, room)
+    return ContactRows(L, trees, np.zeros(3), one, one, one, np.zeros((4, 2)), 0), scratch
+
+
+ROWS, SCRATCH = map(numba.typeof, _example())
+PROBLEM = numba.typeof(Problem(_example()[0], 1.0, 1.0))
+"""Numba's types of what kernels apart take."""

@@ -1,1 +1,1 @@
-"""Compiled code: its decorators, the way into it, and stages that are compiled apart."""
+"""Compiled code: its decorators, the way into it, and what is compiled apart."""

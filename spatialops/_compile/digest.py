@@ -127,7 +127,7 @@ def _described(part: Part) -> str:
     if isinstance(part, (tuple, frozenset)):
         each = [_described(item) for item in part]
         return f"{type(part).__name__} {each if isinstance(part, tuple) else sorted(each)}"
-    if made := getattr(part, "stage", None):  # what callers of a stage know of it
+    if made := getattr(part, "stage", None):  # what callers know of a kernel apart
         return f"{made.name} {inspect.signature(made.py_func)}"
     return _described_by_file(part)
 

@@ -19,13 +19,14 @@ from spatialops._compile import door_code as at
 from spatialops._compile import layouts
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED
+from spatialops._compile.switch import Switch
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Slot = tuple[type, str]
 
 
 _CODE: dict[str, int] = {}  # where the machine code of all doors is
-_SWITCH: list[layouts.Switch] = []  # what they go through: one, made with the first of them
+_SWITCH: list[Switch] = []  # what they go through: one, made with the first of them
 _PLANS: list[Plan] = []  # all of them: built-in functions know addresses of what they keep
 
 
@@ -185,10 +186,10 @@ def _documentation(function: Callable[..., object]) -> str:
     return f"{function.__name__}{text}\n--\n\n{inspect.getdoc(function) or ''}"
 
 
-def _switch() -> layouts.Switch:
+def _switch() -> Switch:
     """Where all doors begin; to their owners, until there is machine code for any of them."""
     if not _SWITCH:  # a vectorcall takes what such a function is handed
-        _SWITCH.append(layouts.Switch(layouts.address_of("PyObject_Vectorcall")))
+        _SWITCH.append(Switch(layouts.address_of("PyObject_Vectorcall")))
     return _SWITCH[0]
 
 

@@ -17,9 +17,10 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import NativeValue, intrinsic, unbox
 
+from spatialops._compile.apart import reaching
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, kernel
-from spatialops._compile.stage import Reference, compile_after_stages
+from spatialops._compile.stage import Reference, expect_stages
 
 _WORDS, _WORDS_A_DIMENSION = 5, 2  # of what describes an array: see numba's `ArrayModel`
 
@@ -74,14 +75,15 @@ class _HeldCall:
     def __call__(self, address: int, *arguments: CompilerObject) -> CompilerObject:
         if self._call is None:
             self._compile(arguments)
-        return self._call(address, *arguments)
+        return reaching(self._call, address, *arguments)
 
     def _compile(self, arguments: Sequence[CompilerObject]) -> None:
         first, *others = self._references()
         given = zip(others, arguments, strict=True)
         kinds = (first, *(kind or numba.typeof(item) for kind, item in given))
-        made = compile_after_stages(self.py_func, self._kernel, kinds, first)
-        self._call = made.entry_point
+        expect_stages(self.py_func, first)
+        self._kernel.compile(kinds)
+        self._call = self._kernel.overloads[kinds].entry_point
 
     def _references(self) -> list[CompilerObject]:
         """Types of the parameters that are addresses; None of others."""

@@ -15,7 +15,6 @@ from typing import TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
-from llvmlite import binding
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
 WORD = ctypes.sizeof(ctypes.c_void_p)
@@ -121,39 +120,6 @@ class Owner(ModuleType):
     def __call__(self, *arguments: object, **named: object) -> object:
         """Call what the function stands before."""
         return self.careful(*arguments, **named)
-
-
-class Switch:
-    """One function in front of another that may be exchanged: its own address stays.
-
-    Built-in functions are the same, and hash the same, by the address of their code.
-
-    Attributes
-    ----------
-    address : int
-        Of the function, a `PyCFunctionFastWithKeywords`.
-    """
-
-    def __init__(self, function: int) -> None:
-        self._to = ctypes.c_void_p(function)
-        word = ctypes.addressof(self._to)
-        code = f"""
-            define i64 @switch(i64 %owner, i64 %args, i64 %given, i64 %names) {{
-                %place = inttoptr i64 {word} to ptr
-                %found = load atomic ptr, ptr %place unordered, align 8
-                %result = tail call i64 %found(i64 %owner, i64 %args, i64 %given, i64 %names)
-                ret i64 %result
-            }}"""
-        binding.initialize_native_target()
-        binding.initialize_native_asmprinter()
-        machine = binding.Target.from_default_triple().create_target_machine()
-        self._engine = binding.create_mcjit_compiler(binding.parse_assembly(code), machine)
-        self._engine.finalize_object()
-        self.address: int = self._engine.get_function_address("switch")
-
-    def turn(self, function: int) -> None:
-        """Calls go to this function from now on."""
-        self._to.value = function
 
 
 class BuiltIn:

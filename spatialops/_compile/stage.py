@@ -1,54 +1,47 @@
-"""Stages of the stepping loop: kernels that are compiled apart, and called where their code lies.
+"""Stages of the stepping loop: kernels apart that take the address of its tables.
 
-Numba copies whatever a kernel calls into it and optimises all of that again. With the narrow phase
-in every part of the loop that looks at contacts, compiling took 260 s. A stage is compiled once:
-its callers know a symbol, which LLVM resolves when it links them, and hand over the address of the
-tables instead of the several hundred numbers they are made of. That costs nothing measurable (a
-step of the free 12-link pendulum takes 2 us either way).
+With the narrow phase in every part of the loop that looks at contacts, compiling took 260 s. A
+stage is compiled once, where it is first reached, and is handed the address of the tables instead
+of the several hundred numbers they are made of. That costs nothing measurable (a step of the free
+12-link pendulum takes 2 us either way).
 """
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 from collections.abc import Callable, Iterator
 from typing import TypeVar, cast
 
 import numba
-from llvmlite import binding, ir
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.datamodel import models
 from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, register_model
+from numba.extending import (
+    _Intrinsic,
+    infer_getattr,
+    intrinsic,
+    lower_getattr_generic,
+    register_model,
+)
 
+from spatialops._compile.apart import NUMBERS, Apart, callable_in_kernels, reaching
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, kernel
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Tables = TypeVar("Tables")
 
-_NUMBERS = {"float": types.float64, "int": types.int64, "bool": types.boolean}  # by annotation
+_IN_C = {"float": ctypes.c_double, "int": ctypes.c_int64, "bool": ctypes.c_bool}
 _ADDRESS = ir.PointerType(ir.IntType(8))
 
 
 def stage(function: Function) -> Function:
-    """Compile a function of the tables, and of one number at most, apart from its callers."""
+    """Compile a function of the tables, and of a few numbers, apart from its callers."""
     if not COMPILED:
         return function
-    made = Stage(function)
-
-    def alone(context: CompilerObject, t: CompilerObject) -> CompilerObject:
-        return made.typed(t)
-
-    def with_number(
-        context: CompilerObject, t: CompilerObject, x: CompilerObject
-    ) -> CompilerObject:
-        return made.typed(t)
-
-    call = with_number if made.numbers else alone
-    call.__name__ = function.__name__
-    callable_in_kernels = intrinsic(call)
-    callable_in_kernels.stage = made
-    return cast(Function, callable_in_kernels)
+    return cast(Function, callable_in_kernels(Stage(function), _Intrinsic))
 
 
 def entered(function: Function) -> Function:
@@ -56,98 +49,55 @@ def entered(function: Function) -> Function:
     return cast(Function, _Entered(function)) if COMPILED else function
 
 
-class Stage:
-    """One stage: its kernel, and the symbol under which callers find it."""
+class Stage(Apart):
+    """One stage; its tables are of the type that was told last."""
 
     def __init__(self, function: Callable[..., object]) -> None:
-        self.py_func = function
-        self.name = f"{function.__module__}.{function.__qualname__}"
-        self.label = function.__name__.replace("_", " ")
-        self.numbers = [
-            _NUMBERS[p.annotation]
-            for p in list(inspect.signature(function).parameters.values())[1:]
-        ]
-        self._kernel: CompilerObject = kernel(function)
-        self._signatures: dict[CompilerObject, CompilerObject] = {}
+        kinds = [p.annotation for p in list(inspect.signature(function).parameters.values())[1:]]
+        super().__init__(function, [ctypes.c_void_p, *(_IN_C[kind] for kind in kinds)])
+        self.numbers = [NUMBERS[kind] for kind in kinds]
+        self._reference: CompilerObject = None
 
-    def compile(self, reference: Reference) -> CompilerObject:
-        """Compile the stage, after all that it calls, or read it from the cache; its signature."""
-        if reference not in self._signatures:
-            arguments = (reference, *self.numbers)
-            made = compile_after_stages(self.py_func, self._kernel, arguments, reference)
-            binding.add_symbol(
-                self.name, made.library.get_pointer_to_function(made.fndesc.llvm_func_name)
-            )
-            self._signatures[reference] = made.signature
-        return self._signatures[reference]
+    def expect(self, reference: Reference) -> None:
+        """Say of what type the tables will be with which it is reached."""
+        self._reference = reference
 
-    def leads_to(self, other: Stage) -> bool:
-        """Whether it calls another stage, by itself or through others."""
-        return any(callee is other or callee.leads_to(other) for callee in called(self.py_func))
+    def expected(self) -> tuple[CompilerObject, ...]:
+        """Types of the arguments, which are told to the stages that it calls."""
+        expect_stages(self.py_func, self._reference)
+        return (self._reference, *self.numbers)
 
-    def typed(self, reference: Reference) -> CompilerObject:
+    def typed(self, reference: Reference, *numbers: CompilerObject) -> CompilerObject:
         """What Numba asks of an intrinsic: a signature, and what emits the call."""
-        return self.compile(reference), self._emit
-
-    def _emit(
-        self,
-        context: CompilerObject,
-        builder: CompilerObject,
-        signature: CompilerObject,
-        arguments: CompilerObject,
-    ) -> CompilerObject:
-        kind = context.call_conv.get_function_type(signature.return_type, signature.args)
-        target = cgutils.get_or_insert_function(builder.module, kind, self.name)
-        calls = context.call_conv
-        status, result = calls.call_function(
-            builder, target, signature.return_type, signature.args, arguments
-        )
-        with cgutils.if_unlikely(
-            builder, status.is_error
-        ):  # only ever with NUMBA_BOUNDSCHECK: kernels do not raise
-            calls.return_status_propagate(builder, status)
-        return result
+        return self.returned(reference, *self.numbers), self.emit
 
 
-def stage_of(function: Callable[..., object]) -> Stage:
-    """What `stage` made of a function."""
-    made: Stage = cast(CompilerObject, function).stage
+def part_of(function: Callable[..., object]) -> Apart:
+    """What `stage` or `late` made of a function."""
+    made: Apart = cast(CompilerObject, function).stage
     return made
 
 
 class _Entered:
-    """A kernel that is loaded once all stages are: LLVM gives up on symbols unknown to it."""
-
     def __init__(self, function: Callable[..., object]) -> None:
         self.py_func = function
         self._kernel: CompilerObject = kernel(function)
 
     def __call__(self, t: CompilerObject) -> CompilerObject:
         if not self._kernel.overloads:
-            tables = numba.typeof(t)
-            compile_after_stages(self.py_func, self._kernel, (tables,), Reference(tables))
-        return self._kernel(t)
+            expect_stages(self.py_func, Reference(numba.typeof(t)))
+        return reaching(self._kernel, t)
 
 
-def compile_after_stages(
-    function: Callable[..., object],
-    kernel: CompilerObject,
-    arguments: tuple[CompilerObject, ...],
-    reference: Reference,
-) -> CompilerObject:
-    """Compile a kernel once all stages are loaded that it calls; what Numba knows of its code.
-
-    Shipped code is bound to its stages already.
-    """
-    if not kernel._cache.is_shipped(arguments):
-        for callee in called(function):
-            callee.compile(reference)
-    kernel.compile(arguments)
-    return kernel.overloads[arguments]
+def expect_stages(function: Callable[..., object], reference: Reference) -> None:
+    """Tell the stages that a function calls of what type the tables are."""
+    for callee in below(function):
+        if isinstance(callee, Stage):
+            callee.expect(reference)
 
 
-def called(function: Callable[..., object]) -> Iterator[Stage]:
-    """Stages that a function calls, by itself or through other kernels."""
+def called(function: Callable[..., object]) -> Iterator[Apart]:
+    """Kernels apart that a function calls, by itself or through other kernels."""
     seen, todo = {function}, [function]
     while todo:
         caller: CompilerObject = todo.pop()
@@ -160,9 +110,9 @@ def called(function: Callable[..., object]) -> Iterator[Stage]:
                 todo.append(inner)
 
 
-def below(*functions: Callable[..., object]) -> list[Stage]:
-    """All stages that functions call, by themselves or through others, callees first."""
-    found: list[Stage] = []
+def below(*functions: Callable[..., object]) -> list[Apart]:
+    """All kernels apart that functions call, by themselves or through others, callees first."""
+    found: list[Apart] = []
     for function in functions:
         for made in called(getattr(function, "py_func", function)):
             found += [item for item in (*below(made.py_func), made) if item not in found]

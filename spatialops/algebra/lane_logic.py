@@ -126,7 +126,26 @@ def _comparing(predicate: str) -> CompilerObject:
     return compare
 
 
+def _define_root() -> None:
+    def lower(
+        context: CompilerObject,
+        build: CompilerObject,
+        kinds: CompilerObject,
+        values: CompilerObject,
+    ) -> CompilerObject:
+        return _roots_of(build, values[0])
+
+    _define(math.sqrt, LANES, LANES)(lower)
+
+
+def _roots_of(build: CompilerObject, lanes: CompilerObject) -> CompilerObject:
+    shape = ir.FunctionType(REGISTER, [REGISTER])
+    name = f"llvm.sqrt.v{WIDTH}f64"
+    return build.call(cgutils.get_or_insert_function(build.module, shape, name), [lanes])
+
+
 _define_negative()
+_define_root()
 _define_of_each(math.sin)
 _define_of_each(math.cos)
 _define_of_all(operator.lt, "<")
@@ -158,9 +177,7 @@ def _root(context: CompilerObject, a: CompilerObject) -> CompilerObject:
         kinds: CompilerObject,
         values: CompilerObject,
     ) -> CompilerObject:
-        shape = ir.FunctionType(REGISTER, [REGISTER])
-        name = f"llvm.sqrt.v{WIDTH}f64"
-        return build.call(cgutils.get_or_insert_function(build.module, shape, name), values)
+        return _roots_of(build, values[0])
 
     return LANES(a), generate
 

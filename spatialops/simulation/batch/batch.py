@@ -17,7 +17,7 @@ from spatialops.simulation.batch.chunk import Begin, Chunk, Failure, Work
 from spatialops.simulation.batch.likeness import felt_geoms, listed, refuse_unlike
 from spatialops.simulation.batch.readings import Readings, first_readings, noise_seeds
 from spatialops.simulation.batch.starts import start_rows
-from spatialops.simulation.batch.stock import Stock
+from spatialops.simulation.batch.stock import Stock, taken
 from spatialops.simulation.runs.one_thread import OneThread, alone
 from spatialops.simulation.simulator import Simulator
 
@@ -137,7 +137,7 @@ class Batch:
             raise ArgumentError(f"on_failure: expected 'freeze' or 'reset', got {on_failure!r}")
         self._resets = on_failure == "reset"
         self.threads = whole(threads or processors(), "threads", low=1)
-        self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
         self._compiled = False
         model = each[0].scene.model
         self._nq = model.nq
@@ -419,17 +419,26 @@ class Batch:
         return made[0], made[1]
 
     def _all(self, tasks: Iterable[Callable[[], dict[int, Failure]]]) -> dict[int, Failure]:
-        """Do tasks on the threads; the failures of all of them."""
+        """Do tasks on the threads, of which the caller's is one; the failures of all of them."""
         waiting = list(tasks)
-        if self._pool is None:
-            found = [task() for task in waiting]
-        else:
-            by_itself = 0 if self._compiled else 1  # compiles what is not compiled yet
-            found = [task() for task in waiting[:by_itself]]
+        found: list[dict[int, Failure]] = []
+
+        def work() -> None:
+            while (task := taken(waiting)) is not None:
+                found.append(task())
+
+        if waiting and not self._compiled:  # by itself: it compiles what is not compiled yet
+            found.append(waiting.pop()())
             self._compiled = True
-            others = [self._pool.submit(task) for task in waiting[by_itself:]]
-            found += [one.result() for one in others]
-        return {e: failure for some in found for e, failure in sorted(some.items())}
+        helpers = min(self.threads, len(waiting)) - 1
+        others = [self._pool.submit(work) for _ in range(helpers)] if self._pool else []
+        try:
+            work()
+        finally:
+            for one in others:  # one that has not begun finds nothing left to do
+                if not one.cancel():
+                    one.result()
+        return dict(sorted(item for some in found for item in some.items()))
 
     def _which(self, where: ArrayLike | None) -> IntArray:
         """Indices of the environments that are meant."""

@@ -72,7 +72,7 @@ def may_be_pivoted(t: Tables) -> bool:
     return t.control[at.LAW] == POLYGON and few
 
 
-@merged
+@stage
 def pivot(t: Tables, m: int) -> float:
     """Lemke's method on the assembled problem; returns the residual."""
     rows = n = m * (t.facets.shape[0] + 2)

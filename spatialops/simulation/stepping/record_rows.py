@@ -17,7 +17,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     write_joint_sums,
 )
 from spatialops.simulation.stepping.constraints.torsional_rolling import is_torsion
-from spatialops.simulation.stepping.integrators.joint_forces import placed_in
+from spatialops.simulation.stepping.integrators.joint_forces import has_elements, placed_in
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -35,13 +35,9 @@ def write_row(t: Tables) -> None:
     copy_into(t.row_states[row, nq:], t.v)
     t.rows[row, at.ROW_TIME] = t.monitor[at.TIME]
     t.rows[row, at.ROW_KINETIC] = kinetic_kernel(t.links, t.v, t.work)
-    t.rows[row, at.ROW_POTENTIAL] = potential_kernel(t.links, t.work) + spring_energy(
-        t.element_ints,
-        t.elements,
-        t.element_joints,
-        t.arms,
-        placed_in(t, t.q, t.work),
-    )
+    t.rows[row, at.ROW_POTENTIAL] = potential_kernel(t.links, t.work)
+    if has_elements(t):
+        t.rows[row, at.ROW_POTENTIAL] += energy_of_springs(t)
     t.rows[row, at.ROW_CONTACTS] = n_of_geoms(t)
     t.rows[row, at.ROW_IMPACTS] = t.control[at.IMPACTS]
     t.rows[row, at.ROW_RESIDUAL] = t.monitor[at.RESIDUAL]
@@ -57,6 +53,13 @@ def write_row(t: Tables) -> None:
     t.monitor[at.RESIDUAL] = 0.0
     t.monitor[at.LOWEST_GAP] = 0.0
     t.monitor[at.OPENING] = 0.0
+
+
+@stage
+def energy_of_springs(t: Tables) -> float:
+    """Elastic energy of the elements at the present state, whose poses are in `work`, J."""
+    placed = placed_in(t, t.q, t.work)
+    return spring_energy(t.element_ints, t.elements, t.element_joints, t.arms, placed)
 
 
 @merged

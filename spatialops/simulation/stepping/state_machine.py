@@ -293,7 +293,7 @@ def begin_piece(t: Tables) -> int:
     return GO_ON
 
 
-@merged
+@stage
 def after_contact(t: Tables) -> int:
     """Take up the impulses of the step's contact problem, or state it once more."""
     apply_impulses(t, t.vectors[at.DVC, : t.v.size])

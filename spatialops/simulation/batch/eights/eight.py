@@ -22,7 +22,8 @@ FORCES = 4
 Q_X = 5  # state at the end of the step
 V_X = 6
 ACC = 7
-VECTORS = 8
+V_E = 8  # the velocity that a step begins with, in the axes of Q_E
+VECTORS = 9
 
 # Rows of numbers: as the monitors and controls of the same names.
 TIME = 0
@@ -33,13 +34,14 @@ CURVATURE = 5
 INSIDE = 6  # 1.0: the environment is here; else its lane stands still
 FREE = 7  # 1.0: its step is a free one
 FASTEST = 8  # spin in this step, rad/s
-MONITORS = 9
+FRESH = 9  # 1.0: its links are not in `work` yet
+MONITORS = 10
 
 
 class Eight(NamedTuple):
     """Tables of eight environments; what all have in common is that of the loop's tables.
 
-    Every joint has one coordinate: nq is nv.
+    `neutral` are coordinates of environments that are not here: unit quaternions, else zeros.
     """
 
     tree: IntArray
@@ -49,7 +51,13 @@ class Eight(NamedTuple):
     settings: Array
     control: IntArray
     external: Array  # none
-    q: Array  # (nv, 8), and so on
+    roots: IntArray
+    root_of: IntArray
+    pairs: IntArray
+    geom_ints: IntArray
+    geoms: Array
+    neutral: Array
+    q: Array  # (nq, 8), and so on
     v: Array
     tau: Array
     damped: Array  # links with what resists motion as armature
@@ -57,13 +65,19 @@ class Eight(NamedTuple):
     vectors: Array
     past: Array
     squares: Array
+    floating: Array
+    expected: Array  # what `floating` will be if the step is a free one
+    places: Array  # of geoms
     monitor: Array
     steps: IntArray
 
 
 def new_eight(t: Tables) -> Eight:
     """Tables for environments of the scene that `t` is of, none of which is inside yet."""
-    nv = t.v.size
+    nq, nv = t.q.size, t.v.size
+    neutral = np.zeros(nq)
+    for frame, last in ((layout.ATTITUDE, 3), (layout.POSE, 6)):
+        neutral[t.tree[t.tree[:, layout.FRAME] == frame, layout.FIRST_Q] + last] = 1.0
     made = Eight(
         t.tree,
         t.links,
@@ -72,18 +86,28 @@ def new_eight(t: Tables) -> Eight:
         t.settings,
         t.control,
         np.zeros((0, 6)),
-        _rows(nv),
+        t.roots,
+        t.root_of,
+        t.pairs,
+        t.geom_ints,
+        t.geoms,
+        neutral,
+        _rows(nq),
         _rows(nv),
         _rows(nv),
         _rows(nv, layout.LINK_COLUMNS),
         _rows(nv, layout.WORK_COLUMNS),
-        _rows(VECTORS, nv),
+        _rows(VECTORS, max(nq, nv)),
         _rows(at.REMEMBERED, nv),
         _rows(at.REMEMBERED),
+        _rows(len(t.roots), at.FLOATING_COLUMNS),
+        _rows(len(t.roots), at.FLOATING_COLUMNS),
+        _rows(len(t.geom_ints), 3),
         _rows(MONITORS),
         np.zeros(WIDTH, dtype=np.int64),
     )
     made.damped[:] = t.links[:, :, None]
+    made.q[:] = neutral[:, None]
     return made
 
 
@@ -94,14 +118,12 @@ def _rows(*shape: int) -> Array:
 def fits_in_lanes(t: Tables) -> bool:
     """Whether steps of a scene can be made side by side.
 
-    Of trees whose joints turn or slide about one axis each, without pairs of geoms, closures, dry
-    friction, springs, actuators and what bears weight; by the two rules that have lanes.
+    Of trees without closures, dry friction, springs, actuators, what bears weight, and free bodies
+    that nothing hangs on; by the two rules that have lanes.
     """
-    with_frames = (layout.TURN, layout.SLIDE, layout.SCREW)
     schemes = (at.MOREAU, at.SEMI_IMPLICIT)
     return bool(
-        np.isin(t.tree[:, layout.FRAME], with_frames).all()
-        and (t.joint_ints[:, at.JOINT_KIND] == col.STOP).all()
-        and not any(len(some) for some in (t.pairs, t.loop_ints, t.element_ints, t.compensation))
+        (t.joint_ints[:, at.JOINT_KIND] == col.STOP).all()
+        and not any(len(some) for some in (t.lone, t.loop_ints, t.element_ints, t.compensation))
         and t.control[at.SCHEME] in schemes
     )

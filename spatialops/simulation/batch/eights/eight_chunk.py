@@ -45,14 +45,14 @@ class EightChunk(Chunk):
             return super().run(work, readings, begin, resets=resets, frozen=frozen)
         asked = np.array([-1 if e in frozen else e for e in self.which.tolist()], dtype=np.int64)
         progress = np.zeros(together.PROGRESS, dtype=np.int64)
-        progress[together.PLACE] = together.TOGETHER
         if begin is Begin.BEGINS:
             progress[together.BEGINS] = 1
             for one in self.environments:
                 one.loop.stepping.external.begin()
         failures: dict[int, Failure] = {}
         while (code := self._step_eight(progress, asked, work)) != at.DONE:
-            place, step = int(progress[together.PLACE]), int(progress[together.STEP])
+            place = int(progress[together.PLACE])
+            step = int(progress[together.STEPS + place])
             try:
                 self._help(place, code)
             except SpatialOpsError as error:
@@ -63,9 +63,9 @@ class EightChunk(Chunk):
                     self.environments[place].begin(work.starts[e])
                 else:
                     asked[place] = -1
-                progress[together.PLACE] += 1
+                progress[together.STEPS + place] += 1
             else:
-                progress[together.PLACE] += code == at.FAULT
+                progress[together.STEPS + place] += code == at.FAULT
         return failures
 
     def _step_eight(self, progress: IntArray, asked: IntArray, work: Work) -> int:

@@ -32,6 +32,9 @@ def enter(t: Tables, e: Eight, lane: int) -> None:
     """State and past of an environment into its lane."""
     for i in range(t.q.size):
         e.q[i, lane] = t.q[i]
+    for i in range(t.roots.size):
+        for c in range(at.FLOATING_COLUMNS):
+            e.floating[i, c, lane] = t.floating[i, c]
     for k in range(t.v.size):
         e.v[k, lane] = t.v[k]
         for j in range(at.REMEMBERED):
@@ -43,18 +46,22 @@ def enter(t: Tables, e: Eight, lane: int) -> None:
     e.monitor[of.LENGTHS_BEFORE + 1, lane] = t.monitor[at.LENGTHS_BEFORE + 1]
     e.monitor[of.CURVATURE, lane] = t.monitor[at.CURVATURE]
     e.monitor[of.INSIDE, lane] = 1.0
+    e.monitor[of.FRESH, lane] = 1.0
     e.steps[lane] = t.control[at.STEP]
 
 
 @merged
 def leave(t: Tables, e: Eight, lane: int) -> None:
-    """Back into its tables; the lane stands at zero, where nothing can become of it.
+    """Back into its tables; the lane stands where nothing can become of it.
 
-    Contacts at its state are to be looked for anew.
+    Contacts at its state are to be looked for anew, and none are known.
     """
     for i in range(t.q.size):
         t.q[i] = e.q[i, lane]
-        e.q[i, lane] = 0.0
+        e.q[i, lane] = e.neutral[i]
+    for i in range(t.roots.size):
+        for c in range(at.FLOATING_COLUMNS):
+            t.floating[i, c] = e.floating[i, c, lane]
     for k in range(t.v.size):
         t.v[k] = e.v[k, lane]
         e.v[k, lane] = 0.0
@@ -70,5 +77,8 @@ def leave(t: Tables, e: Eight, lane: int) -> None:
     t.monitor[at.CURVATURE] = e.monitor[of.CURVATURE, lane]
     t.control[at.STEP] = e.steps[lane]
     t.control[at.LOOKED] = 0
+    t.control[at.BEFORE] = 0
+    t.control[at.BEFORE_LOOK] = 0
+    t.control[at.STILL] = 0
     for i in range(of.MONITORS):
         e.monitor[i, lane] = 0.0

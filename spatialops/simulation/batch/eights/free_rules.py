@@ -11,9 +11,14 @@ from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.dynamics.response import accelerations_again
 from spatialops.simulation import _layout as at
 from spatialops.simulation.batch.eights import eight as of
+from spatialops.simulation.batch.eights.clearance import keep_clear, keep_slow
 from spatialops.simulation.batch.eights.eight import Eight
+from spatialops.simulation.batch.eights.floating import (
+    expect_momenta_eight,
+    put_right_eight,
+    take_momenta_eight,
+)
 from spatialops.simulation.batch.eights.free_step import (
-    advance_joints,
     begin_free_step,
     end_free_step,
     keep_finite,
@@ -22,14 +27,19 @@ from spatialops.simulation.batch.eights.free_step import (
     note_spin,
     resist_eight,
 )
-from spatialops.simulation.stepping.integrators.accelerations import placed_accelerations
+from spatialops.simulation.batch.eights.joints import advance_joints
+from spatialops.simulation.stepping.integrators.accelerations import (
+    add_convection,
+    placed_accelerations,
+)
 from spatialops.simulation.stepping.integrators.midpoint import (
     LOOSEST,
     MOST_CORRECTIONS,
     SHARE,
     moved_by_round,
 )
-from spatialops.simulation.stepping.integrators.past import renew_differences
+from spatialops.simulation.stepping.integrators.past import renew_differences, turn_linear
+from spatialops.tree.state import transport
 
 
 @kernel
@@ -46,6 +56,13 @@ def try_free_step(e: Eight, fastest: float) -> None:
         euler_eight(e, dt)
     keep_finite(e, fastest)
     keep_off_stops(e, e.vectors[of.Q_X], e.vectors[of.V_X], 0.0)
+    if e.pairs.shape[0] > 0 or has_momenta(e):
+        work = lanes_of(e.work)
+        poses_kernel(e.tree, e.links, coordinates(e, of.Q_X), work)
+        velocities_kernel(e.tree, e.links, row(e, of.V_X), work)
+    if e.pairs.shape[0] > 0:
+        keep_clear(e, 0.0)
+        keep_slow(e)
 
 
 @kernel
@@ -54,14 +71,22 @@ def take_free_step(e: Eight) -> None:
     dt = e.settings[at.DT]
     if e.control[at.SCHEME] == at.MOREAU:
         remember_eight(e, dt)
+    if has_momenta(e):
+        put_right_eight(e, row(e, of.V_X))
     end_free_step(e, dt)
+
+
+@inlined
+def has_momenta(e: Eight) -> bool:
+    """Whether trees float whose momentum is kept."""
+    return e.roots.size > 0 and e.control[at.SCHEME] == at.MOREAU
 
 
 @kernel
 def euler_eight(e: Eight, s: float) -> None:
     """As `flow.euler_step` and `drift_euler`."""
-    q_e = row(e, of.Q_E)
-    q_x = row(e, of.Q_X)
+    q_e = coordinates(e, of.Q_E)
+    q_x = coordinates(e, of.Q_X)
     v_x = row(e, of.V_X)
     q = lanes_of(e.q)
     v = lanes_of(e.v)
@@ -74,30 +99,39 @@ def euler_eight(e: Eight, s: float) -> None:
     poses_kernel(e.tree, e.links, q_e, work)
     velocities_kernel(e.tree, e.links, v, work)
     note_spin(e, lanes_of(e.monitor)[of.FREE])
+    if e.pairs.shape[0] > 0:
+        keep_clear(e, s)
     if e.control[at.DAMPED] != 0:
         resist_eight(e, s)
     damped = lanes_of(e.damped)
     tau, forces = lanes_of(e.tau), row(e, of.FORCES)
     placed_accelerations(e.tree, damped, v, tau, e.external, work, forces, dv)
+    add_convection(e.tree, v, dv, 1.0)
     for k in range(e.v.shape[0]):
         dv[k] *= s
         v_x[k] = v[k] + dv[k]
     advance_joints(e, q, v_x, s, q_x)
+    transport(e.tree, q, q_x, v_x)
 
 
 @kernel
 def midpoint_eight(e: Eight, s: float) -> None:
     """As `midpoint.midpoint` and `drift_midpoint`."""
-    q_e = row(e, of.Q_E)
-    q_x = row(e, of.Q_X)
+    q_e = coordinates(e, of.Q_E)
+    q_x = coordinates(e, of.Q_X)
     v_x = row(e, of.V_X)
     q = lanes_of(e.q)
     v = lanes_of(e.v)
-    dv = row(e, of.DV)
+    v_e, dv = row(e, of.V_E), row(e, of.DV)
     move = row(e, of.ACC)
+    if has_momenta(e):
+        take_momenta_eight(e)
     for k in range(e.v.shape[0]):
         move[k] = 0.5 * s * v[k]
     advance_joints(e, q, move, 1.0, q_e)
+    for k in range(e.v.shape[0]):
+        v_e[k] = v[k]
+    transport(e.tree, q, q_e, v_e)
     keep_near(e, of.Q_E)
     keep_off_stops(e, e.q, e.v, 0.0)
     keep_off_stops(e, e.vectors[of.Q_E], e.v, 0.5 * s)
@@ -106,13 +140,19 @@ def midpoint_eight(e: Eight, s: float) -> None:
     if e.control[at.DAMPED] != 0:
         resist_eight(e, s)
     settle_eight(e, s)
+    if has_momenta(e):
+        expect_momenta_eight(e, s)
+    if e.pairs.shape[0] > 0:
+        velocities_kernel(e.tree, e.links, v_e, lanes_of(e.work))
+        keep_clear(e, 0.5 * s)
     early, half = s * 0.5, 0.5 * s
     for k in range(e.v.shape[0]):
-        v_x[k] = v[k] + dv[k]
-        move[k] = early * v[k]
+        v_x[k] = v_e[k] + dv[k]
+        move[k] = early * v_e[k]
     for k in range(e.v.shape[0]):
         move[k] += half * dv[k]
     advance_joints(e, q_e, move, 1.0, q_x)
+    transport(e.tree, q_e, q_x, v_x)
 
 
 @kernel
@@ -131,13 +171,14 @@ def foresee_eight(e: Eight, s: float) -> None:
             dv[k] = where(counts, dv[k] + past[j, k], dv[k])
     for k in range(e.v.shape[0]):
         dv[k] = s * dv[k]
+    turn_linear(e.tree, coordinates(e, of.Q_E), dv, False)
 
 
 @kernel
 def settle_eight(e: Eight, s: float) -> None:
     """As `midpoint.settle`; not free is what does not come to rest."""
     monitor = lanes_of(e.monitor)
-    v = lanes_of(e.v)
+    v = row(e, of.V_E)
     dv = row(e, of.DV)
     v_m, new = row(e, of.V_M), row(e, of.NEXT)
     moves = monitor[of.FREE]
@@ -164,10 +205,11 @@ def evaluate_eight(e: Eight, s: float, first: bool) -> None:
     damped = lanes_of(e.damped)
     velocities_kernel(e.tree, e.links, v_m, work)
     if first:
-        v, tau = lanes_of(e.v), lanes_of(e.tau)
+        v, tau = row(e, of.V_E), lanes_of(e.tau)
         placed_accelerations(e.tree, damped, v, tau, e.external, work, forces, new)
     else:
         accelerations_again(e.tree, damped, forces, e.external, work, new)
+    add_convection(e.tree, v_m, new, 1.0)
     for k in range(e.v.shape[0]):
         new[k] *= s
 
@@ -175,7 +217,7 @@ def evaluate_eight(e: Eight, s: float, first: bool) -> None:
 @inlined
 def strays_eight(e: Eight, s: float, moves: Lanes) -> Lanes:
     """As `midpoint.strays`, of each lane."""
-    v = lanes_of(e.v)
+    v = row(e, of.V_E)
     dv = row(e, of.DV)
     new = row(e, of.NEXT)
     old = row(e, of.V_M)
@@ -210,6 +252,7 @@ def remember_eight(e: Eight, s: float) -> None:
     rate = 1.0 / s
     for k in range(e.v.shape[0]):
         fresh[k] = rate * dv[k]
+    turn_linear(e.tree, coordinates(e, of.Q_E), fresh, True)
     squares = lanes_of(e.squares)
     renew_differences(lanes_of(e.past), fresh, lanes_of(e.work), squares)
     known = monitor[of.PAST] + 1.0
@@ -229,6 +272,13 @@ def remember_eight(e: Eight, s: float) -> None:
 
 @inlined
 def row(e: Eight, i: int) -> LaneArray:
-    """A vector of each environment."""
+    """A vector of each environment, of velocities."""
     vectors: Array = e.vectors[i]
-    return lanes_of(vectors)
+    return lanes_of(vectors[: e.v.shape[0]])
+
+
+@inlined
+def coordinates(e: Eight, i: int) -> LaneArray:
+    """The same of coordinates."""
+    vectors: Array = e.vectors[i]
+    return lanes_of(vectors[: e.q.shape[0]])

@@ -13,7 +13,7 @@ import sys
 from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.lane_arrays import LaneArray, lanes_of
+from spatialops.algebra.lane_arrays import lanes_of
 from spatialops.algebra.lane_logic import less, root, where
 from spatialops.algebra.simd import WIDTH, Lanes
 from spatialops.algebra.trigonometry import FAR
@@ -40,14 +40,15 @@ def begin_free_step(e: Eight) -> None:
 def keep_near(e: Eight, row: int) -> None:
     """Leave to the loop what has turned very far: the library's sines are not in lanes.
 
-    Its coordinates in `row` of the vectors become zero.
+    Its coordinates in `row` of the vectors become neutral.
     """
     monitor, q = lanes_of(e.monitor), lanes_of(e.vectors[row])
     free = monitor[of.FREE]
+    for k in range(e.tree.shape[0]):
+        if e.tree[k, layout.FRAME] == layout.TURN or e.tree[k, layout.FRAME] == layout.SCREW:
+            free = where(less(abs(q[e.tree[k, layout.FIRST_Q]]), FAR), free, 0.0)
     for i in range(e.q.shape[0]):
-        free = where(less(abs(q[i]), FAR), free, 0.0)
-    for i in range(e.q.shape[0]):
-        q[i] = where(free, q[i], 0.0)
+        q[i] = where(free, q[i], e.neutral[i])
     monitor[of.FREE] = free
 
 
@@ -65,14 +66,6 @@ def resist_eight(e: Eight, dt: float) -> None:
             if damping > 0.0:
                 armature += damping * fitted(damping * e.work[k, layout.D_INVERSE, lane])
             e.damped[k, layout.ARMATURE, lane] = armature
-
-
-@inlined
-def advance_joints(e: Eight, q: LaneArray, v: LaneArray, step: float, out: LaneArray) -> None:
-    """As `integrate`, for joints of one coordinate each."""
-    for k in range(e.tree.shape[0]):
-        i = e.tree[k, layout.FIRST_Q]
-        out[i] = q[i] + step * v[k]
 
 
 @inlined

@@ -20,6 +20,7 @@ import math
 from spatialops import _layout as layout
 from spatialops._arrays import Array, Mat3, Vec3
 from spatialops._compile.jit import inlined, kernel, merged
+from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import (
     copy_into,
     dot,
@@ -179,6 +180,17 @@ def place_loops(t: Tables, work: Array, s: float) -> None:
     factor_loops(t, work, t.control[at.INDEPENDENT], TOLERANCE)
 
 
+@stage
+def hold_in_middle(t: Tables, row: int, first: bool) -> None:
+    """Add the reaction to the accelerations of the tree in a row of vectors, at the piece's middle.
+
+    The `first` time in a piece the closures are placed there.
+    """
+    if first:
+        place_loops(t, t.work, since_start(t, 0.5 * t.monitor[at.PIECE]))
+    hold_loops(t, t.work, t.vectors[row, : t.v.size], t.closure_vectors[at.FORCES])
+
+
 @kernel
 def hold_loops(t: Tables, work: Array, a: Array, forces: Array) -> None:
     """The reaction by the rows of `place_loops`, with the velocities in `work`."""
@@ -193,7 +205,7 @@ def hold_loops(t: Tables, work: Array, a: Array, forces: Array) -> None:
         a[k] += dv[k]
 
 
-@kernel
+@stage
 def close_end(t: Tables, s: float) -> None:
     """Bring the state Q_X, V_X, `s` after the start of the step, back onto the closures.
 
@@ -250,7 +262,7 @@ def close_positions(t: Tables, q: Array, v: Array) -> float:
         copy_into(q, ahead)
 
 
-@kernel
+@stage
 def project_contacts(t: Tables, m: int) -> None:
     """Rows of L of m contacts as they are with the closures answering.
 
@@ -261,7 +273,7 @@ def project_contacts(t: Tables, m: int) -> None:
     project_rows(t.basis, t.control[at.RANK], L, 3 * m, t.contact_parts)
 
 
-@kernel
+@stage
 def add_reactions(t: Tables, m: int) -> None:
     """Add to the closures' forces their answer to the impulses of m contacts, over the piece."""
     parts, forces = t.closure_vectors[at.PARTS], t.closure_vectors[at.OTHER_FORCES]

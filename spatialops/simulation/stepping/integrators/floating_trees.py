@@ -12,9 +12,12 @@ with forces where the middle of the piece has them. O(N).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from spatialops import _layout as layout
-from spatialops._arrays import Vec3
+from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel, merged
+from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import (
     ZERO3,
     add3,
@@ -49,20 +52,29 @@ def has_floating(t: Tables) -> bool:
     return t.roots.size > 0
 
 
+class Floating(NamedTuple):
+    """A tree that floats, as kernels see it; also eight states of it."""
+
+    links: Array
+    work: Array
+    root_of: IntArray  # of every link the floating tree that it is of
+    root: int  # first link of its root
+    i: int  # number among floating trees
+
+
+@merged
+def tree_of(t: Tables, i: int) -> Floating:
+    """Floating tree i."""
+    return Floating(t.links, t.work, t.root_of, t.roots[i], i)
+
+
 @inlined
-def arm_of(t: Tables, k: int, origin: Vec3) -> Vec3:
+def arm_of(work: Array, k: int, origin: Vec3) -> Vec3:
     """Origin of link k as seen from a point of the world."""
-    return minus(vec3(t.work, k, layout.ORIGIN), origin)
+    return minus(vec3(work, k, layout.ORIGIN), origin)
 
 
-@inlined
-def center_of(t: Tables, k: int, origin: Vec3) -> Vec3:
-    """Centre of mass of link k as seen from a point of the world."""
-    arm = rotate(mat3(t.work, k, layout.ROTATION), vec3(t.links, k, layout.COM))
-    return plus(arm_of(t, k, origin), arm)
-
-
-@kernel
+@stage
 def take_momenta(t: Tables) -> None:
     """Momenta of floating trees about where their roots are; poses and velocities in `work`.
 
@@ -71,51 +83,62 @@ def take_momenta(t: Tables) -> None:
     for i in range(t.roots.size):
         origin, about = vec3(t.work, t.roots[i], layout.ORIGIN), vec3(t.floating, i, at.ABOUT)
         angular, linear = vec3(t.floating, i, at.MOMENTUM), vec3(t.floating, i, at.MOMENTUM + 3)
-        put3(t.floating, i, at.ABOUT, origin)
         if t.floating[i, at.PUT_RIGHT] != 0.0:
             angular = minus(angular, cross(minus(origin, about), linear))
         else:
-            angular, linear = momentum_of(t, i)
+            angular, linear = momentum_of(tree_of(t, i), origin)
+        put3(t.floating, i, at.ABOUT, origin)
         t.floating[i, at.PUT_RIGHT] = 0.0
         put3(t.floating, i, at.MOMENTUM, angular)
         put3(t.floating, i, at.MOMENTUM + 3, linear)
 
 
 @kernel
-def momentum_of(t: Tables, i: int) -> tuple[Vec3, Vec3]:
-    """Momentum of floating tree i about its fixed point."""
-    about = vec3(t.floating, i, at.ABOUT)
+def momentum_of(tree: Floating, about: Vec3) -> tuple[Vec3, Vec3]:
+    """Momentum of a floating tree about a fixed point."""
     angular = linear = ZERO3
-    for k in range(t.v.size):
-        if t.root_of[k] == i and t.links[k, layout.MASS] != 0.0:
-            spin, push = link_momentum(t.links, t.work, k)
-            angular = plus(angular, plus(spin, cross(arm_of(t, k, about), push)))
+    for k in range(tree.root_of.size):
+        if tree.root_of[k] == tree.i and tree.links[k, layout.MASS] != 0.0:
+            spin, push = link_momentum(tree.links, tree.work, k)
+            angular = plus(angular, plus(spin, cross(arm_of(tree.work, k, about), push)))
             linear = plus(linear, push)
     return angular, linear
 
 
-@kernel
+@stage
 def expect_momenta(t: Tables) -> None:
     """Add what outer forces give in the piece; the poses of its middle must be in `work`."""
     s = t.monitor[at.PIECE]
     for i in range(t.roots.size):
-        about, root = vec3(t.floating, i, at.ABOUT), t.roots[i]
-        mass, moment = 0.0, ZERO3
-        for k in range(root, t.v.size):
-            if t.root_of[k] == i and t.links[k, layout.MASS] != 0.0:
-                mass += t.links[k, layout.MASS]
-                moment = plus_scaled(moment, t.links[k, layout.MASS], center_of(t, k, about))
-        rotation = mat3(t.work, root, layout.ROTATION)
-        arm = arm_of(t, root, about)
-        push = rotate(rotation, three(t.tau, root + 3))
-        turn = plus(rotate(rotation, three(t.tau, root)), cross(arm, push))
-        turn = minus(turn, cross(moment, lifted(t.links)))
-        push = plus_scaled(push, -mass, lifted(t.links))
+        turn, push = outer_forces(tree_of(t, i), t.floating, t.tau)
         if is_wrenched(t):
             moments, forces = wrench_on(t, i)
             turn, push = plus(turn, moments), plus(push, forces)
         add3(t.floating, i, at.MOMENTUM, scaled(s, turn))
         add3(t.floating, i, at.MOMENTUM + 3, scaled(s, push))
+
+
+@kernel
+def outer_forces(tree: Floating, floating: Array, tau: Array) -> tuple[Vec3, Vec3]:
+    """Moment about a fixed point and force of gravity and of what acts at the root.
+
+    The mass has as many lanes as the states: a product of two numbers that all states have in
+    common would be rounded before it is added, where of one state it is not.
+    """
+    about = vec3(floating, tree.i, at.ABOUT)
+    mass, moment = floating[tree.i, at.PUT_RIGHT], ZERO3  # 0.0: it is not yet
+    for k in range(tree.root, tree.root_of.size):
+        if tree.root_of[k] == tree.i and tree.links[k, layout.MASS] != 0.0:
+            turned = rotate(mat3(tree.work, k, layout.ROTATION), vec3(tree.links, k, layout.COM))
+            center = plus(arm_of(tree.work, k, about), turned)
+            mass += tree.links[k, layout.MASS]
+            moment = plus_scaled(moment, tree.links[k, layout.MASS], center)
+    rotation = mat3(tree.work, tree.root, layout.ROTATION)
+    arm = arm_of(tree.work, tree.root, about)
+    push = rotate(rotation, three(tau, tree.root + 3))
+    turn = plus(rotate(rotation, three(tau, tree.root)), cross(arm, push))
+    turn = minus(turn, cross(moment, lifted(tree.links)))
+    return turn, plus_scaled(push, -mass, lifted(tree.links))
 
 
 @kernel
@@ -127,7 +150,7 @@ def wrench_on(t: Tables, i: int) -> tuple[Vec3, Vec3]:
         b = t.tree[k, layout.BODY]
         if b >= 0 and t.root_of[k] == i:
             own = vec3(t.external, b, 3)
-            turn = plus(vec3(t.external, b, 0), cross(arm_of(t, k, about), own))
+            turn = plus(vec3(t.external, b, 0), cross(arm_of(t.work, k, about), own))
             moment, force = plus(moment, turn), plus(force, own)
     return moment, force
 
@@ -143,7 +166,7 @@ def is_touched(t: Tables, i: int) -> bool:
     return False
 
 
-@kernel
+@stage
 def put_right(t: Tables) -> None:
     """Put the roots' velocities in V_X right, and those of links, at the end of a piece.
 
@@ -151,7 +174,7 @@ def put_right(t: Tables) -> None:
     """
     for i in range(t.roots.size):
         if not is_touched(t, i):
-            correct_root(t, i)
+            correct_root(tree_of(t, i), t.floating, t.vectors[at.V_X, : t.v.size])
             t.floating[i, at.PUT_RIGHT] = 1.0
 
 
@@ -163,21 +186,21 @@ def forget_momenta(t: Tables) -> None:
 
 
 @kernel
-def correct_root(t: Tables, i: int) -> None:
-    """Give floating tree i the momentum that it shall have."""
-    v_x = t.vectors[at.V_X, : t.v.size]
-    about, root = vec3(t.floating, i, at.ABOUT), t.roots[i]
+def correct_root(tree: Floating, floating: Array, v_x: Array) -> None:
+    """Give a floating tree the momentum that it shall have."""
+    links, work = tree.links, tree.work
+    about, root = vec3(floating, tree.i, at.ABOUT), tree.root
     mass = 0.0
     angular = linear = center = ZERO3
     J = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    for k in range(root, t.v.size):
-        m = t.links[k, layout.MASS]
-        if t.root_of[k] != i or m == 0.0:
+    for k in range(root, tree.root_of.size):
+        m = links[k, layout.MASS]
+        if tree.root_of[k] != tree.i or m == 0.0:
             continue
-        rotation, omega = mat3(t.work, k, layout.ROTATION), vec3(t.work, k, layout.OMEGA)
-        c, arm = rotate(rotation, vec3(t.links, k, layout.COM)), arm_of(t, k, about)
-        own = sym_rotated(rotation, sym3(t.links, k, layout.INERTIA))
-        velocity = vec3(t.work, k, layout.VELOCITY)
+        rotation, omega = mat3(work, k, layout.ROTATION), vec3(work, k, layout.OMEGA)
+        c, arm = rotate(rotation, vec3(links, k, layout.COM)), arm_of(work, k, about)
+        own = sym_rotated(rotation, sym3(links, k, layout.INERTIA))
+        velocity = vec3(work, k, layout.VELOCITY)
         push = scaled(m, plus(velocity, cross(omega, c)))
         spin = plus_scaled(sym_times(own, omega), m, cross(c, velocity))
         angular = plus(angular, plus(spin, cross(arm, push)))
@@ -187,20 +210,20 @@ def correct_root(t: Tables, i: int) -> None:
         J = sym_plus(J, sym_plus(own, point_inertia(-m, c)))
         J = sym_plus(J, point_inertia(m, plus(arm, c)))
     center = scaled(1.0 / mass, center)
-    push = minus(vec3(t.floating, i, at.MOMENTUM + 3), linear)
-    turn = minus(minus(vec3(t.floating, i, at.MOMENTUM), angular), cross(center, push))
+    push = minus(vec3(floating, tree.i, at.MOMENTUM + 3), linear)
+    turn = minus(minus(vec3(floating, tree.i, at.MOMENTUM), angular), cross(center, push))
     xx, xy, xz, yy, yz, zz = sym_plus(J, point_inertia(-mass, center))
     spin = solve_three(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)), turn)
-    lever = minus(arm_of(t, root, about), center)
+    lever = minus(arm_of(work, root, about), center)
     slide = plus(scaled(1.0 / mass, push), cross(spin, lever))
-    rotation = mat3(t.work, root, layout.ROTATION)
+    rotation = mat3(work, root, layout.ROTATION)
     put_three(v_x, root, plus(three(v_x, root), rotate_back(rotation, spin)))
     put_three(v_x, root + 3, plus(three(v_x, root + 3), rotate_back(rotation, slide)))
-    origin = vec3(t.work, root, layout.ORIGIN)
-    for k in range(root + 5, t.v.size):  # they move with the last link of the root
-        if t.root_of[k] == i:
-            add3(t.work, k, layout.OMEGA, spin)
-            add3(t.work, k, layout.VELOCITY, plus(slide, cross(spin, arm_of(t, k, origin))))
+    origin = vec3(work, root, layout.ORIGIN)
+    for k in range(root + 5, tree.root_of.size):  # they move with the last link of the root
+        if tree.root_of[k] == tree.i:
+            add3(work, k, layout.OMEGA, spin)
+            add3(work, k, layout.VELOCITY, plus(slide, cross(spin, arm_of(work, k, origin))))
 
 
 @inlined

@@ -7,7 +7,7 @@ files of their own.
 
 from __future__ import annotations
 
-from spatialops._compile.jit import kernel, merged
+from spatialops._compile.jit import merged
 from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import copy_into
 from spatialops.simulation import _layout as at
@@ -57,7 +57,7 @@ def smooth_step(t: Tables) -> int:
     return runge_kutta_step(t) if t.control[at.SCHEME] == at.RK4 else euler_step(t)
 
 
-@kernel
+@stage
 def euler_step(t: Tables) -> int:
     """Velocity change of semi-implicit Euler at the present state."""
     nv = t.v.size
@@ -97,7 +97,7 @@ def drift_to(t: Tables, x: float) -> None:
         drift_euler(t, x)
 
 
-@kernel
+@stage
 def drift_euler(t: Tables, x: float) -> None:
     """Positions go with the velocity at the end: x (v + x dv)."""
     nq, nv = t.q.size, t.v.size

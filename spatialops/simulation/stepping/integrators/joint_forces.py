@@ -29,6 +29,7 @@ import math
 from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel, merged
+from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import (
     add3,
     copy_into,
@@ -90,7 +91,7 @@ def put_joint_forces(t: Tables) -> None:
         resist(t)
 
 
-@kernel
+@stage
 def resist(t: Tables) -> None:
     """Add the elements' forces, and put armature with damping and stiffness of a piece."""
     s = t.monitor[at.PIECE]
@@ -98,16 +99,23 @@ def resist(t: Tables) -> None:
     stiff, drag = t.vectors[at.STIFF], t.vectors[at.DRAG]
     factor_kernel(t.tree, t.links, t.work)
     if has_elements(t):
-        for k in range(t.v.size):
-            stiff[k] = 0.0
-            drag[k] = 0.0
-        for e in range(t.element_ints.shape[0]):
-            put_element(t, e, share)
+        put_elements(t, share)
     for k in range(t.links.shape[0]):
         damping = s * (t.links[k, layout.DAMPING] + drag[k])
         t.damped[k, layout.ARMATURE] = t.links[k, layout.ARMATURE] + share * s * s * stiff[k]
         if damping > 0.0:
             t.damped[k, layout.ARMATURE] += damping * fitted(damping * t.work[k, layout.D_INVERSE])
+
+
+@stage
+def put_elements(t: Tables, share: float) -> None:
+    """Forces of springs and actuators, and what they add to stiffness and damping."""
+    stiff, drag = t.vectors[at.STIFF], t.vectors[at.DRAG]
+    for k in range(t.v.size):
+        stiff[k] = 0.0
+        drag[k] = 0.0
+    for e in range(t.element_ints.shape[0]):
+        put_element(t, e, share)
 
 
 @kernel

@@ -32,9 +32,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import arrive_together
 from spatialops.simulation.stepping.constraints.loop_constraints import (
     has_loops,
-    hold_loops,
-    place_loops,
-    since_start,
+    hold_in_middle,
 )
 from spatialops.simulation.stepping.integrators.accelerations import (
     add_convection,
@@ -75,14 +73,14 @@ _UNSETTLED = -1
 
 
 @merged
-def evaluate(t: Tables, v_m: Array, first: bool, out: Array) -> int:
-    """Velocity change of the smooth part at q_m with the middle velocity v_m.
+def evaluate(t: Tables, v_m: Array, first: bool, row: int) -> int:
+    """Velocity change of the smooth part at q_m with the middle velocity v_m, into that row.
 
     The `first` one of a piece makes factors and places closures, whose rows stay.
     """
     nv = t.v.size
     s = t.monitor[at.PIECE]
-    v_e = t.vectors[at.V_E, :nv]
+    v_e, out = t.vectors[at.V_E, :nv], t.vectors[row, :nv]
     forces, driven = t.vectors[at.TAU, :nv], t.vectors[at.DRIVEN, :nv]
     external = external_of(t)
     velocities_kernel(t.tree, t.links, v_m, t.work)
@@ -91,9 +89,7 @@ def evaluate(t: Tables, v_m: Array, first: bool, out: Array) -> int:
     else:
         status = accelerations_again(t.tree, t.damped, forces, external, t.work, out)
     if has_loops(t):
-        if first:
-            place_loops(t, t.work, since_start(t, 0.5 * s))
-        hold_loops(t, t.work, out, t.closure_vectors[at.FORCES])
+        hold_in_middle(t, row, first)
     add_convection(t.tree, v_m, out, 1.0)
     for k in range(nv):
         out[k] *= s
@@ -172,12 +168,12 @@ def settle(t: Tables) -> int:
     if t.control[at.AIMED]:
         for k in range(nv):
             v_m[k] = v_e[k] + 0.5 * t.vectors[at.AIM, k]
-        return evaluate(t, v_m, True, dv)
+        return evaluate(t, v_m, True, at.DV)
     for rounds in range(MOST_CORRECTIONS + 1):
         for k in range(nv):
             v_m[k] = v_e[k] + 0.5 * (dv[k] + guess[k])
         t.control[at.ROUNDS] = rounds
-        status = evaluate(t, v_m, rounds == 0, new)
+        status = evaluate(t, v_m, rounds == 0, at.NEXT)
         if status != OK:
             return status
         for k in range(nv):
@@ -250,17 +246,23 @@ def midpoint(t: Tables) -> int:
     return OK
 
 
-@stage
+@merged
 def again(t: Tables) -> bool:
     """Whether contacts answered otherwise than foreseen by what matters: dv is found once more."""
-    nv = t.v.size
-    guess, dvc = t.vectors[at.DVC_GUESS, :nv], t.vectors[at.DVC, :nv]
     if t.control[at.SCHEME] != at.MOREAU or t.control[at.REPEATS] == _MOST_REPEATS:
         return False
     if arrive_together(t):  # of order 1 whatever the middle velocity is
         return False
     if t.control[at.PUSHES] <= 0 and t.control[at.ACTING] == 0:
         return False
+    return settle_again(t)
+
+
+@stage
+def settle_again(t: Tables) -> bool:
+    """The same where contacts act or are foreseen."""
+    nv = t.v.size
+    guess, dvc = t.vectors[at.DVC_GUESS, :nv], t.vectors[at.DVC, :nv]
     if not strays(t, dvc, guess):
         return False
     t.control[at.REPEATS] += 1

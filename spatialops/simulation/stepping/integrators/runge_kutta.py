@@ -10,6 +10,7 @@ from __future__ import annotations
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel, merged
+from spatialops._compile.stage import stage
 from spatialops.algebra.vectors import copy_into, rotate, rotation_from_quaternion
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.simulation import _layout as at
@@ -102,7 +103,7 @@ def place_wrenches(t: Tables, q: Array) -> None:
         put_wrenches(t, t.spare)
 
 
-@kernel
+@stage
 def runge_kutta_step(t: Tables) -> int:
     """Velocity change over a piece, V_E at its start, and where it ends without contacts.
 
@@ -129,7 +130,7 @@ def runge_kutta_step(t: Tables) -> int:
     return status
 
 
-@kernel
+@stage
 def drift_runge_kutta(t: Tables, x: float) -> None:
     """State Q_X, V_X at the fraction x of the piece."""
     nq, nv = t.q.size, t.v.size

@@ -6,6 +6,7 @@ import pytest
 import spatialops as so
 from spatialops.algebra.inertia import Inertia
 from spatialops.errors import StepSizeWarning
+from spatialops.simulation.scene.placement import raised
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
 
@@ -188,11 +189,65 @@ def test_steps_are_a_rollout_and_wrenches_may_come_between():
             np.testing.assert_array_equal(one.q[0], ends[e])
 
 
-def test_what_may_touch_or_is_read_steps_alone():
+def floating():
+    """Two trees that float, one with a ball joint and a joint with a stop; and an arm."""
+    body = Inertia.box((0.1, 0.2, 0.3), mass=0.7).shifted((0.1, 0.05, -0.2))
+    builder = TreeBuilder()
+    builder.add_body("trunk", joint="free", inertia=body)
+    builder.add_body("leg", parent="trunk", joint=Joint("ball"), inertia=body)
+    knee = Joint("revolute", axis="y", damping=0.1, lower=-2.0, upper=2.0)
+    builder.add_body("foot", parent="leg", joint=knee, inertia=body, position=(0.0, 0.1, -0.4))
+    builder.add_body("other", joint="free", inertia=body, position=(2.0, 0.0, 0.0))
+    builder.add_body("tail", parent="other", joint=Joint("prismatic", axis="x"), inertia=body)
+    builder.add_body("arm", joint=Joint("revolute", axis="x"), inertia=body)
+    return so.Scene(builder.build())
+
+
+def thrown(scene, *, torque, spread, size=SIZE, steps=STEPS):
+    """Torques, and states about the scene's that are moved by so much, on the manifold."""
+    rng = np.random.default_rng(11)
+    model, at = scene.model, scene.state
+    q = [so.integrate(model, at.q, spread * rng.normal(size=model.nv)) for _ in range(size)]
+    taus = torque * rng.normal(size=(size, steps, model.nv))
+    return taus, np.array(q), at.v + rng.normal(size=(size, model.nv))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("torque", [0.0, 0.5])
+@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
+def test_trees_that_float_end_with_the_same_bits(integrator, torque):
+    scene = floating()
+    simulator = so.Simulator(scene, dt=2e-3, integrator=integrator)
+    taus, q, v = thrown(scene, torque=torque, spread=0.3)
+    assert_same(together(simulator, taus, q, v), alone(simulator, taus, q, v))
+
+
+@pytest.mark.filterwarnings("ignore::spatialops.errors.StepSizeWarning")
+@pytest.mark.compiled
+@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
+def test_those_that_meet_something_leave_and_come_back(integrator):
+    scene = so.models.quadruped().scene()
+    scene.state = raised(scene, 5e-3)
+    simulator = so.Simulator(scene, dt=2e-3, integrator=integrator)
+    taus, q, v = thrown(scene, torque=0.0, spread=0.0, steps=60)
+    v *= 0.1
+    v[:, 5] = np.linspace(-0.6, 0.6, SIZE)
+    with so.Batch(simulator, SIZE, threads=1, forces=True) as batch:
+        seen = batch.rollout(taus, q, v)
+    touches = np.abs(seen.forces).max(axis=(2, 3)) > 0.0
+    assert touches[0].any()
+    assert not touches[-1].any()
+    rollout = together(simulator, taus, q, v)
+    assert_same(rollout, alone(simulator, taus, q, v))
+    np.testing.assert_array_equal(rollout.q, seen.q)
+
+
+def test_what_is_alone_or_read_steps_alone():
     model = branched().model
     simulator = so.Simulator(branched(), dt=2e-3)
     assert not so.Batch(simulator, 3, threads=1, forces=True)._stock.in_lanes
-    floating = so.Simulator(so.models.quadruped().scene(), dt=2e-3)
-    assert not so.Batch(floating, 3, threads=1)._stock.in_lanes
+    ball = TreeBuilder().add_body("ball", joint="free", inertia=Inertia.sphere(0.1, mass=1.0))
+    lone = so.Simulator(so.Scene(ball.build()), dt=2e-3)
+    assert not so.Batch(lone, 3, threads=1)._stock.in_lanes
     runge_kutta = so.Simulator(so.Scene(model), dt=2e-3, integrator="rk4")
     assert not so.Batch(runge_kutta, 3, threads=1)._stock.in_lanes
