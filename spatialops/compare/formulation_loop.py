@@ -12,9 +12,10 @@ import numba
 import numpy as np
 
 from spatialops import _layout as layout
+from spatialops._compile.apart import reaching
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, kernel, merged
-from spatialops._compile.stage import Reference, compile_after_stages, refer
+from spatialops._compile.stage import Reference, expect_stages, refer
 from spatialops.compare.formulation_problems import (
     Room,
     new_room,
@@ -106,7 +107,7 @@ def _advance(t: Tables, room: Room, free: FreeBodies, which: int) -> int:
 
 
 class _Compiled:
-    """`_advance`, compiled once the stages are loaded that it calls."""
+    """`_advance`, whose stages are told of what type the tables are."""
 
     def __init__(self) -> None:
         self._kernel: CompilerObject = kernel(_advance)
@@ -114,9 +115,8 @@ class _Compiled:
     def __call__(self, t: Tables, room: Room, free: FreeBodies, which: int) -> int:
         """Run."""
         if not self._kernel.overloads:
-            kinds = *(numba.typeof(item) for item in (t, room, free)), numba.types.int64
-            compile_after_stages(_advance, self._kernel, kinds, Reference(kinds[0]))
-        code: int = self._kernel(t, room, free, which)
+            expect_stages(_advance, Reference(numba.typeof(t)))
+        code: int = reaching(self._kernel, t, room, free, which)
         return code
 
 
