@@ -80,7 +80,22 @@ class MixedLCP:
 
     @classmethod
     def of_checked(cls, A: Array, b: Array, n_free: int) -> MixedLCP:
-        """A problem of arrays that need no check: our own."""
+        """A problem of arrays that need no check: a formulation's own.
+
+        Parameters
+        ----------
+        A : (n, n) array
+            Finite, in C order; it is not copied.
+        b : (n,) array
+            Finite.
+        n_free : int
+            Number of leading equality rows.
+
+        Returns
+        -------
+        MixedLCP
+            The problem.
+        """
         made = object.__new__(cls)
         made.__dict__.update(A=A, b=b, n_free=n_free)
         return made
