@@ -273,7 +273,8 @@ def test_force_sensors_and_accelerometers_in_a_step_with_an_impact(offset):
     builder.add_body("a", joint=so.Joint("revolute", axis="y"), inertia=rod)
     hinge = so.Joint("revolute", axis="y")
     builder.add_body("b", parent="a", joint=hinge, inertia=rod, position=(0.0, 0.0, -1.0))
-    model, q, v, dt = builder.build(), np.array([0.3, 0.4]), np.array([-4.0, -3.0]), 1e-3
+    model, dt = builder.build(), 1e-3
+    q, v = np.array([0.3, 0.4]), np.array([-4.0, -3.0])
     tip = so.Node("b", (0.0, 0.0, -1.0))
     place = so.node_positions(model, q, [tip])[0]
     speed = so.node_velocities(model, q, v, [tip])[0, 3:]
