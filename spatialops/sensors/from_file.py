@@ -25,12 +25,13 @@ from spatialops.sensors.sensor import NamedSensor
 from spatialops.sensors.subtree import SubtreeMotion
 from spatialops.sensors.zone import TouchZone
 from spatialops.simulation.scene.loader import LoadedScene
+from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.node import Node
 
 _LINEAR, _ANGULAR = ("vx", "vy", "vz"), ("wx", "wy", "wz")
 
 
-def file_sensors(scene: LoadedScene, *, noise_seed: int | None = None) -> list[NamedSensor]:
+def file_sensors(scene: Scene, *, noise_seed: int | None = None) -> list[NamedSensor]:
     """Sensors of a robot file, for `Simulator(scene, sensors=...)`.
 
     Parameters
@@ -86,7 +87,7 @@ def file_sensors(scene: LoadedScene, *, noise_seed: int | None = None) -> list[N
 class _Told(NamedTuple):
     """A sensor of a file, on its scene, parents of the bodies of the file, and its noise."""
 
-    scene: LoadedScene
+    scene: Scene
     parents: dict[str, str]
     spec: SensorSpec
     noise: Noise | None

@@ -10,7 +10,7 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike
 from spatialops.dynamics.jacobian import node_accelerations, node_velocities
 from spatialops.sensors.noise import Noise
-from spatialops.sensors.sensor import NamedSensor, mounted
+from spatialops.sensors.sensor import Mount, NamedSensor, mounted
 from spatialops.simulation.runs.observed_step import ObservedStep
 from spatialops.simulation.runs.sensing import Channels, Reader
 from spatialops.simulation.scene.scene import Scene
@@ -61,15 +61,30 @@ class IMU(NamedSensor):
         mount = mounted(model, self.node, self.rotation, self.name)
 
         def read(step: ObservedStep) -> Array:
-            now, end = step.instant, step.end
+            end = step.end
             proper = -model.gravity
             spin = np.zeros(3)
             if mount.body >= 0:
-                a = node_accelerations(model, now.q, now.v, step.accelerations, [mount.node])
-                proper = proper + a[0, 3:]
+                proper = proper + _rate(step, mount)
                 spin = node_velocities(model, end.q, end.v, [mount.node])[0, :3]
             _, turn = mount.pose(step.poses)
             _, turn_end = mount.pose(step.end_poses)
             return np.concatenate([turn.T @ proper, turn_end.T @ spin])
 
         return read
+
+
+def _rate(step: ObservedStep, mount: Mount) -> Array:
+    """Mean rate of a node's velocity, (3,), m/s^2, world axes.
+
+    An impact changes velocities where it happens, not at the instant of the step: then the rate is
+    that of the velocities at the step's ends.
+    """
+    model, now = step.scene.model, step.instant
+    if not step.has_impact:
+        return node_accelerations(model, now.q, now.v, step.accelerations, [mount.node])[0, 3:]
+    before, after = (
+        node_velocities(model, state.q, state.v, [mount.node])[0, 3:]
+        for state in (step.start, step.end)
+    )
+    return np.asarray((after - before) / step.dt)

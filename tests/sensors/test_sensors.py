@@ -260,3 +260,44 @@ def test_wrenches_of_a_run_before_are_not_read():
     pushed = simulator.run(duration=0.01, external={"link2": (0, 0, 0, 5.0, 0, 0)}).sensors["pin"]
     assert abs(pushed - fresh)[1:].max() > 0.1
     np.testing.assert_array_equal(simulator.run(duration=0.01).sensors["pin"], fresh)
+
+
+@pytest.mark.parametrize("offset", [0.1, 0.5, 0.9])
+def test_force_sensors_and_accelerometers_in_a_step_with_an_impact(offset):
+    """What the pin gives is what the momentum gains beside weight and blow, wherever in the step.
+
+    A chain of two swings into a wall. By the levers of the middle of the step it was 4e-3 off.
+    """
+    builder = so.TreeBuilder()
+    rod = so.Inertia(1.0, (0.0, 0.0, -0.5), np.diag([0.08, 0.08, 0.001]))
+    builder.add_body("a", joint=so.Joint("revolute", axis="y"), inertia=rod)
+    hinge = so.Joint("revolute", axis="y")
+    builder.add_body("b", parent="a", joint=hinge, inertia=rod, position=(0.0, 0.0, -1.0))
+    model, dt = builder.build(), 1e-3
+    q, v = np.array([0.3, 0.4]), np.array([-4.0, -3.0])
+    tip = so.Node("b", (0.0, 0.0, -1.0))
+    place = so.node_positions(model, q, [tip])[0]
+    speed = so.node_velocities(model, q, v, [tip])[0, 3:]
+    wall = so.Geom(
+        "wall",
+        "world",
+        so.HalfSpace(-np.sign(speed[0]) * np.array([1.0, 0.0, 0.0])),
+        position=(place[0] + offset * dt * speed[0] + 0.05 * np.sign(speed[0]), 0.0, 0.0),
+        restitution=1.0,
+    )
+    ball = so.Geom("ball", "b", so.Sphere(0.05), position=tip.position, restitution=1.0)
+    sensors = [ForceTorque("pin", "a"), IMU("imu", tip), ContactForce("blow", "ball")]
+    scene = so.Scene(model, [ball, wall], state=so.State(q, v))
+    record = so.Simulator(scene, dt=dt, sensors=sensors).run(duration=dt)
+    assert len(record.events) == 1
+    read = {name: values[1] for name, values in record.sensors.items()}
+    turn = so.body_poses(model, q + 0.5 * dt * v).rotations[0]  # where its axes are read
+    gained = so.momentum(model, record.q[1], record.v[1]) - so.momentum(model, q, v)
+    expected = gained[3:] / dt - model.mass * model.gravity - read["blow"]
+    size = np.linalg.norm(read["blow"])
+    assert size > 1000.0
+    np.testing.assert_allclose(turn @ read["pin"][:3], expected, atol=1e-4 * size)
+    rate = so.node_velocities(model, record.q[1], record.v[1], [tip])[0, 3:] - speed
+    assert np.linalg.norm(read["imu"][:3]) == pytest.approx(
+        np.linalg.norm(rate / dt - model.gravity), rel=1e-12
+    )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from spatialops._arrays import Array
 from spatialops.algebra.rotation import from_quaternion
 from spatialops.io.description import SensorKind, SensorSpec
 from spatialops.io.mjcf_parts.compiled import Compiled, sensor_kind
@@ -65,28 +64,29 @@ def sensors(c: Compiled) -> Iterator[SensorSpec]:
             continue
         if c.m.sensor_cutoff[s] > 0.0:
             c.left_out.add("sensors: the cutoff of one", name)
-        yield SensorSpec(name=name, noise=float(c.m.sensor_noise[s]), **told)
+        yield replace(told, name=name, noise=float(c.m.sensor_noise[s]))
 
 
-def _told(c: Compiled, s: int, kind: str) -> dict[str, Any] | str:
-    """Of a sensor what its specification says beside name and noise; else why there is none."""
+def _told(c: Compiled, s: int, kind: str) -> SensorSpec | str:
+    """A sensor without its name and noise, or why there is none."""
     m, i = c.m, int(c.m.sensor_objid[s])
     if int(m.sensor_refid[s]) >= 0 and kind != "GEOMDIST":
         return "against another frame"
     if kind in _OF_SITE and int(m.sensor_objtype[s]) == _OBJECTS["SITE"]:
-        found = {"kind": _OF_SITE[kind], **_placed(c, _OBJECTS["SITE"], i)}
+        found = _placed(c, _OF_SITE[kind], _OBJECTS["SITE"], i)
         if kind == "TOUCH":
             zone = _ZONES.get(int(m.site_type[i]))
-            return _OTHERWISE if zone is None else {**found, "zone": zone, "sizes": _sizes(c, i)}
+            return _OTHERWISE if zone is None else replace(found, zone=zone, sizes=_sizes(c, i))
         return found
     if kind in _OF_FRAME and int(m.sensor_objtype[s]) in _FRAMES:
-        return {"kind": _OF_FRAME[kind], **_placed(c, int(m.sensor_objtype[s]), i)}
+        return _placed(c, _OF_FRAME[kind], int(m.sensor_objtype[s]), i)
     if kind in _OF_NAMED:
         ours, what = _OF_NAMED[kind]
-        return {"kind": ours, "targets": (_name_of(c, what, i),)}
+        return SensorSpec(name="", kind=ours, targets=(_name_of(c, what, i),))
     if kind == "GEOMDIST":
         ends = ((m.sensor_objtype[s], i), (m.sensor_reftype[s], m.sensor_refid[s]))
-        return {"kind": "distance", "targets": tuple(_end(c, int(t), int(k)) for t, k in ends)}
+        names = tuple(_end(c, int(t), int(k)) for t, k in ends)
+        return SensorSpec(name="", kind="distance", targets=names)
     return _OTHERWISE
 
 
@@ -100,17 +100,17 @@ _FRAMES: dict[int, tuple[str | None, str | None, str | None]] = {
 }
 
 
-def _placed(c: Compiled, kind: int, i: int) -> dict[str, Any]:
-    """Body, position and rotation of a frame."""
+def _placed(c: Compiled, ours: SensorKind, kind: int, i: int) -> SensorSpec:
+    """A sensor of a frame: its body, position and rotation."""
     m = c.m
     bodies, positions, turns = _FRAMES[kind]
     body = i if bodies is None else int(getattr(m, bodies)[i])
+    found = SensorSpec(name="", kind=ours, body=c.bodies[body])
     if positions is None or turns is None:
-        return {"body": c.bodies[body]}
+        return found
     position, turn = getattr(m, positions)[i], getattr(m, turns)[i]
-    given: Array = np.array(position, dtype=np.float64)
     rotation = from_quaternion(np.array(turn, dtype=np.float64)[[1, 2, 3, 0]])
-    return {"body": c.bodies[body], "position": given, "rotation": rotation}
+    return replace(found, position=np.array(position, dtype=np.float64), rotation=rotation)
 
 
 def _sizes(c: Compiled, site: int) -> tuple[float, ...]:

@@ -14,11 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, BoolArray
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.jacobian import Poses, body_poses
 from spatialops.dynamics.joint_wrenches import joint_wrenches
 from spatialops.dynamics.loops.constrained_dynamics import closure_body_wrenches, loop_jacobian
+from spatialops.dynamics.mass_solve import mass_solve
+from spatialops.dynamics.newton_euler import inverse_dynamics
 from spatialops.forces.tendons import arms_of
 from spatialops.simulation import _layout as at
 from spatialops.simulation.runs.actuator_forces import Pulled, actuator_forces, pulled
@@ -42,6 +44,16 @@ class Closing(NamedTuple):
 
     change: Array
     rank: int
+
+
+class _Impact(NamedTuple):
+    """Contacts of one instant, where it was, their mean wrenches, and dv / dt by them."""
+
+    time: float
+    which: BoolArray
+    q: Array
+    wrenches: Array
+    change: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +117,11 @@ class ObservedStep:
         q = integrate(model, start.q, 0.5 * self.dt * start.v)
         before, after = self._velocities_at(q)
         return State(q, 0.5 * (before + after - self._closing_at(q)), start.time + 0.5 * self.dt)
+
+    @property
+    def has_impact(self) -> bool:
+        """Whether any impact was in it."""
+        return bool((self.contacts[:, at.RECORD_KIND] == 1.0).any())
 
     @cached_property
     def accelerations(self) -> Array:
@@ -186,8 +203,31 @@ class ObservedStep:
             if self.closing is not None:
                 forces = forces + self._closing_forces(self.closing)
             found += closure_body_wrenches(model, self.scene.loops, self.instant.q, forces)
+        lasting = np.ones(len(self.contacts), dtype=bool)
+        for impact in self._impacts:
+            lasting &= ~impact.which
         for side, sign in ((0, 1.0), (1, -1.0)):
-            self._add_contacts(side, sign, found)
+            self._add_contacts(side, sign, self.poses, lasting, found)
+        return found
+
+    @cached_property
+    def _impacts(self) -> list[_Impact]:
+        """Those of the step, each where it happened; none where closures answer too."""
+        model, rows = self.scene.model, self.contacts
+        hits = rows[:, at.RECORD_KIND] == 1.0
+        found = list[_Impact]()
+        if len(self.scene.loops) or not hits.any():
+            return found
+        for time in np.unique(rows[hits, at.RECORD_TIME]).tolist():
+            which = hits & (rows[:, at.RECORD_TIME] == time)
+            q = integrate(model, self.start.q, (time - self.start.time) * self.start.v)
+            wrenches = np.zeros((model.n_bodies, 6))
+            for side, sign in ((0, 1.0), (1, -1.0)):
+                self._add_contacts(side, sign, body_poses(model, q), which, wrenches)
+            none = np.zeros(model.nv)
+            weight = inverse_dynamics(model, q, none, none)
+            pushed = weight - inverse_dynamics(model, q, none, none, wrenches)
+            found.append(_Impact(time, which, q, wrenches, mass_solve(model, q, pushed)))
         return found
 
     def _closing_forces(self, closing: Closing) -> Array:
@@ -205,13 +245,15 @@ class ObservedStep:
         kept = slice(closing.rank)
         return inner[kept].T @ (outer[:, kept].T @ wanted / lengths[kept])
 
-    def _add_contacts(self, side: int, sign: float, wrenches: Array) -> None:
-        """Add what contacts and moments do to the bodies on one side of them."""
+    def _add_contacts(
+        self, side: int, sign: float, poses: Poses, which: BoolArray, wrenches: Array
+    ) -> None:
+        """Add what some contacts and moments do to the bodies on one side of them."""
         bodies = np.asarray(self.scene.bodies, dtype=np.int64)[self.scene.pairs[self.pairs, side]]
-        moving = bodies >= 0
+        moving = (bodies >= 0) & which
         bodies, contacts = bodies[moving], self.contacts[moving]
         acting = sign * contacts[:, at.RECORD_IMPULSE : at.RECORD_IMPULSE + 3] / self.dt
-        arms = contacts[:, at.RECORD_POINT : at.RECORD_POINT + 3] - self.poses.positions[bodies]
+        arms = contacts[:, at.RECORD_POINT : at.RECORD_POINT + 3] - poses.positions[bodies]
         turns = contacts[:, at.RECORD_PAIR, None] < 0
         np.add.at(wrenches[:, :3], bodies, np.where(turns, acting, np.cross(arms, acting)))
         np.add.at(wrenches[:, 3:], bodies, np.where(turns, 0.0, acting))
@@ -219,10 +261,27 @@ class ObservedStep:
     @cached_property
     def joint_wrenches(self) -> Array:
         """[moment; force] of every body's parent on it, (n_bodies, 6), at its origin, world."""
-        now = self.instant
-        return joint_wrenches(
-            self.scene.model, now.q, now.v, self.accelerations, self.outer_wrenches
-        )
+        now, model = self.instant, self.scene.model
+        if not self._impacts:
+            return joint_wrenches(model, now.q, now.v, self.accelerations, self.outer_wrenches)
+        total, none = np.zeros((model.n_bodies, 6)), np.zeros(model.nv)
+        speeds, times = [self._velocities_at(now.q)[0]], [self.start.time]
+        smooth = self.accelerations.copy()
+        add_convection(model.tree, now.v, smooth, 1.0)
+        for impact in self._impacts:  # at its own place: levers there count, not those of `instant`
+            change = impact.change.copy()
+            total += joint_wrenches(model, impact.q, none, change, impact.wrenches)
+            total -= joint_wrenches(model, impact.q, none, none)
+            transport(model.tree, impact.q, now.q, change)
+            smooth -= change
+            speeds.append(speeds[-1] + self.dt * change)
+            times.append(impact.time)
+        for v, length in zip(speeds, np.diff([*times, self.end.time]).tolist()):
+            a = smooth.copy()
+            add_convection(model.tree, v, a, -1.0)
+            own = joint_wrenches(model, now.q, v, a, self.outer_wrenches)
+            total += length / self.dt * own
+        return total
 
 
 def _closing(scene: Scene, t: Tables) -> Closing | None:

@@ -153,9 +153,11 @@ class _Writer:
         given = {"name": loop.name} if loop.name else {}
         SubElement(self._part("equality"), kind, {**given, "site1": sites[0], "site2": sites[1]})
 
-    def _site(self, body: str | int, place: ArrayLike, turn: ArrayLike | None = None) -> str:
+    def _site(self, body: str | int | None, place: ArrayLike, turn: ArrayLike | None = None) -> str:
         name = self._made_name("site")
-        owner = body if isinstance(body, str) else self.scene.model.body_names[body]
+        owner = body if isinstance(body, str) else "world"
+        if isinstance(body, int):
+            owner = self.scene.model.body_names[body]
         given = {"name": name, "pos": words(np.asarray(place, dtype=np.float64))}
         if turn is not None:
             given["quat"] = _quat(rotation_matrix(turn))

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element, SubElement
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops._files import save_bytes
 from spatialops.collision.shapes import Box, Capsule, ConvexHull, Cylinder, Geom, Mesh, Sphere
 from spatialops.io.description import Notes
@@ -66,7 +66,7 @@ def _geom(link: Element, geom: Geom, path: Path, notes: Notes) -> None:
         notes.add("a URDF has one friction and restitution for all shapes of a link", geom.name)
 
 
-def _saved(path: Path, name: str, vertices: Array, faces: Array) -> str:
+def _saved(path: Path, name: str, vertices: Array, faces: IntArray) -> str:
     """A mesh in a file of its own; the file's name."""
     lines = [f"v {words(row)}" for row in np.asarray(vertices, dtype=np.float64)]
     lines += ["f " + " ".join(str(int(i) + 1) for i in row) for row in np.asarray(faces)]
