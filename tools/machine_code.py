@@ -105,6 +105,8 @@ def pack(folder: Path, objects: Path, out: Path) -> Index:
         files[-1].write_bytes(machine.emit_object(module))
         entries[_name(kept)] = Entry(symbol, kept.signature.return_type)
     apart = [entry.symbol for entry in entries.values() if entry.symbol + PLACE in places]
+    if missing := sorted(places - {symbol + PLACE for symbol in apart}):
+        raise SystemExit(f"called, but not compiled: {', '.join(missing)}")
     files.append(_table(objects, sorted(helpers), apart))
     _link(files, out / shipped_code.LIBRARY)
     library = digest_of(out / shipped_code.LIBRARY)

@@ -8,6 +8,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
+from spatialops._compile.jit import COMPILED
 from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
@@ -119,11 +120,14 @@ def fits_in_lanes(t: Tables) -> bool:
     """Whether steps of a scene can be made side by side.
 
     Of trees without closures, dry friction, springs, actuators, what bears weight, and free bodies
-    that nothing hangs on; by the two rules that have lanes.
+    that nothing hangs on; by the two rules that have lanes. Roots of lanes, for geoms and joints of
+    several freedoms, are compiled only.
     """
+    one_by_one = np.isin(t.tree[:, layout.FRAME], (layout.TURN, layout.SLIDE, layout.SCREW)).all()
     schemes = (at.MOREAU, at.SEMI_IMPLICIT)
     return bool(
-        (t.joint_ints[:, at.JOINT_KIND] == col.STOP).all()
+        (COMPILED or (one_by_one and not len(t.pairs)))
+        and (t.joint_ints[:, at.JOINT_KIND] == col.STOP).all()
         and not any(len(some) for some in (t.lone, t.loop_ints, t.element_ints, t.compensation))
         and t.control[at.SCHEME] in schemes
     )
