@@ -25,7 +25,9 @@ def with_moments(rng, law=at.POLYGON):
     spin = np.zeros((3, 6))
     spin[:, :3] = 0.3 * np.sqrt(10.0) * np.eye(3)
     twist = np.linalg.lstsq(L, rows.u, rcond=None)[0]
-    more, owners, limits = [], [], []
+    more = []
+    owners = []
+    limits = []
     for kind in range(2):
         for i in range(m):
             if rng.random() < 0.3:

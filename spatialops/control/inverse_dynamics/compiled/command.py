@@ -76,6 +76,8 @@ class CompiledCommand:
         model = lookahead.model
         branches = model.branches
         others = np.setdiff1d(np.arange(model.nv), given)
+        limits = lookahead.simulator.effort.limit.copy()
+        limits.flags.writeable = False  # as a model's are: another type is compiled again
         self._robot = Robot(
             branches.tree,
             branches.constants,
@@ -84,7 +86,7 @@ class CompiledCommand:
             model.workspace(),
             given,
             others,
-            lookahead.simulator.effort.limit,
+            limits,
             middles(n_f),
             _STARTS,
             _newton_of(len(others), n_f),

@@ -14,7 +14,8 @@ LAWS = ["coulomb", "cone", "no-slip", "viscous"]
 def rolling_scene(shape, count=4, *, bounces=0.5):
     """Bodies that roll, spin and slide on a floor; only some have torsion, some rolling."""
     rng = np.random.default_rng(0)
-    builder, geoms, q = so.TreeBuilder(), [], np.zeros((count, 7))
+    builder, geoms = so.TreeBuilder(), []
+    q = np.zeros((count, 7))
     for i in range(count):
         builder.add_body(
             f"b{i}", joint=so.Joint("free"), inertia=so.Inertia.sphere(0.1, density=500.0)
@@ -23,7 +24,7 @@ def rolling_scene(shape, count=4, *, bounces=0.5):
         geoms.append(
             so.Geom(f"g{i}", f"b{i}", shape, friction=0.4, restitution=bounces * (i % 2), **given)
         )
-        q[i, :3] = 0.25 * i, 0.02 * i, 0.1 + 0.02 * i
+        q[i, :3] = [0.25 * i, 0.02 * i, 0.1 + 0.02 * i]
         q[i, 6] = 1.0
     floor = so.HalfSpace()
     geoms.append(
