@@ -156,8 +156,9 @@ def _satisfying(E: Array, e: Array, size: float) -> _Motions | None:
     """
     found = row_basis(E, _RANK * size)
     x0 = found.particular(e)
-    if np.abs(E @ x0 - e).max(initial=0.0) > _EQUAL * (1.0 + np.abs(e).max(initial=0.0)):
-        return None
+    missed = np.abs(E @ x0 - e).max(initial=0.0)
+    if not (missed < np.inf and missed <= _EQUAL * (1.0 + np.abs(e).max(initial=0.0))):
+        return None  # nor where it is no number
     return _Motions(x0, found.null)
 
 
