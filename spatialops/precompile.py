@@ -242,10 +242,12 @@ def _loop_tasks(*, whole: bool = True) -> list[Task]:
 
 def _parts(simulator: Simulator, whole: bool) -> list[Apart]:
     """Parts of the loop, for its tables: those that every scene meets first, the solver last."""
-    expect_stages(advance, _tables_of(simulator))
+    roots: tuple[Callable[..., object], ...] = (advance, start, detect_contacts)
+    for root in roots:
+        expect_stages(root, _tables_of(simulator))
     made = [part_of(function) for function in (*_MET_FIRST, *_MET_IN_CONTACT)]
     if whole:
-        more = [part for part in below(advance, start, detect_contacts) if part not in made]
+        more = [part for part in below(*roots) if part not in made]
         first = len(_MET_FIRST)
         made[first:first] = more
     return made
