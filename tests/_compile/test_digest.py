@@ -16,6 +16,8 @@ pytestmark = pytest.mark.compiled
 SOURCES = {
     "spatialops_numbers": "FACTOR = 2.0\nOTHER = 3.0\n",
     "kernels": """
+        from __future__ import annotations
+
         from typing import NamedTuple
 
         import spatialops._compile.digest as digest
