@@ -92,6 +92,14 @@ def test_constraints_that_leave_one_point_are_that_point():
     assert lexicographic(free(E=np.eye(N), e=np.full(N, 2.0)), [], least(), "the test") is None
 
 
+@pytest.mark.parametrize("demand", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("rows", [1, N])  # where something is left free, and where nothing is
+def test_demands_that_are_no_numbers_have_no_answer(demand, rows):
+    e = np.append(np.zeros(rows - 1), demand)
+    given = free(E=np.eye(N)[:rows], e=e)
+    assert lexicographic(given, [], least(), "the test") is None
+
+
 @settings(max_examples=200, deadline=None, derandomize=True)
 @given(st.integers(0, 10**6))
 def test_rounding_loses_nothing_that_levels_have_reached(seed):
