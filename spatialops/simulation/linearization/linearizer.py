@@ -248,12 +248,16 @@ def refuse_scene(stepping: Stepping) -> None:
         raise ArgumentError("linearize: compensation of gravity is not known yet")
     if scene.elements.ints[:, el.POINTS].any():
         raise ArgumentError("linearize: tendons and actuators along paths are not known yet")
-    law = stepping.external.method.law
-    if stepping.external.pairs.special or law_to_differentiate(law) is None:
+    law, pairs = stepping.external.method.law, stepping.external.pairs
+    if pairs.special and not pairs.mixed:
+        raise ArgumentError(
+            "linearize: torsional and rolling friction are not known yet; geoms with condim=3 have "
+            "none"
+        )
+    if pairs.mixed or law_to_differentiate(law) is None:
         raise ArgumentError(
             f"linearize: law {law!r} is not known yet; take 'coulomb', 'cone', 'convex', "
-            "'no-slip', 'frictionless' or 'viscous', and no pairs with laws of their own or with "
-            "torsional or rolling friction"
+            "'no-slip', 'frictionless' or 'viscous', and no pairs with laws of their own"
         )
     if stepping.settings[at.VISCOSITY_IN_IMPACTS] > 0.0:
         raise ArgumentError("linearize: a drag in impacts is not known yet; take impact=0")
