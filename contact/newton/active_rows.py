@@ -29,7 +29,13 @@ from spatialops.contact.newton.dense_factors import (
     substitute_dense,
 )
 from spatialops.contact.newton.row_products import multiply, multiply_transposed
-from spatialops.contact.newton.rows import ContactRows, NewtonScratch, is_dense, presser_of
+from spatialops.contact.newton.rows import (
+    ContactRows,
+    NewtonScratch,
+    contacts_of,
+    is_dense,
+    presser_of,
+)
 from spatialops.contact.newton.statuses import sliding
 from spatialops.contact.rows import START, width_of
 
@@ -49,7 +55,7 @@ def gather_rows(rows: ContactRows, eps: float, scratch: NewtonScratch) -> int:
         elif tangent == at.AT_SIDE:
             e_x, e_y, _ = sliding(scratch.friction, i)
             count = put_row(rows, scratch, i, at.ALONG_SIDE, (-e_y, e_x), eps, count)
-    for i in range(rows.friction.size - rows.owners.size, rows.friction.size):
+    for i in range(contacts_of(rows), rows.friction.size):
         put_moment(rows, scratch, i, eps)
     return count
 
@@ -171,7 +177,7 @@ def put_change(
         change[i] = 0.0
     for c in range(count):
         add_unknown(rows, scratch, c, x[c] * share[c], change)
-    for i in range(rows.friction.size - rows.owners.size, rows.friction.size):
+    for i in range(contacts_of(rows), rows.friction.size):
         e_x, e_y, g = sliding(scratch.friction, i)
         g *= rows.friction[i] * change[3 * presser_of(rows, i)]
         change[3 * i + 1] += g * e_x

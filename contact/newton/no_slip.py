@@ -15,7 +15,7 @@ from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import inlined, kernel
 from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.central import AIM, Aim, central_impulses
-from spatialops.contact.newton.rows import ROWS, SCRATCH, ContactRows, NewtonScratch
+from spatialops.contact.newton.rows import ROWS, SCRATCH, ContactRows, NewtonScratch, contacts_of
 
 # Velocity that counts as rest, relative to the fastest, and to what impulses hide by rounding.
 _REST = 1e-10
@@ -33,7 +33,7 @@ def impulses_of_law(
         return total, residual
     total, residual = settled(rows, fastest, aim, (total, residual), p, scratch)
     if not residual <= aim.tolerance:
-        for i in range(rows.friction.size - rows.owners.size):
+        for i in range(contacts_of(rows)):
             rows.friction[i] = -1.0 if rows.friction[i] != 0.0 else 0.0
         for j in range(p.size):
             p[j] = 0.0
@@ -41,7 +41,7 @@ def impulses_of_law(
         count, residual = central_impulses(rows, fastest, again, p, scratch)
         more, residual = settled(rows, fastest, aim, (count, residual), p, scratch)
         total = -abs(total) - abs(more)
-    for i in range(rows.friction.size - rows.owners.size):
+    for i in range(contacts_of(rows)):
         rows.friction[i] = 1.0 if rows.friction[i] != 0.0 else 0.0
     return total, residual
 
@@ -75,7 +75,7 @@ def hold_and_let_go(rows: ContactRows, fastest: float, p: Array, scratch: Newton
     v, s = scratch.vectors[at.VELOCITY], largest(scratch.vectors[at.SQUARES])
     limit = max(_REST * max(fastest, largest(rows.u)), _HIDDEN * s * largest(p))
     changed = False
-    for i in range(rows.friction.size - rows.owners.size):
+    for i in range(contacts_of(rows)):
         j = 3 * i
         presses = s * (p[j] + rows.prior[i]) > limit
         slip = math.sqrt(v[j + 1] * v[j + 1] + v[j + 2] * v[j + 2])

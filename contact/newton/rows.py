@@ -107,15 +107,21 @@ class NewtonRoom(NamedTuple):
 
 
 @inlined
+def contacts_of(rows: ContactRows) -> int:
+    """How many are contacts: moments come behind them."""
+    return rows.friction.size - rows.owners.size
+
+
+@inlined
 def is_moment(rows: ContactRows, i: int) -> bool:
     """Whether contact i is torsional or rolling friction of another."""
-    return i >= rows.friction.size - rows.owners.size
+    return i >= contacts_of(rows)
 
 
 @inlined
 def presser_of(rows: ContactRows, i: int) -> int:
     """The contact whose normal impulse presses contact i: itself, or of a moment its owner."""
-    contacts = rows.friction.size - rows.owners.size
+    contacts = contacts_of(rows)
     return i if i < contacts else rows.owners[i - contacts]
 
 

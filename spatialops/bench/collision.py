@@ -17,9 +17,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.adapter import load_state
-from spatialops.simulation.stepping.detection_stage import (
-    detect_contacts,
-)
+from spatialops.simulation.stepping.detection_stage import detect_contacts
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
 from spatialops.tree.state import State

@@ -17,9 +17,7 @@ from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.simulation import _layout as at
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.adapter import load_state
-from spatialops.simulation.stepping.detection_stage import (
-    detect_contacts,
-)
+from spatialops.simulation.stepping.detection_stage import detect_contacts
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import State
 

@@ -9,9 +9,7 @@ from spatialops.collision import Box, HalfSpace
 from spatialops.collision import _layout as col
 from spatialops.collision.known_contacts import KnownContacts, note_moved, nothing_known, stands
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.detection_stage import (
-    detect_contacts,
-)
+from spatialops.simulation.stepping.detection_stage import detect_contacts
 from tests.support.contact_rows import plain
 
 EPS = float(np.finfo(np.float64).eps)

@@ -15,9 +15,7 @@ from spatialops.collision import _layout as col
 from spatialops.errors import RecordError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.records.record_file import Kept
-from spatialops.simulation.stepping.detection_stage import (
-    detect_contacts,
-)
+from spatialops.simulation.stepping.detection_stage import detect_contacts
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.held.lasting import WHOLE
 from spatialops.simulation.stepping.tables import Tables

@@ -46,6 +46,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops, project_contacts
 from spatialops.simulation.stepping.constraints.torsional_rolling import (
     add_moments,
+    first_moment,
     has_moments,
     measure_spins,
 )
@@ -132,7 +133,7 @@ def drop_locked(t: Tables) -> bool:
     of hundreds of N s would be needed to answer normal speeds of 1e-9 m/s, and with friction they
     jam or have no bound (Painleve).
     """
-    m = t.control[at.ACTING] - t.control[at.MOMENTS]
+    m = first_moment(t)
     kept = 0
     largest = put_squares(t)
     squares = t.impulses[: 3 * m]

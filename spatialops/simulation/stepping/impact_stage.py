@@ -26,9 +26,7 @@ from spatialops.simulation.stepping.contact_stage import (
     drop_locked,
     put_acting_rows,
 )
-from spatialops.simulation.stepping.detection_stage import (
-    take_contacts,
-)
+from spatialops.simulation.stepping.detection_stage import take_contacts
 from spatialops.simulation.stepping.tables import Tables
 
 

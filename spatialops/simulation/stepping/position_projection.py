@@ -14,12 +14,8 @@ from spatialops.contact.rows import SparseRows, square_of
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.loop_constraints import close_end, has_loops
-from spatialops.simulation.stepping.contact_stage import (
-    put_rows,
-)
-from spatialops.simulation.stepping.detection_stage import (
-    detect_at,
-)
+from spatialops.simulation.stepping.contact_stage import put_rows
+from spatialops.simulation.stepping.detection_stage import detect_at
 from spatialops.simulation.stepping.tables import Tables, buffers_of, rows_of
 from spatialops.tree.state import integrate_kernel
 

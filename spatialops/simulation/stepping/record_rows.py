@@ -16,7 +16,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     n_of_geoms,
     write_joint_sums,
 )
-from spatialops.simulation.stepping.constraints.torsional_rolling import is_torsion
+from spatialops.simulation.stepping.constraints.torsional_rolling import first_moment, is_torsion
 from spatialops.simulation.stepping.integrators.joint_forces import has_elements, placed_in
 from spatialops.simulation.stepping.tables import Tables
 
@@ -107,7 +107,7 @@ def write_moments(t: Tables, share: float, kind: int, first: int) -> int:
 
     Torsion comes before rolling, both in the order of contacts.
     """
-    start = t.control[at.ACTING] - t.control[at.MOMENTS]
+    start = first_moment(t)
     count, k = 0, 0
     torsions = -1
     for row in range(start, t.control[at.ACTING]):

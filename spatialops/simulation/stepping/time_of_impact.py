@@ -26,9 +26,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import cuts
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import of_joint, stop_gap
 from spatialops.simulation.stepping.continuous_collision import first_crossing
-from spatialops.simulation.stepping.detection_stage import (
-    detect_at,
-)
+from spatialops.simulation.stepping.detection_stage import detect_at
 from spatialops.simulation.stepping.integrators.flow import flow_to
 from spatialops.simulation.stepping.tables import Tables
 

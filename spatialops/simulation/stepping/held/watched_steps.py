@@ -10,9 +10,7 @@ from spatialops._arrays import Array
 from spatialops._compile.held import held
 from spatialops._compile.jit import merged
 from spatialops.simulation import _layout as at
-from spatialops.simulation.stepping.detection_stage import (
-    detect_now,
-)
+from spatialops.simulation.stepping.detection_stage import detect_now
 from spatialops.simulation.stepping.held.lasting import clear
 from spatialops.simulation.stepping.record_rows import begin_record
 from spatialops.simulation.stepping.state_machine import run
