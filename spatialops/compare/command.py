@@ -14,6 +14,8 @@ from threadpoolctl import threadpool_limits
 from spatialops.bench.command import save
 from spatialops.bench.measure import BenchError, Effort, pinned
 from spatialops.compare import tables
+from spatialops.compare.inverse_products import LINKS as CHAINS
+from spatialops.compare.inverse_products import inverse_products
 from spatialops.compare.measure import GENERAL, Fit, Row, assembly_costs, compare, report
 from spatialops.compare.plain import PLAIN, ablation
 from spatialops.compare.problems import Case, dual_arm_case, named_case, pendulum_case
@@ -196,6 +198,8 @@ def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], Pla
     say("\n" + tables.fit_lines(*fits))
     found = growths(effort, quick=quick)
     say(tables.growth_lines(found))
+    inverses = inverse_products(effort, CHAINS[:3] if quick else CHAINS)
+    say("\n" + tables.inverse_table(inverses))
     costs = {
         "links": {
             "counts": over_links,
@@ -220,6 +224,7 @@ def _paper(say: _printer, options: Choices, quick: bool) -> tuple[list[Row], Pla
             asdict(growth) | {"exponent": growth.exponent, "slopes": growth.slopes}
             for growth in found
         ],
+        "inverse_products": [asdict(product) for product in inverses],
         "plain": [asdict(row) for row in plain],
         "trajectories": _trajectories(say, quick),
     }

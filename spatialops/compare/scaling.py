@@ -28,6 +28,7 @@ from spatialops.dynamics.loops.rows import closure_velocities
 from spatialops.dynamics.maximal import place_and_move, placed
 from spatialops.errors import ArgumentError
 from spatialops.models.pendulum import pendulum
+from spatialops.operators import SpatialOperators
 from spatialops.tree.node import Node, Nodes
 
 LINKS = (300, 1000, 3000, 10000, 30000)
@@ -89,6 +90,7 @@ def _growths(effort: Effort, quick: bool) -> list[Growth]:
     crowded = [_os(_SHORT, m) for m in nodes]
     many_compiled = [os_kernels(pendulum_case(_SHORT, m).problem) for m in nodes]
     many = [_os(_CHAIN, m) for m in nodes]
+    omegas = [_omega(n) for n in links]
     towers = LINKAGES[:3] if quick else LINKAGES
     climbs = [_tower(count) for count in towers]
     parts: dict[str, list[Call]] = {name: [] for name in OS_PARTS}
@@ -102,11 +104,11 @@ def _growths(effort: Effort, quick: bool) -> list[Growth]:
         _growth("Lambda on 1000 links", "nodes", nodes, sparse, effort),
         _growth("OS assembly, 8 contacts", "links", links, long, effort, LINEAR),
         _growth("  its kernels", "links", links, compiled, effort),
-        # Of which the links' part and Python's are a third at the fewest contacts.
-        _growth("OS assembly, 512 links", "contacts", nodes, crowded, effort),
+        _growth("OS assembly, 512 links", "contacts", nodes, crowded, effort, QUADRATIC),
         _growth("  its kernels", "contacts", nodes, many_compiled, effort, QUADRATIC),
         _growth("OS assembly, 1000 links", "contacts", nodes, many, effort),
         *(_growth(f"  its {name}", "contacts", nodes, parts[name], effort) for name in OS_PARTS),
+        _growth("Omega x, operators kept", "links", links, omegas, effort, NO_MORE_THAN_LINEAR),
         _growth("aggregates, loops", "linkages", towers, climbs, effort, NO_MORE_THAN_LINEAR),
     ]
 
@@ -197,6 +199,14 @@ def _lambda(links: int, count: int) -> Call:
 
 def _os(links: int, count: int) -> Call:
     return assembler("os", pendulum_case(links, count).problem)
+
+
+def _omega(links: int) -> Call:
+    """A product with Omega: a sweep by psi each way, with D^-1 between."""
+    model = pendulum(links).model
+    Omega = SpatialOperators(model, np.linspace(0.0, 1.0, links)).Omega
+    x = np.ones(6 * links)
+    return partial(Omega.__matmul__, x)
 
 
 def _tower(count: int) -> Call:

@@ -11,6 +11,7 @@ from dataclasses import asdict, fields
 import numpy as np
 
 from spatialops.bench.measure import Quartiles
+from spatialops.compare.inverse_products import BAR, FORMS, InverseProduct
 from spatialops.compare.measure import GENERAL, Fit, Row
 from spatialops.compare.plain import ALL_DENSE, PlainRow
 from spatialops.compare.scaling import Growth
@@ -98,6 +99,21 @@ def growth_lines(growths: Sequence[Growth]) -> str:
             f"{growth.what:<24} over {growth.over:<9} exponent {growth.exponent:.2f}"
             f"{_bar(growth):<29} us: {times}; from one to the next {slopes}"
         )
+    return "\n".join(lines)
+
+
+def inverse_table(products: Sequence[InverseProduct]) -> str:
+    """M^-1 x over forward dynamics, by the number of links; with the bar of `mass_solve`."""
+    links = [product.links for product in products]
+    lines = [
+        f"M^-1 x over so.forward_dynamics at the same q, chains (mass_solve at most {BAR:g}: "
+        f"{'holds' if all(product.passed for product in products) else 'MISSED'})",
+        _links_head(links),
+        _line("forward dynamics, us", {product.links: product.us for product in products}),
+    ]
+    for form in FORMS:
+        shown = "".join(f"{product.ratios[form].median:>9.2f}" for product in products)
+        lines.append(f"{form:<34}{shown}")
     return "\n".join(lines)
 
 

@@ -7,8 +7,9 @@ import pytest
 
 import spatialops as so
 from examples import table_two
-from spatialops.bench.measure import Effort
+from spatialops.bench.measure import Effort, Quartiles
 from spatialops.compare import tables
+from spatialops.compare.inverse_products import FORMS, InverseProduct, inverse_products
 from spatialops.compare.kept_memory import kept_memory
 from spatialops.compare.plain import PLAIN, ablation
 from spatialops.compare.problems import Case, pendulum_case
@@ -99,3 +100,14 @@ def test_whole_simulations_end_alike(what):
     assert run.difference < 1e-9
     assert run.free_difference < 1e-3
     assert "12" in tables.simulation_table([run])
+
+
+def test_products_with_the_inverse_and_their_bar():
+    (made,) = inverse_products(FAST, [4])
+    assert set(made.ratios) == set(FORMS)
+    even = InverseProduct(26, 1.8, dict.fromkeys(FORMS, Quartiles(0.9, 1.0, 1.1)))
+    slow = even.ratios | {"mass_solve": Quartiles(1.4, 1.6, 1.7)}
+    assert even.passed
+    assert "holds" in tables.inverse_table([even])
+    assert not replace(even, ratios=slow).passed
+    assert "MISSED" in tables.inverse_table([even, replace(even, ratios=slow)])
