@@ -9,6 +9,7 @@ it, and its first bytes are the hash of the rest: what is cut short or changed i
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import pickle
@@ -21,6 +22,7 @@ import numba
 from llvmlite import binding
 from numba.core import compiler, serialize
 from numba.core.caching import _Cache
+from numba.core.runtime import _nrt_python
 
 from spatialops._compile import digest, shipped_code
 from spatialops._compile.compiler_object import CompilerObject
@@ -76,7 +78,7 @@ class KeptCode(_Cache):  # type: ignore[misc]
             return library.compiled(self._function, arguments, target_context)
         if self._folder is None:
             return None
-        target_context.refresh()
+        _name_runtime()
         path = self.path(sig, target_context.codegen())
         content = unsealed(path)
         if content is None:
@@ -140,6 +142,17 @@ _TAKES_MINUTES = (
     "spatialops compiles its kernels, once for this version: a few minutes. "
     "`spatialops precompile` does it beforehand, with a bar."
 )
+
+
+@functools.cache
+def _name_runtime() -> None:
+    """Tell LLVM where functions of Numba's run-time are, which code from disk may call.
+
+    Numba's own cache refreshes its contexts here, which imports and wakes all that compiling
+    takes: 50 MB, and half of a first step. Where something is compiled, Numba does so itself.
+    """
+    for name, address in _nrt_python.c_helpers.items():
+        binding.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
 
 
 def say_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -135,3 +136,44 @@ def test_minutes_of_compiling_are_told_once_and_only_to_who_waits(monkeypatch, c
     silent.never()
     silent.count()
     assert not capsys.readouterr().err
+
+
+_FROM_DISK = """
+import sys
+from pathlib import Path
+import numba
+import numpy as np
+from spatialops._compile import kept_code
+
+def halves(values):
+    if values.size == 0:
+        raise ValueError("nothing to halve")
+    return 0.5 * values, [x for x in values]
+
+compiled = numba.njit(halves)
+compiled._cache = kept_code.KeptCode(halves, Path(sys.argv[1]), {})
+arrays, items = compiled(np.arange(3.0))
+assert list(arrays) == [0.0, 0.5, 1.0] and items == [0.0, 1.0, 2.0]
+try:
+    compiled(np.empty(0))
+except ValueError as error:
+    assert "nothing to halve" in str(error)
+else:
+    raise AssertionError
+hits = sum(compiled.stats.cache_hits.values())
+awake = "numba.np.linalg" in sys.modules
+assert compiled(np.arange(2)) is not None  # other types: the compiler wakes
+print(hits, awake)
+"""
+
+
+def test_what_is_on_disk_runs_without_the_compiler(tmp_path: Path) -> None:
+    """Memory, lists and errors of Numba's run-time included; what is new is compiled after all."""
+    (tmp_path / "script.py").write_text(_FROM_DISK)
+    (tmp_path / "kept").mkdir(mode=0o700)
+    command = [sys.executable, str(tmp_path / "script.py"), str(tmp_path / "kept")]
+    first, second = (
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout for _ in range(2)
+    )
+    assert first.split() == ["0", "True"]
+    assert second.split() == ["1", "False"]
