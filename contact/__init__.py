@@ -8,7 +8,8 @@ from spatialops.contact.cone.residual import Residuals
 from spatialops.contact.cone.solvers import ConeGaussSeidel, ConeInteriorPoint, ConeNewton
 from spatialops.contact.decompression import decompression
 from spatialops.contact.fclib import load_fclib, load_fclib_solution, save_fclib
-from spatialops.contact.formulations import FORMULATIONS, Formulation, check_formulation
+from spatialops.contact.formulations import FORMULATIONS, check_formulation
+from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.formulations.mc import MinimalCoordinates
 from spatialops.contact.formulations.nmc import NonMinimalCoordinates
 from spatialops.contact.formulations.nmc_os import NonMinimalOperationalSpace

@@ -7,56 +7,16 @@ space (OS); beside it OS on maximal coordinates (NMC/OS) and Trinkle's hybrid.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, cast
+from typing import cast
 
+from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.formulations.mc import MinimalCoordinates
 from spatialops.contact.formulations.nmc import NonMinimalCoordinates
 from spatialops.contact.formulations.nmc_os import NonMinimalOperationalSpace
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.formulations.rmc import ReducedMinimalCoordinates
 from spatialops.contact.formulations.trinkle import Trinkle
-from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
-from spatialops.contact.problem import ContactProblem, ContactSolution
 from spatialops.errors import ArgumentError
-
-
-class Formulation(Protocol):
-    """What a formulation is: options as fields, and two methods."""
-
-    @property
-    def n_f(self) -> int:
-        """Friction directions a contact."""
-
-    def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The complementarity problem of a contact problem.
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            Of one step, an impact, or an instant.
-
-        Returns
-        -------
-        MixedLCP
-            For `contact.solve`; `recover` reads its solution.
-        """
-
-    def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
-        """Velocities and impulses of a solution.
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            The same that was assembled.
-        solution : LCPSolution
-            Of the assembled problem.
-
-        Returns
-        -------
-        ContactSolution
-            Joint velocities and impulses.
-        """
-
 
 FORMULATIONS: dict[str, Callable[[int], Formulation]] = {
     "nmc": NonMinimalCoordinates,

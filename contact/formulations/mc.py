@@ -11,19 +11,17 @@ divided by the mass of the mechanism, to be velocities too; so are the rows of M
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from spatialops.contact.formulations.polyhedron import put_cones, spread, with_idle, without_idle
+from spatialops.contact.formulations.formulation import PolyhedralFormulation
+from spatialops.contact.formulations.polyhedron import put_cones, spread
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
 from spatialops.dynamics.composite_body import mass_matrix
 
 
-@dataclass(frozen=True)
-class MinimalCoordinates:
+class MinimalCoordinates(PolyhedralFormulation):
     """Minimal coordinates: unknowns are joint velocities and all impulses.
 
     N + n_b + m (n_f + 2) rows, the first N + n_b free.
@@ -38,24 +36,8 @@ class MinimalCoordinates:
     [J] 36.
     """
 
-    n_f: int = 4
-
-    def __post_init__(self) -> None:
-        directions(self.n_f)
-
-    def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The mixed LCP of [J] 36.
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            Of one step, an impact, or an instant.
-
-        Returns
-        -------
-        MixedLCP
-            For `contact.solve`; `recover` reads its solution.
-        """
+    def _state(self, problem: ContactProblem) -> MixedLCP:
+        """The mixed LCP of [J] 36."""
         N = problem.model.nv
         n_b = problem.n_loop_rows
         m = problem.n_contacts
@@ -75,27 +57,13 @@ class MinimalCoordinates:
         b[last:] = (
             problem.friction * problem.prior_normal_impulse + problem.dry
         ) / problem.model.mass
-        return without_idle(problem, MixedLCP.of_checked(A, b, free), n_f)
+        return MixedLCP.of_checked(A, b, free)
 
-    def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
-        """Velocities and impulses, which are part of the solution.
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            The same that was assembled.
-        solution : LCPSolution
-            Of the assembled problem.
-
-        Returns
-        -------
-        ContactSolution
-            Joint velocities and impulses.
-        """
+    def _read(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
+        """Velocities and impulses, which are part of the solution."""
         N = problem.model.nv
         n_b = problem.n_loop_rows
         mass = problem.model.mass
-        solution = with_idle(problem, solution, self.n_f)
         velocity, m = solution.z[:N], problem.n_contacts
         impulses = polyhedral_impulses(solution, N + n_b, m, directions(self.n_f), mass)
         loops = solution.z[N : N + n_b] * mass

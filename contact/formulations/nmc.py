@@ -7,20 +7,18 @@ by the mechanism's mass.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from spatialops.contact.body_columns import descriptor_columns, with_cones
 from spatialops.contact.body_rows import spread_rows
-from spatialops.contact.formulations.polyhedron import spread, with_idle, without_idle
+from spatialops.contact.formulations.formulation import PolyhedralFormulation
+from spatialops.contact.formulations.polyhedron import spread
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, Matrix, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
 
 
-@dataclass(frozen=True)
-class NonMinimalCoordinates:
+class NonMinimalCoordinates(PolyhedralFormulation):
     """Non-minimal coordinates: velocities of free bodies, and impulses of all hinges.
 
     6 n + n_b + m (n_f + 2) rows, n_b with 6 - d for every joint of d degrees of freedom; all but
@@ -36,24 +34,8 @@ class NonMinimalCoordinates:
     [J] 27.
     """
 
-    n_f: int = 4
-
-    def __post_init__(self) -> None:
-        directions(self.n_f)
-
-    def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The mixed LCP of [J] 27, in O(n).
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            Of one step, an impact, or an instant.
-
-        Returns
-        -------
-        MixedLCP
-            For `contact.solve`; `recover` reads its solution.
-        """
+    def _state(self, problem: ContactProblem) -> MixedLCP:
+        """The mixed LCP of [J] 27, in O(n)."""
         system = problem.maximal
         n_f = self.n_f
         unit = problem.model.mass
@@ -71,28 +53,14 @@ class NonMinimalCoordinates:
         matrix = A.matrix()
         if system.armature is not None:
             matrix = _with_mass(matrix, system.armature / unit)
-        return without_idle(problem, MixedLCP(matrix, b, free), n_f)
+        return MixedLCP(matrix, b, free)
 
-    def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
-        """Impulses, and joint velocities from the bodies'.
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            The same that was assembled.
-        solution : LCPSolution
-            Of the assembled problem.
-
-        Returns
-        -------
-        ContactSolution
-            Joint velocities and impulses.
-        """
+    def _read(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
+        """Impulses, and joint velocities from the bodies'."""
         system = problem.maximal
         unit = problem.model.mass
         n_v = system.velocity.size
         free = n_v + system.first_contact
-        solution = with_idle(problem, solution, self.n_f)
         bodies = solution.z[:n_v]
         impulses = polyhedral_impulses(
             solution, free, problem.n_contacts, directions(self.n_f), unit

@@ -6,22 +6,20 @@ touches two bodies. Impulses are scaled by s, the largest diagonal entry over th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from spatialops.contact.body_columns import SPARSE_ROWS, with_cones
 from spatialops.contact.body_rows import spread_rows
+from spatialops.contact.formulations.formulation import PolyhedralFormulation
 from spatialops.contact.formulations.operational_space import assemble_kernel, compliance_scale
-from spatialops.contact.formulations.polyhedron import put_spread, with_idle, without_idle
+from spatialops.contact.formulations.polyhedron import put_spread
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.maximal import MaximalProblem
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
 
 
-@dataclass(frozen=True)
-class NonMinimalOperationalSpace:
+class NonMinimalOperationalSpace(PolyhedralFormulation):
     """Operational space of free bodies: impulses of hinges, closures and contacts, no velocities.
 
     n_b + m (n_f + 2) rows, n_b with 6 - d for every joint of d degrees of freedom; those are free.
@@ -37,24 +35,8 @@ class NonMinimalOperationalSpace:
     [J] 53 and section 8.
     """
 
-    n_f: int = 4
-
-    def __post_init__(self) -> None:
-        directions(self.n_f)
-
-    def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The mixed LCP of [J] 53 for free bodies, in O(n).
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            Of one step, an impact, or an instant.
-
-        Returns
-        -------
-        MixedLCP
-            For `contact.solve`; `recover` reads its solution.
-        """
+    def _state(self, problem: ContactProblem) -> MixedLCP:
+        """The mixed LCP of [J] 53 for free bodies, in O(n)."""
         n_f = self.n_f
         system = problem.maximal
         s, free = _scale(system, n_f), system.first_contact
@@ -68,33 +50,19 @@ class NonMinimalOperationalSpace:
             W, prior = system.dense_compliance, problem.prior_normal_impulse
             assemble_kernel(W, u, problem.friction, prior, facets, A, b)
             b[n - problem.n_contacts :] += s * problem.dry
-            return without_idle(problem, MixedLCP.of_checked(A, b, free), n_f)
+            return MixedLCP.of_checked(A, b, free)
         rows = spread_rows(system.constraints, free, facets)
         columns = system.compliance(rows)
         sparse = with_cones(columns._replace(entries=columns.entries / s), problem.friction, n_f)
         b = np.empty(sparse.size)
         put_spread(u, free, facets, b)
         b[rows.n_rows :] = s * (problem.friction * problem.prior_normal_impulse + problem.dry)
-        return without_idle(problem, MixedLCP(sparse.matrix(), b, free), n_f)
+        return MixedLCP(sparse.matrix(), b, free)
 
-    def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
-        """Impulses, velocities of the bodies by M^-1, and those of the joints from them.
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            The same that was assembled.
-        solution : LCPSolution
-            Of the assembled problem.
-
-        Returns
-        -------
-        ContactSolution
-            Joint velocities and impulses.
-        """
+    def _read(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
+        """Impulses, velocities of the bodies by M^-1, and those of the joints from them."""
         system = problem.maximal
         s, free = _scale(system, self.n_f), system.first_contact
-        solution = with_idle(problem, solution, self.n_f)
         impulses = polyhedral_impulses(
             solution, free, problem.n_contacts, directions(self.n_f), 1.0 / s
         )

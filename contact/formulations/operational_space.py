@@ -14,13 +14,11 @@ contacts, so that all unknowns are speeds and one residual speaks for all rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
-from spatialops.contact.formulations.polyhedron import with_idle, without_idle
+from spatialops.contact.formulations.formulation import PolyhedralFormulation
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution
@@ -120,8 +118,7 @@ def recover_kernel(z: Array, n_b: int, facets: Array, scale: float, impulses: Ar
         impulses[r + 2] = inverse * y
 
 
-@dataclass(frozen=True)
-class OperationalSpace:
+class OperationalSpace(PolyhedralFormulation):
     """Operational space: impulses and slip speeds only.
 
     n_b + m (n_f + 2) rows, the first n_b free.
@@ -136,26 +133,11 @@ class OperationalSpace:
     [J] 53.
     """
 
-    n_f: int = 4
-
-    def __post_init__(self) -> None:
-        directions(self.n_f)
-
-    def assemble(self, problem: ContactProblem) -> MixedLCP:
+    def _state(self, problem: ContactProblem) -> MixedLCP:
         """The mixed LCP of [J] 53, in O(N) + O(r^2) of r = n_b + 3 m rows.
 
         So it is where Q Lambda Q* is made of Lambda, which is cheaper for many rows on long
         branches. Of few rows, of closures and of joints it is L L*, in O(N r) + O(N r^2).
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            Of one step, an impact, or an instant.
-
-        Returns
-        -------
-        MixedLCP
-            For `contact.solve`; `recover` reads its solution.
         """
         n_b = problem.n_loop_rows
         n = n_b + problem.n_contacts * (self.n_f + 2)
@@ -171,24 +153,11 @@ class OperationalSpace:
             b,
         )
         b[n - problem.n_contacts :] += s * problem.dry
-        return without_idle(problem, MixedLCP.of_checked(A, b, n_b), self.n_f)
+        return MixedLCP.of_checked(A, b, n_b)
 
-    def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
-        """Impulses by [J] 35, and the new velocities by one O(N) sweep.
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            The same that was assembled.
-        solution : LCPSolution
-            Of the assembled problem.
-
-        Returns
-        -------
-        ContactSolution
-            Joint velocities and impulses.
-        """
-        n_b, solution = problem.n_loop_rows, with_idle(problem, solution, self.n_f)
+    def _read(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
+        """Impulses by [J] 35, and the new velocities by one O(N) sweep."""
+        n_b = problem.n_loop_rows
         impulses = np.empty(n_b + 3 * problem.n_contacts)
         scale = compliance_scale(problem.compliance, n_b)
         recover_kernel(solution.z, n_b, directions(self.n_f), scale, impulses)

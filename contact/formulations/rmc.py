@@ -11,14 +11,13 @@ as in OS.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.contact.formulations.formulation import PolyhedralFormulation
 from spatialops.contact.formulations.operational_space import assemble_kernel, compliance_scale
-from spatialops.contact.formulations.polyhedron import with_idle, without_idle
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem, ContactSolution, polyhedral_impulses
@@ -38,8 +37,7 @@ class _Reduced(NamedTuple):
     inverse: Array
 
 
-@dataclass(frozen=True)
-class ReducedMinimalCoordinates:
+class ReducedMinimalCoordinates(PolyhedralFormulation):
     """Reduced minimal coordinates: closures and velocities are eliminated.
 
     The LCP has m (n_f + 2) rows, none of them free.
@@ -54,24 +52,8 @@ class ReducedMinimalCoordinates:
     [J] 37-41.
     """
 
-    n_f: int = 4
-
-    def __post_init__(self) -> None:
-        directions(self.n_f)
-
-    def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The LCP of [J] 41.
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            Of one step, an impact, or an instant.
-
-        Returns
-        -------
-        MixedLCP
-            For `contact.solve`; `recover` reads its solution.
-        """
+    def _state(self, problem: ContactProblem) -> MixedLCP:
+        """The LCP of [J] 41."""
         n_b = problem.n_loop_rows
         reduced = problem.once(_reduce)
         size = problem.n_contacts * (self.n_f + 2)
@@ -80,25 +62,12 @@ class ReducedMinimalCoordinates:
         facets, prior = directions(self.n_f), problem.prior_normal_impulse
         s = assemble_kernel(reduced.W, u, problem.friction, prior, facets, A, b)
         b[size - problem.n_contacts :] += s * problem.dry
-        return without_idle(problem, MixedLCP.of_checked(A, b, 0), self.n_f)
+        return MixedLCP.of_checked(A, b, 0)
 
-    def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
-        """New velocities by [J] 38, impulses of the closures by [J] 37b.
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            The same that was assembled.
-        solution : LCPSolution
-            Of the assembled problem.
-
-        Returns
-        -------
-        ContactSolution
-            Joint velocities and impulses.
-        """
+    def _read(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
+        """New velocities by [J] 38, impulses of the closures by [J] 37b."""
         n_b, reduced = problem.n_loop_rows, problem.once(_reduce)
-        s, solution = compliance_scale(reduced.W, 0), with_idle(problem, solution, self.n_f)
+        s = compliance_scale(reduced.W, 0)
         impulses = polyhedral_impulses(
             solution, 0, problem.n_contacts, directions(self.n_f), 1.0 / s
         )

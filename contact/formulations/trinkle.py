@@ -11,13 +11,13 @@ hinges' rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.contact.formulations.polyhedron import put_cones, spread, with_idle, without_idle
+from spatialops.contact.formulations.formulation import PolyhedralFormulation
+from spatialops.contact.formulations.polyhedron import put_cones, spread
 from spatialops.contact.formulations.rmc import pseudo_inverse
 from spatialops.contact.friction import directions
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
@@ -33,8 +33,7 @@ class _Reduced(NamedTuple):
     loops: Array
 
 
-@dataclass(frozen=True)
-class Trinkle:
+class Trinkle(PolyhedralFormulation):
     """Trinkle's hybrid: hinges as pairs of complementarity conditions, nothing is free.
 
     2 n_h + m (n_f + 2) rows, n_h those of the hinges.
@@ -49,24 +48,8 @@ class Trinkle:
     The end of [J] section 5.
     """
 
-    n_f: int = 4
-
-    def __post_init__(self) -> None:
-        directions(self.n_f)
-
-    def assemble(self, problem: ContactProblem) -> MixedLCP:
-        """The LCP, dense.
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            Of one step, an impact, or an instant.
-
-        Returns
-        -------
-        MixedLCP
-            For `contact.solve`; `recover` reads its solution.
-        """
+    def _state(self, problem: ContactProblem) -> MixedLCP:
+        """The LCP, dense."""
         m = problem.n_contacts
         n_f = self.n_f
         h = problem.maximal.n_hinges
@@ -81,28 +64,14 @@ class Trinkle:
         put_cones(A, problem.friction, n_f, 2 * h)
         b[:last] = rows @ reduced.u
         b[last:] = s * (problem.friction * problem.prior_normal_impulse + problem.dry)
-        return without_idle(problem, MixedLCP(A, b), n_f)
+        return MixedLCP(A, b)
 
-    def recover(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
-        """All impulses, velocities of the bodies by M^-1, and those of the joints from them.
-
-        Parameters
-        ----------
-        problem : ContactProblem
-            The same that was assembled.
-        solution : LCPSolution
-            Of the assembled problem.
-
-        Returns
-        -------
-        ContactSolution
-            Joint velocities and impulses.
-        """
+    def _read(self, problem: ContactProblem, solution: LCPSolution) -> ContactSolution:
+        """All impulses, velocities of the bodies by M^-1, and those of the joints from them."""
         system, m = problem.maximal, problem.n_contacts
         reduced = problem.once(_reduce)
         h = system.n_hinges
         s = system.contact_scale
-        solution = with_idle(problem, solution, self.n_f)
         hinges = (solution.z[:h] - solution.z[h : 2 * h]) / s
         impulses = polyhedral_impulses(solution, 2 * h, m, directions(self.n_f), 1.0 / s)
         kept = np.concatenate([hinges, impulses.ravel()])

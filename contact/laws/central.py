@@ -12,7 +12,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
-from spatialops.contact.formulations import Formulation
+from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.formulations.polyhedron import used_rows
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.elimination import Elimination

@@ -20,7 +20,8 @@ from typing import ClassVar
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, BoolArray
-from spatialops.contact.formulations import Formulation, check_formulation
+from spatialops.contact.formulations import check_formulation
+from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.central import solve_formulated

@@ -12,7 +12,8 @@ from spatialops._arrays import Array
 from spatialops.bench.measure import Effort, Quartiles, Timing, take_turns
 from spatialops.compare.plain import ALL_DENSE
 from spatialops.compare.problems import Case
-from spatialops.contact.formulations import FORMULATIONS, Formulation, check_formulation
+from spatialops.contact.formulations import FORMULATIONS, check_formulation
+from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.indeterminacy import indeterminacy
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP
 from spatialops.contact.problem import ContactProblem

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from spatialops._arrays import ArrayLike, scalar
-from spatialops.contact.formulations import Formulation, check_formulation
+from spatialops.contact.formulations import check_formulation
+from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.laws import check_law
 from spatialops.contact.laws.law import Law
 from spatialops.contact.lcp.solver import Solver

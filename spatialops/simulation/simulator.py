@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, array, scalar, vector, whole
-from spatialops.contact.formulations import Formulation
+from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.laws.law import Law
 from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.problem import ContactProblem

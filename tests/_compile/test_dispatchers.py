@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+
 import numba
 import numpy as np
 import pytest
+from numba.core.registry import CPUDispatcher
 
 from spatialops._compile import dispatchers
 from spatialops._compile.jit import inlined, kernel
@@ -42,3 +45,19 @@ def test_a_users_own_function_may_call_both() -> None:
     values = np.full(2, 8.0)
     assert mine(values) == 2.5
     assert values.tolist() == [4.0, 4.0]
+
+
+def test_garbage_is_collected_seldom_while_something_is_compiled(monkeypatch) -> None:
+    before = gc.get_threshold()
+    seen = []
+    compiled = CPUDispatcher.compile
+
+    def watched(self, sig):
+        seen.append(gc.get_threshold())
+        return compiled(self, sig)
+
+    monkeypatch.setattr(CPUDispatcher, "compile", watched)
+    assert halve(np.ones(2, dtype=np.float32)) == 2
+    assert seen
+    assert all(threshold == dispatchers._SELDOM for threshold in seen)
+    assert gc.get_threshold() == before

@@ -26,7 +26,7 @@ AWAKE = (
 _SECOND = 1000  # steps
 
 
-def _cases() -> list[Case]:
+def _chains() -> list[Case]:
     lying = [
         Case(f"lying chain {n}", "lying chain", partial(mechanisms.lying_chain, n), 0.35)
         for n in (1, 3, 6, 12, 24, 48)
@@ -41,6 +41,10 @@ def _cases() -> list[Case]:
         )
         for n in (6, 12, 24, 48)
     ]
+    return [*lying, *moving]
+
+
+def _separate() -> list[Case]:
     balls = [
         Case(f"balls {n}", "balls", partial(piles.balls, n), 0.5)
         for n in (1, 10, 50, 100, 250, 1000)
@@ -49,60 +53,48 @@ def _cases() -> list[Case]:
         Case(f"boxes {n}", "boxes", partial(piles.boxes, n), 0.5)
         for n in (1, 10, 25, 50, 125, 250, 1000)
     ]
+    return [*balls, *boxes]
+
+
+def _stacked() -> list[Case]:
     towers = [Case(f"tower {n}", "tower", partial(piles.tower, n), 0.7) for n in (5, 10, 20, 50)]
     walls = [Case(f"wall {n}", "wall", partial(piles.wall, n), 0.5) for n in piles.COURSES]
-    heaps = [
-        Case(
-            "collapsing wall 100",
-            "in motion",
-            partial(piles.collapsing_wall, 100),
-            2.5,
-            steps=_SECOND,
-        ),
-        Case(
-            "heap of 200 boxes",
-            "in motion",
-            partial(piles.dropped, 200, round_ones=False),
-            2.5,
-            dt=2e-3,
-            steps=600,
-        ),
-        Case(
-            "heap of 1000 spheres",
-            "in motion",
-            partial(piles.dropped, 1000, round_ones=True),
-            2.5,
-            dt=2e-3,
-            steps=400,
-        ),
+    return [*towers, *walls]
+
+
+def _in_motion() -> list[Case]:
+    falls = partial(piles.collapsing_wall, 100)
+    boxes = partial(piles.dropped, 200, round_ones=False)
+    spheres = partial(piles.dropped, 1000, round_ones=True)
+    family, bar = "in motion", 2.5
+    return [
+        Case("collapsing wall 100", family, falls, bar, steps=_SECOND),
+        Case("heap of 200 boxes", family, boxes, bar, dt=2e-3, steps=600),
+        Case("heap of 1000 spheres", family, spheres, bar, dt=2e-3, steps=400),
     ]
-    rolling = [
-        Case(
-            f"rolling balls {n}",
-            "rolling",
-            partial(piles.rolling_balls, n),
-            None,
-            steps=_SECOND,
-        )
-        for n in (1, 100)
+
+
+def _rolling() -> list[Case]:
+    one, many = (partial(piles.rolling_balls, n) for n in (1, 100))
+    heap = partial(piles.rolling_heap, 140)
+    return [
+        Case("rolling balls 1", "rolling", one, None, steps=_SECOND),
+        Case("rolling balls 100", "rolling", many, None, steps=_SECOND),
+        Case("heap of 140 rolling spheres", "rolling", heap, None, dt=2e-3, steps=400),
     ]
-    rolling.append(
-        Case(
-            "heap of 140 rolling spheres",
-            "rolling",
-            partial(piles.rolling_heap, 140),
-            None,
-            dt=2e-3,
-            steps=400,
-        )
-    )
-    holding = [
+
+
+def _holding() -> list[Case]:
+    return [
         Case("standing quadruped", "holding", robots.standing_quadruped, 0.4, settle=_SECOND),
         Case("standing solo12", "holding", robots.standing_solo12, 0.4, settle=_SECOND),
         Case("gripped box", "holding", robots.gripped_box, 0.5, settle=_SECOND),
         Case("dual-arm wheel", "holding", robots.held_wheel, 0.7, settle=_SECOND),
     ]
-    limp = [
+
+
+def _limp() -> list[Case]:
+    return [
         Case(
             f"limp {name}{', self' if own else ''}",
             "limp robots",
@@ -113,14 +105,20 @@ def _cases() -> list[Case]:
         for name in robots.FILES
         for own in (False, True)
     ]
-    rest = [*lying, *balls, *boxes, *towers, *walls, *holding]
-    awake = [
+
+
+def _awake(cases: Sequence[Case]) -> list[Case]:
+    return [
         replace(case, name=f"awake: {case.name}", family="kept awake", bar=None, sleep=False)
-        for case in rest
+        for case in cases
         if case.name in AWAKE
     ]
-    piled = [*balls, *boxes, *towers, *walls, *heaps, *rolling]
-    return [*lying, *moving, *piled, *holding, *limp, *awake]
+
+
+def _cases() -> list[Case]:
+    piled = [*_separate(), *_stacked(), *_in_motion(), *_rolling()]
+    cases = [*_chains(), *piled, *_holding(), *_limp()]
+    return [*cases, *_awake(cases)]
 
 
 CASES = {case.name: case for case in _cases()}

@@ -10,7 +10,7 @@ import numpy as np
 from spatialops._arrays import Array, BoolArray
 from spatialops.collision import _layout as col
 from spatialops.contact.certificate import Certificate
-from spatialops.contact.formulations import Formulation
+from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.laws.central import solve_formulated
 from spatialops.contact.laws.law import Law
