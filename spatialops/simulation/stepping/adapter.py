@@ -14,6 +14,7 @@ from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.constraint_rows import CONTACT, DRY, STOP
 from spatialops.contact.delassus import velocity_change
 from spatialops.contact.problem import ContactProblem, Phase
+from spatialops.contact.problem_checks import Fields
 from spatialops.contact.rows import SparseRows
 from spatialops.errors import ArgumentError
 from spatialops.forces.external import ExternalWrenches
@@ -41,58 +42,19 @@ _BEGIN_AT_ZERO = np.array(
     ]
 )
 
+_PHASES: dict[int, Phase] = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}
+
 
 def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
     """The contact problem that the loop has prepared, for any formulation and solver."""
-    rows = int(t.control[at.ACTING])
-    m, nv = rows - int(t.control[at.MOMENTS]), scene.model.nv
+    m = int(t.control[at.ACTING] - t.control[at.MOMENTS])
     contacts = ContactSet.from_tables(t.ints[:m], t.floats[:m])
-    phases: dict[int, Phase] = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}
-    phase = phases.get(int(t.control[at.STAGE]), "contact")
-    duration = rest = 0.0
-    if phase == "contact":
-        q, velocity = t.vectors[at.Q_E, : scene.model.nq], t.vectors[at.V_X, :nv]
-        duration = float(t.monitor[at.PIECE])
-        # As `contact_drift.remaining_time`.
-        rest = duration * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5)
-        gap_bias = t.floats[:m, col.OPEN].copy()
-        world = t.floats[:m, col.DRIFT : col.DRIFT + 3]
-        drift = np.einsum("mij,mj->mi", contacts.frames, world)
-    else:
-        q = t.q
-        velocity = t.v
-        gap_bias = np.zeros(m)
-        drift = np.zeros((m, 3))
+    phase = _PHASES.get(int(t.control[at.STAGE]), "contact")
+    fields = _of_contacts(t, contacts) | _of_closures(t) | {"phase": phase}
+    fields |= _of_the_piece(scene.model, t, contacts) if phase == "contact" else _of_an_impact(t, m)
     damped = phase == "contact" and t.control[at.DAMPED]
-    model = with_links(scene.model, t.damped.copy()) if damped else scene.model
-    loop_ints, loop_terms = _independent_terms(t)
-    problem = ContactProblem.of_checked(
-        {
-            "model": model,
-            "q": q.copy(),
-            "velocity": velocity.copy(),
-            "links": contacts.links,
-            "points": np.ascontiguousarray(contacts.positions),
-            "frames": contacts.frames,
-            "friction": np.ascontiguousarray(contacts.frictions),
-            "gap_bias": gap_bias,
-            "prior_normal_impulse": t.prior[:m].copy(),
-            "phase": phase,
-            "loop_ints": loop_ints,
-            "loop_terms": loop_terms,
-            "loop_targets": np.zeros(int(t.control[at.RANK])),
-            "kinds": _kinds(t.ints[:m, col.CONTACT_FEATURE_A]),
-            "dry": t.dry[:m].copy(),
-            "viscous": np.zeros(m),
-            "polygon_sides": np.zeros(m, dtype=np.int64),
-            "torsion": np.zeros(m),
-            "rolling": np.zeros(m),
-            "gaps": np.ascontiguousarray(contacts.gaps),
-            "drift": drift,
-            "duration": duration,
-            "remaining": rest,
-        }
-    )
+    fields["model"] = with_links(scene.model, t.damped.copy()) if damped else scene.model
+    problem = ContactProblem.of_checked(fields)
     if not np.isfinite(problem.velocity.sum() + problem.points.sum() + problem.bias.sum()):
         raise ArgumentError("the contact problem of the step holds NaN or infinity")
     # Closures hold what they do without the contacts: their reaction to everything else is in the
@@ -100,18 +62,78 @@ def contact_problem(scene: Scene, t: Tables) -> ContactProblem:
     if problem.n_loop_rows:
         held = problem.jacobian[: problem.n_loop_rows] @ problem.velocity
         problem = replace(problem, loop_targets=held)
-    if phase != "decompression":
-        return problem
-    given, dv = t.stored[: 3 * rows].copy(), np.empty(nv)
+    return problem if phase != "decompression" else replace(problem, velocity=_compressed(t))
+
+
+def _of_contacts(t: Tables, contacts: ContactSet) -> Fields:
+    """Where contacts are and what acts in them; torsion, rolling and drag are rows of the loop."""
+    m = len(contacts.gaps)
+    none = np.zeros(m)
+    return {
+        "links": contacts.links,
+        "points": np.ascontiguousarray(contacts.positions),
+        "frames": contacts.frames,
+        "friction": np.ascontiguousarray(contacts.frictions),
+        "gaps": np.ascontiguousarray(contacts.gaps),
+        "prior_normal_impulse": t.prior[:m].copy(),
+        "kinds": _kinds(t.ints[:m, col.CONTACT_FEATURE_A]),
+        "dry": t.dry[:m].copy(),
+        "viscous": none,
+        "polygon_sides": np.zeros(m, dtype=np.int64),
+        "torsion": none.copy(),
+        "rolling": none.copy(),
+    }
+
+
+def _of_the_piece(model: Model, t: Tables, contacts: ContactSet) -> Fields:
+    """At the end of a piece of the step, which the contacts have to last."""
+    m = len(contacts.gaps)
+    duration = float(t.monitor[at.PIECE])
+    world = t.floats[:m, col.DRIFT : col.DRIFT + 3]
+    return {
+        "q": t.vectors[at.Q_E, : model.nq].copy(),
+        "velocity": t.vectors[at.V_X, : model.nv].copy(),
+        "gap_bias": t.floats[:m, col.OPEN].copy(),
+        "drift": np.einsum("mij,mj->mi", contacts.frames, world),
+        "duration": duration,
+        # As `contact_drift.remaining_time`.
+        "remaining": duration * (1.0 if t.control[at.SCHEME] == at.SEMI_IMPLICIT else 0.5),
+    }
+
+
+def _of_an_impact(t: Tables, m: int) -> Fields:
+    return {
+        "q": t.q.copy(),
+        "velocity": t.v.copy(),
+        "gap_bias": np.zeros(m),
+        "drift": np.zeros((m, 3)),
+        "duration": 0.0,
+        "remaining": 0.0,
+    }
+
+
+def _compressed(t: Tables) -> Array:
+    """Velocities (nv,) after an impact's first phase, and after what is given back of it."""
+    rows = int(t.control[at.ACTING])
+    given, dv = t.stored[: 3 * rows].copy(), np.empty(t.v.size)
     given[::3] += t.prior[:rows]
     # The rows of L have the closures' answer in them.
     velocity_change(t.tree, t.links, t.work, SparseRows(t.entries, t.places), given, dv)
-    return replace(problem, velocity=t.v + dv)
+    return t.v + dv
 
 
 def _kinds(features: IntArray) -> IntArray:
     """Of contacts, stops and dry friction, by the feature of A."""
     return np.where(features == col.STOP, STOP, np.where(features == col.DRY, DRY, CONTACT))
+
+
+def _of_closures(t: Tables) -> Fields:
+    loop_ints, loop_terms = _independent_terms(t)
+    return {
+        "loop_ints": loop_ints,
+        "loop_terms": loop_terms,
+        "loop_targets": np.zeros(int(t.control[at.RANK])),
+    }
 
 
 def _independent_terms(t: Tables) -> tuple[IntArray, Array]:
