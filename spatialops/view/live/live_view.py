@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Event, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -26,6 +28,7 @@ _FRAME = 1.0 / 30.0  # s
 _FROM = np.array([-0.55, -1.0, 0.42])  # where the camera stands, seen from the motion
 _AWAY = 1.4  # sizes of the motion
 _HEIGHT = 600  # pixels, in a notebook
+_NARROWEST = 320  # pixels: viser's panel is cut off below
 
 
 class LiveView:
@@ -81,7 +84,8 @@ class LiveView:
 
     def _repr_html_(self) -> str:
         return (
-            f'<iframe src="{self.url}" width="100%" height="{_HEIGHT}" style="border:0"></iframe>'
+            f'<iframe src="{self.url}" width="100%" height="{_HEIGHT}" '
+            f'style="border:0;min-width:{_NARROWEST}px" title="Live view"></iframe>'
         )
 
     @property
@@ -160,4 +164,19 @@ def _server(host: str, port: int) -> ViserServer:
             "a live view is drawn by viser: pip install 'spatialops[view]'; "
             "`record.replay(path)` needs nothing"
         ) from error
-    return viser.ViserServer(host=host, port=port, label="spatialops", verbose=False)
+    with _quiet():
+        return viser.ViserServer(host=host, port=port, label="spatialops", verbose=False)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the box that viser prints by rich, whatever `verbose` says."""
+    import rich
+
+    console = rich.get_console()
+    before = console.quiet
+    console.quiet = True
+    try:
+        yield
+    finally:
+        console.quiet = before
