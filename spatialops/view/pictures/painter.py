@@ -92,7 +92,7 @@ def pictures(
     times = shown.times
     shapes = shown.shapes
     bodies = [shape_triangles(shape) for shape in shapes]
-    low, high = _bounds(bodies, shown)
+    low, high = _with_feet(*_bounds(bodies, shown), shown.fixtures)
     span = float(np.linalg.norm(high - low))
     camera = camera_on(low, high, _FINER * width, _FINER * height)
     still = _scenery(camera, shown.fixtures, low, high, (_FINER * height, _FINER * width), look)
@@ -133,13 +133,37 @@ def _bounds(bodies: Sequence[Array], shown: Motion) -> tuple[Array, Array]:
     """Corners of a box [m] in which everything moves: each body by the box that it fills."""
     lows, highs = [], []
     for i, body in enumerate(bodies):
-        points = body.reshape(-1, 3)
-        sides = zip(points.min(axis=0), points.max(axis=0))
-        corners = np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, 3)
-        seen = shown.centres[:, i, None] + corners @ shown.turns[:, i].swapaxes(-1, -2)
+        seen = shown.centres[:, i, None] + _corners(body) @ shown.turns[:, i].swapaxes(-1, -2)
         lows.append(seen.min(axis=(0, 1)))
         highs.append(seen.max(axis=(0, 1)))
     return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
+def _with_feet(
+    low: Array, high: Array, still: Sequence[Mapping[str, object]]
+) -> tuple[Array, Array]:
+    """The same with what stands still and is no larger, as the foot of an arm."""
+    span = np.linalg.norm(high - low)
+    for fixture in still:
+        if fixture["kind"] != "half_space":
+            seen = _standing(fixture).reshape(-1, 3)
+            own_low, own_high = seen.min(axis=0), seen.max(axis=0)
+            if np.linalg.norm(own_high - own_low) <= span:
+                low, high = np.minimum(low, own_low), np.maximum(high, own_high)
+    return low, high
+
+
+def _standing(fixture: Mapping[str, object]) -> Array:
+    """Triangles (n, 3, 3) of what does not move, in the world, m."""
+    turn = Rotation.from_quat(np.asarray(fixture["quaternion"])).as_matrix()
+    return np.asarray(shape_triangles(fixture) @ turn.T + np.asarray(fixture["position"]))
+
+
+def _corners(triangles: Array) -> Array:
+    """Of the box around triangles (n, 3, 3): (8, 3)."""
+    points = triangles.reshape(-1, 3)
+    sides = zip(points.min(axis=0), points.max(axis=0))
+    return np.stack(np.meshgrid(*sides, indexing="ij"), axis=-1).reshape(-1, 3)
 
 
 def _scenery(
@@ -156,10 +180,8 @@ def _scenery(
     span = float(np.linalg.norm(high - low))
     for fixture in still:
         if fixture["kind"] != "half_space":
-            turn = Rotation.from_quat(np.asarray(fixture["quaternion"])).as_matrix()
-            triangles = shape_triangles(fixture) @ turn.T + np.asarray(fixture["position"])
             color = fixture.get("color")
-            painter.draw(triangles, rgb(str(color)) if color else look.scenery)
+            painter.draw(_standing(fixture), rgb(str(color)) if color else look.scenery)
             continue
         point, normal = half_space(fixture, "fixture")
         if normal @ (camera.position - point) <= 0.0:
