@@ -72,6 +72,7 @@ html_title = "spatialops"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_context = {"default_mode": "auto"}  # without, the theme complains in the console
 html_theme_options = {
     "logo": {"text": "spatialops"},
     "navbar_align": "left",
