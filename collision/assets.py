@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -12,12 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, scalar
+from spatialops._arrays import Array, ArrayLike, scalar
 from spatialops._arrays import array as checked
 from spatialops._compile.cache import cache_directory
-from spatialops._files import load_arrays, opened, save_arrays
+from spatialops._files import load_arrays, save_arrays
+from spatialops.collision.mesh_files import joined, read_pieces
 from spatialops.collision.shapes import ConvexHull, Mesh
-from spatialops.errors import AssetError, MissingLibraryError, ShapeError
+from spatialops.errors import MissingLibraryError, ShapeError
 
 
 def load_mesh(path: str | os.PathLike[str], scale: ArrayLike = 1.0) -> Mesh:
@@ -46,10 +46,7 @@ def load_mesh(path: str | os.PathLike[str], scale: ArrayLike = 1.0) -> Mesh:
     factors = checked(
         np.broadcast_to(np.asarray(scale, dtype=np.float64), (3,)), (3,), "scale", finite=True
     )
-    vertices, faces = _read(str(Path(path).absolute()), _content_hash(path))
-    if np.prod(factors) < 0.0:
-        faces = faces[:, ::-1]
-    return Mesh(vertices * factors, faces)
+    return Mesh(*joined(read_pieces(path), factors))
 
 
 def load_hull(path: str | os.PathLike[str], scale: ArrayLike = 1.0) -> ConvexHull:
@@ -151,35 +148,3 @@ def _decompose(tool: str, mesh: Mesh, threshold: float) -> list[Array]:
         np.asarray(vertices, dtype=np.float64)
         for vertices, _ in module.compute_vhacd(mesh.vertices, counted)
     ]
-
-
-@cache
-def _read(path: str, content: str) -> tuple[Array, IntArray]:
-    """Vertices and faces of a file; `content` is its hash, so that a changed file is read again."""
-    import trimesh
-
-    collada = Path(path).suffix.lower() == ".dae"
-    if collada and not find_spec("collada"):
-        raise MissingLibraryError(f"{path}: COLLADA files need pycollada: install spatialops[dae]")
-    try:
-        found = trimesh.load(path, force="mesh", process=False)
-        assert isinstance(found, trimesh.Trimesh), "what `force` asks for"
-        vertices = np.array(found.vertices, dtype=np.float64)
-        faces = np.array(found.faces, dtype=np.int64)
-        if collada:  # trimesh leaves lengths in the file's unit
-            vertices *= import_module("collada").Collada(path).assetInfo.unitmeter or 1.0
-    except Exception as error:  # trimesh raises whatever its readers do
-        raise AssetError(f"{path}: not a readable mesh: {type(error).__name__}: {error}") from error
-    if not len(faces):
-        raise AssetError(f"{path}: holds no triangles")
-    if vertices.ndim != 2 or vertices.shape[1] != 3:  # as broken .obj files do
-        raise AssetError(f"{path}: holds points that are not three numbers")
-    return vertices, faces
-
-
-def _content_hash(path: str | os.PathLike[str]) -> str:
-    try:
-        with opened(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise AssetError(f"cannot read {path}: {error.strerror or error}") from error

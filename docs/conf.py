@@ -56,6 +56,7 @@ TOP = {
 nb_execution_mode = "force"  # figures and times are of this build
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True  # what they write is not left among the sources
+nb_merge_streams = True  # what a cell prints stands in one box
 nb_execution_timeout = 600  # s a cell: kernels may have to be compiled
 
 # ------------------------------------------------------------------------------------- docstrings
@@ -72,6 +73,7 @@ html_title = "spatialops"
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_context = {"default_mode": "auto"}  # without, the theme complains in the console
 html_theme_options = {
     "logo": {"text": "spatialops"},
     "navbar_align": "left",

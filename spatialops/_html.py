@@ -13,7 +13,8 @@ def html_table(title: str, rows: Mapping[str, object]) -> str:
         f"<td style='text-align:left'>{html.escape(str(value))}</td></tr>"
         for name, value in rows.items()
     )
-    return f"<table><caption>{html.escape(title)}</caption><tbody>{cells}</tbody></table>"
+    caption = f"<caption style='text-align:left'>{html.escape(title)}</caption>"
+    return f"<table style='min-width:18em'>{caption}<tbody>{cells}</tbody></table>"
 
 
 def html_of_text(text: str) -> str:

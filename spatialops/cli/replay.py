@@ -17,7 +17,8 @@ from spatialops.cli.output import print_file
 @click.option(
     "--rate", type=float, help="Frames a second of simulated time; default 60, of a video 30."
 )
-@click.option("--title", default="", help="Title of the page.")
+@click.option("--title", default="", help="Title of the page or video.")
+@click.option("--dark", is_flag=True, help="A dark video; pages are as the reader's system is.")
 @click.option("--beside", type=one_file, metavar="FILE", help="A second record, shown beside.")
 @json_option
 def replay(
@@ -26,6 +27,7 @@ def replay(
     video: Path | None,
     rate: float | None,
     title: str,
+    dark: bool,
     beside: Path | None,
     as_json: bool,
 ) -> None:
@@ -37,6 +39,7 @@ def replay(
     run = load_record(record)
     other = None if beside is None else load_record(beside)
     if video is not None:
-        print_file(run.video(video, rate=rate or 30.0, beside=other), as_json)
+        made = run.video(video, rate=rate or 30.0, beside=other, dark=dark, title=title)
+        print_file(made, as_json)
     elif out is not None:
         print_file(run.replay(out, rate=rate or 60.0, title=title, beside=other), as_json)

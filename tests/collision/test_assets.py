@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from spatialops.collision import ConvexHull, Mesh, assets, convex_parts, load_mesh, shape_inertia
+from spatialops.collision import (
+    ConvexHull,
+    Mesh,
+    assets,
+    convex_parts,
+    load_mesh,
+    mesh_files,
+    shape_inertia,
+)
 from spatialops.errors import AssetError, MissingLibraryError, SpatialOpsError
 
 COLLADA = """<?xml version="1.0"?>
@@ -36,7 +44,7 @@ def test_collada_files_are_read_in_their_unit(tmp_path, unit, factor):
 def test_without_pycollada_collada_files_say_what_to_install(tmp_path, monkeypatch):
     path = tmp_path / "corner.dae"
     path.write_text(COLLADA.format(unit=""))
-    monkeypatch.setattr(assets, "find_spec", lambda name: None)
+    monkeypatch.setattr(mesh_files, "find_spec", lambda name: None)
     with pytest.raises(MissingLibraryError, match=r"spatialops\[dae\]"):
         load_mesh(path)
 

@@ -145,10 +145,11 @@ def test_without_viser_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) 
         so.Simulator(so.models.pendulum(2).scene()).view()
 
 
-def test_a_view_serves_its_page_and_obeys_its_buttons() -> None:
+def test_a_view_serves_its_page_and_obeys_its_buttons(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("viser")
     view = so.Simulator(ball(), sensors=[JointPositions("q")]).view(port=18080)
     try:
+        assert capsys.readouterr().out == ""  # viser's box stays out
         assert b"<html" in urllib.request.urlopen(view.url, timeout=10).read()
         assert view.url in view._repr_html_()
         panel, course = view._panel, view.course

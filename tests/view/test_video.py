@@ -18,11 +18,13 @@ from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.builder import TreeBuilder
 from spatialops.tree.joint import Joint
-from spatialops.view.camera import camera_on
 from spatialops.view.motion import motion
-from spatialops.view.rasterizer import draw_triangles
+from spatialops.view.pictures.camera import camera_on
+from spatialops.view.pictures.caption import Key, key_of
+from spatialops.view.pictures.look import DARK
+from spatialops.view.pictures.painter import pictures
+from spatialops.view.pictures.rasterizer import draw_triangles
 from spatialops.view.triangles import arrow_triangles, shape_triangles
-from spatialops.view.video import pictures
 
 SIZE = (64, 48)
 SHAPES: list[tuple[dict[str, Any], float]] = [  # with their volumes
@@ -109,6 +111,45 @@ def test_pictures_show_the_ball_and_its_force() -> None:
     assert np.abs(np.argwhere(ball).mean(axis=0) - [23.5, 31.5]).max() < 12.0
     arrow = (others[0][..., 1].astype(int) - others[0][..., 0]) > 25  # green, drawn over the ball
     assert arrow.any()
+
+
+def test_what_moves_fills_the_picture() -> None:
+    """A rod along the picture, by the box that it fills and not by a ball about its middle."""
+    builder = TreeBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_body("rod", joint=Joint("free"), inertia=Inertia.sphere(0.5, mass=1.0))
+    scene = Scene(builder.build(), [Geom("rod", "rod", Box((0.02, 0.02, 2.0)))])
+    scene.state.q[2] = 2.0
+    record = Simulator(scene, dt=0.01).run(duration=0.05)
+    first = next(pictures(motion(record, 20.0), 20.0, (128, 96))).astype(int)
+    rows = np.flatnonzero(np.abs(first - first[0, 0]).max(axis=(1, 2)) > 40)
+    assert 0.85 < (rows[-1] - rows[0] + 1) / 96 < 1.0
+
+
+def test_dark_pictures_are_dark() -> None:
+    light = next(pictures(motion(sliding(), 20.0), 20.0, SIZE))
+    dark = next(pictures(motion(sliding(), 20.0), 20.0, SIZE, look=DARK))
+    paper = (slice(0, 3), slice(0, 3))  # a corner, above the floor
+    assert light[paper].min() > 230
+    assert dark[paper].max() < 40
+
+
+def test_words_stand_in_the_corners_of_pictures_that_have_room() -> None:
+    shown = motion(sliding(), 20.0)
+    plain, titled = (next(pictures(shown, 20.0, (320, 240), title=one)) for one in ("", "A ball"))
+    changed = np.argwhere((plain != titled).any(axis=2))
+    assert len(changed) > 30
+    assert (changed < [30, 60]).all()
+    small, named = (next(pictures(shown, 20.0, SIZE, title=one)) for one in ("", "A ball"))
+    np.testing.assert_array_equal(small, named)
+
+
+@pytest.mark.parametrize(("largest", "force"), [(13.8, 10.0), (7.0, 5.0), (0.0031, 0.002)])
+def test_the_key_of_arrows_is_round_and_as_long_as_they_are(largest: float, force: float) -> None:
+    assert key_of(largest, 60.0) == Key(force, pytest.approx(60.0 * np.sqrt(force / largest)))
+
+
+def test_without_forces_there_is_no_key() -> None:
+    assert key_of(0.0, 60.0) is None
 
 
 def test_a_gif_is_read_by_others(tmp_path: Path) -> None:

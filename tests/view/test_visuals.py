@@ -36,6 +36,26 @@ ARM = """
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 
 
+COLLADA = """<?xml version="1.0"?>
+<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+<asset><unit name="centimeter" meter="0.01"/><up_axis>Z_UP</up_axis></asset>
+<library_effects><effect id="e"><profile_COMMON><technique sid="c"><lambert><diffuse>
+<color>0 0.4 0.8 1</color></diffuse></lambert></technique></profile_COMMON></effect>
+</library_effects>
+<library_materials><material id="m"><instance_effect url="#e"/></material></library_materials>
+<library_geometries><geometry id="g"><mesh>
+<source id="p"><float_array id="a" count="9">0 0 0 1 0 0 0 1 0</float_array><technique_common>
+<accessor source="#a" count="3" stride="3"><param name="X" type="float"/>
+<param name="Y" type="float"/><param name="Z" type="float"/></accessor></technique_common></source>
+<vertices id="v"><input semantic="POSITION" source="#p"/></vertices>
+<triangles count="1" material="s"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p>
+</triangles></mesh></geometry></library_geometries>
+<library_visual_scenes><visual_scene id="w"><node id="n"><instance_geometry url="#g">
+<bind_material><technique_common><instance_material symbol="s" target="#m"/></technique_common>
+</bind_material></instance_geometry></node></visual_scene></library_visual_scenes>
+<scene><instance_visual_scene url="#w"/></scene></COLLADA>"""
+
+
 @pytest.fixture
 def arm(tmp_path: Path) -> Path:
     (tmp_path / "rod.obj").write_text(TETRAHEDRON)
@@ -54,6 +74,40 @@ def test_visuals_of_a_urdf_with_their_colors(arm: Path) -> None:
     assert rod.surface is not None
     assert rod.surface[1].shape == (4, 3)
     assert not any("material" in text for text in scene.description.left_out)  # type: ignore[union-attr]
+
+
+TWO_COLORS = """mtllib rod.mtl
+v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1
+usemtl steel\nf 1 3 2\nf 1 2 4\nusemtl tape\nf 1 4 3\nf 2 3 4
+"""
+MATERIALS = "newmtl steel\nKd 0.2 0.4 0.6\nnewmtl tape\nKd 1 0 0\n"
+
+
+def test_meshes_have_the_colors_of_their_files_where_the_robot_says_none(arm: Path) -> None:
+    arm.with_name("rod.obj").write_text(TWO_COLORS)
+    arm.with_name("rod.mtl").write_text(MATERIALS)
+    named = so.load_scene(arm).visuals[1:]
+    assert [(rod.name, rod.color) for rod in named] == [("rod/visual", (1.0, 0.0, 0.0))]
+    red = '<material name="red"><color rgba="1 0 0 1"/></material>'
+    mirrored = ARM.replace(red, "").replace('"rod.obj"', '"rod.obj" scale="-2 2 2"')
+    arm.write_text(mirrored)
+    parts = so.load_scene(arm).visuals[1:]
+    assert [part.name for part in parts] == ["rod/visual/0", "rod/visual/1"]
+    colors = np.array(sorted(part.color for part in parts if part.color))
+    np.testing.assert_allclose(colors, [[0.2, 0.4, 0.6], [1.0, 0.0, 0.0]], atol=1 / 255)
+    whole = so.collision.load_mesh(arm.with_name("rod.obj"), (-2.0, 2.0, 2.0))
+    corners = [one.surface[0][one.surface[1]] for one in parts]  # type: ignore[index]
+    np.testing.assert_array_equal(np.concatenate(corners), whole.vertices[whole.faces])
+
+
+def test_a_collada_file_says_its_colors_and_its_unit(arm: Path) -> None:
+    pytest.importorskip("collada")
+    arm.with_name("rod.dae").write_text(COLLADA)
+    red = '<material name="red"><color rgba="1 0 0 1"/></material>'
+    arm.write_text(ARM.replace(red, "").replace("rod.obj", "rod.dae"))
+    (rod,) = so.load_scene(arm).visuals[1:]
+    np.testing.assert_allclose(rod.color, [0.0, 0.4, 0.8], atol=1 / 255)
+    np.testing.assert_allclose(np.ptp(rod.surface[0], axis=0), [0.01, 0.01, 0.0])  # type: ignore[index]
 
 
 def test_what_collides_is_drawn_where_the_file_draws_nothing(arm: Path) -> None:

@@ -166,12 +166,15 @@ class Record:
     def _repr_html_(self) -> str:
         """What notebooks show."""
         figures = self.summary()
-        names = ("steps", "collisions", "contacts_max", "penetration_max", "residual_max")
         rows = {
             "scene": self.scene.size_text(),
             "time": f"{self.times[0]:g} to {self.final.time:g} s, {len(self.times)} rows",
             "energy": f"{self.energy[0]:.6g} J to {self.energy[-1]:.6g} J",
-            **{name.replace("_", " "): f"{figures[name]:.4g}" for name in names},
+            "steps": f"{figures['steps']:,} of {self.metadata.get('dt', 0.0):g} s",
+            "impacts": f"{figures['collisions']:,}",
+            "contacts": f"at most {figures['contacts_max']} at once",
+            "penetration": f"at most {figures['penetration_max']:.1e} m",
+            "residual": f"at most {figures['residual_max']:.1e}",
             "sensors": ", ".join(self.sensors) or "none",
         }
         return html_table("Record", rows)
@@ -456,6 +459,8 @@ class Record:
         size: tuple[int, int] = (1280, 720),
         collision: bool = False,
         beside: Record | None = None,
+        dark: bool = False,
+        title: str = "",
     ) -> Path:
         """Write a video of the motion, without a display or a graphics card.
 
@@ -471,6 +476,10 @@ class Record:
             Draw the shapes that collide, not those that the robot's file draws. Default False.
         beside : Record, optional
             A second run, shown beside this one by the same clock. Default none.
+        dark : bool
+            Dark paper and floor. Default False.
+        title : str
+            Said in the upper left corner. Default nothing.
 
         Returns
         -------
@@ -488,7 +497,16 @@ class Record:
         """
         from spatialops.view.video import record_video
 
-        return record_video(self, path, rate=rate, size=size, collision=collision, beside=beside)
+        return record_video(
+            self,
+            path,
+            rate=rate,
+            size=size,
+            collision=collision,
+            beside=beside,
+            dark=dark,
+            title=title,
+        )
 
     def geom_positions(self, rows: Iterable[int]) -> tuple[Array, Array]:
         """Where the scene's geoms are at recorded rows.

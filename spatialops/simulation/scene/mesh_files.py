@@ -8,9 +8,10 @@ from typing import TypeAlias
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
-from spatialops.collision import load_mesh
+from spatialops.collision import Mesh, load_mesh
+from spatialops.collision.mesh_files import Piece, joined, read_pieces
 from spatialops.errors import AssetError
-from spatialops.io.description import Description, MeshFile, check_length
+from spatialops.io.description import Color, Description, MeshFile, check_length
 from spatialops.io.packages import Resolver
 
 MAX_MESH_BYTES = 50 * 2**20
@@ -39,17 +40,35 @@ class MeshFiles:
             vertices, faces = mesh
             return vertices, faces
         if mesh not in self._meshes:
-            where = f"{self.description.path}:{mesh.line}"
-            path = self.resolver.resolve(mesh.uri, where)
-            if path.stat().st_size > MAX_MESH_BYTES:
-                raise AssetError(f"{where}: {path} is larger than {MAX_MESH_BYTES // 2**20} MB")
-            self._meshes[mesh] = self._read(path, mesh, where)
+            path, where = self._found(mesh)
+            self._meshes[mesh] = _whole(load_mesh(path, mesh.scale), f"{where}: {path}")
         return self._meshes[mesh]
 
-    def _read(self, path: Path, mesh: MeshFile, where: str) -> Surface:
-        loaded = load_mesh(path, mesh.scale)
-        vertices, faces = np.asarray(loaded.vertices, dtype=np.float64), np.asarray(loaded.faces)
-        if not len(vertices) or not np.isfinite(vertices).all():
-            raise AssetError(f"{where}: {path} has no vertices, or some that are not finite")
-        check_length(vertices, f"{where}: {path}", maximum=MAX_MESH_SIZE)
-        return vertices, faces
+    def pieces(self, mesh: MeshFile | Surface) -> list[tuple[Surface, Color | None]]:
+        """Surfaces of one colour each, those that the file says; one without colour of no file."""
+        if not isinstance(mesh, MeshFile):
+            return [(self.surface(mesh), None)]
+        self.surface(mesh)  # within bounds
+        path, _ = self._found(mesh)
+        by_color: dict[Color | None, list[Piece]] = {}
+        for piece in read_pieces(path):
+            by_color.setdefault(piece.color, []).append(piece)
+        scale = np.asarray(mesh.scale, dtype=np.float64)
+        return [(joined(some, scale), color) for color, some in by_color.items()]
+
+    def _found(self, mesh: MeshFile) -> tuple[Path, str]:
+        """The file, and where it is named."""
+        where = f"{self.description.path}:{mesh.line}"
+        path = self.resolver.resolve(mesh.uri, where)
+        if path.stat().st_size > MAX_MESH_BYTES:
+            raise AssetError(f"{where}: {path} is larger than {MAX_MESH_BYTES // 2**20} MB")
+        return path, where
+
+
+def _whole(mesh: Mesh, where: str) -> Surface:
+    """Vertices and faces of a mesh that has some, of a size in metres."""
+    vertices, faces = np.asarray(mesh.vertices, dtype=np.float64), np.asarray(mesh.faces)
+    if not len(vertices) or not np.isfinite(vertices).all():
+        raise AssetError(f"{where} has no vertices, or some that are not finite")
+    check_length(vertices, where, maximum=MAX_MESH_SIZE)
+    return vertices, faces

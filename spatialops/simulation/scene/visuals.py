@@ -8,7 +8,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.errors import AssetError, MissingLibraryError, ShapeError
-from spatialops.io.description import Color, Description
+from spatialops.io.description import Color, Description, ShapeSpec
 from spatialops.simulation.scene.mesh_files import MeshFiles, Surface
 
 _PLAIN = ("half_space", "height_field")  # drawn as they collide
@@ -50,19 +50,29 @@ def visuals_of(description: Description) -> list[Visual]:
         if not spec.visible or spec.kind in _PLAIN:
             continue
         try:
-            surface = None if spec.mesh is None else meshes.surface(spec.mesh)
+            pieces = _pieces(meshes, spec)
         except (AssetError, ShapeError, MissingLibraryError):
             continue
-        found.append(
-            Visual(
-                name=spec.name,
-                body=spec.body,
-                kind=spec.kind,
-                sizes=spec.sizes,
-                position=np.asarray(spec.position, dtype=np.float64),
-                rotation=spec.rotation,
-                surface=surface,
-                color=spec.color,
+        for i, (surface, color) in enumerate(pieces):
+            found.append(
+                Visual(
+                    name=f"{spec.name}/{i}" if len(pieces) > 1 else spec.name,
+                    body=spec.body,
+                    kind=spec.kind,
+                    sizes=spec.sizes,
+                    position=np.asarray(spec.position, dtype=np.float64),
+                    rotation=spec.rotation,
+                    surface=surface,
+                    color=color,
+                )
             )
-        )
     return found
+
+
+def _pieces(meshes: MeshFiles, spec: ShapeSpec) -> list[tuple[Surface | None, Color | None]]:
+    """A shape in the colour that its file says; else a mesh in those that its own file says."""
+    if spec.mesh is None:
+        return [(None, spec.color)]
+    if spec.color is not None:
+        return [(meshes.surface(spec.mesh), spec.color)]
+    return list(meshes.pieces(spec.mesh))

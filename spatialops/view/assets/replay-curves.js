@@ -1,6 +1,7 @@
 // Curves over time above the slider: readings of sensors, contact forces, energies.
 
 const MARGIN = 1.06; // what the axis shows, as a multiple of the curves' range
+const BAND = 14; // pixels above and below the curves, for the ends of the axis
 
 function createCurves(motion, goTo) {
   const canvas = $("curves"), { times, frames } = motion, first = times[0], last = times[frames - 1];
@@ -10,6 +11,8 @@ function createCurves(motion, goTo) {
     if (x !== 0 && (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e6)) return x.toExponential(2);
     return x.toLocaleString("en", { maximumSignificantDigits: 4 });
   }
+
+  const told = (unit) => unit.replaceAll("^2", "\u00b2");
 
   function range({ values }) {
     let low = Infinity, high = -Infinity;
@@ -41,9 +44,9 @@ function createCurves(motion, goTo) {
     pen.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
     pen.fillStyle = LOOK.soft;
     pen.textBaseline = "top";
-    pen.fillText(`${short(high)} ${chosen.unit}`, 8 * devicePixelRatio, 0);
+    pen.fillText(`${short(high)} ${told(chosen.unit)}`, 8 * devicePixelRatio, 0);
     pen.textBaseline = "bottom";
-    pen.fillText(`${short(low)} ${chosen.unit}`, 8 * devicePixelRatio, height);
+    pen.fillText(`${short(low)} ${told(chosen.unit)}`, 8 * devicePixelRatio, height);
   }
 
   function draw(time, frame) {
@@ -52,7 +55,8 @@ function createCurves(motion, goTo) {
     const height = (canvas.height = canvas.clientHeight * devicePixelRatio);
     const pen = canvas.getContext("2d"), inset = 8 * devicePixelRatio, [low, high] = chosen.range;
     const count = chosen.labels.length, span = last - first || 1;
-    const along = (t) => inset + ((t - first) / span) * (width - 2 * inset), at = (x) => height * (1 - (x - low) / (high - low));
+    const along = (t) => inset + ((t - first) / span) * (width - 2 * inset), band = BAND * devicePixelRatio;
+    const at = (x) => band + (height - 2 * band) * (1 - (x - low) / (high - low));
     drawAxis(pen, width, height, at);
     pen.lineWidth = 1.5 * devicePixelRatio;
     for (let i = 0; i < count; i++) {
@@ -74,7 +78,7 @@ function createCurves(motion, goTo) {
 
   const list = $("plotted");
   motion.curves.forEach((curves, i) => {
-    list.add(new Option(curves.unit ? `${curves.name} [${curves.unit}]` : curves.name, String(i)));
+    list.add(new Option(curves.unit ? `${curves.name} [${told(curves.unit)}]` : curves.name, String(i)));
   });
   $("plot-choice").hidden = motion.curves.length === 0;
   list.onchange = () => choose(list.value === "" ? null : motion.curves[Number(list.value)]);

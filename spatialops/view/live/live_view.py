@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import Event, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -18,14 +20,16 @@ from spatialops.view.live.panel import Panel, look
 from spatialops.view.live.pull import grip_at
 
 if TYPE_CHECKING:
-    from viser import ClientHandle, MeshHandle, SceneNodeDragEvent, ViserServer
+    from viser import CameraHandle, ClientHandle, MeshHandle, SceneNodeDragEvent, ViserServer
 
     from spatialops.simulation.simulator import Simulator
 
 _FRAME = 1.0 / 30.0  # s
 _FROM = np.array([-0.55, -1.0, 0.42])  # where the camera stands, seen from the motion
 _AWAY = 1.4  # sizes of the motion
+_CLOSE = 1e-3  # sizes: the same place
 _HEIGHT = 600  # pixels, in a notebook
+_NARROWEST = 320  # pixels: viser's panel is cut off below
 
 
 class LiveView:
@@ -81,7 +85,8 @@ class LiveView:
 
     def _repr_html_(self) -> str:
         return (
-            f'<iframe src="{self.url}" width="100%" height="{_HEIGHT}" style="border:0"></iframe>'
+            f'<iframe src="{self.url}" width="100%" height="{_HEIGHT}" '
+            f'style="border:0;min-width:{_NARROWEST}px" title="Live view"></iframe>'
         )
 
     @property
@@ -121,12 +126,18 @@ class LiveView:
         self._server.initial_camera.look_at = middle
         self._server.initial_camera.position = middle + _AWAY * size * back
 
-        def back_off(client: ClientHandle) -> None:  # on a phone, upright, from further away
-            aspect = min(client.camera.aspect, 1.0)
-            client.camera.position = middle + _AWAY / aspect * size * back
-            client.camera.look_at = middle
+        def back_off(camera: CameraHandle) -> None:
+            """On a phone, upright, from further away than where the camera begins."""
+            place = middle + _AWAY * size * back
+            if camera.aspect < 1.0 and np.allclose(camera.position, place, atol=_CLOSE * size):
+                camera.position = middle + _AWAY / camera.aspect * size * back
+                camera.look_at = middle
 
-        self._server.on_client_connect(back_off)
+        def watch(client: ClientHandle) -> None:  # a slow page may begin after it was told
+            client.camera.on_update(back_off)
+            back_off(client.camera)
+
+        self._server.on_client_connect(watch)
 
     def _let_pull(self, body: int, mesh: MeshHandle) -> None:
         """Have a drag of the mouse or a finger pull the body."""
@@ -160,4 +171,19 @@ def _server(host: str, port: int) -> ViserServer:
             "a live view is drawn by viser: pip install 'spatialops[view]'; "
             "`record.replay(path)` needs nothing"
         ) from error
-    return viser.ViserServer(host=host, port=port, label="spatialops", verbose=False)
+    with _quiet():
+        return viser.ViserServer(host=host, port=port, label="spatialops", verbose=False)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the box that viser prints by rich, whatever `verbose` says."""
+    import rich
+
+    console = rich.get_console()
+    before = console.quiet
+    console.quiet = True
+    try:
+        yield
+    finally:
+        console.quiet = before

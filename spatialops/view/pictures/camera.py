@@ -21,7 +21,12 @@ class Camera(NamedTuple):
     axes: Array
     focus: float
     middle: Array  # pixels
-    nearest: float  # m
+    distance: float  # m, to the middle of what it shows
+
+    @property
+    def nearest(self) -> float:
+        """What is nearer is not drawn, m."""
+        return _NEAREST * self.distance
 
     def project(self, triangles: Array) -> tuple[Array, Array]:
         """Corners (n, 3, 3) as columns, rows, inverse distances; and which (n,) are in front."""
@@ -48,4 +53,4 @@ def camera_on(low: Array, high: Array, width: int, height: int) -> Camera:
     distance = float((_ROOM * aside.max(axis=1) / _FIELD - offsets[:, 2]).max())
     focus = 0.5 * height / _FIELD
     center = 0.5 * np.array([width - 1.0, height - 1.0])
-    return Camera(middle + distance * back, axes, focus, center, _NEAREST * distance)
+    return Camera(middle + distance * back, axes, focus, center, distance)
