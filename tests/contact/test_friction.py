@@ -90,3 +90,13 @@ def test_frames_of_a_slip_far_slower_than_the_impact(rng):
         frame, speeds = frames(normal, -1e4 * normal + 2e-9 * across)
         check_frame(frame)
         assert speeds[0] == pytest.approx(-1e4, rel=1e-14)
+        assert np.allclose(frame[1], across, rtol=0.0, atol=1e-2)  # 1e-12 of 2e-9 are rounding
+
+
+@pytest.mark.parametrize("slip", [0.0, 0.9e-9, 1.1e-9])
+def test_a_slip_has_a_direction_from_a_nanometre_a_second_on(slip):
+    """Below it tangents on level ground are the world's x and y."""
+    velocity = slip * unit((1.0, 1.0, 0.0))
+    first, second = ((1.0, 1.0, 0.0), (-1.0, 1.0, 0.0)) if slip > 1e-9 else np.eye(3)[:2]
+    frame, _ = frames((0.0, 0.0, 1.0), velocity)
+    assert np.allclose(frame, [(0.0, 0.0, 1.0), unit(first), unit(second)], rtol=0.0, atol=1e-15)

@@ -12,6 +12,7 @@ _ATTEMPT = (
     "Newton's second attempt: of random bodies that the first leaves it solves as many, or one "
     "more, with a term 1000 times larger or smaller"
 )
+_LENGTH = "a vector is longer or shorter, which is made a unit one later; nothing was lost by then"
 _ROUND = "one more round, which changes nothing"
 
 HARMLESS: dict[str, list[tuple[str, str]]] = {
@@ -19,7 +20,20 @@ HARMLESS: dict[str, list[tuple[str, str]]] = {
     "contact/cone/scaled_problem.py": [
         ("elif not is_sparse(W) and not filled and b.size >= _DENSE_ROWS:", _CHOICE),
     ],
-    "contact/friction.py": [("elif abs(normal[2]) <= _LEVEL:", _EQUAL)],
+    "contact/friction.py": [
+        ("elif abs(normal[2]) <= _LEVEL:", _EQUAL),
+        ("if length >= _SLIP:", _EQUAL),
+        *[
+            (line, _LENGTH)
+            for one in ("(1e3 * 1.0)", "(1.0 / 1e3)")
+            for line in (
+                f"first = scaled({one} / length, slip)",
+                f"first = cross((0.0, 0.0, {one}), normal)",
+                f"first = cross(normal, (0.0, {one}, 0.0))",
+                f"first = scaled(-{one} / math.sqrt(dot(first, first)), first)",
+            )
+        ],
+    ],
     "contact/laws/cone.py": [("if start is not None and least >= POLISHED:", _EQUAL)],
     "contact/lcp/ladder.py": [("or _balance(problem, solution) >= _BALANCED", _EQUAL)],
     "contact/lcp/revised.py": [
