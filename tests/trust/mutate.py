@@ -30,7 +30,7 @@ from pathlib import Path
 import pytest
 
 from tests.trust.mutation.anew import Copy
-from tests.trust.mutation.asked import SLOW, Asked, ask, fastest_first, in_a_copy
+from tests.trust.mutation.asked import QUICK, SLOW, Asked, ask, fastest_first, in_a_copy
 from tests.trust.mutation.harmless import HARMLESS
 from tests.trust.mutation.loaded import Place, loaded_functions, place_of, put_in
 from tests.trust.mutation.mutants import ROOT, Fault, Verdict, lots_of, mutants
@@ -138,32 +138,33 @@ class Judge:
 
     def _failing(self, names: list[str], prepare: Callable[[], None]) -> str:
         """The first test that fails, hangs or ends its process only with a fault in place."""
-        found = self._ask(names, prepare, _MOST)
-        failed = [] if found is None else [found.failed]
-        if found is None:
-            failed = [(self._folder / "progress").read_text()]
-        else:
+        for each in (QUICK, SLOW):
+            found = self._ask(names, prepare, each)
+            if found is None:
+                return self._sound((self._folder / "progress").read_text())
             self._usual = found.passed | self._usual
-            failed = [*found.slow, *failed]
-        return next((name for name in failed if name and self._is_sound(name)), "")
+            if found.failed:
+                return self._sound(found.failed)
+            names = found.slow
+        return next(filter(self._sound, names), "")
 
-    def _is_sound(self, name: str) -> bool:
-        """Whether a test passes without a fault; what is slow is not asked any more."""
+    def _sound(self, name: str) -> str:
+        """A test that passes without a fault; none where it is slow: it is not asked any more."""
         if name not in self._usual and name not in self._slow:
-            found = self._ask([name], lambda: None, _MOST)
+            found = self._ask([name], lambda: None, SLOW)
             if found is None or found.failed:
                 raise RuntimeError(f"{name} fails without a fault")
             self._usual |= found.passed
             self._slow |= {*found.slow, *(k for k, s in found.passed.items() if s > SLOW / 3.0)}
-        return name not in self._slow
+        return "" if name in self._slow else name
 
-    def _ask(self, names: list[str], prepare: Callable[[], None], most: float) -> Asked | None:
+    def _ask(self, names: list[str], prepare: Callable[[], None], each: float) -> Asked | None:
         progress = self._folder / "progress"
         progress.unlink(missing_ok=True)  # so that a failure to prepare is no verdict
 
         def prepared() -> Asked:
             prepare()
-            return ask([self._items[name] for name in names], most, progress)
+            return ask([self._items[name] for name in names], each, _MOST, progress)
 
         return in_a_copy(prepared, self._folder / "answer")
 

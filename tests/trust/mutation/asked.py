@@ -14,7 +14,8 @@ from typing import NamedTuple, TypeVar
 import pytest
 from _pytest.runner import runtestprotocol
 
-SLOW = 2.0  # s of a processor; what takes more in pure Python is not asked
+QUICK = 0.3  # s of a processor that most tests take in pure Python; they are asked first
+SLOW = 2.0  # s; what takes more is not asked
 _Found = TypeVar("_Found")
 
 
@@ -28,7 +29,7 @@ class Asked(NamedTuple):
     passed : dict
         Those before that pass, and what they take of a processor, s.
     slow : list of str
-        Those before that were stopped after `SLOW`.
+        Those before that were stopped.
     """
 
     failed: str
@@ -36,10 +37,18 @@ class Asked(NamedTuple):
     slow: list[str]
 
 
-def ask(items: list[pytest.Item], most: float, progress: Path) -> Asked:
-    """Run tests until one fails, or `most` seconds of a processor are over; to be called in a copy.
+def ask(items: list[pytest.Item], each: float, most: float, progress: Path) -> Asked:
+    """Run tests until one fails; to be called in a copy.
 
-    What hangs outside of Python ends the process; `progress` has its name.
+    What hangs outside of Python ends the process.
+
+    Parameters
+    ----------
+    items : list of Item
+    each, most : float
+        s of a processor, after which one is stopped, and after which no other one begins.
+    progress : path
+        A file that has the name of the test that runs.
     """
     signal.signal(signal.SIGVTALRM, _is_too_slow)
     passed: dict[str, float] = {}
@@ -50,11 +59,11 @@ def ask(items: list[pytest.Item], most: float, progress: Path) -> Asked:
             break
         progress.write_text(item.nodeid)
         begin = time.process_time()
-        signal.setitimer(signal.ITIMER_VIRTUAL, SLOW)
+        signal.setitimer(signal.ITIMER_VIRTUAL, each)
         reports = runtestprotocol(item, nextitem=following, log=False)
         signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
         taken = time.process_time() - begin
-        if taken > SLOW:
+        if taken > each:
             slow.append(item.nodeid)
         elif any(report.failed for report in reports):
             return Asked(item.nodeid, passed, slow)
