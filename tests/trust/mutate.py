@@ -139,6 +139,8 @@ class Judge:
     def _failing(self, names: list[str], prepare: Callable[[], None]) -> str:
         """The first test that fails, hangs or ends its process only with a fault in place."""
         for each in (QUICK, SLOW):
+            if not names:
+                return ""
             found = self._ask(names, prepare, each)
             if found is None:
                 return self._sound((self._folder / "progress").read_text())
