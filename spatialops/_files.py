@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import os
 import secrets
@@ -9,11 +10,11 @@ import stat
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from io import BufferedReader
+from io import BufferedReader, BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +43,8 @@ _ALWAYS = 64_000_000  # bytes
 _UNPACKED = 16  # records of motion unpack to some ten times their size
 _MOST_ARRAYS = 4096
 _CHUNK = 1 << 18  # bytes read at once
+_MOST_HEADER = 10_000  # bytes; NumPy takes no longer one
+_KEPT_HEADERS = 512
 _PACKED_AS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as NumPy writes
 _KINDS = "biufUS"  # of numbers and texts
 
@@ -224,7 +227,9 @@ def _array(
         version = np.lib.format.read_magic(member)
         if version not in _HEADERS:
             raise ValueError(f"{entry.filename}: version {version} of .npy is not known")
-        shape, by_columns, dtype = _HEADERS[version](member)
+        length = member.read(_HEADERS[version].bytes_of_length)
+        header = member.read(min(int.from_bytes(length, "little"), _MOST_HEADER))
+        shape, by_columns, dtype = _read_header(version, length + header)
         if dtype.kind not in _KINDS or dtype.hasobject:
             raise ValueError(f"{entry.filename}: holds {dtype}, neither numbers nor texts")
         if min(shape, default=0) < 0:
@@ -242,10 +247,25 @@ def _array(
     return np.ndarray(shape, dtype, content, order="F" if by_columns else "C")
 
 
+class _Header(NamedTuple):
+    """How a version of .npy says what its array is."""
+
+    bytes_of_length: int
+    read: Callable[[BinaryIO], tuple[tuple[int, ...], bool, np.dtype[np.generic]]]
+
+
 _HEADERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
+    (1, 0): _Header(2, np.lib.format.read_array_header_1_0),
+    (2, 0): _Header(4, np.lib.format.read_array_header_2_0),
 }
+
+
+@functools.lru_cache(_KEPT_HEADERS)
+def _read_header(
+    version: tuple[int, int], content: bytes
+) -> tuple[tuple[int, ...], bool, np.dtype[np.generic]]:
+    """Shape, whether by columns, and type; NumPy parses Python for it, files repeat themselves."""
+    return _HEADERS[version].read(BytesIO(content))
 
 
 def _in_words(error: Exception) -> str:

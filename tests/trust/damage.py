@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import functools
 import io
+import itertools
 import json
+import struct
 import zipfile
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,22 +55,79 @@ def bytewise(content: bytes, rng: np.random.Generator) -> bytes:
 
 def _within(content: bytes, rng: np.random.Generator) -> bytes:
     """An .npz whose entries are damaged as files and then packed rightly."""
-    entries = dict(_entries(content))
-    chosen = list(entries)[rng.integers(len(entries))]
-    broken = bytearray(entries[chosen])
+    stored = _stored(content)
+    chosen = int(rng.integers(len(stored.entries)))
+    name, entry = stored.entries[chosen]
+    broken = bytearray(entry)
     _break(broken, rng)
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as new:
-        for name, entry in (entries | {chosen: bytes(broken)}).items():
-            new.writestr(name, entry)
-    return stream.getvalue()
+    return _replaced(stored, chosen, _packed([(name, bytes(broken))]))
+
+
+class _Stored(NamedTuple):
+    """A zip archive that compresses nothing, in pieces.
+
+    Attributes
+    ----------
+    entries : sequence of (str, bytes)
+        What it holds, by name.
+    pieces : list of bytes
+        How each begins and what it is.
+    records : list of bytes
+        Of the directory behind them, which say where each begins.
+    end : bytes
+        The end, which says where the directory is.
+    """
+
+    entries: Sequence[tuple[str, bytes]]
+    pieces: list[bytes]
+    records: list[bytes]
+    end: bytes
+
+
+_PLACE = struct.Struct("<I")
+_IN_RECORD = 42  # byte at which a record says where its entry begins
+_IN_END = 16  # byte at which the end says where the directory does
+_END = 22  # bytes
 
 
 @functools.lru_cache
-def _entries(content: bytes) -> tuple[tuple[str, bytes], ...]:
-    """What an .npz holds."""
+def _stored(content: bytes) -> _Stored:
+    """An .npz without compression."""
     with zipfile.ZipFile(io.BytesIO(content)) as whole:
-        return tuple((name, whole.read(name)) for name in whole.namelist())
+        return _packed([(name, whole.read(name)) for name in whole.namelist()])
+
+
+def _packed(entries: Sequence[tuple[str, bytes]]) -> _Stored:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as new:
+        for name, entry in entries:
+            new.writestr(name, entry)
+        places = [item.header_offset for item in new.infolist()]
+    content = stream.getvalue()
+    end = content[-_END:]
+    bounds = [*places, *_PLACE.unpack_from(end, _IN_END)]
+    pieces = [content[a:b] for a, b in itertools.pairwise(bounds)]
+    sizes = [46 + len(name.encode()) for name, _ in entries]
+    bounds = list(itertools.accumulate(sizes, initial=bounds[-1]))
+    return _Stored(entries, pieces, [content[a:b] for a, b in itertools.pairwise(bounds)], end)
+
+
+def _replaced(stored: _Stored, chosen: int, one: _Stored) -> bytes:
+    """The archive with one of its entries from another one, which has no other."""
+    pieces = stored.pieces.copy()
+    records = stored.records.copy()
+    pieces[chosen] = one.pieces[0]
+    records[chosen] = one.records[0]
+    place = 0
+    for i, piece in enumerate(pieces):
+        if i >= chosen:
+            record = bytearray(records[i])
+            _PLACE.pack_into(record, _IN_RECORD, place)
+            records[i] = bytes(record)
+        place += len(piece)
+    end = bytearray(stored.end)
+    _PLACE.pack_into(end, _IN_END, place)
+    return b"".join((*pieces, *records, end))
 
 
 def _break(broken: bytearray, rng: np.random.Generator) -> None:

@@ -12,85 +12,40 @@ import argparse
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 from spatialops._compile.kept_code import SUFFIX
 from spatialops._compile.sealed import unsealed
-from tests.trust.warm_kills import PART, Kills, Warm, kill_run, kill_sweep
+from tests.trust.warm_kills import PART, WRITING, Kills, Warm, kill_run, kill_sweep
 
 _HERE = Path(__file__).parents[2]
-_REPRODUCE = ["-m", "spatialops", "reproduce", "aghili", "--quick", "--only", "power", "--out"]
 _ANSWERS = ["-m", "tests.trust.kills", "--answer"]
-_HANGS = 120.0  # s, after which nobody waits for a command to begin
 _ANEW = 20  # kills, after which a cache begins from nothing
-
-
-class Victim:
-    """A command to kill, in a process group of its own.
-
-    Parameters
-    ----------
-    arguments : list of str
-        Of Python.
-    """
-
-    def __init__(self, arguments: list[str]) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, *arguments],
-            cwd=_HERE,
-            env=_environment(None),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-
-    def waits_for(self, begun: Callable[[], bool]) -> None:
-        """Until it has begun, or is over; or it hangs, and is killed as it hangs."""
-        until = time.monotonic() + _HANGS
-        while self._process.poll() is None and not begun() and time.monotonic() < until:
-            time.sleep(0.001)
-
-    def is_killed(self) -> bool:
-        """Kill it with its children; False where it was over."""
-        if self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-        return self._process.wait() == -signal.SIGKILL
+_ANSWERED = 100  # kills, after which its answers are compared
 
 
 def kill_reproduce(folder: Path, n: int, seed: int, until: float) -> Kills:
     """Kill a short reproduction that writes to a folder; then let it end there."""
     chance = random.Random(seed)
-    _run([*_REPRODUCE, str(folder / "first")])  # which may have to compile
-    begin = time.monotonic()
-    _run([*_REPRODUCE, str(folder / "whole")])
-    usual = time.monotonic() - begin
-    whole = _files(folder / "whole")
     out = folder / "out"
     killed = over = writing = 0
     faults = []
-    while killed < n and time.monotonic() < until:
-        (out / chance.choice(["aghili.json", "power.png"])).unlink(missing_ok=True)
-        before = set(out.glob(".writing-*"))
-        victim = Victim([*_REPRODUCE, str(out)])
-        if chance.random() < 0.5:
-            time.sleep(chance.uniform(0.0, usual))
-        else:
-            victim.waits_for(lambda before=before: bool(set(out.glob(".writing-*")) - before))
-            time.sleep(chance.uniform(0.0, 0.15 * usual))
-        if victim.is_killed():
-            killed += 1
-        else:
-            over += 1
-        writing += bool(set(out.glob(".writing-*")) - before)
-        found = _files(out)
-        faults += [f"{name} is not whole" for name in found if found[name] != whole.get(name)]
-    _run([*_REPRODUCE, str(out)])
+    with Warm("reproduce", part=WRITING) as warm:
+        usual = warm.whole([str(folder / "whole")])
+        whole = _files(folder / "whole")
+        while killed < n and time.monotonic() < until:
+            (out / chance.choice(["aghili.json", "power.png"])).unlink(missing_ok=True)
+            before = set(out.glob(WRITING))
+            hit = warm.strike([str(out)], out, chance, usual, 0.15 * usual)
+            killed, over = killed + hit, over + (not hit)
+            writing += bool(set(out.glob(WRITING)) - before)
+            found = _files(out)
+            faults += [f"{name} is not whole" for name in found if found[name] != whole.get(name)]
+        warm.whole([str(out)])
     if _files(out) != whole or any(out.glob(".*")):
         faults.append(f"the last one left {sorted(path.name for path in out.iterdir())}")
     return Kills(killed, over, writing, faults)
@@ -115,7 +70,7 @@ def kill_precompile(folder: Path, n: int, seed: int, until: float) -> Kills:
             writing += bool(set(kernels.glob(PART)) - parts)
             faults += [f"{path.name} is cut" for path in _cut(kernels)]
             faults += ["a mark says that all is done" for _ in kernels.glob("complete-*")]
-            if killed % _ANEW == 1 and _run(_ANSWERS, cache) != right:
+            if hit and killed % _ANSWERED == 0 and _run(_ANSWERS, cache) != right:
                 faults.append("other answers")
     if _run(_ANSWERS, cache) != right:
         faults.append("other answers at the end")

@@ -1,51 +1,43 @@
 """Mutation: faults put into the sources one at a time; what no test notices survives.
 
-    python -m tests.trust.mutate --seconds 600 --seed 0 spatialops/tree/state.py
+    python -m tests.trust.mutate --n 100 --seconds 600 --seed 0 spatialops/tree/state.py
 
-Without files it draws from dynamics, contact, collision and simulation. A copy of the tree is
-worked on, in pure Python (nothing is compiled again for a fault), with the quick tests: those of
-the mirrored file first, then those of its folder and of its room, those files first that name what
-is mutated, until one fails. That one has to pass without the fault. Libraries are loaded once:
-tests run in copies of this process. What survives may still be noticed elsewhere, or by compiled
-tests: the share of what is noticed is a lower bound. What is known to change nothing
-(`harmless.py`) is not tried.
+Without files it draws from dynamics, contact, collision and simulation. Tests are the quick ones in
+pure Python (nothing is compiled again for a fault): those of the mirrored file first, then those of
+its folder and of its room. All is loaded once; tests run in copies of that process, which have the
+fault in the code of its function, until one fails. That one has to pass without the fault. What
+takes more than 2 s of a processor is not asked, and no lot of tests longer than 8 s. Faults
+outside of functions are put into a copy of the tree instead, which is loaded anew for each.
+
+What survives may still be noticed elsewhere, or by compiled tests: the share of what is noticed is
+a lower bound. What is known to change nothing (`harmless.py`) is not tried.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
+import gc
 import importlib
 import math
 import os
 import random
-import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
-from tests.trust.harmless import HARMLESS
-from tests.trust.mutants import ROOT, Mutant, lots_of, mutants
+import pytest
+
+from tests.trust.mutation.anew import Copy
+from tests.trust.mutation.asked import QUICK, SLOW, Asked, ask, fastest_first, in_a_copy
+from tests.trust.mutation.harmless import HARMLESS
+from tests.trust.mutation.loaded import Place, loaded_functions, place_of, put_in
+from tests.trust.mutation.mutants import ROOT, Fault, Verdict, lots_of, mutants
 
 _ROOMS = ("spatialops/dynamics", "contact", "collision", "spatialops/simulation")
-_HANGS = 60.0  # s of a processor that no quick test takes; with a fault that is a failure
+_MOST = 8.0  # s of a processor for the tests of a lot
 _LIBRARIES = ("numba", "scipy.linalg", "scipy.optimize", "scipy.sparse.linalg", "scipy.spatial")
-_PASSED = (0, 5)  # exit codes of pytest: all passed, or nothing to run
-
-
-class Fault(NamedTuple):
-    """A mutant of a file."""
-
-    path: str
-    mutant: Mutant
-
-    def __str__(self) -> str:
-        own = self.mutant
-        return f"{self.path}:{own.line}: {own.old} -> {own.new}"
 
 
 def faults_of(paths: list[str], seed: int) -> list[Fault]:
@@ -69,123 +61,120 @@ def sources() -> list[str]:
     return [path for path in found if not path.endswith("__init__.py")]
 
 
-class Verdict(NamedTuple):
-    """Whether a fault is noticed, and by which test."""
+class Tally:
+    """Counts of faults, each printed as it is judged; `until` is when to stop."""
 
-    noticed: bool
-    test: str
+    def __init__(self, until: float) -> None:
+        self.until = until
+        self.tried = self.noticed = 0
+        self._begin = time.process_time()
+
+    @property
+    def is_over(self) -> bool:
+        """Whether there is no time for another one."""
+        return time.monotonic() >= self.until
+
+    def add(self, fault: Fault, verdict: Verdict) -> None:
+        """Count and print one."""
+        self.tried += 1
+        self.noticed += verdict.noticed
+        said = f"noticed by {verdict.test}" if verdict.noticed else "survived"
+        print(f"{fault}: {said} ({_spent() - self._begin:.1f} s)", flush=True)
+        self._begin = _spent()
 
 
-class Copy:
-    """A copy of the tree to put faults into; a context.
+class Judge:
+    """A plugin of pytest that runs no tests but those that faults call for.
 
     Parameters
     ----------
+    faults : list of (Fault, Place)
+    tally : Tally
     lots : int
-        Of `lots_of`, which are run.
+        Of `lots_of`, which are asked.
     """
 
-    def __init__(self, lots: int) -> None:
+    def __init__(self, faults: list[tuple[Fault, Place]], tally: Tally, lots: int) -> None:
+        self._faults = faults
+        self._tally = tally
         self._lots = lots
-        self._sound: set[str] = set()  # tests that pass without a fault
+        self._usual: dict[str, float] = {}  # s, of tests that pass without a fault
+        self._slow: set[str] = set()  # tests that are not asked
 
-    def __enter__(self) -> Copy:
-        self._folder = tempfile.TemporaryDirectory(prefix="mutants-")
-        self.root = Path(self._folder.name)
-        listed = subprocess.run(
-            ["git", "ls-files", "-co", "--exclude-standard"],
-            cwd=ROOT,
-            check=True,
-            capture_output=True,
-            text=True,
-        ).stdout
-        for name in listed.splitlines():
-            if (ROOT / name).is_symlink() or (ROOT / name).is_file():
-                (self.root / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, self.root / name, follow_symlinks=False)
-        return self
+    def files(self) -> list[str]:
+        """All files of tests that may be asked."""
+        lots = [lots_of(fault.path)[: self._lots] for fault, _ in self._faults]
+        return list(dict.fromkeys(file for found in lots for lot in found for file in lot))
 
-    def __exit__(self, *details: object) -> None:
-        self._folder.cleanup()
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Judge all faults in place of running the tests."""
+        self._items = {item.nodeid: item for item in session.items}
+        self._functions = loaded_functions()
+        gc.freeze()
+        with tempfile.TemporaryDirectory() as folder:
+            self._folder = Path(folder)
+            for fault, place in self._faults:
+                if self._tally.is_over:
+                    break
+                self._tally.add(fault, self._verdict(fault, place))
+        return True
 
-    def verdict(self, fault: Fault) -> Verdict:
-        """The test that fails, or hangs, with the fault in place."""
-        path = self.root / fault.path
-        whole = path.read_text()
-        path.write_text(fault.mutant.source(whole))
-        try:
-            ended = self._first_failure(lots_of(fault.path)[: self._lots])
-        finally:
-            path.write_text(whole)
-        if ended is None:
-            return Verdict(False, "")
-        test = _failed(ended)
-        if test and test not in self._sound:
-            if self._run([test])[0] not in _PASSED:
-                raise RuntimeError(f"{test} fails without a fault")
-            self._sound.add(test)
-        return Verdict(True, test or "hangs, or cannot be imported")
+    def _verdict(self, fault: Fault, place: Place) -> Verdict:
+        functions = self._functions.get(((ROOT / fault.path).resolve(), place))
+        if functions is None:
+            return Verdict(False, "")  # nothing that was collected has loaded it
+        for lot in lots_of(fault.path)[: self._lots]:
+            names = [
+                name
+                for file in lot
+                for name in self._items
+                if name.partition("::")[0] == file and name not in self._slow
+            ]
+            names = fastest_first(names, self._usual)
+            test = self._failing(names, lambda: put_in(fault, place, functions))
+            if test:
+                return Verdict(True, test)
+        return Verdict(False, "")
 
-    def _first_failure(self, lots: list[list[str]]) -> str | None:
-        """What pytest says of the first lot that fails."""
-        for lot in lots:
-            code, said = self._run(lot)
-            if code not in _PASSED:
-                return said
-        return None
+    def _failing(self, names: list[str], prepare: Callable[[], None]) -> str:
+        """The first test that fails, hangs or ends its process only with a fault in place."""
+        for each in (QUICK, SLOW):
+            if not names:
+                return ""
+            found = self._ask(names, prepare, each)
+            if found is None:
+                return self._sound((self._folder / "progress").read_text())
+            self._usual = found.passed | self._usual
+            if found.failed:
+                return self._sound(found.failed)
+            names = found.slow
+        return next(filter(self._sound, names), "")
 
-    def _run(self, tests: list[str]) -> tuple[int, str]:
-        """Exit code and output of the quick ones of some tests, in a copy of this process."""
-        output = self.root / "output.txt"
-        pid = os.fork()
-        if pid == 0:
-            code = 1
-            with contextlib.suppress(BaseException):
-                code = _tested(self.root, tests, output)
-            os._exit(code)
-        _, status = os.waitpid(pid, 0)
-        return os.waitstatus_to_exitcode(status), output.read_text()
+    def _sound(self, name: str) -> str:
+        """A test that passes without a fault; none where it is slow: it is not asked any more."""
+        if name not in self._usual and name not in self._slow:
+            found = self._ask([name], lambda: None, SLOW)
+            if found is None or found.failed:
+                raise RuntimeError(f"{name} fails without a fault")
+            self._usual |= found.passed
+            self._slow |= {*found.slow, *(k for k, s in found.passed.items() if s > SLOW / 3.0)}
+        return "" if name in self._slow else name
 
+    def _ask(self, names: list[str], prepare: Callable[[], None], each: float) -> Asked | None:
+        progress = self._folder / "progress"
+        progress.unlink(missing_ok=True)  # so that a failure to prepare is no verdict
 
-def _tested(root: Path, tests: list[str], output: Path) -> int:
-    """Run tests of a copy here, once."""
-    import pytest
+        def prepared() -> Asked:
+            prepare()
+            return ask([self._items[name] for name in names], each, _MOST, progress)
 
-    handle = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-    os.dup2(handle, 1)
-    os.dup2(handle, 2)
-    os.chdir(root)
-    for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "spatialops")]:
-        del sys.modules[name]
-    sys.path[:] = [str(root), *(path for path in sys.path if path not in ("", str(ROOT)))]
-    sys.dont_write_bytecode = True
-    arguments = ["-x", "-q", "-p", "no:cacheprovider", "-m", "not slow and not compiled", *tests]
-    return int(pytest.main(arguments, plugins=[_Clock()]))
-
-
-class _Clock:
-    """Ends the process where one test takes too much of a processor."""
-
-    def __init__(self) -> None:
-        signal.setitimer(signal.ITIMER_VIRTUAL, _HANGS)
-
-    def pytest_runtest_logstart(self) -> None:
-        """Begin anew."""
-        signal.setitimer(signal.ITIMER_VIRTUAL, _HANGS)
-
-
-def _failed(output: str) -> str:
-    """The test that pytest says has failed; empty where it says nothing."""
-    for line in output.splitlines():
-        what, _, rest = line.partition(" ")
-        if what in ("FAILED", "ERROR"):
-            return rest.partition(" - ")[0]
-    return ""
+        return in_a_copy(prepared, self._folder / "answer")
 
 
 def main() -> int:
     """The command; its status is 1 where a fault survived."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--n", type=int, default=100, help="faults, at most")
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--skip", type=int, default=0, help="faults of an earlier run")
@@ -197,24 +186,32 @@ def main() -> int:
         importlib.import_module(library)
     faults = faults_of(own.files or sources(), own.seed)
     print(f"{len(faults)} faults, in the order of seed {own.seed}, for {own.seconds:g} s")
-    until = time.monotonic() + own.seconds
-    tried = noticed = 0
+    faults = faults[own.skip : own.skip + own.n]
+    places = [(fault, place_of(fault.path, fault.mutant)) for fault in faults]
+    tally = Tally(time.monotonic() + own.seconds)
+    judge = Judge([(fault, place) for fault, place in places if place], tally, own.lots)
+    arguments = ["-q", "-s", "-p", "no:cacheprovider", "-m", "not slow and not compiled"]
+    pytest.main([*arguments, *judge.files()], plugins=[judge])
     with Copy(own.lots) as copy:
-        for fault in faults[own.skip :]:
-            if time.monotonic() >= until:
-                break
-            begin = time.monotonic()
-            verdict = copy.verdict(fault)
-            tried += 1
-            noticed += verdict.noticed
-            said = f"noticed by {verdict.test}" if verdict.noticed else "survived"
-            print(f"{fault}: {said} ({time.monotonic() - begin:.0f} s)", flush=True)
-    low, high = interval(noticed, tried)
+        for fault, place in places:
+            if place is None and not tally.is_over:
+                tally.add(fault, copy.verdict(fault))
+    if tally.tried < len(faults):
+        print(
+            f"{len(faults) - tally.tried} of the sample are not judged, {own.seconds:g} s are over"
+        )
+    low, high = interval(tally.noticed, tally.tried)
     print(
-        f"{noticed} of {tried} noticed: {100.0 * noticed / max(tried, 1):.1f} %, "
+        f"{tally.noticed} of {tally.tried} noticed: "
+        f"{100.0 * tally.noticed / max(tally.tried, 1):.1f} %, "
         f"of all {100.0 * low:.1f} to {100.0 * high:.1f} % (95 % confidence)"
     )
-    return int(noticed < tried)
+    return int(tally.noticed < tally.tried)
+
+
+def _spent() -> float:
+    """What this process and its copies have used of a processor, s."""
+    return sum(os.times()[:4])
 
 
 def interval(noticed: int, tried: int) -> tuple[float, float]:

@@ -64,6 +64,9 @@ def test_a_bomb_takes_no_memory(tmp_path: Path, kind: str) -> None:
         (entry((1,), "|O", b"cos\nsystem\n(S'echo'\ntR."), "neither numbers nor texts"),
         (entry((1,), "|V8", bytes(8)), "neither numbers nor texts"),
         (b"\x93NUMPY\x09\x00" + bytes(60), "version"),
+        (b"\x93NUMPY\x01\x00\xff\xff" + b" " * 65535, "expected 65535 bytes got 10000"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff" + b" " * 99999, "got 10000"),
+        (b"\x93NUMPY\x01\x00\xff", "expected 2 bytes got 1"),
         (b"no array", "magic string"),
     ],
 )
@@ -72,6 +75,20 @@ def test_arrays_that_lie_about_themselves(tmp_path: Path, content: bytes, what: 
     with Peak() as peak, pytest.raises(AssetError, match=what):
         load_arrays(path, "test")
     assert peak.megabytes < 50.0
+
+
+def test_arrays_of_both_versions_are_read(tmp_path: Path) -> None:
+    """And one after another of the same header, which is parsed once."""
+    values = [np.arange(6.0).reshape(2, 3) + i for i in range(3)]
+    entries = {}
+    for i, item in enumerate(values):
+        for version in ((1, 0), (2, 0)):
+            stream = io.BytesIO()
+            np.lib.format.write_array(stream, item, version=version)
+            entries[f"{i}-{version[0]}.npy"] = stream.getvalue()
+    found = load_arrays(packed(tmp_path / "both.npz", entries), "test")
+    for name, item in found.items():
+        np.testing.assert_array_equal(item, values[int(name[0])])
 
 
 def test_other_archives_are_none_of_ours(tmp_path: Path) -> None:

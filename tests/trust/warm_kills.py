@@ -1,4 +1,4 @@
-"""Runs, sweeps and `precompile`, killed again and again in copies of a process that is warm.
+"""Commands, killed again and again in copies of a process that is warm.
 
 What a victim needs is loaded once: a copy of that process (`fork`) begins within a millisecond, so
 that kills hit its work and not its imports. Half of them come at any time, half at the moment at
@@ -12,7 +12,6 @@ import json
 import multiprocessing
 import os
 import random
-import select
 import shutil
 import signal
 import subprocess
@@ -25,13 +24,16 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.trust.appearing import Appearing
+
 _HERE = Path(__file__).parents[2]
 _HANGS = 120.0  # s, after which nobody waits for a victim to write
 _ENDLESS = 1e5  # s that a run would last
-_ANEW = 20  # kills, after which a run is ended, compared, and another one begun
-_TASKS = 50  # of a sweep, for each kill
+_ANEW = 20  # kills, after which a run or sweep is ended, compared, and another one begun
+_TASKS = 600  # of a sweep
 _WORKERS = 2
 PART = ".*.part"  # what is being written
+WRITING = ".writing-*"  # likewise, of commands that write several files
 
 
 class Kills(NamedTuple):
@@ -62,9 +64,12 @@ class Warm:
         Of `ACTIONS`.
     cache : path, optional
         Where its kernels are. Default: where they always are.
+    part : str
+        Pattern of what is there while the action writes.
     """
 
-    def __init__(self, action: str, cache: Path | None = None) -> None:
+    def __init__(self, action: str, cache: Path | None = None, part: str = PART) -> None:
+        self._part = part
         own = {} if cache is None else {"SPATIALOPS_CACHE_DIR": str(cache)}
         self._server = subprocess.Popen(
             [sys.executable, "-m", "tests.trust.warm_kills", action],
@@ -86,8 +91,22 @@ class Warm:
         self._orders.close()
         self._server.wait()
 
+    def whole(self, arguments: list[object]) -> float:
+        """Let the action come to its end; how long that takes, s."""
+        begin = time.monotonic()
+        self._begin(arguments)
+        code = int(self._news.readline())
+        if code != 0:
+            raise RuntimeError(f"it ended with {code}")
+        return time.monotonic() - begin
+
     def strike(
-        self, arguments: list[object], parts: Path, chance: random.Random, usual: float
+        self,
+        arguments: list[object],
+        parts: Path,
+        chance: random.Random,
+        usual: float,
+        lasts: float = 1e-3,
     ) -> bool:
         """Begin the action and kill it with its children; False where it was over.
 
@@ -99,23 +118,23 @@ class Warm:
             The folder that it writes to.
         usual : float
             s; half of the kills come at any time up to it.
+        lasts : float
+            s; the others come at any time up to it once something is being written.
         """
-        before = set(parts.glob(PART))
-        self._orders.write(json.dumps(arguments).encode() + b"\n")
-        pid = int(self._news.readline())
-        if chance.random() < 0.5:
-            time.sleep(chance.uniform(0.0, usual))
-        else:
-            until = time.monotonic() + _HANGS
-            while not self._is_over() and time.monotonic() < until:
-                if set(parts.glob(PART)) - before:
-                    break
+        with Appearing(parts, self._part) as writing:
+            pid = self._begin(arguments)
+            if chance.random() < 0.5:
+                time.sleep(chance.uniform(0.0, usual))
+            elif writing.comes_before(self._news.fileno(), _HANGS):
+                time.sleep(chance.uniform(0.0, lasts))
         with contextlib.suppress(ProcessLookupError):
             os.killpg(pid, signal.SIGKILL)
         return int(self._news.readline()) == -signal.SIGKILL
 
-    def _is_over(self) -> bool:
-        return bool(select.select([self._news], [], [], 0.0)[0])
+    def _begin(self, arguments: list[object]) -> int:
+        """Begin the action; its process."""
+        self._orders.write(json.dumps(arguments).encode() + b"\n")
+        return int(self._news.readline())
 
 
 def kill_run(folder: Path, n: int, seed: int, until: float) -> Kills:
@@ -149,31 +168,64 @@ def kill_run(folder: Path, n: int, seed: int, until: float) -> Kills:
 
 
 def kill_sweep(folder: Path, n: int, seed: int, until: float) -> Kills:
-    """Kill a sweep with its workers; every result is there once, and that of this process."""
+    """Kill sweeps with their workers; every result is there once, and that of this process."""
     from spatialops.sweeps.store import read_rows
     from tests.sweeps import functions
 
     chance = random.Random(seed)
-    out, tasks = folder / "sweep", _TASKS * n
+    right = {angle: functions.end_of_swing(angle).tolist() for angle in _angles()}
+    out = folder / "sweep"
+    known: set[str] = set()
     killed = over = writing = 0
     faults = []
     with Warm("sweep") as warm:
         while killed < n and time.monotonic() < until:
-            before, parts = set(read_rows(out)), set(out.glob(PART))
-            hit = warm.strike([str(out), tasks], out, chance, 0.5)
+            parts = set(out.glob(PART))
+            hit = warm.strike([str(out)], out, chance, 0.5)
             killed, over = killed + hit, over + (not hit)
             writing += bool(set(out.glob(PART)) - parts)
-            faults += [f"{key} is lost" for key in before - set(read_rows(out))]
-    sweep(str(out), tasks)
-    rows = {row["parameters"]["angle"]: row["value"] for row in read_rows(out).values()}
-    angles = functions.angles(tasks)["angle"]
-    if sorted(rows) != sorted(angles):
-        faults.append(f"{len(rows)} results of {len(angles)}")
-    for angle, value in rows.items():
-        if list(value) != functions.end_of_swing(angle).tolist():
-            faults.append(f"other result at {angle}")
-    faults += [f"{path.name} is left" for path in out.glob(".*")]
+            _wait_for_workers(out)
+            found = set(read_rows(out))
+            faults += [f"{key} is lost" for key in known - found]
+            known = found
+            if not hit or killed % _ANEW == 0 or killed == n:
+                sweep(str(out))
+                faults += _wrong_results(out, right)
+                faults += [f"{path.name} is left" for path in out.glob(".*")]
+                shutil.rmtree(out)
+                known = set()
     return Kills(killed, over, writing, faults)
+
+
+def _wait_for_workers(out: Path) -> None:
+    """Until those of a sweep that was killed are gone; the folder is locked so long."""
+    from spatialops._files import locked
+
+    until = time.monotonic() + _HANGS
+    while out.exists() and time.monotonic() < until:
+        handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            if locked(handle):
+                return
+        finally:
+            os.close(handle)
+        time.sleep(0.001)
+
+
+def _wrong_results(out: Path, right: dict[float, list[float]]) -> list[str]:
+    """What is missing from a sweep's results, is there twice, or is another one."""
+    from spatialops.sweeps.store import read_rows
+
+    rows = [(row["parameters"]["angle"], row["value"]) for row in read_rows(out).values()]
+    if sorted(angle for angle, _ in rows) != sorted(right):
+        return [f"{len(rows)} results of {len(right)}"]
+    return [f"other result at {angle}" for angle, value in rows if list(value) != right[angle]]
+
+
+def _angles() -> list[float]:
+    from tests.sweeps import functions
+
+    return functions.angles(_TASKS)["angle"]
 
 
 def run(folder: str, duration: float) -> None:
@@ -183,7 +235,7 @@ def run(folder: str, duration: float) -> None:
     begin_or_go_on(Path(folder), duration)
 
 
-def sweep(folder: str, tasks: int) -> None:
+def sweep(folder: str) -> None:
     """Begin or go on with a sweep, whose workers are copies of this process."""
     import spatialops as so
     from tests.sweeps import functions
@@ -191,7 +243,7 @@ def sweep(folder: str, tasks: int) -> None:
     context = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(_WORKERS, mp_context=context) as pool:
         so.sweep(
-            functions.swing, functions.angles(tasks), folder=folder, executor=pool, workers=_WORKERS
+            functions.swing, {"angle": _angles()}, folder=folder, executor=pool, workers=_WORKERS
         )
 
 
@@ -200,6 +252,19 @@ def precompile() -> None:
     from spatialops.precompile import precompile
 
     precompile(progress=False)
+
+
+def reproduce(out: str) -> None:
+    """A short reproduction, which writes a table and a figure."""
+    from spatialops.cli import main
+
+    arguments = ["reproduce", "aghili", "--quick", "--only", "power", "--out", out]
+    main(arguments, standalone_mode=False)
+
+
+def _warm_reproduce() -> None:
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(sys.stderr):
+        reproduce(folder)
 
 
 def _warm_run() -> None:
@@ -222,6 +287,7 @@ def _warm_precompile() -> None:
 ACTIONS: dict[str, tuple[Callable[..., None], Callable[[], None]]] = {
     "run": (run, _warm_run),
     "sweep": (sweep, _warm_sweep),
+    "reproduce": (reproduce, _warm_reproduce),
     "precompile": (precompile, _warm_precompile),
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 # Tests that guard a file besides those of its own name.
 _ALSO = {
     "spatialops/simulation/stepping/step_check.py": ["tests/simulation/test_alarms.py"],
@@ -58,6 +58,24 @@ class Mutant(NamedTuple):
     def changed_line(self, whole: str) -> str:
         """The line with the fault, without what it is indented by and what is said of it."""
         return self.source(whole).splitlines()[self.line - 1].partition("  #")[0].strip()
+
+
+class Fault(NamedTuple):
+    """A mutant of a file."""
+
+    path: str
+    mutant: Mutant
+
+    def __str__(self) -> str:
+        own = self.mutant
+        return f"{self.path}:{own.line}: {own.old} -> {own.new}"
+
+
+class Verdict(NamedTuple):
+    """Whether a fault is noticed, and by which test."""
+
+    noticed: bool
+    test: str
 
 
 def mutants(source: str) -> list[Mutant]:

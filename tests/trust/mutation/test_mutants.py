@@ -6,9 +6,9 @@ import ast
 
 import pytest
 
-from tests.trust.harmless import HARMLESS
-from tests.trust.mutants import ROOT, lots_of, mutants
 from tests.trust.mutate import interval, sources
+from tests.trust.mutation.harmless import HARMLESS
+from tests.trust.mutation.mutants import ROOT, lots_of, mutants
 
 SOURCE = """
 LIMIT = 1e-9  # 2.0 < 3.0

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 _EQUAL = "two floats that are equal here by no more than chance, and both sides are right then"
 _CHOICE = "which of two ways is taken; both end alike, one of them later"
-_BETWEEN = "a limit between rounding and what counts; what it gets wrong is left to another method"
+_BETWEEN = (
+    "a limit between rounding and what counts, and nothing lies there or another method takes it"
+)
 _ATTEMPT = (
     "Newton's second attempt: of random bodies that the first leaves it solves as many, or one "
     "more, with a term 1000 times larger or smaller"
 )
+_LENGTH = "a vector is longer or shorter, which is made a unit one later; nothing was lost by then"
 _ROUND = "one more round, which changes nothing"
 
 HARMLESS: dict[str, list[tuple[str, str]]] = {
@@ -19,7 +22,24 @@ HARMLESS: dict[str, list[tuple[str, str]]] = {
     "contact/cone/scaled_problem.py": [
         ("elif not is_sparse(W) and not filled and b.size >= _DENSE_ROWS:", _CHOICE),
     ],
-    "contact/friction.py": [("elif abs(normal[2]) <= _LEVEL:", _EQUAL)],
+    "contact/friction.py": [
+        ("elif abs(normal[2]) <= _LEVEL:", _EQUAL),
+        ("if length >= _SLIP:", _EQUAL),
+        ("_ROUNDING = (1e3 * 1e-15)", _BETWEEN),
+        ("table[np.abs(table) <= _ROUNDING] = 0.0", _EQUAL),
+        ("first = scaled(1.0 * length, slip)", _LENGTH),
+        ("first = scaled(-1.0 * math.sqrt(dot(first, first)), first)", _LENGTH),
+        *[
+            (line, _LENGTH)
+            for one in ("(1e3 * 1.0)", "(1.0 / 1e3)")
+            for line in (
+                f"first = scaled({one} / length, slip)",
+                f"first = cross((0.0, 0.0, {one}), normal)",
+                f"first = cross(normal, (0.0, {one}, 0.0))",
+                f"first = scaled(-{one} / math.sqrt(dot(first, first)), first)",
+            )
+        ],
+    ],
     "contact/laws/cone.py": [("if start is not None and least >= POLISHED:", _EQUAL)],
     "contact/lcp/ladder.py": [("or _balance(problem, solution) >= _BALANCED", _EQUAL)],
     "contact/lcp/revised.py": [
