@@ -98,7 +98,7 @@ class Clearance:
         Returns
         -------
         AccelerationLimits
-            A row a pair, m/s^2; without upper bounds.
+            A row a pair, m/s^2.
         """
         found = distances(self.scene, state.q, self.pairs)
         rows = self._points.rows(state.q, state.v)
@@ -118,7 +118,7 @@ class Clearance:
             closing = -float(J[k] @ state.v)
             left = float(found.distances[k]) - self.least
             low[k] = -stopping(left, closing, self.horizon, self.braking) - drift
-        return AccelerationLimits(J, low, np.full(len(low), np.inf))
+        return AccelerationLimits(J, low)
 
 
 def _along(rows: NodeRows, body: int, point: Array, axis: Array) -> tuple[Array, float]:
