@@ -27,7 +27,6 @@ def made(name, robot, sim):
     base = PoseTask(so.Node("base"))
     tasks = [Tracking(base, base.motion(robot.model, robot.state).x)]
     if name == "whole body":
-        pytest.importorskip("daqp")
         return WholeBodyController(robot.model, tasks, motors_of(robot))
     least = name == "least norm"
     return FrictionConeController(robot.model, tasks, motors_of(robot), minimum_norm=least)

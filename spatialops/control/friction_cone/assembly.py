@@ -78,9 +78,8 @@ class Assembly:
         found = at.tables
         bounded, offsets, _ = held.limits
         strong = at.motors.strong[0]
-        heavy = float(np.linalg.norm(at.model.gravity)) * at.model.mass
         pushed = float(np.abs(found.f).max(initial=0.0))
-        usual = max(heavy, pushed, _LEAST_LOAD) / max(len(held), 1)
+        usual = max(at.motors.actuation.weight, pushed, _LEAST_LOAD) / max(len(held), 1)
         tables = Tables(
             found.T,
             found.t,
@@ -99,7 +98,8 @@ class Assembly:
             at.motors.actuation.limits,
             np.array([usual, weight, posture_weight]),
         )
-        k, p, tasks = len(found.xi), self.p, len(found.t)
+        k, p = len(found.xi), self.p
+        tasks = len(found.t)
         equal = tasks + min(k, p) + len(held.pressed) + len(self._goals)
         rows = _rows(self.n, equal, 2 * len(strong) + len(offsets), len(held.mu))
         count = assembly_kernel(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 from spatialops._arrays import NOTHING, Array, IntArray
@@ -16,8 +17,8 @@ from spatialops.algebra.column_reflections import (
     put_point,
     whole_eights,
 )
+from spatialops.algebra.memory import matrix
 from spatialops.control.friction_cone.optimality import Rows
-from spatialops.control.inverse_dynamics.compiled.workspace import matrix
 
 # Programs, in the order in which they are tried.
 STRICT = 0
@@ -43,7 +44,7 @@ class Tables(NamedTuple):
     F: Array  # (m, p) forces F u + f + I y
     f: Array  # (m,)
     internal: Array  # (m, n - p) I
-    bounded: Array  # (b, m) rows of bounds of forces
+    bounded: Array  # (b, m of contacts) rows of bounds of forces
     offsets: Array  # (b,)
     mu: Array  # (c,)
     pressed: Array  # (s,) forces that are given
@@ -84,7 +85,7 @@ def put_bounds(given: Tables, at: Places, rows: Rows) -> None:
             rows.scales[j] = given.limits[motor]
     for b in range(given.offsets.size):
         rows.d[ends + b] = given.offsets[b]
-        for r in range(given.f.size):
+        for r in range(given.bounded.shape[1]):
             factor = given.bounded[b, r]
             if factor != 0.0:
                 rows.d[ends + b] += factor * given.f[r]
@@ -335,6 +336,7 @@ def put_program(
     return put_force_goals(given, at, rows, count)
 
 
+@lru_cache
 def scratch_of(tasks: int, k: int, p: int) -> int:
     """Numbers that `put_program` works in."""
     group, wide = int(whole_eights(tasks)), int(whole_eights(p))
@@ -342,6 +344,7 @@ def scratch_of(tasks: int, k: int, p: int) -> int:
     return posture + 2 * tasks * tasks + tasks * p + tasks
 
 
+@lru_cache
 def places_of(tasks: int, p: int) -> int:
     """Integers that it works in."""
     return max(int(whole_eights(tasks)), int(whole_eights(p)))

@@ -7,24 +7,22 @@ negative by enough. If its least s is not negative, its multipliers prove that n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.control.friction_cone.force_program import ForceProgram, ForceSolution, unsolved
+from spatialops.control.friction_cone.force_program import ForceProgram, ForceSolution
 from spatialops.control.friction_cone.solve_kernel import (
-    CENTERED,
     FAILED,
-    INCONSISTENT,
     INFEASIBLE,
-    REPORT,
-    Found,
+    SOLVED,
     ints_of,
     numbers_of,
     program_kernel,
 )
+from spatialops.control.friction_cone.verification import CENTERED, REPORT, Found
 
 _STATUSES = "solved", "infeasible", "inconsistent", "failed"  # in the kernel's order
 _NO_GUESS = np.zeros(0)
@@ -114,7 +112,8 @@ class Barrier:
             The first point on the central path: a good start for a program that differs little.
             None where no path was followed.
         """
-        n, r, m, c = program.size, len(program.e), len(program.d), len(program.mu)
+        n, r = program.size, len(program.e)
+        m, c = len(program.d), len(program.mu)
         found = Found(
             np.zeros(n), np.zeros(n), np.zeros(r), np.zeros(m), np.zeros((c, 3)), np.zeros(REPORT)
         )
@@ -137,21 +136,25 @@ class Barrier:
 
 def solution_of(program: ForceProgram, status: int, found: Found) -> ForceSolution:
     """What the kernel found, and what is in conflict where it found no point."""
-    blank = unsolved(program, _STATUSES[status], found.x)
-    if status == INCONSISTENT:
-        return blank
-    residual, violation, steps, start_steps, _, searched = found.report.tolist()
-    counts = {"iterations": int(steps), "start_iterations": int(start_steps)}
-    if status == INFEASIBLE and not searched:
+    conflict: tuple[str, ...] = ()
+    residual, violation, steps, start_steps, centered, searched = found.report.tolist()
+    if status == INFEASIBLE and searched:
+        conflict = _conflict(program, found)
+    elif status == INFEASIBLE:
         pairs = zip(program.names, program.margins(found.x), strict=True)
-        first = tuple(name for name, margin in pairs if margin <= 0.0)[:1]
-        return replace(blank, violation=violation, conflict=first)
-    own = {"linear": found.linear, "cones": found.cones, **counts}
-    if status == INFEASIBLE:
-        return replace(blank, violation=violation, conflict=_conflict(program, found), **own)
-    if status == FAILED and not found.report[CENTERED]:
-        return blank
-    return replace(blank, equality=found.equality, residual=residual, **own)
+        conflict = tuple(name for name, margin in pairs if margin <= 0.0)[:1]
+    return ForceSolution(
+        found.x,
+        _STATUSES[status],
+        found.equality,
+        found.linear,
+        found.cones,
+        residual if status == SOLVED or (status == FAILED and centered) else float("inf"),
+        violation,
+        conflict,
+        int(steps),
+        int(start_steps),
+    )
 
 
 def _conflict(program: ForceProgram, found: Found) -> tuple[str, ...]:

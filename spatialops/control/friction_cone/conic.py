@@ -13,7 +13,7 @@ from spatialops.control.friction_cone.force_program import (
     ForceSolution,
     unsolved,
 )
-from spatialops.control.friction_cone.solve_kernel import LIMIT
+from spatialops.control.friction_cone.verification import LIMIT
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -100,6 +100,18 @@ class ForceProgram:
     def of_rows(cls, rows: Rows, names: tuple[str, ...]) -> ForceProgram:
         """A program from arrays that are known to fit.
 
+        Parameters
+        ----------
+        rows : Rows
+            Its arrays.
+        names : tuple of str
+            Of its inequalities, then of its cones.
+
+        Returns
+        -------
+        ForceProgram
+            Of these arrays themselves.
+
         Raises
         ------
         ArgumentError

@@ -1,14 +1,9 @@
-"""A force program from its arrays to its answer, compiled: `Barrier` says what is done.
-
-Equalities are eliminated, x = x0 + Z w. Columns of Z are orthonormal once every unknown is scaled
-to a unit cost, and what is left is small: the internal forces of a quadruped on four feet are six
-numbers.
-"""
+"""A force program from its arrays to its answer, compiled: `Barrier` says what is done."""
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from functools import lru_cache
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
@@ -16,10 +11,10 @@ from spatialops.algebra.column_reflections import (
     Decided,
     Reflections,
     decide,
-    put_free,
     put_point,
     whole_eights,
 )
+from spatialops.algebra.memory import matrix
 from spatialops.control.friction_cone import barrier_kernel as path
 from spatialops.control.friction_cone.barrier_function import (
     VECTORS,
@@ -27,15 +22,29 @@ from spatialops.control.friction_cone.barrier_function import (
     Newton,
     Point,
     Program,
-    value_of,
 )
-from spatialops.control.friction_cone.optimality import (
-    CONDITIONS,
-    Multipliers,
-    Rows,
-    conditions_of,
+from spatialops.control.friction_cone.optimality import CONDITIONS, Rows, margins_of
+from spatialops.control.friction_cone.reduced_program import (
+    Reduced,
+    dot_columns,
+    eliminate,
+    lift,
+    program_of,
+    reduce,
+    reduced_of,
+    slack_of,
+    widen,
 )
-from spatialops.control.inverse_dynamics.compiled.workspace import matrix
+from spatialops.control.friction_cone.verification import (
+    CENTERED,
+    REPORT,
+    SEARCHED,
+    START_STEPS,
+    STEPS,
+    VIOLATION,
+    Found,
+    verify,
+)
 
 SOLVED = 0
 INFEASIBLE = 1
@@ -48,57 +57,18 @@ INSIDE = 2
 LEAST_MARGIN = 3
 LEAST_COST = 4
 MOST_STEPS = 5
-NUMBERS = 6
 
-# What comes back in `report`.
-RESIDUAL = 0
-VIOLATION = 1
-STEPS = 2
-START_STEPS = 3
-CENTERED = 4  # whether there is a centre
-SEARCHED = 5  # whether there was anything to search
-REPORT = 6
-
-LIMIT = 1e-6  # of residuals
-_REFINE = 0.01  # of LIMIT, above which multipliers are refined
-_REFINED_RANK = 1e-12  # rows, relative, that count as zero there
-_RANK = 1e-10  # what others leave of an equality, relative to the largest, that counts as zero
-_FLAT_RANK = 1e-14  # the same of a cost without constraints
-_EQUAL = 1e-9  # of its scale: equalities that are missed by more contradict each other
-_LEAST_ROW = 1e-12  # scale of an equality of zeros
+_FLAT_RANK = 1e-14  # of a cost without constraints: rows, relative, that count as zero
+_BACK = 1e-13  # part of the way back inside
+_TIMES = 10  # that it is gone at most
 _SHARP = 0.1  # of the least margin: the gap at which a start is the best there is
-# Of the search for a start: costs too small to decide anything, of unknowns and of s.
-_BOUND = 1e-10
-_BOUND_S = 1e-12
 
 
-class Reduced(NamedTuple):
-    """A program without its equalities."""
-
-    decided: Decided
-    X: Array  # (n, r in eights) equalities along Q
-    weights: Array  # (r,) one over their lengths
-    scale: Array  # (n,) of unknowns
-    x0: Array  # (n,)
-    Z: Array  # (n, n in eights)
-    fixed: Array  # (1,) cost of x0, without the slope
-    rank: int
-
-
-class Found(NamedTuple):
-    """An answer."""
-
-    x: Array  # (n,)
-    center: Array  # (n,)
-    equality: Array  # (r,)
-    linear: Array  # (m,)
-    cones: Array  # (c, 3)
-    report: Array  # (REPORT,)
-
-
+@lru_cache
 def numbers_of(n: int, r: int, m: int, c: int) -> int:
     """Numbers that `solve_program` works in."""
-    wide, group, rows = int(whole_eights(n)), int(whole_eights(r)), m + 3 * c
+    wide, group = int(whole_eights(n)), int(whole_eights(r))
+    rows = m + 3 * c
     reduce = n * n + 4 * n + (n + 2) * group + 2 * r + n * wide + n + 1
     own = n + 1
     program = own * own + own + rows * own + rows
@@ -107,192 +77,10 @@ def numbers_of(n: int, r: int, m: int, c: int) -> int:
     return reduce + 2 * program + newton + refine + 8 * own + 2 * rows + m + c + CONDITIONS
 
 
+@lru_cache
 def ints_of(n: int, r: int) -> int:
     """Integers that it works in."""
     return int(whole_eights(n)) + int(whole_eights(r))
-
-
-@inlined
-def dot_columns(A: Array, a: int, B: Array, b: int) -> float:
-    total = 0.0
-    for i in range(A.shape[0]):
-        total += A[i, a] * B[i, b]
-    return total
-
-
-@inlined
-def reduced_of(rows: Rows, floats: Array, ints: IntArray) -> tuple[Reduced, int]:
-    """Name its parts; where they end. Its rank is not known yet."""
-    n = rows.g.size
-    r = rows.e.size
-    group = whole_eights(r)
-    wide = whole_eights(n)
-    V = matrix(floats, 0, n, n)
-    at = n * n
-    vectors = matrix(floats, at, 4, n)
-    at += 4 * n
-    squares = floats[at : at + group]
-    at += group
-    X = matrix(floats, at, n, group)
-    at += n * group
-    weights = floats[at : at + r]
-    at += r
-    Z = matrix(floats, at, n, wide)
-    at += n * wide
-    fixed = floats[at : at + 1]
-    decided = Decided(Reflections(V, squares, ints[:group]), vectors[0])
-    return Reduced(decided, X, weights, vectors[1], vectors[2], Z, fixed, 0), at + 1
-
-
-@inlined
-def eliminate(rows: Rows, into: Reduced, right: Array) -> tuple[int, bool]:
-    """The rank of the equalities, and whether they can be met; x0 and Z."""
-    n = rows.g.size
-    X = into.X
-    longest = 0.0
-    for a in range(n):
-        diagonal = rows.H[a, a]
-        into.scale[a] = math.sqrt(diagonal) if diagonal > 0.0 else 1.0
-        for j in range(rows.e.size, X.shape[1]):
-            X[a, j] = 0.0
-    for j in range(rows.e.size):
-        square = 0.0
-        for a in range(n):
-            X[a, j] = rows.E[j, a] / into.scale[a]
-            square += X[a, j] * X[a, j]
-        weight = 1.0 / math.sqrt(square) if square > 0.0 else 1.0
-        into.weights[j] = weight
-        right[j] = weight * rows.e[j]
-        for a in range(n):
-            X[a, j] *= weight
-        longest = max(longest, weight * math.sqrt(square))
-    rank, _ = decide(X, right, rows.e.size, 0, _RANK * longest, into.decided)
-    put_point(into.decided, rank, into.x0)
-    put_free(into.decided.reflections.V, rank, rank, into.Z)
-    square = 0.0
-    for a in range(n):
-        square += into.x0[a] * into.x0[a]
-        into.x0[a] /= into.scale[a]
-        for b in range(n - rank):
-            into.Z[a, b] /= into.scale[a]
-    fits = True
-    for j in range(rows.e.size):
-        left = -rows.e[j]
-        for a in range(n):
-            left += rows.E[j, a] * into.x0[a]
-        size = math.sqrt(square) / into.weights[j] + abs(rows.e[j]) + _LEAST_ROW
-        fits = fits and abs(left) <= _EQUAL * size
-    return rank, fits
-
-
-@inlined
-def program_of(f: int, m: int, c: int, mu: Array, floats: Array) -> tuple[Program, int]:
-    """Name a program of f unknowns; where it ends."""
-    H = matrix(floats, 0, f, f)
-    at = f * f
-    g = floats[at : at + f]
-    at += f
-    D = matrix(floats, at, m, f)
-    at += m * f
-    d = floats[at : at + m]
-    at += m
-    K = matrix(floats, at, 3 * c, f)
-    at += 3 * c * f
-    k = floats[at : at + 3 * c]
-    return Program(H, g, D, d, K, k, mu), at + 3 * c
-
-
-@inlined
-def put_scaled(A: Array, a: Array, i: int, by: float, z: Reduced, B: Array, b: Array) -> None:
-    """Row i of A x + a, in w, over its scale."""
-    f = B.shape[1]
-    b[i] = a[i]
-    for w in range(f):
-        B[i, w] = 0.0
-    for c in range(A.shape[1]):
-        factor = A[i, c]
-        if factor != 0.0:
-            b[i] += factor * z.x0[c]
-            for w in range(f):
-                B[i, w] += factor * z.Z[c, w]
-    b[i] *= by
-    for w in range(f):
-        B[i, w] *= by
-
-
-@kernel
-def reduce(rows: Rows, z: Reduced, program: Program, HZ: Array) -> None:
-    """The cost and the inequalities, each over its scale, in w; `HZ` (n, f) is scratch."""
-    n, f = HZ.shape
-    m = rows.d.size
-    z.fixed[0] = 0.0
-    for a in range(f):
-        program.g[a] = 0.0
-        for b in range(f):
-            program.H[a, b] = 0.0
-    for i in range(n):
-        at = 0.0
-        for a in range(f):
-            HZ[i, a] = 0.0
-        for c in range(n):
-            factor = rows.H[i, c]
-            if factor != 0.0:
-                at += factor * z.x0[c]
-                for a in range(f):
-                    HZ[i, a] += factor * z.Z[c, a]
-        z.fixed[0] += 0.5 * z.x0[i] * at
-        for a in range(f):
-            factor = z.Z[i, a]
-            program.g[a] += factor * (rows.g[i] + at)
-            for b in range(f):
-                program.H[a, b] += factor * HZ[i, b]
-    for i in range(m):
-        put_scaled(rows.D, rows.d, i, 1.0 / rows.scales[i], z, program.D, program.d)
-    for i in range(rows.k.size):
-        put_scaled(rows.K, rows.k, i, 1.0 / rows.scales[m + i // 3], z, program.K, program.k)
-
-
-@inlined
-def slack_of(p: Program, w: Array) -> float:
-    """The smallest scaled margin."""
-    least = math.inf
-    for j in range(p.d.size):
-        least = min(least, value_of(p.D, p.d, j, w))
-    for i in range(p.mu.size):
-        across = math.hypot(value_of(p.K, p.k, 3 * i + 1, w), value_of(p.K, p.k, 3 * i + 2, w))
-        least = min(least, p.mu[i] * value_of(p.K, p.k, 3 * i, w) - across)
-    return least
-
-
-@inlined
-def widen(p: Program, wider: Program) -> None:
-    """Least s with every inequality given s, in (w, s).
-
-    A cost that bounds what the inequalities leave free is too small to decide anything.
-    """
-    f = p.g.size
-    size = 0.0
-    for j in range(p.d.size):
-        wider.d[j] = p.d[j]
-        wider.D[j, f] = 1.0
-        size = max(size, 1.0)
-        for a in range(f):
-            wider.D[j, a] = p.D[j, a]
-            size = max(size, abs(p.D[j, a]))
-    for j in range(p.k.size):
-        wider.k[j] = p.k[j]
-        wider.K[j, f] = 1.0 / p.mu[j // 3] if j % 3 == 0 else 0.0
-        size = max(size, wider.K[j, f])
-        for a in range(f):
-            wider.K[j, a] = p.K[j, a]
-            size = max(size, abs(p.K[j, a]))
-    for a in range(f + 1):
-        wider.g[a] = 0.0
-        for b in range(f + 1):
-            wider.H[a, b] = 0.0
-        wider.H[a, a] = _BOUND * size * size
-    wider.H[f, f] = _BOUND_S
-    wider.g[f] = 1.0
 
 
 @inlined
@@ -332,15 +120,6 @@ def put_multipliers(p: Program, at: Point, eta: float, rows: Rows, found: Found)
 
 
 @inlined
-def lift(z: Reduced, w: Array, x: Array) -> None:
-    """The unknowns of the program."""
-    for a in range(x.size):
-        x[a] = z.x0[a]
-        for b in range(w.size):
-            x[a] += z.Z[a, b] * w[b]
-
-
-@inlined
 def begin_path(p: Program, y: Array, numbers: Array, options: Array) -> None:
     """Where the search for a start begins."""
     f = y.size - 1
@@ -370,127 +149,6 @@ def begin_optimum(z: Reduced, p: Program, w: Array, numbers: Array, options: Arr
     options[path.STOP] = -math.inf
     options[path.STEPS] = numbers[MOST_STEPS]
     options[path.CONSTANT] = z.fixed[0] + numbers[LEAST_COST]
-
-
-@kernel
-def judge(rows: Rows, z: Reduced, found: Found, scratch: Array) -> float:
-    """Multipliers of the equalities for those of the others, and the residual."""
-    n = rows.g.size
-    rest = scratch[:n]
-    V = z.decided.reflections.V
-    order = z.decided.reflections.order
-    for a in range(n):
-        rest[a] = rows.g[a]
-        for b in range(n):
-            rest[a] += rows.H[a, b] * found.x[b]
-        for j in range(rows.d.size):
-            rest[a] -= rows.D[j, a] * found.linear[j]
-        for j in range(rows.k.size):
-            rest[a] -= rows.K[j, a] * found.cones[j // 3, j % 3]
-        rest[a] /= z.scale[a]
-    for c in range(z.rank):
-        part = 0.0
-        for a in range(c, n):
-            part += V[c, a] * rest[a]
-        for a in range(c, n):
-            rest[a] -= part * V[c, a]
-    for j in range(rows.e.size):
-        found.equality[j] = 0.0
-    for j in range(z.rank - 1, -1, -1):
-        total = rest[j]
-        for i in range(j + 1, z.rank):
-            total -= z.X[j, i] * rest[i]
-        rest[j] = total / z.X[j, j]
-        found.equality[order[j]] = rest[j] * z.weights[order[j]]
-    margins = scratch[n : n + rows.scales.size]
-    missed = scratch[n + rows.scales.size : n + rows.scales.size + CONDITIONS]
-    y = Multipliers(found.equality, found.linear, found.cones)
-    conditions_of(rows, found.x, y, margins, missed)
-    worst = 0.0
-    for i in range(CONDITIONS):
-        if not missed[i] <= worst:
-            worst = missed[i]
-    return worst
-
-
-@kernel
-def refine(rows: Rows, z: Reduced, p: Program, found: Found, floats: Array, ints: IntArray) -> None:
-    """Multipliers that balance the cost: least change by their sizes, so that small stay small."""
-    m = rows.d.size
-    count = m + rows.k.size
-    f = p.g.size
-    wide = whole_eights(f)
-    V = matrix(floats, 0, count, count)
-    at = count * count
-    X = matrix(floats, at, count, wide)
-    at += count * wide
-    vectors = matrix(floats, at, 3, count)
-    at += 3 * count
-    squares = floats[at : at + wide]
-    at += wide
-    right = floats[at : at + wide]
-    at += wide
-    sizes = vectors[0]
-    for a in range(f):
-        right[a] = 0.0
-        for i in range(rows.g.size):
-            slope = rows.g[i]
-            for b in range(rows.g.size):
-                slope += rows.H[i, b] * found.x[b]
-            right[a] += z.Z[i, a] * slope
-    for j in range(count):
-        by = rows.scales[j] if j < m else rows.scales[m + (j - m) // 3]
-        i = (j - m) // 3
-        c = (j - m) % 3
-        if j < m:
-            sizes[j] = found.linear[j]
-        else:
-            square = found.cones[i, 0] ** 2 + found.cones[i, 1] ** 2 + found.cones[i, 2] ** 2
-            sizes[j] = math.sqrt(square)
-        for a in range(wide):
-            X[j, a] = 0.0
-        for a in range(f):
-            row = by * (p.D[j, a] if j < m else p.K[j - m, a])
-            right[a] -= row * (found.linear[j] if j < m else found.cones[i, c])
-            X[j, a] = sizes[j] * row
-    longest = 0.0
-    for a in range(f):
-        longest = max(longest, dot_columns(X, a, X, a))
-    decided = Decided(Reflections(V, squares, ints), vectors[1])
-    rank, _ = decide(X, right, f, 0, _REFINED_RANK * math.sqrt(longest), decided)
-    put_point(decided, rank, vectors[2])
-    for j in range(count):
-        change = sizes[j] * vectors[2, j]
-        if j < m:
-            found.linear[j] = max(found.linear[j] + change, 0.0)
-        else:
-            found.cones[(j - m) // 3, (j - m) % 3] += change
-
-
-@kernel
-def verify(rows: Rows, z: Reduced, p: Program, found: Found, floats: Array, ints: IntArray) -> bool:
-    """The point with its multipliers, verified in the program as it was given."""
-    m = rows.d.size
-    count = m + rows.k.size
-    n = rows.g.size
-    kept = floats[:count]
-    scratch = floats[count : count + n + rows.scales.size + CONDITIONS]
-    residual = judge(rows, z, found, scratch)
-    if not residual <= _REFINE * LIMIT:
-        for j in range(count):
-            kept[j] = found.linear[j] if j < m else found.cones[(j - m) // 3, (j - m) % 3]
-        refine(rows, z, p, found, floats[count + n + rows.scales.size + CONDITIONS :], ints)
-        refined = judge(rows, z, found, scratch)
-        if refined < residual:
-            residual = refined
-        else:
-            for j in range(m):
-                found.linear[j] = kept[j]
-            for j in range(rows.k.size):
-                found.cones[j // 3, j % 3] = kept[m + j]
-            residual = judge(rows, z, found, scratch)
-    found.report[RESIDUAL] = residual
-    return residual < LIMIT
 
 
 @inlined
@@ -613,6 +271,20 @@ def solve_program(
 
 
 @inlined
+def bring_inside(rows: Rows, found: Found, margins: Array) -> None:
+    """What rounding has put on a constraint goes a part of the way back to the centre."""
+    for _ in range(_TIMES):
+        least = math.inf
+        margins_of(rows, found.x, margins)
+        for j in range(rows.scales.size):
+            least = min(least, margins[j])
+        if least > 0.0:
+            break
+        for a in range(found.x.size):
+            found.x[a] += _BACK * (found.center[a] - found.x[a])
+
+
+@inlined
 def optimum(
     rows: Rows,
     z: Reduced,
@@ -639,6 +311,7 @@ def optimum(
         put_multipliers(p, at, options[path.ETA], rows, found)
         lift(z, w, found.x)
         lift(z, center, found.center)
+        bring_inside(rows, found, floats[: rows.scales.size])
         found.report[CENTERED] = 1.0
         solved = verify(rows, z, p, found, floats, ints) and status == path.SOLVED
         if solved:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.column_reflections import whole_eights
+from spatialops.algebra.memory import matrix
 from spatialops.algebra.pseudo_inverse import inverse_factor_kernel
-from spatialops.control.inverse_dynamics.compiled.workspace import matrix
 from spatialops.control.projected.projection_kernel import (
     Projected,
     factoring_of,
@@ -54,6 +55,7 @@ def own_numbers(m: int, n: int, p: int, tasks: int) -> int:
     return n * n + 2 * n + n * p + n + tasks * (2 * n + p + 1) + m * (p + 1)
 
 
+@lru_cache
 def room_for(m: int, n: int, p: int, tasks: int) -> tuple[int, int]:
     """Numbers and integers that `control_kernel` works in."""
     wide = int(whole_eights(n))

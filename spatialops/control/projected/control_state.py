@@ -27,6 +27,7 @@ from spatialops.control.projected.control_kernel import (
     room_for,
 )
 from spatialops.control.projected.dynamics import RANK_TOLERANCE, ProjectedDynamics, Projection
+from spatialops.control.projected.held_closures import HeldClosures
 from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.control.projected.projection_kernel import projected_of
 from spatialops.control.task_space.tasks import Motion, stack
@@ -198,6 +199,8 @@ def control_state(
     motors: Motors,
     tasks: Sequence[Tracking],
     time: float,
+    *,
+    closures: HeldClosures | None = None,
 ) -> ControlState:
     """Constrained dynamics and tasks at a state.
 
@@ -217,6 +220,8 @@ def control_state(
         Tasks with their paths and gains.
     time : float
         At which paths are asked, s.
+    closures : HeldClosures, optional
+        Closed loops, whose rows follow those of contacts.
 
     Returns
     -------
@@ -227,7 +232,7 @@ def control_state(
     load = bias(model, q, v) - passive_forces(model, q, v)
     if held.sliding:
         load = load - held.sliding_friction(q)
-    A, drift = held.rows(q, v)
+    A, drift = held.rows(q, v) if closures is None else closures.beside(held, state)
     motions = [tracking.task.motion(model, state) for tracking in tasks]
     goals = [
         tracking.goal(time, motion, v) for tracking, motion in zip(tasks, motions, strict=True)

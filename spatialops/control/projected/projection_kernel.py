@@ -7,6 +7,7 @@ A^+ = Q_1 S^-1 U_1^T P^T (a complete orthogonal decomposition; Golub and Van Loa
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 from spatialops._arrays import Array, IntArray
@@ -18,7 +19,7 @@ from spatialops.algebra.column_reflections import (
     reflect_back,
     whole_eights,
 )
-from spatialops.control.inverse_dynamics.compiled.workspace import matrix
+from spatialops.algebra.memory import matrix
 
 
 class Projected(NamedTuple):
@@ -39,12 +40,14 @@ class Factoring(NamedTuple):
     Z: Array  # (m, m in eights)
 
 
+@lru_cache
 def numbers_of(m: int, n: int) -> int:
     """Numbers of `projected_of` and `factoring_of` together."""
     wide, high = int(whole_eights(n)), int(whole_eights(m))
     return n * (wide + high) + m * high + n * n + m * m + high + wide + n * high + m * (wide + high)
 
 
+@lru_cache
 def ints_of(m: int, n: int) -> int:
     """Integers that they take."""
     return int(whole_eights(n)) + int(whole_eights(m))

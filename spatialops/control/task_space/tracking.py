@@ -73,7 +73,7 @@ class Tracking:
         if damping is None:
             damping = 2.0 * _root(self.stiffness)
         self.damping = _gain(damping, task.size, "damping")
-        self._turns = isinstance(task, (PoseTask, AttitudeTask))
+        self._nearest = task.nearest if isinstance(task, (PoseTask, AttitudeTask)) else None
         self.weight = scalar(weight, "weight", low=0.0, strict=True)
         self.name = name or type(task).__name__
 
@@ -98,8 +98,8 @@ class Tracking:
         """
         path = np.empty((3, self.task.size))
         path[0], path[1], path[2] = self.path(time)
-        if self._turns:
-            path[0], path[1], path[2] = self.task.nearest((path[0], path[1], path[2]), motion.x)
+        if self._nearest is not None:
+            path[:] = self._nearest((path[0], path[1], path[2]), motion.x)
         goal_kernel(path, motion.x, motion.J, v, self.stiffness, self.damping)
         return path[2], path[0], path[1]
 

@@ -8,14 +8,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, IntArray, all_finite, scalar, whole
-from spatialops.collision.contact_set import ContactSet
 from spatialops.control.controller import Explanation
 from spatialops.control.friction_cone.controller import Posture
 from spatialops.control.friction_cone.explanation import ConeExplanation
 from spatialops.control.motors import Motors
+from spatialops.control.projected.gripping_controller import GrippingController
+from spatialops.control.projected.held_closures import HeldClosures
 from spatialops.control.projected.held_contacts import HeldContacts
-from spatialops.control.projected.present_contacts import PresentContacts, Schedule
-from spatialops.control.safe_command import SafeController
+from spatialops.control.projected.present_contacts import Schedule
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.control.whole_body.clearance import Clearance
 from spatialops.control.whole_body.equations import (
@@ -30,7 +30,6 @@ from spatialops.control.whole_body.equations import (
     sizes_of,
     whole_body_kernel,
 )
-from spatialops.control.whole_body.held_closures import HeldClosures
 from spatialops.control.whole_body.joint_bounds import JointBounds
 from spatialops.control.whole_body.order_kernel import MET, NO_POINT
 from spatialops.dynamics.composite_body import mass_matrix
@@ -39,7 +38,7 @@ from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
 from spatialops.forces.passive import passive_forces
 from spatialops.tree.model import Model
-from spatialops.tree.state import State, checked_state
+from spatialops.tree.state import State
 
 _MISSED_RANK = 1e-8  # singular values of tasks, relative, that count as zero
 _UNBOUND = np.zeros((2, 0))  # joints without bounds
@@ -64,7 +63,7 @@ class _Command(NamedTuple):
     grip: HeldContacts
 
 
-class WholeBodyController(SafeController):
+class WholeBodyController(GrippingController):
     """Tasks in strict order, then least losses u.W u, over accelerations and contact forces.
 
     Subject to M a + h = B u + A^T f + G^T l, A a + Adot v = 0, G a + Gdot v = 0 of closures,
@@ -140,12 +139,10 @@ class WholeBodyController(SafeController):
     ) -> None:
         if motors.actuation.model is not model:
             raise ArgumentError("motors: are those of another model")
-        self.model = model
+        super().__init__(model, contacts)
         self.levels = _levels(tasks)
         self.motors = motors
         self.actuation = motors.actuation
-        self.contacts = contacts
-        self._present = PresentContacts(model)
         self._closures = HeldClosures(model, loops)
         self.sides = whole(sides, "sides", low=3)
         self.damping = scalar(damping, "damping", low=0.0)
@@ -168,36 +165,10 @@ class WholeBodyController(SafeController):
         self._room: _Room | None = None
         self._last: _Command | None = None
 
-    def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
-        """The command.
-
-        Parameters
-        ----------
-        time : float
-            Time, s.
-        state : State
-            Configuration and velocity.
-        contacts : ContactSet, optional
-            Contacts of the simulator's last step; used where the controller has none of its own.
-
-        Returns
-        -------
-        (nv,) array
-            Joint forces, N m or N, zero where there is no motor.
-
-        Raises
-        ------
-        ArgumentError
-            If no contacts are named at all.
-        """
-        if self.contacts is None and contacts is None:
-            raise ArgumentError("contacts: the controller has none of its own, and none were given")
+    def _forget(self) -> None:
         self._last = None
-        return self._safe_command(time, state, lambda: self._command(time, state, contacts))
 
-    def _command(self, time: float, state: State, contacts: ContactSet | None) -> Explanation:
-        checked_state(state, self.model)
-        grip = self._present(self.contacts, time, state, contacts)
+    def _command(self, time: float, state: State, grip: HeldContacts) -> Explanation:
         given = self._given(time, state, grip)
         places = self.actuation.rows, grip.force_rows, grip.pressed_rows, self._starts
         room = self._room_for(given, places)
@@ -221,10 +192,7 @@ class WholeBodyController(SafeController):
         """What the kernel takes."""
         model = self.model
         q, v = state.q, state.v
-        A, drift = grip.rows(q, v)
-        if self._closures.n_rows:
-            G, turning = self._closures.rows(state)
-            A, drift = np.vstack([A, G]), np.concatenate([drift, turning])
+        A, drift = self._closures.beside(grip, state)
         load = bias(model, q, v) - passive_forces(model, q, v)
         if grip.sliding:
             load = load - grip.sliding_friction(q)
@@ -310,7 +278,8 @@ class WholeBodyController(SafeController):
 
     def _explained(self, command: _Command, told: Explanation) -> ConeExplanation:
         n = self.model.nv
-        x, given, room = command.x, command.given, command.room
+        x, given = command.x, command.given
+        room = command.room
         problem = problem_of(room.sizes, len(given.r), room.floats)
         J = given.roots[:, None] * given.J
         left = given.roots * given.r - J @ x[:n]

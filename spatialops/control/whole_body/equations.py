@@ -9,11 +9,12 @@ pyramids, bounds of contact forces and of accelerations.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import NamedTuple
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
-from spatialops.control.inverse_dynamics.compiled.workspace import matrix
+from spatialops.algebra.memory import matrix
 from spatialops.control.whole_body.order_kernel import (
     NO_POINT,
     Problem,
@@ -103,12 +104,14 @@ def sizes_of(given: tuple[Array, ...], places: tuple[IntArray, ...], sides: int)
     return Sizes(nv + m, equal, hard, hard + bounds, max(equal, *steps, 0))
 
 
+@lru_cache
 def floats_of(sizes: Sizes, k: int) -> int:
     """Numbers that `whole_body_kernel` works in, with k rows of levels."""
     n, equal, _, i, group = sizes
     return (equal + i + k + n) * (n + 1) + i + numbers_of(n, i, group)
 
 
+@lru_cache
 def integers_of(sizes: Sizes) -> int:
     """Integers that it works in."""
     return RESULTS + ints_of(sizes.n, sizes.all, sizes.group)
@@ -201,7 +204,8 @@ def put_pyramids(given: Given, places: Places, sides: int, problem: Problem, cou
 @inlined
 def put_inequalities(given: Given, places: Places, sides: int, problem: Problem) -> None:
     """Limits of motors, pyramids, bounds of forces, then of accelerations."""
-    C, low, high = problem.C, problem.low, problem.high
+    C = problem.C
+    low, high = problem.low, problem.high
     nv = given.load.size
     clear(C)
     count = 0

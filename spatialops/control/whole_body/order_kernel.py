@@ -21,8 +21,8 @@ from spatialops.algebra.column_reflections import (
     whole_eights,
 )
 from spatialops.algebra.dual_active_set import POINT, Active, dual_active_set
+from spatialops.algebra.memory import matrix
 from spatialops.algebra.pseudo_inverse import inverse_factor_kernel
-from spatialops.control.inverse_dynamics.compiled.workspace import matrix
 
 NO_POINT = 0
 NEAREST = 1
