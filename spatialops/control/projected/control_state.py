@@ -29,7 +29,12 @@ from spatialops.control.projected.control_kernel import (
 from spatialops.control.projected.dynamics import RANK_TOLERANCE, ProjectedDynamics, Projection
 from spatialops.control.projected.held_closures import HeldClosures
 from spatialops.control.projected.held_contacts import HeldContacts
-from spatialops.control.projected.projection_kernel import projected_of
+from spatialops.control.projected.projection_kernel import (
+    ints_of,
+    least_kernel,
+    numbers_of,
+    projected_of,
+)
 from spatialops.control.task_space.tasks import Motion, stack
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.dynamics.composite_body import mass_matrix
@@ -255,8 +260,11 @@ def control_state(
 
 def minimum_norm(E: Array, e: Array) -> Array:
     """The least u with E u = e ([A] 14), in the least-squares sense where there is none."""
-    result: Array = Projection(E, tolerance=_RANK).pinv @ e
-    return result
+    m, n = E.shape
+    x = np.empty(n)
+    floats, ints = np.empty(numbers_of(m, n)), np.empty(ints_of(m, n), dtype=np.int64)
+    least_kernel(E, e, _RANK, x, floats, ints)
+    return x
 
 
 def regulation_force(at: ControlState, stiffness: Array, damping: Array) -> Array:

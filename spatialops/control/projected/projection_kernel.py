@@ -175,3 +175,15 @@ def projection_kernel(A: Array, share: float, floats: Array, ints: IntArray) -> 
     m, n = A.shape
     found = projected_of(m, n, floats)
     return project(A, share, found, factoring_of(m, n, floats, ints))
+
+
+@kernel
+def least_kernel(A: Array, a: Array, share: float, x: Array, floats: Array, ints: IntArray) -> None:
+    """The least x with A x = a, in the least-squares sense where there is none."""
+    m, n = A.shape
+    found = projected_of(m, n, floats)
+    project(A, share, found, factoring_of(m, n, floats, ints))
+    for i in range(n):
+        x[i] = 0.0
+        for j in range(m):
+            x[i] += found.pinv[i, j] * a[j]
