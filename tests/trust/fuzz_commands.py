@@ -61,12 +61,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first")
     parser.add_argument("--one", choices=EVERY, help="only a course of this controller")
     parser.add_argument("--seconds", type=float, default=math.inf, help="at most")
+    parser.add_argument("--only", choices=EVERY, nargs="+", default=EVERY, help="controllers")
     own = parser.parse_args()
     if own.one is not None:
         print(*judged(own.one, own.seed), sep="\n")
         return 0
     begun = time.monotonic()
-    found = fuzz(own.n, own.seed, seconds=own.seconds)
+    found = fuzz(own.n, own.seed, tuple(own.only), seconds=own.seconds)
     for name, counts in found.statuses.items():
         print(f"{name:<18}", ", ".join(f"{k} {status}" for status, k in counts.most_common()))
     total = sum(counts.total() for counts in found.statuses.values())

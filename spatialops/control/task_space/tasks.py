@@ -26,6 +26,8 @@ from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
+_ALL = (0, 1, 2)
+
 
 class Motion(NamedTuple):
     """Coordinates of a task at a state.
@@ -100,8 +102,10 @@ class PointTask:
         Motion
             x in m; J (l, nv); drift Jdot v in m/s^2.
         """
-        rows = 3 + np.array(self.axes, dtype=np.int64)
         found = points_of(self, model, self.node).rows(state.q, state.v)
+        if self.axes == _ALL:
+            return Motion(found.points[0], found.J[0, 3:], found.drift[0, 3:])
+        rows = 3 + np.array(self.axes, dtype=np.int64)
         return Motion(found.points[0, rows - 3], found.J[0, rows], found.drift[0, rows])
 
 
