@@ -8,6 +8,7 @@ if some y brings all of them into their cones; the program seeks it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class Assembly:
             wanted = np.array(force_goals, dtype=np.float64).ravel()
         self._goals = wanted
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Of the inequalities, then of the cones."""
         held = self.at.held
@@ -110,11 +111,14 @@ class Assembly:
             np.empty(scratch_of(tasks, k, p)),
             np.empty(places_of(tasks, p), dtype=np.int64),
         )
-        return ForceProgram.of_rows(rows._replace(E=rows.E[:count], e=rows.e[:count]), self.names)
+        H, g, E, e, *others = rows
+        return ForceProgram.of_rows(Rows(H, g, E[:count], e[:count], *others), self.names)
 
 
 def _rows(n: int, r: int, m: int, c: int) -> Rows:
     """Room for n unknowns, r equalities, m inequalities and c cones."""
-    sizes = {"H": (n, n), "g": n, "E": (r, n), "e": r, "D": (m, n), "d": m}
-    cones = {"K": (3 * c, n), "k": 3 * c, "mu": c, "scales": m + c}
-    return Rows(**{name: np.empty(shape) for name, shape in (sizes | cones).items()})
+    H, g = np.empty((n, n)), np.empty(n)
+    E, e = np.empty((r, n)), np.empty(r)
+    D, d = np.empty((m, n)), np.empty(m)
+    K, k = np.empty((3 * c, n)), np.empty(3 * c)
+    return Rows(H, g, E, e, D, d, K, k, np.empty(c), np.empty(m + c))

@@ -7,7 +7,8 @@ negative by enough. If its least s is not negative, its multipliers prove that n
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -16,7 +17,6 @@ from spatialops._arrays import Array
 from spatialops.control.friction_cone.force_program import ForceProgram, ForceSolution
 from spatialops.control.friction_cone.solve_kernel import (
     FAILED,
-    INFEASIBLE,
     SOLVED,
     ints_of,
     numbers_of,
@@ -90,7 +90,10 @@ class Barrier:
         ForceSolution
             With its status, its multipliers and its residual in the program as it was given.
         """
-        return self.solve_and_center(program, start)[0]
+        solution, _ = self.solve_and_center(program, start)
+        if solution.status != "infeasible":
+            return solution
+        return replace(solution, conflict=_conflict(program, solution))
 
     def solve_and_center(
         self, program: ForceProgram, start: Array | None = None
@@ -107,7 +110,7 @@ class Barrier:
         Returns
         -------
         solution : ForceSolution
-            As of `solve`.
+            As of `solve`, but for what is in conflict.
         center : (n,) array or None
             The first point on the central path: a good start for a program that differs little.
             None where no path was followed.
@@ -125,7 +128,7 @@ class Barrier:
             np.empty(numbers_of(n, r, m, c)),
             np.empty(ints_of(n, r), dtype=np.int64),
         )
-        return solution_of(program, status, found), found.center if found.report[CENTERED] else None
+        return _solution(status, found), found.center if found.report[CENTERED] else None
 
     @cached_property
     def _numbers(self) -> Array:
@@ -134,31 +137,30 @@ class Barrier:
         return np.array([*self.tolerances, *own])
 
 
-def solution_of(program: ForceProgram, status: int, found: Found) -> ForceSolution:
-    """What the kernel found, and what is in conflict where it found no point."""
-    conflict: tuple[str, ...] = ()
-    residual, violation, steps, start_steps, centered, searched = found.report.tolist()
-    if status == INFEASIBLE and searched:
-        conflict = _conflict(program, found)
-    elif status == INFEASIBLE:
-        pairs = zip(program.names, program.margins(found.x), strict=True)
-        conflict = tuple(name for name, margin in pairs if margin <= 0.0)[:1]
+def _solution(status: int, found: Found) -> ForceSolution:
+    """What the kernel found."""
+    residual, violation, steps, start_steps, centered, _ = found.report.tolist()
+    judged = status == SOLVED or (status == FAILED and centered)
     return ForceSolution(
         found.x,
         _STATUSES[status],
         found.equality,
         found.linear,
         found.cones,
-        residual if status == SOLVED or (status == FAILED and centered) else float("inf"),
+        residual if judged else math.inf,
         violation,
-        conflict,
+        (),
         int(steps),
         int(start_steps),
     )
 
 
-def _conflict(program: ForceProgram, found: Found) -> tuple[str, ...]:
-    """No point is inside: what the multipliers of the least s say."""
+def _conflict(program: ForceProgram, found: ForceSolution) -> tuple[str, ...]:
+    """No point is inside: what the multipliers of the least s say, or the point that is left."""
     shares = program.scales * np.concatenate([found.linear, found.cones[:, 0] / program.mu])
-    involved = shares > _INVOLVED * shares.max(initial=0.0)
-    return tuple(name for name, counts in zip(program.names, involved, strict=True) if counts)
+    largest = shares.max(initial=0.0)
+    if largest > 0.0:
+        involved = shares > _INVOLVED * largest
+        return tuple(name for name, counts in zip(program.names, involved, strict=True) if counts)
+    pairs = zip(program.names, program.margins(found.x), strict=True)
+    return tuple(name for name, margin in pairs if margin <= 0.0)[:1]

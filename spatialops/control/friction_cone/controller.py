@@ -31,7 +31,6 @@ from spatialops.tree.state import State
 Posture = Callable[[Model, State], Array]
 
 DAMPING = 10.0  # 1/s; of what tasks leave free, where there is no posture
-_MET = 1e-8  # of the largest entry: what equalities may miss
 
 
 class FrictionConeController(GrippingController):
@@ -146,7 +145,7 @@ class FrictionConeController(GrippingController):
         assembly = Assembly(at, self._posture(at, state), goals)
         if self.minimum_norm:
             program = assembly.strict()
-            x, status = self._least(program, assembly.p)
+            x, status = self._least(program)
             solution = None
             refused = None
         else:
@@ -179,16 +178,12 @@ class FrictionConeController(GrippingController):
             if solution.solved:
                 return solution.x, status, program, solution, refused
             refused = refused or program
-        cut = self._least(refused or program, assembly.p)[0]
+        cut = self._least(refused or program)[0]
         return cut, "held", program, None, refused
 
-    def _least(self, program: ForceProgram, p: int) -> tuple[Array, str]:
-        """Forces of least norm, cut off at the limits of `p` motors, and what they are worth."""
-        x = minimum_norm(program.E, program.e)
-        limits = self.motors.actuation.limits
-        x[:p] = np.clip(x[:p], -limits, limits)
-        missed = np.abs(program.E @ x - program.e).max(initial=0.0)
-        met = missed <= _MET * (1.0 + np.abs(program.e).max(initial=0.0))
+    def _least(self, program: ForceProgram) -> tuple[Array, str]:
+        """Forces of least norm, cut off at the motors' limits, and what they are worth."""
+        x, met = minimum_norm(program.E, program.e, self.motors.actuation.limits)
         return x, "solved" if met else "nearest"
 
     def _solve(self, program: ForceProgram) -> ForceSolution:

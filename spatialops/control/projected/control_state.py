@@ -45,6 +45,7 @@ from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
 _RANK = 1e-8
+_UNLIMITED = np.zeros(0)
 
 
 class Consistency(NamedTuple):
@@ -258,13 +259,15 @@ def control_state(
     return ControlState(model, state, held, motors, mechanism, task, wanted, error, rank, floats)
 
 
-def minimum_norm(E: Array, e: Array) -> Array:
-    """The least u with E u = e ([A] 14), in the least-squares sense where there is none."""
+def minimum_norm(E: Array, e: Array, limits: Array = _UNLIMITED) -> tuple[Array, bool]:
+    """The least u with E u = e ([A] 14), in the least-squares sense where there is none.
+
+    Its first entries are cut off at the limits; and whether the equations are met.
+    """
     m, n = E.shape
     x = np.empty(n)
     floats, ints = np.empty(numbers_of(m, n)), np.empty(ints_of(m, n), dtype=np.int64)
-    least_kernel(E, e, _RANK, x, floats, ints)
-    return x
+    return x, least_kernel(E, e, _RANK, limits, x, floats, ints)
 
 
 def regulation_force(at: ControlState, stiffness: Array, damping: Array) -> Array:

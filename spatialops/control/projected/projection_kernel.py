@@ -21,6 +21,8 @@ from spatialops.algebra.column_reflections import (
 )
 from spatialops.algebra.memory import matrix
 
+_MET = 1e-8  # of the largest right-hand side: what equations may miss
+
 
 class Projected(NamedTuple):
     """What is found of rows A (m, n), with room to whole eights of columns."""
@@ -178,8 +180,13 @@ def projection_kernel(A: Array, share: float, floats: Array, ints: IntArray) -> 
 
 
 @kernel
-def least_kernel(A: Array, a: Array, share: float, x: Array, floats: Array, ints: IntArray) -> None:
-    """The least x with A x = a, in the least-squares sense where there is none."""
+def least_kernel(
+    A: Array, a: Array, share: float, limits: Array, x: Array, floats: Array, ints: IntArray
+) -> bool:
+    """The least x with A x = a, in the least-squares sense where there is none; whether it is met.
+
+    Its first entries are cut off at these limits.
+    """
     m, n = A.shape
     found = projected_of(m, n, floats)
     project(A, share, found, factoring_of(m, n, floats, ints))
@@ -187,3 +194,14 @@ def least_kernel(A: Array, a: Array, share: float, x: Array, floats: Array, ints
         x[i] = 0.0
         for j in range(m):
             x[i] += found.pinv[i, j] * a[j]
+    for i in range(limits.size):
+        x[i] = max(min(x[i], limits[i]), -limits[i])
+    missed, size = 0.0, 0.0
+    for j in range(m):
+        left = -a[j]
+        for i in range(n):
+            left += A[j, i] * x[i]
+        if not abs(left) <= missed:
+            missed = abs(left)
+        size = max(size, abs(a[j]))
+    return missed <= _MET * (1.0 + size)
