@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cached_property
 
 import numpy as np
 
@@ -68,6 +69,11 @@ class Actuation:
         self.moves: BoolArray = np.zeros(model.nv, dtype=np.bool_)
         self.moves[self.rows] = True
         self.limits: Array = model.effort_limit[self.rows].copy()
+
+    @cached_property
+    def weight(self) -> float:
+        """Of the mechanism, N."""
+        return float(np.linalg.norm(self.model.gravity)) * self.model.mass
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -13,7 +13,7 @@ from tests.trust.wild_commands import EVERY, PREDICTIVE, Demand, controller, fau
 
 
 def made(name, demand):
-    if name in ("whole-body", "mpc-trot"):
+    if name == "mpc-trot":
         pytest.importorskip("daqp")
     robot, sim = quadruped_simulator("coulomb")
     return robot, controller(name, demand, robot, sim)
@@ -22,7 +22,7 @@ def made(name, demand):
 @pytest.mark.compiled
 @pytest.mark.parametrize("name", EVERY)
 def test_whatever_comes_there_is_a_finite_command_within_limits(name):
-    if name in ("whole-body", "mpc-trot"):
+    if name == "mpc-trot":
         pytest.importorskip("daqp")
     found = set()
     for seed in range(4):

@@ -9,6 +9,7 @@ is printed; `--one cone --seed N` runs a single one again.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
 import traceback
@@ -36,11 +37,14 @@ def judged(name: str, seed: int) -> tuple[list[str], list[str]]:
             return [], [traceback.format_exc(limit=-4)]
 
 
-def fuzz(n: int, first: int, names: tuple[str, ...] = EVERY) -> Found:
-    """At least `n` commands in all, the same number of each controller."""
+def fuzz(n: int, first: int, names: tuple[str, ...] = EVERY, *, seconds: float = math.inf) -> Found:
+    """At least `n` commands in all, the same number of each controller; fewer where time is up."""
     found = Found({name: Counter() for name in names}, [])
     courses = -(-n // (COMMANDS * len(names)))
+    begun = time.monotonic()
     for seed in range(first, first + courses):
+        if time.monotonic() - begun > seconds:
+            break
         for name in names:
             statuses, wrong = judged(name, seed)
             found.statuses[name].update(statuses)
@@ -56,12 +60,14 @@ def main() -> int:
     parser.add_argument("--n", type=int, default=2000, help="commands")
     parser.add_argument("--seed", type=int, default=0, help="the first")
     parser.add_argument("--one", choices=EVERY, help="only a course of this controller")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="at most")
+    parser.add_argument("--only", choices=EVERY, nargs="+", default=EVERY, help="controllers")
     own = parser.parse_args()
     if own.one is not None:
         print(*judged(own.one, own.seed), sep="\n")
         return 0
     begun = time.monotonic()
-    found = fuzz(own.n, own.seed)
+    found = fuzz(own.n, own.seed, tuple(own.only), seconds=own.seconds)
     for name, counts in found.statuses.items():
         print(f"{name:<18}", ", ".join(f"{k} {status}" for status, k in counts.most_common()))
     total = sum(counts.total() for counts in found.statuses.values())

@@ -8,20 +8,26 @@ if some y brings all of them into their cones; the program seeks it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 import numpy as np
-import scipy
 
-from spatialops._arrays import NOTHING, Array, ArrayLike
-from spatialops.algebra.pivoted_qr import row_basis
+from spatialops._arrays import Array, ArrayLike
+from spatialops.control.friction_cone.assembly_kernel import (
+    SOFT_POSTURE,
+    STRICT,
+    TRADE_OFF,
+    Tables,
+    assembly_kernel,
+    places_of,
+    scratch_of,
+)
 from spatialops.control.friction_cone.force_program import ForceProgram
+from spatialops.control.friction_cone.optimality import Rows
 from spatialops.control.projected.control_state import ControlState
 
-# Singular values that count as zero.
-_RANK = 1e-8  # of tasks, relative to the largest
-_POSTURE_RANK = 1e-6  # of what tasks leave free, relative to the motors' whole effect
-_TRADED_RANK = 1e-4  # of tasks that are costs
 _LEAST_LOAD = 1e-3  # N; a contact's where nothing weighs and nothing presses
+_NOTHING = np.zeros(0)
 
 ForceGoals = Callable[[float], ArrayLike]
 
@@ -43,123 +49,76 @@ class Assembly:
         self, at: ControlState, posture: Array | None, force_goals: ArrayLike | None
     ) -> None:
         self.at, self.p = at, len(at.motors.actuation)
-        F, f = at.force_map
-        internal = at.dynamics.projection.internal
-        self.force_rows, self.force_offsets = np.hstack([F, internal]), f
-        self.n = self.p + internal.shape[1]
-        self._inequalities()
-        self.posture = None if posture is None else at.half @ (at.dynamics.M @ posture)
-        self.forces_wanted = self._force_equalities(force_goals)
+        self.n = self.p + at.internal.shape[1]
+        self.posture = None if posture is None else at.half @ (at.mechanism.M @ posture)
+        wanted = _NOTHING
+        if force_goals is not None and len(at.held.mu):
+            wanted = np.array(force_goals, dtype=np.float64).ravel()
+        self._goals = wanted
 
-    def _inequalities(self) -> None:
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of the inequalities, then of the cones."""
         held = self.at.held
-        limits = self.at.motors.actuation.limits
-        (strong, _), motors = self.at.motors.strong, self.at.motors
-        ends = 2 * len(strong)
-        rows, offsets, names = held.limits
-        weight = float(np.linalg.norm(self.at.model.gravity)) * self.at.model.mass
-        usual = max(weight, float(np.abs(self.force_offsets).max(initial=0.0)), _LEAST_LOAD) / max(
-            len(held), 1
-        )
-        strength = limits[strong]
-        self.D = np.zeros((ends + len(rows), self.n))
-        self.D[np.arange(len(strong)), strong] = -1.0
-        self.D[np.arange(len(strong), ends), strong] = 1.0
-        self.D[ends:] = rows @ self.force_rows
-        self.d = np.concatenate([strength, strength, rows @ self.force_offsets + offsets])
-        at_force = held.force_rows
-        self.K = self.force_rows[at_force]
-        self.k = self.force_offsets[at_force]
-        self.mu = held.mu
-        self.names = (*motors.ends, *names, *held.cone_names)
-        self.scales = np.concatenate([strength, strength, np.full(len(rows) + len(held.mu), usual)])
-
-    def _force_equalities(self, goals: ArrayLike | None) -> tuple[Array, Array]:
-        pressed = self.at.held.pressed_rows
-        rows, wanted = self.force_rows[pressed], self.at.held.pressed - self.force_offsets[pressed]
-        if goals is None or not len(self.mu):
-            return rows, wanted
-        given = np.asarray(goals, dtype=np.float64).ravel()
-        chosen = np.isfinite(given)
-        return np.vstack([rows, self.K[chosen]]), np.concatenate(
-            [wanted, given[chosen] - self.k[chosen]]
-        )
-
-    def wide(self, rows: Array) -> Array:
-        """Rows on u as rows on (u, y)."""
-        found = np.zeros((len(rows), self.n))
-        found[:, : self.p] = rows
-        return found
-
-    def power(self) -> tuple[Array, Array]:
-        """H and g of the losses u.W u."""
-        H = np.zeros((self.n, self.n))
-        H[np.arange(self.p), np.arange(self.p)] = 2.0 * self.at.motors.weights
-        return H, np.zeros(self.n)
-
-    def program(self, H: Array, g: Array, E: Array, e: Array) -> ForceProgram:
-        """The program with these costs, and these equalities beside those of forces."""
-        forces, wanted = self.forces_wanted
-        return ForceProgram(
-            H,
-            g,
-            np.vstack([E, forces]),
-            np.concatenate([e, wanted]),
-            self.D,
-            self.d,
-            self.K,
-            self.k,
-            self.mu,
-            self.names,
-            self.scales,
-        )
+        return (*self.at.motors.ends, *held.limits[2], *held.cone_names)
 
     def strict(self) -> ForceProgram:
         """Tasks as equalities, posture as well as it can be met beside them."""
-        E, e = self.at.task_equation
-        if self.posture is not None:
-            rows, right = self._posture_equalities(E, e, self.posture + self.at.load)
-            E, e = np.vstack([E, rows]), np.concatenate([e, right])
-        return self.program(*self.power(), self.wide(E), e)
-
-    def _posture_equalities(self, E: Array, e: Array, wanted: Array) -> tuple[Array, Array]:
-        """V^T Z^T u = s: the least |G u - wanted| among all u with E u = e."""
-        G = self.at.drive
-        tasks = row_basis(E, 0.0, share=_RANK)
-        u = tasks.inverse_and_idle()[0] @ e
-        moves = G @ tasks.null
-        # What the rows of `moves` are combinations of, and of which combinations: Q T^T, both ways.
-        found = row_basis(moves.T, _POSTURE_RANK * float(np.linalg.norm(G)))
-        reached = found.Q[:, : found.rank].T @ (wanted - G @ u)
-        rows = np.zeros((found.rank, moves.shape[1]))
-        rows[:, found.order] = found.T.T
-        return rows @ tasks.null.T, reached
+        return self._program(STRICT, 0.0, 0.0)
 
     def soft_posture(self, weight: float) -> ForceProgram:
         """Tasks as equalities, posture as a cost weight |xi - wanted|^2."""
-        H, g = self.power()
-        self._add_posture(H, g, weight)
-        E, e = self.at.task_equation
-        return self.program(H, g, self.wide(E), e)
+        return self._program(SOFT_POSTURE, 0.0, weight)
 
     def trade_off(self, weight: float, posture_weight: float) -> ForceProgram:
         """What the task misses as a cost: weight |d|^2 with d = Lambda^+ zeta ([A] 31-33)."""
-        H, g = self.power()
-        T, t = self.at.task_equation
-        left, values, right, _ = scipy.linalg.lapack.dgesdd(
-            self.at.task.J @ self.at.dynamics.projection.P, full_matrices=0
+        return self._program(TRADE_OFF, weight, posture_weight)
+
+    def _program(self, which: int, weight: float, posture_weight: float) -> ForceProgram:
+        at, held = self.at, self.at.held
+        found = at.tables
+        bounded, offsets, _ = held.limits
+        strong = at.motors.strong[0]
+        pushed = float(np.abs(found.f).max(initial=0.0))
+        usual = max(at.motors.actuation.weight, pushed, _LEAST_LOAD) / max(len(held), 1)
+        tables = Tables(
+            found.T,
+            found.t,
+            found.drive,
+            found.along,
+            _NOTHING if self.posture is None else self.posture + found.xi,
+            found.F,
+            found.f,
+            at.internal,
+            bounded,
+            offsets,
+            held.mu,
+            held.pressed,
+            self._goals,
+            at.motors.weights,
+            at.motors.actuation.limits,
+            np.array([usual, weight, posture_weight]),
         )
-        rank = int((values > _TRADED_RANK * max(values[0], NOTHING)).sum())
-        pinv = (right[:rank].T / values[:rank]) @ left[:, :rank].T
-        self._add(H, g, weight, pinv @ T, pinv @ t)
-        if self.posture is not None:
-            self._add_posture(H, g, posture_weight)
-        return self.program(H, g, np.zeros((0, self.n)), np.zeros(0))
+        k, p = len(found.xi), self.p
+        tasks = len(found.t)
+        equal = tasks + min(k, p) + len(held.pressed) + len(self._goals)
+        rows = _rows(self.n, equal, 2 * len(strong) + len(offsets), len(held.mu))
+        count = assembly_kernel(
+            which,
+            tuple(tables),
+            (strong, held.force_rows, held.pressed_rows),
+            tuple(rows),
+            np.empty(scratch_of(tasks, k, p)),
+            np.empty(places_of(tasks, p), dtype=np.int64),
+        )
+        H, g, E, e, *others = rows
+        return ForceProgram.of_rows(Rows(H, g, E[:count], e[:count], *others), self.names)
 
-    def _add_posture(self, H: Array, g: Array, weight: float) -> None:
-        assert self.posture is not None
-        self._add(H, g, weight, self.at.drive, self.posture + self.at.load)
 
-    def _add(self, H: Array, g: Array, weight: float, rows: Array, right: Array) -> None:
-        H[: self.p, : self.p] += 2.0 * weight * rows.T @ rows
-        g[: self.p] -= 2.0 * weight * rows.T @ right
+def _rows(n: int, r: int, m: int, c: int) -> Rows:
+    """Room for n unknowns, r equalities, m inequalities and c cones."""
+    H, g = np.empty((n, n)), np.empty(n)
+    E, e = np.empty((r, n)), np.empty(r)
+    D, d = np.empty((m, n)), np.empty(m)
+    K, k = np.empty((3 * c, n)), np.empty(3 * c)
+    return Rows(H, g, E, e, D, d, K, k, np.empty(c), np.empty(m + c))

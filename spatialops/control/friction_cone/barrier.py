@@ -1,28 +1,31 @@
 """Force programs by the log-barrier Newton method ([A] 30, appendix .5), with a feasible start.
 
-Equalities are eliminated first (`ReducedProgram`). The start is the least s with all inequalities
+Equalities are eliminated first. The start is the least s with all inequalities
 given s times their scale; Newton's method on the barrier of that program stops as soon as s is
 negative by enough. If its least s is not negative, its multipliers prove that no point is inside.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.control.friction_cone import barrier_kernel as compiled
-from spatialops.control.friction_cone.barrier_function import Program, work_space
-from spatialops.control.friction_cone.force_program import ForceProgram, ForceSolution, unsolved
-from spatialops.control.friction_cone.reduced_program import ReducedProgram
+from spatialops.control.friction_cone.force_program import ForceProgram, ForceSolution
+from spatialops.control.friction_cone.solve_kernel import (
+    FAILED,
+    SOLVED,
+    ints_of,
+    numbers_of,
+    program_kernel,
+)
+from spatialops.control.friction_cone.verification import CENTERED, REPORT, Found
 
-RESIDUAL = 1e-6
-_REFINE = 0.01  # of RESIDUAL, above which multipliers are refined
-_REFINED_RANK = 1e-12  # singular values, relative, that count as zero there
-_RANK = 1e-14  # the same of a cost without constraints
-_SHARP = 0.1  # of the least margin: the gap at which a start is the best there is
+_STATUSES = "solved", "infeasible", "inconsistent", "failed"  # in the kernel's order
+_NO_GUESS = np.zeros(0)
 _INVOLVED = 1e-3  # of the largest share: what a conflict is about
 
 
@@ -32,7 +35,7 @@ class Barrier:
 
     Parameters
     ----------
-    tolerances : tuple of float, default (1e-12, 1e-10)
+    tolerances : tuple of two floats, default (1e-12, 1e-10)
         Gap between the cost and its least value at which to stop, relative to the cost. Where
         rounding leaves the multipliers of the first too inaccurate to prove the solution, the next
         is tried.
@@ -66,7 +69,7 @@ class Barrier:
     ('solved', [3.0, 0.0, 6.0])
     """
 
-    tolerances: tuple[float, ...] = (1e-12, 1e-10)
+    tolerances: tuple[float, float] = (1e-12, 1e-10)
     inside: float = 0.02
     least_margin: float = 1e-7
     least_cost: float = 1e-6
@@ -87,7 +90,10 @@ class Barrier:
         ForceSolution
             With its status, its multipliers and its residual in the program as it was given.
         """
-        return self.solve_and_center(program, start)[0]
+        solution, _ = self.solve_and_center(program, start)
+        if solution.status != "infeasible":
+            return solution
+        return replace(solution, conflict=_conflict(program, solution))
 
     def solve_and_center(
         self, program: ForceProgram, start: Array | None = None
@@ -104,146 +110,57 @@ class Barrier:
         Returns
         -------
         solution : ForceSolution
-            As of `solve`.
+            As of `solve`, but for what is in conflict.
         center : (n,) array or None
             The first point on the central path: a good start for a program that differs little.
             None where no path was followed.
         """
-        reduced = ReducedProgram(program)
-        if not reduced.fits:
-            return unsolved(program, "inconsistent", reduced.x0), None
-        if reduced.size == 0 or reduced.theta == 0:
-            return self._without_search(reduced), None
-        w = None if start is None else reduced.drop(start)
-        steps = 0
-        if w is None or not reduced.slack(w) > self.inside:
-            w = np.zeros(reduced.size)
-            if not reduced.slack(w) > self.inside:
-                path = self._start(reduced)
-                w, steps = path.x[:-1].copy(), path.steps
-                if not reduced.slack(w) > self.least_margin:
-                    if path.status != compiled.SOLVED:  # not at its least: nothing is proved
-                        return unsolved(program, "failed", reduced.lift(w)), None
-                    return _refuted(reduced, w, path), None
-        for tolerance in self.tolerances:
-            solution, center = self._optimise(reduced, w.copy(), steps, tolerance)
-            if solution.solved:
-                break
-        return solution, center
+        n, r = program.size, len(program.e)
+        m, c = len(program.d), len(program.mu)
+        found = Found(
+            np.zeros(n), np.zeros(n), np.zeros(r), np.zeros(m), np.zeros((c, 3)), np.zeros(REPORT)
+        )
+        status = program_kernel(
+            program.arrays,
+            _NO_GUESS if start is None else start,
+            self._numbers,
+            tuple(found),
+            np.empty(numbers_of(n, r, m, c)),
+            np.empty(ints_of(n, r), dtype=np.int64),
+        )
+        return _solution(status, found), found.center if found.report[CENTERED] else None
 
-    def _without_search(self, reduced: ReducedProgram) -> ForceSolution:
-        program = reduced.program
-        w: Array = np.zeros(reduced.size)
-        if reduced.size:
-            w = np.asarray(-np.linalg.lstsq(reduced.H, reduced.g, rcond=_RANK)[0], dtype=np.float64)
-        if reduced.theta and not reduced.slack(w) > 0.0:
-            margins = program.margins(reduced.lift(w))
-            conflict = tuple(
-                name for name, margin in zip(program.names, margins, strict=True) if margin <= 0.0
-            )
-            blank = unsolved(program, "infeasible", reduced.lift(w))
-            return replace(blank, violation=-reduced.slack(w), conflict=conflict[:1])
-        none = np.zeros(len(program.d)), np.zeros((len(program.mu), 3))
-        return _verified(reduced, w, *none, (0, 0))
-
-    def _start(self, reduced: ReducedProgram) -> _Path:
-        """Least s with every inequality given s: the path to (w, s)."""
-        n = reduced.size
-        y = np.zeros(n + 1)
-        y[n] = 1.0 - 1.5 * min(reduced.slack(y[:n]), 0.0)
-        last = _SHARP * self.least_margin / reduced.theta
-        options = [y[n] / reduced.theta, last, -self.inside, self.max_steps, 1.0]
-        return _follow(reduced.feasibility(), y, options)
-
-    def _optimise(
-        self, reduced: ReducedProgram, w: Array, steps: int, tolerance: float
-    ) -> tuple[ForceSolution, Array]:
-        diagonal = reduced.H.diagonal()
-        pull = (reduced.g**2 / np.where(diagonal > 0.0, diagonal, np.inf)).sum()
-        size = reduced.fixed + 0.5 * float(pull) + self.least_cost
-        begin = (size + 0.5 * float(w @ reduced.H @ w)) / reduced.theta
-        constant = reduced.fixed + self.least_cost
-        options = [begin, tolerance / reduced.theta, -np.inf, self.max_steps, constant]
-        path = _follow(reduced.tables, w, options)
-        linear = path.linear * reduced.by_row
-        cones = path.cones * reduced.by_cone.reshape(-1, 3)
-        solution = _verified(reduced, path.x, linear, cones, (steps + path.steps, steps))
-        if path.status != compiled.SOLVED:
-            solution = replace(solution, status="failed")
-        return solution, reduced.lift(path.center)
+    @cached_property
+    def _numbers(self) -> Array:
+        """What the kernel takes."""
+        own = self.inside, self.least_margin, self.least_cost, float(self.max_steps)
+        return np.array([*self.tolerances, *own])
 
 
-class _Path(NamedTuple):
-    """Where following the central path ended: the kernel's status, x, first centre, multipliers."""
-
-    status: int
-    x: Array
-    center: Array
-    linear: Array
-    cones: Array
-    steps: int
-
-
-def _follow(program: Program, w: Array, options: list[float]) -> _Path:
-    """Run the kernel from w, in place, with the options that it names."""
-    at, changes, newton = work_space(w, program.d.size, program.mu.size)
-    given = np.array(options)
-    center = w.copy()
-    status = compiled.barrier(
-        tuple(program), tuple(at), tuple(changes), tuple(newton), given, center
+def _solution(status: int, found: Found) -> ForceSolution:
+    """What the kernel found."""
+    residual, violation, steps, start_steps, centered, _ = found.report.tolist()
+    judged = status == SOLVED or (status == FAILED and centered)
+    return ForceSolution(
+        found.x,
+        _STATUSES[status],
+        found.equality,
+        found.linear,
+        found.cones,
+        residual if judged else math.inf,
+        violation,
+        (),
+        int(steps),
+        int(start_steps),
     )
-    eta, mu = given[compiled.ETA], program.mu
-    gradients = at.f.reshape(-1, 3) * (-2.0 * eta / at.c)[:, None]
-    gradients[:, 0] *= -mu * mu
-    return _Path(status, w, center, eta / at.l, gradients, int(given[compiled.STEPS]))
 
 
-def _verified(
-    reduced: ReducedProgram, w: Array, linear: Array, cones: Array, steps: tuple[int, int]
-) -> ForceSolution:
-    """The point with its multipliers, verified in the program as it was given."""
-    program, x = reduced.program, reduced.lift(w)
-    gradient = program.H @ x + program.g
-
-    def judged(linear: Array, cones: Array) -> tuple[float, Array, Array, Array]:
-        pull = program.D.T @ linear + program.K.T @ cones.ravel()
-        equality: Array = reduced.pinv.T @ (gradient - pull)
-        return program.residual(x, equality, linear, cones), equality, linear, cones
-
-    found = judged(linear, cones)
-    if found[0] > _REFINE * RESIDUAL:
-        rest = gradient - program.D.T @ linear - program.K.T @ cones.ravel()
-        refined = judged(*_refined(reduced, rest, linear, cones))
-        found = refined if refined[0] < found[0] else found
-    residual, equality, linear, cones = found
-    status = "solved" if residual < RESIDUAL else "failed"
-    return ForceSolution(x, status, equality, linear, cones, residual, 0.0, (), *steps)
-
-
-def _refined(
-    reduced: ReducedProgram, rest: Array, linear: Array, cones: Array
-) -> tuple[Array, Array]:
-    """Multipliers that balance the cost: least change by their sizes, so that small stay small."""
-    program = reduced.program
-    sizes = np.concatenate([linear, np.repeat(np.linalg.norm(cones, axis=1), 3)])
-    rows = np.vstack([program.D, program.K]) @ reduced.Z * sizes[:, None]
-    change = sizes * np.linalg.lstsq(rows.T, reduced.Z.T @ rest, rcond=_REFINED_RANK)[0]
-    m = len(linear)
-    return np.maximum(linear + change[:m], 0.0), cones + change[m:].reshape(-1, 3)
-
-
-def _refuted(reduced: ReducedProgram, w: Array, path: _Path) -> ForceSolution:
-    """No point is inside: what the multipliers of the least s say."""
-    program, cones = reduced.program, path.cones
-    shares = np.concatenate([path.linear, cones[:, 0] / reduced.mu if len(cones) else np.zeros(0)])
-    involved = shares > _INVOLVED * shares.max(initial=0.0)
-    conflict = tuple(name for name, counts in zip(program.names, involved, strict=True) if counts)
-    return replace(
-        unsolved(program, "infeasible", reduced.lift(w)),
-        linear=path.linear * reduced.by_row,
-        cones=cones * reduced.by_cone.reshape(-1, 3),
-        violation=max(float(-reduced.slack(w)), 0.0),
-        conflict=conflict,
-        iterations=path.steps,
-        start_iterations=path.steps,
-    )
+def _conflict(program: ForceProgram, found: ForceSolution) -> tuple[str, ...]:
+    """No point is inside: what the multipliers of the least s say, or the point that is left."""
+    shares = program.scales * np.concatenate([found.linear, found.cones[:, 0] / program.mu])
+    largest = shares.max(initial=0.0)
+    if largest > 0.0:
+        involved = shares > _INVOLVED * largest
+        return tuple(name for name, counts in zip(program.names, involved, strict=True) if counts)
+    pairs = zip(program.names, program.margins(found.x), strict=True)
+    return tuple(name for name, margin in pairs if margin <= 0.0)[:1]

@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
 
@@ -64,16 +62,6 @@ class Newton(NamedTuple):
     vectors: Array  # (VECTORS, n)
 
 
-def work_space(x: Array, m: int, k: int) -> tuple[Point, Changes, Newton]:
-    """Room for n unknowns, m linear inequalities and k cones; x (n,) is the point's own."""
-    n = x.size
-    return (
-        Point(x, np.empty(m), np.empty(3 * k), np.empty(k), np.empty((k, 3))),
-        Changes(np.empty(m), np.empty(3 * k), np.empty((k, 2))),
-        Newton(np.empty((n, n)), np.empty((VECTORS, n))),
-    )
-
-
 @kernel
 def cone_value(mu: float, n: float, s: float, t: float) -> float:
     """c = mu^2 n^2 - |t|^2 as a product, which keeps its digits near the cone."""
@@ -107,19 +95,6 @@ def slacks(program: Program, at: Point) -> None:
         t = f[3 * i + 2]
         at.c[i] = cone_value(mu[i], p, s, t)
         errors[i, 1] = 2.0 * errors[i, 0] * (mu[i] * p + math.sqrt(s * s + t * t))
-
-
-@kernel
-def least_slack(program: tuple[Array, ...], x: Array) -> float:
-    """The least of all slacks and of mu n - |t| of the cones, of the arrays of `Program`."""
-    p = Program(*program)
-    least = math.inf
-    for j in range(p.d.size):
-        least = min(least, value_of(p.D, p.d, j, x))
-    for i in range(p.mu.size):
-        across = math.hypot(value_of(p.K, p.k, 3 * i + 1, x), value_of(p.K, p.k, 3 * i + 2, x))
-        least = min(least, p.mu[i] * value_of(p.K, p.k, 3 * i, x) - across)
-    return least
 
 
 @kernel

@@ -127,22 +127,6 @@ def share(
     return low
 
 
-Arrays = tuple[Array, ...]
-
-
-@kernel
-def barrier(
-    program: Arrays, point: Arrays, changes: Arrays, newton: Arrays, options: Array, center: Array
-) -> int:
-    """Follow the path with the arrays of `Program`, `Point`, `Changes` and `Newton`, as tuples.
-
-    Named ones would cost 5 us each on the way in: Numba looks their class up at every call.
-    """
-    return follow(
-        Program(*program), Point(*point), Changes(*changes), Newton(*newton), options, center
-    )
-
-
 @kernel
 def follow(
     program: Program, at: Point, changes: Changes, newton: Newton, options: Array, center: Array

@@ -8,12 +8,12 @@ import numpy as np
 
 from spatialops._arrays import NOTHING, Array
 from spatialops.contact.qp import ConeProgram, by_cones
-from spatialops.control.friction_cone.barrier import RESIDUAL
 from spatialops.control.friction_cone.force_program import (
     ForceProgram,
     ForceSolution,
     unsolved,
 )
+from spatialops.control.friction_cone.verification import LIMIT
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ class Conic:
         forces = (sizes[m:] * z[r + m :]).reshape(-1, 3)
         forces[:, 0] *= program.mu
         residual = program.residual(x, equality, linear, forces)
-        status = "solved" if residual < RESIDUAL else "failed"
+        status = "solved" if residual < LIMIT else "failed"
         return ForceSolution(
             x, status, equality, linear, forces, residual, iterations=found.iterations
         )

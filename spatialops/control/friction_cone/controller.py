@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from spatialops._arrays import Array, scalar
-from spatialops.collision.contact_set import ContactSet
 from spatialops.control.controller import Explanation
 from spatialops.control.friction_cone.assembly import Assembly, ForceGoals
 from spatialops.control.friction_cone.barrier import Barrier
@@ -19,21 +18,22 @@ from spatialops.control.friction_cone.explanation import Command, ConeExplanatio
 from spatialops.control.friction_cone.force_program import ForceProgram, ForceSolution, ForceSolver
 from spatialops.control.motors import Motors
 from spatialops.control.projected.control_state import ControlState, control_state, minimum_norm
+from spatialops.control.projected.gripping_controller import GrippingController
+from spatialops.control.projected.held_closures import HeldClosures
 from spatialops.control.projected.held_contacts import HeldContacts
-from spatialops.control.projected.present_contacts import PresentContacts, Schedule
-from spatialops.control.safe_command import SafeController
+from spatialops.control.projected.present_contacts import Schedule
 from spatialops.control.task_space.tracking import Tracking
+from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
-from spatialops.tree.state import State, checked_state
+from spatialops.tree.state import State
 
 Posture = Callable[[Model, State], Array]
 
 DAMPING = 10.0  # 1/s; of what tasks leave free, where there is no posture
-_MET = 1e-8  # of the largest entry: what equalities may miss
 
 
-class FrictionConeController(SafeController):
+class FrictionConeController(GrippingController):
     """Tracks tasks with least losses, contact forces in their cones and motors within limits.
 
     A command is sought in this order: tasks and posture met exactly ("solved"); tasks exactly,
@@ -62,6 +62,8 @@ class FrictionConeController(SafeController):
         rho of [A] 32, W s^4; how much a missed acceleration costs.
     posture_weight : float, default 1e-2
         The same for posture, where it is a cost.
+    loops : Loops, Loop or sequence of Loop, optional
+        Closures of the mechanism, `Scene.loops`; states are taken to be closed.
     minimum_norm : bool, default False
         Forces of least norm instead ([A] 14), blind to cones and cut off at the motors' limits: for
         comparison.
@@ -107,6 +109,7 @@ class FrictionConeController(SafeController):
         solver: ForceSolver | None = None,
         trade_off: float = 1e3,
         posture_weight: float = 1e-2,
+        loops: LoopsLike = (),
         minimum_norm: bool = False,
     ) -> None:
         if motors.actuation.model is not model:
@@ -115,60 +118,34 @@ class FrictionConeController(SafeController):
             not tasks or not all(isinstance(item, Tracking) for item in tasks)
         ):
             raise ArgumentError("tasks: expected at least one Tracking")
-        self.model = model
+        super().__init__(model, contacts)
         self.tasks = tasks
         self.motors = motors
         self.actuation = motors.actuation
-        self.contacts = contacts
-        self._present = PresentContacts(model)
         self.posture = posture
         self.force_goals = force_goals
         self.solver: ForceSolver = solver or Barrier()
         self.trade_off = scalar(trade_off, "trade_off", low=0.0, strict=True)
         self.posture_weight = scalar(posture_weight, "posture_weight", low=0.0)
         self.minimum_norm = minimum_norm
+        self._closures = HeldClosures(model, loops)
         self._start: Array | None = None
         self._attempts: list[str] = []
         self._last: Command | None = None
 
-    def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
-        """The command.
-
-        Parameters
-        ----------
-        time : float
-            Time, s.
-        state : State
-            Configuration and velocity.
-        contacts : ContactSet, optional
-            Contacts of the simulator's last step; used where the controller has none of its own.
-
-        Returns
-        -------
-        (nv,) array
-            Joint forces, N m or N, zero where there is no motor.
-
-        Raises
-        ------
-        ArgumentError
-            If no contacts are named at all.
-        """
-        named = self.contacts is not None or contacts is not None
-        if not named:
-            raise ArgumentError("contacts: the controller has none of its own, and none were given")
+    def _forget(self) -> None:
         self._last = None
-        return self._safe_command(time, state, lambda: self._command(time, state, contacts))
 
-    def _command(self, time: float, state: State, contacts: ContactSet | None) -> Explanation:
-        checked_state(state, self.model)
+    def _command(self, time: float, state: State, grip: HeldContacts) -> Explanation:
         tasks = self.tasks(time, state) if callable(self.tasks) else self.tasks
-        grip = self._present(self.contacts, time, state, contacts)
-        at = control_state(self.model, state, grip, self.motors, tasks, time)
+        at = control_state(
+            self.model, state, grip, self.motors, tasks, time, closures=self._closures
+        )
         goals = None if self.force_goals is None else self.force_goals(time)
         assembly = Assembly(at, self._posture(at, state), goals)
         if self.minimum_norm:
             program = assembly.strict()
-            x, status = self._least(program, assembly.p)
+            x, status = self._least(program)
             solution = None
             refused = None
         else:
@@ -201,16 +178,12 @@ class FrictionConeController(SafeController):
             if solution.solved:
                 return solution.x, status, program, solution, refused
             refused = refused or program
-        cut = self._least(refused or program, assembly.p)[0]
+        cut = self._least(refused or program)[0]
         return cut, "held", program, None, refused
 
-    def _least(self, program: ForceProgram, p: int) -> tuple[Array, str]:
-        """Forces of least norm, cut off at the limits of `p` motors, and what they are worth."""
-        x = minimum_norm(program.E, program.e)
-        limits = self.motors.actuation.limits
-        x[:p] = np.clip(x[:p], -limits, limits)
-        missed = np.abs(program.E @ x - program.e).max(initial=0.0)
-        met = missed <= _MET * (1.0 + np.abs(program.e).max(initial=0.0))
+    def _least(self, program: ForceProgram) -> tuple[Array, str]:
+        """Forces of least norm, cut off at the motors' limits, and what they are worth."""
+        x, met = minimum_norm(program.E, program.e, self.motors.actuation.limits)
         return x, "solved" if met else "nearest"
 
     def _solve(self, program: ForceProgram) -> ForceSolution:

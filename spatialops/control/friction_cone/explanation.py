@@ -105,7 +105,7 @@ def explanation(command: Command) -> ConeExplanation:
         power=at.motors.power(u),
         margins=margins,
         multipliers=weights,
-        binding=_binding(assembly, weights, margins),
+        binding=_binding(assembly, program.scales, weights, margins),
         conflict=conflict,
         disturbance=zeta,
         consistency=consistency,
@@ -113,10 +113,10 @@ def explanation(command: Command) -> ConeExplanation:
 
 
 def _binding(
-    assembly: Assembly, weights: dict[str, float], margins: dict[str, float]
+    assembly: Assembly, scales: Array, weights: dict[str, float], margins: dict[str, float]
 ) -> tuple[str, ...]:
     """Names of constraints that cost power."""
-    sizes = dict(zip(assembly.names, assembly.scales.tolist(), strict=True))
+    sizes = dict(zip(assembly.names, scales.tolist(), strict=True))
     most = max((weights[name] * sizes[name] for name in weights), default=0.0)
     return tuple(
         name

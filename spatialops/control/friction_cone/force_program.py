@@ -96,6 +96,33 @@ class ForceProgram:
             names = [f"limit {j}" for j in range(m)] + [f"cone {i}" for i in range(c)]
             object.__setattr__(self, "names", tuple(names))
 
+    @classmethod
+    def of_rows(cls, rows: Rows, names: tuple[str, ...]) -> ForceProgram:
+        """A program from arrays that are known to fit.
+
+        Parameters
+        ----------
+        rows : Rows
+            Its arrays.
+        names : tuple of str
+            Of its inequalities, then of its cones.
+
+        Returns
+        -------
+        ForceProgram
+            Of these arrays themselves.
+
+        Raises
+        ------
+        ArgumentError
+            For NaN or infinity.
+        """
+        if not are_finite(tuple(rows)):
+            raise ArgumentError("a force program holds NaN or infinity")
+        program = object.__new__(cls)
+        program.__dict__.update(rows._asdict(), names=names)
+        return program
+
     @cached_property
     def arrays(self) -> tuple[Array, ...]:
         """What the kernels take."""

@@ -75,7 +75,12 @@ def are_finite(program: Arrays) -> bool:
 @kernel
 def least_margin(program: Arrays, x: Array, margins: Array) -> float:
     """All margins (m + c,), D x + d and mu n - |t|; returns the least, in scales, of them and 0."""
-    p = Rows(*program)
+    return margins_of(Rows(*program), x, margins)
+
+
+@inlined
+def margins_of(p: Rows, x: Array, margins: Array) -> float:
+    """`least_margin` of named rows."""
     m = p.d.size
     least = 0.0
     for j in range(m):
@@ -93,8 +98,12 @@ def conditions(
     program: Arrays, x: Array, multipliers: Arrays, margins: Array, found: Array
 ) -> None:
     """What is missed of each condition into `found` (5,), relative to its own scale."""
-    p = Rows(*program)
-    y = Multipliers(*multipliers)
+    conditions_of(Rows(*program), x, Multipliers(*multipliers), margins, found)
+
+
+@inlined
+def conditions_of(p: Rows, x: Array, y: Multipliers, margins: Array, found: Array) -> None:
+    """`conditions` of named rows."""
     m = p.d.size
     least = 0.0
     size = 0.0
@@ -129,7 +138,7 @@ def conditions(
             scale += abs(p.E[j, a])
         scale = scale * (1.0 + size) + abs(p.e[j]) + NOTHING
         found[EQUALITY] = larger(found[EQUALITY], left / scale)
-    found[VIOLATION] = -least_margin(program, x, margins)
+    found[VIOLATION] = -margins_of(p, x, margins)
     gap = 0.0
     lowest, weight = 0.0, 0.0
     for j in range(m):

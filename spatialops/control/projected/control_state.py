@@ -17,17 +17,35 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.control.motors import Motors
-from spatialops.control.projected.dynamics import ProjectedDynamics, Projection
+from spatialops.control.projected.control_kernel import (
+    SINGULAR,
+    Controls,
+    Mechanism,
+    control_kernel,
+    controls_of,
+    own_numbers,
+    room_for,
+)
+from spatialops.control.projected.dynamics import RANK_TOLERANCE, ProjectedDynamics, Projection
+from spatialops.control.projected.held_closures import HeldClosures
 from spatialops.control.projected.held_contacts import HeldContacts
+from spatialops.control.projected.projection_kernel import (
+    ints_of,
+    least_kernel,
+    numbers_of,
+    projected_of,
+)
 from spatialops.control.task_space.tasks import Motion, stack
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.newton_euler import bias
+from spatialops.errors import ArgumentError
 from spatialops.forces.passive import passive_forces
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
 _RANK = 1e-8
+_UNLIMITED = np.zeros(0)
 
 
 class Consistency(NamedTuple):
@@ -80,53 +98,66 @@ class ControlState:
     state: State
     held: HeldContacts
     motors: Motors
-    dynamics: ProjectedDynamics
+    mechanism: Mechanism
     task: Motion
     goal: Array
     error: Array
+    rank: int
+    floats: Array
+
+    @cached_property
+    def dynamics(self) -> ProjectedDynamics:
+        """The mechanism under its contacts."""
+        M, load, A, drift, *_ = self.mechanism
+        return ProjectedDynamics(M, load, Projection(A), drift)
+
+    @cached_property
+    def tables(self) -> Controls:
+        """What the kernel found."""
+        m, n = self.mechanism.A.shape
+        motors, tasks = len(self.motors.actuation), len(self.mechanism.right)
+        return controls_of(n - self.rank, m, n, motors, tasks, self.floats)
+
+    @cached_property
+    def internal(self) -> Array:
+        """Multipliers (m, m - rank) that push nothing."""
+        m, n = self.mechanism.A.shape
+        own = own_numbers(m, n, len(self.motors.actuation), len(self.mechanism.right))
+        internal = projected_of(m, n, self.floats[own:]).internal
+        return np.ascontiguousarray(internal[:, : m - self.rank])
 
     @property
     def half(self) -> Array:
         """N_M^T (n - r, n): rows orthonormal in the metric of M."""
-        return self.dynamics.half
+        return self.tables.half
 
-    @cached_property
+    @property
     def drive(self) -> Array:
         """G (n - r, p): what motors do to admissible motions."""
-        return np.ascontiguousarray(self.half[:, self.motors.actuation.rows])
+        return self.tables.drive
 
-    @cached_property
+    @property
     def load(self) -> Array:
         """xi_load (n - r,)."""
-        result: Array = self.half @ self.dynamics.load
-        return result
+        return self.tables.xi
 
-    @cached_property
+    @property
     def task_map(self) -> Array:
         """J N_M (l, n - r): task accelerations from admissible motions."""
-        result: Array = self.task.J @ self.half.T
-        return result
+        return self.tables.task_map
 
-    @cached_property
+    @property
     def task_equation(self) -> tuple[Array, Array]:
         """T (l, p) and t (l,) with T u = t where the task is met."""
-        t = (
-            self.goal
-            - self.task.drift
-            - self.task.J @ self.dynamics.outside
-            + self.task_map @ self.load
-        )
-        return self.task_map @ self.drive, t
+        return self.tables.T, self.tables.t
 
-    @cached_property
+    @property
     def force_map(self) -> tuple[Array, Array]:
         """F (m, p) and f (m,): multipliers F u + f, the least that fit.
 
         [A] 27 with the sign of [A] 6.
         """
-        pinv, S = self.dynamics.projection.pinv, self.dynamics.oblique
-        from_force: Array = -(pinv.T @ S)
-        return from_force[:, self.motors.actuation.rows], -from_force @ self.dynamics.load
+        return self.tables.F, self.tables.f
 
     @property
     def control_force(self) -> Array:
@@ -140,7 +171,7 @@ class ControlState:
 
     def accelerations(self, u: Array) -> Array:
         """Accelerations (nv,) that motor forces u (p,) lead to."""
-        result: Array = self.half.T @ (self.drive @ u - self.load) + self.dynamics.outside
+        result: Array = self.half.T @ (self.drive @ u - self.load) + self.tables.outside
         return result
 
     def consistency(self) -> Consistency:
@@ -174,6 +205,8 @@ def control_state(
     motors: Motors,
     tasks: Sequence[Tracking],
     time: float,
+    *,
+    closures: HeldClosures | None = None,
 ) -> ControlState:
     """Constrained dynamics and tasks at a state.
 
@@ -193,6 +226,8 @@ def control_state(
         Tasks with their paths and gains.
     time : float
         At which paths are asked, s.
+    closures : HeldClosures, optional
+        Closed loops, whose rows follow those of contacts.
 
     Returns
     -------
@@ -203,22 +238,36 @@ def control_state(
     load = bias(model, q, v) - passive_forces(model, q, v)
     if held.sliding:
         load = load - held.sliding_friction(q)
-    A, drift = held.rows(q, v)
-    dynamics = ProjectedDynamics(mass_matrix(model, q), load, Projection(A), drift)
+    A, drift = held.rows(q, v) if closures is None else closures.beside(held, state)
     motions = [tracking.task.motion(model, state) for tracking in tasks]
     goals = [
         tracking.goal(time, motion, v) for tracking, motion in zip(tasks, motions, strict=True)
     ]
     wanted: Array = np.concatenate([goal[0] for goal in goals]) if goals else np.zeros(0)
     error: Array = np.concatenate([goal[1] for goal in goals]) if goals else np.zeros(0)
-    return ControlState(
-        model, state, held, motors, dynamics, stack(motions, model.nv), wanted, error
+    task = stack(motions, model.nv)
+    M = mass_matrix(model, q)
+    mechanism = Mechanism(M, load, A, drift, task.J, wanted - task.drift)
+    rows = motors.actuation.rows
+    numbers, integers = room_for(*A.shape, len(rows), len(wanted))
+    floats = np.empty(numbers)
+    rank = control_kernel(
+        tuple(mechanism), rows, RANK_TOLERANCE, floats, np.empty(integers, dtype=np.int64)
     )
+    if rank == SINGULAR:
+        raise ArgumentError("M: the mass matrix is not positive definite on the admissible motions")
+    return ControlState(model, state, held, motors, mechanism, task, wanted, error, rank, floats)
 
 
-def minimum_norm(E: Array, e: Array) -> Array:
-    """The least u with E u = e ([A] 14), in the least-squares sense where there is none."""
-    return np.asarray(np.linalg.lstsq(E, e, rcond=_RANK)[0], dtype=np.float64)
+def minimum_norm(E: Array, e: Array, limits: Array = _UNLIMITED) -> tuple[Array, bool]:
+    """The least u with E u = e ([A] 14), in the least-squares sense where there is none.
+
+    Its first entries are cut off at the limits; and whether the equations are met.
+    """
+    m, n = E.shape
+    x = np.empty(n)
+    floats, ints = np.empty(numbers_of(m, n)), np.empty(ints_of(m, n), dtype=np.int64)
+    return x, least_kernel(E, e, _RANK, limits, x, floats, ints)
 
 
 def regulation_force(at: ControlState, stiffness: Array, damping: Array) -> Array:

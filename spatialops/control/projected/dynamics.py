@@ -21,10 +21,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import scipy
 
 from spatialops._arrays import Array, ArrayLike, array, scalar
-from spatialops.algebra.pivoted_qr import row_basis
+from spatialops.control.projected.control_kernel import half_kernel
+from spatialops.control.projected.projection_kernel import (
+    ints_of,
+    numbers_of,
+    projected_of,
+    projection_kernel,
+)
 from spatialops.errors import ArgumentError
 
 RANK_TOLERANCE = 1e-8
@@ -73,10 +78,13 @@ class Projection:
     def __init__(self, A: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> None:
         self.A = array(A, (None, None), "A", finite=True)
         tolerance = scalar(tolerance, "tolerance", low=0.0)
-        found = row_basis(self.A, 0.0, share=tolerance)
-        self.rank = found.rank
-        self.basis = found.null
-        self.pinv, self._left = found.inverse_and_idle()
+        m, n = self.A.shape
+        floats, ints = np.zeros(numbers_of(m, n)), np.zeros(ints_of(m, n), dtype=np.int64)
+        rank = projection_kernel(np.ascontiguousarray(self.A), tolerance, floats, ints)
+        found = projected_of(m, n, floats)
+        self.rank = rank
+        self.basis = found.basis[:, : n - rank].copy()
+        self.pinv, self._left = found.pinv[:, :m].copy(), found.internal[:, : m - rank].copy()
 
     @cached_property
     def singular_values(self) -> Array:
@@ -183,17 +191,13 @@ class ProjectedDynamics:
     def half(self) -> Array:
         """Rows (n - r, n) that span the null space of A, with half M half^T = I."""
         N = self.projection.basis
-        if N.shape[1] == 0:
-            return N.T
-        factor, failed = scipy.linalg.lapack.dpotrf(N.T @ self.M @ N, lower=1, clean=1)
-        # The inverse of the small factor: triangular solutions start threads, 100 times dearer.
-        inverse, singular = scipy.linalg.lapack.dtrtri(factor, lower=1)
-        if failed or singular:
+        n, k = N.shape
+        half = np.empty((k, n))
+        if not half_kernel(self.M, N, half, np.empty((n, k)), np.empty((2 * k, k))):
             raise ArgumentError(
                 "M: the mass matrix is not positive definite on the admissible motions"
             )
-        result: Array = inverse @ N.T
-        return result
+        return half
 
     @cached_property
     def inverse(self) -> Array:

@@ -6,16 +6,18 @@ from collections.abc import Callable
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
-from spatialops._layout import BODY
+from spatialops import _layout as layout
+from spatialops._arrays import Array, IntArray, all_finite, not_finite, vector
+from spatialops._compile.jit import kernel
+from spatialops.algebra.vectors import mat3, minus, put3, rotate_back, vec3
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.control.projected.point_contacts import (
     PointContacts,
     PointLayout,
     point_layout,
-    point_offsets,
 )
+from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
@@ -83,23 +85,78 @@ class PresentContacts:
 
     def _touching(self, q: Array, contacts: ContactSet) -> PointContacts:
         """Those of a step that touch and have friction."""
-        mu = contacts.frictions
-        chosen = np.flatnonzero((contacts.gaps < self.touching) & (mu > 0.0))
-        links, frames = contacts.links[chosen], contacts.frames[chosen]
-        turned = links[:, 0] < 0  # the world is on side A: turn the contact round
-        if turned.any():
-            links[turned] = links[turned, ::-1]
-            frames[turned, ::2] *= -1.0  # the frame stays right-handed
-        points = np.ascontiguousarray(contacts.positions[chosen])
-        offsets = point_offsets(self.model, q, links, points)
-        layout = self._layout(chosen, links)
-        return PointContacts(self.model, links, offsets, frames, mu[chosen], layout)
+        model, count = self.model, len(contacts)
+        chosen, links = np.empty(count, dtype=np.int64), np.empty((count, 2), dtype=np.int64)
+        found = np.empty((count, 6)), np.empty((count, 3, 3)), np.empty(count)
+        given = contacts.positions, contacts.frames, contacts.gaps, contacts.frictions
+        work = model.workspace()
+        tables = model.tree, model.links, work
+        m = touching_kernel(
+            tables,
+            vector(q, model.nq, "q"),
+            given,
+            contacts.links,
+            self.touching,
+            chosen,
+            links,
+            found,
+        )
+        offsets, frames, mu = (part[:m] for part in found)
+        if m < 0 or not all_finite(offsets):
+            raise not_finite(q=q, positions=contacts.positions)
+        model.spare.append(work)
+        points = self._layout(chosen[:m], links[:m])
+        return PointContacts(model, links[:m], offsets, frames, mu, points)
 
     def _layout(self, chosen: IntArray, links: IntArray) -> PointLayout:
         """Rows and names of contacts of these numbers on these links."""
         key = chosen.tobytes() + links.tobytes()
         if self._kept[0] != key:
-            bodies = [self.model.body_names[self.model.tree[a, BODY]] for a in links[:, 0]]
+            bodies = [self.model.body_names[self.model.tree[a, layout.BODY]] for a in links[:, 0]]
             each = zip(chosen.tolist(), bodies, strict=True)
             self._kept = key, point_layout(tuple(f"contact {i} of {name}" for i, name in each))
         return self._kept[1]
+
+
+@kernel
+def touching_kernel(
+    tables: tuple[IntArray, Array, Array],
+    q: Array,
+    given: tuple[Array, Array, Array, Array],
+    given_links: IntArray,
+    touching: float,
+    chosen: IntArray,
+    links: IntArray,
+    found: tuple[Array, Array, Array],
+) -> int:
+    """Contacts that touch and have friction; how many, -1 for what is not finite.
+
+    `given` are positions, frames, gaps and frictions; `found` offsets, frames and frictions.
+    Contacts whose side A is the world are turned round.
+    """
+    tree, constants, work = tables
+    positions, given_frames, gaps, frictions = given
+    offsets, frames, mu = found
+    if poses_kernel(tree, constants, q, work) != layout.OK:
+        return -1
+    count = 0
+    for i in range(gaps.size):
+        if not (gaps[i] < touching and frictions[i] > 0.0):
+            continue
+        turned = given_links[i, 0] < 0
+        for side in range(2):
+            k = given_links[i, 1 - side if turned else side]
+            links[count, side] = k
+            point = vec3(positions, i, 0)
+            if k >= 0:
+                lever = minus(point, vec3(work, k, layout.ORIGIN))
+                point = rotate_back(mat3(work, k, layout.ROTATION), lever)
+            put3(offsets, count, 3 * side, point)
+        for a in range(3):
+            for b in range(3):
+                entry = given_frames[i, a, b]
+                frames[count, a, b] = -entry if turned and a != 1 else entry  # right-handed
+        mu[count] = frictions[i]
+        chosen[count] = i
+        count += 1
+    return count

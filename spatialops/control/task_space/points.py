@@ -51,6 +51,10 @@ class Points:
     def __init__(self, model: Model, nodes: Sequence[Node]) -> None:
         self.model = model
         self.links, self.offsets = model.resolve(nodes)
+        alone = len(self.links) == 1 and self.links[0] >= 0
+        # A slice is quicker than an index that is an array.
+        self._one = slice(int(self.links[0]), int(self.links[0]) + 1) if alone else None
+        self._rest = np.zeros(model.nv)
 
     def rows(self, q: Array, v: Array) -> NodeRows:
         """What `jacobian`, `node_velocities` and `jacobian_drift` say of them at a state."""
@@ -58,11 +62,12 @@ class Points:
         q, v = vector(q, model.nq, "q"), vector(v, model.nv, "v")
         work, points = model.workspace(), np.empty((k, 3))
         J, moves = np.empty((6 * k, model.nv)), np.empty((2, k, 6))
-        state, own = (q, v, np.zeros(model.nv)), (self.links, self.offsets)
+        state, own = (q, v, self._rest), (self.links, self.offsets)
         status = rows_of_nodes(model.tree, model.links, state, *own, work, points, J, moves)
         if status != layout.OK:
             raise not_finite(q=q, v=v)
-        axes = work[self.links, layout.ROTATION : layout.ROTATION + 9].reshape(k, 3, 3)
+        at = self.links if self._one is None else self._one
+        axes = work[at, layout.ROTATION : layout.ROTATION + 9].reshape(k, 3, 3).copy()
         model.spare.append(work)
         return NodeRows(points, J.reshape(k, 6, model.nv), moves[0], moves[1], axes)
 

@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from spatialops._arrays import Array
-from spatialops.algebra.rotation import to_quaternion
+from spatialops._arrays import Array, Mat3, Vec3
+from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.vectors import dot, rotate, vec3
 
 Path: TypeAlias = tuple[Array, Array, Array]  # coordinates, and their two derivatives
 
-_WORLD = np.eye(3)
 _TURN = 2.0 * math.pi
 _NEAR_HALF_TURN = -0.9  # cosine below which the sine says little
 _SMALL_SINE = 1e-9  # below it the sine is the angle
@@ -32,15 +32,9 @@ def rotation_vector(R: Array) -> Array:
     (3,) array
         Along the axis, of length pi at most, rad.
     """
-    # sin(angle) times the axis
-    twist = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    sine, cosine = math.sqrt(float(twist @ twist)), 0.5 * (float(R[0, 0] + R[1, 1] + R[2, 2]) - 1.0)
-    if cosine > _NEAR_HALF_TURN:
-        return twist * (math.atan2(sine, cosine) / sine) if sine > _SMALL_SINE else twist
-    q = to_quaternion(R)
-    length = float(np.linalg.norm(q[:3]))
-    result: Array = 2.0 * math.atan2(length, float(q[3])) / length * q[:3]
-    return result
+    found = np.empty(3)
+    rotation_vector_kernel(np.ascontiguousarray(R, dtype=np.float64), found)
+    return found
 
 
 def vector_rates(x: Array, omega: Array) -> tuple[Array, Array]:
@@ -61,19 +55,91 @@ def vector_rates(x: Array, omega: Array) -> tuple[Array, Array]:
     inverse, rate : (3, 3) arrays
         J_l^-1 and its time derivative.
     """
-    t, X = math.sqrt(float(x @ x)), _skew(x)
-    XX = X @ X
+    found = np.empty((2, 3, 3))
+    vectors = np.array([x, omega], dtype=np.float64)
+    vector_rates_kernel(vectors[0], vectors[1], found[0], found[1])
+    return found[0], found[1]
+
+
+@kernel
+def rotation_vector_kernel(R: Array, x: Array) -> None:
+    """Rotation vector (3,) of R (3, 3)."""
+    # sin(angle) times the axis
+    twist = 0.5 * (R[2, 1] - R[1, 2]), 0.5 * (R[0, 2] - R[2, 0]), 0.5 * (R[1, 0] - R[0, 1])
+    sine = math.sqrt(dot(twist, twist))
+    cosine = 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
+    factor = 1.0
+    if cosine > _NEAR_HALF_TURN:
+        if sine > _SMALL_SINE:
+            factor = math.atan2(sine, cosine) / sine
+        for c in range(3):
+            x[c] = factor * twist[c]
+        return
+    # The largest component of the quaternion's vector, from the diagonal, and the others by it.
+    a = 0
+    for c in range(1, 3):
+        if R[c, c] > R[a, a]:
+            a = c
+    b = (a + 1) % 3
+    d = (a + 2) % 3
+    x[a] = 0.5 * math.sqrt(max(1.0 + R[a, a] - R[b, b] - R[d, d], 0.0))
+    x[b] = 0.25 * (R[a, b] + R[b, a]) / x[a]
+    x[d] = 0.25 * (R[a, d] + R[d, a]) / x[a]
+    w = 0.5 * twist[a] / x[a]
+    length = math.sqrt(x[0] * x[0] + x[1] * x[1] + x[2] * x[2])
+    factor = 2.0 * math.atan2(length, abs(w)) / length
+    for c in range(3):
+        x[c] *= factor if w >= 0.0 else -factor
+
+
+@inlined
+def put_skew(X: Array, w: Vec3) -> None:
+    """The cross product by w."""
+    for c in range(3):
+        X[c, c] = 0.0
+    X[0, 1] = -w[2]
+    X[0, 2] = w[1]
+    X[1, 0] = w[2]
+    X[1, 2] = -w[0]
+    X[2, 0] = -w[1]
+    X[2, 1] = w[0]
+
+
+@kernel
+def vector_rates_kernel(x: Array, omega: Array, inverse: Array, rate: Array) -> None:
+    """`vector_rates` into two (3, 3) arrays.
+
+    X Y = y x^T - (x.y) 1 of two cross products, so that X^2 = x x^T - t^2 1.
+    """
+    square = x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
+    t = math.sqrt(square)
     if t < _SERIES:
-        c, slope = 1.0 / 12.0 + t * t / 720.0 + t**4 / 30240.0, 1.0 / 360.0 + t * t / 7560.0
+        c = 1.0 / 12.0 + square / 720.0 + square * square / 30240.0
+        slope = 1.0 / 360.0 + square / 7560.0
     else:
         half = 0.5 * t
-        cot, square = 1.0 / math.tan(half), 1.0 / math.sin(half) ** 2
-        c = (1.0 - half * cot) / (t * t)
-        slope = ((-0.5 * cot + 0.5 * half * square) / (t * t) - 2.0 * c / t) / t  # dc/dt / t
-    inverse = _WORLD - 0.5 * X + c * XX
-    rate = inverse @ omega
-    V = _skew(rate)
-    return inverse, (slope * float(x @ rate)) * XX - 0.5 * V + c * (V @ X + X @ V)
+        cot = 1.0 / math.tan(half)
+        sine = math.sin(half)
+        c = (1.0 - half * cot) / square
+        slope = ((-0.5 * cot + 0.5 * half / (sine * sine)) / square - 2.0 * c / t) / t  # dc/dt / t
+    put_skew(inverse, (x[0], x[1], x[2]))
+    for i in range(3):
+        for j in range(3):
+            inverse[i, j] = c * x[i] * x[j] - 0.5 * inverse[i, j]
+        inverse[i, i] += 1.0 - c * square
+    turn = rotate(mat3_of(inverse), (omega[0], omega[1], omega[2]))  # dx/dt
+    along = x[0] * turn[0] + x[1] * turn[1] + x[2] * turn[2]
+    put_skew(rate, turn)
+    for i in range(3):
+        for j in range(3):
+            bend = turn[i] * x[j] + x[i] * turn[j]
+            rate[i, j] = slope * along * x[i] * x[j] + c * bend - 0.5 * rate[i, j]
+        rate[i, i] -= slope * along * square + 2.0 * c * along
+
+
+@inlined
+def mat3_of(X: Array) -> Mat3:
+    return vec3(X, 0, 0), vec3(X, 1, 0), vec3(X, 2, 0)
 
 
 def nearest_turn(x: Array, rate: Array, acceleration: Array, near: Array) -> Path:
@@ -108,8 +174,3 @@ def nearest_turn(x: Array, rate: Array, acceleration: Array, near: Array) -> Pat
         share * rate + slope * x,
         share * acceleration + 2.0 * slope * rate + bend * x,
     )
-
-
-def _skew(w: Array) -> Array:
-    x, y, z = w.tolist()
-    return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])

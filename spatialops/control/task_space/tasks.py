@@ -4,23 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._compile.jit import kernel
 from spatialops.algebra.rotation import rotation_matrix
+from spatialops.algebra.vectors import dot, rotate, vec3
 from spatialops.control.task_space.points import Points
 from spatialops.control.task_space.rotation_coordinates import (
     Path,
+    mat3_of,
     nearest_turn,
-    rotation_vector,
+    rotation_vector_kernel,
     vector_rates,
+    vector_rates_kernel,
 )
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 from spatialops.tree.state import State
+
+_ALL = (0, 1, 2)
 
 
 class Motion(NamedTuple):
@@ -96,8 +102,10 @@ class PointTask:
         Motion
             x in m; J (l, nv); drift Jdot v in m/s^2.
         """
-        rows = 3 + np.array(self.axes, dtype=np.int64)
         found = points_of(self, model, self.node).rows(state.q, state.v)
+        if self.axes == _ALL:
+            return Motion(found.points[0], found.J[0, 3:], found.drift[0, 3:])
+        rows = 3 + np.array(self.axes, dtype=np.int64)
         return Motion(found.points[0, rows - 3], found.J[0, rows], found.drift[0, rows])
 
 
@@ -135,10 +143,11 @@ class PoseTask:
     attitude: ArrayLike | None = None
 
     size = 6
+    _zero: ClassVar[Array]  # of the instance
 
     def __post_init__(self) -> None:
         turn = np.eye(3) if self.attitude is None else rotation_matrix(self.attitude, "attitude")
-        object.__setattr__(self, "_zero", turn)
+        object.__setattr__(self, "_zero", np.ascontiguousarray(turn, dtype=np.float64))
 
     def rates(self, model: Model, state: State) -> Array:
         """J_l^-1, rates of the rotation vector from angular velocities.
@@ -175,18 +184,23 @@ class PoseTask:
         """
         points = points_of(self, model, self.node)
         found = points.rows(state.q, state.v)
-        frame = model.frame(self.node[0]) if isinstance(self.node[0], str) else None
-        turn = found.axes[0] @ model.turns[points.links[0]].T
-        if frame is not None:
-            turn = turn @ frame.rotation
-        x = rotation_vector(turn @ self._zero.T)  # type: ignore[attr-defined]
-        J = found.J[0]
-        drift = found.drift[0]
-        omega = found.velocities[0, :3]
-        inverse, rate = vector_rates(x, omega)
-        drift[:3] = inverse @ drift[:3] + rate @ omega
-        J[:3] = inverse @ J[:3]
-        return Motion(np.concatenate([x, found.points[0]]), J, drift)
+        x, J = np.empty(6), found.J[0]
+        x[3:] = found.points[0]
+        moves = found.velocities[0], found.drift[0]
+        turns = found.axes[0], self._own_axes(model, points), self._zero
+        pose_kernel(turns, moves, np.empty((3, 3, 3)), x, J)
+        return Motion(x, J, moves[1])
+
+    def _own_axes(self, model: Model, points: Points) -> Array:
+        """Rotation of the node's axes in those of its link, looked up once and kept."""
+        kept: tuple[Points, Array] | None = getattr(self, "_kept", None)
+        if kept is None or kept[0] is not points:
+            turn = model.turns[points.links[0]].T
+            frame = model.frame(self.node[0]) if isinstance(self.node[0], str) else None
+            own = turn if frame is None else turn @ frame.rotation
+            kept = points, np.ascontiguousarray(own)
+            object.__setattr__(self, "_kept", kept)
+        return kept[1]
 
     def nearest(self, path: Path, x: Array) -> Path:
         """The same path with the rotation vector that is nearest to that of the body.
@@ -206,6 +220,36 @@ class PoseTask:
         turned = nearest_turn(path[0][:3], path[1][:3], path[2][:3], x[:3])
         joined = [np.concatenate([a, b[3:]]) for a, b in zip(turned, path, strict=True)]
         return joined[0], joined[1], joined[2]
+
+
+@kernel
+def pose_kernel(
+    turns: tuple[Array, ...], moves: tuple[Array, Array], work: Array, x: Array, J: Array
+) -> None:
+    """Rotation vector of a link's axes times the node's in them, from a first attitude, into x.
+
+    `turns` are these three. J (6, nv) and drift, the second of `moves` (6,), are of the node, whose
+    velocity is the first; they become those of the vector. `work` (3, 3, 3).
+    """
+    axes, own, zero = turns
+    velocity, drift = moves
+    for i in range(3):
+        for j in range(3):
+            total = 0.0
+            for a in range(3):
+                for b in range(3):
+                    total += axes[i, a] * own[a, b] * zero[j, b]
+            work[0, i, j] = total
+    inverse = work[1]
+    rotation_vector_kernel(work[0], x)
+    vector_rates_kernel(x, velocity, inverse, work[2])
+    turned = rotate(mat3_of(inverse), (drift[0], drift[1], drift[2]))
+    for c in range(3):
+        drift[c] = turned[c] + dot(vec3(work[2], c, 0), (velocity[0], velocity[1], velocity[2]))
+    for k in range(J.shape[1]):
+        turned = rotate(mat3_of(inverse), (J[0, k], J[1, k], J[2, k]))
+        for c in range(3):
+            J[c, k] = turned[c]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, array, scalar
+from spatialops._compile.jit import kernel
 from spatialops.control.task_space.attitude_task import AttitudeTask
 from spatialops.control.task_space.tasks import Motion, PoseTask, Task
 from spatialops.errors import ArgumentError
@@ -72,6 +73,7 @@ class Tracking:
         if damping is None:
             damping = 2.0 * _root(self.stiffness)
         self.damping = _gain(damping, task.size, "damping")
+        self._nearest = task.nearest if isinstance(task, (PoseTask, AttitudeTask)) else None
         self.weight = scalar(weight, "weight", low=0.0, strict=True)
         self.name = name or type(task).__name__
 
@@ -94,11 +96,27 @@ class Tracking:
         error, rate : (l,) arrays
             x_d - x and its rate.
         """
-        x, rate, acceleration = (np.asarray(part, dtype=np.float64) for part in self.path(time))
-        if isinstance(self.task, (PoseTask, AttitudeTask)):
-            x, rate, acceleration = self.task.nearest((x, rate, acceleration), motion.x)
-        e, de = x - motion.x, rate - motion.J @ v
-        return acceleration + self.damping @ de + self.stiffness @ e, e, de
+        path = np.empty((3, self.task.size))
+        path[0], path[1], path[2] = self.path(time)
+        if self._nearest is not None:
+            path[:] = self._nearest((path[0], path[1], path[2]), motion.x)
+        goal_kernel(path, motion.x, motion.J, v, self.stiffness, self.damping)
+        return path[2], path[0], path[1]
+
+
+@kernel
+def goal_kernel(
+    path: Array, x: Array, J: Array, v: Array, stiffness: Array, damping: Array
+) -> None:
+    """Rows of `path` (3, l), x_d and its derivatives, become e, its rate, and the acceleration."""
+    size = x.size
+    for i in range(size):
+        path[0, i] -= x[i]
+        for k in range(v.size):
+            path[1, i] -= J[i, k] * v[k]
+    for i in range(size):
+        for k in range(size):
+            path[2, i] += damping[i, k] * path[1, k] + stiffness[i, k] * path[0, k]
 
 
 def _fixed(place: ArrayLike, size: int) -> Path:

@@ -12,13 +12,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar
-from spatialops.algebra.vectors import cross
-from spatialops.control.task_space.points import NodeRows, Points
+from spatialops._arrays import Array, IntArray, scalar
+from spatialops._compile.jit import kernel
+from spatialops.algebra.vectors import cross, dot, minus, plus, scaled, vec3
+from spatialops.control.task_space.points import Points
 from spatialops.control.whole_body.equations import AccelerationLimits
 from spatialops.control.whole_body.joint_bounds import stopping
 from spatialops.errors import ArgumentError
-from spatialops.simulation.scene.distances import distances
+from spatialops.simulation.scene.distances import PairDistances
 from spatialops.simulation.scene.scene import Scene
 from spatialops.tree.node import Node
 from spatialops.tree.state import State
@@ -80,11 +81,14 @@ class Clearance:
         self.braking = scalar(braking, "braking", low=0.0, strict=True)
         self.scene = scene
         self.pairs = tuple(pairs)
-        distances(scene, scene.state.q, self.pairs)  # refuses names that are unknown
+        self._distances = PairDistances(scene, self.pairs)
+        self._distances(scene.state.q)  # refuses pairs of fixed surfaces
         bodies = list(dict.fromkeys(geom.body for geom in scene.geoms if geom.body != "world"))
         if not bodies:
             raise ArgumentError("scene: there is no geom on any body")
-        self._place = {body: i for i, body in enumerate(bodies)}
+        self._bodies: IntArray = np.array(
+            [bodies.index(geom.body) if geom.body != "world" else -1 for geom in scene.geoms]
+        )
         self._points = Points(scene.model, [Node(body) for body in bodies])
 
     def limits(self, state: State) -> AccelerationLimits:
@@ -98,41 +102,60 @@ class Clearance:
         Returns
         -------
         AccelerationLimits
-            A row a pair, m/s^2; without upper bounds.
+            A row a pair, m/s^2.
         """
-        found = distances(self.scene, state.q, self.pairs)
+        found = self._distances(state.q)
         rows = self._points.rows(state.q, state.v)
-        J = np.zeros((len(self.pairs), self.scene.model.nv))
-        low = np.empty(len(self.pairs))
-        for k, normal in enumerate(found.normals):
-            drift = 0.0
-            for geom, point, side in (
-                (found.geoms[k, 0], found.points_a[k], normal),
-                (found.geoms[k, 1], found.points_b[k], -normal),
-            ):
-                body = self._place.get(self.scene.geoms[geom].body)
-                if body is not None:
-                    row, moved = _along(rows, body, point, side)
-                    J[k] += row
-                    drift += moved
-            closing = -float(J[k] @ state.v)
-            left = float(found.distances[k]) - self.least
-            low[k] = -stopping(left, closing, self.horizon, self.braking) - drift
-        return AccelerationLimits(J, low, np.full(len(low), np.inf))
+        count = len(self.pairs)
+        J, low = np.empty((count, self.scene.model.nv)), np.empty(count)
+        motions = rows.points, rows.J, rows.velocities, rows.drift
+        sides = found.points_a, found.points_b, found.normals
+        numbers = np.array([self.least, self.horizon, self.braking])
+        bodies = self._bodies[found.geoms]
+        clearance_kernel(motions, bodies, sides, found.distances, state.v, numbers, J, low)
+        return AccelerationLimits(J, low)
 
 
-def _along(rows: NodeRows, body: int, point: Array, axis: Array) -> tuple[Array, float]:
-    """The row (nv,) and the drift of a body's point along an axis."""
-    arm = point - rows.points[body]
-    turn = _cross(arm, axis)
-    J = rows.J[body]
-    omega = rows.velocities[body, :3]
-    drift = rows.drift[body]
-    inward = _cross(omega, _cross(omega, arm))
-    moved = float(turn @ drift[:3] + axis @ (drift[3:] + inward))
-    return turn @ J[:3] + axis @ J[3:], moved
+@kernel
+def clearance_kernel(
+    motions: tuple[Array, ...],
+    bodies: IntArray,
+    sides: tuple[Array, Array, Array],
+    distances: Array,
+    v: Array,
+    numbers: Array,
+    J: Array,
+    low: Array,
+) -> None:
+    """Rows along the shortest way between two bodies, and how fast it may become shorter.
 
-
-def _cross(a: Array, b: Array) -> Array:
-    """A x b of two vectors: `np.cross` takes 30 us."""
-    return np.array(cross(tuple(a.tolist()), tuple(b.tolist())))
+    `motions` are places (b, 3), Jacobians, velocities and drifts of bodies, `bodies` (k, 2) those
+    of each pair, -1 for the world; `sides` nearest points on both, and normals; `numbers` distance,
+    horizon and braking.
+    """
+    points, jacobians, velocities, drifts = motions
+    normals = sides[2]
+    for k in range(low.size):
+        moved = 0.0
+        for c in range(v.size):
+            J[k, c] = 0.0
+        for side in range(2):
+            body = bodies[k, side]
+            if body < 0:
+                continue
+            axis = scaled(1.0 - 2.0 * side, vec3(normals, k, 0))
+            nearest = vec3(sides[0], k, 0) if side == 0 else vec3(sides[1], k, 0)
+            arm = minus(nearest, vec3(points, body, 0))
+            turn = cross(arm, axis)
+            omega = vec3(velocities, body, 0)
+            inward = cross(omega, cross(omega, arm))
+            moved += dot(turn, vec3(drifts, body, 0))
+            moved += dot(axis, plus(vec3(drifts, body, 3), inward))
+            for i in range(3):
+                for c in range(v.size):
+                    J[k, c] += turn[i] * jacobians[body, i, c] + axis[i] * jacobians[body, 3 + i, c]
+        closing = 0.0
+        for c in range(v.size):
+            closing -= J[k, c] * v[c]
+        left = distances[k] - numbers[0]
+        low[k] = -stopping(left, closing, numbers[1], numbers[2]) - moved

@@ -7,52 +7,63 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, scalar, whole
-from spatialops.collision.contact_set import ContactSet
-from spatialops.contact.qp import load
+from spatialops._arrays import Array, IntArray, all_finite, scalar, whole
 from spatialops.control.controller import Explanation
 from spatialops.control.friction_cone.controller import Posture
 from spatialops.control.friction_cone.explanation import ConeExplanation
 from spatialops.control.motors import Motors
+from spatialops.control.projected.gripping_controller import GrippingController
+from spatialops.control.projected.held_closures import HeldClosures
 from spatialops.control.projected.held_contacts import HeldContacts
-from spatialops.control.projected.present_contacts import PresentContacts, Schedule
-from spatialops.control.safe_command import SafeController
-from spatialops.control.task_space.tasks import stack
+from spatialops.control.projected.present_contacts import Schedule
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.control.whole_body.clearance import Clearance
 from spatialops.control.whole_body.equations import (
+    GAVE_WAY,
+    STEPS,
     AccelerationLimits,
-    Equations,
-    equations,
-    joint_limits,
+    Given,
+    Sizes,
+    floats_of,
+    integers_of,
+    problem_of,
+    sizes_of,
+    whole_body_kernel,
 )
-from spatialops.control.whole_body.held_closures import HeldClosures
-from spatialops.control.whole_body.hierarchy import Answer, Cost, Level, lexicographic
 from spatialops.control.whole_body.joint_bounds import JointBounds
+from spatialops.control.whole_body.order_kernel import MET, NO_POINT
+from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
+from spatialops.forces.passive import passive_forces
 from spatialops.tree.model import Model
-from spatialops.tree.state import State, checked_state
+from spatialops.tree.state import State
 
-_WHO = "the whole-body controller"
-# Costs that decide only what nothing else does.
-_DAMPED = 1e-6  # of accelerations that tasks leave free, W s^4
-_SMALL = 1e-9  # of contact forces, W/N^2
 _MISSED_RANK = 1e-8  # singular values of tasks, relative, that count as zero
+_UNBOUND = np.zeros((2, 0))  # joints without bounds
 _GIVES_WAY = "bounds of joints and distances give way: motors and contacts cannot keep them"
+
+
+class _Room(NamedTuple):
+    """Memory of a command, and how much of it is what."""
+
+    sizes: Sizes
+    floats: Array
+    ints: IntArray
 
 
 class _Command(NamedTuple):
     """A command's answer, and what it was found from."""
 
-    answer: Answer
-    found: Equations
-    levels: list[Level]
+    x: Array
+    u: Array
+    room: _Room
+    given: Given
     grip: HeldContacts
 
 
-class WholeBodyController(SafeController):
+class WholeBodyController(GrippingController):
     """Tasks in strict order, then least losses u.W u, over accelerations and contact forces.
 
     Subject to M a + h = B u + A^T f + G^T l, A a + Adot v = 0, G a + Gdot v = 0 of closures,
@@ -88,8 +99,6 @@ class WholeBodyController(SafeController):
 
     Raises
     ------
-    MissingLibraryError
-        If daqp is not installed (``spatialops[qp]``).
     ArgumentError
         For options out of range.
 
@@ -128,15 +137,12 @@ class WholeBodyController(SafeController):
         clearance: Clearance | None = None,
         loops: LoopsLike = (),
     ) -> None:
-        load("daqp", _WHO)
         if motors.actuation.model is not model:
             raise ArgumentError("motors: are those of another model")
-        self.model = model
+        super().__init__(model, contacts)
         self.levels = _levels(tasks)
         self.motors = motors
         self.actuation = motors.actuation
-        self.contacts = contacts
-        self._present = PresentContacts(model)
         self._closures = HeldClosures(model, loops)
         self.sides = whole(sides, "sides", low=3)
         self.damping = scalar(damping, "damping", low=0.0)
@@ -148,55 +154,94 @@ class WholeBodyController(SafeController):
         if clearance is not None and clearance.scene.model is not model:
             raise ArgumentError("clearance: is that of another model")
         self.clearance = clearance
+        self._each = tuple(item for level in self.levels for item in level)
+        sizes = [item.task.size for item in self._each]
+        self._roots = np.sqrt(np.repeat([item.weight for item in self._each], sizes))
+        rows = [sum(item.task.size for item in level) for level in self.levels]
+        self._starts: IntArray = np.cumsum([0, *rows], dtype=np.int64)
+        self._metric = np.array([0.0 if posture is None else self.posture_weight])
+        self._none = AccelerationLimits(np.zeros((0, model.nv)), np.zeros(0))
+        self._still = np.zeros(model.nv)
+        self._room: _Room | None = None
         self._last: _Command | None = None
 
-    def __call__(self, time: float, state: State, contacts: ContactSet | None = None) -> Array:
-        """The command.
-
-        Parameters
-        ----------
-        time : float
-            Time, s.
-        state : State
-            Configuration and velocity.
-        contacts : ContactSet, optional
-            Contacts of the simulator's last step; used where the controller has none of its own.
-
-        Returns
-        -------
-        (nv,) array
-            Joint forces, N m or N, zero where there is no motor.
-
-        Raises
-        ------
-        ArgumentError
-            If no contacts are named at all.
-        """
-        if self.contacts is None and contacts is None:
-            raise ArgumentError("contacts: the controller has none of its own, and none were given")
+    def _forget(self) -> None:
         self._last = None
-        return self._safe_command(time, state, lambda: self._command(time, state, contacts))
 
-    def _command(self, time: float, state: State, contacts: ContactSet | None) -> Explanation:
-        checked_state(state, self.model)
-        grip = self._present(self.contacts, time, state, contacts)
-        found = equations(state, grip, self._closures, self.actuation, self.sides)
-        m = grip.n_rows + self._closures.n_rows
-        levels = [self._level(level, time, state, m) for level in self.levels]
-        cost = self._cost(found, state)
-        notes: tuple[str, ...] = ()
-        limits = self._limits(state)
-        answer = lexicographic(found.constraints(limits), levels, cost, _WHO)
-        if answer is None and limits:
-            answer = lexicographic(found.constraints(()), levels, cost, _WHO)
-            notes = (_GIVES_WAY,)
-        if answer is None:
+    def _command(self, time: float, state: State, grip: HeldContacts) -> Explanation:
+        given = self._given(time, state, grip)
+        places = self.actuation.rows, grip.force_rows, grip.pressed_rows, self._starts
+        room = self._room_for(given, places)
+        x, u = np.empty(room.sizes.n), np.empty(len(self.actuation))
+        status = whole_body_kernel(
+            tuple(given), places, self.sides, tuple(room.sizes), x, u, room.floats, room.ints
+        )
+        if status == NO_POINT or not all_finite(x):
             return self._carried(state)
-        self._last = _Command(answer, found, levels, grip)
-        status = "solved" if answer.met else "nearest"
-        tau = self.actuation.clipped(self.actuation.spread(found.motors(answer.x)))
-        still = np.zeros(len(tau))
-        return Explanation(tau=tau, demanded=still, predicted=still, status=status, notes=notes)
+        self._last = _Command(x, u, room, given, grip)
+        tau = self.actuation.spread(u)
+        return Explanation(
+            tau=tau,
+            demanded=self._still,
+            predicted=self._still,
+            status="solved" if status == MET else "nearest",
+            notes=(_GIVES_WAY,) if room.ints[GAVE_WAY] else (),
+        )
+
+    def _given(self, time: float, state: State, grip: HeldContacts) -> Given:
+        """What the kernel takes."""
+        model = self.model
+        q, v = state.q, state.v
+        A, drift = self._closures.beside(grip, state)
+        load = bias(model, q, v) - passive_forces(model, q, v)
+        if grip.sliding:
+            load = load - grip.sliding_friction(q)
+        wanted = np.empty((2, model.nv))
+        wanted[0] = 0.0 if self.posture is None else self.posture(model, state)
+        np.multiply(v, -self.damping, out=wanted[1])
+        bounded, offsets, _ = grip.limits
+        apart = self._none if self.clearance is None else self.clearance.limits(state)
+        own = _UNBOUND if self.bounds is None else self.bounds.ranges(model, state)
+        J, r = self._tasks(time, state)
+        return Given(
+            mass_matrix(model, q),
+            load,
+            A,
+            drift,
+            grip.mu,
+            bounded,
+            offsets,
+            grip.pressed,
+            J,
+            r,
+            self._roots,
+            self.motors.weights,
+            self.actuation.limits,
+            wanted,
+            own,
+            *apart,
+            self._metric,
+        )
+
+    def _tasks(self, time: float, state: State) -> tuple[Array, Array]:
+        """Rows of all levels."""
+        J, r = np.empty((len(self._roots), self.model.nv)), np.empty(len(self._roots))
+        first = 0
+        for tracking in self._each:
+            motion = tracking.task.motion(self.model, state)
+            last = first + len(motion.x)
+            J[first:last] = motion.J
+            np.subtract(tracking.goal(time, motion, state.v)[0], motion.drift, out=r[first:last])
+            first = last
+        return J, r
+
+    def _room_for(self, given: Given, places: tuple[IntArray, ...]) -> _Room:
+        """Memory for a command of these sizes; the last one's if they are its own."""
+        sizes = sizes_of(given, places, self.sides)
+        if self._room is None or self._room.sizes != sizes:
+            floats = np.zeros(floats_of(sizes, len(self._roots)))
+            self._room = _Room(sizes, floats, np.zeros(integers_of(sizes), dtype=np.int64))
+        return self._room
 
     def explain(self) -> ConeExplanation:
         """Why the last command was what it was.
@@ -218,49 +263,13 @@ class WholeBodyController(SafeController):
         self._explanation, self._last = told, None
         return told
 
-    def _level(self, tasks: Sequence[Tracking], time: float, state: State, m: int) -> Level:
-        """Rows of the tasks of one level, times the roots of their weights."""
-        motions = [item.task.motion(self.model, state) for item in tasks]
-        goals = [t.goal(time, x, state.v)[0] for t, x in zip(tasks, motions, strict=True)]
-        sizes = [item.task.size for item in tasks]
-        root = np.sqrt(np.repeat([item.weight for item in tasks], sizes))
-        task = stack(motions, self.model.nv)
-        J = np.hstack([task.J, np.zeros((len(task.J), m))])
-        right = np.concatenate([*goals, np.zeros(0)]) - task.drift
-        return Level(root[:, None] * J, root * right)
-
-    def _cost(self, found: Equations, state: State) -> Cost:
-        """Losses of motors, and what draws accelerations that tasks leave free."""
-        n = self.model.nv
-        weights = 2.0 * self.motors.weights
-        H = found.U.T @ (weights[:, None] * found.U)
-        f = found.U.T @ (weights * found.w)
-        H[np.arange(n), np.arange(n)] += _DAMPED
-        H[np.arange(n, len(H)), np.arange(n, len(H))] += _SMALL
-        f[:n] += _DAMPED * self.damping * state.v
-        if self.posture is not None:
-            M = 2.0 * self.posture_weight * found.M
-            H[:n, :n] += M
-            f[:n] -= M @ self.posture(self.model, state)
-        return Cost(H, f)
-
-    def _limits(self, state: State) -> list[AccelerationLimits]:
-        """What holds unless motors and contacts cannot keep it."""
-        limits = []
-        if self.bounds is not None:
-            limits.append(joint_limits(self.bounds, state, self.actuation))
-        if self.clearance is not None:
-            limits.append(self.clearance.limits(state))
-        return limits
-
     def _carried(self, state: State) -> ConeExplanation:
         """Where even the constraints have no answer: motors carry what they can."""
         tau = self.actuation.clipped(bias(self.model, state.q, state.v))
-        still = np.zeros(self.model.nv)
         return ConeExplanation(
             tau=tau,
-            demanded=still,
-            predicted=still,
+            demanded=self._still,
+            predicted=self._still,
             status="held",
             residual=float("nan"),
             power=self.motors.power(tau[self.actuation.rows]),
@@ -269,25 +278,25 @@ class WholeBodyController(SafeController):
 
     def _explained(self, command: _Command, told: Explanation) -> ConeExplanation:
         n = self.model.nv
-        x = command.answer.x
-        found = command.found
-        u = found.motors(x)
-        J = np.vstack([level.J[:, :n] for level in command.levels])
-        left = np.concatenate([level.r for level in command.levels]) - J @ x[:n]
+        x, given = command.x, command.given
+        room = command.room
+        problem = problem_of(room.sizes, len(given.r), room.floats)
+        J = given.roots[:, None] * given.J
+        left = given.roots * given.r - J @ x[:n]
         missing = np.linalg.lstsq(J, left, rcond=_MISSED_RANK)[0]
-        size = 1.0 + np.abs(found.e).max(initial=0.0)
+        size = 1.0 + np.abs(problem.e).max(initial=0.0)
         return ConeExplanation(
             tau=told.tau,
             demanded=x[:n] + missing,
             predicted=x[:n],
             status=told.status,
-            residual=float(np.abs(found.E @ x - found.e).max(initial=0.0) / size),
-            iterations=command.answer.iterations,
+            residual=float(np.abs(problem.E @ x - problem.e).max(initial=0.0) / size),
+            iterations=int(room.ints[STEPS]),
             forces=x[n:][command.grip.force_rows].reshape(-1, 3),
             slack=float(np.abs(missing).max(initial=0.0)),
             seconds=told.seconds,
             unanswered=told.unanswered,
-            power=self.motors.power(u),
+            power=self.motors.power(command.u),
             disturbance=left,
             notes=told.notes,
         )

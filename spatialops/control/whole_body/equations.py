@@ -1,171 +1,332 @@
-"""What accelerations and contact forces must satisfy: the mechanism, its contacts, its motors.
+"""What accelerations and contact forces must satisfy, and the command that satisfies it, compiled.
 
 Unknowns are x = (a, f, l), accelerations, contact forces and those of closures; motor forces
-follow, u = U x + w, from the actuated rows of M a + h = B u + A^T f + G^T l.
+follow, u = U x + w, from the actuated rows of M a + h = B u + A^T f + G^T l. Constraints are the
+other rows, contacts and closures that hold, forces that are given; and limits of motors, friction
+pyramids, bounds of contact forces and of accelerations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from functools import lru_cache
 from typing import NamedTuple
 
-import numpy as np
+from spatialops._arrays import Array, IntArray
+from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.memory import matrix
+from spatialops.control.whole_body.order_kernel import (
+    NO_POINT,
+    Problem,
+    in_order,
+    ints_of,
+    numbers_of,
+    room_of,
+)
 
-from spatialops._arrays import Array
-from spatialops.control.actuation import Actuation
-from spatialops.control.projected.held_contacts import HeldContacts
-from spatialops.control.whole_body.held_closures import HeldClosures
-from spatialops.control.whole_body.hierarchy import Constraints
-from spatialops.control.whole_body.joint_bounds import JointBounds
-from spatialops.dynamics.composite_body import mass_matrix
-from spatialops.dynamics.newton_euler import bias
-from spatialops.forces.passive import passive_forces
-from spatialops.tree.state import State
+# What comes back in the ints of a command.
+STEPS = 0
+STATUS = 1
+GAVE_WAY = 2
+RESULTS = 3
+
+# Costs that decide only what nothing else does.
+_DAMPED = 1e-6  # of accelerations that tasks leave free, W s^4
+_SMALL = 1e-9  # of contact forces, W/N^2
 
 
 class AccelerationLimits(NamedTuple):
-    """Bounds low <= J a <= high of accelerations.
+    """Bounds low <= J a of accelerations.
 
     Parameters
     ----------
     J : (k, nv) array
         Rows.
-    low, high : (k,) arrays
-        The same; infinite where there is none.
+    low : (k,) array
+        The same.
     """
 
     J: Array
     low: Array
-    high: Array
 
 
-class Equations(NamedTuple):
-    """Constraints of accelerations and forces, and the motor forces that go with them.
+class Given(NamedTuple):
+    """A command's state, tasks and limits, in the order in which the controller has them."""
 
-    m is the number of rows of contacts and closures.
+    M: Array  # (nv, nv)
+    load: Array  # (nv,) forces at zero acceleration
+    A: Array  # (m, nv) rows of contacts, then of closures
+    drift: Array  # (m,)
+    mu: Array  # (g,)
+    bounded: Array  # (l, m of contacts) rows F of F f + o >= 0
+    offsets: Array  # (l,)
+    pressed: Array  # (s,) forces that are given
+    J: Array  # (k, nv) rows of all levels
+    r: Array  # (k,)
+    roots: Array  # (k,) of their weights
+    weights: Array  # (p,) of losses
+    limits: Array  # (p,) of motors
+    wanted: Array  # (2, nv) accelerations where tasks leave freedom: in the metric of M, by itself
+    own: Array  # (2, nv) bounds of joints' accelerations; (2, 0): none
+    apart: Array  # (c, nv) rows of other bounds
+    least: Array  # (c,)
+    metric: Array  # (1,) weight of the former
 
-    Parameters
-    ----------
-    M : (nv, nv) array
-        Mass matrix.
-    U : (p, nv + m) array
-        Motor forces u = U x + w.
-    w : (p,) array
-        The same.
-    E : (k, nv + m) array
-        E x = e: rows without motors, contacts and closures that hold, forces that are given.
-    e : (k,) array
-        The same.
-    C : (i, nv + m) array
-        low <= C x <= high: motors, friction pyramids, bounds of contact forces.
-    low, high : (i,) arrays
-        The same.
+
+class Places(NamedTuple):
+    """Where things are among the unknowns."""
+
+    motors: IntArray  # (p,)
+    forces: IntArray  # (3 g,) rows of forces of contacts that grip
+    pressed: IntArray  # (s,)
+    starts: IntArray  # first row of each level, and their number
+
+
+class Sizes(NamedTuple):
+    """Unknowns, equalities, inequalities that always hold, all of them, rows of a group."""
+
+    n: int
+    equal: int
+    hard: int
+    all: int
+    group: int
+
+
+def sizes_of(given: tuple[Array, ...], places: tuple[IntArray, ...], sides: int) -> Sizes:
+    """How large a command's tables are."""
+    named, at = Given(*given), Places(*places)
+    p = len(at.motors)
+    m, nv = named.A.shape
+    equal = nv - p + m + len(at.pressed)
+    hard = p + sides * len(named.mu) + len(named.offsets)
+    bounds = (p if named.own.shape[1] else 0) + len(named.least)
+    steps = [int(b - a) for a, b in zip(at.starts[:-1], at.starts[1:], strict=True)]
+    return Sizes(nv + m, equal, hard, hard + bounds, max(equal, *steps, 0))
+
+
+@lru_cache
+def floats_of(sizes: Sizes, k: int) -> int:
+    """Numbers that `whole_body_kernel` works in, with k rows of levels."""
+    n, equal, _, i, group = sizes
+    return (equal + i + k + n) * (n + 1) + i + numbers_of(n, i, group)
+
+
+@lru_cache
+def integers_of(sizes: Sizes) -> int:
+    """Integers that it works in."""
+    return RESULTS + ints_of(sizes.n, sizes.all, sizes.group)
+
+
+@inlined
+def problem_of(sizes: Sizes, k: int, floats: Array) -> Problem:
+    """Name the tables of the problem."""
+    n, equal, _, i, _ = sizes
+    at = 0
+    E = matrix(floats, at, equal, n)
+    at += equal * n
+    C = matrix(floats, at, i, n)
+    at += i * n
+    J = matrix(floats, at, k, n)
+    at += k * n
+    H = matrix(floats, at, n, n)
+    at += n * n
+    f = floats[at : at + n]
+    at += n
+    e = floats[at : at + equal]
+    at += equal
+    low = floats[at : at + i]
+    at += i
+    high = floats[at : at + i]
+    at += i
+    return Problem(E, e, C, low, high, J, floats[at : at + k], H, f)
+
+
+@inlined
+def put_equation(given: Given, i: int, row: Array) -> float:
+    """Row i of M a - A^T (f, l), which is -h and the motor's force; -h."""
+    nv = given.load.size
+    for c in range(nv):
+        row[c] = given.M[i, c]
+    for j in range(given.drift.size):
+        row[nv + j] = -given.A[j, i]
+    return -given.load[i]
+
+
+@inlined
+def clear(X: Array) -> None:
+    for i in range(X.shape[0]):
+        for c in range(X.shape[1]):
+            X[i, c] = 0.0
+
+
+@inlined
+def put_equalities(given: Given, places: Places, problem: Problem) -> None:
+    """Rows without a motor, contacts and closures that hold, forces that are given."""
+    E, e = problem.E, problem.e
+    nv = given.load.size
+    clear(E)
+    count = 0
+    k = 0
+    for i in range(nv):
+        if k < places.motors.size and places.motors[k] == i:
+            k += 1
+            continue
+        e[count] = put_equation(given, i, E[count])
+        count += 1
+    for j in range(given.drift.size):
+        for c in range(nv):
+            E[count, c] = given.A[j, c]
+        e[count] = -given.drift[j]
+        count += 1
+    for s in range(given.pressed.size):
+        E[count, nv + places.pressed[s]] = 1.0
+        e[count] = given.pressed[s]
+        count += 1
+
+
+@inlined
+def put_pyramids(given: Given, places: Places, sides: int, problem: Problem, count: int) -> int:
+    """Sides of pyramids inscribed in cones: mu cos(pi / s) f_n >= c_k . f_t for each side k."""
+    nv = given.load.size
+    for g in range(given.mu.size):
+        first = nv + places.forces[3 * g]
+        for k in range(sides):
+            angle = 2.0 * math.pi * (k + 0.5) / sides
+            problem.C[count, first] = given.mu[g] * math.cos(math.pi / sides)
+            problem.C[count, first + 1] = -math.cos(angle)
+            problem.C[count, first + 2] = -math.sin(angle)
+            problem.low[count] = 0.0
+            problem.high[count] = math.inf
+            count += 1
+    return count
+
+
+@inlined
+def put_inequalities(given: Given, places: Places, sides: int, problem: Problem) -> None:
+    """Limits of motors, pyramids, bounds of forces, then of accelerations."""
+    C = problem.C
+    low, high = problem.low, problem.high
+    nv = given.load.size
+    clear(C)
+    count = 0
+    for k in range(places.motors.size):
+        w = -put_equation(given, places.motors[k], C[count])
+        low[count] = -given.limits[k] - w
+        high[count] = given.limits[k] - w
+        count += 1
+    count = put_pyramids(given, places, sides, problem, count)
+    for j in range(given.offsets.size):
+        for c in range(given.bounded.shape[1]):
+            C[count, nv + c] = given.bounded[j, c]
+        low[count] = -given.offsets[j]
+        high[count] = math.inf
+        count += 1
+    if given.own.shape[1] > 0:
+        for k in places.motors:
+            C[count, k] = 1.0
+            low[count] = given.own[0, k]
+            high[count] = given.own[1, k]
+            count += 1
+    for j in range(given.least.size):
+        for c in range(nv):
+            C[count, c] = given.apart[j, c]
+        low[count] = given.least[j]
+        high[count] = math.inf
+        count += 1
+
+
+@inlined
+def put_levels(given: Given, problem: Problem) -> None:
+    """Rows of all levels, times the roots of their weights."""
+    clear(problem.J)
+    for j in range(given.r.size):
+        root = given.roots[j]
+        problem.r[j] = root * given.r[j]
+        for c in range(given.load.size):
+            problem.J[j, c] = root * given.J[j, c]
+
+
+@inlined
+def put_cost(given: Given, places: Places, problem: Problem) -> None:
+    """Losses of motors, and what draws accelerations that tasks leave free."""
+    H, f = problem.H, problem.f
+    U = problem.C  # its first rows
+    nv = given.load.size
+    n = f.size
+    clear(H)
+    for c in range(n):
+        f[c] = 0.0
+    for k in range(places.motors.size):
+        w = given.load[places.motors[k]]
+        for a in range(n):
+            factor = 2.0 * given.weights[k] * U[k, a]
+            if factor != 0.0:
+                f[a] += factor * w
+                for b in range(n):
+                    H[a, b] += factor * U[k, b]
+    metric = 2.0 * given.metric[0]
+    for a in range(nv):
+        if metric != 0.0:
+            for b in range(nv):
+                H[a, b] += metric * given.M[a, b]
+                f[a] -= metric * given.M[a, b] * given.wanted[0, b]
+        H[a, a] += _DAMPED
+        f[a] -= _DAMPED * given.wanted[1, a]
+    for a in range(nv, n):
+        H[a, a] += _SMALL
+
+
+@inlined
+def put_motors(given: Given, places: Places, problem: Problem, x: Array, u: Array) -> None:
+    """U x + w within the limits."""
+    for k in range(u.size):
+        total = given.load[places.motors[k]]
+        for c in range(x.size):
+            total += problem.C[k, c] * x[c]
+        u[k] = max(min(total, given.limits[k]), -given.limits[k])
+
+
+@inlined
+def with_fewer(problem: Problem, i: int) -> Problem:
+    """The first inequalities alone."""
+    p = problem
+    return Problem(p.E, p.e, p.C[:i], p.low[:i], p.high[:i], p.J, p.r, p.H, p.f)
+
+
+@kernel
+def whole_body_kernel(
+    given: tuple[Array, ...],
+    places: tuple[IntArray, ...],
+    sides: int,
+    sizes: tuple[int, ...],
+    x: Array,
+    u: Array,
+    floats: Array,
+    ints: IntArray,
+) -> int:
+    """Unknowns x (n,) and motor forces u (p,); the status of `order_kernel`, also in `ints`.
+
+    Where there is no point bounds of accelerations give way.
     """
-
-    M: Array
-    U: Array
-    w: Array
-    E: Array
-    e: Array
-    C: Array
-    low: Array
-    high: Array
-
-    def motors(self, x: Array) -> Array:
-        """Motor forces, N m or N."""
-        return np.asarray(self.U @ x + self.w)
-
-    def constraints(self, limits: Sequence[AccelerationLimits]) -> Constraints:
-        """All of them, and limits of accelerations."""
-        free = self.C.shape[1] - len(self.M)
-        rows = [np.hstack([own.J, np.zeros((len(own.J), free))]) for own in limits]
-        return Constraints(
-            self.E,
-            self.e,
-            np.vstack([self.C, *rows]),
-            np.concatenate([self.low, *(own.low for own in limits)]),
-            np.concatenate([self.high, *(own.high for own in limits)]),
-        )
-
-
-def joint_limits(bounds: JointBounds, state: State, actuation: Actuation) -> AccelerationLimits:
-    """Bounds of joints with motors; what has none goes where it goes."""
-    rows, low, high = bounds.accelerations(actuation.model, state)
-    moved = actuation.moves[rows]
-    rows = rows[moved]
-    J = np.zeros((len(rows), actuation.model.nv))
-    J[np.arange(len(rows)), rows] = 1.0
-    return AccelerationLimits(J, low[moved], high[moved])
-
-
-def equations(
-    state: State, grip: HeldContacts, closures: HeldClosures, actuation: Actuation, sides: int
-) -> Equations:
-    """The equations at a state.
-
-    Parameters
-    ----------
-    state : State
-        Configuration and velocity.
-    grip : HeldContacts
-        Contacts that hold.
-    closures : HeldClosures
-        Closed loops.
-    actuation : Actuation
-        Motors.
-    sides : int
-        Of the friction pyramids.
-
-    Returns
-    -------
-    Equations
-        Of the model of `actuation`.
-    """
-    model = actuation.model
-    q, v = state.q, state.v
-    A, drift = grip.rows(q, v)
-    G, turning = closures.rows(state)
-    load = bias(model, q, v) - passive_forces(model, q, v)
-    if grip.sliding:
-        load = load - grip.sliding_friction(q)
-    M = mass_matrix(model, q)
-    moved = np.hstack([M, -A.T, -G.T])
-    left = ~actuation.moves
-    held = np.zeros((len(A) + len(G), moved.shape[1]))
-    held[:, : model.nv] = np.vstack([A, G])
-    pressed = np.zeros((len(grip.pressed), moved.shape[1]))
-    pressed[np.arange(len(grip.pressed)), model.nv + grip.pressed_rows] = 1.0
-    U, w = moved[actuation.rows], load[actuation.rows]
-    bounds, offsets = _force_bounds(grip, sides)
-    forces = np.zeros((len(bounds), moved.shape[1]))
-    forces[:, model.nv : model.nv + grip.n_rows] = bounds
-    limits = actuation.limits
-    return Equations(
-        M,
-        U,
-        w,
-        np.vstack([moved[left], held, pressed]),
-        np.concatenate([-load[left], -drift, -turning, grip.pressed]),
-        np.vstack([U, forces]),
-        np.concatenate([-limits - w, -offsets]),
-        np.concatenate([limits - w, np.full(len(forces), np.inf)]),
-    )
-
-
-def _force_bounds(grip: HeldContacts, sides: int) -> tuple[Array, Array]:
-    """Rows F and offsets o with F f + o >= 0: sides of pyramids, bounds of contact forces.
-
-    A pyramid is inscribed in its cone: mu cos(pi / s) f_n >= c_k . f_t for each side k.
-    """
-    angles = 2.0 * np.pi * (np.arange(sides) + 0.5) / sides
-    normals = np.column_stack(
-        [np.full(sides, np.cos(np.pi / sides)), -np.cos(angles), -np.sin(angles)]
-    )
-    rows, offsets, _ = grip.limits
-    result = np.zeros((sides * len(grip.mu) + len(rows), grip.n_rows))
-    for i, first in enumerate(grip.force_rows[::3]):
-        block = result[sides * i : sides * (i + 1), first : first + 3]
-        block[:] = normals
-        block[:, 0] *= grip.mu[i]
-    result[sides * len(grip.mu) :] = rows
-    return result, np.concatenate([np.zeros(sides * len(grip.mu)), offsets])
+    state = Given(*given)
+    at = Places(*places)
+    size = Sizes(*sizes)
+    problem = problem_of(size, state.r.size, floats)
+    rest = floats[(size.equal + size.all + state.r.size + size.n) * (size.n + 1) + size.all :]
+    put_equalities(state, at, problem)
+    put_inequalities(state, at, sides, problem)
+    put_levels(state, problem)
+    put_cost(state, at, problem)
+    ints[GAVE_WAY] = 0
+    own = room_of(size.n, size.all, size.group, rest, ints[RESULTS:])
+    status = in_order(problem, at.starts, x, own)
+    if status == NO_POINT and size.all > size.hard:
+        ints[GAVE_WAY] = 1
+        hard = with_fewer(problem, size.hard)
+        own = room_of(size.n, size.hard, size.group, rest, ints[RESULTS:])
+        status = in_order(hard, at.starts, x, own)
+    ints[STEPS] = own.ints[0]
+    ints[STATUS] = status
+    if status != NO_POINT:
+        put_motors(state, at, problem, x, u)
+    return status

@@ -87,20 +87,31 @@ class JointBounds:
             rad/s^2 or m/s^2; infinite where there is none. Never so narrow that a joint could not
             brake with `braking`, also beyond a limit.
         """
-        high, low = np.empty(model.nv), np.empty(model.nv)
-        own = np.array([self.horizon, self.braking, self.margin])
-        limits = model.lower, model.upper, model.velocity_limit
-        acceleration_bounds(
-            vector(state.q, model.nq, "q"),
-            vector(state.v, model.nv, "v"),
-            model.own_coordinates,
-            limits,
-            own,
-            low,
-            high,
-        )
+        low, high = self.ranges(model, state)
         rows = np.flatnonzero(np.isfinite(low) | np.isfinite(high))
         return rows, low[rows], high[rows]
+
+    def ranges(self, model: Model, state: State) -> Array:
+        """Bounds of all accelerations at a state.
+
+        Parameters
+        ----------
+        model : Model
+            The mechanism.
+        state : State
+            Configuration and velocity.
+
+        Returns
+        -------
+        (2, nv) array
+            Low ones, then high ones; infinite where there is none.
+        """
+        found = np.empty((2, model.nv))
+        q, v = vector(state.q, model.nq, "q"), vector(state.v, model.nv, "v")
+        limits = model.lower, model.upper, model.velocity_limit
+        own = np.array([self.horizon, self.braking, self.margin])
+        acceleration_bounds(q, v, model.own_coordinates, limits, own, found[0], found[1])
+        return found
 
 
 @kernel

@@ -128,7 +128,7 @@ def power(count: int = 1000, seed: int = 0) -> PlainData:
         if solution.status == "infeasible":
             infeasible += 1
             continue
-        p, x = assembly.p, minimum_norm(program.E, program.e)
+        p, x = assembly.p, minimum_norm(program.E, program.e)[0]
         other = Barrier().solve(
             replace(program, H=np.diag(np.r_[np.full(p, 2.0), np.zeros(assembly.n - p)]))
         )

@@ -79,21 +79,51 @@ def distances(scene: Scene, q: ArrayLike, pairs: Iterable[tuple[str, str]]) -> D
     >>> found.distances.round(12), found.points_b.round(12)
     (array([0.9]), array([[0., 0., 0.]]))
     """
-    if not isinstance(scene, Scene):
-        raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
-    chosen = [(_geoms_of(scene, a), _geoms_of(scene, b)) for a, b in _named(pairs)]
-    measure = _Measure(scene, placed_geoms(scene, q))
-    found = [
-        min((measure(a, b) for a in first for b in second if a != b), key=lambda one: one[0])
-        for first, second in chosen
-    ]
-    n = len(found)
-    gaps = np.array([one[0] for one in found])
-    middles = np.reshape([one[1] for one in found], (n, 3))
-    normals = np.reshape([one[2] for one in found], (n, 3))
-    geoms = np.array([one[3] for one in found], dtype=np.int64).reshape(n, 2)
-    half = 0.5 * gaps[:, None] * normals
-    return Distances(gaps, middles + half, middles - half, normals, geoms)
+    return PairDistances(scene, pairs)(q)
+
+
+class PairDistances:
+    """`distances` of the same pairs again and again: names are looked up once.
+
+    Parameters
+    ----------
+    scene : Scene
+        As of `distances`.
+    pairs : iterable of (str, str)
+        The same.
+
+    Raises
+    ------
+    ArgumentError
+        For an unknown name, or a body without geoms.
+    """
+
+    def __init__(self, scene: Scene, pairs: Iterable[tuple[str, str]]) -> None:
+        if not isinstance(scene, Scene):
+            raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
+        self.scene = scene
+        self._chosen = [(_geoms_of(scene, a), _geoms_of(scene, b)) for a, b in _named(pairs)]
+
+    def __call__(self, q: ArrayLike) -> Distances:
+        """The distances at coordinates (nq,).
+
+        Raises
+        ------
+        ArgumentError
+            For two fixed surfaces.
+        """
+        measure = _Measure(self.scene, placed_geoms(self.scene, q))
+        found = [
+            min((measure(a, b) for a in first for b in second if a != b), key=lambda one: one[0])
+            for first, second in self._chosen
+        ]
+        n = len(found)
+        gaps = np.array([one[0] for one in found])
+        middles = np.reshape([one[1] for one in found], (n, 3))
+        normals = np.reshape([one[2] for one in found], (n, 3))
+        geoms = np.array([one[3] for one in found], dtype=np.int64).reshape(n, 2)
+        half = 0.5 * gaps[:, None] * normals
+        return Distances(gaps, middles + half, middles - half, normals, geoms)
 
 
 class _Measure:

@@ -69,7 +69,7 @@ def test_regulated_forces_are_rows_and_free_ones_are_not(robot):
 def test_names_match_the_inequalities(robot):
     assembly = Assembly(state_of(robot, least=1.0), None, None)
     program = assembly.strict()
-    assert len(assembly.names) == len(program.d) + len(program.mu) == len(assembly.scales)
+    assert len(assembly.names) == len(program.d) + len(program.mu) == len(program.scales)
     u = np.random.default_rng(1).normal(size=assembly.n)
     margins = dict(zip(assembly.names, program.margins(u), strict=True))
     forces = program.forces(u)

@@ -15,8 +15,8 @@ from spatialops.control.friction_cone.barrier_function import (
     move,
     slacks,
     slope,
-    work_space,
 )
+from spatialops.control.friction_cone.solve_kernel import work_of
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def program():
 
 
 def point(program, x):
-    at, changes, newton = work_space(np.array(x), program.d.size, program.mu.size)
+    at, changes, newton = work_of(np.array(x), program.d.size, program.mu.size, np.empty(500))
     slacks(program, at)
     return at, changes, newton
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from spatialops.control.friction_cone import barrier_kernel as kernel
-from spatialops.control.friction_cone.barrier_function import Program, work_space
+from spatialops.control.friction_cone.barrier_function import Program
+from spatialops.control.friction_cone.solve_kernel import work_of
 
 
 def box(g, low=-1.0, high=1.0, H=1.0):
@@ -15,7 +16,7 @@ def box(g, low=-1.0, high=1.0, H=1.0):
 
 
 def follow(program, x=0.0, *, last=1e-12, stop=-np.inf, steps=100):
-    at, changes, newton = work_space(np.array([x]), program.d.size, program.mu.size)
+    at, changes, newton = work_of(np.array([x]), program.d.size, program.mu.size, np.empty(100))
     options = np.array([1.0, last, stop, steps, 1.0])
     center = at.x.copy()
     return kernel.follow(program, at, changes, newton, options, center), at, options, center

@@ -65,7 +65,6 @@ def test_bounds_follow_the_ramps(robot):
 
 def commands(robot, ramp):
     """Torques of a quadruped that stands, with a foot that is let go after 0.2 s, and stays."""
-    pytest.importorskip("daqp")
     foot = PointTask(so.Node(robot.feet[0]))
     stays = Tracking(foot, foot.motion(robot.model, robot.state).x)
     schedule = ContactSchedule(

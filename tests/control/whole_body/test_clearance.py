@@ -51,7 +51,6 @@ def two_arms(shape):
 
 def nearest_of(scene, clearance):
     """Distance of the hands over a run that is asked to cross the arms, at each step."""
-    pytest.importorskip("daqp")
     model = scene.model
     control = WholeBodyController(
         model,

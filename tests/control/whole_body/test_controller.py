@@ -16,7 +16,6 @@ def robot():
 
 
 def test_pyramids_cost_more_and_approach_the_cone(robot):
-    pytest.importorskip("daqp")
     # Hard enough for the cones to bind, and between the corners of the pyramids.
     asked = np.array([0.0, 0.0, 0.0, 1.6, 1.0, 0.0])
     exact = controller_of(robot, asked, friction=0.3)

@@ -33,7 +33,6 @@ def arm(**limits):
 
 def states_of(model, goal, **bounds):
     """A run that is asked to put both joints at `goal`."""
-    pytest.importorskip("daqp")
     control = WholeBodyController(
         model,
         [Tracking(JointTask(model.joint_names), goal, stiffness=400.0)],

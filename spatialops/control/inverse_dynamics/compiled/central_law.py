@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.memory import matrix
 from spatialops.algebra.vectors import dot
 from spatialops.contact.laws.law import TOLERANCE
 from spatialops.contact.laws.plain_cone import POLISHED, SHARPER, cone_violation
@@ -25,7 +26,7 @@ from spatialops.control.inverse_dynamics.compiled.cone_law import (
 from spatialops.control.inverse_dynamics.compiled.posture import put_after, put_speeds
 from spatialops.control.inverse_dynamics.compiled.tables import Newton
 from spatialops.control.inverse_dynamics.compiled.turning import turn_back, turned, turning
-from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, matrix
+from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round
 
 
 @kernel

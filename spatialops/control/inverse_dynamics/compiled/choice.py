@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.memory import matrix
 from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled.cone_law import largest
 from spatialops.control.inverse_dynamics.compiled.least_torque import put_forces, put_least
@@ -20,7 +21,7 @@ from spatialops.control.inverse_dynamics.compiled.room import (
     put_null_space,
 )
 from spatialops.control.inverse_dynamics.compiled.tables import Call, Robot
-from spatialops.control.inverse_dynamics.compiled.workspace import Workspace, matrix
+from spatialops.control.inverse_dynamics.compiled.workspace import Workspace
 from spatialops.control.inverse_dynamics.force_distribution import (
     CHOSEN,
     NO_ROW,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import kernel
+from spatialops.algebra.memory import matrix
 from spatialops.contact.cone.fast_path import fast_kernel
 from spatialops.contact.laws.law import TOLERANCE
 from spatialops.contact.laws.plain_cone import POLISHED, cone_violation
 from spatialops.control.inverse_dynamics.compiled import workspace as of
 from spatialops.control.inverse_dynamics.compiled.posture import put_after, put_speeds
-from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, matrix
+from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round
 
 UNSOLVED = -1.0
 

@@ -9,13 +9,14 @@ import math
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.memory import matrix
 from spatialops.algebra.pseudo_inverse import (
     inverting,
     longest_row,
     pseudo_inverse_kernel,
 )
 from spatialops.control.inverse_dynamics.compiled import workspace as of
-from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, Tying, matrix
+from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, Tying
 from spatialops.control.inverse_dynamics.consistent_demand import WEIGHT
 from spatialops.control.inverse_dynamics.inverse_geometry import RANK
 

@@ -15,6 +15,7 @@ import math
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.memory import matrix
 from spatialops.algebra.vectors import dot
 from spatialops.contact.laws.law import TOLERANCE
 from spatialops.contact.laws.pivoting import MET, MOST
@@ -27,7 +28,7 @@ from spatialops.control.inverse_dynamics.compiled.cone_law import (
 from spatialops.control.inverse_dynamics.compiled.pivoting import pivot_from
 from spatialops.control.inverse_dynamics.compiled.posture import put_after, put_speeds
 from spatialops.control.inverse_dynamics.compiled.turning import turn_back, turning
-from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, matrix
+from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round
 
 # the friction that is counted on where there is more: cones of the program end where mu does
 ROUGH = 1.0

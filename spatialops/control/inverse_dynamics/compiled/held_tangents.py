@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined
+from spatialops.algebra.memory import matrix
 from spatialops.contact.laws.elimination import (
     LOCKED,
     choose_rows,
@@ -21,7 +22,7 @@ from spatialops.contact.laws.elimination import (
 from spatialops.contact.laws.pivoting import MET, MOST
 from spatialops.control.inverse_dynamics.compiled.cone_law import largest
 from spatialops.control.inverse_dynamics.compiled.pivoting import pivot_from
-from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, matrix
+from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round
 
 HELD = 1  # row of the table of what contacts are: 1, does not slip
 

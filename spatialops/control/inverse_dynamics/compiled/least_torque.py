@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.memory import matrix
 from spatialops.algebra.reflections import triangular_kernel
 from spatialops.control.inverse_dynamics.compiled import layout as io
-from spatialops.control.inverse_dynamics.compiled.workspace import Workspace, matrix
+from spatialops.control.inverse_dynamics.compiled.workspace import Workspace
 from spatialops.control.inverse_dynamics.force_distribution import RIDGE
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined
+from spatialops.algebra.memory import matrix
 from spatialops.contact.laws.pivoting import pivot_kernel
-from spatialops.control.inverse_dynamics.compiled.workspace import matrix
 
 
 @inlined

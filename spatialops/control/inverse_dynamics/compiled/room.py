@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 from spatialops._arrays import Array, IntArray, Mat3
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.memory import matrix
 from spatialops.algebra.reflections import null_space_kernel
 from spatialops.control.inverse_dynamics.compiled import workspace as of
 from spatialops.control.inverse_dynamics.compiled.cone_law import largest, largest_compliance
 from spatialops.control.inverse_dynamics.compiled.turning import turn_back, turning
-from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round, matrix
+from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Round
 from spatialops.control.inverse_dynamics.force_distribution import NULL, REST, ROUNDING, STUCK
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import inlined, merged
+from spatialops._compile.jit import inlined
+from spatialops.algebra.memory import matrix
 
 # Columns of a contact that is counted on.
 FRAME = 0  # 9: normal, tangent, tangent of the first round, in which rows stand
@@ -90,12 +91,6 @@ def room_of(sizes: Sizes) -> int:
 def ints_of(m: int) -> int:
     """Integers that it names, scratch not counted."""
     return m * INTS + m
-
-
-@merged
-def matrix(floats: Array, at: int, rows: int, columns: int) -> Array:
-    """So many rows and columns of a buffer, from `at` on."""
-    return floats[at : at + rows * columns].reshape((rows, columns))
 
 
 @inlined

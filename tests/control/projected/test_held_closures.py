@@ -1,4 +1,4 @@
-"""Closed loops under whole-body control."""
+"""Closed loops among what controllers hold."""
 
 import numpy as np
 import pytest
@@ -6,13 +6,14 @@ import pytest
 import spatialops as so
 from spatialops.control import (
     Actuation,
+    FrictionConeController,
     HeldContacts,
     JointTask,
     Motors,
     Tracking,
     WholeBodyController,
 )
-from spatialops.control.whole_body.held_closures import HeldClosures
+from spatialops.control.projected.held_closures import HeldClosures
 from spatialops.forces.passive import passive_forces
 from tests.support.files import example_robots
 
@@ -46,16 +47,15 @@ def test_drift_is_the_derivative_of_rows():
     assert (slope[0] - slope[1]) / (2.0 * h) == pytest.approx(drift, abs=1e-5)
 
 
-def test_one_motor_moves_a_four_bar_as_asked():
+@pytest.mark.parametrize("kind", [WholeBodyController, FrictionConeController])
+def test_one_motor_moves_a_four_bar_as_asked(kind):
     bar, state = moving_four_bar()
     model = bar.model
     crank = JointTask(model.joint_names[:1])
     x = crank.motion(model, state).x
     task = Tracking(crank, lambda time: (x, state.v[:1], [2.0]), stiffness=0.0, damping=0.0)
     motors = Motors(Actuation(model, model.joint_names[:1]))
-    control = WholeBodyController(
-        model, [task], motors, contacts=HeldContacts(model, []), loops=bar.loops
-    )
+    control = kind(model, [task], motors, contacts=HeldContacts(model, []), loops=bar.loops)
     tau = control(0.0, state)
     told = control.explain()
     assert told.status == "solved"
@@ -63,13 +63,14 @@ def test_one_motor_moves_a_four_bar_as_asked():
     a = so.constrained_dynamics(model, bar.loops, state.q, state.v, tau).accelerations
     assert a[0] == pytest.approx(2.0, abs=1e-8)
     assert told.predicted == pytest.approx(a, abs=1e-8)
-    without = WholeBodyController(model, [task], motors, contacts=HeldContacts(model, []))
+    without = kind(model, [task], motors, contacts=HeldContacts(model, []))
     assert np.abs(without(0.0, state) - tau).max() > 0.01
 
 
 @pytest.mark.compiled
+@pytest.mark.parametrize("kind", [WholeBodyController, FrictionConeController])
 @pytest.mark.skipif(example_robots() is None, reason="example-robot-data is not installed")
-def test_motors_of_cassie_do_what_is_asked_through_its_rods_and_springs():
+def test_motors_of_cassie_do_what_is_asked_through_its_rods_and_springs(kind):
     path = example_robots() / "cassie_description/robots/cassie_wo_gearbox_spring.sdf"
     scene = so.load_scene(path, strict=False, self_collision=False)
     model = scene.model
@@ -87,8 +88,9 @@ def test_motors_of_cassie_do_what_is_asked_through_its_rods_and_springs():
         v = closed.T @ rng.normal(size=len(closed))
         x = joints.motion(model, scene.state).x
         asked = Tracking(joints, lambda _, v=v, x=x, a=wanted: (x, v[rows], a))
-        control = WholeBodyController(
-            model, [asked], motors, contacts=HeldContacts(model, []), loops=scene.loops, bounds=None
+        more = {"bounds": None} if kind is WholeBodyController else {}
+        control = kind(
+            model, [asked], motors, contacts=HeldContacts(model, []), loops=scene.loops, **more
         )
         tau = control(0.0, so.State(q, v))
         told = control.explain()
