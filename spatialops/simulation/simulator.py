@@ -19,7 +19,9 @@ from spatialops.errors import ArgumentError
 from spatialops.forces.effort_limits import Effort
 from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
+from spatialops.simulation.event_driven.run import EventRunner
 from spatialops.simulation.inputs import Inputs
+from spatialops.simulation.linearization.dense.event_driven_step import EventLinearizer
 from spatialops.simulation.linearization.geom_poses import POSE, by_poses, movable, with_zeros
 from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
 from spatialops.simulation.linearization.parameters import ParameterDerivatives
@@ -207,6 +209,7 @@ class Simulator:
         self.options = self.setup.options
         self._runner = self.time.runner(self.setup)
         self._linearizer: Linearizer | None = None
+        self._event_linearizer: EventLinearizer | None = None
         self._movables: dict[tuple[str, ...], Linearizer] = {}
         self._one_thread = OneThread()
 
@@ -369,7 +372,14 @@ class Simulator:
             checked = self.setup.checked(state)
             forces = self.effort.checked(tau)
             cut = self.effort.within(forces)
+            if type(self._runner) is EventRunner:
+                return self._of_events(self._runner).linearize(checked, forces, cut)
             return self._made_linearizer("linearize").linearize(checked, forces, cut)
+
+    def _of_events(self, runner: EventRunner) -> EventLinearizer:
+        if self._event_linearizer is None:
+            self._event_linearizer = EventLinearizer(runner)
+        return self._event_linearizer
 
     def linearize_parameters(
         self, state: State, tau: ArrayLike | None = None

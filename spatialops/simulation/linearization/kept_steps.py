@@ -188,7 +188,7 @@ def carry_floats(t: Tables, flat: Array, place: int, back: bool) -> int:
 
 
 @inlined
-def carry(table: Array, flat: Array, place: int, back: bool) -> int:
+def carry(table: Array | IntArray, flat: Array | IntArray, place: int, back: bool) -> int:
     """Numbers of a table to their place, or back; the place behind them."""
     for i in range(table.shape[0]):
         for j in range(table.shape[1]):
@@ -197,7 +197,9 @@ def carry(table: Array, flat: Array, place: int, back: bool) -> int:
 
 
 @inlined
-def carry_value(row: Array, j: int, flat: Array, place: int, back: bool) -> int:
+def carry_value(
+    row: Array | IntArray, j: int, flat: Array | IntArray, place: int, back: bool
+) -> int:
     if back:
         row[j] = flat[place]
     else:

@@ -9,11 +9,13 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.held import Held
+from spatialops.collision import _layout as col
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.dense.closed_step import differentiate_closed
 from spatialops.simulation.linearization.dense.runge_kutta_step import differentiate_runge_kutta
+from spatialops.simulation.linearization.impacts.derivative import impact_derivative
 from spatialops.simulation.linearization.impacts.step_parts import differentiate_parts
 from spatialops.simulation.linearization.kept_steps import (
     FULL,
@@ -22,7 +24,7 @@ from spatialops.simulation.linearization.kept_steps import (
     with_more_room,
 )
 from spatialops.simulation.linearization.made_step import Room, Start, new_room, room_for
-from spatialops.simulation.linearization.next_state import begin_held
+from spatialops.simulation.linearization.next_state import begin_held, part_held
 from spatialops.simulation.linearization.notes import Notes, fault_of
 from spatialops.simulation.linearization.parameters import (
     ParameterDerivatives,
@@ -75,6 +77,33 @@ class Linearization(NamedTuple):
     switching: tuple[str, ...]
 
 
+class ImpactFound(NamedTuple):
+    """What `Linearizer.impact` returns.
+
+    Attributes
+    ----------
+    status : int
+        KNOWN, or nothing else is said.
+    by : (nv, 2 nv) array
+        Change of the velocity after it by [q; v].
+    v : (nv,) array
+        That velocity.
+    gaps : (m,) array
+        Of its contacts, m.
+    rows : (m, nv) array
+        How these change with coordinates.
+    ints : (m, POINT_INTS) int array
+        What they do.
+    """
+
+    status: int
+    by: Array
+    v: Array
+    gaps: Array
+    rows: Array
+    ints: IntArray
+
+
 class Linearizer:
     """Makes steps in tables of its own, and their derivatives.
 
@@ -101,7 +130,7 @@ class Linearizer:
         self._room = Held(new_room(model, len(tables.ints)))
         self._room.tables.ground[:] = ground_of(of_law)
         self._closures = LoopStart(stepping.scene, float(stepping.settings[at.DT]))
-        self._notes = Notes(stepping.scene)
+        self.notes = Notes(stepping.scene)
         law = law_to_differentiate(of_law)
         assert law is not None  # or the scene was refused
         self._law = law
@@ -118,7 +147,7 @@ class Linearizer:
             contacts = self.differentiate(state, cut, A, B)
         if cut is not tau and cut.tobytes() != tau.tobytes():
             B[:, cut != tau] = 0.0
-        return Linearization(state_of(self._loop.tables), A, B, *self._notes.of(contacts))
+        return Linearization(state_of(self._loop.tables), A, B, *self.notes.of(contacts))
 
     def _made_at_once(self, state: State, tau: Array, A: Array, B: Array) -> IntArray | None:
         """As `differentiate`, by one kernel; None where that does not do."""
@@ -189,11 +218,34 @@ class Linearizer:
             A[:], B[:] = parts.A, parts.B
             contacts = np.concatenate(parts.contacts)
         if status != of.KNOWN:
-            raise ContactError(
-                fault_of(loop.stepping.scene, loop.tables, self._room.tables, status)
-            )
+            raise self.fault(status)
         self._sound = True
         return contacts
+
+    def impact(self, state: State) -> ImpactFound:
+        """The impact at a state that touches something."""
+        loop = self._loop
+        self._begin(state, np.zeros(len(state.v)))
+        self._sound = False
+        loop.advance(part_held)
+        t = loop.tables
+        self._room = room_for(t, self._room)
+        room: Room = self._room.tables
+        status, by = of.SEVERAL, np.empty((0, 0))
+        if t.control[at.STAGE] == at.SMOOTH:
+            status, by = impact_derivative(loop, self._room, None)
+        count = room.results[of.COUNT] if status == of.KNOWN else 0
+        normals = room.points[:count, of.NORMAL : of.NORMAL + 3]
+        rows = room.found[of.LATE, :count, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
+        ints = room.point_ints[:count].copy()
+        gaps = t.floats[ints[:, of.ROW], col.GAP].copy()
+        approach = np.einsum("ij,ijk->ik", normals, rows)
+        return ImpactFound(status, by, t.v.copy(), gaps, approach, ints)
+
+    def fault(self, status: int) -> ContactError:
+        """Why a derivative is not known."""
+        loop = self._loop
+        return ContactError(fault_of(loop.stepping.scene, loop.tables, self._room.tables, status))
 
     def forget(self) -> None:
         """Begin the next step without what the last ones have found."""

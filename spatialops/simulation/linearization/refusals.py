@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from spatialops._arrays import Array
-from spatialops.contact.formulations import OperationalSpace
+from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.laws.compliant import Compliant
 from spatialops.contact.laws.cone import ConeCoulomb
 from spatialops.contact.laws.convex import Convex

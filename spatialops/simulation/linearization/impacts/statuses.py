@@ -94,7 +94,8 @@ def frame_of(t: Tables, room: Room, k: int) -> Array:
 def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) -> Directions:
     """What a phase holds with its own impulses, beside those that press already."""
     count = int(room.results[of.COUNT])
-    held = Directions([], [], [], [], *np.zeros((3, count, 3)), [])
+    given, turned, by_friction = np.zeros((3, count, 3))
+    held = Directions([], [], [], [], given, turned, by_friction, [])
     law = t.control[at.LAW]
     largest = np.abs(impulses).max(initial=0.0)
     bounces = prior.any()
