@@ -145,25 +145,30 @@ def measure_rollout(effort: Effort, rng: np.random.Generator) -> Iterator[Row]:
     state, tau = standing(robot_model)
     state = State(state.q, SLIP * rng.normal(size=tau.size))
     forces = np.tile(tau, (STEPS, 1))
-    rollout = simulator.linearize_rollout(state, forces)
     weights = rng.normal(size=(2, STEPS + 1, tau.size))
+    rollout = simulator.linearize_rollout(state, forces)
     with Batch(simulator, 1, threads=1) as batch:
         calls: dict[str, Call] = {
-            "gradient": partial(rollout.vjp, *weights),
+            "whole": lambda: simulator.linearize_rollout(state, forces).vjp(*weights),
+            "back": partial(rollout.vjp, *weights),
             "rollout": partial(batch.rollout, forces[None], state.q[None], state.v[None]),
         }
         timing = take_turns(calls, effort)
-    yield Row(
-        "derivatives",
-        "gradient",
-        f"{STEPS} steps of a quadruped on its feet",
-        timing.of("gradient") / STEPS,
-        timing.of("rollout") / STEPS,
-        "the same steps",
-        timing.ratio("gradient", "rollout"),
-        GRADIENT_BAR,
-        note="a step",
-    )
+    for name, limit, note in (
+        ("whole", GRADIENT_BAR, "a step, there and back"),
+        ("back", None, ""),
+    ):
+        yield Row(
+            "derivatives",
+            "gradient",
+            f"{STEPS} steps of a quadruped on its feet",
+            timing.of(name) / STEPS,
+            timing.of("rollout") / STEPS,
+            "the same steps",
+            timing.ratio(name, "rollout"),
+            limit,
+            note=note or "a step, back alone",
+        )
 
 
 def standing(robot_model: Quadruped) -> tuple[State, Array]:

@@ -32,26 +32,29 @@ class Effort:
         ArgumentError
             For a wrong shape, NaN or infinity.
         """
-        forces = self._checked(tau)
+        forces = self.checked(tau)
         if not self._limited:
             return forces.copy()
-        cut = self._within(forces)
+        cut = self.within(forces)
         self.clipped += cut != forces
         return cut
 
     def cut(self, tau: ArrayLike | None) -> Array:
         """The forces (nv,) that would act."""
-        forces = self._checked(tau)
-        return self._within(forces) if self._limited else forces
+        return self.within(self.checked(tau))
 
-    def _within(self, forces: Array) -> Array:
+    def within(self, forces: Array) -> Array:
+        """Checked forces, cut."""
+        if not self._limited:
+            return forces
         return np.minimum(np.maximum(forces, self._least), self.limit)  # a third of `clip`'s time
 
     def forget(self) -> None:
         """Count from here."""
         self.clipped[:] = 0
 
-    def _checked(self, tau: ArrayLike | None) -> Array:
+    def checked(self, tau: ArrayLike | None) -> Array:
+        """Forces (nv,) that are finite: zeros where none are given."""
         if tau is None:
             return np.zeros(len(self.limit))
         forces = vector(tau, len(self.limit), "tau")

@@ -1,8 +1,8 @@
 """Rollouts of one simulator and their gradients over plain arrays: what the bridges are made of.
 
 States of B environments are made by `Batch`. Gradients go back along each of them by the adjoint
-of `LinearizedRollout`, which makes every step again and forms no matrices; environments are shared
-out to threads, each of which has a loop of its own.
+of `LinearizedRollout`, which makes steps again, a stretch at a time, and forms no matrices;
+environments are shared out to threads, each of which has a loop of its own.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ from spatialops.simulation.linearization.rollout import LinearizedRollout
 from spatialops.simulation.runs.one_thread import OneThread
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.state import State
+
+_EVERY = 20  # steps that are made again together
 
 
 class States(NamedTuple):
@@ -186,9 +188,9 @@ class DifferentiableRollouts:
         """The rollout through states that are known."""
         limit, dt = self.simulator.effort.limit, self.simulator.dt
         cut = np.clip(forces, -limit, limit)
-        states = tuple(State(q[k], v[k], k * dt) for k in range(len(q)))
+        states = tuple(State(q[k], v[k], k * dt) for k in range(0, len(q), _EVERY))
         acted = (cut == forces).astype(np.float64)
-        return LinearizedRollout(states, cut, acted, linearizer, OneThread())
+        return LinearizedRollout(states, cut, acted, linearizer, OneThread(), _EVERY)
 
     def _batch_of(self, size: int) -> Batch:
         """The batch of the last call, if it has this size."""

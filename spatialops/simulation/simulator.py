@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array, scalar, vector, whole
+from spatialops._arrays import Array, ArrayLike, array, scalar, whole
 from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.laws.law import Law
 from spatialops.contact.lcp.solver import Solver
@@ -19,11 +19,13 @@ from spatialops.errors import ArgumentError
 from spatialops.forces.effort_limits import Effort
 from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
+from spatialops.simulation.event_driven.run import EventRunner
 from spatialops.simulation.inputs import Inputs
+from spatialops.simulation.linearization.dense.event_driven_step import EventLinearizer
 from spatialops.simulation.linearization.geom_poses import POSE, by_poses, movable, with_zeros
 from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
 from spatialops.simulation.linearization.parameters import ParameterDerivatives
-from spatialops.simulation.linearization.rollout import LinearizedRollout
+from spatialops.simulation.linearization.rollout import LinearizedRollout, linearized_rollout
 from spatialops.simulation.options import (
     INTEGRATORS,
     Certify,
@@ -207,6 +209,7 @@ class Simulator:
         self.options = self.setup.options
         self._runner = self.time.runner(self.setup)
         self._linearizer: Linearizer | None = None
+        self._event_linearizer: EventLinearizer | None = None
         self._movables: dict[tuple[str, ...], Linearizer] = {}
         self._one_thread = OneThread()
 
@@ -367,10 +370,16 @@ class Simulator:
         """
         with self._one_thread:
             checked = self.setup.checked(state)
-            nv = self.scene.model.nv
-            forces = np.zeros(nv) if tau is None else vector(tau, nv, "tau")
-            cut = self.effort.cut(forces)
+            forces = self.effort.checked(tau)
+            cut = self.effort.within(forces)
+            if type(self._runner) is EventRunner:
+                return self._of_events(self._runner).linearize(checked, forces, cut)
             return self._made_linearizer("linearize").linearize(checked, forces, cut)
+
+    def _of_events(self, runner: EventRunner) -> EventLinearizer:
+        if self._event_linearizer is None:
+            self._event_linearizer = EventLinearizer(runner)
+        return self._event_linearizer
 
     def linearize_parameters(
         self, state: State, tau: ArrayLike | None = None
@@ -512,12 +521,10 @@ class Simulator:
             first = self.setup.checked(state)
             given = array(forces, (None, self.scene.model.nv), "forces", finite=True)
             cut = np.clip(given, -self.effort.limit, self.effort.limit)
+            spacing = whole(every, "every", low=1)
             linearizer = self._made_linearizer("linearize_rollout")
-            spacing, n = whole(every, "every", low=1), len(cut)
-            made = enumerate(linearizer.steps(first, cut), 1)
-            states = (first, *(state for k, state in made if k % spacing == 0 or k == n))
             acted = (cut == given).astype(np.float64)
-            return LinearizedRollout(states, cut, acted, linearizer, self._one_thread, spacing)
+            return linearized_rollout(linearizer, first, (cut, acted), self._one_thread, spacing)
 
     def _made_linearizer(self, what: str) -> Linearizer:
         self.stepping_runner(what)

@@ -79,14 +79,21 @@ class Span:
         )
         return errors
 
-    def factor(self, tolerance: float = TOLERANCE) -> None:
-        """Factors of the rows; those of the articulated-body pass must be in `work`."""
+    def factor(self, tolerance: float = TOLERANCE, most: int | None = None) -> None:
+        """Factors of the rows, of so many at most; those of the tree must be in `work`."""
         closure_rows(
             self.model.tree, self.model.links, self.work, self.loops.term_ints, self.terms, self.L
         )
         n = self.loops.n_rows
         self.rank = factor_rows(
-            self.L, n, tolerance, self.Q, self.Z, self.R, self.order, *self.rooms
+            self.L,
+            n if most is None else most,
+            tolerance,
+            self.Q,
+            self.Z,
+            self.R,
+            self.order,
+            *self.rooms,
         )
 
     def multipliers(self, u: Array) -> Array:

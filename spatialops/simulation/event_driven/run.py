@@ -50,7 +50,7 @@ class EventRunner:
     def step(self, state: State, inputs: Inputs) -> tuple[State, StepInfo]:
         """One step of `dt`."""
         refuse_overlaps(self.setup, state)
-        course = self._begun(state)
+        course = self.begun(state)
         forces = course.engine.forces
         forces.control = lambda time, q, v: inputs.tau
         forces.ctrl[:] = inputs.ctrl
@@ -68,7 +68,7 @@ class EventRunner:
             raise ArgumentError("time: EventDriven keeps its log in memory; use `run`")
         if plan.n_steps:
             refuse_overlaps(self.setup, state)
-        course = self._begun(state)
+        course = self.begun(state)
         course.engine.forces.external = plan.external
         course.start_record(plan.all_metadata, brief=plan.record_every is None)
         with (
@@ -84,7 +84,7 @@ class EventRunner:
                 bar.update(1)
         return course.record()
 
-    def _begun(self, state: State) -> Course:
+    def begun(self, state: State) -> Course:
         """A course from a state, whose loops are closed there."""
         setup = self.setup
         loops = setup.scene.loops

@@ -17,8 +17,17 @@ KIND = 10
 PRESSES = 11  # 1: its normal holds
 POINT_INTS = 12
 
-# A law that the loop does not know; others are numbered in `contact/newton/_layout.py`.
+# Laws that the loop does not know; others are numbered in `contact/newton/_layout.py`.
 CONVEX = 100
+DISSIPATION = 101
+COMPLIANT = 102
+
+# What ground is that gives way.
+STIFFNESS = 0
+DAMPING = 1
+BY_DEPTH = 2  # change of the damping with depth
+CREEP = 3  # viscosity of friction
+GROUND = 4
 
 # Kinds of contacts: normals stay, or turn with the other link, or follow the line of two points.
 STILL = 0
@@ -55,7 +64,9 @@ EDGE = 14  # 2: along the edge of the polygon that friction may move on, where i
 GAIN = 16  # of the edge's line for each unit of the turning velocity
 OTHER_OFFSET = 17  # 3: of what is touched, in its link's axes: normal if FLAT, centre if ROUND
 RESISTANCE = 20  # of a drag: velocity over impulse
-POINT_COLUMNS = 21
+YIELDS = 21  # of ground that gives way: the same along the normal
+LEANS = 22  # as GAIN, of the line along the normal where that leans as friction does
+POINT_COLUMNS = 23
 
 # Contacts are looked at in these states.
 EARLY = 0  # where the step begins
@@ -99,7 +110,8 @@ PULL_BY_TIME = 10
 START_BY_Q = 11
 START_BY_V = 12
 START_CARRIED = 13
-VECTORS = 14
+BACK = 14  # 3: weights of what a step began with
+VECTORS = 17
 
 # Square matrices.
 BY_Q = 0  # of inverse dynamics, with what contacts do

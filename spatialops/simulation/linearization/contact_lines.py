@@ -7,10 +7,17 @@ directions of the friction polygon, the edge), one that is open none. Along a di
 
 at the end of the step, with the drift and the free opening speed o of `stepping/contact_drift.py`.
 How the drift changes is in `drift_change`. The resistance k is none but of a drag, where it is one
-over the impulse for each unit of velocity and gets less as a piece gets longer, and of the exact
-cone: friction R against a slip of the speed |u| turns with it, so that across it k = |u| / R. Under
-the convex law what slides parts with mu |u|: its first line is along N + t, t friction for each
-unit that presses, as it pushes; that t turns is of second order there.
+over the impulse for each unit of velocity and gets less as a piece gets longer, and of the
+exact cone: friction R against a slip of the speed |u| turns with it, so that across it k = |u| / R.
+Under the convex law, and where most is dissipated, what slides parts with mu |u|: its first line is
+along N + t, t friction for each unit that presses, as it pushes. That t turns is of second order
+under the convex law; a polygon turns with the slip that there is without contacts.
+
+Ground that gives way (`contact/laws/compliant.py`) has a resistance along the normal too, and
+
+    N . (v_P + drift) + k g / S + p_n / (s S) = 0,    S = k r + c(g),
+
+in place of the opening speed: both terms change with the gap g where it is evaluated.
 """
 
 from __future__ import annotations
@@ -23,7 +30,7 @@ from spatialops.algebra.vectors import ZERO3, dot, plus, plus_scaled, rotate_bac
 from spatialops.collision import _layout as col
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDEST, WIDTH
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.contact_points import is_round
+from spatialops.simulation.linearization.contact_points import is_round, stiffness_at_end
 from spatialops.simulation.linearization.drift_change import (
     closes_by_start,
     drift_slopes,
@@ -134,16 +141,22 @@ def put_lines(made: Made, touched: Touched, room: Room, k: int) -> None:
         if rests:
             room.point_ints[k, of.NOTES] += of.AT_REST
     for c in range(begin, count):
-        d = plus(normal, share) if slides and touched.law == of.CONVEX else normal
+        d = plus(normal, share) if slides and leans(touched) else normal
         if c > 0:
             d = edge if slides else (sides[0] if c == 1 else sides[1])
         push = plus(normal, share) if slides and c == 0 else d
         put_line(made, touched, room, k, d, push, X, Y)
         i = room.results[of.HELD]
-        room.resistances[i] = resistance if c > 0 else 0.0
+        room.resistances[i] = resistance if c > 0 else points[k, of.YIELDS]
         if status == of.DRAGGED and c > 0:
             room.goal[i, 3 * made.tree.shape[0]] += resistance * dot(d, impulse) / made.s
         room.results[of.HELD] += 1
+
+
+@inlined
+def leans(touched: Touched) -> bool:
+    """Whether what slides parts, under the law."""
+    return touched.law == of.CONVEX or touched.law == of.DISSIPATION
 
 
 @inlined
@@ -181,20 +194,24 @@ def put_line(
     add_row(goal, 0, moved, late, of.VELOCITY_BY_Q)
     add_row(goal, n, plus(back, moved), late, of.VELOCITY_BY_V)
     there = made.half > 0.0 and was_there(touched, room, k)
-    if not there and touched.floats[room.point_ints[k, of.ROW], col.GAP] > 0.0:
-        left = (1.0 - made.half) * made.s
+    gives = touched.law == of.COMPLIANT
+    gap = touched.floats[room.point_ints[k, of.ROW], col.GAP]
+    if gives and along > 0.5:
+        change = change_of_ground(touched, room, k)
         for j in range(n):
-            goal[j] -= along / left * late[of.GAP_BY_Q, j]
-        gap = touched.floats[room.point_ints[k, of.ROW], col.GAP]
-        goal[3 * n] += along * gap / (left * made.s)
-    if on_edge(room, k, d) and room.point_ints[k, of.SLIP] == 1:
-        turn_line(made, room, k, line, goal)
+            goal[j] -= change * late[of.GAP_BY_Q, j]
+    elif not there and gap > 0.0:
+        for j in range(n):
+            goal[j] -= along / touched.left * late[of.GAP_BY_Q, j]
+        goal[3 * n] += along * gap / (touched.left * made.s)
+    if room.point_ints[k, of.SLIP] == 1:
+        turn_line(made, room, room.points[k, of.LEANS if along > 0.5 else of.GAIN], k)
     turns = room.point_ints[k, of.KIND] != of.STILL
     if turns:
         gain = gain_by_normal(touched, room, k, d, there, (X, Y))
-        leans = plus_scaled(d, -1.0, vec3(room.points, k, of.NORMAL))
-        if along > 0.5 and dot(leans, leans) > 0.0:
-            gain = plus(gain, gain_by_normal(touched, room, k, leans, there, (X, Y)))
+        lean = plus_scaled(d, -1.0, vec3(room.points, k, of.NORMAL))
+        if along > 0.5 and dot(lean, lean) > 0.0:
+            gain = plus(gain, gain_by_normal(touched, room, k, lean, there, (X, Y)))
         add_row(goal, 0, scaled(-1.0, gain), late, of.NORMAL_BY_Q)
     if made.timed:
         add_lead(room, goal)
@@ -202,7 +219,7 @@ def put_line(
     if not there:
         return
     begun = scaled(-1.0, rotate_back(Y, d))
-    if touched.floats[room.point_ints[k, of.ROW], col.OPEN] > 0.0:
+    if not gives and touched.floats[room.point_ints[k, of.ROW], col.OPEN] > 0.0:
         begun = plus_scaled(begun, -along, vec3(room.arms[of.EARLY], k, of.NORMAL_THERE))
         for j in range(n):
             goal[j] -= along * 2.0 / made.s * early[of.GAP_BY_Q, j]
@@ -215,16 +232,19 @@ def put_line(
 
 
 @inlined
-def on_edge(room: Room, k: int, d: Vec3) -> bool:
-    """Whether d is not the normal of a contact whose friction stands on an edge."""
-    edged = room.points[k, of.EDGE] != 0.0 or room.points[k, of.EDGE + 1] != 0.0
-    return edged and abs(dot(d, vec3(room.points, k, of.NORMAL))) < 0.5
+def change_of_ground(touched: Touched, room: Room, k: int) -> float:
+    """Change of k g / S + p_n / (s S) for each unit of the gap."""
+    i = room.point_ints[k, of.ROW]
+    slope, by_gap = stiffness_at_end(touched, room, i)
+    pressed = touched.floats[i, col.IMPULSE] / touched.length
+    whole = room.ground[of.STIFFNESS] * touched.floats[i, col.GAP] + pressed
+    return (room.ground[of.STIFFNESS] - whole * by_gap / slope) / slope
 
 
 @kernel
-def turn_line(made: Made, room: Room, k: int, line: Array, goal: Array) -> None:
-    """What a line along an edge gains as the edge turns with the slip."""
-    gain = room.points[k, of.GAIN]
+def turn_line(made: Made, room: Room, gain: float, k: int) -> None:
+    """What the next line gains as friction turns with the slip of point k."""
+    line, goal = room.lines[room.results[of.HELD]], room.goal[room.results[of.HELD]]
     for j in range(made.tree.shape[0]):
         line[j] += gain * room.slips[of.SLIP_BY_CHANGE, k, j]
     for j in range(goal.size):

@@ -159,7 +159,9 @@ def put_status(touched: Touched, room: Room, k: int, largest: float) -> None:
     ints[k, of.STATUS] = of.OPEN
     ints[k, of.NOTES] = 0
     ints[k, of.PRESSES] = 1 if normal > 0.0 else 0
-    points[k, of.RESISTANCE] = 0.0
+    points[k, of.RESISTANCE] = points[k, of.YIELDS] = points[k, of.LEANS] = 0.0
+    if touched.law == of.COMPLIANT:
+        put_ground(touched, room, k)
     for j in range(2):
         points[k, of.SHARE + j] = 0.0
         points[k, of.EDGE + j] = 0.0
@@ -192,7 +194,29 @@ def put_status(touched: Touched, room: Room, k: int, largest: float) -> None:
 @inlined
 def is_round(law: int) -> bool:
     """Whether friction is limited by a circle, not by a polygon."""
-    return law == CONE or law == of.CONVEX
+    return law == CONE or law == of.CONVEX or law == of.COMPLIANT
+
+
+@inlined
+def stiffness_at_end(touched: Touched, room: Room, i: int) -> tuple[float, float]:
+    """Force of ground that gives way over the speed at which it is pressed in, and over the gap.
+
+    The second is how much less the first is, for each unit of the gap of contact i.
+    """
+    gap, ground = touched.floats[i, col.GAP], room.ground
+    slope = ground[of.STIFFNESS] * touched.left
+    if gap >= 0.0:
+        return slope, 0.0
+    slope += ground[of.DAMPING] - ground[of.BY_DEPTH] * gap
+    return slope, -ground[of.BY_DEPTH]
+
+
+@inlined
+def put_ground(touched: Touched, room: Room, k: int) -> None:
+    """How point k gives way: velocity over impulse along the normal and along tangents."""
+    slope, _ = stiffness_at_end(touched, room, room.point_ints[k, of.ROW])
+    room.points[k, of.YIELDS] = 1.0 / (touched.length * slope)
+    room.points[k, of.RESISTANCE] = 1.0 / (touched.length * room.ground[of.CREEP])
 
 
 @inlined

@@ -107,4 +107,5 @@ def gain_by_normal(
 def closes_by_start(touched: Touched, room: Room, k: int, d: Vec3) -> bool:
     """Whether the condition along d knows the normal speed that point k began with."""
     closed = not touched.floats[room.point_ints[k, of.ROW], col.OPEN] > 0.0
+    closed = closed or touched.law == of.COMPLIANT
     return closed and dot(d, vec3(room.points, k, of.NORMAL)) > 0.5

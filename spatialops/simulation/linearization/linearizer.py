@@ -2,38 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.held import Held
-from spatialops.contact.laws.cone import ConeCoulomb
-from spatialops.contact.laws.convex import Convex
-from spatialops.contact.laws.law import Law
-from spatialops.contact.laws.no_slip import NoSlip
-from spatialops.contact.laws.viscous import Viscous
-from spatialops.contact.newton._layout import CONE, NO_SLIP, VISCOUS
+from spatialops.collision import _layout as col
 from spatialops.errors import ArgumentError, ContactError
-from spatialops.forces import _layout as el
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.dense.closed_step import differentiate_closed
 from spatialops.simulation.linearization.dense.runge_kutta_step import differentiate_runge_kutta
+from spatialops.simulation.linearization.impacts.derivative import impact_derivative
 from spatialops.simulation.linearization.impacts.step_parts import differentiate_parts
-from spatialops.simulation.linearization.made_step import Start, new_room, room_for
-from spatialops.simulation.linearization.next_state import begin_near, step_held
+from spatialops.simulation.linearization.kept_steps import (
+    FULL,
+    keep_held,
+    new_kept,
+    with_more_room,
+)
+from spatialops.simulation.linearization.made_step import Room, Start, new_room, room_for
+from spatialops.simulation.linearization.next_state import begin_held, part_held
 from spatialops.simulation.linearization.notes import Notes, fault_of
 from spatialops.simulation.linearization.parameters import (
     ParameterDerivatives,
     parameter_derivatives,
     parted,
 )
-from spatialops.simulation.linearization.products import MATRICES, Product
-from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.linearization.refusals import (
+    ground_of,
+    law_to_differentiate,
+    refuse_scene,
+    with_polygon_of,
+)
+from spatialops.simulation.linearization.step_derivative import (
+    differentiate_held,
+    is_together,
+    linearize_held,
+)
 from spatialops.simulation.stepping.adapter import put_activation, state_of
-from spatialops.simulation.stepping.constraints.friction_laws import loop_law
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import advance_held, clear_held
@@ -68,6 +77,33 @@ class Linearization(NamedTuple):
     switching: tuple[str, ...]
 
 
+class ImpactFound(NamedTuple):
+    """What `Linearizer.impact` returns.
+
+    Attributes
+    ----------
+    status : int
+        KNOWN, or nothing else is said.
+    by : (nv, 2 nv) array
+        Change of the velocity after it by [q; v].
+    v : (nv,) array
+        That velocity.
+    gaps : (m,) array
+        Of its contacts, m.
+    rows : (m, nv) array
+        How these change with coordinates.
+    ints : (m, POINT_INTS) int array
+        What they do.
+    """
+
+    status: int
+    by: Array
+    v: Array
+    gaps: Array
+    rows: Array
+    ints: IntArray
+
+
 class Linearizer:
     """Makes steps in tables of its own, and their derivatives.
 
@@ -85,13 +121,17 @@ class Linearizer:
     def __init__(self, stepping: Stepping) -> None:
         refuse_scene(stepping)
         model = stepping.scene.model
-        own = stepping.apart()
-        self._loop = HeldLoop(own, own.tables(), np.zeros(at.LIMITS))
-        self._start = Held(Start(np.zeros(model.nq), np.zeros(model.nv), np.zeros(model.nv)))
-        self._room = Held(new_room(model, len(self._loop.tables.ints)))
+        of_law = stepping.external.method.law
+        own = with_polygon_of(stepping.apart(), of_law)
+        tables = own.tables()
+        self._loop = HeldLoop(own, tables, np.zeros(at.LIMITS))
+        places = Start(*map(np.zeros, (model.nq, model.nv, model.nv, tables.activation.size)))
+        self._start = Held(places)
+        self._room = Held(new_room(model, len(tables.ints)))
+        self._room.tables.ground[:] = ground_of(of_law)
         self._closures = LoopStart(stepping.scene, float(stepping.settings[at.DT]))
-        self._notes = Notes(stepping.scene)
-        law = law_to_differentiate(stepping.external.method.law)
+        self.notes = Notes(stepping.scene)
+        law = law_to_differentiate(of_law)
         assert law is not None  # or the scene was refused
         self._law = law
         self._sound = True
@@ -102,10 +142,27 @@ class Linearizer:
         """Of a step from a checked state under forces `cut` to what motors can do."""
         nv = len(tau)
         A, B = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
-        contacts = self.differentiate(MATRICES, state, cut, (A, B))
+        contacts = self._made_at_once(state, cut, A, B)
+        if contacts is None:
+            contacts = self.differentiate(state, cut, A, B)
         if cut is not tau and cut.tobytes() != tau.tobytes():
             B[:, cut != tau] = 0.0
-        return Linearization(state_of(self._loop.tables), A, B, *self._notes.of(contacts))
+        return Linearization(state_of(self._loop.tables), A, B, *self.notes.of(contacts))
+
+    def _made_at_once(self, state: State, tau: Array, A: Array, B: Array) -> IntArray | None:
+        """As `differentiate`, by one kernel; None where that does not do."""
+        loop = self._loop
+        if not self._by_kernels or loop.tables.control[at.EXTERNAL] == 1:
+            return None
+        self._ready(state)
+        self._sound = False
+        addresses = loop.address, self._start.address, self._room.address
+        if linearize_held(*addresses, state.q, state.v, tau, A, B) != of.KNOWN:
+            return None
+        self._sound = True
+        room: Room = self._room.tables
+        contacts: IntArray = room.point_ints[: room.results[of.COUNT]]
+        return contacts
 
     def by_parameters(self, state: State, cut: Array) -> ParameterDerivatives:
         """The same step's derivative by masses and friction."""
@@ -119,27 +176,24 @@ class Linearizer:
                 "linearize_parameters: damping, springs and actuators are not known yet: what they "
                 "add to the armature changes with masses"
             )
-        scratch = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
         self._parameters = model
         self._by_parameters = None
         try:
-            self.differentiate(MATRICES, state, cut, scratch)
+            self.differentiate(state, cut, np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv)))
         finally:
             self._parameters = None
         if self._by_parameters is not None:
             return parted(model, self._by_parameters)
         return parameter_derivatives(model, self._loop.tables, self._room.tables)
 
-    def differentiate(
-        self, product: Product, state: State, tau: Array, arrays: tuple[Array, Array]
-    ) -> IntArray:
-        """Make a step, and a product of its derivative; what is found of its contacts."""
+    def differentiate(self, state: State, tau: Array, A: Array, B: Array) -> IntArray:
+        """Make a step, and put its derivative into A and B; what is found of its contacts."""
         loop = self._loop
         self._begin(state, tau)
         self._sound = False
         loop.advance(advance_held)
         t = loop.tables
-        if t.control[at.TOGETHER] and t.control[at.SCHEME] == at.MOREAU:
+        if is_together(t):
             raise ContactError(
                 "linearize: several bodies arrive without restitution within this step and are met "
                 "together, of which the derivative is not known yet under 'moreau'; take "
@@ -147,117 +201,108 @@ class Linearizer:
             )
         self._room = room = room_for(t, self._room)
         loops = loop.stepping.scene.loops
-        if len(loops) or t.control[at.SCHEME] == at.RK4:
-            if len(loops):
-                status, A, B = differentiate_closed(loop, self._start, room, loops)
-            else:
-                status, A, B = differentiate_runge_kutta(loop, self._start, room)
-            if status == of.KNOWN:
-                product.dense(A, B, *arrays)
+        if len(loops):
+            status, A[:], B[:] = differentiate_closed(loop, self._start, room, loops)
+        elif t.control[at.SCHEME] == at.RK4:
+            status, A[:], B[:] = differentiate_runge_kutta(loop, self._start, room)
         else:
-            status = product.held(loop.address, self._start.address, room.address, *arrays)
+            status = differentiate_held(loop.address, self._start.address, room.address, A, B)
         contacts: IntArray = room.tables.point_ints[: room.tables.results[of.COUNT]]
-        if status == of.SEVERAL and (
-            loop.stepping.external.impacts.whole or self._law == of.CONVEX
-        ):
+        if status == of.SEVERAL and loop.stepping.external.impacts.whole:
             status = of.OTHER_IMPACTS
         if status == of.SEVERAL:
             self._begin(state, tau)
             parts = differentiate_parts(loop, self._start.tables.tau, room, self._parameters)
             self._room, status = parts.room, parts.status
             self._by_parameters = parts.by_parameters
-            product.dense(parts.A, parts.B, *arrays)
+            A[:], B[:] = parts.A, parts.B
             contacts = np.concatenate(parts.contacts)
         if status != of.KNOWN:
-            raise ContactError(
-                fault_of(loop.stepping.scene, loop.tables, self._room.tables, status)
-            )
+            raise self.fault(status)
         self._sound = True
         return contacts
+
+    def impact(self, state: State) -> ImpactFound:
+        """The impact at a state that touches something."""
+        loop = self._loop
+        self._begin(state, np.zeros(len(state.v)))
+        self._sound = False
+        loop.advance(part_held)
+        t = loop.tables
+        self._room = room_for(t, self._room)
+        room: Room = self._room.tables
+        status, by = of.SEVERAL, np.empty((0, 0))
+        if t.control[at.STAGE] == at.SMOOTH:
+            status, by = impact_derivative(loop, self._room, None)
+        count = room.results[of.COUNT] if status == of.KNOWN else 0
+        normals = room.points[:count, of.NORMAL : of.NORMAL + 3]
+        rows = room.found[of.LATE, :count, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
+        ints = room.point_ints[:count].copy()
+        gaps = t.floats[ints[:, of.ROW], col.GAP].copy()
+        approach = np.einsum("ij,ijk->ik", normals, rows)
+        return ImpactFound(status, by, t.v.copy(), gaps, approach, ints)
+
+    def fault(self, status: int) -> ContactError:
+        """Why a derivative is not known."""
+        loop = self._loop
+        return ContactError(fault_of(loop.stepping.scene, loop.tables, self._room.tables, status))
 
     def forget(self) -> None:
         """Begin the next step without what the last ones have found."""
         self._sound = False
 
-    def steps(self, state: State, forces: Array) -> Iterator[State]:
-        """States after each of the steps from a state under rows of forces."""
+    def keep(self, state: State, forces: Array) -> Held:
+        """Steps from a checked state under rows of forces, with what their derivatives need."""
         loop = self._loop
-        self._sound = False
         self._begin(state, np.zeros(forces.shape[1]))
-        for tau in forces:
-            t = loop.tables
-            t.tau[:] = tau
-            loop.advance(step_held)
-            yield state_of(loop.tables)
+        self._sound = False
+        kept = Held(new_kept(loop.tables, forces))
+        while (code := keep_held(loop.address, kept.address)) != at.DONE:
+            if code == FULL:
+                kept = Held(with_more_room(kept.tables, loop.tables))
+            else:
+                loop.hold(loop.stepping.provide(loop.tables, code))
         self._sound = True
+        return kept
+
+    def sweep(self, call: Callable[..., int], kept: Held, along: Array, k: int) -> int:
+        """Go along steps that are kept by a kernel, from the k-th on; where that stops."""
+        if not self._by_kernels:
+            return k
+        self._room = room_for(self._loop.tables, self._room)
+        self._sound = False
+        return call(
+            self._loop.address, self._start.address, self._room.address, kept.address, along, k
+        )
+
+    @property
+    def _by_kernels(self) -> bool:
+        """Whether kernels alone make steps and derivatives, as a rule."""
+        stepping = self._loop.stepping
+        return stepping.scheme != at.RK4 and not len(stepping.scene.loops)
 
     def _begin(self, state: State, cut: Array) -> None:
         """Where the step begins; after one that failed, without anything of it."""
         loop, start = self._loop, self._start.tables
-        if not self._sound:
-            loop.advance(clear_held)
+        self._ready(state)
         start.q[:] = state.q
         start.v[:] = state.v
         start.tau[:] = cut
+        begin_held(loop.address, self._start.address)
         t = loop.tables
-        t.control[at.LAW] = self._law
-        if t.activation.size:
-            put_activation(t, state)
-        begin_near(loop.address, self._start.address)
-        t.monitor[at.TIME] = state.time
         if t.loop_ints.size:
             self._closures.begin(t)
             start.q[:] = t.q
             start.v[:] = t.v
 
-
-def refuse_rk4(scene: Scene) -> None:
-    """What is in the scene, and cannot be linearized with the fourth-order rule yet."""
-    if scene.model.quaternions:
-        raise ArgumentError(
-            "linearize: ball and free joints are not known yet under integrator 'rk4'; take "
-            "'moreau' or 'semi-implicit'"
-        )
-    model = scene.model
-    pulled = len(scene.elements.ints) or model.damping.any() or model.stiffness.any()
-    if len(scene.loops) or pulled:
-        raise ArgumentError(
-            "linearize: closures, springs, damping and actuators are not known yet under "
-            "integrator 'rk4'; take 'moreau' or 'semi-implicit'"
-        )
-
-
-def law_to_differentiate(law: Law | None) -> int | None:
-    """Number of a law, of the loop's or another's tolerance and solver; None if it is not known."""
-    if isinstance(law, Convex):
-        return of.CONVEX
-    for kind, number in ((ConeCoulomb, CONE), (NoSlip, NO_SLIP), (Viscous, VISCOUS)):
-        if isinstance(law, kind):
-            return number
-    return loop_law(law)
-
-
-def refuse_scene(stepping: Stepping) -> None:
-    """What is in the scene or the options, and cannot be linearized yet."""
-    scene = stepping.scene
-    if stepping.scheme == at.RK4:
-        refuse_rk4(scene)
-    if any(loop.rate is not None for loop in scene.loops.items):
-        raise ArgumentError("linearize: driven closures are not known yet")
-    if scene.model.compensation.any():
-        raise ArgumentError("linearize: compensation of gravity is not known yet")
-    if scene.elements.ints[:, el.POINTS].any():
-        raise ArgumentError("linearize: tendons and actuators along paths are not known yet")
-    law, pairs = stepping.external.method.law, stepping.external.pairs
-    if pairs.special and not pairs.mixed:
-        raise ArgumentError(
-            "linearize: torsional and rolling friction are not known yet; geoms with condim=3 have "
-            "none"
-        )
-    if pairs.mixed or law_to_differentiate(law) is None:
-        raise ArgumentError(
-            f"linearize: law {law!r} is not known yet; take 'coulomb', 'cone', 'convex', "
-            "'no-slip', 'frictionless' or 'viscous', and no pairs with laws of their own"
-        )
-    if stepping.settings[at.VISCOSITY_IN_IMPACTS] > 0.0:
-        raise ArgumentError("linearize: a drag in impacts is not known yet; take impact=0")
+    def _ready(self, state: State) -> None:
+        """The loop for a step at a state, whose coordinates are still to be put."""
+        loop = self._loop
+        if not self._sound:
+            loop.advance(clear_held)
+        t = loop.tables
+        t.control[at.LAW] = self._law
+        if t.activation.size:
+            put_activation(t, state)
+            self._start.tables.activation[:] = t.activation
+        t.monitor[at.TIME] = state.time

@@ -15,6 +15,7 @@ from spatialops.algebra.simd import WIDTH
 from spatialops.derivatives.manifold import MOVES, WIDEST, spans
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.stepping.contact_drift import remaining_time
 from spatialops.simulation.stepping.integrators.joint_forces import external_of
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
@@ -27,11 +28,13 @@ class Start(NamedTuple):
     ----------
     q : (nq,) array
     v, tau : (nv,) arrays
+    activation : (n_states,) array
     """
 
     q: Array
     v: Array
     tau: Array
+    activation: Array
 
 
 class Made(NamedTuple):
@@ -74,6 +77,8 @@ class Touched(NamedTuple):
     depth: float  # beyond which a gap is an error
     threshold: float  # of impacts
     film: float  # of a drag
+    length: float  # of the piece, s
+    left: float  # of it after the state where contacts are evaluated
 
 
 class Pulls(NamedTuple):
@@ -126,6 +131,8 @@ class Room(NamedTuple):
         Scratch, one number a line.
     order : (ORDERS, most) int array
     results : (RESULTS,) int array
+    ground : (GROUND,) array
+        Of a law under which it gives way.
     """
 
     work: Array
@@ -152,6 +159,7 @@ class Room(NamedTuple):
     shares: Array
     order: IntArray
     results: IntArray
+    ground: Array
 
 
 def new_room(model: Model, m: int) -> Room:
@@ -188,13 +196,17 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
         shares=np.zeros(3 * m),
         order=np.zeros((2 * EXCHANGES, max(n, 3 * m)), dtype=np.int64),
         results=np.zeros(of.RESULTS, dtype=np.int64),
+        ground=np.zeros(of.GROUND),
     )
 
 
 def room_for(t: Tables, held: Held) -> Held:
     """The room, or a larger one where the tables of contacts have grown."""
     m, room = len(t.ints), held.tables
-    return held if len(room.points) >= m else Held(room_of(room.spans, len(room.wrenches), m))
+    if len(room.points) >= m:
+        return held
+    larger = room_of(room.spans, len(room.wrenches), m)
+    return Held(larger._replace(ground=room.ground))
 
 
 @merged
@@ -237,11 +249,13 @@ def touched(t: Tables) -> Touched:
         t.settings[at.DEPTH],
         t.settings[at.THRESHOLD],
         t.settings[at.FILM],
+        t.monitor[at.PIECE],
+        remaining_time(t),
     )
 
 
 @merged
-def pulls(t: Tables) -> Pulls:
+def pulls(t: Tables, start: Start) -> Pulls:
     """Its springs and actuators."""
     return Pulls(
         t.element_ints,
@@ -249,7 +263,7 @@ def pulls(t: Tables) -> Pulls:
         t.element_joints,
         t.arms,
         t.ctrl,
-        t.activation,
+        start.activation,
         # The whole step is one piece, whose middle is in the middle.
         0.5 * t.settings[at.DT],
     )

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from spatialops._arrays import Array
 from spatialops._compile.held import held
-from spatialops._compile.jit import kernel
+from spatialops._compile.jit import kernel, merged
 from spatialops.algebra.vectors import copy_into
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization.made_step import Start
-from spatialops.simulation.stepping.state_machine import GO_ON, next_stage, run
+from spatialops.simulation.stepping.state_machine import GO_ON, next_stage
 from spatialops.simulation.stepping.tables import Tables
 
 
 @held
-def begin_near(t: Tables, start: Start) -> int:
+def begin_held(t: Tables, start: Start) -> int:
+    """As `begin_near`."""
+    begin_near(t, start)
+    return at.DONE
+
+
+@merged
+def begin_near(t: Tables, start: Start) -> None:
     """Get ready for one step from `start`, which need not be where the last one led to.
 
     Its accelerations and forces of contacts are where the next one begins to look for its own:
@@ -34,7 +41,6 @@ def begin_near(t: Tables, start: Start) -> int:
     for i in (at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.LOOKED, at.CODE):
         t.control[i] = 0
     t.control[at.STEPS_LEFT] = 1
-    return at.DONE
 
 
 @kernel
@@ -42,16 +48,6 @@ def age_memory(t: Tables) -> None:
     """Forces of contacts are known until steps that are counted anew."""
     for i in range(t.control[at.MEMORY_ROWS]):
         t.memory[i, at.MEMORY_STEP] -= t.control[at.STEP]
-
-
-@held
-def step_held(t: Tables, limits: Array) -> int:
-    """The next step, or what is left of one that had to wait; the record stays empty."""
-    if t.control[at.STAGE] == at.BEGIN:
-        for i in (at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS):
-            t.control[i] = 0
-        t.control[at.STEPS_LEFT] = 1
-    return run(t)
 
 
 @held

@@ -82,14 +82,30 @@ def parameter_changes(model: Model, t: Tables, room: Room) -> Array:
         rows = room.found[of.LATE, k, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
         push, turned = friction_of_mu(t, room, k)
         friction[:, ints[of.PAIR]] += rows.T @ push
+        if t.control[at.LAW] in (of.CONVEX, of.DISSIPATION):  # its line leans by mu too
+            pressed = float(t.floats[ints[of.ROW], col.IMPULSE])
+            by_friction[ints[of.FIRST_LINE], ints[of.PAIR]] -= push @ _end_of(t, room, k) / pressed
         if ints[of.SLIP] == 1:
             turning = -s * room.slips[of.SLIP_ANSWER, k] @ smooth
             side += np.outer(rows.T @ turned, turning)
-            if ints[of.LINES] == 2:
-                goal[ints[of.FIRST_LINE] + 1] -= room.points[k, of.GAIN] * turning
+            for line, gain in gains_of(room, k):
+                goal[ints[of.FIRST_LINE] + line] -= gain * turning
     none = np.zeros_like(friction)
     side = np.hstack([side, friction, none])
     return _solved(room, side, np.hstack([goal, by_friction, np.zeros_like(by_friction)]))
+
+
+def gains_of(room: Room, k: int) -> list[tuple[int, float]]:
+    """What lines of point k, which slides, gain for each unit that its friction turns."""
+    gains = [(0, float(room.points[k, of.LEANS])), (1, float(room.points[k, of.GAIN]))]
+    return gains[: room.point_ints[k, of.LINES]]
+
+
+def _end_of(t: Tables, room: Room, k: int) -> Array:
+    """Velocity of point k at the end, with its drift."""
+    drift = t.floats[room.point_ints[k, of.ROW], col.DRIFT : col.DRIFT + 3]
+    end = room.arms[of.END, k, of.VELOCITY : of.VELOCITY + 3]
+    return np.asarray(end + room.points[k, of.SIDE] * drift)
 
 
 def _lines(ints: IntArray) -> slice:

@@ -9,39 +9,12 @@ of what was changed at the start: the work of a few vectors, once the equations 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 from spatialops._arrays import Array
-from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.dense_lu import solve_lu, solve_transposed_lu
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.made_step import Room, Start
-from spatialops.simulation.linearization.step_derivative import (
-    differentiate_held,
-    equations_of,
-)
-from spatialops.simulation.stepping.tables import Tables
-
-
-@held
-def jvp_held(t: Tables, start: Start, room: Room, given: Array, out: Array) -> int:
-    """Change (2, nv) of the end for changes (3, nv) of q, v and forces at the start; a status."""
-    status = equations_of(t, start, room)
-    if status == of.KNOWN:
-        put_jvp(room, given, out)
-    return status
-
-
-@held
-def vjp_held(t: Tables, start: Start, room: Room, weights: Array, out: Array) -> int:
-    """Weights (3, nv) of q, v and forces at the start for those (2, nv) of the end; a status."""
-    status = equations_of(t, start, room)
-    if status == of.KNOWN:
-        put_vjp(room, weights, out)
-    return status
+from spatialops.simulation.linearization.made_step import Room
 
 
 @inlined
@@ -64,6 +37,7 @@ def add_product_back(room: Room, move: int, table: int, x: Array, out: Array) ->
 
 @kernel
 def put_jvp(room: Room, given: Array, out: Array) -> None:
+    """Change (2, nv) of the end for changes (3, nv) of q, v and forces at the start."""
     n, m = room.side.shape[0], room.results[of.HELD]
     x, moved = room.vectors[of.ANSWER], room.vectors[of.BELOW]
     lines = room.shares[:m]
@@ -99,6 +73,7 @@ def put_jvp(room: Room, given: Array, out: Array) -> None:
 
 @kernel
 def put_vjp(room: Room, weights: Array, out: Array) -> None:
+    """Weights (3, nv) of q, v and forces at the start for those (2, nv) of the end."""
     n, m = room.side.shape[0], room.results[of.HELD]
     w, moved = room.vectors[of.ANSWER], room.vectors[of.BELOW]
     lines, order = room.shares[:m], room.order
@@ -131,36 +106,3 @@ def put_vjp(room: Room, weights: Array, out: Array) -> None:
     for i in range(n):
         for j in range(3 * n):
             flat[j] += room.side[i, j] * w[i]
-
-
-class Product(NamedTuple):
-    """What is made of a step's derivative.
-
-    Attributes
-    ----------
-    held : callable
-        From the equations of a step of one piece.
-    dense : callable
-        From the matrices A and B.
-    """
-
-    held: Callable[..., int]
-    dense: Callable[[Array, Array, Array, Array], None]
-
-
-def _copied(A: Array, B: Array, to_A: Array, to_B: Array) -> None:
-    to_A[:], to_B[:] = A, B
-
-
-def _forward(A: Array, B: Array, given: Array, out: Array) -> None:
-    out[:] = (A @ given[:2].ravel() + B @ given[2]).reshape(out.shape)
-
-
-def _backward(A: Array, B: Array, weights: Array, out: Array) -> None:
-    out[:2] = (A.T @ weights.ravel()).reshape(weights.shape)
-    out[2] = B.T @ weights.ravel()
-
-
-MATRICES = Product(differentiate_held, _copied)
-JVP = Product(jvp_held, _forward)
-VJP = Product(vjp_held, _backward)

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, array
+from spatialops._compile.held import Held
 from spatialops.errors import ContactError
+from spatialops.simulation.linearization.kept_steps import jvp_held, state_at, vjp_held
 from spatialops.simulation.linearization.linearizer import Linearizer
-from spatialops.simulation.linearization.products import JVP, VJP, Product
 from spatialops.simulation.runs.one_thread import OneThread
 from spatialops.tree.state import State
 
@@ -50,8 +51,8 @@ class LinearizedRollout:
 
     `Simulator.linearize_rollout` makes it.
 
-    Only states are kept, one a step or one in several. Each step is made again where its derivative
-    is wanted, and nothing larger than its equations is ever in memory.
+    Of every step is kept what its equations need, some 2 kB of a quadruped on its feet; nothing
+    larger than the equations of one step is made of it.
 
     Parameters
     ----------
@@ -68,7 +69,9 @@ class LinearizedRollout:
         The simulator's.
     every : int
         Steps from one state that is kept to the next. Those between are made again, a stretch at
-        a time, which takes `vjp` the time of the rollout once more.
+        a time, which takes products the time of the rollout once more.
+    kept : Held or None
+        The steps, where all are kept.
     """
 
     states: tuple[State, ...]
@@ -77,6 +80,7 @@ class LinearizedRollout:
     linearizer: Linearizer
     one_thread: OneThread
     every: int = 1
+    kept: Held | None = None
 
     def jvp(self, dq: ArrayLike, dv: ArrayLike, dtau: ArrayLike | None = None) -> RolloutTangent:
         """Changes of all states for changes at the start and of the forces.
@@ -107,9 +111,8 @@ class LinearizedRollout:
         if dtau is not None:
             changes[:n, 2] = self.acted * array(dtau, (n, nv), "dtau", finite=True)
         with self.one_thread:
-            for first in range(0, n, self.every):
-                for k, state in enumerate(self._stretch(first), first):
-                    self._differentiate(JVP, k, state, (changes[k], changes[k + 1, :2]))
+            for first in self._stretches():
+                self._go_ahead(first, self._made(first), changes[first:])
         return RolloutTangent(changes[:, 0].copy(), changes[:, 1].copy())
 
     def vjp(self, by_q: ArrayLike, by_v: ArrayLike) -> RolloutGradient:
@@ -146,29 +149,75 @@ class LinearizedRollout:
         True
         """
         n, nv = self.forces.shape
-        weights = np.empty((n + 1, 2, nv))
+        weights = np.zeros((n + 1, 3, nv))
         weights[:, 0] = array(by_q, (n + 1, nv), "by_q", finite=True)
         weights[:, 1] = array(by_v, (n + 1, nv), "by_v", finite=True)
-        tau, back = np.empty((n, nv)), np.zeros((3, nv))
         with self.one_thread:
-            for first in reversed(range(0, n, self.every)):
-                for k, state in reversed(list(enumerate(self._stretch(first), first))):
-                    weights[k + 1] += back[:2]
-                    self._differentiate(VJP, k, state, (weights[k + 1], back))
-                    tau[k] = self.acted[k] * back[2]
-        first = weights[0] + back[:2]
-        return RolloutGradient(first[0], first[1], tau)
+            for first in reversed(self._stretches()):
+                self._go_back(first, self._made(first), weights[first:])
+        tau = self.acted * weights[:n, 2]
+        return RolloutGradient(weights[0, 0].copy(), weights[0, 1].copy(), tau)
 
-    def _stretch(self, first: int) -> list[State]:
-        """States that steps begin at, from a kept one to the next."""
-        kept = self.states[first // self.every]
-        between = self.forces[first : first + self.every][:-1]
-        return [kept, *(self.linearizer.steps(kept, between) if len(between) else ())]
+    def _stretches(self) -> range:
+        """First steps of stretches that are in memory together."""
+        n = len(self.forces)
+        return range(0, n, self.every if self.kept is None else max(n, 1))
 
-    def _differentiate(
-        self, product: Product, k: int, state: State, arrays: tuple[Array, Array]
-    ) -> None:
+    def _made(self, first: int) -> Held:
+        """Steps of a stretch."""
+        if self.kept is not None:
+            return self.kept
+        state = self.states[first // self.every]
+        return self.linearizer.keep(state, self.forces[first : first + self.every])
+
+    def _go_ahead(self, first: int, kept: Held, changes: Array) -> None:
+        """Changes of states along a stretch."""
+        k, n = 0, len(kept.tables.forces)
+        while (k := self.linearizer.sweep(jvp_held, kept, changes, k)) < n:
+            A, B = self._matrices(first, kept, k)
+            changes[k + 1, :2] = (A @ changes[k, :2].ravel() + B @ changes[k, 2]).reshape(2, -1)
+            k += 1
+
+    def _go_back(self, first: int, kept: Held, weights: Array) -> None:
+        """Weights of states and forces back along a stretch."""
+        k = len(kept.tables.forces)
+        while (k := self.linearizer.sweep(vjp_held, kept, weights, k)) > 0:
+            A, B = self._matrices(first, kept, k - 1)
+            weight = weights[k, :2].ravel()
+            weights[k - 1, :2] += (A.T @ weight).reshape(2, -1)
+            weights[k - 1, 2] = B.T @ weight
+            k -= 1
+
+    def _matrices(self, first: int, kept: Held, k: int) -> tuple[Array, Array]:
+        """A and B of step k of a stretch, which is made again."""
+        nv = self.forces.shape[1]
+        A, B = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
+        state, tau = state_at(kept.tables, k), kept.tables.forces[k]
         try:
-            self.linearizer.differentiate(product, state, self.forces[k], arrays)
+            self.linearizer.differentiate(state, tau, A, B)
         except ContactError as error:
-            raise ContactError(f"step {k}: {error}") from None
+            raise ContactError(f"step {first + k}: {error}") from None
+        return A, B
+
+
+def linearized_rollout(
+    linearizer: Linearizer,
+    state: State,
+    forces: tuple[Array, Array],
+    one_thread: OneThread,
+    every: int,
+) -> LinearizedRollout:
+    """Make the steps from a checked state under forces, given as they act and which of them do."""
+    states, kept = [state], None
+    n = len(forces[0])
+    size = max(n, 1) if every == 1 else every
+    linearizer.forget()
+    for first in range(0, n, size):
+        stretch = forces[0][first : first + size]
+        made = linearizer.keep(states[-1], stretch)
+        if every == 1:
+            states += [state_at(made.tables, k + 1) for k in range(n)]
+            kept = made
+        else:
+            states.append(state_at(made.tables, len(stretch)))
+    return LinearizedRollout(tuple(states), *forces, linearizer, one_thread, every, kept)

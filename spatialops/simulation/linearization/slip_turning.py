@@ -21,7 +21,12 @@ from spatialops.algebra.vectors import cross, dot, plus_scaled, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.contact.newton._layout import POLYGON
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.contact_lines import add_row, end_of_drift, tangents_of
+from spatialops.simulation.linearization.contact_lines import (
+    add_row,
+    end_of_drift,
+    leans,
+    tangents_of,
+)
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
 
 _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
@@ -36,7 +41,8 @@ def find_slips(touched: Touched, room: Room) -> bool:
         if room.point_ints[k, of.STATUS] != of.SLIDING:
             continue
         row = room.point_ints[k, of.ROW]
-        polygon = touched.law == POLYGON and touched.friction[row] > 0.0
+        polygon = touched.law == POLYGON or touched.law == of.DISSIPATION
+        polygon = polygon and touched.friction[row] > 0.0
         if polygon and slip_of(touched, room, k) > _SLIP:
             room.point_ints[k, of.SLIP] = 1
             found = True
@@ -92,8 +98,10 @@ def put_slip(made: Made, touched: Touched, room: Room, k: int) -> None:
         row[n + j] = by_v[j]
         answer[j] = by_v[j]
         row[3 * n] += by_v[j] * made.change[j] / made.s
-    turned = turned_along(touched, room, k, of.EDGE)
-    room.points[k, of.GAIN] = dot(turned, end_of_drift(touched, room, k))
+    end = end_of_drift(touched, room, k)
+    room.points[k, of.GAIN] = dot(turned_along(touched, room, k, of.EDGE), end)
+    if leans(touched):
+        room.points[k, of.LEANS] = dot(turned_along(touched, room, k, of.SHARE), end)
 
 
 @inlined

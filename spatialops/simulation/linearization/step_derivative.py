@@ -14,6 +14,7 @@ from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import refer
 from spatialops.algebra.dense_lu import solve_lu, subtract_product
+from spatialops.algebra.vectors import copy_into
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
@@ -24,11 +25,36 @@ from spatialops.simulation.linearization.made_step import (
     pulls,
     touched,
 )
+from spatialops.simulation.linearization.next_state import begin_near
 from spatialops.simulation.linearization.step_equations import state_equations
 from spatialops.simulation.stepping.integrators.joint_forces import is_damped, n_lone
+from spatialops.simulation.stepping.state_machine import run
 from spatialops.simulation.stepping.tables import Tables
 
 _WHOLE = 1e-12  # s: a piece that is shorter than a step is one of several
+
+
+@held
+def linearize_held(
+    t: Tables, start: Start, room: Room, q: Array, v: Array, tau: Array, A: Array, B: Array
+) -> int:
+    """A and B of a step from q and v; SEVERAL also where it was not done without Python."""
+    copy_into(start.q, q)
+    copy_into(start.v, v)
+    copy_into(start.tau, tau)
+    begin_near(t, start)
+    if run(t) != at.DONE or t.ints.shape[0] > room.points.shape[0] or is_together(t):
+        return of.SEVERAL
+    status = equations_of(t, start, room)
+    if status == of.KNOWN:
+        put_derivative(room, A, B)
+    return status
+
+
+@merged
+def is_together(t: Tables) -> bool:
+    """Whether arrivals were met together under a rule whose derivative is not known."""
+    return t.control[at.TOGETHER] != 0 and t.control[at.SCHEME] == at.MOREAU
 
 
 @held
@@ -56,7 +82,7 @@ def piece_of(t: Tables, start: Start, room: Room, timed: bool) -> int:
     if t.control[at.SCHEME] == at.MOREAU and n_lone(t) > 0:
         return of.ALONE
     made = refer(made_step(t, start, timed))
-    status = state_equations(made, refer(touched(t)), refer(pulls(t)), is_damped(t), room)
+    status = state_equations(made, refer(touched(t)), refer(pulls(t, start)), is_damped(t), room)
     if status != of.KNOWN or made.half == 0.0:
         return status
     for i in range(t.roots.size):

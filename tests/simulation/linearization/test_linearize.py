@@ -175,9 +175,9 @@ def test_forces_that_are_cut_have_no_effect():
 
 def test_what_is_not_known_is_refused_in_words():
     pendulum = so.models.pendulum(2)
-    state = so.State(pendulum.state.q, pendulum.state.v)
+    simulator = so.Simulator(pendulum.scene(), time=so.EventDriven())
     with pytest.raises(ArgumentError, match="EventDriven"):
-        so.Simulator(pendulum.scene(), time=so.EventDriven()).linearize(state)
+        simulator.linearize_rollout(pendulum.state, np.zeros((2, 2)))
     robot = so.models.quadruped()
     high = robot.state.q + np.eye(robot.model.nq)[2]
     with pytest.raises(ContactError, match="momentum"):

@@ -9,7 +9,8 @@ from tests.simulation.linearization.test_both_move import TAU as PUSH
 from tests.simulation.linearization.test_both_move import beside, pushed
 from tests.simulation.linearization.test_impacts import TAU, above, leg
 from tests.simulation.linearization.test_laws import LAWS, OUTSIDE
-from tests.simulation.linearization.test_linearize import EXACT, check
+from tests.simulation.linearization.test_linearize import EXACT, check, standing
+from tests.support.trees import random_tree
 
 ALL = {"coulomb": "coulomb", **LAWS, **OUTSIDE}
 
@@ -40,6 +41,35 @@ def test_two_that_move_against_each_other(name, thing):
     check(simulator, beside(thing, -1e-6, (0.02, 0.02, 0.02, 0.0, 0.3)), PUSH, (1e-7, 1e-5, 1e-2))
 
 
+@pytest.mark.parametrize("dt", [1e-3, 1e-2])
+@pytest.mark.parametrize(
+    "kinds",
+    [("revolute", "ball", "prismatic", "screw", "universal"), ("free",), ("free", "ball")],
+    ids=str,
+)
+def test_joints_that_turn_every_way(kinds, dt):
+    """Quaternions of the evaluations are not of unit length."""
+    rng = np.random.default_rng(4)
+    model = random_tree(rng, max(len(kinds), 3), kinds, each=True)
+    simulator = so.Simulator(so.Scene(model, []), dt=dt, integrator="rk4", time=EXACT)
+    state = so.State(model.random(rng), 3.0 * rng.normal(size=model.nv))
+    check(simulator, state, rng.normal(size=model.nv), (1e-3, 1e-2, 1e-1))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("moves", [False, True])
+def test_feet_of_a_quadruped(name, moves):
+    robot = so.models.quadruped()
+    state, tau = standing(robot)
+    if moves:
+        state.v[:6] = 0.0, 0.0, 0.2, 0.3, 0.1, -1e-3
+        state.v[6:] = 0.05 * np.random.default_rng(0).normal(size=12)
+    scene = robot.scene(friction=0.3 if moves else 0.7)
+    simulator = so.Simulator(scene, dt=1e-3, integrator="rk4", law=ALL[name], time=EXACT)
+    check(simulator, state, tau, (1e-8, 1e-5, 1e-3))
+
+
 def test_in_the_air_and_along_many_steps():
     simulator = so.Simulator(leg(), dt=5e-3, integrator="rk4", time=EXACT)
     check(simulator, above(0.5), TAU, (1e-4, 1e-3, 1e-2))
@@ -55,9 +85,6 @@ def test_in_the_air_and_along_many_steps():
 def test_what_is_not_known_is_refused_in_words():
     with pytest.raises(ContactError, match="an impact cuts is not known yet under 'rk4'"):
         so.Simulator(leg(), dt=5e-3, integrator="rk4").linearize(above(2e-3))
-    robot = so.models.quadruped()
-    with pytest.raises(ArgumentError, match="ball and free joints"):
-        so.Simulator(robot.scene(), integrator="rk4").linearize(robot.state)
     with pytest.raises(ArgumentError, match="springs, damping and actuators"):
         so.Simulator(leg(damping=0.1), integrator="rk4").linearize(above(0.5))
     with pytest.raises(ArgumentError, match="linearize_parameters: integrator"):

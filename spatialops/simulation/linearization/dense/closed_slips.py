@@ -21,7 +21,7 @@ from spatialops.dynamics.loops.closure_factors import Span
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room
-from spatialops.simulation.linearization.parameters import friction_of_mu
+from spatialops.simulation.linearization.parameters import friction_of_mu, gains_of
 from spatialops.simulation.stepping.integrators.joint_forces import is_damped
 from spatialops.simulation.stepping.tables import Tables
 
@@ -70,10 +70,10 @@ def closed_slips(t: Tables, room: Room, span: Span, answer: ClosureAnswer, bend:
         push = rows.T @ friction_of_mu(t, room, k)[1]
         turned.side[:] += np.outer(push, row)
         turned.system[:] += np.outer(push, room.slips[of.SLIP_BY_CHANGE, k] + change)
-        if room.point_ints[k, of.LINES] == 2:
-            line, gain = room.point_ints[k, of.FIRST_LINE] + 1, room.points[k, of.GAIN]
-            turned.lines[line] += gain * change
-            turned.goal[line] -= gain * row
+        first = room.point_ints[k, of.FIRST_LINE]
+        for line, gain in gains_of(room, k):
+            turned.lines[first + line] += gain * change
+            turned.goal[first + line] -= gain * row
     return turned
 
 

@@ -5,15 +5,25 @@ Where the step is evaluated, closures are lines as contacts are: with f = G a + 
 
     s f(q_e, v_m, x / s - w x v) = 0,    pushes G*,
 
-and inverse dynamics loses d(G* lambda) / dq_e. The end is brought back onto the closures by steps
-of Newton's method, the least motions d with G d = -e, and by the least change of the velocity with
-G (v + d) = 0. Each is a small dynamics at rest, M d = G* mu, and differentiated as such:
+and inverse dynamics loses d(G* lambda) / dq_e. Where rows are redundant the loop takes as many as
+are independent at closed configurations, P, and the accelerations that come nearest to f = 0
+(`dynamics/loops/elimination.py`):
+
+    pushes G_P*,    B* f = 0,    B = G Y G_P*,    dB* f + B* df = 0,
+
+where f is what is open there, of second order in the step. The end is brought back onto the
+closures by steps of Newton's method, the least motions d with G d = -e, and by the least change of
+the velocity with G (v + d) = U. Each is a small dynamics at rest, M d = G* mu, and differentiated
+as such:
 
     M dd - G* dmu = (d(G* mu) - d(M d)) dq,    G dd = goal - d(G d) dq.
+
+A driven distance or coupler begins with the length that it has at the start.
 """
 
 from __future__ import annotations
 
+import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -27,9 +37,18 @@ from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, dense_blocks, s
 from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.loops.closure_factors import Span
 from spatialops.dynamics.loops.constrained_dynamics import loop_jacobian
+from spatialops.dynamics.loops.elimination import TOLERANCE
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.dense.closed_slips import closed_slips
+from spatialops.simulation.linearization.dense.redundant_rows import (
+    answer_of_nearest,
+    dependent,
+    left_open,
+    nearest_rows,
+    on_pivots,
+    turned_rows,
+)
 from spatialops.simulation.linearization.impacts.step_parts import flow_blocks, piece_held
 from spatialops.simulation.linearization.made_step import Room, Start
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
@@ -64,42 +83,68 @@ def differentiate_closed(
     status = piece_held(loop.address, held_start.address, held_room.address)
     if status != of.KNOWN:
         return status, *nothing
-    span = placed(loops, t.vectors[at.Q_E, : start.q.size].copy())
-    if dependent(span):
+    loops = copy.copy(loops)
+    loops.floats = t.loops  # where driven ones have come to
+    span = placed(loops, t.vectors[at.Q_E, : start.q.size].copy(), independent(loops, start.q))
+    if dependent(span) and (room.point_ints[: room.results[of.COUNT], of.SLIP] == 1).any():
         return of.REDUNDANT, *nothing
-    end = closed(loops, open_end(t, room, span))
+    first, lengths = fitted(loops, start)
+    end = open_end(t, room, span)
+    end = End(end.q, end.v, *(_from(first, change) for change in (end.dq, end.dv)))
+    end = closed(loops, end, np.hstack([lengths, np.zeros((loops.n_rows, n))]), _rates(t))
     whole = np.concatenate([end.dq, end.dv])
-    return of.KNOWN, whole[:, : 2 * n] @ fitted(loops, start), whole[:, 2 * n :].copy()
+    return of.KNOWN, whole[:, : 2 * n].copy(), whole[:, 2 * n :].copy()
 
 
-def placed(loops: Loops, q: Array) -> Span:
-    """Closures at q, factored."""
+def _from(first: Array, change: Array) -> Array:
+    """Changes by a state before it is fitted, of those by one that fits and by forces."""
+    n = len(first)
+    return np.hstack([change[:, :n] @ first, change[:, n:]])
+
+
+def _rates(t: Tables) -> Array:
+    """Prescribed rates at the end of the step."""
+    return np.asarray(t.closure_vectors[at.RATE_END].copy())
+
+
+def independent(loops: Loops, q: Array) -> int:
+    """How many rows are independent at a closed configuration."""
+    return placed(loops, q).rank
+
+
+def placed(loops: Loops, q: Array, most: int | None = None, tolerance: float = TOLERANCE) -> Span:
+    """Closures at q, factored: so many rows at most."""
     span = Span(loops.model, loops)
     span.place(q)
     factor_kernel(loops.model.tree, loops.model.links, span.work)
-    span.factor()
+    span.factor(tolerance, most)
     return span
 
 
-def dependent(span: Span) -> bool:
-    """Whether rows depend on others, beside those that nothing moves."""
-    moved = np.abs(span.L).max(axis=1, initial=0.0)
-    return bool(span.rank < np.sum(moved > _CLOSED * moved.max(initial=0.0)))
-
-
-def fitted(loops: Loops, start: Start) -> Array:
+def fitted(loops: Loops, start: Start) -> tuple[Array, Array]:
     """What becomes (2 nv, 2 nv) of changes of a state that are first fitted to the closures.
 
-    States that are open by a little are closed, as `constraints/initial_closure.py` does.
+    States that are open by a little are closed, as `constraints/initial_closure.py` does. Driven
+    closures follow the state instead: by how much, (n_rows, 2 nv), is the second result.
     """
     n = start.v.size
     one = np.eye(2 * n)
     state = End(start.q, start.v, one[:n], one[n:])
     span = placed(loops, start.q)
     none = np.zeros(loops.n_rows)
-    state = state._replace(dq=state.dq + _least(span, state, none, None)[1])
+    lengths = driven(loops)[:, None] * (loop_jacobian(loops.model, loops, start.q) @ state.dq)
+    state = state._replace(dq=state.dq + _least(span, state, none, None, lengths)[1])
     state = state._replace(dv=state.dv + _least(span, state, none, state.v)[1])
-    return np.concatenate([state.dq, state.dv])
+    return np.concatenate([state.dq, state.dv]), lengths
+
+
+def driven(loops: Loops) -> Array:
+    """1 for rows of driven closures, else 0."""
+    found = np.zeros(loops.n_rows)
+    for loop in loops.items:
+        if loop.rate is not None:
+            found[loops.rows(loop.name)] = 1.0
+    return found
 
 
 def open_end(t: Tables, room: Room, span: Span) -> End:
@@ -109,8 +154,11 @@ def open_end(t: Tables, room: Room, span: Span) -> End:
     half = 0.5 if t.control[at.SCHEME] == at.MOREAU else 0.0
     q_e = t.vectors[at.Q_E, : t.q.size].copy()
     squares, vectors = room.squares, room.vectors
+    forces = t.closure_vectors[at.FORCES].copy()
+    if dependent(span):
+        forces = on_pivots(span, forces)
     stiffness, by_q, by_v = closure_changes(
-        span, q_e, vectors[of.V_MIDDLE], vectors[of.WHOLE], t.closure_vectors[at.FORCES].copy()
+        span, q_e, vectors[of.V_MIDDLE], vectors[of.WHOLE], forces
     )
     answer = ClosureAnswer(span, squares[of.MASS])
     bend = convection(t, vectors[of.V_MIDDLE])
@@ -122,11 +170,16 @@ def open_end(t: Tables, room: Room, span: Span) -> End:
     dv_e = np.hstack([none, first[CARRIED], none])
     given = np.concatenate([dq_e, dv_e, np.hstack([none, none, np.eye(n)])])
     side = room.side[:, : 3 * n] + s * stiffness @ dq_e + slips.side @ given
-    lines = np.concatenate([room.lines[:m] + slips.lines, answer.G + s * half * by_v])
-    pushes = np.concatenate([room.pushes[:m], answer.G])
-    goal = room.goal[:m, : 3 * n] + slips.goal @ given
-    goal = np.concatenate([goal, -s * (by_q @ dq_e + by_v @ dv_e)])
-    resistances = np.concatenate([room.resistances[:m], np.zeros(len(answer.G))])
+    rows, pushed = answer.G + s * half * by_v, answer.G
+    missed = -s * (by_q @ dq_e + by_v @ dv_e)
+    if dependent(span):
+        nearest, pushed = nearest_rows(span, answer)
+        rows, missed = nearest @ rows, nearest @ missed
+        missed = missed - s * turned_rows(span, answer, q_e, left_open(t, room, span, q_e)) @ dq_e
+    lines = np.concatenate([room.lines[:m] + slips.lines, rows])
+    pushes = np.concatenate([room.pushes[:m], pushed])
+    goal = np.concatenate([room.goal[:m, : 3 * n] + slips.goal @ given, missed])
+    resistances = np.concatenate([room.resistances[:m], np.zeros(len(rows))])
     inverse = np.linalg.inv(squares[of.MASS] + half * s * squares[of.BY_V] - slips.system)
     free, reply = inverse @ side, inverse @ pushes.T
     W = lines @ reply + np.diag(resistances)
@@ -158,38 +211,54 @@ def convection(t: Tables, v: Array) -> Array:
     return result
 
 
-def closed(loops: Loops, end: End) -> End:
-    """The end on the closures: positions by Newton's method, then velocities."""
+def closed(loops: Loops, end: End, lengths: Array, rates: Array) -> End:
+    """The end on the closures: positions by Newton's method, then velocities with G v = rates.
+
+    Of driven closures, the length changes by `lengths`.
+    """
     before = np.inf
+    span = placed(loops, end.q)
     while True:
-        span = placed(loops, end.q)
         errors = span.errors(end.q)
         worst = np.abs(errors).max(initial=0.0)
         if worst <= _CLOSED or not worst < 0.5 * before:
             break
         before = worst
-        end = _moved(span, end, *_least(span, end, -errors, None))
-    goal = -loop_jacobian(loops.model, loops, end.q) @ end.v
-    d, dd = _least(span, end, goal, end.v)
+        span = placed(loops, end.q, tolerance=max(TOLERANCE, 10.0 * worst))
+        end = _moved(span, end, *_least(span, end, -errors, None, lengths))
+        span = placed(loops, end.q)
+    d, dd = _least(span, end, rates - loop_jacobian(loops.model, loops, end.q) @ end.v, end.v)
     return end._replace(v=end.v + d, dv=end.dv + dd)
 
 
-def _least(span: Span, end: End, goal: Array, v: Array | None) -> tuple[Array, Array]:
+def _least(
+    span: Span, end: End, goal: Array, v: Array | None, lengths: Array | None = None
+) -> tuple[Array, Array]:
     """The least motion d with G d = goal, and its change; d ends what moves with v, if given.
 
-    The goal changes by -G dq of errors, or by -d(G v).
+    The goal changes by lengths - G dq of errors, or by -d(G v).
     """
     q, model = end.q, span.model
     still = np.zeros(model.nv)
     by = inverse_dynamics_derivatives(model, q, still, still)
     answer = ClosureAnswer(span, by.da)
     forces = answer.stiffness @ goal
+    several = dependent(span)
+    if several:
+        forces = on_pivots(span, forces)
     d = answer.inverse @ (answer.G.T @ forces)
     pushed = inverse_dynamics_derivatives(model, q, still, d).dq - by.dq
     stiffness, turned, _ = closure_changes(span, q, still, d if v is None else v + d, forces)
     shift = end.dq if v is None else end.dv
     rows = -answer.G @ shift - turned @ end.dq
-    return d, answer.of((stiffness - pushed) @ end.dq, rows)[0]
+    if lengths is not None:
+        rows = rows + lengths
+    side = (stiffness - pushed) @ end.dq
+    if not several:
+        return d, answer.of(side, rows)[0]
+    rows = nearest_rows(span, answer)[0] @ rows
+    rows = rows - turned_rows(span, answer, q, answer.G @ d - goal) @ end.dq
+    return d, answer_of_nearest(span, answer, side, rows)
 
 
 def _moved(span: Span, end: End, d: Array, dd: Array) -> End:

@@ -6,11 +6,13 @@ with E the derivative of dv by the rule's four evaluations less that by one,
 
     M dx - P dp = side + M E,    L dx = goal,
 
-and tangents that follow a slip turn with E too. The end has half a step of contacts' velocities:
+and tangents that follow a slip turn with E too. The end is half a step of contacts' velocities
+away from that without them:
 
-    q_end = q_smooth + s / 2 (x - dv).
+    q_end = q_smooth moved by s / 2 (x - dv).
 
-Coordinates are plain numbers here: joints have one degree of freedom.
+Evaluations are at coordinates that are added up as plain numbers (`raw_coordinates`). Linear
+velocities of free bodies are along axes that turn; dv is along those of the start.
 """
 
 from __future__ import annotations
@@ -23,15 +25,27 @@ from spatialops._arrays import Array
 from spatialops._compile.held import Held
 from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
+from spatialops.derivatives.manifold import BY_Q, BY_V, turning
 from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.impacts.step_parts import piece_held
+from spatialops.simulation.linearization.dense.closed_step import convection
+from spatialops.simulation.linearization.dense.raw_coordinates import (
+    crossed,
+    frames,
+    from_tangent,
+    is_free,
+    on_tangent,
+    rate_changes,
+    rates_of,
+)
+from spatialops.simulation.linearization.impacts.step_parts import flow_blocks, piece_held
 from spatialops.simulation.linearization.made_step import Room, Start
-from spatialops.simulation.linearization.parameters import friction_of_mu
+from spatialops.simulation.linearization.parameters import friction_of_mu, gains_of
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
+from spatialops.tree.state import integrate
 
 _WHOLE = 1e-12  # s: as in `step_derivative`
 _REDUNDANT = 1e-11  # as in `step_equations`
@@ -40,10 +54,20 @@ _AHEAD = 0.5, 0.5, 1.0  # of the step, of the second evaluation and those after 
 
 
 class Smooth(NamedTuple):
-    """Changes (nv, 3 nv) of the end without contacts, by [q; v; forces]."""
+    """Where the rule ends without contacts.
+
+    Attributes
+    ----------
+    q, v : (nq,), (nv,) arrays
+        Velocities along the axes there.
+    dq, dv : (nv, 3 nv) arrays
+        Their changes by [q; v; forces].
+    """
 
     q: Array
     v: Array
+    dq: Array
+    dv: Array
 
 
 def differentiate_runge_kutta(
@@ -60,40 +84,83 @@ def differentiate_runge_kutta(
     if status != of.KNOWN:
         return status, *nothing
     model = loop.stepping.scene.model
-    smooth = smooth_changes(model, start, s)
+    smooth = smooth_end(model, start, s)
     given = np.eye(3 * n)
-    by_rule = smooth.v - given[n : 2 * n]
-    by_one = once(model, start, t.vectors[at.DV, :n] / s, s)
+    by_rule = at_start(model, start, smooth) - given[n : 2 * n]
+    by_one = once(t, start, model)
     dx = contact_changes(t, room, by_rule, by_one)
-    v = given[n : 2 * n] + dx
-    whole = np.concatenate([smooth.q + 0.5 * s * (dx - by_rule), v])
+    pushed = t.vectors[at.DVC, :n].copy()
+    flow = flow_blocks(t.tree, room.spans, 0.5 * s * pushed, pushed)
+    dq = flow[BY_Q] @ smooth.dq + flow[BY_V] @ (0.5 * s * (dx - by_rule))
+    v = start.v + t.vectors[at.DV, :n] + pushed
+    end = integrate(model, smooth.q, 0.5 * s * pushed)
+    whole = np.concatenate([dq, at_end(model, (start.q, end), v, given[n : 2 * n] + dx, dq)])
     return of.KNOWN, whole[:, : 2 * n].copy(), whole[:, 2 * n :].copy()
 
 
-def smooth_changes(model: Model, start: Start, s: float) -> Smooth:
-    """Of the rule's four evaluations."""
+def smooth_end(model: Model, start: Start, s: float) -> Smooth:
+    """By the rule's four evaluations."""
     n = start.v.size
-    one, forces = np.eye(3 * n), np.eye(3 * n)[2 * n :]
+    one = np.eye(3 * n)
     q, v = start.q, start.v
-    at_q, at_v = one[:n], one[n : 2 * n]
-    dq, dv = at_q.copy(), at_v.copy()
+    first = at_q, at_v = from_tangent(model, q, one[:n]), one[n : 2 * n]
+    ends = [q.copy(), v.copy(), at_q.copy(), at_v.copy()]
     for i, weight in enumerate(_WEIGHTS):
-        by = forward_dynamics_derivatives(model, q, v, start.tau)
         a = forward_dynamics(model, q, v, start.tau)
-        da = by.dq @ at_q + by.dv @ at_v + by.dtau @ forces
-        dq += s * weight * at_v
-        dv += s * weight * da
+        rates = rates_of(model, q, v[:, None])[:, 0]
+        by = forward_dynamics_derivatives(model, q, v, start.tau)
+        da = by.dq @ on_tangent(model, q, at_q) + by.dv @ at_v + by.dtau @ one[2 * n :]
+        steps = rates, a, rate_changes(model, q, v, at_q, at_v), da
+        for end, step in zip(ends, steps, strict=True):
+            end += s * weight * step
         if i < len(_AHEAD):
             ahead = s * _AHEAD[i]
-            q, v = start.q + ahead * v, start.v + ahead * a
-            at_q, at_v = one[:n] + ahead * at_v, one[n : 2 * n] + ahead * da
-    return Smooth(dq, dv)
+            q, v = start.q + ahead * rates, start.v + ahead * a
+            at_q, at_v = (x + ahead * dx for x, dx in zip(first, steps[2:], strict=True))
+    q, v, dq, dv = ends
+    unit = integrate(model, q, np.zeros(n))
+    return Smooth(unit, v, on_tangent(model, q, dq), dv)
 
 
-def once(model: Model, start: Start, accelerations: Array, s: float) -> Array:
-    """Change (nv, 3 nv) of the velocity by one evaluation with given accelerations."""
+def at_start(model: Model, start: Start, end: Smooth) -> Array:
+    """Changes of the velocity at the end, along axes of the start."""
+    result = end.dv.copy()
+    before, after = frames(model, start.q), frames(model, end.q)
+    for k in before:
+        if is_free(model, k):
+            spin, linear = slice(k, k + 3), slice(k + 3, k + 6)
+            back = before[k].T @ after[k]
+            result[linear] = back @ (end.dv[linear] - crossed(end.v[linear], end.dq[spin]))
+            moved = back @ end.v[linear]
+            result[linear, spin] += crossed(moved, np.eye(3))
+    return result
+
+
+def at_end(model: Model, ends: tuple[Array, Array], v: Array, dv: Array, dq: Array) -> Array:
+    """Changes of a velocity v, dv along axes of the first of two coordinates, along the other's."""
+    result = dv.copy()
+    before, after = (frames(model, q) for q in ends)
+    for k in before:
+        if is_free(model, k):
+            spin, linear = slice(k, k + 3), slice(k + 3, k + 6)
+            ahead = after[k].T @ before[k]
+            turned = dv[linear].copy()
+            turned[:, spin] -= crossed(v[linear], np.eye(3))
+            result[linear] = ahead @ turned + crossed(ahead @ v[linear], dq[spin])
+    return result
+
+
+def once(t: Tables, start: Start, model: Model) -> Array:
+    """Change (nv, 3 nv) of the velocity by one evaluation, with the accelerations of the step."""
+    n, s = start.v.size, float(t.monitor[at.PIECE])
+    accelerations = t.vectors[at.DV, :n] / s
+    bend = convection(t, start.v)
+    for k in turning(model):
+        if is_free(model, k):
+            linear = slice(k + 3, k + 6)
+            accelerations[linear] -= np.cross(start.v[k : k + 3], start.v[linear])
     by = inverse_dynamics_derivatives(model, start.q, start.v, accelerations)
-    sides = np.hstack([-by.dq, -by.dv, np.eye(start.v.size)])
+    sides = np.hstack([-by.dq, -(by.dv - by.da @ bend), np.eye(n)])
     return np.asarray(s * np.linalg.solve(by.da, sides))
 
 
@@ -108,8 +175,8 @@ def contact_changes(t: Tables, room: Room, by_rule: Array, by_one: Array) -> Arr
         turned = room.slips[of.SLIP_BY_V, k] @ more
         rows = room.found[of.LATE, k, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
         side += np.outer(rows.T @ friction_of_mu(t, room, k)[1], turned)
-        if ints[of.LINES] == 2:
-            goal[ints[of.FIRST_LINE] + 1] -= room.points[k, of.GAIN] * turned
+        for line, gain in gains_of(room, k):
+            goal[ints[of.FIRST_LINE] + line] -= gain * turned
     lines, pushes = room.lines[:m], room.pushes[:m]
     free, reply = np.linalg.solve(mass, side), np.linalg.solve(mass, pushes.T)
     W = lines @ reply + np.diag(room.resistances[:m])

@@ -9,6 +9,9 @@ with f = p_c in the first and p_c + theta + p_d in the second. A contact may sli
 presses alone, and stick on it too. All turn with the slip that there is before the impact.
 Parameters are further columns of the right-hand sides: -M' y of masses, friction of what slides for
 a unit of mu, and p_c given back for a unit of e.
+
+Under the convex law, and where most is dissipated, what slides parts: its line leans as its push
+does. The convex law takes back in the second phase what is given back: an impact is the first.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ from spatialops.tree.model import Model
 
 _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
 _REDUNDANT = 1e-11  # as in `step_equations`
+_LEANS = 1e-7  # of the fastest: how well a line is met that is
 
 
 def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> tuple[int, Array]:
@@ -63,8 +67,14 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     turning = np.zeros((len(rows), columns))
     turning[:, : 2 * nv] = _turning(t, room, whole, before)
     held = hold(t, room, first, compressed, np.zeros(m))
+    if not _leans_right(held, first):
+        return of.OTHER_IMPACTS, nothing
     by_mu = _by_friction(t, room, first, held, nothing)
-    by_p, by_y = _solve(room, first, held, turning, by_mu + _by_masses(model, t, y, nothing))
+    side = by_mu + _by_masses(model, t, y, nothing)
+    by_p, by_y = _solve(room, first, held, turning, side, t)
+    if t.control[at.LAW] == of.CONVEX:
+        by_y[:, nv : 2 * nv] += np.eye(nv)
+        return of.KNOWN, by_y
     by_theta = np.zeros((len(rows), columns))
     for (k, _), push, change in zip(held.lines, held.pushes, by_p, strict=True):
         by_theta[k] += push @ room.points[k, of.NORMAL : of.NORMAL + 3] * change
@@ -78,10 +88,12 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     expanded[:, 0] -= theta
     given = _impulses(first, held, turning, by_p) + by_mu
     held = hold(t, room, whole, expanded, theta)
+    if not _leans_right(held, whole):
+        return of.OTHER_IMPACTS, nothing
     given = given + np.einsum("ijk,ij,il->kl", whole.jacobians, held.given, by_theta)
     given += _by_friction(t, room, whole, held, nothing)
     given += _by_masses(model, t, t.v - before, nothing)
-    _, by_y = _solve(room, whole, held, turning, given)
+    _, by_y = _solve(room, whole, held, turning, given, t)
     speeds = t.floats[rows, col.APPROACH]
     if speeds.min() > -t.settings[at.THRESHOLD] - _SLIP:
         notes[speeds.argmin()] |= of.BARELY_MET
@@ -89,6 +101,16 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     room.point_ints[: len(rows), of.NOTES] |= notes
     by_y[:, nv : 2 * nv] += np.eye(nv)
     return of.KNOWN, by_y
+
+
+def _leans_right(held: Directions, phase: Dynamics) -> bool:
+    """Whether what is held along its friction parts as it should.
+
+    Where most is dissipated, what may not come nearer can be held by others' impulses instead.
+    """
+    scale = np.abs(phase.after).max(initial=0.0)
+    lines = ((line @ phase.after[k], leans) for (k, line), leans in zip(held.lines, held.leaning))
+    return all(abs(speed) <= _LEANS * scale for speed, leans in lines if leans)
 
 
 def _by_masses(model: Model | None, t: Tables, y: Array, like: Array) -> Array:
@@ -179,9 +201,9 @@ def _impulses(phase: Dynamics, held: Directions, turning: Array, by_p: Array) ->
 
 
 def _solve(
-    room: Room, phase: Dynamics, held: Directions, turning: Array, given: Array
+    room: Room, phase: Dynamics, held: Directions, turning: Array, given: Array, t: Tables
 ) -> tuple[Array, Array]:
-    """Impulses along the pushes and the change of velocity, by [q; v]."""
+    """Impulses along the pushes and the change of velocity, by [q; v] and parameters."""
     nv = len(phase.inverse)
     count = len(held.lines)
     L, P = np.zeros((count, nv)), np.zeros((nv, count))
@@ -193,8 +215,12 @@ def _solve(
         goal[i] = -gain * turning[k]
         goal[i, :nv] -= line @ phase.moving[k]
         normal, after = room.points[k, of.NORMAL : of.NORMAL + 3], phase.after[k]
-        turned = after if line @ normal > 0.5 else -(normal @ after) * line
+        turned = after if line @ normal > 0.5 else np.zeros(3)
+        turned = turned - (normal @ after) * (line - (line @ normal) * normal)
         goal[i, :nv] -= turned @ phase.normals[k]
+        if goal.shape[1] > 2 * nv:
+            friction = goal.shape[1] - 2 * len(t.pairs) + room.point_ints[k, of.PAIR]
+            goal[i, friction] -= held.leaning[i]
         goal[i, nv : 2 * nv] -= L[i]
     free = given + np.einsum("ijk,ij,il->kl", phase.jacobians, held.turned, turning)
     free[:, :nv] += phase.by_q

@@ -8,11 +8,12 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.collision import _layout as col
-from spatialops.contact.newton._layout import CONE, NO_SLIP, POLYGON
+from spatialops.contact.newton._layout import NO_SLIP, POLYGON
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.contact_points import (
     is_close,
+    is_round,
     put_friction,
     put_round_friction,
 )
@@ -21,6 +22,7 @@ from spatialops.simulation.stepping.tables import Tables
 
 _SLIP = 1e-9  # m/s that is none
 _NEAR = 1e-7  # as in `contact_points`
+LEANING = (of.CONVEX, of.DISSIPATION)  # laws under which what slides parts
 
 
 class Dynamics(NamedTuple):
@@ -68,6 +70,8 @@ class Directions(NamedTuple):
         Change of the impulse by that angle.
     by_friction : (m, 3) array
         Impulse for each unit of mu, of what slides.
+    leaning : list of float
+        Change of d . G (v + y) for each unit of mu, of lines that lean as friction does.
     """
 
     lines: list[tuple[int, Array]]
@@ -77,6 +81,7 @@ class Directions(NamedTuple):
     given: Array
     turned: Array
     by_friction: Array
+    leaning: list[float]
 
 
 def frame_of(t: Tables, room: Room, k: int) -> Array:
@@ -89,13 +94,15 @@ def frame_of(t: Tables, room: Room, k: int) -> Array:
 def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) -> Directions:
     """What a phase holds with its own impulses, beside those that press already."""
     count = int(room.results[of.COUNT])
-    held = Directions([], [], [], [], *np.zeros((3, count, 3)))
+    given, turned, by_friction = np.zeros((3, count, 3))
+    held = Directions([], [], [], [], given, turned, by_friction, [])
+    law = t.control[at.LAW]
     largest = np.abs(impulses).max(initial=0.0)
     bounces = prior.any()
     for k in range(count):
         i = int(room.point_ints[k, of.ROW])
         frame, p = frame_of(t, room, k), impulses[i]
-        closed = _is_closed(phase, k, frame[0], p[0])
+        closed = _is_closed(phase, k, _line(t, room, k, frame, p, prior[i]), p[0])
         pressed = (p[0] if closed else 0.0) + prior[i]
         room.point_ints[k, of.NOTES] = 0
         status, share, edge = _friction(t, room, k, p[1:], pressed)
@@ -111,7 +118,11 @@ def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) 
         if share.any():
             held.by_friction[k] = pressed * along / float(t.friction[i])
         held.turned[k] = pressed * _turned(t, room, k, frame, share)
-        if closed:
+        if closed and law in LEANING:
+            _add(held, k, frame[0] + along, frame[0] + along, 0.0)
+            held.gains[-1] = _turned(t, room, k, frame, share) @ phase.after[k]
+            held.leaning[-1] = along @ phase.after[k] / max(float(t.friction[i]), _SLIP)
+        elif closed:
             _add(held, k, frame[0], frame[0] + along, 0.0)
         if status == of.STICKING:
             for tangent in frame[1:]:
@@ -119,16 +130,24 @@ def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) 
         if edge.any():
             gain = _turned(t, room, k, frame, edge) @ phase.after[k]
             _add(held, k, edge @ frame[1:], edge @ frame[1:], gain)
-            if t.control[at.LAW] == CONE:  # as `contact_lines.resistance_of`
+            if is_round(law):  # as `contact_lines.resistance_of`
                 limit = pressed * float(t.friction[i])
                 held.resistances[-1] = float(np.linalg.norm(frame[1:] @ phase.after[k])) / limit
     return held
 
 
-def _is_closed(phase: Dynamics, k: int, normal: Array, pressed: float) -> bool:
-    """Whether the normal of point k is held, of two numbers one of which is a rounding."""
-    row = normal @ phase.jacobians[k]
-    speed = normal @ phase.after[k]
+def _line(t: Tables, room: Room, k: int, frame: Array, p: Array, prior: float) -> Array:
+    """Along what point k is held where it presses."""
+    normal: Array = frame[0]
+    if t.control[at.LAW] not in LEANING or not p[0] > 0.0:
+        return normal
+    return np.asarray(normal + _friction(t, room, k, p[1:], p[0] + prior)[1] @ frame[1:])
+
+
+def _is_closed(phase: Dynamics, k: int, line: Array, pressed: float) -> bool:
+    """Whether point k is held along a line, of two numbers one of which is a rounding."""
+    row = line @ phase.jacobians[k]
+    speed = line @ phase.after[k]
     return bool(pressed * (row @ phase.inverse @ row) > max(speed, 0.0))
 
 
@@ -137,6 +156,7 @@ def _add(held: Directions, k: int, line: Array, push: Array, gain: float) -> Non
     held.pushes.append(push)
     held.gains.append(gain)
     held.resistances.append(0.0)
+    held.leaning.append(0.0)
 
 
 def _friction(
@@ -156,7 +176,7 @@ def _friction(
     x, y = impulses / (pressed * mu)
     points = room.points
     points[k, of.SHARE : of.EDGE + 2] = 0.0
-    if law == CONE:
+    if is_round(law):
         put_round_friction(x, y, mu, points, room.point_ints, k)
         status = int(room.point_ints[k, of.STATUS])
         return status, points[k, of.SHARE : of.EDGE].copy(), points[k, of.EDGE : of.EDGE + 2].copy()
@@ -172,7 +192,7 @@ def _turned(t: Tables, room: Room, k: int, frame: Array, x: Array) -> Array:
 
     Only a polygon turns with them.
     """
-    if t.control[at.LAW] != POLYGON:
+    if t.control[at.LAW] not in (POLYGON, of.DISSIPATION):
         return np.zeros(3)
     across = np.cross(frame[0], frame[1])
     change: Array = x[0] * across - room.points[k, of.SIDE] * x[1] * frame[1]

@@ -118,7 +118,7 @@ def differentiate_parts(
         t = loop.tables
         begins = t.control[at.STAGE] == at.BEGIN
         left = float(t.settings[at.DT] if begins else t.monitor[at.REMAINING])
-        start = Held(Start(t.q.copy(), t.v.copy(), tau))
+        start = Held(Start(t.q.copy(), t.v.copy(), tau, t.activation.copy()))
         loop.advance(part_held)
         t = loop.tables
         held_room = room_for(t, held_room)

@@ -1,0 +1,75 @@
+"""Rows of closures that others imply, where a step of a closed mechanism is evaluated.
+
+See `closed_step`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.derivatives.closures import motions_kernel
+from spatialops.derivatives.constrained_dynamics import ClosureAnswer, closure_changes
+from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
+from spatialops.dynamics.loops.closure_factors import Span
+from spatialops.dynamics.loops.rows import closure_accelerations
+from spatialops.dynamics.newton_euler import lifted
+from spatialops.simulation import _layout as at
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.stepping.tables import Tables
+
+_NOTHING = 1e-13  # of the longest row: what moves nothing
+
+
+def dependent(span: Span) -> bool:
+    """Whether rows depend on others, beside those that nothing moves."""
+    moved = np.abs(span.L).max(axis=1, initial=0.0)
+    return bool(span.rank < np.sum(moved > _NOTHING * moved.max(initial=0.0)))
+
+
+def on_pivots(span: Span, forces: Array) -> Array:
+    """Multipliers of the rows taken alone, which push as the smallest ones of all rows do."""
+    rank, chosen = span.rank, span.order[: span.rank]
+    Z = span.Z[:, :rank]
+    result = np.zeros_like(forces)
+    result[chosen] = np.linalg.solve(Z[chosen].T, Z.T @ forces)
+    return result
+
+
+def nearest_rows(span: Span, answer: ClosureAnswer) -> tuple[Array, Array]:
+    """B* and G_P."""
+    taken = answer.G[span.order[: span.rank]]
+    return taken @ answer.inverse @ answer.G.T, taken
+
+
+def turned_rows(span: Span, answer: ClosureAnswer, q: Array, f: Array) -> Array:
+    """dB* f by q: with Y G* f = w, a motion at rest, it is d(G_P w)."""
+    model = span.model
+    w = answer.inverse @ (answer.G.T @ f)
+    still = np.zeros(model.nv)
+    by = [inverse_dynamics_derivatives(model, q, still, a).dq for a in (still, w)]
+    stiffness, turned, _ = closure_changes(span, q, still, w, f)
+    change = turned + answer.G @ answer.inverse @ (stiffness - (by[1] - by[0]))
+    return np.asarray(change[span.order[: span.rank]])
+
+
+def answer_of_nearest(span: Span, answer: ClosureAnswer, force: Array, rows: Array) -> Array:
+    """Columns of M a - G_P* x = force, B* G a = rows."""
+    nearest, taken = nearest_rows(span, answer)
+    free, pushes = answer.inverse @ force, answer.inverse @ taken.T
+    reply = nearest @ answer.G
+    return np.asarray(free + pushes @ np.linalg.solve(reply @ pushes, rows - reply @ free))
+
+
+def left_open(t: Tables, room: Room, span: Span, q: Array) -> Array:
+    """F = G a + Gdot v - dU/dt of the step, at q."""
+    loops, model = span.loops, span.model
+    stack, f = model.stack(), np.empty(loops.n_rows)
+    v, a = room.vectors[of.V_MIDDLE], room.vectors[of.WHOLE]
+    base = lifted(model.links)
+    motions_kernel(model.tree, model.links, q, v, a, stack)
+    closure_accelerations(loops.ints, loops.floats, loops.term_ints, span.terms, base, stack, f)
+    model.stacks.append(stack)
+    start, end = t.closure_vectors[at.RATE_START], t.closure_vectors[at.RATE_END]
+    return np.asarray(f - (end - start) / float(t.settings[at.DT]))

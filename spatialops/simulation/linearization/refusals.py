@@ -1,0 +1,99 @@
+"""What cannot be linearized yet, and the law of what can."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from spatialops._arrays import Array
+from spatialops.contact.formulations.operational_space import OperationalSpace
+from spatialops.contact.laws.compliant import Compliant
+from spatialops.contact.laws.cone import ConeCoulomb
+from spatialops.contact.laws.convex import Convex
+from spatialops.contact.laws.law import Law
+from spatialops.contact.laws.max_dissipation import MaxDissipation
+from spatialops.contact.laws.no_slip import NoSlip
+from spatialops.contact.laws.viscous import Viscous
+from spatialops.contact.newton._layout import CONE, NO_SLIP, VISCOUS
+from spatialops.errors import ArgumentError
+from spatialops.forces import _layout as el
+from spatialops.simulation import _layout as at
+from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.scene.scene import Scene
+from spatialops.simulation.stepping.constraints.friction_laws import loop_law
+from spatialops.simulation.stepping.driver import Stepping
+
+_LENGTHS = ("distance", "coupler")  # closures of which a number is driven, not a frame
+
+
+def refuse_rk4(scene: Scene) -> None:
+    """What is in the scene, and cannot be linearized with the fourth-order rule yet."""
+    model = scene.model
+    pulled = len(scene.elements.ints) or model.damping.any() or model.stiffness.any()
+    if len(scene.loops) or pulled:
+        raise ArgumentError(
+            "linearize: closures, springs, damping and actuators are not known yet under "
+            "integrator 'rk4'; take 'moreau' or 'semi-implicit'"
+        )
+
+
+def law_to_differentiate(law: Law | None) -> int | None:
+    """Number of a law, of the loop's or another's tolerance and solver; None if it is not known."""
+    if isinstance(law, Convex):
+        return of.CONVEX
+    if isinstance(law, Compliant):
+        return of.COMPLIANT
+    if isinstance(law, MaxDissipation) and law.regularization is None:
+        return of.DISSIPATION
+    for kind, number in ((ConeCoulomb, CONE), (NoSlip, NO_SLIP), (Viscous, VISCOUS)):
+        if isinstance(law, kind):
+            return number
+    return loop_law(law)
+
+
+def with_polygon_of(stepping: Stepping, law: Law | None) -> Stepping:
+    """The same, with as many directions of friction as the law has, where it has some."""
+    external = stepping.external
+    if not isinstance(law, MaxDissipation) or law.n_f == external.method.n_f:
+        return stepping
+    method = external.method._replace(formulation=OperationalSpace(law.n_f))
+    return replace(stepping, external=replace(external, method=method))
+
+
+def ground_of(law: Law | None) -> Array:
+    """(GROUND,) numbers of ground that gives way."""
+    if not isinstance(law, Compliant):
+        return np.zeros(of.GROUND)
+    by_depth = law.stiffness * law.dissipation
+    return np.array([law.stiffness, law.damping, by_depth, law.viscosity])
+
+
+def refuse_scene(stepping: Stepping) -> None:
+    """What is in the scene or the options, and cannot be linearized yet."""
+    scene = stepping.scene
+    if stepping.scheme == at.RK4:
+        refuse_rk4(scene)
+    if any(loop.rate is not None and loop.kind not in _LENGTHS for loop in scene.loops.items):
+        raise ArgumentError(
+            "linearize: closures whose frame is driven are not known yet; distances and couplers "
+            "may be driven"
+        )
+    if scene.model.compensation.any():
+        raise ArgumentError("linearize: compensation of gravity is not known yet")
+    if scene.elements.ints[:, el.POINTS].any():
+        raise ArgumentError("linearize: tendons and actuators along paths are not known yet")
+    law, pairs = stepping.external.method.law, stepping.external.pairs
+    if pairs.special and not pairs.mixed:
+        raise ArgumentError(
+            "linearize: torsional and rolling friction are not known yet; geoms with condim=3 have "
+            "none"
+        )
+    if pairs.mixed or law_to_differentiate(law) is None:
+        raise ArgumentError(
+            f"linearize: law {law!r} is not known yet; take 'coulomb', 'cone', 'convex', "
+            "'max-dissipation', 'no-slip', 'frictionless', 'viscous' or Compliant, and no pairs "
+            "with laws of their own"
+        )
+    if stepping.settings[at.VISCOSITY_IN_IMPACTS] > 0.0:
+        raise ArgumentError("linearize: a drag in impacts is not known yet; take impact=0")
