@@ -125,12 +125,14 @@ def polygon_status(corners: Array, line: bool, x: float, y: float, limit: float)
     sides = corners.shape[0]
     if line:
         return (at.STICKS, 0) if abs(x) <= limit else (at.AT_CORNER, 0 if x > 0.0 else sides // 2)
-    best, height = 0, -1.0
-    for k in range(sides):
-        n_x, n_y, _ = side_normal(corners, k)
-        if n_x * x + n_y * y > height:
-            best, height = k, n_x * x + n_y * y
+    best, most = 0, -1.0
+    for k in range(sides):  # all sums of neighbours are of one length
+        after = k + 1 if k + 1 < sides else 0
+        toward = (corners[k, 0] + corners[after, 0]) * x + (corners[k, 1] + corners[after, 1]) * y
+        if toward > most:
+            best, most = k, toward
     n_x, n_y, inner = side_normal(corners, best)
+    height = n_x * x + n_y * y
     if height <= inner * limit:
         return at.STICKS, 0
     along = n_x * y - n_y * x  # from the middle of the side towards the next corner

@@ -88,7 +88,8 @@ TOGETHER = 43  # 1: inelastic arrivals of the step are met together
 ANEW = 44  # times that the piece has been stated anew for arrivals that were not foreseen
 STIRRED = 45  # 1: the step has changed something that lasts
 STILL = 46  # steps in a row that have not
-CONTROLS = 47
+TURNED = 47  # 1: rows of the problem are those of the one before, which were turned
+CONTROLS = 48
 
 # Columns of what is kept of contacts for the next step: their pair, their names within it, and
 # until which step they are known; -1: not at all.
