@@ -144,7 +144,8 @@ MOST_COMPLIANT = 23  # largest entry of W's diagonal when rows were made last
 REACH = 24  # beyond the margin within which contacts take part in the piece's problem, m
 HELD_RESIDUAL = 25  # of the forces of the step before, where they held last
 SPIN_UNIT = 26  # length by which the spins of moments are measured, m; 0: none yet
-MONITORS = 27
+RESTING_GAP = 27  # smallest seen gap of the present state where nothing moves
+MONITORS = 28
 
 # Rows of the table of vectors.
 Q_E = 0

@@ -25,6 +25,7 @@ from spatialops.simulation.stepping.constraints.joint_limits_and_friction import
     sum_joints,
 )
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
+from spatialops.simulation.stepping.detection_stage import lowest_gap
 from spatialops.simulation.stepping.tables import Tables
 
 _SHARE = 0.1  # of the tolerance
@@ -111,6 +112,7 @@ def note_rest(t: Tables) -> None:
     t.control[at.STILL] = t.control[at.STILL] + 1 if t.control[at.STIRRED] == 0 else 0
     if t.control[at.STILL] == _ENOUGH:
         visit_inputs(t, True)
+        t.monitor[at.RESTING_GAP] = lowest_gap(t)
 
 
 @kernel
@@ -151,6 +153,7 @@ def rests(t: Tables) -> bool:
 @merged
 def stay(t: Tables) -> None:
     """All of a step that changes nothing but what counts it."""
+    t.monitor[at.LOWEST_GAP] = min(t.monitor[at.LOWEST_GAP], t.monitor[at.RESTING_GAP])
     if t.control[at.ACTING] > 0:
         t.control[at.SOLVES] += 1
         t.control[at.WARM] += 1
