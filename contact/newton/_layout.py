@@ -67,6 +67,11 @@ BEFORE = 10  # a step
 SHARE = 11  # of unknowns: what their rows are taken times
 VECTORS = 12
 
+# What the factors at hand are of.
+TERM = 0  # proximal
+UNKNOWNS = 1  # how many; 0: none that are of statuses
+FACTORED = 2
+
 # Tables of pairs, of the interior-point method.
 VALUE = 0
 SLACK = 1

@@ -23,7 +23,7 @@ from spatialops.contact.newton import _layout as at
 from spatialops.contact.newton.block_structure import analyse
 from spatialops.contact.newton.gauss_seidel import sweep
 from spatialops.contact.newton.interior_point import INSIDE, has_inside, interior_impulses
-from spatialops.contact.newton.proximal import proximal_steps
+from spatialops.contact.newton.proximal import proximal_steps, solved_again
 from spatialops.contact.newton.residual import speed_scale
 from spatialops.contact.newton.row_products import spread_out
 from spatialops.contact.newton.rows import (
@@ -49,6 +49,9 @@ _ABOUT_ONE = np.array([8, 12, 20, 25, 25])
 _SWEEPS = np.array([0, 30, 20, 50, 200])
 ALL_ATTEMPTS = len(_TERMS)
 FIRST_ATTEMPT = 1
+# Of 93 problems of two robots that settle, which the first does not solve, the second solves 80,
+# those behind it 9 more in up to 250 iterations; from the inside 89 are solved, in 20 to 80.
+_BEFORE_INSIDE = 2
 # With moments, whose limits are narrow, the first cycles: of 20 problems of 14 balls it solves
 # none, the second all, in 5 iterations each. Of piles of 140 neither does, and both are cut short.
 _OF_MOMENTS = 1
@@ -80,9 +83,10 @@ class Aim(NamedTuple):
     warm: bool  # whether it begins with the impulses given, else with none
     tolerance: float  # residual
     attempts: int  # from one start at most
+    again: bool  # whether the problem before was this one, but for small changes
 
 
-AIM = numba.typeof(Aim(True, 1.0, 1))
+AIM = numba.typeof(Aim(True, 1.0, 1, False))
 """Numba's type of it."""
 
 
@@ -101,7 +105,14 @@ def central_impulses(
     Zero is tried as it is before anything else from there: where contacts need not press (sliding
     contacts may have several motions, Painleve), they do not. Where the first attempt has no answer
     for a pile, its statuses are too many to be guessed, and the answer comes from the inside.
+
+    Of a problem that is stated `again`, statuses and factors are at hand.
     """
+    if aim.again and is_dense(rows) and scratch.factored[at.UNKNOWNS] > 0.0:
+        spread_out(rows, scratch)
+        residual = solved_again(rows, fastest, p, scratch)
+        if residual <= aim.tolerance:
+            return 1, residual
     known = is_dense(rows) or analyse(rows.L.places, rows.trees, scratch.blocks, scratch.blocks_of)
     if not known:
         return 0, INFINITE
@@ -110,7 +121,9 @@ def central_impulses(
     problem = Problem(rows, s, max(speed_scale(rows, s), fastest))
     put_start(scratch.status, p, scratch.vectors[at.START])
     inside = aim.attempts > FIRST_ATTEMPT and has_inside(rows)
-    few = FIRST_ATTEMPT if inside and not is_dense(rows) else aim.attempts
+    few = aim.attempts
+    if inside:
+        few = _BEFORE_INSIDE if is_dense(rows) else FIRST_ATTEMPT
     total, residual = 0, INFINITE
     if aim.warm:
         total, residual = attempts(problem, aim, (few, False), p, scratch)
@@ -127,6 +140,10 @@ def central_impulses(
         if aim.tolerance < residual <= _NEARLY:
             count, residual = shaken(problem, aim, residual, p, scratch)
             total += count
+        for cold in range(2 if is_dense(rows) else 0):
+            if not residual <= aim.tolerance:
+                count, residual = attempts(problem, aim, (aim.attempts, cold == 1), p, scratch)
+                total += count
         if not residual < before:
             copy_into(p, scratch.vectors[at.KEPT])
             residual = before

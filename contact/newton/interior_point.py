@@ -92,6 +92,7 @@ def interior_impulses(
         find_misses(rows, scale, unit, scratch)
         eliminate_pairs(rows, s, scratch)
         factor_rows(rows, 1.0, p.size, scratch)
+        scratch.factored[at.UNKNOWNS] = 0.0
         length = INSIDE[way] * find_step(rows, scale, unit, count, scratch)
         move_pairs(length, scratch)
         short += length < _SHORT

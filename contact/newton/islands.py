@@ -240,7 +240,8 @@ def solve_island(
             rows.corners.shape[0],
         ),
     )
-    iterations, residual = impulses_of_law(island, fastest, aim, own, scratch)
+    anew = Aim(aim.warm, aim.tolerance, aim.attempts, False)  # scratch is that of all islands
+    iterations, residual = impulses_of_law(island, fastest, anew, own, scratch)
     for c in range(count):
         for j in range(3):
             p[3 * members[c] + j] = own[3 * c + j]

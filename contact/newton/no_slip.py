@@ -37,7 +37,7 @@ def impulses_of_law(
             rows.friction[i] = -1.0 if rows.friction[i] != 0.0 else 0.0
         for j in range(p.size):
             p[j] = 0.0
-        again = Aim(False, aim.tolerance, aim.attempts)
+        again = Aim(False, aim.tolerance, aim.attempts, False)
         count, residual = central_impulses(rows, fastest, again, p, scratch)
         more, residual = settled(rows, fastest, aim, (count, residual), p, scratch)
         total = -abs(total) - abs(more)
@@ -57,7 +57,7 @@ def settled(
 ) -> tuple[int, float]:
     """Solve again until none is let go or held anew, from what was found: as `impulses_of_law`."""
     total, residual = found
-    again = Aim(True, aim.tolerance, aim.attempts)
+    again = Aim(True, aim.tolerance, aim.attempts, False)
     for _ in range(3 * rows.friction.size):
         if not residual <= aim.tolerance or not hold_and_let_go(rows, fastest, p, scratch):
             break

@@ -20,7 +20,7 @@ from spatialops.contact.newton.active_rows import (
     solve_rows,
 )
 from spatialops.contact.newton.ray import FAR, ray_length
-from spatialops.contact.newton.residual import FOUND, residual_of, rounding
+from spatialops.contact.newton.residual import FOUND, residual_of, rounding, speed_scale
 from spatialops.contact.newton.row_products import multiply, multiply_transposed, put_velocities
 from spatialops.contact.newton.rows import (
     PROBLEM,
@@ -31,6 +31,7 @@ from spatialops.contact.newton.rows import (
     turns_on,
 )
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
+from spatialops.contact.rows import square_of
 
 _LIMITS = types.Tuple((types.int64, types.int64, types.boolean))
 
@@ -123,7 +124,8 @@ def proximal_steps(
         if news != at.REPEATED or eps != factored:
             count = gather_rows(rows, eps, scratch)
             factor_rows(rows, eps, count, scratch)
-            factored = eps
+            factored = scratch.factored[at.TERM] = eps
+            scratch.factored[at.UNKNOWNS] = count
         before = residual
         residual = newton_step(problem, eps, count, p, scratch)
         if residual < least or least != least:
@@ -131,6 +133,28 @@ def proximal_steps(
             copy_into(best, p)
     copy_into(p, best)
     return iteration, least
+
+
+@kernel
+def solved_again(rows: ContactRows, fastest: float, p: Array, scratch: NewtonScratch) -> float:
+    """Residual of p, from that of nearly the same problem by its statuses and factors.
+
+    Impulses stay as they were where these lead to no answer.
+    """
+    start = scratch.vectors[at.START]
+    copy_into(start, p)
+    s = 0.0
+    for i in range(p.size):
+        s = max(s, square_of(rows.L, i // 3, i % 3))
+    problem = Problem(rows, s, max(speed_scale(rows, s), fastest))
+    put_on_pieces(rows, p, scratch)
+    residual = residual_at(problem, p, scratch)
+    count = int(scratch.factored[at.UNKNOWNS])
+    residual = refined(problem, scratch.factored[at.TERM], count, residual, p, scratch)
+    if not residual <= _SHARP:
+        copy_into(p, start)
+        return INFINITE
+    return residual
 
 
 @inlined
@@ -175,7 +199,7 @@ def refined(
     """
     before = scratch.vectors[at.BEFORE]
     for _ in range(_REFINES):
-        if residual <= rounding(p.size, scratch.y.size):
+        if residual <= FOUND * rounding(p.size, scratch.y.size):
             break
         copy_into(before, p)
         copy_into(scratch.vectors[at.CENTRE], p)

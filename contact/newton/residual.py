@@ -134,7 +134,7 @@ def shares(corners: Array, x: float, y: float) -> tuple[int, int, float, float]:
         return 0, 1, max(x, 0.0), max(-x, 0.0)
     best, height = 0, -1.0
     for k in range(sides):
-        after = (k + 1) % sides
+        after = k + 1 if k + 1 < sides else 0
         toward = along(corners, k, x, y) + along(corners, after, x, y)
         if toward > height:
             best, height = k, toward

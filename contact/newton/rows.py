@@ -87,6 +87,7 @@ class NewtonScratch(NamedTuple):
     vectors: Array  # (VECTORS, 3 m)
     pairs: Array  # (PAIR_TABLES, m, n_f + 2)
     slopes: Array  # (m, SLOPE_COLUMNS)
+    factored: Array  # (FACTORED,) what the factors at hand are of
     y: Array  # one of every column
     rho: Array  # (1, k) rows that must not move, entries as those of the contacts' rows
     gamma: Array  # (k,) and what acts on them
@@ -180,6 +181,7 @@ def newton_scratch(
     f = e + at.FRICTION_COLUMNS * room.m
     g = f + at.SLOPE_COLUMNS * room.m
     h = g + at.PAIR_TABLES * room.m * (room.sides + 2)
+    last = h + at.FACTORED
     return NewtonScratch(
         ints[:a].reshape(room.m, at.STATUS_COLUMNS),
         floats[e:f].reshape(room.m, at.FRICTION_COLUMNS),
@@ -190,6 +192,7 @@ def newton_scratch(
         floats[:b].reshape(at.VECTORS, n),
         floats[g:h].reshape(at.PAIR_TABLES, room.m, room.sides + 2),
         floats[f:g].reshape(room.m, at.SLOPE_COLUMNS),
+        floats[h:last],
         floats[b:c],
         floats[c:d].reshape(1, room.entries + WIDTH),
         floats[d:e],
@@ -250,7 +253,8 @@ def floats_of_rows(room: NewtonRoom) -> int:
     """Numbers of vectors and rows."""
     of_pairs = at.PAIR_TABLES * (room.sides + 2) + at.SLOPE_COLUMNS
     of_contacts = (3 * at.VECTORS + at.FRICTION_COLUMNS + of_pairs) * room.m
-    return whole_registers(of_contacts + room.columns + 2 * (room.entries + WIDTH))
+    of_rows = room.columns + 2 * (room.entries + WIDTH)
+    return whole_registers(of_contacts + of_rows + at.FACTORED)
 
 
 @inlined

@@ -34,7 +34,12 @@ from spatialops.contact.rows import square_of
 
 _IDLE = 1e-14  # W_ii relative to the largest, and
 _STILL = 1e-12  # velocity relative to the largest, of a row that no impulse moves: a plane's normal
-_TURNED = 1e-8  # rad; directions that differ by less are one: Newton's error is the square of it
+# What slides: its impulse is near the limit, and nearly opposite to its velocity, which counts so
+# many times as much then.
+_AT_LIMIT, _OPPOSED, _STEEP = 0.99, 0.9, 100.0
+# rad; directions that differ by less have statuses, and factors, in common: Newton's error is the
+# square of it, and what refines the answer goes on in the new ones.
+_TURNED = 1e-5
 
 
 @kernel
@@ -125,12 +130,14 @@ def polygon_status(corners: Array, line: bool, x: float, y: float, limit: float)
     sides = corners.shape[0]
     if line:
         return (at.STICKS, 0) if abs(x) <= limit else (at.AT_CORNER, 0 if x > 0.0 else sides // 2)
-    best, height = 0, -1.0
-    for k in range(sides):
-        n_x, n_y, _ = side_normal(corners, k)
-        if n_x * x + n_y * y > height:
-            best, height = k, n_x * x + n_y * y
+    best, most = 0, -1.0
+    for k in range(sides):  # all sums of neighbours are of one length
+        after = k + 1 if k + 1 < sides else 0
+        toward = (corners[k, 0] + corners[after, 0]) * x + (corners[k, 1] + corners[after, 1]) * y
+        if toward > most:
+            best, most = k, toward
     n_x, n_y, inner = side_normal(corners, best)
+    height = n_x * x + n_y * y
     if height <= inner * limit:
         return at.STICKS, 0
     along = n_x * y - n_y * x  # from the middle of the side towards the next corner
@@ -152,10 +159,26 @@ def find_statuses(
         own = eps * scratch.friction[i, at.WEIGHT]
         pressing = pressing_of(presser_of(rows, i), eps, share, p, scratch)
         r = share / max(squares[j + 1], squares[j + 2]) if parts & at.HAS_FIRST else 0.0
-        x = p[j + 1] - r * (v[j + 1] + own * (p[j + 1] - centre[j + 1]))
-        y = p[j + 2] - r * (v[j + 2] + own * (p[j + 2] - centre[j + 2]))
+        w_x = v[j + 1] + own * (p[j + 1] - centre[j + 1])
+        w_y = v[j + 2] + own * (p[j + 2] - centre[j + 2])
+        if is_round(rows, i) and parts & at.HAS_SECOND:
+            r = max(r, step_along(limit_of(rows, i, pressing), (p[j + 1], p[j + 2]), (w_x, w_y)))
+        x, y = p[j + 1] - r * w_x, p[j + 2] - r * w_y
         news = max(news, put_statuses(rows, scratch, i, pressing, (x, y), r))
     return news
+
+
+@inlined
+def step_along(limit: float, p: tuple[float, float], v: tuple[float, float]) -> float:
+    """A step r that takes the direction of sliding from the velocity, where it does slide; else 0.
+
+    Any r has the same answers. What slides turns from step to step, and its velocity has turned
+    with it, by all but a thousandth, where the impulse is that of the step before.
+    """
+    speed = math.sqrt(v[0] * v[0] + v[1] * v[1])
+    size = math.sqrt(p[0] * p[0] + p[1] * p[1])
+    opposed = p[0] * v[0] + p[1] * v[1] < -_OPPOSED * size * speed
+    return _STEEP * limit / speed if opposed and size > _AT_LIMIT * limit else 0.0
 
 
 @inlined
@@ -228,9 +251,8 @@ def put_circle_status(
     before = friction[i, at.ALONG_X], friction[i, at.ALONG_Y]
     if abs(x * before[1] - y * before[0]) > _TURNED or x * before[0] + y * before[1] < 0.0:
         news = max(news, at.TURNED)
-    if news != at.REPEATED:
-        put_friction(friction, i, x, y, 1.0)
-        friction[i, at.RESISTANCE] = (length - limit) / (r * limit)
+    put_friction(friction, i, x, y, 1.0)
+    friction[i, at.RESISTANCE] = (length - limit) / (r * limit)
     return news
 
 

@@ -88,7 +88,8 @@ TOGETHER = 43  # 1: inelastic arrivals of the step are met together
 ANEW = 44  # times that the piece has been stated anew for arrivals that were not foreseen
 STIRRED = 45  # 1: the step has changed something that lasts
 STILL = 46  # steps in a row that have not
-CONTROLS = 47
+TURNED = 47  # 1: rows of the problem are those of the one before, which were turned
+CONTROLS = 48
 
 # Columns of what is kept of contacts for the next step: their pair, their names within it, and
 # until which step they are known; -1: not at all.
@@ -143,7 +144,8 @@ MOST_COMPLIANT = 23  # largest entry of W's diagonal when rows were made last
 REACH = 24  # beyond the margin within which contacts take part in the piece's problem, m
 HELD_RESIDUAL = 25  # of the forces of the step before, where they held last
 SPIN_UNIT = 26  # length by which the spins of moments are measured, m; 0: none yet
-MONITORS = 27
+RESTING_GAP = 27  # smallest seen gap of the present state where nothing moves
+MONITORS = 28
 
 # Rows of the table of vectors.
 Q_E = 0

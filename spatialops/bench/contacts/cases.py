@@ -21,6 +21,8 @@ AWAKE = (
     "tower 20",
     "wall 100",
     "standing quadruped",
+    "standing solo12",
+    "gripped box",
     "dual-arm wheel",
 )
 _SECOND = 1000  # steps
@@ -86,10 +88,10 @@ def _rolling() -> list[Case]:
 
 def _holding() -> list[Case]:
     return [
-        Case("standing quadruped", "holding", robots.standing_quadruped, 0.4, settle=_SECOND),
-        Case("standing solo12", "holding", robots.standing_solo12, 0.4, settle=_SECOND),
-        Case("gripped box", "holding", robots.gripped_box, 0.5, settle=_SECOND),
-        Case("dual-arm wheel", "holding", robots.held_wheel, 0.7, settle=_SECOND),
+        Case("standing quadruped", "holding", robots.standing_quadruped, 0.4, settle=2 * _SECOND),
+        Case("standing solo12", "holding", robots.standing_solo12, 0.4, settle=2 * _SECOND),
+        Case("gripped box", "holding", robots.gripped_box, 0.5, settle=2 * _SECOND),
+        Case("dual-arm wheel", "holding", robots.held_wheel, 0.7, settle=2 * _SECOND),
     ]
 
 

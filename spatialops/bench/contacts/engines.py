@@ -1,6 +1,7 @@
 """Two engines that go on from where they are: our compiled loop, and `mj_step`.
 
-Both keep their warm starts from call to call, as in a run. What `Simulator.run` does beside the
+Both keep their warm starts from call to call, as in a run, and ours tables that are described once,
+as runs and steppers do. What `Simulator.run` does beside the
 loop (a record in chunks) is left out, what the loop does for it (contacts written down at every
 step) is not.
 """
@@ -12,12 +13,15 @@ from time import thread_time
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops._compile.stage import below
 from spatialops.bench.contacts.twin import Twin
 from spatialops.simulation import _layout as at
 from spatialops.simulation.options import LawName
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.simulator import Simulator
 from spatialops.simulation.stepping.adapter import acting, load_state
+from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.held.watched_steps import advance_held
 from spatialops.simulation.stepping.record_rows import start
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.simulation.time_methods import TimeStepping
@@ -45,10 +49,13 @@ class Ours:
     ) -> None:
         time = TimeStepping(sleep=sleep)
         self.simulator = Simulator(scene, dt=dt, law=law, certify="off", time=time)
-        self.stepping = self.simulator.stepping
-        self.stepping.external.begin()
-        self.tables = self.stepping.tables(steps=(_ROWS, _ROWS))
+        stepping = self.simulator.stepping
+        stepping.external.begin()
+        self.loop = HeldLoop(
+            stepping, stepping.tables(steps=(_ROWS, _ROWS)), np.full(at.LIMITS, np.inf)
+        )
         self.begin()
+        _load(self.loop)
         self.residual = self.depth = 0.0
         self.above = 0
 
@@ -63,16 +70,17 @@ class Ours:
     def _empty(self, t: Tables) -> None:
         t.control[[at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS]] = 0
 
-    def _grown(self, larger: Tables) -> None:
-        self.tables = larger
+    @property
+    def tables(self) -> Tables:
+        """Those of the loop: they grow."""
+        return self.loop.tables
 
     def run(self, steps: int) -> float:
         """So many steps; their seconds of this thread."""
-        t = self.tables
-        t.control[at.STEPS_LEFT] = steps
+        self.tables.control[at.STEPS_LEFT] = steps
         begin = thread_time()
         try:
-            t = self.tables = self.stepping.advance(t, self._empty, self._grown)
+            self.loop.advance(emptied=self._empty)
         finally:
             spent = thread_time() - begin
             self._note(self.tables)
@@ -115,6 +123,14 @@ class Ours:
             "pivoted": int(control[at.PIVOTED]),
             "fallbacks": self.simulator.fallbacks,
         }
+
+
+def _load(loop: HeldLoop) -> None:
+    """Read all parts of the loop from the cache, or compile them, before anything is measured."""
+    loop.tables.control[at.STEPS_LEFT] = 0
+    loop.advance()  # whatever is below it is told of what types the tables are
+    for part in below(advance_held):
+        part.compile()
 
 
 class MuJoCo:

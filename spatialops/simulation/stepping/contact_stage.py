@@ -149,6 +149,7 @@ def drop_locked(t: Tables) -> bool:
     if kept < m:
         t.control[at.ACTING] = kept
         t.control[at.MOMENTS] = 0
+        t.control[at.TURNED] = 0
         put_acting_rows(t)
         put_squares(t)
     return kept < m
@@ -185,6 +186,7 @@ def state_problem(t: Tables) -> None:
     """The problem of the contacts that were taken, with the velocities that DV gives them."""
     t.control[at.ACTING] -= t.control[at.MOMENTS]
     t.control[at.MOMENTS] = 0
+    t.control[at.TURNED] = 0
     put_speeds(t)
     if has_moments(t):
         add_moments(t)
@@ -213,6 +215,7 @@ def state_again(t: Tables) -> None:
     for i in range(m):
         if t.ints[i, col.CONTACT_FEATURE_A] >= 0:
             turn_rows(t, i, vec3(before, i, 0))
+    t.control[at.TURNED] = 1
     leave_out(t)
 
 

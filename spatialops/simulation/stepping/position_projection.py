@@ -109,7 +109,7 @@ def solve_gaps(t: Tables, m: int, deepest: float) -> None:
         t.u[3 * i + 1] = t.u[3 * i + 2] = 0.0
     pushes = t.impulses[: 3 * m]
     _, residual = solve_islands(
-        rows, Aim(False, _EXACT_ENOUGH, FIRST_ATTEMPT), pushes, buffers_of(t)
+        rows, Aim(False, _EXACT_ENOUGH, FIRST_ATTEMPT, False), pushes, buffers_of(t)
     )
     if not (residual <= _USEFUL and moves_little(t, m)):
         for i in range(3 * m):

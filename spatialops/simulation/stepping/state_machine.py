@@ -383,7 +383,6 @@ def end_step(t: Tables) -> int:
 def stay_here(t: Tables) -> int:
     """A step that changes nothing, which is known."""
     stay(t)
-    lowest_gap(t)
     t.monitor[at.REMAINING] = t.settings[at.DT]
     if t.control[at.ACTING] > 0 and becomes_row(t):
         write_contacts(t, 1.0, 0)

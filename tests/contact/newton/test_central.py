@@ -12,7 +12,7 @@ from spatialops.contact.newton.statuses import find_parts
 from tests.support.contact_rows import contact_rows_of, dense_of, scratch_of
 
 TOLERANCE = 1e-9
-FROM_ZERO = Aim(False, TOLERANCE, ALL_ATTEMPTS)
+FROM_ZERO = Aim(False, TOLERANCE, ALL_ATTEMPTS, False)
 SQUARE = [(x, y, -0.1) for x in (-0.1, 0.1) for y in (-0.1, 0.1)]
 UP = [(0.0, 0.0, 1.0)] * 4
 
@@ -61,7 +61,7 @@ def solved(rows, start=None):
     p = np.zeros(3 * m) if start is None else np.array(start, dtype=np.float64).ravel()
     scratch = scratch_of(rows)
     iterations, residual = central_impulses(
-        rows, 0.0, Aim(start is not None, TOLERANCE, ALL_ATTEMPTS), p, scratch
+        rows, 0.0, Aim(start is not None, TOLERANCE, ALL_ATTEMPTS, False), p, scratch
     )
     return iterations, residual, p.reshape(m, 3)
 
@@ -94,6 +94,27 @@ def test_random_bodies_are_solved_in_the_assembled_problem(rng):
         unsolved += not residual <= TOLERANCE
         assert assembled_residual(rows, p) <= residual + 1e-14
     assert unsolved <= 1
+
+
+def test_what_is_stated_again_is_solved_by_the_statuses_and_factors_at_hand(rng):
+    """The answer is that from no factors: one step where nothing begins to slide or to leave."""
+    at_once = 0
+    for _ in range(60):
+        rows = random_body(rng)
+        scratch, p = scratch_of(rows), np.zeros(3 * rows.friction.size)
+        if not central_impulses(rows, 0.0, FROM_ZERO, p, scratch)[1] <= TOLERANCE:
+            continue
+        L = dense_of(rows)
+        rows.u[:] += 1e-7 * L @ rng.normal(size=L.shape[1])
+        again, fresh = p.copy(), p.copy()
+        known, anew = (Aim(True, TOLERANCE, ALL_ATTEMPTS, known) for known in (True, False))
+        iterations, residual = central_impulses(rows, 0.0, known, again, scratch)
+        assert central_impulses(rows, 0.0, anew, fresh, scratch_of(rows))[1] <= TOLERANCE
+        assert residual <= TOLERANCE
+        assert assembled_residual(rows, again.reshape(-1, 3)) <= residual + 1e-14
+        assert np.abs(L @ (L.T @ (again - fresh))).max() <= 1e-6 * np.abs(rows.u).max()
+        at_once += iterations == 1
+    assert at_once > 40
 
 
 def test_the_residual_is_that_of_the_assembled_problem(rng):

@@ -1,9 +1,10 @@
 """What rests, found exactly: it stays where it is to the bit, and is not computed again.
 
-What contacts do is known to a tolerance. A tree on contacts comes to rest where its velocities at
-the end of a piece are a tenth of that of what contacts took from it, or less. They are made none,
-and what began the piece without velocities stays where it is: else what is left of the
-weight, 1e-13 of it or so, would move it by 1e-20 m a step for ever.
+What contacts do is known to a tolerance of the fastest of them. A tree on contacts comes to rest
+where its velocities at the end of a piece are a tenth of that, or less, of what contacts took from
+it, or from another that it touches: a box is held as exactly as light fingers are stopped on it.
+They are made none, and what began the piece without velocities stays where it is: else what is left
+of the weight, 1e-13 of it or so, would move it by 1e-20 m a step for ever.
 
 A step is a function of the state, of what acts, and of what is remembered: forces of contacts
 under their names, accelerations of the steps before, activations, contacts that were seen. Where
@@ -17,12 +18,14 @@ from __future__ import annotations
 from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel, merged
+from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.joint_limits_and_friction import (
     has_joints,
     sum_joints,
 )
 from spatialops.simulation.stepping.constraints.loop_constraints import has_loops
+from spatialops.simulation.stepping.detection_stage import lowest_gap
 from spatialops.simulation.stepping.tables import Tables
 
 _SHARE = 0.1  # of the tolerance
@@ -41,10 +44,11 @@ def begin_watching(t: Tables) -> None:
 @kernel
 def come_to_rest(t: Tables, q_x: Array, v_x: Array) -> None:
     """Stop the trees whose velocities at the end of the piece are next to nothing."""
-    nv = t.v.size
+    nv, taken = t.v.size, t.vectors[at.ACC]
+    put_taken(t, taken)
     for i in range(t.trees.size - 1):
         first, end = t.trees[i], t.trees[i + 1]
-        if not is_stopped(t, first, end, v_x):
+        if not is_stopped(t, i, v_x, taken[i]):
             continue
         began = False
         for k in range(first, end):
@@ -58,18 +62,33 @@ def come_to_rest(t: Tables, q_x: Array, v_x: Array) -> None:
 
 
 @inlined
-def is_stopped(t: Tables, first: int, end: int, v_x: Array) -> bool:
-    """Whether columns first to end of a tree have next to nothing of what contacts took from them.
+def put_taken(t: Tables, taken: Array) -> None:
+    """What contacts took from every tree, or from another that it touches, the most."""
+    for i in range(t.trees.size - 1):
+        taken[i] = square_of(t, i, t.vectors[at.DVC])
+    for c in range(t.control[at.ACTING]):
+        a, b = t.ints[c, col.CONTACT_A], t.ints[c, col.CONTACT_B]
+        if a < 0 or b < 0 or t.tree_of[a] == t.tree_of[b]:
+            continue
+        i, j = t.tree_of[a], t.tree_of[b]
+        taken[i] = max(taken[i], square_of(t, j, t.vectors[at.DVC]))
+        taken[j] = max(taken[j], square_of(t, i, t.vectors[at.DVC]))
 
-    In the metric of the links' articulated inertias.
-    """
-    left = taken = 0.0
-    for k in range(first, end):
-        d = 1.0 / t.work[k, layout.D_INVERSE]
-        left += d * v_x[k] * v_x[k]
-        taken += d * t.vectors[at.DVC, k] * t.vectors[at.DVC, k]
+
+@inlined
+def square_of(t: Tables, i: int, v: Array) -> float:
+    """Square of velocities of tree i, in the metric of the links' articulated inertias."""
+    total = 0.0
+    for k in range(t.trees[i], t.trees[i + 1]):
+        total += v[k] * v[k] / t.work[k, layout.D_INVERSE]
+    return total
+
+
+@inlined
+def is_stopped(t: Tables, i: int, v_x: Array, taken: float) -> bool:
+    """Whether tree i has next to nothing of what contacts took."""
     share = _SHARE * t.settings[at.TOLERANCE]
-    return left <= share * share * taken and taken > 0.0
+    return square_of(t, i, v_x) <= share * share * taken and taken > 0.0
 
 
 @kernel
@@ -93,6 +112,7 @@ def note_rest(t: Tables) -> None:
     t.control[at.STILL] = t.control[at.STILL] + 1 if t.control[at.STIRRED] == 0 else 0
     if t.control[at.STILL] == _ENOUGH:
         visit_inputs(t, True)
+        t.monitor[at.RESTING_GAP] = lowest_gap(t)
 
 
 @kernel
@@ -133,6 +153,7 @@ def rests(t: Tables) -> bool:
 @merged
 def stay(t: Tables) -> None:
     """All of a step that changes nothing but what counts it."""
+    t.monitor[at.LOWEST_GAP] = min(t.monitor[at.LOWEST_GAP], t.monitor[at.RESTING_GAP])
     if t.control[at.ACTING] > 0:
         t.control[at.SOLVES] += 1
         t.control[at.WARM] += 1

@@ -6,6 +6,7 @@ import pytest
 import spatialops as so
 from spatialops.bench.contacts.mechanisms import lying_chain
 from spatialops.bench.contacts.piles import balls, boxes, tower
+from spatialops.bench.contacts.robots import gripped_box
 from spatialops.errors import ArgumentError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.adapter import load_new
@@ -120,6 +121,17 @@ def test_a_wrench_and_a_body_that_falls_wake_to_the_bit():
     assert same_records(a, b)
     assert len(a.events)
     assert not a.v[-1].any()
+
+
+def test_a_box_that_light_fingers_hold_rests():
+    """What is left of its velocity is nothing of what contacts take from the fingers."""
+    held = gripped_box()
+    simulator = so.Simulator(held.scene, dt=1e-3)
+    record = simulator.run(
+        duration=1.5, controller=lambda time, state, contacts: held.control(state)
+    )
+    assert not record.v[-1].any()
+    assert np.array_equal(record.q[-1], record.q[-20])
 
 
 @pytest.mark.parametrize("law", ["no-slip", "cone", "frictionless", "viscous"])
