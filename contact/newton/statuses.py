@@ -36,7 +36,9 @@ _IDLE = 1e-14  # W_ii relative to the largest, and
 _STILL = 1e-12  # velocity relative to the largest, of a row that no impulse moves: a plane's normal
 # What slides: its impulse is near the limit, and nearly opposite to its velocity, which counts so
 # many times as much then.
-_AT_LIMIT, _OPPOSED, _STEEP = 0.99, 0.9, 100.0
+_AT_LIMIT = 0.99
+_OPPOSED = 0.9
+_STEEP = 100.0
 # rad; directions that differ by less have statuses, and factors, in common: Newton's error is the
 # square of it, and what refines the answer goes on in the new ones.
 _TURNED = 1e-5
