@@ -369,7 +369,7 @@ class Simulator:
         ((4, 4), (4, 2), ())
         """
         with self._one_thread:
-            checked = self.setup.checked(state)
+            checked = self.setup.as_checked(state)
             forces = self.effort.checked(tau)
             cut = self.effort.within(forces)
             if type(self._runner) is EventRunner:
