@@ -21,7 +21,7 @@ from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
 from spatialops.simulation.event_driven.run import EventRunner
 from spatialops.simulation.inputs import Inputs
-from spatialops.simulation.linearization.dense.event_driven_step import EventLinearizer
+from spatialops.simulation.linearization.events.event_driven_step import EventLinearizer
 from spatialops.simulation.linearization.geom_poses import POSE, by_poses, movable, with_zeros
 from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
 from spatialops.simulation.linearization.parameters import ParameterDerivatives
