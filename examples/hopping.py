@@ -13,12 +13,12 @@ import numpy as np
 import spatialops as so
 from examples.ilqr import Found, Motion, Task, first_motion, search, tell
 
-DT = 5e-3
+DT = 2.5e-3
 LINK = 0.3  # m
 FOOT = 0.03  # m
 BEND = 0.6  # rad: of the thigh as it stands, and half of the knee's
-PUSH = 25  # steps
-STEPS = 110
+PUSH = 50  # steps
+STEPS = 220
 FAR = 0.25  # m
 
 
@@ -56,8 +56,8 @@ def hop_on_the_spot(task: Task) -> np.ndarray:
         bent = standing(0.0)[2:]
         held = 40.0 * (bent - q[2:]) - 1.5 * v[2:]
         u = held + np.array([0.0, 12.0 if k < PUSH else 0.0])
-        step = task.simulator.linearize(so.State(q, v), [0.0, 0.0, *u])
-        x = np.concatenate([step.state.q, step.state.v])
+        state, _ = task.simulator.step(so.State(q, v), [0.0, 0.0, *u])
+        x = np.concatenate([state.q, state.v])
         forces.append(u)
     return np.array(forces)
 
@@ -70,7 +70,7 @@ def main(out: str | Path = "out/hopping", rounds: int = 60) -> Found:
         goal=np.concatenate([standing(FAR), np.zeros(4)]),
         weights=np.array([1e4, 1e4, 1e3, 1e3, 1e2, 1e2, 10.0, 10.0]),
         motors=np.array([2, 3]),
-        effort=1e-3,
+        effort=5e-4,
     )
     guess = hop_on_the_spot(task)
     first = first_motion(task, guess)

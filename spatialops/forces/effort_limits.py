@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, all_finite, vector
@@ -58,6 +60,6 @@ class Effort:
         if tau is None:
             return np.zeros(len(self.limit))
         forces = vector(tau, len(self.limit), "tau")
-        if not all_finite(forces):
+        if not math.isfinite(forces.dot(forces)) and not all_finite(forces):
             raise ArgumentError("tau: must be finite, got NaN or infinity")
         return forces

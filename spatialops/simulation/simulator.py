@@ -21,7 +21,7 @@ from spatialops.forces.external import External, checked_external
 from spatialops.simulation import _layout as at
 from spatialops.simulation.event_driven.run import EventRunner
 from spatialops.simulation.inputs import Inputs
-from spatialops.simulation.linearization.dense.event_driven_step import EventLinearizer
+from spatialops.simulation.linearization.events.event_driven_step import EventLinearizer
 from spatialops.simulation.linearization.geom_poses import POSE, by_poses, movable, with_zeros
 from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
 from spatialops.simulation.linearization.parameters import ParameterDerivatives
@@ -344,16 +344,16 @@ class Simulator:
         Raises
         ------
         ArgumentError
-            For wrong shapes, NaN or infinity; for closures that are open or driven, integrator
-            "rk4", laws of contact that the loop does not solve, and `EventDriven`: these are not
-            known yet.
+            For wrong shapes, NaN or infinity; for closures that are open, or whose frame is driven,
+            torsional and rolling friction, and laws of single pairs; with "rk4" for closures,
+            springs, damping and actuators, with `EventDriven` for these and ground that gives way.
         SolverFailed, ContactError
             As `step`; for a corrected penetration within the step, for joints at their limits or
             with dry friction, for contacts other than of spheres, capsules and vertices with
             half-spaces and of spheres with spheres and faces of boxes, for impacts with
-            restitution "newton" or one after the other, with "moreau" for free bodies on their own
-            and floating mechanisms that nothing touches, and of closed mechanisms for impacts and
-            rows that others imply.
+            restitution "newton" or one after the other, with "moreau" for free bodies on their own,
+            floating mechanisms that nothing touches, and many inelastic arrivals, for impacts of
+            closed mechanisms, and with `EventDriven` for contacts that stay closed.
 
         References
         ----------
@@ -369,7 +369,7 @@ class Simulator:
         ((4, 4), (4, 2), ())
         """
         with self._one_thread:
-            checked = self.setup.checked(state)
+            checked = self.setup.as_checked(state)
             forces = self.effort.checked(tau)
             cut = self.effort.within(forces)
             if type(self._runner) is EventRunner:

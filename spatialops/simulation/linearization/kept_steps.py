@@ -36,8 +36,7 @@ _COUNTS = 2
 _FLOATS = 0  # columns of places
 _INTS = 1
 
-_CONTROLS = (at.ACTING, at.BEFORE, at.EVENT_ROWS, at.TOGETHER)
-_MONITORS = (at.PIECE, at.LOWEST_GAP)
+_CONTROLS = (at.ACTING, at.BEFORE, at.EVENT_ROWS, at.TOGETHER, at.PROJECTIONS)
 
 
 class Kept(NamedTuple):
@@ -121,8 +120,7 @@ def keep_held(t: Tables, kept: Kept) -> int:
 @kernel
 def begin_step(t: Tables, kept: Kept) -> None:
     copy_into(t.tau, kept.forces[kept.counts[_DONE]])
-    t.monitor[at.LOWEST_GAP] = 0.0
-    for i in (at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS):
+    for i in (at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.PROJECTIONS):
         t.control[i] = 0
     t.control[at.STEPS_LEFT] = 1
 
@@ -132,7 +130,7 @@ def keep_step(t: Tables, kept: Kept) -> bool:
     """Keep the step in the tables as the next; whether there is room for it."""
     k = kept.counts[_DONE]
     acting, known = t.control[at.ACTING], t.control[at.BEFORE]
-    floats = 4 * t.vectors.shape[1] + 2 * t.v.size + len(_MONITORS)
+    floats = 4 * t.vectors.shape[1] + 2 * t.v.size + 1
     floats += acting * (col.CONTACT_COLUMNS + 1) + known * col.KNOWN_COLUMNS
     ints = len(_CONTROLS) + (acting + known) * col.CONTACT_INTS
     place = kept.places[k]
@@ -172,8 +170,7 @@ def carry_ints(t: Tables, flat: IntArray, place: int, back: bool) -> int:
 def carry_floats(t: Tables, flat: Array, place: int, back: bool) -> int:
     """The same of what is no integer."""
     acting, armature = t.control[at.ACTING], layout.ARMATURE
-    for i in _MONITORS:
-        place = carry_value(t.monitor, i, flat, place, back)
+    place = carry_value(t.monitor, at.PIECE, flat, place, back)
     place = carry(t.vectors[at.Q_E : at.DVC + 1], flat, place, back)
     place = carry(t.floats[:acting], flat, place, back)
     place = carry(t.before[: t.control[at.BEFORE]], flat, place, back)

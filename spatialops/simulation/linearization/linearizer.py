@@ -196,8 +196,8 @@ class Linearizer:
         if is_together(t):
             raise ContactError(
                 "linearize: several bodies arrive without restitution within this step and are met "
-                "together, of which the derivative is not known yet under 'moreau'; take "
-                "'semi-implicit', or a shorter step"
+                "together, which under 'moreau' depends on the step before too, not on the state "
+                "alone; take 'semi-implicit', or a shorter step"
             )
         self._room = room = room_for(t, self._room)
         loops = loop.stepping.scene.loops

@@ -32,7 +32,6 @@ def begin_near(t: Tables, start: Start) -> None:
     copy_into(t.ctrl, t.rest_ctrl)
     age_memory(t)
     t.monitor[at.RESIDUAL] = 0.0
-    t.monitor[at.LOWEST_GAP] = 0.0
     t.monitor[at.LONGEST] = t.settings[at.DT]
     t.monitor[at.LENGTHS_BEFORE + 1] = 0.0
     t.control[at.PAST] = min(t.control[at.PAST], 1)
@@ -40,6 +39,7 @@ def begin_near(t: Tables, start: Start) -> None:
         t.floating[i, at.PUT_RIGHT] = 0.0
     for i in (at.STAGE, at.STEP, at.ROWS, at.CONTACT_ROWS, at.EVENT_ROWS, at.LOOKED, at.CODE):
         t.control[i] = 0
+    t.control[at.PROJECTIONS] = 0
     t.control[at.STEPS_LEFT] = 1
 
 

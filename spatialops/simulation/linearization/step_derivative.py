@@ -77,7 +77,7 @@ def equations_of(t: Tables, start: Start, room: Room) -> int:
 @merged
 def piece_of(t: Tables, start: Start, room: Room, timed: bool) -> int:
     """The equations of a piece of a step, which began at `start`; a status."""
-    if t.monitor[at.LOWEST_GAP] < -t.settings[at.DEPTH]:
+    if t.control[at.PROJECTIONS] > 0:
         return of.PUSHED_OUT
     if t.control[at.SCHEME] == at.MOREAU and n_lone(t) > 0:
         return of.ALONE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -28,9 +29,12 @@ from spatialops.simulation.scene.joint_constraints import joint_rows, outside_li
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.external_solver import ExternalSolver, ImpactRule, Method
+from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
 
 _NEVER = 1e300  # m/s and m, beyond all approach and depth
+_UNIT = 1e-12  # error of a quaternion's length that `State.checked` leaves alone
+_FLOAT = np.dtype(np.float64)
 
 
 class Setup:
@@ -119,6 +123,12 @@ class Setup:
             )
         return checked
 
+    def as_checked(self, state: object) -> State:
+        """The same state where it is as it must be, else as `checked`."""
+        if isinstance(state, State) and not self._has_limits and _fits(state, self.scene.model):
+            return state
+        return self.checked(state)
+
     def clipped(self) -> dict[str, int]:
         """How often the effort of each joint was cut since it was counted anew, where it was."""
         counts = self.effort.clipped
@@ -139,6 +149,20 @@ class Setup:
         external = ExternalSolver(self.scene, self.joints, method, self.pairs, impacts, self.full)
         scheme = INTEGRATORS[own.integrator]
         return Stepping(self.scene, self.joints, self.settings, external, scheme)
+
+
+def _fits(state: State, model: Model) -> bool:
+    """Whether a state is as `checked` leaves it, in a third of its time; no means nothing."""
+    q, v = state.q, state.v
+    for given, size in ((q, model.nq), (v, model.nv), (state.activation, 0)):
+        if type(given) is not np.ndarray or given.dtype is not _FLOAT:
+            return False
+        if given.shape != (size,) or not given.flags.carray:
+            return False
+    for start in model.quaternions:
+        if not abs(math.hypot(*q[start : start + 4].tolist()) - 1.0) <= _UNIT:
+            return False
+    return type(state.time) is float and math.isfinite(q.dot(q) + v.dot(v) + state.time)
 
 
 def _settings(scene: Scene, options: Options, scales: Scales) -> Array:

@@ -109,6 +109,32 @@ def test_springs_and_actuators(integrator, stiffness):
     check(simulator, state, np.array([0.1, 0.2, 0.3]), (1e-4, 1e-3, 1e-1))
 
 
+@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
+def test_gains_of_an_activation_are_those_of_the_beginning(integrator):
+    """It follows its control at the end of the step."""
+    builder = so.TreeBuilder()
+    rod = so.Inertia.capsule(0.05, 0.4, mass=1.0).shifted((0.1, 0.0, -0.2))
+    builder.add_body("a", joint=so.Joint("revolute", axis="y"), inertia=rod)
+    options = {"gain": (5.0, -40.0, -1.0), "dynamics": "filter", "time_constant": 0.02}
+    muscle = so.Actuator(name="muscle", joints="a", **options)
+    scene = so.Scene(builder.build(), [], actuators=[muscle], ctrl=[1.0])
+    simulator = so.Simulator(scene, dt=5e-3, integrator=integrator, time=EXACT)
+    active = np.array([0.2])
+
+    def end(x):
+        state = so.State(np.array([0.3 + x[0]]), np.array([1.0 + x[1]]), activation=active)
+        found, _ = simulator.step(state, x[2:])
+        return np.concatenate([found.q, found.v])
+
+    h = 1e-3
+    expected = [
+        (end(-2.0 * e) - 8.0 * end(-e) + 8.0 * end(e) - end(2.0 * e)) / (12.0 * h)
+        for e in h * np.eye(3)
+    ]
+    found = simulator.linearize(so.State(np.array([0.3]), np.ones(1), activation=active))
+    assert relative_error(np.hstack([found.A, found.B]), np.array(expected).T) < TOLERANCE
+
+
 @pytest.mark.compiled
 def test_a_floating_robot_in_the_air():
     robot = so.models.quadruped()
@@ -171,6 +197,23 @@ def test_forces_that_are_cut_have_no_effect():
     state = so.State(np.zeros(1), np.zeros(1))
     assert (simulator.linearize(state, [2.0]).B == 0.0).all()
     assert (simulator.linearize(state, [0.5]).B != 0.0).any()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("integrator", ["moreau", "semi-implicit", "rk4"])
+def test_corrected_penetrations_are_refused(integrator):
+    """A ball in the floor, deeper than what is left alone."""
+    builder = so.TreeBuilder()
+    builder.add_body("ball", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0))
+    geoms = [so.Geom("floor", "world", so.HalfSpace()), so.Geom("ball", "ball", so.Sphere(0.1))]
+    scene = so.Scene(builder.build(), geoms)
+    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator)
+    state = so.State(np.array([0.0, 0.0, 0.1 - 5e-5, 0.0, 0.0, 0.0, 1.0]), np.zeros(6))
+    with pytest.raises(ContactError, match="a penetration is corrected"):
+        simulator.linearize(state)
+    rollout = simulator.linearize_rollout(state, np.zeros((2, 6)))
+    with pytest.raises(ContactError, match=r"step 0: .* a penetration is corrected"):
+        rollout.jvp(np.zeros(6), np.zeros(6))
 
 
 def test_what_is_not_known_is_refused_in_words():

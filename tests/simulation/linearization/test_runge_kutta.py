@@ -15,9 +15,9 @@ from tests.support.trees import random_tree
 ALL = {"coulomb": "coulomb", **LAWS, **OUTSIDE}
 
 
-def on_the_floor(speed):
+def on_the_floor(speed, height=-5e-7):
     """The leg with its foot on the floor, which moves down with less than an impact."""
-    state, model = above(-5e-7, (0.5, 0.0, 0.3, -0.4)), leg().model
+    state, model = above(height, (0.5, 0.0, 0.3, -0.4)), leg().model
     foot = so.jacobian(model, state.q, [so.Node("knee", (0.0, 0.0, -0.3))])[5]
     state.v[1] = -foot @ state.v - speed
     return state
@@ -31,6 +31,16 @@ def test_a_leg_on_the_floor(name, friction):
     simulator = so.Simulator(scene, dt=5e-3, integrator="rk4", law=ALL[name], time=EXACT)
     found = check(simulator, on_the_floor(2e-3), TAU, (3e-8, 1e-4, 1e-3))
     assert found.statuses != ("open",)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["coulomb", "cone"])
+def test_a_gap_that_closes_within_the_step(name):
+    """Half of it is left to close it: contacts' impulses enter positions with half a step."""
+    scene = leg(0.3, 0.0)
+    simulator = so.Simulator(scene, dt=5e-3, integrator="rk4", law=ALL[name], time=EXACT)
+    found = check(simulator, on_the_floor(5e-4, 1e-6), TAU, (3e-8, 1e-5, 1e-3))
+    assert found.statuses == ("sliding",)
 
 
 @pytest.mark.compiled

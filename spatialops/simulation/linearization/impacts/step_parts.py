@@ -125,8 +125,7 @@ def differentiate_parts(
         room: Room = held_room.tables
         stage = t.control[at.STAGE]
         if stage == at.BEGIN:
-            deep = t.monitor[at.LOWEST_GAP] < -t.settings[at.DEPTH]
-            status = of.PUSHED_OUT if deep else status
+            status = of.PUSHED_OUT if t.control[at.PROJECTIONS] > 0 else status
             break
         if stage == at.SMOOTH:
             status, by = impact_derivative(loop, held_room, model)

@@ -149,7 +149,8 @@ class EventLinearizer:
         near = arrives & (found.gaps <= found.gaps[k] + _TOGETHER)
         if near.sum() > 1:
             found.ints[near, of.NOTES] |= of.TOGETHER
-        n, row, after = len(flow.v), found.rows[k], found.v
+        n, after = len(flow.v), found.v
+        row = found.rows[k]
         a = forward_dynamics(self._model, flow.q, flow.v, tau)
         dt = -(row @ flow.dq) / (row @ flow.v)
         dq = flow.dq + np.outer(flow.v, dt)
