@@ -143,7 +143,7 @@ class Projection:
         >>> import numpy as np
         >>> from spatialops.control import Projection
         >>> omega = Projection([[1.0, 0.0]]).omega([[0.0, 2.0]])
-        >>> omega.tolist(), bool((omega == -omega.T).all())
+        >>> omega.round(12).tolist(), bool((omega == -omega.T).all())
         ([[0.0, -2.0], [2.0, 0.0]], True)
         """
         L = self.drift(rate)

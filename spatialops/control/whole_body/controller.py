@@ -53,6 +53,15 @@ class _Room(NamedTuple):
     ints: IntArray
 
 
+class _Ordered(NamedTuple):
+    """Levels, their tasks, roots of weights of rows, and the first row of each level."""
+
+    levels: tuple[tuple[Tracking, ...], ...]
+    each: tuple[Tracking, ...]
+    roots: Array
+    starts: IntArray
+
+
 class _Command(NamedTuple):
     """A command's answer, and what it was found from."""
 
@@ -154,12 +163,7 @@ class WholeBodyController(GrippingController):
         if clearance is not None and clearance.scene.model is not model:
             raise ArgumentError("clearance: is that of another model")
         self.clearance = clearance
-        self._each = tuple(item for level in self.levels for item in level)
-        sizes = [item.task.size for item in self._each]
-        self._roots = np.sqrt(np.repeat([item.weight for item in self._each], sizes))
-        rows = [sum(item.task.size for item in level) for level in self.levels]
-        self._starts: IntArray = np.cumsum([0, *rows], dtype=np.int64)
-        self._metric = np.array([0.0 if posture is None else self.posture_weight])
+        self._ordered: _Ordered | None = None
         self._none = AccelerationLimits(np.zeros((0, model.nv)), np.zeros(0))
         self._still = np.zeros(model.nv)
         self._room: _Room | None = None
@@ -170,7 +174,7 @@ class WholeBodyController(GrippingController):
 
     def _command(self, time: float, state: State, grip: HeldContacts) -> Explanation:
         given = self._given(time, state, grip)
-        places = self.actuation.rows, grip.force_rows, grip.pressed_rows, self._starts
+        places = self.actuation.rows, grip.force_rows, grip.pressed_rows, self._order.starts
         room = self._room_for(given, places)
         x, u = np.empty(room.sizes.n), np.empty(len(self.actuation))
         status = whole_body_kernel(
@@ -214,20 +218,34 @@ class WholeBodyController(GrippingController):
             grip.pressed,
             J,
             r,
-            self._roots,
+            self._order.roots,
             self.motors.weights,
             self.actuation.limits,
             wanted,
             own,
             *apart,
-            self._metric,
+            np.array([0.0 if self.posture is None else self.posture_weight]),
         )
+
+    @property
+    def _order(self) -> _Ordered:
+        """Of the levels as they are now."""
+        if self._ordered is None or self._ordered.levels is not self.levels:
+            each = tuple(item for level in self.levels for item in level)
+            sizes = [item.task.size for item in each]
+            rows = [sum(item.task.size for item in level) for level in self.levels]
+            roots = np.sqrt(np.repeat([item.weight for item in each], sizes))
+            self._ordered = _Ordered(
+                self.levels, each, roots, np.cumsum([0, *rows], dtype=np.int64)
+            )
+        return self._ordered
 
     def _tasks(self, time: float, state: State) -> tuple[Array, Array]:
         """Rows of all levels."""
-        J, r = np.empty((len(self._roots), self.model.nv)), np.empty(len(self._roots))
+        own = self._order
+        J, r = np.empty((len(own.roots), self.model.nv)), np.empty(len(own.roots))
         first = 0
-        for tracking in self._each:
+        for tracking in own.each:
             motion = tracking.task.motion(self.model, state)
             last = first + len(motion.x)
             J[first:last] = motion.J
@@ -239,7 +257,7 @@ class WholeBodyController(GrippingController):
         """Memory for a command of these sizes; the last one's if they are its own."""
         sizes = sizes_of(given, places, self.sides)
         if self._room is None or self._room.sizes != sizes:
-            floats = np.zeros(floats_of(sizes, len(self._roots)))
+            floats = np.zeros(floats_of(sizes, len(given.r)))
             self._room = _Room(sizes, floats, np.zeros(integers_of(sizes), dtype=np.int64))
         return self._room
 
