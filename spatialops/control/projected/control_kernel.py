@@ -9,6 +9,7 @@ from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.column_reflections import whole_eights
 from spatialops.algebra.memory import matrix
+from spatialops.algebra.products import put_product
 from spatialops.algebra.pseudo_inverse import inverse_factor_kernel
 from spatialops.control.projected.projection_kernel import (
     Projected,
@@ -104,19 +105,6 @@ def put_outside(given: Mechanism, found: Projected, table: Controls) -> None:
         table.load[i] = total
 
 
-@inlined
-def put_rows_times(A: Array, B: Array, columns: int, result: Array) -> None:
-    """A B, of so many columns of B."""
-    for i in range(A.shape[0]):
-        for c in range(columns):
-            result[i, c] = 0.0
-        for k in range(A.shape[1]):
-            factor = A[i, k]
-            if factor != 0.0:
-                for c in range(columns):
-                    result[i, c] += factor * B[k, c]
-
-
 @kernel
 def half_kernel(M: Array, N: Array, half: Array, MN: Array, squares: Array) -> bool:
     """Rows L^-1 N^T with N^T M N = L L^T, of as many columns of N as rows of `half`.
@@ -126,7 +114,7 @@ def half_kernel(M: Array, N: Array, half: Array, MN: Array, squares: Array) -> b
     k, n = half.shape
     A = squares[:k]
     factor = squares[k:]
-    put_rows_times(M, N, k, MN)
+    put_product(M, N, k, MN)
     for a in range(k):
         for b in range(k):
             A[a, b] = 0.0
@@ -169,7 +157,7 @@ def put_motions(given: Mechanism, found: Projected, motors: IntArray, table: Con
                 table.along[r, a] += given.J[r, i] * found.basis[i, a]
             total += table.task_map[r, a] * table.xi[a]
         table.t[r] = total
-    put_rows_times(table.task_map, table.drive, motors.size, table.T)
+    put_product(table.task_map, table.drive, motors.size, table.T)
 
 
 @inlined

@@ -22,6 +22,7 @@ from spatialops.algebra.column_reflections import (
 )
 from spatialops.algebra.dual_active_set import POINT, Active, dual_active_set
 from spatialops.algebra.memory import matrix
+from spatialops.algebra.products import put_product
 from spatialops.algebra.pseudo_inverse import inverse_factor_kernel
 
 NO_POINT = 0
@@ -208,19 +209,6 @@ def times(C: Array, i: int, x: Array) -> float:
     for c in range(x.size):
         total += C[i, c] * x[c]
     return total
-
-
-@inlined
-def put_product(A: Array, Z: Array, columns: int, result: Array) -> None:
-    """A Z of so many columns; entries that are zero cost nothing."""
-    for i in range(A.shape[0]):
-        for c in range(columns):
-            result[i, c] = 0.0
-        for k in range(A.shape[1]):
-            factor = A[i, k]
-            if factor != 0.0:
-                for c in range(columns):
-                    result[i, c] += factor * Z[k, c]
 
 
 @merged
