@@ -9,7 +9,7 @@ from spatialops.errors import ArgumentError
 from tests.simulation.linearization.test_both_move import TAU as PUSH
 from tests.simulation.linearization.test_both_move import beside, pushed
 from tests.simulation.linearization.test_impacts import TAU, above, leg
-from tests.simulation.linearization.test_linearize import EXACT, check, standing
+from tests.simulation.linearization.test_linearize import EXACT, check, check_feet, standing
 from tests.simulation.linearization.test_parameters import ends, slope
 
 INTEGRATORS = ("moreau", "semi-implicit")
@@ -46,13 +46,7 @@ def statuses_of(law):
 @pytest.mark.parametrize("integrator", INTEGRATORS)
 @pytest.mark.parametrize(("seed", "speed"), [(1, 1e-3), (6, 2e-2)])
 def test_feet_of_a_quadruped(law, integrator, seed, speed):
-    robot = so.models.quadruped()
-    state, tau = standing(robot)
-    rng = np.random.default_rng(seed)
-    state = so.State(state.q, speed * rng.normal(size=18))
-    scene = robot.scene(friction=0.3)
-    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator, law=law, time=EXACT)
-    found = check(simulator, state, tau + 0.05 * rng.normal(size=18), (1e-7, 1e-7, 1e-3))
+    found = check_feet(law, integrator, (seed, speed), (1e-7, 1e-7, 1e-3))
     assert set(found.statuses) <= statuses_of(law) | {"open"}
 
 

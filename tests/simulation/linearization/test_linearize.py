@@ -54,6 +54,18 @@ def standing(robot, depth=5e-6):
     return so.State(q, v), bias - G.T @ forces
 
 
+def check_feet(law, integrator, drawn, bars):
+    """`check` a standing quadruped whose velocities and torques are drawn: seed and speed."""
+    seed, speed = drawn
+    robot = so.models.quadruped()
+    state, tau = standing(robot)
+    rng = np.random.default_rng(seed)
+    state = so.State(state.q, speed * rng.normal(size=18))
+    scene = robot.scene(friction=0.3)
+    simulator = so.Simulator(scene, dt=1e-3, integrator=integrator, law=law, time=EXACT)
+    return check(simulator, state, tau + 0.05 * rng.normal(size=18), bars)
+
+
 @pytest.mark.parametrize("integrator", ["moreau", "semi-implicit"])
 def test_free_motion_of_every_fixed_joint(integrator):
     kinds = ("revolute", "ball", "prismatic", "screw", "universal")
