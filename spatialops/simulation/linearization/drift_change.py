@@ -24,12 +24,11 @@ from spatialops.algebra.vectors import (
     vec3,
 )
 from spatialops.collision import _layout as col
-from spatialops.contact.newton._layout import NO_SLIP
+from spatialops.contact.newton._layout import VISCOUS
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room, Touched
 
 _DAMPING = 0.25  # as there
-_TURNED = 0.5
 _REST = 1e-9  # m/s of a slip that is none
 _NO_MATRIX = (ZERO3, ZERO3, ZERO3)
 
@@ -66,10 +65,9 @@ def drift_slopes(touched: Touched, room: Room, k: int) -> tuple[Mat3, Mat3, bool
         return along, outer(normal, closing), True
     X = mat_plus_scaled(along, 1.0, flat)
     Y = outer(normal, closing)
-    turned = plus_scaled(slip, -1.0, begun)
-    if not math.sqrt(dot(turned, turned)) < _TURNED * first:
+    if touched.floats[room.point_ints[k, of.ROW], col.ROLLS] == 1.0:
         return X, mat_plus_scaled(Y, -_DAMPING, flat), False
-    if touched.law == NO_SLIP:
+    if touched.law != VISCOUS:
         return along, Y, False
     # (1 - |u0| / |u|) u: the direction s of u turns, and the size of u0 changes.
     direction = scaled(1.0 / size, slip)

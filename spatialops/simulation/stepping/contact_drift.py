@@ -7,17 +7,18 @@ at its end. To the second order in h
 
 half a step turns and moves a contact, over curved surfaces too, by as much after the middle as
 before it. The relative velocities of the same contact at q and at q_m, with the velocities of the
-start, are all that takes. Of a slip only the change of its size counts: friction acts in its
-direction at the middle.
+start, are all that takes. Of a slip no change counts but that of its size where a film drags it:
+dry friction acts in its direction at the middle, however fast it is, until it ends. And where it
+ends, w x (w x r) of the points of a body that turns is no motion of a rigid body: were it asked
+for, not all points could stick, by 1e-11 m/s where boxes creep, and what cannot stick has no forces
+to 1e-9.
 
 What rolls ends a step with a slip r of second order, since the next q_m is another. Asking for
 u+ = 0 every time lets its point slip by r / 2 in the mean, and friction does work. Asking for none
 in the mean, G(q_m) (v + v+) = 0, does none, but turns a slip round with every step, for ever. So
 u+ = -(1 - c) u: with c = 1/4 the mean slip is r / 14, and what is turned round dies away. A disc at
-5 degrees, 1 ms, then keeps its energy to 4e-7 a second, where c = 1 gives 6e-6. A contact counts as
-rolling where u changes by more than half of itself in half a step. A slip that a law without slip
-is to stop at once has no change: those of several points of a body that turns agree on no motion
-of a rigid body, w x (w x r) being none, so that not all could be held.
+5 degrees, 1 ms, then keeps its energy to 4e-7 a second, where c = 1 gives 6e-6. A pair counts as
+rolling, with all of its points, where u changes by more than half of itself in half a step.
 
 What has a gap g and opens at the rate u_n when the piece begins may close by
 g + h (u_n + u_n+) / 2: u_n+ >= -(2 g / h + u_n). Contacts without a name at the start have the gap
@@ -39,7 +40,7 @@ from spatialops.algebra.vectors import ZERO3, copy_into, dot, minus, plus_scaled
 from spatialops.collision import _layout as col
 from spatialops.collision.detector import length_of, relative_velocity
 from spatialops.collision.known_contacts import first_of_pair, keep_known, row_of_same
-from spatialops.contact.newton._layout import NO_SLIP
+from spatialops.contact.newton._layout import VISCOUS
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import is_late
 from spatialops.simulation.stepping.tables import Tables
@@ -93,16 +94,66 @@ def was_slow(t: Tables, pair: int) -> bool:
 @kernel
 def put_drift(t: Tables) -> None:
     """Drifts of the acting contacts; velocities at V_E must be in `work`."""
-    for i in range(t.control[at.ACTING]):
+    begin = 0
+    for end in range(1, t.control[at.ACTING] + 1):
+        pair = t.ints[begin, col.CONTACT_PAIR]
+        if end == t.control[at.ACTING] or t.ints[end, col.CONTACT_PAIR] != pair:
+            put_drift_of_pair(t, begin, end)
+            begin = end
+    drop_roundings_of_gaps(t)
+
+
+@kernel
+def put_drift_of_pair(t: Tables, begin: int, end: int) -> None:
+    """Drifts of the acting contacts of one pair."""
+    rolling = 1.0 if rolls(t, begin, end) else 0.0
+    for i in range(begin, end):
         put3(t.floats, i, col.DRIFT, ZERO3)
+        t.floats[i, col.ROLLS] = rolling
         t.floats[i, col.OPEN] = t.floats[i, col.GAP] / remaining_time(t)
-        j = row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
+        j = row_before(t, i)
         if is_late(t, i):
             put_late(t, i, j)
-            continue
-        if j >= 0 and t.floats[i, col.GAP] >= -t.settings[at.DEPTH]:
+        elif changes(t, i, j):
             put_change(t, i, j)
-    drop_roundings_of_gaps(t)
+
+
+@inlined
+def changes(t: Tables, i: int, j: int) -> bool:
+    """Whether acting contact i touched as the piece began, as row j, and does."""
+    return j >= 0 and not is_late(t, i) and t.floats[i, col.GAP] >= -t.settings[at.DEPTH]
+
+
+@inlined
+def row_before(t: Tables, i: int) -> int:
+    """The row of acting contact i as the piece began; negative: it was not seen then."""
+    return row_of_same(t.before_ints, t.control[at.BEFORE], t.ints, i)
+
+
+@kernel
+def rolls(t: Tables, begin: int, end: int) -> bool:
+    """Whether motion alone turns the slips of a pair's contacts, all of which were there before."""
+    turned = begun = 0.0
+    for i in range(begin, end):
+        j = row_before(t, i)
+        if t.ints[i, col.CONTACT_FEATURE_A] < 0 or not changes(t, i, j):
+            return False
+        slip, before = slips_of(t, i, j)
+        change = minus(slip, before)
+        turned += dot(change, change)
+        begun += dot(before, before)
+    return not turned < _TURNED * _TURNED * begun
+
+
+@inlined
+def slips_of(t: Tables, i: int, j: int) -> tuple[Vec3, Vec3]:
+    """Slip of acting contact i now, and as the piece began, when it was row j."""
+    normal = vec3(t.floats, i, col.NORMAL)
+    a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
+    now = relative_velocity(t.work, a, b, vec3(t.floats, i, col.POINT))
+    before = vec3(t.before, j, col.KNOWN_VELOCITY)
+    slip = plus_scaled(now, -dot(normal, now), normal)
+    return slip, plus_scaled(before, -dot(normal, before), normal)
 
 
 @kernel
@@ -128,23 +179,20 @@ def put_change(t: Tables, i: int, j: int) -> None:
     t.floats[i, col.OPEN] = 2.0 * t.before[j, col.KNOWN_GAP] / t.monitor[at.PIECE] + speed
     if t.ints[i, col.CONTACT_FEATURE_A] < 0:  # a joint's rows do not turn
         return
-    a, b = t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]
-    now = relative_velocity(t.work, a, b, vec3(t.floats, i, col.POINT))
-    before = vec3(t.before, j, col.KNOWN_VELOCITY)
-    slip = plus_scaled(now, -dot(normal, now), normal)
-    begun = plus_scaled(before, -dot(normal, before), normal)
-    change = minus(slip, scaled(_DAMPING, begun))  # of rigid bodies: several contacts agree on it
-    if length_of(minus(slip, begun)) < _TURNED * length_of(begun):
-        grown = 0.0 if is_held(t, i) else 1.0 - length_of(begun) / length_of(slip)
-        change = scaled(grown, slip)
+    slip, begun = slips_of(t, i, j)
+    change = ZERO3
+    if t.floats[i, col.ROLLS] == 1.0:
+        change = minus(slip, scaled(_DAMPING, begun))  # of rigid bodies: all contacts agree on it
+    elif is_dragged(t, i):
+        change = scaled(1.0 - length_of(begun) / length_of(slip), slip)
     along = t.floats[i, col.APPROACH] - speed
     put3(t.floats, i, col.DRIFT, plus_scaled(change, along, normal))
 
 
 @inlined
-def is_held(t: Tables, i: int) -> bool:
-    """Whether acting contact i must not slip where it presses."""
-    return t.control[at.LAW] == NO_SLIP or t.floats[i, col.MU] == math.inf
+def is_dragged(t: Tables, i: int) -> bool:
+    """Whether friction of acting contact i depends on how fast it slips."""
+    return t.control[at.LAW] == VISCOUS and t.floats[i, col.MU] != math.inf
 
 
 @merged
