@@ -10,6 +10,7 @@ from spatialops.bench.contacts.piles import boxes
 from spatialops.contact import NoSlip
 from spatialops.experiments.accuracy import rolling
 from spatialops.experiments.accuracy.measures import order
+from tests.support.runs import boxes as falling_boxes
 
 
 @pytest.mark.compiled
@@ -67,3 +68,16 @@ def test_what_is_thrown_and_turns_is_held_at_once(law):
     assert record.residuals.max() <= 1e-9
     assert abs(record.v[1, 2]) < 1e-3  # turned 1 rad/s
     assert record.v[1, 1] > 1.0  # and tips over its leading edge
+
+
+@pytest.mark.parametrize("law", ["coulomb", "cone", "no-slip"])
+def test_all_points_of_a_box_that_turns_can_stick(law):
+    scene = falling_boxes(1)
+    q = scene.state.q.copy()
+    q[2] = 0.1
+    state = so.State(q, np.array([0.0, 0.0, 3.0, 1.0, 0.2, 0.0]))
+    problem = so.Simulator(scene, law=law, dt=2e-3).problem(state)
+    left = problem.jacobian @ problem.velocity + problem.drift.ravel()
+    change = np.linalg.lstsq(problem.jacobian, -left, rcond=1e-9)[0]
+    assert problem.n_contacts == 4
+    assert np.abs(problem.jacobian @ change + left).max() < 1e-13

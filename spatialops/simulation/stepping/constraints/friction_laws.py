@@ -34,9 +34,11 @@ def loop_law(law: Law | None) -> int | None:
 
 
 def known_law(law: Law | None) -> int:
-    """Number of the law in `control[LAW]`: outside too it says which contacts are held."""
+    """Number of the law in `control[LAW]`: outside too it says what is held or dragged."""
     if isinstance(law, NoSlip):
         return NO_SLIP
+    if isinstance(law, Viscous):
+        return VISCOUS
     return loop_law(law) or POLYGON
 
 

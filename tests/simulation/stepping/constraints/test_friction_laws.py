@@ -88,9 +88,10 @@ def test_the_loop_answers_as_the_law_does(scene, law):
 
 
 @pytest.mark.compiled
+@pytest.mark.parametrize("speed", [0.1, 0.3, 0.5])
 @pytest.mark.parametrize("law", ["cone", "viscous", "frictionless"])
-def test_the_loop_needs_nobody(law):
-    simulator = so.Simulator(boxes(4), law=law)
+def test_the_loop_needs_nobody(law, speed):
+    simulator = so.Simulator(boxes(4, speed=speed), law=law)
     record = simulator.run(duration=0.5)
     assert simulator.stepping.external.fallbacks == 0
     assert record.residuals.max() < 1e-9
