@@ -16,7 +16,7 @@ from spatialops.errors import ArgumentError
 from spatialops.simulation.batch.chunk import Begin, Chunk, Failure, Work
 from spatialops.simulation.batch.likeness import felt_geoms, listed, refuse_unlike
 from spatialops.simulation.batch.readings import Readings, first_readings, noise_seeds
-from spatialops.simulation.batch.starts import start_rows
+from spatialops.simulation.batch.starts import stacked, start_rows
 from spatialops.simulation.batch.stock import Stock, taken
 from spatialops.simulation.runs.one_thread import OneThread, alone
 from spatialops.simulation.simulator import Simulator
@@ -450,6 +450,8 @@ class Batch:
 
     def _cut(self, taus: Array) -> Array:
         """Joint forces as effort limits leave them, which are each environment's own."""
-        limits = np.stack([one.setup.effort.limit for one in self._runners])
+        limits = stacked([one.setup.effort.limit for one in self._runners])
+        if not np.isfinite(limits).any():
+            return np.require(taus, requirements="CW")
         limits = limits.reshape(self.size, *[1] * (taus.ndim - 2), -1)
         return np.ascontiguousarray(np.clip(taus, -limits, limits))

@@ -52,9 +52,16 @@ def start_rows(
 def _rows(values: ArrayLike | None, own: list[Array], name: str) -> Array:
     shape = (len(own), own[0].size)
     if values is None:
-        return np.stack(own)
+        return stacked(own)
     given = array(values, (shape[1],) if np.ndim(values) == 1 else shape, name, finite=True)
     return np.broadcast_to(given, shape)
+
+
+def stacked(rows: list[Array]) -> Array:
+    """Rows of a table, to be read only: of environments of one simulator all are the same array."""
+    if all(row is rows[0] for row in rows):
+        return np.broadcast_to(rows[0], (len(rows), *rows[0].shape))
+    return np.stack(rows)
 
 
 def _checked(setup: Setup, row: Array, nq: int, e: int) -> Array:
@@ -77,10 +84,12 @@ def _beyond_limits(setups: list[Setup], rows: Array, nq: int) -> BoolArray:
     """Where a joint may be beyond its limits; `Setup.checked` says by how much it may."""
     models = {id(setup): setup.scene.model for setup in setups}
     beyond = np.zeros(len(rows), dtype=bool)
-    of = np.array([id(setup) for setup in setups])
+    of = np.array([id(setup) for setup in setups]) if len(models) > 1 else None
     for key, model in models.items():
         limited = np.isfinite(model.lower) | np.isfinite(model.upper)
-        mine = of == key
+        if not limited.any():
+            continue
+        mine = slice(None) if of is None else of == key
         q = rows[mine][:, model.tree[limited, layout.FIRST_Q]]
         beyond[mine] = ((q < model.lower[limited]) | (q > model.upper[limited])).any(axis=1)
     return beyond

@@ -106,7 +106,7 @@ class ExternalSolver:
     def begin(self) -> None:
         """Forget the run before."""
         self.fallbacks = 0
-        self.memory = Memory()
+        self.memory.clear()
         self._certificates.clear()
 
     def problem(self, t: Tables) -> ContactProblem:

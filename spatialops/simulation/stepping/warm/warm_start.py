@@ -18,6 +18,11 @@ class Memory:
 
     def __init__(self) -> None:
         self._kept: dict[tuple[int, ...], Array] = {}
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._kept.clear()
         self._moments = False
         self._piece = self._time = 0.0
 
