@@ -452,6 +452,6 @@ class Batch:
         """Joint forces as effort limits leave them, which are each environment's own."""
         limits = stacked([one.setup.effort.limit for one in self._runners])
         if not np.isfinite(limits).any():
-            return np.require(taus, requirements="CW")
+            return np.require(taus, requirements=("C", "W"))
         limits = limits.reshape(self.size, *[1] * (taus.ndim - 2), -1)
         return np.ascontiguousarray(np.clip(taus, -limits, limits))
