@@ -151,11 +151,13 @@ class Judge:
         return next(filter(self._sound, names), "")
 
     def _sound(self, name: str) -> str:
-        """A test that passes without a fault; none where it is slow: it is not asked any more."""
+        """A test that passes without a fault, and soon; none else: it is not asked any more."""
         if name not in self._usual and name not in self._slow:
             found = self._ask([name], lambda: None, SLOW)
             if found is None or found.failed:
-                raise RuntimeError(f"{name} fails without a fault")
+                print(f"{name} fails without a fault, and is not asked any more")
+                self._slow.add(name)
+                return ""
             self._usual |= found.passed
             self._slow |= {*found.slow, *(k for k, s in found.passed.items() if s > SLOW / 3.0)}
         return "" if name in self._slow else name
