@@ -53,7 +53,7 @@ class Passing:
         before = list(zip(stops.gaps(self.q).tolist(), stops.speeds(self.v).tolist()))
         after = list(zip(stops.gaps(q).tolist(), stops.speeds(v).tolist()))
         for j in range(len(stops)):
-            x = _dip((before[j], after[j]), h)
+            x = dip((before[j], after[j]), h)
             if x is not None and stops.first + j not in self.closed:
                 return x
         return None
@@ -69,7 +69,7 @@ class Passing:
         )
         for pair in np.flatnonzero(near).tolist():
             if pair in before and pair in after:
-                x = _dip((before[pair], after[pair]), h)
+                x = dip((before[pair], after[pair]), h)
                 if x is not None:
                     return x
         return None
@@ -84,7 +84,7 @@ def _lowest(contacts: Contacts) -> dict[int, tuple[float, float]]:
     return found
 
 
-def _dip(ends: Ends, h: float) -> float | None:
+def dip(ends: Ends, h: float) -> float | None:
     """Just before where the cubic through two gaps and rates is lowest, as a share of the step.
 
     None where that is more than a tenth of the lower gap. (At the lowest place itself nothing

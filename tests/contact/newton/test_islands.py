@@ -93,3 +93,12 @@ def test_what_does_not_move_has_no_impulse_and_is_measured():
     _, residual = solve_islands(rows, FROM_ZERO, p, new_buffers(room_of(rows)))
     assert p == pytest.approx([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     assert residual == pytest.approx(0.5)
+
+
+def test_parts_of_the_buffer_lie_side_by_side_and_are_as_long_as_they_must_be(rng):
+    parts = [random_body(rng)._replace(corners=directions(4)) for _ in range(3)]
+    m, n = sum(part.friction.size for part in parts), len(parts)
+    ints = np.arange(new_buffers(room_of(joined(parts, np.arange(m)))).island_ints.size)
+    islands = islands_in(ints, n, m)
+    assert [part.size for part in islands] == [n, n, n + 2, m, m, m, m * PLACE_COLUMNS, n + 1]
+    np.testing.assert_array_equal(np.concatenate([part.ravel() for part in islands]), ints)
