@@ -53,6 +53,12 @@ def is_harmless(fault: Fault) -> bool:
     return fault.mutant.changed_line(whole) in dict(HARMLESS.get(fault.path, []))
 
 
+def module_of(path: str) -> str:
+    """The module that a file is, whose path is from the root of the tree."""
+    whole = path if path.startswith("spatialops/") else f"spatialops/{path}"
+    return whole.removesuffix(".py").replace("/", ".")
+
+
 def sources() -> list[str]:
     """Files of the rooms that are drawn from."""
     found = []
@@ -189,6 +195,8 @@ def main() -> int:
     faults = faults_of(own.files or sources(), own.seed)
     print(f"{len(faults)} faults, in the order of seed {own.seed}, for {own.seconds:g} s")
     faults = faults[own.skip : own.skip + own.n]
+    for fault in faults:  # not all are loaded with the package
+        importlib.import_module(module_of(fault.path))
     places = [(fault, place_of(fault.path, fault.mutant)) for fault in faults]
     tally = Tally(time.monotonic() + own.seconds)
     judge = Judge([(fault, place) for fault, place in places if place], tally, own.lots)

@@ -55,6 +55,7 @@ HARMLESS: dict[str, list[tuple[str, str]]] = {
     "spatialops/simulation/event_driven/event_functions.py": [
         ("value = gap if gap > 0.0 or speed <= -still(v) else abs(gap) + _OPEN", _EQUAL),
     ],
+    "spatialops/simulation/separation.py": [("if not _lowest_gap(t) <= -allowed:", _EQUAL)],
     "spatialops/simulation/stepping/continuous_collision.py": [
         ("if gap <= 0.5 * t.settings[at.TOUCH]:", _EQUAL),
     ],
