@@ -97,6 +97,27 @@ def test_a_driven_closure_gives_what_it_asks_for(rng):
     assert np.abs(found - expected).max() < 1e-10 * np.abs(expected).max()
 
 
+def test_a_drive_turns_armatures_too(rng):
+    builder, above, ball = so.TreeBuilder(), "world", so.Inertia.sphere(0.1, mass=1.0)
+    for i in range(3):
+        hinge = so.Joint("revolute", axis="y", armature=0.5 + i)
+        builder.add_body(f"b{i}", parent=above, joint=hinge, inertia=ball)
+        above = f"b{i}"
+    model = builder.build()
+    apart = {model.joint_names[1]: 1.0, model.joint_names[2]: -1.0}
+    drive = so.Loop(kind="coupler", joints=apart, rate=lambda t: 2.0 * t)
+    loops = so.Loops(model, [drive])
+    q, tau = rng.normal(size=3), rng.normal(size=3)
+    v = np.zeros(3)
+    found = so.ConstraintEmbedding(model, loops).forward_dynamics(q, v, tau)
+    expected = so.constrained_dynamics(model, loops, q, v, tau)
+    assert np.abs(found - expected.accelerations).max() < 1e-12
+    M = so.mass_matrix(model, q)
+    held = so.loop_jacobian(model, loops, q).T @ expected.multipliers
+    left = M @ found + so.bias(model, q, v) - tau
+    assert np.abs(np.abs(left) - np.abs(held)).max() < 1e-10
+
+
 def test_aggregates_share_no_link_and_hang_on_one():
     """Closures that overlap are one; the tree is ordered; parents are outside."""
     for seed in range(50):
