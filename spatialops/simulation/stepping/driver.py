@@ -147,15 +147,17 @@ class Stepping:
         raise ContactError(self._broken(t))
 
     def _broken(self, t: Tables) -> str:
-        """What is to be said of a state that is no longer finite."""
+        """What is to be said of a state, or of its energy, that is no longer finite."""
         acting = names_acting(t, self.scene, self.joints)
         touching = f"; what touched last: {acting}" if acting else ""
         lost = t.v + t.vectors[at.DV, : t.v.size] + t.vectors[at.NEXT, : t.v.size]
         broken = np.flatnonzero(~np.isfinite(lost))
         joints = dict.fromkeys(repr(self.scene.model.joint_of_link(int(k))) for k in broken)
-        first = f" of joint {next(iter(joints))}" if joints else ""
+        what = f"state of joint {next(iter(joints))}" if joints else "state"
+        if np.isfinite(lost).all() and np.isfinite(t.q).all():
+            what = "energy"
         return (
-            f"the state{first} is no longer finite at t = {t.monitor[at.TIME]:.6g} s: the step is "
+            f"the {what} is no longer finite at t = {t.monitor[at.TIME]:.6g} s: the step is "
             "too long for the forces and speeds of this scene, or a joint has a singular inertia"
             f"{touching}"
         )

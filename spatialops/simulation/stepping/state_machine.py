@@ -398,10 +398,13 @@ def count_step(t: Tables) -> int:
     t.control[at.STEPS_LEFT] -= 1
     t.monitor[at.TIME] += t.settings[at.DT]
     if recorded:
-        if (
-            finite_status(t.q) != OK or finite_status(t.v) != OK
-        ):  # NaN spreads and stays: what is recorded is finite
+        # NaN spreads and stays: what is recorded is finite, and so are its energies.
+        if finite_status(t.q) != OK or finite_status(t.v) != OK:
             return at.BROKEN
         write_row(t)
+        last = t.control[at.ROWS] - 1
+        if finite_status(t.rows[last, at.ROW_KINETIC : at.ROW_POTENTIAL + 1]) != OK:
+            t.control[at.ROWS] = last
+            return at.BROKEN
     t.control[at.STAGE] = at.BEGIN
     return GO_ON

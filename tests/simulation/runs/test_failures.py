@@ -103,6 +103,20 @@ def test_a_state_that_is_no_number_leaves_the_last_that_was_one():
     assert caught.value.state.time == pytest.approx(caught.value.record.times[-1])
 
 
+@pytest.mark.parametrize("integrator", ["moreau", "rk4", "semi-implicit"])
+def test_an_energy_that_is_no_number_ends_a_run(integrator):
+    scene = balls((0.0, 0.0, 1.0))
+
+    def controller(time, state, contacts):
+        return np.array([0.0, 0.0, 0.0, 0.0, 0.0, 1e159 if time > 3.0025 else 0.0])
+
+    simulator = so.Simulator(scene, dt=DT, integrator=integrator, certify="off")
+    with pytest.raises(ContactError, match="the energy is no longer finite") as caught:
+        simulator.run(duration=0.1, controller=controller)
+    assert np.isfinite(caught.value.record.kinetic).all()
+    assert np.isfinite(caught.value.state.v).all()
+
+
 def test_a_penetration_in_a_step_without_a_row_is_named():
     """Contacts are recorded every hundredth step; those of the last step are known all the same."""
     scene = balls((0.0, 0.0, RADIUS))
