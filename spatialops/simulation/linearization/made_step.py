@@ -11,7 +11,7 @@ from spatialops._compile.held import Held
 from spatialops._compile.jit import merged
 from spatialops._layout import WORK_COLUMNS
 from spatialops.algebra.dense_lu import BLOCK, EXCHANGES, filled
-from spatialops.algebra.simd import WIDTH
+from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.derivatives.manifold import MOVES, WIDEST, spans
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
@@ -172,8 +172,8 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
     n = len(where)
     columns = filled(3 * n + 1)
     return Room(
-        work=np.zeros((5 * n + 1, WORK_COLUMNS)),
-        factors=np.zeros((n, WORK_COLUMNS)),
+        work=aligned(5 * n + 1, WORK_COLUMNS),
+        factors=aligned(n, WORK_COLUMNS),
         squares=np.zeros((of.SQUARES, n, n)),
         vectors=np.zeros((of.VECTORS, n)),
         blocks=np.zeros((2, MOVES, n, WIDEST)),
@@ -187,11 +187,11 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
         slip_side=np.zeros((m, columns)),
         lines=np.zeros((3 * m, n)),
         pushes=np.zeros((3 * m, n)),
-        side=np.zeros((n, columns)),
-        goal=np.zeros((3 * m, columns)),
-        reply=np.zeros((n, 3 * m + BLOCK)),
-        system=np.zeros((n, n + WIDTH)),
-        contact=np.zeros((3 * m, 3 * m + BLOCK)),
+        side=aligned(n, columns),
+        goal=aligned(3 * m, columns),
+        reply=aligned(n, 3 * m + BLOCK),
+        system=aligned(n, n + WIDTH),
+        contact=aligned(3 * m, 3 * m + BLOCK),
         resistances=np.zeros(3 * m),
         shares=np.zeros(3 * m),
         order=np.zeros((2 * EXCHANGES, max(n, 3 * m)), dtype=np.int64),
