@@ -139,13 +139,28 @@ SYSTEM_ORDER = 0
 CONTACT_ORDER = 2
 ORDERS = 4
 
+# Tables of lone bodies, a row and a column a velocity. By forces, where the step is evaluated:
+Q_THERE = 0
+V_THERE = 1
+# At the end by the spin at the start, beyond what the velocity there does, and by forces:
+Q_BY_SPIN = 2
+V_BY_SPIN = 3
+Q_BY_FORCE = 4
+V_BY_FORCE = 5
+# The change of the spin without contacts, in its second row by the time, and what it changes by.
+LEAD = 6
+LEAD_BY_SPIN = 7
+LEAD_BY_FORCE = 8
+LONE_TABLES = 9
+
 # Integer results.
 COUNT = 0  # contacts
 HELD = 1  # lines
 SYSTEM_RANK = 2
 CONTACT_RANK = 3
 FAULTY = 4  # row of the contact that is not known
-RESULTS = 5
+LONE = 5  # bodies that nothing hangs on, with an equation of their own
+RESULTS = 6
 
 # What the derivative of a step ends with.
 KNOWN = 0

@@ -154,6 +154,7 @@ def put_back(t: Tables, start: Start, kept: Kept, k: int) -> None:
     carry_floats(t, kept.floats, kept.places[k, _FLOATS], True)
     copy_into(start.q, kept.q[k])
     copy_into(start.v, kept.v[k])
+    copy_into(start.tau, kept.forces[k])
     copy_into(start.activation, kept.activation[k])
 
 

@@ -16,7 +16,7 @@ from spatialops.derivatives.manifold import MOVES, WIDEST, spans
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.stepping.contact_drift import remaining_time
-from spatialops.simulation.stepping.integrators.joint_forces import external_of
+from spatialops.simulation.stepping.integrators.joint_forces import external_of, n_lone
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 
@@ -57,6 +57,8 @@ class Made(NamedTuple):
     s: float
     half: float
     timed: bool  # whether the derivative by s is wanted
+    lone: IntArray  # first links of free bodies that turn by an equation of their own
+    tau: Array
 
 
 class Touched(NamedTuple):
@@ -133,6 +135,10 @@ class Room(NamedTuple):
     results : (RESULTS,) int array
     ground : (GROUND,) array
         Of a law under which it gives way.
+    lone : (bodies,) int array
+        First links of lone bodies, in the first places.
+    lone_moves : (bodies, LONE_TABLES, 6, 6) array
+        Of `free_bodies/lone_moves.py`.
     """
 
     work: Array
@@ -160,6 +166,8 @@ class Room(NamedTuple):
     order: IntArray
     results: IntArray
     ground: Array
+    lone: IntArray
+    lone_moves: Array
 
 
 def new_room(model: Model, m: int) -> Room:
@@ -197,6 +205,8 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
         order=np.zeros((2 * EXCHANGES, max(n, 3 * m)), dtype=np.int64),
         results=np.zeros(of.RESULTS, dtype=np.int64),
         ground=np.zeros(of.GROUND),
+        lone=np.zeros(n // 6, dtype=np.int64),
+        lone_moves=np.zeros((n // 6, of.LONE_TABLES, 6, 6)),
     )
 
 
@@ -227,6 +237,8 @@ def made_step(t: Tables, start: Start, timed: bool) -> Made:
         t.monitor[at.PIECE],
         0.5 if t.control[at.SCHEME] == at.MOREAU else 0.0,
         timed,
+        t.lone[: n_lone(t) if t.control[at.SCHEME] == at.MOREAU else 0],
+        start.tau,
     )
 
 

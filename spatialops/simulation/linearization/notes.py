@@ -40,9 +40,9 @@ _FAULTS = {
     of.CUT_BY_RK4: "a step that an impact cuts is not known yet under 'rk4'",
     of.REDUNDANT: "closures of which some imply others are not known yet",
     of.PUSHED_OUT: "a penetration is corrected at the end of the step, which is not known yet",
-    of.ALONE: "free bodies on their own turn by a rule that is not known yet under 'moreau'; take "
+    of.ALONE: "free bodies on their own beside closures are not known yet under 'moreau'; take "
     "'semi-implicit'",
-    of.UNTOUCHED: "a floating mechanism that nothing touches is given its momentum, which is not "
+    of.UNTOUCHED: "how a floating mechanism that nothing touches changes with parameters is not "
     "known yet under 'moreau'; take 'semi-implicit'",
 }
 

@@ -45,6 +45,11 @@ from spatialops.simulation.linearization.contact_lines import (
     to_start,
 )
 from spatialops.simulation.linearization.contact_points import find_points
+from spatialops.simulation.linearization.free_bodies.lone_moves import (
+    add_by_time,
+    put_lone_moves,
+    put_lone_slopes,
+)
 from spatialops.simulation.linearization.made_step import Made, Pulls, Room, Touched
 from spatialops.simulation.linearization.resistance import differentiate_resistance
 from spatialops.simulation.linearization.slip_turning import (
@@ -76,6 +81,8 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
     if slips:
         put_slips(made, touched, room, resists)
     put_system(made, room, resists)
+    if made.timed:
+        add_by_time(made, room)
     put_levers(made, room)
     for k in range(room.results[of.COUNT]):
         if room.point_ints[k, of.SLIP] == 1:
@@ -109,8 +116,10 @@ def put_velocities(made: Made, room: Room) -> None:
     add_convection(made.tree, vectors[of.V_MIDDLE], vectors[of.WHOLE], -1.0)
     move_kernel(made.tree, made.v0, made.half * s, room.blocks[of.START])
     move_kernel(made.tree, vectors[of.V_END], (1.0 - made.half) * s, room.blocks[of.LAST])
+    room.results[of.LONE] = made.lone.size
     if made.timed:
         put_lead(made, room)
+    put_lone_moves(made, room)
     for k in range(n):
         alone = room.spans[k, WIDTH] == 1
         blocks = room.blocks[of.START]
@@ -185,6 +194,7 @@ def differentiate_dynamics(made: Made, room: Room, slips: bool) -> None:
     for k in range(tree.shape[0]):
         if tree[k, layout.FRAME] == layout.POSE:
             take_convection(by_v, mass, middle, k)
+    put_lone_slopes(made, room)
 
 
 @kernel

@@ -81,6 +81,8 @@ def differentiate_closed(
     if t.control[at.EVENT_ROWS] > 0 or abs(t.monitor[at.PIECE] - t.settings[at.DT]) > _WHOLE:
         return of.CUT_CLOSED, *nothing
     status = piece_held(loop.address, held_start.address, held_room.address)
+    if status == of.KNOWN and room.results[of.LONE] > 0:
+        status = of.ALONE
     if status != of.KNOWN:
         return status, *nothing
     loops = copy.copy(loops)

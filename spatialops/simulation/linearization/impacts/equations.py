@@ -42,6 +42,8 @@ def impact_of(t: Tables, y: Array) -> Made:
         1.0,
         0.0,
         False,
+        t.lone[:0],
+        t.tau,
     )
 
 

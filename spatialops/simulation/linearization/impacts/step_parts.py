@@ -35,6 +35,13 @@ from spatialops.derivatives.manifold import (
 )
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.free_bodies.lone_pieces import (
+    Given,
+    There,
+    add_lone_there,
+    put_lone_ends,
+)
+from spatialops.simulation.linearization.free_bodies.momentum import Changes, put_momentum
 from spatialops.simulation.linearization.impacts.derivative import impact_derivative
 from spatialops.simulation.linearization.made_step import Room, Start, room_for
 from spatialops.simulation.linearization.next_state import part_held
@@ -136,11 +143,19 @@ def differentiate_parts(
             status = of.SEVERAL  # cut for what is no impact
         else:
             status = piece_held(loop.address, start.address, held_room.address)
+            given_momentum = status == of.UNTOUCHED and model is None
+            if given_momentum:
+                status = of.KNOWN
             if status == of.KNOWN:
                 own = np.zeros_like(chain.v)
                 if model is not None:
                     own[:, 3 * n :] = parameter_changes(model, t, room)
+                begun = chain
                 chain, cut = after_piece(t, room, left, chain, (forces, own))
+                if given_momentum:
+                    makes = changes_of_piece(t, room, left, begun, forces)
+                    own_model = loop.stepping.scene.model
+                    put_momentum(own_model, t, start.tables, makes, (chain.q, chain.v))
         if cut is not None and t.activation.size:
             status = of.ACTIVE
         contacts.append(room.point_ints[: room.results[of.COUNT]].copy())
@@ -159,7 +174,7 @@ def after_piece(
     n = t.v.size
     s = float(t.monitor[at.PIECE])
     x = (left - float(t.monitor[at.REMAINING])) / s
-    longer = -chain.time if s >= left * (1.0 - _WHOLE) else 0.0 * chain.time
+    longer = longer_by(t, left, chain)
     solve_all(room)
     changed = np.concatenate([chain.q, chain.v, given[0], longer[None]])
     X, v = room.vectors[of.V_END] - t.vectors[at.V_E, :n], t.vectors[at.V_E, :n].copy()
@@ -168,6 +183,7 @@ def after_piece(
     dq = moved[BY_Q] @ chain.q + moved[BY_V] @ chain.v
     dq += np.outer(room.vectors[of.LEAD_Q], longer)
     dv = moved[CARRIED] @ chain.v + np.outer(room.vectors[of.LEAD_V], longer)
+    add_lone_there(room, given[0], dq, dv)
     early, late = (x - 0.5, 0.5 * x * x) if t.control[at.SCHEME] == at.MOREAU else (x, x * x)
     dm = s * (early * dv + late * dX) + np.outer(early * v + late * X, longer)
     late_by_x = x if t.control[at.SCHEME] == at.MOREAU else 2.0 * x
@@ -175,14 +191,30 @@ def after_piece(
     w = v + x * X
     flow = flow_blocks(t.tree, room.spans, s * (early * v + late * X), w)
     dw = dv + x * dX
-    chain = Chain(
+    end = Chain(
         flow[BY_Q] @ dq + flow[BY_V] @ dm,
         flow[_TURNED] @ dm + flow[_KEPT] @ dw,
         chain.time + x * longer,
     )
-    if x >= 1.0 - _WHOLE:
-        return chain, None
-    return chain, Cut(flow[BY_V] @ by_x, flow[_TURNED] @ by_x + flow[_KEPT] @ X, s)
+    cut = Cut(flow[BY_V] @ by_x, flow[_TURNED] @ by_x + flow[_KEPT] @ X, s)
+    begun = Given(chain.v, given[0], longer, x)
+    put_lone_ends(t, room, begun, There(dq, dv, dX), (end.q, end.v, cut.q, cut.v))
+    return end, None if x >= 1.0 - _WHOLE else cut
+
+
+def changes_of_piece(t: Tables, room: Room, left: float, chain: Chain, forces: Array) -> Changes:
+    """What the momentum of floating trees is made of in a piece that is not cut."""
+    moved = [dense_blocks(room.spans, block) for block in room.blocks[of.START]]
+    longer = longer_by(t, left, chain)
+    there = moved[BY_Q] @ chain.q + moved[BY_V] @ chain.v
+    there += np.outer(room.vectors[of.LEAD_Q], longer)
+    return Changes(chain.q, chain.v, there, forces, longer)
+
+
+def longer_by(t: Tables, left: float, chain: Chain) -> Array:
+    """Change of the time that a piece takes: what is left of the step, if that is all of it."""
+    s = float(t.monitor[at.PIECE])
+    return -chain.time if s >= left * (1.0 - _WHOLE) else 0.0 * chain.time
 
 
 _TURNED, _KEPT = 2, 3
