@@ -15,7 +15,8 @@ PAIR = 8
 OTHER = 9  # link of what it touches; -1: the world
 KIND = 10
 PRESSES = 11  # 1: its normal holds
-POINT_INTS = 12
+OWNER = 12  # of a moment: its contact's point; -1: it is none
+POINT_INTS = 13
 
 # Laws that the loop does not know; others are numbered in `contact/newton/_layout.py`.
 CONVEX = 100
@@ -66,7 +67,8 @@ OTHER_OFFSET = 17  # 3: of what is touched, in its link's axes: normal if FLAT, 
 RESISTANCE = 20  # of a drag: velocity over impulse
 YIELDS = 21  # of ground that gives way: the same along the normal
 LEANS = 22  # as GAIN, of the line along the normal where that leans as friction does
-POINT_COLUMNS = 23
+PRESSED = 23  # normal impulse by which friction, or a moment, is limited
+POINT_COLUMNS = 24
 
 # Contacts are looked at in these states.
 EARLY = 0  # where the step begins
@@ -176,3 +178,4 @@ OTHER_IMPACTS = 8  # not by Poisson's coefficient, all at once, or under the con
 CUT_CLOSED = 9  # a step that is cut
 REDUNDANT = 10  # rows that depend on others
 CUT_BY_RK4 = 11  # a step of "rk4" that is cut
+SPUN = 12  # an impact with torsional or rolling friction

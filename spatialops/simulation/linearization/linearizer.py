@@ -34,6 +34,7 @@ from spatialops.simulation.linearization.parameters import (
 )
 from spatialops.simulation.linearization.refusals import (
     ground_of,
+    law_of,
     law_to_differentiate,
     refuse_scene,
     with_polygon_of,
@@ -123,7 +124,7 @@ class Linearizer:
     def __init__(self, stepping: Stepping) -> None:
         refuse_scene(stepping)
         model = stepping.scene.model
-        of_law = stepping.external.method.law
+        of_law = law_of(stepping)
         own = with_polygon_of(stepping.apart(), of_law)
         tables = own.tables()
         self._loop = HeldLoop(own, tables, np.zeros(at.LIMITS))

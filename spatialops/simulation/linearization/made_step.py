@@ -68,7 +68,10 @@ class Touched(NamedTuple):
     floats: Array
     before_ints: IntArray
     before: Array
-    acting: int  # how many of `ints`
+    contacts: int  # how many of `ints` are contacts,
+    acting: int  # and with their moments behind them
+    owners: IntArray  # contacts that moments belong to
+    turning: Array  # coefficients of pairs' moments, m
     known: int  # how many of `before`
     pairs: IntArray
     geom_ints: IntArray
@@ -250,7 +253,10 @@ def touched(t: Tables) -> Touched:
         t.floats,
         t.before_ints,
         t.before,
+        t.control[at.ACTING] - t.control[at.MOMENTS],
         t.control[at.ACTING],
+        t.owners,
+        t.turning,
         t.control[at.BEFORE],
         t.pairs,
         t.geom_ints,

@@ -50,13 +50,15 @@ from spatialops.simulation.linearization.free_bodies.lone_moves import (
     put_lone_moves,
     put_lone_slopes,
 )
-from spatialops.simulation.linearization.made_step import Made, Pulls, Room, Touched
-from spatialops.simulation.linearization.resistance import differentiate_resistance
-from spatialops.simulation.linearization.slip_turning import (
+from spatialops.simulation.linearization.friction.slip_turning import (
     find_slips,
     put_slips,
     turned_friction,
 )
+from spatialops.simulation.linearization.friction.spin_friction import find_moments, is_moment
+from spatialops.simulation.linearization.friction.spin_lines import put_moment_lines
+from spatialops.simulation.linearization.made_step import Made, Pulls, Room, Touched
+from spatialops.simulation.linearization.resistance import differentiate_resistance
 from spatialops.simulation.linearization.touch import look, place_early, place_late
 from spatialops.simulation.stepping.integrators.accelerations import add_convection
 
@@ -70,6 +72,7 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
     status = find_points(touched, room)
     if status != of.KNOWN:
         return status
+    find_moments(touched, room)
     put_velocities(made, room)
     look_at_points(made, touched, room)
     for k in range(room.results[of.COUNT]):
@@ -92,6 +95,9 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
             add_lead(room, room.side[i])
         to_start(room, room.side[i])
     for k in range(room.results[of.COUNT]):
+        if is_moment(room, k):
+            put_moment_lines(made, touched, room, k)
+            continue
         note_velocities(made, touched, room, k)
         if room.point_ints[k, of.STATUS] != of.OPEN:
             put_lines(made, touched, room, k)
