@@ -29,12 +29,10 @@ _LENGTHS = ("distance", "coupler")  # closures of which a number is driven, not 
 
 def refuse_rk4(scene: Scene) -> None:
     """What is in the scene, and cannot be linearized with the fourth-order rule yet."""
-    model = scene.model
-    pulled = len(scene.elements.ints) or model.damping.any() or model.stiffness.any()
-    if len(scene.loops) or pulled:
+    if len(scene.loops):
         raise ArgumentError(
-            "linearize: closures, springs, damping and actuators are not known yet under "
-            "integrator 'rk4'; take 'moreau' or 'semi-implicit'"
+            "linearize: closures are not known yet under integrator 'rk4'; take 'moreau' or "
+            "'semi-implicit'"
         )
 
 

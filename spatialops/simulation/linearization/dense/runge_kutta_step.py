@@ -30,6 +30,7 @@ from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.dense.closed_step import convection
+from spatialops.simulation.linearization.dense.explicit_forces import joint_forces
 from spatialops.simulation.linearization.dense.raw_coordinates import (
     crossed,
     frames,
@@ -84,7 +85,7 @@ def differentiate_runge_kutta(
     if status != of.KNOWN:
         return status, *nothing
     model = loop.stepping.scene.model
-    smooth = smooth_end(model, start, s)
+    smooth = smooth_end(model, t, start)
     given = np.eye(3 * n)
     by_rule = at_start(model, start, smooth) - given[n : 2 * n]
     by_one = once(t, start, model)
@@ -98,18 +99,21 @@ def differentiate_runge_kutta(
     return of.KNOWN, whole[:, : 2 * n].copy(), whole[:, 2 * n :].copy()
 
 
-def smooth_end(model: Model, start: Start, s: float) -> Smooth:
+def smooth_end(model: Model, t: Tables, start: Start) -> Smooth:
     """By the rule's four evaluations."""
-    n = start.v.size
+    n, s = start.v.size, float(t.monitor[at.PIECE])
     one = np.eye(3 * n)
     q, v = start.q, start.v
     first = at_q, at_v = from_tangent(model, q, one[:n]), one[n : 2 * n]
     ends = [q.copy(), v.copy(), at_q.copy(), at_v.copy()]
     for i, weight in enumerate(_WEIGHTS):
-        a = forward_dynamics(model, q, v, start.tau)
+        acts = joint_forces(t, start, q, v)
+        a = forward_dynamics(model, q, v, acts.forces)
         rates = rates_of(model, q, v[:, None])[:, 0]
-        by = forward_dynamics_derivatives(model, q, v, start.tau)
-        da = by.dq @ on_tangent(model, q, at_q) + by.dv @ at_v + by.dtau @ one[2 * n :]
+        by = forward_dynamics_derivatives(model, q, v, acts.forces)
+        moved = on_tangent(model, q, at_q)
+        pulled = one[2 * n :] + acts.by_q @ moved + acts.by_v @ at_v
+        da = by.dq @ moved + by.dv @ at_v + by.dtau @ pulled
         steps = rates, a, rate_changes(model, q, v, at_q, at_v), da
         for end, step in zip(ends, steps, strict=True):
             end += s * weight * step
