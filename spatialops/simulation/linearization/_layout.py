@@ -177,5 +177,4 @@ OTHER_IMPACTS = 8  # not by Poisson's coefficient, all at once, or under the con
 # Of closed mechanisms
 CUT_CLOSED = 9  # a step that is cut
 REDUNDANT = 10  # rows that depend on others
-CUT_BY_RK4 = 11  # a step of "rk4" that is cut
-SPUN = 12  # an impact with torsional or rolling friction
+SPUN = 11  # an impact with torsional or rolling friction

@@ -38,7 +38,6 @@ _FAULTS = {
     of.ACTIVE: "actuators with activations in a step that an impact cuts are not known yet",
     of.CUT_CLOSED: "a closed mechanism's step that is cut is not known yet",
     of.SPUN: "impacts with torsional or rolling friction are not known yet",
-    of.CUT_BY_RK4: "a step that an impact cuts is not known yet under 'rk4'",
     of.REDUNDANT: "closures of which some imply others are not known yet",
     of.PUSHED_OUT: "a penetration is corrected at the end of the step, which is not known yet",
     of.ALONE: "free bodies on their own beside closures are not known yet under 'moreau'; take "
