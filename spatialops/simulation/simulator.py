@@ -22,7 +22,13 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.event_driven.run import EventRunner
 from spatialops.simulation.inputs import Inputs
 from spatialops.simulation.linearization.events.event_driven_step import EventLinearizer
-from spatialops.simulation.linearization.geom_poses import POSE, by_poses, movable, with_zeros
+from spatialops.simulation.linearization.geom_poses import (
+    POSE,
+    by_poses,
+    movable,
+    refuse_lone,
+    with_zeros,
+)
 from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
 from spatialops.simulation.linearization.parameters import ParameterDerivatives
 from spatialops.simulation.linearization.rollout import LinearizedRollout, linearized_rollout
@@ -461,6 +467,7 @@ class Simulator:
             cut, none = self.effort.cut(tau), np.zeros(POSE * len(names))
             # What is not known of the step itself is refused first.
             self._made_linearizer("linearize_geoms").linearize(checked, cut, cut)
+            refuse_lone(self.stepping, names)
             forces = np.concatenate([cut, none])
             moved = self._movable(names).linearize(with_zeros(checked, len(none)), forces, forces)
             return by_poses(moved.A, len(cut))
