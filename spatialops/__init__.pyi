@@ -86,7 +86,7 @@ from .kinematics.targets import Target
 from .operators import SpatialOperators
 from .simulation.batch.batch import Batch
 from .simulation.inputs import Command
-from .simulation.linearization.linearizer import Linearization
+from .simulation.linearization.results import Linearization
 from .simulation.linearization.parameters import ParameterDerivatives
 from .simulation.linearization.rollout import (
     LinearizedRollout,

@@ -29,8 +29,9 @@ from spatialops.simulation.linearization.geom_poses import (
     refuse_lone,
     with_zeros,
 )
-from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
+from spatialops.simulation.linearization.linearizer import Linearizer
 from spatialops.simulation.linearization.parameters import ParameterDerivatives
+from spatialops.simulation.linearization.results import Linearization
 from spatialops.simulation.linearization.rollout import LinearizedRollout, linearized_rollout
 from spatialops.simulation.options import (
     INTEGRATORS,
@@ -351,15 +352,15 @@ class Simulator:
         ------
         ArgumentError
             For wrong shapes, NaN or infinity; for closures that are open, or whose frame is driven,
-            torsional and rolling friction, and laws of single pairs; with "rk4" for closures,
-            springs, damping and actuators, with `EventDriven` for these and ground that gives way.
+            and laws of single pairs; with "rk4" for closures, with `EventDriven` for these,
+            springs, damping, actuators and ground that gives way.
         SolverFailed, ContactError
             As `step`; for a corrected penetration within the step, for joints at their limits or
             with dry friction, for contacts other than of spheres, capsules and vertices with
             half-spaces and of spheres with spheres and faces of boxes, for impacts with
-            restitution "newton" or one after the other, with "moreau" for free bodies on their own,
-            floating mechanisms that nothing touches, and many inelastic arrivals, for impacts of
-            closed mechanisms, and with `EventDriven` for contacts that stay closed.
+            restitution "newton", one after the other, or with torsional or rolling friction, with
+            "moreau" for many inelastic arrivals, and free bodies on their own beside closures, for
+            impacts of closed mechanisms, and with `EventDriven` for contacts that stay closed.
 
         References
         ----------

@@ -41,6 +41,12 @@ from spatialops.dynamics.loops.elimination import TOLERANCE
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.dense.closed_slips import closed_slips
+from spatialops.simulation.linearization.dense.pieces import (
+    KEPT,
+    TURNED,
+    flow_blocks,
+    piece_held,
+)
 from spatialops.simulation.linearization.dense.redundant_rows import (
     answer_of_nearest,
     dependent,
@@ -48,12 +54,6 @@ from spatialops.simulation.linearization.dense.redundant_rows import (
     nearest_rows,
     on_pivots,
     turned_rows,
-)
-from spatialops.simulation.linearization.impacts.pieces import (
-    KEPT,
-    TURNED,
-    flow_blocks,
-    piece_held,
 )
 from spatialops.simulation.linearization.made_step import Room, Start
 from spatialops.simulation.stepping.held.held_loop import HeldLoop

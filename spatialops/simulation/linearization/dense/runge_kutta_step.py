@@ -31,6 +31,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.dense.closed_step import convection
 from spatialops.simulation.linearization.dense.explicit_forces import joint_forces
+from spatialops.simulation.linearization.dense.pieces import flow_blocks, piece_held
 from spatialops.simulation.linearization.dense.raw_coordinates import (
     crossed,
     frames,
@@ -40,7 +41,6 @@ from spatialops.simulation.linearization.dense.raw_coordinates import (
     rate_changes,
     rates_of,
 )
-from spatialops.simulation.linearization.impacts.pieces import flow_blocks, piece_held
 from spatialops.simulation.linearization.made_step import Room, Start
 from spatialops.simulation.linearization.parameters import friction_of_mu, gains_of
 from spatialops.simulation.stepping.held.held_loop import HeldLoop

@@ -31,6 +31,12 @@ from spatialops.derivatives.manifold import (
 )
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.dense.pieces import (
+    KEPT,
+    TURNED,
+    flow_blocks,
+    piece_held,
+)
 from spatialops.simulation.linearization.dense.runge_kutta_step import piece_end
 from spatialops.simulation.linearization.free_bodies.lone_pieces import (
     Given,
@@ -40,12 +46,6 @@ from spatialops.simulation.linearization.free_bodies.lone_pieces import (
 )
 from spatialops.simulation.linearization.free_bodies.momentum import Changes, put_momentum
 from spatialops.simulation.linearization.impacts.derivative import impact_derivative
-from spatialops.simulation.linearization.impacts.pieces import (
-    KEPT,
-    TURNED,
-    flow_blocks,
-    piece_held,
-)
 from spatialops.simulation.linearization.made_step import Room, Start, room_for
 from spatialops.simulation.linearization.next_state import part_held
 from spatialops.simulation.linearization.parameters import n_parameters, parameter_changes
