@@ -86,8 +86,8 @@ from .kinematics.targets import Target
 from .operators import SpatialOperators
 from .simulation.batch.batch import Batch
 from .simulation.inputs import Command
-from .simulation.linearization.linearizer import Linearization
 from .simulation.linearization.parameters import ParameterDerivatives
+from .simulation.linearization.results import Linearization
 from .simulation.linearization.rollout import (
     LinearizedRollout,
     RolloutGradient,

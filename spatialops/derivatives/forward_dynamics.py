@@ -14,9 +14,19 @@ import numpy as np
 from spatialops import _layout as layout
 from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, vector
 from spatialops._compile.fast_call import Arguments, FastCall, enter
-from spatialops._compile.jit import entry_point, kernel
+from spatialops._compile.jit import entry_point, inlined, kernel
 from spatialops.derivatives.inverse_dynamics import all_finite, differentiate, matrices_of, square
-from spatialops.derivatives.mass_solve import EIGHTS, solve_columns, solve_side
+from spatialops.derivatives.mass_solve import (
+    EIGHTS,
+    FACTORED,
+    LINK_COLUMNS,
+    ROW,
+    put_links,
+    solve_columns,
+    solve_side_by_side,
+    take_columns,
+    width_of,
+)
 from spatialops.dynamics.articulated_body import articulated_body_kernel, singular_joint
 from spatialops.dynamics.newton_euler import NO_EXTERNAL
 from spatialops.tree.model import Model, not_a_model
@@ -60,23 +70,59 @@ def forward_dynamics_derivatives_kernel(
     if not (square(dq, n) and square(dv, n) and square(dtau, n)):
         return layout.MISFIT
     # Accelerations go where mass and inverse will stand, and end in `work`.
-    factors = work[:n]
-    table = work[n : 2 * n + 1]
-    scratch = work[2 * n + 1 :]
-    status = articulated_body_kernel(tree, links, q, v, tau, external, factors, dtau[0])
+    status = articulated_body_kernel(tree, links, q, v, tau, external, work[:n], dtau[0])
     if status != layout.OK:
         return status
     if not all_finite(q, v, tau, external):
         return layout.NOT_FINITE
-    differentiate(tree, links, external, factors, table, dq, dv, dtau)
-    for k in range(n):
-        for j in range(n):
-            dtau[k, j] = 0.0
-        dtau[k, k] = 1.0
-    solve_columns(tree, factors, table, scratch, 1.0, dtau)
-    solve_side(tree, factors, table, scratch, dtau, dq)
-    solve_side(tree, factors, table, scratch, dtau, dv)
+    if n <= FACTORED:
+        by_factors(tree, links, external, work, dq, dv, dtau)
+    else:
+        by_sweeps(tree, links, external, work, dq, dv, dtau)
     return layout.OK
+
+
+@inlined
+def by_factors(
+    tree: IntArray, links: Array, external: Array, work: Array, dq: Array, dv: Array, dtau: Array
+) -> None:
+    """All three, from the factored mass matrix; what they are in `work`, side by side."""
+    n, width = tree.shape[0], width_of(tree.shape[0])
+    memory = work.reshape(work.size)
+    behind = (2 * n + 1) * work.shape[1]
+    X = memory[behind : behind + 3 * n * width].reshape(n, 3 * width)
+    X[:] = 0.0
+    dtau[:] = 0.0
+    for k in range(n):
+        X[k, 2 * width + k] = 1.0
+    by_q, by_v = X[:, :width], X[:, width : 2 * width]
+    differentiate(tree, links, external, work[:n], work[n : 2 * n + 1], by_q, by_v, dtau)
+    solve_side_by_side(tree, dtau, memory[: n * ROW].reshape(n, ROW), X)
+    take_columns(X, 0, -1.0, dq)
+    take_columns(X, width, -1.0, dv)
+    take_columns(X, 2 * width, 1.0, dtau)
+
+
+@inlined
+def by_sweeps(
+    tree: IntArray, links: Array, external: Array, work: Array, dq: Array, dv: Array, dtau: Array
+) -> None:
+    """All three in their places, column by column."""
+    n = tree.shape[0]
+    factors, table = work[:n], work[n : 2 * n + 1]
+    scratch = work[2 * n + 1 :]
+    dq[:] = 0.0
+    dv[:] = 0.0
+    dtau[:] = 0.0
+    differentiate(tree, links, external, factors, table, dq, dv, dtau)
+    dtau[:] = 0.0
+    for k in range(n):
+        dtau[k, k] = 1.0
+    few = table.reshape(table.size)[: n * LINK_COLUMNS].reshape(n, LINK_COLUMNS)
+    put_links(factors, table, few)
+    solve_columns(tree, few, scratch, 1.0, dtau)
+    solve_columns(tree, few, scratch, -1.0, dq)
+    solve_columns(tree, few, scratch, -1.0, dv)
 
 
 @entry_point

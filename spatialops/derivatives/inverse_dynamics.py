@@ -7,15 +7,14 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, array, not_finite, output, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, array, not_finite, output, vector
 from spatialops._compile.fast_call import Arguments, FastCall, enter
 from spatialops._compile.jit import entry_point, inlined, kernel
-from spatialops.algebra.simd import WIDTH, LanesVec3, load3, store1
-from spatialops.algebra.vectors import ZERO3, cross, dot, plus, vec3
+from spatialops.algebra.simd import WIDTH, Lanes, LanesVec3, load1, load3, store1
+from spatialops.algebra.vectors import cross, dot, plus, vec3
 from spatialops.derivatives.carried import (
     AXIS,
     BOTH,
-    EMPTY,
     FIRST,
     SECOND,
     add_to_parent,
@@ -25,7 +24,6 @@ from spatialops.derivatives.carried import (
     inertia_times,
     one_of_eight,
     put_axes,
-    put_one_of_eight,
     put_own_all,
     sum_of,
     turned_by_twist,
@@ -41,7 +39,11 @@ from spatialops.dynamics.newton_euler import (
 from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model, not_a_model
 
-POWERS = 6  # where the eight products stand, behind the components of the wrenches
+# The row behind those of the links.
+MASKS = 4  # which of the eight wrenches are which
+POWERS = 6  # where the eight products stand
+
+Masks = tuple[Lanes, Lanes, Lanes, Lanes]
 
 
 class InverseDynamicsDerivatives(NamedTuple):
@@ -63,25 +65,51 @@ class InverseDynamicsDerivatives(NamedTuple):
 
 
 @inlined
-def put_wrenches(work: Array, table: Array, k: int) -> None:
-    """The eight wrenches of link k, into the row behind those of the links.
+def put_masks(table: Array) -> None:
+    """Which of the eight wrenches are A, b, d and c, into the row behind those of the links."""
+    n = table.shape[0] - 1
+    for column in range(MASKS * WIDTH):
+        table[n, column] = 0.0
+    table[n, 0] = 1.0
+    table[n, WIDTH + 1] = 1.0
+    for place in (2, SECOND, BOTH):
+        table[n, 2 * WIDTH + place] = 1.0
+    for place in (5, FIRST):
+        table[n, 3 * WIDTH + place] = 1.0
+
+
+@inlined
+def at_masks(masks: Masks, A: Vec3, b: Vec3, d: Vec3) -> LanesVec3:
+    """Vectors A, b and d in their places of eight."""
+    a = scaled_by(masks[0], A)
+    return (
+        a[0] + masks[1] * b[0] + masks[2] * d[0],
+        a[1] + masks[1] * b[1] + masks[2] * d[1],
+        a[2] + masks[1] * b[2] + masks[2] * d[2],
+    )
+
+
+@inlined
+def scaled_by(mask: Lanes, a: Vec3) -> LanesVec3:
+    """A vector in the places of a mask."""
+    return mask * a[0], mask * a[1], mask * a[2]
+
+
+@inlined
+def wrenches_of(work: Array, table: Array, k: int, masks: Masks) -> tuple[LanesVec3, LanesVec3]:
+    """The eight wrenches of link k: moments and forces.
 
     In the order of the motions that they meet: A, b, d = I S three times, and c = (2 B)* S twice.
+    They are put together in registers: numbers stored one by one are not soon read as eight.
     """
-    n = table.shape[0] - 1
     S, first = one_of_eight(table, k, AXIS), one_of_eight(table, k, FIRST)
     second, both = one_of_eight(table, k, SECOND), one_of_eight(table, k, BOTH)
     A = sum_of(coriolis_times(work, k, first), inertia_times(work, k, second))
     b = sum_of(coriolis_times(work, k, S), inertia_times(work, k, both))
     d = inertia_times(work, k, S)
-    c = (coriolis_back(work, k, S), ZERO3)
-    put_one_of_eight(table, n, 0, A)
-    put_one_of_eight(table, n, 1, b)
-    for place in (2, SECOND, BOTH):
-        put_one_of_eight(table, n, place, d)
-    put_one_of_eight(table, n, 5, c)
-    put_one_of_eight(table, n, FIRST, c)
-    put_one_of_eight(table, n, EMPTY, (ZERO3, ZERO3))
+    moments = at_masks(masks, A[0], b[0], d[0])
+    moments = plus(moments, scaled_by(masks[3], coriolis_back(work, k, S)))
+    return moments, at_masks(masks, A[1], b[1], d[1])
 
 
 @inlined
@@ -112,16 +140,16 @@ def put_row_and_column(
 ) -> None:
     """Entries of link k with itself and its ancestors: its wrenches are carried to the base."""
     n = table.shape[0] - 1
-    put_wrenches(work, table, k)
-    moments, forces = load3(table, 0, n), load3(table, 3, n)
+    masks = load1(table, 0, n), load1(table, 1, n), load1(table, 2, n), load1(table, 3, n)
+    moments, forces = wrenches_of(work, table, k, masks)
     j = k
     while tree[j, layout.FRAME] == layout.SAME:  # of the same joint: all about one origin
         put_entries(table, j, k, moments, forces, dq, dv, da)
         j = tree[j, layout.PARENT]
     put_entries(table, j, k, moments, forces, dq, dv, da)
     twist = turned_by_twist(one_of_eight(table, k, AXIS), force_on(work, k))
-    put_one_of_eight(table, n, 0, sum_of(one_of_eight(table, n, 0), twist))
-    moments, forces = load3(table, 0, n), load3(table, 3, n)
+    moments = plus(moments, scaled_by(masks[0], twist[0]))
+    forces = plus(forces, scaled_by(masks[0], twist[1]))
     child, j = j, tree[j, layout.PARENT]
     while j >= 0:
         moments = plus(moments, cross(vec3(work, child, layout.LEVER), forces))
@@ -140,16 +168,12 @@ def differentiate(
     dv: Array,
     da: Array,
 ) -> None:
-    """All three matrices; poses, velocities and accelerations must be in `work`."""
+    """What is not zero of all three matrices; poses, velocities and accelerations are in `work`."""
     n = tree.shape[0]
     put_axes(tree, links, lifted(links), work, table)
+    put_masks(table)
     put_own_all(links, work)
     subtract_external(tree, external, work)
-    for k in range(n):
-        for j in range(n):
-            dq[k, j] = 0.0
-            dv[k, j] = 0.0
-            da[k, j] = 0.0
     for k in range(n - 1, -1, -1):
         put_row_and_column(tree, work, table, k, dq, dv, da)
         da[k, k] += links[k, layout.ARMATURE]
@@ -200,6 +224,9 @@ def inverse_dynamics_derivatives_kernel(
         place_link(tree, links, q, work, k)
         move_link(tree, links, v, work, k)
         accelerate_link(tree, links, base, a, work, k)
+    dq[:] = 0.0
+    dv[:] = 0.0
+    da[:] = 0.0
     differentiate(tree, links, external, work, work[n : 2 * n + 1], dq, dv, da)
     return layout.OK
 

@@ -1,8 +1,13 @@
-"""M^-1 times a matrix, eight columns at a time.
+"""M^-1 times matrices, eight columns at a time: every number of a vector is a register of eight.
 
-Either in O(N) a column by the innovations form of `dynamics/sweeps.py`, M^-1 = (I - H psi K)* D^-1
-(I - H psi K), where every number of a vector is a register of eight columns; or, where M^-1 is
-there, by a product, in O(N^2) a column: below some 64 links that is faster.
+Up to 64 links from the mass matrix itself, M = L* D L with L a unit lower triangle: tips come
+first, and so L has entries of links and their ancestors only, as M has. Beyond, in O(N) a column,
+by the innovations form of `dynamics/sweeps.py`, M^-1 = (I - H psi K)* D^-1 (I - H psi K).
+
+References
+----------
+R. Featherstone, Efficient factorization of the joint-space inertia matrix for branched kinematic
+trees, 2005.
 """
 
 from __future__ import annotations
@@ -11,11 +16,20 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.jit import inlined
 from spatialops.algebra.simd import WIDTH, load, load1, load3, store, store1, store3, zeros
-from spatialops.algebra.vectors import cross, dot, plus, plus_scaled, vec3
+from spatialops.algebra.vectors import cross, dot, plus, plus_scaled, put3, scaled, vec3
 from spatialops.derivatives.carried import AXIS, one_of_eight
 
 EIGHTS = 3  # of columns that take turns: a link waits for the one before longer than it computes
-PRODUCT = 64  # links up to which a product is faster than sweeps
+FACTORED = 64  # links up to which a mass matrix is factored, which then is faster than sweeps
+ROW = FACTORED + WIDTH  # of its factor: were it 64, stores would seem to meet loads 8 rows on
+# Columns of what sweeps read of a link.
+ANGULAR = 0  # 3: S,
+LINEAR = 3  # 3
+GAIN_M = 6  # 3
+GAIN_F = 9  # 3
+LEVER = 12  # 3
+D_INVERSE = 15
+LINK_COLUMNS = 16
 
 # Rows of the scratch, a striped table of EIGHTS rows for each link.
 MOMENT = 0  # 3: of what hangs on the link; then its angular
@@ -24,12 +38,28 @@ SIDE = 6  # the right-hand side, then the answer
 
 
 @inlined
-def gather_sweep(tree: IntArray, work: Array, table: Array, scratch: Array, eights: int) -> None:
+def put_links(work: Array, table: Array, links: Array) -> None:
+    """All that sweeps need of links into two cache lines each, of which the next level holds many.
+
+    What is written may stand where the table of motions does, from its first row on.
+    """
+    for k in range(links.shape[0]):
+        axis, lever = one_of_eight(table, k, AXIS), vec3(work, k, layout.LEVER)
+        put3(links, k, ANGULAR, axis[0])
+        put3(links, k, LINEAR, axis[1])
+        put3(links, k, GAIN_M, vec3(work, k, layout.GAIN_M))
+        put3(links, k, GAIN_F, vec3(work, k, layout.GAIN_F))
+        put3(links, k, LEVER, lever)
+        links[k, D_INVERSE] = work[k, layout.D_INVERSE]
+
+
+@inlined
+def gather_sweep(tree: IntArray, links: Array, scratch: Array, eights: int) -> None:
     """Tips to base: u = D^-1 (x - H z), z(parent) += phi (z + U u)."""
     for k in range(tree.shape[0] - 1, -1, -1):
-        parent, axis = tree[k, layout.PARENT], one_of_eight(table, k, AXIS)
-        gain_m, gain_f = vec3(work, k, layout.GAIN_M), vec3(work, k, layout.GAIN_F)
-        lever, d_inverse = vec3(work, k, layout.LEVER), work[k, layout.D_INVERSE]
+        parent, axis = tree[k, layout.PARENT], (vec3(links, k, ANGULAR), vec3(links, k, LINEAR))
+        gain_m, gain_f = vec3(links, k, GAIN_M), vec3(links, k, GAIN_F)
+        lever, d_inverse = vec3(links, k, LEVER), links[k, D_INVERSE]
         for i in range(eights):
             own = EIGHTS * k + i
             moment, force = load3(scratch, MOMENT, own), load3(scratch, FORCE, own)
@@ -45,13 +75,13 @@ def gather_sweep(tree: IntArray, work: Array, table: Array, scratch: Array, eigh
 
 
 @inlined
-def scatter_sweep(tree: IntArray, work: Array, table: Array, scratch: Array, eights: int) -> None:
+def scatter_sweep(tree: IntArray, links: Array, scratch: Array, eights: int) -> None:
     """Base to tips: a' = phi* a(parent), x = u - D^-1 U* a', a = a' + H* x."""
     nothing = zeros()
     for k in range(tree.shape[0]):
-        parent, axis = tree[k, layout.PARENT], one_of_eight(table, k, AXIS)
-        gain_m, gain_f = vec3(work, k, layout.GAIN_M), vec3(work, k, layout.GAIN_F)
-        lever, d_inverse = vec3(work, k, layout.LEVER), work[k, layout.D_INVERSE]
+        parent, axis = tree[k, layout.PARENT], (vec3(links, k, ANGULAR), vec3(links, k, LINEAR))
+        gain_m, gain_f = vec3(links, k, GAIN_M), vec3(links, k, GAIN_F)
+        lever, d_inverse = vec3(links, k, LEVER), links[k, D_INVERSE]
         for i in range(eights):
             own, above = EIGHTS * k + i, EIGHTS * parent + i
             angular = (nothing, nothing, nothing)
@@ -78,20 +108,18 @@ def put_side(scratch: Array, row: int, sign: float, X: Array, k: int, first: int
 
 
 @inlined
-def put_answer(scratch: Array, place: int, row: int, X: Array, k: int, first: int) -> None:
-    """The same columns back, from number `place` of a row of the scratch."""
+def put_answer(scratch: Array, row: int, X: Array, k: int, first: int) -> None:
+    """The same columns back."""
     if first + WIDTH <= X.shape[1]:
-        store(X, k, first, load1(scratch, place, row))
+        store(X, k, first, load1(scratch, SIDE, row))
         return
     for i in range(X.shape[1] - first):
-        X[k, first + i] = scratch[row, WIDTH * place + i]
+        X[k, first + i] = scratch[row, WIDTH * SIDE + i]
 
 
 @inlined
-def solve_columns(
-    tree: IntArray, work: Array, table: Array, scratch: Array, sign: float, X: Array
-) -> None:
-    """X <- sign M^-1 X; factors must be in `work`, axes in `table`."""
+def solve_columns(tree: IntArray, links: Array, scratch: Array, sign: float, X: Array) -> None:
+    """X <- sign M^-1 X of what `put_links` has put together."""
     n, nothing = tree.shape[0], zeros()
     for first in range(0, n, EIGHTS * WIDTH):
         eights = min(EIGHTS, (n - first + WIDTH - 1) // WIDTH)
@@ -101,45 +129,116 @@ def solve_columns(
                 store3(scratch, MOMENT, row, (nothing, nothing, nothing))
                 store3(scratch, FORCE, row, (nothing, nothing, nothing))
                 put_side(scratch, row, sign, X, k, first + WIDTH * i)
-        gather_sweep(tree, work, table, scratch, eights)
-        scatter_sweep(tree, work, table, scratch, eights)
+        gather_sweep(tree, links, scratch, eights)
+        scatter_sweep(tree, links, scratch, eights)
         for k in range(n):
             for i in range(eights):
-                put_answer(scratch, SIDE, EIGHTS * k + i, X, k, first + WIDTH * i)
+                put_answer(scratch, EIGHTS * k + i, X, k, first + WIDTH * i)
 
 
 @inlined
-def multiply_columns(inverse: Array, scratch: Array, sign: float, X: Array) -> None:
-    """X <- sign M^-1 X, with M^-1 given; four rows at a time, so that sums do not wait."""
-    n = X.shape[0]
-    for first in range(0, n, WIDTH):
-        for k in range(n):
-            put_side(scratch, k, sign, X, k, first)
-        for start in range(0, n, 4):
-            k1 = min(start + 1, n - 1)
-            k2 = min(start + 2, n - 1)
-            k3 = min(start + 3, n - 1)
-            x0 = x1 = x2 = x3 = zeros()
-            for j in range(n):
-                side = load1(scratch, SIDE, j)
-                x0 = x0 + inverse[start, j] * side
-                x1 = x1 + inverse[k1, j] * side
-                x2 = x2 + inverse[k2, j] * side
-                x3 = x3 + inverse[k3, j] * side
-            store1(scratch, MOMENT, start, x0)
-            store1(scratch, MOMENT, k1, x1)
-            store1(scratch, MOMENT, k2, x2)
-            store1(scratch, MOMENT, k3, x3)
-        for k in range(n):
-            put_answer(scratch, MOMENT, k, X, k, first)
+def factor_mass(tree: IntArray, mass: Array, U: Array) -> None:
+    """U = D L of M = L* D L, with 1 / D on its diagonal; what is above that means nothing."""
+    n = tree.shape[0]
+    for k in range(n):
+        put_row(U, mass, k)
+    for k in range(n - 1, -1, -1):
+        d_inverse = 1.0 / U[k, k]
+        i = tree[k, layout.PARENT]
+        while i >= 0:
+            factor = U[k, i] * d_inverse
+            for j in range(0, i + 1, WIDTH):
+                store(U, i, j, load(U, i, j) - factor * load(U, k, j))
+            i = tree[i, layout.PARENT]
+        U[k, k] = d_inverse
 
 
 @inlined
-def solve_side(
-    tree: IntArray, work: Array, table: Array, scratch: Array, inverse: Array, X: Array
-) -> None:
-    """X <- -M^-1 X by the faster way."""
-    if tree.shape[0] <= PRODUCT:
-        multiply_columns(inverse, scratch, -1.0, X)
-    else:
-        solve_columns(tree, work, table, scratch, -1.0, X)
+def put_row(U: Array, mass: Array, k: int) -> None:
+    """Row k of the mass matrix."""
+    n = mass.shape[0]
+    whole = n - n % WIDTH
+    for j in range(0, whole, WIDTH):
+        store(U, k, j, load(mass, k, j))
+    for j in range(whole, n):
+        U[k, j] = mass[k, j]
+
+
+@inlined
+def to_base(tree: IntArray, U: Array, X: Array, place: int) -> None:
+    """X <- L*^-1 X, tips to base, of three registers of columns from number `place` on.
+
+    A link whose parent is the one before goes with it: ancestors are met by two at a time.
+    """
+    k = tree.shape[0] - 1
+    while k >= 0:
+        x = scaled(-U[k, k], load3(X, place, k))
+        i = tree[k, layout.PARENT]
+        if i < 0 or i != k - 1:
+            while i >= 0:
+                store3(X, place, i, plus_scaled(load3(X, place, i), U[k, i], x))
+                i = tree[i, layout.PARENT]
+            k -= 1
+            continue
+        above = plus_scaled(load3(X, place, i), U[k, i], x)
+        store3(X, place, i, above)
+        y = scaled(-U[i, i], above)
+        i = tree[i, layout.PARENT]
+        while i >= 0:
+            both = plus_scaled(load3(X, place, i), U[k, i], x)
+            store3(X, place, i, plus_scaled(both, U[k - 1, i], y))
+            i = tree[i, layout.PARENT]
+        k -= 2
+
+
+@inlined
+def to_tips(tree: IntArray, U: Array, X: Array, place: int) -> None:
+    """X <- (D L)^-1 X, base to tips, in the same way."""
+    k, n = 0, tree.shape[0]
+    while k < n:
+        x = load3(X, place, k)
+        i = tree[k, layout.PARENT]
+        if k + 1 == n or tree[k + 1, layout.PARENT] != k:
+            while i >= 0:
+                x = plus_scaled(x, -U[k, i], load3(X, place, i))
+                i = tree[i, layout.PARENT]
+            store3(X, place, k, scaled(U[k, k], x))
+            k += 1
+            continue
+        y = load3(X, place, k + 1)
+        while i >= 0:
+            above = load3(X, place, i)
+            x = plus_scaled(x, -U[k, i], above)
+            y = plus_scaled(y, -U[k + 1, i], above)
+            i = tree[i, layout.PARENT]
+        x = scaled(U[k, k], x)
+        store3(X, place, k, x)
+        store3(X, place, k + 1, scaled(U[k + 1, k + 1], plus_scaled(y, -U[k + 1, k], x)))
+        k += 2
+
+
+@inlined
+def solve_side_by_side(tree: IntArray, mass: Array, U: Array, X: Array) -> None:
+    """X <- M^-1 X of a multiple of 24 columns; U (n, 72) is scratch."""
+    factor_mass(tree, mass, U)
+    for place in range(0, X.shape[1] // WIDTH, 3):
+        to_base(tree, U, X, place)
+        to_tips(tree, U, X, place)
+
+
+@inlined
+def take_columns(X: Array, first: int, sign: float, out: Array) -> None:
+    """Square matrix `out` <- sign times the columns of X from number `first` on."""
+    n = out.shape[0]
+    whole = n - n % WIDTH
+    for k in range(n):
+        for j in range(0, whole, WIDTH):
+            store(out, k, j, load(X, k, first + j) * sign)
+        for j in range(whole, n):
+            out[k, j] = sign * X[k, first + j]
+
+
+@inlined
+def width_of(n: int) -> int:
+    """Columns that a matrix of n columns takes beside others, in whole registers."""
+    return (n + WIDTH - 1) // WIDTH * WIDTH

@@ -22,9 +22,16 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.event_driven.run import EventRunner
 from spatialops.simulation.inputs import Inputs
 from spatialops.simulation.linearization.events.event_driven_step import EventLinearizer
-from spatialops.simulation.linearization.geom_poses import POSE, by_poses, movable, with_zeros
-from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
+from spatialops.simulation.linearization.geom_poses import (
+    POSE,
+    by_poses,
+    movable,
+    refuse_lone,
+    with_zeros,
+)
+from spatialops.simulation.linearization.linearizer import Linearizer
 from spatialops.simulation.linearization.parameters import ParameterDerivatives
+from spatialops.simulation.linearization.results import Linearization
 from spatialops.simulation.linearization.rollout import LinearizedRollout, linearized_rollout
 from spatialops.simulation.options import (
     INTEGRATORS,
@@ -345,15 +352,15 @@ class Simulator:
         ------
         ArgumentError
             For wrong shapes, NaN or infinity; for closures that are open, or whose frame is driven,
-            torsional and rolling friction, and laws of single pairs; with "rk4" for closures,
-            springs, damping and actuators, with `EventDriven` for these and ground that gives way.
+            and laws of single pairs; with "rk4" for closures, with `EventDriven` for these,
+            springs, damping, actuators and ground that gives way.
         SolverFailed, ContactError
             As `step`; for a corrected penetration within the step, for joints at their limits or
             with dry friction, for contacts other than of spheres, capsules and vertices with
             half-spaces and of spheres with spheres and faces of boxes, for impacts with
-            restitution "newton" or one after the other, with "moreau" for free bodies on their own,
-            floating mechanisms that nothing touches, and many inelastic arrivals, for impacts of
-            closed mechanisms, and with `EventDriven` for contacts that stay closed.
+            restitution "newton", one after the other, or with torsional or rolling friction, with
+            "moreau" for many inelastic arrivals, and free bodies on their own beside closures, for
+            impacts of closed mechanisms, and with `EventDriven` for contacts that stay closed.
 
         References
         ----------
@@ -461,6 +468,7 @@ class Simulator:
             cut, none = self.effort.cut(tau), np.zeros(POSE * len(names))
             # What is not known of the step itself is refused first.
             self._made_linearizer("linearize_geoms").linearize(checked, cut, cut)
+            refuse_lone(self.stepping, names)
             forces = np.concatenate([cut, none])
             moved = self._movable(names).linearize(with_zeros(checked, len(none)), forces, forces)
             return by_poses(moved.A, len(cut))

@@ -15,6 +15,7 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.fast_call import LONG
 from spatialops._html import html_of_text
+from spatialops.algebra.simd import aligned
 from spatialops.errors import ArgumentError
 from spatialops.tree.branches import Branches, branches_of
 from spatialops.tree.joint import KINDS
@@ -183,7 +184,7 @@ class Model:
         try:
             return self.spare.pop()
         except IndexError:
-            return np.empty((self.nv, layout.WORK_COLUMNS))
+            return aligned(self.nv, layout.WORK_COLUMNS)
 
     def stack(self) -> Array:
         """Memory for derivatives to work in, to be handed back by `stacks.append`.
@@ -196,7 +197,7 @@ class Model:
         try:
             return self.stacks.pop()
         except IndexError:
-            return np.empty((5 * self.nv + 1, layout.WORK_COLUMNS))
+            return aligned(5 * self.nv + 1, layout.WORK_COLUMNS)
 
     @property
     def mass(self) -> float:

@@ -15,7 +15,8 @@ PAIR = 8
 OTHER = 9  # link of what it touches; -1: the world
 KIND = 10
 PRESSES = 11  # 1: its normal holds
-POINT_INTS = 12
+OWNER = 12  # of a moment: its contact's point; -1: it is none
+POINT_INTS = 13
 
 # Laws that the loop does not know; others are numbered in `contact/newton/_layout.py`.
 CONVEX = 100
@@ -66,7 +67,8 @@ OTHER_OFFSET = 17  # 3: of what is touched, in its link's axes: normal if FLAT, 
 RESISTANCE = 20  # of a drag: velocity over impulse
 YIELDS = 21  # of ground that gives way: the same along the normal
 LEANS = 22  # as GAIN, of the line along the normal where that leans as friction does
-POINT_COLUMNS = 23
+PRESSED = 23  # normal impulse by which friction, or a moment, is limited
+POINT_COLUMNS = 24
 
 # Contacts are looked at in these states.
 EARLY = 0  # where the step begins
@@ -139,13 +141,28 @@ SYSTEM_ORDER = 0
 CONTACT_ORDER = 2
 ORDERS = 4
 
+# Tables of lone bodies, a row and a column a velocity. By forces, where the step is evaluated:
+Q_THERE = 0
+V_THERE = 1
+# At the end by the spin at the start, beyond what the velocity there does, and by forces:
+Q_BY_SPIN = 2
+V_BY_SPIN = 3
+Q_BY_FORCE = 4
+V_BY_FORCE = 5
+# The change of the spin without contacts, in its second row by the time, and what it changes by.
+LEAD = 6
+LEAD_BY_SPIN = 7
+LEAD_BY_FORCE = 8
+LONE_TABLES = 9
+
 # Integer results.
 COUNT = 0  # contacts
 HELD = 1  # lines
 SYSTEM_RANK = 2
 CONTACT_RANK = 3
 FAULTY = 4  # row of the contact that is not known
-RESULTS = 5
+LONE = 5  # bodies that nothing hangs on, with an equation of their own
+RESULTS = 6
 
 # What the derivative of a step ends with.
 KNOWN = 0
@@ -160,4 +177,4 @@ OTHER_IMPACTS = 8  # not by Poisson's coefficient, all at once, or under the con
 # Of closed mechanisms
 CUT_CLOSED = 9  # a step that is cut
 REDUNDANT = 10  # rows that depend on others
-CUT_BY_RK4 = 11  # a step of "rk4" that is cut
+SPUN = 11  # an impact with torsional or rolling friction

@@ -12,6 +12,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import add3, cross, dot, plus_scaled, scaled, vec3
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.contact_lines import add_row
+from spatialops.simulation.linearization.friction.spin_friction import is_moment
 from spatialops.simulation.linearization.made_step import Made, Room
 from spatialops.simulation.linearization.touch_both import get
 
@@ -28,6 +29,10 @@ def put_wrenches(made: Made, room: Room) -> int:
     for k in range(room.results[of.COUNT]):
         force = scaled(1.0 / made.s, vec3(room.points, k, of.IMPULSE))
         link, other = room.point_ints[k, of.LINK], room.point_ints[k, of.OTHER]
+        if is_moment(room, k):
+            put_couple(made, room, link, force)
+            put_couple(made, room, other, scaled(-1.0, force))
+            continue
         if link >= 0:
             put_wrench(made, room, link, vec3(room.arms[of.END], k, of.ARM), force)
         if other >= 0:
@@ -44,11 +49,22 @@ def put_wrench(made: Made, room: Room, link: int, arm: Vec3, force: Vec3) -> Non
     add3(room.wrenches, b, 3, force)
 
 
+@inlined
+def put_couple(made: Made, room: Room, link: int, moment: Vec3) -> None:
+    """Add a moment alone."""
+    if link >= 0:
+        add3(room.wrenches, made.tree[link, layout.BODY], 0, moment)
+
+
 @kernel
 def put_levers(made: Made, room: Room) -> None:
     """What arms of contacts' forces change by, beyond those of wrenches fixed to the links."""
     for k in range(room.results[of.COUNT]):
         if room.point_ints[k, of.STATUS] == of.OPEN:
+            continue
+        if is_moment(room, k):
+            if room.point_ints[k, of.KIND] != of.STILL:
+                turn_push(room, k)
             continue
         push, found = vec3(room.points, k, of.IMPULSE), room.found[of.END, k]
         link, other = room.point_ints[k, of.LINK], room.point_ints[k, of.OTHER]

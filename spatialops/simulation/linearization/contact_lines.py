@@ -36,6 +36,7 @@ from spatialops.simulation.linearization.drift_change import (
     drift_slopes,
     gain_by_normal,
 )
+from spatialops.simulation.linearization.free_bodies.lone_moves import add_by_forces
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
 
 _KINK = 1e-9  # m/s within which a gap's speed is at its kink
@@ -263,6 +264,7 @@ def add_lead(room: Room, row: Array) -> None:
 def to_start(room: Room, row: Array) -> None:
     """A row of changes by q and v where the step is evaluated: the same by those of its start."""
     vectors, n = room.vectors, room.side.shape[0]
+    add_by_forces(room, row)
     for k in range(n):
         if room.spans[k, WIDTH] > 1 and room.spans[k, FIRST] == k:
             block_to_start(row, n, k, room.spans[k, WIDTH], room.blocks[of.START])

@@ -34,19 +34,19 @@ from spatialops.simulation.linearization.made_step import Room, Touched
 
 _ALONG = 1e-12  # 1 - cos of what is no angle
 _KINDS = 3  # of features in one number
-_LIMIT = 1e-9  # of the limit of friction that is the limit
-_NEAR = 1e-7  # of what would have to change for another status
+AT_THE_LIMIT = 1e-9  # of the limit of friction that is the limit
+NEAR_THE_LIMIT = 1e-7  # of what would have to change for another status
 _FILM = 1e-9  # m from where a film ends
 
 
 @kernel
 def find_points(touched: Touched, room: Room) -> int:
-    """The acting contacts and their statuses into the room; a status, KNOWN or not.
+    """The acting contacts, without moments, and their statuses; a status, KNOWN or not.
 
     Poses where they are evaluated must be in the room's `work`.
     """
     room.results[of.COUNT] = room.results[of.HELD] = 0
-    for i in range(touched.acting):
+    for i in range(touched.contacts):
         pressed = False
         for j in range(3):
             pressed = pressed or touched.floats[i, col.IMPULSE + j] != 0.0
@@ -86,6 +86,7 @@ def put_point(touched: Touched, i: int, room: Room) -> bool:
         room.point_ints[k, of.OTHER] = ints[i, col.CONTACT_B - side]
         room.point_ints[k, of.KIND] = kind
         room.point_ints[k, of.PAIR] = pair
+        room.point_ints[k, of.OWNER] = -1
         room.points[k, of.SIDE] = towards
         room.points[k, of.RADIUS] = radius
         p = col.IMPULSE
@@ -159,13 +160,14 @@ def put_status(touched: Touched, room: Room, k: int, largest: float) -> None:
     ints[k, of.STATUS] = of.OPEN
     ints[k, of.NOTES] = 0
     ints[k, of.PRESSES] = 1 if normal > 0.0 else 0
+    points[k, of.PRESSED] = normal
     points[k, of.RESISTANCE] = points[k, of.YIELDS] = points[k, of.LEANS] = 0.0
     if touched.law == of.COMPLIANT:
         put_ground(touched, room, k)
     for j in range(2):
         points[k, of.SHARE + j] = 0.0
         points[k, of.EDGE + j] = 0.0
-    if normal > 0.0 and normal < _NEAR * largest:
+    if normal > 0.0 and normal < NEAR_THE_LIMIT * largest:
         ints[k, of.NOTES] += of.HARDLY_PRESSES
     if touched.law == VISCOUS:
         put_drag(touched, points, ints, k, mu)
@@ -236,13 +238,13 @@ def put_round_friction(
     """Status of friction (x, y) mu under the exact cone, and the tangent where it slides."""
     size = math.hypot(x, y)
     ints[k, of.STATUS] = of.STICKING
-    if size > 1.0 - _LIMIT:
+    if size > 1.0 - AT_THE_LIMIT:
         ints[k, of.STATUS] = of.SLIDING
         points[k, of.SHARE] = mu * x
         points[k, of.SHARE + 1] = mu * y
         points[k, of.EDGE] = -y / size
         points[k, of.EDGE + 1] = x / size
-    elif size > 1.0 - _NEAR:
+    elif size > 1.0 - NEAR_THE_LIMIT:
         ints[k, of.NOTES] += of.AT_LIMIT
 
 
@@ -275,12 +277,12 @@ def nearest_side(facets: Array, x: float, y: float) -> tuple[int, float]:
 def put_friction(facets: Array, x: float, y: float, mu: float, points: Array, k: int) -> int:
     """Status of friction (x, y) mu; direction and edge of what slides."""
     corner, distance = nearest_corner(facets, x, y)
-    if distance <= _LIMIT:
+    if distance <= AT_THE_LIMIT:
         points[k, of.SHARE] = mu * facets[corner, 0]
         points[k, of.SHARE + 1] = mu * facets[corner, 1]
         return of.SLIDING
     side, reached = nearest_side(facets, x, y)
-    if reached < 1.0 - _LIMIT:
+    if reached < 1.0 - AT_THE_LIMIT:
         return of.STICKING
     after = (side + 1) % facets.shape[0]
     points[k, of.SHARE] = mu * x
@@ -294,5 +296,5 @@ def put_friction(facets: Array, x: float, y: float, mu: float, points: Array, k:
 def is_close(facets: Array, x: float, y: float, status: int, on_edge: bool) -> bool:
     """Whether friction that sticks is near the limit, or that on an edge near a corner."""
     if status == of.STICKING:
-        return nearest_side(facets, x, y)[1] > 1.0 - _NEAR
-    return on_edge and nearest_corner(facets, x, y)[1] < _NEAR
+        return nearest_side(facets, x, y)[1] > 1.0 - NEAR_THE_LIMIT
+    return on_edge and nearest_corner(facets, x, y)[1] < NEAR_THE_LIMIT

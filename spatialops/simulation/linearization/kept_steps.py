@@ -36,7 +36,7 @@ _COUNTS = 2
 _FLOATS = 0  # columns of places
 _INTS = 1
 
-_CONTROLS = (at.ACTING, at.BEFORE, at.EVENT_ROWS, at.TOGETHER, at.PROJECTIONS)
+_CONTROLS = (at.ACTING, at.MOMENTS, at.BEFORE, at.EVENT_ROWS, at.TOGETHER, at.PROJECTIONS)
 
 
 class Kept(NamedTuple):
@@ -132,7 +132,7 @@ def keep_step(t: Tables, kept: Kept) -> bool:
     acting, known = t.control[at.ACTING], t.control[at.BEFORE]
     floats = 4 * t.vectors.shape[1] + 2 * t.v.size + 1
     floats += acting * (col.CONTACT_COLUMNS + 1) + known * col.KNOWN_COLUMNS
-    ints = len(_CONTROLS) + (acting + known) * col.CONTACT_INTS
+    ints = len(_CONTROLS) + (acting + known) * col.CONTACT_INTS + t.control[at.MOMENTS]
     place = kept.places[k]
     if place[_FLOATS] + floats > kept.floats.size or place[_INTS] + ints > kept.ints.size:
         return False
@@ -154,6 +154,7 @@ def put_back(t: Tables, start: Start, kept: Kept, k: int) -> None:
     carry_floats(t, kept.floats, kept.places[k, _FLOATS], True)
     copy_into(start.q, kept.q[k])
     copy_into(start.v, kept.v[k])
+    copy_into(start.tau, kept.forces[k])
     copy_into(start.activation, kept.activation[k])
 
 
@@ -163,6 +164,8 @@ def carry_ints(t: Tables, flat: IntArray, place: int, back: bool) -> int:
     for i in _CONTROLS:
         place = carry_value(t.control, i, flat, place, back)
     place = carry(t.ints[: t.control[at.ACTING]], flat, place, back)
+    for k in range(t.control[at.MOMENTS]):
+        place = carry_value(t.owners, k, flat, place, back)
     return carry(t.before_ints[: t.control[at.BEFORE]], flat, place, back)
 
 

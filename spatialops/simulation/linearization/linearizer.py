@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.dense.closed_step import differentiate_closed
 from spatialops.simulation.linearization.dense.runge_kutta_step import differentiate_runge_kutta
+from spatialops.simulation.linearization.free_bodies.momentum import changes_of_step, put_momentum
 from spatialops.simulation.linearization.impacts.derivative import impact_derivative
 from spatialops.simulation.linearization.impacts.step_parts import differentiate_parts
 from spatialops.simulation.linearization.kept_steps import (
@@ -33,10 +33,12 @@ from spatialops.simulation.linearization.parameters import (
 )
 from spatialops.simulation.linearization.refusals import (
     ground_of,
+    law_of,
     law_to_differentiate,
     refuse_scene,
     with_polygon_of,
 )
+from spatialops.simulation.linearization.results import ImpactFound, Linearization
 from spatialops.simulation.linearization.step_derivative import (
     differentiate_held,
     is_together,
@@ -46,62 +48,10 @@ from spatialops.simulation.stepping.adapter import put_activation, state_of
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.held.watched_steps import advance_held, clear_held
+from spatialops.simulation.stepping.integrators.joint_forces import n_lone
 from spatialops.simulation.stepping.loop_start import LoopStart
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
-
-
-class Linearization(NamedTuple):
-    """What `Simulator.linearize` returns.
-
-    Parameters
-    ----------
-    state : State
-        Where the step ends.
-    A : (2 nv, 2 nv) array
-        Change of the state at the end by that at the start, both as [coordinates; velocities] on
-        the tangent spaces.
-    B : (2 nv, nv) array
-        By joint forces.
-    statuses : tuple of str
-        What the contacts of the step do: "open", "sticking", "sliding", or "dragged" by a viscous
-        law.
-    switching : tuple of str
-        Contacts that are about to do something else, and which one-sided derivative was taken.
-    """
-
-    state: State
-    A: Array
-    B: Array
-    statuses: tuple[str, ...]
-    switching: tuple[str, ...]
-
-
-class ImpactFound(NamedTuple):
-    """What `Linearizer.impact` returns.
-
-    Attributes
-    ----------
-    status : int
-        KNOWN, or nothing else is said.
-    by : (nv, 2 nv) array
-        Change of the velocity after it by [q; v].
-    v : (nv,) array
-        That velocity.
-    gaps : (m,) array
-        Of its contacts, m.
-    rows : (m, nv) array
-        How these change with coordinates.
-    ints : (m, POINT_INTS) int array
-        What they do.
-    """
-
-    status: int
-    by: Array
-    v: Array
-    gaps: Array
-    rows: Array
-    ints: IntArray
 
 
 class Linearizer:
@@ -121,7 +71,7 @@ class Linearizer:
     def __init__(self, stepping: Stepping) -> None:
         refuse_scene(stepping)
         model = stepping.scene.model
-        of_law = stepping.external.method.law
+        of_law = law_of(stepping)
         own = with_polygon_of(stepping.apart(), of_law)
         tables = own.tables()
         self._loop = HeldLoop(own, tables, np.zeros(at.LIMITS))
@@ -171,6 +121,11 @@ class Linearizer:
             raise ArgumentError("linearize_parameters: closures are not known yet")
         if self._loop.stepping.scheme == at.RK4:
             raise ArgumentError("linearize_parameters: integrator 'rk4' is not known yet")
+        if self._loop.stepping.scheme == at.MOREAU and n_lone(self._loop.tables) > 0:
+            raise ArgumentError(
+                "linearize_parameters: free bodies on their own turn by a rule that is not known "
+                "yet under 'moreau'; take 'semi-implicit'"
+            )
         if self._loop.tables.control[at.DAMPED]:
             raise ArgumentError(
                 "linearize_parameters: damping, springs and actuators are not known yet: what they "
@@ -207,6 +162,9 @@ class Linearizer:
             status, A[:], B[:] = differentiate_runge_kutta(loop, self._start, room)
         else:
             status = differentiate_held(loop.address, self._start.address, room.address, A, B)
+        if status == of.UNTOUCHED:
+            self._put_momentum(A, B)
+            status = of.KNOWN if self._parameters is None else status
         contacts: IntArray = room.tables.point_ints[: room.tables.results[of.COUNT]]
         if status == of.SEVERAL and loop.stepping.external.impacts.whole:
             status = of.OTHER_IMPACTS
@@ -221,6 +179,15 @@ class Linearizer:
             raise self.fault(status)
         self._sound = True
         return contacts
+
+    def _put_momentum(self, A: Array, B: Array) -> None:
+        """Floating trees that nothing touched in the step were given their momentum."""
+        whole, nv = np.hstack([A, B]), len(A) // 2
+        by = changes_of_step(self._room.tables)
+        model, t = self._loop.stepping.scene.model, self._loop.tables
+        put_momentum(model, t, self._start.tables, by, (whole[:nv], whole[nv:]))
+        A[:] = whole[:, : 2 * nv]
+        B[:] = whole[:, 2 * nv :]
 
     def impact(self, state: State) -> ImpactFound:
         """The impact at a state that touches something."""

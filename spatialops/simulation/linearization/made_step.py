@@ -11,12 +11,12 @@ from spatialops._compile.held import Held
 from spatialops._compile.jit import merged
 from spatialops._layout import WORK_COLUMNS
 from spatialops.algebra.dense_lu import BLOCK, EXCHANGES, filled
-from spatialops.algebra.simd import WIDTH
+from spatialops.algebra.simd import WIDTH, aligned
 from spatialops.derivatives.manifold import MOVES, WIDEST, spans
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.stepping.contact_drift import remaining_time
-from spatialops.simulation.stepping.integrators.joint_forces import external_of
+from spatialops.simulation.stepping.integrators.joint_forces import external_of, n_lone
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 
@@ -57,6 +57,8 @@ class Made(NamedTuple):
     s: float
     half: float
     timed: bool  # whether the derivative by s is wanted
+    lone: IntArray  # first links of free bodies that turn by an equation of their own
+    tau: Array
 
 
 class Touched(NamedTuple):
@@ -66,7 +68,10 @@ class Touched(NamedTuple):
     floats: Array
     before_ints: IntArray
     before: Array
-    acting: int  # how many of `ints`
+    contacts: int  # how many of `ints` are contacts,
+    acting: int  # and with their moments behind them
+    owners: IntArray  # contacts that moments belong to
+    turning: Array  # coefficients of pairs' moments, m
     known: int  # how many of `before`
     pairs: IntArray
     geom_ints: IntArray
@@ -133,6 +138,10 @@ class Room(NamedTuple):
     results : (RESULTS,) int array
     ground : (GROUND,) array
         Of a law under which it gives way.
+    lone : (bodies,) int array
+        First links of lone bodies, in the first places.
+    lone_moves : (bodies, LONE_TABLES, 6, 6) array
+        Of `free_bodies/lone_moves.py`.
     """
 
     work: Array
@@ -160,6 +169,8 @@ class Room(NamedTuple):
     order: IntArray
     results: IntArray
     ground: Array
+    lone: IntArray
+    lone_moves: Array
 
 
 def new_room(model: Model, m: int) -> Room:
@@ -172,8 +183,8 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
     n = len(where)
     columns = filled(3 * n + 1)
     return Room(
-        work=np.zeros((5 * n + 1, WORK_COLUMNS)),
-        factors=np.zeros((n, WORK_COLUMNS)),
+        work=aligned(5 * n + 1, WORK_COLUMNS),
+        factors=aligned(n, WORK_COLUMNS),
         squares=np.zeros((of.SQUARES, n, n)),
         vectors=np.zeros((of.VECTORS, n)),
         blocks=np.zeros((2, MOVES, n, WIDEST)),
@@ -187,16 +198,18 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
         slip_side=np.zeros((m, columns)),
         lines=np.zeros((3 * m, n)),
         pushes=np.zeros((3 * m, n)),
-        side=np.zeros((n, columns)),
-        goal=np.zeros((3 * m, columns)),
-        reply=np.zeros((n, 3 * m + BLOCK)),
-        system=np.zeros((n, n + WIDTH)),
-        contact=np.zeros((3 * m, 3 * m + BLOCK)),
+        side=aligned(n, columns),
+        goal=aligned(3 * m, columns),
+        reply=aligned(n, 3 * m + BLOCK),
+        system=aligned(n, n + WIDTH),
+        contact=aligned(3 * m, 3 * m + BLOCK),
         resistances=np.zeros(3 * m),
         shares=np.zeros(3 * m),
         order=np.zeros((2 * EXCHANGES, max(n, 3 * m)), dtype=np.int64),
         results=np.zeros(of.RESULTS, dtype=np.int64),
         ground=np.zeros(of.GROUND),
+        lone=np.zeros(n // 6, dtype=np.int64),
+        lone_moves=np.zeros((n // 6, of.LONE_TABLES, 6, 6)),
     )
 
 
@@ -227,6 +240,8 @@ def made_step(t: Tables, start: Start, timed: bool) -> Made:
         t.monitor[at.PIECE],
         0.5 if t.control[at.SCHEME] == at.MOREAU else 0.0,
         timed,
+        t.lone[: n_lone(t) if t.control[at.SCHEME] == at.MOREAU else 0],
+        start.tau,
     )
 
 
@@ -238,7 +253,10 @@ def touched(t: Tables) -> Touched:
         t.floats,
         t.before_ints,
         t.before,
+        t.control[at.ACTING] - t.control[at.MOMENTS],
         t.control[at.ACTING],
+        t.owners,
+        t.turning,
         t.control[at.BEFORE],
         t.pairs,
         t.geom_ints,

@@ -37,12 +37,12 @@ _FAULTS = {
     "'max-dissipation' lets one contact hold another are not known yet",
     of.ACTIVE: "actuators with activations in a step that an impact cuts are not known yet",
     of.CUT_CLOSED: "a closed mechanism's step that is cut is not known yet",
-    of.CUT_BY_RK4: "a step that an impact cuts is not known yet under 'rk4'",
+    of.SPUN: "impacts with torsional or rolling friction are not known yet",
     of.REDUNDANT: "closures of which some imply others are not known yet",
     of.PUSHED_OUT: "a penetration is corrected at the end of the step, which is not known yet",
-    of.ALONE: "free bodies on their own turn by a rule that is not known yet under 'moreau'; take "
+    of.ALONE: "free bodies on their own beside closures are not known yet under 'moreau'; take "
     "'semi-implicit'",
-    of.UNTOUCHED: "a floating mechanism that nothing touches is given its momentum, which is not "
+    of.UNTOUCHED: "how a floating mechanism that nothing touches changes with parameters is not "
     "known yet under 'moreau'; take 'semi-implicit'",
 }
 
@@ -68,13 +68,15 @@ class Notes:
         if key not in self._said:
             if len(self._said) == _MOST:
                 self._said.clear()
-            statuses = tuple(STATUSES[i] for i in found[:, of.STATUS].tolist())
+            contacts = found[found[:, of.OWNER] < 0]
+            statuses = tuple(STATUSES[i] for i in contacts[:, of.STATUS].tolist())
             texts = tuple(text for ints in found.tolist() for text in self._notes(ints))
             self._said[key] = statuses, texts
         return self._said[key]
 
     def _notes(self, ints: list[int]) -> Iterator[str]:
         name, notes = contact_name(self._scene, ints[of.PAIR]), ints[of.NOTES]
+        name += ", spin" if ints[of.OWNER] >= 0 else ""
         gap = "open" if notes & of.OPENS else "closed"
         for note, text in _NOTES.items():
             if notes & note:

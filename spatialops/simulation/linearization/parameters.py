@@ -98,6 +98,8 @@ def parameter_changes(model: Model, t: Tables, room: Room) -> Array:
 def gains_of(room: Room, k: int) -> list[tuple[int, float]]:
     """What lines of point k, which slides, gain for each unit that its friction turns."""
     gains = [(0, float(room.points[k, of.LEANS])), (1, float(room.points[k, of.GAIN]))]
+    if room.point_ints[k, of.OWNER] >= 0:  # of moments there is none along a normal
+        gains = [(0, gains[1][1])]
     return gains[: room.point_ints[k, of.LINES]]
 
 
@@ -124,7 +126,7 @@ def _drag(t: Tables, room: Room, k: int) -> Array:
 def friction_of_mu(t: Tables, room: Room, k: int) -> tuple[Array, Array]:
     """Impulse of sliding point k for a unit of mu, and its change as the slip turns."""
     row = t.floats[room.point_ints[k, of.ROW]]
-    side, pressed = room.points[k, of.SIDE], row[col.IMPULSE]
+    side, pressed = room.points[k, of.SIDE], room.points[k, of.PRESSED]
     first, second = side * row[col.TANGENT : col.TANGENT + 6].reshape(2, 3)
     x, y = room.points[k, of.SHARE : of.SHARE + 2]
     across = side * second  # as `slip_turning.turned_along`

@@ -14,6 +14,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.dense_lu import solve_lu, solve_transposed_lu
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.free_bodies.lone_ends import add_ahead, add_back
 from spatialops.simulation.linearization.made_step import Room
 
 
@@ -66,6 +67,7 @@ def put_jvp(room: Room, given: Array, out: Array) -> None:
     add_product(room, of.START, CARRIED, given[1], x)
     add_product(room, of.START, BY_Q, given[0], moved)
     add_product(room, of.START, BY_V, given[1], moved)
+    add_ahead(room, given, x, moved, out)
     add_product(room, of.LAST, BY_Q, moved, out[0])
     add_product(room, of.LAST, BY_V, x, out[0])
     add_product(room, of.LAST, CARRIED, x, out[1])
@@ -88,6 +90,7 @@ def put_vjp(room: Room, weights: Array, out: Array) -> None:
     add_product_back(room, of.START, BY_Q, moved, out[0])
     add_product_back(room, of.START, BY_V, moved, out[1])
     add_product_back(room, of.START, CARRIED, w, out[1])
+    add_back(room, weights, w, moved, out)
     for j in range(m):
         lines[j] = 0.0
     for i in range(n):

@@ -29,13 +29,18 @@ _LENGTHS = ("distance", "coupler")  # closures of which a number is driven, not 
 
 def refuse_rk4(scene: Scene) -> None:
     """What is in the scene, and cannot be linearized with the fourth-order rule yet."""
-    model = scene.model
-    pulled = len(scene.elements.ints) or model.damping.any() or model.stiffness.any()
-    if len(scene.loops) or pulled:
+    if len(scene.loops):
         raise ArgumentError(
-            "linearize: closures, springs, damping and actuators are not known yet under "
-            "integrator 'rk4'; take 'moreau' or 'semi-implicit'"
+            "linearize: closures are not known yet under integrator 'rk4'; take 'moreau' or "
+            "'semi-implicit'"
         )
+
+
+def law_of(stepping: Stepping) -> Law | None:
+    """The law of a scene's contacts; where some have moments too, that beside which they are."""
+    method, pairs = stepping.external.method, stepping.external.pairs
+    beside = pairs.special and not pairs.mixed and method.compiled
+    return method.in_loop if beside else method.law
 
 
 def law_to_differentiate(law: Law | None) -> int | None:
@@ -83,12 +88,7 @@ def refuse_scene(stepping: Stepping) -> None:
         raise ArgumentError("linearize: compensation of gravity is not known yet")
     if scene.elements.ints[:, el.POINTS].any():
         raise ArgumentError("linearize: tendons and actuators along paths are not known yet")
-    law, pairs = stepping.external.method.law, stepping.external.pairs
-    if pairs.special and not pairs.mixed:
-        raise ArgumentError(
-            "linearize: torsional and rolling friction are not known yet; geoms with condim=3 have "
-            "none"
-        )
+    law, pairs = law_of(stepping), stepping.external.pairs
     if pairs.mixed or law_to_differentiate(law) is None:
         raise ArgumentError(
             f"linearize: law {law!r} is not known yet; take 'coulomb', 'cone', 'convex', "

@@ -18,6 +18,7 @@ from spatialops.algebra.vectors import copy_into
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.free_bodies.lone_ends import add_ends, add_there
 from spatialops.simulation.linearization.made_step import (
     Room,
     Start,
@@ -27,7 +28,7 @@ from spatialops.simulation.linearization.made_step import (
 )
 from spatialops.simulation.linearization.next_state import begin_near
 from spatialops.simulation.linearization.step_equations import state_equations
-from spatialops.simulation.stepping.integrators.joint_forces import is_damped, n_lone
+from spatialops.simulation.stepping.integrators.joint_forces import is_damped
 from spatialops.simulation.stepping.state_machine import run
 from spatialops.simulation.stepping.tables import Tables
 
@@ -59,9 +60,12 @@ def is_together(t: Tables) -> bool:
 
 @held
 def differentiate_held(t: Tables, start: Start, room: Room, A: Array, B: Array) -> int:
-    """A and B of the step that the loop has made from `start`; a status."""
+    """A and B of the step that the loop has made from `start`; a status.
+
+    Of what is UNTOUCHED they are those before it is given its momentum.
+    """
     status = equations_of(t, start, room)
-    if status == of.KNOWN:
+    if status == of.KNOWN or status == of.UNTOUCHED:
         put_derivative(room, A, B)
     return status
 
@@ -79,8 +83,6 @@ def piece_of(t: Tables, start: Start, room: Room, timed: bool) -> int:
     """The equations of a piece of a step, which began at `start`; a status."""
     if t.control[at.PROJECTIONS] > 0:
         return of.PUSHED_OUT
-    if t.control[at.SCHEME] == at.MOREAU and n_lone(t) > 0:
-        return of.ALONE
     made = refer(made_step(t, start, timed))
     status = state_equations(made, refer(touched(t)), refer(pulls(t, start)), is_damped(t), room)
     if status != of.KNOWN or made.half == 0.0:
@@ -100,6 +102,7 @@ def put_derivative(room: Room, A: Array, B: Array) -> None:
         first, width = room.spans[k, FIRST], room.spans[k, WIDTH]
         for i in range(width):  # of v_e
             X[k, n + first + i] += room.blocks[of.START, CARRIED, k, i]
+    add_there(room)
     for k in range(n):
         first, width = room.spans[k, FIRST], room.spans[k, WIDTH]
         last = room.blocks[of.LAST]
@@ -115,6 +118,7 @@ def put_derivative(room: Room, A: Array, B: Array) -> None:
                 A[k, first + j] += last[BY_Q, k, i] * by_q
                 moved = room.blocks[of.START, BY_V, first + i, j]
                 A[k, n + first + j] += last[BY_Q, k, i] * moved
+    add_ends(room, A, B)
 
 
 @inlined

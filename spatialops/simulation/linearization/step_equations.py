@@ -45,13 +45,20 @@ from spatialops.simulation.linearization.contact_lines import (
     to_start,
 )
 from spatialops.simulation.linearization.contact_points import find_points
-from spatialops.simulation.linearization.made_step import Made, Pulls, Room, Touched
-from spatialops.simulation.linearization.resistance import differentiate_resistance
-from spatialops.simulation.linearization.slip_turning import (
+from spatialops.simulation.linearization.free_bodies.lone_moves import (
+    add_by_time,
+    put_lone_moves,
+    put_lone_slopes,
+)
+from spatialops.simulation.linearization.friction.slip_turning import (
     find_slips,
     put_slips,
     turned_friction,
 )
+from spatialops.simulation.linearization.friction.spin_friction import find_moments, is_moment
+from spatialops.simulation.linearization.friction.spin_lines import put_moment_lines
+from spatialops.simulation.linearization.made_step import Made, Pulls, Room, Touched
+from spatialops.simulation.linearization.resistance import differentiate_resistance
 from spatialops.simulation.linearization.touch import look, place_early, place_late
 from spatialops.simulation.stepping.integrators.accelerations import add_convection
 
@@ -65,6 +72,7 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
     status = find_points(touched, room)
     if status != of.KNOWN:
         return status
+    find_moments(touched, room)
     put_velocities(made, room)
     look_at_points(made, touched, room)
     for k in range(room.results[of.COUNT]):
@@ -76,6 +84,8 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
     if slips:
         put_slips(made, touched, room, resists)
     put_system(made, room, resists)
+    if made.timed:
+        add_by_time(made, room)
     put_levers(made, room)
     for k in range(room.results[of.COUNT]):
         if room.point_ints[k, of.SLIP] == 1:
@@ -85,6 +95,9 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
             add_lead(room, room.side[i])
         to_start(room, room.side[i])
     for k in range(room.results[of.COUNT]):
+        if is_moment(room, k):
+            put_moment_lines(made, touched, room, k)
+            continue
         note_velocities(made, touched, room, k)
         if room.point_ints[k, of.STATUS] != of.OPEN:
             put_lines(made, touched, room, k)
@@ -109,8 +122,10 @@ def put_velocities(made: Made, room: Room) -> None:
     add_convection(made.tree, vectors[of.V_MIDDLE], vectors[of.WHOLE], -1.0)
     move_kernel(made.tree, made.v0, made.half * s, room.blocks[of.START])
     move_kernel(made.tree, vectors[of.V_END], (1.0 - made.half) * s, room.blocks[of.LAST])
+    room.results[of.LONE] = made.lone.size
     if made.timed:
         put_lead(made, room)
+    put_lone_moves(made, room)
     for k in range(n):
         alone = room.spans[k, WIDTH] == 1
         blocks = room.blocks[of.START]
@@ -185,6 +200,7 @@ def differentiate_dynamics(made: Made, room: Room, slips: bool) -> None:
     for k in range(tree.shape[0]):
         if tree[k, layout.FRAME] == layout.POSE:
             take_convection(by_v, mass, middle, k)
+    put_lone_slopes(made, room)
 
 
 @kernel

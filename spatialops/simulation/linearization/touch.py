@@ -39,6 +39,10 @@ from spatialops.derivatives.carried import (
 )
 from spatialops.dynamics.kinematics import poses_kernel, velocities_kernel
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.friction.spin_friction import (
+    is_moment,
+    look_at_spins,
+)
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
 from spatialops.simulation.linearization.touch_both import look_at_both
 
@@ -78,7 +82,7 @@ def place_early(made: Made, touched: Touched, room: Room) -> None:
     for k in range(room.results[of.COUNT]):
         row = row_of_same(touched.before_ints, known, touched.ints, room.point_ints[k, of.ROW])
         gap = touched.before[row, col.KNOWN_GAP] if row >= 0 else 0.0
-        room.point_ints[k, of.BEFORE] = row
+        room.point_ints[k, of.BEFORE] = -1 if is_moment(room, k) else row
         room.points[k, of.REACH] = room.points[k, of.RADIUS] + 0.5 * gap
 
 
@@ -91,7 +95,9 @@ def look(made: Made, room: Room, v: Array, which: int) -> None:
     velocities_kernel(made.tree, made.links, v, work)
     put_moving_axes(made.tree, made.links, work, table)
     for k in range(room.results[of.COUNT]):
-        if room.point_ints[k, of.KIND] == of.STILL:
+        if is_moment(room, k):
+            look_at_spins(made.tree, room, k, which)
+        elif room.point_ints[k, of.KIND] == of.STILL:
             look_at(made.tree, room, k, which)
         else:
             look_at_both(made.tree, room, k, which)

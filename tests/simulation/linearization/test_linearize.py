@@ -235,5 +235,10 @@ def test_what_is_not_known_is_refused_in_words():
         simulator.linearize_rollout(pendulum.state, np.zeros((2, 2)))
     robot = so.models.quadruped()
     high = robot.state.q + np.eye(robot.model.nq)[2]
-    with pytest.raises(ContactError, match="momentum"):
-        so.Simulator(robot.scene()).linearize(so.State(high, np.zeros(18)))
+    with pytest.raises(ContactError, match="a floating mechanism that nothing touches"):
+        so.Simulator(robot.scene()).linearize_parameters(so.State(high, np.zeros(18)))
+    builder = so.TreeBuilder()
+    builder.add_body("ball", joint="free", inertia=so.Inertia.sphere(0.1, mass=1.0))
+    alone = so.Scene(builder.build(), [])
+    with pytest.raises(ArgumentError, match="free bodies on their own"):
+        so.Simulator(alone).linearize_parameters(alone.state)

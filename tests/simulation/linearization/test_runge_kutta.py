@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.errors import ArgumentError, ContactError
+from spatialops.errors import ArgumentError
 from tests.simulation.linearization.test_both_move import TAU as PUSH
 from tests.simulation.linearization.test_both_move import beside, pushed
+from tests.simulation.linearization.test_free_bodies import box_on_floor, on_a_corner, rotation
 from tests.simulation.linearization.test_impacts import TAU, above, leg
 from tests.simulation.linearization.test_laws import LAWS, OUTSIDE
-from tests.simulation.linearization.test_linearize import EXACT, check, standing
+from tests.simulation.linearization.test_linearize import EXACT, check, driven_arm, standing
 from tests.support.trees import random_tree
 
 ALL = {"coulomb": "coulomb", **LAWS, **OUTSIDE}
@@ -92,10 +93,52 @@ def test_in_the_air_and_along_many_steps():
     assert np.isclose(forwards, back.q @ dq + back.v @ dv, rtol=1e-12)
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["coulomb", "cone", "no-slip"])
+@pytest.mark.parametrize("friction", [0.3, 2.0])
+@pytest.mark.parametrize("height", [-5e-7, 3e-3])
+def test_a_leg_that_comes_down(name, friction, height):
+    """An impact where the step begins, and one within it."""
+    scene = leg(friction, damping=0.1)
+    simulator = so.Simulator(scene, dt=5e-3, integrator="rk4", law=name, time=EXACT)
+    steps = (3e-8 if height < 0.0 else 1e-5, 1e-4, 1e-2)
+    assert check(simulator, above(height), TAU, steps).statuses != ()
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("law", ["coulomb", "cone"])
+@pytest.mark.parametrize("height", [-1e-6, 2e-3])
+def test_a_box_that_strikes_with_its_corner(law, height):
+    """A free joint in pieces of the rule."""
+    scene = box_on_floor(0.3, 0.6)
+    simulator = so.Simulator(scene, dt=5e-3, integrator="rk4", law=law, time=EXACT)
+    state = on_a_corner(-height)
+    state.v[3:] += rotation(state.q[3:]).T @ np.array([0.2, 0.0, -0.6])
+    steps = (1e-8, 1e-5, 1e-2) if height < 0.0 else (1e-5, 1e-4, 1e-2)
+    check(simulator, state, np.array([1.0, 2.0, -3.0, 4.0, 5.0, -6.0]), steps)
+
+
+@pytest.mark.parametrize("stiffness", [0.0, 5.0, 100.0])
+def test_springs_servos_and_a_tendon(stiffness):
+    """Damping and gains as they are, at each of the four evaluations; a servo is at its limit."""
+    simulator = so.Simulator(driven_arm(stiffness), dt=2e-3, integrator="rk4", time=EXACT)
+    state = so.State(np.array([0.3, 0.5, -0.8]), np.array([1.0, -2.0, 3.0]))
+    check(simulator, state, np.array([0.1, 0.2, 0.3]), (1e-3, 1e-3, 1e-1))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("name", ["coulomb", "cone"])
+@pytest.mark.parametrize("friction", [0.3, 2.0])
+def test_a_damped_leg_on_the_floor(name, friction):
+    scene = leg(friction, 0.0, damping=0.5)
+    simulator = so.Simulator(scene, dt=5e-3, integrator="rk4", law=name, time=EXACT)
+    found = check(simulator, on_the_floor(2e-3), TAU, (3e-8, 1e-4, 1e-3))
+    assert found.statuses != ("open",)
+
+
 def test_what_is_not_known_is_refused_in_words():
-    with pytest.raises(ContactError, match="an impact cuts is not known yet under 'rk4'"):
-        so.Simulator(leg(), dt=5e-3, integrator="rk4").linearize(above(2e-3))
-    with pytest.raises(ArgumentError, match="springs, damping and actuators"):
-        so.Simulator(leg(damping=0.1), integrator="rk4").linearize(above(0.5))
+    bar = so.models.four_bar()
+    with pytest.raises(ArgumentError, match="closures are not known yet under integrator 'rk4'"):
+        so.Simulator(bar.scene(), integrator="rk4").linearize(bar.state)
     with pytest.raises(ArgumentError, match="linearize_parameters: integrator"):
         so.Simulator(leg(), integrator="rk4").linearize_parameters(above(0.5))

@@ -41,6 +41,12 @@ from spatialops.dynamics.loops.elimination import TOLERANCE
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.dense.closed_slips import closed_slips
+from spatialops.simulation.linearization.dense.pieces import (
+    KEPT,
+    TURNED,
+    flow_blocks,
+    piece_held,
+)
 from spatialops.simulation.linearization.dense.redundant_rows import (
     answer_of_nearest,
     dependent,
@@ -49,7 +55,6 @@ from spatialops.simulation.linearization.dense.redundant_rows import (
     on_pivots,
     turned_rows,
 )
-from spatialops.simulation.linearization.impacts.step_parts import flow_blocks, piece_held
 from spatialops.simulation.linearization.made_step import Room, Start
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.tables import Tables
@@ -81,6 +86,8 @@ def differentiate_closed(
     if t.control[at.EVENT_ROWS] > 0 or abs(t.monitor[at.PIECE] - t.settings[at.DT]) > _WHOLE:
         return of.CUT_CLOSED, *nothing
     status = piece_held(loop.address, held_start.address, held_room.address)
+    if status == of.KNOWN and room.results[of.LONE] > 0:
+        status = of.ALONE
     if status != of.KNOWN:
         return status, *nothing
     loops = copy.copy(loops)
@@ -188,16 +195,13 @@ def open_end(t: Tables, room: Room, span: Span) -> End:
     flow = flow_blocks(t.tree, room.spans, left * v, v)
     dv = dv_e + dx
     q = integrate(span.model, q_e, left * v)
-    turned = flow[_TURNED] @ (left * dv) + flow[_KEPT] @ dv
+    turned = flow[TURNED] @ (left * dv) + flow[KEPT] @ dv
     return End(q, _carried(flow, v), flow[BY_Q] @ dq_e + flow[BY_V] @ (left * dv), turned)
-
-
-_TURNED, _KEPT = 2, 3  # of `flow_blocks`
 
 
 def _carried(flow: list[Array], v: Array) -> Array:
     """Velocities in the axes that a move leads to."""
-    moved: Array = flow[_KEPT] @ v
+    moved: Array = flow[KEPT] @ v
     return moved
 
 
@@ -268,5 +272,5 @@ def _moved(span: Span, end: End, d: Array, dd: Array) -> End:
         integrate(span.model, end.q, d),
         _carried(flow, end.v),
         flow[BY_Q] @ end.dq + flow[BY_V] @ dd,
-        flow[_TURNED] @ dd + flow[_KEPT] @ end.dv,
+        flow[TURNED] @ dd + flow[KEPT] @ end.dv,
     )

@@ -30,6 +30,8 @@ from spatialops.dynamics.forward_dynamics import forward_dynamics
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.dense.closed_step import convection
+from spatialops.simulation.linearization.dense.explicit_forces import joint_forces
+from spatialops.simulation.linearization.dense.pieces import flow_blocks, piece_held
 from spatialops.simulation.linearization.dense.raw_coordinates import (
     crossed,
     frames,
@@ -39,7 +41,6 @@ from spatialops.simulation.linearization.dense.raw_coordinates import (
     rate_changes,
     rates_of,
 )
-from spatialops.simulation.linearization.impacts.step_parts import flow_blocks, piece_held
 from spatialops.simulation.linearization.made_step import Room, Start
 from spatialops.simulation.linearization.parameters import friction_of_mu, gains_of
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
@@ -60,8 +61,8 @@ class Smooth(NamedTuple):
     ----------
     q, v : (nq,), (nv,) arrays
         Velocities along the axes there.
-    dq, dv : (nv, 3 nv) arrays
-        Their changes by [q; v; forces].
+    dq, dv : (nv, 3 nv + 1) arrays
+        Their changes by [q; v; forces; time].
     """
 
     q: Array
@@ -79,47 +80,87 @@ def differentiate_runge_kutta(
     n, s = start.v.size, float(t.monitor[at.PIECE])
     nothing = np.empty((2 * n, 2 * n)), np.empty((2 * n, n))
     if t.control[at.EVENT_ROWS] > 0 or abs(s - t.settings[at.DT]) > _WHOLE:
-        return of.CUT_BY_RK4, *nothing
+        return of.SEVERAL, *nothing
     status = piece_held(loop.address, held_start.address, held_room.address)
     if status != of.KNOWN:
         return status, *nothing
-    model = loop.stepping.scene.model
-    smooth = smooth_end(model, start, s)
-    given = np.eye(3 * n)
-    by_rule = at_start(model, start, smooth) - given[n : 2 * n]
-    by_one = once(t, start, model)
-    dx = contact_changes(t, room, by_rule, by_one)
+    whole = np.concatenate(piece_end(loop.stepping.scene.model, t, room, start, 1.0))
+    return of.KNOWN, whole[:, : 2 * n].copy(), whole[:, 2 * n : 3 * n].copy()
+
+
+def piece_end(model: Model, t: Tables, room: Room, start: Start, x: float) -> tuple[Array, Array]:
+    """Changes of q and v at the fraction x of a piece whose equations are in the room.
+
+    Columns are q, v and forces at its start, the time that it takes, and x.
+    """
+    n, s = start.v.size, float(t.monitor[at.PIECE])
     pushed = t.vectors[at.DVC, :n].copy()
-    flow = flow_blocks(t.tree, room.spans, 0.5 * s * pushed, pushed)
-    dq = flow[BY_Q] @ smooth.dq + flow[BY_V] @ (0.5 * s * (dx - by_rule))
-    v = start.v + t.vectors[at.DV, :n] + pushed
-    end = integrate(model, smooth.q, 0.5 * s * pushed)
-    whole = np.concatenate([dq, at_end(model, (start.q, end), v, given[n : 2 * n] + dx, dq)])
-    return of.KNOWN, whole[:, : 2 * n].copy(), whole[:, 2 * n :].copy()
+    ahead = np.zeros((n, 3 * n + 2))
+    ahead[:, n : 2 * n] = np.eye(n)
+    whole = smooth_end(model, t, start, s)
+    by_rule = at_start(model, start, whole) - ahead[:, :-1]
+    by_one = once(t, start, model)
+    by_push = np.zeros((n, 3 * n + 2))
+    by_push[:, :-1] = contact_changes(t, room, by_rule, by_one) - by_rule
+    smooth = whole if x == 1.0 else smooth_end(model, t, start, x * s)
+    dq, dv = (_at_fraction(change, x, s) for change in (smooth.dq, at_start(model, start, smooth)))
+    move = 0.5 * x * x * s * pushed
+    flow = flow_blocks(t.tree, room.spans, move, pushed)
+    moved = 0.5 * x * x * s * by_push
+    moved[:, -2] += move / s
+    moved[:, -1] += x * s * pushed
+    dq = flow[BY_Q] @ dq + flow[BY_V] @ moved
+    dv += x * by_push
+    dv[:, -1] += pushed
+    v = along_start(model, start, smooth) + x * pushed
+    end = integrate(model, smooth.q, move)
+    return dq, at_end(model, (start.q, end), v, dv, dq)
 
 
-def smooth_end(model: Model, start: Start, s: float) -> Smooth:
-    """By the rule's four evaluations."""
+def _at_fraction(change: Array, x: float, s: float) -> Array:
+    """Changes by a piece's time and by x, of those by the time x s."""
+    return np.hstack([change[:, :-1], x * change[:, -1:], s * change[:, -1:]])
+
+
+def smooth_end(model: Model, t: Tables, start: Start, s: float) -> Smooth:
+    """After the time s, by the rule's four evaluations."""
     n = start.v.size
-    one = np.eye(3 * n)
+    one = np.eye(3 * n, 3 * n + 1)
     q, v = start.q, start.v
     first = at_q, at_v = from_tangent(model, q, one[:n]), one[n : 2 * n]
     ends = [q.copy(), v.copy(), at_q.copy(), at_v.copy()]
     for i, weight in enumerate(_WEIGHTS):
-        a = forward_dynamics(model, q, v, start.tau)
+        acts = joint_forces(t, start, q, v)
+        a = forward_dynamics(model, q, v, acts.forces)
         rates = rates_of(model, q, v[:, None])[:, 0]
-        by = forward_dynamics_derivatives(model, q, v, start.tau)
-        da = by.dq @ on_tangent(model, q, at_q) + by.dv @ at_v + by.dtau @ one[2 * n :]
+        by = forward_dynamics_derivatives(model, q, v, acts.forces)
+        moved = on_tangent(model, q, at_q)
+        pulled = one[2 * n :] + acts.by_q @ moved + acts.by_v @ at_v
+        da = by.dq @ moved + by.dv @ at_v + by.dtau @ pulled
         steps = rates, a, rate_changes(model, q, v, at_q, at_v), da
         for end, step in zip(ends, steps, strict=True):
             end += s * weight * step
+        ends[2][:, -1] += weight * rates
+        ends[3][:, -1] += weight * a
         if i < len(_AHEAD):
             ahead = s * _AHEAD[i]
             q, v = start.q + ahead * rates, start.v + ahead * a
             at_q, at_v = (x + ahead * dx for x, dx in zip(first, steps[2:], strict=True))
+            at_q[:, -1] += _AHEAD[i] * rates
+            at_v[:, -1] += _AHEAD[i] * a
     q, v, dq, dv = ends
     unit = integrate(model, q, np.zeros(n))
     return Smooth(unit, v, on_tangent(model, q, dq), dv)
+
+
+def along_start(model: Model, start: Start, end: Smooth) -> Array:
+    """The velocity at the end, along axes of the start."""
+    v = end.v.copy()
+    before, after = frames(model, start.q), frames(model, end.q)
+    for k in before:
+        if is_free(model, k):
+            v[k + 3 : k + 6] = before[k].T @ (after[k] @ v[k + 3 : k + 6])
+    return v
 
 
 def at_start(model: Model, start: Start, end: Smooth) -> Array:
@@ -151,7 +192,7 @@ def at_end(model: Model, ends: tuple[Array, Array], v: Array, dv: Array, dq: Arr
 
 
 def once(t: Tables, start: Start, model: Model) -> Array:
-    """Change (nv, 3 nv) of the velocity by one evaluation, with the accelerations of the step."""
+    """Change (nv, 3 nv + 1) of the velocity by one evaluation, with accelerations of the piece."""
     n, s = start.v.size, float(t.monitor[at.PIECE])
     accelerations = t.vectors[at.DV, :n] / s
     bend = convection(t, start.v)
@@ -161,14 +202,16 @@ def once(t: Tables, start: Start, model: Model) -> Array:
             accelerations[linear] -= np.cross(start.v[k : k + 3], start.v[linear])
     by = inverse_dynamics_derivatives(model, start.q, start.v, accelerations)
     sides = np.hstack([-by.dq, -(by.dv - by.da @ bend), np.eye(n)])
-    return np.asarray(s * np.linalg.solve(by.da, sides))
+    rate = t.vectors[at.DV, :n, None] / s
+    return np.hstack([s * np.linalg.solve(by.da, sides), rate])
 
 
 def contact_changes(t: Tables, room: Room, by_rule: Array, by_one: Array) -> Array:
-    """Change (nv, 3 nv) of the whole change of the velocity."""
+    """Change (nv, 3 nv + 1) of the whole change of the velocity."""
     n, m = t.v.size, int(room.results[of.HELD])
     mass, more = room.squares[of.MASS], by_rule - by_one
-    side, goal = room.side[:, : 3 * n] + mass @ more, room.goal[:m, : 3 * n].copy()
+    columns = 3 * n + 1
+    side, goal = room.side[:, :columns] + mass @ more, room.goal[:m, :columns].copy()
     for k, ints in enumerate(room.point_ints[: room.results[of.COUNT]]):
         if ints[of.STATUS] != of.SLIDING or ints[of.SLIP] != 1:
             continue

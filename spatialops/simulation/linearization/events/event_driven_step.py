@@ -35,7 +35,8 @@ from spatialops.simulation.linearization.dense.raw_coordinates import (
     rate_changes,
     rates_of,
 )
-from spatialops.simulation.linearization.linearizer import Linearization, Linearizer
+from spatialops.simulation.linearization.linearizer import Linearizer
+from spatialops.simulation.linearization.results import Linearization
 from spatialops.tree.model import Model
 from spatialops.tree.state import State, integrate
 

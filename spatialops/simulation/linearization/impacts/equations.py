@@ -42,6 +42,8 @@ def impact_of(t: Tables, y: Array) -> Made:
         1.0,
         0.0,
         False,
+        t.lone[:0],
+        t.tau,
     )
 
 
@@ -57,6 +59,8 @@ def differentiate_impact_held(t: Tables, room: Room, y: Array, after: Array, f: 
     n = y.size
     poses_kernel(made.tree, made.links, made.q, room.work[:n])
     status = find_points(contacts, room)
+    if status == of.KNOWN and contacts.acting > contacts.contacts:
+        status = of.SPUN
     if status != of.KNOWN:
         return status
     place_late(made, contacts, room)

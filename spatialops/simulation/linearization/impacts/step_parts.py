@@ -20,26 +20,36 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.held import Held, held
+from spatialops._compile.held import Held
 from spatialops.collision import _layout as col
 from spatialops.derivatives.manifold import (
     BY_Q,
     BY_V,
     CARRIED,
-    MOVES,
-    WIDEST,
     dense_blocks,
-    move_kernel,
 )
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.dense.pieces import (
+    KEPT,
+    TURNED,
+    flow_blocks,
+    piece_held,
+)
+from spatialops.simulation.linearization.dense.runge_kutta_step import piece_end
+from spatialops.simulation.linearization.free_bodies.lone_pieces import (
+    Given,
+    There,
+    add_lone_there,
+    put_lone_ends,
+)
+from spatialops.simulation.linearization.free_bodies.momentum import Changes, put_momentum
 from spatialops.simulation.linearization.impacts.derivative import impact_derivative
 from spatialops.simulation.linearization.made_step import Room, Start, room_for
 from spatialops.simulation.linearization.next_state import part_held
 from spatialops.simulation.linearization.parameters import n_parameters, parameter_changes
-from spatialops.simulation.linearization.step_derivative import piece_of, solve_all
+from spatialops.simulation.linearization.step_derivative import solve_all
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
@@ -95,12 +105,6 @@ class StepParts(NamedTuple):
     room: Held
 
 
-@held
-def piece_held(t: Tables, start: Start, room: Room) -> int:
-    """The equations of the piece that the loop has moved last; a status."""
-    return piece_of(t, start, room, True)
-
-
 def differentiate_parts(
     loop: HeldLoop, tau: Array, held_room: Held, model: Model | None
 ) -> StepParts:
@@ -136,11 +140,22 @@ def differentiate_parts(
             status = of.SEVERAL  # cut for what is no impact
         else:
             status = piece_held(loop.address, start.address, held_room.address)
+            given_momentum = status == of.UNTOUCHED and model is None
+            if given_momentum:
+                status = of.KNOWN
             if status == of.KNOWN:
                 own = np.zeros_like(chain.v)
                 if model is not None:
                     own[:, 3 * n :] = parameter_changes(model, t, room)
-                chain, cut = after_piece(t, room, left, chain, (forces, own))
+                begun = chain
+                if t.control[at.SCHEME] == at.RK4:
+                    chain, cut = after_runge_kutta(loop, room, start.tables, left, chain, forces)
+                else:
+                    chain, cut = after_piece(t, room, left, chain, (forces, own))
+                if given_momentum:
+                    makes = changes_of_piece(t, room, left, begun, forces)
+                    own_model = loop.stepping.scene.model
+                    put_momentum(own_model, t, start.tables, makes, (chain.q, chain.v))
         if cut is not None and t.activation.size:
             status = of.ACTIVE
         contacts.append(room.point_ints[: room.results[of.COUNT]].copy())
@@ -158,8 +173,8 @@ def after_piece(
     """
     n = t.v.size
     s = float(t.monitor[at.PIECE])
-    x = (left - float(t.monitor[at.REMAINING])) / s
-    longer = -chain.time if s >= left * (1.0 - _WHOLE) else 0.0 * chain.time
+    x = fraction_of(t, left)
+    longer = longer_by(t, left, chain)
     solve_all(room)
     changed = np.concatenate([chain.q, chain.v, given[0], longer[None]])
     X, v = room.vectors[of.V_END] - t.vectors[at.V_E, :n], t.vectors[at.V_E, :n].copy()
@@ -168,6 +183,7 @@ def after_piece(
     dq = moved[BY_Q] @ chain.q + moved[BY_V] @ chain.v
     dq += np.outer(room.vectors[of.LEAD_Q], longer)
     dv = moved[CARRIED] @ chain.v + np.outer(room.vectors[of.LEAD_V], longer)
+    add_lone_there(room, given[0], dq, dv)
     early, late = (x - 0.5, 0.5 * x * x) if t.control[at.SCHEME] == at.MOREAU else (x, x * x)
     dm = s * (early * dv + late * dX) + np.outer(early * v + late * X, longer)
     late_by_x = x if t.control[at.SCHEME] == at.MOREAU else 2.0 * x
@@ -175,30 +191,48 @@ def after_piece(
     w = v + x * X
     flow = flow_blocks(t.tree, room.spans, s * (early * v + late * X), w)
     dw = dv + x * dX
-    chain = Chain(
+    end = Chain(
         flow[BY_Q] @ dq + flow[BY_V] @ dm,
-        flow[_TURNED] @ dm + flow[_KEPT] @ dw,
+        flow[TURNED] @ dm + flow[KEPT] @ dw,
         chain.time + x * longer,
     )
-    if x >= 1.0 - _WHOLE:
-        return chain, None
-    return chain, Cut(flow[BY_V] @ by_x, flow[_TURNED] @ by_x + flow[_KEPT] @ X, s)
+    cut = Cut(flow[BY_V] @ by_x, flow[TURNED] @ by_x + flow[KEPT] @ X, s)
+    begun = Given(chain.v, given[0], longer, x)
+    put_lone_ends(t, room, begun, There(dq, dv, dX), (end.q, end.v, cut.q, cut.v))
+    return end, None if x >= 1.0 - _WHOLE else cut
 
 
-_TURNED, _KEPT = 2, 3
+def after_runge_kutta(
+    loop: HeldLoop, room: Room, start: Start, left: float, chain: Chain, forces: Array
+) -> tuple[Chain, Cut | None]:
+    """As `after_piece`, by the classical fourth-order rule."""
+    t = loop.tables
+    x, longer = fraction_of(t, left), longer_by(t, left, chain)
+    q, v = piece_end(loop.stepping.scene.model, t, room, start, x)
+    given = np.concatenate([chain.q, chain.v, forces, longer[None]])
+    end = Chain(q[:, :-1] @ given, v[:, :-1] @ given, chain.time + x * longer)
+    cut = Cut(q[:, -1], v[:, -1], float(t.monitor[at.PIECE]))
+    return end, None if x >= 1.0 - _WHOLE else cut
 
 
-def flow_blocks(tree: IntArray, spans: IntArray, m: Array, w: Array) -> list[Array]:
-    """Derivatives of a move by m, by where it begins and by m; of w carried along, by m and w."""
-    blocks = np.empty((MOVES, m.size, WIDEST))
-    move_kernel(tree, m, 1.0, blocks)
-    by_q, by_m = (dense_blocks(spans, blocks[i]) for i in (BY_Q, BY_V))
-    turned, kept = np.zeros_like(by_m), np.eye(m.size)
-    for k in np.flatnonzero(tree[:, layout.FRAME] == layout.POSE):
-        spin, linear = slice(k, k + 3), slice(k + 3, k + 6)
-        kept[linear, linear] = back = by_m[linear, linear]
-        turned[linear, spin] = np.cross(back @ w[linear], by_m[spin, spin], axisb=0, axisc=0)
-    return [by_q, by_m, turned, kept]
+def fraction_of(t: Tables, left: float) -> float:
+    """Where a piece was ended: 1 where it was not cut."""
+    return (left - float(t.monitor[at.REMAINING])) / float(t.monitor[at.PIECE])
+
+
+def changes_of_piece(t: Tables, room: Room, left: float, chain: Chain, forces: Array) -> Changes:
+    """What the momentum of floating trees is made of in a piece that is not cut."""
+    moved = [dense_blocks(room.spans, block) for block in room.blocks[of.START]]
+    longer = longer_by(t, left, chain)
+    there = moved[BY_Q] @ chain.q + moved[BY_V] @ chain.v
+    there += np.outer(room.vectors[of.LEAD_Q], longer)
+    return Changes(chain.q, chain.v, there, forces, longer)
+
+
+def longer_by(t: Tables, left: float, chain: Chain) -> Array:
+    """Change of the time that a piece takes: what is left of the step, if that is all of it."""
+    s = float(t.monitor[at.PIECE])
+    return -chain.time if s >= left * (1.0 - _WHOLE) else 0.0 * chain.time
 
 
 def arrived(t: Tables, room: Room, chain: Chain, cut: Cut | None) -> Chain:

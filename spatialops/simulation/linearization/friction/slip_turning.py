@@ -18,7 +18,6 @@ from spatialops._arrays import Array, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.dense_lu import factor_lu, solve_transposed_lu
 from spatialops.algebra.vectors import cross, dot, plus_scaled, scaled, vec3
-from spatialops.collision import _layout as col
 from spatialops.contact.newton._layout import POLYGON
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.contact_lines import (
@@ -27,6 +26,7 @@ from spatialops.simulation.linearization.contact_lines import (
     leans,
     tangents_of,
 )
+from spatialops.simulation.linearization.friction.spin_friction import is_moment, is_torsion
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
 
 _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
@@ -43,6 +43,8 @@ def find_slips(touched: Touched, room: Room) -> bool:
         row = room.point_ints[k, of.ROW]
         polygon = touched.law == POLYGON or touched.law == of.DISSIPATION
         polygon = polygon and touched.friction[row] > 0.0
+        if is_moment(room, k) and is_torsion(touched, room, k):
+            continue
         if polygon and slip_of(touched, room, k) > _SLIP:
             room.point_ints[k, of.SLIP] = 1
             found = True
@@ -145,8 +147,7 @@ def put_answer(made: Made, room: Room, k: int, resists: bool) -> None:
 @kernel
 def turned_friction(touched: Touched, room: Room, k: int, out: Array) -> None:
     """Change of G* p for each unit of z, of friction along x t1 + y t2."""
-    pressed = touched.floats[room.point_ints[k, of.ROW], col.IMPULSE]
-    turned = scaled(pressed, turned_along(touched, room, k, of.SHARE))
+    turned = scaled(room.points[k, of.PRESSED], turned_along(touched, room, k, of.SHARE))
     for j in range(out.size):
         out[j] = 0.0
     add_row(out, 0, turned, room.found[of.LATE, k], of.VELOCITY_BY_V)

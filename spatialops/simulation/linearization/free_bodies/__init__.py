@@ -1,0 +1,1 @@
+"""What is peculiar to the steps of bodies that float."""

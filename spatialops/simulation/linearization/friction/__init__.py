@@ -1,0 +1,1 @@
+"""Friction that turns: with slips, and with spins."""
