@@ -98,7 +98,8 @@ def test_a_driven_closure_gives_what_it_asks_for(rng):
 
 
 def test_a_drive_turns_armatures_too(rng):
-    builder, above, ball = so.TreeBuilder(), "world", so.Inertia.sphere(0.1, mass=1.0)
+    builder, above = so.TreeBuilder(), "world"
+    ball = so.Inertia.sphere(0.1, mass=1.0)
     for i in range(3):
         hinge = so.Joint("revolute", axis="y", armature=0.5 + i)
         builder.add_body(f"b{i}", parent=above, joint=hinge, inertia=ball)
