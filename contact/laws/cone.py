@@ -39,6 +39,7 @@ from spatialops.contact.laws.law import (
 from spatialops.contact.laws.plain_cone import POLISHED, is_plain, solve_plain
 from spatialops.contact.laws.reduction import Held, Reduced, settle
 from spatialops.contact.laws.wedges import wedged
+from spatialops.contact.newton._layout import STEEP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
 
@@ -160,7 +161,10 @@ class ConeCoulomb:
         """
         start = checked_problem(problem, warm_start)
         found = self._solved(problem, start)
-        if start is not None and found.solved and wedged(problem, found.impulses).any():
+        steep = problem.friction > STEEP
+        if start is None or not found.solved or not steep.any():
+            return found
+        if wedged(problem, found.impulses)[steep].any():
             cold = self._solved(problem, None)  # from zero, where what need not press does not
             return cold if cold.solved else found
         return found

@@ -91,3 +91,4 @@ SLOPE_COLUMNS = 3
 
 # Of what friction does along the normal: less that draws a contact together is rounding.
 WEDGED = 1e-6
+STEEP = 1.0  # friction above which contacts of the cone are looked at for wedges

@@ -139,14 +139,16 @@ def without_wedges(
 def most_wedged(rows: ContactRows, depth: float, p: Array) -> tuple[int, float]:
     """Of contacts wedged by less than `depth`, the one most of all, and by how much; -1: none.
 
-    A contact is wedged at the velocity with which its own impulse draws it together.
+    A contact is wedged at the velocity with which its own impulse draws it together. Of the cone
+    those with steep friction are looked at.
     """
     found = -1
     most = 0.0
+    steep = 0.0 if rows.law == at.NO_SLIP else at.STEEP
     for i in range(contacts_of(rows)):
         j = 3 * i
         idle = p[j + 1] == 0.0 and p[j + 2] == 0.0
-        if idle or not (p[j] > 0.0 and rows.friction[i] > 0.0) or rows.dry[i] > 0.0:
+        if idle or not (p[j] > 0.0 and rows.friction[i] > steep) or rows.dry[i] > 0.0:
             continue
         width = width_of(rows.L.places, i)
         start = rows.L.places[i, START]
