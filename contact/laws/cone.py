@@ -38,6 +38,8 @@ from spatialops.contact.laws.law import (
 )
 from spatialops.contact.laws.plain_cone import POLISHED, is_plain, solve_plain
 from spatialops.contact.laws.reduction import Held, Reduced, settle
+from spatialops.contact.laws.wedges import wedged
+from spatialops.contact.newton._layout import STEEP
 from spatialops.contact.problem import ContactProblem
 from spatialops.contact.solve import solve
 
@@ -158,6 +160,16 @@ class ConeCoulomb:
             `solved` where the residual in the original data is at most `tolerance`.
         """
         start = checked_problem(problem, warm_start)
+        found = self._solved(problem, start)
+        steep = problem.friction > STEEP
+        if start is None or not found.solved or not steep.any():
+            return found
+        if wedged(problem, found.impulses)[steep].any():
+            cold = self._solved(problem, None)  # from zero, where what need not press does not
+            return cold if cold.solved else found
+        return found
+
+    def _solved(self, problem: ContactProblem, start: Array | None) -> LawSolution:
         if self.solver == "auto" and is_plain(problem):
             found = solve_plain(problem, start, self.tolerance)
             if found is not None:

@@ -7,7 +7,8 @@ What is left is an LCP of one variable a contact, positive semidefinite, which `
 and [Z] hold the tangents of all contacts. A contact that leaves would be held from sliding while it
 flies; here it is let go, and the problem solved again. One that presses and slides when let go is
 held for good: it closes its gap within the step, and no choice need exist that counts it on one
-side. (Where tangents alone stop a contact its normal impulse is zero: infinite friction.)
+side. (Where tangents alone stop a contact its normal impulse is zero: infinite friction.) Of
+several answers it is the one that holds fewest, as in `contact.newton.no_slip`.
 """
 
 from __future__ import annotations

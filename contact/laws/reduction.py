@@ -12,6 +12,7 @@ K T, see `laws.viscous`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -22,6 +23,7 @@ from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.contact.constraint_rows import DRY, STOP
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.law import LawSolution, spin_unit, unit_compliance
+from spatialops.contact.laws.wedges import wedged
 from spatialops.contact.problem import ContactProblem
 
 COARSE = 1e-5  # what is left of a tangent that is nearly dependent
@@ -158,6 +160,8 @@ def settle(
     motion between them. None: what presses and slides is held, then. Last all again, but for nearly
     dependent tangents: what these would lock, by impulses so large that rounding shows, normals may
     stop, or nothing moves.
+
+    Of several answers it is the one that holds fewest: see `wedges`.
     """
     best = None
     for held, rank in (
@@ -165,13 +169,38 @@ def settle(
         (np.zeros_like(infinite_friction), 0.0),
         (infinite_friction, COARSE),
     ):
-        answer = verify(_settled(problem, infinite_friction, held, partial(attempt, rank=rank)))
+        ranked = partial(attempt, rank=rank)
+        answer = verify(_settled(problem, infinite_friction, held, ranked))
         if best is None or answer.residual < best.residual:
             best = answer
         if best.solved or not infinite_friction.any():
             break
     assert best is not None
-    return best
+    return _fewest(problem, infinite_friction, ranked, verify, best) if best.solved else best
+
+
+def _fewest(
+    problem: ContactProblem,
+    infinite_friction: BoolArray,
+    attempt: Callable[[BoolArray, Held | None], Held],
+    verify: Callable[[Held], LawSolution],
+    best: LawSolution,
+) -> LawSolution:
+    """Let wedged contacts go where there is an answer without, each tried once."""
+    depth = np.inf
+    while True:
+        p = best.impulses
+        depths = np.where(infinite_friction & (p[:, 0] > 0.0), wedged(problem, p), 0.0)
+        depths[depths >= depth] = 0.0
+        if not depths.any():
+            return best
+        most = int(np.argmax(depths))
+        depth = depths[most]
+        held = infinite_friction & (p[:, 1:] != 0.0).any(axis=1)
+        held[most] = False
+        other = verify(attempt(held, None))
+        if other.solved:
+            best = replace(other, iterations=best.iterations + other.iterations)
 
 
 def _settled(

@@ -65,7 +65,9 @@ START = 8
 KEPT = 9  # the best answer of other attempts
 BEFORE = 10  # a step
 SHARE = 11  # of unknowns: what their rows are taken times
-VECTORS = 12
+KEPT_WEDGED = 12  # the answer before a wedged contact is let go
+KEPT_STATES = 13  # and coefficients of friction, or what stands for them
+VECTORS = 14
 
 # What the factors at hand are of.
 TERM = 0  # proximal
@@ -86,3 +88,7 @@ SUM = 0
 Q_X = 1
 Q_Y = 2
 SLOPE_COLUMNS = 3
+
+# Of what friction does along the normal: less that draws a contact together is rounding.
+WEDGED = 1e-6
+STEEP = 1.0  # friction above which contacts of the cone are looked at for wedges

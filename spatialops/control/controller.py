@@ -116,6 +116,11 @@ class ExplainedController:
 
     _explanation: Explanation | None = None
 
+    @property
+    def status(self) -> str:
+        """What the last command is worth, as in `Explanation`: nothing else is found for it."""
+        return self._commanded_last().status
+
     def explain(self) -> Explanation:
         """Why the last command was what it was.
 
@@ -129,6 +134,9 @@ class ExplainedController:
         ArgumentError
             Before the first command.
         """
+        return self._commanded_last()
+
+    def _commanded_last(self) -> Explanation:
         if self._explanation is None:
             raise ArgumentError("explain: there has been no command yet")
         return self._explanation

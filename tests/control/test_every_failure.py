@@ -9,7 +9,14 @@ import spatialops as so
 from spatialops.control import ConeController, Explanation
 from tests.control.cases import quadruped_simulator
 from tests.trust.fuzz_commands import fuzz, judged
-from tests.trust.wild_commands import EVERY, PREDICTIVE, Demand, controller, faults
+from tests.trust.wild_commands import (
+    EVERY,
+    PREDICTIVE,
+    Demand,
+    controller,
+    faults,
+    misexplained,
+)
 
 
 def made(name, demand):
@@ -26,8 +33,8 @@ def test_whatever_comes_there_is_a_finite_command_within_limits(name):
         pytest.importorskip("daqp")
     found = set()
     for seed in range(4):
-        statuses, faults = judged(name, seed)
-        assert not faults
+        statuses, wrong = judged(name, seed, 1)
+        assert not wrong
         found.update(statuses)
     assert "damped" in found
     assert found & {"solved", "nearest"}
@@ -45,18 +52,25 @@ def test_hundreds_of_wild_states_and_demands():
 
 def test_commands_that_break_the_contract_are_found():
     tau = np.zeros(2)
+    assert not faults("solved", tau, True)
+    assert not faults("damped", tau, False)
+    assert faults("solved", np.array([0.0, np.nan]), True)
+    assert faults("solved", tau, False)  # from what is not finite
+    assert faults("fine", tau, True)
+
+
+def test_explanations_of_another_command_or_of_none_are_found():
+    tau = np.zeros(2)
     good = Explanation(tau=tau, demanded=np.ones(2), predicted=np.ones(2))
-    assert not faults(good, tau, True)
-    assert faults(good, np.array([0.0, np.nan]), True)
-    assert faults(good, np.ones(2), True)  # another command than the one explained
-    assert faults(good, tau, False)  # solved, from what is not finite
-    for change in (
-        {"status": "fine"},
-        {"status": "held"},  # for no reason
-        {"slack": 1.0},
-        {"predicted": np.full(2, np.inf)},
+    assert not misexplained(good, tau, "solved")
+    assert misexplained(good, np.ones(2), "solved")
+    assert misexplained(good, tau, "nearest")
+    for status, change in (
+        ("held", {"status": "held"}),  # for no reason
+        ("solved", {"slack": 1.0}),
+        ("solved", {"predicted": np.full(2, np.inf)}),
     ):
-        assert faults(replace(good, **change), tau, True)
+        assert misexplained(replace(good, **change), tau, status)
 
 
 @pytest.mark.compiled

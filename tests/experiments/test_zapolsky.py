@@ -33,21 +33,17 @@ def test_a_general_solver_finds_the_same_impulses():
 
 
 @pytest.mark.compiled
-def test_forces_that_a_command_counts_on_come_where_nothing_lands():
-    found = run("cone", "rigid-low", duration=0.25, horizon=1e-3).summary()
+@pytest.mark.parametrize(
+    ("name", "terrain"),
+    [("cone", "rigid-low"), ("cone", "rigid-high"), ("lcp-no-slip", "rigid-low")],
+)
+def test_forces_that_a_command_counts_on_come_where_nothing_lands(name, terrain):
+    found = run(name, terrain, duration=0.5, horizon=1e-3).summary()
     assert found["completed"]
-    assert 0.5 < found["settled"] < 1.0
+    assert 0.8 < found["settled"] < 1.0
     assert found["settled_force_error"] < 1e-6
     assert found["settled_force_error_99"] < 1e-3
     assert found["force_error_relative"] > 1e-3  # of landing feet it does not know
-
-
-@pytest.mark.compiled
-def test_forces_without_slip_come_but_in_single_steps():
-    found = run("lcp-no-slip", "rigid-low", duration=0.25, horizon=1e-3)
-    errors = np.abs(found.predicted - found.measured) / np.maximum(found.measured, 1.0)
-    assert np.quantile(errors[found.settled], 0.95) < 1e-9
-    assert found.summary()["settled_force_error"] > 1e-6  # what is left: feet on their way
 
 
 @pytest.mark.slow

@@ -196,15 +196,22 @@ def is_finite(name, state, demand):
     return all(np.isfinite(part).all() for part in parts)
 
 
-def faults(told, tau, fed):
-    """What is wrong with a command and its explanation; `fed`: what it was made from is finite."""
-    found = []
+def faults(status, tau, fed):
+    """What is wrong with a command; `fed`: what it was made from is finite."""
     if not np.isfinite(tau).all():
         return ["the command is not finite"]
-    if told.status not in STATUSES:
-        found.append(f"status {told.status!r}")
-    if not fed and told.status not in SAFE:
-        found.append(f"{told.status!r} from what is not finite")
+    if status not in STATUSES:
+        return [f"status {status!r}"]
+    if not fed and status not in SAFE:
+        return [f"{status!r} from what is not finite"]
+    return []
+
+
+def misexplained(told, tau, status):
+    """What is wrong with the explanation of a command."""
+    found = []
+    if told.status != status:
+        found.append(f"{status!r} became {told.status!r}")
     if told.status in SAFE and not told.notes:
         found.append(f"{told.status!r} without a reason")
     if told.status in ("solved", "nearest"):
@@ -227,8 +234,11 @@ def _unmeant(told):
     return found
 
 
-def course(name, seed, commands=COMMANDS):
-    """Statuses of the commands of a course, and their faults with the number of the command."""
+def course(name, seed, commands=COMMANDS, explained=1):
+    """Statuses of the commands of a course, and their faults with the number of the command.
+
+    One of so many is `explained`, and the explanation judged; of the others status and forces are.
+    """
     rng = np.random.default_rng([seed, EVERY.index(name)])
     demand = Demand()
     model, rest, sets, control = setting(name, demand, rng)
@@ -241,9 +251,12 @@ def course(name, seed, commands=COMMANDS):
         demand.draw(rng)
         contacts = sets[rng.integers(len(sets))]
         tau = control(1e-3 * k, state, contacts)
-        told = control.explain()
-        statuses.append(told.status)
-        wrong = faults(told, tau, is_finite(name, state, demand))
+        status = control.status
+        statuses.append(status)
+        fed = is_finite(name, state, demand)
+        wrong = faults(status, tau, fed)
+        if (seed + k) % explained == 0 and not wrong:
+            wrong = misexplained(control.explain(), tau, status)
         if (np.abs(tau[rows]) > limits * (1.0 + _ROUNDING)).any():
             wrong.append("beyond the motors' limits")
         if np.delete(tau, rows).any():

@@ -10,6 +10,7 @@ from spatialops.control.inverse_dynamics.remembered import Remembered
 OTHERS = "other contacts come under the command"
 GAVE_WAY = "contacts cannot follow the demand: the nearest that they can"
 LET_GO = "contacts that held without pressing were let go"
+FEWER = "the law prefers to hold fewer contacts: other forces come"
 TURN = "directions of friction do not settle"
 
 

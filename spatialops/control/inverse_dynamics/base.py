@@ -18,10 +18,18 @@ from spatialops.collision.contact_set import ContactSet
 from spatialops.contact.laws.law import Law
 from spatialops.control.actuation import Actuation
 from spatialops.control.controller import Explanation
-from spatialops.control.inverse_dynamics.answer import OTHERS, TURN, Answer
+from spatialops.control.inverse_dynamics.answer import (
+    FEWER,
+    LET_GO,
+    OTHERS,
+    TURN,
+    Answer,
+)
 from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled.command import CompiledCommand
+from spatialops.control.inverse_dynamics.counted_step import counted_step
 from spatialops.control.inverse_dynamics.law_rounds import Choice, LawRounds
+from spatialops.control.inverse_dynamics.preferred import prefers_fewer
 from spatialops.control.inverse_dynamics.remembered import Remembered
 from spatialops.control.inverse_dynamics.replay import Replay, replay
 from spatialops.control.safe_command import LIMITS_BIND, UNANSWERED, SafeController
@@ -37,7 +45,7 @@ _CHOICES = {"solver": io.SOLVER, "nearest": io.NEAREST, "least-torque": io.LEAST
 _CHANGED = 1e-6  # rad/s^2: less is no change of a demand
 _LAND = "contacts land: passively"
 # Beginnings of notes: forces that come are not those counted on.
-UNSETTLED = (LIMITS_BIND, _LAND, TURN, OTHERS)
+UNSETTLED = (LIMITS_BIND, _LAND, TURN, OTHERS, LET_GO, FEWER)
 
 
 class Asked(NamedTuple):
@@ -110,6 +118,9 @@ class ContactInverseDynamics(LawRounds, SafeController):
     [Z] sections 4 to 6.
     """
 
+    # Whether the law has one answer to a command, as far as motion goes.
+    one_answer: bool = True
+
     def __init__(
         self,
         simulator: Simulator,
@@ -143,6 +154,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
         self.others = others
         self._asked: Asked | None = None
         self._is_cut = False
+        self._told: Explanation | None = None  # by `explain`, which adds to it
         self._missed = 0.0
         self._compiled: CompiledCommand | None = None
         self._compiled_law: Law | None = None
@@ -204,11 +216,14 @@ class ContactInverseDynamics(LawRounds, SafeController):
         self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]
     ) -> Explanation:
         """The command; once more where it fails from what is remembered of the one before."""
-        try:
-            return self._command(state, accelerations, status, notes)
-        except UNANSWERED:
-            self._forget()
-            return self._command(state, accelerations, status, notes)
+        while True:
+            fresh = self._fresh
+            try:
+                return self._command(state, accelerations, status, notes)
+            except UNANSWERED:
+                self._forget()
+                if fresh:
+                    raise
 
     def _command(
         self, state: State, accelerations: Array, status: str, notes: tuple[str, ...]
@@ -222,6 +237,7 @@ class ContactInverseDynamics(LawRounds, SafeController):
         tau, binds = self._limited(found.tau)
         self._asked = Asked(state, tau + base, self._forces)
         self._forces = found.forces
+        self._fresh = False
         predicted = (found.after - found.before) / self.dt
         if not all_finite(predicted):  # of a demand so wild that limits leave nothing of it
             predicted = self.replay().accelerations
@@ -262,6 +278,8 @@ class ContactInverseDynamics(LawRounds, SafeController):
     def explain(self) -> Explanation:
         """Why the last command was what it was; where limits cut it, what is left of it.
 
+        Whether the law prefers another answer than the forces counted on is found here too.
+
         Returns
         -------
         Explanation
@@ -273,9 +291,13 @@ class ContactInverseDynamics(LawRounds, SafeController):
             Before the first command.
         """
         found = super().explain()
-        if not self._is_cut or found.status == "damped":
-            return found
-        self._is_cut = False
+        if found is not self._told and found.status != "damped":
+            found = self._what_limits_leave(found) if self._is_cut else self._with_others(found)
+            self._told = self._explanation = found
+        return found
+
+    def _what_limits_leave(self, found: Explanation) -> Explanation:
+        """What a command that limits cut does, by the law."""
         rows = self.actuation.rows
         try:
             predicted = self.replay().accelerations
@@ -283,12 +305,24 @@ class ContactInverseDynamics(LawRounds, SafeController):
                 raise ArgumentError("it is not finite")
         except UNANSWERED as error:
             note = f"predicted is what limits cut; of what they leave nothing is known: {error}"
-            self._explanation = replace(found, notes=(*found.notes, note))
-            return self._explanation
+            return replace(found, notes=(*found.notes, note))
         missed = np.abs(predicted[rows] - found.demanded[rows]).max(initial=0.0)
-        slack = float(missed) + self._missed
-        self._explanation = replace(found, predicted=predicted, slack=slack)
-        return self._explanation
+        return replace(found, predicted=predicted, slack=float(missed) + self._missed)
+
+    def _with_others(self, found: Explanation) -> Explanation:
+        """A note where the law prefers another answer to the command than the one counted on."""
+        if self.one_answer or self._asked is None:
+            return found
+        if any(note.startswith(UNSETTLED) for note in found.notes):
+            return found
+        try:
+            with np.errstate(all="ignore"):
+                met = self._ahead(self._asked.state, self._asked.tau)
+                ahead = counted_step(met, self.dt / self.lookahead.dt, None).ahead
+                fewer = prefers_fewer(self.law, ahead, self._forces)
+        except UNANSWERED:
+            return found
+        return replace(found, notes=(*found.notes, FEWER)) if fewer else found
 
     def replay(self) -> Replay:
         """What the controller's law itself answers to the last command, over one step.

@@ -162,6 +162,7 @@ class ConeController(ContactInverseDynamics):
     """
 
     n_f = 16
+    one_answer = False
 
     def __init__(
         self,

@@ -106,6 +106,7 @@ class LawRounds:
 
     def _forget(self) -> None:
         """Begin as if there had been no command."""
+        self._fresh = True
         self._gain = np.zeros(self.model.nv)  # of velocity in a step, that Coriolis forces count on
         self._forces = Remembered.nothing()
         self._bounding = Bounding()

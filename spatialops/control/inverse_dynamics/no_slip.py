@@ -56,6 +56,7 @@ class NoSlipInverseDynamics(ContactInverseDynamics):
 
     cone = "no-slip"
     consistent = True
+    one_answer = False
 
 
 class NoSlipController(NoSlipInverseDynamics):

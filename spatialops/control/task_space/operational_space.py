@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -27,14 +28,11 @@ _RANK = 1e-8  # singular values of tasks, relative to the largest, that count as
 
 
 class _Command(NamedTuple):
-    """The last command, and the tasks that it was made for."""
+    """What the last command was made for."""
 
     state: State
     task: Motion
     goal: Array
-    tau: Array
-    rank: int
-    binds: bool  # whether the motors' limits do
 
 
 class OperationalSpaceController(SafeController):
@@ -128,9 +126,15 @@ class OperationalSpaceController(SafeController):
             - passive_forces(self.model, q, v)
         )
         cut = self.actuation.clipped(tau)
-        self._last = _Command(state, task, goal, cut, int(kept.sum()), bool((cut != tau).any()))
+        self._last = _Command(state, task, goal)
+        lost = len(goal) - int(kept.sum())
+        notes: tuple[str, ...] = (
+            (f"{lost} task directions are singular and were left out",) if lost else ()
+        )
+        notes += (LIMITS_BIND,) if (cut != tau).any() else ()
         still = np.zeros(self.model.nv)
-        return Explanation(tau=cut, demanded=still, predicted=still)
+        status = "nearest" if notes else "solved"
+        return Explanation(tau=cut, demanded=still, predicted=still, status=status, notes=notes)
 
     def _compliance(self, state: State, J: Array) -> Array:
         """The engine's Lambda along points' axes, and through the rates of rotation vectors."""
@@ -169,21 +173,13 @@ class OperationalSpaceController(SafeController):
         found = super().explain()
         if self._last is None or found.status in SAFE:
             return found
-        state, task, goal, tau, rank, binds = self._last
+        state, task, goal = self._last
         passive = passive_forces(self.model, state.q, state.v)
-        predicted = forward_dynamics(self.model, state.q, state.v, tau + passive)
+        predicted = forward_dynamics(self.model, state.q, state.v, found.tau + passive)
         missing = np.linalg.lstsq(task.J, goal - task.drift - task.J @ predicted, rcond=_RANK)[0]
-        lost = len(goal) - rank
-        notes: tuple[str, ...] = (
-            (f"{lost} task directions are singular and were left out",) if lost else ()
-        )
-        notes += (LIMITS_BIND,) if binds else ()
-        return Explanation(
-            tau=tau,
+        return replace(
+            found,
             demanded=predicted + missing,
             predicted=predicted,
-            status="nearest" if notes else "solved",
             slack=float(np.abs(missing).max(initial=0.0)),
-            seconds=found.seconds,
-            notes=notes,
         )

@@ -19,6 +19,7 @@ from spatialops.contact import (
     check_law,
     indeterminacy,
 )
+from spatialops.contact.laws.wedges import wedged
 from spatialops.errors import ArgumentError
 from tests.support.contacts import block_problem, check_laws, feet_problem, random_problem
 
@@ -137,6 +138,21 @@ def test_contacts_without_friction_slip_in_the_law_without_slip():
     assert answer.solved
     assert answer.slip == pytest.approx(np.full(6, np.hypot(1.0, 0.5)))
     assert not answer.impulses[:, 1:].any()
+
+
+@pytest.mark.parametrize("law", [NoSlip(), ConeCoulomb(), ConeCoulomb(solver="newton")])
+def test_what_presses_only_since_it_is_held_is_free(law):
+    """Painleve: a foot ahead of the centre that parts at 5 cm/s, or jams at 1 m/s."""
+    problem = feet_problem([(0.5, 0.0, -0.5)], velocity=(1.0, 0.0, 0.05), mu=10.0)
+    L = problem.response.L
+    jammed = np.linalg.solve(L @ L.T, -problem.velocities)[None]
+    assert jammed[0, 0] > 0.3
+    assert np.hypot(*jammed[0, 1:]) < 10.0 * jammed[0, 0]  # it sticks, and is an answer as well
+    assert wedged(problem, jammed) == pytest.approx([0.05])
+    for start in (None, jammed):
+        answer = law.solve(problem, start)
+        assert answer.solved
+        assert not answer.impulses.any()
 
 
 def test_coulomb_is_the_formulation(rng):

@@ -52,6 +52,29 @@ def friction_error(law, mu, prior, p, v, s):
     return sideways.max()
 
 
+@pytest.mark.parametrize("law", [at.CONE, at.NO_SLIP])
+def test_what_presses_only_since_it_is_held_is_free(law):
+    """Two feet of one body: one is pressed, the other would part, and jams where it is held."""
+    L = np.zeros((6, 8))
+    L[0, 0] = L[1, 1] = L[2, 2] = 1.0  # a foot that comes down
+    L[3:, 3:6] = [[1.0, 0.0, 0.0], [0.9, 0.436, 0.0], [0.0, 0.0, 1.0]]
+    L[3, 7] = L[0, 7] = 0.01  # by which both feel each other
+    u = np.array([-1.0, 0.0, 0.0, 0.1, 1.0, 0.0])
+    rows = contact_rows_of(
+        L, u, np.full(2, 10.0), np.zeros(2), np.zeros(2), np.zeros((0, 2)), law=law
+    )
+    jammed = -np.linalg.solve(L @ L.T, u)
+    assert jammed[0] > 0.0
+    assert jammed[3] > 0.0
+    assert np.hypot(*jammed[4:]) < 10.0 * jammed[3]
+    for warm in (False, True):
+        p = jammed.copy()
+        _, residual = impulses_of_law(rows, 0.0, FROM_ZERO._replace(warm=warm), p, scratch_of(rows))
+        assert residual < 1e-9
+        assert not p[3:].any()
+        assert p[0] == pytest.approx(1.0, rel=1e-3)
+
+
 @pytest.mark.parametrize("law", LAWS)
 def test_random_bodies_obey_the_law(law, rng):
     solved = 0

@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import inlined
+from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.memory import matrix
 from spatialops.contact.laws.elimination import (
     LOCKED,
@@ -82,7 +82,7 @@ def holding(k: int, m: int, u: int, floats: Array) -> Holding:
     )
 
 
-@inlined
+@kernel
 def hold(
     posture: Posture,
     at: Round,

@@ -1,7 +1,8 @@
 """Impulses without slip, as `PressedNoSlip` finds them: tangents eliminated, normals by pivoting.
 
-Tangents of contacts that press are held, those of contacts that leave are let go, as
-`laws.reduction.settle` has it; contacts that hold without a load are let go.
+Tangents of contacts that press are held, those of contacts that leave are let go, and of several
+answers it is the one that holds fewest, as `laws.reduction.settle` has it; contacts that hold
+without a load are let go.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import copy_into
 from spatialops.contact.laws.law import TOLERANCE
 from spatialops.contact.laws.reduction import COARSE, HIDDEN, REST
+from spatialops.contact.newton._layout import WEDGED
 from spatialops.control.inverse_dynamics.compiled import workspace as of
 from spatialops.control.inverse_dynamics.compiled.cone_law import (
     UNSOLVED,
@@ -46,6 +48,7 @@ def solve_no_slip(
     m = at.slip.size
     kinds = ints[: _ROWS * m].reshape((_ROWS, m))
     active = ints[_ROWS * m : (_ROWS + 2) * m]
+    spare = ints[(_ROWS + 2) * m :]
     best = scratch[: 3 * m]
     count = 0
     for i in range(m):
@@ -62,15 +65,14 @@ def solve_no_slip(
             held = attempt != _FROM_NONE
             rank = COARSE if attempt == 0 else 0.0
             room = scratch[3 * m :]
-            pivots = settle(
-                posture, others, at, kinds, active, held, rank, room, ints[(_ROWS + 2) * m :]
-            )
+            pivots = settle(posture, others, at, kinds, active, held, rank, room, spare)
             taken += max(pivots, 0)
             residual = judged(posture, at, kinds) if pivots >= 0 else math.inf
             if residual < least:
                 least = residual
                 copy_into(best, at.p)
             if least <= TOLERANCE:
+                taken += hold_fewest(posture, others, at, kinds, active, rank, scratch, spare)
                 break
         if least == math.inf:
             return taken, UNSOLVED, goes
@@ -96,6 +98,64 @@ def lets_go(at: Round, kinds: IntArray) -> bool:
             kinds[_ROUGH, i] = 0
             found = True
     return found
+
+
+@inlined
+def hold_fewest(
+    posture: Posture,
+    others: IntArray,
+    at: Round,
+    kinds: IntArray,
+    active: IntArray,
+    rank: float,
+    scratch: Array,
+    ints: IntArray,
+) -> int:
+    """Let wedged contacts go where the law has an answer without, each tried once; pivots."""
+    total = 0
+    best = scratch[: at.p.size]
+    i, depth = most_wedged(posture, at, kinds, math.inf)
+    while i >= 0:
+        copy_into(best, at.p)
+        kinds[HELD, i] = 0
+        pivots = hold(posture, at, kinds, active, rank, scratch[at.p.size :], ints)
+        total += max(pivots, 0)
+        free = False
+        if pivots >= 0:
+            put_after(posture, others, at, at.p, at.after)
+            put_speeds(posture, at.after, at.then)
+            free = judged(posture, at, kinds) <= TOLERANCE
+        if not free:
+            kinds[HELD, i] = 1
+            copy_into(at.p, best)
+            put_after(posture, others, at, at.p, at.after)
+            put_speeds(posture, at.after, at.then)
+        i, depth = most_wedged(posture, at, kinds, depth)
+    return total
+
+
+@inlined
+def most_wedged(posture: Posture, at: Round, kinds: IntArray, depth: float) -> tuple[int, float]:
+    """Of held contacts wedged by less than `depth`, the one most of all, and by how much.
+
+    A contact is wedged at the velocity with which its own impulse draws it together. -1: none is.
+    """
+    found = -1
+    most = 0.0
+    for i in range(at.slip.size):
+        j = 3 * i
+        apart = 0.0
+        along = 0.0
+        for k in range(posture.reach.shape[1]):
+            normal = posture.reach[j, k]
+            sideways = posture.reach[j + 1, k] * at.p[j + 1]
+            sideways += posture.reach[j + 2, k] * at.p[j + 2]
+            apart += normal * (normal * at.p[j] + sideways)
+            along += abs(normal * sideways)
+        if kinds[HELD, i] == 1 and most < -apart < depth and -apart > WEDGED * along:
+            found = i
+            most = -apart
+    return found, most
 
 
 @inlined
