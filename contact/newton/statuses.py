@@ -40,7 +40,6 @@ _AT_LIMIT = 0.99
 _OPPOSED = 0.9
 _STEEP = 100.0
 _STEEPEST = 1e3  # r W_ii
-_STEEPEST = float(__import__("os").environ.get("STEEPEST", "1e3"))
 # rad; directions that differ by less have statuses, and factors, in common: Newton's error is the
 # square of it, and what refines the answer goes on in the new ones.
 _TURNED = 1e-5
