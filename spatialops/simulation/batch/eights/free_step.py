@@ -8,8 +8,6 @@ its step.
 
 from __future__ import annotations
 
-import sys
-
 from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops._compile.jit import inlined, kernel
@@ -24,7 +22,7 @@ from spatialops.simulation.batch.eights import eight as of
 from spatialops.simulation.batch.eights.eight import Eight
 from spatialops.simulation.stepping.integrators.joint_forces import fitted
 
-_INFINITE = sys.float_info.max  # not less than this: infinite or NaN, or next to it
+_LARGEST = 1e120  # what is not less, or NaN, may have an energy that is no number
 _CLEAR = 1e-9  # rad or m: stops nearer to the margin than this are left to the loop
 
 
@@ -102,14 +100,14 @@ def keep_off_stops(e: Eight, q: Array, v: Array, horizon: float) -> None:
 
 @kernel
 def keep_finite(e: Eight, fastest: float) -> None:
-    """Leave to the loop what is not finite, has nothing to move, or turns faster than allowed."""
+    """Leave to the loop what is hardly finite, cannot move, or turns faster than allowed."""
     monitor, work = lanes_of(e.monitor), lanes_of(e.work)
     q_x, v_x = lanes_of(e.vectors[of.Q_X]), lanes_of(e.vectors[of.V_X])
     free = where(less(fastest, monitor[of.FASTEST]), 0.0, monitor[of.FREE])
     for i in range(e.q.shape[0]):
-        free = where(less(abs(q_x[i]), _INFINITE), free, 0.0)
+        free = where(less(abs(q_x[i]), _LARGEST), free, 0.0)
     for k in range(e.v.shape[0]):
-        free = where(less(abs(v_x[k]), _INFINITE), free, 0.0)
+        free = where(less(abs(v_x[k]), _LARGEST), free, 0.0)
         free = where(less(0.0, work[k, layout.D_INVERSE]), free, 0.0)
     monitor[of.FREE] = free
 

@@ -98,9 +98,3 @@ def test_balls_with_rolling_friction_come_to_rest_and_sleep():
     assert np.abs(record.v[-1]).max() == 0.0
     assert (record.q[-1] == record.q[-2]).all()
     assert simulator.fallbacks == 0
-
-
-def test_a_derivative_is_refused_for_what_it_does_not_know():
-    scene = rolling_scene(so.Sphere(0.1))
-    with pytest.raises(so.errors.ArgumentError, match="torsional and rolling friction"):
-        so.Simulator(scene).linearize(scene.state)
