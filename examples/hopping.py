@@ -20,6 +20,7 @@ BEND = 0.6  # rad: of the thigh as it stands, and half of the knee's
 PUSH = 50  # steps
 STEPS = 220
 FAR = 0.25  # m
+HALVES = 0.5 ** np.arange(10)  # with shares of 0.6 or 0.7 it ends where the foot is about to leave
 
 
 def leg() -> so.Scene:
@@ -71,6 +72,7 @@ def main(out: str | Path = "out/hopping", rounds: int = 60) -> Found:
         weights=np.array([1e4, 1e4, 1e3, 1e3, 1e2, 1e2, 10.0, 10.0]),
         motors=np.array([2, 3]),
         effort=5e-4,
+        shares=HALVES,
     )
     guess = hop_on_the_spot(task)
     first = first_motion(task, guess)

@@ -29,6 +29,7 @@ class Task(NamedTuple):
     weights: np.ndarray  # (2 nv,) of the squares of what is missed
     motors: np.ndarray  # joints with a force
     effort: float  # weight of the squares of forces
+    shares: np.ndarray = SHARES  # of a change of forces that are tried, one after the other
 
 
 class Motion(NamedTuple):
@@ -125,7 +126,7 @@ def search(task: Task, forces: np.ndarray, rounds: int) -> Found:
     costs = [cost_of(task, motion)]
     for _ in range(rounds):
         changes, gains = go_back(task, motion, hard)
-        for share in SHARES:
+        for share in task.shares:
             tried = moved(task, motion.forces + share * changes, motion, gains)
             if tried is not None and (cost := cost_of(task, tried)) < costs[-1]:
                 motion, hard = tried, max(0.2 * hard, 1e-9)
