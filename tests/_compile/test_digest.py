@@ -57,7 +57,7 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         for name, text in SOURCES.items():
             assert not old or any(old in source for source in SOURCES.values())
             (tmp_path / f"{name}.py").write_text(textwrap.dedent(text.replace(old, new or old)))
-        # Kept bytecode (not with -B) would be taken for that of an edit of the same second and size.
+        # Without -B kept bytecode is taken for that of an edit of the same second and size.
         done = subprocess.run(
             [sys.executable, "-B", "-c", OURS + "import kernels"],
             cwd=tmp_path,
