@@ -32,6 +32,7 @@ _ENDLESS = 1e5  # s that a run would last
 _ANEW = 20  # kills, after which a run or sweep is ended, compared, and another one begun
 _TASKS = 600  # of a sweep
 _WORKERS = 2
+_SYNC = 5e-3  # s that a slow disk takes to write a file out
 PART = ".*.part"  # what is being written
 WRITING = ".writing-*"  # likewise, of commands that write several files
 
@@ -127,8 +128,8 @@ class Warm:
                 time.sleep(chance.uniform(0.0, usual))
             elif writing.comes_before(self._news.fileno(), _HANGS):
                 time.sleep(chance.uniform(0.0, lasts))
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # before the watch ends: that takes 10 ms
+                os.killpg(pid, signal.SIGKILL)
         return int(self._news.readline()) == -signal.SIGKILL
 
     def _begin(self, arguments: list[object]) -> int:
@@ -292,6 +293,17 @@ ACTIONS: dict[str, tuple[Callable[..., None], Callable[[], None]]] = {
 }
 
 
+def _write_to_a_slow_disk() -> None:
+    """Let files be half-written for so long that kills meet them on machines with a fast disk."""
+    at_once = os.fsync
+
+    def slowly(handle: int) -> None:
+        time.sleep(_SYNC)
+        at_once(handle)
+
+    os.fsync = slowly
+
+
 def main() -> None:
     """Be the warm process: an action for every line of arguments, in a copy."""
     action, load = ACTIONS[sys.argv[1]]
@@ -302,6 +314,7 @@ def main() -> None:
         if pid == 0:
             os.setpgid(0, 0)
             os.dup2(os.open(os.devnull, os.O_RDWR), 1)
+            _write_to_a_slow_disk()
             try:
                 action(*json.loads(line))
             except BaseException:
