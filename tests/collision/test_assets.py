@@ -41,6 +41,14 @@ def test_collada_files_are_read_in_their_unit(tmp_path, unit, factor):
     assert shape_inertia(mesh).mass == pytest.approx(1000.0 * 4.0 * (2.0 * factor) ** 3, rel=1e-6)
 
 
+def test_files_without_a_unit_are_in_metres(tmp_path):
+    path = tmp_path / "corner.obj"
+    path.write_text("v 0 0 0\nv 2 0 0\nv 0 3 0\nv 0 0 4\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    mesh = load_mesh(path)
+    np.testing.assert_array_equal(np.ptp(mesh.vertices, axis=0), [2.0, 3.0, 4.0])
+    assert shape_inertia(mesh).mass == pytest.approx(1000.0 * 4.0)
+
+
 def test_without_pycollada_collada_files_say_what_to_install(tmp_path, monkeypatch):
     path = tmp_path / "corner.dae"
     path.write_text(COLLADA.format(unit=""))

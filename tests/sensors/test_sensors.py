@@ -301,3 +301,40 @@ def test_force_sensors_and_accelerometers_in_a_step_with_an_impact(offset):
     assert np.linalg.norm(read["imu"][:3]) == pytest.approx(
         np.linalg.norm(rate / dt - model.gravity), rel=1e-12
     )
+
+
+@pytest.mark.parametrize("offset", [0.2, 0.7])
+def test_a_hinge_of_a_body_that_spins_and_flies_reads_the_blow_on_its_arm(offset):
+    """Rates of a free body's velocity along its own axes lack w x v, here 30 N beside a blow."""
+    builder = so.TreeBuilder(gravity=(0.0, 0.0, -G))
+    box = so.Inertia.box((0.3, 0.2, 0.1), mass=3.0)
+    builder.add_body("base", joint="free", inertia=box)
+    rod = so.Inertia(1.0, (0.0, 0.0, -0.25), np.diag([0.03, 0.03, 0.001]))
+    hinge = so.Joint("revolute", axis="y")
+    builder.add_body("arm", parent="base", joint=hinge, inertia=rod, position=(0.0, 0.0, -0.1))
+    model, dt = builder.build(), 1e-4
+    q, v = model.neutral(), np.array([1.0, 5.0, -2.0, 12.0, 1.0, -0.5, 3.0])
+    tip, middle = so.Node("arm", (0.0, 0.0, -0.5)), so.Node("arm", (0.0, 0.0, -0.25))
+    place = so.node_positions(model, q, [tip])[0]
+    speed = so.node_velocities(model, q, v, [tip])[0, 3]
+    wall = so.Geom(
+        "wall",
+        "world",
+        so.HalfSpace((-np.sign(speed), 0.0, 0.0)),
+        position=(place[0] + offset * dt * speed + 0.05 * np.sign(speed), 0.0, 0.0),
+        restitution=0.5,
+    )
+    ball = so.Geom("ball", "arm", so.Sphere(0.05), position=tip.position, restitution=0.5)
+    sensors = [ForceTorque("hinge", "arm"), ContactForce("blow", "ball")]
+    scene = so.Scene(model, [ball, wall], state=so.State(q, v))
+    record = so.Simulator(scene, dt=dt, sensors=sensors).run(duration=dt)
+    assert len(record.events) == 1
+    force, blow = record.sensors["hinge"][1, :3], record.sensors["blow"][1]
+    before, after = [
+        so.node_velocities(model, record.q[i], record.v[i], [middle])[0, 3:] for i in (0, 1)
+    ]
+    expected = (after - before) / dt - model.gravity - blow  # of 1 kg
+    half = so.integrate(model, q, 0.5 * dt * v)
+    turn = so.body_poses(model, half).rotations[1]
+    assert np.linalg.norm(blow) > 1e4
+    np.testing.assert_allclose(turn @ force, expected, atol=0.5)  # an error of the order of dt
