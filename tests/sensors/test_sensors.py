@@ -39,6 +39,16 @@ def box_on_floor():
     return so.Scene(model, geoms, state=so.State(q, np.zeros(6)))
 
 
+def ball_and_wall(tip, where, speed, restitution):
+    """A ball at a node, and a wall that it meets where its centre is at x = `where`."""
+    side, radius = np.sign(speed), 0.05
+    place = (where + radius * side, 0.0, 0.0)
+    return [
+        so.Geom("ball", tip.body, so.Sphere(radius), tip.position, restitution=restitution),
+        so.Geom("wall", "world", so.HalfSpace((-side, 0.0, 0.0)), place, restitution=restitution),
+    ]
+
+
 def read(scene, *sensors, duration=0.02, **options):
     simulator = so.Simulator(scene, sensors=sensors, **options)
     return simulator.run(duration=duration)
@@ -278,16 +288,9 @@ def test_force_sensors_and_accelerometers_in_a_step_with_an_impact(offset):
     tip = so.Node("b", (0.0, 0.0, -1.0))
     place = so.node_positions(model, q, [tip])[0]
     speed = so.node_velocities(model, q, v, [tip])[0, 3:]
-    wall = so.Geom(
-        "wall",
-        "world",
-        so.HalfSpace(-np.sign(speed[0]) * np.array([1.0, 0.0, 0.0])),
-        position=(place[0] + offset * dt * speed[0] + 0.05 * np.sign(speed[0]), 0.0, 0.0),
-        restitution=1.0,
-    )
-    ball = so.Geom("ball", "b", so.Sphere(0.05), position=tip.position, restitution=1.0)
+    geoms = ball_and_wall(tip, place[0] + offset * dt * speed[0], speed[0], restitution=1.0)
     sensors = [ForceTorque("pin", "a"), IMU("imu", tip), ContactForce("blow", "ball")]
-    scene = so.Scene(model, [ball, wall], state=so.State(q, v))
+    scene = so.Scene(model, geoms, state=so.State(q, v))
     record = so.Simulator(scene, dt=dt, sensors=sensors).run(duration=dt)
     assert len(record.events) == 1
     read = {name: values[1] for name, values in record.sensors.items()}
@@ -317,16 +320,9 @@ def test_a_hinge_of_a_body_that_spins_and_flies_reads_the_blow_on_its_arm(offset
     tip, middle = so.Node("arm", (0.0, 0.0, -0.5)), so.Node("arm", (0.0, 0.0, -0.25))
     place = so.node_positions(model, q, [tip])[0]
     speed = so.node_velocities(model, q, v, [tip])[0, 3]
-    wall = so.Geom(
-        "wall",
-        "world",
-        so.HalfSpace((-np.sign(speed), 0.0, 0.0)),
-        position=(place[0] + offset * dt * speed + 0.05 * np.sign(speed), 0.0, 0.0),
-        restitution=0.5,
-    )
-    ball = so.Geom("ball", "arm", so.Sphere(0.05), position=tip.position, restitution=0.5)
+    geoms = ball_and_wall(tip, place[0] + offset * dt * speed, speed, restitution=0.5)
     sensors = [ForceTorque("hinge", "arm"), ContactForce("blow", "ball")]
-    scene = so.Scene(model, [ball, wall], state=so.State(q, v))
+    scene = so.Scene(model, geoms, state=so.State(q, v))
     record = so.Simulator(scene, dt=dt, sensors=sensors).run(duration=dt)
     assert len(record.events) == 1
     force, blow = record.sensors["hinge"][1, :3], record.sensors["blow"][1]

@@ -128,7 +128,7 @@ class Warm:
                 time.sleep(chance.uniform(0.0, usual))
             elif writing.comes_before(self._news.fileno(), _HANGS):
                 time.sleep(chance.uniform(0.0, lasts))
-            with contextlib.suppress(ProcessLookupError):  # before the watch ends: that takes 10 ms
+            with contextlib.suppress(ProcessLookupError):  # not after the watch ends: up to 16 ms
                 os.killpg(pid, signal.SIGKILL)
         return int(self._news.readline()) == -signal.SIGKILL
 
