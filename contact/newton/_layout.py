@@ -81,10 +81,11 @@ VALUE_STEP = 2
 SLACK_STEP = 3
 TARGET = 4  # for the product of both, less what it is
 MISS = 5  # of the equation of the second
-PAIR_TABLES = 6
+YIELD = 6  # how far the first goes for a change of their product, while the second stays
+PAIR_TABLES = 7
 
 # What eliminating the pairs of a contact leaves for its right side, see `pairs`.
-SUM = 0
+SUM = 0  # its inverse
 Q_X = 1
 Q_Y = 2
 SLOPE_COLUMNS = 3

@@ -213,10 +213,12 @@ def component(scratch: NewtonScratch, c: int, vector: Array) -> float:
 
 
 @kernel
-def solve_rows(rows: ContactRows, eps: float, count: int, p: Array, scratch: NewtonScratch) -> None:
-    """Newton's step on p, by the factors of the present statuses."""
+def solve_rows(
+    rows: ContactRows, eps: float, count: int, p: Array, centre: Array, scratch: NewtonScratch
+) -> None:
+    """Newton's step on p about a centre, by the factors of the present statuses."""
     right, step = scratch.vectors[at.RIGHT], scratch.vectors[at.STEP]
-    v, centre = scratch.vectors[at.VELOCITY], scratch.vectors[at.CENTRE]
+    v = scratch.vectors[at.VELOCITY]
     share, change = scratch.vectors[at.SHARE], scratch.vectors[at.CHANGE]
     for c in range(count):
         i, part = scratch.contacts[c], scratch.parts[c]

@@ -24,11 +24,20 @@ from spatialops.contact.rows import START, width_of
 _RHO = 1e-8  # what a pair gives way: below, rounding moves impulses along null directions
 
 
+@kernel
+def put_yields(scratch: NewtonScratch) -> None:
+    """1 / (w + rho x) of all pairs: they are divided by once a factorisation."""
+    x, w = scratch.pairs[at.VALUE], scratch.pairs[at.SLACK]
+    yields = scratch.pairs[at.YIELD]
+    for i in range(x.shape[0]):
+        for k in range(x.shape[1]):
+            yields[i, k] = 1.0 / (w[i, k] + _RHO * x[i, k])
+
+
 @inlined
 def ratio(scratch: NewtonScratch, i: int, k: int) -> float:
     """g of a pair: zero of what is none."""
-    x = scratch.pairs[at.VALUE, i, k]
-    return x / (scratch.pairs[at.SLACK, i, k] + _RHO * x)
+    return scratch.pairs[at.VALUE, i, k] * scratch.pairs[at.YIELD, i, k]
 
 
 @kernel
@@ -36,6 +45,7 @@ def eliminate_pairs(rows: ContactRows, s: float, scratch: NewtonScratch) -> None
     """D of every contact, as unknowns of a linear problem: gamma of L, rho of D L / s."""
     slopes = scratch.slopes
     x, w = scratch.pairs[at.VALUE], scratch.pairs[at.SLACK]
+    put_yields(scratch)
     for i in range(rows.friction.size):
         q_x = q_y = total = 0.0
         xx = xy = yy = 0.0
@@ -49,8 +59,8 @@ def eliminate_pairs(rows: ContactRows, s: float, scratch: NewtonScratch) -> None
             xy += g * a * b
             yy += g * b * b
         pressing = ratio(scratch, presser_of(rows, i), 0)
-        slopes[i, at.SUM] = w[i, 1] + x[i, 1] * total
-        share = x[i, 1] / slopes[i, at.SUM]
+        slopes[i, at.SUM] = 1.0 / (w[i, 1] + x[i, 1] * total)
+        share = x[i, 1] * slopes[i, at.SUM]
         slopes[i, at.Q_X] = q_x
         slopes[i, at.Q_Y] = q_y
         pulled = share * rows.friction[i] * pressing
@@ -99,7 +109,7 @@ def free_step(scratch: NewtonScratch, i: int, k: int, moved: float) -> float:
     """dx of a pair whose other side moves so much beside."""
     x = scratch.pairs[at.VALUE, i, k]
     wanted = scratch.pairs[at.TARGET, i, k] - x * (scratch.pairs[at.MISS, i, k] + moved)
-    return wanted / (scratch.pairs[at.SLACK, i, k] + _RHO * x)
+    return wanted * scratch.pairs[at.YIELD, i, k]
 
 
 @inlined
@@ -110,7 +120,7 @@ def sigma_step(
     x = scratch.pairs[at.VALUE, i, 1]
     pressed = rows.friction[i] * normal - total
     wanted = scratch.pairs[at.TARGET, i, 1] - x * (scratch.pairs[at.MISS, i, 1] + pressed)
-    return wanted / scratch.slopes[i, at.SUM]
+    return wanted * scratch.slopes[i, at.SUM]
 
 
 @kernel

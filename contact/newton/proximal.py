@@ -8,6 +8,8 @@ them; from the impulses of the step before the nearest to those.
 
 from __future__ import annotations
 
+import math
+
 from spatialops._arrays import Array
 from spatialops._compile.apart import VECTOR, late, types
 from spatialops._compile.jit import inlined, kernel
@@ -28,6 +30,7 @@ from spatialops.contact.newton.rows import (
     ContactRows,
     NewtonScratch,
     Problem,
+    is_dense,
     turns_on,
 )
 from spatialops.contact.newton.statuses import find_statuses, put_on_pieces
@@ -42,6 +45,7 @@ _REFINES = 8  # steps at most, each of which must make the residual
 _SMALLER = 0.1  # times as large
 _STALLED = 0.5  # of the residual, which further centres leave where it is
 _SAME = 0.01  # change of the residual, relative, with which a centre of round friction settles
+_TOWARDS = 0.3  # cosine: along a direction that lowers velocities they fall by at least so much
 _SETTLED = 2  # centres after which what is left is along null directions, or the term too large
 
 
@@ -84,7 +88,7 @@ def proximal_steps(
     settled = 0
     factored = 0.0
     least_term = _LEAST * problem.s
-    before = INFINITE
+    before = held = INFINITE
     for iteration in range(limits[0]):
         if iteration > 0 and residual <= tolerance and not limits[2]:
             residual = refined(problem, eps, count, residual, p, scratch)
@@ -102,14 +106,16 @@ def proximal_steps(
             if residual < least:
                 least = residual
                 copy_into(best, p)
+            if residual > _STALLED * held and not is_dense(rows):
+                follow_ray(rows, p, scratch)
+            held = residual
             copy_into(centre, p)
             news = find_statuses(rows, eps, share, p, scratch)
         if iteration > 0 and (news == at.REPEATED or stays(rows, before, residual)):
             settled, since = settled + 1, 0
-            cut = settled > _SETTLED and follow_ray(rows, p, scratch)
             copy_into(centre, p)
             news = find_statuses(rows, eps, share, p, scratch)
-            if settled > _SETTLED and not (cut and news != at.REPEATED):
+            if settled > _SETTLED:
                 eps = max(_SHRINKS * eps, least_term)
         since += 1
         if since > limits[1]:
@@ -173,7 +179,7 @@ def newton_step(
     rows = problem.rows
     put_on_pieces(rows, p, scratch)
     put_velocities(rows, p, scratch.vectors[at.VELOCITY], scratch)
-    solve_rows(rows, eps, count, p, scratch)
+    solve_rows(rows, eps, count, p, scratch.vectors[at.CENTRE], scratch)
     return residual_at(problem, p, scratch)
 
 
@@ -202,8 +208,7 @@ def refined(
         if residual <= FOUND * rounding(p.size, scratch.y.size):
             break
         copy_into(before, p)
-        copy_into(scratch.vectors[at.CENTRE], p)
-        solve_rows(problem.rows, eps, count, p, scratch)
+        solve_rows(problem.rows, eps, count, p, p, scratch)
         found = residual_at(problem, p, scratch)
         if not found < _SMALLER * residual:
             copy_into(p, before)
@@ -214,29 +219,35 @@ def refined(
 
 
 @kernel
-def follow_ray(rows: ContactRows, p: Array, scratch: NewtonScratch) -> bool:
-    """Go on along p - centre to where velocities are least; whether a status changed before."""
+def follow_ray(rows: ContactRows, p: Array, scratch: NewtonScratch) -> None:
+    """Go on along p - centre to where velocities are least, or a status changes before.
+
+    What velocities do along a null direction is rounding, which leads nowhere.
+    """
     v, w = scratch.vectors[at.VELOCITY], scratch.vectors[at.ANSWER]
     d, centre = scratch.vectors[at.CHANGE], scratch.vectors[at.CENTRE]
     for i in range(p.size):
         d[i] = p[i] - centre[i]
     multiply_transposed(rows, d, scratch.y, scratch)
     multiply(rows, scratch.y, w, scratch)
-    falls, curves = 0.0, 0.0
+    falls = curves = speeds = 0.0
     for i in range(rows.friction.size):
         for j in range(3):
             acts = scratch.status[i, at.NORMAL] == at.PRESSES if j == 0 else False
             if acts or (j > 0 and scratch.status[i, at.TANGENT] == at.STICKS):
                 k = scratch.friction[i, at.RESISTANCE] if j > 0 else 0.0
                 rate = w[3 * i + j] + k * d[3 * i + j]
-                falls -= (v[3 * i + j] + k * p[3 * i + j]) * rate
+                speed = v[3 * i + j] + k * p[3 * i + j]
+                falls -= speed * rate
                 curves += rate * rate
+                speeds += speed * speed
     farthest = ray_length(rows, p, scratch)
     # Along null directions velocities never rise again.
-    wanted = max(falls / curves, 0.0) if curves > 0.0 else FAR
+    wanted = FAR
+    if falls > _TOWARDS * math.sqrt(curves * speeds) > 0.0:
+        wanted = falls / curves
     t = min(wanted, farthest)
     t = t if t < FAR else 0.0
     for i in range(p.size):
         p[i] += t * d[i]
         v[i] += t * w[i]
-    return farthest < wanted

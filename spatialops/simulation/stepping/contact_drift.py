@@ -22,18 +22,14 @@ rolling, with all of its points, where u changes by more than half of itself in 
 
 What has a gap g and opens at the rate u_n when the piece begins may close by
 g + h (u_n + u_n+) / 2: u_n+ >= -(2 g / h + u_n). Contacts without a name at the start have the gap
-of the middle, and half of the piece for it. A gap of some roundings of where its points are is no
-gap: else what rests would be asked for speeds of 1e-13 m/s to close 1e-17 m, and would never rest.
-That is asked of all points of a pair together: single points left out say that a face is no plane.
+of the middle, and half of the piece for it. What a pair's points make of that together says
+`gap_allowance`.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from spatialops import _layout as layout
 from spatialops._arrays import Vec3
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.vectors import ZERO3, copy_into, dot, minus, plus_scaled, put3, scaled, vec3
@@ -43,9 +39,9 @@ from spatialops.collision.known_contacts import first_of_pair, keep_known, row_o
 from spatialops.contact.newton._layout import VISCOUS
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.constraints.arrivals import is_late
+from spatialops.simulation.stepping.gap_allowance import allow_gaps
 from spatialops.simulation.stepping.tables import Tables
 
-_NO_GAP = 16.0 * float(np.finfo(np.float64).eps)  # of where its points are: not told from none
 _DAMPING = 0.25  # c
 _TURNED = 0.5  # change of a slip, as part of itself, that leaves it no direction of its own
 
@@ -100,7 +96,7 @@ def put_drift(t: Tables) -> None:
         if end == t.control[at.ACTING] or t.ints[end, col.CONTACT_PAIR] != pair:
             put_drift_of_pair(t, begin, end)
             begin = end
-    drop_roundings_of_gaps(t)
+    allow_gaps(t)
 
 
 @kernel
@@ -193,44 +189,6 @@ def put_change(t: Tables, i: int, j: int) -> None:
 def is_dragged(t: Tables, i: int) -> bool:
     """Whether friction of acting contact i depends on how fast it slips."""
     return t.control[at.LAW] == VISCOUS and t.floats[i, col.MU] != math.inf
-
-
-@merged
-def drop_roundings_of_gaps(t: Tables) -> None:
-    """Nothing is open of pairs whose gaps are roundings, nor where things overlap."""
-    begin = 0
-    for end in range(1, t.control[at.ACTING] + 1):
-        pair = t.ints[begin, col.CONTACT_PAIR]
-        if end < t.control[at.ACTING] and t.ints[end, col.CONTACT_PAIR] == pair:
-            continue
-        closed = True
-        for i in range(begin, end):
-            closed = closed and t.floats[i, col.OPEN] <= noise_of_gap(t, i)
-        for i in range(begin, end):
-            if closed or t.floats[i, col.OPEN] < 0.0:
-                t.floats[i, col.OPEN] = 0.0
-        begin = end
-
-
-@inlined
-def noise_of_gap(t: Tables, i: int) -> float:
-    """Speed by which roundings of acting contact i's gap would be closed within the piece."""
-    size = 0.0
-    if t.ints[i, col.CONTACT_FEATURE_A] < 0:  # of a joint
-        j = t.ints[i, col.CONTACT_PAIR] - t.pairs.shape[0]
-        size = abs(t.joint_floats[j, at.JOINT_LIMIT])
-    else:
-        size = size_of(vec3(t.floats, i, col.POINT))
-        for k in (t.ints[i, col.CONTACT_A], t.ints[i, col.CONTACT_B]):
-            if k >= 0:
-                size += size_of(vec3(t.work, k, layout.ORIGIN))
-    return _NO_GAP * size / t.monitor[at.PIECE]
-
-
-@inlined
-def size_of(x: Vec3) -> float:
-    """Sum of the sizes of its coordinates."""
-    return abs(x[0]) + abs(x[1]) + abs(x[2])
 
 
 @merged

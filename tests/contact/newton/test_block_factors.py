@@ -78,7 +78,7 @@ def test_linear_problems_are_solved_as_dense_ones(rng, widths):
     before = p.copy()
     count = gather_rows(rows, eps, scratch)
     factor_rows(rows, eps, count, scratch)
-    solve_rows(rows, eps, count, p, scratch)
+    solve_rows(rows, eps, count, p, scratch.vectors[at.CENTRE], scratch)
     # What must vanish at the answer: v + eps (p - centre) along every unknown.
     put_velocities(rows, p, v, scratch)
     left = [

@@ -204,7 +204,7 @@ def test_what_resists_is_in_the_linear_problem(law, trees, rng):
     before = p.copy()
     count = gather_rows(rows, eps, scratch)
     factor_rows(rows, eps, count, scratch)
-    solve_rows(rows, eps, count, p, scratch)
+    solve_rows(rows, eps, count, p, scratch.vectors[at.CENTRE], scratch)
     put_velocities(rows, p, v, scratch)
     k = scratch.friction[scratch.contacts[:count], at.RESISTANCE]
     k = np.where(scratch.parts[:count] == at.PRESSING, 0.0, k)
