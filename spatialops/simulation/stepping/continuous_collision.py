@@ -11,7 +11,7 @@ ends.
 from __future__ import annotations
 
 from spatialops._arrays import Array, IntArray
-from spatialops._compile.jit import kernel, merged
+from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.collision._layout import GEOM_LINK, GEOM_WIDTH, INFINITE
 from spatialops.collision.broad_phase import bound_gap
 from spatialops.collision.detector import closing_speed, is_simple, pair_gap, place_geoms
@@ -63,7 +63,8 @@ def put_at(t: Tables, x: float) -> None:
 def first_crossing(t: Tables) -> float:
     """Fraction of the piece at which the first fast pair touches that was apart.
 
-    1 where none does.
+    1 where none does. All bodies are put at the start and at the end of the piece once for as many
+    pairs as there is room for, whose speeds are those at both.
     """
     first = 1.0
     put_at(t, 1.0)
@@ -71,26 +72,67 @@ def first_crossing(t: Tables) -> float:
     put_at(t, 0.0)
     speed = max(speed, fastest(t.geom_ints, t.geoms, t.centers, t.work))
     farthest = 2.0 * speed * HASTE * t.monitor[at.PIECE]
-    for p in range(t.pairs.shape[0]):
+    p = 0
+    while p < t.pairs.shape[0]:
+        p, count = gather_pairs(t, p, farthest)
+        if count > 0:
+            put_at(t, 1.0)
+            put_travels(t, count)
+            put_at(t, 0.0)
+            first = first_touch(t, count, first)
+    put_at(t, 1.0)
+    return first
+
+
+@kernel
+def gather_pairs(t: Tables, begin: int, farthest: float) -> tuple[int, int]:
+    """Pairs from one on that may meet in the piece, with their speeds, in the LCP's rooms.
+
+    Those that move slowly are a matter of the contact problem. Returns where to go on, and how many
+    there are.
+    """
+    count = 0
+    room = min(t.lcp_ints.size, t.lcp_vectors.size)
+    for p in range(begin, t.pairs.shape[0]):
         a, b = t.pairs[p, 0], t.pairs[p, 1]
         if is_simple(t.geom_ints, a, b):
             continue
-        if bound_gap(t.geom_ints, t.geoms, t.centers, a, b) >= farthest:
+        if bound_gap(t.geom_ints, t.geoms, t.centers, a, b) >= farthest or was_slow(t, p):
             continue
-        if was_slow(t, p):  # a matter of the contact problem
-            continue
-        link_a, link_b = t.geom_ints[a, GEOM_LINK], t.geom_ints[b, GEOM_LINK]
-        put_at(t, 1.0)
-        travel = closing_speed(t.geoms, t.centers, t.work, a, b, link_a, link_b)
-        put_at(t, 0.0)
-        travel = max(travel, closing_speed(t.geoms, t.centers, t.work, a, b, link_a, link_b))
-        travel *= HASTE * t.monitor[at.PIECE]
+        t.lcp_ints[count], t.lcp_vectors[count] = p, pair_speed(t, p)
+        count += 1
+        if count == room:
+            return p + 1, count
+    return t.pairs.shape[0], count
+
+
+@inlined
+def pair_speed(t: Tables, p: int) -> float:
+    """How fast points of a pair approach each other at most."""
+    a, b = t.pairs[p, 0], t.pairs[p, 1]
+    link_a, link_b = t.geom_ints[a, GEOM_LINK], t.geom_ints[b, GEOM_LINK]
+    return closing_speed(t.geoms, t.centers, t.work, a, b, link_a, link_b)
+
+
+@kernel
+def put_travels(t: Tables, count: int) -> None:
+    """How far the gathered pairs go in the piece, by their speeds so far and those here."""
+    for i in range(count):
+        speed = max(t.lcp_vectors[i], pair_speed(t, t.lcp_ints[i]))
+        t.lcp_vectors[i] = HASTE * t.monitor[at.PIECE] * speed
+
+
+@kernel
+def first_touch(t: Tables, count: int, first: float) -> float:
+    """Fraction at which the first of the gathered pairs touches, or `first`."""
+    for i in range(count):
+        a, b = t.pairs[t.lcp_ints[i], 0], t.pairs[t.lcp_ints[i], 1]
+        travel = t.lcp_vectors[i]
         if travel < 0.5 * min(t.geoms[a, GEOM_WIDTH], t.geoms[b, GEOM_WIDTH]):
             continue
         if bound_gap(t.geom_ints, t.geoms, t.centers, a, b) < travel:
             first = min(first, touch_time(t, a, b, travel, first))
             put_at(t, 0.0)
-    put_at(t, 1.0)
     return first
 
 
