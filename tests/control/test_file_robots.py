@@ -109,6 +109,7 @@ def panda(law):
         law=law,
         impact_threshold=100.0,
         certify="off",
+        time=EXACT,
     )
     swing = np.array([0.1, 0.05, 0.05, 0.05, 0.05, 0.05, 0.1, 0.0, 0.0])
     return sim, q[:9].copy(), swing

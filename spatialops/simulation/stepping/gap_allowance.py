@@ -10,8 +10,9 @@ Normal speeds of a rigid face are a plane over its points, so four of them press
 what they may close at is a plane too. It nearly is: points move by second order while a piece goes
 on, and where one overlaps by 1e-11 m another has as much of a gap. Off the plane by 1e-8 m/s, a
 pressing point must let go, which one the law finds by forces that wedge against one another until
-the first is zero; in a heap one face after another. Speeds of a face off the plane by less than
-SHARE of what is an impact are therefore put on it, and an overlap as small is given to all points.
+the first is zero; in a heap one face after another. Speeds of a face that are off the plane by what
+closes NEAR of its size are therefore put on it, and an overlap as small is given to all points, but
+for one that is no more than what solvers leave.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.tables import Tables
 
 _NO_GAP = 16.0 * float(np.finfo(np.float64).eps)  # of where its points are: not told from none
-SHARE = 1e-3  # of the threshold of impacts
+NEAR = 1e-7  # of the size of a face: gaps that differ by less are those of one plane
+LEFT = 1e-4  # of that: what solvers leave
 _FACE = 4  # points; speeds of three are always a plane
 _LINE = 1e-6  # of the square of a face's size: points that are narrower than a thousandth of it
 
@@ -54,8 +56,7 @@ def allow_pair(t: Tables, begin: int, end: int) -> None:
         closed = closed and t.floats[i, col.OPEN] <= noise_of_gap(t, i)
     lift = 0.0
     if not closed and is_face(t, begin, end):
-        flatten(t, begin, end)
-        lift = small_overlap(t, begin, end)
+        lift = small_overlap(t, begin, end, flatten(t, begin, end))
     for i in range(begin, end):
         opening = max(t.floats[i, col.OPEN] + lift, 0.0)
         t.floats[i, col.OPEN] = 0.0 if closed else opening
@@ -72,17 +73,20 @@ def is_face(t: Tables, begin: int, end: int) -> bool:
 
 
 @inlined
-def small_overlap(t: Tables, begin: int, end: int) -> float:
+def small_overlap(t: Tables, begin: int, end: int, near: float) -> float:
     """What the point that overlaps most is below zero, where that is little; else zero."""
     least = 0.0
     for i in range(begin, end):
         least = min(least, t.floats[i, col.OPEN])
-    return -least if -least <= SHARE * t.settings[at.THRESHOLD] else 0.0
+    return -least if LEFT * near < -least <= near else 0.0
 
 
 @kernel
-def flatten(t: Tables, begin: int, end: int) -> None:
-    """Put OPEN of a face's points on the plane nearest to it, if it is near: least squares."""
+def flatten(t: Tables, begin: int, end: int) -> float:
+    """Put OPEN of a face's points on the plane nearest to it, if it is near: least squares.
+
+    Returns what is near, a speed; zero of points that span no face.
+    """
     count = end - begin
     center = (0.0, 0.0, 0.0)
     mean = 0.0
@@ -102,18 +106,18 @@ def flatten(t: Tables, begin: int, end: int) -> None:
     size = xx + yy
     determinant = xx * yy - xy * xy
     if determinant <= _LINE * size * size:
-        return
+        return 0.0
     slope_x = (yy * rise_x - xy * rise_y) / determinant
     slope_y = (xx * rise_y - xy * rise_x) / determinant
+    near = NEAR * math.sqrt(size) / t.monitor[at.PIECE]
     most = 0.0
     for i in range(begin, end):
         x, y = place(t, i, center, first, second)
         most = max(most, abs(mean + slope_x * x + slope_y * y - t.floats[i, col.OPEN]))
-    if most > SHARE * t.settings[at.THRESHOLD]:
-        return
-    for i in range(begin, end):
+    for i in range(begin, end if most <= near else begin):
         x, y = place(t, i, center, first, second)
         t.floats[i, col.OPEN] = mean + slope_x * x + slope_y * y
+    return near
 
 
 @inlined
