@@ -79,24 +79,6 @@ class MomentumDerivatives(NamedTuple):
     dv: Array
 
 
-class CenterMotion(NamedTuple):
-    """What `center_of_mass_motion` returns.
-
-    Parameters
-    ----------
-    x : (3,) array
-        Place, m.
-    J : (3, nv) array
-        J v is its velocity.
-    drift : (3,) array
-        Jdot v, m/s^2.
-    """
-
-    x: Array
-    J: Array
-    drift: Array
-
-
 @kernel
 def momentum_derivatives_kernel(
     tree: IntArray, links: Array, q: Array, v: Array, center: Array, work: Array, found: Array
@@ -160,7 +142,7 @@ def centroidal_kernel(
             found[MOMENTUM_BY_Q + i, k] -= turned[i] / mass
 
 
-def _centroidal(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+def _centroidal(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     q, v = vector(q, model.nq, "q"), vector(v, model.nv, "v")
     if not (all_finite(q) and all_finite(v)):
         raise not_finite(q=q, v=v)
@@ -168,7 +150,7 @@ def _centroidal(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]
     sums = np.empty(9)
     centroidal_kernel(model.tree, model.links, q, v, sums, work, found)
     model.stacks.append(work)
-    return sums, found
+    return found
 
 
 def _found(model: Model, q: ArrayLike, v: ArrayLike, center: Array) -> Array:
@@ -288,44 +270,6 @@ def centroidal_momentum_derivatives(
     """
     if type(model) is not Model:
         raise not_a_model(model)
-    found = _centroidal(model, q, v)[1]
+    found = _centroidal(model, q, v)
     by_q = found[MOMENTUM_BY_Q : MOMENTUM_BY_Q + 6].copy()
     return MomentumDerivatives(by_q, found[MOMENTUM_BY_V:].copy())
-
-
-def center_of_mass_motion(model: Model, q: ArrayLike, v: ArrayLike) -> CenterMotion:
-    """Place of the centre of mass, and how it moves, from the momentum m xdot, O(N).
-
-    Parameters
-    ----------
-    model : Model
-        The mechanism.
-    q : (nq,) array_like
-        Coordinates, rad and m.
-    v : (nv,) array_like
-        Velocities, rad/s and m/s.
-
-    Returns
-    -------
-    CenterMotion
-        World axes.
-
-    Raises
-    ------
-    ArgumentError
-        For a wrong shape, NaN or infinity.
-
-    Examples
-    --------
-    >>> import numpy as np, spatialops as so
-    >>> from spatialops.derivatives.momentum import center_of_mass_motion
-    >>> model, q, v = so.models.pendulum(2).model, [0.3, 0.1], [1.0, -1.0]
-    >>> center = center_of_mass_motion(model, q, v)
-    >>> bool(np.allclose(center.x, so.center_of_mass(model, q)))
-    True
-    """
-    if type(model) is not Model:
-        raise not_a_model(model)
-    sums, found = _centroidal(model, q, v)
-    linear = found[MOMENTUM_BY_Q + 3 : MOMENTUM_BY_V] @ np.asarray(v, dtype=np.float64)
-    return CenterMotion(sums[6:], found[MOMENTUM_BY_V + 3 :] / model.mass, linear / model.mass)

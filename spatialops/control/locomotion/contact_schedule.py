@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -173,23 +174,20 @@ class ContactSchedule:
         ramps = np.where(loads < 1.0, np.maximum(loads, _LEAST) * self.full, np.inf)
         return held.bounded(ramps)
 
-    def _share(self, spans: Array, time: float) -> float:
+    def _share(self, spans: list[tuple[float, float]], time: float) -> float:
         """The largest that any interval gives."""
-        since = time - spans[:, 0]
-        end = spans[:, 1] - time
-        if self.period is not None:
-            bounded = np.isfinite(spans).all(axis=1)
-            since[bounded] %= self.period
-            length = spans[bounded, 1] - spans[bounded, 0]
-            end[bounded] = length - since[bounded]
-        nearest = np.minimum(since, end)
-        inside = (since >= 0.0) & (end > 0.0)
-        if not inside.any():
+        edge = -1.0
+        for begin, end in spans:
+            since = time - begin
+            left = end - time
+            if self.period is not None and math.isfinite(end - begin):
+                since %= self.period
+                left = end - begin - since
+            if since >= 0.0 and left > 0.0:
+                edge = max(edge, min(since, left))
+        if edge < 0.0:
             return 0.0
-        edge = float(nearest[inside].max())
-        if edge >= self.ramp:
-            return 1.0
-        return max(_smooth(edge / self.ramp), _LEAST)
+        return 1.0 if edge >= self.ramp else max(_smooth(edge / self.ramp), _LEAST)
 
 
 def _smooth(s: float) -> float:
@@ -197,7 +195,7 @@ def _smooth(s: float) -> float:
     return s * s * (3.0 - 2.0 * s)
 
 
-def _spans(name: str, intervals: Intervals, period: float | None) -> Array:
+def _spans(name: str, intervals: Intervals, period: float | None) -> list[tuple[float, float]]:
     """Beginnings and ends, checked."""
     spans = (
         array(list(intervals), (None, 2), f"intervals[{name!r}]") if intervals else np.zeros((0, 2))
@@ -209,4 +207,4 @@ def _spans(name: str, intervals: Intervals, period: float | None) -> Array:
         )
     if period is not None and (np.isfinite(length) & (length > period)).any():
         raise ArgumentError(f"intervals[{name!r}]: one is longer than the period, {period:g} s")
-    return spans
+    return [(begin, end) for begin, end in spans.tolist()]

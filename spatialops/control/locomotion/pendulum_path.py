@@ -89,12 +89,15 @@ class PendulumPath:
         """
         inside = min(max(time, self._first), self._last)
         at = min(int((inside - self._first) / self._step), self._path.c.shape[1] - 1)
-        s = inside - self._path.x[at]
-        a, b, c, d = self._path.c[:, at]
-        x = ((a * s + b) * s + c) * s + d
-        if inside != time:
-            return x, np.zeros_like(x), np.zeros_like(x)
-        return x, (3.0 * a * s + 2.0 * b) * s + c, 6.0 * a * s + 2.0 * b
+        s = inside - float(self._path.x[at])
+        moves = 1.0 if inside == time else 0.0
+        powers = (
+            (s * s * s, s * s, s, 1.0),
+            (moves * 3.0 * s * s, moves * 2.0 * s, moves, 0.0),
+            (moves * 6.0 * s, moves * 2.0, 0.0, 0.0),
+        )
+        x, rate, acceleration = np.array(powers) @ self._path.c[:, at]
+        return x, rate, acceleration
 
 
 def _centres(p: Array, phase: float) -> Array:

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from spatialops.control.task_space.tasks import Motion
-from spatialops.derivatives.momentum import (
-    center_of_mass_motion,
-    centroidal_momentum_derivatives,
-)
+from spatialops.derivatives.momentum import centroidal_momentum_derivatives
 from spatialops.dynamics.energy import center_of_mass
+from spatialops.kinematics.center_motion import center_of_mass_motion
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 

@@ -8,8 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray
+from spatialops._compile.jit import kernel
 from spatialops.collision import _layout as col
 from spatialops.collision.broad_phase import bound_gap
+from spatialops.collision.geom_tables import GeomTables
 from spatialops.collision.narrow_phase.pair_contacts import pair_points
 from spatialops.collision.narrow_phase.scratch import FOUND, Scratch, row_at, scratch_shapes
 from spatialops.collision.narrow_phase.signed_distance import AXIS, MIDDLE, separation
@@ -19,6 +21,7 @@ from spatialops.errors import ArgumentError
 from spatialops.simulation.scene.ray_casting import placed_geoms
 from spatialops.simulation.scene.scene import Scene
 
+_COLUMNS = 7  # gap, middle of the nearest points, normal
 _NO_LIMIT = 1e200  # m; nothing is so far apart
 _REACHES = 60  # doublings of the reach in which a surface is looked for
 
@@ -66,7 +69,7 @@ def distances(scene: Scene, q: ArrayLike, pairs: Iterable[tuple[str, str]]) -> D
     Raises
     ------
     ArgumentError
-        For an unknown name, a body without geoms, or two fixed surfaces.
+        For an unknown name, a body without geoms, a geom and itself, or two fixed surfaces.
 
     Examples
     --------
@@ -95,14 +98,28 @@ class PairDistances:
     Raises
     ------
     ArgumentError
-        For an unknown name, or a body without geoms.
+        For an unknown name, a body without geoms, or a geom and itself.
     """
 
     def __init__(self, scene: Scene, pairs: Iterable[tuple[str, str]]) -> None:
         if not isinstance(scene, Scene):
             raise ArgumentError(f"scene: expected a Scene, got {type(scene).__name__}")
         self.scene = scene
-        self._chosen = [(_geoms_of(scene, a), _geoms_of(scene, b)) for a, b in _named(pairs)]
+        chosen = [
+            [(i, j) for i in _geoms_of(scene, a) for j in _geoms_of(scene, b) if i != j]
+            for a, b in _named(pairs)
+        ]
+        sizes = [len(group) for group in chosen]
+        if 0 in sizes:
+            raise ArgumentError("pairs: a geom has no distance from itself")
+        self._starts = np.cumsum([0, *sizes])
+        self._geoms: IntArray = np.array(
+            [pair for group in chosen for pair in group], dtype=np.int64
+        ).reshape(-1, 2)
+        fixed = np.array([isinstance(geom.shape, FIXED) for geom in scene.geoms], dtype=bool)
+        self._surfaces = np.flatnonzero(fixed[self._geoms].any(axis=1))
+        self._convex = np.flatnonzero(~fixed[self._geoms].any(axis=1))
+        self._room = scratch_shapes(scene.tables.ints, scene.tables.lists)
 
     def __call__(self, q: ArrayLike) -> Distances:
         """The distances at coordinates (nq,).
@@ -112,43 +129,66 @@ class PairDistances:
         ArgumentError
             For two fixed surfaces.
         """
-        measure = _Measure(self.scene, placed_geoms(self.scene, q))
-        found = [
-            min((measure(a, b) for a in first for b in second if a != b), key=lambda one: one[0])
-            for first, second in self._chosen
-        ]
-        n = len(found)
-        gaps = np.array([one[0] for one in found])
-        middles = np.reshape([one[1] for one in found], (n, 3))
-        normals = np.reshape([one[2] for one in found], (n, 3))
-        geoms = np.array([one[3] for one in found], dtype=np.int64).reshape(n, 2)
-        half = 0.5 * gaps[:, None] * normals
-        return Distances(gaps, middles + half, middles - half, normals, geoms)
+        places = placed_geoms(self.scene, q)
+        scratch = Scratch(np.zeros(self._room[0]), np.zeros(self._room[1], dtype=np.int64))
+        found = np.empty((len(self._geoms), _COLUMNS))
+        separations(self.scene.tables, places, self._geoms, self._convex, scratch, found)
+        for i in self._surfaces:
+            a, b = self._geoms[i].tolist()
+            _Measure(self.scene, places, scratch)(a, b, found[i])
+        nearest = self._nearest(found[:, 0])
+        found = found[nearest]
+        gaps, middles = found[:, 0].copy(), found[:, 1:4]
+        normals = found[:, 4:].copy()
+        half = (0.5 * gaps)[:, None] * normals
+        return Distances(gaps, middles + half, middles - half, normals, self._geoms[nearest])
+
+    def _nearest(self, gaps: Array) -> IntArray:
+        """Which geoms of each pair are."""
+        first = self._starts[:-1]
+        if len(first) == len(gaps):
+            return first
+        ends = self._starts[1:].tolist()
+        each = [a + int(gaps[a:b].argmin()) for a, b in zip(first.tolist(), ends, strict=True)]
+        return np.array(each, dtype=np.int64)
+
+
+@kernel
+def separations(
+    geoms: GeomTables,
+    places: Array,
+    pairs: IntArray,
+    which: IntArray,
+    scratch: Scratch,
+    found: Array,
+) -> None:
+    """Distances of some pairs of convex geoms: gap, middle and normal a row of `found`."""
+    rows = scratch.rows
+    for i in which:
+        b = pairs[i, 1]
+        found[i, 0] = separation(geoms, places, pairs[i, 0], b, _NO_LIMIT, scratch)
+        for k in range(3):
+            found[i, 1 + k] = rows[4, MIDDLE + k] + places[b, k]
+            found[i, 4 + k] = rows[4, AXIS + k]
 
 
 class _Measure:
-    """Distances of geoms that are placed."""
+    """Distances from fixed surfaces of geoms that are placed."""
 
-    def __init__(self, scene: Scene, places: Array) -> None:
+    def __init__(self, scene: Scene, places: Array, scratch: Scratch) -> None:
         self.scene = scene
         self.tables = scene.tables
         self.places = places
-        rows, ints = scratch_shapes(self.tables.ints, self.tables.lists)
-        self.scratch = Scratch(np.zeros(rows), np.zeros(ints, dtype=np.int64))
+        self.scratch = scratch
 
-    def __call__(self, a: int, b: int) -> tuple[float, Array, Array, tuple[int, int]]:
-        """Distance, middle of the nearest points, normal from b to a, and the geoms."""
+    def __call__(self, a: int, b: int, found: Array) -> None:
+        """Put distance, middle of the nearest points and normal from b to a into a row."""
         fixed = [isinstance(self.scene.geoms[g].shape, FIXED) for g in (a, b)]
         if all(fixed):
             names = self.scene.geoms[a].name, self.scene.geoms[b].name
             raise ArgumentError(f"pairs: {names[0]!r} and {names[1]!r}: both are fixed surfaces")
-        if any(fixed):
-            gap, middle, normal = self._from_surface(b, a) if fixed[0] else self._from_surface(a, b)
-            return gap, middle, -normal if fixed[0] else normal, (a, b)
-        rows = self.scratch.rows
-        gap = float(separation(self.tables, self.places, a, b, _NO_LIMIT, self.scratch))
-        middle = rows[4, MIDDLE : MIDDLE + 3] + self.places[b, : col.TURN]
-        return gap, middle, rows[4, AXIS : AXIS + 3].copy(), (a, b)
+        found[0], found[1:4], normal = self._from_surface(*((b, a) if fixed[0] else (a, b)))
+        found[4:7] = -normal if fixed[0] else normal
 
     def _from_surface(self, a: int, b: int) -> tuple[float, Array, Array]:
         """From a convex shape to a half-space, mesh or height field: in a reach that doubles."""

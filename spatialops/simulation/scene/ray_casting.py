@@ -16,6 +16,8 @@ from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.errors import ArgumentError
 from spatialops.simulation.scene.scene import Scene
 
+_NO_TURN = np.eye(3).ravel()
+
 
 class RayHits(NamedTuple):
     """What n rays met.
@@ -103,7 +105,7 @@ def placed_geoms(scene: Scene, q: ArrayLike) -> Array:
     if poses_kernel(model.tree, model.links, q, work) != layout.OK:
         raise not_finite(q=q)
     places = np.zeros((len(scene.geoms) + 1, col.PLACE_COLUMNS))
-    places[:, col.TURN : col.TURN + 9] = np.eye(3).ravel()
+    places[:, col.TURN : col.TURN + 9] = _NO_TURN
     place_geoms(scene.geom_ints, scene.geom_floats, work, places)
     return places
 

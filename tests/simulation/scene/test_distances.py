@@ -75,3 +75,16 @@ def test_unknown_names_are_refused_in_words():
         so.distances(scene, scene.state.q, [("floor", "wall")])
     with pytest.raises(so.errors.ArgumentError, match="pairs of two names"):
         so.distances(scene, scene.state.q, ["floor"])
+
+
+def test_a_geom_and_itself_are_refused():
+    scene = scene_of(so.Geom("ball", "one", so.Sphere(0.1)))
+    with pytest.raises(so.errors.ArgumentError, match="no distance from itself"):
+        so.distances(scene, scene.state.q, [("ball", "ball")])
+
+
+def test_no_pairs_have_no_distances():
+    scene = scene_of(so.Geom("ball", "one", so.Sphere(0.1)))
+    found = so.distances(scene, scene.state.q, [])
+    assert found.distances.shape == (0,)
+    assert found.points_a.shape == (0, 3)
