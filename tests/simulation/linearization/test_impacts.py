@@ -198,6 +198,28 @@ def test_a_foot_comes_down_with_newtons_restitution():
     assert "open" in found.statuses
 
 
+def of_pair(restitution, kind):
+    """The leg, whose foot bounces by a coefficient of its own kind."""
+    scene = leg(0.3, restitution)
+    pair = so.Pair(a="foot 0", b="floor", restitution=kind)
+    return so.Scene(scene.model, scene.geoms, pair_laws=[pair])
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("restitution", "kind"), [(0.6, "newton"), (0.0, "poisson")])
+def test_a_pair_has_a_kind_of_restitution_of_its_own(restitution, kind):
+    other = "poisson" if kind == "newton" else "newton"
+    scene = of_pair(restitution, kind)
+    simulator = so.Simulator(scene, dt=5e-3, time=EXACT, restitution=other)
+    check(simulator, above(2e-3), TAU, (1e-5, 1e-4, 1e-2))
+
+
+def test_poissons_restitution_beside_newtons_is_refused():
+    simulator = so.Simulator(of_pair(0.6, "poisson"), dt=5e-3, restitution="newton")
+    with pytest.raises(ContactError, match="Newton's"):
+        simulator.linearize(above(2e-3))
+
+
 def test_propagated_impacts_are_refused():
     with pytest.raises(ContactError, match="one after the other"):
         so.Simulator(leg(), dt=5e-3, impacts="propagated").linearize(above(2e-3))

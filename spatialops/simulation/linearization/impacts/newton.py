@@ -21,9 +21,9 @@ from spatialops.simulation.stepping.held.held_loop import HeldLoop
 def newton_coefficients(loop: HeldLoop, rows: IntArray, by_them: bool) -> Array | None:
     """Coefficients of the impact that was resolved last, for contacts in these rows of the loop.
 
-    Zeros where all of them are Poisson's. None where it is not known: one pair of bodies after the
-    other, with both kinds in one impact (of which Poisson's may be zero, but not with derivatives
-    by them), and under laws whose lines lean.
+    Zeros where all of the scene's are Poisson's. None where it is not known: one pair of bodies
+    after the other, with Poisson's in a scene that has Newton's (they may be zero, but not with
+    derivatives by them), and under laws whose lines lean.
     """
     t, rule = loop.tables, loop.stepping.external.impacts
     if not rule.whole:
