@@ -5,8 +5,9 @@ rank: what is left below `tolerance` of the first pivot is zero (Golub and Van L
 Unknowns without a pivot are zero in solutions. With a tolerance of zero the rank is known to be
 full, and rows alone are exchanged. Pivots are kept as their inverses.
 
-Right-hand sides are solved for in blocks of 32 columns, which stay in registers; what is left over
-number by number, so that blocks should be filled with zeros. Rows of factors are worked on by
+Right-hand sides are solved for in blocks of 64 columns, which stay in registers, then of 32: eight
+sums at once, where each must wait for itself. What is left over goes number by number, so that
+blocks should be filled with zeros. Rows of factors are worked on by
 eights; in matrices with seven columns more than are meant all of them are.
 """
 
@@ -22,6 +23,7 @@ EXCHANGES = 2
 
 BLOCK = 4 * WIDTH
 Block = tuple[Lanes, Lanes, Lanes, Lanes]
+_TWO = 2 * BLOCK
 
 
 @inlined
@@ -115,8 +117,16 @@ def less_row(a: Block, factor: float, X: Array, i: int, c: int) -> Block:
 def subtract_product(C: Array, A: Array, B: Array, sizes: tuple[int, int, int], f: float) -> None:
     """C -= f A B, of sizes (rows, terms, columns)."""
     rows, terms, columns = sizes
-    blocks = columns // BLOCK * BLOCK
-    for c in range(0, blocks, BLOCK):
+    blocks, pairs = columns // BLOCK * BLOCK, columns // _TWO * _TWO
+    for c in range(0, pairs, _TWO):
+        for i in range(rows):
+            a, b = load_block(C, i, c), load_block(C, i, c + BLOCK)
+            for k in range(terms):
+                factor = f * A[i, k]
+                a, b = less_row(a, factor, B, k, c), less_row(b, factor, B, k, c + BLOCK)
+            store_block(C, i, c, a)
+            store_block(C, i, c + BLOCK, b)
+    for c in range(pairs, blocks, BLOCK):
         for i in range(rows):
             a = load_block(C, i, c)
             for k in range(terms):
@@ -145,6 +155,24 @@ def substitute_block(A: Array, rank: int, X: Array, c: int) -> None:
 
 
 @inlined
+def substitute_two(A: Array, rank: int, X: Array, c: int) -> None:
+    """The same of two blocks."""
+    for i in range(1, rank):
+        a, b = load_block(X, i, c), load_block(X, i, c + BLOCK)
+        for k in range(i):
+            a, b = less_row(a, A[i, k], X, k, c), less_row(b, A[i, k], X, k, c + BLOCK)
+        store_block(X, i, c, a)
+        store_block(X, i, c + BLOCK, b)
+    for i in range(rank - 1, -1, -1):
+        a, b = load_block(X, i, c), load_block(X, i, c + BLOCK)
+        for k in range(i + 1, rank):
+            a, b = less_row(a, A[i, k], X, k, c), less_row(b, A[i, k], X, k, c + BLOCK)
+        d = A[i, i]
+        store_block(X, i, c, (d * a[0], d * a[1], d * a[2], d * a[3]))
+        store_block(X, i, c + BLOCK, (d * b[0], d * b[1], d * b[2], d * b[3]))
+
+
+@inlined
 def substitute_rest(A: Array, rank: int, X: Array, first: int, columns: int) -> None:
     """The same of fewer columns."""
     for i in range(1, rank):
@@ -164,8 +192,10 @@ def solve_lu(A: Array, n: int, rank: int, exchanges: IntArray, X: Array, columns
     """X <- A^-1 X of n rows, for so many columns at once."""
     for k in range(rank):
         exchange_rows(X, k, exchanges[ROW, k], columns)
-    blocks = columns // BLOCK * BLOCK
-    for c in range(0, blocks, BLOCK):
+    blocks, pairs = columns // BLOCK * BLOCK, columns // _TWO * _TWO
+    for c in range(0, pairs, _TWO):
+        substitute_two(A, rank, X, c)
+    for c in range(pairs, blocks, BLOCK):
         substitute_block(A, rank, X, c)
     substitute_rest(A, rank, X, blocks, columns)
     for k in range(rank, n):

@@ -25,6 +25,7 @@ class Effort:
         self._least = -self.limit
         self.clipped = np.zeros(model.nv, dtype=np.int64)
         self._limited = bool(np.isfinite(self.limit).any())
+        self._harmless = float(np.min(self.limit, initial=np.inf)) ** 2
 
     def __call__(self, tau: ArrayLike | None) -> Array:
         """The forces (nv,) that act, counting what is cut.
@@ -46,8 +47,8 @@ class Effort:
         return self.within(self.checked(tau))
 
     def within(self, forces: Array) -> Array:
-        """Checked forces, cut."""
-        if not self._limited:
+        """Checked forces, cut: the same array where nothing can be."""
+        if not self._limited or forces.dot(forces) <= self._harmless:
             return forces
         return np.minimum(np.maximum(forces, self._least), self.limit)  # a third of `clip`'s time
 

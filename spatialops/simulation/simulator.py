@@ -357,10 +357,10 @@ class Simulator:
         SolverFailed, ContactError
             As `step`; for a corrected penetration within the step, for joints at their limits or
             with dry friction, for contacts other than of spheres, capsules and vertices with
-            half-spaces and of spheres with spheres and faces of boxes, for impacts with
-            restitution "newton", one after the other, or with torsional or rolling friction, with
-            "moreau" for many inelastic arrivals, and free bodies on their own beside closures, for
-            impacts of closed mechanisms, and with `EventDriven` for contacts that stay closed.
+            half-spaces and of spheres with spheres and faces of boxes, for impacts one after the
+            other, by Poisson's restitution beside Newton's, or with torsional or rolling friction,
+            with "moreau" for many inelastic arrivals, and free bodies on their own beside closures,
+            for impacts of closed mechanisms, and with `EventDriven` for contacts that stay closed.
 
         References
         ----------

@@ -173,7 +173,7 @@ PUSHED_OUT = 4  # a penetration was corrected
 ALONE = 5  # free bodies with an equation of their own
 UNTOUCHED = 6  # a floating tree that was given its momentum
 ACTIVE = 7  # activations in a step that an impact cuts
-OTHER_IMPACTS = 8  # not by Poisson's coefficient, all at once, or under the convex law
+OTHER_IMPACTS = 8  # not all at once, or not all by one kind of coefficient
 # Of closed mechanisms
 CUT_CLOSED = 9  # a step that is cut
 REDUNDANT = 10  # rows that depend on others

@@ -11,9 +11,9 @@ from spatialops._arrays import Array, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import add3, cross, dot, plus_scaled, scaled, vec3
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.contact_lines import add_row
 from spatialops.simulation.linearization.friction.spin_friction import is_moment
 from spatialops.simulation.linearization.made_step import Made, Room
+from spatialops.simulation.linearization.rows.changes import add_row
 from spatialops.simulation.linearization.touch_both import get
 
 
@@ -81,7 +81,7 @@ def add_lever(made: Made, side: Array, found: Array, link: int, push: Vec3, turn
     i = link
     while i >= 0:
         lever = cross(push, get(found, turn, i))  # w . (dr x p) = dr . (p x w)
-        add_row(side[i], 0, lever, found, turn + 3)
+        add_row(side, i, 0, lever, found, turn + 3)
         i = made.tree[i, layout.PARENT]
 
 

@@ -24,11 +24,10 @@ from __future__ import annotations
 
 import math
 
-from spatialops._arrays import Array, Mat3, Vec3
+from spatialops._arrays import Mat3, Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import ZERO3, dot, plus, plus_scaled, rotate_back, scaled, vec3
 from spatialops.collision import _layout as col
-from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDEST, WIDTH
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.contact_points import is_round, stiffness_at_end
 from spatialops.simulation.linearization.drift_change import (
@@ -36,19 +35,12 @@ from spatialops.simulation.linearization.drift_change import (
     drift_slopes,
     gain_by_normal,
 )
-from spatialops.simulation.linearization.free_bodies.lone_moves import add_by_forces
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
+from spatialops.simulation.linearization.rows.changes import add_lead, add_row, to_start
 
 _KINK = 1e-9  # m/s within which a gap's speed is at its kink
 _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
 _NO_MATRIX = (ZERO3, ZERO3, ZERO3)
-
-
-@inlined
-def add_row(out: Array, first: int, d: Vec3, rows: Array, row: int) -> None:
-    """Add d . rows[row : row + 3] to `out` from entry `first` on."""
-    for j in range(rows.shape[1]):
-        out[first + j] += d[0] * rows[row, j] + d[1] * rows[row + 1, j] + d[2] * rows[row + 2, j]
 
 
 @inlined
@@ -186,14 +178,14 @@ def put_line(
         pushes[j] = 0.0
     for j in range(goal.size):
         goal[j] = 0.0
-    add_row(line, 0, d, late, of.VELOCITY_BY_V)
-    add_row(pushes, 0, push, late, of.VELOCITY_BY_V)
+    add_row(room.lines, i, 0, d, late, of.VELOCITY_BY_V)
+    add_row(room.pushes, i, 0, push, late, of.VELOCITY_BY_V)
     back = scaled(-1.0, d)
     moved = scaled(-1.0, rotate_back(X, d))
     along = dot(d, vec3(room.points, k, of.NORMAL))
-    add_row(goal, 0, back, room.found[of.END, k], of.VELOCITY_BY_Q)
-    add_row(goal, 0, moved, late, of.VELOCITY_BY_Q)
-    add_row(goal, n, plus(back, moved), late, of.VELOCITY_BY_V)
+    add_row(room.goal, i, 0, back, room.found[of.END, k], of.VELOCITY_BY_Q)
+    add_row(room.goal, i, 0, moved, late, of.VELOCITY_BY_Q)
+    add_row(room.goal, i, n, plus(back, moved), late, of.VELOCITY_BY_V)
     there = made.half > 0.0 and was_there(touched, room, k)
     gives = touched.law == of.COMPLIANT
     gap = touched.floats[room.point_ints[k, of.ROW], col.GAP]
@@ -213,10 +205,10 @@ def put_line(
         lean = plus_scaled(d, -1.0, vec3(room.points, k, of.NORMAL))
         if along > 0.5 and dot(lean, lean) > 0.0:
             gain = plus(gain, gain_by_normal(touched, room, k, lean, there, (X, Y)))
-        add_row(goal, 0, scaled(-1.0, gain), late, of.NORMAL_BY_Q)
+        add_row(room.goal, i, 0, scaled(-1.0, gain), late, of.NORMAL_BY_Q)
     if made.timed:
         add_lead(room, goal)
-    to_start(room, goal)
+    to_start(room, room.goal, i)
     if not there:
         return
     begun = scaled(-1.0, rotate_back(Y, d))
@@ -226,10 +218,11 @@ def put_line(
             goal[j] -= along * 2.0 / made.s * early[of.GAP_BY_Q, j]
         known = touched.before[room.point_ints[k, of.BEFORE], col.KNOWN_GAP]
         goal[3 * n] += along * 2.0 * known / (made.s * made.s)
-    add_row(goal, 0, begun, early, of.VELOCITY_BY_Q)
-    add_row(goal, n, begun, early, of.VELOCITY_BY_V)
+    add_row(room.goal, i, 0, begun, early, of.VELOCITY_BY_Q)
+    add_row(room.goal, i, n, begun, early, of.VELOCITY_BY_V)
     if turns and closes_by_start(touched, room, k, d):
-        add_row(goal, 0, vec3(room.arms[of.EARLY], k, of.VELOCITY), early, of.NORMAL_BY_Q)
+        begun = vec3(room.arms[of.EARLY], k, of.VELOCITY)
+        add_row(room.goal, i, 0, begun, early, of.NORMAL_BY_Q)
 
 
 @inlined
@@ -250,46 +243,3 @@ def turn_line(made: Made, room: Room, gain: float, k: int) -> None:
         line[j] += gain * room.slips[of.SLIP_BY_CHANGE, k, j]
     for j in range(goal.size):
         goal[j] -= gain * room.slip_side[k, j]
-
-
-@inlined
-def add_lead(room: Room, row: Array) -> None:
-    """Add to the last entry of a row what comes of the state that a longer piece reaches."""
-    n = room.side.shape[0]
-    for j in range(n):
-        row[3 * n] += row[j] * room.vectors[of.LEAD_Q, j] + row[n + j] * room.vectors[of.LEAD_V, j]
-
-
-@inlined
-def to_start(room: Room, row: Array) -> None:
-    """A row of changes by q and v where the step is evaluated: the same by those of its start."""
-    vectors, n = room.vectors, room.side.shape[0]
-    add_by_forces(room, row)
-    for k in range(n):
-        if room.spans[k, WIDTH] > 1 and room.spans[k, FIRST] == k:
-            block_to_start(row, n, k, room.spans[k, WIDTH], room.blocks[of.START])
-    for k in range(n):
-        row[n + k] = row[k] * vectors[of.START_BY_V, k] + row[n + k] * vectors[of.START_CARRIED, k]
-        row[k] *= vectors[of.START_BY_Q, k]
-
-
-@kernel
-def block_to_start(row: Array, n: int, first: int, width: int, moves: Array) -> None:
-    """The same of a joint of several velocities that turn together."""
-    q = (row[first], row[first + 1], row[first + 2])
-    v = (row[n + first], row[n + first + 1], row[n + first + 2])
-    q_more = v_more = ZERO3
-    if width == WIDEST:
-        q_more = (row[first + 3], row[first + 4], row[first + 5])
-        v_more = (row[n + first + 3], row[n + first + 4], row[n + first + 5])
-    for j in range(width):
-        by_q = by_v = 0.0
-        for i in range(3):
-            k = first + i
-            by_q += q[i] * moves[BY_Q, k, j]
-            by_v += q[i] * moves[BY_V, k, j] + v[i] * moves[CARRIED, k, j]
-            if width == WIDEST:
-                by_q += q_more[i] * moves[BY_Q, k + 3, j]
-                by_v += q_more[i] * moves[BY_V, k + 3, j] + v_more[i] * moves[CARRIED, k + 3, j]
-        row[first + j] = by_q
-        row[n + first + j] = by_v

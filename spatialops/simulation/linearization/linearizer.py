@@ -166,8 +166,6 @@ class Linearizer:
             self._put_momentum(A, B)
             status = of.KNOWN if self._parameters is None else status
         contacts: IntArray = room.tables.point_ints[: room.tables.results[of.COUNT]]
-        if status == of.SEVERAL and loop.stepping.external.impacts.whole:
-            status = of.OTHER_IMPACTS
         if status == of.SEVERAL:
             self._begin(state, tau)
             parts = differentiate_parts(loop, self._start.tables.tau, room, self._parameters)

@@ -14,8 +14,10 @@ from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops._compile.stage import refer
 from spatialops.algebra.dense_lu import solve_lu, subtract_product
+from spatialops.algebra.simd import WIDTH as LANES
+from spatialops.algebra.simd import Lanes, load, store
 from spatialops.algebra.vectors import copy_into
-from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH
+from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDEST, WIDTH
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.free_bodies.lone_ends import add_ends, add_there
@@ -31,6 +33,8 @@ from spatialops.simulation.linearization.step_equations import state_equations
 from spatialops.simulation.stepping.integrators.joint_forces import is_damped
 from spatialops.simulation.stepping.state_machine import run
 from spatialops.simulation.stepping.tables import Tables
+
+Six = tuple[Lanes, Lanes, Lanes, Lanes, Lanes, Lanes]
 
 _WHOLE = 1e-12  # s: a piece that is shorter than a step is one of several
 
@@ -104,30 +108,96 @@ def put_derivative(room: Room, A: Array, B: Array) -> None:
             X[k, n + first + i] += room.blocks[of.START, CARRIED, k, i]
     add_there(room)
     for k in range(n):
-        first, width = room.spans[k, FIRST], room.spans[k, WIDTH]
-        last = room.blocks[of.LAST]
-        for i in range(width):
-            by_v, carried = last[BY_V, k, i], last[CARRIED, k, i]
-            put_scaled(A, k, by_v, X, first + i, 0, i > 0)
-            put_scaled(B, k, by_v, X, first + i, 2 * n, i > 0)
-            put_scaled(A, n + k, carried, X, first + i, 0, i > 0)
-            put_scaled(B, n + k, carried, X, first + i, 2 * n, i > 0)
+        if room.spans[k, FIRST] == k:
+            put_joint(room, A, B, k)
+    add_ends(room, A, B)
+
+
+@inlined
+def put_joint(room: Room, A: Array, B: Array, first: int) -> None:
+    """Rows of A and B of a joint's coordinates and velocities at the end."""
+    n, width = room.side.shape[0], room.spans[first, WIDTH]
+    last = room.blocks[of.LAST]
+    if width == WIDEST:
+        put_rows_of_free(A, last, room.side, first, 0)
+        put_rows_of_free(B, last, room.side, first, 2 * n)
+    else:
+        for k in range(first, first + width):
+            put_rows(A, last, room.side, (k, first, width, 0))
+            put_rows(B, last, room.side, (k, first, width, 2 * n))
+    for k in range(first, first + width):
         for i in range(width):
             for j in range(width):
                 by_q = room.blocks[of.START, BY_Q, first + i, j]
                 A[k, first + j] += last[BY_Q, k, i] * by_q
                 moved = room.blocks[of.START, BY_V, first + i, j]
                 A[k, n + first + j] += last[BY_Q, k, i] * moved
-    add_ends(room, A, B)
 
 
 @inlined
-def put_scaled(
-    out: Array, row: int, factor: float, X: Array, i: int, first: int, add: bool
-) -> None:
-    """Put the columns of row i of X, from `first` on, into a row of `out`, or add them to it."""
-    for j in range(out.shape[1]):
-        out[row, j] = (out[row, j] if add else 0.0) + factor * X[i, first + j]
+def put_rows(out: Array, moves: Array, X: Array, places: tuple[int, int, int, int]) -> None:
+    """Row k of `out`, the first of `places`, and that of its velocity: rows of X as they move it.
+
+    Then come its joint's first velocity, its width, and the column of X to begin with. Columns go
+    by eights, of which the last begins so that it ends with the row.
+    """
+    k, first, width, column = places
+    n, columns = X.shape[0], out.shape[1]
+    by_v, carried = moves[BY_V], moves[CARRIED]
+    c = 0
+    while c < columns and columns >= LANES:
+        c = min(c, columns - LANES)
+        x = load(X, first, column + c)
+        q, v = by_v[k, 0] * x, carried[k, 0] * x
+        for i in range(1, width):
+            x = load(X, first + i, column + c)
+            q, v = q + by_v[k, i] * x, v + carried[k, i] * x
+        store(out, k, c, q)
+        store(out, n + k, c, v)
+        c += LANES
+    for j in range(c, columns):
+        out[k, j] = 0.0
+        out[n + k, j] = 0.0
+        for i in range(width):
+            out[k, j] += by_v[k, i] * X[first + i, column + j]
+            out[n + k, j] += carried[k, i] * X[first + i, column + j]
+
+
+@inlined
+def put_rows_of_free(out: Array, moves: Array, X: Array, first: int, column: int) -> None:
+    """The same of all rows of a free joint, of which six columns are at hand at least."""
+    n, columns = X.shape[0], out.shape[1]
+    if columns < LANES:
+        for k in range(first, first + WIDEST):
+            put_rows(out, moves, X, (k, first, WIDEST, column))
+    c = 0
+    while c < columns and columns >= LANES:
+        c = min(c, columns - LANES)
+        x = load_six(X, first, column + c)
+        for k in range(first, first + WIDEST):
+            store(out, k, c, six_times(moves[BY_V], k, x))
+            store(out, n + k, c, six_times(moves[CARRIED], k, x))
+        c += LANES
+
+
+@inlined
+def load_six(X: Array, i: int, c: int) -> Six:
+    """Eight columns of six rows."""
+    return (
+        load(X, i, c),
+        load(X, i + 1, c),
+        load(X, i + 2, c),
+        load(X, i + 3, c),
+        load(X, i + 4, c),
+        load(X, i + 5, c),
+    )
+
+
+@inlined
+def six_times(block: Array, k: int, x: Six) -> Lanes:
+    """Row k of a block times those rows."""
+    even = block[k, 0] * x[0] + block[k, 2] * x[2] + block[k, 4] * x[4]
+    return even + (block[k, 1] * x[1] + block[k, 3] * x[3] + block[k, 5] * x[5])
 
 
 @kernel

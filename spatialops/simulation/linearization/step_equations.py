@@ -31,19 +31,15 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
 from spatialops.algebra.dense_lu import factor_lu, filled, solve_lu, subtract_product
+from spatialops.algebra.simd import WIDTH as LANES
+from spatialops.algebra.simd import load, store, zeros
 from spatialops.algebra.vectors import cross
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives_kernel
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH, move_kernel
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.contact_forces import put_levers, put_wrenches
-from spatialops.simulation.linearization.contact_lines import (
-    add_lead,
-    let_go,
-    note_velocities,
-    put_lines,
-    to_start,
-)
+from spatialops.simulation.linearization.contact_lines import let_go, note_velocities, put_lines
 from spatialops.simulation.linearization.contact_points import find_points
 from spatialops.simulation.linearization.free_bodies.lone_moves import (
     add_by_time,
@@ -59,6 +55,7 @@ from spatialops.simulation.linearization.friction.spin_friction import find_mome
 from spatialops.simulation.linearization.friction.spin_lines import put_moment_lines
 from spatialops.simulation.linearization.made_step import Made, Pulls, Room, Touched
 from spatialops.simulation.linearization.resistance import differentiate_resistance
+from spatialops.simulation.linearization.rows.changes import add_lead, to_start
 from spatialops.simulation.linearization.touch import look, place_early, place_late
 from spatialops.simulation.stepping.integrators.accelerations import add_convection
 
@@ -93,7 +90,7 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
     for i in range(made.tree.shape[0]):
         if made.timed:
             add_lead(room, room.side[i])
-        to_start(room, room.side[i])
+        to_start(room, room.side, i)
     for k in range(room.results[of.COUNT]):
         if is_moment(room, k):
             put_moment_lines(made, touched, room, k)
@@ -222,11 +219,20 @@ def put_system(made: Made, room: Room, resists: bool) -> None:
     n = made.tree.shape[0]
     s = made.s
     squares, side = room.squares, room.side
+    mass, by_q = squares[of.MASS], squares[of.BY_Q]
+    by_v = squares[of.BY_V]
+    whole = n // LANES * LANES
     for i in range(n):
-        for j in range(n):
-            room.system[i, j] = squares[of.MASS, i, j] + made.half * s * squares[of.BY_V, i, j]
-            side[i, j] = -s * squares[of.BY_Q, i, j]
-            side[i, n + j] = -s * squares[of.BY_V, i, j]
+        for j in range(0, whole, LANES):
+            back = -s * load(by_v, i, j)
+            store(room.system, i, j, load(mass, i, j) - made.half * back)
+            store(side, i, j, -s * load(by_q, i, j))
+            store(side, i, n + j, back)
+            store(side, i, 2 * n + j, zeros())
+        for j in range(whole, n):
+            room.system[i, j] = mass[i, j] + made.half * s * by_v[i, j]
+            side[i, j] = -s * by_q[i, j]
+            side[i, n + j] = -s * by_v[i, j]
             side[i, 2 * n + j] = 0.0
         side[i, 2 * n + i] = s
         side[i, 3 * n] = 0.0
@@ -248,7 +254,7 @@ def turn_friction(made: Made, touched: Touched, room: Room, k: int) -> None:
     """Friction of point k turns with its slip."""
     n = made.tree.shape[0]
     push = room.vectors[of.ANSWER]
-    turned_friction(touched, room, k, push)
+    turned_friction(touched, room, k)
     for i in range(n):
         for j in range(n):
             room.system[i, j] -= push[i] * room.slips[of.SLIP_BY_CHANGE, k, j]

@@ -44,7 +44,7 @@ from spatialops.simulation.linearization.friction.spin_friction import (
     look_at_spins,
 )
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
-from spatialops.simulation.linearization.touch_both import look_at_both
+from spatialops.simulation.linearization.touch_both import clear_rows, look_at_both
 
 
 @kernel
@@ -122,9 +122,7 @@ def look_at(tree: IntArray, room: Room, k: int, which: int) -> None:
     work = room.work
     table = work[n : 2 * n + 1]
     found = room.found[which, k]
-    for row in range(of.NORMAL_BY_Q):
-        for j in range(n):
-            found[row, j] = 0.0
+    clear_rows(found, of.NORMAL_BY_Q, n)
     normal = vec3(room.points, k, of.NORMAL)
     lever = rotate(mat3(work, link, layout.ROTATION), vec3(room.points, k, of.OFFSET))
     core = plus(vec3(work, link, layout.ORIGIN), lever)

@@ -16,6 +16,8 @@ import math
 from spatialops import _layout as layout
 from spatialops._arrays import Array, IntArray, Vec3
 from spatialops._compile.jit import inlined, kernel
+from spatialops.algebra.simd import WIDTH as LANES
+from spatialops.algebra.simd import store, zeros
 from spatialops.algebra.vectors import (
     ZERO3,
     cross,
@@ -69,15 +71,24 @@ def material(work: Array, link: int, point: Vec3) -> tuple[Vec3, Vec3, Vec3]:
     return plus(vec3(work, link, layout.VELOCITY), cross(omega, arm)), omega, arm
 
 
+@inlined
+def clear_rows(found: Array, rows: int, n: int) -> None:
+    """Zeros in the first rows."""
+    whole = n // LANES * LANES
+    for row in range(rows):
+        for j in range(0, whole, LANES):
+            store(found, row, j, zeros())
+        for j in range(whole, n):
+            found[row, j] = 0.0
+
+
 @kernel
 def look_at_both(tree: IntArray, room: Room, k: int, which: int) -> None:
     """Point k: what `touch.look_at` finds, of link against other."""
     n, work = tree.shape[0], room.work
     link, other = room.point_ints[k, of.LINK], room.point_ints[k, of.OTHER]
     found, arms = room.found[which, k], room.arms[which]
-    for row in range(of.FOUND_ROWS):
-        for j in range(n):
-            found[row, j] = 0.0
+    clear_rows(found, of.FOUND_ROWS, n)
     core = point_of(work, link, vec3(room.points, k, of.OFFSET))
     normal, centre = vec3(room.points, k, of.OTHER_OFFSET), ZERO3
     distance = 1.0

@@ -154,11 +154,15 @@ class Setup:
 def _fits(state: State, model: Model) -> bool:
     """Whether a state is as `checked` leaves it, in a third of its time; no means nothing."""
     q, v = state.q, state.v
-    for given, size in ((q, model.nq), (v, model.nv), (state.activation, 0)):
-        if type(given) is not np.ndarray or given.dtype is not _FLOAT:
-            return False
-        if given.shape != (size,) or not given.flags.carray:
-            return False
+    activation = state.activation
+    if not (type(q) is type(v) is type(activation) is np.ndarray):
+        return False
+    if not (q.dtype is v.dtype is activation.dtype is _FLOAT):
+        return False
+    if q.shape != (model.nq,) or v.shape != (model.nv,) or activation.shape != (0,):
+        return False
+    if not (q.flags.carray and v.flags.carray and activation.flags.carray):
+        return False
     for start in model.quaternions:
         if not abs(math.hypot(*q[start : start + 4].tolist()) - 1.0) <= _UNIT:
             return False

@@ -120,3 +120,13 @@ def test_an_edge_is_refused_in_words():
     q = np.array([*-corner, 0.0, 0.0, 0.0])
     with pytest.raises(ContactError, match="spheres with spheres and faces of boxes"):
         so.Simulator(scene).linearize(so.State(q, np.zeros(5)), TAU)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("thing", ["box", "ball"])
+@pytest.mark.parametrize("friction", [0.1, 0.8])
+def test_newtons_restitution_along_normals_that_turn(thing, friction):
+    scene = pushed(thing, friction, 0.6)
+    simulator = so.Simulator(scene, dt=1e-3, time=EXACT, restitution="newton")
+    state = beside(thing, 6e-5, (0.3, 0.3, 0.02, 0.05, 0.2))
+    check(simulator, state, TAU, (1e-6, 1e-5, 1e-2))

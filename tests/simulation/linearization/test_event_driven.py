@@ -23,6 +23,12 @@ def test_a_leg_that_comes_down(law, friction):
     assert len(check(simulator, above(3e-3), TAU, (1e-5, 1e-4, 1e-2)).statuses) == 1
 
 
+@pytest.mark.parametrize("friction", [0.3, 2.0])
+def test_newtons_restitution(friction):
+    simulator = so.Simulator(leg(friction, 0.6), dt=5e-3, time=EXACT, restitution="newton")
+    assert len(check(simulator, above(3e-3), TAU, (1e-5, 1e-4, 1e-2)).statuses) == 1
+
+
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("thing", ["box", "ball"])
 def test_a_pusher_that_strikes(law, thing):

@@ -154,7 +154,72 @@ def test_products_of_a_rollout_with_impacts_are_each_others_transpose():
     assert np.isclose(forwards, backwards, rtol=1e-10)
 
 
-@pytest.mark.parametrize("option", [{"restitution": "newton"}, {"impacts": "propagated"}])
-def test_other_models_of_impacts_are_refused(option):
+@pytest.mark.compiled
+@pytest.mark.parametrize("integrator", [*INTEGRATORS, "rk4"])
+@pytest.mark.parametrize(
+    ("friction", "does"), [(0.0, "sliding"), (0.3, "sliding"), (2.0, "sticking")]
+)
+def test_newtons_restitution_as_the_step_begins_and_within_it(integrator, friction, does):
+    options = {"integrator": integrator, "time": EXACT, "restitution": "newton"}
+    simulator = so.Simulator(leg(friction), dt=5e-3, **options)
+    found = check(simulator, above(-5e-7), TAU, (3e-8, 1e-4, 1e-3))
+    assert found.statuses[0] == does
+    check(simulator, above(2e-3), TAU, (1e-5, 1e-4, 1e-2))
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("law", ["cone", "no-slip", "frictionless"])
+def test_newtons_restitution_under_other_laws(law):
+    simulator = so.Simulator(leg(), dt=5e-3, law=law, time=EXACT, restitution="newton")
+    check(simulator, above(2e-3), TAU, (1e-5, 1e-4, 1e-2))
+
+
+def test_newtons_restitution_is_not_poissons():
+    """Where friction sticks and the foot is bent both give another velocity."""
+    ends = []
+    for restitution in ("newton", "poisson"):
+        simulator = so.Simulator(leg(2.0), dt=5e-3, time=EXACT, restitution=restitution)
+        ends.append(simulator.linearize(above(2e-3), TAU).A)
+    assert np.abs(ends[0] - ends[1]).max() > 1e-2 * np.abs(ends[1]).max()
+
+
+@pytest.mark.compiled
+def test_a_foot_comes_down_with_newtons_restitution():
+    robot = so.models.quadruped()
+    state, tau = standing(robot)
+    foot = so.jacobian(robot.model, state.q, [so.Node(robot.feet[0])])[3:, 6:]
+    up = np.concatenate([np.zeros(6), np.linalg.lstsq(foot, [0.0, 0.0, 1.0], rcond=None)[0]])
+    v = 3e-3 * np.random.default_rng(0).normal(size=18) - 0.1 * up
+    start = so.State(so.integrate(robot.model, state.q, 5e-5 * up), v)
+    scene = robot.scene(friction=0.5, restitution=0.5)
+    simulator = so.Simulator(scene, dt=1e-3, time=EXACT, restitution="newton")
+    found = check(simulator, start, tau, (1e-7, 1e-6, 1e-3))
+    assert "sticking" in found.statuses
+    assert "open" in found.statuses
+
+
+def of_pair(restitution, kind):
+    """The leg, whose foot bounces by a coefficient of its own kind."""
+    scene = leg(0.3, restitution)
+    pair = so.Pair(a="foot 0", b="floor", restitution=kind)
+    return so.Scene(scene.model, scene.geoms, pair_laws=[pair])
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize(("restitution", "kind"), [(0.6, "newton"), (0.0, "poisson")])
+def test_a_pair_has_a_kind_of_restitution_of_its_own(restitution, kind):
+    other = "poisson" if kind == "newton" else "newton"
+    scene = of_pair(restitution, kind)
+    simulator = so.Simulator(scene, dt=5e-3, time=EXACT, restitution=other)
+    check(simulator, above(2e-3), TAU, (1e-5, 1e-4, 1e-2))
+
+
+def test_poissons_restitution_beside_newtons_is_refused():
+    simulator = so.Simulator(of_pair(0.6, "poisson"), dt=5e-3, restitution="newton")
+    with pytest.raises(ContactError, match="Newton's"):
+        simulator.linearize(above(2e-3))
+
+
+def test_propagated_impacts_are_refused():
     with pytest.raises(ContactError, match="one after the other"):
-        so.Simulator(leg(), dt=5e-3, **option).linearize(above(2e-3))
+        so.Simulator(leg(), dt=5e-3, impacts="propagated").linearize(above(2e-3))

@@ -99,6 +99,21 @@ def test_friction_of_feet_that_slide(integrator):
     assert relative_error(found, expected) < 1e-7
 
 
+@pytest.mark.compiled
+@pytest.mark.parametrize(("friction", "height"), [(0.3, -5e-7), (0.3, 2e-3), (2.0, 2e-3)])
+def test_newtons_restitution(friction, height):
+    options = {"dt": 5e-3, "time": EXACT, "restitution": "newton"}
+    state = above(height)
+    found = so.Simulator(leg(friction), **options).linearize_parameters(state, TAU)
+    origin, _ = so.Simulator(leg(friction), **options).step(state, TAU)
+    h = 1e-4
+    steps = np.array([-2.0, -1.0, 1.0, 2.0]) * h
+    scenes = [leg(friction, 0.6 + c) for c in steps]
+    expected = slope(ends(scenes, state, TAU, origin, **options), h)
+    assert np.abs(expected).max() > 1e-2
+    assert relative_error(found.restitution.sum(axis=1), expected) < 1e-7
+
+
 IMPACTS = [(0.0, -5e-7), (0.3, -5e-7), (0.3, 2e-3), (2.0, 2e-3)]
 
 

@@ -14,20 +14,16 @@ One row of M^-1 for each contact that slides is all that takes.
 
 from __future__ import annotations
 
-from spatialops._arrays import Array, Vec3
+from spatialops._arrays import Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.dense_lu import factor_lu, solve_transposed_lu
 from spatialops.algebra.vectors import cross, dot, plus_scaled, scaled, vec3
 from spatialops.contact.newton._layout import POLYGON
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.contact_lines import (
-    add_row,
-    end_of_drift,
-    leans,
-    tangents_of,
-)
+from spatialops.simulation.linearization.contact_lines import end_of_drift, leans, tangents_of
 from spatialops.simulation.linearization.friction.spin_friction import is_moment, is_torsion
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
+from spatialops.simulation.linearization.rows.changes import add_row
 
 _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
 
@@ -91,11 +87,11 @@ def put_slip(made: Made, touched: Touched, room: Room, k: int) -> None:
         by_v[j] = 0.0
     for j in range(row.size):
         row[j] = 0.0
-    add_row(by_v, 0, turn, found, of.VELOCITY_BY_V)
-    add_row(row, 0, turn, found, of.VELOCITY_BY_Q)
+    add_row(room.slips[of.SLIP_BY_V], k, 0, turn, found, of.VELOCITY_BY_V)
+    add_row(room.slip_side, k, 0, turn, found, of.VELOCITY_BY_Q)
     if room.point_ints[k, of.KIND] != of.STILL:
         speed = dot(normal, vec3(room.arms[of.FREE], k, of.VELOCITY))
-        add_row(row, 0, scaled(-speed, turn), found, of.NORMAL_BY_Q)
+        add_row(room.slip_side, k, 0, scaled(-speed, turn), found, of.NORMAL_BY_Q)
     for j in range(n):
         row[n + j] = by_v[j]
         answer[j] = by_v[j]
@@ -145,9 +141,9 @@ def put_answer(made: Made, room: Room, k: int, resists: bool) -> None:
 
 
 @kernel
-def turned_friction(touched: Touched, room: Room, k: int, out: Array) -> None:
-    """Change of G* p for each unit of z, of friction along x t1 + y t2."""
+def turned_friction(touched: Touched, room: Room, k: int) -> None:
+    """Change of G* p for each unit of z, of friction along x t1 + y t2, into ANSWER."""
     turned = scaled(room.points[k, of.PRESSED], turned_along(touched, room, k, of.SHARE))
-    for j in range(out.size):
-        out[j] = 0.0
-    add_row(out, 0, turned, room.found[of.LATE, k], of.VELOCITY_BY_V)
+    for j in range(room.vectors.shape[1]):
+        room.vectors[of.ANSWER, j] = 0.0
+    add_row(room.vectors, of.ANSWER, 0, turned, room.found[of.LATE, k], of.VELOCITY_BY_V)

@@ -6,20 +6,14 @@ from spatialops._arrays import Vec3
 from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import dot, scaled, vec3
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.contact_lines import (
-    add_lead,
-    add_row,
-    along_tangents,
-    tangents_of,
-    to_start,
-    turn_line,
-)
+from spatialops.simulation.linearization.contact_lines import along_tangents, tangents_of, turn_line
 from spatialops.simulation.linearization.friction.spin_friction import (
     is_torsion,
     resistance_of_spin,
     turned_axis,
 )
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
+from spatialops.simulation.linearization.rows.changes import add_lead, add_row, to_start
 
 _REST = 1e-9  # rad/s of a spin that is none
 
@@ -38,7 +32,7 @@ def put_moment_lines(made: Made, touched: Touched, room: Room, k: int) -> None:
     elif status == of.SLIDING:
         share = along_tangents(sides, points[k, of.SHARE], points[k, of.SHARE + 1])
         owner = ints[ints[k, of.OWNER], of.FIRST_LINE]
-        add_row(room.pushes[owner], 0, share, room.found[of.LATE, k], of.VELOCITY_BY_V)
+        add_row(room.pushes, owner, 0, share, room.found[of.LATE, k], of.VELOCITY_BY_V)
         edge = along_tangents(sides, points[k, of.EDGE], points[k, of.EDGE + 1])
         if dot(edge, edge) > 0.0:
             put_moment_line(made, room, k, edge, torsion)
@@ -60,19 +54,19 @@ def put_moment_line(made: Made, room: Room, k: int, d: Vec3, torsion: bool) -> N
         pushes[j] = 0.0
     for j in range(goal.size):
         goal[j] = 0.0
-    add_row(line, 0, d, late, of.VELOCITY_BY_V)
-    add_row(pushes, 0, d, late, of.VELOCITY_BY_V)
+    add_row(room.lines, i, 0, d, late, of.VELOCITY_BY_V)
+    add_row(room.pushes, i, 0, d, late, of.VELOCITY_BY_V)
     back = scaled(-1.0, d)
-    add_row(goal, 0, back, room.found[of.END, k], of.VELOCITY_BY_Q)
-    add_row(goal, n, back, late, of.VELOCITY_BY_V)
+    add_row(room.goal, i, 0, back, room.found[of.END, k], of.VELOCITY_BY_Q)
+    add_row(room.goal, i, n, back, late, of.VELOCITY_BY_V)
     if room.point_ints[k, of.KIND] != of.STILL:
         turned = turned_axis(room, k, d, torsion)
-        add_row(goal, 0, scaled(-1.0, turned), late, of.NORMAL_BY_Q)
+        add_row(room.goal, i, 0, scaled(-1.0, turned), late, of.NORMAL_BY_Q)
     if room.point_ints[k, of.SLIP] == 1:
         turn_line(made, room, room.points[k, of.GAIN], k)
     if made.timed:
         add_lead(room, goal)
-    to_start(room, goal)
+    to_start(room, room.goal, i)
     turns = room.point_ints[k, of.STATUS] == of.SLIDING and room.point_ints[k, of.SLIP] == 0
     room.resistances[i] = resistance_of_spin(room, k) if turns else 0.0
     room.results[of.HELD] += 1

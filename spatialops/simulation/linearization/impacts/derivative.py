@@ -10,6 +10,9 @@ presses alone, and stick on it too. All turn with the slip that there is before 
 Parameters are further columns of the right-hand sides: -M' y of masses, friction of what slides for
 a unit of mu, and p_c given back for a unit of e.
 
+Newton's coefficients say how fast what approaches shall part (`newton.py`): all of such
+an impact is the first phase, in which normals have that in place of no speed.
+
 Under the convex law, and where most is dissipated, what slides parts: its line leans as its push
 does. The convex law takes back in the second phase what is given back: an impact is the first.
 """
@@ -25,6 +28,7 @@ from spatialops.derivatives.inertial_regressor import inertial_regressor
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.impacts.equations import differentiate_impact_held
+from spatialops.simulation.linearization.impacts.newton import newton_coefficients, with_parting
 from spatialops.simulation.linearization.impacts.statuses import (
     Directions,
     Dynamics,
@@ -61,9 +65,13 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     if status != of.KNOWN:
         return status, nothing
     rows = room.point_ints[: room.results[of.COUNT], of.ROW]
+    e = newton_coefficients(loop, rows, model is not None)
+    if e is None:
+        return of.OTHER_IMPACTS, nothing
     forces = _along_world(t, compressed)[rows] * room.points[: len(rows), of.SIDE, None]
     y = whole.inverse @ np.einsum("ijk,ij->k", whole.jacobians, forces)
     _, first = _dynamics(loop, held_room, y, compressed)
+    first = with_parting(loop, room, first, e, columns)
     turning = np.zeros((len(rows), columns))
     turning[:, : 2 * nv] = _turning(t, room, whole, before)
     held = hold(t, room, first, compressed, np.zeros(m))
@@ -79,7 +87,7 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     for (k, _), push, change in zip(held.lines, held.pushes, by_p, strict=True):
         by_theta[k] += push @ room.points[k, of.NORMAL : of.NORMAL + 3] * change
     by_theta *= t.monitor[at.FRACTION] * t.floats[rows, col.RESTITUTION, None]
-    if model is not None:
+    if model is not None and not loop.stepping.external.impacts.whole:
         pairs = columns - len(t.pairs) + room.point_ints[: len(rows), of.PAIR]
         by_theta[np.arange(len(rows)), pairs] += t.monitor[at.FRACTION] * compressed[rows, 0]
     statuses = room.point_ints[: len(rows), of.STATUS].copy()
@@ -161,6 +169,8 @@ def _dynamics(loop: HeldLoop, held_room: Held, y: Array, impulses: Array) -> tup
         late[:, by_q].copy(),
         room.arms[of.END, :count, of.VELOCITY : of.VELOCITY + 3].copy(),
         normals,
+        np.zeros(count),
+        np.zeros((count, 0)),
     )
 
 
@@ -222,6 +232,8 @@ def _solve(
             friction = goal.shape[1] - 2 * len(t.pairs) + room.point_ints[k, of.PAIR]
             goal[i, friction] -= held.leaning[i]
         goal[i, nv : 2 * nv] -= L[i]
+        if line @ normal > 0.5:
+            goal[i, : phase.parting.shape[1]] += phase.parting[k]
     free = given + np.einsum("ijk,ij,il->kl", phase.jacobians, held.turned, turning)
     free[:, :nv] += phase.by_q
     y = phase.inverse @ free

@@ -41,6 +41,10 @@ class Dynamics(NamedTuple):
         Velocities after the phase.
     normals : (m, 3, nv) array
         Derivatives of normals by q.
+    parts : (m,) array
+        Speeds at which contacts shall part along their normals, m/s.
+    parting : (m, c) array
+        Derivatives of these by [q; v], and by parameters if there are some.
     """
 
     inverse: Array
@@ -50,6 +54,8 @@ class Dynamics(NamedTuple):
     before: Array
     after: Array
     normals: Array
+    parts: Array
+    parting: Array
 
 
 class Directions(NamedTuple):
@@ -147,7 +153,7 @@ def _line(t: Tables, room: Room, k: int, frame: Array, p: Array, prior: float) -
 def _is_closed(phase: Dynamics, k: int, line: Array, pressed: float) -> bool:
     """Whether point k is held along a line, of two numbers one of which is a rounding."""
     row = line @ phase.jacobians[k]
-    speed = line @ phase.after[k]
+    speed = line @ phase.after[k] - phase.parts[k]
     return bool(pressed * (row @ phase.inverse @ row) > max(speed, 0.0))
 
 

@@ -1,0 +1,1 @@
+"""Rows of equations, as lanes of numbers."""
