@@ -45,14 +45,6 @@ _UNBOUND = np.zeros((2, 0))  # joints without bounds
 _GIVES_WAY = "bounds of joints and distances give way: motors and contacts cannot keep them"
 
 
-class _Room(NamedTuple):
-    """Memory of a command, and how much of it is what."""
-
-    sizes: Sizes
-    floats: Array
-    ints: IntArray
-
-
 class _Ordered(NamedTuple):
     """Levels, their tasks, roots of weights of rows, and the first row of each level."""
 
@@ -60,6 +52,16 @@ class _Ordered(NamedTuple):
     each: tuple[Tracking, ...]
     roots: Array
     starts: IntArray
+
+
+class _Room(NamedTuple):
+    """Memory of a command: what it is for, and how much of it is what."""
+
+    order: _Ordered
+    shapes: list[tuple[int, ...]]
+    sizes: Sizes
+    floats: Array
+    ints: IntArray
 
 
 class _Command(NamedTuple):
@@ -254,12 +256,15 @@ class WholeBodyController(GrippingController):
         return J, r
 
     def _room_for(self, given: Given, places: tuple[IntArray, ...]) -> _Room:
-        """Memory for a command of these sizes; the last one's if they are its own."""
-        sizes = sizes_of(given, places, self.sides)
-        if self._room is None or self._room.sizes != sizes:
+        """Memory for a command of these shapes; the last one's if they are its own."""
+        order, room = self._order, self._room
+        shapes = [values.shape for values in given]
+        if room is None or room.order is not order or room.shapes != shapes:
+            sizes = sizes_of(given, places, self.sides)
             floats = np.zeros(floats_of(sizes, len(given.r)))
-            self._room = _Room(sizes, floats, np.zeros(integers_of(sizes), dtype=np.int64))
-        return self._room
+            ints = np.zeros(integers_of(sizes), dtype=np.int64)
+            self._room = room = _Room(order, shapes, sizes, floats, ints)
+        return room
 
     def explain(self) -> ConeExplanation:
         """Why the last command was what it was.

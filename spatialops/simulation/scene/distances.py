@@ -130,7 +130,7 @@ class PairDistances:
             For two fixed surfaces.
         """
         places = placed_geoms(self.scene, q)
-        scratch = Scratch(np.zeros(self._room[0]), np.zeros(self._room[1], dtype=np.int64))
+        scratch = Scratch(np.empty(self._room[0]), np.empty(self._room[1], dtype=np.int64))
         found = np.empty((len(self._geoms), _COLUMNS))
         separations(self.scene.tables, places, self._geoms, self._convex, scratch, found)
         for i in self._surfaces:

@@ -1,10 +1,17 @@
-"""Friction pyramids cost more than cones, and approach them."""
+"""Whole-body commands: pyramids of friction beside cones, and levels that change."""
 
 import numpy as np
 import pytest
 
 import spatialops as so
 from spatialops.control import (
+    Actuation,
+    CenterOfMassTask,
+    HeldContact,
+    HeldContacts,
+    Motors,
+    PoseTask,
+    Tracking,
     WholeBodyController,
 )
 from tests.control.cases import controller_of
@@ -30,3 +37,22 @@ def test_pyramids_cost_more_and_approach_the_cone(robot):
     best = exact.explain().power
     assert powers[0] > powers[1] > powers[2] >= best * (1.0 - 1e-6)
     assert powers[2] < best * (1.0 + 2e-3)
+
+
+def test_levels_may_change_between_commands(robot):
+    """As many rows in the largest level, more in all: what a command works in grows."""
+    feet = HeldContacts(robot.model, [HeldContact(node=so.Node(name)) for name in robot.feet])
+    base, center = PoseTask(so.Node("base")), CenterOfMassTask(axes=(0, 1))
+    upright = Tracking(base, base.motion(robot.model, robot.state).x)
+    middle = Tracking(center, center.motion(robot.model, robot.state).x + 0.01)
+
+    def controller(levels):
+        motors = Motors(Actuation(robot.model))
+        return WholeBodyController(robot.model, levels, motors, contacts=feet)
+
+    changed = controller([[upright]])
+    changed(0.0, robot.state)
+    for levels in ([[middle], [upright]], [[upright], [middle]], [[upright]]):
+        fresh = controller(levels)
+        changed.levels = fresh.levels
+        assert np.array_equal(changed(0.0, robot.state), fresh(0.0, robot.state))
