@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, all_finite, not_finite, vector
+from spatialops._arrays import Array, ArrayLike, IntArray, all_finite, not_finite, vector
 from spatialops._compile.jit import kernel
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.dynamics.newton_euler import inverse_dynamics
@@ -61,12 +61,36 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     if not (all_finite(q) and all_finite(v)):
         raise not_finite(q=q, v=v)
     forces = np.empty(model.nv)
-    add_passive_forces(model.links, v, spring_forces(model, q), forces)
-    if model.compensation.any():
+    springs = model.stiffness, model.reference
+    if passive_kernel(model.tree, model.links, springs, model.compensation, (q, v), forces):
         at_rest = np.zeros(model.nv)
         weightless = inverse_dynamics(model, q, at_rest, at_rest, compensation(model, q))
         forces += inverse_dynamics(model, q, at_rest, at_rest) - weightless
     return forces
+
+
+@kernel
+def passive_kernel(
+    tree: IntArray,
+    links: Array,
+    springs: tuple[Array, Array],
+    borne: Array,
+    state: tuple[Array, Array],
+    forces: Array,
+) -> bool:
+    """Forces of springs and damping; whether weights of bodies are borne besides."""
+    stiffness, reference = springs
+    q, v = state
+    for k in range(v.size):
+        force = 0.0
+        if stiffness[k] != 0.0:
+            force = stiffness[k] * (reference[k] - q[tree[k, layout.FIRST_Q]])
+        forces[k] = force - links[k, layout.DAMPING] * v[k]
+    found = False
+    for b in range(borne.shape[0]):
+        for j in range(borne.shape[1]):
+            found = found or borne[b, j] != 0.0
+    return found
 
 
 def spring_forces(model: Model, q: Array) -> Array:
