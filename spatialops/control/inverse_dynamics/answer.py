@@ -16,7 +16,7 @@ TURN = "directions of friction do not settle"
 
 def unsettled(miss: float) -> str:
     """The note where directions of friction do not settle, and what accelerations may miss."""
-    return f"{TURN}: accelerations may miss by {miss:.1e}"
+    return f"{TURN}: accelerations of joints may miss by {miss:.1e} rad/s^2 or m/s^2"
 
 
 class Answer(NamedTuple):
