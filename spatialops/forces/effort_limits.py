@@ -25,7 +25,8 @@ class Effort:
         self._least = -self.limit
         self.clipped = np.zeros(model.nv, dtype=np.int64)
         self._limited = bool(np.isfinite(self.limit).any())
-        self._harmless = float(np.min(self.limit, initial=np.inf)) ** 2
+        least = float(np.min(self.limit, initial=np.inf))
+        self._harmless = least * least  # infinite where it is too large: a power would raise
 
     def __call__(self, tau: ArrayLike | None) -> Array:
         """The forces (nv,) that act, counting what is cut.

@@ -49,3 +49,9 @@ def test_looking_ahead_is_not_a_command():
     assert not sim.effort.clipped.any()
     _, info = sim.step(sim.scene.state, [5.0, 0.0])
     assert info.clipped.tolist() == [True, False]
+
+
+def test_limits_beyond_the_root_of_all_numbers_bind():
+    effort = Effort(model(1e200), clip=True)
+    assert effort([1e190, 0.0]).tolist() == [1e190, 0.0]
+    assert effort([1e201, 0.0]).tolist() == [1e200, 0.0]
