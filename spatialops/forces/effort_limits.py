@@ -26,7 +26,9 @@ class Effort:
         self.clipped = np.zeros(model.nv, dtype=np.int64)
         self._limited = bool(np.isfinite(self.limit).any())
         least = float(np.min(self.limit, initial=np.inf))
-        self._harmless = least * least  # infinite where it is too large: a power would raise
+        self._harmless = least * least  # of sums of squares; a power would raise where it overflows
+        if not np.isfinite(self._harmless):
+            self._harmless = -1.0
 
     def __call__(self, tau: ArrayLike | None) -> Array:
         """The forces (nv,) that act, counting what is cut.
