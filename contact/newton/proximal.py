@@ -113,8 +113,9 @@ def proximal_steps(
             news = find_statuses(rows, eps, share, p, scratch)
         if iteration > 0 and (news == at.REPEATED or stays(rows, before, residual)):
             settled, since = settled + 1, 0
-            copy_into(centre, p)
-            news = find_statuses(rows, eps, share, p, scratch)
+            if news != at.REPEATED:
+                copy_into(centre, p)
+                news = find_statuses(rows, eps, share, p, scratch)
             if settled > _SETTLED:
                 eps = max(_SHRINKS * eps, least_term)
         since += 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, all_finite, not_finite, vector
+from spatialops._arrays import Array, ArrayLike, all_finite, not_finite, vector
 from spatialops._compile.jit import kernel
 from spatialops.dynamics.jacobian import body_poses
 from spatialops.dynamics.newton_euler import inverse_dynamics
@@ -60,43 +60,19 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     v = vector(v, model.nv, "v")
     if not (all_finite(q) and all_finite(v)):
         raise not_finite(q=q, v=v)
-    forces = np.empty(model.nv)
-    springs = model.stiffness, model.reference
-    if passive_kernel(model.tree, model.links, springs, model.compensation, (q, v), forces):
+    forces = spring_forces(model, q)
+    add_passive_forces(model.links, v, forces, forces)
+    if model.compensation.any():
         at_rest = np.zeros(model.nv)
         weightless = inverse_dynamics(model, q, at_rest, at_rest, compensation(model, q))
         forces += inverse_dynamics(model, q, at_rest, at_rest) - weightless
     return forces
 
 
-@kernel
-def passive_kernel(
-    tree: IntArray,
-    links: Array,
-    springs: tuple[Array, Array],
-    borne: Array,
-    state: tuple[Array, Array],
-    forces: Array,
-) -> bool:
-    """Forces of springs and damping; whether weights of bodies are borne besides."""
-    stiffness, reference = springs
-    q, v = state
-    for k in range(v.size):
-        force = 0.0
-        if stiffness[k] != 0.0:
-            force = stiffness[k] * (reference[k] - q[tree[k, layout.FIRST_Q]])
-        forces[k] = force - links[k, layout.DAMPING] * v[k]
-    found = False
-    for b in range(borne.shape[0]):
-        for j in range(borne.shape[1]):
-            found = found or borne[b, j] != 0.0
-    return found
-
-
 def spring_forces(model: Model, q: Array) -> Array:
     """Forces (nv,) of the joints' springs at coordinates (nq,)."""
     forces = np.zeros(model.nv)
-    for k in np.flatnonzero(model.stiffness).tolist():
+    for k in model.sprung:
         forces[k] = model.stiffness[k] * (model.reference[k] - q[model.tree[k, layout.FIRST_Q]])
     return forces
 

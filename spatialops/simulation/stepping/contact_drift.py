@@ -89,14 +89,14 @@ def was_slow(t: Tables, pair: int) -> bool:
 
 @kernel
 def put_drift(t: Tables) -> None:
-    """Drifts of the acting contacts; velocities at V_E must be in `work`."""
+    """Drifts of the acting contacts, and OPEN; velocities at V_E must be in `work`."""
     begin = 0
     for end in range(1, t.control[at.ACTING] + 1):
         pair = t.ints[begin, col.CONTACT_PAIR]
         if end == t.control[at.ACTING] or t.ints[end, col.CONTACT_PAIR] != pair:
             put_drift_of_pair(t, begin, end)
+            allow_gaps(t, begin, end)
             begin = end
-    allow_gaps(t)
 
 
 @kernel

@@ -23,7 +23,7 @@ import numpy as np
 
 from spatialops import _layout as layout
 from spatialops._arrays import Vec3
-from spatialops._compile.jit import inlined, kernel, merged
+from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import cross, dot, minus, plus, scaled, vec3
 from spatialops.collision import _layout as col
 from spatialops.collision.narrow_phase.common_plane import ONE
@@ -37,20 +37,9 @@ _FACE = 4  # points; speeds of three are always a plane
 _LINE = 1e-6  # of the square of a face's size: points that are narrower than a thousandth of it
 
 
-@merged
-def allow_gaps(t: Tables) -> None:
-    """Make OPEN of the acting contacts what they are free to close at."""
-    begin = 0
-    for end in range(1, t.control[at.ACTING] + 1):
-        pair = t.ints[begin, col.CONTACT_PAIR]
-        if end == t.control[at.ACTING] or t.ints[end, col.CONTACT_PAIR] != pair:
-            allow_pair(t, begin, end)
-            begin = end
-
-
 @kernel
-def allow_pair(t: Tables, begin: int, end: int) -> None:
-    """The same of the contacts of one pair."""
+def allow_gaps(t: Tables, begin: int, end: int) -> None:
+    """Make OPEN of so many contacts, those of one pair, what they are free to close at."""
     closed = True
     for i in range(begin, end):
         closed = closed and t.floats[i, col.OPEN] <= noise_of_gap(t, i)

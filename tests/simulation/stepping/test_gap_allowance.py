@@ -11,7 +11,7 @@ from spatialops.collision.narrow_phase.common_plane import ONE
 from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim, central_impulses
 from spatialops.simulation import _layout as at
 from spatialops.simulation.stepping.adapter import load_state
-from spatialops.simulation.stepping.gap_allowance import LEFT, NEAR, allow_pair
+from spatialops.simulation.stepping.gap_allowance import LEFT, NEAR, allow_gaps
 from tests.contact.newton.test_block_factors import tower
 from tests.support.contact_rows import scratch_of
 
@@ -31,7 +31,7 @@ def face():
 
     def allowed(speeds):
         t.floats[:4, col.OPEN] = speeds
-        allow_pair(t, 0, 4)
+        allow_gaps(t, 0, 4)
         return t.floats[:4, col.OPEN].copy()
 
     points = t.floats[:4, col.POINT : col.POINT + 2]
