@@ -21,17 +21,15 @@ from spatialops.contact.newton.pairs import slip
 from spatialops.contact.newton.rows import ContactRows, NewtonScratch, presser_of
 from spatialops.contact.rows import START, width_of
 
-_RHO = 1e-8  # what a pair gives way: below, rounding moves impulses along null directions
-
 
 @kernel
-def put_yields(scratch: NewtonScratch) -> None:
+def put_yields(rho: float, scratch: NewtonScratch) -> None:
     """1 / (w + rho x) of all pairs: they are divided by once a factorisation."""
     x, w = scratch.pairs[at.VALUE], scratch.pairs[at.SLACK]
     yields = scratch.pairs[at.YIELD]
     for i in range(x.shape[0]):
         for k in range(x.shape[1]):
-            yields[i, k] = 1.0 / (w[i, k] + _RHO * x[i, k])
+            yields[i, k] = 1.0 / (w[i, k] + rho * x[i, k])
 
 
 @inlined
@@ -41,11 +39,11 @@ def ratio(scratch: NewtonScratch, i: int, k: int) -> float:
 
 
 @kernel
-def eliminate_pairs(rows: ContactRows, s: float, scratch: NewtonScratch) -> None:
+def eliminate_pairs(rows: ContactRows, s: float, rho: float, scratch: NewtonScratch) -> None:
     """D of every contact, as unknowns of a linear problem: gamma of L, rho of D L / s."""
     slopes = scratch.slopes
     x, w = scratch.pairs[at.VALUE], scratch.pairs[at.SLACK]
-    put_yields(scratch)
+    put_yields(rho, scratch)
     for i in range(rows.friction.size):
         q_x = q_y = total = 0.0
         xx = xy = yy = 0.0
@@ -142,14 +140,14 @@ def relative_step(rows: ContactRows, unit: float, scratch: NewtonScratch) -> Non
 
 
 @kernel
-def step_pairs(rows: ContactRows, scratch: NewtonScratch) -> float:
+def step_pairs(rows: ContactRows, rho: float, scratch: NewtonScratch) -> float:
     """Steps of both sides for changes of velocities; their length to where the first is zero."""
     moved, miss = scratch.vectors[at.CHANGE], scratch.pairs[at.MISS]
     d_x, d_w = scratch.pairs[at.VALUE_STEP], scratch.pairs[at.SLACK_STEP]
     length = 1.0
     for i in range(rows.friction.size):
         d_x[i, 0] = free_step(scratch, i, 0, moved[3 * i])
-        d_w[i, 0] = moved[3 * i] + miss[i, 0] + _RHO * d_x[i, 0]
+        d_w[i, 0] = moved[3 * i] + miss[i, 0] + rho * d_x[i, 0]
         total = 0.0
         for k in range(rows.corners.shape[0]):
             total += free_step(scratch, i, 2 + k, slip(rows, moved, i, k))
@@ -159,7 +157,7 @@ def step_pairs(rows: ContactRows, scratch: NewtonScratch) -> float:
         for k in range(rows.corners.shape[0]):
             faster = slip(rows, moved, i, k) + d_x[i, 1]
             d_x[i, 2 + k] = free_step(scratch, i, 2 + k, faster)
-            d_w[i, 2 + k] = faster + miss[i, 2 + k] + _RHO * d_x[i, 2 + k]
+            d_w[i, 2 + k] = faster + miss[i, 2 + k] + rho * d_x[i, 2 + k]
             total += d_x[i, 2 + k]
         d_w[i, 1] = rows.friction[i] * pressing - total + miss[i, 1]
         length = min(length, length_of(scratch, i))

@@ -122,7 +122,8 @@ FILM = 10
 CUTS = 11  # pairs of bodies without restitution whose arrivals cut a step; more are met together
 SETTLED = 12  # what the middle velocity may be off, relative, where joint forces act
 SLEEPS = 13  # 1: steps that change nothing are counted, not made
-SETTINGS = 14
+ACCEPTED = 14  # residual that an answer may have where nothing in the loop reaches TOLERANCE
+SETTINGS = 15
 
 # Float monitors.
 TIME = 0
@@ -145,7 +146,8 @@ REACH = 24  # beyond the margin within which contacts take part in the piece's p
 HELD_RESIDUAL = 25  # of the forces of the step before, where they held last
 SPIN_UNIT = 26  # length by which the spins of moments are measured, m; 0: none yet
 RESTING_GAP = 27  # smallest seen gap of the present state where nothing moves
-MONITORS = 28
+MISSED = 28  # residual of the problem that the loop has not solved
+MONITORS = 29
 
 # Rows of the table of vectors.
 Q_E = 0

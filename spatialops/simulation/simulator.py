@@ -112,8 +112,11 @@ class Simulator:
     certify : {"raise", "warn", "off", "full"}
         What to do when a step's certificate fails: residual above 1e-9, a gain of kinetic energy in
         an impact above 1e-9 relative, penetration above `depth_limit`, loops open by more than
-        `loop_limit`. "full" raises, and has every contact problem solved outside the compiled loop
-        and certified by itself (`contact.certify`): slower. Default "raise".
+        `loop_limit`. With "warn" and "off" a pile that jams goes on with the best answer to its
+        problem, residual at most 1e-6, where nothing in the compiled loop reaches 1e-9; else
+        slower solvers follow, for minutes where hundreds of contacts act. "full" raises, and has
+        every contact problem solved outside the compiled loop and certified by itself
+        (`contact.certify`): slower. Default "raise".
     depth_limit : float, optional
         Penetration, m, above which the certificate fails, and a state to begin from is refused.
         Default: 1e-3, less in scenes of things below a millimetre.

@@ -11,7 +11,7 @@ from typing import Literal, Protocol, TypeAlias, get_args
 from spatialops._arrays import scalar, whole
 from spatialops.errors import ArgumentError
 from spatialops.simulation import _layout as at
-from spatialops.simulation.options import SETTLED, TOLERANCE
+from spatialops.simulation.options import ACCEPTED, SETTLED, TOLERANCE
 from spatialops.simulation.runs.runner import Runner
 from spatialops.simulation.runs.setup import Setup
 
@@ -87,6 +87,8 @@ class TimeStepping:
 
         setup.settings[[at.TOLERANCE, at.SETTLED]] = self.tolerance, self.settled
         setup.settings[at.SLEEPS] = self.sleep
+        goes_on = setup.options.certify in ("warn", "off")
+        setup.settings[at.ACCEPTED] = ACCEPTED if goes_on else 0.0
         return SteppingRunner(setup)
 
 

@@ -32,7 +32,11 @@ from spatialops.simulation.stepping.constraints.loop_constraints import (
     keep_frames,
 )
 from spatialops.simulation.stepping.contact_drift import note_motion
-from spatialops.simulation.stepping.contact_solver import solve_here, take_over
+from spatialops.simulation.stepping.contact_solver import (
+    solve_here,
+    take_over,
+    takes_the_best,
+)
 from spatialops.simulation.stepping.contact_stage import (
     apply_impulses,
     prepare_contact,
@@ -149,9 +153,12 @@ def answer(t: Tables) -> int:
     if t.control[at.STAGE] == at.CONTACT and t.control[at.HOLDS] == 1:
         take_over(t)
         return GO_ON
-    solve_here(t, t.control[at.STAGE] == at.CONTACT)
-    if t.control[at.CODE] == at.UNSOLVED and t.control[at.STAGE] == at.CONTACT and halve(t):
-        return state_anew(t)
+    warm = t.control[at.STAGE] == at.CONTACT
+    solve_here(t, warm)
+    if t.control[at.CODE] == at.UNSOLVED:
+        if warm and halve(t):
+            return state_anew(t)
+        takes_the_best(t, warm)
     return GO_ON if t.control[at.CODE] == 0 else t.control[at.CODE]
 
 

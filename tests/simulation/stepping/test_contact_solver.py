@@ -1,13 +1,14 @@
-"""The loop's own solver where the central answer fails: Lemke answers, and that is said."""
+"""The loop's own solver where the central answer fails: who answers instead, and that is said."""
 
 import numpy as np
 import pytest
 
 import spatialops as so
 from spatialops._compile.jit import COMPILED
+from spatialops.bench.contacts.piles import boxes, collapsing_wall
 from spatialops.simulation.stepping import contact_solver
 
-pytestmark = pytest.mark.skipif(COMPILED, reason="compiled code cannot be made to fail")
+replaced = pytest.mark.skipif(COMPILED, reason="compiled code cannot be made to fail")
 
 
 def resting_box():
@@ -21,6 +22,7 @@ def resting_box():
     return so.Simulator(so.Scene(builder.build(), geoms, state=state), dt=1e-3)
 
 
+@replaced
 def test_what_pivoting_answers_is_counted(monkeypatch):
     def fails(rows, aim, p, buffers):
         return 0, np.inf
@@ -40,3 +42,56 @@ def test_the_central_answer_is_not_one():
     _, info = simulator.step(simulator.scene.state)
     assert info.pivoted == 0
     assert info.contacts.impulses[:, 0] == pytest.approx(np.full(4, 9.81e-3 / 4), rel=1e-9)
+
+
+@replaced
+@pytest.mark.parametrize(
+    ("n", "certify", "residual", "outside"),
+    [
+        (17, "warn", 3e-7, False),
+        (17, "off", 3e-7, False),
+        (17, "warn", 3e-6, True),  # too far off
+        (17, "warn", np.nan, True),
+        (17, "raise", 3e-7, True),
+        (16, "warn", 3e-7, False),  # 64 contacts: Lemke's method answers
+    ],
+)
+def test_a_pile_goes_on_with_the_best_answer_where_it_may(
+    monkeypatch, n, certify, residual, outside
+):
+    solve = contact_solver.solve_islands
+    told = []
+
+    def misses(rows, aim, p, buffers):
+        return solve(rows, aim, p, buffers)[0], residual
+
+    def asked(self, t, fallback):
+        told.append(fallback)
+        solve_outside(self, t, fallback)
+
+    solver = type(so.Simulator(boxes(1).scene).stepping.external)
+    solve_outside = solver.solve
+    monkeypatch.setattr(solver, "solve", asked)
+    monkeypatch.setattr(contact_solver, "solve_islands", misses)
+    simulator = so.Simulator(boxes(n).scene, dt=1e-3, certify=certify)
+    if certify == "warn" and n == 17 and not outside:
+        with pytest.warns(UserWarning, match=r"residual 3\.00e-07"):
+            record = simulator.run(duration=1e-3)
+    else:
+        record = simulator.run(duration=1e-3)
+    accepted = n == 17 and not outside
+    assert record.residuals.max() == (residual if accepted else pytest.approx(0.0, abs=1e-9))
+    assert record.metadata["pivoted"] > 0  # pieces are halved first
+    assert any(told) == outside
+    assert np.abs(record.v).max() < 1e-12
+
+
+@pytest.mark.compiled
+def test_a_wall_that_buckles_is_not_left_to_slow_solvers_under_a_warning():
+    time = so.TimeStepping(tolerance=1e-12)
+    simulator = so.Simulator(collapsing_wall(20).scene, dt=2e-3, certify="warn", time=time)
+    with pytest.warns(UserWarning, match="certificate failed"):
+        record = simulator.run(duration=0.48)
+    assert record.metadata["solver_fallbacks"] == 0
+    assert record.metadata["pivoted"] > 0
+    assert 1e-12 < record.residuals.max() <= 1e-6
