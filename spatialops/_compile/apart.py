@@ -137,9 +137,15 @@ def reaching(call: Callable[..., object], *arguments: CompilerObject) -> Compile
     """Call what may reach kernels apart; raises what has kept one of them from being compiled."""
     try:
         return call(*arguments)
-    except SystemError as told:  # that there was an error, and none was set
-        error = _RAISED.__dict__.pop("error", told)
+    except SystemError as told:
+        error = untold(told)
     raise error
+
+
+def untold(told: SystemError) -> BaseException:
+    """What has kept a kernel from being compiled, of an error that says that none was set."""
+    error: BaseException = _RAISED.__dict__.pop("error", told)
+    return error
 
 
 class _Late(Apart):

@@ -17,7 +17,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import NativeValue, intrinsic, unbox
 
-from spatialops._compile.apart import reaching
+from spatialops._compile.apart import untold
 from spatialops._compile.compiler_object import CompilerObject
 from spatialops._compile.jit import COMPILED, kernel
 from spatialops._compile.stage import Reference, expect_stages
@@ -75,7 +75,10 @@ class _HeldCall:
     def __call__(self, address: int, *arguments: CompilerObject) -> CompilerObject:
         if self._call is None:
             self._compile(arguments)
-        return reaching(self._call, address, *arguments)
+        try:  # as `reaching`, which would pack the arguments once more
+            return self._call(address, *arguments)
+        except SystemError as told:
+            raise untold(told) from None
 
     def _compile(self, arguments: Sequence[CompilerObject]) -> None:
         first, *others = self._references()

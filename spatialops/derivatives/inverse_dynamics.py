@@ -231,6 +231,29 @@ def inverse_dynamics_derivatives_kernel(
     return layout.OK
 
 
+@kernel
+def derivatives_at_poses_kernel(
+    tree: IntArray,
+    links: Array,
+    v: Array,
+    a: Array,
+    external: Array,
+    work: Array,
+    dq: Array,
+    dv: Array,
+    da: Array,
+) -> None:
+    """The same where links' poses are in `work` already, for what is known to fit."""
+    n, base = tree.shape[0], lifted(links)
+    for k in range(n):
+        move_link(tree, links, v, work, k)
+        accelerate_link(tree, links, base, a, work, k)
+    dq[:] = 0.0
+    dv[:] = 0.0
+    da[:] = 0.0
+    differentiate(tree, links, external, work, work[n : 2 * n + 1], dq, dv, da)
+
+
 @entry_point
 def _entry(arguments: Arguments) -> int:
     return enter(inverse_dynamics_derivatives_kernel, arguments)

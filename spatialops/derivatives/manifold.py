@@ -189,14 +189,12 @@ def crossed(a: Vec3, m: Mat3) -> Mat3:
 
 @kernel
 def move_kernel(tree: IntArray, v: Array, step: float, blocks: Array) -> None:
-    """Tables (MOVES, nv, WIDEST) of a move by step * v.
+    """Tables (MOVES, nv, WIDEST) of a move by step * v, in columns that turn together.
 
     A turn by r = step w arrives in axes that have turned back, exp(-r~), and a change of r turns
     there by 1 - (1 - cos x) / x^2 r~ + (x - sin x) / x^3 r~ r~ (Sola 2018, equation 143).
     """
     for k in range(tree.shape[0]):
-        for j in range(WIDEST):
-            blocks[BY_Q, k, j] = blocks[BY_V, k, j] = blocks[CARRIED, k, j] = 0.0
         blocks[BY_Q, k, 0] = blocks[CARRIED, k, 0] = 1.0
         blocks[BY_V, k, 0] = step
     for k in range(tree.shape[0]):
@@ -230,6 +228,8 @@ def put_moved(blocks: Array, k: int, v: Vec3, back: Mat3, step: float) -> None:
     put_block(blocks[BY_Q], k + 3, 3, back)
     moved = scaled(step, back[0]), scaled(step, back[1]), scaled(step, back[2])
     nothing = scaled(0.0, v)
+    for table in (BY_Q, BY_V, CARRIED):
+        put_block(blocks[table], k, 3, (nothing, nothing, nothing))
     put_block(blocks[BY_V], k + 3, 0, (nothing, nothing, nothing))
     put_block(blocks[BY_V], k + 3, 3, moved)
     put_block(blocks[CARRIED], k + 3, 0, crossed(arrived, turned))

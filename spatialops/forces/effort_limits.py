@@ -18,6 +18,8 @@ class Effort:
     ----------
     clipped : (nv,) int array
         How often each was cut since `forget`.
+    harmless : float
+        Sum of squares up to which no forces are cut; -1 where that is not known.
     """
 
     def __init__(self, model: Model, clip: bool) -> None:
@@ -26,9 +28,9 @@ class Effort:
         self.clipped = np.zeros(model.nv, dtype=np.int64)
         self._limited = bool(np.isfinite(self.limit).any())
         least = float(np.min(self.limit, initial=np.inf))
-        self._harmless = least * least  # of sums of squares; a power would raise where it overflows
-        if not np.isfinite(self._harmless):
-            self._harmless = -1.0
+        self.harmless = least * least  # a power would raise where it overflows
+        if self._limited and not np.isfinite(self.harmless):
+            self.harmless = -1.0
 
     def __call__(self, tau: ArrayLike | None) -> Array:
         """The forces (nv,) that act, counting what is cut.
@@ -51,7 +53,7 @@ class Effort:
 
     def within(self, forces: Array) -> Array:
         """Checked forces, cut: the same array where nothing can be."""
-        if not self._limited or forces.dot(forces) <= self._harmless:
+        if not self._limited or forces.dot(forces) <= self.harmless:
             return forces
         return np.minimum(np.maximum(forces, self._least), self.limit)  # a third of `clip`'s time
 

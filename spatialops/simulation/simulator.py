@@ -379,7 +379,11 @@ class Simulator:
         ((4, 4), (4, 2), ())
         """
         with self._one_thread:
-            checked = self.setup.as_checked(state)
+            if self._linearizer is not None and self.setup.in_form(tau, state):
+                found = self._linearizer.at_once(state, tau, self.effort.harmless)
+                if found is not None:
+                    return found
+            checked = self.setup.checked(state)
             forces = self.effort.checked(tau)
             cut = self.effort.within(forces)
             if type(self._runner) is EventRunner:

@@ -26,7 +26,7 @@ from spatialops.errors import ArgumentError
 from spatialops.tree.model import Model, not_a_model
 
 _NO_LENGTH = 1e-9  # of a quaternion that is taken for zero
-_UNIT = 1e-12  # error of a length whose quaternion keeps its bits
+UNIT = 1e-12  # error of a length whose quaternion keeps its bits
 _SERIES = 1e-8  # rad^2, below which sin(a) / (2 a) loses digits, and its series is exact
 _SMALL = 1e-9  # tangent of half a turn that is the angle
 
@@ -92,7 +92,7 @@ class State:
             length = math.hypot(*q[start : start + 4].tolist())
             if length < _NO_LENGTH:
                 raise ArgumentError(f"state.q: the quaternion at index {start} is zero")
-            if abs(length - 1.0) > _UNIT:
+            if abs(length - 1.0) > UNIT:
                 q[start : start + 4] /= length
         return State(q, v, time, activation)
 

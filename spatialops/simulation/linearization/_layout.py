@@ -124,7 +124,8 @@ FIT = 4  # of armature by coordinates
 PULL_BY_Q = 5  # of springs, actuators and damping
 PULL_BY_V = 6
 INVERSE_BY_Q = 7  # row k: of 1 / D(k), articulated
-SQUARES = 8
+SYSTEM = 8  # K
+SQUARES = 9
 
 # What slips turn by: rows (m, nv).
 SLIP_BY_V = 0
@@ -158,11 +159,13 @@ LONE_TABLES = 9
 # Integer results.
 COUNT = 0  # contacts
 HELD = 1  # lines
-SYSTEM_RANK = 2
+SYSTEM_RANK = 2  # BACKWARD: it was factored from the last unknown on, without exchanges
 CONTACT_RANK = 3
 FAULTY = 4  # row of the contact that is not known
 LONE = 5  # bodies that nothing hangs on, with an equation of their own
 RESULTS = 6
+
+BACKWARD = -1
 
 # What the derivative of a step ends with.
 KNOWN = 0

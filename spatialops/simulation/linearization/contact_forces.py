@@ -34,9 +34,9 @@ def put_wrenches(made: Made, room: Room) -> int:
             put_couple(made, room, other, scaled(-1.0, force))
             continue
         if link >= 0:
-            put_wrench(made, room, link, vec3(room.arms[of.END], k, of.ARM), force)
+            put_wrench(made, room, link, vec3(room.arms[of.LATE], k, of.ARM), force)
         if other >= 0:
-            arm = vec3(room.arms[of.END], k, of.OTHER_ARM)
+            arm = vec3(room.arms[of.LATE], k, of.OTHER_ARM)
             put_wrench(made, room, other, arm, scaled(-1.0, force))
     return room.wrenches.shape[0]
 
@@ -66,7 +66,7 @@ def put_levers(made: Made, room: Room) -> None:
             if room.point_ints[k, of.KIND] != of.STILL:
                 turn_push(room, k)
             continue
-        push, found = vec3(room.points, k, of.IMPULSE), room.found[of.END, k]
+        push, found = vec3(room.points, k, of.IMPULSE), room.found[of.LATE, k]
         link, other = room.point_ints[k, of.LINK], room.point_ints[k, of.OTHER]
         add_lever(made, room.side, found, link, push, of.TURN_BY_Q)
         if other >= 0:

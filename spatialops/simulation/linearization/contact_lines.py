@@ -36,7 +36,7 @@ from spatialops.simulation.linearization.drift_change import (
     gain_by_normal,
 )
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
-from spatialops.simulation.linearization.rows.changes import add_lead, add_row, to_start
+from spatialops.simulation.linearization.rows.changes import add_lead, add_row, put_row, to_start
 
 _KINK = 1e-9  # m/s within which a gap's speed is at its kink
 _SLIP = 1e-9  # m/s below which tangents do not follow the slip: `contact/friction.py`
@@ -170,22 +170,18 @@ def put_line(
 ) -> None:
     """The next line: along d of point k, with an impulse along `push`."""
     i, n = room.results[of.HELD], made.tree.shape[0]
-    line, pushes = room.lines[i], room.pushes[i]
     goal = room.goal[i]
     late, early = room.found[of.LATE, k], room.found[of.EARLY, k]
-    for j in range(n):
-        line[j] = 0.0
-        pushes[j] = 0.0
-    for j in range(goal.size):
-        goal[j] = 0.0
-    add_row(room.lines, i, 0, d, late, of.VELOCITY_BY_V)
-    add_row(room.pushes, i, 0, push, late, of.VELOCITY_BY_V)
+    put_row(room.lines, i, 0, d, late, of.VELOCITY_BY_V)
+    put_row(room.pushes, i, 0, push, late, of.VELOCITY_BY_V)
     back = scaled(-1.0, d)
     moved = scaled(-1.0, rotate_back(X, d))
     along = dot(d, vec3(room.points, k, of.NORMAL))
-    add_row(room.goal, i, 0, back, room.found[of.END, k], of.VELOCITY_BY_Q)
+    put_row(room.goal, i, 0, back, room.found[of.END, k], of.VELOCITY_BY_Q)
+    put_row(room.goal, i, n, plus(back, moved), late, of.VELOCITY_BY_V)
+    for j in range(2 * n, goal.size):
+        goal[j] = 0.0
     add_row(room.goal, i, 0, moved, late, of.VELOCITY_BY_Q)
-    add_row(room.goal, i, n, plus(back, moved), late, of.VELOCITY_BY_V)
     there = made.half > 0.0 and was_there(touched, room, k)
     gives = touched.law == of.COMPLIANT
     gap = touched.floats[room.point_ints[k, of.ROW], col.GAP]

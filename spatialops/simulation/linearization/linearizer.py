@@ -53,6 +53,9 @@ from spatialops.simulation.stepping.loop_start import LoopStart
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
 
+_empty = np.empty
+_made = tuple.__new__  # a NamedTuple's own constructor is Python: 0.1 us more
+
 
 class Linearizer:
     """Makes steps in tables of its own, and their derivatives.
@@ -84,35 +87,49 @@ class Linearizer:
         law = law_to_differentiate(of_law)
         assert law is not None  # or the scene was refused
         self._law = law
+        tables.control[at.LAW] = law
         self._sound = True
+        self._by_kernels = stepping.scheme != at.RK4 and not len(stepping.scene.loops)
+        self._alone = self._by_kernels and not tables.activation.size
+        self._alone = self._alone and tables.control[at.EXTERNAL] != 1
         self._parameters: Model | None = None  # whose, where derivatives by them are wanted
         self._by_parameters: Array | None = None  # of a step of several parts
 
     def linearize(self, state: State, tau: Array, cut: Array) -> Linearization:
         """Of a step from a checked state under forces `cut` to what motors can do."""
-        nv = len(tau)
-        A, B = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
-        contacts = self._made_at_once(state, cut, A, B)
-        if contacts is None:
+        found = self.at_once(state, cut, np.inf)
+        if found is None:
+            nv = len(tau)
+            A, B = np.empty((2 * nv, 2 * nv)), np.empty((2 * nv, nv))
             contacts = self.differentiate(state, cut, A, B)
+            found = Linearization(state_of(self._loop.tables), A, B, *self.notes.of(contacts))
         if cut is not tau and cut.tobytes() != tau.tobytes():
-            B[:, cut != tau] = 0.0
-        return Linearization(state_of(self._loop.tables), A, B, *self.notes.of(contacts))
+            found.B[:, cut != tau] = 0.0
+        return found
 
-    def _made_at_once(self, state: State, tau: Array, A: Array, B: Array) -> IntArray | None:
-        """As `differentiate`, by one kernel; None where that does not do."""
-        loop = self._loop
-        if not self._by_kernels or loop.tables.control[at.EXTERNAL] == 1:
+    def at_once(self, state: State, tau: Array, harmless: float) -> Linearization | None:
+        """The same by one kernel, which looks at the numbers too; None where that does not do.
+
+        Forces must not be cut where the sum of their squares is no more than `harmless`.
+        """
+        loop, nv = self._loop, tau.size
+        if not self._alone:
             return None
-        self._ready(state)
+        if not self._sound:
+            self._ready(state)
         self._sound = False
-        addresses = loop.address, self._start.address, self._room.address
-        if linearize_held(*addresses, state.q, state.v, tau, A, B) != of.KNOWN:
+        A, B = _empty((2 * nv, 2 * nv)), _empty((2 * nv, nv))
+        held, rest = self._room, (state.time, harmless)
+        start = self._start.address
+        status = linearize_held(
+            loop.address, start, held.address, state.q, state.v, tau, rest, A, B
+        )
+        if status != of.KNOWN:
             return None
         self._sound = True
-        room: Room = self._room.tables
-        contacts: IntArray = room.point_ints[: room.results[of.COUNT]]
-        return contacts
+        room: Room = held.tables
+        notes = self.notes.of(room.point_ints[: room.results.item(of.COUNT)])
+        return _made(Linearization, (state_of(loop.tables), A, B, *notes))
 
     def by_parameters(self, state: State, cut: Array) -> ParameterDerivatives:
         """The same step's derivative by masses and friction."""
@@ -239,12 +256,6 @@ class Linearizer:
         return call(
             self._loop.address, self._start.address, self._room.address, kept.address, along, k
         )
-
-    @property
-    def _by_kernels(self) -> bool:
-        """Whether kernels alone make steps and derivatives, as a rule."""
-        stepping = self._loop.stepping
-        return stepping.scheme != at.RK4 and not len(stepping.scene.loops)
 
     def _begin(self, state: State, cut: Array) -> None:
         """Where the step begins; after one that failed, without anything of it."""

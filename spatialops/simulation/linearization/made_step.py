@@ -126,8 +126,8 @@ class Room(NamedTuple):
         The same of the lines.
     reply : (nv, 3 m + 32) array
         K^-1 of the pushes.
-    system : (nv, nv + 8) array
-        K, and its factors.
+    system, upper : (nv, nv + 8) arrays
+        Factors of K, see `rows/factors.py`.
     contact : (3 m, 3 m + 32) array
         The lines of that.
     resistances : (3 m,) array
@@ -163,6 +163,7 @@ class Room(NamedTuple):
     goal: Array
     reply: Array
     system: Array
+    upper: Array
     contact: Array
     resistances: Array
     shares: Array
@@ -202,6 +203,7 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
         goal=aligned(3 * m, columns),
         reply=aligned(n, 3 * m + BLOCK),
         system=aligned(n, n + WIDTH),
+        upper=aligned(n, n + WIDTH),
         contact=aligned(3 * m, 3 * m + BLOCK),
         resistances=np.zeros(3 * m),
         shares=np.zeros(3 * m),

@@ -19,6 +19,7 @@ from spatialops.derivatives.manifold import BY_V, CARRIED, dense_blocks
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.linearization.rows.factors import solve_system
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 
@@ -138,11 +139,11 @@ def friction_of_mu(t: Tables, room: Room, k: int) -> tuple[Array, Array]:
 
 def _solved(room: Room, side: Array, goal: Array) -> Array:
     """Change of the velocity for right-hand sides."""
-    n, m = side.shape[0], len(goal)
+    m = len(goal)
     X, columns = np.ascontiguousarray(side), side.shape[1]
     order, results = room.order, room.results
     system = int(results[of.SYSTEM_RANK])
-    solve_lu(room.system, n, system, order[of.SYSTEM_ORDER :], X, columns)
+    solve_system(room.system, room.upper, system, order, X, columns)
     if m:
         pushes = np.ascontiguousarray(goal - room.lines[:m] @ X)
         rank = int(results[of.CONTACT_RANK])

@@ -16,6 +16,7 @@ from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.free_bodies.lone_ends import add_ahead, add_back
 from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.linearization.rows.factors import solve_system, solve_transposed_system
 
 
 @inlined
@@ -50,7 +51,7 @@ def put_jvp(room: Room, given: Array, out: Array) -> None:
             x[i] += room.side[i, j] * flat[j]
     column, order = x.reshape((n, 1)), room.order
     rank = room.results[of.SYSTEM_RANK]
-    solve_lu(room.system, n, rank, order[of.SYSTEM_ORDER :], column, 1)
+    solve_system(room.system, room.upper, rank, order, column, 1)
     if m > 0:
         for i in range(m):
             lines[i] = 0.0
@@ -105,7 +106,7 @@ def put_vjp(room: Room, weights: Array, out: Array) -> None:
         for j in range(3 * n):
             flat[j] += room.goal[i, j] * lines[i]
     rank = room.results[of.SYSTEM_RANK]
-    solve_transposed_lu(room.system, n, rank, order[of.SYSTEM_ORDER :], w)
+    solve_transposed_system(room.system, room.upper, rank, order, w)
     for i in range(n):
         for j in range(3 * n):
             flat[j] += room.side[i, j] * w[i]

@@ -9,6 +9,9 @@ and the step ends where the velocity v_e + dx leads to.
 
 from __future__ import annotations
 
+import math
+
+from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel, merged
@@ -29,10 +32,12 @@ from spatialops.simulation.linearization.made_step import (
     touched,
 )
 from spatialops.simulation.linearization.next_state import begin_near
+from spatialops.simulation.linearization.rows.factors import solve_system
 from spatialops.simulation.linearization.step_equations import state_equations
 from spatialops.simulation.stepping.integrators.joint_forces import is_damped
 from spatialops.simulation.stepping.state_machine import run
 from spatialops.simulation.stepping.tables import Tables
+from spatialops.tree.state import UNIT
 
 Six = tuple[Lanes, Lanes, Lanes, Lanes, Lanes, Lanes]
 
@@ -41,12 +46,27 @@ _WHOLE = 1e-12  # s: a piece that is shorter than a step is one of several
 
 @held
 def linearize_held(
-    t: Tables, start: Start, room: Room, q: Array, v: Array, tau: Array, A: Array, B: Array
+    t: Tables,
+    start: Start,
+    room: Room,
+    q: Array,
+    v: Array,
+    tau: Array,
+    rest: tuple[float, float],
+    A: Array,
+    B: Array,
 ) -> int:
-    """A and B of a step from q and v; SEVERAL also where it was not done without Python."""
+    """A and B of a step from q and v; SEVERAL also where it was not done without Python.
+
+    The `rest` is the time, and up to what sum of squares forces are not cut. The state need not be
+    checked, but for its shape.
+    """
+    if not is_checked(t, q, v, tau, rest):
+        return of.SEVERAL
     copy_into(start.q, q)
     copy_into(start.v, v)
     copy_into(start.tau, tau)
+    t.monitor[at.TIME] = rest[0]
     begin_near(t, start)
     if run(t) != at.DONE or t.ints.shape[0] > room.points.shape[0] or is_together(t):
         return of.SEVERAL
@@ -54,6 +74,26 @@ def linearize_held(
     if status == of.KNOWN:
         put_derivative(room, A, B)
     return status
+
+
+@merged
+def is_checked(t: Tables, q: Array, v: Array, tau: Array, rest: tuple[float, float]) -> bool:
+    """Whether numbers are as `State.checked` leaves them, and no force is cut."""
+    total, squares = rest[0], 0.0
+    for i in range(q.size):
+        total += q[i] * q[i]
+    for k in range(v.size):
+        total += v[k] * v[k]
+        squares += tau[k] * tau[k]
+    known = math.isfinite(total) and math.isfinite(squares) and squares <= rest[1]
+    for k in range(v.size):
+        frame, i = t.tree[k, layout.FRAME], t.tree[k, layout.FIRST_Q]
+        if frame == layout.POSE:
+            i += 3
+        if frame == layout.POSE or frame == layout.ATTITUDE:
+            square = q[i] ** 2 + q[i + 1] ** 2 + q[i + 2] ** 2 + q[i + 3] ** 2
+            known = known and abs(math.sqrt(square) - 1.0) <= UNIT
+    return known
 
 
 @merged
@@ -125,13 +165,15 @@ def put_joint(room: Room, A: Array, B: Array, first: int) -> None:
         for k in range(first, first + width):
             put_rows(A, last, room.side, (k, first, width, 0))
             put_rows(B, last, room.side, (k, first, width, 2 * n))
+    by_q, by_v = room.blocks[of.START, BY_Q], room.blocks[of.START, BY_V]
     for k in range(first, first + width):
-        for i in range(width):
-            for j in range(width):
-                by_q = room.blocks[of.START, BY_Q, first + i, j]
-                A[k, first + j] += last[BY_Q, k, i] * by_q
-                moved = room.blocks[of.START, BY_V, first + i, j]
-                A[k, n + first + j] += last[BY_Q, k, i] * moved
+        for j in range(width):
+            begun = moved = 0.0
+            for i in range(width):
+                begun += last[BY_Q, k, i] * by_q[first + i, j]
+                moved += last[BY_Q, k, i] * by_v[first + i, j]
+            A[k, first + j] += begun
+            A[k, n + first + j] += moved
 
 
 @inlined
@@ -208,7 +250,7 @@ def solve_all(room: Room) -> None:
     columns = X.shape[1]
     order = room.order
     rank = room.results[of.SYSTEM_RANK]
-    solve_lu(room.system, n, rank, order[of.SYSTEM_ORDER :], X, columns)
+    solve_system(room.system, room.upper, rank, order, X, columns)
     if m == 0:
         return
     subtract_product(P, room.lines, X, (m, n, columns), 1.0)

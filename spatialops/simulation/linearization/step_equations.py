@@ -30,11 +30,10 @@ from __future__ import annotations
 from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops._compile.jit import kernel
-from spatialops.algebra.dense_lu import factor_lu, filled, solve_lu, subtract_product
 from spatialops.algebra.simd import WIDTH as LANES
 from spatialops.algebra.simd import load, store, zeros
 from spatialops.algebra.vectors import cross
-from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives_kernel
+from spatialops.derivatives.inverse_dynamics import derivatives_at_poses_kernel
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDTH, move_kernel
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.simulation.linearization import _layout as of
@@ -56,10 +55,9 @@ from spatialops.simulation.linearization.friction.spin_lines import put_moment_l
 from spatialops.simulation.linearization.made_step import Made, Pulls, Room, Touched
 from spatialops.simulation.linearization.resistance import differentiate_resistance
 from spatialops.simulation.linearization.rows.changes import add_lead, to_start
+from spatialops.simulation.linearization.rows.factors import factor_equations
 from spatialops.simulation.linearization.touch import look, place_early, place_late
 from spatialops.simulation.stepping.integrators.accelerations import add_convection
-
-_REDUNDANT = 1e-11  # of the largest pivot: lines that others imply
 
 
 @kernel
@@ -98,7 +96,7 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
         note_velocities(made, touched, room, k)
         if room.point_ints[k, of.STATUS] != of.OPEN:
             put_lines(made, touched, room, k)
-    factor_equations(made, room)
+    factor_equations(room)
     return of.KNOWN
 
 
@@ -169,10 +167,9 @@ def differentiate_dynamics(made: Made, room: Room, slips: bool) -> None:
     tree, links = made.tree, made.damped
     middle = room.vectors[of.V_MIDDLE]
     if slips:
-        inverse_dynamics_derivatives_kernel(
+        derivatives_at_poses_kernel(
             tree,
             links,
-            made.q,
             middle,
             room.vectors[of.SMOOTH],
             made.external,
@@ -182,10 +179,9 @@ def differentiate_dynamics(made: Made, room: Room, slips: bool) -> None:
             mass,
         )
     wrenches = put_wrenches(made, room)
-    inverse_dynamics_derivatives_kernel(
+    derivatives_at_poses_kernel(
         tree,
         links,
-        made.q,
         middle,
         room.vectors[of.WHOLE],
         room.wrenches[:wrenches],
@@ -219,18 +215,19 @@ def put_system(made: Made, room: Room, resists: bool) -> None:
     n = made.tree.shape[0]
     s = made.s
     squares, side = room.squares, room.side
+    system = squares[of.SYSTEM]
     mass, by_q = squares[of.MASS], squares[of.BY_Q]
     by_v = squares[of.BY_V]
     whole = n // LANES * LANES
     for i in range(n):
         for j in range(0, whole, LANES):
             back = -s * load(by_v, i, j)
-            store(room.system, i, j, load(mass, i, j) - made.half * back)
+            store(system, i, j, load(mass, i, j) - made.half * back)
             store(side, i, j, -s * load(by_q, i, j))
             store(side, i, n + j, back)
             store(side, i, 2 * n + j, zeros())
         for j in range(whole, n):
-            room.system[i, j] = mass[i, j] + made.half * s * by_v[i, j]
+            system[i, j] = mass[i, j] + made.half * s * by_v[i, j]
             side[i, j] = -s * by_q[i, j]
             side[i, n + j] = -s * by_v[i, j]
             side[i, 2 * n + j] = 0.0
@@ -253,35 +250,10 @@ def put_system(made: Made, room: Room, resists: bool) -> None:
 def turn_friction(made: Made, touched: Touched, room: Room, k: int) -> None:
     """Friction of point k turns with its slip."""
     n = made.tree.shape[0]
-    push = room.vectors[of.ANSWER]
+    push, system = room.vectors[of.ANSWER], room.squares[of.SYSTEM]
     turned_friction(touched, room, k)
     for i in range(n):
         for j in range(n):
-            room.system[i, j] -= push[i] * room.slips[of.SLIP_BY_CHANGE, k, j]
+            system[i, j] -= push[i] * room.slips[of.SLIP_BY_CHANGE, k, j]
         for j in range(3 * n + 1):
             room.side[i, j] += push[i] * room.slip_side[k, j]
-
-
-@kernel
-def factor_equations(made: Made, room: Room) -> None:
-    """Factors of K and of the lines' answer to impulses; of redundant ones some have none."""
-    n, m = made.tree.shape[0], room.results[of.HELD]
-    order = room.order
-    system, contact = room.system, room.contact
-    room.results[of.SYSTEM_RANK] = factor_lu(system, n, 0.0, order[of.SYSTEM_ORDER :])
-    if m == 0:
-        return
-    for i in range(n):
-        for j in range(m):
-            room.reply[i, j] = room.pushes[j, i]
-        for j in range(m, filled(m)):
-            room.reply[i, j] = 0.0
-    rank = room.results[of.SYSTEM_RANK]
-    solve_lu(system, n, rank, order[of.SYSTEM_ORDER :], room.reply, filled(m))
-    for i in range(m):
-        for j in range(filled(m)):
-            contact[i, j] = 0.0
-        contact[i, i] = room.resistances[i]
-    subtract_product(contact, room.lines, room.reply, (m, n, filled(m)), -1.0)
-    rank = factor_lu(contact, m, _REDUNDANT, order[of.CONTACT_ORDER :])
-    room.results[of.CONTACT_RANK] = rank

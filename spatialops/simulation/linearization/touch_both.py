@@ -72,10 +72,10 @@ def material(work: Array, link: int, point: Vec3) -> tuple[Vec3, Vec3, Vec3]:
 
 
 @inlined
-def clear_rows(found: Array, rows: int, n: int) -> None:
-    """Zeros in the first rows."""
+def clear_rows(found: Array, first: int, end: int, n: int) -> None:
+    """Zeros in rows from the first to the end."""
     whole = n // LANES * LANES
-    for row in range(rows):
+    for row in range(first, end):
         for j in range(0, whole, LANES):
             store(found, row, j, zeros())
         for j in range(whole, n):
@@ -83,12 +83,12 @@ def clear_rows(found: Array, rows: int, n: int) -> None:
 
 
 @kernel
-def look_at_both(tree: IntArray, room: Room, k: int, which: int) -> None:
+def look_at_both(tree: IntArray, work: Array, table: Array, room: Room, k: int, which: int) -> None:
     """Point k: what `touch.look_at` finds, of link against other."""
-    n, work = tree.shape[0], room.work
+    n = tree.shape[0]
     link, other = room.point_ints[k, of.LINK], room.point_ints[k, of.OTHER]
     found, arms = room.found[which, k], room.arms[which]
-    clear_rows(found, of.FOUND_ROWS, n)
+    clear_rows(found, 0, of.FOUND_ROWS, n)
     core = point_of(work, link, vec3(room.points, k, of.OFFSET))
     normal, centre = vec3(room.points, k, of.OTHER_OFFSET), ZERO3
     distance = 1.0
@@ -106,8 +106,8 @@ def look_at_both(tree: IntArray, room: Room, k: int, which: int) -> None:
     put3(arms, k, of.ARM, arm)
     put3(arms, k, of.OTHER_ARM, its_arm)
     put3(arms, k, of.NORMAL_THERE, normal)
-    add_side(tree, room, found, link, P, 1.0)
-    add_side(tree, room, found, other, P, -1.0)
+    add_side(tree, work, table, found, link, P, 1.0)
+    add_side(tree, work, table, found, other, P, -1.0)
     turning = minus(spin, its_spin)
     for j in range(n):
         w, its_w = get(found, of.TURN_BY_Q, j), get(found, of.OTHER_TURN, j)
@@ -131,10 +131,10 @@ def look_at_both(tree: IntArray, room: Room, k: int, which: int) -> None:
 
 
 @kernel
-def add_side(tree: IntArray, room: Room, found: Array, link: int, P: Vec3, sign: float) -> None:
+def add_side(
+    tree: IntArray, work: Array, table: Array, found: Array, link: int, P: Vec3, sign: float
+) -> None:
     """What the material of one link at P adds; its motion u stands where arms will."""
-    n, work = tree.shape[0], room.work
-    table = work[n : 2 * n + 1]
     velocity, omega, _ = material(work, link, P)
     turn, motion = of.TURN_BY_Q, of.ARM_BY_Q
     if sign < 0.0:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 import numpy as np
 
@@ -29,11 +29,9 @@ from spatialops.simulation.scene.joint_constraints import joint_rows, outside_li
 from spatialops.simulation.scene.scene import Scene
 from spatialops.simulation.stepping.driver import Stepping
 from spatialops.simulation.stepping.external_solver import ExternalSolver, ImpactRule, Method
-from spatialops.tree.model import Model
 from spatialops.tree.state import State, checked_state
 
 _NEVER = 1e300  # m/s and m, beyond all approach and depth
-_UNIT = 1e-12  # error of a quaternion's length that `State.checked` leaves alone
 _FLOAT = np.dtype(np.float64)
 
 
@@ -123,11 +121,18 @@ class Setup:
             )
         return checked
 
-    def as_checked(self, state: object) -> State:
-        """The same state where it is as it must be, else as `checked`."""
-        if isinstance(state, State) and not self._has_limits and _fits(state, self.scene.model):
-            return state
-        return self.checked(state)
+    def in_form(self, tau: object, state: object) -> TypeGuard[Array]:
+        """Whether kernels may take forces and a state as they are, and look at numbers alone."""
+        if not isinstance(state, State) or self._has_limits or type(state.time) is not float:
+            return False
+        model, activation = self.scene.model, state.activation
+        if type(activation) is not np.ndarray or activation.size:
+            return False
+        return (
+            _is_vector(state.q, model.nq)
+            and _is_vector(state.v, model.nv)
+            and _is_vector(tau, model.nv)
+        )
 
     def clipped(self) -> dict[str, int]:
         """How often the effort of each joint was cut since it was counted anew, where it was."""
@@ -151,22 +156,14 @@ class Setup:
         return Stepping(self.scene, self.joints, self.settings, external, scheme)
 
 
-def _fits(state: State, model: Model) -> bool:
-    """Whether a state is as `checked` leaves it, in a third of its time; no means nothing."""
-    q, v = state.q, state.v
-    activation = state.activation
-    if not (type(q) is type(v) is type(activation) is np.ndarray):
-        return False
-    if not (q.dtype is v.dtype is activation.dtype is _FLOAT):
-        return False
-    if q.shape != (model.nq,) or v.shape != (model.nv,) or activation.shape != (0,):
-        return False
-    if not (q.flags.carray and v.flags.carray and activation.flags.carray):
-        return False
-    for start in model.quaternions:
-        if not abs(math.hypot(*q[start : start + 4].tolist()) - 1.0) <= _UNIT:
-            return False
-    return type(state.time) is float and math.isfinite(q.dot(q) + v.dot(v) + state.time)
+def _is_vector(values: object, size: int) -> bool:
+    """Whether `values` are an array as `vector` returns it."""
+    return (
+        type(values) is np.ndarray
+        and values.dtype is _FLOAT
+        and values.shape == (size,)
+        and values.flags.carray
+    )
 
 
 def _settings(scene: Scene, options: Options, scales: Scales) -> Array:

@@ -42,6 +42,8 @@ _BEGIN_AT_ZERO = np.array(
     ]
 )
 
+_made = object.__new__
+_NONE = np.zeros(0)
 _PHASES: dict[int, Phase] = {at.COMPRESSED: "compression", at.DECOMPRESSED: "decompression"}
 
 
@@ -220,8 +222,17 @@ def put_external(t: Tables, external: ExternalWrenches | None, dt: float) -> Non
 
 
 def state_of(t: Tables) -> State:
-    """The state in the tables."""
-    return State(t.q.copy(), t.v.copy(), float(t.monitor[at.TIME]), t.activation.copy())
+    """The state in the tables.
+
+    Made past the constructor of what cannot be changed, which takes 0.5 us more.
+    """
+    state = _made(State)
+    fields = state.__dict__
+    fields["q"] = t.q.copy()
+    fields["v"] = t.v.copy()
+    fields["time"] = t.monitor.item(at.TIME)
+    fields["activation"] = t.activation.copy() if t.activation.size else _NONE
+    return state
 
 
 def with_links(model: Model, links: Array) -> Model:

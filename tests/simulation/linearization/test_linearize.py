@@ -207,8 +207,43 @@ def test_forces_that_are_cut_have_no_effect():
     model = so.TreeBuilder().add_body("rod", joint=joint, inertia=so.Inertia.sphere(0.1, mass=1.0))
     simulator = so.Simulator(so.Scene(model.build(), []), dt=1e-2, clip_effort=True)
     state = so.State(np.zeros(1), np.zeros(1))
-    assert (simulator.linearize(state, [2.0]).B == 0.0).all()
-    assert (simulator.linearize(state, [0.5]).B != 0.0).any()
+    for _ in range(2):
+        assert (simulator.linearize(state, np.array([2.0])).B == 0.0).all()
+        assert (simulator.linearize(state, np.array([0.5])).B != 0.0).any()
+
+
+def test_later_calls_look_at_what_they_are_given():
+    robot = so.models.quadruped()
+    state, tau = standing(robot)
+    simulator = so.Simulator(robot.scene(), dt=1e-3)
+    first = simulator.linearize(state, tau)
+
+    def as_at_first(q, forces):
+        again = simulator.linearize(so.State(q, state.v), forces)
+        same = [np.allclose(again.A, first.A, rtol=0.0, atol=1e-10)]
+        return all([*same, np.allclose(again.B, first.B, rtol=0.0, atol=1e-12)])
+
+    longer = state.q.copy()
+    longer[3:7] *= 3.0  # no unit quaternion
+    assert as_at_first(longer, tau)
+    assert as_at_first(state.q.tolist(), tau)
+    assert as_at_first(state.q, np.repeat(tau, 2)[::2])
+    nan = np.full(18, np.nan)
+    wrong = [
+        (so.State(np.append(state.q[:-1], np.inf), state.v), tau),
+        (so.State(state.q, nan), tau),
+        (so.State(state.q, state.v, np.nan), tau),
+        (so.State(np.where(np.arange(19) < 7, 0.0, state.q), state.v), tau),
+        (so.State(state.q[:-1], state.v), tau),
+        (so.State(state.q, state.v[:, None]), tau),
+        (state, nan),
+        (state, tau[:-1]),
+        (None, tau),
+    ]
+    for given in wrong:
+        with pytest.raises(ArgumentError):
+            simulator.linearize(*given)
+    assert as_at_first(state.q, tau)
 
 
 @pytest.mark.compiled

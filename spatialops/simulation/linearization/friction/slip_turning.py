@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from spatialops._arrays import Vec3
 from spatialops._compile.jit import inlined, kernel
-from spatialops.algebra.dense_lu import factor_lu, solve_transposed_lu
+from spatialops.algebra.dense_lu import factor_by_rows, solve_transposed_lu
 from spatialops.algebra.vectors import cross, dot, plus_scaled, scaled, vec3
 from spatialops.contact.newton._layout import POLYGON
 from spatialops.simulation.linearization import _layout as of
@@ -65,7 +65,7 @@ def put_slips(made: Made, touched: Touched, room: Room, resists: bool) -> None:
         for j in range(n):
             system[i, j] = mass[i, j]
     order = room.order[of.SYSTEM_ORDER : of.CONTACT_ORDER]
-    rank = factor_lu(system, n, 0.0, order)
+    rank = factor_by_rows(system, n, 0.0, order)
     for k in range(room.results[of.COUNT]):
         if room.point_ints[k, of.SLIP] == 1:
             put_slip(made, touched, room, k)
@@ -81,17 +81,17 @@ def put_slip(made: Made, touched: Touched, room: Room, k: int) -> None:
     tangents, normal = tangents_of(touched, room, k), vec3(room.points, k, of.NORMAL)
     across = cross(normal, tangents[0])
     turn = scaled(1.0 / slip_of(touched, room, k), across)
-    row, found = room.slip_side[k], room.found[of.FREE, k]
+    row, late = room.slip_side[k], room.found[of.LATE, k]
     by_v, answer = room.slips[of.SLIP_BY_V, k], room.slips[of.SLIP_ANSWER, k]
     for j in range(n):
         by_v[j] = 0.0
     for j in range(row.size):
         row[j] = 0.0
-    add_row(room.slips[of.SLIP_BY_V], k, 0, turn, found, of.VELOCITY_BY_V)
-    add_row(room.slip_side, k, 0, turn, found, of.VELOCITY_BY_Q)
+    add_row(room.slips[of.SLIP_BY_V], k, 0, turn, late, of.VELOCITY_BY_V)
+    add_row(room.slip_side, k, 0, turn, room.found[of.FREE, k], of.VELOCITY_BY_Q)
     if room.point_ints[k, of.KIND] != of.STILL:
         speed = dot(normal, vec3(room.arms[of.FREE], k, of.VELOCITY))
-        add_row(room.slip_side, k, 0, scaled(-speed, turn), found, of.NORMAL_BY_Q)
+        add_row(room.slip_side, k, 0, scaled(-speed, turn), late, of.NORMAL_BY_Q)
     for j in range(n):
         row[n + j] = by_v[j]
         answer[j] = by_v[j]

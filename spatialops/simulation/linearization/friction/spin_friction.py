@@ -120,9 +120,11 @@ def put_moment_status(touched: Touched, room: Room, k: int) -> None:
 
 
 @kernel
-def look_at_spins(tree: IntArray, room: Room, k: int, which: int) -> None:
+def look_at_spins(
+    tree: IntArray, work: Array, table: Array, room: Room, k: int, which: int
+) -> None:
     """Spin of moment k's link against the other; its contact must have been looked at."""
-    n, work = tree.shape[0], room.work
+    n = tree.shape[0]
     owner = room.point_ints[k, of.OWNER]
     found, arms = room.found[which, k], room.arms[which]
     for row in range(of.FOUND_ROWS):
@@ -132,19 +134,25 @@ def look_at_spins(tree: IntArray, room: Room, k: int, which: int) -> None:
             found[row, j] = room.found[which, owner, row, j] if turned else 0.0
     put3(arms, k, of.NORMAL_THERE, vec3(arms, owner, of.NORMAL_THERE))
     put3(arms, k, of.VELOCITY, ZERO3)
-    add_spin(tree, work, found, arms, k, room.point_ints[k, of.LINK], 1.0)
-    add_spin(tree, work, found, arms, k, room.point_ints[k, of.OTHER], -1.0)
+    add_spin(tree, work, table, found, arms, k, room.point_ints[k, of.LINK], 1.0)
+    add_spin(tree, work, table, found, arms, k, room.point_ints[k, of.OTHER], -1.0)
 
 
 @kernel
 def add_spin(
-    tree: IntArray, work: Array, found: Array, arms: Array, k: int, link: int, sign: float
+    tree: IntArray,
+    work: Array,
+    table: Array,
+    found: Array,
+    arms: Array,
+    k: int,
+    link: int,
+    sign: float,
 ) -> None:
     """What one link's spin adds."""
     if link < 0:
         return
-    n, omega = tree.shape[0], vec3(work, link, layout.OMEGA)
-    table = work[n : 2 * n + 1]
+    omega = vec3(work, link, layout.OMEGA)
     put3(arms, k, of.VELOCITY, plus_scaled(vec3(arms, k, of.VELOCITY), sign, omega))
     j = link
     while j >= 0:

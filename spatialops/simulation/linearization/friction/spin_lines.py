@@ -13,7 +13,7 @@ from spatialops.simulation.linearization.friction.spin_friction import (
     turned_axis,
 )
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
-from spatialops.simulation.linearization.rows.changes import add_lead, add_row, to_start
+from spatialops.simulation.linearization.rows.changes import add_lead, add_row, put_row, to_start
 
 _REST = 1e-9  # rad/s of a spin that is none
 
@@ -47,18 +47,14 @@ def put_moment_lines(made: Made, touched: Touched, room: Room, k: int) -> None:
 def put_moment_line(made: Made, room: Room, k: int, d: Vec3, torsion: bool) -> None:
     """The next line: along d of moment k."""
     i, n = room.results[of.HELD], made.tree.shape[0]
-    line, pushes = room.lines[i], room.pushes[i]
     goal, late = room.goal[i], room.found[of.LATE, k]
-    for j in range(n):
-        line[j] = 0.0
-        pushes[j] = 0.0
-    for j in range(goal.size):
-        goal[j] = 0.0
-    add_row(room.lines, i, 0, d, late, of.VELOCITY_BY_V)
-    add_row(room.pushes, i, 0, d, late, of.VELOCITY_BY_V)
+    put_row(room.lines, i, 0, d, late, of.VELOCITY_BY_V)
+    put_row(room.pushes, i, 0, d, late, of.VELOCITY_BY_V)
     back = scaled(-1.0, d)
-    add_row(room.goal, i, 0, back, room.found[of.END, k], of.VELOCITY_BY_Q)
-    add_row(room.goal, i, n, back, late, of.VELOCITY_BY_V)
+    put_row(room.goal, i, 0, back, room.found[of.END, k], of.VELOCITY_BY_Q)
+    put_row(room.goal, i, n, back, late, of.VELOCITY_BY_V)
+    for j in range(2 * n, goal.size):
+        goal[j] = 0.0
     if room.point_ints[k, of.KIND] != of.STILL:
         turned = turned_axis(room, k, d, torsion)
         add_row(room.goal, i, 0, scaled(-1.0, turned), late, of.NORMAL_BY_Q)

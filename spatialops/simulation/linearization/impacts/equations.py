@@ -13,7 +13,7 @@ from spatialops._compile.held import held
 from spatialops._compile.jit import merged
 from spatialops._compile.stage import refer
 from spatialops.algebra.vectors import put3, scaled, vec3
-from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives_kernel
+from spatialops.derivatives.inverse_dynamics import derivatives_at_poses_kernel
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
@@ -77,10 +77,9 @@ def differentiate_impact_held(t: Tables, room: Room, y: Array, after: Array, f: 
     for which, push in ((of.SMOOTH_BY_Q, False), (of.BY_Q, True)):
         acceleration = y if push else still
         rows = put_wrenches(made, room) if push else 0
-        inverse_dynamics_derivatives_kernel(
+        derivatives_at_poses_kernel(
             tree,
             links,
-            made.q,
             still,
             acceleration,
             room.wrenches[:rows],

@@ -31,6 +31,19 @@ def add_row(out: Array, i: int, first: int, d: Vec3, rows: Array, row: int) -> N
 
 
 @inlined
+def put_row(out: Array, i: int, first: int, d: Vec3, rows: Array, row: int) -> None:
+    """Write d . rows[row : row + 3] to row i of `out` from entry `first` on."""
+    n = rows.shape[1]
+    whole = n // LANES * LANES
+    for j in range(0, whole, LANES):
+        more = d[0] * load(rows, row, j) + d[1] * load(rows, row + 1, j)
+        store(out, i, first + j, more + d[2] * load(rows, row + 2, j))
+    for j in range(whole, n):
+        more = d[0] * rows[row, j] + d[1] * rows[row + 1, j]
+        out[i, first + j] = more + d[2] * rows[row + 2, j]
+
+
+@inlined
 def add_lead(room: Room, row: Array) -> None:
     """Add to the last entry of a row what comes of the state that a longer piece reaches."""
     n = room.side.shape[0]
@@ -44,13 +57,6 @@ def to_start(room: Room, rows: Array, i: int) -> None:
     vectors, n = room.vectors, room.side.shape[0]
     row = rows[i]
     add_by_forces(room, row)
-    for k in range(n):
-        if room.spans[k, FIRST] != k or room.spans[k, WIDTH] == 1:
-            continue
-        if room.spans[k, WIDTH] == WIDEST:
-            free_to_start(rows, i, n, k, room.blocks[of.START])
-        else:
-            ball_to_start(row, n, k, room.blocks[of.START])
     whole = n // LANES * LANES
     for k in range(0, whole, LANES):
         q, v = load(rows, i, k), load(rows, i, n + k)
@@ -60,6 +66,15 @@ def to_start(room: Room, rows: Array, i: int) -> None:
     for k in range(whole, n):
         row[n + k] = row[k] * vectors[of.START_BY_V, k] + row[n + k] * vectors[of.START_CARRIED, k]
         row[k] *= vectors[of.START_BY_Q, k]
+    # What turns together has been left alone so far: eights are not loaded soon after parts of them
+    # were stored.
+    for k in range(n):
+        if room.spans[k, FIRST] != k or room.spans[k, WIDTH] == 1:
+            continue
+        if room.spans[k, WIDTH] == WIDEST:
+            free_to_start(rows, i, n, k, room.blocks[of.START])
+        else:
+            ball_to_start(row, n, k, room.blocks[of.START])
 
 
 @inlined
