@@ -36,6 +36,7 @@ from spatialops.control.task_space.secondary_tasks import Rest
 from spatialops.control.task_space.tasks import JointTask
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.control.whole_body.controller import WholeBodyController
+from spatialops.control.whole_body.mpc_trot import MpcTrotController
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
@@ -172,6 +173,15 @@ def trotting(robot: str) -> Trial:
     rest = Rest(q=own.state.q)
     controllers |= _programs(model, tasks, motors, rest)
     controllers["whole body"] = WholeBodyController(model, tasks, motors, posture=rest)
+    controllers["MPC trot"] = MpcTrotController(
+        model,
+        own.feet,
+        motors,
+        own.state,
+        circle.command,
+        gait=own.gait,
+        base=model.joint_names[0],
+    )
     return Trial(f"{robot} trots", sim, controllers, (0.3e-3, 1e-3))
 
 

@@ -8,7 +8,6 @@ the task is complete).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -35,8 +34,7 @@ from spatialops.control.projected.projection_kernel import (
     numbers_of,
     projected_of,
 )
-from spatialops.control.task_space.tasks import Motion, stack
-from spatialops.control.task_space.tracking import Tracking
+from spatialops.control.task_space.gathered_tasks import GatheredTasks, TaskRows
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
@@ -99,9 +97,7 @@ class ControlState:
     held: HeldContacts
     motors: Motors
     mechanism: Mechanism
-    task: Motion
-    goal: Array
-    error: Array
+    task: TaskRows
     rank: int
     floats: Array
 
@@ -164,7 +160,7 @@ class ControlState:
         """tau_c (n,) of [A] 17: the force in the null space of A that a complete task asks for."""
         Lambda = self.task.J @ self.dynamics.projection.P
         wanted = np.linalg.pinv(Lambda, rcond=_RANK) @ (
-            self.goal - self.task.drift - self.task.J @ self.dynamics.outside
+            self.task.wanted - self.task.drift - self.task.J @ self.dynamics.outside
         )
         result: Array = self.dynamics.projection.P @ (self.dynamics.M @ wanted + self.dynamics.load)
         return result
@@ -203,7 +199,7 @@ def control_state(
     state: State,
     held: HeldContacts,
     motors: Motors,
-    tasks: Sequence[Tracking],
+    tasks: GatheredTasks,
     time: float,
     *,
     closures: HeldClosures | None = None,
@@ -222,7 +218,7 @@ def control_state(
         Contacts that hold.
     motors : Motors
         Of the mechanism.
-    tasks : sequence of Tracking
+    tasks : GatheredTasks
         Tasks with their paths and gains.
     time : float
         At which paths are asked, s.
@@ -239,24 +235,18 @@ def control_state(
     if held.sliding:
         load = load - held.sliding_friction(q)
     A, drift = held.rows(q, v) if closures is None else closures.beside(held, state)
-    motions = [tracking.task.motion(model, state) for tracking in tasks]
-    goals = [
-        tracking.goal(time, motion, v) for tracking, motion in zip(tasks, motions, strict=True)
-    ]
-    wanted: Array = np.concatenate([goal[0] for goal in goals]) if goals else np.zeros(0)
-    error: Array = np.concatenate([goal[1] for goal in goals]) if goals else np.zeros(0)
-    task = stack(motions, model.nv)
+    task = tasks.rows(time, state)
     M = mass_matrix(model, q)
-    mechanism = Mechanism(M, load, A, drift, task.J, wanted - task.drift)
+    mechanism = Mechanism(M, load, A, drift, task.J, task.wanted - task.drift)
     rows = motors.actuation.rows
-    numbers, integers = room_for(*A.shape, len(rows), len(wanted))
+    numbers, integers = room_for(*A.shape, len(rows), len(task.x))
     floats = np.empty(numbers)
     rank = control_kernel(
         tuple(mechanism), rows, RANK_TOLERANCE, floats, np.empty(integers, dtype=np.int64)
     )
     if rank == SINGULAR:
         raise ArgumentError("M: the mass matrix is not positive definite on the admissible motions")
-    return ControlState(model, state, held, motors, mechanism, task, wanted, error, rank, floats)
+    return ControlState(model, state, held, motors, mechanism, task, rank, floats)
 
 
 def minimum_norm(E: Array, e: Array, limits: Array = _UNLIMITED) -> tuple[Array, bool]:
@@ -289,5 +279,5 @@ def regulation_force(at: ControlState, stiffness: Array, damping: Array) -> Arra
     """
     P = at.dynamics.projection.P
     gravity = bias(at.model, at.state.q, np.zeros(at.model.nv))
-    result: Array = P @ (gravity - damping @ at.state.v + at.task.J.T @ (stiffness @ at.error))
+    result: Array = P @ (gravity - damping @ at.state.v + at.task.J.T @ (stiffness @ at.task.error))
     return result
