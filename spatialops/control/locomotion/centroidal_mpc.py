@@ -17,15 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, array, scalar, whole
-from spatialops.contact.qp import QuadraticProgram, by_daqp, load
+from spatialops._arrays import Array, ArrayLike, all_finite, array, scalar, whole
 from spatialops.control.locomotion.centroidal_kernels import plan_kernel, program_kernel
+from spatialops.control.locomotion.force_horizon import NO_POINT, Room, force_horizon, room_of
 from spatialops.errors import ArgumentError
-
-_WHO = "the predictive controller of forces"
-# What daqp is asked for.
-_PRIMAL = 1e-8
-_DUAL = 1e-8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,8 +147,6 @@ class CentroidalMPC:
 
     Raises
     ------
-    MissingLibraryError
-        If daqp is not installed (``spatialops[qp]``).
     ArgumentError
         For numbers out of range.
 
@@ -189,7 +182,6 @@ class CentroidalMPC:
         weights: HorizonWeights | None = None,
         gravity: float = 9.81,
     ) -> None:
-        load("daqp", _WHO)
         self.steps = whole(steps, "steps", low=1)
         self.dt = scalar(dt, "dt", low=0.0, strict=True)
         self.friction = scalar(friction, "friction", low=0.0, strict=True)
@@ -203,7 +195,12 @@ class CentroidalMPC:
         rates = self.dt * (since >= 0)
         self._ahead = np.stack([np.where(since >= 0, self.dt**2 * (since + 0.5), 0.0), rates])
         self._products = np.stack([X.T @ X for X in self._ahead])
-        self._rows: dict[int, tuple[Array, Array, Array]] = {}  # by the number of pushes
+        self._rooms: dict[int, Room] = {}  # by the number of unknowns
+        slope = self.friction / np.sqrt(2.0)
+        sides = [[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]]
+        self._cone = np.array([*([*side, slope] for side in sides), [0.0, 0.0, 1.0]])
+        self._bounds = np.zeros((2, 5))
+        self._bounds[1] = [*[np.inf] * 4, self.most]
 
     def __call__(self, body: Body, wanted: Horizon) -> ForcePlan:
         """Forces for a body and what is wanted of it.
@@ -253,16 +250,10 @@ class CentroidalMPC:
 
     def _solved(self, H: Array, c: Array) -> Array:
         """Forces, relative to the weight, of the program."""
-        count = len(c) // 3
-        if count not in self._rows:
-            sides = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]])
-            cone = np.column_stack([sides, np.full(4, self.friction / np.sqrt(2.0))])
-            each = np.eye(count)
-            G = np.vstack([np.kron(each, cone), np.kron(each, [[0.0, 0.0, 1.0]])])
-            upper = np.concatenate([np.full(4 * count, np.inf), np.full(count, self.most)])
-            self._rows[count] = G, np.zeros(5 * count), upper
-        program = QuadraticProgram(H, c, *self._rows[count])
-        found = by_daqp(program, _WHO, primal=_PRIMAL, dual=_DUAL, proximal=0.0)
-        if found.status != "point":
+        x = np.empty(len(c))
+        if len(c) not in self._rooms:
+            self._rooms[len(c)] = room_of(len(c), len(self._cone))
+        status = force_horizon(H, c, self._cone, self._bounds, x, tuple(self._rooms[len(c)]))
+        if status == NO_POINT or not all_finite(x):
             raise ArgumentError("wanted: the program of forces has no answer")
-        return found.x
+        return x

@@ -86,11 +86,6 @@ class MpcTrotController(SafeController):
     plan : ForcePlan
         The last one.
 
-    Raises
-    ------
-    MissingLibraryError
-        If daqp is not installed (``spatialops[qp]``).
-
     Examples
     --------
     >>> import spatialops as so
