@@ -9,7 +9,7 @@ the task is complete).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -118,9 +118,9 @@ class ControlState:
     def internal(self) -> Array:
         """Multipliers (m, m - rank) that push nothing."""
         m, n = self.mechanism.A.shape
-        own = own_numbers(m, n, len(self.motors.actuation), len(self.mechanism.right))
-        internal = projected_of(m, n, self.floats[own:]).internal
-        return np.ascontiguousarray(internal[:, : m - self.rank])
+        at, wide = _internal(m, n, len(self.motors.actuation), len(self.mechanism.right))
+        rows = self.floats[at : at + m * wide].reshape(m, wide)
+        return np.ascontiguousarray(rows[:, : m - self.rank])
 
     @property
     def half(self) -> Array:
@@ -192,6 +192,14 @@ class ControlState:
             rank(G, norm(self.half)),
             rank(T, norm(self.task_map) * norm(G)),
         )
+
+
+@lru_cache
+def _internal(m: int, n: int, p: int, tasks: int) -> tuple[int, int]:
+    """Where multipliers that push nothing begin among the numbers, and how wide their rows are."""
+    floats = np.arange(room_for(m, n, p, tasks)[0], dtype=np.float64)
+    internal = projected_of(m, n, floats[own_numbers(m, n, p, tasks) :]).internal
+    return int(internal.ravel()[0]) if m else 0, internal.shape[1]
 
 
 def control_state(
