@@ -233,27 +233,29 @@ class CentroidalMPC:
             np.ascontiguousarray(wanted.rates, dtype=np.float64),
             np.ascontiguousarray(wanted.feet, dtype=np.float64),
         )
-        given = body.coordinates, body.rates, body.mass * np.linalg.inv(body.inertia)
+        inverse = np.asarray(body.mass * np.linalg.inv(body.inertia), dtype=np.float64)
+        given = body.coordinates, body.rates, inverse
         numbers = self.dt, self.gravity, self._of_forces
         weights = self._of_coordinates, self._of_rates
         tables = self._ahead, self._products
         turns, drifts = np.empty((count, 3, 3)), np.empty((3, n, 6))
-        H, c, x = np.empty((size, size)), np.empty(size), np.empty(size)
+        H, c = np.empty((size, size)), np.empty(size)
         program_kernel(numbers, given, own, holds, weights, tables, turns, drifts, (H, c))
-        if count:
-            x = self._solved(H, c)
+        x = self._solved(H, c)
         forces = np.zeros((*holds.shape, 3))
         found = ForcePlan(forces, np.empty((n + 1, 6)), np.empty((n + 1, 6)), np.empty((n, 6)))
         weight = body.mass * self.gravity
-        plan_kernel((*numbers[:2], weight), given, holds, turns, self._ahead, x, tuple(found))
+        plan_kernel((*numbers[:2], weight), given, holds, turns, self._ahead, x, found)
         return found
 
     def _solved(self, H: Array, c: Array) -> Array:
         """Forces, relative to the weight, of the program."""
         x = np.empty(len(c))
+        if not len(c):
+            return x
         if len(c) not in self._rooms:
             self._rooms[len(c)] = room_of(len(c), len(self._cone))
-        status = force_horizon(H, c, self._cone, self._bounds, x, tuple(self._rooms[len(c)]))
+        status = force_horizon(H, c, self._cone, self._bounds, x, self._rooms[len(c)])
         if status == NO_POINT or not all_finite(x):
             raise ArgumentError("wanted: the program of forces has no answer")
         return x

@@ -44,11 +44,15 @@ class Room(NamedTuple):
 
 def room_of(n: int, rows: int) -> Room:
     """Memory for n unknowns whose cones have so many rows each."""
-    square = (np.empty((n, n)) for _ in range(3))
-    vectors = (np.empty(size) for size in (n, n, n, n, n + 1))
     return Room(
-        *square,
-        *vectors,
+        W=np.empty((n, n)),
+        S=np.empty((n, n)),
+        R=np.empty((n, n)),
+        y=np.empty(n),
+        w=np.empty(n),
+        z=np.empty(n),
+        r=np.empty(n),
+        u=np.empty(n + 1),
         which=np.empty(n, dtype=np.int64),
         on=np.empty(rows * (n // 3), dtype=np.int64),
     )
@@ -172,15 +176,11 @@ def let_go(room: Room, q: int, at: int) -> None:
 
 
 @kernel
-def force_horizon(
-    H: Array, c: Array, K: Array, bounds: Array, x: Array, memory: tuple[Array, ...]
-) -> int:
+def force_horizon(H: Array, c: Array, K: Array, bounds: Array, x: Array, room: Room) -> int:
     """Solve the program into x (n,); steps, or `NO_POINT`. H (n, n) is lost.
 
-    K (k, 3) are rows of each cone, `bounds` (2, k) low and high ones; `memory` as `Room`, ints
-    last.
+    K (k, 3) are rows of each cone, `bounds` (2, k) low and high ones.
     """
-    room = Room(*memory)
     n = c.size
     if not factor(H, n):
         return NO_POINT

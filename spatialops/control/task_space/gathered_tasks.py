@@ -191,7 +191,7 @@ class GatheredTasks:
             self._gains[1, gains] = tracking.damping.ravel()
         work = model.workspace()
         mechanism, at = (model.tree, model.links, work), (q, v, self._still)
-        own = tuple(self._tables), self._gains, tuple(self._memory)
+        own = self._tables, self._gains, self._memory
         if gathered_kernel(mechanism, at, *own, J, found) != layout.OK:
             raise not_finite(q=q, v=v)
         model.spare.append(work)
@@ -297,9 +297,9 @@ def has_center(tasks: IntArray) -> bool:
 def gathered_kernel(
     mechanism: tuple[IntArray, Array, Array],
     state: tuple[Array, Array, Array],
-    fixed: tuple[IntArray, IntArray, IntArray, Array, Array],
+    tables: _Tables,
     gains: Array,
-    room: tuple[Array, Array, Array, Array, Array, Array],
+    memory: _Memory,
     J: Array,
     found: Array,
 ) -> int:
@@ -310,8 +310,6 @@ def gathered_kernel(
     """
     tree, links, work = mechanism
     q, v, _ = state
-    tables = _Tables(*fixed)
-    memory = _Memory(*room)
     status = layout.OK
     if has_center(tables.tasks):
         status = center_motion_kernel(tree, links, q, v, work, memory.center)

@@ -192,7 +192,20 @@ class PoseTask:
         return Motion(x, J, moves[1])
 
     def turns(self, model: Model, link: int) -> tuple[Array, Array]:
-        """Rotation (3, 3) of the node's axes in those of its link, and the attitude R0."""
+        """How the body and its node are turned, whatever the state.
+
+        Parameters
+        ----------
+        model : Model
+            The mechanism.
+        link : int
+            Kernel link of the node.
+
+        Returns
+        -------
+        own, zero : (3, 3) arrays
+            Rotation of the node's axes in those of the link, and the attitude R0.
+        """
         turn = model.turns[link].T
         frame = model.frame(self.node[0]) if isinstance(self.node[0], str) else None
         own = turn if frame is None else turn @ frame.rotation
@@ -297,7 +310,23 @@ class JointTask:
         return Motion(state.q[kept.places], kept.J.copy(), np.zeros(self.size))
 
     def places(self, model: Model) -> IntArray:
-        """Numbers (l, 2) of the joints' coordinates and velocities in a model."""
+        """Where the joints' coordinates and velocities are.
+
+        Parameters
+        ----------
+        model : Model
+            The mechanism.
+
+        Returns
+        -------
+        (l, 2) int array
+            Their numbers in q and in v.
+
+        Raises
+        ------
+        ArgumentError
+            For a joint with more than one coordinate.
+        """
         kept = self._looked_up(model)
         return np.column_stack([kept.places, kept.J.argmax(axis=1)])
 

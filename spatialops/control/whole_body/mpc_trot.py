@@ -199,8 +199,7 @@ class MpcTrotController(SafeController):
 
     def _command(self, time: float, state: State) -> Explanation:
         self._see(state)
-        own = tuple(self._numbers()), tuple(self._now), tuple(self._steps)
-        step_kernel(float(time), *own)
+        step_kernel(float(time), self._numbers(), self._now, self._steps)
         if not 0.0 <= time - self._planned < self.mpc.dt - _EARLY:
             self._replan(time, state)
         self._follow(time)
@@ -232,9 +231,7 @@ class MpcTrotController(SafeController):
         q, v = vector(state.q, model.nq, "q"), vector(state.v, model.nv, "v")
         work = model.workspace()
         base = self._q.start + 3, self._v.start
-        status = see_kernel(
-            (model.tree, model.links, work), q, v, base, self._nodes, tuple(self._now)
-        )
+        status = see_kernel((model.tree, model.links, work), q, v, base, self._nodes, self._now)
         if status != layout.OK or not all_finite(self._now.rates):
             raise not_finite(q=q, v=v)
         model.spare.append(work)
@@ -254,23 +251,24 @@ class MpcTrotController(SafeController):
             raise ArgumentError("command: the velocities are not finite")
         now = self._now
         n, k = self.mpc.steps, len(now.feet)
-        holds = np.empty((n, k), dtype=np.int64)
-        wanted = Horizon(np.empty((n, 6)), np.empty((n, 6)), holds, np.empty((n, k, 3)))
+        coordinates, rates = np.empty((n, 6)), np.empty((n, 6))
+        holds, feet = np.empty((n, k), dtype=np.int64), np.empty((n, k, 3))
         spin = centroidal_momentum_matrix(self.model, state.q)[:3, self._v][:, :3] @ now.rotation.T
         body = Body(self.model.mass, 0.5 * (spin + spin.T), np.empty(6), np.empty(6))
         moments = float(time), self.mpc.dt, self._height
-        own = tuple(self._now), tuple(self._steps), self._turned
-        found = body.coordinates, body.rates
-        horizon_kernel(moments, tuple(self._numbers()), *own, tuple(wanted), found)
-        self.plan = self.mpc(body, wanted)
+        own = self._numbers(), now, self._steps, self._turned
+        wanted = coordinates, rates, holds, feet
+        horizon_kernel(moments, *own, wanted, (body.coordinates, body.rates))
+        self.plan = self.mpc(body, Horizon(coordinates, rates, holds == 1, feet))
         self._planned, self._began = time, float(now.heading[0])
 
     def _follow(self, time: float) -> None:
         """Goals of the body: the plan's motion now."""
         assert self.plan is not None
+        plan = self.plan.coordinates, self.plan.rates, self.plan.accelerations
         since, turning = float(time - self._planned), float(self._pace[2])
         room = self._turned, self._room, self._goals
-        follow_kernel(since, self.mpc.dt, self._began, turning, self.plan[1:], *room)
+        follow_kernel(since, self.mpc.dt, self._began, turning, plan, *room)
 
 
 def _about_up(heading: float) -> Array:

@@ -27,11 +27,8 @@ from spatialops.control.task_space.rotation_coordinates import (
     vector_rates_kernel,
 )
 from spatialops.control.whole_body.trot_kernels import (
-    Kept,
     Now,
-    Numbers,
     Pace,
-    Seen,
     Steps,
     about_up,
     velocity_ahead,
@@ -98,9 +95,9 @@ def put_places(
 @kernel
 def horizon_kernel(
     moments: tuple[float, float, float],
-    numbers: Numbers,
-    seen: Seen,
-    kept: Kept,
+    pace: Pace,
+    now: Now,
+    steps: Steps,
     turned: Array,
     horizon: tuple[Array, Array, IntArray, Array],
     body: tuple[Array, Array],
@@ -113,9 +110,6 @@ def horizon_kernel(
     and their rates, against the desired (6,).
     """
     time, dt, height = moments
-    pace = Pace(*numbers)
-    now = Now(*seen)
-    steps = Steps(*kept)
     coordinates, rates, holds, feet = horizon
     heading = now.heading[0]
     place = now.center[0], now.center[1], height

@@ -61,11 +61,6 @@ class Pace(NamedTuple):
     turning: float  # rad/s
 
 
-Numbers = tuple[float, float, float, float, float, float, float, float]  # those of `Pace`
-Seen = tuple[Array, Array, Array, Array, Array, Array]  # those of `Now`
-Kept = tuple[Array, Array, Array, Array, Array, IntArray]  # those of `Steps`
-
-
 @inlined
 def about_up(heading: float) -> Mat3:
     """Rotation about the vertical."""
@@ -81,11 +76,10 @@ def see_kernel(
     v: Array,
     base: tuple[int, int],
     nodes: tuple[IntArray, Array],
-    seen: Seen,
+    now: Now,
 ) -> int:
     """What is seen of a robot whose base's quaternion and spin begin at `base` of q and v."""
     tree, links, work = mechanism
-    now = Now(*seen)
     status = center_motion_kernel(tree, links, q, v, work, now.motion)
     if status != layout.OK:
         return status
@@ -128,11 +122,8 @@ def landing(pace: Pace, now: Now, steps: Steps, i: int, left: float) -> Vec3:
 
 
 @kernel
-def step_kernel(time: float, numbers: Numbers, seen: Seen, kept: Kept) -> None:
+def step_kernel(time: float, pace: Pace, now: Now, steps: Steps) -> None:
     """Goals of feet."""
-    pace = Pace(*numbers)
-    now = Now(*seen)
-    steps = Steps(*kept)
     span = pace.period * (1.0 - pace.duty)
     for i in range(steps.touchdown.size):
         goal = steps.goals[i]

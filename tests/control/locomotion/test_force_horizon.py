@@ -14,7 +14,7 @@ BOUNDS = np.array([[0.0] * 5, [np.inf] * 4 + [1.5]])
 
 def solved(H, c):
     x = np.empty(len(c))
-    steps = force_horizon(H.copy(), c, CONE, BOUNDS, x, tuple(room_of(len(c), len(CONE))))
+    steps = force_horizon(H.copy(), c, CONE, BOUNDS, x, room_of(len(c), len(CONE)))
     return steps, x
 
 

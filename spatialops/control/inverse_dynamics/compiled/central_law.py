@@ -13,7 +13,7 @@ from spatialops.algebra.vectors import dot
 from spatialops.contact.laws.law import TOLERANCE
 from spatialops.contact.laws.plain_cone import POLISHED, SHARPER, cone_violation
 from spatialops.contact.newton import _layout as law
-from spatialops.contact.newton.central import Aim
+from spatialops.contact.newton.central import ALL_ATTEMPTS, Aim
 from spatialops.contact.newton.islands import solve_islands
 from spatialops.contact.newton.rows import ContactRows
 from spatialops.contact.rows import COUNT_A, COUNT_B, FIRST_A, START, TREE_A, TREE_B, SparseRows
@@ -31,18 +31,9 @@ from spatialops.control.inverse_dynamics.compiled.workspace import Posture, Roun
 
 @kernel
 def solve_central(
-    posture: Posture,
-    others: IntArray,
-    at: Round,
-    which: int,
-    newton: Newton,
-    scratch: Array,
-    attempts: int,
+    posture: Posture, others: IntArray, at: Round, which: int, newton: Newton, scratch: Array
 ) -> tuple[int, float]:
-    """As `solve_cone`, of the law of this number in `contact.newton._layout`.
-
-    `attempts` are the most that are made from one start.
-    """
+    """As `solve_cone`, of the law of this number in `contact.newton._layout`."""
     m = at.slip.size
     u = others.size
     entries = scratch[: 3 * m * u]
@@ -69,7 +60,7 @@ def solve_central(
     )
     sharp = TOLERANCE if which == law.POLYGON else POLISHED
     limit = SHARPER * TOLERANCE if which == law.CONE else TOLERANCE
-    taken, residual = solve_islands(rows, Aim(True, sharp, attempts, False), p, newton.buffers)
+    taken, residual = solve_islands(rows, Aim(True, sharp, ALL_ATTEMPTS, False), p, newton.buffers)
     for i in range(m):
         turn_back(turning(posture.place, i), p, at.p, 3 * i)
         if which != law.POLYGON:

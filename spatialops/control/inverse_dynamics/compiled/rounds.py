@@ -14,7 +14,6 @@ from spatialops._compile.held import held
 from spatialops._compile.jit import inlined, kernel, merged
 from spatialops.algebra.vectors import copy_into, dot, vec3
 from spatialops.contact.newton import _layout as law
-from spatialops.contact.newton.central import ALL_ATTEMPTS, FIRST_ATTEMPT
 from spatialops.control.inverse_dynamics.compiled import layout as io
 from spatialops.control.inverse_dynamics.compiled import workspace as of
 from spatialops.control.inverse_dynamics.compiled.alignment import (
@@ -33,7 +32,6 @@ from spatialops.control.inverse_dynamics.compiled.dissipation_law import solve_d
 from spatialops.control.inverse_dynamics.compiled.giving_way import solve_giving_way
 from spatialops.control.inverse_dynamics.compiled.least_torque import put_forces
 from spatialops.control.inverse_dynamics.compiled.posture import (
-    put_after,
     put_following,
     put_speeds,
 )
@@ -90,7 +88,7 @@ def command_held(t: Tables, robot: Robot, call: Call) -> int:
         put_velocities(t, call, work.posture)
         if not demanded(robot, call, work):
             return OUTSIDE
-        if not predicted(robot, call, work, ALL_ATTEMPTS):
+        if not predicted(robot, call, work):
             return OUTSIDE
         if call.options[io.ALIGNED] > 0 and m > 0 and not align(t, robot, call, work):
             return OUTSIDE
@@ -181,18 +179,15 @@ def heaviest(mass: Array, others: IntArray) -> float:
 
 
 @kernel
-def predicted(robot: Robot, call: Call, work: Workspace, attempts: int) -> bool:
-    """Velocities with impulses by the law, which begins with those of the command before.
-
-    `attempts` are those of Newton's method on statuses: all of them take 45 ms where none answers.
-    """
+def predicted(robot: Robot, call: Call, work: Workspace) -> bool:
+    """Velocities with impulses by the law, which begins with those of the command before."""
     if work.round.slip.size == 0:
         copy_into(work.round.after, work.round.v)
         call.report[io.RESIDUAL] = 0.0
         call.counts[io.ITERATIONS] = 0
         return True
     put_last(call, work)
-    taken, residual = by_law(robot, call, work, attempts)
+    taken, residual = by_law(robot, call, work)
     call.counts[io.ITERATIONS] = taken
     call.report[io.RESIDUAL] = residual
     if residual < 0.0:
@@ -203,7 +198,7 @@ def predicted(robot: Robot, call: Call, work: Workspace, attempts: int) -> bool:
 
 
 @merged
-def by_law(robot: Robot, call: Call, work: Workspace, attempts: int) -> tuple[int, float]:
+def by_law(robot: Robot, call: Call, work: Workspace) -> tuple[int, float]:
     """Impulses of the round; iterations and the residual."""
     posture = work.posture
     round_ = work.round
@@ -226,10 +221,7 @@ def by_law(robot: Robot, call: Call, work: Workspace, attempts: int) -> tuple[in
             posture, robot.others, round_, robot.starts, scratch, work.ints
         )
     if residual < 0.0 and robot.others.size > 0:
-        newton = robot.newton
-        taken, residual = solve_central(
-            posture, robot.others, round_, which, newton, scratch, attempts
-        )
+        taken, residual = solve_central(posture, robot.others, round_, which, robot.newton, scratch)
     if residual < 0.0 and which == law.CONE and soles:
         return solve_cone(posture, robot.others, round_, robot.starts, scratch, work.ints)
     return taken, residual
@@ -295,8 +287,8 @@ def align(t: Tables, robot: Robot, call: Call, work: Workspace) -> bool:
         if far < TURNED:
             return True
         copy_into(call.before, round_.p)
-        if not predicted(robot, call, work, FIRST_ATTEMPT):
-            return stays(robot, call, work)
+        if not predicted(robot, call, work):
+            return False
         for r in range(round_.p.size):
             call.before[r] = round_.p[r] - call.before[r]
         change = call.before[: round_.p.size]
@@ -312,27 +304,3 @@ def align(t: Tables, robot: Robot, call: Call, work: Workspace) -> bool:
             break
     call.report[io.MISS] = miss
     return True
-
-
-@kernel
-def stays(robot: Robot, call: Call, work: Workspace) -> bool:
-    """Stay with the impulses before polygons turned to where they have no answer to the last digit.
-
-    What they miss is told by the exact cones, which lie nowhere; whether those have an answer.
-    """
-    round_ = work.round
-    if call.options[io.LAW] != law.POLYGON:
-        return False
-    scratch = work.scratch
-    _, residual = solve_cone(work.posture, robot.others, round_, robot.starts, scratch, work.ints)
-    change = work.scratch[: round_.p.size]
-    for r in range(change.size):
-        change[r] = round_.p[r] - call.before[r]
-        round_.p[r] = call.before[r]
-    put_after(work.posture, robot.others, round_, round_.p, round_.after)
-    put_speeds(work.posture, round_.after, round_.then)
-    moved = call.vectors[io.MOVED]
-    call.report[io.MISS] = missed(
-        work.posture, robot.given, change, call.numbers[io.HORIZON], moved
-    )
-    return residual >= 0.0
