@@ -5,7 +5,7 @@ whole-body controller makes them. With ``--sensors`` it knows its state from IMU
 contacts alone, by `ContactAidedFilter`.
 
 Run it with ``python -m examples.mpc_trot``; ``--robot``, ``--plant`` and ``--seconds`` choose.
-Needs mujoco, daqp and example-robot-data.
+Needs mujoco and example-robot-data.
 """
 
 import argparse

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 
@@ -11,8 +13,9 @@ from spatialops.bench.measure import Quartiles, Row
 
 COLUMNS = (
     f"{'ms':<44}{'median':>8}{'lower':>8}{'upper':>8}{'99 %':>8}{'99.9 %':>8}{'most':>8}"
-    f"{'N':>8}  bar of median and 99.9 %"
+    f"{'N':>8}{'solved':>9}{'nearest':>9}  bar of median and 99.9 %"
 )
+NONE: Mapping[str, int] = MappingProxyType({})
 _TAIL = (99.0, 99.9, 100.0)
 
 
@@ -28,11 +31,14 @@ class CommandRow(Row):
         Of the 99.9th percentile, s.
     count : int
         Number of commands.
+    statuses : dict
+        Of each status its share of them.
     """
 
     tail: tuple[float, ...] = ()
     tail_bar: float = np.inf
     count: int = 0
+    statuses: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -43,11 +49,24 @@ class CommandRow(Row):
         """The row as plain data, times in microseconds."""
         tail = zip(("99_us", "999_us", "most_us"), self.tail, strict=True)
         more = {f"ours_{name}": 1e6 * value for name, value in tail}
-        return {**super().to_data(), **more, "bar_999_us": 1e6 * self.tail_bar, "n": self.count}
+        return {
+            **super().to_data(),
+            **more,
+            "bar_999_us": 1e6 * self.tail_bar,
+            "n": self.count,
+            "statuses": dict(self.statuses),
+        }
 
 
-def row_of(what: str, case: str, seconds: Array, bar: float, tail_bar: float) -> CommandRow:
-    """The row of the times (n,) of single commands, s."""
+def row_of(
+    what: str,
+    case: str,
+    seconds: Array,
+    bar: float,
+    tail_bar: float,
+    statuses: Mapping[str, int] = NONE,
+) -> CommandRow:
+    """The row of the times (n,) of single commands, s, and of how often each status came."""
     found = Quartiles.of(seconds)
     limit = Quartiles(bar, bar, bar)
     tail = tuple(float(value) for value in np.percentile(seconds, _TAIL))
@@ -63,6 +82,7 @@ def row_of(what: str, case: str, seconds: Array, bar: float, tail_bar: float) ->
         tail=tail,
         tail_bar=tail_bar,
         count=len(seconds),
+        statuses={name: times / len(seconds) for name, times in statuses.items()},
     )
 
 
@@ -72,4 +92,5 @@ def line(row: CommandRow) -> str:
     shown = "".join(f"{1e3 * value:8.3f}" for value in times)
     verdict = "pass" if row.passed else "MISS"
     bars = f"{1e3 * row.peer.median:g}, {1e3 * row.tail_bar:g}"
-    return f"{row.case:<24}{row.what:<20}{shown}{row.count:8d}  {verdict} (<= {bars})"
+    shares = "".join(f"{row.statuses.get(name, 0.0):9.2%}" for name in ("solved", "nearest"))
+    return f"{row.case:<24}{row.what:<20}{shown}{row.count:8d}{shares}  {verdict} (<= {bars})"

@@ -8,14 +8,16 @@ solver, with the collector of garbage as it comes.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from time import thread_time
+from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array
+from spatialops._arrays import Array, IntArray
 from spatialops.algebra.rotation import rotation_matrix
 from spatialops.bench.command_times import CommandRow, row_of
 from spatialops.bench.humanoid import humanoid
@@ -36,6 +38,7 @@ from spatialops.control.task_space.secondary_tasks import Rest
 from spatialops.control.task_space.tasks import JointTask
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.control.whole_body.controller import WholeBodyController
+from spatialops.control.whole_body.mpc_trot import MpcTrotController
 from spatialops.simulation.simulator import Simulator
 from spatialops.tree.model import Model
 from spatialops.tree.state import State
@@ -46,6 +49,7 @@ COUNT = 3000  # commands of each controller
 QUICK = 300
 _WARM = 50  # commands before time is taken: compiling, and tables that are made once
 _FRICTION = 0.8
+_QUADRUPED = (0.3e-3, 1e-3)  # bars of the median and of the 99.9th percentile, s
 _LIMP = 0.6  # of the height at rest, below which a robot has fallen
 _INVERSES: dict[str, type[ContactInverseDynamics]] = {
     "cone": ConeController,
@@ -53,6 +57,13 @@ _INVERSES: dict[str, type[ContactInverseDynamics]] = {
     "QP": DissipationController,
     "LCP": CoulombController,
 }
+
+
+class Timed(NamedTuple):
+    """Seconds of single commands (n,), and how often each status was among them."""
+
+    seconds: Array
+    statuses: Counter[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +87,8 @@ class Trial:
     controllers: Mapping[str, Command]
     bars: tuple[float, float]
 
-    def times(self, count: int) -> dict[str, Array]:
-        """Seconds of `count` commands of each controller, a millisecond of motion apart.
+    def times(self, count: int) -> dict[str, Timed]:
+        """Times and statuses of `count` commands of each controller, a millisecond of motion apart.
 
         Raises
         ------
@@ -87,14 +98,15 @@ class Trial:
         state = self.simulator.scene.state
         height = _LIMP * state.q[2]
         contacts: ContactSet | None = self.simulator.step(state)[1].contacts
-        found = {name: np.empty(count) for name in self.controllers}
+        found = {name: Timed(np.empty(count), Counter()) for name in self.controllers}
         for k in range(-_WARM, count):
             taus = []
             for name, controller in self.controllers.items():
                 begin = thread_time()
                 taus.append(controller(state.time, state, contacts))
                 if k >= 0:
-                    found[name][k] = thread_time() - begin
+                    found[name].seconds[k] = thread_time() - begin
+                    found[name].statuses[getattr(controller, "status", "")] += 1
             state, info = self.simulator.step(state, taus[0])
             contacts = info.contacts
             if not state.q[2] > height:
@@ -103,15 +115,15 @@ class Trial:
 
 
 def run(effort: Effort, *, quick: bool = False, count: int | None = None) -> Iterator[CommandRow]:
-    """Rows of all controllers of a quadruped that trots and a humanoid that stands.
+    """Rows of all controllers of a quadruped that trots, and one and a humanoid that stand.
 
     `count` is of commands; of `effort` nothing is used.
     """
     asked = (QUICK if quick else COUNT) if count is None else count
-    for make in (partial(trotting, "solo12"), standing):
+    for make in (partial(trotting, "solo12"), partial(resting, "solo12"), standing):
         trial = make()
-        for name, seconds in trial.times(asked).items():
-            yield row_of(name, trial.name, seconds, *trial.bars)
+        for name, timed in trial.times(asked).items():
+            yield row_of(name, trial.name, timed.seconds, *trial.bars, timed.statuses)
 
 
 class Circle:
@@ -172,7 +184,43 @@ def trotting(robot: str) -> Trial:
     rest = Rest(q=own.state.q)
     controllers |= _programs(model, tasks, motors, rest)
     controllers["whole body"] = WholeBodyController(model, tasks, motors, posture=rest)
-    return Trial(f"{robot} trots", sim, controllers, (0.3e-3, 1e-3))
+    controllers["MPC trot"] = MpcTrotController(
+        model,
+        own.feet,
+        motors,
+        own.state,
+        circle.command,
+        gait=own.gait,
+        base=model.joint_names[0],
+    )
+    return Trial(f"{robot} trots", sim, controllers, _QUADRUPED)
+
+
+def resting(robot: str) -> Trial:
+    """A quadruped of `walkers.ROBOTS` stands where it is, under [Z]'s controllers."""
+    own = walker(robot)
+    sim = Simulator(own.scene(_FRICTION), impact_threshold=100.0, certify="off")
+    links = own.legs.links
+
+    def standing(time: float) -> IntArray:
+        return links
+
+    stay = _staying(own.stance.ravel())
+    controllers: dict[str, Command] = {
+        name: kind(sim, JointTracking(own.model, stay, dt=sim.dt), standing=standing)
+        for name, kind in _INVERSES.items()
+    }
+    return Trial(f"{robot} stands", sim, controllers, _QUADRUPED)
+
+
+def _staying(posture: Array) -> Callable[[float, State], Reference]:
+    """Joints stay as they are."""
+    still = np.zeros(len(posture))
+
+    def reference(time: float, state: State) -> Reference:
+        return Reference(posture, still, still)
+
+    return reference
 
 
 def _tasks(own: Walker, circle: Circle) -> list[Tracking]:
@@ -207,12 +255,7 @@ def standing() -> Trial:
     plan = robot.footsteps(0)
     whole = robot.controller(plan, plan.center_of_mass(robot.height))
     joints = JointTask(tuple(name for name in model.joint_names if name != "root_joint"))
-    posture = joints.motion(model, robot.state).x
-    still = np.zeros(len(posture))
-
-    def reference(time: float, state: State) -> Reference:
-        return Reference(posture, still, still)
-
+    reference = _staying(joints.motion(model, robot.state).x)
     controllers: dict[str, Command] = {"whole body": whole}
     for name, kind in _INVERSES.items():
         controllers[name] = kind(sim, JointTracking(model, reference, dt=sim.dt))

@@ -7,7 +7,6 @@ finite, contacts that are lost, programs without a solution. It brakes each join
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -87,7 +86,7 @@ class SafeController(ExplainedController):
             nv = self.actuation.model.nv
             found = damped(nv, self.actuation, state, (f"no command: {error}",))
         unanswered = self._unanswered(time, found.status)
-        self._explanation = replace(found, seconds=perf_counter() - begun, unanswered=unanswered)
+        self._explanation = found.timed(perf_counter() - begun, unanswered)
         return found.tau
 
     def _unanswered(self, time: float, status: str) -> float:

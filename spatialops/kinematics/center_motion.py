@@ -34,9 +34,9 @@ from spatialops.tree.model import Model, not_a_model
 _MOMENT = layout.FORCE
 _MASS = layout.MOMENT
 # Columns of what is found: place, drift, and the Jacobian behind them.
-_PLACE = 0
-_DRIFT = 1
-_JACOBIAN = 2
+PLACE = 0
+DRIFT = 1
+JACOBIAN = 2
 
 
 class CenterMotion(NamedTuple):
@@ -91,12 +91,12 @@ def center_of_mass_motion(model: Model, q: ArrayLike, v: ArrayLike) -> CenterMot
     if type(model) is not Model:
         raise not_a_model(model)
     q, v = vector(q, model.nq, "q"), vector(v, model.nv, "v")
-    work, found = model.workspace(), np.empty((3, _JACOBIAN + model.nv))
+    work, found = model.workspace(), np.empty((3, JACOBIAN + model.nv))
     if center_motion_kernel(model.tree, model.links, q, v, work, found) != layout.OK:
         raise not_finite(q=q, v=v)
     model.spare.append(work)
-    J = np.ascontiguousarray(found[:, _JACOBIAN:])
-    return CenterMotion(found[:, _PLACE].copy(), J, found[:, _DRIFT].copy())
+    J = np.ascontiguousarray(found[:, JACOBIAN:])
+    return CenterMotion(found[:, PLACE].copy(), J, found[:, DRIFT].copy())
 
 
 @kernel
@@ -125,8 +125,8 @@ def center_motion_kernel(
         drift = plus_scaled(drift, own, plus(accel, swing))
         mass += own
     for i in range(3):
-        found[i, _PLACE] = place[i] / mass
-        found[i, _DRIFT] = drift[i] / mass
+        found[i, PLACE] = place[i] / mass
+        found[i, DRIFT] = drift[i] / mass
     put_columns(tree, links, work, mass, found)
     return layout.OK
 
@@ -144,7 +144,7 @@ def put_columns(tree: IntArray, links: Array, work: Array, mass: float, found: A
             slide = 1.0 if motion == layout.LINEAR else links[k, layout.PITCH]
             moved = plus_scaled(moved, slide * own, axis)
         for i in range(3):
-            found[i, _JACOBIAN + k] = moved[i] / mass
+            found[i, JACOBIAN + k] = moved[i] / mass
         parent = tree[k, layout.PARENT]
         if parent >= 0:
             work[parent, _MASS] += own

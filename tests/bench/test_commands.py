@@ -28,10 +28,23 @@ def test_every_controller_answers_while_the_quadruped_trots_round():
     found = trial.times(40)
     assert set(found) == {
         "cone", "no slip", "QP", "LCP", "[A] least norm", "[A] friction cones", "whole body",
+        "MPC trot",
     }  # fmt: skip
     for name, controller in trial.controllers.items():
         assert controller.explain().status in ("solved", "nearest"), name
-        assert (found[name] > 0.0).all()
+        assert (found[name].seconds > 0.0).all()
+        assert found[name].statuses.total() == 40
+
+
+@pytest.mark.compiled
+def test_shares_of_statuses_are_of_all_commands():
+    found = commands.resting("zapolsky").times(20)
+    assert set(found) == {"cone", "no slip", "QP", "LCP"}
+    timed = found["no slip"]
+    row = row_of("no slip", "robot", timed.seconds, 1.0, 1.0, timed.statuses)
+    assert sum(row.statuses.values()) == pytest.approx(1.0)
+    assert set(row.statuses) <= {"solved", "nearest", "held", "damped"}
+    assert f"{row.statuses['solved']:9.2%}" in line(row)
 
 
 @pytest.mark.compiled
@@ -54,10 +67,10 @@ def test_the_point_is_followed_along_its_way():
 
 @pytest.mark.slow
 @pytest.mark.compiled
-def test_the_command_measures_both_robots():
+def test_the_command_measures_all_trials():
     pytest.importorskip("daqp")
     found = CliRunner().invoke(bench, ["--only", "commands", "--n", "5", "--json"])
     assert found.exit_code == 0, found.output
     rows = json.loads(found.output)["rows"]
-    assert {row["case"] for row in rows} == {"solo12 trots", "g1 stands"}
+    assert {row["case"] for row in rows} == {"solo12 trots", "solo12 stands", "g1 stands"}
     assert all(row["n"] == 5 for row in rows)

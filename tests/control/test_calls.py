@@ -18,7 +18,7 @@ from tests.control.cases import quadruped_simulator
 from tests.trust.wild_commands import PREDICTIVE
 
 OURS = f"{Path(so.__file__).parent}{os.sep}"
-MOST = {"friction cones": 296, "least norm": 263, "whole body": 165, "cone": 84, "no-slip": 84}
+MOST = {"friction cones": 258, "least norm": 223, "whole body": 138, "cone": 84, "no-slip": 84}
 
 
 def made(name, robot, sim):

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from spatialops.control.projected.gripping_controller import GrippingController
 from spatialops.control.projected.held_closures import HeldClosures
 from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.control.projected.present_contacts import Schedule
+from spatialops.control.task_space.gathered_tasks import GatheredTasks, gathered
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.dynamics.loops.closure_factors import LoopsLike
 from spatialops.errors import ArgumentError
@@ -129,6 +129,7 @@ class FrictionConeController(GrippingController):
         self.posture_weight = scalar(posture_weight, "posture_weight", low=0.0)
         self.minimum_norm = minimum_norm
         self._closures = HeldClosures(model, loops)
+        self._gathered: GatheredTasks | None = None
         self._start: Array | None = None
         self._attempts: list[str] = []
         self._last: Command | None = None
@@ -138,8 +139,9 @@ class FrictionConeController(GrippingController):
 
     def _command(self, time: float, state: State, grip: HeldContacts) -> Explanation:
         tasks = self.tasks(time, state) if callable(self.tasks) else self.tasks
+        self._gathered = gathered(self.model, tasks, self._gathered)
         at = control_state(
-            self.model, state, grip, self.motors, tasks, time, closures=self._closures
+            self.model, state, grip, self.motors, self._gathered, time, closures=self._closures
         )
         goals = None if self.force_goals is None else self.force_goals(time)
         assembly = Assembly(at, self._posture(at, state), goals)
@@ -158,7 +160,7 @@ class FrictionConeController(GrippingController):
     def _posture(self, at: ControlState, state: State) -> Array | None:
         if self.posture is not None:
             return self.posture(self.model, state)
-        return -DAMPING * state.v if len(at.half) > len(at.goal) else None
+        return -DAMPING * state.v if len(at.half) > len(at.task.wanted) else None
 
     def _choose(
         self, assembly: Assembly
@@ -238,5 +240,4 @@ class FrictionConeController(GrippingController):
         found = super().explain()
         if self._last is None or found.status == "damped":
             return ConeExplanation(**vars(found))
-        told = explanation(self._last)
-        return replace(told, seconds=found.seconds, unanswered=found.unanswered)
+        return explanation(self._last).timed(found.seconds, found.unanswered)

@@ -79,7 +79,7 @@ def explanation(command: Command) -> ConeExplanation:
     x = command.x
     u = x[: assembly.p]
     predicted = at.accelerations(u)
-    zeta = at.goal - at.task.drift - at.task.J @ predicted
+    zeta = at.task.wanted - at.task.drift - at.task.J @ predicted
     margins = dict(zip(assembly.names, program.margins(x).tolist(), strict=True))
     weights: dict[str, float] = {}
     if solution is not None:

@@ -17,15 +17,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, IntArray, array, scalar, whole
-from spatialops.contact.qp import QuadraticProgram, by_daqp, load
-from spatialops.control.estimation.invariant_error import skew
+from spatialops._arrays import Array, ArrayLike, all_finite, array, scalar, whole
+from spatialops.control.locomotion.centroidal_kernels import plan_kernel, program_kernel
+from spatialops.control.locomotion.force_horizon import NO_POINT, Room, force_horizon, room_of
 from spatialops.errors import ArgumentError
-
-_WHO = "the predictive controller of forces"
-# What daqp is asked for.
-_PRIMAL = 1e-8
-_DUAL = 1e-8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,8 +147,6 @@ class CentroidalMPC:
 
     Raises
     ------
-    MissingLibraryError
-        If daqp is not installed (``spatialops[qp]``).
     ArgumentError
         For numbers out of range.
 
@@ -189,7 +182,6 @@ class CentroidalMPC:
         weights: HorizonWeights | None = None,
         gravity: float = 9.81,
     ) -> None:
-        load("daqp", _WHO)
         self.steps = whole(steps, "steps", low=1)
         self.dt = scalar(dt, "dt", low=0.0, strict=True)
         self.friction = scalar(friction, "friction", low=0.0, strict=True)
@@ -200,8 +192,15 @@ class CentroidalMPC:
         self._of_forces = scalar(made.force, "force", low=0.0, strict=True)
         n = self.steps
         since = np.arange(n)[:, None] - np.arange(n)  # steps from the one that pushes
-        self._to_rates = self.dt * (since >= 0)
-        self._to_coordinates = np.where(since >= 0, self.dt**2 * (since + 0.5), 0.0)
+        rates = self.dt * (since >= 0)
+        self._ahead = np.stack([np.where(since >= 0, self.dt**2 * (since + 0.5), 0.0), rates])
+        self._products = np.stack([X.T @ X for X in self._ahead])
+        self._rooms: dict[int, Room] = {}  # by the number of unknowns
+        slope = self.friction / np.sqrt(2.0)
+        sides = [[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]]
+        self._cone = np.array([*([*side, slope] for side in sides), [0.0, 0.0, 1.0]])
+        self._bounds = np.zeros((2, 5))
+        self._bounds[1] = [*[np.inf] * 4, self.most]
 
     def __call__(self, body: Body, wanted: Horizon) -> ForcePlan:
         """Forces for a body and what is wanted of it.
@@ -226,68 +225,37 @@ class CentroidalMPC:
         n = self.steps
         if wanted.holds.shape[0] != n or wanted.coordinates.shape != (n, 6):
             raise ArgumentError(f"wanted: expected {n} steps, got {len(wanted.holds)}")
-        pushes = np.argwhere(wanted.holds)  # of each force its step and foot
-        B = self._influence(body, wanted, pushes)
-        fall = np.zeros((n, 6))
-        fall[:, 5] = -self.gravity
-        ahead = self.dt * np.arange(1, n + 1)[:, None]
-        drifting = body.coordinates + ahead * body.rates + self._to_coordinates @ fall
-        speeds = body.rates + self._to_rates @ fall
-        weight = body.mass * self.gravity
-        forces = np.zeros((n, wanted.holds.shape[1], 3))
-        if len(pushes):
-            share = np.zeros((len(pushes), 3))
-            share[:, 2] = 1.0 / wanted.holds.sum(axis=1)[pushes[:, 0]]
-            X = np.einsum("ab,bcd->acd", self._to_coordinates, B)
-            V = np.einsum("ab,bcd->acd", self._to_rates, B)
-            missed = (wanted.coordinates - drifting, wanted.rates - speeds)
-            x = self._solved((X, V), missed, share.ravel())
-            forces[pushes[:, 0], pushes[:, 1]] = weight * x.reshape(-1, 3)
-            accelerations = fall + B @ x
-        else:
-            accelerations = fall
-        coordinates = np.vstack(
-            [
-                body.coordinates,
-                body.coordinates + ahead * body.rates + self._to_coordinates @ accelerations,
-            ]
+        holds = np.ascontiguousarray(wanted.holds, dtype=np.int64)
+        count = int(holds.sum())
+        size = 3 * count
+        own = (
+            np.ascontiguousarray(wanted.coordinates, dtype=np.float64),
+            np.ascontiguousarray(wanted.rates, dtype=np.float64),
+            np.ascontiguousarray(wanted.feet, dtype=np.float64),
         )
-        rates = np.vstack([body.rates, body.rates + self._to_rates @ accelerations])
-        return ForcePlan(forces, coordinates, rates, accelerations)
-
-    def _influence(self, body: Body, wanted: Horizon, pushes: IntArray) -> Array:
-        """Accelerations (n, 6, 3 p) by forces relative to the weight."""
+        inverse = np.asarray(body.mass * np.linalg.inv(body.inertia), dtype=np.float64)
+        given = body.coordinates, body.rates, inverse
+        numbers = self.dt, self.gravity, self._of_forces
+        weights = self._of_coordinates, self._of_rates
+        tables = self._ahead, self._products
+        turns, drifts = np.empty((count, 3, 3)), np.empty((3, n, 6))
+        H, c = np.empty((size, size)), np.empty(size)
+        program_kernel(numbers, given, own, holds, weights, tables, turns, drifts, (H, c))
+        x = self._solved(H, c)
+        forces = np.zeros((*holds.shape, 3))
+        found = ForcePlan(forces, np.empty((n + 1, 6)), np.empty((n + 1, 6)), np.empty((n, 6)))
         weight = body.mass * self.gravity
-        turns = weight * np.linalg.inv(body.inertia)
-        B = np.zeros((self.steps, 6, 3 * len(pushes)))
-        for column, (step, foot) in enumerate(pushes):
-            at = slice(3 * column, 3 * column + 3)
-            arm = wanted.feet[step, foot] - wanted.coordinates[step, 3:]
-            B[step, :3, at] = turns @ skew(arm)
-            B[step, 3:, at] = self.gravity * np.eye(3)
-        return B
+        plan_kernel((*numbers[:2], weight), given, holds, turns, self._ahead, x, found)
+        return found
 
-    def _solved(
-        self, maps: tuple[Array, Array], missed: tuple[Array, Array], share: Array
-    ) -> Array:
+    def _solved(self, H: Array, c: Array) -> Array:
         """Forces, relative to the weight, of the program."""
-        H = self._of_forces * np.eye(len(share))
-        c = -self._of_forces * share
-        for A, left, weights in zip(
-            maps, missed, (self._of_coordinates, self._of_rates), strict=True
-        ):
-            flat = (A * weights[:, None]).reshape(-1, len(share))
-            H += A.reshape(-1, len(share)).T @ flat
-            c -= flat.T @ left.ravel()
-        count = len(share) // 3
-        sides = np.array([[-1.0, 0.0], [1.0, 0.0], [0.0, -1.0], [0.0, 1.0]])
-        cone = np.column_stack([sides, np.full(4, self.friction / np.sqrt(2.0))])
-        G = np.vstack([np.kron(np.eye(count), cone), np.kron(np.eye(count), [[0.0, 0.0, 1.0]])])
-        lower = np.zeros(5 * count)
-        upper = np.concatenate([np.full(4 * count, np.inf), np.full(count, self.most)])
-        found = by_daqp(
-            QuadraticProgram(H, c, G, lower, upper), _WHO, primal=_PRIMAL, dual=_DUAL, proximal=0.0
-        )
-        if found.status != "point":
+        x = np.empty(len(c))
+        if not len(c):
+            return x
+        if len(c) not in self._rooms:
+            self._rooms[len(c)] = room_of(len(c), len(self._cone))
+        status = force_horizon(H, c, self._cone, self._bounds, x, self._rooms[len(c)])
+        if status == NO_POINT or not all_finite(x):
             raise ArgumentError("wanted: the program of forces has no answer")
-        return found.x
+        return x

@@ -162,17 +162,17 @@ class ContactSchedule:
         HeldContacts
             In the order of `contacts`.
         """
-        share = self.share(time)
-        holding = tuple(int(i) for i in np.flatnonzero(share > 0.0))
+        shares = [self._share(spans, time) for spans in self._spans]
+        holding = tuple(i for i, share in enumerate(shares) if share > 0.0)
         if holding not in self._held:
             kept = [self.contacts[i] for i in holding]
             self._held[holding] = HeldContacts(self.model, kept)
         held = self._held[holding]
-        loads = share[list(holding)]
-        if (loads >= 1.0).all():
+        loads = [shares[i] for i in holding]
+        if not loads or min(loads) >= 1.0:
             return held
-        ramps = np.where(loads < 1.0, np.maximum(loads, _LEAST) * self.full, np.inf)
-        return held.bounded(ramps)
+        most = [max(load, _LEAST) * self.full if load < 1.0 else math.inf for load in loads]
+        return held.bounded(np.array(most))
 
     def _share(self, spans: list[tuple[float, float]], time: float) -> float:
         """The largest that any interval gives."""

@@ -8,9 +8,8 @@ the task is complete).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +34,7 @@ from spatialops.control.projected.projection_kernel import (
     numbers_of,
     projected_of,
 )
-from spatialops.control.task_space.tasks import Motion, stack
-from spatialops.control.task_space.tracking import Tracking
+from spatialops.control.task_space.gathered_tasks import GatheredTasks, TaskRows
 from spatialops.dynamics.composite_body import mass_matrix
 from spatialops.dynamics.newton_euler import bias
 from spatialops.errors import ArgumentError
@@ -99,9 +97,7 @@ class ControlState:
     held: HeldContacts
     motors: Motors
     mechanism: Mechanism
-    task: Motion
-    goal: Array
-    error: Array
+    task: TaskRows
     rank: int
     floats: Array
 
@@ -122,9 +118,9 @@ class ControlState:
     def internal(self) -> Array:
         """Multipliers (m, m - rank) that push nothing."""
         m, n = self.mechanism.A.shape
-        own = own_numbers(m, n, len(self.motors.actuation), len(self.mechanism.right))
-        internal = projected_of(m, n, self.floats[own:]).internal
-        return np.ascontiguousarray(internal[:, : m - self.rank])
+        at, wide = _internal(m, n, len(self.motors.actuation), len(self.mechanism.right))
+        rows = self.floats[at : at + m * wide].reshape(m, wide)
+        return np.ascontiguousarray(rows[:, : m - self.rank])
 
     @property
     def half(self) -> Array:
@@ -164,7 +160,7 @@ class ControlState:
         """tau_c (n,) of [A] 17: the force in the null space of A that a complete task asks for."""
         Lambda = self.task.J @ self.dynamics.projection.P
         wanted = np.linalg.pinv(Lambda, rcond=_RANK) @ (
-            self.goal - self.task.drift - self.task.J @ self.dynamics.outside
+            self.task.wanted - self.task.drift - self.task.J @ self.dynamics.outside
         )
         result: Array = self.dynamics.projection.P @ (self.dynamics.M @ wanted + self.dynamics.load)
         return result
@@ -198,12 +194,20 @@ class ControlState:
         )
 
 
+@lru_cache
+def _internal(m: int, n: int, p: int, tasks: int) -> tuple[int, int]:
+    """Where multipliers that push nothing begin among the numbers, and how wide their rows are."""
+    floats = np.arange(room_for(m, n, p, tasks)[0], dtype=np.float64)
+    internal = projected_of(m, n, floats[own_numbers(m, n, p, tasks) :]).internal
+    return int(internal.ravel()[0]) if m else 0, internal.shape[1]
+
+
 def control_state(
     model: Model,
     state: State,
     held: HeldContacts,
     motors: Motors,
-    tasks: Sequence[Tracking],
+    tasks: GatheredTasks,
     time: float,
     *,
     closures: HeldClosures | None = None,
@@ -222,7 +226,7 @@ def control_state(
         Contacts that hold.
     motors : Motors
         Of the mechanism.
-    tasks : sequence of Tracking
+    tasks : GatheredTasks
         Tasks with their paths and gains.
     time : float
         At which paths are asked, s.
@@ -239,24 +243,18 @@ def control_state(
     if held.sliding:
         load = load - held.sliding_friction(q)
     A, drift = held.rows(q, v) if closures is None else closures.beside(held, state)
-    motions = [tracking.task.motion(model, state) for tracking in tasks]
-    goals = [
-        tracking.goal(time, motion, v) for tracking, motion in zip(tasks, motions, strict=True)
-    ]
-    wanted: Array = np.concatenate([goal[0] for goal in goals]) if goals else np.zeros(0)
-    error: Array = np.concatenate([goal[1] for goal in goals]) if goals else np.zeros(0)
-    task = stack(motions, model.nv)
+    task = tasks.rows(time, state)
     M = mass_matrix(model, q)
-    mechanism = Mechanism(M, load, A, drift, task.J, wanted - task.drift)
+    mechanism = Mechanism(M, load, A, drift, task.J, task.wanted - task.drift)
     rows = motors.actuation.rows
-    numbers, integers = room_for(*A.shape, len(rows), len(wanted))
+    numbers, integers = room_for(*A.shape, len(rows), len(task.x))
     floats = np.empty(numbers)
     rank = control_kernel(
         tuple(mechanism), rows, RANK_TOLERANCE, floats, np.empty(integers, dtype=np.int64)
     )
     if rank == SINGULAR:
         raise ArgumentError("M: the mass matrix is not positive definite on the admissible motions")
-    return ControlState(model, state, held, motors, mechanism, task, wanted, error, rank, floats)
+    return ControlState(model, state, held, motors, mechanism, task, rank, floats)
 
 
 def minimum_norm(E: Array, e: Array, limits: Array = _UNLIMITED) -> tuple[Array, bool]:
@@ -289,5 +287,5 @@ def regulation_force(at: ControlState, stiffness: Array, damping: Array) -> Arra
     """
     P = at.dynamics.projection.P
     gravity = bias(at.model, at.state.q, np.zeros(at.model.nv))
-    result: Array = P @ (gravity - damping @ at.state.v + at.task.J.T @ (stiffness @ at.error))
+    result: Array = P @ (gravity - damping @ at.state.v + at.task.J.T @ (stiffness @ at.task.error))
     return result

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, IntArray, array
 from spatialops.control.projected.held_contact import HeldContact, crossed
+from spatialops.control.projected.point_rows import rows_of_points
 from spatialops.control.task_space.points import Points
 from spatialops.tree.model import Model
+
+
+class _Limits(NamedTuple):
+    """Inequalities of forces, and where among them largest ones are, and of which contacts."""
+
+    F: Array
+    f: Array
+    names: tuple[str, ...]
+    places: IntArray
+    bounded: IntArray
 
 
 class HeldContacts:
@@ -49,7 +60,8 @@ class HeldContacts:
 
     def __init__(self, model: Model, contacts: Sequence[HeldContact]) -> None:
         self.model, self._contacts = model, tuple(contacts)
-        self.sliding = tuple(contact for contact in self.contacts if contact.slide is not None)
+        self._most = np.array([contact.most for contact in self._contacts])
+        self._kept: dict[bytes, _Limits] = {}  # by which contacts have a largest force
         self.mu = np.array([contact.friction for contact in self.gripping])
         self.frames = np.array([contact.frame() for contact in self.contacts]).reshape(-1, 3, 3)
         self._nodes = [contact.node for contact in self.contacts]
@@ -61,11 +73,10 @@ class HeldContacts:
         counts = np.array([contact.rows for contact in self.contacts], dtype=np.int64)
         self.first = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self._maps = [self._map(i, contact.radius) for i, contact in enumerate(self.contacts)]
-        self._plain = (
-            np.array(self._maps)
-            if (counts == 3).all() and not self._others and len(counts)
-            else None
-        )
+        plain = (counts == 3).all() and not self._others and len(counts) > 0
+        round_ = any(contact.radius > 0.0 for contact in self.contacts)
+        self._plain = np.array(self._maps) if plain and round_ else None
+        self._held_points = self._fixed() if plain and not round_ else None
         grips = np.array(
             [i for i, contact in enumerate(self.contacts) if contact.slide is None], dtype=np.int64
         )
@@ -73,10 +84,16 @@ class HeldContacts:
         self.pressed_rows: IntArray = np.delete(self.first[:-1], grips)
         self.pressed = np.array([contact.pressed for contact in self.sliding])
 
-    @property
+    @cached_property
     def contacts(self) -> tuple[HeldContact, ...]:
         """Each by itself."""
-        return self._contacts
+        pairs = zip(self._contacts, self._most.tolist(), strict=True)
+        return tuple(replace(own, most=most) if own.most != most else own for own, most in pairs)
+
+    @cached_property
+    def sliding(self) -> tuple[HeldContact, ...]:
+        """Contacts that slide."""
+        return tuple(contact for contact in self.contacts if contact.slide is not None)
 
     @cached_property
     def gripping(self) -> tuple[HeldContact, ...]:
@@ -107,6 +124,12 @@ class HeldContacts:
             result[3:, :3] = frame[: count - 3]
         return result
 
+    def _fixed(self) -> tuple[IntArray, Array, Array]:
+        """Links, offsets and frames of points that are fixed to the world."""
+        links, points = self.model.resolve(self._nodes)
+        sides = np.stack([links, np.full(len(links), -1)], axis=1).astype(np.int64)
+        return sides, np.hstack([points, np.zeros_like(points)]), self.frames
+
     @cached_property
     def _points(self) -> Points:
         return Points(self.model, self._nodes)
@@ -130,6 +153,8 @@ class HeldContacts:
         """
         if not self.contacts:
             return np.zeros((0, self.model.nv)), np.zeros(0)
+        if self._held_points is not None:
+            return rows_of_points(self.model, q, v, *self._held_points)
         found = self._points.rows(q, v)
         drift = self._of(found.drift[:, :, None])[:, 0]
         if self._rolls:
@@ -241,25 +266,37 @@ class HeldContacts:
             If there are not as many as contacts.
         """
         bounds = array(most, (len(self),), "most")
-        least = np.array([contact.least for contact in self.contacts])
-        result = copy(self)
-        result._contacts = tuple(
-            replace(contact, most=float(bound))
-            for contact, bound in zip(
-                self.contacts, np.maximum(bounds, np.nextafter(least, np.inf)), strict=True
-            )
-        )
-        result.sliding = tuple(contact for contact in result.contacts if contact.slide is not None)
-        for name in ("limits", "gripping"):
-            result.__dict__.pop(name, None)
+        result = object.__new__(type(self))
+        own = self.__dict__ | {"_most": np.maximum(bounds, self._floors)}
+        for name in ("limits", "contacts", "gripping", "sliding"):
+            own.pop(name, None)
+        result.__dict__ = own
         return result
+
+    @cached_property
+    def _floors(self) -> Array:
+        """The least bounds (c,) of normal forces that leave a range."""
+        return np.nextafter([contact.least for contact in self._contacts], np.inf)
 
     @cached_property
     def limits(self) -> tuple[Array, Array, tuple[str, ...]]:
         """Inequalities F lambda + f >= 0 of normal forces and of a foot's moments: F, f, names."""
+        key = np.isfinite(self._most).tobytes()
+        if key not in self._kept:
+            self._kept[key] = self._limited()
+        F, f, names, places, bounded = self._kept[key]
+        if not len(places):
+            return F, f, names
+        offsets = f.copy()
+        offsets[places] = self._most[bounded]
+        return F, offsets, names
+
+    def _limited(self) -> _Limits:
+        """Inequalities, and where among them largest forces are, and of which contacts."""
         rows = []
         offsets = []
         names = []
+        places = []
 
         def add(name: str, offset: float, *entries: tuple[int, float]) -> None:
             row = np.zeros(self.n_rows)
@@ -269,19 +306,16 @@ class HeldContacts:
             offsets.append(offset)
             names.append(name)
 
-        for contact, first in zip(self.contacts, self.first, strict=False):
+        for i, (contact, first) in enumerate(zip(self._contacts, self.first, strict=False)):
             if contact.slide is not None:  # its normal force is given
                 continue
             add(f"{contact.name}: normal force", -contact.least, (first, 1.0))
-            if np.isfinite(contact.most):
-                add(f"{contact.name}: largest force", contact.most, (first, -1.0))
+            if np.isfinite(self._most[i]):
+                places.append((len(rows), i))
+                add(f"{contact.name}: largest force", self._most[i], (first, -1.0))
             for sign, word in ((1.0, "+"), (-1.0, "-")) if contact.rows > 3 else ():
-                add(
-                    f"{contact.name}: torsion {word}",
-                    0.0,
-                    (first, contact.torsion),
-                    (first + 3, sign),
-                )
+                torsion = (first, contact.torsion), (first + 3, sign)
+                add(f"{contact.name}: torsion {word}", 0.0, *torsion)
             if contact.rows == 6:
                 assert contact.half_lengths is not None
                 a, b = contact.half_lengths
@@ -290,4 +324,5 @@ class HeldContacts:
                     # -a f_n about t2.
                     add(f"{contact.name}: edge {word}t2", 0.0, (first, b), (first + 4, -sign))
                     add(f"{contact.name}: edge {word}t1", 0.0, (first, a), (first + 5, sign))
-        return np.array(rows).reshape(len(rows), self.n_rows), np.array(offsets), tuple(names)
+        F, at = np.array(rows).reshape(len(rows), self.n_rows), np.array(places, dtype=np.int64)
+        return _Limits(F, np.array(offsets), tuple(names), *at.reshape(-1, 2).T)

@@ -14,30 +14,21 @@ from typing import NamedTuple
 import numpy as np
 
 from spatialops import _layout as layout
-from spatialops._arrays import Array, ArrayLike, IntArray, Vec3, all_finite, not_finite, vector
-from spatialops._compile.jit import inlined, kernel
+from spatialops._arrays import Array, ArrayLike, IntArray, all_finite, not_finite, vector
+from spatialops._compile.jit import kernel
 from spatialops.algebra.vectors import (
-    ZERO3,
-    cross,
-    dot,
     mat3,
     minus,
-    plus,
-    plus_scaled,
     put3,
-    rotate,
     rotate_back,
     vec3,
 )
 from spatialops.control.projected.held_contact import HeldContact
 from spatialops.control.projected.held_contacts import HeldContacts
+from spatialops.control.projected.point_rows import rows_of_points
 from spatialops.dynamics.kinematics import (
-    axis_of,
-    finite_status,
     poses_kernel,
-    velocities_kernel,
 )
-from spatialops.dynamics.newton_euler import carried_acceleration, put_acceleration
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 
@@ -171,16 +162,7 @@ class PointContacts(HeldContacts):
         ArgumentError
             For a wrong shape, NaN or infinity.
         """
-        model = self.model
-        q, v = vector(q, model.nq, "q"), vector(v, model.nv, "v")
-        A, drift = np.empty((self.n_rows, model.nv)), np.empty(self.n_rows)
-        work = model.workspace()
-        given = self._links, self._offsets, self.frames
-        status = point_rows(model.tree, model.links, q, v, *given, work, A, drift)
-        if status != layout.OK:
-            raise not_finite(q=q, v=v)
-        model.spare.append(work)
-        return A, drift
+        return rows_of_points(self.model, q, v, self._links, self._offsets, self.frames)
 
 
 def point_offsets(model: Model, q: Array, links: IntArray, points: Array) -> Array:
@@ -221,78 +203,3 @@ def offsets_kernel(
                 point = rotate_back(mat3(work, k, layout.ROTATION), lever)
             put3(offsets, i, 3 * side, point)
     return status
-
-
-@kernel
-def point_rows(
-    tree: IntArray,
-    links: Array,
-    q: Array,
-    v: Array,
-    sides: IntArray,
-    offsets: Array,
-    frames: Array,
-    work: Array,
-    A: Array,
-    drift: Array,
-) -> int:
-    """Rows A (3 m, nv) of points held on one another, and Adot v (3 m,)."""
-    status = max(poses_kernel(tree, links, q, work), finite_status(v))
-    put_drifts(tree, links, v, work)
-    A[:] = 0.0
-    drift[:] = 0.0
-    for i in range(sides.shape[0]):
-        for side in range(2):
-            k = sides[i, side]
-            sign = 1.0 - 2.0 * side
-            if k >= 0:
-                lever = rotate(mat3(work, k, layout.ROTATION), vec3(offsets, i, 3 * side))
-                add_drift(frames[i], sign, lever, work, k, drift[3 * i : 3 * i + 3])
-                point = plus(vec3(work, k, layout.ORIGIN), lever)
-                add_path(tree, links, frames[i], sign, point, work, k, A[3 * i : 3 * i + 3])
-    return status
-
-
-@inlined
-def add_drift(frame: Array, sign: float, lever: Vec3, work: Array, k: int, drift: Array) -> None:
-    """Acceleration along a frame (3, 3) of the point of link k at a lever from its origin."""
-    alpha, omega = vec3(work, k, layout.ALPHA), vec3(work, k, layout.OMEGA)
-    swing = plus(cross(alpha, lever), cross(omega, cross(omega, lever)))
-    accel = plus(vec3(work, k, layout.ACCEL), swing)
-    for c in range(3):
-        drift[c] += sign * dot(vec3(frame, c, 0), accel)
-
-
-@inlined
-def add_path(
-    tree: IntArray,
-    links: Array,
-    frame: Array,
-    sign: float,
-    point: Vec3,
-    work: Array,
-    k: int,
-    rows: Array,
-) -> None:
-    """Velocities along a frame (3, 3) of a world point of link k, by the joints that move it."""
-    while k >= 0:
-        motion = tree[k, layout.MOTION]
-        axis = axis_of(tree, work, k)
-        linear = ZERO3
-        if motion != layout.LINEAR:
-            linear = cross(axis, minus(point, vec3(work, k, layout.ORIGIN)))
-        if motion != layout.ROTARY:
-            pitch = 1.0 if motion == layout.LINEAR else links[k, layout.PITCH]
-            linear = plus_scaled(linear, pitch, axis)
-        for c in range(3):
-            rows[c, k] += sign * dot(vec3(frame, c, 0), linear)
-        k = tree[k, layout.PARENT]
-
-
-@kernel
-def put_drifts(tree: IntArray, links: Array, v: Array, work: Array) -> None:
-    """Velocities of all links, and what accelerations they cause; poses must be in `work`."""
-    velocities_kernel(tree, links, v, work)
-    for k in range(tree.shape[0]):
-        alpha, accel = carried_acceleration(tree, ZERO3, work, k)
-        put_acceleration(tree, links, work, k, alpha, accel, 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from spatialops._arrays import Array, ArrayLike
 from spatialops.control.task_space.rotation_coordinates import Path, nearest_turn
@@ -41,9 +42,10 @@ class AttitudeTask:
     attitude: ArrayLike | None = None
 
     size = 3
+    pose: ClassVar[PoseTask]  # of the instance
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_pose", PoseTask(self.node, self.attitude))
+        object.__setattr__(self, "pose", PoseTask(self.node, self.attitude))
 
     def motion(self, model: Model, state: State) -> Motion:
         """Rotation vector, Jacobian and drift.
@@ -60,7 +62,7 @@ class AttitudeTask:
         Motion
             x (3,) in rad; J (3, nv); drift Jdot v in rad/s^2.
         """
-        x, J, drift = self._pose.motion(model, state)  # type: ignore[attr-defined]
+        x, J, drift = self.pose.motion(model, state)
         return Motion(x[:3], J[:3], drift[:3])
 
     def nearest(self, path: Path, x: Array) -> Path:

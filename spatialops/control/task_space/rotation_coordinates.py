@@ -160,17 +160,30 @@ def nearest_turn(x: Array, rate: Array, acceleration: Array, near: Array) -> Pat
     tuple of three (3,) arrays
         The same path, so many turns on.
     """
-    t = math.sqrt(float(x @ x))
-    turns = round((t - float(x @ near) / t) / _TURN) if t > _SERIES else 0
+    path = np.array([x, rate, acceleration], dtype=np.float64)
+    nearest_turn_kernel(path, 0, np.asarray(near, dtype=np.float64))
+    return path[0], path[1], path[2]
+
+
+@kernel
+def nearest_turn_kernel(path: Array, first: int, near: Array) -> None:
+    """`nearest_turn` of three columns of `path` (3, k), from `first` on, in place."""
+    x = vec3(path, 0, first)
+    t = math.sqrt(dot(x, x))
+    if t <= _SERIES:
+        return
+    rate = vec3(path, 1, first)
+    acceleration = vec3(path, 2, first)
+    turns = round((t - dot(x, (near[0], near[1], near[2])) / t) / _TURN)
     if turns == 0:
-        return x, rate, acceleration
-    grows = float(x @ rate) / t
-    bends = (float(rate @ rate) + float(x @ acceleration) - grows * grows) / t
+        return
+    grows = dot(x, rate) / t
+    bends = (dot(rate, rate) + dot(x, acceleration) - grows * grows) / t
     back = _TURN * turns / t
-    share, slope = 1.0 - back, back * grows / t
+    slope = back * grows / t
     bend = back / t * (bends - 2.0 * grows * grows / t)
-    return (
-        share * x,
-        share * rate + slope * x,
-        share * acceleration + 2.0 * slope * rate + bend * x,
-    )
+    share = 1.0 - back
+    for c in range(3):
+        path[0, first + c] = share * x[c]
+        path[1, first + c] = share * rate[c] + slope * x[c]
+        path[2, first + c] = share * acceleration[c] + 2.0 * slope * rate[c] + bend * x[c]

@@ -187,18 +187,35 @@ class PoseTask:
         x, J = np.empty(6), found.J[0]
         x[3:] = found.points[0]
         moves = found.velocities[0], found.drift[0]
-        turns = found.axes[0], self._own_axes(model, points), self._zero
+        turns = found.axes[0], *self._own_turns(model, points)
         pose_kernel(turns, moves, np.empty((3, 3, 3)), x, J)
         return Motion(x, J, moves[1])
 
-    def _own_axes(self, model: Model, points: Points) -> Array:
-        """Rotation of the node's axes in those of its link, looked up once and kept."""
-        kept: tuple[Points, Array] | None = getattr(self, "_kept", None)
+    def turns(self, model: Model, link: int) -> tuple[Array, Array]:
+        """How the body and its node are turned, whatever the state.
+
+        Parameters
+        ----------
+        model : Model
+            The mechanism.
+        link : int
+            Kernel link of the node.
+
+        Returns
+        -------
+        own, zero : (3, 3) arrays
+            Rotation of the node's axes in those of the link, and the attitude R0.
+        """
+        turn = model.turns[link].T
+        frame = model.frame(self.node[0]) if isinstance(self.node[0], str) else None
+        own = turn if frame is None else turn @ frame.rotation
+        return np.ascontiguousarray(own), self._zero
+
+    def _own_turns(self, model: Model, points: Points) -> tuple[Array, Array]:
+        """The same, looked up once and kept."""
+        kept: tuple[Points, tuple[Array, Array]] | None = getattr(self, "_kept", None)
         if kept is None or kept[0] is not points:
-            turn = model.turns[points.links[0]].T
-            frame = model.frame(self.node[0]) if isinstance(self.node[0], str) else None
-            own = turn if frame is None else turn @ frame.rotation
-            kept = points, np.ascontiguousarray(own)
+            kept = points, self.turns(model, points.links[0])
             object.__setattr__(self, "_kept", kept)
         return kept[1]
 
@@ -289,11 +306,36 @@ class JointTask:
         ArgumentError
             For a joint with more than one coordinate.
         """
+        kept = self._looked_up(model)
+        return Motion(state.q[kept.places], kept.J.copy(), np.zeros(self.size))
+
+    def places(self, model: Model) -> IntArray:
+        """Where the joints' coordinates and velocities are.
+
+        Parameters
+        ----------
+        model : Model
+            The mechanism.
+
+        Returns
+        -------
+        (l, 2) int array
+            Their numbers in q and in v.
+
+        Raises
+        ------
+        ArgumentError
+            For a joint with more than one coordinate.
+        """
+        kept = self._looked_up(model)
+        return np.column_stack([kept.places, kept.J.argmax(axis=1)])
+
+    def _looked_up(self, model: Model) -> _Joints:
         kept: _Joints | None = getattr(self, "_kept", None)
         if kept is None or kept.model is not model:
             kept = self._joints(model)
             object.__setattr__(self, "_kept", kept)
-        return Motion(state.q[kept.places], kept.J.copy(), np.zeros(self.size))
+        return kept
 
     def _joints(self, model: Model) -> _Joints:
         """Coordinates and rows, looked up once and kept."""

@@ -100,23 +100,27 @@ class Tracking:
         path[0], path[1], path[2] = self.path(time)
         if self._nearest is not None:
             path[:] = self._nearest((path[0], path[1], path[2]), motion.x)
-        goal_kernel(path, motion.x, motion.J, v, self.stiffness, self.damping)
+        goal_kernel(path, motion.x, motion.J, v, self.stiffness, self.damping, 0)
         return path[2], path[0], path[1]
 
 
 @kernel
 def goal_kernel(
-    path: Array, x: Array, J: Array, v: Array, stiffness: Array, damping: Array
+    path: Array, x: Array, J: Array, v: Array, stiffness: Array, damping: Array, first: int
 ) -> None:
-    """Rows of `path` (3, l), x_d and its derivatives, become e, its rate, and the acceleration."""
+    """x_d and its derivatives become e, its rate, and the acceleration.
+
+    `path` (3, k) and J (k, nv) may be of more tasks; x (l,) is at their rows from `first` on.
+    """
     size = x.size
     for i in range(size):
-        path[0, i] -= x[i]
+        path[0, first + i] -= x[i]
         for k in range(v.size):
-            path[1, i] -= J[i, k] * v[k]
+            path[1, first + i] -= J[first + i, k] * v[k]
     for i in range(size):
         for k in range(size):
-            path[2, i] += damping[i, k] * path[1, k] + stiffness[i, k] * path[0, k]
+            path[2, first + i] += damping[i, k] * path[1, first + k]
+            path[2, first + i] += stiffness[i, k] * path[0, first + k]
 
 
 def _fixed(place: ArrayLike, size: int) -> Path:

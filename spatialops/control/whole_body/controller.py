@@ -16,6 +16,7 @@ from spatialops.control.projected.gripping_controller import GrippingController
 from spatialops.control.projected.held_closures import HeldClosures
 from spatialops.control.projected.held_contacts import HeldContacts
 from spatialops.control.projected.present_contacts import Schedule
+from spatialops.control.task_space.gathered_tasks import GatheredTasks
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.control.whole_body.clearance import Clearance
 from spatialops.control.whole_body.equations import (
@@ -49,7 +50,7 @@ class _Ordered(NamedTuple):
     """Levels, their tasks, roots of weights of rows, and the first row of each level."""
 
     levels: tuple[tuple[Tracking, ...], ...]
-    each: tuple[Tracking, ...]
+    each: GatheredTasks
     roots: Array
     starts: IntArray
 
@@ -208,7 +209,7 @@ class WholeBodyController(GrippingController):
         bounded, offsets, _ = grip.limits
         apart = self._none if self.clearance is None else self.clearance.limits(state)
         own = _UNBOUND if self.bounds is None else self.bounds.ranges(model, state)
-        J, r = self._tasks(time, state)
+        tasks = self._order.each.rows(time, state)
         return Given(
             mass_matrix(model, q),
             load,
@@ -218,8 +219,8 @@ class WholeBodyController(GrippingController):
             bounded,
             offsets,
             grip.pressed,
-            J,
-            r,
+            tasks.J,
+            tasks.wanted - tasks.drift,
             self._order.roots,
             self.motors.weights,
             self.actuation.limits,
@@ -238,22 +239,12 @@ class WholeBodyController(GrippingController):
             rows = [sum(item.task.size for item in level) for level in self.levels]
             roots = np.sqrt(np.repeat([item.weight for item in each], sizes))
             self._ordered = _Ordered(
-                self.levels, each, roots, np.cumsum([0, *rows], dtype=np.int64)
+                self.levels,
+                GatheredTasks(self.model, each),
+                roots,
+                np.cumsum([0, *rows], dtype=np.int64),
             )
         return self._ordered
-
-    def _tasks(self, time: float, state: State) -> tuple[Array, Array]:
-        """Rows of all levels."""
-        own = self._order
-        J, r = np.empty((len(own.roots), self.model.nv)), np.empty(len(own.roots))
-        first = 0
-        for tracking in own.each:
-            motion = tracking.task.motion(self.model, state)
-            last = first + len(motion.x)
-            J[first:last] = motion.J
-            np.subtract(tracking.goal(time, motion, state.v)[0], motion.drift, out=r[first:last])
-            first = last
-        return J, r
 
     def _room_for(self, given: Given, places: tuple[IntArray, ...]) -> _Room:
         """Memory for a command of these shapes; the last one's if they are its own."""

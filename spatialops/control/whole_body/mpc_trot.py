@@ -7,14 +7,14 @@ feet that stand held, and feet that swing on their way to where the robot will n
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import Array, ArrayLike, all_finite, scalar, vector
-from spatialops.algebra.rotation import from_rotation_vector, rotation_matrix
+from spatialops import _layout as layout
+from spatialops._arrays import Array, ArrayLike, all_finite, not_finite, scalar, vector
 from spatialops.collision.contact_set import ContactSet
 from spatialops.control.controller import Explanation
 from spatialops.control.locomotion.centroidal_mpc import Body, CentroidalMPC, ForcePlan, Horizon
@@ -25,21 +25,20 @@ from spatialops.control.projected.held_contact import HeldContact
 from spatialops.control.safe_command import SafeController
 from spatialops.control.task_space.attitude_task import AttitudeTask
 from spatialops.control.task_space.momentum_tasks import CenterOfMassTask
-from spatialops.control.task_space.points import Points
-from spatialops.control.task_space.rotation_coordinates import rotation_vector, vector_rates
 from spatialops.control.task_space.tasks import PointTask
 from spatialops.control.task_space.tracking import Path, Tracking
 from spatialops.control.whole_body.controller import WholeBodyController
+from spatialops.control.whole_body.plan_kernels import follow_kernel, horizon_kernel
+from spatialops.control.whole_body.trot_kernels import Now, Pace, Steps, see_kernel, step_kernel
 from spatialops.dynamics.centroidal import centroidal_momentum_matrix
-from spatialops.dynamics.energy import center_of_mass
 from spatialops.errors import ArgumentError
+from spatialops.kinematics.center_motion import JACOBIAN
 from spatialops.tree.model import Model
 from spatialops.tree.node import Node
 from spatialops.tree.state import State, checked_state
 
 Command = Callable[[float, State], ArrayLike]
 _EARLY = 1e-9  # s by which a plan may be made before its time
-_AIMED = 0.8  # part of a swing from which on its end stays where it is
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,17 +52,6 @@ class StepRule:
     """
 
     capture: float = 1.0
-
-
-class _Now(NamedTuple):
-    """A state, as the planner needs it."""
-
-    rotation: Array  # (3, 3) of the base
-    heading: float
-    center: Array
-    rates: Array  # (6,) of attitude and centre of mass, world axes
-    feet: Array  # (k, 3)
-    inertia: Array  # (3, 3) about the centre of mass, world axes
 
 
 class MpcTrotController(SafeController):
@@ -97,11 +85,6 @@ class MpcTrotController(SafeController):
     ----------
     plan : ForcePlan
         The last one.
-
-    Raises
-    ------
-    MissingLibraryError
-        If daqp is not installed (``spatialops[qp]``).
 
     Examples
     --------
@@ -147,37 +130,48 @@ class MpcTrotController(SafeController):
         self.mpc = CentroidalMPC(dt=period / 12, friction=friction) if mpc is None else mpc
         self._q, self._v = model.q_slice(base), model.v_slice(base)
         nodes = [foot if isinstance(foot, Node) else Node(foot) for foot in feet]
-        self._points = Points(model, nodes)
+        count = len(nodes)
+        links, offsets = model.resolve(nodes)
+        self._nodes = links, offsets
         self._node = Node(model.joint_names.index(base))
         self._center = CenterOfMassTask()
-        now = self._seen(stance)
-        self._rest = (now.feet - now.center) @ _about_up(now.heading)  # in the heading frame
+        room = (3, 3), (1,), (3,), (6,), (count, 3), (3, JACOBIAN + model.nv)
+        self._now = Now(*(np.zeros(shape) for shape in room))
+        self._see(stance)
+        now = self._now
+        upright = _about_up(now.heading[0])
+        rest = (now.feet - now.center) @ upright
         self._height = float(now.center[2])
         self._ground = float(now.feet[:, 2].mean())
-        self._turned = _about_up(now.heading).T @ now.rotation
-        names = [f"foot {i}" for i in range(len(nodes))]
+        self._turned = np.array([upright.T @ now.rotation, np.eye(3)])  # and room
+        names = [f"foot {i}" for i in range(count)]
         held = [
             HeldContact(node=node, friction=friction, name=name)
             for node, name in zip(nodes, names, strict=True)
         ]
         self.schedule = ContactSchedule.of_gait(model, held, self.gait)
-        self._goals = np.zeros((len(nodes), 3, 3))  # of feet: places, rates, accelerations
-        self._body_goals = np.zeros((2, 3, 3))  # of attitude and centre
-        self._lifted = now.feet.copy()
-        self._ends = now.feet.copy()
+        self._steps = Steps(
+            np.asarray(self.gait.touchdown, dtype=np.float64),
+            rest,
+            np.zeros((count, 3, 3)),
+            now.feet.copy(),
+            now.feet.copy(),
+            np.ones(count, dtype=np.int64),
+        )
+        self._goals = np.zeros((2, 3, 3))  # of attitude and centre
+        self._room = np.empty((3, 3, 3))
         self._planned = np.inf  # when, s
         self._began = 0.0  # heading of the plan
         self._pace = np.zeros(3)
-        self._stood = np.ones(len(nodes), dtype=np.bool_)
         self._whole = self._made(nodes, motors)
         self.plan: ForcePlan | None = None
 
     def _made(self, nodes: list[Node], motors: Motors) -> WholeBodyController:
         feet = [
-            Tracking(PointTask(node), _path_of(self._goals, i), stiffness=900.0)
+            Tracking(PointTask(node), _path_of(self._steps.goals, i), stiffness=900.0)
             for i, node in enumerate(nodes)
         ]
-        goals = self._body_goals
+        goals = self._goals
         body = [
             Tracking(AttitudeTask(self._node), _path_of(goals, 0), stiffness=50.0),
             Tracking(self._center, _path_of(goals, 1), stiffness=50.0, weight=10.0),
@@ -204,126 +198,77 @@ class MpcTrotController(SafeController):
         return self._safe_command(time, state, lambda: self._command(time, state))
 
     def _command(self, time: float, state: State) -> Explanation:
-        now = self._seen(checked_state(state, self.model))
-        if not np.isfinite(now.rates).all():
-            raise ArgumentError("the state is not finite")
-        self._step_feet(time, now)
+        self._see(state)
+        step_kernel(float(time), self._numbers(), self._now, self._steps)
         if not 0.0 <= time - self._planned < self.mpc.dt - _EARLY:
-            self._replan(time, state, now)
+            self._replan(time, state)
         self._follow(time)
         self._whole(time, state)
-        return self._whole.explain()
+        return self._whole.commanded_last()
 
-    def _seen(self, state: State) -> _Now:
-        q, v = state.q, state.v
-        R = rotation_matrix(q[self._q][3:])
-        A = centroidal_momentum_matrix(self.model, q)
-        spin = R @ v[self._v][:3]
-        center = center_of_mass(self.model, q)
-        rates = np.concatenate([spin, A[3:] @ v / self.model.mass])
-        inertia = A[:3, self._v][:, :3] @ R.T
-        heading = float(np.arctan2(R[1, 0], R[0, 0]))
-        feet = self._points.rows(q, v).points
-        return _Now(R, heading, center, rates, feet, 0.5 * (inertia + inertia.T))
+    def explain(self) -> Explanation:
+        """Why the last command was what it was, as the whole body says it.
 
-    def _step_feet(self, time: float, now: _Now) -> None:
-        """Goals of feet: those that stand stay, those that swing go to where they are needed."""
-        stands = self.gait.standing(time)
-        swing = self.gait.swing(time)
-        span = self.gait.swing_time
-        self._goals[:] = 0.0
-        for i in range(len(stands)):
-            if stands[i]:
-                self._goals[i, 0] = now.feet[i]
-                self._ends[i] = now.feet[i]
-                continue
-            if self._stood[i]:
-                self._lifted[i] = now.feet[i]
-            s = float(swing[i])
-            if s < _AIMED:
-                self._ends[i] = self._landing(now, i, (1.0 - s) * span)
-            way = self._ends[i] - self._lifted[i]
-            h = self.gait.step_height
-            goal = self._goals[i]
-            goal[0] = self._lifted[i] + s * s * (3.0 - 2.0 * s) * way
-            goal[1] = 6.0 * s * (1.0 - s) / span * way
-            goal[2] = 6.0 * (1.0 - 2.0 * s) / span**2 * way
-            goal[0, 2] += 16.0 * h * (s * (1.0 - s)) ** 2
-            goal[1, 2] += 32.0 * h * s * (1.0 - s) * (1.0 - 2.0 * s) / span
-            goal[2, 2] += 32.0 * h * (1.0 - 6.0 * s * (1.0 - s)) / span**2
-        self._stood = stands
+        Returns
+        -------
+        Explanation
+            Of the last call.
 
-    def _landing(self, now: _Now, i: int, left: float) -> Array:
-        """Where a foot that lands in so many seconds is needed."""
-        heading = now.heading + left * self._pace[2]
-        wanted = _about_up(heading) @ [self._pace[0], self._pace[1], 0.0]
-        v = now.rates[3:]
-        center = now.center + left * v
-        caught = np.sqrt(self._height / self.mpc.gravity) * (v - wanted)
-        place = center + _about_up(heading) @ self._rest[i]
-        place = place + 0.5 * self.gait.stance_time * wanted + self.rule.capture * caught
-        place[2] = self._ground
-        return np.asarray(place)
+        Raises
+        ------
+        ArgumentError
+            Before the first command.
+        """
+        found = super().explain()
+        if found.status == "damped":
+            return found
+        return self._whole.explain().timed(found.seconds, found.unanswered)
 
-    def _replan(self, time: float, state: State, now: _Now) -> None:
+    def _see(self, state: State) -> None:
+        model = self.model
+        if type(state) is not State:
+            state = checked_state(state, model)
+        q, v = vector(state.q, model.nq, "q"), vector(state.v, model.nv, "v")
+        work = model.workspace()
+        base = self._q.start + 3, self._v.start
+        status = see_kernel((model.tree, model.links, work), q, v, base, self._nodes, self._now)
+        if status != layout.OK or not all_finite(self._now.rates):
+            raise not_finite(q=q, v=v)
+        model.spare.append(work)
+
+    def _numbers(self) -> Pace:
+        """The gait as it is, at the pace that was asked for last."""
+        gait = self.gait
+        capture = self.rule.capture * math.sqrt(self._height / self.mpc.gravity)
+        pace = self._pace.tolist()
+        return Pace(gait.period, gait.duty, gait.step_height, self._ground, capture, *pace)
+
+    def _replan(self, time: float, state: State) -> None:
         """Forces of the next horizon."""
         self._pace = vector(self.command(time, state), 3, "command")
         if not all_finite(self._pace):
             self._pace = np.zeros(3)
             raise ArgumentError("command: the velocities are not finite")
-        n, dt = self.mpc.steps, self.mpc.dt
-        times = dt * np.arange(1, n + 1)
-        headings = now.heading + self._pace[2] * times
-        coordinates = np.zeros((n, 6))
-        rates = np.zeros((n, 6))
-        rates[:, 3] = self._pace[0] * np.cos(headings) - self._pace[1] * np.sin(headings)
-        rates[:, 4] = self._pace[0] * np.sin(headings) + self._pace[1] * np.cos(headings)
-        coordinates[:, 3:] = now.center + dt * np.cumsum(rates[:, 3:], axis=0)
-        coordinates[:, 5] = self._height
-        holds = np.array([self.gait.standing(time + t - 0.5 * dt) for t in times])
-        feet = self._places(now, holds, coordinates, headings)
-        wanted = _about_up(now.heading) @ self._turned
-        turned = rotation_vector(now.rotation @ wanted.T)
-        against = now.rates - np.array([0.0, 0.0, self._pace[2], 0.0, 0.0, 0.0])
-        body = Body(self.model.mass, now.inertia, np.concatenate([turned, now.center]), against)
-        self.plan = self.mpc(body, Horizon(coordinates, rates, holds, feet))
-        self._planned, self._began = time, now.heading
-
-    def _places(self, now: _Now, holds: Array, coordinates: Array, headings: Array) -> Array:
-        """Where feet stand in each step (n, k, 3): as they do, or where they will land."""
-        feet = np.zeros((*holds.shape, 3))
-        for i in range(holds.shape[1]):
-            place = self._ends[i].copy()
-            away = False
-            for j in range(len(holds)):
-                if not holds[j, i]:
-                    away = away or bool(self._stood[i]) or (j > 0 and bool(holds[:j, i].any()))
-                elif away:
-                    turn = _about_up(float(headings[j]))
-                    ahead = turn @ [self._pace[0], self._pace[1], 0.0]
-                    place = coordinates[j, 3:] + turn @ self._rest[i]
-                    place = place + 0.5 * self.gait.stance_time * ahead
-                    place[2] = self._ground
-                    away = False
-                feet[j, i] = place
-        return feet
+        now = self._now
+        n, k = self.mpc.steps, len(now.feet)
+        coordinates, rates = np.empty((n, 6)), np.empty((n, 6))
+        holds, feet = np.empty((n, k), dtype=np.int64), np.empty((n, k, 3))
+        spin = centroidal_momentum_matrix(self.model, state.q)[:3, self._v][:, :3] @ now.rotation.T
+        body = Body(self.model.mass, 0.5 * (spin + spin.T), np.empty(6), np.empty(6))
+        moments = float(time), self.mpc.dt, self._height
+        own = self._numbers(), now, self._steps, self._turned
+        wanted = coordinates, rates, holds, feet
+        horizon_kernel(moments, *own, wanted, (body.coordinates, body.rates))
+        self.plan = self.mpc(body, Horizon(coordinates, rates, holds == 1, feet))
+        self._planned, self._began = time, float(now.heading[0])
 
     def _follow(self, time: float) -> None:
         """Goals of the body: the plan's motion now."""
         assert self.plan is not None
-        since = time - self._planned
-        k = min(int(since / self.mpc.dt), self.mpc.steps - 1)
-        left = since - k * self.mpc.dt
-        acceleration = self.plan.accelerations[k]
-        rate = self.plan.rates[k] + left * acceleration
-        y = self.plan.coordinates[k] + left * self.plan.rates[k] + 0.5 * left**2 * acceleration
-        heading = self._began + self._pace[2] * since
-        R = from_rotation_vector(y[:3]) @ _about_up(heading) @ self._turned
-        x = rotation_vector(R)
-        spin = rate[:3] + [0.0, 0.0, self._pace[2]]
-        J, turning = vector_rates(x, spin)
-        self._body_goals[0] = x, J @ spin, J @ acceleration[:3] + turning @ spin
-        self._body_goals[1] = y[3:], rate[3:], acceleration[3:]
+        plan = self.plan.coordinates, self.plan.rates, self.plan.accelerations
+        since, turning = float(time - self._planned), float(self._pace[2])
+        room = self._turned, self._room, self._goals
+        follow_kernel(since, self.mpc.dt, self._began, turning, plan, *room)
 
 
 def _about_up(heading: float) -> Array:

@@ -22,6 +22,7 @@ from spatialops.control.projected.control_state import control_state, minimum_no
 from spatialops.control.projected.dynamics import Projection
 from spatialops.control.projected.held_contact import HeldContact
 from spatialops.control.projected.held_contacts import HeldContacts
+from spatialops.control.task_space.gathered_tasks import GatheredTasks
 from spatialops.control.task_space.tasks import PoseTask
 from spatialops.control.task_space.tracking import Tracking
 from spatialops.models.quadruped import Quadruped, quadruped
@@ -104,8 +105,9 @@ def programs(count: int, seed: int = 0) -> Iterator[tuple[Motors, Assembly, Forc
     motors = motors_of(quadruped())
     for robot, state, held, tracking in random_states(count, seed):
         motors = motors if motors.actuation.model is robot.model else motors_of(robot)
-        at = control_state(robot.model, state, held, motors, [tracking], 0.0)
-        posture = -DAMPING * state.v if len(at.half) > len(at.goal) else None
+        tasks = GatheredTasks(robot.model, [tracking])
+        at = control_state(robot.model, state, held, motors, tasks, 0.0)
+        posture = -DAMPING * state.v if len(at.half) > len(at.task.wanted) else None
         assembly = Assembly(at, posture, None)
         yield motors, assembly, assembly.strict()
 

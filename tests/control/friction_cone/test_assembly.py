@@ -6,6 +6,7 @@ import pytest
 import spatialops as so
 from spatialops.control.friction_cone.assembly import Assembly
 from spatialops.control.projected.control_state import control_state
+from spatialops.control.task_space.gathered_tasks import GatheredTasks
 from spatialops.experiments.aghili.states import base_task, grips, motors_of
 
 
@@ -22,9 +23,8 @@ def test_the_trade_off_is_equations_31_to_33(robot):
     rng, rho = np.random.default_rng(0), 7.0
     tracking = base_task(robot, robot.state, rng.normal(size=6))
     motors = motors_of(robot)
-    at = control_state(
-        robot.model, robot.state, grips(robot, range(4), 0.6), motors, [tracking], 0.0
-    )
+    tasks = GatheredTasks(robot.model, [tracking])
+    at = control_state(robot.model, robot.state, grips(robot, range(4), 0.6), motors, tasks, 0.0)
     assembly = Assembly(at, None, None)
     program, p = assembly.trade_off(rho, 0.0), assembly.p
     P, Mbar = at.dynamics.projection.P, at.dynamics.constraint_inertia
@@ -36,14 +36,14 @@ def test_the_trade_off_is_equations_31_to_33(robot):
     assert np.allclose(program.g, -rho * 2.0 * PB.T @ back @ back @ tau_c, atol=1e-9)
     u = rng.normal(size=p)
     d = back @ (tau_c - PB @ u)
-    zeta = at.goal - at.task.drift - at.task.J @ at.accelerations(u)
+    zeta = at.task.wanted - at.task.drift - at.task.J @ at.accelerations(u)
     assert np.allclose(np.linalg.pinv(at.task.J @ P) @ zeta, d, atol=1e-8)
 
 
 def state_of(robot, feet=range(4), **options):
-    tracking = base_task(robot, robot.state, np.zeros(6))
+    tasks = GatheredTasks(robot.model, [base_task(robot, robot.state, np.zeros(6))])
     grip = grips(robot, feet, 0.6, **options)
-    return control_state(robot.model, robot.state, grip, motors_of(robot), [tracking], 0.0)
+    return control_state(robot.model, robot.state, grip, motors_of(robot), tasks, 0.0)
 
 
 def test_a_strict_program_has_the_task_among_its_equalities(robot):
@@ -53,7 +53,7 @@ def test_a_strict_program_has_the_task_among_its_equalities(robot):
     assert np.array_equal(program.E, E)
     assert np.array_equal(program.e, e)
     u = np.linalg.lstsq(E, e, rcond=None)[0]
-    assert np.allclose(at.task.J @ at.accelerations(u) + at.task.drift, at.goal, atol=1e-9)
+    assert np.allclose(at.task.J @ at.accelerations(u) + at.task.drift, at.task.wanted, atol=1e-9)
 
 
 def test_regulated_forces_are_rows_and_free_ones_are_not(robot):

@@ -11,6 +11,7 @@ from spatialops.control import (
     Tracking,
 )
 from spatialops.control.projected.control_state import control_state, minimum_norm, regulation_force
+from spatialops.control.task_space.gathered_tasks import GatheredTasks
 from spatialops.experiments.aghili.states import grips, motors_of
 from tests.control.cases import command
 
@@ -28,7 +29,7 @@ def test_regulation_comes_to_rest_at_its_goal(robot):
     )
     task = PoseTask(so.Node("base"))
     goal = task.motion(model, robot.state).x + np.array([0.0, 0.05, 0.1, 0.01, 0.01, 0.01])
-    tracking = Tracking(task, goal)
+    tasks = GatheredTasks(model, [Tracking(task, goal)])
     K = np.diag([5.0] * 3 + [800.0] * 3)
     D = 0.4 * np.eye(model.nv)
     q = robot.state.q.copy()
@@ -36,12 +37,12 @@ def test_regulation_comes_to_rest_at_its_goal(robot):
     energies = []
     dt = 1e-3
     for _ in range(150):
-        at = control_state(model, so.State(q, v), grip, motors, [tracking], 0.0)
+        at = control_state(model, so.State(q, v), grip, motors, tasks, 0.0)
         PB = at.dynamics.projection.P[:, motors.actuation.rows]
         force = regulation_force(at, K, D)
         u, _ = minimum_norm(np.ascontiguousarray(PB), force)
         assert np.allclose(PB @ u, force, atol=1e-9)
-        energies.append(0.5 * v @ at.dynamics.M @ v + 0.5 * at.error @ K @ at.error)
+        energies.append(0.5 * v @ at.dynamics.M @ v + 0.5 * at.task.error @ K @ at.task.error)
         tau = np.zeros(model.nv)
         tau[motors.actuation.rows] = u
         v = at.dynamics.projection.P @ (v + dt * at.dynamics.accelerations(tau))
@@ -77,7 +78,7 @@ def test_a_standing_robot_in_numbers(robot):
     F, f = at.force_map
     assert np.allclose(F @ u + f, at.dynamics.forces(tau), atol=1e-8)
     T, t = at.task_equation
-    met = at.task.J @ at.accelerations(u) + at.task.drift - at.goal
+    met = at.task.J @ at.accelerations(u) + at.task.drift - at.task.wanted
     assert np.allclose(T @ u - t, met, atol=1e-8)
 
 

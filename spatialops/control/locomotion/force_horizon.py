@@ -1,0 +1,236 @@
+"""The program of many forces of which few are at the edge of their cones, compiled.
+
+    min x.H x / 2 + c.x   over   low <= K f_p <= high for each force f_p, three entries of x
+
+The dual active-set method of Goldfarb and Idnani (Mathematical Programming 27, 1983), as in
+`algebra.dual_active_set`, which turns an inverse factor at every step. Here H is factored once,
+H = U^T U, and normals are solved with it one by one, W = N U^-1: what is active is a small system
+W W^T, and a program whose free minimum is within all cones takes one factorization.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from spatialops._arrays import Array, IntArray
+from spatialops._compile.jit import inlined, kernel
+
+NO_POINT = -1
+
+_TIGHT = 1e-10  # what a bound may be violated by, of 1 and the bound
+_DEPENDENT = 1e-13  # of the square of a normal: what is left of one that depends on others
+_STEPS = 20  # for each unknown
+
+_NONE = -1
+
+
+class Room(NamedTuple):
+    """What the method works in, for n unknowns."""
+
+    W: Array  # (n, n) rows of active normals
+    S: Array  # (n, n) W W^T
+    R: Array  # (n, n) its factor
+    y: Array  # (n,) U x
+    w: Array  # (n,) new normal
+    z: Array  # (n,) primal step
+    r: Array  # (n,) dual step
+    u: Array  # (n + 1,) multipliers
+    which: IntArray  # (n,) rows of cones
+    on: IntArray  # (rows of all cones,) whether one is active
+
+
+def room_of(n: int, rows: int) -> Room:
+    """Memory for n unknowns whose cones have so many rows each."""
+    return Room(
+        W=np.empty((n, n)),
+        S=np.empty((n, n)),
+        R=np.empty((n, n)),
+        y=np.empty(n),
+        w=np.empty(n),
+        z=np.empty(n),
+        r=np.empty(n),
+        u=np.empty(n + 1),
+        which=np.empty(n, dtype=np.int64),
+        on=np.empty(rows * (n // 3), dtype=np.int64),
+    )
+
+
+@inlined
+def factor(A: Array, n: int) -> bool:
+    """A = U^T U, the upper triangle in place; whether A is positive definite."""
+    for k in range(n):
+        if not A[k, k] > 0.0:
+            return False
+        pivot = math.sqrt(A[k, k])
+        A[k, k] = pivot
+        for j in range(k + 1, n):
+            A[k, j] /= pivot
+        for i in range(k + 1, n):
+            size = A[k, i]
+            if size == 0.0:
+                continue
+            for j in range(i, n):
+                A[i, j] -= size * A[k, j]
+    return True
+
+
+@inlined
+def solve_left(U: Array, n: int, x: Array, first: int) -> None:
+    """U^-T x in place; entries before `first` are zero."""
+    for k in range(first, n):
+        x[k] /= U[k, k]
+        size = x[k]
+        if size == 0.0:
+            continue
+        for j in range(k + 1, n):
+            x[j] -= size * U[k, j]
+
+
+@inlined
+def solve_right(U: Array, n: int, x: Array) -> None:
+    """U^-1 x in place."""
+    for k in range(n - 1, -1, -1):
+        a = 0.0
+        b = 0.0
+        j = k + 1
+        while j + 2 <= n:
+            a += U[k, j] * x[j]
+            b += U[k, j + 1] * x[j + 1]
+            j += 2
+        if j < n:
+            a += U[k, j] * x[j]
+        x[k] = (x[k] - (a + b)) / U[k, k]
+
+
+@inlined
+def most_violated(K: Array, bounds: Array, x: Array, on: IntArray) -> tuple[int, float, float]:
+    """Row of all cones that is not active, its side, and by how much it is violated."""
+    found = _NONE
+    side = 1.0
+    worst = 0.0
+    rows = K.shape[0]
+    for i in range(on.size):
+        if on[i] != 0:
+            continue
+        k = i % rows
+        at = 3 * (i // rows)
+        value = K[k, 0] * x[at] + K[k, 1] * x[at + 1] + K[k, 2] * x[at + 2]
+        low = bounds[0, k] - value
+        high = value - bounds[1, k]
+        if low > worst and low > _TIGHT * (1.0 + abs(bounds[0, k])):
+            found = i
+            side = 1.0
+            worst = low
+        if high > worst and high > _TIGHT * (1.0 + abs(bounds[1, k])):
+            found = i
+            side = -1.0
+            worst = high
+    return found, side, worst
+
+
+@inlined
+def put_step(room: Room, q: int) -> tuple[float, float]:
+    """Primal and dual steps for the normal w; |z|^2 and |w|^2."""
+    n = room.w.size
+    whole = 0.0
+    for c in range(n):
+        whole += room.w[c] * room.w[c]
+        room.z[c] = room.w[c]
+    for i in range(q):
+        total = 0.0
+        for c in range(n):
+            total += room.W[i, c] * room.w[c]
+        room.r[i] = total
+        room.S[i, q] = total
+        for j in range(i, q):
+            room.R[i, j] = room.S[i, j]
+    room.S[q, q] = whole
+    if not factor(room.R, q):
+        return 0.0, whole
+    solve_left(room.R, q, room.r, 0)
+    solve_right(room.R, q, room.r)
+    for i in range(q):
+        for c in range(n):
+            room.z[c] -= room.r[i] * room.W[i, c]
+    free = 0.0
+    for c in range(n):
+        free += room.z[c] * room.z[c]
+    return free, whole
+
+
+@inlined
+def let_go(room: Room, q: int, at: int) -> None:
+    """Number `at` of q active rows is none any more."""
+    room.on[room.which[at]] = 0
+    for k in range(at, q - 1):
+        room.which[k] = room.which[k + 1]
+        room.u[k] = room.u[k + 1]
+        for c in range(room.w.size):
+            room.W[k, c] = room.W[k + 1, c]
+        for i in range(k + 1):
+            room.S[i, k] = room.S[i if i < at else i + 1, k + 1]
+    room.u[q - 1] = room.u[q]
+
+
+@kernel
+def force_horizon(H: Array, c: Array, K: Array, bounds: Array, x: Array, room: Room) -> int:
+    """Solve the program into x (n,); steps, or `NO_POINT`. H (n, n) is lost.
+
+    K (k, 3) are rows of each cone, `bounds` (2, k) low and high ones.
+    """
+    n = c.size
+    if not factor(H, n):
+        return NO_POINT
+    for k in range(n):
+        room.y[k] = -c[k]
+    solve_left(H, n, room.y, 0)
+    room.on[:] = 0
+    q = 0
+    steps = 0
+    most = _STEPS * n
+    while steps < most:
+        for k in range(n):
+            x[k] = room.y[k]
+        solve_right(H, n, x)
+        i, side, missed = most_violated(K, bounds, x, room.on)
+        if i == _NONE:
+            return steps
+        at = 3 * (i // K.shape[0])
+        room.w[:] = 0.0
+        for a in range(3):
+            room.w[at + a] = side * K[i % K.shape[0], a]
+        solve_left(H, n, room.w, at)
+        room.u[q] = 0.0
+        while steps < most:
+            steps += 1
+            free, whole = put_step(room, q)
+            goes = _NONE
+            dual = math.inf
+            for k in range(q):
+                if room.r[k] > 0.0 and room.u[k] < dual * room.r[k]:
+                    dual = room.u[k] / room.r[k]
+                    goes = k
+            primal = missed / free if free > _DEPENDENT * whole and q < n else math.inf
+            step = min(primal, dual)
+            if not step < math.inf:
+                return NO_POINT
+            for k in range(q):
+                room.u[k] -= step * room.r[k]
+            room.u[q] += step
+            if primal < math.inf:
+                for k in range(n):
+                    room.y[k] += step * room.z[k]
+                missed -= step * free
+            if primal <= dual:
+                for k in range(n):
+                    room.W[q, k] = room.w[k]
+                room.which[q] = i
+                room.on[i] = 1
+                q += 1
+                break
+            let_go(room, q, goes)
+            q -= 1
+    return NO_POINT
