@@ -64,8 +64,8 @@ _OF_PILES = 1.0
 # From where the interior-point method ends statuses are right but for a few. Of piles a large term
 # takes as long as a way of its own, which leads to an answer more often: it comes last.
 _PILES, _MECHANISMS = 0, 1
-_INSIDE_WAYS = np.array([[0, 1, 2, 2], [0, 0, 1, 1]])
-_INSIDE_TERM = np.array([[0, 0, 0, 1], [0, 1, 0, 1]])
+_INSIDE_WAYS = np.array([[0, 1, 2, 2, 1], [0, 0, 1, 1, -1]])
+_INSIDE_TERM = np.array([[0, 0, 0, 1, 1], [0, 1, 0, 1, -1]])
 _INSIDE_TERMS = np.array([1e-3, 3e-2])
 _INSIDE_IN_ALL = np.array([40, 200])
 _INSIDE_ABOUT_ONE = np.array([25, 50])
@@ -136,20 +136,22 @@ def central_impulses(
         count, residual = attempts(problem, aim, (few, True), p, scratch)
         total += count
     if inside and not residual <= aim.tolerance:
-        before = residual
-        copy_into(scratch.vectors[at.KEPT], p)
-        count, residual = from_inside(problem, aim, p, scratch)
+        kept = scratch.vectors[at.KEPT]
+        copy_into(kept, p)
+        count, residual = from_inside(problem, aim, residual, p, scratch)
         total += count
         if aim.tolerance < residual <= _NEARLY:
             count, residual = shaken(problem, aim, residual, p, scratch)
             total += count
+        copy_into(kept, p)
+        least = residual
         for cold in range(2 if is_dense(rows) else 0):
             if not residual <= aim.tolerance:
                 count, residual = attempts(problem, aim, (aim.attempts, cold == 1), p, scratch)
                 total += count
-        if not residual < before:
-            copy_into(p, scratch.vectors[at.KEPT])
-            residual = before
+        if not residual < least:
+            copy_into(p, kept)
+            residual = least
     return (-total if aim.warm else total), residual
 
 
@@ -196,15 +198,23 @@ def attempts(
     return total, residual
 
 
-@late(PROBLEM, AIM, VECTOR, SCRATCH)
-def from_inside(problem: Problem, aim: Aim, p: Array, scratch: NewtonScratch) -> tuple[int, float]:
-    """The interior-point method from zero, and proximal steps from where it ends."""
-    rows, start = problem.rows, scratch.vectors[at.START]
-    total, residual = 0, INFINITE
+@late(PROBLEM, AIM, types.float64, VECTOR, SCRATCH)
+def from_inside(
+    problem: Problem, aim: Aim, least: float, p: Array, scratch: NewtonScratch
+) -> tuple[int, float]:
+    """The interior-point method from zero, and proximal steps from where it ends.
+
+    Where it finds no answer p is the best of what it found and of KEPT, whose residual is `least`.
+    """
+    rows = problem.rows
+    start, kept = scratch.vectors[at.START], scratch.vectors[at.KEPT]
+    total = 0
     kind = _MECHANISMS if is_dense(rows) else _PILES
     before = -1
     for k in range(_INSIDE_WAYS.shape[1]):
         way, term = _INSIDE_WAYS[kind, k], _INSIDE_TERM[kind, k]
+        if way < 0:
+            break
         if way != before:
             before = way
             for i in range(p.size):
@@ -225,8 +235,12 @@ def from_inside(problem: Problem, aim: Aim, p: Array, scratch: NewtonScratch) ->
         )
         total += count
         if residual <= aim.tolerance:
-            break
-    return total, residual
+            return total, residual
+        if residual < least:
+            least = residual
+            copy_into(kept, p)
+    copy_into(p, kept)
+    return total, least
 
 
 @late(PROBLEM, AIM, types.float64, VECTOR, SCRATCH)
