@@ -52,6 +52,23 @@ def test_any_becomes_rarer():
     assert count <= MOST_ANY
 
 
+def twice(tree: ast.Module) -> list[str]:
+    """Names of a module that are given a value more than once, of which the last one wins."""
+    names = [
+        target.id
+        for node in tree.body
+        for target in getattr(node, "targets", [getattr(node, "target", None)])
+        if isinstance(target, ast.Name)
+    ]
+    return sorted({name for name in names if names.count(name) > 1})
+
+
+def test_no_constant_is_named_twice():
+    assert twice(ast.parse("LEFT = 6\nRIGHT = 7\nLEFT: int = 28\n")) == ["LEFT"]
+    found = {str(path): twice(ast.parse(path.read_text())) for path in sources(PACKAGE)}
+    assert not {path: names for path, names in found.items() if names}
+
+
 @pytest.mark.parametrize("folder", EVERYTHING)
 def test_there_is_one_statement_a_line(folder):
     places = [
