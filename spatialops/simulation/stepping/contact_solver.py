@@ -65,7 +65,7 @@ def solve_here(t: Tables, warm: bool) -> None:
     else:
         t.control[at.CODE] = at.UNSOLVED
         t.control[at.PIVOTED] += 1
-    t.monitor[at.MISSED] = residual
+        t.monitor[at.MISSED] = residual
     if t.control[at.CODE] != 0:  # Python's ladder goes on, and its residual counts
         return
     if warm:
@@ -74,20 +74,19 @@ def solve_here(t: Tables, warm: bool) -> None:
 
 
 @merged
-def takes_the_best(t: Tables, warm: bool) -> bool:
+def take_the_best(t: Tables, warm: bool) -> None:
     """Take the best answer to a problem that nothing in the loop solves, where it is accepted.
 
-    The certificate tells of its residual. False where the problem goes to the solvers outside: of
-    few contacts they are quick, of hundreds they take minutes.
+    The certificate tells of its residual. Else the problem goes to the solvers outside: of few
+    contacts they are quick, of hundreds they take minutes.
     """
     many = t.control[at.ACTING] > at.PIVOTED_AT_MOST
     if not many or not t.monitor[at.MISSED] <= t.settings[at.ACCEPTED]:
-        return False
+        return
     t.control[at.CODE] = 0
     if warm:
         store_impulses(t)
     t.monitor[at.RESIDUAL] = max(t.monitor[at.RESIDUAL], t.monitor[at.MISSED])
-    return True
 
 
 @kernel

@@ -35,7 +35,7 @@ from spatialops.simulation.stepping.contact_drift import note_motion
 from spatialops.simulation.stepping.contact_solver import (
     solve_here,
     take_over,
-    takes_the_best,
+    take_the_best,
 )
 from spatialops.simulation.stepping.contact_stage import (
     apply_impulses,
@@ -158,7 +158,7 @@ def answer(t: Tables) -> int:
     if t.control[at.CODE] == at.UNSOLVED:
         if warm and halve(t):
             return state_anew(t)
-        takes_the_best(t, warm)
+        take_the_best(t, warm)
     return GO_ON if t.control[at.CODE] == 0 else t.control[at.CODE]
 
 
