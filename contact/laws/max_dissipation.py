@@ -21,9 +21,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from spatialops._arrays import NOTHING, Array, ArrayLike, scalar
+from spatialops._arrays import NOTHING, Array, ArrayLike, BoolArray, scalar
 from spatialops.contact.constraint_rows import DRY
-from spatialops.contact.formulations.polyhedron import used_rows
+from spatialops.contact.formulations.polyhedron import combinations, spread, used_rows
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.elimination import Elimination
 from spatialops.contact.laws.law import (
@@ -59,24 +59,28 @@ class _Program(NamedTuple):
 
 def _program(
     problem: ContactProblem, rows: Array, u: Array, s: float, n_f: int
-) -> tuple[_Program, Array]:
-    """The program, and D (3 m, (n_f + 1) m) from z to impulses, without what is idle at joints."""
-    m = problem.n_contacts
-    width = n_f + 1
-    facets = directions(n_f)
-    block = np.zeros((3, width))
-    block[0, 0], block[1:, 1:] = 1.0, facets.T
-    forces, loads = used_rows(problem.kinds, n_f)
-    D = np.asarray(np.kron(np.eye(m), block), dtype=np.float64)[:, forces.ravel()]
-    F = D.T @ rows / np.sqrt(s)
-    cone = np.zeros((m, m * width))
-    for i in range(m):
-        cone[i, i * width], cone[i, i * width + 1 : (i + 1) * width] = problem.friction[i], -1.0
+) -> tuple[_Program, BoolArray]:
+    """The program, and which of z are used (m, n_f + 1): the others are idle at joints."""
+    used, loads = used_rows(problem.kinds, n_f)
+    F = spread(rows, n_f)[used.ravel()] / np.sqrt(s)
     presses = problem.kinds != DRY
-    C = np.vstack([rows[::3][presses] @ F.T / np.sqrt(s), cone[loads][:, forces.ravel()]])
+    n = int(presses.sum())
+    C = np.zeros((n + int(loads.sum()), len(F)))
+    np.matmul(rows[::3][presses] / np.sqrt(s), F.T, out=C[:n])
+    contact, force = np.nonzero(used)
+    bound = np.flatnonzero(loads[contact])
+    row = n + (np.cumsum(loads) - 1)[contact[bound]]
+    C[row, bound] = np.where(force[bound] == 0, problem.friction[contact[bound]], -1.0)
     limits = s * (problem.friction * problem.prior_normal_impulse + problem.dry)
     d = np.concatenate([-u[::3][presses], -limits[loads]])
-    return _Program(F, D.T @ u, C, d), D
+    return _Program(F, spread(u, n_f)[used.ravel()], C, d), used
+
+
+def _impulses(z: Array, used: BoolArray) -> Array:
+    """D z, (m, 3)."""
+    every = np.zeros(used.shape)
+    every[used] = z
+    return every @ combinations(used.shape[1] - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +151,7 @@ class MaxDissipation:
         n_b, s = problem.n_loop_rows, unit_compliance(problem)
         L, u = problem.response.L, problem.velocities
         held = Elimination(L[:n_b], u[:n_b])
-        program, D = _program(problem, *held.reduce(L[n_b:], u[n_b:]), s, self.n_f)
+        program, used = _program(problem, *held.reduce(L[n_b:], u[n_b:]), s, self.n_f)
         conditions = _optimality(program, self.regularization)
         k = program.c.size
         by_qp = isinstance(self.solver, str) and self.solver == "qp"
@@ -171,7 +175,7 @@ class MaxDissipation:
             else:
                 z, residual = first
                 detail = "rounding hides which impulses are the shortest: these are others"
-        p = (D @ z).reshape(-1, 3) / s
+        p = _impulses(z, used) / s
         loops = held.impulses(L[n_b:].T @ p.ravel())
         scale = speed_scale(problem)
 
@@ -188,10 +192,14 @@ class MaxDissipation:
 def _optimality(program: _Program, regularization: float | None) -> MixedLCP:
     """0 <= z _|_ H z + c - C^T y >= 0, 0 <= y _|_ C z - d >= 0."""
     F, c, C, d = program
-    H = F @ F.T
+    k = c.size
+    A = np.zeros((k + d.size, k + d.size))
+    H = A[:k, :k]
+    np.matmul(F, F.T, out=H)
     if regularization is not None:
-        H = H + regularization * max(float(H.diagonal().max(initial=0.0)), 0.0) * np.eye(c.size)
-    A = np.block([[H, -C.T], [C, np.zeros((d.size, d.size))]])
+        H += regularization * max(float(H.diagonal().max(initial=0.0)), 0.0) * np.eye(k)
+    A[:k, k:] = -C.T
+    A[k:, :k] = C
     return MixedLCP(A, np.concatenate([c, -d]))
 
 
