@@ -22,7 +22,7 @@ from spatialops.tree.state import integrate_kernel
 _IDLE = 1e-14  # W_nn relative to the largest, of a contact whose gap nothing changes
 _EXACT_ENOUGH = 1e-6  # of the deepest gap: positions are projected again if it is not
 _USEFUL = 1e-2  # what is farther off is not the answer
-_FAR = 10.0  # times the deepest gap: a push that moves so far is none
+_FAR = 10.0  # times the lowest gap: a push that moves so far is none
 _PUSHES = 4
 _SHALLOW = 100.0  # times the depth that is projected: what is pushed apart where not all can be
 
@@ -31,7 +31,8 @@ _SHALLOW = 100.0  # times the depth that is projected: what is pushed apart wher
 def project_positions(t: Tables) -> None:
     """Push penetrating contacts apart with the least motion in the metric of M; velocities stay.
 
-    No energy enters. Contacts at the projected positions are seen then.
+    No energy enters. Contacts must have been seen at the present state; they are at the projected
+    one then.
 
     A frictionless LCP on positions, W_nn x + gap >= 0, x >= 0, whose pushes answer W and not the
     weight of anything. Loops answer in W and are closed after every push; velocities are then put
@@ -40,21 +41,20 @@ def project_positions(t: Tables) -> None:
     closing."""
     nq = t.q.size
     before, deepest = t.vectors[at.Q_E, :nq], INFINITE
-    t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
     depth = depth_seen(t)
     for _ in range(_PUSHES):
         if not depth > 0.0:
             break
         t.control[at.PROJECTIONS] += 1
         copy_into(before, t.q)
-        push_apart(t, deepest)
-        t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
-        left = depth_seen(t)
-        if left < depth:
-            depth = left
-            continue
-        copy_into(t.q, before)
-        t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
+        if push_apart(t, deepest):
+            t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
+            left = depth_seen(t)
+            if left < depth:
+                depth = left
+                continue
+            copy_into(t.q, before)
+            t.control[at.SEEN] = detect_at(t, t.q, t.v, 0.0)
         if deepest < INFINITE:
             break
         deepest = _SHALLOW * t.settings[at.DEPTH]
@@ -71,8 +71,8 @@ def depth_seen(t: Tables) -> float:
 
 
 @merged
-def push_apart(t: Tables, deepest: float) -> None:
-    """Move by one push of the contacts seen."""
+def push_apart(t: Tables, deepest: float) -> bool:
+    """Move by one push of the contacts seen; False where nothing is pushed."""
     nq, nv = t.q.size, t.v.size
     m = t.control[at.SEEN]
     move = t.vectors[at.DVC, :nv]
@@ -80,7 +80,8 @@ def push_apart(t: Tables, deepest: float) -> None:
     v_x = t.vectors[at.V_X, :nv]
     factor_kernel(t.tree, t.links, t.work)
     put_rows(t, t.seen_ints, t.seen, m)
-    solve_gaps(t, m, deepest)
+    if not solve_gaps(t, m, deepest):
+        return False
     rows = SparseRows(t.entries, t.places)
     velocity_change(t.tree, t.links, t.work, rows, t.impulses[: 3 * m], move)
     integrate_kernel(t.tree, t.q, move, 1.0, q_x)
@@ -89,17 +90,20 @@ def push_apart(t: Tables, deepest: float) -> None:
         close_end(t, t.settings[at.DT])
         copy_into(t.v, v_x)
     copy_into(t.q, q_x)
+    return True
 
 
 @merged
-def solve_gaps(t: Tables, m: int, deepest: float) -> None:
+def solve_gaps(t: Tables, m: int, deepest: float) -> bool:
     """Pushes along the normals that close no gap and open negative ones, into `impulses`.
 
     Gaps that nothing can change, because the loops hold both sides, and those below the deepest,
-    are left as they are. Pushes
-    that do not open gaps, or move far, are none.
+    are left as they are. False where nothing is to be pushed, and where pushes would not open
+    gaps, or move far.
     """
-    rows, scale = rows_of(t, m), 0.0
+    rows = rows_of(t, m)
+    scale = 0.0
+    lowest = 0.0
     for i in range(m):
         scale = max(scale, square_of(rows.L, i, 0))
     for i in range(m):
@@ -107,26 +111,45 @@ def solve_gaps(t: Tables, m: int, deepest: float) -> None:
         moves = square_of(rows.L, i, 0) > _IDLE * scale
         t.u[3 * i] = t.seen[i, GAP] if moves and t.seen[i, GAP] >= -deepest else 0.0
         t.u[3 * i + 1] = t.u[3 * i + 2] = 0.0
-    pushes = t.impulses[: 3 * m]
-    _, residual = solve_islands(
-        rows, Aim(False, _EXACT_ENOUGH, FIRST_ATTEMPT, False), pushes, buffers_of(t)
-    )
-    if not (residual <= _USEFUL and moves_little(t, m)):
-        for i in range(3 * m):
-            pushes[i] = 0.0
+        lowest = min(lowest, t.u[3 * i])
+    if deepest < INFINITE and lowest >= -t.settings[at.DEPTH]:
+        return False
+    most = far(t, lowest)
+    for i in range(m):
+        # Opening this gap alone takes |move|^2 = gap^2 / W_nn.
+        if t.u[3 * i] < 0.0 and t.u[3 * i] ** 2 > most * square_of(rows.L, i, 0):
+            return False
+    aim = Aim(False, _EXACT_ENOUGH, FIRST_ATTEMPT, False)
+    _, residual = solve_islands(rows, aim, t.impulses[: 3 * m], buffers_of(t))
+    return residual <= _USEFUL and pushes_any(t, m) and moved(t, m) <= most
 
 
 @merged
-def moves_little(t: Tables, m: int) -> bool:
-    """Whether pushes move the mass of the scene by no more than some of the depth in the mean.
+def pushes_any(t: Tables, m: int) -> bool:
+    """Whether any contact is pushed."""
+    any_is = False
+    for i in range(m):
+        any_is = any_is or t.impulses[3 * i] != 0.0
+    return any_is
 
-    M |move|^2 = x . W x = -x . u. What must go far to open a gap opens it by a lever, along which
-    gaps are not what they are here.
+
+@merged
+def far(t: Tables, lowest: float) -> float:
+    """M |move|^2 of a motion that moves the scene's mass by some of the lowest gap, in the mean.
+
+    What must go farther to open a gap opens it by a lever, along which gaps are not what they are
+    here.
     """
-    mass = moved = deepest = 0.0
+    mass = 0.0
     for k in range(t.v.size):
         mass += t.links[k, layout.MASS]
+    return mass * (_FAR * lowest) ** 2
+
+
+@merged
+def moved(t: Tables, m: int) -> float:
+    """M |move|^2 = x . W x = -x . u of pushes x."""
+    total = 0.0
     for i in range(m):
-        moved -= t.impulses[3 * i] * t.u[3 * i]
-        deepest = max(deepest, -t.u[3 * i])
-    return moved <= mass * (_FAR * deepest) ** 2
+        total -= t.impulses[3 * i] * t.u[3 * i]
+    return total
