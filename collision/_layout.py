@@ -34,7 +34,8 @@ GEOM_RADIUS = 3  # of a sphere or capsule: what is added all about its point or 
 GEOM_NORMAL = 4  # 3: of a half-space
 GEOM_FRICTION = 7
 GEOM_RESTITUTION = 8
-# 3: half edges; radius, radius, half length; semi-axes; edges of a cell of a height field.
+# 3: half edges, of a hull those of a box about it; radius, radius, half length; semi-axes; edges
+# of a cell of a height field.
 GEOM_SIZE = 9
 GEOM_BOUND = 12  # radius of a ball about its position that holds it
 GEOM_MARGIN = 13

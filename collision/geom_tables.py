@@ -147,7 +147,7 @@ def _put_shape(row: IntArray, values: Array, geom: Geom, place: Placed, store: _
         row[col.GEOM_SHAPE], size[:] = col.ELLIPSOID, shape.semi_axes
     elif isinstance(shape, ConvexHull):
         middle = _middle(shape)
-        row[col.GEOM_SHAPE] = col.HULL
+        row[col.GEOM_SHAPE], size[:] = col.HULL, 0.5 * np.ptp(shape.vertices, axis=0)
         values[col.GEOM_OFFSET : col.GEOM_OFFSET + 3] += place.rotation @ middle
         store.put(row, shape.solid, middle)
     elif isinstance(shape, (Mesh, HeightField)):
@@ -172,7 +172,7 @@ def _put_prism(row: IntArray, values: Array, store: _Store) -> None:
     """A triangle with a copy of it behind: corners and planes are written when it is looked at."""
     row[col.GEOM_SHAPE], row[[col.GEOM_LINK, col.GEOM_BODY]] = col.HULL, -1
     values[col.GEOM_TURN : col.GEOM_TURN + 9] = np.eye(3).ravel()
-    values[col.GEOM_BOUND] = _UNBOUNDED
+    values[[col.GEOM_BOUND, *range(col.GEOM_SIZE, col.GEOM_SIZE + 3)]] = _UNBOUNDED
     corners = np.array(
         [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, -1], [1, 0, -1], [0, 1, -1]], dtype=np.float64
     )

@@ -45,8 +45,12 @@ def farthest(half: Vec3, d: Vec3) -> Vec3:
 
 
 @kernel
-def box_box(geoms: Array, places: Array, a: int, b: int, rows: Array) -> float:
-    """Largest separation (m) over the axes; row 4: axis from B to A (W), a point there (ON_A)."""
+def face_separation(geoms: Array, places: Array, a: int, b: int, rows: Array) -> float:
+    """Largest separation (m) of boxes about two cores along their axes; row 4: it, from B to A (W).
+
+    A box is about the place of its geom and along its axes. What is far apart along one of these
+    is told at a tenth of the cost of the distance, and the axis is where to begin with that.
+    """
     turn_a, turn_b = mat3(places, a, TURN), mat3(places, b, TURN)
     half_a, half_b = vec3(geoms, a, GEOM_SIZE), vec3(geoms, b, GEOM_SIZE)
     line = minus(vec3(places, a, PLACE), vec3(places, b, PLACE))
@@ -57,6 +61,23 @@ def box_box(geoms: Array, places: Array, a: int, b: int, rows: Array) -> float:
         gap = abs(along) - reach(turn_a, half_a, d) - reach(turn_b, half_b, d)
         if gap > best:
             best, axis = gap, scaled(math.copysign(1.0, along), d)
+    put3(rows, 4, W, axis)
+    return best
+
+
+@kernel
+def box_box(geoms: Array, places: Array, a: int, b: int, limit: float, rows: Array) -> float:
+    """Largest separation (m) over the axes; row 4: axis from B to A (W), a point there (ON_A).
+
+    Where it is beyond the limit already along a box's own axis, that is the answer.
+    """
+    best = face_separation(geoms, places, a, b, rows)
+    if best > limit:
+        return best
+    axis = vec3(rows, 4, W)
+    turn_a, turn_b = mat3(places, a, TURN), mat3(places, b, TURN)
+    half_a, half_b = vec3(geoms, a, GEOM_SIZE), vec3(geoms, b, GEOM_SIZE)
+    line = minus(vec3(places, a, PLACE), vec3(places, b, PLACE))
     for i in range(9):
         d = cross(column_of(places, a, TURN, i // 3), column_of(places, b, TURN, i % 3))
         length = math.sqrt(dot(d, d))

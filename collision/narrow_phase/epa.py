@@ -30,6 +30,7 @@ _AGAINST = (-0.36, -0.48, -0.8)
 _OFF_X = 0.6  # cosine against x below which a line has a good cross product with it
 _ON_LINE = 1e-12  # square of the sine below which a third point lies on the line of two
 _IN_PLANE = 1e-9  # of their line: a fourth point that is nearer lies in the plane of three
+_FLAT = 1e-3  # of GJK's simplex: height over a side, relative; what is flatter makes slivers
 _SLIVER = 1e-20  # m^2, twice the area below which a triangle has no normal
 _SEEN = 1e-14  # m above its plane from which on a point sees a side
 
@@ -41,12 +42,17 @@ def epa(
     a: int,
     b: int,
     enough: float,
+    around: bool,
     rows: Array,
     ints: IntArray,
 ) -> float:
-    """Depth (m) to within `enough`; row 4: normal from A into B (W) and a point of A (ON_A)."""
+    """Depth (m) to within `enough`; row 4: normal from A into B (W) and a point of A (ON_A).
+
+    Where GJK has ended `around` the origin, its simplex is where to begin.
+    """
     points, sides = rows[FIRST_POINT:FIRST_SIDE], rows[FIRST_SIDE:EPA_ROWS]
-    if not start_polytope(geoms, places, a, b, points):
+    begun = around and take_over(rows, points)
+    if not (begun or start_polytope(geoms, places, a, b, points)):
         put3(rows, 4, W, (0.0, 0.0, -1.0))
         put3(rows, 4, ON_A, vec3(points, 0, ON_A))
         return 0.0
@@ -89,6 +95,19 @@ def sum_of_four(points: Array) -> Vec3:
     for i in range(4):
         total = plus_scaled(total, 1.0, vec3(points, i, W))
     return total
+
+
+@inlined
+def take_over(rows: Array, points: Array) -> bool:
+    """Begin with the simplex that GJK ended with, or False where it is flat."""
+    for i in range(4):
+        put3(points, i, W, vec3(rows, i, W))
+        put3(points, i, ON_A, vec3(rows, i, ON_A))
+    p = vec3(points, 0, W)
+    normal = cross(minus(vec3(points, 1, W), p), minus(vec3(points, 2, W), p))
+    last = minus(vec3(points, 3, W), p)
+    near = _FLAT * math.sqrt(dot(normal, normal) * dot(last, last))
+    return abs(dot(normal, last)) > near
 
 
 @kernel

@@ -16,7 +16,7 @@ from spatialops._compile.jit import inlined, kernel
 from spatialops.algebra.vectors import dot, vec3
 from spatialops.collision import _layout as col
 
-CELLS = 8  # along an edge of the cube
+CELLS = 16  # along an edge of the cube
 STARTS = 6 * CELLS * CELLS
 SCAN_TO = 24  # corners: going through so few is as quick
 

@@ -34,6 +34,7 @@ from spatialops.collision.narrow_phase.supports import support
 APART = 0
 FAR = 1
 TOUCHING = 2
+AROUND = 3
 
 # Columns of a point of A - B.
 W = 0  # 3: the point
@@ -80,14 +81,12 @@ def gjk(
 ) -> int:
     """Nearest points of two cores.
 
-    Returns APART, FAR (farther than `reach`) or TOUCHING (nearer than `small`, or overlapping).
-    Rows 0 to 3 hold the simplex; row 4 is left with v (its columns W) and the nearest point of A
+    Row 4 has a direction from B to A to begin with (its columns W). Returns APART, FAR (farther
+    than `reach`), TOUCHING (nearer than `small`) or AROUND (overlapping: the origin lies within the
+    simplex). Rows 0 to 3 hold the simplex; row 4 is left with v (W) and the nearest point of A
     (ON_A).
     """
-    start = minus(vec3(places, b, PLACE), vec3(places, a, PLACE))
-    if dot(start, start) < small * small:
-        start = (1.0, 0.0, 0.0)
-    v = put_support(geoms, places, a, b, start, rows, 0)
+    v = put_support(geoms, places, a, b, scaled(-1.0, vec3(rows, 4, W)), rows, 0)
     count = 1
     status = APART
     rows[0, WEIGHT] = 1.0
@@ -104,7 +103,7 @@ def gjk(
         rows[count, WEIGHT] = 0.0
         count = nearest(rows, count + 1)
         if count == 4:
-            return TOUCHING
+            return AROUND
         new = weighted(rows, count, W)
         if dot(new, new) >= square:  # rounding is all that is left
             break

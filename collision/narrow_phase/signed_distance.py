@@ -21,9 +21,9 @@ from spatialops.algebra.vectors import (
 )
 from spatialops.collision import _layout as col
 from spatialops.collision.geom_tables import GeomTables
-from spatialops.collision.narrow_phase.box_box import box_box
+from spatialops.collision.narrow_phase.box_box import box_box, face_separation
 from spatialops.collision.narrow_phase.epa import epa
-from spatialops.collision.narrow_phase.gjk import APART, FAR, ON_A, W, gjk
+from spatialops.collision.narrow_phase.gjk import APART, AROUND, FAR, ON_A, W, gjk
 from spatialops.collision.narrow_phase.scratch import Scratch
 
 # What is left in row 4 of the scratch rows.
@@ -34,6 +34,7 @@ BEYOND = col.INFINITE
 # Cores nearer than this part of their size are taken by EPA, whose normal does not lose digits.
 NEAR = 1e-5
 ENOUGH = 1e-8  # error of EPA's depth, as a part of the size
+_OVERLAP = 0.01  # of the size: by so much boxes overlap whose axes say little of their cores
 _PARALLEL = 1e-12  # square of the sine between two segments below which they are parallel
 _INSIDE = 1e-9  # part of its radius by which a ball's centre must be out of a box to show a normal
 
@@ -62,12 +63,19 @@ def separation(
         return point_box(floats, places, b, a, -1.0, rows)
     size = min(floats[a, col.GEOM_BOUND], floats[b, col.GEOM_BOUND])
     if kind_a == col.BOX and kind_b == col.BOX:
-        gap = box_box(floats, places, a, b, rows)
+        gap = box_box(floats, places, a, b, limit, rows)
         if gap > limit:
             return BEYOND
         if gap <= NEAR * size:
             return gap
-    status = gjk(geoms, places, a, b, limit + radius_a + radius_b, NEAR * size, rows)
+    far = limit + radius_a + radius_b
+    apart = face_separation(floats, places, a, b, rows)
+    if apart > far:
+        return BEYOND
+    line = minus(vec3(places, a, col.PLACE), vec3(places, b, col.PLACE))
+    if apart < -_OVERLAP * size and dot(line, line) > (NEAR * size) ** 2:
+        put3(rows, 4, AXIS, line)
+    status = gjk(geoms, places, a, b, far, NEAR * size, rows)
     if status == FAR:
         return BEYOND
     if status == APART:
@@ -76,7 +84,8 @@ def separation(
         normal = scaled(1.0 / distance, v)
         on_a = vec3(rows, 4, ON_A)
     else:
-        distance = -epa(geoms, places, a, b, ENOUGH * size, rows, scratch.ints)
+        around = status == AROUND
+        distance = -epa(geoms, places, a, b, ENOUGH * size, around, rows, scratch.ints)
         normal, on_a = scaled(-1.0, vec3(rows, 4, W)), vec3(rows, 4, ON_A)
     # Of the surfaces, a radius out from the cores.
     middle = plus_scaled(on_a, -0.5 * (distance + radius_a - radius_b), normal)

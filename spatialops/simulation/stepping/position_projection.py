@@ -75,6 +75,8 @@ def push_apart(t: Tables, deepest: float) -> bool:
     """Move by one push of the contacts seen; False where nothing is pushed."""
     nq, nv = t.q.size, t.v.size
     m = t.control[at.SEEN]
+    if not has_deep(t, deepest):
+        return False
     move = t.vectors[at.DVC, :nv]
     q_x = t.vectors[at.Q_X, :nq]
     v_x = t.vectors[at.V_X, :nv]
@@ -91,6 +93,17 @@ def push_apart(t: Tables, deepest: float) -> bool:
         copy_into(t.v, v_x)
     copy_into(t.q, q_x)
     return True
+
+
+@merged
+def has_deep(t: Tables, deepest: float) -> bool:
+    """Whether any gap down to the deepest asks for a projection."""
+    if deepest == INFINITE:
+        return True
+    for i in range(t.control[at.SEEN]):
+        if -deepest <= t.seen[i, GAP] < -t.settings[at.DEPTH]:
+            return True
+    return False
 
 
 @merged
@@ -112,8 +125,6 @@ def solve_gaps(t: Tables, m: int, deepest: float) -> bool:
         t.u[3 * i] = t.seen[i, GAP] if moves and t.seen[i, GAP] >= -deepest else 0.0
         t.u[3 * i + 1] = t.u[3 * i + 2] = 0.0
         lowest = min(lowest, t.u[3 * i])
-    if deepest < INFINITE and lowest >= -t.settings[at.DEPTH]:
-        return False
     most = far(t, lowest)
     for i in range(m):
         # Opening this gap alone takes |move|^2 = gap^2 / W_nn.
