@@ -16,6 +16,7 @@ from spatialops.contact.formulations.formulation import Formulation
 from spatialops.contact.formulations.polyhedron import used_rows
 from spatialops.contact.friction import directions
 from spatialops.contact.laws.elimination import Elimination
+from spatialops.contact.lcp.ladder import Auto
 from spatialops.contact.lcp.problem import LCPSolution, MixedLCP, point
 from spatialops.contact.lcp.solver import Solver
 from spatialops.contact.lcp.status import Status
@@ -38,12 +39,13 @@ def solve_formulated(
     solver: str | Solver = "auto",
     warm_start: Array | None = None,
 ) -> LCPSolution:
-    """Solve a problem in a formulation: "auto" centrally, and else as `contact.solve` does.
+    """Solve a problem in a formulation: by the ladder centrally first, as `contact.solve` else.
 
     `warm_start` are impulses (m, 3) to begin from.
     """
     lcp = formulation.assemble(problem)
-    if solver == "auto" and 0 < problem.n_contacts <= _MOST:
+    by_ladder = isinstance(solver, Auto) or solver == "auto"
+    if by_ladder and 0 < problem.n_contacts <= _MOST:
         found = _central(problem, formulation, lcp, warm_start)
         if found is not None and found.solved:
             return found

@@ -21,7 +21,12 @@ from typing import ClassVar
 import numpy as np
 
 from spatialops._arrays import Array, ArrayLike, BoolArray, IntArray
-from spatialops.contact.cone.fallback_solver import ConeSolver, check_cone_solver, sharpened
+from spatialops.contact.cone.fallback_solver import (
+    ConeLadder,
+    ConeSolver,
+    check_cone_solver,
+    sharpened,
+)
 from spatialops.contact.cone.problem import ConeProblem
 from spatialops.contact.constraint_rows import DRY
 from spatialops.contact.laws.cone_newton import FrictionMap
@@ -170,7 +175,8 @@ class ConeCoulomb:
         return found
 
     def _solved(self, problem: ContactProblem, start: Array | None) -> LawSolution:
-        if self.solver == "auto" and is_plain(problem):
+        by_ladder = isinstance(self.solver, ConeLadder) or self.solver == "auto"
+        if by_ladder and is_plain(problem):
             found = solve_plain(problem, start, self.tolerance)
             if found is not None:
                 return found
@@ -220,7 +226,8 @@ def round_answer(
     p = r[: problem.n_contacts].copy()
     p[preloaded, 0] = r[problem.n_contacts :, 0]
     p[:, 0] = np.where(problem.kinds == DRY, 0.0, np.maximum(p[:, 0], 0.0))
-    if found.residual <= POLISHED and found.scale_free <= POLISHED:
+    polished = found.residual <= POLISHED and found.scale_free <= POLISHED
+    if polished or (isinstance(solver, ConeLadder) and solver.budget is not None):
         return p, found.iterations, found.status.message
     # The prior impulses without carriers.
     mapped = FrictionMap(reduced, np.zeros(problem.n_contacts, dtype=np.int64))

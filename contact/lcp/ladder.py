@@ -60,9 +60,13 @@ class Auto:
     ----------
     tolerance : float
         Largest accepted residual, relative to the problem's scale.
+    thorough : bool
+        Whether methods follow that take seconds where there is no solution: from an interior point
+        on. Without them only Lemke's classes are proved. Default: True.
     """
 
     tolerance: float = 1e-9
+    thorough: bool = True
 
     handles: ClassVar[Handles] = Handles(
         proved=("P", "positive semidefinite", "copositive-plus", "all of up to 13 pairs"),
@@ -153,7 +157,7 @@ class Auto:
         total = first.iterations
         if first.status == Status.NO_SOLUTION:
             return first
-        for method in _METHODS:
+        for method in _METHODS if self.thorough else _QUICK:
             if figure <= 1.0 or self._rounding(problem, best, _LUCK):
                 break
             found = method(self, problem)
@@ -324,9 +328,9 @@ class Auto:
         return Enumeration(self.tolerance, max_pairs=_PAIRS).solve(problem)
 
 
+_QUICK: tuple[Method, ...] = (Auto._equilibrated, Auto._certificate)
 _METHODS: tuple[Method, ...] = (
-    Auto._equilibrated,
-    Auto._certificate,
+    *_QUICK,
     Auto._interior_point,
     Auto._advanced_starts,
     Auto._newton,

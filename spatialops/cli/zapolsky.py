@@ -15,6 +15,7 @@ from spatialops.simulation.plain_data import PlainData
 
 if TYPE_CHECKING:
     from spatialops.experiments.zapolsky.course import Run
+    from spatialops.experiments.zapolsky.gripping import Fingers
 
 ALONE = {"6", "18", "19"}  # figures that need no run of the course
 COUNTED = ("1", "2")  # tables that do not either
@@ -73,6 +74,13 @@ COUNTED = ("1", "2")  # tables that do not either
     show_default=True,
     help="mujoco: trot there instead, with mass, friction, latency and noise varied.",
 )
+@click.option(
+    "--fingers",
+    type=click.Choice(["forces", "motion"]),
+    default="forces",
+    show_default=True,
+    help="What figure 18 asks of them; motion: to keep still, as in the paper.",
+)
 @click.option("--robot", "robots", multiple=True, help="zapolsky, solo12, a1, go2, anymal.")
 @click.option(
     "--out",
@@ -92,6 +100,7 @@ def zapolsky(
     horizon: float | None,
     period: float,
     plant: str,
+    fingers: Fingers,
     robots: tuple[str, ...],
     out: Path | None,
     as_json: bool,
@@ -142,7 +151,7 @@ def zapolsky(
         if counted:
             summary["flops"] = told = flops.tables()
             say("\n".join(flops.lines(told, counted)))
-        summary.update(_of_their_own(figures, names, duration, folder, say))
+        summary.update(_of_their_own(figures, names, fingers, duration, folder, say))
         if folder is not None:
             (folder / "zapolsky.json").write_text(json.dumps(summary, indent=2))
     if as_json:
@@ -154,6 +163,7 @@ def zapolsky(
 def _of_their_own(
     figures: tuple[str, ...],
     names: tuple[str, ...],
+    fingers: Fingers,
     duration: float,
     folder: Path | None,
     say: Callable[[str], None],
@@ -170,7 +180,7 @@ def _of_their_own(
     if "18" in figures:
         shown, frictions = names or ("pid", "sensed-1", "qp"), ("inf", "1")
         summary["figure 18"], gripped = grips(
-            shown, frictions, duration=min(duration, 3.0), say=say
+            shown, frictions, fingers=fingers, duration=min(duration, 3.0), say=say
         )
         if folder is not None:
             for friction in frictions:

@@ -105,6 +105,18 @@ def test_the_arm_holds_its_box_as_predicted(tmp_path):
     assert (tmp_path / "figure-18-1.png").exists()
 
 
+@pytest.mark.compiled
+def test_fingers_that_keep_still_drop_the_box():
+    grasp = ["--figure", "18", "--controller", "sensed-1", "--duration", "0.2", "--json"]
+    done = CliRunner().invoke(zapolsky, [*grasp, "--fingers", "motion"])
+    assert done.exit_code == 0, done.output
+    low = json.loads(done.output)["figure 18"][1]
+    assert low["friction"] == "1"
+    assert 0.05 < low["dropped"] < 0.2
+    held = json.loads(CliRunner().invoke(zapolsky, grasp).output)["figure 18"][1]
+    assert held["dropped"] is None
+
+
 @pytest.mark.parametrize(("sizes", "printed"), list(zip(flops.SIZES, flops.PRINTED, strict=True)))
 def test_operations_without_savings_are_those_printed(sizes, printed):
     assert sum(flops.table_one(sizes).values()) == printed[0]

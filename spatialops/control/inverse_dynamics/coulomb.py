@@ -7,11 +7,13 @@ from typing import Literal, Unpack, cast
 import numpy as np
 
 from spatialops._arrays import Array
+from spatialops.contact.cone.fallback_solver import ConeLadder
 from spatialops.contact.formulations.operational_space import OperationalSpace
 from spatialops.contact.laws.cone import ConeCoulomb
 from spatialops.contact.laws.coulomb import Coulomb
 from spatialops.contact.laws.law import LawSolution
 from spatialops.contact.lcp.enumeration import Enumeration
+from spatialops.contact.lcp.ladder import Auto
 from spatialops.contact.newton._layout import CONE, POLYGON
 from spatialops.control.inverse_dynamics.base import (
     ContactInverseDynamics,
@@ -24,6 +26,9 @@ from spatialops.control.inverse_dynamics.inverse_problem import InverseProblem
 from spatialops.control.inverse_dynamics.law_rounds import Choice
 from spatialops.simulation.lookahead import StepPrediction
 from spatialops.simulation.simulator import Simulator
+
+# Of solvers where the cone's kernel has no answer; most that have one are found in 30.
+_ITERATIONS = 100
 
 
 class CoulombController(ContactInverseDynamics):
@@ -79,7 +84,8 @@ class CoulombController(ContactInverseDynamics):
         self._all = choice == "minimal-difference"
         among = "solver" if self._all else cast("Choice", choice)
         super().__init__(simulator, demand, choice=among, **options)
-        self.law, self.n_f = Coulomb(n_f=n_f), n_f
+        # A demand may have no answer, and a loop does not wait for the proof.
+        self.law, self.n_f = Coulomb(n_f=n_f, solver=Auto(thorough=False)), n_f
         if not self._all:
             self._compile(POLYGON, COULOMB)
 
@@ -173,5 +179,5 @@ class ConeController(ContactInverseDynamics):
         **options: Unpack[Options],
     ) -> None:
         super().__init__(simulator, demand, choice=choice, **options)
-        self.law = ConeCoulomb()
+        self.law = ConeCoulomb(solver=ConeLadder(budget=_ITERATIONS))
         self._compile(CONE, COULOMB)

@@ -10,6 +10,7 @@ import numpy as np
 from spatialops._arrays import ArrayLike, BoolArray
 from spatialops.contact.laws.law import Law, LawSolution
 from spatialops.contact.laws.max_dissipation import MaxDissipation
+from spatialops.contact.lcp.ladder import Auto
 from spatialops.contact.newton._layout import NO_SLIP
 from spatialops.contact.problem import ContactProblem
 from spatialops.control.inverse_dynamics.base import (
@@ -136,8 +137,12 @@ class DissipationController(ContactInverseDynamics):
         law = MaxDissipation if pressed else Released
         self.cone = "dissipation" if pressed else "coulomb"
         self.rough = self.rough if pressed else ROUGH
+        # A demand may have no answer, and a loop does not wait for the proof.
         self.law = law(
-            n_f=n_f, regularization=_REGULARIZED if stages == "one" else None, shortest=False
+            n_f=n_f,
+            regularization=_REGULARIZED if stages == "one" else None,
+            shortest=False,
+            solver=Auto(thorough=False),
         )
         self.n_f = n_f
         if stages != "one":

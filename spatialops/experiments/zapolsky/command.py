@@ -8,7 +8,7 @@ from typing import TypeAlias
 from spatialops.experiments.zapolsky import paper
 from spatialops.experiments.zapolsky.chatter import KINDS, Kneeling, kneel
 from spatialops.experiments.zapolsky.course import Run, run
-from spatialops.experiments.zapolsky.gripping import Grip, grip
+from spatialops.experiments.zapolsky.gripping import Fingers, Grip, grip
 from spatialops.experiments.zapolsky.timing import exponent, figure_19, general
 from spatialops.simulation.plain_data import PlainData
 
@@ -81,14 +81,14 @@ def table(number: int, rows: list[PlainData]) -> list[str]:
 
 
 def grips(
-    names: Iterable[str], frictions: Iterable[str], *, duration: float, say: Say
+    names: Iterable[str], frictions: Iterable[str], *, fingers: Fingers, duration: float, say: Say
 ) -> tuple[list[PlainData], dict[str, dict[str, Grip]]]:
     """Summaries of the gripping arm, and its runs by friction and controller."""
     found, recorded = [], dict[str, dict[str, Grip]]()
     for friction in frictions:
         for name in names:
-            made = grip(name, friction, duration=duration)
-            row = {"controller": name, "friction": friction, **made.summary()}
+            made = grip(name, friction, fingers=fingers, duration=duration)
+            row = {"controller": name, "friction": friction, "fingers": fingers, **made.summary()}
             recorded.setdefault(friction, {})[name] = made
             found.append(row)
             end = "held" if row["dropped"] is None else f"dropped at {row['dropped']:.2f} s"

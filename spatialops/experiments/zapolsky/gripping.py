@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from spatialops.simulation.simulator import Simulator
 from spatialops.tree.node import Node
 from spatialops.tree.state import State
 
+Fingers = Literal["forces", "motion"]
 CONTROLLERS = ("pid", "sensed-1", "qp", "qp-first", "lcp", "lcp-nearest", "lcp-no-slip", "cone")
 FRICTION = {"inf": 10.0, "1": 1.0}  # 10: more than any tip needs
 _SWING = np.array([0.02, 0.015, 0.02, 0.015, 0.02, 0.015, 0.02])  # rad
@@ -123,7 +125,9 @@ class Swing:
         return tau
 
 
-def controller(name: str, sim: Simulator, swing: Swing) -> tuple[Measured, JointTracking]:
+def controller(
+    name: str, sim: Simulator, swing: Swing, fingers: Fingers = "forces"
+) -> tuple[Measured, JointTracking]:
     """A controller by its name, and what it tracks."""
     if name == "pid":
         pid = PIDController(sim.scene.model, swing, gains=_STIFF, dt=sim.dt)
@@ -133,6 +137,8 @@ def controller(name: str, sim: Simulator, swing: Swing) -> tuple[Measured, Joint
         return MeasuredForcesController(sim, track, delay=1), track
     arm = Actuation(sim.scene.model, [f"arm{i + 1}" for i in range(7)])
     track = JointTracking(sim.scene.model, swing.arm, actuation=arm, dt=sim.dt)
+    if fingers == "motion":
+        track = JointTracking(sim.scene.model, swing, dt=sim.dt)
     kinds: dict[str, tuple[Callable[..., ContactInverseDynamics], Mapping[str, str]]] = {
         "qp": (DissipationController, {}),
         "qp-first": (DissipationController, {"stages": "first"}),
@@ -147,10 +153,19 @@ def controller(name: str, sim: Simulator, swing: Swing) -> tuple[Measured, Joint
             f"controller: expected one of pid, sensed-1, {', '.join(kinds)}; got {name!r}"
         )
     kind, options = kinds[name]
+    if fingers == "motion":
+        return kind(sim, track, **options), track
     return kind(sim, track, actuation=arm, others=swing.squeezing, **options), track
 
 
-def grip(name: str, friction: str = "1", *, duration: float = 3.0, dt: float = 1e-3) -> Grip:
+def grip(
+    name: str,
+    friction: str = "1",
+    *,
+    fingers: Fingers = "forces",
+    duration: float = 3.0,
+    dt: float = 1e-3,
+) -> Grip:
     """Swing the box for `duration` seconds.
 
     Parameters
@@ -158,6 +173,10 @@ def grip(name: str, friction: str = "1", *, duration: float = 3.0, dt: float = 1
     name : str
         One of `CONTROLLERS`, or "qp-no-slip".
     friction : {"inf", "1"}
+    fingers : {"forces", "motion"}
+        "forces": all squeeze alike; those of PID and of measured forces are told to be a little
+        further. "motion" is the paper's command, to keep still, and to close where nothing is
+        touched: no finger presses on purpose.
     duration, dt : float
         s.
     """
@@ -166,8 +185,9 @@ def grip(name: str, friction: str = "1", *, duration: float = 3.0, dt: float = 1
     arm = gripping_arm()
     scene = arm.scene(friction=FRICTION[friction])
     sim = Simulator(scene, dt=dt, impact_threshold=100.0, certify="off", integrator="semi-implicit")
-    swing = Swing(arm, dt, _SQUEEZE if name == "pid" or name.startswith("sensed") else 0.0)
-    control, track = controller(name, sim, swing)
+    squeezes = fingers == "forces" and (name == "pid" or name.startswith("sensed"))
+    swing = Swing(arm, dt, _SQUEEZE if squeezes else 0.0)
+    control, track = controller(name, sim, swing, fingers)
     state = arm.state
     contacts = None
     fault = ""

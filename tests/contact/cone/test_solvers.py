@@ -305,6 +305,14 @@ def test_each_method_on_regular_problems(solver, rng):
         check_solved(problem, solve(problem, solver, warm_start=solution.r))
 
 
+def test_a_ladder_begins_no_other_method_beyond_its_budget():
+    problem = UNSOLVABLE["immovable along the normal"]
+    whole = ConeLadder().solve(problem)
+    brief = ConeLadder(budget=50).solve(problem)
+    assert not brief.solved
+    assert brief.iterations < 300 < whole.iterations  # no method is cut short
+
+
 def test_options_are_checked():
     with pytest.raises(ArgumentError, match="map: expected"):
         ConeNewton(map="normal")

@@ -215,3 +215,15 @@ def test_exact_arithmetic_stops_where_its_work_is_used_up(rng):
     stopped = ExactLemke(max_work=1e4).solve(problem)
     assert stopped.status == Status.PIVOT_LIMIT
     assert 0 < stopped.iterations < 12
+
+
+def test_a_ladder_that_is_not_thorough_ends_with_lemkes_method(rng):
+    """Of matrices of no class: what it solves is the same, what it does not others may."""
+    more = 0
+    for _ in range(60):
+        problem = MixedLCP(rng.normal(size=(6, 6)), -np.abs(rng.normal(size=6)))
+        whole, brief = contact.Auto().solve(problem), contact.Auto(thorough=False).solve(problem)
+        assert brief.solver.startswith(("lemke", "certificate"))
+        assert whole.solved or not brief.solved
+        more += whole.solved and not brief.solved
+    assert more > 0
