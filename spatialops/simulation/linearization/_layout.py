@@ -34,6 +34,7 @@ GROUND = 4
 STILL = 0
 FLAT = 1
 ROUND = 2
+SHAPED = 3  # normal and point follow the features of two shapes: `collision/contact_motion`
 
 OPEN = 0
 STICKING = 1
@@ -52,6 +53,7 @@ TOGETHER = 128  # arrives with others
 BARELY_MET = 256  # an impact, at the threshold of impacts
 BARELY_NOT_MET = 512
 AT_FILM = 1024  # as far off as its film is thick
+AT_KINK = 2048  # faces or edges lie on each other, and the normal may follow either
 
 # Float table of the acting contacts.
 OFFSET = 0  # 3: c in the link's axes
@@ -95,6 +97,12 @@ ARM = 3  # 3: from the link's origin to P
 NORMAL_THERE = 6  # 3
 OTHER_ARM = 9  # 3: from the other link's origin to P
 ARM_COLUMNS = 12
+
+# Of contacts of other shapes: how they move, in the columns of `contact_motion`, and behind them
+PLACED = 78  # 3: where A is
+MOVING_POINT = 81  # 3
+MOVING_NORMAL = 84  # 3
+MOTION_COLUMNS = 87
 
 # Vectors of the size of velocities.
 V_FREE = 0
@@ -170,7 +178,7 @@ BACKWARD = -1
 # What the derivative of a step ends with.
 KNOWN = 0
 OF_JOINT = 1  # a stop or dry friction presses
-NOT_FLAT = 2  # no sphere, capsule or vertex on a half-space of the world
+NOT_KNOWN = 2  # how a contact moves is not known
 SEVERAL = 3  # pieces, by impacts
 PUSHED_OUT = 4  # a penetration was corrected
 ALONE = 5  # free bodies with an equation of their own
