@@ -121,7 +121,8 @@ START_BY_Q = 11
 START_BY_V = 12
 START_CARRIED = 13
 BACK = 14  # 3: weights of what a step began with
-VECTORS = 17
+ARMS = 17  # of one path
+VECTORS = 18
 
 # Square matrices.
 BY_Q = 0  # of inverse dynamics, with what contacts do
@@ -133,7 +134,9 @@ PULL_BY_Q = 5  # of springs, actuators and damping
 PULL_BY_V = 6
 INVERSE_BY_Q = 7  # row k: of 1 / D(k), articulated
 SYSTEM = 8  # K
-SQUARES = 9
+PATH_ARMS = 9  # row i: of the arm of joint i, of one path
+STIFFER = 10  # of the armature that springs along paths are
+SQUARES = 11
 
 # What slips turn by: rows (m, nv).
 SLIP_BY_V = 0

@@ -143,6 +143,8 @@ class Linearizer:
                 "linearize_parameters: free bodies on their own turn by a rule that is not known "
                 "yet under 'moreau'; take 'semi-implicit'"
             )
+        if len(self._loop.tables.compensation):
+            raise ArgumentError("linearize_parameters: compensation of gravity is not known yet")
         if self._loop.tables.control[at.DAMPED]:
             raise ArgumentError(
                 "linearize_parameters: damping, springs and actuators are not known yet: what they "

@@ -18,7 +18,7 @@ from spatialops.derivatives.manifold import MOVES, WIDEST, spans
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.stepping.contact_drift import remaining_time
-from spatialops.simulation.stepping.integrators.joint_forces import external_of, n_lone
+from spatialops.simulation.stepping.integrators.joint_forces import external_of, is_damped, n_lone
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 
@@ -102,6 +102,7 @@ class Pulls(NamedTuple):
     ctrl: Array
     activation: Array
     time: float  # since the activations
+    compensation: Array  # what bears the weight of bodies; no rows: nothing
 
 
 class Room(NamedTuple):
@@ -317,4 +318,11 @@ def pulls(t: Tables, start: Start) -> Pulls:
         start.activation,
         # The whole step is one piece, whose middle is in the middle.
         0.5 * t.settings[at.DT],
+        t.compensation,
     )
+
+
+@merged
+def pulls_change(t: Tables) -> bool:
+    """Whether joint forces of the step change with its state; those of RK4 are known elsewhere."""
+    return is_damped(t) or (t.compensation.shape[0] > 0 and t.control[at.SCHEME] != at.RK4)
