@@ -537,7 +537,11 @@ class Simulator:
             given = array(forces, (None, self.scene.model.nv), "forces", finite=True)
             cut = np.clip(given, -self.effort.limit, self.effort.limit)
             spacing = whole(every, "every", low=1)
-            linearizer = self._made_linearizer("linearize_rollout")
+            linearizer = (
+                self._of_events(self._runner)
+                if type(self._runner) is EventRunner
+                else self._made_linearizer("linearize_rollout")
+            )
             acted = (cut == given).astype(np.float64)
             return linearized_rollout(linearizer, first, (cut, acted), self._one_thread, spacing)
 

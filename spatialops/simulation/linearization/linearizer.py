@@ -224,6 +224,11 @@ class Linearizer:
         gaps = t.floats[ints[:, of.ROW], col.GAP].copy()
         return ImpactFound(status, by, t.v.copy(), gaps, rows, ints)
 
+    def lend(self) -> tuple[HeldLoop, Held]:
+        """The loop and the room, for what is differentiated elsewhere."""
+        self._sound = False
+        return self._loop, self._room
+
     def fault(self, status: int) -> ContactError:
         """Why a derivative is not known."""
         loop = self._loop

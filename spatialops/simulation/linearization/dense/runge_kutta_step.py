@@ -27,10 +27,11 @@ from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.derivatives.manifold import BY_Q, BY_V, turning
 from spatialops.dynamics.forward_dynamics import forward_dynamics
+from spatialops.forces.elements import Elements
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.dense.closed_step import convection
-from spatialops.simulation.linearization.dense.explicit_forces import joint_forces
+from spatialops.simulation.linearization.dense.explicit_forces import Given, joint_forces
 from spatialops.simulation.linearization.dense.pieces import flow_blocks, piece_held
 from spatialops.simulation.linearization.dense.raw_coordinates import (
     crossed,
@@ -130,8 +131,10 @@ def smooth_end(model: Model, t: Tables, start: Start, s: float) -> Smooth:
     q, v = start.q, start.v
     first = at_q, at_v = from_tangent(model, q, one[:n]), one[n : 2 * n]
     ends = [q.copy(), v.copy(), at_q.copy(), at_v.copy()]
+    own = Elements(t.element_ints, t.elements, t.element_joints, t.arms, 0, 0)
+    given = Given(start.tau, t.ctrl, start.activation, 0.5 * float(t.settings[at.DT]))
     for i, weight in enumerate(_WEIGHTS):
-        acts = joint_forces(model, t, start, q, v)
+        acts = joint_forces(model, own, given, q, v)
         a = forward_dynamics(model, q, v, acts.forces)
         rates = rates_of(model, q, v[:, None])[:, 0]
         by = forward_dynamics_derivatives(model, q, v, acts.forces)
