@@ -73,9 +73,6 @@ def test_what_is_not_known_is_refused_in_words():
     meets = so.Simulator(bouncing(0.0), dt=0.02, time=EXACT)
     with pytest.raises(ContactError, match="touch and approach"):
         meets.linearize(so.State(touching, np.array([0.0, 0.0, 0.0, 0.0, 0.0, -1.0])))
-    bar = so.models.four_bar()
-    with pytest.raises(ArgumentError, match="closures"):
-        so.Simulator(bar.scene(), time=EXACT).linearize(bar.state)
     gives = so.Simulator(bouncing(0.5), law=Compliant(stiffness=1e4), time=EXACT)
     with pytest.raises(ArgumentError, match="gives way"):
         gives.linearize(so.State(upright, np.zeros(6)))

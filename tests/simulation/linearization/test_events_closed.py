@@ -5,9 +5,12 @@ import pytest
 
 import spatialops as so
 from spatialops.algebra.rotation import from_quaternion
+from tests.simulation.linearization import test_closed as closed
 from tests.simulation.linearization.test_event_driven import EXACT, bouncing
 from tests.simulation.linearization.test_impacts import TAU, above, leg
 from tests.simulation.linearization.test_linearize import check
+from tests.support.loops import random_loop
+from tests.support.trees import random_tree
 
 RADIUS = 0.1
 UP = np.array([0.0, 0.0, RADIUS, 0.0, 0.0, 0.0, 1.0])
@@ -173,3 +176,38 @@ def test_a_box_that_lands_on_a_corner_and_slides():
     q[2] = 0.05 + 0.1 * np.abs(from_quaternion(turn)[2]).sum() + 2e-4
     state = so.State(q, np.array([0.1, 0.2, 0.3, 0.4, 0.1, -0.5]))
     assert check(simulator, state, np.zeros(6), (1e-6, 1e-5, 1e-3)).statuses
+
+
+def test_a_box_that_slides_on_a_face():
+    """Four contacts, of which three would do."""
+    builder = so.TreeBuilder()
+    inertia = so.Inertia.box((0.2, 0.2, 0.2), mass=1.0)
+    builder.add_body("box", joint=so.Joint("free"), inertia=inertia)
+    geoms = [so.Geom("box", "box", so.Box((0.2, 0.2, 0.2)), friction=0.2)]
+    geoms.append(so.Geom("floor", "world", so.HalfSpace(), friction=0.2))
+    simulator = so.Simulator(so.Scene(builder.build(), geoms), dt=5e-3, time=EXACT)
+    state = so.State(UP, np.array([0.0, 0.0, 0.0, 0.3, 0.1, 0.0]))
+    tau = np.array([0.0, 0.0, 0.01, 0.1, 0.05, 0.0])
+    check_along(simulator, state, tau, np.eye(12)[:, [2, 3, 4, 8, 9, 10]])
+    assert simulator.linearize(state, tau).statuses == ("sliding",) * 4
+
+
+@pytest.mark.parametrize("name", ["four_bar", "slider_crank"])
+def test_planar_linkages(name):
+    linkage = getattr(so.models, name)()
+    nv = linkage.model.nv
+    rng = np.random.default_rng(2)
+    course = closed.Course(linkage.scene(), linkage.state.q, 3.0 * rng.normal(size=nv))
+    closed.check(so.Simulator(linkage.scene(), dt=5e-3, time=EXACT), course, rng.normal(size=nv))
+
+
+@pytest.mark.parametrize(
+    ("kind", "seed"), [("distance", 0), ("ball", 1), ("revolute", 3), ("coupler", 5)]
+)
+def test_closures_of_random_trees(kind, seed):
+    rng = np.random.default_rng(seed)
+    model = random_tree(rng, 7, ("revolute", "ball", "universal", "prismatic"), each=True)
+    q = model.random(rng)
+    scene = so.Scene(model, [], loops=[random_loop(rng, model, q, kind, "loop")])
+    course = closed.Course(scene, q, rng.normal(size=model.nv))
+    closed.check(so.Simulator(scene, dt=2e-3, time=EXACT), course, rng.normal(size=model.nv))

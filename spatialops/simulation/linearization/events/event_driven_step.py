@@ -28,6 +28,7 @@ import numpy as np
 
 from spatialops._arrays import Array, IntArray
 from spatialops._compile.held import Held
+from spatialops.dynamics.loops.closure_factors import Span
 from spatialops.errors import ArgumentError, ContactError
 from spatialops.simulation import _layout as at
 from spatialops.simulation.event_driven.constrained_motion import LostContact
@@ -41,7 +42,14 @@ from spatialops.simulation.linearization.dense.explicit_forces import (
     joint_forces,
 )
 from spatialops.simulation.linearization.events.closed_contacts import Closed, closed_contacts
-from spatialops.simulation.linearization.events.linear_motion import Flow, Instant, flown
+from spatialops.simulation.linearization.events.held_closures import held_closures
+from spatialops.simulation.linearization.events.linear_motion import (
+    REDUNDANT,
+    Flow,
+    Instant,
+    Rows,
+    flown,
+)
 from spatialops.simulation.linearization.kept_steps import Kept
 from spatialops.simulation.linearization.linearizer import Linearizer
 from spatialops.simulation.linearization.results import Linearization
@@ -76,10 +84,6 @@ class EventLinearizer:
 
     def __init__(self, runner: EventRunner) -> None:
         scene = runner.setup.scene
-        if len(scene.loops):
-            raise ArgumentError(
-                "linearize: closures are not known yet with EventDriven; take TimeStepping()"
-            )
         if not runner.setup.rigid:
             raise ArgumentError(
                 "linearize: ground that gives way is not known yet with EventDriven; take "
@@ -111,7 +115,9 @@ class EventLinearizer:
         A, B = whole[:, : 2 * n].copy(), whole[:, 2 * n :].copy()
         B[:, cut != tau] = 0.0
         points = np.concatenate([np.zeros((0, of.POINT_INTS), dtype=np.int64), *contacts])
-        return Linearization(end, A, B, *self._impacts.notes.of(points))
+        statuses, switching = self._impacts.notes.of(points)
+        closed = tuple("sticking" if mode.sticks else "sliding" for mode in first.values())
+        return Linearization(end, A, B, closed + statuses, switching)
 
     def keep(self, state: State, forces: Array) -> Held:
         """Steps from a checked state under rows of forces."""
@@ -196,7 +202,7 @@ class EventLinearizer:
         given = self._given._replace(passed=time - self._given.passed)
         return joint_forces(self._scene.model, self._scene.elements, given, q, v)
 
-    def _closed(self, q: Array, v: Array, modes: Modes) -> list[Closed]:
+    def _closed(self, q: Array, v: Array, modes: Modes) -> Rows:
         try:
             loop, room = self._impacts.lend()
             status, own = closed_contacts(self._mechanics, loop, room, (q, v), modes)
@@ -207,7 +213,9 @@ class EventLinearizer:
             ) from None
         if status != of.KNOWN:
             raise self._impacts.fault(status)
-        return own
+        if not len(self._scene.loops):
+            return own
+        return [*own, held_closures(Span(self._scene.model, self._scene.loops), q, v)]
 
     def _instant(self, time: float, q: Array, v: Array, modes: Modes) -> Instant:
         acts = self._forces(time, q, v)
@@ -215,25 +223,27 @@ class EventLinearizer:
 
     def _begun(self, flow: Flow, time: float, modes: Modes) -> Flow:
         """Changes at the start that leave closed what is."""
-        if not modes:
+        if not modes and not len(self._scene.loops):
             return flow
         moment = self._instant(time, flow.q, flow.v, modes)
-        gaps = np.array([one.gap for one in moment.own])
+        gaps = np.vstack([one.gap for one in moment.own])
         reply = np.linalg.solve(moment.M, gaps.T)
-        dq = flow.dq - reply @ np.linalg.lstsq(gaps @ reply, gaps @ flow.dq, rcond=None)[0]
+        dq = flow.dq - reply @ np.linalg.lstsq(gaps @ reply, gaps @ flow.dq, rcond=REDUNDANT)[0]
         dv, _ = moment.change_of_velocity(moment.M @ flow.dv, dq)
         return flow._replace(dq=dq, dv=dv)
 
     def _flown(self, flow: Flow, modes: Modes, begin: float, end: float) -> Flow:
         """Until a time, in a mode."""
 
-        def contacts(q: Array, v: Array) -> list[Closed]:
+        def contacts(q: Array, v: Array) -> Rows:
             return self._closed(q, v, modes)
 
         return flown(self._scene.model, self._forces, contacts, flow, np.array([begin, end]))
 
     def _struck(self, flow: Flow, turn: Turn, modes: Modes) -> tuple[Flow, IntArray]:
         """After an impact, and what contacts do in it."""
+        if len(self._scene.loops):
+            raise ContactError("linearize: impacts of closed mechanisms are not known yet")
         found = self._impacts.impact(State(flow.q, flow.v, turn.time))
         if found.status != of.KNOWN:
             raise self._impacts.fault(found.status)
@@ -260,8 +270,12 @@ class EventLinearizer:
             return flow
         stops = [
             one
-            for key, one in zip(modes, before.own, strict=True)
-            if not one.sticks and one.mu > 0.0 and key in turn.modes and turn.modes[key].sticks
+            for key, one in zip(modes, before.own)
+            if isinstance(one, Closed)
+            and not one.sticks
+            and one.mu > 0.0
+            and key in turn.modes
+            and turn.modes[key].sticks
         ]
         if len(stops) != 1:
             raise ContactError(

@@ -15,7 +15,7 @@ with inverse dynamics ID at q, v and a, and d(C) of changes at fixed multipliers
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,11 +34,12 @@ from spatialops.simulation.linearization.dense.raw_coordinates import (
     rates_of,
 )
 from spatialops.simulation.linearization.events.closed_contacts import Closed
+from spatialops.simulation.linearization.events.held_closures import HeldClosures
 from spatialops.tree.model import Model
 from spatialops.tree.state import integrate
 
 _EXACT = 1e-12  # of the integrated changes
-_REDUNDANT = 1e-10  # of the largest: rows that say nothing
+REDUNDANT = 1e-10  # of the largest: rows that say nothing
 
 
 class Flow(NamedTuple):
@@ -51,15 +52,14 @@ class Flow(NamedTuple):
 
 
 Forces = Callable[[float, Array, Array], JointForces]
-Contacts = Callable[[Array, Array], list[Closed]]
+Rows = Sequence[Closed | HeldClosures]
+Contacts = Callable[[Array, Array], Rows]
 
 
 class Instant:
     """Accelerations at a state, with what contacts hold and push there."""
 
-    def __init__(
-        self, model: Model, acts: JointForces, q: Array, v: Array, own: list[Closed]
-    ) -> None:
+    def __init__(self, model: Model, acts: JointForces, q: Array, v: Array, own: Rows) -> None:
         n = model.nv
         self.model = model
         self.acts = acts
@@ -81,7 +81,7 @@ class Instant:
         """What takes rates of the held rows away; the least where rows are redundant."""
         if not len(self.H):
             return np.zeros((0, *rates.shape[1:]))
-        return np.asarray(np.linalg.lstsq(self.H @ self.reply, -rates, rcond=_REDUNDANT)[0])
+        return np.asarray(np.linalg.lstsq(self.H @ self.reply, -rates, rcond=REDUNDANT)[0])
 
     def change_of_velocity(self, W: Array, dq: Array) -> tuple[Array, Array]:
         """Dv and sigma."""
@@ -106,7 +106,7 @@ class Instant:
             change += np.einsum("c,cij->ij", force, one.bends) @ dq
             moved = np.einsum("cij,j->ci", one.bends, v)
             change -= (pushes @ moved).T @ sigma[rows]
-            if one.sticks:
+            if not isinstance(one, Closed) or one.sticks:
                 continue
             velocity, normal = one.G @ dv + one.by_q @ dq, one.turns @ dq
             change += self.multipliers[rows.start] * one.G.T @ one.turned(velocity, normal)[0]
