@@ -22,6 +22,8 @@ PAIRS = {
     "box on hull": (BOX, HULL),
 }
 
+ROUND = {"balls": (so.Sphere(0.1), so.Sphere(0.2))}
+
 
 def two_bodies(a, b, gap, **touch):
     """Two free bodies in space, A against B from anywhere; the normal in A's axes; a generator."""
@@ -86,6 +88,25 @@ def test_two_bodies_that_strike(pair, integrator, restitution, gap):
     scene, q, normal, rng = two_bodies(*PAIRS[pair], gap, **touch)
     state, tau = meeting(q, normal, rng, 0.3)
     check(so.Simulator(scene, dt=1e-3, integrator=integrator, time=EXACT), state, tau, BARS)
+
+
+@pytest.mark.compiled
+@pytest.mark.parametrize("pair", [*ROUND, "ball on capsule", "ball on box"])
+@pytest.mark.parametrize("friction", [0.4, 100.0])
+@pytest.mark.parametrize(("torsion", "rolling"), [(2e-3, 0.0), (0.0, 1e-3), (2e-3, 1e-3)])
+def test_moments_at_their_limits_beside_what_slides_or_sticks(pair, friction, torsion, rolling):
+    """They follow what presses along the normal as it turns."""
+    touch = {"friction": friction, "torsion": torsion, "rolling": rolling}
+    scene, q, normal, rng = two_bodies(*{**PAIRS, **ROUND}[pair], -1e-6, **touch)
+    state, tau = meeting(q, normal, rng, 4e-3)
+    v = state.v.copy()
+    v[:3] += np.array([1.0, 2.0, 3.0])
+    if friction > 1.0:
+        v[3:6] -= 0.9 * np.cross(normal, [0.2, 0.1, -0.1])
+    tau[3:6] *= 40.0
+    simulator = so.Simulator(scene, dt=1e-3, integrator="semi-implicit", time=EXACT)
+    found = check(simulator, so.State(q, v), tau, BARS)
+    assert found.statuses == ("sticking" if friction > 1.0 else "sliding",)
 
 
 GROUNDS = {
