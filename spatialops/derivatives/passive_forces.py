@@ -69,19 +69,25 @@ def passive_force_derivatives(model: Model, q: ArrayLike, v: ArrayLike) -> Passi
         raise not_finite(q=q, v=v)
     dq = -np.diag(model.stiffness)
     if model.compensation.any():
-        dq += _by_compensation(model, q)
+        dq += borne_weight_derivative(model, q)
     return PassiveForceDerivatives(dq, -np.diag(model.damping))
 
 
-def _by_compensation(model: Model, q: Array) -> Array:
-    """Derivative of what bears weight: wrenches on bodies, whose moments turn with their arms."""
+def borne_weight_derivative(model: Model, q: Array) -> Array:
+    """Derivative (nv, nv) of joint forces that bear weight."""
     still, wrenches = np.zeros(model.nv), compensation(model, q)
     borne = inverse_dynamics_derivatives(model, q, still, still, wrenches).dq
     change = inverse_dynamics_derivatives(model, q, still, still).dq - borne
+    return np.asarray(change + turning_weight(model, q))
+
+
+def turning_weight(model: Model, q: Array) -> Array:
+    """What of it (nv, nv) is of moments that turn with their arms: wrenches do not say that."""
+    change, wrenches = np.zeros((model.nv, model.nv)), compensation(model, q)
     rotations = body_poses(model, q).rotations
     for b in np.flatnonzero(model.compensation[:, 0]).tolist():
         turns = jacobian(model, q, [Node(model.body_names[b])])[:3]
         arm = rotations[b] @ model.turns[model.body_links[b]] @ model.compensation[b, 1:]
         moved = np.cross(turns, arm, axisa=0, axisc=0)
         change += turns.T @ np.cross(moved, wrenches[b, 3:], axisa=0, axisc=0)
-    return np.asarray(change)
+    return change

@@ -63,10 +63,15 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     forces = spring_forces(model, q)
     add_passive_forces(model.links, v, forces, forces)
     if model.compensation.any():
-        at_rest = np.zeros(model.nv)
-        weightless = inverse_dynamics(model, q, at_rest, at_rest, compensation(model, q))
-        forces += inverse_dynamics(model, q, at_rest, at_rest) - weightless
+        forces += borne_weight(model, q)
     return forces
+
+
+def borne_weight(model: Model, q: Array) -> Array:
+    """Joint forces (nv,) that bear the weight of bodies."""
+    at_rest = np.zeros(model.nv)
+    weightless = inverse_dynamics(model, q, at_rest, at_rest, compensation(model, q))
+    return np.asarray(inverse_dynamics(model, q, at_rest, at_rest) - weightless)
 
 
 def spring_forces(model: Model, q: Array) -> Array:

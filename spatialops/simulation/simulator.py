@@ -355,15 +355,15 @@ class Simulator:
         ------
         ArgumentError
             For wrong shapes, NaN or infinity; for closures that are open, or whose frame is driven,
-            and laws of single pairs; with "rk4" for closures, with `EventDriven` for these,
-            springs, damping, actuators and ground that gives way.
+            and laws of single pairs; with "rk4" for closures, with `EventDriven` for ground that
+            gives way.
         SolverFailed, ContactError
             As `step`; for a corrected penetration within the step, for joints at their limits or
-            with dry friction, for contacts other than of spheres, capsules and vertices with
-            half-spaces and of spheres with spheres and faces of boxes, for impacts one after the
-            other, by Poisson's restitution beside Newton's, or with torsional or rolling friction,
-            with "moreau" for many inelastic arrivals, and free bodies on their own beside closures,
-            for impacts of closed mechanisms, and with `EventDriven` for contacts that stay closed.
+            with dry friction, for impacts one after the other, by Poisson's restitution beside
+            Newton's, or with torsional or rolling friction, with "moreau" for many inelastic
+            arrivals, and free bodies on their own beside closures, for impacts of closed
+            mechanisms, and with `EventDriven` for contacts that touch and approach at the start,
+            change together or have other features later.
 
         References
         ----------
@@ -537,7 +537,11 @@ class Simulator:
             given = array(forces, (None, self.scene.model.nv), "forces", finite=True)
             cut = np.clip(given, -self.effort.limit, self.effort.limit)
             spacing = whole(every, "every", low=1)
-            linearizer = self._made_linearizer("linearize_rollout")
+            linearizer = (
+                self._of_events(self._runner)
+                if type(self._runner) is EventRunner
+                else self._made_linearizer("linearize_rollout")
+            )
             acted = (cut == given).astype(np.float64)
             return linearized_rollout(linearizer, first, (cut, acted), self._one_thread, spacing)
 

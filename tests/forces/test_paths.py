@@ -264,6 +264,3 @@ def test_wrong_lengths_are_refused():
         so.Tendon(path=[["world", "ball"]])
     with pytest.raises(ModelError, match="joints"):
         so.Tendon(stiffness=1.0)
-    scene = ball_on_a_spring()
-    with pytest.raises(ArgumentError, match="along paths"):
-        so.Simulator(scene).linearize(scene.state)

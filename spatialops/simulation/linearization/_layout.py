@@ -34,6 +34,7 @@ GROUND = 4
 STILL = 0
 FLAT = 1
 ROUND = 2
+SHAPED = 3  # normal and point follow the features of two shapes: `collision/contact_motion`
 
 OPEN = 0
 STICKING = 1
@@ -52,6 +53,7 @@ TOGETHER = 128  # arrives with others
 BARELY_MET = 256  # an impact, at the threshold of impacts
 BARELY_NOT_MET = 512
 AT_FILM = 1024  # as far off as its film is thick
+AT_KINK = 2048  # faces or edges lie on each other, and the normal may follow either
 
 # Float table of the acting contacts.
 OFFSET = 0  # 3: c in the link's axes
@@ -96,6 +98,12 @@ NORMAL_THERE = 6  # 3
 OTHER_ARM = 9  # 3: from the other link's origin to P
 ARM_COLUMNS = 12
 
+# Of contacts of other shapes: how they move, in the columns of `contact_motion`, and behind them
+PLACED = 78  # 3: where A is
+MOVING_POINT = 81  # 3
+MOVING_NORMAL = 84  # 3
+MOTION_COLUMNS = 87
+
 # Vectors of the size of velocities.
 V_FREE = 0
 V_END = 1
@@ -113,7 +121,8 @@ START_BY_Q = 11
 START_BY_V = 12
 START_CARRIED = 13
 BACK = 14  # 3: weights of what a step began with
-VECTORS = 17
+ARMS = 17  # of one path
+VECTORS = 18
 
 # Square matrices.
 BY_Q = 0  # of inverse dynamics, with what contacts do
@@ -125,7 +134,9 @@ PULL_BY_Q = 5  # of springs, actuators and damping
 PULL_BY_V = 6
 INVERSE_BY_Q = 7  # row k: of 1 / D(k), articulated
 SYSTEM = 8  # K
-SQUARES = 9
+PATH_ARMS = 9  # row i: of the arm of joint i, of one path
+STIFFER = 10  # of the armature that springs along paths are
+SQUARES = 11
 
 # What slips turn by: rows (m, nv).
 SLIP_BY_V = 0
@@ -170,7 +181,7 @@ BACKWARD = -1
 # What the derivative of a step ends with.
 KNOWN = 0
 OF_JOINT = 1  # a stop or dry friction presses
-NOT_FLAT = 2  # no sphere, capsule or vertex on a half-space of the world
+NOT_KNOWN = 2  # how a contact moves is not known
 SEVERAL = 3  # pieces, by impacts
 PUSHED_OUT = 4  # a penetration was corrected
 ALONE = 5  # free bodies with an equation of their own

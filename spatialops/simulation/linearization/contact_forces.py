@@ -87,9 +87,15 @@ def add_lever(made: Made, side: Array, found: Array, link: int, push: Vec3, turn
 
 @inlined
 def spans_all(room: Room, k: int) -> bool:
-    """Whether lines of point k push in all directions, along which its impulse is free."""
+    """Whether lines of point k push in all directions, along which its impulse is free.
+
+    Where moments are limited by what presses, the first must be of the normal as it turns.
+    """
     ints = room.point_ints
-    return ints[k, of.STATUS] == of.STICKING and ints[k, of.PRESSES] == 1
+    free = ints[k, of.STATUS] == of.STICKING and ints[k, of.PRESSES] == 1
+    for j in range(k + 1, room.results[of.COUNT]):
+        free = free and ints[j, of.OWNER] != k
+    return free
 
 
 @kernel

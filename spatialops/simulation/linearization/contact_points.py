@@ -1,10 +1,13 @@
 """Contacts of a step that was made, and what they do.
 
-Known in closed form are contacts of what is round or pointed with half-spaces, and of spheres with
-faces of boxes and with spheres: the centre of a sphere, an end of a capsule and a vertex are points
-c fixed to a link, and with the normal N (towards the link) and the radius r the contact's point is
+Shortest are contacts of what is round or pointed with half-spaces, and of spheres with faces of
+boxes and with spheres: the centre of a sphere, the end of a capsule or the vertex that touches
+alone are points c fixed to a link, and with the normal N (towards the link) and the radius r the
+contact's point is
 
     P = c - N (r + g / 2),    dP = dc - dN (r + g / 2) - N dg / 2.
+
+All others move as `collision/contact_motion` says (`shapes/shaped_contacts`).
 
 A contact that presses slides where its friction is a corner of the friction polygon or stands on an
 edge of it, or on the circle of the exact cone, and sticks inside. Without slip it sticks wherever
@@ -57,7 +60,7 @@ def find_points(touched: Touched, room: Room) -> int:
         if not own:
             return of.OF_JOINT
         if not put_point(touched, i, room):
-            return of.NOT_FLAT
+            put_shaped(touched, i, room)
     largest = largest_impulse(room)
     for k in range(room.results[of.COUNT]):
         put_status(touched, room, k, largest)
@@ -66,7 +69,7 @@ def find_points(touched: Touched, room: Room) -> int:
 
 @kernel
 def put_point(touched: Touched, i: int, room: Room) -> bool:
-    """Contact i of the loop as the next point; whether its motion is known."""
+    """Contact i of the loop as the next point; whether it is one of the shortest."""
     ints, floats = touched.ints, touched.floats
     pair = ints[i, col.CONTACT_PAIR]
     k = room.results[of.COUNT]
@@ -80,21 +83,9 @@ def put_point(touched: Touched, i: int, room: Room) -> bool:
         is_round = touched.geom_ints[core, col.GEOM_SHAPE] in (col.SPHERE, col.CAPSULE)
         radius = touched.geoms[core, col.GEOM_RADIUS] if is_round else 0.0
         normal = scaled(towards, vec3(floats, i, col.NORMAL))
-        room.results[of.COUNT] += 1
-        room.point_ints[k, of.ROW] = i
-        room.point_ints[k, of.LINK] = ints[i, col.CONTACT_A + side]
-        room.point_ints[k, of.OTHER] = ints[i, col.CONTACT_B - side]
-        room.point_ints[k, of.KIND] = kind
-        room.point_ints[k, of.PAIR] = pair
-        room.point_ints[k, of.OWNER] = -1
-        room.points[k, of.SIDE] = towards
+        put_name(touched, i, room, (kind, side))
         room.points[k, of.RADIUS] = radius
-        p = col.IMPULSE
-        push = scaled(floats[i, p], vec3(floats, i, col.NORMAL))
-        push = plus_scaled(push, floats[i, p + 1], vec3(floats, i, col.TANGENT))
-        push = plus_scaled(push, floats[i, p + 2], vec3(floats, i, col.SECOND))
         put3(room.points, k, of.NORMAL, normal)
-        put3(room.points, k, of.IMPULSE, scaled(towards, push))
         # Points in the world, until they are put into their links' axes.
         reach = radius + 0.5 * floats[i, col.GAP]
         point = vec3(floats, i, col.POINT)
@@ -105,6 +96,36 @@ def put_point(touched: Touched, i: int, room: Room) -> bool:
             put3(room.points, k, of.OTHER_OFFSET, plus(point, scaled(-reach, normal)))
         return True
     return False
+
+
+@inlined
+def put_name(touched: Touched, i: int, room: Room, what: tuple[int, int]) -> None:
+    """Contact i as the next point, of a kind, and of A or of B; and how it pushes."""
+    ints, floats = touched.ints, touched.floats
+    kind, side = what
+    k, towards = room.results[of.COUNT], 1.0 if side == 0 else -1.0
+    room.results[of.COUNT] += 1
+    room.point_ints[k, of.ROW] = i
+    room.point_ints[k, of.LINK] = ints[i, col.CONTACT_A + side]
+    room.point_ints[k, of.OTHER] = ints[i, col.CONTACT_B - side]
+    room.point_ints[k, of.KIND] = kind
+    room.point_ints[k, of.PAIR] = ints[i, col.CONTACT_PAIR]
+    room.point_ints[k, of.OWNER] = -1
+    room.points[k, of.SIDE] = towards
+    p = col.IMPULSE
+    push = scaled(floats[i, p], vec3(floats, i, col.NORMAL))
+    push = plus_scaled(push, floats[i, p + 1], vec3(floats, i, col.TANGENT))
+    push = plus_scaled(push, floats[i, p + 2], vec3(floats, i, col.SECOND))
+    put3(room.points, k, of.IMPULSE, scaled(towards, push))
+
+
+@kernel
+def put_shaped(touched: Touched, i: int, room: Room) -> None:
+    """Contact i of two shapes as the next point, of A."""
+    k = room.results[of.COUNT]
+    put_name(touched, i, room, (of.SHAPED, 0))
+    room.points[k, of.RADIUS] = 0.0
+    put3(room.points, k, of.NORMAL, vec3(touched.floats, i, col.NORMAL))
 
 
 @kernel
@@ -120,7 +141,8 @@ def kind_of(touched: Touched, work: Array, i: int, side: int) -> int:
     link = ints[i, col.CONTACT_B - side]
     feature = ints[i, col.CONTACT_FEATURE_A + side]
     pointed = shape in (col.BOX, col.HULL) and feature % _KINDS == col.VERTEX
-    if surface == col.HALF_SPACE and (pointed or shape in (col.SPHERE, col.CAPSULE)):
+    pointed = (pointed or shape == col.CAPSULE) and is_alone(touched, i)
+    if surface == col.HALF_SPACE and (pointed or shape == col.SPHERE):
         return of.STILL if link < 0 else of.FLAT
     if shape != col.SPHERE:
         return -1
@@ -129,6 +151,15 @@ def kind_of(touched: Touched, work: Array, i: int, side: int) -> int:
     if surface == col.BOX and on_face(touched, work, i, other):
         return of.STILL if link < 0 else of.FLAT
     return -1
+
+
+@inlined
+def is_alone(touched: Touched, i: int) -> bool:
+    """Whether contact i is the only one of its pair: points of more have a plane in common."""
+    pair = touched.ints[i, col.CONTACT_PAIR]
+    alone = i == 0 or touched.ints[i - 1, col.CONTACT_PAIR] != pair
+    last = i + 1 == touched.contacts
+    return alone and (last or touched.ints[i + 1, col.CONTACT_PAIR] != pair)
 
 
 @kernel

@@ -80,7 +80,7 @@ class Linearizer:
         self._loop = HeldLoop(own, tables, np.zeros(at.LIMITS))
         places = Start(*map(np.zeros, (model.nq, model.nv, model.nv, tables.activation.size)))
         self._start = Held(places)
-        self._room = Held(new_room(model, len(tables.ints)))
+        self._room = Held(new_room(model, len(stepping.scene.geoms), len(tables.ints)))
         self._room.tables.ground[:] = ground_of(of_law)
         self._closures = LoopStart(stepping.scene, float(stepping.settings[at.DT]))
         self.notes = Notes(stepping.scene)
@@ -143,6 +143,8 @@ class Linearizer:
                 "linearize_parameters: free bodies on their own turn by a rule that is not known "
                 "yet under 'moreau'; take 'semi-implicit'"
             )
+        if len(self._loop.tables.compensation):
+            raise ArgumentError("linearize_parameters: compensation of gravity is not known yet")
         if self._loop.tables.control[at.DAMPED]:
             raise ArgumentError(
                 "linearize_parameters: damping, springs and actuators are not known yet: what they "
@@ -217,12 +219,15 @@ class Linearizer:
         if t.control[at.STAGE] == at.SMOOTH:
             status, by = impact_derivative(loop, self._room, None)
         count = room.results[of.COUNT] if status == of.KNOWN else 0
-        normals = room.points[:count, of.NORMAL : of.NORMAL + 3]
-        rows = room.found[of.LATE, :count, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
+        rows = room.found[of.LATE, :count, of.GAP_BY_Q].copy()
         ints = room.point_ints[:count].copy()
         gaps = t.floats[ints[:, of.ROW], col.GAP].copy()
-        approach = np.einsum("ij,ijk->ik", normals, rows)
-        return ImpactFound(status, by, t.v.copy(), gaps, approach, ints)
+        return ImpactFound(status, by, t.v.copy(), gaps, rows, ints)
+
+    def lend(self) -> tuple[HeldLoop, Held]:
+        """The loop and the room, for what is differentiated elsewhere."""
+        self._sound = False
+        return self._loop, self._room
 
     def fault(self, status: int) -> ContactError:
         """Why a derivative is not known."""

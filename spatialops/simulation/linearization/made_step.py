@@ -12,11 +12,13 @@ from spatialops._compile.jit import merged
 from spatialops._layout import WORK_COLUMNS
 from spatialops.algebra.dense_lu import BLOCK, EXCHANGES, filled
 from spatialops.algebra.simd import WIDTH, aligned
+from spatialops.collision import _layout as col
+from spatialops.collision.contact_motion import _layout as motion
 from spatialops.derivatives.manifold import MOVES, WIDEST, spans
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.stepping.contact_drift import remaining_time
-from spatialops.simulation.stepping.integrators.joint_forces import external_of, n_lone
+from spatialops.simulation.stepping.integrators.joint_forces import external_of, is_damped, n_lone
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 
@@ -76,6 +78,10 @@ class Touched(NamedTuple):
     pairs: IntArray
     geom_ints: IntArray
     geoms: Array
+    solids: Array
+    lists: IntArray
+    shape_rows: Array
+    shape_ints: IntArray
     facets: Array
     friction: Array  # what the loop's law reads: see `ContactRows`
     law: int
@@ -96,6 +102,7 @@ class Pulls(NamedTuple):
     ctrl: Array
     activation: Array
     time: float  # since the activations
+    compensation: Array  # what bears the weight of bodies; no rows: nothing
 
 
 class Room(NamedTuple):
@@ -142,6 +149,12 @@ class Room(NamedTuple):
         First links of lone bodies, in the first places.
     lone_moves : (bodies, LONE_TABLES, 6, 6) array
         Of `free_bodies/lone_moves.py`.
+    places : (geoms + 1, PLACE_COLUMNS) array
+    motions : (2, m, MOTION_COLUMNS) array
+        Of contacts of other shapes, LATE and EARLY.
+    of_pair : (MANY_POINTS, COLUMNS) array
+        Of contacts of one pair of geoms, see `collision/contact_motion`.
+    names_of_pair : (MANY_POINTS, 2) int array
     """
 
     work: Array
@@ -172,14 +185,18 @@ class Room(NamedTuple):
     ground: Array
     lone: IntArray
     lone_moves: Array
+    places: Array
+    motions: Array
+    of_pair: Array
+    names_of_pair: IntArray
 
 
-def new_room(model: Model, m: int) -> Room:
-    """For up to m contacts."""
-    return room_of(spans(model), model.n_bodies, m)
+def new_room(model: Model, geoms: int, m: int) -> Room:
+    """For so many geoms, and up to m contacts."""
+    return room_of(spans(model), model.n_bodies, geoms, m)
 
 
-def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
+def room_of(where: IntArray, n_bodies: int, geoms: int, m: int) -> Room:
     """The same of spans."""
     n = len(where)
     columns = filled(3 * n + 1)
@@ -212,7 +229,18 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
         ground=np.zeros(of.GROUND),
         lone=np.zeros(n // 6, dtype=np.int64),
         lone_moves=np.zeros((n // 6, of.LONE_TABLES, 6, 6)),
+        places=unturned(geoms),
+        motions=np.zeros((2, m, of.MOTION_COLUMNS)),
+        of_pair=np.zeros((col.MANY_POINTS, motion.COLUMNS)),
+        names_of_pair=np.zeros((col.MANY_POINTS, 2), dtype=np.int64),
     )
+
+
+def unturned(geoms: int) -> Array:
+    """Places of geoms, and of the triangle of one, which all have the world's axes."""
+    places = np.zeros((geoms + 1, col.PLACE_COLUMNS))
+    places[:, col.TURN : col.TURN + 9] = np.eye(3).ravel()
+    return places
 
 
 def room_for(t: Tables, held: Held) -> Held:
@@ -220,7 +248,7 @@ def room_for(t: Tables, held: Held) -> Held:
     m, room = len(t.ints), held.tables
     if len(room.points) >= m:
         return held
-    larger = room_of(room.spans, len(room.wrenches), m)
+    larger = room_of(room.spans, len(room.wrenches), len(room.places) - 1, m)
     return Held(larger._replace(ground=room.ground))
 
 
@@ -263,6 +291,10 @@ def touched(t: Tables) -> Touched:
         t.pairs,
         t.geom_ints,
         t.geoms,
+        t.solids,
+        t.lists,
+        t.shape_rows,
+        t.shape_ints,
         t.facets,
         t.friction,
         t.control[at.LAW],
@@ -286,4 +318,11 @@ def pulls(t: Tables, start: Start) -> Pulls:
         start.activation,
         # The whole step is one piece, whose middle is in the middle.
         0.5 * t.settings[at.DT],
+        t.compensation,
     )
+
+
+@merged
+def pulls_change(t: Tables) -> bool:
+    """Whether joint forces of the step change with its state; those of RK4 are known elsewhere."""
+    return is_damped(t) or (t.compensation.shape[0] > 0 and t.control[at.SCHEME] != at.RK4)

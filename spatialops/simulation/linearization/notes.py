@@ -24,12 +24,13 @@ _NOTES = {
     of.BARELY_MET: "approaches at the threshold of impacts; taken as an impact",
     of.BARELY_NOT_MET: "approaches at the threshold of impacts; taken as none",
     of.AT_FILM: "as far off as its film is thick; taken as {status}",
+    of.AT_KINK: "lies on an edge or face; taken as leaning as what lies within the other",
     of.TOGETHER: "arrives with others; the time of the lowest gap is taken",
 }
 _OF_CONTACTS = {
     of.OF_JOINT: "stops and dry friction of joints are not known yet",
-    of.NOT_FLAT: "known are contacts of spheres, capsules and vertices with half-spaces, and of "
-    "spheres with spheres and faces of boxes",
+    of.NOT_KNOWN: "its point is the middle of edges or faces that lie on each other, and "
+    "which that is changes by jumps",
 }
 _FAULTS = {
     of.SEVERAL: "motion so fast that the step was cut without an impact is not known yet",

@@ -17,7 +17,6 @@ from spatialops.contact.laws.no_slip import NoSlip
 from spatialops.contact.laws.viscous import Viscous
 from spatialops.contact.newton._layout import CONE, NO_SLIP, VISCOUS
 from spatialops.errors import ArgumentError
-from spatialops.forces import _layout as el
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.scene.scene import Scene
@@ -84,10 +83,6 @@ def refuse_scene(stepping: Stepping) -> None:
             "linearize: closures whose frame is driven are not known yet; distances and couplers "
             "may be driven"
         )
-    if scene.model.compensation.any():
-        raise ArgumentError("linearize: compensation of gravity is not known yet")
-    if scene.elements.ints[:, el.POINTS].any():
-        raise ArgumentError("linearize: tendons and actuators along paths are not known yet")
     law, pairs = law_of(stepping), stepping.external.pairs
     if pairs.mixed or law_to_differentiate(law) is None:
         raise ArgumentError(

@@ -38,9 +38,13 @@ from spatialops.dynamics.articulated_body import factor_kernel
 from spatialops.dynamics.energy import link_momentum
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.forces import _layout as el
-from spatialops.forces.elements import affine, element_motion, signal, slope
+from spatialops.forces.elements import affine, element_motion, path_rate, signal, slope
+from spatialops.forces.path_length import Placed, path_length
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Made, Pulls, Room
+from spatialops.simulation.linearization.pulls.borne_weight import add_borne_weight
+from spatialops.simulation.linearization.pulls.path_arms import put_path_changes
+from spatialops.simulation.linearization.pulls.turning_arms import Pulling, add_turning_arms
 from spatialops.simulation.stepping.integrators.joint_forces import (
     RESOLVED,
     fitted,
@@ -63,6 +67,7 @@ def differentiate_resistance(made: Made, pulls: Pulls, room: Room) -> None:
             fit[k, j] = 0.0
             by_v[k, j] = 0.0
             room.squares[of.PULL_BY_Q, k, j] = 0.0
+            room.squares[of.STIFFER, k, j] = 0.0
         by_v[k, k] = -links[k, layout.DAMPING]
         inertia_by_q(made.tree, links, room, k)
     drag, stiff = room.vectors[of.ANSWER], room.vectors[of.BELOW]  # what elements add
@@ -72,6 +77,8 @@ def differentiate_resistance(made: Made, pulls: Pulls, room: Room) -> None:
         room.vectors[of.PULL_BY_TIME, k] = 0.0
     for e in range(pulls.ints.shape[0]):
         differentiate_element(made, pulls, room, e)
+    if pulls.compensation.shape[0] > 0:
+        add_borne_weight(made, pulls.compensation, room)
     for k in range(n):
         # d (d T(x)), x = d / m: here FIT holds the change of the damping d.
         inverse = factors[k, layout.D_INVERSE]
@@ -80,6 +87,8 @@ def differentiate_resistance(made: Made, pulls: Pulls, room: Room) -> None:
         share = 0.5 if made.half > 0.0 else 2.0  # twice B
         by_time, fit_by_time[k] = fit_by_time[k], share * made.s * stiff[k]
         if x <= 0.0:
+            for j in range(n):
+                fit[k, j] = room.squares[of.STIFFER, k, j]
             continue
         by_damping = fitted(x) + x * fitted_slope(x)
         by_inverse = damping * damping * fitted_slope(x)
@@ -87,6 +96,7 @@ def differentiate_resistance(made: Made, pulls: Pulls, room: Room) -> None:
         for j in range(n):
             fit[k, j] *= by_damping
             fit[k, j] += by_inverse * room.squares[of.INVERSE_BY_Q, k, j]
+            fit[k, j] += room.squares[of.STIFFER, k, j]
 
 
 @kernel
@@ -150,6 +160,27 @@ def velocity_of_parent(tree: IntArray, factors: Array, below: Array, j: int) -> 
     return omega, plus(vec3(factors, parent, layout.VELOCITY), cross(omega, lever))
 
 
+@inlined
+def motion_of(made: Made, pulls: Pulls, room: Room, e: int) -> tuple[float, float]:
+    """Length of element e and its rate; the arms of a path and their changes into the room."""
+    ints, joints = pulls.ints, pulls.joints
+    v = made.v
+    if ints[e, el.POINTS] == 0:
+        return element_motion(ints, joints, pulls.arms, e, made.q, v)
+    arms = room.vectors[of.ARMS]
+    placed = Placed(made.tree, made.links, made.q, room.factors, arms)
+    length = path_length(ints, joints, pulls.arms, e, placed)
+    put_path_changes(ints, joints, pulls.arms, e, placed, room.squares[of.PATH_ARMS])
+    return length, path_rate(ints, joints, e, arms, v)
+
+
+@inlined
+def own_arm(pulls: Pulls, room: Room, e: int, i: int) -> float:
+    """Arm of element e in row i of its joints."""
+    path = pulls.ints[e, el.POINTS] > 0
+    return room.vectors[of.ARMS, pulls.joints[i, el.LINK]] if path else pulls.arms[i]
+
+
 @kernel
 def differentiate_element(made: Made, pulls: Pulls, room: Room, e: int) -> None:
     """Add what element e pulls with to the tables of pulls, and its damping to FIT and ANSWER.
@@ -159,7 +190,7 @@ def differentiate_element(made: Made, pulls: Pulls, room: Room, e: int) -> None:
     s = made.s
     midpoint = made.half > 0.0
     ints, floats = pulls.ints, pulls.floats
-    length, rate = element_motion(ints, pulls.joints, pulls.arms, e, made.q, made.v)
+    length, rate = motion_of(made, pulls, room, e)
     ahead = 0.0 if midpoint else s
     u = signal(ints, floats, e, pulls.ctrl, pulls.activation, pulls.time)
     by_length = floats[e, el.GAIN + 1] * u + floats[e, el.BIAS + 1]
@@ -170,7 +201,7 @@ def differentiate_element(made: Made, pulls: Pulls, room: Room, e: int) -> None:
     first, last = ints[e, el.FIRST], ints[e, el.FIRST] + ints[e, el.COUNT]
     total = inverse = 0.0
     for i in range(first, last):
-        arm, k = pulls.arms[i], pulls.joints[i, el.LINK]
+        arm, k = own_arm(pulls, room, e, i), pulls.joints[i, el.LINK]
         total += abs(arm)
         inverse += arm * arm * room.factors[k, layout.D_INVERSE]
     x, added_by_inverse = s * s * stiffness * inverse, 0.0
@@ -190,14 +221,17 @@ def differentiate_element(made: Made, pulls: Pulls, room: Room, e: int) -> None:
     alone = force / (1.0 + resists * inverse)
     if alone < floats[e, el.FORCE_LOW] or alone > floats[e, el.FORCE_HIGH]:
         return
+    if ints[e, el.POINTS] > 0:
+        own = Pulling(force, rate, by_rate, stiffness, damping, added_by_inverse, share, total)
+        add_turning_arms(made, pulls, room, e, own)
     for i in range(first, last):
-        k, pull = pulls.joints[i, el.LINK], pulls.arms[i]
+        k, pull = pulls.joints[i, el.LINK], own_arm(pulls, room, e, i)
         room.vectors[of.ANSWER, k] += abs(pull) * total * damping
         room.vectors[of.BELOW, k] += abs(pull) * total * stiffness
         room.vectors[of.FIT_BY_TIME, k] += s * abs(pull) * total * added_by_time
         room.vectors[of.PULL_BY_TIME, k] += pull * by_time
         for c in range(first, last):
-            j, arm = pulls.joints[c, el.LINK], pulls.arms[c]
+            j, arm = pulls.joints[c, el.LINK], own_arm(pulls, room, e, c)
             room.squares[of.PULL_BY_Q, k, j] += pull * arm * by_length
             room.squares[of.PULL_BY_V, k, j] += pull * arm * by_rate
             if added_by_inverse == 0.0:

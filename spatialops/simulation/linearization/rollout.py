@@ -10,6 +10,7 @@ import numpy as np
 from spatialops._arrays import Array, ArrayLike, array
 from spatialops._compile.held import Held
 from spatialops.errors import ContactError
+from spatialops.simulation.linearization.events.event_driven_step import EventLinearizer
 from spatialops.simulation.linearization.kept_steps import jvp_held, state_at, vjp_held
 from spatialops.simulation.linearization.linearizer import Linearizer
 from spatialops.simulation.runs.one_thread import OneThread
@@ -63,7 +64,7 @@ class LinearizedRollout:
         Joint forces of the steps as they acted.
     acted : (n, nv) array
         0 where a force was cut to an effort limit, else 1.
-    linearizer : Linearizer
+    linearizer : Linearizer or EventLinearizer
         Makes the steps.
     one_thread : OneThread
         The simulator's.
@@ -77,7 +78,7 @@ class LinearizedRollout:
     states: tuple[State, ...]
     forces: Array
     acted: Array
-    linearizer: Linearizer
+    linearizer: Linearizer | EventLinearizer
     one_thread: OneThread
     every: int = 1
     kept: Held | None = None
@@ -201,7 +202,7 @@ class LinearizedRollout:
 
 
 def linearized_rollout(
-    linearizer: Linearizer,
+    linearizer: Linearizer | EventLinearizer,
     state: State,
     forces: tuple[Array, Array],
     one_thread: OneThread,

@@ -21,6 +21,7 @@ from spatialops.algebra.simd import WIDTH as LANES
 from spatialops.algebra.simd import Lanes, load, store
 from spatialops.algebra.vectors import copy_into
 from spatialops.derivatives.manifold import BY_Q, BY_V, CARRIED, FIRST, WIDEST, WIDTH
+from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.free_bodies.lone_ends import add_ends, add_there
@@ -29,12 +30,13 @@ from spatialops.simulation.linearization.made_step import (
     Start,
     made_step,
     pulls,
+    pulls_change,
     touched,
 )
 from spatialops.simulation.linearization.next_state import begin_near
 from spatialops.simulation.linearization.rows.factors import solve_system
 from spatialops.simulation.linearization.step_equations import state_equations
-from spatialops.simulation.stepping.integrators.joint_forces import is_damped
+from spatialops.simulation.stepping.integrators.joint_forces import put_wrenches
 from spatialops.simulation.stepping.state_machine import run
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.state import UNIT
@@ -127,8 +129,12 @@ def piece_of(t: Tables, start: Start, room: Room, timed: bool) -> int:
     """The equations of a piece of a step, which began at `start`; a status."""
     if t.control[at.PROJECTIONS] > 0:
         return of.PUSHED_OUT
+    if t.compensation.shape[0] > 0:  # of steps that were kept wrenches are not
+        poses_kernel(t.tree, t.links, t.vectors[at.Q_E, : t.q.size], room.work[: t.v.size])
+        put_wrenches(t, room.work)
     made = refer(made_step(t, start, timed))
-    status = state_equations(made, refer(touched(t)), refer(pulls(t, start)), is_damped(t), room)
+    resists = pulls_change(t)
+    status = state_equations(made, refer(touched(t)), refer(pulls(t, start)), resists, room)
     if status != of.KNOWN or made.half == 0.0:
         return status
     for i in range(t.roots.size):

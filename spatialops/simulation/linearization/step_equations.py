@@ -69,7 +69,9 @@ def state_equations(made: Made, touched: Touched, pulls: Pulls, resists: bool, r
         return status
     find_moments(touched, room)
     put_velocities(made, room)
-    look_at_points(made, touched, room)
+    status = look_at_points(made, touched, room)
+    if status != of.KNOWN:
+        return status
     for k in range(room.results[of.COUNT]):
         let_go(touched, room, k)
     if resists:
@@ -143,11 +145,13 @@ def put_lead(made: Made, room: Room) -> None:
 
 
 @kernel
-def look_at_points(made: Made, touched: Touched, room: Room) -> None:
-    """All that contacts' points do, in four states."""
+def look_at_points(made: Made, touched: Touched, room: Room) -> int:
+    """All that contacts' points do, in four states; a status."""
     if room.results[of.COUNT] == 0:
-        return
-    place_late(made, touched, room)
+        return of.KNOWN
+    status = place_late(made, touched, room)
+    if status != of.KNOWN:
+        return status
     look(made, room, made.v, of.LATE)
     look(made, room, room.vectors[of.V_END], of.END)
     for k in range(room.results[of.COUNT]):
@@ -155,8 +159,9 @@ def look_at_points(made: Made, touched: Touched, room: Room) -> None:
             look(made, room, room.vectors[of.V_FREE], of.FREE)
             break
     if made.half > 0.0:
-        place_early(made, touched, room)
+        status = place_early(made, touched, room)
         look(made, room, made.v0, of.EARLY)
+    return status
 
 
 @kernel

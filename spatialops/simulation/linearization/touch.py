@@ -45,14 +45,17 @@ from spatialops.simulation.linearization.friction.spin_friction import (
     look_at_spins,
 )
 from spatialops.simulation.linearization.made_step import Made, Room, Touched
+from spatialops.simulation.linearization.shapes.shaped_contacts import put_motions
 from spatialops.simulation.linearization.touch_both import clear_rows, look_at_both
 
 
 @kernel
-def place_late(made: Made, touched: Touched, room: Room) -> None:
-    """Points into the axes of their links, whose poses must be in `work`."""
+def place_late(made: Made, touched: Touched, room: Room) -> int:
+    """Points into the axes of their links, whose poses must be in `work`; a status."""
     work = room.work[: made.tree.shape[0]]
+    shaped = False
     for k in range(room.results[of.COUNT]):
+        shaped = shaped or room.point_ints[k, of.KIND] == of.SHAPED
         link, other = room.point_ints[k, of.LINK], room.point_ints[k, of.OTHER]
         if link >= 0:
             point = vec3(room.points, k, of.OFFSET)
@@ -66,6 +69,7 @@ def place_late(made: Made, touched: Touched, room: Room) -> None:
             put3(room.points, k, of.OTHER_OFFSET, in_axes_of(work, other, point))
         gap = touched.floats[room.point_ints[k, of.ROW], col.GAP]
         room.points[k, of.REACH] = room.points[k, of.RADIUS] + 0.5 * gap
+    return put_motions(touched, room, work, of.LATE) if shaped else of.KNOWN
 
 
 @inlined
@@ -76,8 +80,9 @@ def in_axes_of(work: Array, link: int, point: Vec3) -> Vec3:
 
 
 @kernel
-def place_early(made: Made, touched: Touched, room: Room) -> None:
-    """Poses where the step began, and points with the gaps that they had there, if any."""
+def place_early(made: Made, touched: Touched, room: Room) -> int:
+    """Poses where the step began, and points with the gaps they had there, if any; a status."""
+    shaped = False
     first, n = row_of_poses(room, of.EARLY), made.tree.shape[0]
     poses_kernel(made.tree, made.links, made.q0, room.work[first : first + n])
     known = touched.known
@@ -86,6 +91,9 @@ def place_early(made: Made, touched: Touched, room: Room) -> None:
         gap = touched.before[row, col.KNOWN_GAP] if row >= 0 else 0.0
         room.point_ints[k, of.BEFORE] = -1 if is_moment(room, k) else row
         room.points[k, of.REACH] = room.points[k, of.RADIUS] + 0.5 * gap
+        shaped = shaped or room.point_ints[k, of.KIND] == of.SHAPED
+    poses = room.work[first : first + n]
+    return put_motions(touched, room, poses, of.EARLY) if shaped else of.KNOWN
 
 
 @inlined

@@ -34,6 +34,11 @@ from spatialops.algebra.vectors import (
 from spatialops.derivatives.carried import AXIS, FIRST, one_of_eight
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.linearization.shapes.shaped_contacts import (
+    moved_shape,
+    normal_there,
+    point_there,
+)
 
 
 @inlined
@@ -92,14 +97,19 @@ def look_at_both(tree: IntArray, work: Array, table: Array, room: Room, k: int, 
     core = point_of(work, link, vec3(room.points, k, of.OFFSET))
     normal, centre = vec3(room.points, k, of.OTHER_OFFSET), ZERO3
     distance = 1.0
-    if room.point_ints[k, of.KIND] == of.FLAT:
+    kind, reach = room.point_ints[k, of.KIND], room.points[k, of.REACH]
+    motion = room.motions[of.EARLY if which == of.EARLY else of.LATE, k]
+    if kind == of.SHAPED:
+        core, normal = point_there(motion), normal_there(motion)
+        reach = 0.0
+    elif kind == of.FLAT:
         normal = rotate(mat3(work, other, layout.ROTATION), normal)
     else:
         centre = point_of(work, other, normal)
         line = minus(core, centre)
         distance = math.sqrt(dot(line, line))
         normal = scaled(1.0 / distance, line)
-    P = plus_scaled(core, -room.points[k, of.REACH], normal)
+    P = plus_scaled(core, -reach, normal)
     mine, spin, arm = material(work, link, P)
     its, its_spin, its_arm = material(work, other, P)
     put3(arms, k, of.VELOCITY, minus(mine, its))
@@ -114,12 +124,17 @@ def look_at_both(tree: IntArray, work: Array, table: Array, room: Room, k: int, 
         moves = plus(get(found, of.ARM_BY_Q, j), cross(w, minus(core, P)))  # the point c
         gap = dot(normal, get(found, of.VELOCITY_BY_V, j))
         turned = cross(its_w, normal)
-        if room.point_ints[k, of.KIND] == of.ROUND:
+        if kind == of.ROUND:
             its_move = plus(get(found, of.OTHER_ARM_BY_Q, j), cross(its_w, minus(centre, P)))
             turned = minus(moves, its_move)
             turned = scaled(1.0 / distance, plus_scaled(turned, -dot(normal, turned), normal))
-        moved = plus_scaled(moves, -room.points[k, of.REACH], turned)
+        moved = plus_scaled(moves, -reach, turned)
         moved = plus_scaled(moved, -0.5 * gap, normal)
+        if kind == of.SHAPED:
+            its_move = get(found, of.OTHER_ARM_BY_Q, j)
+            spins, moves = minus(w, its_w), minus(get(found, of.ARM_BY_Q, j), its_move)
+            moved, turned, gap = moved_shape(motion, spins, moves)
+            moved, turned = plus(its_move, moved), plus(cross(its_w, normal), turned)
         add(found, of.VELOCITY_BY_Q, j, cross(turning, moved))
         put(found, of.NORMAL_BY_Q, j, turned)
         found[of.GAP_BY_Q, j] = gap

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import spatialops as so
-from spatialops.errors import ContactError
 from tests.simulation.linearization.test_linearize import EXACT, check
 
 INTEGRATORS = ("moreau", "semi-implicit")
@@ -112,14 +111,6 @@ def test_two_free_bodies_in_space(thing, speed, swapped):
     simulator = so.Simulator(scene, dt=1e-3, integrator="semi-implicit")
     found = check(simulator, so.State(q, v), tau, (1e-8, 1e-6, 1e-2))
     assert "sliding" in found.statuses
-
-
-def test_an_edge_is_refused_in_words():
-    scene = pushed("box")
-    corner = 0.5 * np.array(BOX[:2]) + RADIUS * np.sqrt(0.5) - 1e-6
-    q = np.array([*-corner, 0.0, 0.0, 0.0])
-    with pytest.raises(ContactError, match="spheres with spheres and faces of boxes"):
-        so.Simulator(scene).linearize(so.State(q, np.zeros(5)), TAU)
 
 
 @pytest.mark.compiled

@@ -267,7 +267,7 @@ def test_what_is_not_known_is_refused_in_words():
     pendulum = so.models.pendulum(2)
     simulator = so.Simulator(pendulum.scene(), time=so.EventDriven())
     with pytest.raises(ArgumentError, match="EventDriven"):
-        simulator.linearize_rollout(pendulum.state, np.zeros((2, 2)))
+        simulator.linearize_parameters(pendulum.state)
     robot = so.models.quadruped()
     high = robot.state.q + np.eye(robot.model.nq)[2]
     with pytest.raises(ContactError, match="a floating mechanism that nothing touches"):

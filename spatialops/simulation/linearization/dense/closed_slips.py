@@ -20,9 +20,8 @@ from spatialops.derivatives.constrained_dynamics import ClosureAnswer, closure_c
 from spatialops.dynamics.loops.closure_factors import Span
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
-from spatialops.simulation.linearization.made_step import Room
+from spatialops.simulation.linearization.made_step import Room, pulls_change
 from spatialops.simulation.linearization.parameters import friction_of_mu, gains_of
-from spatialops.simulation.stepping.integrators.joint_forces import is_damped
 from spatialops.simulation.stepping.tables import Tables
 
 
@@ -91,7 +90,7 @@ def _smooth_row(t: Tables, room: Room, y: Array) -> Array:
     """A row y times forces of the smooth part, as `slip_turning.put_answer`."""
     squares = room.squares
     by_q, by_v = -y @ squares[of.SMOOTH_BY_Q], -y @ squares[of.BY_V]
-    if is_damped(t):
+    if pulls_change(t):
         push = y * room.vectors[of.SMOOTH]
         by_q = by_q + y @ squares[of.PULL_BY_Q] - push @ squares[of.FIT]
         by_v = by_v + y @ squares[of.PULL_BY_V]

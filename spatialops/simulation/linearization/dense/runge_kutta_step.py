@@ -27,10 +27,11 @@ from spatialops.derivatives.forward_dynamics import forward_dynamics_derivatives
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.derivatives.manifold import BY_Q, BY_V, turning
 from spatialops.dynamics.forward_dynamics import forward_dynamics
+from spatialops.forces.elements import Elements
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.dense.closed_step import convection
-from spatialops.simulation.linearization.dense.explicit_forces import joint_forces
+from spatialops.simulation.linearization.dense.explicit_forces import Given, joint_forces
 from spatialops.simulation.linearization.dense.pieces import flow_blocks, piece_held
 from spatialops.simulation.linearization.dense.raw_coordinates import (
     crossed,
@@ -44,6 +45,7 @@ from spatialops.simulation.linearization.dense.raw_coordinates import (
 from spatialops.simulation.linearization.made_step import Room, Start
 from spatialops.simulation.linearization.parameters import friction_of_mu, gains_of
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.integrators.joint_forces import external_of
 from spatialops.simulation.stepping.tables import Tables
 from spatialops.tree.model import Model
 from spatialops.tree.state import integrate
@@ -129,8 +131,10 @@ def smooth_end(model: Model, t: Tables, start: Start, s: float) -> Smooth:
     q, v = start.q, start.v
     first = at_q, at_v = from_tangent(model, q, one[:n]), one[n : 2 * n]
     ends = [q.copy(), v.copy(), at_q.copy(), at_v.copy()]
+    own = Elements(t.element_ints, t.elements, t.element_joints, t.arms, 0, 0)
+    given = Given(start.tau, t.ctrl, start.activation, 0.5 * float(t.settings[at.DT]))
     for i, weight in enumerate(_WEIGHTS):
-        acts = joint_forces(t, start, q, v)
+        acts = joint_forces(model, own, given, q, v)
         a = forward_dynamics(model, q, v, acts.forces)
         rates = rates_of(model, q, v[:, None])[:, 0]
         by = forward_dynamics_derivatives(model, q, v, acts.forces)
@@ -200,7 +204,8 @@ def once(t: Tables, start: Start, model: Model) -> Array:
         if is_free(model, k):
             linear = slice(k + 3, k + 6)
             accelerations[linear] -= np.cross(start.v[k : k + 3], start.v[linear])
-    by = inverse_dynamics_derivatives(model, start.q, start.v, accelerations)
+    wrenches = external_of(t) if len(external_of(t)) else None
+    by = inverse_dynamics_derivatives(model, start.q, start.v, accelerations, wrenches)
     sides = np.hstack([-by.dq, -(by.dv - by.da @ bend), np.eye(n)])
     rate = t.vectors[at.DV, :n, None] / s
     return np.hstack([s * np.linalg.solve(by.da, sides), rate])

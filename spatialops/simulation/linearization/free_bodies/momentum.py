@@ -19,6 +19,7 @@ from spatialops import _layout as layout
 from spatialops._arrays import Array
 from spatialops.derivatives.inverse_dynamics import inverse_dynamics_derivatives
 from spatialops.derivatives.manifold import BY_Q, BY_V, dense_blocks
+from spatialops.derivatives.passive_forces import turning_weight
 from spatialops.dynamics.kinematics import poses_kernel
 from spatialops.dynamics.newton_euler import inverse_dynamics
 from spatialops.simulation import _layout as at
@@ -80,6 +81,8 @@ def put_momentum(
     wrenches = external if len(external) else None
     weight = inverse_dynamics(model, q_e, still, still, wrenches)
     by_weight = inverse_dynamics_derivatives(model, q_e, still, still, wrenches).dq
+    if model.compensation.any():
+        by_weight = by_weight - turning_weight(model, q_e)
     outer, change = start.tau - weight, by.forces - by_weight @ by.there
     still_q = np.zeros((n, 1))
     for i in np.flatnonzero(t.floating[: t.roots.size, at.PUT_RIGHT] != 0.0):

@@ -63,7 +63,9 @@ def differentiate_impact_held(t: Tables, room: Room, y: Array, after: Array, f: 
         status = of.SPUN
     if status != of.KNOWN:
         return status
-    place_late(made, contacts, room)
+    status = place_late(made, contacts, room)
+    if status != of.KNOWN:
+        return status
     look(made, room, made.v, of.LATE)
     look(made, room, after, of.END)
     tree, links = made.tree, made.links

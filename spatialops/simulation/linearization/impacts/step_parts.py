@@ -247,8 +247,7 @@ def arrived(t: Tables, room: Room, chain: Chain, cut: Cut | None) -> Chain:
     near = gaps <= gaps[k] + _TOGETHER * t.settings[at.TOUCH]
     if near.sum() > 1:
         points[near, of.NOTES] |= of.TOGETHER
-    normal = room.points[k, of.NORMAL : of.NORMAL + 3]
-    by_q = normal @ room.found[of.LATE, k, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
+    by_q = room.found[of.LATE, k, of.GAP_BY_Q]
     dx = by_q @ chain.q / -(by_q @ cut.q)
     return Chain(
         chain.q + np.outer(cut.q, dx), chain.v + np.outer(cut.v, dx), chain.time + cut.time * dx

@@ -1,0 +1,1 @@
+"""What joint forces change by beyond springs, damping and actuators along joints."""
