@@ -34,11 +34,13 @@ GROUND = 4
 STILL = 0
 FLAT = 1
 ROUND = 2
+JOINT = 3  # none: the rate of a joint, at a stop or with dry friction
 
 OPEN = 0
 STICKING = 1
 SLIDING = 2
 DRAGGED = 3  # by a film, whether it presses or not
+STOPPED = 4  # a joint, by a stop that presses
 
 # Notes, added together.
 AT_LIMIT = 1
@@ -59,6 +61,7 @@ NORMAL = 3  # 3: N, towards the link
 REACH = 6  # r + g / 2
 SIDE = 7  # 1 where the link is A, -1 where it is B
 RADIUS = 8
+ALONG = 8  # of a joint: sign of the rate at which a stop opens, 0 of dry friction
 IMPULSE = 9  # 3: on the link, world axes, N s
 SHARE = 12  # 2: friction along the tangents of what slides, for each unit of the normal impulse
 EDGE = 14  # 2: along the edge of the polygon that friction may move on, where it has one
@@ -169,7 +172,6 @@ BACKWARD = -1
 
 # What the derivative of a step ends with.
 KNOWN = 0
-OF_JOINT = 1  # a stop or dry friction presses
 NOT_FLAT = 2  # no sphere, capsule or vertex on a half-space of the world
 SEVERAL = 3  # pieces, by impacts
 PUSHED_OUT = 4  # a penetration was corrected

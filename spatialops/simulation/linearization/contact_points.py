@@ -41,24 +41,18 @@ _FILM = 1e-9  # m from where a film ends
 
 @kernel
 def find_points(touched: Touched, room: Room) -> int:
-    """The acting contacts, without moments, and their statuses; a status, KNOWN or not.
+    """The acting contacts, without moments and joints, and their statuses; a status, KNOWN or not.
 
     Poses where they are evaluated must be in the room's `work`.
     """
     room.results[of.COUNT] = room.results[of.HELD] = 0
     for i in range(touched.contacts):
-        pressed = False
-        for j in range(3):
-            pressed = pressed or touched.floats[i, col.IMPULSE + j] != 0.0
-        own = touched.ints[i, col.CONTACT_FEATURE_A] >= 0
-        if not own and not pressed:
-            continue
+        if touched.ints[i, col.CONTACT_FEATURE_A] < 0:
+            break  # those of joints come last
         room.results[of.FAULTY] = i
-        if not own:
-            return of.OF_JOINT
         if not put_point(touched, i, room):
             return of.NOT_FLAT
-    largest = largest_impulse(room)
+    largest = largest_impulse(touched)
     for k in range(room.results[of.COUNT]):
         put_status(touched, room, k, largest)
     return of.KNOWN
@@ -142,12 +136,12 @@ def on_face(touched: Touched, work: Array, i: int, box: int) -> bool:
 
 
 @kernel
-def largest_impulse(room: Room) -> float:
-    """Largest component of an impulse, N s."""
+def largest_impulse(touched: Touched) -> float:
+    """Largest component of an impulse along contacts' frames, N s, or along joints."""
     largest = 0.0
-    for k in range(room.results[of.COUNT]):
+    for i in range(touched.contacts):
         for j in range(3):
-            largest = max(largest, abs(room.points[k, of.IMPULSE + j]))
+            largest = max(largest, abs(touched.floats[i, col.IMPULSE + j]))
     return largest
 
 

@@ -83,7 +83,7 @@ class Linearizer:
         self._room = Held(new_room(model, len(tables.ints)))
         self._room.tables.ground[:] = ground_of(of_law)
         self._closures = LoopStart(stepping.scene, float(stepping.settings[at.DT]))
-        self.notes = Notes(stepping.scene)
+        self.notes = Notes(stepping.scene, stepping.joints)
         law = law_to_differentiate(of_law)
         assert law is not None  # or the scene was refused
         self._law = law
@@ -227,7 +227,7 @@ class Linearizer:
     def fault(self, status: int) -> ContactError:
         """Why a derivative is not known."""
         loop = self._loop
-        return ContactError(fault_of(loop.stepping.scene, loop.tables, self._room.tables, status))
+        return ContactError(fault_of(loop.stepping, loop.tables, self._room.tables, status))
 
     def forget(self) -> None:
         """Begin the next step without what the last ones have found."""

@@ -84,6 +84,7 @@ class Touched(NamedTuple):
     film: float  # of a drag
     length: float  # of the piece, s
     left: float  # of it after the state where contacts are evaluated
+    joint_floats: Array  # of stops and dry friction
 
 
 class Pulls(NamedTuple):
@@ -271,6 +272,7 @@ def touched(t: Tables) -> Touched:
         t.settings[at.FILM],
         t.monitor[at.PIECE],
         remaining_time(t),
+        t.joint_floats,
     )
 
 

@@ -78,7 +78,7 @@ def parameter_changes(model: Model, t: Tables, room: Room) -> Array:
     for k, ints in enumerate(room.point_ints[: room.results[of.COUNT]]):
         if ints[of.STATUS] == of.DRAGGED and t.settings[at.VISCOSITY] < 0.0:
             by_friction[_lines(ints), ints[of.PAIR]] += _drag(t, room, k)
-        if ints[of.STATUS] != of.SLIDING:
+        if ints[of.STATUS] != of.SLIDING or ints[of.KIND] == of.JOINT:
             continue
         rows = room.found[of.LATE, k, of.VELOCITY_BY_V : of.VELOCITY_BY_V + 3]
         push, turned = friction_of_mu(t, room, k)

@@ -28,7 +28,11 @@ from spatialops.derivatives.inertial_regressor import inertial_regressor
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.impacts.equations import differentiate_impact_held
-from spatialops.simulation.linearization.impacts.newton import newton_coefficients, with_parting
+from spatialops.simulation.linearization.impacts.newton import (
+    newton_coefficients,
+    of_geoms,
+    with_parting,
+)
 from spatialops.simulation.linearization.impacts.statuses import (
     Directions,
     Dynamics,
@@ -88,8 +92,9 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
         by_theta[k] += push @ room.points[k, of.NORMAL : of.NORMAL + 3] * change
     by_theta *= t.monitor[at.FRACTION] * t.floats[rows, col.RESTITUTION, None]
     if model is not None and not loop.stepping.external.impacts.whole:
-        pairs = columns - len(t.pairs) + room.point_ints[: len(rows), of.PAIR]
-        by_theta[np.arange(len(rows)), pairs] += t.monitor[at.FRACTION] * compressed[rows, 0]
+        own = np.flatnonzero(of_geoms(t, room))
+        pairs = columns - len(t.pairs) + room.point_ints[own, of.PAIR]
+        by_theta[own, pairs] += t.monitor[at.FRACTION] * compressed[rows[own], 0]
     statuses = room.point_ints[: len(rows), of.STATUS].copy()
     notes = room.point_ints[: len(rows), of.NOTES].copy()
     expanded = total - compressed
@@ -136,7 +141,8 @@ def _by_friction(t: Tables, room: Room, phase: Dynamics, held: Directions, like:
     by = np.zeros_like(like)
     if by.shape[1] > 2 * len(by):
         first = by.shape[1] - 2 * len(t.pairs)
-        for k, push in enumerate(held.by_friction):
+        for k in np.flatnonzero(of_geoms(t, room)):
+            push = held.by_friction[k]
             by[:, first + room.point_ints[k, of.PAIR]] += push @ phase.jacobians[k]
     return by
 
@@ -228,7 +234,7 @@ def _solve(
         turned = after if line @ normal > 0.5 else np.zeros(3)
         turned = turned - (normal @ after) * (line - (line @ normal) * normal)
         goal[i, :nv] -= turned @ phase.normals[k]
-        if goal.shape[1] > 2 * nv:
+        if goal.shape[1] > 2 * nv and room.point_ints[k, of.KIND] != of.JOINT:
             friction = goal.shape[1] - 2 * len(t.pairs) + room.point_ints[k, of.PAIR]
             goal[i, friction] -= held.leaning[i]
         goal[i, nv : 2 * nv] -= L[i]

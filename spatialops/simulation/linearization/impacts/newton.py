@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from spatialops._arrays import Array, IntArray
+from spatialops._arrays import Array, BoolArray, IntArray
 from spatialops.collision import _layout as col
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.impacts.statuses import LEANING, Dynamics
 from spatialops.simulation.linearization.made_step import Room
 from spatialops.simulation.stepping.held.held_loop import HeldLoop
+from spatialops.simulation.stepping.tables import Tables
 
 
 def newton_coefficients(loop: HeldLoop, rows: IntArray, by_them: bool) -> Array | None:
@@ -29,11 +30,22 @@ def newton_coefficients(loop: HeldLoop, rows: IntArray, by_them: bool) -> Array 
     if not rule.whole:
         return np.zeros(len(rows))
     pairs = t.ints[rows, col.CONTACT_PAIR]
-    e: Array = t.monitor[at.FRACTION] * t.pair_values[pairs, col.PAIR_RESTITUTION]
-    poisson = ~rule.newton[pairs]
+    n = len(t.pairs)
+    kinds = np.append(rule.newton, np.full(len(t.joint_floats), rule.else_newton))
+    values = np.append(
+        t.pair_values[:n, col.PAIR_RESTITUTION], t.joint_floats[:, at.JOINT_RESTITUTION]
+    )
+    e: Array = t.monitor[at.FRACTION] * values[pairs]
+    poisson = ~kinds[pairs]
     known = not (poisson.any() if by_them else e[poisson].any())
     known = known and not rule.propagated and t.control[at.LAW] not in LEANING
     return e if known else None
+
+
+def of_geoms(t: Tables, room: Room) -> BoolArray:
+    """Which contacts are of geoms, not stops of joints."""
+    pairs = room.point_ints[: room.results[of.COUNT], of.PAIR]
+    return np.asarray(pairs < len(t.pairs))
 
 
 def with_parting(loop: HeldLoop, room: Room, phase: Dynamics, e: Array, columns: int) -> Dynamics:
@@ -52,6 +64,7 @@ def with_parting(loop: HeldLoop, room: Room, phase: Dynamics, e: Array, columns:
     by[:, nv : 2 * nv] = np.einsum("ij,ijk->ik", N, phase.jacobians)
     by *= -np.where(approach < 0.0, e, 0.0)[:, None]
     if columns > 2 * nv and loop.stepping.external.impacts.whole:
-        pairs = columns - len(t.pairs) + room.point_ints[:count, of.PAIR]
-        by[np.arange(count), pairs] -= t.monitor[at.FRACTION] * approach
+        own = np.flatnonzero(of_geoms(t, room))
+        pairs = columns - len(t.pairs) + room.point_ints[own, of.PAIR]
+        by[own, pairs] -= t.monitor[at.FRACTION] * approach[own]
     return phase._replace(parts=-e * approach, parting=by)

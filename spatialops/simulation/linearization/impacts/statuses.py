@@ -112,6 +112,8 @@ def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) 
         pressed = (p[0] if closed else 0.0) + prior[i]
         room.point_ints[k, of.NOTES] = 0
         status, share, edge = _friction(t, room, k, p[1:], pressed)
+        if status == of.SLIDING and room.point_ints[k, of.KIND] == of.JOINT:
+            status = of.STOPPED
         room.point_ints[k, of.STATUS] = status
         if closed and p[0] < _NEAR * largest:
             room.point_ints[k, of.NOTES] |= of.HARDLY_PRESSES
