@@ -354,16 +354,16 @@ class Simulator:
         Raises
         ------
         ArgumentError
-            For wrong shapes, NaN or infinity; for closures that are open, or whose frame is driven,
-            and laws of single pairs; with "rk4" for closures, with `EventDriven` for these,
-            springs, damping, actuators and ground that gives way.
+            For wrong shapes, NaN or infinity; for closures that are open, or whose frame is driven;
+            with "rk4" for closures, with `EventDriven` for these, springs, damping, actuators and
+            ground that gives way.
         SolverFailed, ContactError
             As `step`; for a corrected penetration within the step, for contacts other than of
             spheres, capsules and vertices with half-spaces and of spheres with spheres and faces
-            of boxes, for impacts one after the other, by Poisson's restitution beside Newton's, or
-            with torsional or rolling friction,
-            with "moreau" for many inelastic arrivals, and free bodies on their own beside closures,
-            for impacts of closed mechanisms, and with `EventDriven` for contacts that stay closed.
+            of boxes, for impacts one after the other, by Poisson's restitution beside Newton's or
+            under laws of single pairs, or with torsional or rolling friction, with "moreau" for
+            many inelastic arrivals, and free bodies on their own beside closures, for impacts of
+            closed mechanisms, and with `EventDriven` for contacts that stay closed.
 
         References
         ----------

@@ -16,12 +16,18 @@ OTHER = 9  # link of what it touches; -1: the world
 KIND = 10
 PRESSES = 11  # 1: its normal holds
 OWNER = 12  # of a moment: its contact's point; -1: it is none
-POINT_INTS = 13
+LAW = 13  # its own, or that of its moments
+POINT_INTS = 14
 
 # Laws that the loop does not know; others are numbered in `contact/newton/_layout.py`.
 CONVEX = 100
 DISSIPATION = 101
 COMPLIANT = 102
+
+# Of pairs with laws of their own.
+OWN_LAW = 0
+OWN_DRAG = 1  # 1: its drag is its coefficient of friction
+OWN_INTS = 2
 
 # What ground is that gives way.
 STIFFNESS = 0

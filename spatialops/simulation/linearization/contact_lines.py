@@ -163,7 +163,7 @@ def leans(touched: Touched) -> bool:
 @inlined
 def resistance_of(touched: Touched, room: Room, k: int) -> float:
     """What resists the motion of point k across the normal, and across its friction if round."""
-    if not is_round(touched.law) or room.point_ints[k, of.STATUS] != of.SLIDING:
+    if not is_round(room.point_ints[k, of.LAW]) or room.point_ints[k, of.STATUS] != of.SLIDING:
         return room.points[k, of.RESISTANCE]
     normal, impulse = vec3(room.points, k, of.NORMAL), vec3(room.points, k, of.IMPULSE)
     end = end_of_drift(touched, room, k)

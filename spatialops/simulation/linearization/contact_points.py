@@ -30,6 +30,7 @@ from spatialops.algebra.vectors import (
 from spatialops.collision import _layout as col
 from spatialops.contact.newton._layout import CONE, NO_SLIP, VISCOUS
 from spatialops.simulation.linearization import _layout as of
+from spatialops.simulation.linearization.laws.own_laws import put_own_friction
 from spatialops.simulation.linearization.made_step import Room, Touched
 
 _ALONG = 1e-12  # 1 - cos of what is no angle
@@ -46,6 +47,8 @@ def find_points(touched: Touched, room: Room) -> int:
     Poses where they are evaluated must be in the room's `work`.
     """
     room.results[of.COUNT] = room.results[of.HELD] = 0
+    if room.own_friction.size > 0:
+        put_own_friction(touched, room)
     for i in range(touched.contacts):
         if touched.ints[i, col.CONTACT_FEATURE_A] < 0:
             break  # those of joints come last
@@ -81,6 +84,9 @@ def put_point(touched: Touched, i: int, room: Room) -> bool:
         room.point_ints[k, of.KIND] = kind
         room.point_ints[k, of.PAIR] = pair
         room.point_ints[k, of.OWNER] = -1
+        room.point_ints[k, of.LAW] = touched.law
+        if room.own_friction.size > 0:
+            room.point_ints[k, of.LAW] = room.own_laws[pair, of.OWN_LAW]
         room.points[k, of.SIDE] = towards
         room.points[k, of.RADIUS] = radius
         p = col.IMPULSE
@@ -163,22 +169,23 @@ def put_status(touched: Touched, room: Room, k: int, largest: float) -> None:
         points[k, of.EDGE + j] = 0.0
     if normal > 0.0 and normal < NEAR_THE_LIMIT * largest:
         ints[k, of.NOTES] += of.HARDLY_PRESSES
-    if touched.law == VISCOUS:
+    law = ints[k, of.LAW]
+    if law == VISCOUS:
         put_drag(touched, points, ints, k, mu)
     first, second = touched.floats[i, col.IMPULSE + 1], touched.floats[i, col.IMPULSE + 2]
-    if touched.law == NO_SLIP and (first != 0.0 or second != 0.0):
+    if law == NO_SLIP and (first != 0.0 or second != 0.0):
         ints[k, of.STATUS] = of.STICKING  # also of what arrives, and does not press yet
     if ints[k, of.STATUS] != of.OPEN or not normal > 0.0:
         return
     if mu == 0.0:
         ints[k, of.STATUS] = of.SLIDING
         return
-    if touched.law == NO_SLIP:
+    if law == NO_SLIP:
         ints[k, of.STATUS] = of.STICKING
         return
     x = first / (normal * mu)
     y = second / (normal * mu)
-    if is_round(touched.law):
+    if is_round(law):
         put_round_friction(x, y, mu, points, ints, k)
         return
     ints[k, of.STATUS] = put_friction(touched.facets, x, y, mu, points, k)

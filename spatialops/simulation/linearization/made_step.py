@@ -139,6 +139,12 @@ class Room(NamedTuple):
     results : (RESULTS,) int array
     ground : (GROUND,) array
         Of a law under which it gives way.
+    own_laws : (n_pairs, OWN_INTS) int array
+        Where pairs have laws of their own, else without rows.
+    own_friction : (n_pairs,) array
+        Coefficients under these, or drags.
+    moments : (1,) int array
+        Law of moments there.
     lone : (bodies,) int array
         First links of lone bodies, in the first places.
     lone_moves : (bodies, LONE_TABLES, 6, 6) array
@@ -171,8 +177,14 @@ class Room(NamedTuple):
     order: IntArray
     results: IntArray
     ground: Array
+    own_laws: IntArray
+    own_friction: Array
+    moments: IntArray
     lone: IntArray
     lone_moves: Array
+
+
+OF_PAIRS = ("own_laws", "own_friction", "moments")
 
 
 def new_room(model: Model, m: int) -> Room:
@@ -211,6 +223,9 @@ def room_of(where: IntArray, n_bodies: int, m: int) -> Room:
         order=np.zeros((2 * EXCHANGES, max(n, 3 * m)), dtype=np.int64),
         results=np.zeros(of.RESULTS, dtype=np.int64),
         ground=np.zeros(of.GROUND),
+        own_laws=np.zeros((0, of.OWN_INTS), dtype=np.int64),
+        own_friction=np.zeros(0),
+        moments=np.zeros(1, dtype=np.int64),
         lone=np.zeros(n // 6, dtype=np.int64),
         lone_moves=np.zeros((n // 6, of.LONE_TABLES, 6, 6)),
     )
@@ -222,7 +237,8 @@ def room_for(t: Tables, held: Held) -> Held:
     if len(room.points) >= m:
         return held
     larger = room_of(room.spans, len(room.wrenches), m)
-    return Held(larger._replace(ground=room.ground))
+    laws = {name: getattr(room, name) for name in ("ground", *OF_PAIRS)}
+    return Held(larger._replace(**laws))
 
 
 @merged

@@ -29,6 +29,7 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.impacts.equations import differentiate_impact_held
 from spatialops.simulation.linearization.impacts.newton import (
+    is_whole,
     newton_coefficients,
     of_geoms,
     with_parting,
@@ -91,7 +92,7 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     for (k, _), push, change in zip(held.lines, held.pushes, by_p, strict=True):
         by_theta[k] += push @ room.points[k, of.NORMAL : of.NORMAL + 3] * change
     by_theta *= t.monitor[at.FRACTION] * t.floats[rows, col.RESTITUTION, None]
-    if model is not None and not loop.stepping.external.impacts.whole:
+    if model is not None and not is_whole(loop):
         own = np.flatnonzero(of_geoms(t, room))
         pairs = columns - len(t.pairs) + room.point_ints[own, of.PAIR]
         by_theta[own, pairs] += t.monitor[at.FRACTION] * compressed[rows[own], 0]

@@ -27,7 +27,7 @@ def newton_coefficients(loop: HeldLoop, rows: IntArray, by_them: bool) -> Array 
     derivatives by them), and under laws whose lines lean.
     """
     t, rule = loop.tables, loop.stepping.external.impacts
-    if not rule.whole:
+    if not is_whole(loop):
         return np.zeros(len(rows))
     pairs = t.ints[rows, col.CONTACT_PAIR]
     n = len(t.pairs)
@@ -40,6 +40,12 @@ def newton_coefficients(loop: HeldLoop, rows: IntArray, by_them: bool) -> Array 
     known = not (poisson.any() if by_them else e[poisson].any())
     known = known and not rule.propagated and t.control[at.LAW] not in LEANING
     return e if known else None
+
+
+def is_whole(loop: HeldLoop) -> bool:
+    """Whether both phases of impacts are resolved at once, outside of the loop."""
+    external = loop.stepping.external
+    return external.impacts.whole or external.pairs.special
 
 
 def of_geoms(t: Tables, room: Room) -> BoolArray:
@@ -63,7 +69,7 @@ def with_parting(loop: HeldLoop, room: Room, phase: Dynamics, e: Array, columns:
     by[:, :nv] += np.einsum("ij,ijk->ik", velocity, phase.normals)
     by[:, nv : 2 * nv] = np.einsum("ij,ijk->ik", N, phase.jacobians)
     by *= -np.where(approach < 0.0, e, 0.0)[:, None]
-    if columns > 2 * nv and loop.stepping.external.impacts.whole:
+    if columns > 2 * nv and is_whole(loop):
         own = np.flatnonzero(of_geoms(t, room))
         pairs = columns - len(t.pairs) + room.point_ints[own, of.PAIR]
         by[own, pairs] -= t.monitor[at.FRACTION] * approach[own]

@@ -8,7 +8,7 @@ import numpy as np
 
 from spatialops._arrays import Array
 from spatialops.collision import _layout as col
-from spatialops.contact.newton._layout import NO_SLIP, POLYGON
+from spatialops.contact.newton._layout import NO_SLIP, POLYGON, VISCOUS
 from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.contact_points import (
@@ -102,7 +102,6 @@ def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) 
     count = int(room.results[of.COUNT])
     given, turned, by_friction = np.zeros((3, count, 3))
     held = Directions([], [], [], [], given, turned, by_friction, [])
-    law = t.control[at.LAW]
     largest = np.abs(impulses).max(initial=0.0)
     bounces = prior.any()
     for k in range(count):
@@ -126,6 +125,7 @@ def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) 
         if share.any():
             held.by_friction[k] = pressed * along / float(t.friction[i])
         held.turned[k] = pressed * _turned(t, room, k, frame, share)
+        law = room.point_ints[k, of.LAW]
         if closed and law in LEANING:
             _add(held, k, frame[0] + along, frame[0] + along, 0.0)
             held.gains[-1] = _turned(t, room, k, frame, share) @ phase.after[k]
@@ -147,7 +147,7 @@ def hold(t: Tables, room: Room, phase: Dynamics, impulses: Array, prior: Array) 
 def _line(t: Tables, room: Room, k: int, frame: Array, p: Array, prior: float) -> Array:
     """Along what point k is held where it presses."""
     normal: Array = frame[0]
-    if t.control[at.LAW] not in LEANING or not p[0] > 0.0:
+    if room.point_ints[k, of.LAW] not in LEANING or not p[0] > 0.0:
         return normal
     return np.asarray(normal + _friction(t, room, k, p[1:], p[0] + prior)[1] @ frame[1:])
 
@@ -172,7 +172,9 @@ def _friction(
 ) -> tuple[int, Array, Array]:
     """Status of point k; friction for each unit that presses, where it slides; its edge."""
     mu, nothing = float(t.friction[room.point_ints[k, of.ROW]]), np.zeros(2)
-    law = t.control[at.LAW]
+    law = room.point_ints[k, of.LAW]
+    if law == VISCOUS:
+        mu = float(t.settings[at.VISCOSITY_IN_IMPACTS])
     if law == NO_SLIP and impulses.any():
         return of.STICKING, nothing, nothing
     if not pressed > 0.0:
@@ -200,7 +202,7 @@ def _turned(t: Tables, room: Room, k: int, frame: Array, x: Array) -> Array:
 
     Only a polygon turns with them.
     """
-    if t.control[at.LAW] not in (POLYGON, of.DISSIPATION):
+    if room.point_ints[k, of.LAW] not in (POLYGON, of.DISSIPATION):
         return np.zeros(3)
     across = np.cross(frame[0], frame[1])
     change: Array = x[0] * across - room.points[k, of.SIDE] * x[1] * frame[1]
