@@ -360,10 +360,9 @@ class Simulator:
         SolverFailed, ContactError
             As `step`; for a corrected penetration within the step, for contacts other than of
             spheres, capsules and vertices with half-spaces and of spheres with spheres and faces
-            of boxes, for impacts one after the other, by Poisson's restitution beside Newton's or
-            under laws of single pairs, or with torsional or rolling friction, with "moreau" for
-            many inelastic arrivals, and free bodies on their own beside closures, for impacts of
-            closed mechanisms, and with `EventDriven` for contacts that stay closed.
+            of boxes, for impacts one after the other, or with torsional or rolling friction, with
+            "moreau" for many inelastic arrivals, and free bodies on their own beside closures, for
+            impacts of closed mechanisms, and with `EventDriven` for contacts that stay closed.
 
         References
         ----------

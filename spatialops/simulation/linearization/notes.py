@@ -35,9 +35,8 @@ _OF_CONTACTS = {
 }
 _FAULTS = {
     of.SEVERAL: "motion so fast that the step was cut without an impact is not known yet",
-    of.OTHER_IMPACTS: "impacts one after the other, with Poisson's restitution in a scene that has "
-    "Newton's too or laws of single pairs, with Newton's under laws whose slips part, or in which "
-    "the law 'max-dissipation' lets one contact hold another are not known yet",
+    of.OTHER_IMPACTS: "impacts one after the other, or in which the law 'max-dissipation' lets one "
+    "contact hold another are not known yet",
     of.ACTIVE: "actuators with activations in a step that an impact cuts are not known yet",
     of.CUT_CLOSED: "a closed mechanism's step that is cut is not known yet",
     of.SPUN: "impacts with torsional or rolling friction are not known yet",

@@ -98,5 +98,3 @@ def refuse_scene(stepping: Stepping) -> None:
             f"linearize: law {law!r} is not known yet; take 'coulomb', 'cone', 'convex', "
             "'max-dissipation', 'no-slip', 'frictionless', 'viscous' or Compliant"
         )
-    if stepping.settings[at.VISCOSITY_IN_IMPACTS] > 0.0:
-        raise ArgumentError("linearize: a drag in impacts is not known yet; take impact=0")

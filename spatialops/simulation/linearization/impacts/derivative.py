@@ -10,8 +10,8 @@ presses alone, and stick on it too. All turn with the slip that there is before 
 Parameters are further columns of the right-hand sides: -M' y of masses, friction of what slides for
 a unit of mu, and p_c given back for a unit of e.
 
-Newton's coefficients say how fast what approaches shall part (`newton.py`): all of such
-an impact is the first phase, in which normals have that in place of no speed.
+Newton's coefficients say how fast what approaches shall part (`newton.py`): normals have that in
+place of no speed, in the first phase, and in the second where Poisson's are beside them.
 
 Under the convex law, and where most is dissipated, what slides parts: its line leans as its push
 does. The convex law takes back in the second phase what is given back: an impact is the first.
@@ -29,8 +29,8 @@ from spatialops.simulation import _layout as at
 from spatialops.simulation.linearization import _layout as of
 from spatialops.simulation.linearization.impacts.equations import differentiate_impact_held
 from spatialops.simulation.linearization.impacts.newton import (
-    is_whole,
-    newton_coefficients,
+    coefficients,
+    compression,
     of_geoms,
     with_parting,
 )
@@ -60,9 +60,7 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     t = loop.tables
     room: Room = held_room.tables
     m, nv = int(t.control[at.ACTING]), t.v.size
-    compressed = t.stored[: 3 * m].reshape(m, 3).copy()
     total = t.impulses[: 3 * m].reshape(m, 3).copy()
-    theta = t.prior[:m].copy()
     before = t.vectors[at.V_X, :nv].copy()
     columns = 2 * nv + (0 if model is None else n_parameters(model, t))
     nothing = np.empty((nv, columns))
@@ -70,9 +68,10 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     if status != of.KNOWN:
         return status, nothing
     rows = room.point_ints[: room.results[of.COUNT], of.ROW]
-    e = newton_coefficients(loop, rows, model is not None)
-    if e is None:
+    if loop.stepping.external.impacts.propagated:
         return of.OTHER_IMPACTS, nothing
+    e = coefficients(loop, rows)
+    compressed, theta = compression(loop, e)
     forces = _along_world(t, compressed)[rows] * room.points[: len(rows), of.SIDE, None]
     y = whole.inverse @ np.einsum("ijk,ij->k", whole.jacobians, forces)
     _, first = _dynamics(loop, held_room, y, compressed)
@@ -91,9 +90,9 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     by_theta = np.zeros((len(rows), columns))
     for (k, _), push, change in zip(held.lines, held.pushes, by_p, strict=True):
         by_theta[k] += push @ room.points[k, of.NORMAL : of.NORMAL + 3] * change
-    by_theta *= t.monitor[at.FRACTION] * t.floats[rows, col.RESTITUTION, None]
-    if model is not None and not is_whole(loop):
-        own = np.flatnonzero(of_geoms(t, room))
+    by_theta *= e.poisson[:, None]
+    if model is not None:
+        own = np.flatnonzero(of_geoms(t, room) & e.is_poisson)
         pairs = columns - len(t.pairs) + room.point_ints[own, of.PAIR]
         by_theta[own, pairs] += t.monitor[at.FRACTION] * compressed[rows[own], 0]
     statuses = room.point_ints[: len(rows), of.STATUS].copy()
@@ -101,6 +100,8 @@ def impact_derivative(loop: HeldLoop, held_room: Held, model: Model | None) -> t
     expanded = total - compressed
     expanded[:, 0] -= theta
     given = _impulses(first, held, turning, by_p) + by_mu
+    if theta.any():
+        whole = with_parting(loop, room, whole, e, columns)
     held = hold(t, room, whole, expanded, theta)
     if not _leans_right(held, whole):
         return of.OTHER_IMPACTS, nothing
@@ -123,7 +124,10 @@ def _leans_right(held: Directions, phase: Dynamics) -> bool:
     Where most is dissipated, what may not come nearer can be held by others' impulses instead.
     """
     scale = np.abs(phase.after).max(initial=0.0)
-    lines = ((line @ phase.after[k], leans) for (k, line), leans in zip(held.lines, held.leaning))
+    lines = (
+        (line @ phase.after[k] - phase.parts[k], leans)
+        for (k, line), leans in zip(held.lines, held.leaning)
+    )
     return all(abs(speed) <= _LEANS * scale for speed, leans in lines if leans)
 
 

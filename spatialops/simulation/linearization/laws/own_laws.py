@@ -71,7 +71,9 @@ def with_own_options(stepping: Stepping) -> Stepping:
     if not external.pairs.mixed:
         return stepping
     settings = stepping.settings.copy()
-    settings[at.FILM] = external.pairs.viscous.film
+    viscous = external.pairs.viscous
+    settings[at.FILM] = viscous.film
+    settings[at.VISCOSITY_IN_IMPACTS] = viscous.impact
     sides = int(external.pairs.polygon_sides.max(initial=0)) or external.method.n_f
     method = external.method._replace(formulation=OperationalSpace(sides))
     return replace(stepping, settings=settings, external=replace(external, method=method))
